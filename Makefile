@@ -1,0 +1,48 @@
+# The front door. `make profile` and `make test` do everything on a fresh Debian 12 machine.
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.PHONY: setup build test profile bench fuzz lint fmt dist clean
+
+FUZZ_SECONDS ?= 300
+
+setup:
+	scripts/setup.sh build
+
+build: setup
+	cmake --preset release
+	cmake --build --preset release
+
+profile: build
+	build/bin/llmprof analyze tests/data/h200-decoder/nsys.sqlite
+
+test:
+	scripts/test.sh
+
+bench:
+	scripts/setup.sh bench
+	cmake --preset bench
+	cmake --build --preset bench
+	python3 bench/run.py
+
+fuzz:
+	scripts/setup.sh test
+	cmake --preset fuzz
+	cmake --build --preset fuzz
+	scripts/fuzz.sh $(FUZZ_SECONDS)
+
+lint:
+	scripts/setup.sh test
+	cmake --preset release
+	cmake --build --preset release
+	scripts/lint.sh
+
+fmt:
+	scripts/setup.sh test
+	git ls-files -co --exclude-standard '*.cpp' '*.h' | xargs clang-format-19 -i
+
+dist:
+	scripts/setup.sh dist
+	scripts/dist.sh
+
+clean:
+	rm -rf build dist

@@ -1,0 +1,21 @@
+# A folder under src/ is one library; the tests beside its code make one test program.
+#   llmprof_module(NAME [DEPENDS our modules] [LIBRARIES third-party libraries])
+function(llmprof_module name)
+  cmake_parse_arguments(arg "" "" "DEPENDS;LIBRARIES" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS *.cpp)
+  file(GLOB tests CONFIGURE_DEPENDS *_test.cpp)
+  if(tests)
+    list(REMOVE_ITEM sources ${tests})
+  endif()
+  list(TRANSFORM arg_DEPENDS PREPEND llmprof_)
+  add_library(llmprof_${name} STATIC ${sources})
+  target_include_directories(llmprof_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(llmprof_${name} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_LIBRARIES})
+  if(LLMPROF_TESTS AND tests)
+    add_executable(test_${name} ${tests})
+    target_link_libraries(test_${name} PRIVATE llmprof_${name} llmprof_testing ${arg_LIBRARIES}
+                                               GTest::gtest_main)
+    gtest_discover_tests(test_${name} TEST_PREFIX ${name}/ DISCOVERY_TIMEOUT 60
+                         WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTIES TIMEOUT 600)
+  endif()
+endfunction()
