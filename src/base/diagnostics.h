@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmprof {
+
+enum class Severity : uint8_t { info, warning, error };
+
+std::string_view to_string(Severity severity);
+
+// One defect of the input, counted. `code` is stable and meant for scripts; `message` is for people
+// and tells what to do next where something can be done.
+struct Diagnostic {
+  Severity severity = Severity::info;
+  std::string code;
+  std::string message;
+  uint64_t count = 1;
+};
+
+// Adding the same code and message again adds to its count, so that a million bad rows are one
+// line.
+class Diagnostics {
+ public:
+  void add(Severity severity, std::string_view code, std::string_view message, uint64_t count = 1);
+  void info(std::string_view code, std::string_view message, uint64_t count = 1) {
+    add(Severity::info, code, message, count);
+  }
+  void warn(std::string_view code, std::string_view message, uint64_t count = 1) {
+    add(Severity::warning, code, message, count);
+  }
+  void error(std::string_view code, std::string_view message, uint64_t count = 1) {
+    add(Severity::error, code, message, count);
+  }
+  void merge(const Diagnostics& other);
+
+  [[nodiscard]] const std::vector<Diagnostic>& items() const { return items_; }
+  [[nodiscard]] bool has(std::string_view code) const;
+
+ private:
+  std::vector<Diagnostic> items_;
+};
+
+}  // namespace llmprof

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace llmprof {
+
+// The file appears whole under its name or not at all: written beside it, flushed, then renamed.
+Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
+// "path: No such file or directory", from errno.
+Error system_error(ErrorKind kind, const std::filesystem::path& path, int error_number);
+
+}  // namespace llmprof

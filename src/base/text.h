@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace llmprof {
+
+std::string_view trim(std::string_view text);
+bool contains(std::string_view text, std::string_view part);
+bool equals_ignoring_case(std::string_view a, std::string_view b);
+
+// Whole text or nothing; '.' is the decimal point whatever the locale says.
+std::optional<int64_t> parse_int(std::string_view text);
+std::optional<double> parse_decimal(std::string_view text);
+
+// Valid UTF-8 of the same meaning: each byte that belongs to no character becomes U+FFFD, control
+// characters (line breaks included) become a space.
+std::string to_printable(std::string_view text);
+bool is_printable_utf8(std::string_view text);
+
+// At most `limit` characters; what is cut is shown by an ellipsis, never half a character.
+std::string shortened(std::string_view text, size_t limit);
+
+// The candidate closest in spelling, if any is close enough to be what was meant.
+std::optional<std::string_view> nearest(std::string_view wanted,
+                                        std::span<const std::string_view> candidates);
+
+}  // namespace llmprof
