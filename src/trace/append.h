@@ -1,0 +1,34 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace llmprof {
+
+// Adds the rows of one table behind those of another of its kind. Columns that only one of the two
+// knows are filled up with the value for "none".
+template <class Table>
+void append_rows(Table& to, Table&& from) {
+  if (to.size() == 0) {
+    to = std::move(from);
+    return;
+  }
+  const size_t before = to.size();
+  const size_t added = from.size();
+  const auto append = [&](auto& column, auto& more) {
+    if (column.empty() && more.empty()) return;
+    column.resize(before);
+    column.insert(column.end(), more.begin(), more.end());
+    column.resize(before + added);
+  };
+  auto columns = to.columns();
+  auto others = from.columns();
+  [&]<size_t... I>(std::index_sequence<I...>) {
+    (append(std::get<I>(columns), std::get<I>(others)), ...);
+  }(std::make_index_sequence<std::tuple_size_v<decltype(columns)>>());
+}
+
+}  // namespace llmprof

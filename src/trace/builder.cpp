@@ -1,0 +1,66 @@
+#include "trace/builder.h"
+
+#include <algorithm>
+
+#include "trace/launch_join.h"
+#include "trace/time_order.h"
+
+namespace llmprof {
+
+CaptureId TraceBuilder::begin_capture(Capture capture) {
+  trace_.captures.push_back(std::move(capture));
+  return capture_id();
+}
+
+ProcessId TraceBuilder::process(uint64_t key, uint64_t pid) {
+  const auto [known, fresh] =
+      processes_.try_emplace({capture_id().value, key}, trace_.processes.size());
+  if (fresh) trace_.processes.push_back({capture_id(), key, pid, {}});
+  return known->second;
+}
+
+ThreadId TraceBuilder::thread(ProcessId process, uint64_t key, uint64_t tid) {
+  const auto [known, fresh] = threads_.try_emplace({process.value, key}, trace_.threads.size());
+  if (fresh) trace_.threads.push_back({process, key, tid, {}});
+  return known->second;
+}
+
+DeviceId TraceBuilder::device(uint32_t ordinal) {
+  const auto [known, fresh] =
+      devices_.try_emplace({capture_id().value, ordinal}, trace_.devices.size());
+  if (fresh) {
+    Device device;
+    device.capture = capture_id();
+    device.ordinal = ordinal;
+    trace_.devices.push_back(std::move(device));
+  }
+  return known->second;
+}
+
+void TraceBuilder::metric_value(IdentityId identity, MetricId metric, const MetricValues& more) {
+  const auto [known, fresh] =
+      metric_rows_.try_emplace({identity.value, metric.value}, trace_.metric_values.size());
+  if (fresh) {
+    trace_.metric_values.push_back(more);
+    trace_.metric_values.back().identity = identity;
+    trace_.metric_values.back().metric = metric;
+    return;
+  }
+  MetricValues& values = trace_.metric_values[known->second];
+  values.count += more.count;
+  values.sum += more.sum;
+  values.min = std::min(values.min, more.min);
+  values.max = std::max(values.max, more.max);
+}
+
+Trace TraceBuilder::freeze() && {
+  order_by_start(trace_);
+  join_launches(trace_);
+  std::sort(trace_.metric_values.begin(), trace_.metric_values.end(),
+            [](const MetricValues& a, const MetricValues& b) {
+              return std::pair(a.identity, a.metric) < std::pair(b.identity, b.metric);
+            });
+  return std::move(trace_);
+}
+
+}  // namespace llmprof

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "trace/trace.h"
+
+namespace llmprof {
+
+// The one way to fill a Trace. A reader begins a capture, then adds rows; the tables are open to it
+// (`trace()`) so that it can fill columns in bulk. `freeze` orders, joins and closes.
+class TraceBuilder {
+ public:
+  CaptureId begin_capture(Capture capture);
+
+  // The same key within the current capture gives the same id.
+  ProcessId process(uint64_t key, uint64_t pid);
+  ThreadId thread(ProcessId process, uint64_t key, uint64_t tid);
+  DeviceId device(uint32_t ordinal);
+
+  StringId string(std::string_view text) { return trace_.strings.intern(text); }
+  QueueId queue(const Queue& queue) { return trace_.queues.intern(queue); }
+  ShapeId shape(const LaunchShape& shape) { return trace_.shapes.intern(shape); }
+
+  [[nodiscard]] Capture& capture() { return trace_.captures.back(); }
+  [[nodiscard]] CaptureId capture_id() const { return CaptureId(trace_.captures.size() - 1); }
+  [[nodiscard]] Device& device_info(DeviceId id) { return trace_.devices[id.index()]; }
+  [[nodiscard]] Process& process_info(ProcessId id) { return trace_.processes[id.index()]; }
+  [[nodiscard]] Thread& thread_info(ThreadId id) { return trace_.threads[id.index()]; }
+  [[nodiscard]] Diagnostics& diagnostics() { return trace_.diagnostics; }
+  [[nodiscard]] Trace& trace() { return trace_; }
+
+  // Adds to the values of one metric of one identity.
+  void metric_value(IdentityId identity, MetricId metric, const MetricValues& more);
+
+  // Orders GPU work by start, ties it to its launches by (process, correlation), and reports what
+  // has none.
+  Trace freeze() &&;
+
+ private:
+  struct PairHash {
+    size_t operator()(const std::pair<uint64_t, uint64_t>& pair) const {
+      return hash_mix(pair.first, pair.second);
+    }
+  };
+  template <class IdType>
+  using IdsByKey = std::unordered_map<std::pair<uint64_t, uint64_t>, IdType, PairHash>;
+
+  Trace trace_;
+  IdsByKey<ProcessId> processes_;
+  IdsByKey<ThreadId> threads_;
+  IdsByKey<DeviceId> devices_;
+  IdsByKey<size_t> metric_rows_;
+};
+
+}  // namespace llmprof

@@ -1,0 +1,151 @@
+#include "trace/builder.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "trace/append.h"
+
+namespace llmprof {
+namespace {
+
+void add_kernel(TraceBuilder& builder, QueueId queue, Nanoseconds start, Nanoseconds end,
+                uint32_t correlation) {
+  KernelTable& kernels = builder.trace().kernels;
+  kernels.start.push_back(start);
+  kernels.end.push_back(end);
+  kernels.name.push_back(builder.string("k" + std::to_string(start)));
+  kernels.shape.push_back(builder.shape({}));
+  kernels.queue.push_back(queue);
+  kernels.correlation.push_back(correlation);
+}
+
+void add_launch(TraceBuilder& builder, ThreadId thread, uint32_t correlation) {
+  LaunchTable& launches = builder.trace().launches;
+  launches.start.push_back(0);
+  launches.end.push_back(1);
+  launches.thread.push_back(thread);
+  launches.api.push_back(builder.string("cudaLaunchKernel"));
+  launches.correlation.push_back(correlation);
+}
+
+TEST(StringPool, InternsOnceAndKeepsViews) {
+  StringPool pool;
+  const StringId first = pool.intern("a");
+  const std::string_view view = pool[first];
+  for (int i = 0; i < 10000; ++i) pool.intern("text " + std::to_string(i));
+  const StringPool moved = std::move(pool);
+  EXPECT_EQ(moved[first].data(), view.data());
+  EXPECT_EQ(moved[StringId()], "");
+}
+
+TEST(Interner, NumbersDistinctValuesInOrder) {
+  Interner<ShapeId, LaunchShape> shapes;
+  for (uint32_t round = 0; round < 3; ++round) {
+    for (uint32_t i = 0; i < 5000; ++i) {
+      LaunchShape shape;
+      shape.grid = {i, 1, 1};
+      EXPECT_EQ(shapes.intern(shape).index(), i);
+    }
+  }
+  EXPECT_EQ(shapes.size(), 5000U);
+}
+
+TEST(Builder, GivesOneIdPerKeyOfACapture) {
+  TraceBuilder builder;
+  builder.begin_capture({});
+  const DeviceId first = builder.device(0);
+  EXPECT_EQ(builder.device(0), first);
+  EXPECT_EQ(builder.process(7, 7), builder.process(7, 7));
+  builder.begin_capture({});
+  EXPECT_NE(builder.device(0), first);
+}
+
+TEST(Builder, OrdersKernelsWithAllTheirColumns) {
+  TraceBuilder builder;
+  builder.begin_capture({});
+  const QueueId queue = builder.queue({builder.process(1, 1), builder.device(0), 0, 0});
+  std::mt19937_64 random(3);
+  constexpr size_t kCount = 200000;  // enough for the threaded sort
+  for (size_t i = 0; i < kCount; ++i) {
+    const auto start = static_cast<Nanoseconds>(random() % 1000000);
+    add_kernel(builder, queue, start, start + 5, static_cast<uint32_t>(start));
+  }
+  const Trace trace = std::move(builder).freeze();
+  for (size_t i = 0; i < kCount; ++i) {
+    if (i > 0) EXPECT_LE(trace.kernels.start[i - 1], trace.kernels.start[i]);
+    EXPECT_EQ(trace.kernels.end[i], trace.kernels.start[i] + 5);
+    EXPECT_EQ(trace.kernels.correlation[i], trace.kernels.start[i]);
+  }
+}
+
+TEST(Builder, JoinsLaunchesWithinAProcess) {
+  TraceBuilder builder;
+  builder.begin_capture({});
+  const ProcessId one = builder.process(1, 1);
+  const ProcessId two = builder.process(2, 2);
+  const DeviceId device = builder.device(0);
+  add_launch(builder, builder.thread(one, 11, 11), 5);
+  add_launch(builder, builder.thread(two, 22, 22), 5);
+  add_launch(builder, builder.thread(two, 22, 22), 4000000000U);  // far apart: no array for it
+  add_launch(builder, builder.thread(one, 11, 11), 5);            // the driver call inside
+  add_kernel(builder, builder.queue({one, device, 0, 0}), 10, 20, 5);
+  add_kernel(builder, builder.queue({two, device, 0, 0}), 11, 20, 5);
+  add_kernel(builder, builder.queue({two, device, 0, 0}), 12, 20, 4000000000U);
+  add_kernel(builder, builder.queue({one, device, 0, 0}), 13, 20, 6);
+  add_kernel(builder, builder.queue({one, device, 0, 0}), 14, 20, 0);
+  const Trace trace = std::move(builder).freeze();
+  EXPECT_EQ(trace.kernels.launch[0], LaunchRow(0));
+  EXPECT_EQ(trace.kernels.launch[1], LaunchRow(1));
+  EXPECT_EQ(trace.kernels.launch[2], LaunchRow(2));
+  EXPECT_FALSE(trace.kernels.launch[3].valid());
+  EXPECT_FALSE(trace.kernels.launch[4].valid());
+  ASSERT_TRUE(trace.diagnostics.has("kernels_without_launch"));
+  EXPECT_EQ(trace.diagnostics.items()[0].count, 2U);
+}
+
+TEST(Builder, AddsUpMetricValues) {
+  TraceBuilder builder;
+  builder.metric_value(IdentityId(1), MetricId(0), {{}, {}, 1, 4, 4, 4});
+  builder.metric_value(IdentityId(0), MetricId(0), {{}, {}, 1, 9, 9, 9});
+  builder.metric_value(IdentityId(1), MetricId(0), {{}, {}, 2, 6, 1, 5});
+  const Trace trace = std::move(builder).freeze();
+  ASSERT_EQ(trace.metric_values.size(), 2U);
+  EXPECT_EQ(trace.metric_values[0].identity, IdentityId(0));
+  EXPECT_EQ(trace.metric_values[1].count, 3U);
+  EXPECT_EQ(trace.metric_values[1].sum, 10);
+  EXPECT_EQ(trace.metric_values[1].min, 1);
+  EXPECT_EQ(trace.metric_values[1].max, 5);
+}
+
+TEST(Append, FillsColumnsThatOnlyOneSideKnows) {
+  KernelTable first;
+  first.start = {1, 2};
+  first.end = {3, 4};
+  KernelTable second;
+  second.start = {5};
+  second.end = {6};
+  second.graph = {7};
+  append_rows(first, std::move(second));
+  EXPECT_EQ(first.start, (std::vector<Nanoseconds>{1, 2, 5}));
+  EXPECT_EQ(first.graph, (std::vector<uint32_t>{0, 0, 7}));
+  KernelTable third;
+  third.start = {8};
+  third.end = {9};
+  append_rows(first, std::move(third));
+  EXPECT_EQ(first.graph, (std::vector<uint32_t>{0, 0, 7, 0}));
+  EXPECT_TRUE(first.graph_node.empty());
+}
+
+// 10 million kernels must fit in well under 2 GB, launches included.
+TEST(KernelTable, IsSmall) {
+  const KernelTable table;
+  constexpr size_t kBytesPerKernel =
+      sizeof(table.start[0]) + sizeof(table.end[0]) + sizeof(table.name[0]) +
+      sizeof(table.shape[0]) + sizeof(table.queue[0]) + sizeof(table.correlation[0]) +
+      sizeof(table.launch[0]) + sizeof(table.graph[0]) + sizeof(table.graph_node[0]);
+  EXPECT_LE(kBytesPerKernel, 64U);
+}
+
+}  // namespace
+}  // namespace llmprof

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace llmprof {
+
+// One kernel's share of a profile, as users of the seed project know it. `mean_ms` is total_ms over
+// max(calls, 1).
+struct KernelRecord {
+  std::string kernel_name;
+  std::string device;
+  double total_ms = 0;
+  uint64_t calls = 0;
+  double mean_ms = 0;
+};
+
+}  // namespace llmprof

@@ -1,0 +1,106 @@
+#include "trace/launch_join.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+namespace llmprof {
+namespace {
+
+// Correlation ids of a process are counted up from 1: a plain array finds them, unless some are so
+// large that the array would waste memory.
+class LaunchesOfProcess {
+ public:
+  void expect(uint32_t correlation) {
+    largest_ = std::max(largest_, correlation);
+    ++count_;
+  }
+  void prepare() {
+    dense_ = largest_ / 8 <= count_ + 1024;
+    if (dense_) rows_.assign(size_t{largest_} + 1, LaunchRow());
+  }
+  // A runtime call and the driver call inside it share their correlation; the first one stays.
+  void add(uint32_t correlation, LaunchRow row) {
+    if (dense_) {
+      if (!rows_[correlation].valid()) rows_[correlation] = row;
+    } else {
+      sparse_.try_emplace(correlation, row);
+    }
+  }
+  [[nodiscard]] LaunchRow find(uint32_t correlation) const {
+    if (dense_) return correlation < rows_.size() ? rows_[correlation] : LaunchRow();
+    const auto known = sparse_.find(correlation);
+    return known == sparse_.end() ? LaunchRow() : known->second;
+  }
+
+ private:
+  uint32_t largest_ = 0;
+  size_t count_ = 0;
+  bool dense_ = false;
+  std::vector<LaunchRow> rows_;
+  std::unordered_map<uint32_t, LaunchRow> sparse_;
+};
+
+class LaunchIndex {
+ public:
+  explicit LaunchIndex(const Trace& trace) : trace_(trace), by_process_(trace.processes.size()) {
+    const LaunchTable& launches = trace.launches;
+    const auto each = [&](auto&& visit) {
+      for (size_t i = 0; i < launches.size(); ++i) {
+        if (launches.correlation[i] == 0) continue;
+        const ProcessId process = trace.threads[launches.thread[i].index()].process;
+        visit(by_process_[process.index()], launches.correlation[i], LaunchRow(i));
+      }
+    };
+    each([](LaunchesOfProcess& p, uint32_t correlation, LaunchRow) { p.expect(correlation); });
+    for (LaunchesOfProcess& process : by_process_) process.prepare();
+    each(
+        [](LaunchesOfProcess& p, uint32_t correlation, LaunchRow row) { p.add(correlation, row); });
+  }
+
+  // Fills the launch column; returns how many rows have none.
+  size_t fill(const std::vector<QueueId>& queue, const std::vector<uint32_t>& correlation,
+              std::vector<LaunchRow>& launch) const {
+    launch.assign(queue.size(), LaunchRow());
+    size_t missing = 0;
+    for (size_t i = 0; i < queue.size(); ++i) {
+      if (correlation[i] != 0) {
+        const ProcessId process = trace_.queues[queue[i]].process;
+        launch[i] = by_process_[process.index()].find(correlation[i]);
+      }
+      if (!launch[i].valid()) ++missing;
+    }
+    return missing;
+  }
+
+ private:
+  const Trace& trace_;
+  std::vector<LaunchesOfProcess> by_process_;
+};
+
+}  // namespace
+
+void join_launches(Trace& trace) {
+  const LaunchIndex index(trace);
+  auto& kernels = trace.kernels;
+  auto& memory = trace.memory_operations;
+  auto& graphs = trace.graph_replays;
+  const size_t lone_kernels = index.fill(kernels.queue, kernels.correlation, kernels.launch);
+  const size_t lone_others = index.fill(memory.queue, memory.correlation, memory.launch) +
+                             index.fill(graphs.queue, graphs.correlation, graphs.launch);
+  if (trace.launches.size() == 0) return;
+  if (lone_kernels > 0) {
+    trace.diagnostics.warn("kernels_without_launch",
+                           "kernels whose launching API call is not in the capture; they count in "
+                           "every total, but no thread or range can be named for them",
+                           lone_kernels);
+  }
+  if (lone_others > 0) {
+    trace.diagnostics.info("memory_operations_without_launch",
+                           "memory operations or graph replays whose launching API call is not in "
+                           "the capture",
+                           lone_others);
+  }
+}
+
+}  // namespace llmprof

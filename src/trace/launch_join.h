@@ -1,0 +1,12 @@
+#pragma once
+
+#include "trace/trace.h"
+
+namespace llmprof {
+
+// Finds the CPU call that launched each kernel, memory operation and graph replay. Correlation ids
+// are unique only within a process, so both must agree. GPU work without a launch is counted in a
+// diagnostic, where the capture has launches at all.
+void join_launches(Trace& trace);
+
+}  // namespace llmprof

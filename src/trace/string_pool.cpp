@@ -1,0 +1,14 @@
+#include "trace/string_pool.h"
+
+namespace llmprof {
+
+StringId StringPool::intern(std::string_view text) {
+  if (const auto known = ids_.find(text); known != ids_.end()) return known->second;
+  const std::string_view kept = storage_.emplace_back(text);
+  const StringId id(views_.size());
+  views_.push_back(kept);
+  ids_.emplace(kept, id);
+  return id;
+}
+
+}  // namespace llmprof

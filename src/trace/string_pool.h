@@ -1,0 +1,28 @@
+#pragma once
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/ids.h"
+
+namespace llmprof {
+
+// Each distinct text once. Views stay valid as long as the pool, moved or not.
+class StringPool {
+ public:
+  StringId intern(std::string_view text);
+  [[nodiscard]] std::string_view operator[](StringId id) const {
+    return id.valid() ? views_[id.index()] : std::string_view();
+  }
+  [[nodiscard]] size_t size() const { return views_.size(); }
+
+ private:
+  std::deque<std::string> storage_;
+  std::vector<std::string_view> views_;
+  std::unordered_map<std::string_view, StringId> ids_;
+};
+
+}  // namespace llmprof

@@ -1,0 +1,208 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "trace/ids.h"
+#include "trace/interner.h"
+
+namespace llmprof {
+
+// Times are nanoseconds on the clock of their capture. A column is either empty (the capture does
+// not know it) or as long as its table. `columns()` lists all columns, for what is done to each.
+using Nanoseconds = int64_t;
+
+using Extent = std::array<uint32_t, 3>;
+
+struct LaunchShape {
+  Extent grid{};
+  Extent block{};
+  uint32_t registers_per_thread = 0;
+  uint32_t static_shared_bytes = 0;
+  uint32_t dynamic_shared_bytes = 0;
+
+  friend bool operator==(const LaunchShape&, const LaunchShape&) = default;
+  [[nodiscard]] size_t hash() const {
+    size_t seed = 0;
+    for (const uint32_t extent : grid) seed = hash_mix(seed, extent);
+    for (const uint32_t extent : block) seed = hash_mix(seed, extent);
+    seed = hash_mix(seed, registers_per_thread);
+    seed = hash_mix(seed, static_shared_bytes);
+    return hash_mix(seed, dynamic_shared_bytes);
+  }
+};
+
+// Where GPU work runs.
+struct Queue {
+  ProcessId process;
+  DeviceId device;
+  uint32_t context = 0;
+  uint32_t stream = 0;
+
+  friend bool operator==(const Queue&, const Queue&) = default;
+  [[nodiscard]] size_t hash() const {
+    return hash_mix(hash_mix(hash_mix(process.value, device.value), context), stream);
+  }
+};
+
+// Kernels with a place in time, ordered by start once the trace is frozen.
+struct KernelTable {
+  std::vector<Nanoseconds> start;
+  std::vector<Nanoseconds> end;
+  std::vector<StringId> name;  // the full name, as the capture gave it
+  std::vector<ShapeId> shape;
+  std::vector<QueueId> queue;
+  std::vector<uint32_t> correlation;  // unique within a process only; 0 is none
+  std::vector<LaunchRow> launch;      // filled when the trace is frozen
+  std::vector<uint32_t> graph;        // graph that replayed it, 0 is none; empty without graphs
+  std::vector<uint64_t> graph_node;   // 0 is none; empty without graphs
+  std::vector<uint64_t> external_id;  // its operator's, 0 is none; empty without operators
+
+  [[nodiscard]] size_t size() const { return start.size(); }
+  auto columns() {
+    return std::tie(start, end, name, shape, queue, correlation, launch, graph, graph_node,
+                    external_id);
+  }
+};
+
+enum class MemoryKind : uint8_t { copy, set };
+
+// Copies and fills. `detail` is the direction ("Host-to-Device") where known.
+struct MemoryOperationTable {
+  std::vector<Nanoseconds> start;
+  std::vector<Nanoseconds> end;
+  std::vector<uint64_t> bytes;
+  std::vector<StringId> detail;
+  std::vector<QueueId> queue;
+  std::vector<uint32_t> correlation;
+  std::vector<LaunchRow> launch;
+  std::vector<MemoryKind> kind;
+
+  [[nodiscard]] size_t size() const { return start.size(); }
+  auto columns() { return std::tie(start, end, bytes, detail, queue, correlation, launch, kind); }
+};
+
+// Whole graph replays of a capture that does not show the kernels inside them.
+struct GraphReplayTable {
+  std::vector<Nanoseconds> start;
+  std::vector<Nanoseconds> end;
+  std::vector<QueueId> queue;
+  std::vector<uint32_t> graph;
+  std::vector<uint32_t> correlation;
+  std::vector<LaunchRow> launch;
+
+  [[nodiscard]] size_t size() const { return start.size(); }
+  auto columns() { return std::tie(start, end, queue, graph, correlation, launch); }
+};
+
+// CUDA API calls on the CPU: launches, copies, synchronisation.
+struct LaunchTable {
+  std::vector<Nanoseconds> start;
+  std::vector<Nanoseconds> end;
+  std::vector<ThreadId> thread;
+  std::vector<StringId> api;
+  std::vector<uint32_t> correlation;
+
+  [[nodiscard]] size_t size() const { return start.size(); }
+  auto columns() { return std::tie(start, end, thread, api, correlation); }
+};
+
+enum class RangeKind : uint8_t { push_pop, start_end, annotation, mark };
+
+// NVTX ranges and user annotations. A range that was never closed has end == kOpenEnd.
+inline constexpr Nanoseconds kOpenEnd = INT64_MAX;
+struct RangeTable {
+  std::vector<Nanoseconds> start;
+  std::vector<Nanoseconds> end;
+  std::vector<ThreadId> thread;
+  std::vector<StringId> domain;  // none: the default domain
+  std::vector<StringId> text;
+  std::vector<RangeKind> kind;
+
+  [[nodiscard]] size_t size() const { return start.size(); }
+  auto columns() { return std::tie(start, end, thread, domain, text, kind); }
+};
+
+// Framework operators on the CPU. `external_id` ties kernels to them; 0 is none.
+struct OperatorTable {
+  std::vector<Nanoseconds> start;
+  std::vector<Nanoseconds> end;
+  std::vector<ThreadId> thread;
+  std::vector<StringId> name;
+  std::vector<uint64_t> external_id;
+
+  [[nodiscard]] size_t size() const { return start.size(); }
+  auto columns() { return std::tie(start, end, thread, name, external_id); }
+};
+
+// A kernel name's aggregate where the capture gives no single launches.
+struct KernelSummary {
+  CaptureId capture;
+  StringId name;
+  DeviceId device;  // none: the report does not say
+  uint64_t calls = 0;
+  Nanoseconds total = 0;
+  double median = 0;
+  Nanoseconds min = 0;
+  Nanoseconds max = 0;
+};
+
+// A row of an nsys stats report on ranges, API calls or memory operations.
+struct CallSummary {
+  enum class Kind : uint8_t { api, range, kernel_in_range, range_on_gpu, memory_operation };
+  Kind kind = Kind::api;
+  CaptureId capture;
+  StringId name;    // the range's text without its domain; none: outside of any range
+  StringId kernel;  // kernel_in_range only
+  uint64_t calls = 0;
+  Nanoseconds total = 0;
+  StringId domain;               // the range's; none: the default domain
+  uint64_t range_instances = 0;  // kernel_in_range only: how often the range was open
+};
+
+// Launches that a kernel profiler measured one by one, out of the program's own time. Launches
+// alike in kernel, shape, device and open ranges share one identity, which carries their metrics.
+struct ProfiledIdentity {
+  CaptureId capture;
+  StringId name;
+  ShapeId shape;
+  DeviceId device;
+  StringId ranges;  // open push/pop ranges, outermost first, "domain:name" joined by '/'
+
+  friend bool operator==(const ProfiledIdentity&, const ProfiledIdentity&) = default;
+  [[nodiscard]] size_t hash() const {
+    size_t seed = hash_mix(capture.value, name.value);
+    return hash_mix(hash_mix(hash_mix(seed, shape.value), device.value), ranges.value);
+  }
+};
+
+struct ProfiledLaunchTable {
+  std::vector<IdentityId> identity;
+  std::vector<Nanoseconds> duration;  // kUnknownDuration where the run did not measure it
+
+  [[nodiscard]] size_t size() const { return identity.size(); }
+};
+inline constexpr Nanoseconds kUnknownDuration = -1;
+
+// A metric's values over the launches of one identity, in the metric's unit.
+struct MetricValues {
+  IdentityId identity;
+  MetricId metric;
+  uint64_t count = 0;
+  double sum = 0;
+  double min = 0;
+  double max = 0;
+};
+
+struct Metric {
+  StringId name;
+  StringId unit;  // base unit: byte, ns, %, ...
+
+  friend bool operator==(const Metric&, const Metric&) = default;
+  [[nodiscard]] size_t hash() const { return hash_mix(name.value, unit.value); }
+};
+
+}  // namespace llmprof

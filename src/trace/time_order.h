@@ -1,0 +1,11 @@
+#pragma once
+
+#include "trace/trace.h"
+
+namespace llmprof {
+
+// Orders kernels, memory operations and graph replays by start; rows that start together keep their
+// order. Captures promise no row order.
+void order_by_start(Trace& trace);
+
+}  // namespace llmprof

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "trace/ids.h"
+#include "trace/interner.h"
+#include "trace/string_pool.h"
+#include "trace/tables.h"
+
+namespace llmprof {
+
+// Where a capture comes from. Only what is listed here is ever kept of a file's metadata:
+// environments hold secrets.
+struct Capture {
+  std::string path;
+  std::string format;        // "nsys SQLite", "PyTorch trace", ...
+  std::string tool;          // "Nsight Systems"
+  std::string tool_version;  // as the file says, empty where it does not
+  std::string schema_version;
+  std::string host;
+  std::string driver_version;
+  std::string cuda_version;
+  std::optional<int64_t> wall_clock_ns;  // Unix time at time 0 of this capture
+  std::optional<uint32_t> rank;          // of a distributed job
+};
+
+struct Device {
+  CaptureId capture;
+  uint32_t ordinal = 0;  // CUDA's number
+  std::string name;      // "NVIDIA H200", empty where unknown
+  std::string uuid;
+  uint32_t sm_count = 0;
+  uint64_t memory_bytes = 0;
+  uint64_t memory_bandwidth = 0;  // bytes a second, as the driver states it
+  uint64_t clock_hz = 0;
+  std::string compute_capability;
+};
+
+struct Process {
+  CaptureId capture;
+  uint64_t key = 0;  // the capture's own identifier (nsys: globalPid)
+  uint64_t pid = 0;
+  std::string name;
+};
+
+struct Thread {
+  ProcessId process;
+  uint64_t key = 0;
+  uint64_t tid = 0;
+  std::string name;
+};
+
+// Everything that was captured, frozen: readers fill it through TraceBuilder, analyses only look.
+struct Trace {
+  StringPool strings;
+  std::vector<Capture> captures;
+  std::vector<Device> devices;
+  std::vector<Process> processes;
+  std::vector<Thread> threads;
+  Interner<QueueId, Queue> queues;
+  Interner<ShapeId, LaunchShape> shapes;
+
+  KernelTable kernels;
+  MemoryOperationTable memory_operations;
+  GraphReplayTable graph_replays;
+  LaunchTable launches;
+  RangeTable ranges;
+  OperatorTable operators;
+
+  std::vector<KernelSummary> kernel_summaries;
+  std::vector<CallSummary> call_summaries;
+
+  Interner<IdentityId, ProfiledIdentity> identities;
+  ProfiledLaunchTable profiled_launches;
+  Interner<MetricId, Metric> metrics;
+  std::vector<MetricValues> metric_values;  // by identity, then metric
+
+  Diagnostics diagnostics;
+
+  [[nodiscard]] const Device& device_of(QueueId queue) const {
+    return devices[queues[queue].device.index()];
+  }
+};
+
+}  // namespace llmprof
