@@ -1,0 +1,11 @@
+#pragma once
+
+#include "readers/reader.h"
+
+namespace llmprof {
+
+// The SQLite export of Nsight Systems, 2020 to 2026: kernels, memory operations, graph replays,
+// CUDA API calls, NVTX ranges.
+extern const Reader kNsysSqliteReader;
+
+}  // namespace llmprof
