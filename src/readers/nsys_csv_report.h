@@ -1,0 +1,122 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmprof::nsys_csv {
+
+enum class ReportKind : uint8_t {
+  kernel_summary,
+  mixed_summary,   // API calls, kernels and memory operations in one table, told by Category
+  memory_summary,  // by time
+  api_summary,
+  range_summary,
+  kernel_in_range_summary,
+  range_on_gpu_summary,
+  gpu_trace,
+  exec_trace,  // a launch and its kernel in one row
+  api_trace,
+  push_pop_trace,
+  start_end_trace,
+  range_on_gpu_trace,
+  other,  // nothing in it that we use, or a report we do not know
+};
+
+// What a column means, whatever its spelling.
+enum class Column : uint8_t {
+  start,
+  end,
+  duration,
+  name,
+  correlation,
+  grid_x,
+  grid_y,
+  grid_z,
+  block_x,
+  block_y,
+  block_z,
+  grid,
+  block,
+  registers,
+  static_shared,
+  dynamic_shared,
+  bytes,
+  device,
+  device_number,
+  context,
+  stream,
+  process,
+  thread,
+  thread_name,
+  result,
+  total_time,
+  calls,
+  median,
+  min,
+  max,
+  range,
+  style,
+  category,
+  operation,
+  kernel_name,
+  range_calls,
+  total_projected,
+  projected_start,
+  original_start,
+  original_duration,
+  api_start,
+  api_duration,
+  api_name,
+  kernel_start,
+  kernel_duration,
+  range_stack,
+  count,  // how many there are
+};
+inline constexpr size_t kColumns = static_cast<size_t>(Column::count);
+
+// One table of a file: what it reports and where its columns are.
+struct ReportLayout {
+  static constexpr int16_t kAbsent = -1;
+
+  ReportKind kind = ReportKind::other;
+  std::string name;     // nsys's name of the report, the current one where the file does not say
+  std::string missing;  // the column whose absence makes the table unreadable
+  size_t width = 0;
+  std::array<int16_t, kColumns> position{};
+  std::array<int8_t, kColumns> unit_power{};  // see time_unit_power; for sizes byte_unit_power
+
+  friend bool operator==(const ReportLayout&, const ReportLayout&) = default;
+
+  [[nodiscard]] bool has(Column column) const {
+    return position[static_cast<size_t>(column)] != kAbsent;
+  }
+  // The field of a row that is as wide as the header; empty where the column is absent.
+  [[nodiscard]] std::string_view field(const std::vector<std::string_view>& row,
+                                       Column column) const {
+    const int16_t at = position[static_cast<size_t>(column)];
+    return at == kAbsent ? std::string_view() : row[static_cast<size_t>(at)];
+  }
+  [[nodiscard]] int power(Column column) const { return unit_power[static_cast<size_t>(column)]; }
+};
+
+// What a table was called before it began.
+struct Announcement {
+  std::string report;    // "cuda_gpu_kern_sum"; empty: nothing said
+  bool certain = false;  // nsys's own line, rather than the file's name
+
+  friend bool operator==(const Announcement&, const Announcement&) = default;
+};
+
+// Reads a header row; nothing when the row is none. What nsys announced is believed: under a known
+// name a lacking column is stated in `missing`, under a foreign name the table is `other`.
+std::optional<ReportLayout> layout_of_header(const std::vector<std::string_view>& fields,
+                                             const Announcement& announced);
+
+// The report that a file is named after ("run1_cuda_gpu_trace.csv"), empty if none is known.
+std::string report_in_file_name(std::string_view file_name);
+
+}  // namespace llmprof::nsys_csv
