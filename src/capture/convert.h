@@ -1,0 +1,42 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "base/error.h"
+#include "capture/tools.h"
+
+namespace llmprof {
+
+// Reports that only NVIDIA's own tools can read.
+enum class ReportKind : uint8_t {
+  nsys_report,  // .nsys-rep, formerly .qdrep
+  nsys_stream,  // .qdstrm: a report that was not imported yet
+  ncu_report,   // .ncu-rep
+};
+
+// By the first bytes (64 suffice), else by the name. The name decides even where the content is
+// something else, so ask the readers first.
+std::optional<ReportKind> report_kind(const std::filesystem::path& path, std::string_view head);
+
+struct ConversionOptions {
+  ToolSearch search = tool_search_here();
+  std::chrono::milliseconds timeout = std::chrono::minutes(30);  // for one run of one tool
+  std::chrono::milliseconds grace = std::chrono::seconds(5);     // as in Command
+  const std::atomic<bool>* stop = nullptr;                       // as in Command
+};
+
+// Has the installed tool write an SQLite export or a raw-page CSV into `output_folder`, under the
+// report's name or, where that is taken, a numbered one, and returns its path. Neither the report
+// nor anything beside it is written to. Where the tool is missing, or the file cannot be a report,
+// the error is of kind input and holds the commands that convert it; where every installed tool
+// fails it is of kind tool and holds what the first one said.
+Result<std::filesystem::path> convert_report(const std::filesystem::path& report, ReportKind kind,
+                                             const std::filesystem::path& output_folder,
+                                             const ConversionOptions& options = {});
+
+}  // namespace llmprof

@@ -1,0 +1,187 @@
+#include "capture/process_launch.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/close_range.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <string_view>
+#include <system_error>
+
+#include "base/files.h"
+
+namespace llmprof {
+namespace {
+
+Error cannot_start(std::string_view what, int error_number) {
+  return {ErrorKind::internal, fmt::format("cannot start a program: {}: {}", what,
+                                           std::generic_category().message(error_number))};
+}
+
+// The child's dup2 onto 0, 1 and 2 must not meet a descriptor that already is one of them.
+FileDescriptor above_stdio(FileDescriptor fd) {
+  if (!fd.valid() || fd.get() > STDERR_FILENO) return fd;
+  return FileDescriptor(::fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+}
+
+struct Pipe {
+  FileDescriptor read{-1};
+  FileDescriptor write{-1};
+};
+
+Result<Pipe> open_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_with(cannot_start("pipe", errno));
+  Pipe pipe{above_stdio(FileDescriptor(ends[0])), above_stdio(FileDescriptor(ends[1]))};
+  if (!pipe.read.valid() || !pipe.write.valid()) return fail_with(cannot_start("pipe", errno));
+  return pipe;
+}
+
+Result<FileDescriptor> open_file(const std::filesystem::path& path, int flags) {
+  FileDescriptor file = above_stdio(FileDescriptor(::open(path.c_str(), flags | O_CLOEXEC, 0644)));
+  if (!file.valid()) return fail_with(system_error(ErrorKind::tool, path, errno));
+  return file;
+}
+
+// Everything the child needs, made before the fork: after it only async-signal-safe calls are
+// allowed, because other threads may have held locks.
+struct Launch {
+  std::string executable;
+  std::vector<std::string> environment;
+  std::vector<char*> argv_pointers;
+  std::vector<char*> environment_pointers;
+  std::string working_folder;
+  FileDescriptor in{-1};
+  FileDescriptor out{-1};
+  FileDescriptor err{-1};
+  Pipe output;
+  Pipe exec_error;
+};
+
+std::vector<std::string> merged_environment(const Command& command) {
+  std::vector<std::string> merged;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const bool replaced = std::any_of(
+        command.environment.begin(), command.environment.end(),
+        [&](const auto& given) { return text.substr(0, text.find('=')) == given.first; });
+    if (!replaced) merged.emplace_back(text);
+  }
+  for (const auto& [name, value] : command.environment) merged.push_back(name + "=" + value);
+  return merged;
+}
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+Result<void> open_streams(const Command& command, Launch& launch) {
+  auto in = open_file("/dev/null", O_RDONLY);
+  if (!in) return fail_with(in.error());
+  launch.in = std::move(*in);
+  constexpr int kWrite = O_WRONLY | O_CREAT | O_TRUNC;
+  if (!command.stdout_file.empty()) {
+    auto out = open_file(command.stdout_file, kWrite);
+    if (!out) return fail_with(out.error());
+    launch.out = std::move(*out);
+  }
+  if (!command.stderr_file.empty()) {
+    auto err = open_file(command.stderr_file, kWrite);
+    if (!err) return fail_with(err.error());
+    launch.err = std::move(*err);
+  }
+  if (!launch.out.valid() || !launch.err.valid()) {
+    auto output = open_pipe();
+    if (!output) return fail_with(output.error());
+    launch.output = std::move(*output);
+    ::fcntl(launch.output.read.get(), F_SETFL, O_NONBLOCK);
+  }
+  auto exec_error = open_pipe();
+  if (!exec_error) return fail_with(exec_error.error());
+  launch.exec_error = std::move(*exec_error);
+  return {};
+}
+
+[[noreturn]] void tell_errno_and_exit(const FileDescriptor& to) {
+  const int error_number = errno;
+  [[maybe_unused]] const ssize_t told = ::write(to.get(), &error_number, sizeof error_number);
+  ::_exit(127);
+}
+
+[[noreturn]] void become(const Launch& launch, pid_t parent) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) ::_exit(127);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::signal(SIGPIPE, SIG_DFL);
+  const int out = launch.out.valid() ? launch.out.get() : launch.output.write.get();
+  const int err = launch.err.valid() ? launch.err.get() : launch.output.write.get();
+  if (::dup2(launch.in.get(), STDIN_FILENO) < 0 || ::dup2(out, STDOUT_FILENO) < 0 ||
+      ::dup2(err, STDERR_FILENO) < 0) {
+    tell_errno_and_exit(launch.exec_error.write);
+  }
+  // For descriptors that a library opened without O_CLOEXEC; old kernels lack the call.
+  ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
+  if (launch.working_folder.empty() || ::chdir(launch.working_folder.c_str()) == 0) {
+    ::execve(launch.executable.c_str(), launch.argv_pointers.data(),
+             launch.environment_pointers.data());
+  }
+  tell_errno_and_exit(launch.exec_error.write);
+}
+
+// 0 once the program runs: its pipe then closed without a word.
+int read_exec_error(const FileDescriptor& from) {
+  int error_number = 0;
+  ssize_t got = 0;
+  do {
+    got = ::read(from.get(), &error_number, sizeof error_number);
+  } while (got < 0 && errno == EINTR);
+  return got == static_cast<ssize_t>(sizeof error_number) ? error_number : 0;
+}
+
+// Whoever started us may have left SIGCHLD ignored, and then no exit status could be read.
+void make_children_waitable() {
+  struct sigaction current{};
+  if (::sigaction(SIGCHLD, nullptr, &current) == 0 && current.sa_handler == SIG_IGN) {
+    ::signal(SIGCHLD, SIG_DFL);
+  }
+}
+
+}  // namespace
+
+Result<StartedProcess> start_process(const Command& command, const std::string& executable) {
+  Launch launch;
+  launch.executable = executable;
+  launch.environment = merged_environment(command);
+  launch.environment_pointers = pointers_to(launch.environment);
+  launch.argv_pointers = pointers_to(command.argv);
+  launch.working_folder = command.working_folder.string();
+  if (auto opened = open_streams(command, launch); !opened) return fail_with(opened.error());
+
+  make_children_waitable();
+  const pid_t parent = ::getpid();
+  StartedProcess started;
+  started.pid = ::fork();
+  if (started.pid < 0) return fail_with(cannot_start("fork", errno));
+  if (started.pid == 0) become(launch, parent);
+  // The child does it too; whoever comes first, the group exists before we could signal it.
+  ::setpgid(started.pid, started.pid);
+  launch.exec_error.write = FileDescriptor(-1);
+  started.start_error = read_exec_error(launch.exec_error.read);
+  started.output = std::move(launch.output.read);
+  return started;
+}
+
+}  // namespace llmprof

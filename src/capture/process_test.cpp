@@ -1,0 +1,277 @@
+#include "capture/process.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+#include "base/file_descriptor.h"
+#include "base/text.h"
+#include "testing/temporary_folder.h"
+
+namespace llmprof {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::TemporaryFolder;
+
+Command shell(std::string script) {
+  Command command;
+  command.argv = {"/bin/sh", "-c", std::move(script)};
+  command.grace = 300ms;
+  return command;
+}
+
+ProcessResult run(const Command& command) {
+  auto result = run_process(command);
+  EXPECT_TRUE(result) << result.error().message;
+  return result.value_or(ProcessResult{});
+}
+
+// Ended, or a zombie that only its new parent has still to take note of.
+bool is_gone(pid_t pid) {
+  if (::kill(pid, 0) != 0) return true;
+  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  std::getline(stat, line);
+  return !stat || contains(line, ") Z ");
+}
+
+bool goes_away(pid_t pid) {
+  for (int i = 0; i < 200 && !is_gone(pid); ++i) std::this_thread::sleep_for(10ms);
+  return is_gone(pid);
+}
+
+pid_t first_number(std::string_view output) {
+  return static_cast<pid_t>(parse_int(trim(output.substr(0, output.find('\n')))).value_or(0));
+}
+
+size_t open_descriptors() {
+  size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    ++count;
+  }
+  return count;
+}
+
+TEST(Process, TellsExitCodeAndBothStreams) {
+  const ProcessResult result = run(shell("echo out; echo err >&2; exit 3"));
+  EXPECT_EQ(result.end, ProcessEnd::exited);
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_FALSE(result.succeeded());
+  EXPECT_EQ(result.output_tail, "out\nerr\n");
+  EXPECT_EQ(result.output_bytes, 8U);
+  EXPECT_GT(result.duration, 0ns);
+  EXPECT_EQ(describe_end(result), "exit code 3");
+}
+
+TEST(Process, PassesArgumentsAsTheyAre) {
+  Command command;
+  command.argv = {"printf", "%s|", "a b", "$HOME", "'\"\\", "*", ""};
+  const ProcessResult result = run(command);
+  EXPECT_TRUE(result.succeeded());
+  EXPECT_EQ(result.output_tail, "a b|$HOME|'\"\\|*||");
+}
+
+TEST(Process, HasNothingOnStdin) {
+  Command command;
+  command.argv = {"cat"};
+  command.timeout = 10s;
+  const ProcessResult result = run(command);
+  EXPECT_TRUE(result.succeeded());
+  EXPECT_EQ(result.output_tail, "");
+}
+
+TEST(Process, AddsToTheEnvironmentAndReplaces) {
+  ::setenv("LLMPROF_TEST_KEPT", "kept", 1);
+  ::setenv("LLMPROF_TEST_OLD", "old", 1);
+  Command command = shell("echo $LLMPROF_TEST_KEPT $LLMPROF_TEST_OLD $LLMPROF_TEST_NEW");
+  command.environment = {{"LLMPROF_TEST_OLD", "replaced"}, {"LLMPROF_TEST_NEW", "new"}};
+  EXPECT_EQ(run(command).output_tail, "kept replaced new\n");
+  ::unsetenv("LLMPROF_TEST_KEPT");
+  ::unsetenv("LLMPROF_TEST_OLD");
+}
+
+TEST(Process, RunsInTheFolderAndWritesToTheFiles) {
+  const TemporaryFolder folder;
+  Command command = shell("pwd; echo err >&2");
+  command.working_folder = folder.path();
+  command.stdout_file = folder.path() / "out";
+  ProcessResult result = run(command);
+  EXPECT_EQ(result.output_tail, "err\n");
+  EXPECT_EQ(testing::file_bytes(command.stdout_file), folder.path().string() + "\n");
+
+  command.stderr_file = folder.path() / "err";
+  result = run(command);
+  EXPECT_TRUE(result.succeeded());
+  EXPECT_EQ(result.output_tail, "");
+  EXPECT_EQ(testing::file_bytes(command.stderr_file), "err\n");
+}
+
+TEST(Process, TellsAMissingProgramFromOneThatFails) {
+  Command command;
+  for (const char* name : {"llmprof-no-such-program", "/nowhere/llmprof-no-such-program"}) {
+    command.argv = {name};
+    const ProcessResult result = run(command);
+    EXPECT_EQ(result.end, ProcessEnd::not_started) << name;
+    EXPECT_EQ(result.start_error, ENOENT) << name;
+    EXPECT_EQ(describe_end(result), "No such file or directory");
+  }
+  const TemporaryFolder folder;
+  command.argv = {folder.write("plain", "no program").string()};
+  EXPECT_EQ(run(command).start_error, EACCES);
+  EXPECT_EQ(run(shell("exit 127")).end, ProcessEnd::exited);
+
+  command = shell("true");
+  command.working_folder = "/nowhere";
+  EXPECT_EQ(run(command).start_error, ENOENT);
+}
+
+TEST(Process, RefusesAnEmptyCommandAndAnUnwritableFile) {
+  EXPECT_FALSE(run_process(Command{}));
+  Command command = shell("true");
+  command.stdout_file = "/nowhere/out";
+  const auto result = run_process(command);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().message, "/nowhere/out: No such file or directory");
+}
+
+TEST(Process, TellsTheSignal) {
+  const ProcessResult result = run(shell("kill -KILL $$"));
+  EXPECT_EQ(result.end, ProcessEnd::signalled);
+  EXPECT_EQ(result.signal, SIGKILL);
+  EXPECT_EQ(describe_end(result), "killed by signal 9 (Killed)");
+}
+
+TEST(Process, TimeoutEndsGrandchildrenToo) {
+  Command command = shell("sh -c 'echo $$; exec sleep 300' & wait");
+  command.timeout = 300ms;
+  command.grace = 10s;
+  const ProcessResult result = run(command);
+  EXPECT_EQ(result.end, ProcessEnd::timed_out);
+  // SIGTERM sufficed.
+  EXPECT_LT(result.duration, 5s);
+  const pid_t grandchild = first_number(result.output_tail);
+  ASSERT_GT(grandchild, 1);
+  EXPECT_TRUE(goes_away(grandchild));
+}
+
+TEST(Process, TimeoutKillsWhoeverIgnoresSigterm) {
+  Command command = shell("trap '' TERM; sh -c 'echo $$; exec sleep 300' & sleep 300");
+  command.timeout = 300ms;
+  const ProcessResult result = run(command);
+  EXPECT_EQ(result.end, ProcessEnd::timed_out);
+  EXPECT_GE(result.duration, 600ms);
+  EXPECT_LT(result.duration, 10s);
+  const pid_t grandchild = first_number(result.output_tail);
+  ASSERT_GT(grandchild, 1);
+  EXPECT_TRUE(goes_away(grandchild));
+}
+
+TEST(Process, TimeoutKillsAGrandchildThatOutlivesItsParent) {
+  Command command = shell("sh -c 'trap \"\" TERM; echo $$; sleep 300; sleep 300' & wait");
+  command.timeout = 300ms;
+  const ProcessResult result = run(command);
+  EXPECT_EQ(result.end, ProcessEnd::timed_out);
+  const pid_t grandchild = first_number(result.output_tail);
+  ASSERT_GT(grandchild, 1);
+  EXPECT_TRUE(goes_away(grandchild));
+}
+
+TEST(Process, StopFlagEndsTheGroup) {
+  std::atomic<bool> stop = false;
+  Command command = shell("sleep 300");
+  command.stop = &stop;
+  std::thread setter([&] {
+    std::this_thread::sleep_for(100ms);
+    stop = true;
+  });
+  const ProcessResult result = run(command);
+  setter.join();
+  EXPECT_EQ(result.end, ProcessEnd::stopped);
+  EXPECT_LT(result.duration, 10s);
+}
+
+TEST(Process, DoesNotWaitForWhatAProgramLeavesRunning) {
+  const ProcessResult result = run(shell("sleep 300 & echo $!"));
+  EXPECT_TRUE(result.succeeded());
+  EXPECT_LT(result.duration, 10s);
+  const pid_t left = first_number(result.output_tail);
+  ASSERT_GT(left, 1);
+  EXPECT_FALSE(is_gone(left));
+  ::kill(left, SIGKILL);
+}
+
+TEST(Process, KeepsOnlyTheEndOfMuchOutput) {
+  Command command = shell("yes 0123456 | head -c 20000000; echo; echo last");
+  command.output_tail_bytes = 1000;
+  const ProcessResult result = run(command);
+  EXPECT_EQ(result.output_bytes, 20000006U);
+  EXPECT_EQ(result.output_tail.size(), 1000U);
+  EXPECT_TRUE(result.output_tail.ends_with("0123456\n\nlast\n"));
+}
+
+TEST(Process, LeaksNeitherDescriptorsNorZombies) {
+  run(shell("true"));
+  const size_t before = open_descriptors();
+  Command hanging = shell("sleep 300");
+  hanging.timeout = 50ms;
+  Command missing;
+  missing.argv = {"/nowhere/program"};
+  for (int i = 0; i < 5; ++i) {
+    run(shell("echo x"));
+    run(hanging);
+    run(missing);
+  }
+  EXPECT_EQ(open_descriptors(), before);
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+}
+
+TEST(Process, GivesAProgramOnlyItsThreeStreams) {
+  const FileDescriptor careless(::open("/dev/null", O_RDONLY));
+  // The fourth is the folder that ls reads.
+  EXPECT_EQ(run(shell("ls /proc/self/fd")).output_tail, "0\n1\n2\n3\n");
+}
+
+TEST(Process, ReadsTheExitCodeWhereSigchldWasIgnored) {
+  ::signal(SIGCHLD, SIG_IGN);
+  EXPECT_EQ(run(shell("exit 7")).exit_code, 7);
+  ::signal(SIGCHLD, SIG_DFL);
+}
+
+TEST(Process, UnblocksSignalsForTheProgram) {
+  sigset_t blocked;
+  sigset_t before;
+  ::sigemptyset(&blocked);
+  ::sigaddset(&blocked, SIGTERM);
+  ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  Command command = shell("exec sleep 300");
+  command.timeout = 100ms;
+  command.grace = 20s;
+  EXPECT_LT(run(command).duration, 10s);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+TEST(Process, RunsFromSeveralThreadsAtOnce) {
+  std::vector<std::thread> threads;
+  std::atomic<int> right = 0;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&right, t] {
+      for (int i = 0; i < 10; ++i) {
+        const auto result = run_process(shell("echo " + std::to_string(t)));
+        if (result && result->output_tail == std::to_string(t) + "\n") ++right;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, 40);
+}
+
+}  // namespace
+}  // namespace llmprof

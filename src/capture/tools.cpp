@@ -1,0 +1,229 @@
+#include "capture/tools.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <span>
+#include <system_error>
+
+#include "capture/executables.h"
+
+namespace llmprof {
+namespace {
+
+using std::filesystem::path;
+
+// Below the search's root; `*` stands for versions and machines.
+constexpr std::array kNsysPlaces = {
+    "opt/nvidia/nsight-systems*/*/bin/nsys",
+    "opt/nvidia/nsight-systems*/*/target-linux-*/nsys",
+    "usr/local/cuda*/bin/nsys",
+    "usr/local/cuda*/nsight-systems*/bin/nsys",
+    "usr/local/cuda*/nsight-systems*/target-linux-*/nsys",
+    "opt/nvidia/hpc_sdk/Linux_*/*/profilers/Nsight_Systems/bin/nsys",
+    "usr/lib/nsight-systems/bin/nsys",
+    "usr/lib/*/nsight-systems/target-linux-*/nsys",
+    // A whole nsys comes with ncu, on no PATH.
+    "opt/nvidia/nsight-compute*/*/host/target-linux-*/nsys",
+    "usr/local/cuda*/nsight-compute*/host/target-linux-*/nsys",
+    "usr/local/NVIDIA-Nsight-Compute*/host/target-linux-*/nsys",
+};
+constexpr std::array kNcuPlaces = {
+    "opt/nvidia/nsight-compute*/*/ncu",
+    "usr/local/cuda*/bin/ncu",
+    "usr/local/cuda*/nsight-compute*/ncu",
+    "usr/local/NVIDIA-Nsight-Compute*/ncu",
+    "opt/nvidia/hpc_sdk/Linux_*/*/profilers/Nsight_Compute/ncu",
+    "usr/lib/nsight-compute/ncu",
+};
+constexpr std::array kImporterPlaces = {
+    "opt/nvidia/nsight-systems*/*/host-linux-*/QdstrmImporter",
+    "usr/local/cuda*/nsight-systems*/host-linux-*/QdstrmImporter",
+    "opt/nvidia/hpc_sdk/Linux_*/*/profilers/Nsight_Systems/host-linux-*/QdstrmImporter",
+    "usr/lib/nsight-systems/host-linux-*/QdstrmImporter",
+    "usr/lib/*/nsight-systems/host-linux-*/QdstrmImporter",
+    "opt/nvidia/nsight-compute*/*/host/linux-desktop-*/QdstrmImporter",
+    "usr/local/cuda*/nsight-compute*/host/linux-desktop-*/QdstrmImporter",
+    "usr/local/NVIDIA-Nsight-Compute*/host/linux-desktop-*/QdstrmImporter",
+};
+// Seen from the folder of an nsys.
+constexpr std::array kImporterBesideNsys = {
+    "../host-linux-*/QdstrmImporter",
+    "../linux-desktop-*/QdstrmImporter",
+};
+
+std::span<const char* const> usual_places(Tool tool) {
+  switch (tool) {
+    case Tool::nsys:
+      return kNsysPlaces;
+    case Tool::ncu:
+      return kNcuPlaces;
+    case Tool::qdstrm_importer:
+      return kImporterPlaces;
+  }
+  return {};
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::string_view take_number(std::string_view& text) {
+  size_t length = 0;
+  while (length < text.size() && is_digit(text[length])) ++length;
+  std::string_view number = text.substr(0, length);
+  text.remove_prefix(length);
+  number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
+  return number;
+}
+
+// "2025.10" before "2025.9".
+bool newer_first(std::string_view a, std::string_view b) {
+  while (!a.empty() && !b.empty()) {
+    if (is_digit(a.front()) && is_digit(b.front())) {
+      const std::string_view x = take_number(a);
+      const std::string_view y = take_number(b);
+      if (x.size() != y.size()) return x.size() > y.size();
+      if (x != y) return x > y;
+    } else {
+      if (a.front() != b.front()) return a.front() > b.front();
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+    }
+  }
+  return a.size() > b.size();
+}
+
+// An installation carries programs for machines other than the one it is on.
+bool fits_machine(std::string_view folder, std::string_view machine) {
+  const bool names_one = folder.starts_with("target-linux-") || folder.starts_with("host-linux-") ||
+                         folder.starts_with("linux-desktop-");
+  if (!names_one) return true;
+  if (folder.ends_with("x64")) return machine == "x86_64";
+  if (folder.ends_with("armv8") || folder.ends_with("a64")) return machine == "aarch64";
+  if (folder.ends_with("ppc64le")) return machine == "ppc64le";
+  return true;
+}
+
+std::vector<std::string> folders_matching(const path& folder, const std::string& pattern,
+                                          std::string_view machine) {
+  std::vector<std::string> names;
+  std::error_code status;
+  for (std::filesystem::directory_iterator entry(folder, status), end; !status && entry != end;
+       entry.increment(status)) {
+    std::string name = entry->path().filename().string();
+    if (::fnmatch(pattern.c_str(), name.c_str(), 0) == 0 && fits_machine(name, machine)) {
+      names.push_back(std::move(name));
+    }
+  }
+  std::sort(names.begin(), names.end(), newer_first);
+  return names;
+}
+
+// The executables that a place with `*` in its folders stands for. By hand because the C library's
+// glob sorts by locale and, linked statically, wants the user database.
+void expand(const path& folder, std::string_view place, std::string_view machine,
+            std::vector<path>& found) {
+  const size_t slash = place.find('/');
+  if (slash == std::string_view::npos) {
+    if (path file = folder / place; is_executable_file(file)) found.push_back(std::move(file));
+    return;
+  }
+  const std::string segment(place.substr(0, slash));
+  const std::string_view rest = place.substr(slash + 1);
+  if (segment.find('*') == std::string::npos) return expand(folder / segment, rest, machine, found);
+  for (const std::string& name : folders_matching(folder, segment, machine)) {
+    expand(folder / name, rest, machine, found);
+  }
+}
+
+// The same program is often reached by several links.
+std::vector<path> without_repeats(const std::vector<path>& found) {
+  std::vector<path> kept;
+  std::vector<path> seen;
+  for (const path& file : found) {
+    std::error_code status;
+    path real = std::filesystem::canonical(file, status);
+    if (status || std::find(seen.begin(), seen.end(), real) != seen.end()) continue;
+    seen.push_back(std::move(real));
+    kept.push_back(std::filesystem::absolute(file, status));
+  }
+  return kept;
+}
+
+Result<void> add_importers_beside_nsys(const ToolSearch& search, std::vector<path>& found) {
+  const auto nsys = find_tool(Tool::nsys, search);
+  if (!nsys) return fail_with(nsys.error());
+  for (const path& file : *nsys) {
+    std::error_code status;
+    const path real = std::filesystem::canonical(file, status);
+    for (const char* place : kImporterBesideNsys) {
+      expand(file.parent_path(), place, search.machine, found);
+      if (!status) expand(real.parent_path(), place, search.machine, found);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view tool_name(Tool tool) {
+  switch (tool) {
+    case Tool::nsys:
+      return "nsys";
+    case Tool::ncu:
+      return "ncu";
+    case Tool::qdstrm_importer:
+      return "QdstrmImporter";
+  }
+  return {};
+}
+
+std::string_view tool_variable(Tool tool) {
+  switch (tool) {
+    case Tool::nsys:
+      return "LLMPROF_NSYS";
+    case Tool::ncu:
+      return "LLMPROF_NCU";
+    case Tool::qdstrm_importer:
+      return "LLMPROF_QDSTRM_IMPORTER";
+  }
+  return {};
+}
+
+ToolSearch tool_search_here() {
+  ToolSearch search;
+  for (const Tool tool : {Tool::nsys, Tool::ncu, Tool::qdstrm_importer}) {
+    const char* value = std::getenv(std::string(tool_variable(tool)).c_str());
+    if (value != nullptr && *value != '\0') search.chosen[tool] = value;
+  }
+  if (const char* path_list = std::getenv("PATH")) search.path_list = path_list;
+  utsname system{};
+  if (::uname(&system) == 0) search.machine = system.machine;
+  return search;
+}
+
+Result<std::vector<path>> find_tool(Tool tool, const ToolSearch& search) {
+  if (const auto chosen = search.chosen.find(tool); chosen != search.chosen.end()) {
+    const auto file = find_executable(chosen->second.string(), search.path_list);
+    if (!file) {
+      return fail(ErrorKind::usage,
+                  fmt::format("{} names '{}', which is not an executable file; correct or unset it",
+                              tool_variable(tool), chosen->second.string()));
+    }
+    return without_repeats({*file});
+  }
+  std::vector<path> found;
+  if (auto file = find_executable(tool_name(tool), search.path_list)) found.push_back(*file);
+  if (tool == Tool::qdstrm_importer) {
+    if (auto added = add_importers_beside_nsys(search, found); !added) {
+      return fail_with(added.error());
+    }
+  }
+  for (const char* place : usual_places(tool)) expand(search.root, place, search.machine, found);
+  return without_repeats(found);
+}
+
+}  // namespace llmprof
