@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace llmprof {
+
+// What a kernel does for the model. What each class holds is told at the top of conf/kernels.yaml.
+enum class KernelClass : uint8_t {
+  gemm,
+  gemv,
+  attention,
+  norm,
+  rope,
+  elementwise,
+  copy_cast,
+  reduction,
+  softmax,
+  sampling,
+  gather,
+  moe_routing,
+  quantise,
+  communication,
+  memory,
+  other,
+};
+
+// "copy/cast", "sampling/top-k": the spelling in kernels.yaml and in every report.
+std::string_view to_string(KernelClass kernel_class);
+std::optional<KernelClass> parse_kernel_class(std::string_view text);
+
+// The spellings of all classes, in the order of the enumeration.
+std::span<const std::string_view> all_classes();
+
+struct KernelDescription {
+  std::string short_name;  // printable, 1 to 60 characters
+  std::string library;     // empty where the name does not tell
+  KernelClass kernel_class = KernelClass::other;
+};
+
+// A rules file already in memory; `name` is for messages.
+struct KernelRulesText {
+  std::string name;
+  std::string text;
+};
+
+// The rules of conf/kernels.yaml, with a user's own in front. Cheap to copy, safe for threads.
+class KernelRules {
+ public:
+  // The first text's rules are tried first. A mistake is an error of kind usage that names the
+  // file, the line and the rule.
+  static Result<KernelRules> parse(std::span<const KernelRulesText> texts);
+  // Likewise for files. What is built in follows after them unless `built_in` is false (the shipped
+  // file is among them).
+  static Result<KernelRules> load(std::span<const std::filesystem::path> files,
+                                  bool built_in = true);
+
+  // About ten microseconds; the caller keeps what it gets for each distinct name. Bounded in time
+  // and memory whatever the name.
+  [[nodiscard]] KernelDescription describe(std::string_view full_name) const;
+
+ private:
+  class Compiled;
+  std::shared_ptr<const Compiled> compiled_;
+};
+
+// conf/kernels.yaml as it was when the program was built.
+KernelRulesText built_in_kernel_rules();
+
+}  // namespace llmprof

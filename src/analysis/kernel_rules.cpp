@@ -1,0 +1,161 @@
+#include <fmt/format.h>
+#include <re2/re2.h>
+#include <re2/set.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "analysis/classes.h"
+#include "analysis/kernel_rules_file.h"
+#include "analysis/short_name_canonical.h"
+#include "analysis/short_name_template.h"
+#include "base/byte_stream.h"
+
+namespace llmprof {
+namespace {
+
+constexpr size_t kLongestRulesFile = 4UL << 20U;
+constexpr int kMostCaptures = 9;
+
+// RE2, because it matches in linear time whatever the rule and the name; std::regex overflows the
+// stack on long names. Latin-1, so that a name with broken UTF-8 matches byte by byte.
+RE2::Options matching_options(int64_t memory) {
+  RE2::Options options(RE2::Latin1);
+  options.set_log_errors(false);
+  options.set_dot_nl(true);
+  options.set_max_mem(memory);
+  return options;
+}
+
+}  // namespace
+
+class KernelRules::Compiled {
+ public:
+  // The set finds all matching rules in one pass over a name; the memory is for its automaton's
+  // cache and is taken as needed.
+  Compiled() : set_(matching_options(64L << 20U), RE2::UNANCHORED) {}
+
+  Result<void> add(const KernelRule& rule) {
+    auto expression = std::make_unique<RE2>(rule.expression, matching_options(1L << 20U));
+    if (!expression->ok()) {
+      return fail(ErrorKind::usage, fmt::format("{}: not a valid RE2 expression: {}", rule.place,
+                                                expression->error()));
+    }
+    const int captures = expression->NumberOfCapturingGroups();
+    if (captures > kMostCaptures) {
+      return fail(ErrorKind::usage,
+                  fmt::format("{}: {} capturing groups, {} are allowed; write (?:...) for those "
+                              "that name does not use",
+                              rule.place, captures, kMostCaptures));
+    }
+    auto name = NameTemplate::parse(rule.name.empty() ? "{kernel}" : rule.name, captures);
+    if (!name) return fail_with(name.error().within(rule.place));
+    set_.Add(rule.expression, nullptr);
+    rules_.push_back({std::move(expression), std::move(*name), rule.library, rule.kernel_class});
+    return {};
+  }
+
+  Result<void> finish(KernelRulesFile file) {
+    words_ = std::move(file.operations);
+    libraries_ = std::move(file.libraries);
+    auto fallback = NameTemplate::parse("{kernel} ({dtype})", 0);
+    if (!fallback) return fail_with(fallback.error());
+    unmatched_ = std::move(*fallback);
+    if (!set_.Compile()) {
+      return fail(ErrorKind::usage,
+                  "the kernel rules are too large to compile; remove repetitions such as {1000}");
+    }
+    return {};
+  }
+
+  [[nodiscard]] KernelDescription describe(std::string_view full_name) const {
+    const std::string canonical = canonical_kernel_name(full_name);
+    const Rule* rule = first_match(canonical);
+    if (rule == nullptr) {
+      return {unmatched_.expand({canonical, {}, words_}), library_of(canonical),
+              KernelClass::other};
+    }
+    std::array<re2::StringPiece, kMostCaptures + 1> pieces;
+    const int count = rule->expression->NumberOfCapturingGroups() + 1;
+    rule->expression->Match(canonical, 0, canonical.size(), RE2::UNANCHORED, pieces.data(), count);
+    std::array<std::string_view, kMostCaptures + 1> captures;
+    std::transform(pieces.begin(), pieces.end(), captures.begin(), [](re2::StringPiece piece) {
+      return std::string_view(piece.data(), piece.size());
+    });
+    return {rule->name.expand({canonical, captures, words_}),
+            rule->library.empty() ? library_of(canonical) : rule->library, rule->kernel_class};
+  }
+
+ private:
+  struct Rule {
+    std::unique_ptr<RE2> expression;
+    NameTemplate name;
+    std::string library;
+    KernelClass kernel_class = KernelClass::other;
+  };
+
+  [[nodiscard]] std::string library_of(std::string_view canonical) const {
+    const auto found = std::find_if(
+        libraries_.begin(), libraries_.end(),
+        [&](const LibraryPrefix& entry) { return canonical.starts_with(entry.prefix); });
+    return found == libraries_.end() ? std::string() : found->library;
+  }
+
+  [[nodiscard]] const Rule* first_match(const std::string& canonical) const {
+    std::vector<int> matches;
+    RE2::Set::ErrorInfo problem{};
+    if (set_.Match(canonical, &matches, &problem)) {
+      return &rules_[static_cast<size_t>(*std::min_element(matches.begin(), matches.end()))];
+    }
+    if (problem.kind == RE2::Set::kNoError) return nullptr;
+    // Out of memory for the automaton: one by one is slower and needs none.
+    const auto found = std::find_if(rules_.begin(), rules_.end(), [&](const Rule& rule) {
+      return RE2::PartialMatch(canonical, *rule.expression);
+    });
+    return found == rules_.end() ? nullptr : &*found;
+  }
+
+  RE2::Set set_;
+  std::vector<Rule> rules_;
+  OperationWords words_;
+  std::vector<LibraryPrefix> libraries_;
+  NameTemplate unmatched_;
+};
+
+Result<KernelRules> KernelRules::parse(std::span<const KernelRulesText> texts) {
+  KernelRulesFile file;
+  for (const KernelRulesText& text : texts) {
+    if (auto read = read_kernel_rules(text, file); !read) return fail_with(read.error());
+  }
+  auto compiled = std::make_shared<Compiled>();
+  for (const KernelRule& rule : file.rules) {
+    if (auto added = compiled->add(rule); !added) return fail_with(added.error());
+  }
+  if (auto done = compiled->finish(std::move(file)); !done) {
+    return fail_with(done.error());
+  }
+  KernelRules rules;
+  rules.compiled_ = std::move(compiled);
+  return rules;
+}
+
+Result<KernelRules> KernelRules::load(std::span<const std::filesystem::path> files, bool built_in) {
+  std::vector<KernelRulesText> texts;
+  for (const std::filesystem::path& file : files) {
+    auto stream = open_byte_stream(file);
+    if (!stream) return fail_with(stream.error());
+    auto text = read_all(**stream, kLongestRulesFile);
+    if (!text) return fail_with(text.error().within(file.string()));
+    texts.push_back({file.string(), std::move(*text)});
+  }
+  if (built_in) texts.push_back(built_in_kernel_rules());
+  return parse(texts);
+}
+
+KernelDescription KernelRules::describe(std::string_view full_name) const {
+  return compiled_->describe(full_name);
+}
+
+}  // namespace llmprof

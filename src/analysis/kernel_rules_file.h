@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/classes.h"
+#include "analysis/short_name_operation.h"
+
+namespace llmprof {
+
+// One rule of a kernels.yaml, its ways of matching brought into one RE2 expression.
+struct KernelRule {
+  std::string expression;
+  std::string library;
+  KernelClass kernel_class = KernelClass::other;
+  std::string name;   // the template's text
+  std::string place;  // "kernels.yaml:12: rule 3", for messages
+};
+
+// Names that start so belong to this library where their rule does not say.
+struct LibraryPrefix {
+  std::string prefix;
+  std::string library;
+};
+
+struct KernelRulesFile {
+  std::vector<KernelRule> rules;
+  std::vector<LibraryPrefix> libraries;
+  OperationWords operations;
+};
+
+// Adds a file's rules behind those there; an operation already there stays.
+Result<void> read_kernel_rules(const KernelRulesText& source, KernelRulesFile& into);
+
+}  // namespace llmprof

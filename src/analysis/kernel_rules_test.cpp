@@ -1,0 +1,243 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/classes.h"
+#include "base/text.h"
+#include "testing/shared_captures.h"
+#include "testing/temporary_folder.h"
+
+namespace llmprof {
+namespace {
+
+const KernelRules& shipped() {
+  static const KernelRules rules = [] {
+    auto loaded = KernelRules::load({});
+    EXPECT_TRUE(loaded) << loaded.error().message;
+    return std::move(*loaded);
+  }();
+  return rules;
+}
+
+std::vector<std::vector<std::string>> tab_separated(std::string_view file) {
+  std::ifstream input(testing::test_data("kernel_names") / file);
+  EXPECT_TRUE(input) << file;
+  std::vector<std::vector<std::string>> rows;
+  for (std::string line; std::getline(input, line);) {
+    if (line.starts_with('#')) continue;
+    std::vector<std::string> fields(1);
+    for (const char c : line) {
+      if (c == '\t') {
+        fields.emplace_back();
+      } else {
+        fields.back() += c;
+      }
+    }
+    rows.push_back(std::move(fields));
+  }
+  return rows;
+}
+
+size_t characters(std::string_view text) {
+  size_t count = 0;
+  for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1U : 0U;
+  return count;
+}
+
+Result<KernelRules> rules_of(std::string text) {
+  const std::vector<KernelRulesText> texts = {{"mine.yaml", std::move(text)}};
+  return KernelRules::parse(texts);
+}
+
+std::string error_of(std::string text) {
+  const auto rules = rules_of(std::move(text));
+  EXPECT_FALSE(rules);
+  EXPECT_EQ(rules.error().kind, ErrorKind::usage);
+  return rules ? std::string() : rules.error().message;
+}
+
+TEST(KernelRules, BuiltInTextIsTheShippedFile) {
+  EXPECT_EQ(built_in_kernel_rules().text, testing::file_bytes("conf/kernels.yaml"));
+}
+
+TEST(KernelRules, ExpectedNames) {
+  const auto rows = tab_separated("expected.tsv");
+  EXPECT_GE(rows.size(), 80U);
+  for (const auto& row : rows) {
+    ASSERT_EQ(row.size(), 4U);
+    const KernelDescription description = shipped().describe(row[3]);
+    EXPECT_EQ(to_string(description.kernel_class), row[0]) << row[3];
+    EXPECT_EQ(description.library, row[1]) << row[3];
+    EXPECT_EQ(description.short_name, row[2]) << row[3];
+  }
+}
+
+// h200.tsv holds the names and sums of Python's sqlite3 and json over our captures.
+TEST(KernelRules, LessThanTwoPercentOfKernelTimeHasNoClass) {
+  const auto rows = tab_separated("h200.tsv");
+  ASSERT_GT(rows.size(), 100U);
+  const auto& header = rows.front();
+  for (size_t file = 0; file + 2 < header.size(); ++file) {
+    int64_t total = 0;
+    int64_t other = 0;
+    for (size_t i = 1; i < rows.size(); ++i) {
+      const int64_t time = parse_int(rows[i][file]).value();
+      total += time;
+      if (shipped().describe(rows[i].back()).kernel_class == KernelClass::other) other += time;
+    }
+    EXPECT_GT(total, 0) << header[file];
+    EXPECT_LT(other * 50, total) << header[file];
+  }
+}
+
+TEST(KernelRules, MangledAndDemangledAreOneKernel) {
+  size_t compared = 0;
+  for (const auto& row : tab_separated("h200.tsv")) {
+    const std::string& mangled = row[row.size() - 2];
+    if (!mangled.starts_with("_Z")) continue;
+    ++compared;
+    const KernelDescription a = shipped().describe(mangled);
+    const KernelDescription b = shipped().describe(row.back());
+    EXPECT_EQ(a.short_name, b.short_name) << mangled;
+    EXPECT_EQ(a.library, b.library) << mangled;
+    EXPECT_EQ(a.kernel_class, b.kernel_class) << mangled;
+  }
+  EXPECT_GT(compared, 80U);
+}
+
+TEST(KernelRules, ShortNamesArePrintableAndShort) {
+  for (const char* file : {"h200.tsv", "expected.tsv"}) {
+    for (const auto& row : tab_separated(file)) {
+      const std::string name = shipped().describe(row.back()).short_name;
+      EXPECT_FALSE(name.empty()) << row.back();
+      EXPECT_LE(characters(name), 60U) << name;
+      EXPECT_TRUE(is_printable_utf8(name)) << row.back();
+    }
+  }
+}
+
+TEST(KernelRules, OddNamesGetSomeName) {
+  for (const std::string& name :
+       {std::string(), std::string(" "), std::string("()"), std::string("<>"), std::string("::"),
+        std::string("\xFF\xFE"), std::string("a\nb"), std::string(1, '\0'), std::string("_Z"),
+        std::string("void (*)(int)"), std::string(100, 'x'), std::string("\xE4\xBD\xA0")}) {
+    const std::string given = shipped().describe(name).short_name;
+    EXPECT_FALSE(given.empty());
+    EXPECT_LE(characters(given), 60U);
+    EXPECT_TRUE(is_printable_utf8(given));
+  }
+}
+
+TEST(KernelRules, NamesOfAMegabyteAreQuick) {
+  const auto before = std::chrono::steady_clock::now();
+  const size_t megabyte = 1UL << 20U;
+  std::string nested = "void at::native::vectorized_elementwise_kernel<4, ";
+  while (nested.size() < megabyte) nested += "at::native::BinaryFunctor<float, ";
+  EXPECT_EQ(shipped().describe(nested).kernel_class, KernelClass::elementwise);
+  std::string mangled = "_ZN2at6native29vectorized_elementwise_kernelILi4E";
+  while (mangled.size() < megabyte) mangled += "NS0_15CUDAFunctor_addIfEE";
+  const KernelDescription description = shipped().describe(mangled);
+  EXPECT_EQ(description.kernel_class, KernelClass::elementwise);
+  EXPECT_EQ(description.library, "ATen");
+  for (const char* unit : {"a", "softmax_", "<", "(", "x::", "gemm ", "1x1_"}) {
+    std::string name;
+    while (name.size() < megabyte) name += unit;
+    EXPECT_FALSE(shipped().describe(name).short_name.empty());
+  }
+  std::string fused = "triton_poi_fused";
+  while (fused.size() < 60000) fused += "_a";
+  EXPECT_EQ(shipped().describe(fused + "_1").short_name, "Triton: a (fused, #1)");
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(5));
+}
+
+TEST(KernelRules, TenThousandNamesTakeFarLessThanASecond) {
+  const auto rows = tab_separated("h200.tsv");
+  std::vector<std::string> names;
+  for (size_t i = 0; names.size() < 10000; ++i) {
+    names.push_back(rows[1 + i % (rows.size() - 1)].back() + std::to_string(i));
+  }
+  const auto before = std::chrono::steady_clock::now();
+  size_t letters = 0;
+  for (const std::string& name : names) letters += shipped().describe(name).short_name.size();
+  const auto took = std::chrono::steady_clock::now() - before;
+  EXPECT_GT(letters, 0U);
+  // Generous, for sanitizers and busy machines; a release build needs about a quarter of a second.
+  EXPECT_LT(took, std::chrono::seconds(20));
+}
+
+TEST(KernelRules, UserRulesGoFirst) {
+  const testing::TemporaryFolder folder;
+  const std::vector<std::filesystem::path> files = {folder.write("kernels.yaml", R"(
+rules:
+  - function: [silu_and_scale]
+    library: ours
+    class: elementwise
+    name: 'our SiLU ({dtype})'
+  - prefix: [nvjet_]
+    library: ours
+    class: gemv
+)")};
+  const auto rules = KernelRules::load(files);
+  ASSERT_TRUE(rules) << rules.error().message;
+  const KernelDescription ours = rules->describe("void a::silu_and_scale<__half, 4>(int)");
+  EXPECT_EQ(ours.short_name, "our SiLU (f16)");
+  EXPECT_EQ(ours.library, "ours");
+  EXPECT_EQ(rules->describe("nvjet_sm90_tst_1x1").kernel_class, KernelClass::gemv);
+  EXPECT_EQ(rules->describe("nvjet_sm90_tst_1x1").short_name, "nvjet_sm90_tst_1x1");
+  EXPECT_EQ(rules->describe("ncclDevKernel_SendRecv").library, "NCCL");
+}
+
+TEST(KernelRules, LibraryByPrefixWhereTheRuleLeavesItOut) {
+  const auto rules =
+      rules_of("rules:\n- {contains: [gemm], class: gemm}\nlibraries: {Ours: [our_]}");
+  ASSERT_TRUE(rules);
+  EXPECT_EQ(rules->describe("our_gemm").library, "Ours");
+  EXPECT_EQ(rules->describe("our_thing").library, "Ours");
+  EXPECT_EQ(rules->describe("a_gemm").library, "");
+}
+
+TEST(KernelRules, MistakesNameFileLineAndRule) {
+  EXPECT_EQ(error_of("rules:\n- {prefix: [a], class: gemm}\n- prefix: [b]\n  class: gemn\n"),
+            "mine.yaml:4: rule 2: unknown class 'gemn'; did you mean 'gemm'?");
+  EXPECT_EQ(error_of("rules:\n- {prefix: [a], clas: gemm}\n"),
+            "mine.yaml:2: rule 1: unknown key 'clas'; did you mean 'class'?");
+  EXPECT_TRUE(contains(error_of("rules:\n- {class: gemm}\n"), "exactly one of function, prefix"));
+  EXPECT_TRUE(contains(error_of("rules:\n- {prefix: [a], regex: b, class: gemm}\n"),
+                       "mine.yaml:2: rule 1"));
+  EXPECT_TRUE(contains(error_of("rules:\n- {prefix: [a]}\n"), "has no 'class'"));
+  EXPECT_TRUE(contains(error_of("rules:\n- {prefix: a, class: gemm}\n"), "list of texts"));
+  EXPECT_TRUE(contains(error_of("rules:\n- {regex: '(', class: gemm}\n"),
+                       "mine.yaml:2: rule 1: not a valid RE2 expression"));
+  EXPECT_TRUE(contains(error_of("rules:\n- {regex: '(a)', class: gemm, name: '{2}'}\n"),
+                       "mine.yaml:2: rule 1: {2} in name"));
+  EXPECT_TRUE(contains(error_of("rules:\n- [\n"), "mine.yaml:"));
+  EXPECT_TRUE(contains(error_of("rulez: []\n"), "did you mean 'rules'?"));
+  EXPECT_TRUE(contains(error_of("just text"), "mine.yaml:1"));
+  EXPECT_TRUE(contains(error_of("rules: 3"), "must be a list"));
+  EXPECT_TRUE(contains(error_of("operations: [a]"), "must be a map"));
+  EXPECT_TRUE(contains(error_of("libraries: {a: b}"), "name: [prefix, prefix]"));
+}
+
+TEST(KernelRules, MissingFileIsAnError) {
+  const std::vector<std::filesystem::path> files = {"/nonexistent/kernels.yaml"};
+  const auto rules = KernelRules::load(files);
+  ASSERT_FALSE(rules);
+  EXPECT_TRUE(contains(rules.error().message, "/nonexistent/kernels.yaml"));
+}
+
+TEST(KernelClass, SpellingsGoBothWays) {
+  EXPECT_EQ(all_classes().size(), 16U);
+  for (const std::string_view spelling : all_classes()) {
+    const auto parsed = parse_kernel_class(spelling);
+    ASSERT_TRUE(parsed) << spelling;
+    EXPECT_EQ(to_string(*parsed), spelling);
+  }
+  EXPECT_FALSE(parse_kernel_class("gemms"));
+}
+
+}  // namespace
+}  // namespace llmprof

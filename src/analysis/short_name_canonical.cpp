@@ -1,0 +1,319 @@
+#include "analysis/short_name_canonical.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "base/demangle.h"
+#include "base/text.h"
+
+namespace llmprof {
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_word(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+// The place of each opening bracket's closing one; brackets that do not pair have none.
+std::vector<size_t> matching_brackets(std::string_view text) {
+  std::vector<size_t> match(text.size(), kNone);
+  std::vector<size_t> open;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '(' || c == '<' || c == '{' || c == '[') {
+      open.push_back(i);
+      continue;
+    }
+    const char opening = c == ')' ? '(' : c == '>' ? '<' : c == '}' ? '{' : c == ']' ? '[' : '\0';
+    if (opening == '\0' || (c == '>' && i > 0 && text[i - 1] == '-')) continue;
+    // A "<" that compares never closes: it is passed over by the bracket around it.
+    while (!open.empty() && c != '>' && text[open.back()] == '<') open.pop_back();
+    if (open.empty() || text[open.back()] != opening) continue;
+    match[open.back()] = i;
+    open.pop_back();
+  }
+  return match;
+}
+
+// Rewrites tokens from left to right; the brackets of the result pair as those of the input.
+class Rewriter {
+ public:
+  explicit Rewriter(std::string_view text) : text_(text) { out_.reserve(text.size()); }
+
+  std::string run() {
+    while (at_ < text_.size()) {
+      if (!drop_anonymous() && !drop_cast() && !drop_words() && !fold_lambda() && !copy_number()) {
+        copy_character();
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }
+  [[nodiscard]] bool after_word() const { return !out_.empty() && is_word(out_.back()); }
+  [[nodiscard]] bool starts_argument() const {
+    return out_.empty() || out_.back() == '<' || out_.back() == ',' || out_.back() == ' ' ||
+           out_.back() == '(';
+  }
+
+  bool drop_anonymous() {
+    const char c = rest().front();
+    if (c != '(' && c != '<' && c != '{' && c != '_') return false;
+    for (const std::string_view spelling :
+         {std::string_view("(anonymous namespace)"), std::string_view("<unnamed>"),
+          std::string_view("{anonymous}")}) {
+      if (!rest().starts_with(spelling)) continue;
+      at_ += spelling.size();
+      if (rest().starts_with("::")) at_ += 2;
+      return true;
+    }
+    if (!after_word() && rest().starts_with("_GLOBAL__N_")) {
+      while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+      if (rest().starts_with("::")) at_ += 2;
+      return true;
+    }
+    return false;
+  }
+
+  // "(int)4", "(bool)1", "(at::Kind)0" as a template argument.
+  bool drop_cast() {
+    if (rest().front() != '(' || !starts_argument()) return false;
+    const size_t close = rest().substr(0, 256).find_first_of("()<>{}[],", 1);
+    if (close == kNone || rest()[close] != ')') return false;
+    const std::string_view value = rest().substr(close + 1);
+    const bool number =
+        !value.empty() &&
+        (is_digit(value[0]) || (value[0] == '-' && value.size() > 1 && is_digit(value[1])));
+    if (!number) return false;
+    const bool boolean = rest().substr(0, close) == "(bool";
+    at_ += close + 1;
+    if (boolean) {
+      out_ += value[0] == '0' ? "false" : "true";
+      ++at_;
+    }
+    return true;
+  }
+
+  bool drop_words() {
+    if (after_word()) return false;
+    if (rest().starts_with("const") && (rest().size() == 5 || !is_word(rest()[5]))) {
+      at_ += rest().size() > 5 && rest()[5] == ' ' ? 6U : 5U;
+      if (!out_.empty() && out_.back() == ' ' &&
+          (out_.size() < 2 || out_[out_.size() - 2] != ',')) {
+        out_.pop_back();
+      }
+      return true;
+    }
+    // The return type of a function inside an argument.
+    if (starts_argument() && (rest().starts_with("void ") || rest().starts_with("bool ")) &&
+        rest().size() > 5 && is_word(rest()[5])) {
+      at_ += 5;
+      return true;
+    }
+    return false;
+  }
+
+  // "[lambda(float) (instance 1)]" and "{lambda(float)#1}" become "{lambda(float)}".
+  bool fold_lambda() {
+    if (rest().starts_with("[lambda")) {
+      out_ += '{';
+      ++at_;
+      return true;
+    }
+    const bool instance = rest().starts_with(" (instance ");
+    if (!instance && (rest().front() != '#' || out_.empty() || out_.back() != ')')) return false;
+    size_t end = at_ + (instance ? 11 : 1);
+    while (end < text_.size() && is_digit(text_[end])) ++end;
+    const std::string_view closing = instance ? ")]" : "}";
+    if (text_.substr(end, closing.size()) != closing) return false;
+    out_ += '}';
+    at_ = end + closing.size();
+    return true;
+  }
+
+  bool copy_number() {
+    if (!is_digit(rest().front()) || after_word()) return false;
+    while (at_ < text_.size() && is_digit(text_[at_])) out_ += text_[at_++];
+    size_t suffix = at_;
+    while (suffix < text_.size() && (text_[suffix] == 'u' || text_[suffix] == 'l' ||
+                                     text_[suffix] == 'U' || text_[suffix] == 'L')) {
+      ++suffix;
+    }
+    const bool ends = suffix == text_.size() || !is_word(text_[suffix]);
+    if (ends) at_ = suffix;
+    return true;
+  }
+
+  void copy_character() {
+    const char c = text_[at_++];
+    const char next = at_ < text_.size() ? text_[at_] : '\0';
+    const bool idle_blank =
+        c == ' ' && (next == '*' || next == '&' || next == '>' || next == ' ' || next == ',' ||
+                     (next == '(' && std::string_view(out_).ends_with("operator")));
+    if (idle_blank) return;
+    // nsys leaves a comma behind where an empty pack ended a list.
+    while (c == '>' && !out_.empty() && (out_.back() == ',' || out_.back() == ' ')) out_.pop_back();
+    out_ += c;
+    if (c == ',' && next != ' ') out_ += ' ';
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  std::string out_;
+};
+
+bool follows(std::string_view text, size_t at, std::string_view what) {
+  return text.substr(std::min(at, text.size())).starts_with(what);
+}
+
+// Takes out the parameter lists of enclosing functions, "f(int)::{lambda()}" to "f::{lambda()}",
+// and the calls that only wrap a lambda, "::{lambda()}::operator()".
+std::string without_inner_parameters(std::string_view text) {
+  constexpr std::string_view kWrapper = "::{lambda()}::operator()";
+  const std::vector<size_t> match = matching_brackets(text);
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '(' && match[i] != kNone) {
+      const std::string_view before(out);
+      const bool names_operator = before.ends_with("operator") && match[i] == i + 1;
+      const bool in_lambda = before.ends_with("{lambda");
+      if (!names_operator && !in_lambda && follows(text, match[i] + 1, "::")) {
+        i = match[i];
+        if (std::string_view(out).ends_with(kWrapper)) out.resize(out.size() - kWrapper.size());
+        continue;
+      }
+    }
+    out += text[i];
+  }
+  return out;
+}
+
+// The function's name, between its return type and its parameters.
+std::string function_only(std::string_view text) {
+  const std::vector<size_t> match = matching_brackets(text);
+  size_t begin = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '(' && !(follows(text, i, "()") && text.substr(0, i).ends_with("operator"))) {
+      return std::string(text.substr(begin, i - begin));
+    }
+    if (c == ' ' && i > 0 && !text.substr(0, i).ends_with("operator")) begin = i + 1;
+    if (c != '<' && c != '{' && c != '[' && c != '(') continue;
+    // A name that was cut breaks off inside its arguments.
+    if (match[i] == kNone) break;
+    i = match[i];
+  }
+  return std::string(text.substr(begin));
+}
+
+// What a mangled name that cannot be demangled still shows: its leading identifiers, then the raw
+// rest as if it were the arguments, so that rules for either find it.
+std::string from_mangled(std::string_view name) {
+  std::string path;
+  size_t at = std::min(name.find_first_of("0123456789"), name.size());
+  const size_t digits_start = at;
+  if (digits_start > 6) return std::string(name);
+  while (at < name.size() && is_digit(name[at])) {
+    size_t length = 0;
+    while (at < name.size() && is_digit(name[at]) && length < kKernelNameHead) {
+      length = length * 10 + static_cast<size_t>(name[at++] - '0');
+    }
+    if (length == 0 || length > name.size() - at) break;
+    const std::string_view identifier = name.substr(at, length);
+    at += length;
+    if (identifier.starts_with("_GLOBAL__N")) continue;
+    if (!path.empty()) path += "::";
+    path += identifier;
+  }
+  if (path.empty()) return std::string(name);
+  return path + "<" + std::string(name.substr(at)) + ">";
+}
+
+bool is_memory_operation(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kStarts = {"Memcpy ", "Memset ", "[CUDA mem",
+                                                       "[CUDA Unified"};
+  return std::any_of(kStarts.begin(), kStarts.end(),
+                     [&](std::string_view start) { return name.starts_with(start); });
+}
+
+}  // namespace
+
+std::string canonical_kernel_name(std::string_view full_name) {
+  const std::string_view head = trim(full_name.substr(0, kKernelNameHead));
+  if (is_memory_operation(head)) return std::string(head);
+  std::string demangled;
+  std::string_view spelled = head;
+  if (head.starts_with("_Z")) {
+    auto readable =
+        head.size() == full_name.size() ? demangle(head, DemangleExtent::name_only) : std::nullopt;
+    if (!readable) return from_mangled(head);
+    demangled = std::move(*readable);
+    spelled = demangled;
+  }
+  std::string name = function_only(without_inner_parameters(Rewriter(spelled).run()));
+  return name.empty() ? std::string(head) : name;
+}
+
+TemplateName split_template(std::string_view canonical) {
+  TemplateName parts;
+  int depth = 0;
+  size_t open = kNone;
+  size_t start = 0;
+  for (size_t i = 0; i < canonical.size(); ++i) {
+    const char c = canonical[i];
+    const bool closes =
+        c == ')' || c == '}' || c == ']' || (c == '>' && (i == 0 || canonical[i - 1] != '-'));
+    if (c == '<' || c == '(' || c == '{' || c == '[') {
+      if (c == '<' && depth == 0 && open == kNone) {
+        open = i;
+        start = i + 1;
+      }
+      ++depth;
+    } else if (closes && depth > 0) {
+      --depth;
+      if (depth == 0 && open != kNone && c == '>') {
+        if (i > start) parts.args.push_back(trim(canonical.substr(start, i - start)));
+        parts.tail = canonical.substr(i + 1);
+        break;
+      }
+    } else if (c == ',' && depth == 1 && open != kNone) {
+      parts.args.push_back(trim(canonical.substr(start, i - start)));
+      start = i + 1;
+    }
+  }
+  parts.path = canonical.substr(0, open);
+  return parts;
+}
+
+std::string_view own_identifier(std::string_view canonical) {
+  size_t end = kNone;
+  size_t begin = 0;
+  std::string_view best;
+  const std::vector<size_t> match = matching_brackets(canonical);
+  const auto take = [&](size_t segment_end) {
+    const std::string_view segment = canonical.substr(begin, std::min(end, segment_end) - begin);
+    if (!segment.empty() && segment != "operator()") best = segment;
+  };
+  for (size_t i = 0; i < canonical.size(); ++i) {
+    const char c = canonical[i];
+    if (c == '<' || c == '{' || c == '(' || c == '[') {
+      if (end == kNone) end = follows(canonical, i, "()") ? kNone : i;
+      if (match[i] == kNone) break;
+      i = match[i];
+    } else if (follows(canonical, i, "::")) {
+      take(i);
+      begin = i + 2;
+      end = kNone;
+      ++i;
+    }
+  }
+  take(canonical.size());
+  return best;
+}
+
+}  // namespace llmprof

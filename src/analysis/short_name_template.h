@@ -1,0 +1,46 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/short_name_operation.h"
+#include "base/error.h"
+
+namespace llmprof {
+
+inline constexpr size_t kLongestShortName = 60;
+
+// What a name template may speak of.
+struct NamedKernel {
+  std::string_view canonical;
+  std::span<const std::string_view> captures;  // 0: the whole match
+  const OperationWords& words;
+};
+
+// The `name` of a rule in kernels.yaml, whose syntax is told at the top of that file.
+class NameTemplate {
+ public:
+  // Errors say what is wrong, not where.
+  static Result<NameTemplate> parse(std::string_view text, int captures);
+
+  // 1 to 60 printable characters.
+  [[nodiscard]] std::string expand(const NamedKernel& kernel) const;
+
+ private:
+  enum class Field { text, capture, kernel, op, dtype, how, fused };
+  enum class Filter { none, dtype, op, lower, list };
+  struct Part {
+    Field field = Field::text;
+    Filter filter = Filter::none;
+    size_t capture = 0;
+    std::string text;
+  };
+  static Result<Part> parse_field(std::string_view text, int captures);
+  static std::string value(const Part& part, const NamedKernel& kernel);
+
+  std::vector<Part> parts_;
+};
+
+}  // namespace llmprof

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace llmprof {
+
+// How a data type is said: "c10::BFloat16", "__nv_bfloat16" and "bf16" are "bf16"; OpaqueType<2> is
+// "2-byte". Empty for what is no data type.
+std::string spoken_type(std::string_view type);
+
+// The first data type of weights or activations in a canonical kernel name; a number's or an
+// index's type only where there is no other. Empty where there is none.
+std::string first_spoken_type(std::string_view canonical);
+
+}  // namespace llmprof
