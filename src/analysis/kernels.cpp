@@ -1,0 +1,199 @@
+#include "analysis/kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <span>
+#include <unordered_map>
+
+namespace llmprof {
+namespace {
+
+constexpr double kMedian = 0.50;
+constexpr double kTail = 0.99;
+
+// Launches of one name on one device.
+struct Group {
+  StringId name;
+  DeviceId device;
+  friend bool operator==(const Group&, const Group&) = default;
+  [[nodiscard]] size_t hash() const { return hash_mix(name.value, device.value); }
+};
+using GroupId = Id<struct GroupKind>;
+
+// The smallest value that at least `fraction` of all values do not exceed. Reorders the values.
+Nanoseconds nearest_rank(std::span<Nanoseconds> values, double fraction) {
+  const double wanted = std::ceil(fraction * static_cast<double>(values.size()));
+  const size_t rank = std::max<size_t>(1, static_cast<size_t>(wanted)) - 1;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rank),
+                   values.end());
+  return values[rank];
+}
+
+KernelRow row_of(const Trace& trace, const Group& group, std::span<Nanoseconds> durations) {
+  KernelRow row;
+  row.name = group.name;
+  row.device = device_label(trace, group.device);
+  row.calls = durations.size();
+  for (const Nanoseconds duration : durations) row.total += duration;
+  const auto [least, most] = std::minmax_element(durations.begin(), durations.end());
+  row.min = *least;
+  row.max = *most;
+  row.p50 = nearest_rank(durations, kMedian);
+  row.p99 = nearest_rank(durations, kTail);
+  return row;
+}
+
+// Collects durations by group, each group's side by side: one pass to count, one to place.
+std::vector<KernelRow> rows_of(const Trace& trace, const Interner<GroupId, Group>& groups,
+                               const std::vector<GroupId>& group_of, const auto& duration_of) {
+  std::vector<size_t> end(groups.size() + 1, 0);
+  for (const GroupId group : group_of) ++end[group.index() + 1];
+  for (size_t i = 1; i < end.size(); ++i) end[i] += end[i - 1];
+  std::vector<size_t> next(end.begin(), end.end() - 1);
+  std::vector<Nanoseconds> durations(group_of.size());
+  for (size_t i = 0; i < group_of.size(); ++i) {
+    durations[next[group_of[i].index()]++] = duration_of(i);
+  }
+  std::vector<KernelRow> rows;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    rows.push_back(row_of(trace, groups[GroupId(i)],
+                          std::span(durations).subspan(end[i], end[i + 1] - end[i])));
+  }
+  return rows;
+}
+
+std::vector<KernelRow> timeline_rows(const Trace& trace) {
+  const KernelTable& kernels = trace.kernels;
+  Interner<GroupId, Group> groups;
+  std::vector<GroupId> group_of(kernels.size());
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    group_of[i] = groups.intern({kernels.name[i], trace.queues[kernels.queue[i]].device});
+  }
+  return rows_of(trace, groups, group_of,
+                 [&](size_t i) { return kernels.end[i] - kernels.start[i]; });
+}
+
+std::vector<KernelRow> profiler_rows(const Trace& trace) {
+  const ProfiledLaunchTable& launches = trace.profiled_launches;
+  Interner<GroupId, Group> groups;
+  std::vector<GroupId> group_of;
+  std::vector<Nanoseconds> durations;
+  for (size_t i = 0; i < launches.size(); ++i) {
+    if (launches.duration[i] == kUnknownDuration) continue;
+    const ProfiledIdentity& identity = trace.identities[launches.identity[i]];
+    group_of.push_back(groups.intern({identity.name, identity.device}));
+    durations.push_back(launches.duration[i]);
+  }
+  return rows_of(trace, groups, group_of, [&](size_t i) { return durations[i]; });
+}
+
+std::vector<KernelRow> summary_rows(const Trace& trace) {
+  std::vector<KernelRow> rows;
+  Interner<GroupId, Group> groups;
+  for (const KernelSummary& summary : trace.kernel_summaries) {
+    const GroupId group = groups.intern({summary.name, summary.device});
+    if (group.index() == rows.size()) {
+      KernelRow row;
+      row.name = summary.name;
+      row.device = summary.device.valid() ? device_label(trace, summary.device) : "cuda";
+      row.min = summary.min;
+      row.max = summary.max;
+      rows.push_back(std::move(row));
+    }
+    KernelRow& row = rows[group.index()];
+    row.calls += summary.calls;
+    row.total += summary.total;
+    row.min = std::min(*row.min, summary.min);
+    row.max = std::max(*row.max, summary.max);
+  }
+  return rows;
+}
+
+void describe(const Trace& trace, const KernelRules& rules, std::vector<KernelRow>& rows) {
+  std::unordered_map<StringId, KernelDescription> known;
+  for (KernelRow& row : rows) {
+    const auto [entry, fresh] = known.try_emplace(row.name);
+    if (fresh) entry->second = rules.describe(trace.strings[row.name]);
+    row.description = entry->second;
+  }
+}
+
+std::vector<ClassRow> by_class(const KernelRanking& ranking) {
+  std::map<KernelClass, ClassRow> classes;
+  for (const KernelRow& row : ranking.rows) {
+    ClassRow& sum = classes[row.description.kernel_class];
+    sum.kernel_class = row.description.kernel_class;
+    sum.calls += row.calls;
+    sum.total += row.total;
+    sum.share += row.share;
+  }
+  std::vector<ClassRow> rows;
+  for (auto& [kernel_class, sum] : classes) rows.push_back(sum);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const ClassRow& a, const ClassRow& b) { return a.total > b.total; });
+  return rows;
+}
+
+}  // namespace
+
+std::string_view to_string(KernelSource source) {
+  switch (source) {
+    case KernelSource::timeline:
+      return "timeline";
+    case KernelSource::profiler:
+      return "profiler";
+    case KernelSource::summary:
+      return "summary";
+    case KernelSource::none:
+      return "none";
+  }
+  return "none";
+}
+
+std::string device_label(const Trace& trace, DeviceId device) {
+  if (!device.valid()) return "cuda";
+  const Device& info = trace.devices[device.index()];
+  std::string label = "cuda:" + std::to_string(info.ordinal);
+  const bool several = std::any_of(
+      trace.queues.values().begin(), trace.queues.values().end(), [&](const Queue& queue) {
+        return queue.device.valid() && trace.devices[queue.device.index()].capture != info.capture;
+      });
+  if (!several) return label;
+  const std::filesystem::path path(trace.captures[info.capture.index()].path);
+  return path.filename().string() + "/" + label;
+}
+
+KernelRanking rank_kernels(const Trace& trace, const KernelRules& rules) {
+  KernelRanking ranking;
+  if (trace.kernels.size() > 0) {
+    ranking.source = KernelSource::timeline;
+    ranking.rows = timeline_rows(trace);
+  } else if (trace.profiled_launches.size() > 0) {
+    ranking.source = KernelSource::profiler;
+    ranking.rows = profiler_rows(trace);
+  } else if (!trace.kernel_summaries.empty()) {
+    ranking.source = KernelSource::summary;
+    ranking.rows = summary_rows(trace);
+  }
+  describe(trace, rules, ranking.rows);
+  for (const KernelRow& row : ranking.rows) {
+    ranking.calls += row.calls;
+    ranking.total += row.total;
+  }
+  for (KernelRow& row : ranking.rows) {
+    if (ranking.total > 0) {
+      row.share = static_cast<double>(row.total) / static_cast<double>(ranking.total);
+    }
+  }
+  std::sort(ranking.rows.begin(), ranking.rows.end(), [&](const KernelRow& a, const KernelRow& b) {
+    if (a.total != b.total) return a.total > b.total;
+    const std::string_view name_a = trace.strings[a.name];
+    const std::string_view name_b = trace.strings[b.name];
+    return name_a != name_b ? name_a < name_b : a.device < b.device;
+  });
+  ranking.classes = by_class(ranking);
+  return ranking;
+}
+
+}  // namespace llmprof

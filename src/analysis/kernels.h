@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/classes.h"
+#include "trace/trace.h"
+
+namespace llmprof {
+
+// Where the rows of the ranking come from; the first one that a trace has is taken.
+enum class KernelSource : uint8_t {
+  timeline,  // every kernel with its start and end
+  profiler,  // launches measured one by one (ncu): durations out of the program's own time
+  summary,   // totals per name only (nsys stats)
+  none,
+};
+
+std::string_view to_string(KernelSource source);
+
+struct MetricSummary {
+  std::string unit;
+  uint64_t count = 0;  // launches measured
+  double mean = 0;
+  double min = 0;
+  double max = 0;
+};
+
+// All launches of one kernel name on one device. Times in nanoseconds.
+struct KernelRow {
+  StringId name;
+  std::string device;  // "cuda:0"; "cuda" where the capture does not say which
+  KernelDescription description;
+  uint64_t calls = 0;
+  Nanoseconds total = 0;
+  // Of the single launches, by nearest rank; absent where only totals are known.
+  std::optional<Nanoseconds> min;
+  std::optional<Nanoseconds> p50;
+  std::optional<Nanoseconds> p99;
+  std::optional<Nanoseconds> max;
+  double share = 0;  // of the time of all kernels in the ranking, 0 to 1
+  std::map<std::string, MetricSummary> metrics;
+
+  // The seed's contract: total over max(calls, 1).
+  [[nodiscard]] double mean_ns() const {
+    return static_cast<double>(total) / static_cast<double>(calls == 0 ? 1 : calls);
+  }
+};
+
+struct ClassRow {
+  KernelClass kernel_class = KernelClass::other;
+  uint64_t calls = 0;
+  Nanoseconds total = 0;
+  double share = 0;  // of the time of all kernels in the ranking, 0 to 1
+};
+
+struct KernelRanking {
+  KernelSource source = KernelSource::none;
+  std::vector<KernelRow> rows;    // longest total first
+  std::vector<ClassRow> classes;  // likewise
+  uint64_t calls = 0;
+  Nanoseconds total = 0;
+};
+
+KernelRanking rank_kernels(const Trace& trace, const KernelRules& rules);
+
+// "cuda:0", with the capture's file in front where several captures were read.
+std::string device_label(const Trace& trace, DeviceId device);
+
+}  // namespace llmprof

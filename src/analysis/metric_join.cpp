@@ -1,0 +1,162 @@
+#include "analysis/metric_join.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/kernel_key.h"
+#include "analysis/open_ranges.h"
+
+namespace llmprof {
+namespace {
+
+std::string_view innermost(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+// Numbers kernel names so that different spellings of one kernel get one number.
+class KernelNumbers {
+ public:
+  explicit KernelNumbers(const Trace& trace) : trace_(trace) {}
+  uint32_t of(StringId name) {
+    const auto [known, fresh] = by_name_.try_emplace(name, 0);
+    if (fresh) {
+      known->second =
+          by_key_
+              .try_emplace(kernel_key(trace_.strings[name]), static_cast<uint32_t>(by_key_.size()))
+              .first->second;
+    }
+    return known->second;
+  }
+
+ private:
+  const Trace& trace_;
+  std::unordered_map<StringId, uint32_t> by_name_;
+  std::unordered_map<std::string, uint32_t> by_key_;
+};
+
+struct Shape {
+  uint32_t kernel = 0;
+  Extent grid{};
+  Extent block{};
+  uint32_t range = 0;  // number of the innermost range; 0 is none
+  friend bool operator==(const Shape&, const Shape&) = default;
+  [[nodiscard]] size_t hash() const {
+    size_t seed = hash_mix(kernel, range);
+    for (const uint32_t extent : grid) seed = hash_mix(seed, extent);
+    for (const uint32_t extent : block) seed = hash_mix(seed, extent);
+    return seed;
+  }
+};
+struct ShapeHash {
+  size_t operator()(const Shape& shape) const { return shape.hash(); }
+};
+
+class RangeNumbers {
+ public:
+  uint32_t of(std::string_view path) {
+    if (path.empty()) return 0;
+    return numbers_.try_emplace(std::string(innermost(path)), numbers_.size() + 1).first->second;
+  }
+
+ private:
+  std::unordered_map<std::string, uint32_t> numbers_;
+};
+
+void add(MetricSummary& summary, const MetricValues& values, std::string_view unit) {
+  const double sum = summary.mean * static_cast<double>(summary.count) + values.sum;
+  summary.min = summary.count == 0 ? values.min : std::min(summary.min, values.min);
+  summary.max = summary.count == 0 ? values.max : std::max(summary.max, values.max);
+  summary.count += values.count;
+  summary.mean = summary.count == 0 ? 0 : sum / static_cast<double>(summary.count);
+  summary.unit = unit;
+}
+
+class Join {
+ public:
+  Join(const Trace& trace, KernelRanking& ranking) : trace_(trace), names_(trace) {
+    for (KernelRow& row : ranking.rows) rows_[names_.of(row.name)].push_back(&row);
+  }
+
+  // Counts timeline kernels by what a profiled launch can be matched on, with and without range.
+  void count_timeline() {
+    const OpenRanges open(trace_);
+    std::vector<uint32_t> range_of_path;
+    for (uint32_t i = 0; i < open.path_count(); ++i) {
+      range_of_path.push_back(ranges_.of(open.path(i)));
+    }
+    const KernelTable& kernels = trace_.kernels;
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      const LaunchShape& launch = trace_.shapes[kernels.shape[i]];
+      Shape shape{names_.of(kernels.name[i]), launch.grid, launch.block, 0};
+      ++timeline_[shape];
+      if (!kernels.launch[i].valid()) continue;
+      const size_t row = kernels.launch[i].index();
+      shape.range = range_of_path[open.at(trace_.launches.thread[row], trace_.launches.start[row])];
+      if (shape.range == 0) continue;
+      timeline_knows_ranges_ = true;
+      ++timeline_[shape];
+    }
+  }
+
+  MetricJoin run(bool against_timeline) {
+    std::vector<uint64_t> launches(trace_.identities.size(), 0);
+    for (const IdentityId identity : trace_.profiled_launches.identity) {
+      ++launches[identity.index()];
+    }
+    std::vector<bool> joined(trace_.identities.size(), true);
+    MetricJoin result;
+    for (size_t i = 0; i < launches.size(); ++i) {
+      result.profiled += launches[i];
+      if (against_timeline) joined[i] = covers(trace_.identities[IdentityId(i)], result);
+      if (joined[i]) result.joined += launches[i];
+    }
+    for (const MetricValues& values : trace_.metric_values) {
+      if (!joined[values.identity.index()]) continue;
+      const Metric& metric = trace_.metrics[values.metric];
+      const ProfiledIdentity& identity = trace_.identities[values.identity];
+      for (KernelRow* row : rows_[names_.of(identity.name)]) {
+        add(row->metrics[std::string(trace_.strings[metric.name])], values,
+            trace_.strings[metric.unit]);
+      }
+    }
+    return result;
+  }
+
+ private:
+  bool covers(const ProfiledIdentity& identity, MetricJoin& result) {
+    Shape shape{names_.of(identity.name), {}, {}, 0};
+    if (identity.shape.valid()) {
+      shape.grid = trace_.shapes[identity.shape].grid;
+      shape.block = trace_.shapes[identity.shape].block;
+    }
+    if (timeline_knows_ranges_) shape.range = ranges_.of(trace_.strings[identity.ranges]);
+    const auto known = timeline_.find(shape);
+    if (known == timeline_.end()) return false;
+    if (!counted_[shape]) result.timeline_covered += known->second;
+    counted_[shape] = true;
+    return true;
+  }
+
+  const Trace& trace_;
+  KernelNumbers names_;
+  RangeNumbers ranges_;
+  std::unordered_map<uint32_t, std::vector<KernelRow*>> rows_;
+  std::unordered_map<Shape, uint64_t, ShapeHash> timeline_;
+  std::unordered_map<Shape, bool, ShapeHash> counted_;
+  bool timeline_knows_ranges_ = false;
+};
+
+}  // namespace
+
+MetricJoin join_metrics(const Trace& trace, KernelRanking& ranking) {
+  if (trace.profiled_launches.size() == 0) return {};
+  Join join(trace, ranking);
+  const bool against_timeline = ranking.source == KernelSource::timeline;
+  if (against_timeline) join.count_timeline();
+  return join.run(against_timeline);
+}
+
+}  // namespace llmprof

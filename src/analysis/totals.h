@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/kernels.h"
+#include "trace/trace.h"
+
+namespace llmprof {
+
+// Kernel time of one GPU. Sum counts overlapping kernels twice, busy once; span runs from the first
+// start to the last end. Busy and span need a timeline.
+struct DeviceTotals {
+  std::string device;  // "cuda:0"
+  std::string name;    // "NVIDIA H200", empty where unknown
+  uint64_t kernel_count = 0;
+  Nanoseconds kernel_sum = 0;
+  std::optional<Nanoseconds> busy;
+  std::optional<Nanoseconds> span;
+};
+
+struct Totals {
+  uint64_t kernel_count = 0;
+  Nanoseconds kernel_sum = 0;
+  std::optional<Nanoseconds> busy;  // union per device, summed over devices
+  std::optional<Nanoseconds>
+      span;  // per device, the longest: devices of several captures share no clock
+  uint64_t memory_operation_count = 0;
+  Nanoseconds memory_operation_sum = 0;
+  uint64_t graph_replay_count = 0;
+  Nanoseconds graph_replay_sum = 0;
+  std::vector<DeviceTotals> devices;
+};
+
+Totals total_up(const Trace& trace, const KernelRanking& ranking);
+
+}  // namespace llmprof
