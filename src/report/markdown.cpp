@@ -1,0 +1,97 @@
+#include "report/markdown.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace llmprof {
+namespace {
+
+std::string cell(const Column& column, std::string_view text) {
+  if (text.empty()) return {};
+  return column.kind == Column::Kind::code ? markdown_code(text) : markdown_text(text);
+}
+
+class Writer {
+ public:
+  void operator()(const Heading& heading) {
+    out_ += std::string(static_cast<size_t>(std::clamp(heading.level, 1, 6)), '#') + ' ' +
+            markdown_text(heading.text) + "\n\n";
+  }
+  void operator()(const Paragraph& paragraph) { out_ += markdown_text(paragraph.text) + "\n\n"; }
+  void operator()(const Callout& callout) {
+    out_ += callout.kind == Callout::Kind::warning ? "> [!WARNING]\n" : "> [!NOTE]\n";
+    out_ += "> " + markdown_text(callout.text) + "\n\n";
+  }
+  void operator()(const BulletList& list) {
+    for (const std::string& item : list.items) out_ += "- " + markdown_text(item) + '\n';
+    out_ += '\n';
+  }
+  void operator()(const Table& table) {
+    out_ += '|';
+    for (const Column& column : table.columns) out_ += ' ' + markdown_text(column.title) + " |";
+    out_ += "\n|";
+    for (const Column& column : table.columns) {
+      out_ += column.kind == Column::Kind::number ? " ---: |" : " --- |";
+    }
+    out_ += '\n';
+    for (const auto& row : table.rows) {
+      out_ += '|';
+      for (size_t i = 0; i < table.columns.size(); ++i) {
+        out_ += ' ' + cell(table.columns[i], i < row.size() ? row[i] : std::string()) + " |";
+      }
+      out_ += '\n';
+    }
+    out_ += '\n';
+  }
+
+  std::string take() {
+    while (out_.ends_with("\n\n")) out_.pop_back();
+    return std::move(out_);
+  }
+
+ private:
+  std::string out_;
+};
+
+}  // namespace
+
+std::string markdown_text(std::string_view text) {
+  // An underscore matters only at the edge of a word, so names like total_ms stay as they are.
+  constexpr std::string_view kSpecial = "\\`*[]<>|#~";
+  std::string escaped;
+  for (const char c : to_printable(text)) {
+    if (kSpecial.find(c) != std::string_view::npos) escaped += '\\';
+    if (c == '&') {
+      escaped += "&amp;";
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string markdown_code(std::string_view text) {
+  const std::string clean = to_printable(text);
+  size_t longest = 0;
+  size_t run = 0;
+  std::string code;
+  for (const char c : clean) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+    // Inside a table a pipe ends the cell even in code, unless escaped.
+    if (c == '|') code += '\\';
+    code += c;
+  }
+  const std::string fence(longest + 1, '`');
+  const bool padded = clean.starts_with('`') || clean.ends_with('`');
+  return fence + (padded ? " " : "") + code + (padded ? " " : "") + fence;
+}
+
+std::string to_markdown(const Document& document) {
+  Writer writer;
+  for (const Block& block : document.blocks) std::visit(writer, block);
+  return writer.take();
+}
+
+}  // namespace llmprof

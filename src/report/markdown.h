@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "report/document.h"
+
+namespace llmprof {
+
+// GitHub-flavoured Markdown. No text can break out of its place: pipes, angle brackets, backticks,
+// line breaks and bytes that are no UTF-8 in kernel names are escaped or replaced.
+std::string to_markdown(const Document& document);
+
+std::string markdown_text(std::string_view text);
+std::string markdown_code(std::string_view text);
+
+}  // namespace llmprof

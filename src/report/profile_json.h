@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "analysis/profile.h"
+
+namespace llmprof {
+
+// profile.json, schema version 1 (docs/profile-schema.md). Missing is null, never 0.
+std::string to_profile_json(const Profile& profile, std::string_view tool_version);
+
+}  // namespace llmprof
