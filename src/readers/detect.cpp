@@ -1,0 +1,47 @@
+#include "readers/detect.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "readers/kineto_json.h"
+#include "readers/ncu_csv.h"
+#include "readers/ncu_json.h"
+#include "readers/nsys_csv.h"
+#include "readers/nsys_sqlite.h"
+
+namespace llmprof {
+
+std::span<const Reader* const> all_readers() {
+  static constexpr std::array<const Reader*, 5> kReaders = {
+      &kNsysSqliteReader, &kNcuCsvReader, &kNcuJsonReader, &kKinetoReader, &kNsysCsvReader};
+  return kReaders;
+}
+
+const Reader* find_reader(std::string_view head) {
+  for (const Reader* reader : all_readers()) {
+    if (reader->recognises(head)) return reader;
+  }
+  return nullptr;
+}
+
+Error unreadable(const std::filesystem::path& path, std::string_view head) {
+  const std::string name = path.string();
+  if (head.empty()) return {ErrorKind::input, name + ": the file is empty"};
+  std::string formats;
+  for (const Reader* reader : all_readers()) {
+    if (!formats.empty()) formats += ", ";
+    formats += reader->format;
+  }
+  const std::string_view line = head.substr(0, std::min(head.find('\n'), head.size()));
+  const std::string begin = shortened(to_printable(trim(line)), 60);
+  return {ErrorKind::input,
+          fmt::format("{}: not a capture that llmprof reads; it begins with \"{}\". It reads: {}, "
+                      "each plain or gzip-compressed, and converts .nsys-rep, .qdrep, .qdstrm and "
+                      ".ncu-rep where the tool is installed",
+                      name, begin, formats)};
+}
+
+}  // namespace llmprof

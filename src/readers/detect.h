@@ -1,0 +1,24 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+#include "base/error.h"
+#include "readers/reader.h"
+
+namespace llmprof {
+
+// Enough of a file's (decompressed) front to recognise every format.
+inline constexpr size_t kHeadBytes = 64UL << 10U;
+
+// All readers, in the order they are asked: the most specific first.
+std::span<const Reader* const> all_readers();
+
+// The reader of this content, or none.
+const Reader* find_reader(std::string_view head);
+
+// Says what the file seems to be and what llmprof reads instead.
+Error unreadable(const std::filesystem::path& path, std::string_view head);
+
+}  // namespace llmprof

@@ -1,0 +1,200 @@
+#include "session/analyze.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/byte_stream.h"
+#include "base/files.h"
+#include "capture/convert.h"
+#include "readers/detect.h"
+#include "report/kernel_report.h"
+#include "report/profile_json.h"
+#include "session/artifacts.h"
+#include "session/inputs.h"
+#include "session/kernel_rules_lookup.h"
+
+namespace llmprof {
+namespace {
+
+// Makes the bundle's folder when the first file goes into it.
+class BundleFolder {
+ public:
+  explicit BundleFolder(const AnalyzeOptions& options)
+      : wanted_(options.out ? *options.out
+                            : fresh_run_folder(std::filesystem::path("tmp") / "analyze")),
+        force_(options.force) {}
+
+  Result<Artifacts> open() {
+    if (!made_) {
+      auto made = Artifacts::create(wanted_, force_);
+      if (!made) return made;
+      made_ = std::move(*made);
+    }
+    return *made_;
+  }
+
+ private:
+  std::filesystem::path wanted_;
+  bool force_;
+  std::optional<Artifacts> made_;
+};
+
+// Where reports are converted to; gone when the reading is done, because nsys puts the program's
+// whole environment into its exports.
+class ConversionFolder {
+ public:
+  static Result<ConversionFolder> open(BundleFolder& bundle) {
+    auto artifacts = bundle.open();
+    if (!artifacts) return fail_with(artifacts.error());
+    auto folder = Artifacts::create(artifacts->path("converting.tmp"), true);
+    if (!folder) return fail_with(folder.error());
+    return ConversionFolder(folder->root());
+  }
+  ConversionFolder(ConversionFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  ConversionFolder& operator=(ConversionFolder&&) = delete;
+  ConversionFolder(const ConversionFolder&) = delete;
+  ConversionFolder& operator=(const ConversionFolder&) = delete;
+  ~ConversionFolder() {
+    std::error_code ignored;
+    if (path_.empty()) return;
+    std::filesystem::remove_all(path_, ignored);
+    std::filesystem::remove(path_.parent_path(),
+                            ignored);  // the bundle, where nothing else is in it
+  }
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  explicit ConversionFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  std::filesystem::path path_;
+};
+
+// Reads with whichever reader recognises the content; none where nobody does.
+std::optional<Result<void>> read_recognised(const std::filesystem::path& path,
+                                            std::string_view head, TraceBuilder& builder,
+                                            const Progress& progress) {
+  const Reader* reader = find_reader(head);
+  if (reader == nullptr) return std::nullopt;
+  progress(fmt::format("reading {} ({})", path.string(), reader->format));
+  return reader->read(path, builder);
+}
+
+Result<void> read_report(const std::filesystem::path& report, ReportKind kind,
+                         TraceBuilder& builder, BundleFolder& bundle, const Progress& progress) {
+  progress(fmt::format("converting {}", report.string()));
+  auto folder = ConversionFolder::open(bundle);
+  if (!folder) return fail_with(folder.error());
+  const auto converted = convert_report(report, kind, folder->path());
+  if (!converted) return fail_with(converted.error());
+  const auto head = read_head(*converted, kHeadBytes);
+  if (!head) return fail_with(head.error());
+  const size_t before = builder.trace().captures.size();
+  const auto done = read_recognised(*converted, *head, builder, progress);
+  if (!done) return fail_with(unreadable(report, *head));
+  // The converted file is gone soon; the capture is the report.
+  auto& captures = builder.trace().captures;
+  for (size_t i = before; i < captures.size(); ++i) captures[i].path = report.string();
+  return *done;
+}
+
+Result<void> read_input(const Input& input, TraceBuilder& builder, BundleFolder& bundle,
+                        const Progress& progress) {
+  const auto head = read_head(input.path, kHeadBytes);
+  if (!head) return fail_with(head.error());
+  if (auto done = read_recognised(input.path, *head, builder, progress)) return *done;
+  if (const auto kind = report_kind(input.path, *head)) {
+    return read_report(input.path, *kind, builder, bundle, progress);
+  }
+  return fail_with(unreadable(input.path, *head));
+}
+
+// Reads all that can be read. A file that the user named and that cannot be read makes the result
+// incomplete; one that only lay in a named folder is a note.
+Result<std::optional<Error>> read_inputs(const std::vector<Input>& inputs, TraceBuilder& builder,
+                                         BundleFolder& bundle, const Progress& progress) {
+  std::optional<Error> incomplete;
+  std::optional<Error> passed_over;
+  size_t read = 0;
+  for (const Input& input : inputs) {
+    const auto done = read_input(input, builder, bundle, progress);
+    if (done) {
+      ++read;
+      continue;
+    }
+    const Error& error = done.error();
+    if (input.named) {
+      builder.diagnostics().error("input_unreadable", error.message);
+      if (!incomplete) incomplete = error;
+    } else {
+      builder.diagnostics().info("file_passed_over", error.message);
+      if (!passed_over) passed_over = error;
+    }
+  }
+  if (read > 0) return incomplete;
+  return fail_with(incomplete ? *incomplete : *passed_over);
+}
+
+// Why there is no kernel to rank, from what the readers noticed.
+Error nothing_to_rank(const Profile& profile) {
+  const Trace& trace = *profile.trace;
+  std::string files;
+  for (const Capture& capture : trace.captures) {
+    if (!files.empty()) files += ", ";
+    files += capture.path;
+  }
+  std::string message = fmt::format("{}: no kernels to analyse", files);
+  if (trace.profiled_launches.size() > 0) {
+    message += fmt::format(
+        "\n  {} launches were profiled, but not their durations; profile again with `--metrics "
+        "gpu__time_duration.sum` or `--section SpeedOfLight`",
+        trace.profiled_launches.size());
+  } else if (!trace.call_summaries.empty()) {
+    message +=
+        "\n  the file holds reports on ranges or API calls only; add a kernel report: `nsys stats "
+        "--report cuda_gpu_kern_sum --format csv REPORT.nsys-rep`";
+  }
+  for (const Diagnostic& item : profile.diagnostics.items()) {
+    if (item.severity != Severity::info) message += "\n  " + item.message;
+  }
+  return {ErrorKind::input, message};
+}
+
+}  // namespace
+
+Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version,
+                         const Progress& progress) {
+  auto inputs = expand_inputs(options.inputs);
+  if (!inputs) return fail_with(inputs.error());
+  auto rules = load_kernel_rules(options.config_folder);
+  if (!rules) return fail_with(rules.error());
+
+  BundleFolder bundle(options);
+  TraceBuilder builder;
+  auto incomplete = read_inputs(*inputs, builder, bundle, progress);
+  if (!incomplete) return fail_with(incomplete.error());
+
+  Analysis analysis;
+  analysis.incomplete = std::move(*incomplete);
+  analysis.trace = std::make_unique<const Trace>(std::move(builder).freeze());
+  progress("ranking kernels");
+  analysis.profile = analyse(*analysis.trace, *rules);
+  if (analysis.profile.ranking.rows.empty()) return fail_with(nothing_to_rank(analysis.profile));
+
+  auto artifacts = bundle.open();
+  if (!artifacts) return fail_with(artifacts.error());
+  analysis.folder = artifacts->root();
+  const size_t top = options.top.value_or(kAllKernels);
+  if (auto written = write_kernel_markdown(analysis.profile, artifacts->path("kernels.md"), top);
+      !written) {
+    return fail_with(written.error());
+  }
+  analysis.json = to_profile_json(analysis.profile, version);
+  if (auto written = write_file_atomically(artifacts->path("profile.json"), analysis.json);
+      !written) {
+    return fail_with(written.error());
+  }
+  return analysis;
+}
+
+}  // namespace llmprof

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/profile.h"
+#include "base/error.h"
+
+namespace llmprof {
+
+struct AnalyzeOptions {
+  std::vector<std::filesystem::path> inputs;
+  std::optional<std::filesystem::path> out;            // default: tmp/analyze/<run id>
+  bool force = false;                                  // write into a folder that is not empty
+  std::optional<size_t> top;                           // rows of kernels.md; all of them by default
+  std::optional<std::filesystem::path> config_folder;  // overlays the shipped conf/
+};
+
+struct Analysis {
+  std::unique_ptr<const Trace> trace;
+  Profile profile;
+  std::filesystem::path folder;     // of the bundle
+  std::string json;                 // what profile.json holds
+  std::optional<Error> incomplete;  // an input that could not be read, where others could
+};
+
+// Told what is being done, for people who wait.
+using Progress = std::function<void(std::string_view)>;
+
+// Reads all inputs into one trace, ranks its kernels, writes the bundle. An error means that no
+// bundle was written.
+Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version,
+                         const Progress& progress);
+
+}  // namespace llmprof
