@@ -73,7 +73,7 @@ TEST(Builder, OrdersKernelsWithAllTheirColumns) {
   }
   const Trace trace = std::move(builder).freeze();
   for (size_t i = 0; i < kCount; ++i) {
-    if (i > 0) EXPECT_LE(trace.kernels.start[i - 1], trace.kernels.start[i]);
+    EXPECT_LE(trace.kernels.start[i == 0 ? 0 : i - 1], trace.kernels.start[i]);
     EXPECT_EQ(trace.kernels.end[i], trace.kernels.start[i] + 5);
     EXPECT_EQ(trace.kernels.correlation[i], trace.kernels.start[i]);
   }

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace llmprof {
+
+inline constexpr size_t kMaskedBytes = 64;
+
+// Where in 64 bytes the characters stand that matter to find an object's end; bit i is byte i.
+struct ByteMasks {
+  uint64_t quote = 0;
+  uint64_t backslash = 0;
+  uint64_t open = 0;   // {
+  uint64_t close = 0;  // }
+
+  friend bool operator==(const ByteMasks&, const ByteMasks&) = default;
+};
+
+// One byte at a time: what the vector versions must agree with, and stand-in where there is none.
+inline ByteMasks byte_masks_portable(const char* bytes) {
+  ByteMasks masks;
+  for (size_t i = 0; i < kMaskedBytes; ++i) {
+    const uint64_t bit = uint64_t{1} << i;
+    if (bytes[i] == '"') masks.quote |= bit;
+    if (bytes[i] == '\\') masks.backslash |= bit;
+    if (bytes[i] == '{') masks.open |= bit;
+    if (bytes[i] == '}') masks.close |= bit;
+  }
+  return masks;
+}
+
+#if defined(__aarch64__)
+
+inline ByteMasks byte_masks(const char* bytes) {
+  const auto* data = reinterpret_cast<const uint8_t*>(bytes);
+  const uint8x16_t block[4] = {vld1q_u8(data), vld1q_u8(data + 16), vld1q_u8(data + 32),
+                               vld1q_u8(data + 48)};
+  // One bit a lane, then neighbours are added until eight lanes are one byte.
+  constexpr uint8_t kBits[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+  const uint8x16_t bits = vld1q_u8(kBits);
+  const auto mask_of = [&](char character) {
+    const uint8x16_t wanted = vdupq_n_u8(static_cast<uint8_t>(character));
+    const auto lanes = [&](size_t i) { return vandq_u8(vceqq_u8(block[i], wanted), bits); };
+    const uint8x16_t low = vpaddq_u8(lanes(0), lanes(1));
+    const uint8x16_t high = vpaddq_u8(lanes(2), lanes(3));
+    const uint8x16_t sums = vpaddq_u8(low, high);
+    return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(sums, sums)), 0);
+  };
+  return {mask_of('"'), mask_of('\\'), mask_of('{'), mask_of('}')};
+}
+
+#elif defined(__SSE2__)
+
+inline ByteMasks byte_masks(const char* bytes) {
+  __m128i block[4];
+  for (size_t i = 0; i < 4; ++i) {
+    block[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + 16 * i));
+  }
+  const auto mask_of = [&](char character) {
+    const __m128i wanted = _mm_set1_epi8(character);
+    uint64_t mask = 0;
+    for (unsigned i = 0; i < 4; ++i) {
+      const int lanes = _mm_movemask_epi8(_mm_cmpeq_epi8(block[i], wanted));
+      mask |= static_cast<uint64_t>(static_cast<uint32_t>(lanes)) << (16 * i);
+    }
+    return mask;
+  };
+  return {mask_of('"'), mask_of('\\'), mask_of('{'), mask_of('}')};
+}
+
+#else
+
+inline ByteMasks byte_masks(const char* bytes) { return byte_masks_portable(bytes); }
+
+#endif
+
+}  // namespace llmprof

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "base/byte_stream.h"
+#include "readers/reader.h"
+
+namespace llmprof {
+
+// Traces of the PyTorch profiler (Kineto), and Chrome traces in general, plain or gzip.
+extern const Reader kKinetoReader;
+
+struct KinetoOptions {
+  size_t window_bytes = 1UL << 20U;  // read at once by one thread
+  unsigned threads = 0;              // 0: as many as pay off
+};
+
+// The same from a stream; `path` is the name it goes by.
+Result<void> read_kineto(ByteStream& stream, const std::filesystem::path& path,
+                         TraceBuilder& builder, const KinetoOptions& options = {});
+
+}  // namespace llmprof

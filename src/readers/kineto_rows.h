@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/ids.h"
+#include "trace/interner.h"
+#include "trace/tables.h"
+
+namespace llmprof {
+
+// What one thread has read of a trace, in its own numbering: names, shapes, queues and threads are
+// numbered here and translated when the rows are merged, so that the threads share nothing.
+using LocalString = Id<struct LocalStringKind>;
+using LocalShape = Id<struct LocalShapeKind>;
+using LocalQueue = Id<struct LocalQueueKind>;
+using LocalThread = Id<struct LocalThreadKind>;
+
+// A process or thread as the trace names it: mostly a number, sometimes a word.
+struct KinetoTaskId {
+  uint64_t key = 0;
+  uint64_t number = 0;  // 0 for a word
+
+  friend bool operator==(const KinetoTaskId&, const KinetoTaskId&) = default;
+};
+
+struct KinetoThread {
+  KinetoTaskId process;
+  KinetoTaskId thread;
+
+  friend bool operator==(const KinetoThread&, const KinetoThread&) = default;
+  [[nodiscard]] size_t hash() const { return hash_mix(process.key, thread.key); }
+};
+
+// A GPU event does not say whose process it is.
+struct KinetoQueue {
+  uint32_t device = 0;
+  uint32_t context = 0;
+  uint32_t stream = 0;
+
+  friend bool operator==(const KinetoQueue&, const KinetoQueue&) = default;
+  [[nodiscard]] size_t hash() const { return hash_mix(hash_mix(device, context), stream); }
+};
+
+struct KinetoKernel {
+  Nanoseconds start;
+  Nanoseconds end;
+  uint64_t external_id;
+  uint64_t graph_node;
+  LocalString name;
+  LocalShape shape;
+  LocalQueue queue;
+  uint32_t correlation;
+  uint32_t graph;
+};
+
+struct KinetoMemoryOperation {
+  Nanoseconds start;
+  Nanoseconds end;
+  uint64_t bytes;
+  LocalString detail;
+  LocalQueue queue;
+  uint32_t correlation;
+  MemoryKind kind;
+};
+
+// An API call, an operator or an annotation.
+struct KinetoCall {
+  Nanoseconds start;
+  Nanoseconds end;
+  uint64_t external_id;
+  LocalString name;
+  LocalThread thread;
+  uint32_t correlation;
+};
+
+struct KinetoTaskName {
+  KinetoThread task;
+  bool of_thread;  // else of the process
+  LocalString name;
+};
+
+// Events by what became of them.
+struct KinetoCounts {
+  uint64_t usable = 0;    // understood, stored or not
+  uint64_t bad = 0;       // no JSON, or without what an event of its kind must have
+  uint64_t repaired = 0;  // held bytes that are no characters
+  uint64_t skipped = 0;   // flows, instants, counters, the profiler's own marks
+  uint64_t python_functions = 0;
+  uint64_t gpu_annotations = 0;
+  std::map<std::string, uint64_t, std::less<>> unknown_categories;
+
+  void operator+=(const KinetoCounts& other);
+};
+
+// Hashes eight bytes at a time; kernel names run to hundreds of characters.
+struct RawTextHash {
+  size_t operator()(std::string_view text) const;
+};
+
+// Strings as they stand in the file, escapes and all, each once.
+class LocalStrings {
+ public:
+  LocalString intern(std::string_view raw);
+  // The meaning of string `i`.
+  [[nodiscard]] std::string text(size_t i) const;
+  [[nodiscard]] size_t size() const { return raw_.size(); }
+  [[nodiscard]] size_t bytes() const { return bytes_; }
+
+ private:
+  std::deque<std::string> raw_;
+  std::unordered_map<std::string_view, LocalString, RawTextHash> ids_;
+  size_t bytes_ = 0;
+};
+
+struct KinetoRows {
+  LocalStrings strings;
+  Interner<LocalShape, LaunchShape> shapes;
+  Interner<LocalQueue, KinetoQueue> queues;
+  Interner<LocalThread, KinetoThread> threads;
+
+  std::vector<KinetoKernel> kernels;
+  std::vector<KinetoMemoryOperation> memory_operations;
+  std::vector<KinetoCall> launches;
+  std::vector<KinetoCall> operators;
+  std::vector<KinetoCall> annotations;
+  std::vector<KinetoTaskName> task_names;
+  KinetoCounts counts;
+  bool ends_within_event = false;
+
+  // Forgets the rows; the numbering stays, unless it has grown beyond what is worth keeping.
+  void clear();
+  // Counts up whenever the numbering began anew.
+  uint64_t numbering = 0;
+};
+
+}  // namespace llmprof

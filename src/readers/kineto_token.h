@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace llmprof {
+
+// A JSON scalar as it stands in the text, white space behind it allowed: 12, "12", 12.0, null.
+
+// The text of a string token between its quotes, escapes left in; of any other token the token
+// itself.
+std::string_view token_text(std::string_view token);
+bool is_string_token(std::string_view token);
+
+// A whole number from 0 to 2^64 - 1, quoted or not, also where it is written 12.0.
+std::optional<uint64_t> token_unsigned(std::string_view token);
+// Such a number where it fits 32 bits, else `otherwise`.
+uint32_t token_uint32(std::string_view token, uint32_t otherwise = 0);
+
+// Microseconds as a decimal number, exactly as nanoseconds: digits beyond the nanosecond are
+// rounded, halves away from zero. Nothing for what is no number or beyond +-2^62 ns (146 years),
+// so that a start plus a duration cannot overflow.
+std::optional<int64_t> token_nanoseconds(std::string_view microseconds);
+
+// A string's meaning: escapes undone, printable UTF-8 (see to_printable). An escape that is no
+// character becomes U+FFFD.
+std::string unescaped(std::string_view text);
+
+}  // namespace llmprof
