@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that a job needs and that are missing; asks for nothing.
+# Where packages cannot be installed it names them and goes on: the build says what it misses.
+set -euo pipefail
+
+usage() {
+  echo "usage: scripts/setup.sh build|test|bench|fuzz|dist" >&2
+  exit 2
+}
+
+say() { echo "setup: $*" >&2; }
+
+build_packages=(
+  g++ cmake ninja-build make
+  libcli11-dev libdeflate-dev libexpected-dev libfmt-dev libgtest-dev libre2-dev libsimdjson-dev
+  libsqlite3-dev libyaml-cpp-dev nlohmann-json3-dev zlib1g-dev
+)
+clang_packages=(clang-19 libclang-rt-19-dev)
+
+# make dist links against packages it unpacks by itself; it needs the tools alone.
+dist_packages() {
+  echo g++ cmake ninja-build make dpkg-dev
+  case "$(uname -m)" in
+    x86_64) echo g++-aarch64-linux-gnu ;;
+    aarch64) echo g++-x86-64-linux-gnu ;;
+    *) echo g++-aarch64-linux-gnu g++-x86-64-linux-gnu ;;
+  esac
+}
+
+packages_for() {
+  case "$1" in
+    build) echo "${build_packages[@]}" ;;
+    test)
+      echo "${build_packages[@]}" "${clang_packages[@]}" clang-tidy-19 clang-format-19
+      echo python3 locales git
+      ;;
+    bench) echo "${build_packages[@]}" libbenchmark-dev python3 ;;
+    fuzz) echo "${build_packages[@]}" "${clang_packages[@]}" ;;
+    dist) dist_packages ;;
+    *) usage ;;
+  esac
+}
+
+# A library of another architecture does not count as installed.
+missing_of() {
+  local native installed package
+  native=$(dpkg --print-architecture)
+  installed=$(dpkg-query -W -f '${db:Status-Abbrev} ${Architecture} ${Package}\n' "$@" 2>/dev/null |
+    awk -v native="$native" '$1 == "ii" && ($2 == native || $2 == "all") { print $3 }') || true
+  for package in "$@"; do
+    grep -qxF -- "$package" <<<"$installed" || echo "$package"
+  done
+}
+
+install() {
+  local as_root=()
+  if [[ $(id -u) -ne 0 ]]; then
+    if ! command -v sudo >/dev/null || ! sudo -n true 2>/dev/null; then
+      say "not root, and no sudo without a password; as root: apt-get install $*"
+      return 0
+    fi
+    as_root=(sudo -n)
+  fi
+  # Another apt-get may hold the lock for a while (a machine that has just started).
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q
+    -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
+  say "installing $*"
+  if ! "${apt[@]}" update >&2; then
+    say "apt-get update failed; once more in 5 s"
+    sleep 5
+    "${apt[@]}" update >&2 || say "apt-get update failed again; trying with the lists at hand"
+  fi
+  "${apt[@]}" install -y --no-install-recommends "$@" </dev/null >&2
+}
+
+[[ $# -eq 1 ]] || usage
+list=$(packages_for "$1")
+read -r -d '' -a packages <<<"$list" || true
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  say "no apt here; install the likes of these Debian packages: ${packages[*]}"
+  exit 0
+fi
+mapfile -t missing < <(missing_of "${packages[@]}")
+if [[ ${#missing[@]} -gt 0 ]]; then
+  install "${missing[@]}"
+fi
