@@ -25,7 +25,7 @@ bench:
 	python3 bench/run.py
 
 fuzz:
-	scripts/setup.sh test
+	scripts/setup.sh fuzz
 	cmake --preset fuzz
 	cmake --build --preset fuzz
 	scripts/fuzz.sh $(FUZZ_SECONDS)

@@ -241,6 +241,27 @@ bool is_memory_operation(std::string_view name) {
                      [&](std::string_view start) { return name.starts_with(start); });
 }
 
+// ncu leaves out every namespace but the first: "at::f" is "at::native::f" there.
+std::string with_aten_namespace(std::string_view name) {
+  constexpr std::string_view kOuter = "at::";
+  constexpr std::array<std::string_view, 3> kInner = {"native::", "cuda::", "functorch::"};
+  std::string full;
+  for (size_t i = 0; i < name.size();) {
+    const bool whole_word = i == 0 || (!is_word(name[i - 1]) && name[i - 1] != ':');
+    if (!whole_word || !follows(name, i, kOuter)) {
+      full += name[i++];
+      continue;
+    }
+    full += kOuter;
+    i += kOuter.size();
+    const bool complete = std::any_of(kInner.begin(), kInner.end(), [&](std::string_view inner) {
+      return follows(name, i, inner);
+    });
+    if (!complete) full += kInner[0];
+  }
+  return full;
+}
+
 }  // namespace
 
 std::string canonical_kernel_name(std::string_view full_name) {
@@ -255,7 +276,8 @@ std::string canonical_kernel_name(std::string_view full_name) {
     demangled = std::move(*readable);
     spelled = demangled;
   }
-  std::string name = function_only(without_inner_parameters(Rewriter(spelled).run()));
+  std::string name =
+      with_aten_namespace(function_only(without_inner_parameters(Rewriter(spelled).run())));
   return name.empty() ? std::string(head) : name;
 }
 

@@ -24,6 +24,30 @@ using WindowCut = std::function<size_t(std::string_view buffer, size_t fresh)>;
 // Room that a parser may scribble on directly before and behind its window.
 inline constexpr size_t kWindowMargin = 128;
 
+namespace window_detail {
+
+inline void make_room(std::vector<char>& buffer, size_t content) {
+  buffer.resize(std::max(buffer.size(), content + 2 * kWindowMargin));
+}
+
+// Reads behind the `filled` bytes until there are `target`, or the content ends; returns how many
+// there are. The buffer grows with what comes, so that a small file costs little.
+inline Result<size_t> fill(ByteStream& stream, std::vector<char>& buffer, size_t filled,
+                           size_t target) {
+  constexpr size_t kFirstRead = 64UL << 10U;
+  while (filled < target) {
+    const size_t goal = std::min(target, std::max(kFirstRead, filled * 2));
+    make_room(buffer, goal);
+    auto got = stream.read(std::span(buffer).subspan(kWindowMargin + filled, goal - filled));
+    if (!got) return got;
+    filled += *got;
+    if (filled < goal) break;
+  }
+  return filled;
+}
+
+}  // namespace window_detail
+
 // Reads a stream in windows of about `window_bytes` that end between records, lets each slot parse
 // one (`slot.parse(std::span<char> window)`, one thread each, all at once), and hands the slots to
 // `merge` on the calling thread in the order of the content. A slot is used again and again, so
@@ -55,15 +79,13 @@ Result<void> parse_in_windows(ByteStream& stream, size_t window_bytes, const Win
     size_t fresh = filled;
     size_t whole = 0;
     size_t target = std::max(window_bytes, filled + window_bytes / 2);
-    lane.buffer.resize(std::max(lane.buffer.size(), target + 2 * kWindowMargin));
+    window_detail::make_room(lane.buffer, filled);
     std::copy(carried.begin(), carried.end(), lane.buffer.begin() + kWindowMargin);
     while (whole == 0 && !ended) {
-      lane.buffer.resize(std::max(lane.buffer.size(), target + 2 * kWindowMargin));
-      auto got =
-          stream.read(std::span(lane.buffer).subspan(kWindowMargin + filled, target - filled));
+      auto got = window_detail::fill(stream, lane.buffer, filled, target);
       if (!got) return fail_with(got.error());
-      ended = *got < target - filled;
-      filled += *got;
+      ended = *got < target;
+      filled = *got;
       const std::string_view content(lane.buffer.data() + kWindowMargin, filled);
       whole = ended ? filled : cut(content, fresh);
       fresh = filled;
@@ -72,7 +94,9 @@ Result<void> parse_in_windows(ByteStream& stream, size_t window_bytes, const Win
     const auto window = std::span(lane.buffer).subspan(kWindowMargin, whole);
     carried.assign(window.data() + whole, window.data() + filled);
     Slot& slot = slots[turn];
-    lane.work = std::async(std::launch::async, [&slot, window] { slot.parse(window); });
+    // The last window needs no thread of its own: this one waits for it anyway.
+    lane.work = std::async(ended ? std::launch::deferred : std::launch::async,
+                           [&slot, window] { slot.parse(window); });
   }
   for (size_t i = 0; i < lanes.size(); ++i, turn = (turn + 1) % lanes.size()) {
     if (wanted) {

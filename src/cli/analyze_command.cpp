@@ -34,7 +34,7 @@ int run(const Arguments& arguments) {
     fmt::print("Written: {} (kernels.md, profile.json)\n", analysis->folder.string());
   }
   // A full disk or a closed pipe behind stdout is the user's to know.
-  if (std::fflush(stdout) != 0) {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     return complain({ErrorKind::tool, "cannot write to standard output"});
   }
   return analysis->incomplete ? complain(*analysis->incomplete) : 0;

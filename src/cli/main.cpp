@@ -46,6 +46,12 @@ int run(int argc, char** argv) {
 }  // namespace llmprof
 
 int main(int argc, char** argv) {
+#ifdef __x86_64__
+  if (!__builtin_cpu_supports("avx2")) {
+    std::fputs("llmprof: this processor is too old: AVX2 (2013 or newer) is needed\n", stderr);
+    return static_cast<int>(llmprof::ErrorKind::tool);
+  }
+#endif
   try {
     return llmprof::run(argc, argv);
   } catch (const std::bad_alloc&) {

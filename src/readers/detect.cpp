@@ -6,11 +6,11 @@
 #include <array>
 
 #include "base/text.h"
-#include "readers/kineto_json.h"
-#include "readers/ncu_csv.h"
-#include "readers/ncu_json.h"
-#include "readers/nsys_csv.h"
-#include "readers/nsys_sqlite.h"
+#include "readers/kineto/kineto_json.h"
+#include "readers/ncu/ncu_csv.h"
+#include "readers/ncu/ncu_json.h"
+#include "readers/nsys_csv/nsys_csv.h"
+#include "readers/nsys_sqlite/nsys_sqlite.h"
 
 namespace llmprof {
 

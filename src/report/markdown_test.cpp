@@ -37,7 +37,7 @@ TEST(Numbers, AreExact) {
   EXPECT_EQ(exact_ms(57331089), "57.331089");
   EXPECT_EQ(exact_ms(9), "0.000009");
   EXPECT_EQ(exact_ms(-1500000), "-1.500000");
-  EXPECT_EQ(percent(0.7545), "75.5 %");
+  EXPECT_EQ(percent(0.75453), "75.5 %");
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(grouped(41227), "41,227");
   EXPECT_EQ(grouped(1234567), "1,234,567");

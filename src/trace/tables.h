@@ -170,7 +170,9 @@ struct ProfiledIdentity {
   StringId name;
   ShapeId shape;
   DeviceId device;
-  StringId ranges;  // open push/pop ranges, outermost first, "domain:name" joined by '/'
+  // The ranges open at the launch, outermost first, joined by '/': "name" in the default domain,
+  // "domain@name" in another ("LLM@decode_all/decode_step"); none where no range was open.
+  StringId ranges;
 
   friend bool operator==(const ProfiledIdentity&, const ProfiledIdentity&) = default;
   [[nodiscard]] size_t hash() const {

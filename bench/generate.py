@@ -1,0 +1,75 @@
+"""Captures of any size, scaled up from the real ones under tests/data/h200-decoder."""
+import gzip
+import pathlib
+import re
+import shutil
+import sqlite3
+
+DECODER = pathlib.Path(__file__).resolve().parents[1] / "tests" / "data" / "h200-decoder"
+
+
+def nsys_sqlite(path, kernels):
+    """The real export's GPU and CPU tables repeated, each time later and with new correlations."""
+    shutil.copy(DECODER / "nsys.sqlite", path)
+    database = sqlite3.connect(path)
+    database.execute("PRAGMA journal_mode = OFF")
+    database.execute("PRAGMA synchronous = OFF")
+    (present,) = database.execute("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()
+    first, last, largest = database.execute(
+        'SELECT min(start), max("end"), max(correlationId) FROM CUPTI_ACTIVITY_KIND_RUNTIME'
+    ).fetchone()
+    tables = [
+        "CUPTI_ACTIVITY_KIND_KERNEL",
+        "CUPTI_ACTIVITY_KIND_RUNTIME",
+        "CUPTI_ACTIVITY_KIND_MEMCPY",
+        "CUPTI_ACTIVITY_KIND_MEMSET",
+        "NVTX_EVENTS",
+    ]
+    for table in tables:
+        columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
+        shifted = ", ".join(
+            f'"{name}" + :time' if name in ("start", "end")
+            else f'"{name}" + :correlation' if name == "correlationId"
+            else f'"{name}"'
+            for name in columns
+        )
+        database.execute(f"CREATE TEMP TABLE original AS SELECT * FROM {table}")
+        for copy in range(1, -(-kernels // present)):
+            database.execute(
+                f"INSERT INTO {table} SELECT {shifted} FROM original",
+                {"time": (last - first + 1_000_000) * copy, "correlation": (largest + 1) * copy},
+            )
+        database.execute("DROP TABLE original")
+    database.commit()
+    database.close()
+
+
+def kineto_json(path, size):
+    """The real trace's events repeated until the file has `size` bytes."""
+    text = gzip.decompress((DECODER / "kineto.json.gz").read_bytes())
+    begin = text.index(b'"traceEvents": [') + len(b'"traceEvents": [')
+    end = text.rindex(b"}", 0, text.rindex(b"]", begin)) + 1
+    head, events, tail = text[:begin], text[begin:end], text[end:]
+    with open(path, "wb") as file:
+        file.write(head)
+        file.write(events)
+        while file.tell() + len(events) + len(tail) + 1 < size:
+            file.write(b",")
+            file.write(events)
+        file.write(tail)
+
+
+def ncu_csv(path, size):
+    """The real raw page's launches repeated, numbered on, until the file has `size` bytes."""
+    text = gzip.decompress((DECODER / "ncu_raw.csv.gz").read_bytes()).decode()
+    lines = text.splitlines(keepends=True)
+    head, rows = "".join(lines[:2]), [re.sub(r'^"\d+",', "", line) for line in lines[2:]]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(head)
+        number = 0
+        while file.tell() < size:
+            block = []
+            for row in rows:
+                block.append(f'"{number}",{row}')
+                number += 1
+            file.write("".join(block))

@@ -1,0 +1,327 @@
+#include "readers/kineto/event.h"
+
+#include <array>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+#include "readers/kineto/category.h"
+#include "readers/kineto/json_value.h"
+#include "readers/kineto/token.h"
+
+namespace llmprof {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+
+// Tokens point into the text.
+struct Arguments {
+  std::string_view correlation, external_id;
+  std::string_view device, context, stream;
+  std::string_view registers, shared_memory, bytes, graph, graph_node, name;
+  Extent grid{};
+  Extent block{};
+};
+
+struct Event {
+  char phase = 0;
+  std::optional<KinetoCategory> category;
+  std::string_view category_token, name, pid, tid, start, duration;
+  Arguments arguments;
+};
+
+// Keys are compared as they stand: no writer escapes letters. Reads no further than the longest
+// literal, which the padding behind the text allows.
+template <size_t N>
+bool is(const char* key, const char (&literal)[N]) {
+  return std::memcmp(key, literal, N - 1) == 0 && key[N - 1] == '"';
+}
+
+// A value of another type than expected is as good as absent; the walk goes on behind it.
+simdjson::error_code unless_other_type(simdjson::error_code error) {
+  return error == simdjson::INCORRECT_TYPE ? simdjson::SUCCESS : error;
+}
+
+simdjson::error_code read_extent(ondemand::value value, const char* end, Extent& extent) {
+  ondemand::array list;
+  if (const auto error = value.get_array().get(list)) return unless_other_type(error);
+  size_t i = 0;
+  for (auto element : list) {
+    ondemand::value number;
+    if (const auto error = element.get(number)) return error;
+    if (i < extent.size()) extent[i++] = token_uint32(json_token(number, end));
+  }
+  return simdjson::SUCCESS;
+}
+
+// The token a key's value goes to; none for keys of no interest.
+std::string_view* argument(const char* key, Arguments& arguments) {
+  switch (key[0]) {
+    case 'E':
+      if (is(key, "External id") || is(key, "External Id")) return &arguments.external_id;
+      return nullptr;
+    case 'b':
+      return is(key, "bytes") ? &arguments.bytes : nullptr;
+    case 'c':
+      if (is(key, "correlation")) return &arguments.correlation;
+      return is(key, "context") ? &arguments.context : nullptr;
+    case 'd':
+      return is(key, "device") ? &arguments.device : nullptr;
+    case 'e':
+      return is(key, "external id") ? &arguments.external_id : nullptr;
+    case 'g':
+      if (is(key, "graph id")) return &arguments.graph;
+      return is(key, "graph node id") ? &arguments.graph_node : nullptr;
+    case 'n':
+      return is(key, "name") ? &arguments.name : nullptr;
+    case 'r':
+      return is(key, "registers per thread") ? &arguments.registers : nullptr;
+    case 's':
+      if (is(key, "stream")) return &arguments.stream;
+      return is(key, "shared memory") ? &arguments.shared_memory : nullptr;
+    default:
+      return nullptr;
+  }
+}
+
+// Whether the arguments still to come can be passed over: those of operators are long.
+bool is_enough(const Arguments& arguments, std::optional<KinetoCategory> category) {
+  if (arguments.external_id.empty()) return false;
+  if (category == KinetoCategory::cpu_operator || category == KinetoCategory::annotation) {
+    return true;
+  }
+  return category == KinetoCategory::api_call && !arguments.correlation.empty();
+}
+
+simdjson::error_code read_arguments(ondemand::value value, const char* end,
+                                    std::optional<KinetoCategory> category, Arguments& arguments) {
+  ondemand::object object;
+  if (const auto error = value.get_object().get(object)) return unless_other_type(error);
+  for (auto entry : object) {
+    ondemand::field field;
+    if (const auto error = std::move(entry).get(field)) return error;
+    const char* key = field.key().raw();
+    if (is(key, "grid")) {
+      if (const auto error = read_extent(field.value(), end, arguments.grid)) return error;
+    } else if (is(key, "block")) {
+      if (const auto error = read_extent(field.value(), end, arguments.block)) return error;
+    } else if (std::string_view* token = argument(key, arguments)) {
+      *token = json_token(field.value(), end);
+      if (is_enough(arguments, category)) break;
+    }
+  }
+  return simdjson::SUCCESS;
+}
+
+// Events without a duration say nothing about work, names apart.
+bool is_of_interest(const Event& event) {
+  if (event.phase == 'M') return true;
+  if (event.phase != 'X' && event.phase != 0) return false;
+  return !event.category || *event.category < KinetoCategory::gpu_annotation;
+}
+
+// Stops early where the event turns out to be of no interest.
+simdjson::error_code read_fields(ondemand::object& object, const char* end, Event& event) {
+  for (auto entry : object) {
+    ondemand::field field;
+    if (const auto error = std::move(entry).get(field)) return error;
+    const char* key = field.key().raw();
+    const std::string_view token = json_token(field.value(), end);
+    if (is(key, "ph")) {
+      const std::string_view text = token_text(token);
+      event.phase = text.size() == 1 ? text[0] : '?';
+      if (!is_of_interest(event)) break;
+    } else if (is(key, "cat")) {
+      event.category_token = token;
+      event.category = kineto_category(token_text(token));
+      if (event.phase != 0 && !is_of_interest(event)) break;
+    } else if (is(key, "name")) {
+      event.name = token;
+    } else if (is(key, "pid")) {
+      event.pid = token;
+    } else if (is(key, "tid")) {
+      event.tid = token;
+    } else if (is(key, "ts")) {
+      event.start = token;
+    } else if (is(key, "dur")) {
+      event.duration = token;
+    } else if (is(key, "args")) {
+      if (const auto error = read_arguments(field.value(), end, event.category, event.arguments)) {
+        return error;
+      }
+    }
+  }
+  return simdjson::SUCCESS;
+}
+
+KinetoTaskId task_id(std::string_view token) {
+  if (const auto number = token_unsigned(token)) return {*number, *number};
+  const std::string_view text = token_text(token);
+  if (const auto number = parse_int(text)) {
+    return {static_cast<uint64_t>(*number), static_cast<uint64_t>(*number)};
+  }
+  constexpr uint64_t kWord = uint64_t{1} << 63U;
+  return {RawTextHash()(text) | kWord, 0};
+}
+
+struct Span {
+  Nanoseconds start = 0;
+  Nanoseconds end = 0;
+};
+
+std::optional<Span> span_of(const Event& event) {
+  const auto start = token_nanoseconds(event.start);
+  const auto duration = token_nanoseconds(event.duration);
+  if (!start || !duration || *duration < 0) return std::nullopt;
+  return Span{*start, *start + *duration};
+}
+
+// "stream 7" was the thread of GPU work in 2021.
+uint32_t stream_of(const Event& event) {
+  if (!event.arguments.stream.empty()) return token_uint32(event.arguments.stream);
+  std::string_view text = token_text(event.tid);
+  if (text.starts_with("stream ")) text.remove_prefix(7);
+  return token_uint32(text);
+}
+
+LocalQueue queue_of(const Event& event, KinetoRows& rows) {
+  const Arguments& arguments = event.arguments;
+  const std::string_view device = arguments.device.empty() ? event.pid : arguments.device;
+  return rows.queues.intern(
+      {token_uint32(device), token_uint32(arguments.context), stream_of(event)});
+}
+
+void add_kernel(const Event& event, Span span, KinetoRows& rows) {
+  const Arguments& arguments = event.arguments;
+  LaunchShape shape;
+  shape.grid = arguments.grid;
+  shape.block = arguments.block;
+  shape.registers_per_thread = token_uint32(arguments.registers);
+  // Static and dynamic together: a trace does not tell them apart.
+  shape.dynamic_shared_bytes = token_uint32(arguments.shared_memory);
+  rows.kernels.push_back({span.start, span.end, token_unsigned(arguments.external_id).value_or(0),
+                          token_unsigned(arguments.graph_node).value_or(0),
+                          rows.strings.intern(token_text(event.name)), rows.shapes.intern(shape),
+                          queue_of(event, rows), token_uint32(arguments.correlation),
+                          token_uint32(arguments.graph)});
+}
+
+// "Memcpy HtoD (Pageable -> Device)" in the words of the other tools.
+std::string_view direction_of(std::string_view name) {
+  struct Direction {
+    std::string_view code, words;
+  };
+  constexpr std::array<Direction, 5> kDirections = {{{"HtoD", "Host-to-Device"},
+                                                     {"DtoH", "Device-to-Host"},
+                                                     {"DtoD", "Device-to-Device"},
+                                                     {"HtoH", "Host-to-Host"},
+                                                     {"PtoP", "Peer-to-Peer"}}};
+  constexpr std::string_view kPrefix = "Memcpy ";
+  if (!name.starts_with(kPrefix)) return {};
+  name.remove_prefix(kPrefix.size());
+  const std::string_view code = name.substr(0, name.find(' '));
+  for (const Direction& direction : kDirections) {
+    if (code == direction.code) return direction.words;
+  }
+  return code;
+}
+
+void add_memory_operation(const Event& event, MemoryKind kind, Span span, KinetoRows& rows) {
+  LocalString detail;
+  if (kind == MemoryKind::copy) {
+    const std::string_view direction = direction_of(token_text(event.name));
+    if (!direction.empty()) detail = rows.strings.intern(direction);
+  }
+  rows.memory_operations.push_back(
+      {span.start, span.end, token_unsigned(event.arguments.bytes).value_or(0), detail,
+       queue_of(event, rows), token_uint32(event.arguments.correlation), kind});
+}
+
+void add_call(const Event& event, Span span, KinetoRows& rows, std::vector<KinetoCall>& calls) {
+  calls.push_back({span.start, span.end, token_unsigned(event.arguments.external_id).value_or(0),
+                   rows.strings.intern(token_text(event.name)),
+                   rows.threads.intern({task_id(event.pid), task_id(event.tid)}),
+                   token_uint32(event.arguments.correlation)});
+}
+
+void add_task_name(const Event& event, KinetoRows& rows) {
+  const bool of_thread = token_text(event.name) == "thread_name";
+  const bool of_process = token_text(event.name) == "process_name";
+  if ((!of_thread && !of_process) || !is_string_token(event.arguments.name)) return;
+  rows.task_names.push_back({{task_id(event.pid), task_id(event.tid)},
+                             of_thread,
+                             rows.strings.intern(token_text(event.arguments.name))});
+}
+
+// Whether the event was as its kind must be.
+bool add_work(const Event& event, KinetoRows& rows) {
+  const auto span = span_of(event);
+  if (!span || !is_string_token(event.name)) return false;
+  switch (*event.category) {
+    case KinetoCategory::kernel:
+      add_kernel(event, *span, rows);
+      return true;
+    case KinetoCategory::copy:
+      add_memory_operation(event, MemoryKind::copy, *span, rows);
+      return true;
+    case KinetoCategory::fill:
+      add_memory_operation(event, MemoryKind::set, *span, rows);
+      return true;
+    case KinetoCategory::api_call:
+      add_call(event, *span, rows, rows.launches);
+      return true;
+    case KinetoCategory::cpu_operator:
+      add_call(event, *span, rows, rows.operators);
+      return true;
+    default:
+      add_call(event, *span, rows, rows.annotations);
+      return true;
+  }
+}
+
+void count_unknown_category(std::string_view category, KinetoCounts& counts) {
+  constexpr size_t kMostNamed = 16;
+  auto& names = counts.unknown_categories;
+  std::string name = category.empty() ? "(none)" : shortened(unescaped(category), 40);
+  if (!names.contains(name) && names.size() >= kMostNamed) name = "(others)";
+  ++names[name];
+}
+
+// Whether the event was as its kind must be.
+bool add_event(const Event& event, KinetoRows& rows) {
+  if (event.phase == 0) return false;
+  if (event.phase == 'M') {
+    add_task_name(event, rows);
+    return true;
+  }
+  const KinetoCategory category = event.category.value_or(KinetoCategory::unknown);
+  if (event.phase != 'X' || category == KinetoCategory::known_but_unused) {
+    ++rows.counts.skipped;
+    return true;
+  }
+  switch (category) {
+    case KinetoCategory::gpu_annotation:
+      ++rows.counts.gpu_annotations;
+      return true;
+    case KinetoCategory::python_function:
+      ++rows.counts.python_functions;
+      return true;
+    case KinetoCategory::unknown:
+      count_unknown_category(token_text(event.category_token), rows.counts);
+      return true;
+    default:
+      return add_work(event, rows);
+  }
+}
+
+}  // namespace
+
+simdjson::error_code read_kineto_event(ondemand::object object, const char* end, KinetoRows& rows) {
+  Event event;
+  if (const auto error = read_fields(object, end, event)) return error;
+  ++(add_event(event, rows) ? rows.counts.usable : rows.counts.bad);
+  return simdjson::SUCCESS;
+}
+
+}  // namespace llmprof

@@ -1,0 +1,208 @@
+#include "readers/kineto/kineto_json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "base/ordered_windows.h"
+#include "readers/kineto/array_stream.h"
+#include "readers/kineto/merge.h"
+#include "readers/kineto/metadata.h"
+#include "readers/kineto/window.h"
+
+namespace llmprof {
+namespace {
+
+constexpr std::string_view kFormat = "PyTorch trace";
+
+bool recognises_kineto(std::string_view head) {
+  KinetoEnvelope envelope;
+  const size_t taken = envelope.take(head);
+  if (envelope.has_stray_text()) return false;
+  if (envelope.bare_array()) {
+    // Rows of other tools are arrays of objects, too: an event has a phase.
+    KinetoEnvelope first_event;
+    const std::string_view rest = head.substr(taken);
+    first_event.take(rest.substr(std::min(rest.find_first_not_of(" \t\r\n"), rest.size())));
+    return first_event.has_key("ph");
+  }
+  // The events may begin far behind; these keys are Chrome's and Kineto's own.
+  constexpr std::array<std::string_view, 5> kOwnKeys = {"traceEvents", "deviceProperties",
+                                                        "baseTimeNanoseconds", "displayTimeUnit",
+                                                        "distributedInfo"};
+  return std::any_of(kOwnKeys.begin(), kOwnKeys.end(),
+                     [&](std::string_view key) { return envelope.has_key(key); });
+}
+
+std::string listed(const std::map<std::string, uint64_t, std::less<>>& counts) {
+  std::string list;
+  for (const auto& [name, count] : counts) {
+    list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", name, count);
+  }
+  return list;
+}
+
+void report_counts(const KinetoCounts& counts, Diagnostics& diagnostics) {
+  if (counts.bad > 0) {
+    diagnostics.warn(
+        "kineto_bad_events",
+        "events that are no valid JSON, or lack a name, a time or a duration; left out",
+        counts.bad);
+  }
+  if (counts.repaired > 0) {
+    diagnostics.warn(
+        "kineto_invalid_utf8",
+        "events with bytes that are no UTF-8 text; each such byte is shown as \xEF\xBF\xBD",
+        counts.repaired);
+  }
+  if (counts.python_functions > 0) {
+    diagnostics.info("kineto_python_functions", "Python function frames, which are not read",
+                     counts.python_functions);
+  }
+  if (counts.gpu_annotations > 0) {
+    diagnostics.info("kineto_gpu_annotations",
+                     "annotations repeated on the GPU's timeline, which are not read",
+                     counts.gpu_annotations);
+  }
+  if (counts.skipped > 0) {
+    diagnostics.info("kineto_skipped_events",
+                     "flow arrows, instants, counters and the profiler's own marks, which hold no "
+                     "GPU work and no call",
+                     counts.skipped);
+  }
+  if (!counts.unknown_categories.empty()) {
+    uint64_t total = 0;
+    for (const auto& [name, count] : counts.unknown_categories) total += count;
+    diagnostics.info("kineto_unknown_categories",
+                     fmt::format("events of categories that llmprof does not know, left out: {}",
+                                 listed(counts.unknown_categories)),
+                     total);
+  }
+}
+
+void report_envelope(const KinetoArrayStream& array, const std::string& damage,
+                     Diagnostics& diagnostics) {
+  const KinetoEnvelope& envelope = array.envelope();
+  if (!damage.empty()) {
+    diagnostics.warn("kineto_truncated", fmt::format("{}; what precedes it was read", damage));
+  } else if (!array.closed()) {
+    diagnostics.warn("kineto_truncated",
+                     "the trace ends within its events (the program was probably stopped while "
+                     "writing it); what precedes was read");
+  } else if (!envelope.complete()) {
+    diagnostics.warn("kineto_truncated",
+                     "the trace ends within the metadata behind its events; the events are whole");
+  }
+  if (envelope.has_stray_text()) {
+    diagnostics.warn("kineto_stray_text", "text behind the end of the trace, which was not read");
+  }
+  if (envelope.oversized_values() > 0) {
+    diagnostics.info("kineto_large_metadata", "metadata larger than 1 MiB, which was not read",
+                     envelope.oversized_values());
+  }
+}
+
+class KinetoRead {
+ public:
+  KinetoRead(ByteStream& content, const std::filesystem::path& path, TraceBuilder& builder,
+             const KinetoOptions& options)
+      : content_(content),
+        array_(content),
+        path_(path),
+        builder_(builder),
+        options_(options),
+        slots_(options.threads != 0 ? options.threads : worker_count()) {
+    for (size_t i = 0; i < slots_.size(); ++i) slots_[i].number = i;
+  }
+
+  Result<void> run() {
+    bool found = false;
+    while (true) {
+      auto array = array_.next_array();
+      if (!array) return fail_with(array.error());
+      if (!*array) break;
+      found = true;
+      if (auto read = read_array(); !read) return read;
+    }
+    if (!found) return fail_without_events("it has no \"traceEvents\"");
+    if (!merge_ || merge_->counts().usable == 0) {
+      const uint64_t bad = merge_ ? merge_->counts().bad : 0;
+      return fail_without_events(bad == 0
+                                     ? "its event array is empty"
+                                     : fmt::format("none of its {} events could be read", bad));
+    }
+    finish();
+    return {};
+  }
+
+ private:
+  struct Slot {
+    KinetoWindow window;
+    size_t number = 0;
+
+    void parse(std::span<char> text) { window.parse(text); }
+  };
+
+  Result<void> read_array() {
+    const auto cut = [this](std::string_view buffer, size_t) { return array_.cut(buffer); };
+    return parse_in_windows(array_, options_.window_bytes, cut, slots_, [this](const Slot& slot) {
+      const KinetoRows& rows = slot.window.rows();
+      if (!merge_) begin();
+      merge_->add(slot.number, rows);
+      return true;
+    });
+  }
+
+  void begin() {
+    Capture capture;
+    capture.path = path_.string();
+    capture.format = kFormat;
+    capture.tool = "PyTorch profiler";
+    builder_.begin_capture(std::move(capture));
+    merge_.emplace(builder_, slots_.size());
+  }
+
+  void finish() {
+    merge_->finish();
+    describe_capture(read_kineto_metadata(array_.envelope()), builder_);
+    KinetoCounts counts = merge_->counts();
+    if (merge_->ends_within_event() && array_.closed()) ++counts.bad;
+    report_counts(counts, builder_.diagnostics());
+    report_envelope(array_, content_.damage(), builder_.diagnostics());
+  }
+
+  tl::unexpected<Error> fail_without_events(const std::string& why) const {
+    const std::string damage = content_.damage();
+    return fail_input(fmt::format(
+        "{}: a PyTorch trace without a usable event: {}{}{}; record it again with torch.profiler "
+        "and export_chrome_trace(), and let the program end by itself",
+        path_.string(), why, damage.empty() ? "" : ", and ", damage));
+  }
+
+  ByteStream& content_;
+  KinetoArrayStream array_;
+  const std::filesystem::path& path_;
+  TraceBuilder& builder_;
+  KinetoOptions options_;
+  std::vector<Slot> slots_;
+  std::optional<KinetoMerge> merge_;
+};
+
+Result<void> read_kineto_file(const std::filesystem::path& path, TraceBuilder& builder) {
+  auto stream = open_byte_stream(path);
+  if (!stream) return fail_with(stream.error());
+  return read_kineto(**stream, path, builder);
+}
+
+}  // namespace
+
+const Reader kKinetoReader = {kFormat, &recognises_kineto, &read_kineto_file};
+
+Result<void> read_kineto(ByteStream& stream, const std::filesystem::path& path,
+                         TraceBuilder& builder, const KinetoOptions& options) {
+  return KinetoRead(stream, path, builder, options).run();
+}
+
+}  // namespace llmprof

@@ -1,0 +1,178 @@
+#include "readers/kineto/merge.h"
+
+#include "readers/kineto/process.h"
+
+namespace llmprof {
+
+KinetoMerge::KinetoMerge(TraceBuilder& builder, size_t readers)
+    : builder_(builder),
+      translations_(readers),
+      first_kernel_(builder.trace().kernels.size()),
+      first_memory_operation_(builder.trace().memory_operations.size()),
+      first_launch_(builder.trace().launches.size()),
+      first_operator_(builder.trace().operators.size()) {}
+
+void KinetoMerge::add(size_t reader, const KinetoRows& rows) {
+  Translation& translation = translations_[reader];
+  translate(rows, translation);
+  add_kernels(rows, translation);
+  add_memory_operations(rows, translation);
+  add_calls(rows, translation);
+  for (const KinetoTaskName& named : rows.task_names) {
+    const StringId name = translation.strings[named.name.index()];
+    if (named.of_thread) {
+      thread_names_[named.task] = name;
+    } else {
+      process_names_[named.task.process.key] = name;
+    }
+  }
+  counts_ += rows.counts;
+  // Broken off in the middle of the file is a bad event; at its end it is a truncation.
+  if (ends_within_event_) ++counts_.bad;
+  ends_within_event_ = rows.ends_within_event;
+}
+
+void KinetoMerge::translate(const KinetoRows& rows, Translation& translation) {
+  if (translation.numbering != rows.numbering) translation = {};
+  translation.numbering = rows.numbering;
+  for (size_t i = translation.strings.size(); i < rows.strings.size(); ++i) {
+    translation.strings.push_back(builder_.string(rows.strings.text(i)));
+  }
+  for (size_t i = translation.shapes.size(); i < rows.shapes.size(); ++i) {
+    translation.shapes.push_back(builder_.shape(rows.shapes.values()[i]));
+  }
+  for (size_t i = translation.queues.size(); i < rows.queues.size(); ++i) {
+    translation.queues.push_back(queues_.intern(rows.queues.values()[i]).value);
+  }
+  for (size_t i = translation.threads.size(); i < rows.threads.size(); ++i) {
+    const KinetoThread& task = rows.threads.values()[i];
+    const ProcessId process = builder_.process(task.process.key, task.process.number);
+    translation.threads.push_back(builder_.thread(process, task.thread.key, task.thread.number));
+  }
+}
+
+void KinetoMerge::add_kernels(const KinetoRows& rows, const Translation& translation) {
+  KernelTable& table = builder_.trace().kernels;
+  // Kernels of the captures before, and of windows without, know no graph and no operator.
+  const auto add_optional = [](auto& column, size_t row, auto value) {
+    if (column.empty() && value == 0) return;
+    column.resize(row);
+    column.push_back(value);
+  };
+  for (const KinetoKernel& kernel : rows.kernels) {
+    const size_t row = table.size();
+    add_optional(table.graph, row, kernel.graph);
+    add_optional(table.graph_node, row, kernel.graph_node);
+    add_optional(table.external_id, row, kernel.external_id);
+    table.start.push_back(kernel.start);
+    table.end.push_back(kernel.end);
+    table.name.push_back(translation.strings[kernel.name.index()]);
+    table.shape.push_back(translation.shapes[kernel.shape.index()]);
+    table.queue.push_back(QueueId(translation.queues[kernel.queue.index()]));
+    table.correlation.push_back(kernel.correlation);
+  }
+}
+
+void KinetoMerge::add_memory_operations(const KinetoRows& rows, const Translation& translation) {
+  MemoryOperationTable& table = builder_.trace().memory_operations;
+  for (const KinetoMemoryOperation& operation : rows.memory_operations) {
+    const LocalString detail = operation.detail;
+    table.start.push_back(operation.start);
+    table.end.push_back(operation.end);
+    table.bytes.push_back(operation.bytes);
+    table.detail.push_back(detail.valid() ? translation.strings[detail.index()] : StringId());
+    table.queue.push_back(QueueId(translation.queues[operation.queue.index()]));
+    table.correlation.push_back(operation.correlation);
+    table.kind.push_back(operation.kind);
+  }
+}
+
+void KinetoMerge::add_calls(const KinetoRows& rows, const Translation& translation) {
+  const auto add_to = [&](auto& table, auto& names, const KinetoCall& call) {
+    table.start.push_back(call.start);
+    table.end.push_back(call.end);
+    table.thread.push_back(translation.threads[call.thread.index()]);
+    names.push_back(translation.strings[call.name.index()]);
+  };
+  Trace& trace = builder_.trace();
+  for (const KinetoCall& call : rows.launches) {
+    add_to(trace.launches, trace.launches.api, call);
+    trace.launches.correlation.push_back(call.correlation);
+  }
+  for (const KinetoCall& call : rows.operators) {
+    add_to(trace.operators, trace.operators.name, call);
+    trace.operators.external_id.push_back(call.external_id);
+  }
+  for (const KinetoCall& call : rows.annotations) {
+    add_to(trace.ranges, trace.ranges.text, call);
+    trace.ranges.domain.emplace_back();
+    trace.ranges.kind.push_back(RangeKind::annotation);
+  }
+}
+
+void KinetoMerge::finish() {
+  assign_processes();
+  name_tasks();
+  KernelTable& kernels = builder_.trace().kernels;
+  const auto complete = [&](auto& column) {
+    if (!column.empty()) column.resize(kernels.size());
+  };
+  complete(kernels.graph);
+  complete(kernels.graph_node);
+  complete(kernels.external_id);
+}
+
+// Until now the queue columns hold rows of queues_.
+void KinetoMerge::assign_processes() {
+  Trace& trace = builder_.trace();
+  KinetoProcesses processes(trace, first_launch_, first_operator_);
+  const auto place = [&](uint32_t row, ProcessId process) {
+    const KinetoQueue& queue = queues_.values()[row];
+    return builder_.queue({process, builder_.device(queue.device), queue.context, queue.stream});
+  };
+  const auto assign = [&](std::vector<QueueId>& column, const std::vector<uint32_t>& correlation,
+                          size_t first) {
+    if (first == column.size()) return;
+    const ProcessId owner = processes.owner().valid() ? processes.owner() : builder_.process(0, 0);
+    std::vector<QueueId> of_owner(queues_.size());
+    for (size_t i = first; i < column.size(); ++i) {
+      const uint32_t row = column[i].value;
+      const ProcessId process = processes.several() ? processes.owner_of(correlation[i]) : owner;
+      if (process != owner) {
+        column[i] = place(row, process);
+        continue;
+      }
+      if (!of_owner[row].valid()) of_owner[row] = place(row, owner);
+      column[i] = of_owner[row];
+    }
+  };
+  assign(trace.kernels.queue, trace.kernels.correlation, first_kernel_);
+  assign(trace.memory_operations.queue, trace.memory_operations.correlation,
+         first_memory_operation_);
+  if (processes.ambiguous() > 0) {
+    builder_.diagnostics().warn(
+        "kineto_ambiguous_process",
+        "kernels and memory operations that several processes of this trace may have launched; "
+        "they are counted for the process with most API calls (analyse the ranks' own traces "
+        "instead of a merged one to tell them apart)",
+        processes.ambiguous());
+  }
+}
+
+void KinetoMerge::name_tasks() {
+  Trace& trace = builder_.trace();
+  const CaptureId capture = builder_.capture_id();
+  for (Process& process : trace.processes) {
+    if (process.capture != capture) continue;
+    const auto name = process_names_.find(process.key);
+    if (name != process_names_.end()) process.name = trace.strings[name->second];
+  }
+  for (Thread& thread : trace.threads) {
+    const Process& process = trace.processes[thread.process.index()];
+    if (process.capture != capture) continue;
+    const auto name = thread_names_.find({{process.key, process.pid}, {thread.key, thread.tid}});
+    if (name != thread_names_.end()) thread.name = trace.strings[name->second];
+  }
+}
+
+}  // namespace llmprof

@@ -1,0 +1,111 @@
+#include "readers/kineto/metadata.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include "base/text.h"
+#include "readers/kineto/json_value.h"
+#include "readers/kineto/token.h"
+
+namespace llmprof {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+
+// 13000 is 13.0, 12040 is 12.4.
+std::string cuda_version(std::string_view token) {
+  const auto code = token_unsigned(trim(token));
+  if (!code || *code < 1000 || *code > 1'000'000) return {};
+  return fmt::format("{}.{}", *code / 1000, *code % 1000 / 10);
+}
+
+KinetoDevice read_device(ondemand::object properties, const char* end) {
+  KinetoDevice device;
+  std::string major;
+  std::string minor;
+  for (auto entry : properties) {
+    ondemand::field field;
+    std::string_view key;
+    if (std::move(entry).get(field) != simdjson::SUCCESS) break;
+    if (field.unescaped_key().get(key) != simdjson::SUCCESS) break;
+    const std::string_view token = json_token(field.value(), end);
+    if (key == "id") device.ordinal = token_uint32(token, UINT32_MAX);
+    if (key == "name" && is_string_token(token)) device.name = unescaped(token_text(token));
+    if (key == "totalGlobalMem") device.memory_bytes = token_unsigned(token).value_or(0);
+    if (key == "numSms") device.sm_count = token_uint32(token);
+    if (key == "computeMajor" && token_unsigned(token)) major = token_text(token);
+    if (key == "computeMinor" && token_unsigned(token)) minor = token_text(token);
+  }
+  if (!major.empty() && !minor.empty()) device.compute_capability = major + "." + minor;
+  return device;
+}
+
+std::vector<KinetoDevice> read_devices(std::string_view text) {
+  std::vector<KinetoDevice> devices;
+  const simdjson::padded_string padded(text);
+  ondemand::parser parser;
+  ondemand::document document;
+  ondemand::array list;
+  if (parser.iterate(padded).get(document) != simdjson::SUCCESS) return devices;
+  if (document.get_array().get(list) != simdjson::SUCCESS) return devices;
+  for (auto entry : list) {
+    ondemand::object properties;
+    if (entry.get_object().get(properties) != simdjson::SUCCESS) break;
+    devices.push_back(read_device(properties, padded.data() + padded.size()));
+  }
+  return devices;
+}
+
+std::optional<uint32_t> read_rank(std::string_view text) {
+  const simdjson::padded_string padded(text);
+  ondemand::parser parser;
+  ondemand::document document;
+  ondemand::value rank;
+  if (parser.iterate(padded).get(document) != simdjson::SUCCESS) return std::nullopt;
+  if (document.find_field_unordered("rank").get(rank) != simdjson::SUCCESS) return std::nullopt;
+  const auto number = token_unsigned(json_token(rank, padded.data() + padded.size()));
+  if (!number || *number > UINT32_MAX) return std::nullopt;
+  return static_cast<uint32_t>(*number);
+}
+
+}  // namespace
+
+KinetoMetadata read_kineto_metadata(const KinetoEnvelope& envelope) {
+  KinetoMetadata metadata;
+  const auto scalar = [&](std::string_view key) { return trim(envelope.value(key)); };
+  if (const auto version = token_unsigned(scalar("schemaVersion"))) {
+    metadata.schema_version = std::to_string(*version);
+  }
+  metadata.cuda_version = cuda_version(scalar("cuda_runtime_version"));
+  // The newest CUDA that the driver supports; a trace does not name the driver itself.
+  if (const std::string supported = cuda_version(scalar("cuda_driver_version"));
+      !supported.empty()) {
+    metadata.driver_version = "CUDA " + supported;
+  }
+  if (const auto base = token_unsigned(scalar("baseTimeNanoseconds")); base && *base <= INT64_MAX) {
+    metadata.base_time_ns = static_cast<int64_t>(*base);
+  }
+  metadata.rank = read_rank(envelope.value("distributedInfo"));
+  metadata.devices = read_devices(envelope.value("deviceProperties"));
+  return metadata;
+}
+
+void describe_capture(const KinetoMetadata& metadata, TraceBuilder& builder) {
+  Capture& capture = builder.capture();
+  capture.schema_version = metadata.schema_version;
+  capture.cuda_version = metadata.cuda_version;
+  capture.driver_version = metadata.driver_version;
+  capture.wall_clock_ns = metadata.base_time_ns;
+  capture.rank = metadata.rank;
+  for (const KinetoDevice& known : metadata.devices) {
+    for (Device& device : builder.trace().devices) {
+      if (device.capture != builder.capture_id() || device.ordinal != known.ordinal) continue;
+      device.name = known.name;
+      device.memory_bytes = known.memory_bytes;
+      device.sm_count = known.sm_count;
+      device.compute_capability = known.compute_capability;
+    }
+  }
+}
+
+}  // namespace llmprof

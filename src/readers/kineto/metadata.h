@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "readers/kineto/envelope.h"
+#include "trace/builder.h"
+
+namespace llmprof {
+
+struct KinetoDevice {
+  uint32_t ordinal = 0;
+  std::string name;
+  uint64_t memory_bytes = 0;
+  uint32_t sm_count = 0;
+  std::string compute_capability;
+};
+
+// What a trace says of itself beside its events.
+struct KinetoMetadata {
+  std::string schema_version;
+  std::string cuda_version;
+  std::string driver_version;
+  std::optional<int64_t> base_time_ns;
+  std::optional<uint32_t> rank;
+  std::vector<KinetoDevice> devices;
+};
+
+// Values of an unexpected kind are left out.
+KinetoMetadata read_kineto_metadata(const KinetoEnvelope& envelope);
+
+// Fills in the current capture, and those of its devices that have work: a trace lists every GPU of
+// the machine.
+void describe_capture(const KinetoMetadata& metadata, TraceBuilder& builder);
+
+}  // namespace llmprof

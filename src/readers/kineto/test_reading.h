@@ -1,0 +1,44 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "readers/kineto/kineto_json.h"
+
+namespace llmprof::testing {
+
+// What reading a text as a trace gives: an error, or the frozen trace.
+inline Result<Trace> read_kineto_text(std::string_view text, const KinetoOptions& options = {}) {
+  TraceBuilder builder;
+  const auto stream = stream_over(text);
+  if (auto read = read_kineto(*stream, "test.json", builder, options); !read) {
+    return fail_with(read.error());
+  }
+  return std::move(builder).freeze();
+}
+
+inline Trace read_kineto_or_fail(std::string_view text, const KinetoOptions& options = {}) {
+  auto trace = read_kineto_text(text, options);
+  EXPECT_TRUE(trace) << trace.error().message;
+  return trace ? std::move(*trace) : Trace();
+}
+
+inline uint64_t count_of(const Trace& trace, std::string_view code) {
+  uint64_t count = 0;
+  for (const Diagnostic& item : trace.diagnostics.items()) {
+    if (item.code == code) count += item.count;
+  }
+  return count;
+}
+
+inline Nanoseconds total_of(const KernelTable& kernels) {
+  return std::transform_reduce(kernels.end.begin(), kernels.end.end(), kernels.start.begin(),
+                               Nanoseconds{0}, std::plus<>(), std::minus<>());
+}
+
+}  // namespace llmprof::testing

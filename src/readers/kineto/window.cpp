@@ -1,0 +1,121 @@
+#include "readers/kineto/window.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/ordered_windows.h"
+#include "base/text.h"
+#include "readers/kineto/event.h"
+#include "readers/kineto/window_cut.h"
+
+namespace llmprof {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+
+static_assert(kWindowMargin > simdjson::SIMDJSON_PADDING);
+
+bool is_separator(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == ','; }
+
+}  // namespace
+
+void KinetoWindow::parse(std::span<char> window) {
+  rows_.clear();
+  if (parse_at_once(window)) return;
+  // One bad byte spoils the whole window: its events are looked at one by one.
+  rows_.clear();
+  parse_singly(window);
+}
+
+// Makes the window an array by writing brackets around it, the opening one over the comma that
+// separates it from the window before.
+bool KinetoWindow::parse_at_once(std::span<char> window) {
+  const auto first = std::find_if_not(window.begin(), window.end(), is_separator);
+  const auto comma = std::find(window.begin(), first, ',');
+  char* begin = window.data() + (comma == first ? -1 : comma - window.begin());
+  char* end = window.data() + window.size();
+  const char before = *begin;
+  *begin = '[';
+  *end++ = ']';
+  *end = '\0';
+  const auto length = static_cast<size_t>(end - begin);
+
+  bool whole = false;
+  ondemand::document document;
+  ondemand::array events;
+  if (parser_.iterate(begin, length, length + simdjson::SIMDJSON_PADDING).get(document) ==
+          simdjson::SUCCESS &&
+      document.get_array().get(events) == simdjson::SUCCESS) {
+    whole = true;
+    for (auto element : events) {
+      ondemand::object event;
+      whole = element.get_object().get(event) == simdjson::SUCCESS &&
+              read_kineto_event(event, end, rows_) == simdjson::SUCCESS;
+      if (!whole) break;
+    }
+    // An array that closed early has left events behind it.
+    const char* rest = nullptr;
+    whole = whole && document.current_location().get(rest) == simdjson::OUT_OF_BOUNDS;
+  }
+  *begin = before;
+  return whole;
+}
+
+void KinetoWindow::parse_singly(std::span<char> span) {
+  const std::string_view window(span.data(), span.size());
+  // After broken text events are searched inside what seemed to be one; the limit keeps that
+  // linear in the window's size whatever it holds.
+  size_t searchable = 4 * window.size();
+  size_t at = 0;
+  while (at < window.size()) {
+    const size_t start = std::min(window.find('{', at), window.size());
+    if (!std::all_of(window.begin() + static_cast<std::ptrdiff_t>(at),
+                     window.begin() + static_cast<std::ptrdiff_t>(start), is_separator)) {
+      ++rows_.counts.bad;
+    }
+    if (start == window.size()) return;
+    EventDepth depth;
+    const size_t end = walk_event(window, start, depth);
+    const bool closed = depth.depth == 0;
+    at = end;
+    if (closed && parse_event(span.subspan(start, end - start))) continue;
+    const size_t next = find_event_start(window.substr(0, end), start + 1);
+    if (next != std::string_view::npos && searchable >= end - start) {
+      searchable -= end - start;
+      at = next;
+    }
+    if (closed || at < window.size()) {
+      ++rows_.counts.bad;
+    } else {
+      rows_.ends_within_event = true;
+    }
+  }
+}
+
+bool KinetoWindow::parse_event(std::span<char> event) {
+  char& behind = *(event.data() + event.size());
+  const char kept = std::exchange(behind, '\0');
+  auto error = parse_padded(event);
+  behind = kept;
+  if (error == simdjson::UTF8_ERROR || error == simdjson::UNESCAPED_CHARS) {
+    std::string repaired = to_printable({event.data(), event.size()});
+    const size_t length = repaired.size();
+    repaired.resize(length + simdjson::SIMDJSON_PADDING);
+    error = parse_padded(std::span(repaired).first(length));
+    if (error == simdjson::SUCCESS) ++rows_.counts.repaired;
+  }
+  return error == simdjson::SUCCESS;
+}
+
+simdjson::error_code KinetoWindow::parse_padded(std::span<const char> text) {
+  ondemand::document document;
+  ondemand::object event;
+  const size_t capacity = text.size() + simdjson::SIMDJSON_PADDING;
+  auto error = parser_.iterate(text.data(), text.size(), capacity).get(document);
+  if (error == simdjson::SUCCESS) error = document.get_object().get(event);
+  if (error != simdjson::SUCCESS) return error;
+  return read_kineto_event(event, text.data() + text.size(), rows_);
+}
+
+}  // namespace llmprof

@@ -1,0 +1,284 @@
+#include "readers/ncu/launches.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/text.h"
+#include "readers/ncu/nvtx.h"
+
+namespace llmprof {
+namespace {
+
+// 32 bytes each here and 48 in the trace: 64 MB together, within a reader's fixed allowance. Room
+// for 700 identities with all 1,150 metrics of a full raw page.
+constexpr size_t kMostValues = 800'000;
+// A full raw page has about 1,500.
+constexpr size_t kMostMetrics = 1UL << 16U;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// "(16, 1, 1)"
+Extent extent_in(std::string_view cell) {
+  Extent extent{};
+  size_t axis = 0;
+  for (size_t i = 0; i < cell.size() && axis < extent.size(); ++axis) {
+    while (i < cell.size() && !is_digit(cell[i])) ++i;
+    const size_t begin = i;
+    while (i < cell.size() && is_digit(cell[i])) ++i;
+    const auto size = parse_int(cell.substr(begin, i - begin));
+    if (!size || *size > UINT32_MAX) return {};
+    extent[axis] = static_cast<uint32_t>(*size);
+  }
+  return axis == extent.size() ? extent : Extent{};
+}
+
+uint32_t rounded_count(double value) {
+  if (!(value >= 0 && value <= std::numeric_limits<uint32_t>::max())) return 0;
+  return static_cast<uint32_t>(std::lround(value));
+}
+
+}  // namespace
+
+void NcuLaunches::Values::add(double value) {
+  const bool known = !std::isnan(value);
+  sum += known ? value : 0;
+  min = value < min ? value : min;
+  max = value > max ? value : max;
+  count += known ? 1 : 0;
+}
+
+uint32_t NcuLaunches::whole_number(std::string_view cell, double scale) const {
+  double value = 0;
+  if (parse_ncu_number(cell, convention_, value) != NcuNumber::value) return 0;
+  return rounded_count(value * scale);
+}
+
+StringId NcuLaunches::ranges_of(const NcuRecord& record) {
+  const std::string_view push_pop = record[NcuField::push_pop_ranges];
+  const std::string_view start_stop = record[NcuField::start_stop_ranges];
+  if (!last_ranges_.valid() || push_pop != last_push_pop_ || start_stop != last_start_stop_) {
+    last_push_pop_ = push_pop;
+    last_start_stop_ = start_stop;
+    last_ranges_ = strings_.intern(ncu_ranges(push_pop, start_stop));
+  }
+  return last_ranges_;
+}
+
+ProfiledIdentity NcuLaunches::identity_of(const NcuRecord& record) {
+  ProfiledIdentity identity;
+  const std::string_view name = record[NcuField::kernel_name];
+  identity.name = strings_.intern(is_printable_utf8(name) ? std::string(name) : to_printable(name));
+  identity.device = DeviceId(whole_number(record[NcuField::device], 1));
+  identity.ranges = ranges_of(record);
+  return identity;
+}
+
+LaunchShape NcuLaunches::shape_of(const NcuColumns& columns, const NcuRecord& record) const {
+  LaunchShape shape;
+  shape.grid = extent_in(record[NcuField::grid]);
+  shape.block = extent_in(record[NcuField::block]);
+  const auto number = [&](NcuField field) {
+    return whole_number(record[field], columns.scale(field));
+  };
+  if (shape.grid == Extent{}) {
+    shape.grid = {number(NcuField::grid_x), number(NcuField::grid_y), number(NcuField::grid_z)};
+  }
+  if (shape.block == Extent{}) {
+    shape.block = {number(NcuField::block_x), number(NcuField::block_y), number(NcuField::block_z)};
+  }
+  shape.registers_per_thread = number(NcuField::registers);
+  shape.static_shared_bytes = number(NcuField::static_shared);
+  shape.dynamic_shared_bytes = number(NcuField::dynamic_shared);
+  return shape;
+}
+
+void NcuLaunches::note_device(const NcuColumns& columns, const NcuRecord& record) {
+  const auto [known, fresh] = devices_.try_emplace(whole_number(record[NcuField::device], 1));
+  if (!fresh) return;
+  Device& device = known->second;
+  device.ordinal = known->first;
+  device.name = to_printable(trim(record[NcuField::gpu_name]));
+  device.compute_capability = to_printable(trim(record[NcuField::compute_capability]));
+  const auto number = [&](NcuField field) {
+    double value = 0;
+    const bool known_value =
+        parse_ncu_number(record[field], convention_, value) == NcuNumber::value;
+    return known_value && value >= 0 && value < 1e15 ? value : 0;
+  };
+  // CUDA states clocks in kHz, and so does ncu where it prints no unit.
+  const auto hertz = [&](NcuField field) {
+    return number(field) * (columns.scale(field) == 1 ? 1e3 : columns.scale(field));
+  };
+  device.sm_count = rounded_count(number(NcuField::sm_count));
+  device.memory_bytes = static_cast<uint64_t>(number(NcuField::memory_bytes));
+  device.clock_hz = static_cast<uint64_t>(hertz(NcuField::clock_khz));
+  // Two transfers a clock, as the driver itself computes it.
+  device.memory_bandwidth = static_cast<uint64_t>(2 * hertz(NcuField::memory_clock_khz) *
+                                                  number(NcuField::memory_bus_bits) / 8);
+}
+
+std::vector<NcuLaunches::Values>* NcuLaunches::values_of(IdentityId identity) {
+  if (identity.index() >= values_.size()) values_.resize(identity.index() + 1);
+  std::vector<Values>& values = values_[identity.index()];
+  const size_t missing = metrics_.size() - values.size();
+  if (missing == 0) return &values;
+  if (value_count_ + missing > kMostValues) return nullptr;
+  value_count_ += missing;
+  values.reserve(metrics_.size());
+  values.resize(metrics_.size());
+  return &values;
+}
+
+void NcuLaunches::push_launch(IdentityId identity, std::optional<double> duration) {
+  constexpr double kLongest = 9e18;
+  launches_.push_back(identity);
+  if (duration && *duration >= 0 && *duration < kLongest) {
+    durations_.push_back(std::llround(*duration));
+  } else {
+    durations_.push_back(kUnknownDuration);
+    ++without_duration_;
+  }
+}
+
+void NcuLaunches::add(const NcuColumnsPtr& columns, std::span<const NcuRecord> records,
+                      std::span<const double> values) {
+  if (columns->details) {
+    for (const NcuRecord& record : records) add_detail(*columns, record);
+    return;
+  }
+  if (records.empty()) return;  // a header before its row of units
+  if (columns != known_columns_) learn_columns(columns);
+  const size_t width = columns->metric_column.size();
+  for (size_t i = 0; i < records.size(); ++i) {
+    add_raw(*columns, records[i], values.subspan(i * width, width));
+  }
+}
+
+void NcuLaunches::learn_columns(const NcuColumnsPtr& columns) {
+  known_columns_ = columns;
+  metric_ids_.clear();
+  for (size_t i = 0; i < columns->metric_name.size(); ++i) {
+    const bool room = metrics_.size() < kMostMetrics;
+    metric_ids_.push_back(room ? metrics_.intern({strings_.intern(columns->metric_name[i]),
+                                                  strings_.intern(columns->metric_unit[i])})
+                               : MetricId());
+  }
+  ids_in_a_row_ = !metric_ids_.empty();
+  for (size_t i = 0; i < metric_ids_.size(); ++i) {
+    ids_in_a_row_ = ids_in_a_row_ && metric_ids_[i].valid() &&
+                    metric_ids_[i].index() == metric_ids_.front().index() + i;
+  }
+}
+
+void NcuLaunches::add_raw(const NcuColumns& columns, const NcuRecord& record,
+                          std::span<const double> values) {
+  note_device(columns, record);
+  ProfiledIdentity identity = identity_of(record);
+  identity.shape = shapes_.intern(shape_of(columns, record));
+  const IdentityId id = identities_.intern(identity);
+
+  std::optional<double> duration;
+  if (columns.duration_metric && !std::isnan(values[*columns.duration_metric])) {
+    const std::string& unit = columns.metric_unit[*columns.duration_metric];
+    if (unit.empty() || unit == "ns") duration = values[*columns.duration_metric];
+    if (unit.empty()) ++without_unit_;
+  }
+  push_launch(id, duration);
+  std::vector<Values>* const room = values_of(id);
+  if (room == nullptr) {
+    ++without_metrics_;
+    return;
+  }
+  Values* const known = room->data();
+  if (ids_in_a_row_) {
+    Values* const first = known + metric_ids_.front().index();
+    for (size_t i = 0; i < values.size(); ++i) first[i].add(values[i]);
+    return;
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (metric_ids_[i].valid()) known[metric_ids_[i].index()].add(values[i]);
+  }
+}
+
+void NcuLaunches::add_detail(const NcuColumns& columns, const NcuRecord& record) {
+  const bool same_launch = open_ && record[NcuField::id] == open_->id &&
+                           record[NcuField::process] == open_->process &&
+                           record[NcuField::kernel_name] == open_->kernel_name;
+  if (!same_launch) {
+    close_launch();
+    note_device(columns, record);
+    open_launch(record);
+    open_->shape = shape_of(columns, record);
+  }
+  add_detail_value(record);
+}
+
+void NcuLaunches::open_launch(const NcuRecord& record) {
+  open_ = OpenLaunch{};
+  open_->id = record[NcuField::id];
+  open_->process = record[NcuField::process];
+  open_->kernel_name = record[NcuField::kernel_name];
+  open_->identity = identity_of(record);
+}
+
+const NcuLaunches::Unit& NcuLaunches::unit(std::string_view printed) {
+  const auto [known, fresh] = units_.try_emplace(std::string(printed));
+  if (fresh) {
+    const NcuUnit base = ncu_base_unit(printed);
+    known->second = {strings_.intern(base.unit), base.scale};
+  }
+  return known->second;
+}
+
+void NcuLaunches::add_detail_value(const NcuRecord& record) {
+  const std::string_view name = record[NcuField::metric_name];
+  if (name.empty() || std::isnan(record.value)) return;
+  if (metrics_.size() >= kMostMetrics) {
+    ++bad_rows;
+    return;
+  }
+  const Unit& printed = unit(record[NcuField::metric_unit]);
+  const double value = record.value * printed.scale;
+  const MetricId metric = metrics_.intern({strings_.intern(name), printed.base});
+  if (last_launch_.size() < metrics_.size()) last_launch_.resize(metrics_.size());
+  uint64_t& last_launch = last_launch_[metric.index()];
+  const uint64_t this_launch = launches_.size() + 1;
+  // Sections overlap: the same metric may stand in several.
+  if (last_launch == this_launch) return;
+  last_launch = this_launch;
+  open_->values.emplace_back(metric, value);
+
+  const std::string_view base = strings_[printed.base];
+  if (const int rank = ncu_duration_rank(name);
+      rank > open_->duration_rank && (base.empty() || base == "ns")) {
+    open_->duration_rank = rank;
+    open_->duration = value;
+    open_->rounded = printed.scale != 1;
+    if (base.empty()) ++without_unit_;
+  }
+  if (const auto field = ncu_launch_statistic(name)) {
+    const uint32_t count = rounded_count(value);
+    if (*field == NcuField::registers) open_->shape.registers_per_thread = count;
+    if (*field == NcuField::static_shared) open_->shape.static_shared_bytes = count;
+    if (*field == NcuField::dynamic_shared) open_->shape.dynamic_shared_bytes = count;
+  }
+}
+
+void NcuLaunches::close_launch() {
+  if (!open_) return;
+  open_->identity.shape = shapes_.intern(open_->shape);
+  const IdentityId id = identities_.intern(open_->identity);
+  push_launch(id, open_->duration);
+  if (open_->duration && open_->rounded) ++rounded_;
+  if (std::vector<Values>* const known = values_of(id)) {
+    for (const auto& [metric, value] : open_->values) (*known)[metric.index()].add(value);
+  } else {
+    ++without_metrics_;
+  }
+  open_.reset();
+}
+
+void NcuLaunches::end_table() { close_launch(); }
+
+}  // namespace llmprof

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/error.h"
+#include "readers/ncu/failures.h"
+#include "readers/ncu/record.h"
+#include "readers/ncu/units.h"
+#include "trace/builder.h"
+
+namespace llmprof {
+
+// The launches of an ncu table, gathered row by row in the order of the file: a duration each, and
+// each metric's count, sum, minimum and maximum over the launches alike.
+class NcuLaunches {
+ public:
+  explicit NcuLaunches(DecimalConvention convention) : convention_(convention) {}
+
+  // Rows of one table: of the raw page, with their numbers, row by row, in the order of
+  // `columns.metric_name`; or of the details page, where the rows of a launch follow each other.
+  void add(const NcuColumnsPtr& columns, std::span<const NcuRecord> records,
+           std::span<const double> values);
+  // Rows that follow belong to another table, even if a launch has the number of the one before.
+  void end_table();
+
+  NcuMessages messages;
+  uint64_t bad_rows = 0;
+  uint64_t other_convention = 0;  // values that only the other decimal convention can read
+  std::string damage;             // why the content ended early
+
+  // Everything into the builder, as one capture; or an error that says why there is nothing. Gives
+  // up its own memory on the way.
+  Result<void> write(const std::filesystem::path& path, std::string_view format,
+                     TraceBuilder& builder) &&;
+
+ private:
+  struct Values {
+    double sum = 0;
+    double min = std::numeric_limits<double>::infinity();
+    double max = -std::numeric_limits<double>::infinity();
+    uint64_t count = 0;
+
+    void add(double value);  // NaN is no value
+  };
+  struct Unit {
+    StringId base;
+    double scale = 1;
+  };
+  // A launch of the details page whose rows are still coming.
+  struct OpenLaunch {
+    std::string id;
+    std::string process;
+    std::string kernel_name;
+    ProfiledIdentity identity;
+    LaunchShape shape;
+    std::vector<std::pair<MetricId, double>> values;  // each metric once
+    int duration_rank = 0;
+    std::optional<double> duration;  // ns
+    bool rounded = false;            // printed in a larger unit, to two decimals
+  };
+
+  void add_raw(const NcuColumns& columns, const NcuRecord& record, std::span<const double> values);
+  void add_detail(const NcuColumns& columns, const NcuRecord& record);
+  void add_detail_value(const NcuRecord& record);
+  void close_launch();
+  void open_launch(const NcuRecord& record);
+  ProfiledIdentity identity_of(const NcuRecord& record);
+  LaunchShape shape_of(const NcuColumns& columns, const NcuRecord& record) const;
+  StringId ranges_of(const NcuRecord& record);
+  [[nodiscard]] uint32_t whole_number(std::string_view cell, double scale) const;
+  const Unit& unit(std::string_view printed);
+  void learn_columns(const NcuColumnsPtr& columns);
+  void note_device(const NcuColumns& columns, const NcuRecord& record);
+  // Room for the metrics of an identity; nothing once all the room there is has been given away.
+  std::vector<Values>* values_of(IdentityId identity);
+  void push_launch(IdentityId identity, std::optional<double> duration);
+  void write_devices(TraceBuilder& builder);
+  void write_launches(TraceBuilder& builder, const std::vector<IdentityId>& identities);
+  void write_metrics(TraceBuilder& builder, const std::vector<IdentityId>& identities);
+  void report(const std::filesystem::path& path, TraceBuilder& builder) const;
+
+  DecimalConvention convention_;
+  StringPool strings_;
+  Interner<ShapeId, LaunchShape> shapes_;
+  // Here DeviceId is CUDA's number, and the capture is none.
+  Interner<IdentityId, ProfiledIdentity> identities_;
+  Interner<MetricId, Metric> metrics_;
+  std::vector<std::vector<Values>> values_;  // by identity, then metric
+  size_t value_count_ = 0;
+  std::vector<IdentityId> launches_;
+  std::vector<Nanoseconds> durations_;
+  std::map<uint32_t, Device> devices_;  // by CUDA's number
+
+  NcuColumnsPtr known_columns_;  // those that metric_ids_ is of
+  std::vector<MetricId> metric_ids_;
+  bool ids_in_a_row_ = false;
+  std::unordered_map<std::string, Unit> units_;
+  std::optional<OpenLaunch> open_;
+  std::vector<uint64_t> last_launch_;  // by metric: the launch (counted from 1) that had it last
+  std::string last_push_pop_;
+  std::string last_start_stop_;
+  StringId last_ranges_;
+
+  uint64_t without_duration_ = 0;
+  uint64_t without_unit_ = 0;
+  uint64_t rounded_ = 0;
+  uint64_t without_metrics_ = 0;
+};
+
+}  // namespace llmprof

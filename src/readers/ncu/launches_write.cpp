@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+
+#include "readers/ncu/launches.h"
+
+namespace llmprof {
+
+Result<void> NcuLaunches::write(const std::filesystem::path& path, std::string_view format,
+                                TraceBuilder& builder) && {
+  close_launch();
+  if (launches_.empty()) {
+    return fail_with(ncu_refusal(messages, bad_rows).within(path.string()));
+  }
+  Capture capture;
+  capture.path = path.string();
+  capture.format = format;
+  capture.tool = "Nsight Compute";
+  capture.tool_version = messages.version;
+  const CaptureId id = builder.begin_capture(std::move(capture));
+  write_devices(builder);
+
+  std::vector<IdentityId> identities;
+  identities.reserve(identities_.size());
+  for (ProfiledIdentity identity : identities_.values()) {
+    identity.capture = id;
+    identity.name = builder.string(strings_[identity.name]);
+    identity.shape = builder.shape(shapes_[identity.shape]);
+    identity.device = builder.device(identity.device.value);
+    const std::string_view ranges = strings_[identity.ranges];
+    identity.ranges = ranges.empty() ? StringId() : builder.string(ranges);
+    identities.push_back(builder.trace().identities.intern(identity));
+  }
+  write_launches(builder, identities);
+  write_metrics(builder, identities);
+  report(path, builder);
+  return {};
+}
+
+void NcuLaunches::write_devices(TraceBuilder& builder) {
+  for (auto& [ordinal, facts] : devices_) {
+    Device& device = builder.device_info(builder.device(ordinal));
+    facts.capture = device.capture;
+    device = std::move(facts);
+  }
+}
+
+void NcuLaunches::write_launches(TraceBuilder& builder, const std::vector<IdentityId>& identities) {
+  ProfiledLaunchTable& table = builder.trace().profiled_launches;
+  table.identity.reserve(table.size() + launches_.size());
+  for (const IdentityId launch : launches_) table.identity.push_back(identities[launch.index()]);
+  launches_ = {};
+  table.duration.insert(table.duration.end(), durations_.begin(), durations_.end());
+}
+
+// In bulk: these identities are of this capture alone, so no row of theirs can exist yet.
+void NcuLaunches::write_metrics(TraceBuilder& builder, const std::vector<IdentityId>& identities) {
+  Trace& trace = builder.trace();
+  std::vector<MetricId> metrics;
+  for (Metric metric : metrics_.values()) {
+    metric.name = builder.string(strings_[metric.name]);
+    metric.unit = builder.string(strings_[metric.unit]);
+    metrics.push_back(trace.metrics.intern(metric));
+  }
+  trace.metric_values.reserve(trace.metric_values.size() + value_count_);
+  for (size_t i = 0; i < values_.size(); ++i) {
+    for (size_t metric = 0; metric < values_[i].size(); ++metric) {
+      const Values& values = values_[i][metric];
+      if (values.count == 0) continue;
+      trace.metric_values.push_back(
+          {identities[i], metrics[metric], values.count, values.sum, values.min, values.max});
+    }
+    values_[i] = {};
+  }
+}
+
+void NcuLaunches::report(const std::filesystem::path& path, TraceBuilder& builder) const {
+  const std::string file = path.filename().string();
+  Diagnostics& diagnostics = builder.diagnostics();
+  const auto warn = [&](std::string_view code, uint64_t count, std::string_view message) {
+    if (count > 0) diagnostics.warn(code, fmt::format("{}: {}", file, message), count);
+  };
+  warn("ncu_bad_rows", bad_rows,
+       "rows that are no whole ncu records (cut off, or mixed with the program's output) were left "
+       "out");
+  warn("ncu_no_duration", without_duration_,
+       "launches without a measured duration; capture with --metrics gpu__time_duration.sum or "
+       "--section SpeedOfLight");
+  warn("ncu_no_unit", without_unit_,
+       "durations without a unit were taken as nanoseconds, ncu's base unit");
+  warn("ncu_mixed_decimals", other_convention,
+       "values written with another decimal sign than the rest of the file were left out");
+  warn("ncu_metrics_left_out", without_metrics_,
+       "launches kept their duration but not their metrics: too many different launches for the "
+       "number of metrics; capture fewer metrics (--section, --metrics) or split the file");
+  warn("ncu_reported_errors", messages.errors, ncu_failure(messages));
+  warn("ncu_file_damaged", damage.empty() ? 0 : 1, damage + "; what precedes it was read");
+  if (rounded_ > 0) {
+    diagnostics.info("ncu_rounded_durations",
+                     fmt::format("{}: the details page rounds durations to two decimals; `ncu "
+                                 "--import REPORT.ncu-rep --page raw --csv` gives them in full",
+                                 file),
+                     rounded_);
+  }
+}
+
+}  // namespace llmprof

@@ -1,0 +1,76 @@
+#include "readers/ncu/ncu_csv.h"
+
+#include "base/byte_stream.h"
+#include "base/ordered_windows.h"
+#include "readers/ncu/window.h"
+
+namespace llmprof {
+namespace {
+
+constexpr std::string_view kFormat = "ncu CSV";
+constexpr size_t kWindowBytes = 1UL << 20U;
+
+bool recognises(std::string_view head) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
+  while (!head.empty()) {
+    const size_t end = head.find('\n');
+    const std::string_view line = head.substr(0, end);
+    if (line.find("\"ID\",\"Process ID\",") != std::string_view::npos) return true;
+    if (is_ncu_message(line) || is_ncu_text_table(line)) return true;
+    if (end == std::string_view::npos) return false;
+    head.remove_prefix(end + 1);
+  }
+  return false;
+}
+
+void gather(const NcuWindow& window, NcuLaunches& launches) {
+  for (const NcuWindow::Table& table : window.tables()) {
+    if (!table.continued) launches.end_table();
+    launches.add(table.columns, table.records, table.values);
+  }
+  launches.messages.merge(window.messages());
+  launches.bad_rows += window.bad_rows();
+  launches.other_convention += window.other_convention();
+}
+
+Result<NcuLaunches> read_pass(const std::filesystem::path& path, DecimalConvention convention) {
+  auto stream = open_byte_stream(path);
+  if (!stream) return fail_with(stream.error());
+  NcuLaunches launches(convention);
+  NcuColumnsPtr columns;
+  std::vector<NcuWindow> windows(worker_count(), NcuWindow(convention));
+  const auto merge = [&](NcuWindow& window) {
+    if (window.assumed() != columns) {
+      window.assume(columns);
+      window.parse_again();
+    }
+    gather(window, launches);
+    columns = window.columns();
+    window.assume(columns);
+    return true;
+  };
+  auto read = parse_in_windows(**stream, kWindowBytes, cut_ncu_window, windows, merge);
+  if (!read) return fail_with(read.error());
+  launches.damage = (*stream)->damage();
+  return launches;
+}
+
+Result<void> read(const std::filesystem::path& path, TraceBuilder& builder) {
+  auto launches = read_in_fitting_convention(
+      [&](DecimalConvention convention) { return read_pass(path, convention); });
+  if (!launches) return fail_with(launches.error());
+  return std::move(*launches).write(path, kFormat, builder);
+}
+
+}  // namespace
+
+const Reader kNcuCsvReader = {kFormat, recognises, read};
+
+Result<NcuRows> parse_ncu_csv(const std::filesystem::path& path) {
+  TraceBuilder builder;
+  if (auto done = read(path, builder); !done) return fail_with(done.error());
+  return NcuRows{std::move(builder).freeze()};
+}
+
+}  // namespace llmprof

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <filesystem>
+
+#include "readers/ncu/rows.h"
+#include "readers/reader.h"
+
+namespace llmprof {
+
+// Nsight Compute's CSV output, raw or details page, straight from a run (with the program's output
+// and ncu's messages around it) or exported from a report; several such outputs in one file, too.
+// Recognises failed runs and ncu's text page as well, to refuse them with the remedy.
+extern const Reader kNcuCsvReader;
+
+Result<NcuRows> parse_ncu_csv(const std::filesystem::path& path);
+
+}  // namespace llmprof

@@ -1,0 +1,153 @@
+#include "readers/ncu/ncu_json.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/byte_stream.h"
+#include "base/text.h"
+#include "readers/ncu/json_objects.h"
+
+namespace llmprof {
+namespace {
+
+constexpr std::string_view kFormat = "ncu JSON rows";
+
+bool recognises(std::string_view head) {
+  head = trim(head);
+  if (!head.starts_with('[') && !head.starts_with('{')) return false;
+  if (!contains(head, "\"Kernel Name\"") || contains(head, "\"traceEvents\"")) return false;
+  return contains(head, "\"ID\"") || contains(head, "\"Process ID\"") ||
+         contains(head, "\"Metric Name\"") || contains(head, "gpu__time_duration");
+}
+
+// Reads objects as rows of the table that their keys head.
+class RowObjects {
+ public:
+  explicit RowObjects(DecimalConvention convention)
+      : launches_(convention), convention_(convention) {}
+
+  void add(std::string_view object);
+  [[nodiscard]] NcuLaunches& launches() { return launches_; }
+
+ private:
+  struct Table {
+    std::vector<std::string> keys;
+    NcuColumnsPtr columns;
+  };
+  bool take_cells(std::string_view object);
+  Table& table();
+  [[nodiscard]] bool is_units_row(const NcuColumns& columns) const;
+
+  NcuLaunches launches_;
+  DecimalConvention convention_;
+  simdjson::ondemand::parser parser_;
+  std::vector<std::string_view> keys_;
+  std::vector<std::string_view> cells_;
+  std::vector<Table> tables_;
+  NcuRecord record_;
+  std::vector<double> values_;
+};
+
+bool RowObjects::take_cells(std::string_view object) {
+  keys_.clear();
+  cells_.clear();
+  simdjson::ondemand::document document;
+  simdjson::ondemand::object fields;
+  const size_t capacity = object.size() + simdjson::SIMDJSON_PADDING;
+  if (parser_.iterate(object.data(), object.size(), capacity).get(document) != 0) return false;
+  if (document.get_object().get(fields) != 0) return false;
+  for (auto field : fields) {
+    std::string_view key;
+    simdjson::ondemand::value value;
+    simdjson::ondemand::json_type type{};
+    if (field.unescaped_key().get(key) != 0 || field.value().get(value) != 0 ||
+        value.type().get(type) != 0) {
+      return false;
+    }
+    std::string_view cell = object.substr(0, 0);
+    if (type == simdjson::ondemand::json_type::string) {
+      if (value.get_string().get(cell) != 0) return false;
+    } else if (type == simdjson::ondemand::json_type::number) {
+      cell = trim(value.raw_json_token());
+    }
+    keys_.push_back(key);
+    cells_.push_back(cell);
+  }
+  return true;
+}
+
+RowObjects::Table& RowObjects::table() {
+  // Objects without some keys (rule rows) alternate with whole ones.
+  constexpr size_t kMostTables = 16;
+  for (Table& known : tables_) {
+    if (std::equal(keys_.begin(), keys_.end(), known.keys.begin(), known.keys.end())) return known;
+  }
+  if (tables_.size() == kMostTables) tables_.erase(tables_.begin());
+  Table& fresh = tables_.emplace_back();
+  fresh.keys.assign(keys_.begin(), keys_.end());
+  if (auto columns = ncu_columns(keys_)) {
+    fresh.columns = std::make_shared<const NcuColumns>(std::move(*columns));
+  }
+  return fresh;
+}
+
+bool RowObjects::is_units_row(const NcuColumns& columns) const {
+  const auto blank = [&](NcuField field) {
+    const uint32_t column = columns.column(field);
+    return column >= cells_.size() || trim(cells_[column]).empty();
+  };
+  return !columns.details && blank(NcuField::id) && blank(NcuField::kernel_name);
+}
+
+void RowObjects::add(std::string_view object) {
+  if (!take_cells(object)) {
+    ++launches_.bad_rows;
+    return;
+  }
+  Table& rows = table();
+  if (rows.columns && is_units_row(*rows.columns)) {
+    launches_.end_table();
+    rows.columns = std::make_shared<const NcuColumns>(rows.columns->with_units(cells_));
+    return;
+  }
+  values_.clear();
+  if (rows.columns && read_ncu_record(*rows.columns, cells_, convention_, record_, values_,
+                                      launches_.other_convention)) {
+    launches_.add(rows.columns, {&record_, 1}, values_);
+  } else {
+    ++launches_.bad_rows;
+  }
+}
+
+Result<NcuLaunches> read_pass(const std::filesystem::path& path, DecimalConvention convention) {
+  auto stream = open_byte_stream(path);
+  if (!stream) return fail_with(stream.error());
+  RowObjects rows(convention);
+  const auto lost = each_json_object(**stream, [&](std::string_view object) { rows.add(object); });
+  if (!lost) return fail_with(lost.error());
+  rows.launches().bad_rows += *lost;
+  rows.launches().damage = (*stream)->damage();
+  return std::move(rows.launches());
+}
+
+Result<void> read(const std::filesystem::path& path, TraceBuilder& builder) {
+  auto launches = read_in_fitting_convention(
+      [&](DecimalConvention convention) { return read_pass(path, convention); });
+  if (!launches) return fail_with(launches.error());
+  return std::move(*launches).write(path, kFormat, builder);
+}
+
+}  // namespace
+
+const Reader kNcuJsonReader = {kFormat, recognises, read};
+
+Result<NcuRows> parse_ncu_json(const std::filesystem::path& path) {
+  TraceBuilder builder;
+  if (auto done = read(path, builder); !done) return fail_with(done.error());
+  return NcuRows{std::move(builder).freeze()};
+}
+
+}  // namespace llmprof

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <filesystem>
+
+#include "readers/ncu/rows.h"
+#include "readers/reader.h"
+
+namespace llmprof {
+
+// The rows of ncu's CSV as JSON objects, with its column names as keys and its cells as strings,
+// numbers or null: an array of objects, or one object a line. The raw page's row of units is the
+// object with a blank ID.
+extern const Reader kNcuJsonReader;
+
+Result<NcuRows> parse_ncu_json(const std::filesystem::path& path);
+
+}  // namespace llmprof

@@ -1,0 +1,190 @@
+#include "readers/ncu/raw_rows.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+namespace llmprof {
+namespace {
+
+constexpr size_t kAhead = 256;
+
+// The first quote at or behind `at`, or at least `end` where there is none before it.
+[[gnu::always_inline]] inline const char* find_quote(const char* at, const char* end) {
+  while (true) {
+    const uint64_t word = word_at(at) ^ (kEveryByte * '"');
+    const uint64_t found = (word - kEveryByte) & ~word & (kEveryByte * 0x80);
+    if (found != 0) return at + std::countr_zero(found) / 8;
+    at += sizeof word;
+    if (at >= end) return end;
+  }
+}
+
+// Whether a cell ends at this quote and another begins: `","`.
+[[gnu::always_inline]] inline bool another_cell_follows(const char* quote) {
+  uint32_t bytes = 0;
+  std::memcpy(&bytes, quote, sizeof bytes);
+  return (bytes & 0xFFFFFFU) == (('"' << 16U) | (',' << 8U) | '"');
+}
+
+}  // namespace
+
+// Hands each row's next cell to `use(row number, cell)` and goes on to the one behind it. A row
+// with anything unusual is given up here. Always inline, with `use` capturing by value, so that
+// constants stay in registers.
+template <class Use>
+[[gnu::always_inline]] inline void NcuRawRows::take_column(const char* end, Use use) {
+  Row* const rows = rows_.data();
+  const size_t count = rows_.size();
+  for (size_t i = 0; i < count; ++i) {
+    const char* const cell = rows[i].cell;
+    if (cell == nullptr) continue;
+    const char* const quote = find_quote(cell, end);
+    if (quote >= end || !another_cell_follows(quote)) {
+      rows[i].cell = nullptr;
+      continue;
+    }
+    rows[i].cell = quote + 3;
+    // So many streams are too many for the processor to foresee.
+    __builtin_prefetch(quote + kAhead);
+    use(i, std::string_view(cell, static_cast<size_t>(quote - cell)));
+  }
+}
+
+// The same for one row, whose cell may hold quotes or be the last.
+std::optional<NcuRawRows::Cell> NcuRawRows::take_cell(Row& row, const char* end, bool last) {
+  const char* const cell = std::exchange(row.cell, nullptr);
+  if (cell == nullptr) return std::nullopt;
+  const NcuQuoted quoted = ncu_quoted_cell(cell - 1, end);
+  if (quoted.end == nullptr) return std::nullopt;
+  const char* const behind = quoted.end + 1;
+  const bool line_ends = behind == end || *behind == '\n' || *behind == '\r';
+  if (last ? !line_ends : behind + 1 >= end || !another_cell_follows(quoted.end)) {
+    return std::nullopt;
+  }
+  row.cell = behind + 2;
+  return Cell{std::string_view(cell, static_cast<size_t>(quoted.end - cell)), quoted.doubled};
+}
+
+// Most rows have these columns word for word as the row before: one comparison instead of hundreds
+// of cells.
+void NcuRawRows::take_facts(const NcuColumns& columns, const char* end,
+                            std::pair<size_t, size_t> stretch, NcuSplitter& splitter,
+                            NcuRecord* batch) {
+  const char* known = nullptr;
+  size_t known_length = 0;
+  size_t known_row = 0;
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    const char* const begin = rows_[i].cell;
+    if (begin == nullptr) continue;
+    const bool same = known != nullptr && static_cast<size_t>(end - begin) > known_length &&
+                      std::memcmp(begin, known, known_length) == 0;
+    for (size_t column = stretch.first; column < stretch.second; ++column) {
+      const uint8_t field = columns.field_of_column[column];
+      if (same) {
+        if (field != NcuColumns::kNoField) batch[i].fields[field] = batch[known_row].fields[field];
+        continue;
+      }
+      const std::optional<Cell> cell = take_cell(rows_[i], end, false);
+      if (!cell) break;
+      if (field != NcuColumns::kNoField) batch[i].fields[field] = cell->undone(splitter);
+    }
+    if (same) {
+      rows_[i].cell = begin + known_length;
+    } else if (rows_[i].cell != nullptr) {
+      known = begin;
+      known_length = static_cast<size_t>(rows_[i].cell - begin);
+      known_row = i;
+    }
+  }
+}
+
+uint64_t NcuRawRows::read(const NcuColumns& columns, std::string_view text,
+                          std::span<const std::string_view> rows, DecimalConvention convention,
+                          NcuSplitter& splitter, std::vector<NcuRecord>& records,
+                          std::vector<double>& values, uint64_t& other_convention) {
+  const char* const end = text.data() + text.size();
+  rows_.clear();
+  for (const std::string_view row : rows) rows_.push_back({row.data(), row.data() + 1});
+  const size_t metric_count = columns.metric_column.size();
+  const size_t first_record = records.size();
+  const size_t first_value = values.size();
+  records.resize(first_record + rows.size());
+  values.resize(first_value + rows.size() * metric_count);
+  NcuRecord* const batch = records.data() + first_record;
+  double* const first_number = values.data() + first_value;
+  uint64_t* const other = &other_convention;
+
+  size_t metric = 0;
+  auto facts = columns.fact_stretches.begin();
+  for (size_t column = 0; column < columns.width; ++column) {
+    while (facts != columns.fact_stretches.end() && facts->first < column) ++facts;
+    if (facts != columns.fact_stretches.end() && facts->first == column &&
+        facts->second < columns.width) {
+      take_facts(columns, end, *facts, splitter, batch);
+      column = facts->second - 1;
+      continue;
+    }
+    const bool last = column + 1 == columns.width;
+    const uint8_t field = columns.field_of_column[column];
+    const bool is_metric = metric < metric_count && columns.metric_column[metric] == column;
+    const double scale = is_metric ? columns.metric_scale[metric] : 1;
+    double* const numbers = first_number + metric;
+    if (last || field != NcuColumns::kNoField) {
+      for (size_t row = 0; row < rows_.size(); ++row) {
+        const std::optional<Cell> cell = take_cell(rows_[row], end, last);
+        if (!cell) continue;
+        const std::string_view content = cell->undone(splitter);
+        if (field != NcuColumns::kNoField) batch[row].fields[field] = content;
+        if (is_metric) numbers[row * metric_count] = ncu_value(content, scale, convention, *other);
+      }
+    } else if (is_metric) {
+      take_column(end, [=](size_t row, std::string_view cell) {
+        numbers[row * metric_count] = ncu_value(cell, scale, convention, *other);
+      });
+    } else {
+      take_column(end, [](size_t, std::string_view) {});
+    }
+    if (is_metric) ++metric;
+  }
+  return settle(columns, text, convention, splitter, records, values, other_convention);
+}
+
+// Reads the unusual rows one by one and closes the gaps of those that are no records.
+uint64_t NcuRawRows::settle(const NcuColumns& columns, std::string_view text,
+                            DecimalConvention convention, NcuSplitter& splitter,
+                            std::vector<NcuRecord>& records, std::vector<double>& values,
+                            uint64_t& other_convention) {
+  const size_t metric_count = columns.metric_column.size();
+  const size_t first_record = records.size() - rows_.size();
+  const size_t first_value = values.size() - rows_.size() * metric_count;
+  size_t kept = 0;
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    NcuRecord& record = records[first_record + i];
+    const auto numbers = values.begin() + static_cast<ptrdiff_t>(first_value + i * metric_count);
+    bool whole = rows_[i].cell != nullptr && !record[NcuField::kernel_name].empty();
+    if (!whole) {
+      again_.clear();
+      // A row that ends in a comma where the text ends is cut off: raw pages quote every cell.
+      const std::string_view rest = text.substr(static_cast<size_t>(rows_[i].begin - text.data()));
+      const size_t length = splitter.split(rest);
+      whole =
+          length > 0 && rest[length - 1] != ',' &&
+          read_ncu_record(columns, splitter.cells(), convention, record, again_, other_convention);
+      if (!whole) continue;
+      std::copy(again_.begin(), again_.end(), numbers);
+    }
+    if (kept != i) {
+      records[first_record + kept] = record;
+      std::copy_n(numbers, metric_count,
+                  values.begin() + static_cast<ptrdiff_t>(first_value + kept * metric_count));
+    }
+    ++kept;
+  }
+  records.resize(first_record + kept);
+  values.resize(first_value + kept * metric_count);
+  return rows_.size() - kept;
+}
+
+}  // namespace llmprof

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "readers/ncu/record.h"
+
+namespace llmprof {
+
+// Reads rows of the raw page several at a time, column by column. The cells of one column look
+// alike (as long, with or without a decimal sign), so the processor foresees the branches, and the
+// rows do not wait for each other; a row has more than a thousand cells. 0.60 GB/s a core against
+// 0.44 row by row.
+class NcuRawRows {
+ public:
+  static constexpr size_t kBatch = 16;
+
+  // Appends a record and the metrics' numbers of each row. `rows` are lines of `text` that begin
+  // a record; 8 bytes behind the text must be readable. Returns how many rows were no whole
+  // records and were left out.
+  uint64_t read(const NcuColumns& columns, std::string_view text,
+                std::span<const std::string_view> rows, DecimalConvention convention,
+                NcuSplitter& splitter, std::vector<NcuRecord>& records, std::vector<double>& values,
+                uint64_t& other_convention);
+
+ private:
+  struct Row {
+    const char* begin = nullptr;
+    const char* cell = nullptr;  // the next one's content; nullptr once the row was unusual
+  };
+  template <class Use>
+  void take_column(const char* end, Use use);
+  struct Cell {
+    std::string_view content;
+    bool doubled = false;  // quotes inside it
+
+    [[nodiscard]] std::string_view undone(NcuSplitter& splitter) const {
+      return doubled ? undo_doubled_quotes(content, splitter.undone()) : content;
+    }
+  };
+  static std::optional<Cell> take_cell(Row& row, const char* end, bool last);
+  void take_facts(const NcuColumns& columns, const char* end, std::pair<size_t, size_t> stretch,
+                  NcuSplitter& splitter, NcuRecord* batch);
+  uint64_t settle(const NcuColumns& columns, std::string_view text, DecimalConvention convention,
+                  NcuSplitter& splitter, std::vector<NcuRecord>& records,
+                  std::vector<double>& values, uint64_t& other_convention);
+
+  std::vector<Row> rows_;
+  std::vector<double> again_;
+};
+
+}  // namespace llmprof

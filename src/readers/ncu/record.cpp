@@ -1,0 +1,98 @@
+#include "readers/ncu/record.h"
+
+namespace llmprof {
+namespace {
+
+constexpr size_t kReadableBehind = 8;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+}  // namespace
+
+NcuLine ncu_line_kind(std::string_view text) {
+  if (text.size() < 3 || text[0] != '"') return NcuLine::other;
+  if (text.starts_with("\"\",")) return NcuLine::units;
+  if (text.starts_with("\"ID\",")) return NcuLine::header;
+  constexpr size_t kLongestNumber = 20;
+  size_t at = 1;
+  while (at < text.size() && at <= kLongestNumber && is_digit(text[at])) ++at;
+  return at > 1 && text.substr(at).starts_with("\",") ? NcuLine::record : NcuLine::other;
+}
+
+std::string_view undo_doubled_quotes(std::string_view cell, std::deque<std::string>& undone) {
+  std::string& plain = undone.emplace_back();
+  plain.reserve(cell.size() + kReadableBehind);
+  for (size_t i = 0; i < cell.size(); ++i) {
+    plain += cell[i];
+    if (cell[i] == '"') ++i;
+  }
+  const size_t length = plain.size();
+  plain.append(kReadableBehind, '\0');
+  return std::string_view(plain).substr(0, length);
+}
+
+double ncu_unusual_value(std::string_view cell, double scale, DecimalConvention convention,
+                         uint64_t& other_convention) {
+  double value = 0;
+  const NcuNumber kind = parse_ncu_number(cell, convention, value);
+  if (kind == NcuNumber::value) return value * scale;
+  other_convention += kind == NcuNumber::other_convention ? 1 : 0;
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+size_t NcuSplitter::split(std::string_view text) {
+  cells_.clear();
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const char* at = begin;
+  while (true) {
+    const char* const cell = at;
+    if (at < end && *at == '"') {
+      const NcuQuoted quoted = ncu_quoted_cell(at, end);
+      if (quoted.end == nullptr) return 0;
+      const std::string_view content(cell + 1, static_cast<size_t>(quoted.end - cell - 1));
+      cells_.push_back(quoted.doubled ? undo_doubled_quotes(content, undone_) : content);
+      at = quoted.end + 1;
+    } else {
+      while (at < end && *at != ',' && *at != '\n' && *at != '\r') ++at;
+      cells_.emplace_back(cell, static_cast<size_t>(at - cell));
+    }
+    if (at < end && *at == ',') {
+      ++at;
+      continue;
+    }
+    if (at < end && *at == '\r') ++at;
+    if (at == end) return text.size();
+    return *at == '\n' ? static_cast<size_t>(at - begin) + 1 : 0;
+  }
+}
+
+bool read_ncu_record(const NcuColumns& columns, std::span<const std::string_view> cells,
+                     DecimalConvention convention, NcuRecord& record, std::vector<double>& values,
+                     uint64_t& other_convention) {
+  if (cells.size() > columns.width) return false;
+  if (columns.details) {
+    if (cells.size() <= columns.column(NcuField::metric_value)) return false;
+  } else if (cells.size() != columns.width) {
+    return false;
+  }
+  for (size_t i = 0; i < kNcuFieldCount; ++i) {
+    const uint32_t column = columns.field_column[i];
+    record.fields[i] = column < cells.size() ? cells[column] : std::string_view();
+  }
+  if (record[NcuField::kernel_name].empty()) return false;
+  if (columns.details) {
+    record.value = ncu_value(record[NcuField::metric_value], 1, convention, other_convention);
+    return true;
+  }
+  const size_t count = columns.metric_column.size();
+  values.resize(values.size() + count);
+  double* const row = values.data() + values.size() - count;
+  for (size_t i = 0; i < count; ++i) {
+    row[i] = ncu_value(cells[columns.metric_column[i]], columns.metric_scale[i], convention,
+                       other_convention);
+  }
+  return true;
+}
+
+}  // namespace llmprof

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <deque>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "readers/ncu/columns.h"
+#include "readers/ncu/number.h"
+#include "readers/ncu/plain_number.h"
+
+namespace llmprof {
+
+// One row of an ncu table: the fields it has (views into the input), and its metrics: a number a
+// metric column on the raw page, `value` on the details page. NaN is "no value".
+struct NcuRecord {
+  std::array<std::string_view, kNcuFieldCount> fields;
+  double value = 0;
+
+  [[nodiscard]] std::string_view operator[](NcuField field) const {
+    return fields[static_cast<size_t>(field)];
+  }
+};
+
+// Fills `record` from a row's cells (8 bytes behind each are readable) and appends the raw page's
+// numbers to `values`. False where the row is not a whole record of this table; then `values` is as
+// before. Numbers that only the other convention can read are added to `other_convention`.
+bool read_ncu_record(const NcuColumns& columns, std::span<const std::string_view> cells,
+                     DecimalConvention convention, NcuRecord& record, std::vector<double>& values,
+                     uint64_t& other_convention);
+
+// What the line at the front of a text is. Every record of ncu begins with its quoted number.
+enum class NcuLine : uint8_t { record, header, units, other };
+NcuLine ncu_line_kind(std::string_view text);
+
+// Where the quoted cell that begins at `at` has its closing quote; none: nullptr.
+struct NcuQuoted {
+  const char* end = nullptr;
+  bool doubled = false;  // quotes inside it, doubled
+};
+// Eight bytes behind `end` must be readable.
+[[gnu::always_inline]] inline NcuQuoted ncu_quoted_cell(const char* at, const char* end) {
+  NcuQuoted cell;
+  // Cells are short: a word at a time beats memchr.
+  for (++at; at < end;) {
+    uint64_t word = 0;
+    std::memcpy(&word, at, sizeof word);
+    word ^= kEveryByte * '"';
+    const uint64_t found = (word - kEveryByte) & ~word & (kEveryByte * 0x80);
+    if (found == 0) {
+      at += sizeof word;
+      continue;
+    }
+    at += std::countr_zero(found) / 8;
+    if (at >= end) break;
+    if (at + 1 == end || at[1] != '"') {
+      cell.end = at;
+      break;
+    }
+    cell.doubled = true;
+    at += 2;
+  }
+  return cell;
+}
+
+// A cell's content with quotes single again, kept in `undone`, with 8 readable bytes behind it.
+std::string_view undo_doubled_quotes(std::string_view cell, std::deque<std::string>& undone);
+
+double ncu_unusual_value(std::string_view cell, double scale, DecimalConvention convention,
+                         uint64_t& other_convention);
+// A metric's value in its base unit; NaN is none. Eight bytes behind the cell must be readable.
+[[gnu::always_inline]] inline double ncu_value(std::string_view cell, double scale,
+                                               DecimalConvention convention,
+                                               uint64_t& other_convention) {
+  if (cell.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const bool english = convention == DecimalConvention::point;
+  const char point = english ? '.' : ',';
+  const PlainNumber plain = parse_plain_number(cell, point);
+  if (plain.valid) return plain.value() * scale;
+  const PlainNumber grouped = parse_grouped_number(cell, english ? ',' : '.', point);
+  if (grouped.valid) return grouped.value() * scale;
+  return ncu_unusual_value(cell, scale, convention, other_convention);
+}
+
+// Splits records into cells. Eight bytes behind the text must be readable.
+class NcuSplitter {
+ public:
+  // Splits the record at the front of `text` and returns its length with the line end, or 0 where
+  // quotes and commas do not make a record.
+  size_t split(std::string_view text);
+  // Those of the record split last: views into the text, or, where quotes were doubled, into what
+  // is kept here until `forget`.
+  [[nodiscard]] std::span<const std::string_view> cells() const { return cells_; }
+  [[nodiscard]] std::deque<std::string>& undone() { return undone_; }
+  void forget() { undone_.clear(); }
+
+ private:
+  std::vector<std::string_view> cells_;
+  std::deque<std::string> undone_;
+};
+
+}  // namespace llmprof

@@ -1,0 +1,44 @@
+#include "readers/ncu/rows.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace llmprof {
+
+std::vector<KernelRecord> kernels_from_ncu_rows(const NcuRows& rows, std::string_view device) {
+  const Trace& trace = rows.trace;
+  struct Total {
+    Nanoseconds time = 0;
+    uint64_t calls = 0;
+  };
+  std::map<std::pair<StringId, DeviceId>, Total> totals;
+  for (size_t i = 0; i < trace.profiled_launches.size(); ++i) {
+    const ProfiledIdentity& identity = trace.identities[trace.profiled_launches.identity[i]];
+    Total& total = totals[{identity.name, device.empty() ? identity.device : DeviceId()}];
+    total.time += std::max<Nanoseconds>(trace.profiled_launches.duration[i], 0);
+    ++total.calls;
+  }
+  std::vector<KernelRecord> records;
+  for (const auto& [key, total] : totals) {
+    constexpr double kNanosecondsPerMs = 1e6;
+    KernelRecord record;
+    record.kernel_name = trace.strings[key.first];
+    record.device = device.empty()
+                        ? "cuda:" + std::to_string(trace.devices[key.second.index()].ordinal)
+                        : std::string(device);
+    record.total_ms = static_cast<double>(total.time) / kNanosecondsPerMs;
+    record.calls = total.calls;
+    record.mean_ms = record.total_ms / static_cast<double>(std::max<uint64_t>(total.calls, 1));
+    records.push_back(std::move(record));
+  }
+  std::sort(records.begin(), records.end(), [](const auto& a, const auto& b) {
+    return std::tie(b.total_ms, a.kernel_name, a.device) <
+           std::tie(a.total_ms, b.kernel_name, b.device);
+  });
+  return records;
+}
+
+}  // namespace llmprof

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "readers/ncu/columns.h"
+#include "readers/ncu/failures.h"
+#include "readers/ncu/raw_rows.h"
+#include "readers/ncu/record.h"
+
+namespace llmprof {
+
+// What one window of an ncu CSV file holds. Windows are parsed before it is known which header
+// governs their first rows: a window assumes the one known when it starts (`assume`), and is parsed
+// again where that was wrong, which happens only next to a header.
+class NcuWindow {
+ public:
+  // Rows under one header.
+  struct Table {
+    NcuColumnsPtr columns;
+    bool continued = false;  // from the window before
+    std::vector<NcuRecord> records;
+    std::vector<double> values;  // raw page: records x metric columns
+  };
+
+  explicit NcuWindow(DecimalConvention convention) : convention_(convention) {}
+
+  void assume(NcuColumnsPtr columns) { assumed_ = std::move(columns); }
+  [[nodiscard]] const NcuColumnsPtr& assumed() const { return assumed_; }
+
+  // The views in the tables point into the window.
+  void parse(std::span<char> window);
+  void parse_again() { parse(window_); }
+
+  [[nodiscard]] std::span<const Table> tables() const {
+    return std::span(tables_).first(table_count_);
+  }
+  // The header that governs what follows.
+  [[nodiscard]] const NcuColumnsPtr& columns() const { return columns_; }
+  [[nodiscard]] const NcuMessages& messages() const { return messages_; }
+  [[nodiscard]] uint64_t bad_rows() const { return bad_rows_; }
+  [[nodiscard]] uint64_t other_convention() const { return other_convention_; }
+
+ private:
+  void begin_table(NcuColumnsPtr columns, bool continued);
+  void flush_raw_rows();
+  size_t take_record(std::string_view text);
+  size_t take_header(std::string_view text);
+  size_t take_units(std::string_view text);
+  size_t take_line(std::string_view text);
+
+  DecimalConvention convention_;
+  NcuColumnsPtr assumed_;
+  NcuColumnsPtr columns_;
+  std::span<char> window_;
+  std::vector<Table> tables_;  // those behind table_count_ keep their room for the next window
+  size_t table_count_ = 0;
+  NcuSplitter splitter_;
+  std::vector<std::string_view> raw_rows_;  // from a row's beginning to the end of its line
+  NcuRawRows raw_reader_;
+  NcuMessages messages_;
+  uint64_t bad_rows_ = 0;
+  uint64_t other_convention_ = 0;
+};
+
+// Where a window may end: before the last line that begins a record. Text without any is cut at a
+// line end once it is long.
+size_t cut_ncu_window(std::string_view buffer, size_t fresh);
+
+}  // namespace llmprof

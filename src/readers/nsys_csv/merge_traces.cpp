@@ -1,0 +1,213 @@
+// The part of the merge that deals with single rows of GPU work, API calls and ranges.
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "base/text.h"
+#include "readers/nsys_csv/merge.h"
+#include "readers/nsys_csv/range_names.h"
+#include "readers/nsys_csv/values.h"
+
+namespace llmprof::nsys_csv {
+namespace {
+
+template <class IdType, class Make>
+IdType translated(IdType local, size_t locals, std::vector<IdType>& known, Make make) {
+  if (!local.valid()) return local;
+  if (known.size() < locals) known.resize(locals);
+  IdType& id = known[local.index()];
+  if (!id.valid()) id = make();
+  return id;
+}
+
+}  // namespace
+
+StringId Merge::string_of(StringId local, Ids& ids) {
+  return translated(local, ids.pools->strings.size(), ids.strings,
+                    [&] { return builder_.string(ids.pools->strings[local]); });
+}
+
+ShapeId Merge::shape_of(ShapeId local, Ids& ids) {
+  return translated(local, ids.pools->shapes.size(), ids.shapes,
+                    [&] { return builder_.shape(ids.pools->shapes[local]); });
+}
+
+QueueId Merge::queue_of(PlaceId local, Ids& ids) {
+  const size_t places = ids.pools->places.size();
+  if (ids.queues.size() < places) ids.queues.resize(places);
+  QueueId& queue = ids.queues[local.index()];
+  if (!queue.valid()) queue = queue_at(own_place(local, ids));
+  return queue;
+}
+
+Place Merge::own_place(PlaceId local, Ids& ids) {
+  Place place = ids.pools->places[local];
+  place.device = string_of(place.device, ids);
+  return place;
+}
+
+CpuRow Merge::own_row(CpuRow row, Ids& ids) {
+  row.name = string_of(row.name, ids);
+  row.thread_name = string_of(row.thread_name, ids);
+  return row;
+}
+
+GpuRow Merge::own_row(GpuRow row, Ids& ids) {
+  row.name = string_of(row.name, ids);
+  row.shape = shape_of(row.shape, ids);
+  return row;
+}
+
+QueueId Merge::queue_at(const Place& place) {
+  const DeviceId device = device_at(place);
+  return builder_.queue({processes_.process(place.process), device, place.context, place.stream});
+}
+
+// "NVIDIA H200 (0)" is device 0 and its name.
+DeviceId Merge::device_at(const Place& place) {
+  const std::string_view text = builder_.trace().strings[place.device];
+  const size_t open = text.rfind('(');
+  uint32_t ordinal = place.device_number;
+  std::string_view name = text;
+  if (open != std::string_view::npos && text.ends_with(')')) {
+    if (const auto number = parse_number(text.substr(open + 1, text.size() - open - 2))) {
+      ordinal = *number;
+      name = trim(text.substr(0, open));
+    }
+  }
+  if (!text.empty() && name.size() == text.size()) {
+    const auto next = static_cast<uint32_t>(unnumbered_devices_.size());
+    ordinal = unnumbered_devices_.try_emplace(std::string(text), next).first->second;
+    findings_.devices_unnumbered = true;
+  }
+  const DeviceId device = builder_.device(ordinal);
+  if (!name.empty()) builder_.device_info(device).name = std::string(name);
+  return device;
+}
+
+void Merge::add_gpu_work(const GpuRow& row, QueueId queue) {
+  Trace& trace = builder_.trace();
+  if (row.work != GpuWork::kernel) {
+    MemoryOperationTable& memory = trace.memory_operations;
+    memory.start.push_back(row.start);
+    memory.end.push_back(row.end);
+    memory.bytes.push_back(row.bytes);
+    memory.detail.push_back(row.name);
+    memory.queue.push_back(queue);
+    memory.correlation.push_back(row.correlation);
+    memory.kind.push_back(row.work == GpuWork::copy ? MemoryKind::copy : MemoryKind::set);
+    return;
+  }
+  KernelTable& kernels = trace.kernels;
+  kernels.start.push_back(row.start);
+  kernels.end.push_back(row.end);
+  kernels.name.push_back(row.name);
+  kernels.shape.push_back(row.shape);
+  kernels.queue.push_back(queue);
+  kernels.correlation.push_back(row.correlation);
+  // Another capture may know graphs; the report does not.
+  if (!kernels.graph.empty()) kernels.graph.resize(kernels.size());
+  if (!kernels.graph_node.empty()) kernels.graph_node.resize(kernels.size());
+}
+
+void Merge::add_launch(const CpuRow& row) {
+  LaunchTable& launches = builder_.trace().launches;
+  const ThreadId thread = processes_.thread(row);
+  if (row.thread_name.valid() && builder_.thread_info(thread).name.empty()) {
+    builder_.thread_info(thread).name = std::string(builder_.trace().strings[row.thread_name]);
+  }
+  launches.start.push_back(row.start);
+  launches.end.push_back(row.end);
+  launches.thread.push_back(thread);
+  launches.api.push_back(row.name);
+  launches.correlation.push_back(row.correlation);
+}
+
+void Merge::add_range(const CpuRow& row) {
+  RangeTable& ranges = builder_.trace().ranges;
+  ranges.start.push_back(row.start);
+  ranges.end.push_back(row.end);
+  ranges.thread.push_back(processes_.thread(row));
+  ranges.domain.push_back({});
+  ranges.text.push_back(row.name);
+  ranges.kind.push_back(row.range_kind);
+}
+
+void Merge::add_staged() {
+  const auto& gpu_trace = filled_by_[static_cast<size_t>(Subject::gpu_trace)];
+  const auto& api_trace = filled_by_[static_cast<size_t>(Subject::api_trace)];
+  const auto& push_pop_trace = filled_by_[static_cast<size_t>(Subject::push_pop_trace)];
+  const auto left_out = [&](Subject subject, const std::string& by, size_t rows) {
+    if (rows == 0) return;
+    findings_.repeated[fmt::format("the report {} describes the same as {}",
+                                   filled_by_[static_cast<size_t>(subject)], by)] += rows;
+  };
+  if (gpu_trace.empty()) {
+    uint32_t row_number = 0;
+    for (StagedExec& exec : staged_exec_) {
+      // A row is a launch and its kernel, so its number serves as their correlation, unless the
+      // launches come from another report, which has correlations of its own.
+      ++row_number;
+      if (api_trace.empty() && exec.has_launch) {
+        exec.kernel.correlation = row_number;
+        exec.launch.correlation = row_number;
+        add_launch(exec.launch);
+      }
+      add_gpu_work(exec.kernel, queue_at(exec.place));
+    }
+  } else {
+    left_out(Subject::exec_trace, gpu_trace, staged_exec_.size());
+  }
+  if (push_pop_trace.empty()) {
+    for (const CpuRow& range : staged_projected_) add_range(range);
+  } else {
+    left_out(Subject::projected_trace, push_pop_trace, staged_projected_.size());
+  }
+  staged_exec_.clear();
+  staged_projected_.clear();
+}
+
+void Merge::split_range_names() {
+  Trace& trace = builder_.trace();
+  const auto is_range = [](const CallSummary& summary) {
+    return summary.kind == CallSummary::Kind::range ||
+           summary.kind == CallSummary::Kind::range_on_gpu ||
+           summary.kind == CallSummary::Kind::kernel_in_range;
+  };
+  RangeNames names;
+  for (size_t i = first_range_; i < trace.ranges.size(); ++i) {
+    names.see(trace.strings[trace.ranges.text[i]]);
+  }
+  for (size_t i = first_call_summary_; i < trace.call_summaries.size(); ++i) {
+    const CallSummary& summary = trace.call_summaries[i];
+    if (is_range(summary)) names.see(trace.strings[summary.name]);
+  }
+  struct OwnName {
+    StringId domain;
+    StringId text;
+  };
+  std::unordered_map<StringId, OwnName> known;
+  const auto split = [&](StringId name) {
+    const auto [entry, fresh] = known.try_emplace(name);
+    if (fresh) {
+      const RangeName parts = names.split(trace.strings[name]);
+      if (!parts.domain.empty()) entry->second.domain = builder_.string(parts.domain);
+      entry->second.text = builder_.string(parts.text);
+    }
+    return entry->second;
+  };
+  for (size_t i = first_range_; i < trace.ranges.size(); ++i) {
+    const OwnName name = split(trace.ranges.text[i]);
+    trace.ranges.domain[i] = name.domain;
+    trace.ranges.text[i] = name.text;
+  }
+  for (size_t i = first_call_summary_; i < trace.call_summaries.size(); ++i) {
+    CallSummary& summary = trace.call_summaries[i];
+    if (!is_range(summary) || !summary.name.valid()) continue;
+    const OwnName name = split(summary.name);
+    summary.domain = name.domain;
+    summary.name = name.text;
+  }
+}
+
+}  // namespace llmprof::nsys_csv

@@ -1,0 +1,91 @@
+#include "readers/nsys_csv/nsys_csv.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/byte_stream.h"
+#include "base/ordered_windows.h"
+#include "readers/nsys_csv/merge.h"
+#include "readers/nsys_csv/preamble.h"
+#include "readers/nsys_csv/window.h"
+
+namespace llmprof {
+namespace {
+
+using nsys_csv::PreambleLine;
+using nsys_csv::StateGuess;
+using nsys_csv::WalkState;
+using nsys_csv::WindowWalk;
+
+constexpr size_t kWindowBytes = 4UL << 20U;
+constexpr size_t kHeadBytes = 64UL << 10U;
+
+// nsys's own words are enough: a file of them without a table is still nsys's, and read() says what
+// is wrong with it.
+bool is_by_nsys(std::string_view line) {
+  const PreambleLine preamble = nsys_csv::read_preamble_line(line);
+  switch (preamble.kind) {
+    case PreambleLine::Kind::processing:
+      return true;
+    case PreambleLine::Kind::title:
+      return preamble.report.ends_with("sum") || preamble.report.ends_with("trace");
+    case PreambleLine::Kind::refusal:
+      return line.find(".sqlite") != std::string_view::npos;
+    default:
+      return false;
+  }
+}
+
+bool recognises(std::string_view head) {
+  StateGuess nothing_known;
+  WindowWalk walk(nothing_known);
+  std::string copy(head);
+  walk.parse(copy);
+  if (!walk.content().parts.empty()) return true;
+  while (!head.empty()) {
+    const size_t end = std::min(head.find('\n'), head.size());
+    if (is_by_nsys(head.substr(0, end))) return true;
+    head.remove_prefix(std::min(end + 1, head.size()));
+  }
+  return false;
+}
+
+Result<void> read(const std::filesystem::path& path, TraceBuilder& builder) {
+  auto head = read_head(path, kHeadBytes);
+  if (!head) return fail_with(head.error());
+  auto stream = open_byte_stream(path);
+  if (!stream) return fail_with(stream.error());
+
+  WalkState state;
+  state.announced.report = nsys_csv::report_in_file_name(path.filename().string());
+  StateGuess guess;
+  {
+    WindowWalk first(guess);
+    std::string copy = *head;
+    guess.set(state);
+    first.parse(copy);
+    guess.set(first.exit());
+  }
+  std::vector<WindowWalk> walks;
+  walks.reserve(worker_count());
+  while (walks.size() < worker_count()) walks.emplace_back(guess);
+  nsys_csv::Merge merge(path, builder, walks.size());
+  const size_t window = head->size() < kHeadBytes ? kHeadBytes : kWindowBytes;
+  auto done =
+      parse_in_windows(**stream, window, nsys_csv::whole_lines, walks, [&](WindowWalk& walk) {
+        if (!(walk.entry() == state)) walk.parse_from(state);
+        state = walk.exit();
+        guess.set(state);
+        merge.add(walk, static_cast<size_t>(&walk - walks.data()));
+        return true;
+      });
+  if (!done) return done;
+  return merge.finish((*stream)->damage());
+}
+
+}  // namespace
+
+const Reader kNsysCsvReader = {"nsys stats CSV", recognises, read};
+
+}  // namespace llmprof

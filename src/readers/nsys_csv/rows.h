@@ -1,0 +1,129 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "readers/nsys_csv/report.h"
+#include "readers/nsys_csv/text_cache.h"
+#include "trace/interner.h"
+#include "trace/tables.h"
+
+namespace llmprof::nsys_csv {
+
+// Rows of the reports as one window has them. Their string, shape and place ids belong to the
+// pools of the thread that parsed them; the merge turns them into the trace's own.
+
+enum class GpuWork : uint8_t { kernel, copy, set };
+
+// Where GPU work ran, as the report words it.
+struct Place {
+  StringId device;             // "NVIDIA H200 (0)"; none: not said
+  uint32_t device_number = 0;  // counts where `device` says nothing
+  uint32_t process = 0;        // 0: not said
+  uint32_t context = 0;
+  uint32_t stream = 0;
+
+  friend bool operator==(const Place&, const Place&) = default;
+  [[nodiscard]] size_t hash() const {
+    const size_t seed = hash_mix(hash_mix(device.value, device_number), process);
+    return hash_mix(hash_mix(seed, context), stream);
+  }
+};
+using PlaceId = Id<struct PlaceKind>;
+
+struct GpuRow {
+  Nanoseconds start = 0;
+  Nanoseconds end = 0;
+  uint64_t bytes = 0;
+  StringId name;  // a memory operation's direction
+  ShapeId shape;
+  PlaceId place;
+  uint32_t correlation = 0;
+  GpuWork work = GpuWork::kernel;
+};
+
+// An API call or a range.
+struct CpuRow {
+  Nanoseconds start = 0;
+  Nanoseconds end = 0;
+  StringId name;
+  StringId thread_name;
+  uint32_t process = 0;
+  uint32_t thread = 0;
+  uint32_t correlation = 0;
+  RangeKind range_kind = RangeKind::push_pop;
+};
+
+struct ExecRow {
+  GpuRow kernel;
+  CpuRow launch;
+  bool has_launch = false;
+};
+
+// What a table describes. Two tables on the same subject of one export say the same thing twice.
+enum class Subject : uint8_t {
+  kernels,
+  api_calls,
+  memory_operations,
+  ranges,
+  kernels_in_ranges,
+  ranges_on_gpu,
+  gpu_trace,
+  exec_trace,
+  api_trace,
+  push_pop_trace,
+  start_end_trace,
+  projected_trace,
+  count,  // how many there are
+};
+inline constexpr size_t kSubjects = static_cast<size_t>(Subject::count);
+
+struct SummaryRow {
+  Subject subject = Subject::kernels;
+  StringId name;
+  StringId kernel;
+  uint64_t calls = 0;
+  uint64_t range_instances = 0;
+  Nanoseconds total = 0;
+  double median = 0;
+  Nanoseconds min = 0;
+  Nanoseconds max = 0;
+};
+
+struct Rows {
+  std::vector<GpuRow> gpu;
+  std::vector<CpuRow> api;
+  std::vector<CpuRow> ranges;
+  std::vector<CpuRow> projected_ranges;
+  std::vector<ExecRow> exec;
+  std::vector<SummaryRow> summaries;
+  uint64_t unused = 0;         // of reports that are not used
+  uint64_t rounded_sizes = 0;  // copies whose size is known to the nearest 1000 bytes only
+
+  [[nodiscard]] size_t used() const {
+    return gpu.size() + api.size() + ranges.size() + projected_ranges.size() + exec.size() +
+           summaries.size();
+  }
+};
+
+struct RowPools {
+  RecentStrings strings;
+  Interner<ShapeId, LaunchShape> shapes;
+  Interner<PlaceId, Place> places;
+  // By the text of a row's shape and place columns; forgotten when the table changes.
+  ByText<ShapeId> shapes_by_text;
+  ByText<PlaceId> places_by_text;
+
+  void begin_table() {
+    shapes_by_text.clear();
+    places_by_text.clear();
+  }
+};
+
+// Reads one row that is as wide as its header (`text` is the whole of it, its fields are views into
+// it unless a quote was undone); false when a value it needs is missing or senseless.
+bool read_row(const ReportLayout& layout, std::string_view text,
+              const std::vector<std::string_view>& fields, RowPools& pools, Rows& rows);
+
+}  // namespace llmprof::nsys_csv

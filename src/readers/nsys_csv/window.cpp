@@ -1,0 +1,163 @@
+#include "readers/nsys_csv/window.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "readers/nsys_csv/preamble.h"
+
+namespace llmprof::nsys_csv {
+namespace {
+
+// No row is longer (names reach a megabyte): past it a quote was left open, and a line's end counts
+// as a row's end again.
+constexpr size_t kLongestRow = 4UL << 20U;
+constexpr size_t kMostRefusals = 4;
+constexpr size_t kLongestRefusal = 300;
+
+// Blocks small enough for a byte's count, which compilers turn into vector code: std::count takes
+// four times as long.
+size_t quotes_in(std::string_view text) {
+  constexpr size_t kBlock = 128;
+  size_t quotes = 0;
+  for (; !text.empty(); text.remove_prefix(std::min(kBlock, text.size()))) {
+    uint8_t in_block = 0;
+    for (const char c : text.substr(0, kBlock)) {
+      in_block = static_cast<uint8_t>(in_block + (c == '"' ? 1 : 0));
+    }
+    quotes += in_block;
+  }
+  return quotes;
+}
+
+std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
+
+std::string_view behind_first_line(std::string_view text) {
+  const size_t end = text.find('\n');
+  return end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+}
+
+bool starts_with_digit(std::string_view text) {
+  return !text.empty() && text.front() >= '0' && text.front() <= '9';
+}
+
+}  // namespace
+
+size_t whole_lines(std::string_view buffer, size_t) {
+  size_t line_end = buffer.rfind('\n');
+  const size_t last = line_end;
+  if (last == std::string_view::npos) return 0;
+  // The window begins with a row, so an even number of quotes before a line's end means outside.
+  size_t before = quotes_in(buffer.substr(0, last));
+  while (before % 2 != 0) {
+    const size_t previous =
+        line_end == 0 ? std::string_view::npos : buffer.rfind('\n', line_end - 1);
+    if (previous == std::string_view::npos) return buffer.size() > kLongestRow ? last + 1 : 0;
+    before -= quotes_in(buffer.substr(previous, line_end - previous));
+    line_end = previous;
+  }
+  return line_end + 1;
+}
+
+void WindowWalk::parse_from(const WalkState& entry) {
+  if (!(state_ == entry)) pools_.begin_table();
+  entry_ = entry;
+  state_ = entry;
+  content_ = {};
+  if (state_.table) content_.parts.push_back({state_.table, false, state_.source, {}, 0});
+  std::string_view text = window_;
+  content_.ends_within_line = !text.empty() && text.back() != '\n';
+  while (!text.empty()) {
+    if (state_.table) {
+      text = walk_table(text);
+    } else {
+      walk_line(first_line(text));
+      text = behind_first_line(text);
+    }
+  }
+}
+
+// Reads rows until the table ends or the walk must start anew at a line; returns what is left.
+std::string_view WindowWalk::walk_table(std::string_view text) {
+  const ReportLayout& layout = *state_.table;
+  TablePart& part = content_.parts.back();
+  CsvRows rows(text);
+  while (true) {
+    const std::string_view before = rows.rest();
+    if (!rows.next(fields_)) return {};
+    const std::string_view row = before.substr(0, before.size() - rows.rest().size());
+    if (fields_.size() == 1 && trim(row).empty()) {
+      state_.table = nullptr;
+      return rows.rest();
+    }
+    const bool quote_left_open = rows.rest().empty() && quotes_in(row) % 2 != 0;
+    const bool plain = layout.kind != ReportKind::other || starts_with_digit(row);
+    if (fields_.size() == layout.width && plain && !quote_left_open &&
+        read_row(layout, row, fields_, pools_, part.rows)) {
+      continue;
+    }
+    if (ends_table(first_line(row))) return before;
+    const bool several_lines = first_line(row).size() + 1 < row.size();
+    if (layout.kind == ReportKind::other && fields_.size() == layout.width) {
+      ++part.rows.unused;
+    } else {
+      ++part.bad_rows;
+      // A quote too many or too few: what follows is read from the next line on.
+      if (several_lines) return behind_first_line(before);
+    }
+  }
+}
+
+// Whether a line that is no row of the table begins something else.
+bool WindowWalk::ends_table(std::string_view line) {
+  if (read_preamble_line(line).kind == PreambleLine::Kind::none) {
+    std::vector<std::string_view> fields;
+    CsvRows rows(line);
+    rows.next(fields);
+    if (!layout_of_header(fields, {})) return false;
+  }
+  state_.table = nullptr;
+  return true;
+}
+
+void WindowWalk::walk_line(std::string_view line) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+  line = trim(line);
+  if (line.empty()) return;
+  PreambleLine preamble = read_preamble_line(line);
+  switch (preamble.kind) {
+    case PreambleLine::Kind::processing:
+      state_.source = std::move(preamble.source);
+      if (!preamble.tool_version.empty()) content_.tool_version = std::move(preamble.tool_version);
+      [[fallthrough]];
+    case PreambleLine::Kind::title:
+      state_.announced = {std::move(preamble.report), true};
+      return;
+    case PreambleLine::Kind::refusal:
+      state_.announced = {};
+      if (content_.refusals.size() < kMostRefusals) {
+        content_.refusals.push_back(shortened(to_printable(line), kLongestRefusal));
+      }
+      return;
+    case PreambleLine::Kind::text_table:
+      content_.text_tables = true;
+      return;
+    case PreambleLine::Kind::note:
+      return;
+    case PreambleLine::Kind::none:
+      break;
+  }
+  CsvRows rows(line);
+  rows.next(fields_);
+  if (auto layout = layout_of_header(fields_, state_.announced)) {
+    state_.table = std::make_shared<const ReportLayout>(std::move(*layout));
+    state_.announced = {};
+    pools_.begin_table();
+    content_.parts.push_back({state_.table, true, state_.source, {}, 0});
+  } else if (fields_.size() > 2) {
+    ++content_.unread_lines;
+  }
+}
+
+}  // namespace llmprof::nsys_csv

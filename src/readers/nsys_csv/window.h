@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/csv.h"
+#include "readers/nsys_csv/report.h"
+#include "readers/nsys_csv/rows.h"
+
+namespace llmprof::nsys_csv {
+
+// Where in a file a walk stands: inside a table, or between tables with what was announced.
+struct WalkState {
+  std::shared_ptr<const ReportLayout> table;  // none: between tables
+  Announcement announced;
+  std::string source;  // the export that nsys said it processes
+
+  friend bool operator==(const WalkState& a, const WalkState& b) {
+    const bool same_table =
+        a.table == b.table || (a.table != nullptr && b.table != nullptr && *a.table == *b.table);
+    return same_table && a.announced == b.announced && a.source == b.source;
+  }
+};
+
+// The rows of one table as far as they lie in one window.
+struct TablePart {
+  std::shared_ptr<const ReportLayout> table;
+  bool begins = false;  // its header is in this window
+  std::string source;
+  Rows rows;
+  uint64_t bad_rows = 0;
+};
+
+struct WindowContent {
+  std::vector<TablePart> parts;
+  std::vector<std::string> refusals;  // nsys's own words, the first few
+  std::string tool_version;
+  uint64_t unread_lines = 0;  // lines of fields that belong to no table
+  bool text_tables = false;
+  bool ends_within_line = false;  // the last line has no end: only at the end of the content
+};
+
+// What the walk of the next window probably starts from: windows are parsed at once, before it is
+// known how the one before them ends. Big files are one table, so the guess is nearly always right.
+class StateGuess {
+ public:
+  [[nodiscard]] WalkState get() const {
+    const std::lock_guard lock(mutex_);
+    return state_;
+  }
+  void set(const WalkState& state) {
+    const std::lock_guard lock(mutex_);
+    state_ = state;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  WalkState state_;
+};
+
+// Walks windows of a file, one after the other: a slot of parse_in_windows.
+class WindowWalk {
+ public:
+  explicit WindowWalk(const StateGuess& guess) : guess_(&guess) {}
+
+  void parse(std::span<char> window) {
+    window_ = {window.data(), window.size()};
+    parse_from(guess_->get());
+  }
+  // Again, from the state that turned out to be the right one; the window is still there.
+  void parse_from(const WalkState& entry);
+
+  [[nodiscard]] const WalkState& entry() const { return entry_; }
+  [[nodiscard]] const WalkState& exit() const { return state_; }
+  [[nodiscard]] WindowContent& content() { return content_; }
+  [[nodiscard]] const RowPools& pools() const { return pools_; }
+
+ private:
+  std::string_view walk_table(std::string_view text);
+  void walk_line(std::string_view line);
+  [[nodiscard]] bool ends_table(std::string_view line);
+
+  const StateGuess* guess_;
+  std::string_view window_;
+  WalkState entry_;
+  WalkState state_;
+  WindowContent content_;
+  RowPools pools_;
+  std::vector<std::string_view> fields_;
+};
+
+// A WindowCut: windows end where a line ends outside of quotes.
+size_t whole_lines(std::string_view buffer, size_t fresh);
+
+}  // namespace llmprof::nsys_csv

@@ -1,0 +1,269 @@
+// The tables of what ran on the GPU: kernels, memory operations, graph replays.
+#include <algorithm>
+#include <array>
+
+#include "readers/nsys_sqlite/column_table.h"
+#include "readers/nsys_sqlite/keys.h"
+#include "readers/nsys_sqlite/tables.h"
+
+namespace llmprof {
+namespace {
+
+using LocalPlaces = Interner<QueueId, NsysPlace>;
+
+NsysPlace place_of(const SqliteRows& row, int first_column) {
+  NsysPlace place;
+  place.process = nsys_process_key(static_cast<uint64_t>(row.integer(first_column)));
+  place.device = nsys_unsigned(row.integer(first_column + 1));
+  place.context = nsys_unsigned(row.integer(first_column + 2));
+  place.stream = nsys_unsigned(row.integer(first_column + 3));
+  return place;
+}
+
+std::vector<QueueId> settled_places(NsysReading& reading, const LocalPlaces& local) {
+  std::vector<QueueId> queues;
+  for (const NsysPlace& place : local.values()) queues.push_back(reading.places.queue(place));
+  return queues;
+}
+
+// Both ends known and in order.
+bool has_times(const SqliteRows& row) {
+  return !row.is_null(0) && !row.is_null(1) && row.integer(0) <= row.integer(1);
+}
+
+struct KernelScratch {
+  Interner<StringId, RawKey> names;
+  Interner<ShapeId, LaunchShape> shapes;
+  LocalPlaces places;
+};
+
+class Kernels final : public NsysColumnTable<KernelTable, KernelScratch> {
+ public:
+  Kernels(NsysReading& reading, const std::string& table)
+      : NsysColumnTable(reading, table, reading.builder.trace().kernels, kColumns),
+        with_graphs_(reading.schema.has_column(table, "graphNodeId")) {}
+
+  void make_room(size_t rows) override {
+    resize_columns(rows, columns_.start, columns_.end, columns_.name, columns_.shape,
+                   columns_.queue, columns_.correlation);
+    if (with_graphs_) resize_columns(rows, columns_.graph, columns_.graph_node);
+  }
+
+  RowUse store(const SqliteRows& row, size_t i, unsigned worker) override {
+    if (!has_times(row)) return RowUse::bad;
+    KernelScratch& local = scratch_[worker];
+    columns_.start[i] = row.integer(0);
+    columns_.end[i] = row.integer(1);
+    columns_.queue[i] = local.places.intern(place_of(row, 2));
+    columns_.correlation[i] = nsys_unsigned(row.integer(6));
+    columns_.name[i] = local.names.intern({static_cast<uint64_t>(row.integer(7))});
+    LaunchShape shape;
+    for (int axis = 0; axis < 3; ++axis) {
+      shape.grid[static_cast<size_t>(axis)] = nsys_unsigned(row.integer(8 + axis));
+      shape.block[static_cast<size_t>(axis)] = nsys_unsigned(row.integer(11 + axis));
+    }
+    shape.registers_per_thread = nsys_unsigned(row.integer(14));
+    shape.static_shared_bytes = nsys_unsigned(row.integer(15));
+    shape.dynamic_shared_bytes = nsys_unsigned(row.integer(16));
+    columns_.shape[i] = local.shapes.intern(shape);
+    if (with_graphs_) {
+      columns_.graph_node[i] = static_cast<uint64_t>(row.integer(17));
+      columns_.graph[i] = nsys_unsigned(row.integer(18));
+    }
+    return RowUse::stored;
+  }
+
+  void prepare_settling(unsigned worker) override {
+    const KernelScratch& local = scratch_[worker];
+    Settled& ids = settled_[worker];
+    for (const RawKey& name : local.names.values()) {
+      StringId id = reading_.strings[static_cast<int64_t>(name.value)];
+      if (!id.valid()) id = reading_.builder.string("(kernel without a name in the export)");
+      ids.names.push_back(id);
+    }
+    for (const LaunchShape& shape : local.shapes.values()) {
+      ids.shapes.push_back(reading_.builder.shape(shape));
+    }
+    ids.queues = settled_places(reading_, local.places);
+  }
+
+  void settle(size_t first, size_t count, unsigned worker) override {
+    const Settled& ids = settled_[worker];
+    for (size_t i = first; i < first + count; ++i) {
+      columns_.name[i] = ids.names[columns_.name[i].index()];
+      columns_.shape[i] = ids.shapes[columns_.shape[i].index()];
+      columns_.queue[i] = ids.queues[columns_.queue[i].index()];
+    }
+  }
+
+  // Newer exports always have the columns; most programs use no graphs.
+  void deliver() override {
+    const auto none = [](uint64_t id) { return id == 0; };
+    if (std::all_of(columns_.graph_node.begin(), columns_.graph_node.end(), none) &&
+        std::all_of(columns_.graph.begin(), columns_.graph.end(), none)) {
+      std::vector<uint64_t>().swap(columns_.graph_node);
+      std::vector<uint32_t>().swap(columns_.graph);
+    }
+    NsysColumnTable::deliver();
+  }
+
+  void want_strings(NsysStrings& strings) const override {
+    for (const KernelScratch& local : scratch_) {
+      for (const RawKey& name : local.names.values()) {
+        strings.want(static_cast<int64_t>(name.value));
+      }
+    }
+  }
+
+ private:
+  static constexpr std::array<std::string_view, 19> kColumns = {
+      "start",
+      "end",
+      "globalPid",
+      "deviceId",
+      "contextId",
+      "streamId",
+      "correlationId",
+      "demangledName|shortName|mangledName|name",
+      "gridX",
+      "gridY",
+      "gridZ",
+      "blockX",
+      "blockY",
+      "blockZ",
+      "registersPerThread",
+      "staticSharedMemory",
+      "dynamicSharedMemory",
+      "graphNodeId",
+      "graphId"};
+
+  struct Settled {
+    std::vector<StringId> names;
+    std::vector<ShapeId> shapes;
+    std::vector<QueueId> queues;
+  };
+
+  bool with_graphs_;
+  std::vector<Settled> settled_ = std::vector<Settled>(reading_.workers);
+};
+
+class MemoryOperations final : public NsysColumnTable<MemoryOperationTable, LocalPlaces> {
+ public:
+  MemoryOperations(NsysReading& reading, const std::string& table, MemoryKind kind)
+      : NsysColumnTable(reading, table, reading.builder.trace().memory_operations, kColumns),
+        kind_(kind) {}
+
+  void make_room(size_t rows) override {
+    resize_columns(rows, columns_.start, columns_.end, columns_.bytes, columns_.detail,
+                   columns_.queue, columns_.correlation, columns_.kind);
+  }
+
+  RowUse store(const SqliteRows& row, size_t i, unsigned worker) override {
+    if (!has_times(row)) return RowUse::bad;
+    columns_.start[i] = row.integer(0);
+    columns_.end[i] = row.integer(1);
+    columns_.queue[i] = scratch_[worker].intern(place_of(row, 2));
+    columns_.correlation[i] = nsys_unsigned(row.integer(6));
+    columns_.bytes[i] = static_cast<uint64_t>(std::max<int64_t>(0, row.integer(7)));
+    columns_.kind[i] = kind_;
+    columns_.detail[i] = StringId(static_cast<size_t>(nsys_unsigned(row.integer(8))));
+    return RowUse::stored;
+  }
+
+  void prepare_settling(unsigned worker) override {
+    queues_[worker] = settled_places(reading_, scratch_[worker]);
+  }
+
+  void settle(size_t first, size_t count, unsigned worker) override {
+    for (size_t i = first; i < first + count; ++i) {
+      columns_.queue[i] = queues_[worker][columns_.queue[i].index()];
+      columns_.detail[i] = kind_ == MemoryKind::copy ? direction(columns_.detail[i].value)
+                                                     : reading_.builder.string("fill");
+    }
+  }
+
+  void want_strings(NsysStrings&) const override {}
+
+ private:
+  static constexpr std::array<std::string_view, 9> kColumns = {
+      "start",    "end",           "globalPid", "deviceId", "contextId",
+      "streamId", "correlationId", "bytes",     "copyKind"};
+
+  // CUpti_ActivityMemcpyKind, as nsys spells it.
+  StringId direction(uint32_t kind) {
+    static constexpr std::array<std::string_view, 14> kNames = {"Unknown",
+                                                                "Host-to-Device",
+                                                                "Device-to-Host",
+                                                                "Host-to-Array",
+                                                                "Array-to-Host",
+                                                                "Array-to-Array",
+                                                                "Array-to-Device",
+                                                                "Device-to-Array",
+                                                                "Device-to-Device",
+                                                                "Host-to-Host",
+                                                                "Peer-to-Peer",
+                                                                "Unified Host-to-Device",
+                                                                "Unified Device-to-Host",
+                                                                "Unified Device-to-Device"};
+    return reading_.builder.string(kNames[kind < kNames.size() ? kind : 0]);
+  }
+
+  MemoryKind kind_;
+  std::vector<std::vector<QueueId>> queues_ = std::vector<std::vector<QueueId>>(reading_.workers);
+};
+
+class GraphReplays final : public NsysColumnTable<GraphReplayTable, LocalPlaces> {
+ public:
+  GraphReplays(NsysReading& reading, const std::string& table)
+      : NsysColumnTable(reading, table, reading.builder.trace().graph_replays, kColumns) {}
+
+  void make_room(size_t rows) override {
+    resize_columns(rows, columns_.start, columns_.end, columns_.queue, columns_.graph,
+                   columns_.correlation);
+  }
+
+  RowUse store(const SqliteRows& row, size_t i, unsigned worker) override {
+    if (!has_times(row)) return RowUse::bad;
+    columns_.start[i] = row.integer(0);
+    columns_.end[i] = row.integer(1);
+    columns_.queue[i] = scratch_[worker].intern(place_of(row, 2));
+    columns_.correlation[i] = nsys_unsigned(row.integer(6));
+    columns_.graph[i] = nsys_unsigned(row.integer(7));
+    return RowUse::stored;
+  }
+
+  void prepare_settling(unsigned worker) override {
+    queues_[worker] = settled_places(reading_, scratch_[worker]);
+  }
+
+  void settle(size_t first, size_t count, unsigned worker) override {
+    for (size_t i = first; i < first + count; ++i) {
+      columns_.queue[i] = queues_[worker][columns_.queue[i].index()];
+    }
+  }
+
+  void want_strings(NsysStrings&) const override {}
+
+ private:
+  static constexpr std::array<std::string_view, 8> kColumns = {
+      "start", "end", "globalPid", "deviceId", "contextId", "streamId", "correlationId", "graphId"};
+
+  std::vector<std::vector<QueueId>> queues_ = std::vector<std::vector<QueueId>>(reading_.workers);
+};
+
+}  // namespace
+
+std::unique_ptr<NsysTable> nsys_kernel_table(NsysReading& reading, const std::string& table) {
+  return std::make_unique<Kernels>(reading, table);
+}
+
+std::unique_ptr<NsysTable> nsys_memory_table(NsysReading& reading, const std::string& table,
+                                             MemoryKind kind) {
+  return std::make_unique<MemoryOperations>(reading, table, kind);
+}
+
+std::unique_ptr<NsysTable> nsys_graph_replay_table(NsysReading& reading, const std::string& table) {
+  return std::make_unique<GraphReplays>(reading, table);
+}
+
+}  // namespace llmprof

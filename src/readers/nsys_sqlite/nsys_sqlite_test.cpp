@@ -1,0 +1,239 @@
+#include "readers/nsys_sqlite/nsys_sqlite.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <set>
+
+#include "testing/shared_captures.h"
+#include "testing/temporary_folder.h"
+
+namespace llmprof {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::TemporaryFolder;
+
+Trace read_file(const fs::path& path) {
+  TraceBuilder builder;
+  const auto done = kNsysSqliteReader.read(path, builder);
+  EXPECT_TRUE(done) << (done ? "" : done.error().message);
+  return std::move(builder).freeze();
+}
+
+Nanoseconds kernel_sum(const Trace& trace) {
+  Nanoseconds sum = 0;
+  for (size_t i = 0; i < trace.kernels.size(); ++i) {
+    sum += trace.kernels.end[i] - trace.kernels.start[i];
+  }
+  return sum;
+}
+
+// An export made statement by statement, to imitate schemas of other years.
+fs::path make_export(const TemporaryFolder& folder, const std::string& statements) {
+  const fs::path path = folder.path() / "made.sqlite";
+  sqlite3* database = nullptr;
+  EXPECT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  char* message = nullptr;
+  EXPECT_EQ(sqlite3_exec(database, statements.c_str(), nullptr, nullptr, &message), SQLITE_OK)
+      << message;
+  sqlite3_close(database);
+  return path;
+}
+
+constexpr const char* kStrings = R"(
+  CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+  INSERT INTO StringIds VALUES (1, 'gemm'), (2, 'cudaLaunchKernel'), (3, 'decode'), (4, 'LLM'),
+    (5, 'SECRET_TOKEN=abc');
+)";
+
+// Truth: the README beside the captures.
+TEST(NsysSqlite, EqualsTheTruthOfTheH200Captures) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  struct Truth {
+    const char* file;
+    size_t kernels;
+    Nanoseconds total;
+  };
+  for (const Truth& truth : {Truth{"h200-llama-eager/nsys.sqlite", 15512, 57331089},
+                             Truth{"h200-dense-graph/nsys_node.sqlite", 41227, 157504418},
+                             Truth{"h200-dense-graph/nsys_graph.sqlite", 4075, 41494796}}) {
+    const Trace trace = read_file(captures / truth.file);
+    EXPECT_EQ(trace.kernels.size(), truth.kernels) << truth.file;
+    EXPECT_EQ(kernel_sum(trace), truth.total) << truth.file;
+    EXPECT_TRUE(std::is_sorted(trace.kernels.start.begin(), trace.kernels.start.end()));
+    ASSERT_EQ(trace.devices.size(), 1U);
+    EXPECT_EQ(trace.devices[0].name, "NVIDIA H200");
+    EXPECT_EQ(trace.captures[0].tool_version, "2025.3.2.0");
+    EXPECT_EQ(trace.captures[0].driver_version, "580.159.04");
+  }
+}
+
+// Row counts by `SELECT count(*)` with the sqlite3 command line.
+TEST(NsysSqlite, ReadsEveryTableOfAGraphLevelCapture) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const Trace trace = read_file(captures / "h200-dense-graph/nsys_graph.sqlite");
+  EXPECT_EQ(trace.graph_replays.size(), 72U);
+  EXPECT_EQ(trace.memory_operations.size(), 72U + 82U);
+  EXPECT_EQ(trace.launches.size(), 12685U);
+  EXPECT_GT(trace.ranges.size(), 250U);
+  std::set<std::string_view> texts;
+  for (const StringId text : trace.ranges.text) texts.insert(trace.strings[text]);
+  EXPECT_TRUE(texts.contains("decode_all"));
+  EXPECT_TRUE(texts.contains("prefill"));
+  for (const LaunchRow launch : trace.graph_replays.launch) EXPECT_TRUE(launch.valid());
+}
+
+TEST(NsysSqlite, KeepsEqualCorrelationsOfTwoProcessesApart) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const Trace trace = read_file(captures / "public/GindaChen+nsys-ai__mfu_2gpu_before.sqlite");
+  EXPECT_EQ(trace.kernels.size(), 4010U);
+  std::set<std::pair<uint32_t, uint32_t>> per_process;
+  std::set<uint32_t> plain;
+  for (size_t i = 0; i < trace.kernels.size(); ++i) {
+    const ProcessId process = trace.queues[trace.kernels.queue[i]].process;
+    per_process.insert({process.value, trace.kernels.correlation[i]});
+    plain.insert(trace.kernels.correlation[i]);
+    const LaunchRow launch = trace.kernels.launch[i];
+    if (!launch.valid()) continue;
+    const ThreadId thread = trace.launches.thread[launch.index()];
+    EXPECT_EQ(trace.threads[thread.index()].process, process);
+    EXPECT_EQ(trace.launches.correlation[launch.index()], trace.kernels.correlation[i]);
+  }
+  EXPECT_EQ(per_process.size() - plain.size(), 78U);
+}
+
+TEST(NsysSqlite, ReadsOldAndMinimalSchemas) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const Trace old =
+      read_file(captures / "public/hpcgroup+pipit__saxpy-mpi-cuda_nsys_perlmutter0.sqlite");
+  EXPECT_EQ(old.kernels.size(), 5U);
+  EXPECT_EQ(old.memory_operations.size(), 15U);
+  EXPECT_EQ(old.captures[0].tool_version, "2022.2.1.31");
+  const Trace minimal = read_file(captures / "public/GindaChen+nsys-ai__healthy_1pct.sqlite");
+  EXPECT_EQ(minimal.kernels.size(), 400U);
+  EXPECT_FALSE(minimal.diagnostics.has("kernels_without_launch"));
+}
+
+TEST(NsysSqlite, SaysThatThereIsNoKernelTable) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const Trace trace = read_file(captures / "public/lighttransport+gemm__profile.sqlite");
+  EXPECT_EQ(trace.kernels.size(), 0U);
+  EXPECT_TRUE(trace.diagnostics.has("no_kernel_table"));
+}
+
+TEST(NsysSqlite, ReadsFromAReadOnlyFolderAndChangesNothing) {
+  const TemporaryFolder folder;
+  const fs::path path = make_export(folder, std::string(kStrings) + R"(
+    CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, globalPid INT, demangledName INT);
+    INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 30, 16777216, 1);)");
+  const std::string before = testing::file_bytes(path);
+  ASSERT_EQ(::chmod(path.c_str(), 0444), 0);
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0555), 0);
+  const Trace trace = read_file(path);
+  ::chmod(folder.path().c_str(), 0755);
+  EXPECT_EQ(trace.kernels.size(), 1U);
+  EXPECT_EQ(testing::file_bytes(path), before);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 1);
+}
+
+TEST(NsysSqlite, FindsNewerTablesAndOlderColumns) {
+  const TemporaryFolder folder;
+  const Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+    CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL_V2 (start INT, end INT, shortName INT, globalPid INT,
+                                                correlationId INT, deviceId INT);
+    INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL_V2 VALUES (50, 80, 1, 16777216, 7, 1),
+                                                     (10, 30, 1, 16777216, 6, 1),
+                                                     (90, 80, 1, 16777216, 8, 1),
+                                                     (NULL, 80, 1, 16777216, 9, 1);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, globalTid INT, correlationId INT,
+                                              nameId INT);
+    INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (5, 8, 16777217, 6, 2), (6, 9, 33554433, 7, 2);
+    CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId INT, cudaId INT, pid INT);
+    INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (3, 1, 1);)"));
+  ASSERT_EQ(trace.kernels.size(), 2U);
+  EXPECT_EQ(trace.kernels.start[0], 10);
+  EXPECT_EQ(trace.strings[trace.kernels.name[0]], "gemm");
+  EXPECT_EQ(trace.device_of(trace.kernels.queue[0]).ordinal, 3U);
+  EXPECT_TRUE(trace.kernels.launch[0].valid());
+  EXPECT_FALSE(trace.kernels.launch[1].valid());  // the same correlation, but another process
+  EXPECT_TRUE(trace.diagnostics.has("kernels_without_launch"));
+  EXPECT_TRUE(trace.diagnostics.has("nsys_bad_rows"));
+}
+
+TEST(NsysSqlite, ReadsRangesOfAllKinds) {
+  const TemporaryFolder folder;
+  const Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+    CREATE TABLE NVTX_EVENTS (start INT, end INT, eventType INT, text TEXT, textId INT,
+                              globalTid INT, domainId INT);
+    INSERT INTO NVTX_EVENTS VALUES (1, NULL, 75, NULL, 4, 16777217, 2),
+      (10, 20, 59, 'prefill', NULL, 16777217, 0), (30, NULL, 60, NULL, 3, 16777217, 2),
+      (40, NULL, 34, 'mark', NULL, 16777217, 0), (41, NULL, 33, 'category', NULL, 16777217, 0);)"));
+  ASSERT_EQ(trace.ranges.size(), 3U);
+  EXPECT_EQ(trace.strings[trace.ranges.text[0]], "prefill");
+  EXPECT_FALSE(trace.ranges.domain[0].valid());
+  EXPECT_EQ(trace.ranges.kind[1], RangeKind::start_end);
+  EXPECT_EQ(trace.ranges.end[1], kOpenEnd);
+  EXPECT_EQ(trace.strings[trace.ranges.text[1]], "decode");
+  EXPECT_EQ(trace.strings[trace.ranges.domain[1]], "LLM");
+  EXPECT_EQ(trace.ranges.end[2], 40);
+  EXPECT_FALSE(trace.diagnostics.has("nsys_bad_rows"));
+}
+
+TEST(NsysSqlite, TakesNoTextThatNothingRefersTo) {
+  const TemporaryFolder folder;
+  Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+    CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT);
+    INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('HF_TOKEN', 'hf_secret'),
+                                              ('NvDriverVersion', 'hf_secret');
+    CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, globalPid INT, demangledName INT);
+    INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 30, 16777216, 1);)"));
+  for (size_t i = 0; i < trace.strings.size(); ++i) {
+    EXPECT_EQ(trace.strings[StringId(i)].find("SECRET"), std::string_view::npos);
+  }
+  EXPECT_EQ(trace.captures[0].driver_version, "");
+}
+
+TEST(NsysSqlite, ReadsRowsFarApartAndManySlices) {
+  const TemporaryFolder folder;
+  const Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+    CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, globalPid INT, demangledName INT);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+      INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT i * 10, i * 10 + 7, 16777216, 1 FROM n;
+    DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid % 3 = 0;
+    CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INT, end INT, globalPid INT, bytes INT,
+                                             copyKind INT);
+    INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (rowid, start, end, globalPid, bytes, copyKind)
+      VALUES (1, 1, 2, 16777216, 64, 1), (9000000000000, 3, 4, 16777216, 64, 2);)"));
+  EXPECT_EQ(trace.kernels.size(), 66667U);
+  EXPECT_EQ(kernel_sum(trace), 66667 * 7);
+  ASSERT_EQ(trace.memory_operations.size(), 2U);
+  EXPECT_EQ(trace.strings[trace.memory_operations.detail[1]], "Device-to-Host");
+}
+
+TEST(NsysSqlite, RefusesOtherDatabases) {
+  const TemporaryFolder folder;
+  TraceBuilder builder;
+  const auto other =
+      kNsysSqliteReader.read(make_export(folder, "CREATE TABLE t (a INT);"), builder);
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().kind, ErrorKind::input);
+  EXPECT_NE(other.error().message.find("nsys export"), std::string::npos);
+}
+
+TEST(NsysSqlite, TellsNvprofApart) {
+  const TemporaryFolder folder;
+  TraceBuilder builder;
+  const auto other = kNsysSqliteReader.read(
+      make_export(folder,
+                  "CREATE TABLE StringTable (_id_ INT, value TEXT);"
+                  "CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL (start INT, end INT);"),
+      builder);
+  ASSERT_FALSE(other);
+  EXPECT_NE(other.error().message.find("nvprof"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace llmprof

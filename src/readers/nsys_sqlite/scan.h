@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "readers/nsys_sqlite/sqlite_file.h"
+#include "trace/interner.h"
+
+namespace llmprof {
+
+// A table's values as the file spells them, before they have ids of the trace.
+struct RawKey {
+  uint64_t value = 0;
+  friend bool operator==(const RawKey&, const RawKey&) = default;
+  [[nodiscard]] size_t hash() const { return hash_mix(0, value); }
+};
+
+enum class RowUse : uint8_t { stored, skipped, bad };
+
+// One table of an export, scanned by several threads at once, each on its own slices of row ids.
+class ScannedTable {
+ public:
+  ScannedTable() = default;
+  ScannedTable(const ScannedTable&) = delete;
+  ScannedTable& operator=(const ScannedTable&) = delete;
+  virtual ~ScannedTable() = default;
+
+  [[nodiscard]] virtual const std::string& name() const = 0;
+  // The expressions of the SELECT.
+  [[nodiscard]] virtual std::string expressions() const = 0;
+  // Makes room for `rows` more rows than there were before the scan.
+  virtual void make_room(size_t rows) = 0;
+  // Stores a row in place `row` (0 is the first of this scan); what is not stored leaves the place
+  // free. Called by thread `worker`, by several threads at once for different places.
+  virtual RowUse store(const SqliteRows& values, size_t row, unsigned worker) = 0;
+  // Moves `count` rows from place `from` down to place `to`.
+  virtual void move_down(size_t from, size_t to, size_t count) = 0;
+  // Finds the ids of the trace for what thread `worker` met; once for each thread, after the scan.
+  virtual void prepare_settling(unsigned worker) = 0;
+  // Puts those ids at places [first, first + count), which thread `worker` stored.
+  virtual void settle(size_t first, size_t count, unsigned worker) = 0;
+};
+
+struct ScanOutcome {
+  size_t rows = 0;
+  size_t bad_rows = 0;
+  std::string damage;  // why the table ended early; empty when it did not
+};
+
+// Scans all tables with `workers` threads, calls `before_settling`, then settles every table.
+// SQLite evaluates a query on one core, and decoding rows is nearly all of the cost: slices of row
+// ids on separate connections scale with the cores.
+std::vector<ScanOutcome> scan_tables(const std::filesystem::path& path, const SqliteFile& file,
+                                     std::span<ScannedTable* const> tables, unsigned workers,
+                                     const std::function<void()>& before_settling);
+
+}  // namespace llmprof

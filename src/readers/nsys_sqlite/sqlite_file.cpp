@@ -1,0 +1,111 @@
+#include "readers/nsys_sqlite/sqlite_file.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+namespace llmprof {
+namespace {
+
+// The path as it may stand in a file: URI.
+std::string uri_path(const std::filesystem::path& path) {
+  std::string uri;
+  for (const char c : std::filesystem::absolute(path).string()) {
+    if (c == '?' || c == '#' || c == '%') {
+      uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    } else {
+      uri += c;
+    }
+  }
+  return uri;
+}
+
+}  // namespace
+
+void SqliteRows::Finalize::operator()(sqlite3_stmt* statement) const {
+  sqlite3_finalize(statement);
+}
+
+void SqliteRows::bind(int parameter, int64_t value) {
+  sqlite3_bind_int64(statement_.get(), parameter, value);
+}
+
+void SqliteRows::rewind() { sqlite3_reset(statement_.get()); }
+
+bool SqliteRows::next() {
+  const int status = sqlite3_step(statement_.get());
+  if (status == SQLITE_ROW) return true;
+  if (status != SQLITE_DONE) damage_ = sqlite3_errmsg(sqlite3_db_handle(statement_.get()));
+  return false;
+}
+
+int64_t SqliteRows::integer(int column) const {
+  return sqlite3_column_int64(statement_.get(), column);
+}
+
+bool SqliteRows::is_null(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+}
+
+std::string_view SqliteRows::text(int column) const {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
+  if (text == nullptr) return {};
+  return {text, static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))};
+}
+
+void SqliteFile::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
+
+Result<SqliteFile> SqliteFile::open(const std::filesystem::path& path) {
+  const std::string uri = fmt::format("file:{}?mode=ro&immutable=1", uri_path(path));
+  constexpr int kFlags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
+  sqlite3* database = nullptr;
+  const int status = sqlite3_open_v2(uri.c_str(), &database, kFlags, nullptr);
+  SqliteFile file;
+  file.database_.reset(database);
+  if (status != SQLITE_OK) {
+    return fail_input(fmt::format("{}: cannot open as SQLite: {}", path.string(),
+                                  database != nullptr ? sqlite3_errmsg(database) : "no memory"));
+  }
+  // A hostile schema must not run code, and a row longer than this is no row of a profiler.
+  sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, 64 << 20);
+  return file;
+}
+
+SqliteRows SqliteFile::query(const std::string& sql) const {
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v2(database_.get(), sql.c_str(), static_cast<int>(sql.size() + 1), &statement,
+                         nullptr) != SQLITE_OK) {
+    return {};
+  }
+  return SqliteRows(statement);
+}
+
+std::vector<std::string> SqliteFile::tables(std::string& damage) const {
+  std::vector<std::string> names;
+  SqliteRows rows = query("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')");
+  if (!rows.valid()) {
+    damage = sqlite3_errmsg(database_.get());
+    return names;
+  }
+  while (rows.next()) names.emplace_back(rows.text(0));
+  damage = rows.damage();
+  return names;
+}
+
+std::vector<std::string> SqliteFile::columns(std::string_view table) const {
+  std::vector<std::string> names;
+  SqliteRows rows = query(fmt::format("PRAGMA table_info({})", sql_name(table)));
+  while (rows.valid() && rows.next()) names.emplace_back(rows.text(1));
+  return names;
+}
+
+std::string sql_name(std::string_view name) {
+  std::string quoted = "\"";
+  for (const char c : name) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+}  // namespace llmprof

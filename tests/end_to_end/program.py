@@ -1,0 +1,65 @@
+"""Runs the real llmprof and reads what it leaves behind."""
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DATA = ROOT / "tests" / "data"
+LLMPROF = os.environ.get("LLMPROF", str(ROOT / "build" / "bin" / "llmprof"))
+CAPTURES = pathlib.Path(os.environ.get("LLMPROF_CAPTURES", ROOT.parent / "shared" / "captures"))
+
+csv.field_size_limit(1 << 30)
+
+needs_captures = unittest.skipUnless(
+    CAPTURES.is_dir(), "needs ../shared/captures (or LLMPROF_CAPTURES), which is not here"
+)
+
+
+def run(*arguments, env=None, cwd=None):
+    return subprocess.run(
+        [LLMPROF, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+    )
+
+
+class Bundle:
+    """One analysis: what was printed and what was written."""
+
+    def __init__(self, *paths, options=(), env=None):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "bundle"
+            self.result = run("analyze", *paths, "--out", out, *options, env=env)
+            if self.result.returncode != 0 and not (out / "profile.json").exists():
+                raise AssertionError(f"exit {self.result.returncode}: {self.result.stderr}")
+            self.files = {path.name: path.read_text(encoding="utf-8") for path in out.iterdir()}
+        self.profile = json.loads(self.files["profile.json"])
+        self.markdown = self.files["kernels.md"]
+
+    def kernels(self):
+        """name -> (calls, total in ns), summed over devices."""
+        rows = {}
+        for row in self.profile["kernels"]:
+            calls, total = rows.get(row["kernel_name"], (0, 0))
+            rows[row["kernel_name"]] = (calls + row["calls"], total + row["total_ns"])
+        return rows
+
+    def codes(self):
+        return {item["code"] for item in self.profile["diagnostics"]}
+
+
+def kernel_summary(path):
+    """What nsys's own cuda_gpu_kern_sum says: name -> (calls, total in ns)."""
+    with open(path, newline="", encoding="utf-8") as file:
+        return {
+            row["Name"]: (int(row["Instances"]), int(row["Total Time (ns)"]))
+            for row in csv.DictReader(file)
+        }

@@ -1,0 +1,313 @@
+"""`llmprof analyze` as a user meets it, on the repository's own captures."""
+import json
+import os
+import pathlib
+import shutil
+import stat
+import subprocess
+import tempfile
+import unittest
+
+from program import DATA, LLMPROF, ROOT, Bundle, kernel_summary, run
+
+DECODER = DATA / "h200-decoder"
+
+
+def table_rows(markdown, first_column):
+    """The cells of the table whose header starts so."""
+    lines = markdown.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith(f"| {first_column} |"))
+    rows = []
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            break
+        rows.append([cell.strip() for cell in line.replace("\\|", "\0").split("|")[1:-1]])
+    return rows
+
+
+class Ranking(unittest.TestCase):
+    def test_equals_what_nsys_says_row_by_row(self):
+        bundle = Bundle(DECODER / "nsys.sqlite")
+        self.assertEqual(bundle.kernels(), kernel_summary(DECODER / "nsys_cuda_gpu_kern_sum.csv"))
+        totals = bundle.profile["totals"]
+        self.assertEqual((totals["kernel_count"], totals["kernel_sum_ns"]), (4465, 10340189))
+        self.assertEqual(totals["kernel_sum_ms"], 10.340189)
+        self.assertLessEqual(totals["gpu_busy_ms"], totals["kernel_sum_ms"])
+        self.assertGreater(totals["span_ms"], totals["gpu_busy_ms"])
+
+    def test_kernels_md_keeps_the_contract(self):
+        bundle = Bundle(DECODER / "nsys.sqlite")
+        self.assertIn(
+            "| kernel_name | total_ms | calls | mean_ms | device | share | class | short_name |",
+            bundle.markdown,
+        )
+        rows = table_rows(bundle.markdown, "kernel_name")
+        self.assertEqual(len(rows), len(bundle.profile["kernels"]))
+        totals = [float(row[1]) for row in rows]
+        self.assertEqual(totals, sorted(totals, reverse=True))
+        self.assertAlmostEqual(sum(totals), 10.340189, places=6)
+        for row, kernel in zip(rows, bundle.profile["kernels"]):
+            self.assertEqual(len(row), 8)
+            self.assertEqual(row[0].strip("`"), kernel["kernel_name"])
+            self.assertEqual(float(row[1]), kernel["total_ms"])
+            self.assertEqual(int(row[2]), kernel["calls"])
+            self.assertAlmostEqual(float(row[3]), kernel["total_ms"] / kernel["calls"], delta=6e-7)
+            self.assertEqual(row[4], "cuda:0")
+            self.assertLessEqual(len(kernel["short_name"]), 60)
+
+    def test_all_formats_of_one_run_agree(self):
+        sqlite = Bundle(DECODER / "nsys.sqlite")
+        trace = Bundle(DECODER / "nsys_cuda_gpu_trace.csv.gz")
+        summary = Bundle(DECODER / "nsys_cuda_gpu_kern_sum.csv")
+        self.assertEqual(trace.kernels(), sqlite.kernels())
+        self.assertEqual(summary.kernels(), sqlite.kernels())
+        self.assertEqual(trace.profile["totals"]["gpu_busy_ms"], sqlite.profile["totals"]["gpu_busy_ms"])
+        self.assertIsNone(summary.profile["totals"]["gpu_busy_ms"])
+
+    def test_both_ncu_pages_give_the_same_launches(self):
+        raw = Bundle(DECODER / "ncu_raw.csv.gz")
+        details = Bundle(DECODER / "ncu_details.csv.gz")
+        self.assertEqual(raw.profile["totals"]["kernel_count"], 24)
+        self.assertEqual(raw.kernels().keys(), details.kernels().keys())
+        for name, (calls, total) in raw.kernels().items():
+            # The details page prints microseconds with two digits: 5 ns at the most per launch.
+            self.assertEqual(details.kernels()[name][0], calls)
+            self.assertLessEqual(abs(details.kernels()[name][1] - total), 5 * calls, name)
+
+    def test_percentiles_are_observed_values(self):
+        for row in Bundle(DECODER / "nsys.sqlite").profile["kernels"]:
+            self.assertLessEqual(row["min_ms"], row["p50_ms"])
+            self.assertLessEqual(row["p50_ms"], row["p99_ms"])
+            self.assertLessEqual(row["p99_ms"], row["max_ms"])
+            self.assertAlmostEqual(row["mean_ms"], row["total_ms"] / row["calls"], places=9)
+
+    def test_less_than_two_percent_of_the_time_has_no_class(self):
+        for name in ("nsys.sqlite", "nsys_graph_level.sqlite", "kineto.json.gz", "ncu_raw.csv.gz"):
+            other = sum(
+                row["share"]
+                for row in Bundle(DECODER / name).profile["classes"]
+                if row["class"] == "other"
+            )
+            self.assertLess(other, 0.02, name)
+
+
+class Joining(unittest.TestCase):
+    def test_a_timeline_takes_up_ncu_metrics(self):
+        bundle = Bundle(DECODER / "nsys.sqlite", DECODER / "ncu_raw.csv.gz")
+        join = bundle.profile["totals"]["metric_join"]
+        self.assertEqual(join["profiled_launches"], 24)
+        self.assertEqual(join["joined"] + join["unjoined"], 24)
+        self.assertEqual(join["unjoined"], 0)
+        self.assertGreaterEqual(join["timeline_kernels_covered"], 24)
+        self.assertEqual(bundle.profile["totals"]["kernel_sum_ns"], 10340189)
+        with_metrics = [row for row in bundle.profile["kernels"] if row["metrics"]]
+        self.assertGreater(len(with_metrics), 5)
+        duration = with_metrics[0]["metrics"]["gpu__time_duration.sum"]
+        self.assertEqual(duration["unit"], "ns")
+        self.assertIn("24 of 24 profiled launches joined", bundle.markdown)
+        self.assertIn("24 of 24 profiled launches joined", bundle.result.stdout)
+
+    def test_a_summary_beside_its_timeline_is_not_added(self):
+        bundle = Bundle(DECODER / "nsys.sqlite", DECODER / "nsys_cuda_gpu_kern_sum.csv")
+        self.assertEqual(bundle.profile["totals"]["kernel_sum_ns"], 10340189)
+        self.assertIn("summary_left_aside", bundle.codes())
+
+    def test_one_bad_file_does_not_cost_the_others(self):
+        with tempfile.TemporaryDirectory() as folder:
+            bad = pathlib.Path(folder) / "notes.txt"
+            bad.write_text("shopping list\n", encoding="utf-8")
+            bundle = Bundle(DECODER / "nsys.sqlite", bad)
+            self.assertEqual(bundle.result.returncode, 3)
+            self.assertIn("notes.txt", bundle.result.stderr)
+            self.assertIn("input_unreadable", bundle.codes())
+            self.assertEqual(bundle.profile["totals"]["kernel_sum_ns"], 10340189)
+
+
+class HiddenGraphs(unittest.TestCase):
+    # 16 replays, 9490248 ns, beside 2779695 ns of kernels: plain SQL (README beside the capture).
+    def test_says_what_is_missing_everywhere(self):
+        bundle = Bundle(DECODER / "nsys_graph_level.sqlite")
+        hidden = bundle.profile["totals"]["hidden_graphs"]
+        self.assertEqual(hidden["replays"], 16)
+        self.assertEqual(hidden["total_ms"], 9.490248)
+        self.assertAlmostEqual(hidden["share_of_gpu_time"], 9490248 / (9490248 + 2779695), places=9)
+        self.assertIn("graph_kernels_missing", bundle.codes())
+        for text in (bundle.markdown, bundle.result.stdout):
+            plain = text.replace("\\", "")
+            self.assertIn("not in the table", plain)
+            self.assertIn("decode_all", plain)
+            self.assertIn("77.3 %", plain)
+            self.assertIn("--cuda-graph-trace=node", plain)
+
+
+class Surroundings(unittest.TestCase):
+    def test_a_comma_locale_changes_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            made = subprocess.run(
+                ["localedef", "-i", "de_DE", "-f", "UTF-8", str(pathlib.Path(folder) / "de_DE.UTF-8")],
+                capture_output=True, text=True, check=False,
+            )
+            self.assertTrue(
+                (pathlib.Path(folder) / "de_DE.UTF-8").is_dir(),
+                f"no German locale could be made: {made.stderr}",
+            )
+            german = {"LOCPATH": folder, "LC_ALL": "de_DE.UTF-8", "LANG": "de_DE.UTF-8"}
+            shown = subprocess.run(
+                ["bash", "-c", "printf '%.1f' 0,5"], capture_output=True, text=True,
+                env={**os.environ, **german}, check=False,
+            )
+            self.assertEqual(shown.stdout, "0,5", "the locale is not in force")
+            inputs = [DECODER / "nsys.sqlite", DECODER / "ncu_raw.csv.gz"]
+            plain, localised = Bundle(*inputs), Bundle(*inputs, env=german)
+            self.assertEqual(plain.profile, localised.profile)
+            self.assertEqual(plain.markdown, localised.markdown)
+            kineto = [Bundle(DECODER / "kineto.json.gz", env=env).profile for env in ({}, german)]
+            self.assertEqual(*kineto)
+
+    def test_a_capture_is_never_modified_and_its_folder_may_be_read_only(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "run.sqlite"
+            shutil.copy(DECODER / "nsys.sqlite", path)
+            before = path.read_bytes(), path.stat().st_mtime_ns
+            os.chmod(folder, stat.S_IRUSR | stat.S_IXUSR)
+            try:
+                Bundle(path)
+            finally:
+                os.chmod(folder, stat.S_IRWXU)
+            self.assertEqual((path.read_bytes(), path.stat().st_mtime_ns), before)
+            self.assertEqual([p.name for p in pathlib.Path(folder).iterdir()], ["run.sqlite"])
+
+    def test_writes_nothing_into_a_folder_that_is_not_empty(self):
+        with tempfile.TemporaryDirectory() as folder:
+            kept = pathlib.Path(folder) / "kernels.md"
+            kept.write_text("mine", encoding="utf-8")
+            refused = run("analyze", DECODER / "nsys.sqlite", "--out", folder)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn("--force", refused.stderr)
+            self.assertEqual(kept.read_text(encoding="utf-8"), "mine")
+            forced = run("analyze", DECODER / "nsys.sqlite", "--out", folder, "--force")
+            self.assertEqual(forced.returncode, 0)
+            self.assertNotEqual(kept.read_text(encoding="utf-8"), "mine")
+
+    def test_the_default_folder_is_new_each_time(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for _ in range(3):
+                self.assertEqual(run("analyze", DECODER / "nsys.sqlite", cwd=folder).returncode, 0)
+            self.assertEqual(len(list((pathlib.Path(folder) / "tmp" / "analyze").iterdir())), 3)
+
+    def test_a_full_disk_behind_stdout_is_told(self):
+        if not pathlib.Path("/dev/full").exists():
+            self.skipTest("needs /dev/full")
+        with open("/dev/full", "wb") as full, tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run(
+                [LLMPROF, "analyze", str(DECODER / "nsys.sqlite"), "--out", f"{folder}/o", "--json"],
+                stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+            )
+            self.assertEqual(done.returncode, 4)
+            self.assertIn("standard output", done.stderr)
+
+    def test_environments_never_leave_the_export(self):
+        import sqlite3
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "secrets.sqlite"
+            shutil.copy(DECODER / "nsys.sqlite", path)
+            database = sqlite3.connect(path)
+            secret = "hf_doNotTellAnyone"
+            database.execute("CREATE TABLE META_DATA_CAPTURE (name TEXT, value TEXT)")
+            database.execute(
+                "INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE', ?)",
+                (f"HF_TOKEN={secret}",),
+            )
+            database.execute(
+                "UPDATE TARGET_INFO_SYSTEM_ENV SET value = ? WHERE name = 'NvDriverVersion'", (secret,)
+            )
+            database.execute("INSERT INTO StringIds VALUES (999999, ?)", (f"TOKEN={secret}",))
+            database.commit()
+            database.close()
+            bundle = Bundle(path)
+            written = "".join(bundle.files.values())
+            self.assertNotIn(secret, written + bundle.result.stdout + bundle.result.stderr)
+
+
+class Usage(unittest.TestCase):
+    def test_exit_codes_of_wrong_usage(self):
+        self.assertEqual(run().returncode, 2)
+        self.assertEqual(run("analyse").returncode, 2)
+        self.assertEqual(run("analyze").returncode, 2)
+        self.assertEqual(run("analyze", "x", "--top", "0").returncode, 2)
+        self.assertEqual(run("--help").returncode, 0)
+        self.assertEqual(run("analyze", "--help").returncode, 0)
+        self.assertIn("Example", run("analyze", "--help").stdout)
+        self.assertRegex(run("version").stdout, r"^llmprof \d+\.\d+\.\d+\n$")
+
+    def test_unreadable_inputs_say_what_they_are(self):
+        missing = run("analyze", "no/such/file")
+        self.assertEqual(missing.returncode, 3)
+        self.assertIn("no/such/file: No such file", missing.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            empty = pathlib.Path(folder) / "empty.csv"
+            empty.write_bytes(b"")
+            for path, words in (
+                (empty, "empty"),
+                (ROOT / "Makefile", "not a capture"),
+                (DATA / "h200-decoder" / "nsys_nvtx_sum.csv", "cuda_gpu_kern_sum"),
+            ):
+                done = run("analyze", path, "--out", pathlib.Path(folder) / "out")
+                self.assertEqual(done.returncode, 3, path)
+                self.assertIn(words, done.stderr)
+                self.assertFalse((pathlib.Path(folder) / "out").exists())
+
+    def test_a_report_without_its_tool_is_refused_with_the_command(self):
+        with tempfile.TemporaryDirectory() as folder:
+            nowhere = {"PATH": folder, "LLMPROF_NSYS": "", "LLMPROF_NCU": ""}
+            for name, words in (("run.nsys-rep", "nsys export"), ("k.ncu-rep", "ncu --import")):
+                path = pathlib.Path(folder) / name
+                path.write_bytes(b"NVIDIA Tegra Profiler Report" if "nsys" in name else b"NVR\0x")
+                done = run("analyze", path, "--out", pathlib.Path(folder) / "out", env=nowhere)
+                self.assertIn(done.returncode, (3, 4))
+                self.assertIn(name, done.stderr)
+                if done.returncode == 3:
+                    self.assertIn(words, done.stderr)
+
+    def test_json_prints_the_profile(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "out"
+            done = run("analyze", DECODER / "nsys.sqlite", "--out", out, "--json")
+            self.assertEqual(json.loads(done.stdout), json.loads((out / "profile.json").read_text()))
+
+    def test_top_limits_the_table_and_says_what_is_left(self):
+        bundle = Bundle(DECODER / "nsys.sqlite", options=("--top", "3"))
+        self.assertEqual(len(table_rows(bundle.markdown, "kernel_name")), 3)
+        self.assertIn("more kernels", bundle.markdown)
+        self.assertGreater(len(bundle.profile["kernels"]), 3)
+
+    def test_a_users_rule_wins(self):
+        with tempfile.TemporaryDirectory() as folder:
+            rules = pathlib.Path(folder) / "kernels.yaml"
+            rules.write_text(
+                "rules:\n  - {regex: '^nvjet', library: ours, class: attention, name: 'our own'}\n",
+                encoding="utf-8",
+            )
+            bundle = Bundle(DECODER / "nsys.sqlite", options=("--config-dir", folder))
+            ours = [row for row in bundle.profile["kernels"] if row["library"] == "ours"]
+            self.assertTrue(ours)
+            self.assertTrue(all(row["class"] == "attention" for row in ours))
+            rules.write_text("rules:\n  - {regex: x, class: gem}\n", encoding="utf-8")
+            done = run("analyze", DECODER / "nsys.sqlite", "--config-dir", folder,
+                       "--out", pathlib.Path(folder) / "out")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("kernels.yaml", done.stderr)
+            self.assertIn("gemm", done.stderr)
+
+    def test_a_folder_of_captures_is_one_profile(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("nsys.sqlite", "ncu_raw.csv.gz", "README.md"):
+                shutil.copy(DECODER / name, folder)
+            bundle = Bundle(folder)
+            self.assertEqual(bundle.profile["totals"]["kernel_sum_ns"], 10340189)
+            self.assertEqual(bundle.profile["totals"]["metric_join"]["joined"], 24)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Folder cases: tests/cases/NAME/command holds the arguments of llmprof, expected/ what it must print
+and write (stdout, stderr, exit_code, kernels.md, profile.json).
+
+Goldens are rewritten with `python3 tests/run_cases.py --rewrite`; read the difference before you
+commit it, and check new numbers against an oracle.
+"""
+import argparse
+import difflib
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+CASES = ROOT / "tests" / "cases"
+
+
+def produce(llmprof, case):
+    """file name -> text, of one run from the repository's root."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "out"
+        words = shlex.split((case / "command").read_text(encoding="utf-8"))
+        words = [word.replace("{case}", str(case.relative_to(ROOT))) for word in words]
+        done = subprocess.run(
+            [llmprof, *words, "--out", str(out)],
+            capture_output=True, text=True, cwd=ROOT, timeout=300, check=False,
+        )
+        files = {"stdout": done.stdout, "stderr": done.stderr, "exit_code": f"{done.returncode}\n"}
+        if out.is_dir():
+            for path in sorted(out.iterdir()):
+                if path.is_file():
+                    files[path.name] = path.read_text(encoding="utf-8")
+        version = re.compile(r'("version": ")\d+\.\d+\.\d+')
+        return {
+            name: version.sub(r"\1VERSION", text.replace(str(out), "OUT"))
+            for name, text in files.items()
+        }
+
+
+def compare(case, produced):
+    expected_folder = case / "expected"
+    expected = {p.name: p.read_text(encoding="utf-8") for p in expected_folder.iterdir()}
+    faults = 0
+    for name in sorted(set(expected) | set(produced)):
+        if expected.get(name) == produced.get(name):
+            continue
+        faults += 1
+        difference = difflib.unified_diff(
+            expected.get(name, "").splitlines(), produced.get(name, "").splitlines(),
+            f"{case.name}/expected/{name}", "produced", lineterm="", n=1,
+        )
+        print("\n".join(line[:400] for line in list(difference)[:40]))
+    return faults
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--llmprof", default=str(ROOT / "build" / "bin" / "llmprof"))
+    parser.add_argument("--rewrite", action="store_true")
+    arguments = parser.parse_args()
+    cases = sorted(path.parent for path in CASES.glob("*/command"))
+    failed = []
+    for case in cases:
+        produced = produce(arguments.llmprof, case)
+        if arguments.rewrite:
+            folder = case / "expected"
+            folder.mkdir(exist_ok=True)
+            for old in folder.iterdir():
+                os.unlink(old)
+            for name, text in produced.items():
+                (folder / name).write_text(text, encoding="utf-8")
+        elif compare(case, produced):
+            failed.append(case.name)
+    print(f"{len(cases) - len(failed)} passed, {len(failed)} failed")
+    if failed or not cases:
+        sys.exit(f"failed: {', '.join(failed)}")
+
+
+if __name__ == "__main__":
+    main()
