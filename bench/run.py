@@ -77,12 +77,12 @@ def python(program, path):
 def report(title, path, results, yardstick, items):
     size = path.stat().st_size
     base = results[yardstick][0]
-    count, unit = items
+    count, unit, one = items
     lines = [
         f"### {title}: {size / 1e9:.2f} GB, {count:,} {unit}",
         "",
         f"| program | seconds (median) | runs | GB/s | time over that of {yardstick} | peak MB | "
-        f"bytes per {unit[:-1]} |",
+        f"bytes per {one} |",
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for name, (seconds, runs, peak) in results.items():
@@ -130,7 +130,7 @@ def main():
                 print("nsys is not installed: left out", file=sys.stderr)
             results = interleaved(contestants, arguments.rounds)
             sections.append(report("nsys SQLite", path, results, "one-thread SQLite scan",
-                                   (arguments.kernels, "kernels")))
+                                   (arguments.kernels, "kernels", "kernel")))
             path.unlink()
         if arguments.only in (None, "kineto"):
             path = folder / "kineto.json"
@@ -141,7 +141,7 @@ def main():
                                    "Python json.load": (python(PYTHON_JSON, path), True)},
                                   arguments.rounds)
             sections.append(report("PyTorch trace", path, results, "llmprof",
-                                   (int(events.stdout), "events")))
+                                   (int(events.stdout), "events", "event")))
             path.unlink()
         if arguments.only in (None, "ncu"):
             path = folder / "ncu.csv"
@@ -152,7 +152,7 @@ def main():
                                    "Python csv.DictReader": (python(PYTHON_CSV, path), True)},
                                   arguments.rounds)
             sections.append(report("ncu raw CSV", path, results, "llmprof",
-                                   (int(launches.stdout) - 2, "launches")))
+                                   (int(launches.stdout) - 2, "launches", "launch")))
 
     today = datetime.date.today().isoformat()
     text = f"## {today}, {machine()}\n\n" + "\n".join(sections)

@@ -1,11 +1,15 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <deque>
+#include <exception>
 #include <functional>
-#include <future>
+#include <semaphore>
 #include <span>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/byte_stream.h"
@@ -15,6 +19,10 @@ namespace llmprof {
 
 // How many threads work on one input: all cores, but no more than pay off.
 inline unsigned worker_count() { return std::clamp(std::thread::hardware_concurrency(), 1U, 8U); }
+
+// Slots for parse_in_windows: one more than cores, so that a window waits for each core while the
+// calling thread reads the next and merges the last.
+inline unsigned window_slot_count() { return worker_count() + 1; }
 
 // Tells how many bytes at the front of `buffer` are whole records; the rest is carried into the
 // next window. Bytes before `fresh` were seen by the call before, which found no further record end
@@ -46,6 +54,65 @@ inline Result<size_t> fill(ByteStream& stream, std::vector<char>& buffer, size_t
   return filled;
 }
 
+// A thread that parses one window after another with the same slot; starting a thread for each
+// window would cost a tenth of the time.
+template <class Slot>
+class Worker {
+ public:
+  explicit Worker(Slot& slot) : slot_(slot) {}
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+  ~Worker() {
+    if (!thread_.joinable()) return;
+    stopping_ = true;
+    start_.release();
+    thread_.join();
+  }
+
+  void begin(std::span<char> window) {
+    window_ = window;
+    parsing_ = true;
+    if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+    start_.release();
+  }
+  void parse_here(std::span<char> window) {
+    slot_.parse(window);
+    parsed_ = true;
+  }
+  // Waits for the window under way; false where there was none since the last call.
+  bool finish() {
+    if (parsing_) {
+      done_.acquire();
+      parsing_ = false;
+      parsed_ = true;
+      if (failure_) std::rethrow_exception(failure_);
+    }
+    return std::exchange(parsed_, false);
+  }
+
+ private:
+  void work() {
+    for (start_.acquire(); !stopping_; start_.acquire()) {
+      try {
+        slot_.parse(window_);
+      } catch (...) {
+        failure_ = std::current_exception();
+      }
+      done_.release();
+    }
+  }
+
+  Slot& slot_;
+  std::thread thread_;
+  std::counting_semaphore<2> start_{0};
+  std::binary_semaphore done_{0};
+  std::atomic<bool> stopping_{false};
+  std::span<char> window_;
+  std::exception_ptr failure_;
+  bool parsing_ = false;
+  bool parsed_ = false;
+};
+
 }  // namespace window_detail
 
 // Reads a stream in windows of about `window_bytes` that end between records, lets each slot parse
@@ -56,54 +123,46 @@ inline Result<size_t> fill(ByteStream& stream, std::vector<char>& buffer, size_t
 template <class Slot, class Merge>
 Result<void> parse_in_windows(ByteStream& stream, size_t window_bytes, const WindowCut& cut,
                               std::vector<Slot>& slots, Merge merge) {
-  struct Lane {
-    std::vector<char> buffer;
-    std::future<void> work;
-  };
-  std::vector<Lane> lanes(slots.size());
-  const auto collect = [&](size_t i) {
-    if (!lanes[i].work.valid()) return true;
-    lanes[i].work.get();
-    return static_cast<bool>(merge(slots[i]));
-  };
+  std::deque<window_detail::Worker<Slot>> workers;
+  for (Slot& slot : slots) workers.emplace_back(slot);
+  std::vector<std::vector<char>> buffers(slots.size());
 
   std::vector<char> carried;
   bool ended = false;
-  bool wanted = true;
   size_t turn = 0;
-  for (; !ended && wanted; turn = (turn + 1) % lanes.size()) {
-    Lane& lane = lanes[turn];
-    wanted = collect(turn);
-    if (!wanted) break;
+  const auto collect = [&] {
+    return !workers[turn].finish() || static_cast<bool>(merge(slots[turn]));
+  };
+  for (; !ended; turn = (turn + 1) % slots.size()) {
+    if (!collect()) return {};
+    std::vector<char>& buffer = buffers[turn];
     size_t filled = carried.size();
     size_t fresh = filled;
     size_t whole = 0;
     size_t target = std::max(window_bytes, filled + window_bytes / 2);
-    window_detail::make_room(lane.buffer, filled);
-    std::copy(carried.begin(), carried.end(), lane.buffer.begin() + kWindowMargin);
+    window_detail::make_room(buffer, filled);
+    std::copy(carried.begin(), carried.end(), buffer.begin() + kWindowMargin);
     while (whole == 0 && !ended) {
-      auto got = window_detail::fill(stream, lane.buffer, filled, target);
+      auto got = window_detail::fill(stream, buffer, filled, target);
       if (!got) return fail_with(got.error());
       ended = *got < target;
       filled = *got;
-      const std::string_view content(lane.buffer.data() + kWindowMargin, filled);
+      const std::string_view content(buffer.data() + kWindowMargin, filled);
       whole = ended ? filled : cut(content, fresh);
       fresh = filled;
       target = filled * 2;
     }
-    const auto window = std::span(lane.buffer).subspan(kWindowMargin, whole);
+    const auto window = std::span(buffer).subspan(kWindowMargin, whole);
     carried.assign(window.data() + whole, window.data() + filled);
-    Slot& slot = slots[turn];
-    // The last window needs no thread of its own: this one waits for it anyway.
-    lane.work = std::async(ended ? std::launch::deferred : std::launch::async,
-                           [&slot, window] { slot.parse(window); });
-  }
-  for (size_t i = 0; i < lanes.size(); ++i, turn = (turn + 1) % lanes.size()) {
-    if (wanted) {
-      wanted = collect(turn);
-    } else if (lanes[turn].work.valid()) {
-      lanes[turn].work.wait();
+    // The last window needs no other thread: this one would wait for it anyway.
+    if (ended) {
+      workers[turn].parse_here(window);
+    } else {
+      workers[turn].begin(window);
     }
+  }
+  for (size_t i = 0; i < slots.size(); ++i, turn = (turn + 1) % slots.size()) {
+    if (!collect()) return {};
   }
   return {};
 }

@@ -113,7 +113,7 @@ class KinetoRead {
         path_(path),
         builder_(builder),
         options_(options),
-        slots_(options.threads != 0 ? options.threads : worker_count()) {
+        slots_(options.threads != 0 ? options.threads : window_slot_count()) {
     for (size_t i = 0; i < slots_.size(); ++i) slots_[i].number = i;
   }
 

@@ -9,7 +9,7 @@ namespace llmprof {
 extern const Reader kKinetoReader;
 
 struct KinetoOptions {
-  size_t window_bytes = 1UL << 20U;  // read at once by one thread
+  size_t window_bytes = 256UL << 10U;  // read at once by one thread
   unsigned threads = 0;              // 0: as many as pay off
 };
 

@@ -8,7 +8,7 @@ namespace llmprof {
 namespace {
 
 constexpr std::string_view kFormat = "ncu CSV";
-constexpr size_t kWindowBytes = 1UL << 20U;
+constexpr size_t kWindowBytes = 512UL << 10U;
 
 bool recognises(std::string_view head) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -39,7 +39,7 @@ Result<NcuLaunches> read_pass(const std::filesystem::path& path, DecimalConventi
   if (!stream) return fail_with(stream.error());
   NcuLaunches launches(convention);
   NcuColumnsPtr columns;
-  std::vector<NcuWindow> windows(worker_count(), NcuWindow(convention));
+  std::vector<NcuWindow> windows(window_slot_count(), NcuWindow(convention));
   const auto merge = [&](NcuWindow& window) {
     if (window.assumed() != columns) {
       window.assume(columns);

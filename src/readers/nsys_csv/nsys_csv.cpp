@@ -18,7 +18,7 @@ using nsys_csv::StateGuess;
 using nsys_csv::WalkState;
 using nsys_csv::WindowWalk;
 
-constexpr size_t kWindowBytes = 4UL << 20U;
+constexpr size_t kWindowBytes = 512UL << 10U;
 constexpr size_t kHeadBytes = 64UL << 10U;
 
 // nsys's own words are enough: a file of them without a table is still nsys's, and read() says what
@@ -68,8 +68,8 @@ Result<void> read(const std::filesystem::path& path, TraceBuilder& builder) {
     guess.set(first.exit());
   }
   std::vector<WindowWalk> walks;
-  walks.reserve(worker_count());
-  while (walks.size() < worker_count()) walks.emplace_back(guess);
+  walks.reserve(window_slot_count());
+  while (walks.size() < window_slot_count()) walks.emplace_back(guess);
   nsys_csv::Merge merge(path, builder, walks.size());
   const size_t window = head->size() < kHeadBytes ? kHeadBytes : kWindowBytes;
   auto done =
