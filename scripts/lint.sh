@@ -1,11 +1,9 @@
 #!/usr/bin/env bash
-# clang-format and clang-tidy over all of our C++, as an error.
+# clang-format and clang-tidy over all of our C++, as errors. clang-tidy takes about six minutes on
+# two cores, so `make test` leaves it out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-
-mapfile -t sources < <(git ls-files -co --exclude-standard 'src/*.cpp' 'src/*.h' 'tests/*.cpp' 'tests/*.h' 'bench/*.cpp')
-clang-format-19 --dry-run --Werror "${sources[@]}"
-
+scripts/format_check.sh
 mapfile -t units < <(git ls-files -co --exclude-standard 'src/*.cpp' | grep -v '_test\.cpp$')
 printf '%s\0' "${units[@]}" | xargs -0 -n 4 -P "$(nproc)" clang-tidy-19 --quiet -p build
-echo "lint: ${#sources[@]} files formatted, ${#units[@]} checked by clang-tidy"
+echo "lint: ${#units[@]} files checked by clang-tidy"

@@ -12,4 +12,4 @@ cmake --preset fuzz
 cmake --build --preset fuzz
 ctest --preset fuzz --parallel "$(nproc)"
 
-scripts/lint.sh
+scripts/format_check.sh

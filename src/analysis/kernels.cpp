@@ -56,6 +56,7 @@ std::vector<KernelRow> rows_of(const Trace& trace, const Interner<GroupId, Group
     durations[next[group_of[i].index()]++] = duration_of(i);
   }
   std::vector<KernelRow> rows;
+  rows.reserve(groups.size());
   for (size_t i = 0; i < groups.size(); ++i) {
     rows.push_back(row_of(trace, groups[GroupId(i)],
                           std::span(durations).subspan(end[i], end[i + 1] - end[i])));
@@ -129,6 +130,7 @@ std::vector<ClassRow> by_class(const KernelRanking& ranking) {
     sum.share += row.share;
   }
   std::vector<ClassRow> rows;
+  rows.reserve(classes.size());
   for (auto& [kernel_class, sum] : classes) rows.push_back(sum);
   std::stable_sort(rows.begin(), rows.end(),
                    [](const ClassRow& a, const ClassRow& b) { return a.total > b.total; });

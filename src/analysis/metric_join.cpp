@@ -84,6 +84,7 @@ class Join {
   void count_timeline() {
     const OpenRanges open(trace_);
     std::vector<uint32_t> range_of_path;
+    range_of_path.reserve(open.path_count());
     for (uint32_t i = 0; i < open.path_count(); ++i) {
       range_of_path.push_back(ranges_.of(open.path(i)));
     }

@@ -67,6 +67,7 @@ std::vector<DeviceTotals> ranked_devices(const Trace& trace, const KernelRanking
     if (known != by_label.end()) known->second.name = trace.devices[i].name;
   }
   std::vector<DeviceTotals> devices;
+  devices.reserve(by_label.size());
   for (auto& [label, device] : by_label) devices.push_back(std::move(device));
   return devices;
 }

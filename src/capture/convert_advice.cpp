@@ -135,7 +135,7 @@ std::string last_words(std::string_view output) {
     if (line.empty() || is_progress) continue;
     // The last line counts most: earlier ones come along only where they fit.
     if (lines > 0 && words.size() + line.size() > kQuotedCharacters) break;
-    words = to_printable(line) + (lines > 0 ? " | " : "") + words;
+    words = fmt::format("{}{}{}", to_printable(line), lines > 0 ? " | " : "", words);
     ++lines;
   }
   return shortened(words, kQuotedCharacters);

@@ -73,7 +73,9 @@ std::vector<std::string> merged_environment(const Command& command) {
         [&](const auto& given) { return text.substr(0, text.find('=')) == given.first; });
     if (!replaced) merged.emplace_back(text);
   }
-  for (const auto& [name, value] : command.environment) merged.push_back(name + "=" + value);
+  for (const auto& [name, value] : command.environment) {
+    merged.push_back(fmt::format("{}={}", name, value));
+  }
   return merged;
 }
 

@@ -109,6 +109,7 @@ Table class_table(const KernelRanking& ranking) {
 
 std::vector<KernelRecord> kernel_records(const Profile& profile) {
   std::vector<KernelRecord> records;
+  records.reserve(profile.ranking.rows.size());
   for (const KernelRow& row : profile.ranking.rows) {
     records.push_back({std::string(profile.trace->strings[row.name]), row.device,
                        static_cast<double>(row.total) / 1e6, row.calls, row.mean_ns() / 1e6});

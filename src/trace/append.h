@@ -11,7 +11,7 @@ namespace llmprof {
 // Adds the rows of one table behind those of another of its kind. Columns that only one of the two
 // knows are filled up with the value for "none".
 template <class Table>
-void append_rows(Table& to, Table&& from) {
+void append_rows(Table& to, Table from) {
   if (to.size() == 0) {
     to = std::move(from);
     return;

@@ -10,7 +10,7 @@ extern const Reader kKinetoReader;
 
 struct KinetoOptions {
   size_t window_bytes = 256UL << 10U;  // read at once by one thread
-  unsigned threads = 0;              // 0: as many as pay off
+  unsigned threads = 0;                // 0: as many as pay off
 };
 
 // The same from a stream; `path` is the name it goes by.

@@ -68,7 +68,7 @@ void KinetoMerge::add_kernels(const KinetoRows& rows, const Translation& transla
     table.end.push_back(kernel.end);
     table.name.push_back(translation.strings[kernel.name.index()]);
     table.shape.push_back(translation.shapes[kernel.shape.index()]);
-    table.queue.push_back(QueueId(translation.queues[kernel.queue.index()]));
+    table.queue.emplace_back(translation.queues[kernel.queue.index()]);
     table.correlation.push_back(kernel.correlation);
   }
 }
@@ -81,7 +81,7 @@ void KinetoMerge::add_memory_operations(const KinetoRows& rows, const Translatio
     table.end.push_back(operation.end);
     table.bytes.push_back(operation.bytes);
     table.detail.push_back(detail.valid() ? translation.strings[detail.index()] : StringId());
-    table.queue.push_back(QueueId(translation.queues[operation.queue.index()]));
+    table.queue.emplace_back(translation.queues[operation.queue.index()]);
     table.correlation.push_back(operation.correlation);
     table.kind.push_back(operation.kind);
   }

@@ -34,8 +34,9 @@ Extent extent_in(std::string_view cell) {
 }
 
 uint32_t rounded_count(double value) {
-  if (!(value >= 0 && value <= std::numeric_limits<uint32_t>::max())) return 0;
-  return static_cast<uint32_t>(std::lround(value));
+  // False for NaN as well.
+  const bool fits = value >= 0 && value <= std::numeric_limits<uint32_t>::max();
+  return fits ? static_cast<uint32_t>(std::lround(value)) : 0;
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ bool recognises(std::string_view head) {
   while (!head.empty()) {
     const size_t end = head.find('\n');
     const std::string_view line = head.substr(0, end);
-    if (line.find("\"ID\",\"Process ID\",") != std::string_view::npos) return true;
+    if (line.find(R"("ID","Process ID",)") != std::string_view::npos) return true;
     if (is_ncu_message(line) || is_ncu_text_table(line)) return true;
     if (end == std::string_view::npos) return false;
     head.remove_prefix(end + 1);

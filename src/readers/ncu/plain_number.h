@@ -113,8 +113,8 @@ struct PlainNumber {
     std::memcpy(&bytes, text.data() + at, sizeof bytes);
     bytes ^= zeros;
     if ((((bytes + 0x7676767FU) | bytes) & 0x80808080U) != 0) return number;
-    number.digits = number.digits * 1000 + ((bytes >> 8U) & 0xFFU) * 100 +
-                    ((bytes >> 16U) & 0xFFU) * 10 + (bytes >> 24U);
+    number.digits = number.digits * 1000 + ((bytes >> 8U) & 0xFFU) * uint64_t{100} +
+                    ((bytes >> 16U) & 0xFFU) * uint64_t{10} + (bytes >> 24U);
   }
   number.digits = number.digits * kPowersOfTen[number.fraction_count] + fraction;
   number.valid = true;

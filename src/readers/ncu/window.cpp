@@ -128,7 +128,7 @@ size_t NcuWindow::take_line(std::string_view text) {
   const size_t length = line_length(text);
   const std::string_view line = text.substr(0, length);
   // A byte order mark, or program output without a line end, before the header.
-  const size_t header = line.find("\"ID\",\"Process ID\",");
+  const size_t header = line.find(R"("ID","Process ID",)");
   if (header != std::string_view::npos && header > 0) return header;
   messages_.note_line(line);
   return length;

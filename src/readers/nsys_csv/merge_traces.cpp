@@ -128,7 +128,7 @@ void Merge::add_range(const CpuRow& row) {
   ranges.start.push_back(row.start);
   ranges.end.push_back(row.end);
   ranges.thread.push_back(processes_.thread(row));
-  ranges.domain.push_back({});
+  ranges.domain.emplace_back();
   ranges.text.push_back(row.name);
   ranges.kind.push_back(row.range_kind);
 }

@@ -102,6 +102,7 @@ Result<void> read(const std::filesystem::path& path, TraceBuilder& builder) {
   add("NVTX_EVENTS", [&](auto& t) { return nsys_range_table(reading, t); });
 
   std::vector<ScannedTable*> scanned;
+  scanned.reserve(tables.size());
   for (const auto& table : tables) scanned.push_back(table.get());
   const auto outcomes = scan_tables(path, *file, scanned, reading.workers, [&] {
     for (const auto& table : tables) table->want_strings(reading.strings);

@@ -47,8 +47,14 @@ void count(Slice& slice, RowUse use) {
   if (use == RowUse::bad) ++slice.bad_rows;
 }
 
+// A damaged file may hold a row id twice: no more rows are taken than there are places.
 void read_rows(SqliteRows& rows, ScannedTable& table, Slice& slice) {
+  const auto places = static_cast<size_t>(slice.ids.last - slice.ids.first) + 1;
   while (rows.next()) {
+    if (slice.rows == places) {
+      slice.damage = "row ids repeat";
+      return;
+    }
     count(slice, table.store(rows, slice.first_row + slice.rows, slice.worker));
   }
   slice.damage = rows.damage();
