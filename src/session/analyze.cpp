@@ -25,19 +25,17 @@ class BundleFolder {
                             : fresh_run_folder(std::filesystem::path("tmp") / "analyze")),
         force_(options.force) {}
 
+  // Again and again the same folder, made anew where it was removed because it was empty.
   Result<Artifacts> open() {
-    if (!made_) {
-      auto made = Artifacts::create(wanted_, force_);
-      if (!made) return made;
-      made_ = std::move(*made);
-    }
-    return *made_;
+    auto artifacts = Artifacts::create(wanted_, force_ || ours_);
+    ours_ = ours_ || artifacts.has_value();
+    return artifacts;
   }
 
  private:
   std::filesystem::path wanted_;
   bool force_;
-  std::optional<Artifacts> made_;
+  bool ours_ = false;
 };
 
 // Where reports are converted to; gone when the reading is done, because nsys puts the program's

@@ -270,6 +270,37 @@ class Usage(unittest.TestCase):
                 if done.returncode == 3:
                     self.assertIn(words, done.stderr)
 
+    def test_a_report_is_converted_by_the_installed_tool(self):
+        with tempfile.TemporaryDirectory() as folder:
+            tools = pathlib.Path(folder) / "tools"
+            tools.mkdir()
+            # What the real tools do with these arguments: see src/capture/convert.cpp.
+            (tools / "nsys").write_text(
+                "#!/bin/bash\nwhile [[ $# -gt 1 ]]; do\n"
+                f'  [[ $1 == --output || $1 == -o ]] && cp "{DECODER}/nsys.sqlite" "$2"\n  shift\ndone\n',
+                encoding="utf-8",
+            )
+            (tools / "ncu").write_text(
+                f'#!/bin/bash\nexec gzip -dc "{DECODER}/ncu_raw.csv.gz"\n', encoding="utf-8"
+            )
+            for tool in tools.iterdir():
+                tool.chmod(0o755)
+            reports = []
+            for name, head in (("run.nsys-rep", b"NVIDIA Tegra Profiler Report 1"), ("k.ncu-rep", b"NVR\0")):
+                reports.append(pathlib.Path(folder) / name)
+                reports[-1].write_bytes(head + b"." * 100)
+            env = {"LLMPROF_NSYS": str(tools / "nsys"), "LLMPROF_NCU": str(tools / "ncu")}
+            bundle = Bundle(*reports, env=env)
+            self.assertEqual(bundle.result.returncode, 0)
+            self.assertEqual(bundle.profile["totals"]["kernel_sum_ns"], 10340189)
+            self.assertEqual(bundle.profile["totals"]["metric_join"]["joined"], 24)
+            self.assertEqual(
+                [capture["path"] for capture in bundle.profile["context"]["captures"]],
+                [str(report) for report in reports],
+            )
+            # The converted export holds the program's environment, and is gone.
+            self.assertEqual(sorted(bundle.files), ["kernels.md", "profile.json"])
+
     def test_json_prints_the_profile(self):
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder) / "out"
