@@ -98,6 +98,7 @@ Json metrics(const KernelRow& row) {
   json.reserve(row.metrics.size());
   for (const auto& [name, metric] : row.metrics) {
     Json::object_t values;
+    values.reserve(5);
     values.emplace_back("mean", metric.mean);
     values.emplace_back("min", metric.min);
     values.emplace_back("max", metric.max);
