@@ -124,8 +124,11 @@ def main():
             }
             nsys = shutil.which("nsys")
             if nsys:
-                contestants["nsys stats (cuda_gpu_kern_sum)"] = (
-                    [nsys, "stats", "--report", "gpukernsum", "--format", "csv", str(path)], True)
+                known = subprocess.run([nsys, "stats", "--help-reports"], capture_output=True,
+                                       text=True, check=False).stdout
+                name = "cuda_gpu_kern_sum" if "cuda_gpu_kern_sum" in known else "gpukernsum"
+                contestants["nsys stats (kernel summary)"] = (
+                    [nsys, "stats", "--report", name, "--format", "csv", str(path)], True)
             else:
                 print("nsys is not installed: left out", file=sys.stderr)
             results = interleaved(contestants, arguments.rounds)
