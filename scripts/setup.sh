@@ -11,7 +11,7 @@ usage() {
 say() { echo "setup: $*" >&2; }
 
 build_packages=(
-  g++ cmake ninja-build make
+  g++ cmake ninja-build make python3
   libcli11-dev libdeflate-dev libexpected-dev libfmt-dev libgtest-dev libre2-dev libsimdjson-dev
   libsqlite3-dev libyaml-cpp-dev nlohmann-json3-dev zlib1g-dev
 )
@@ -32,9 +32,9 @@ packages_for() {
     build) echo "${build_packages[@]}" ;;
     test)
       echo "${build_packages[@]}" "${clang_packages[@]}" clang-tidy-19 clang-format-19
-      echo python3 locales git
+      echo locales git
       ;;
-    bench) echo "${build_packages[@]}" libbenchmark-dev python3 ;;
+    bench) echo "${build_packages[@]}" libbenchmark-dev ;;
     fuzz) echo "${build_packages[@]}" "${clang_packages[@]}" ;;
     dist) dist_packages ;;
     *) usage ;;
