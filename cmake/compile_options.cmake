@@ -14,6 +14,11 @@ if(LLMPROF_SANITIZE)
                       -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${LLMPROF_SANITIZE})
 endif()
+if(LLMPROF_FUZZ)
+  # Every file counts its branches, so that libFuzzer sees which mutation reached new code.
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_link_options(-fsanitize=fuzzer-no-link)
+endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   # simdjson picks its code when it is compiled: without AVX2 (2013) it reads at a third of the speed.
   # main() says so where the processor has none.
