@@ -36,7 +36,7 @@ Profile analyse(const Trace& trace, const KernelRules& rules) {
   Profile profile;
   profile.trace = &trace;
   profile.diagnostics = trace.diagnostics;
-  profile.ranking = rank_kernels(trace, rules);
+  profile.ranking = rank_kernels(trace, DescribedNames(trace, rules));
   profile.totals = total_up(trace, profile.ranking);
   profile.hidden_graphs = find_hidden_graphs(trace, profile.totals);
   if (profile.hidden_graphs) {

@@ -2,10 +2,19 @@
 
 #include <optional>
 
-#include "analysis/hidden_graphs.h"
-#include "analysis/kernels.h"
-#include "analysis/metric_join.h"
-#include "analysis/totals.h"
+#include "analysis/budget/budget.h"
+#include "analysis/layers/kernel_shapes.h"
+#include "analysis/layers/layers.h"
+#include "analysis/operators/operators.h"
+#include "analysis/ranking/hidden_graphs.h"
+#include "analysis/ranking/kernels.h"
+#include "analysis/ranking/metric_join.h"
+#include "analysis/ranking/totals.h"
+#include "analysis/stages/stages.h"
+#include "analysis/utilization/findings.h"
+#include "analysis/utilization/recoverable.h"
+#include "analysis/utilization/roofline.h"
+#include "analysis/utilization/utilization.h"
 #include "base/diagnostics.h"
 #include "trace/trace.h"
 
@@ -18,6 +27,15 @@ struct Profile {
   Totals totals;
   std::optional<MetricJoin> join;  // where a kernel profiler's launches were read
   std::optional<HiddenGraphs> hidden_graphs;
+  std::vector<OpenedKernel> opened;  // one a row of the ranking
+  Stages stages;
+  Budgets budgets;
+  Layers layers;
+  Operators operators;
+  Utilization utilization;
+  Roofline roofline;
+  std::vector<StageRecoverable> recoverable;
+  std::vector<Finding> findings;
   Diagnostics diagnostics;  // the readers' and the analyses'
 };
 

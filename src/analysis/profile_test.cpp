@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/open_ranges.h"
+#include "analysis/ranking/open_ranges.h"
 #include "trace/builder.h"
 
 namespace llmprof {

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "analysis/classes.h"
+#include "analysis/naming/classes.h"
 #include "base/error.h"
 
 namespace llmprof {

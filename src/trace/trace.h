@@ -10,6 +10,7 @@
 #include "trace/interner.h"
 #include "trace/string_pool.h"
 #include "trace/tables.h"
+#include "trace/workload_metrics.h"
 
 namespace llmprof {
 
@@ -78,6 +79,8 @@ struct Trace {
   ProfiledLaunchTable profiled_launches;
   Interner<MetricId, Metric> metrics;
   std::vector<MetricValues> metric_values;  // by identity, then metric
+
+  std::optional<WorkloadMetrics> workload;
 
   Diagnostics diagnostics;
 

@@ -1,4 +1,4 @@
-#include "analysis/classes.h"
+#include "analysis/naming/classes.h"
 
 #include <algorithm>
 #include <array>

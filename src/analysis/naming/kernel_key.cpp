@@ -1,4 +1,4 @@
-#include "analysis/kernel_key.h"
+#include "analysis/naming/kernel_key.h"
 
 #include <algorithm>
 #include <array>

@@ -7,10 +7,10 @@
 #include <memory>
 #include <vector>
 
-#include "analysis/classes.h"
-#include "analysis/kernel_rules_file.h"
-#include "analysis/short_name_canonical.h"
-#include "analysis/short_name_template.h"
+#include "analysis/naming/classes.h"
+#include "analysis/naming/kernel_rules_file.h"
+#include "analysis/naming/short_name_canonical.h"
+#include "analysis/naming/short_name_template.h"
 #include "base/byte_stream.h"
 
 namespace llmprof {

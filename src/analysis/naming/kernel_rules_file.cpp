@@ -1,4 +1,4 @@
-#include "analysis/kernel_rules_file.h"
+#include "analysis/naming/kernel_rules_file.h"
 
 #include <fmt/format.h>
 #include <re2/re2.h>

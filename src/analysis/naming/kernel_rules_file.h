@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/classes.h"
-#include "analysis/short_name_operation.h"
+#include "analysis/naming/classes.h"
+#include "analysis/naming/short_name_operation.h"
 
 namespace llmprof {
 

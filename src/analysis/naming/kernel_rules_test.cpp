@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/classes.h"
+#include "analysis/naming/classes.h"
 #include "base/text.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"

@@ -1,11 +1,11 @@
-#include "analysis/short_name_operation.h"
+#include "analysis/naming/short_name_operation.h"
 
 #include <algorithm>
 #include <array>
 #include <vector>
 
-#include "analysis/short_name_canonical.h"
-#include "analysis/short_name_types.h"
+#include "analysis/naming/short_name_canonical.h"
+#include "analysis/naming/short_name_types.h"
 #include "base/text.h"
 
 namespace llmprof {

@@ -1,12 +1,12 @@
-#include "analysis/short_name_template.h"
+#include "analysis/naming/short_name_template.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "analysis/short_name_canonical.h"
-#include "analysis/short_name_types.h"
+#include "analysis/naming/short_name_canonical.h"
+#include "analysis/naming/short_name_types.h"
 #include "base/text.h"
 
 namespace llmprof {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/short_name_operation.h"
+#include "analysis/naming/short_name_operation.h"
 #include "base/error.h"
 
 namespace llmprof {

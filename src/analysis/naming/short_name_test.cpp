@@ -3,10 +3,10 @@
 #include <chrono>
 #include <string>
 
-#include "analysis/short_name_canonical.h"
-#include "analysis/short_name_operation.h"
-#include "analysis/short_name_template.h"
-#include "analysis/short_name_types.h"
+#include "analysis/naming/short_name_canonical.h"
+#include "analysis/naming/short_name_operation.h"
+#include "analysis/naming/short_name_template.h"
+#include "analysis/naming/short_name_types.h"
 
 namespace llmprof {
 namespace {

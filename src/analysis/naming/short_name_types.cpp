@@ -1,4 +1,4 @@
-#include "analysis/short_name_types.h"
+#include "analysis/naming/short_name_types.h"
 
 #include <algorithm>
 #include <array>

@@ -1,10 +1,10 @@
-#include "analysis/hidden_graphs.h"
+#include "analysis/ranking/hidden_graphs.h"
 
 #include <fmt/format.h>
 
 #include <map>
 
-#include "analysis/open_ranges.h"
+#include "analysis/ranking/open_ranges.h"
 
 namespace llmprof {
 namespace {

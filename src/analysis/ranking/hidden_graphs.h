@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "analysis/totals.h"
+#include "analysis/ranking/totals.h"
 #include "trace/trace.h"
 
 namespace llmprof {

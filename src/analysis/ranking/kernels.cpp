@@ -1,10 +1,10 @@
-#include "analysis/kernels.h"
+#include "analysis/ranking/kernels.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <span>
-#include <unordered_map>
+
+#include "analysis/statistics.h"
 
 namespace llmprof {
 namespace {
@@ -20,15 +20,6 @@ struct Group {
   [[nodiscard]] size_t hash() const { return hash_mix(name.value, device.value); }
 };
 using GroupId = Id<struct GroupKind>;
-
-// The smallest value that at least `fraction` of all values do not exceed. Reorders the values.
-Nanoseconds nearest_rank(std::span<Nanoseconds> values, double fraction) {
-  const double wanted = std::ceil(fraction * static_cast<double>(values.size()));
-  const size_t rank = std::max<size_t>(1, static_cast<size_t>(wanted)) - 1;
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rank),
-                   values.end());
-  return values[rank];
-}
 
 KernelRow row_of(const Trace& trace, const Group& group, std::span<Nanoseconds> durations) {
   KernelRow row;
@@ -111,15 +102,6 @@ std::vector<KernelRow> summary_rows(const Trace& trace) {
   return rows;
 }
 
-void describe(const Trace& trace, const KernelRules& rules, std::vector<KernelRow>& rows) {
-  std::unordered_map<StringId, KernelDescription> known;
-  for (KernelRow& row : rows) {
-    const auto [entry, fresh] = known.try_emplace(row.name);
-    if (fresh) entry->second = rules.describe(trace.strings[row.name]);
-    row.description = entry->second;
-  }
-}
-
 std::vector<ClassRow> by_class(const KernelRanking& ranking) {
   std::map<KernelClass, ClassRow> classes;
   for (const KernelRow& row : ranking.rows) {
@@ -166,7 +148,7 @@ std::string device_label(const Trace& trace, DeviceId device) {
   return path.filename().string() + "/" + label;
 }
 
-KernelRanking rank_kernels(const Trace& trace, const KernelRules& rules) {
+KernelRanking rank_kernels(const Trace& trace, const DescribedNames& names) {
   KernelRanking ranking;
   if (trace.kernels.size() > 0) {
     ranking.source = KernelSource::timeline;
@@ -178,7 +160,7 @@ KernelRanking rank_kernels(const Trace& trace, const KernelRules& rules) {
     ranking.source = KernelSource::summary;
     ranking.rows = summary_rows(trace);
   }
-  describe(trace, rules, ranking.rows);
+  for (KernelRow& row : ranking.rows) row.description = names[row.name];
   for (const KernelRow& row : ranking.rows) {
     ranking.calls += row.calls;
     ranking.total += row.total;

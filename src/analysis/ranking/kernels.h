@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/classes.h"
+#include "analysis/naming/described_names.h"
 #include "trace/trace.h"
 
 namespace llmprof {
@@ -65,7 +65,7 @@ struct KernelRanking {
   Nanoseconds total = 0;
 };
 
-KernelRanking rank_kernels(const Trace& trace, const KernelRules& rules);
+KernelRanking rank_kernels(const Trace& trace, const DescribedNames& names);
 
 // "cuda:0", with the capture's file in front where several captures were read.
 std::string device_label(const Trace& trace, DeviceId device);

@@ -1,12 +1,12 @@
-#include "analysis/metric_join.h"
+#include "analysis/ranking/metric_join.h"
 
 #include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/kernel_key.h"
-#include "analysis/open_ranges.h"
+#include "analysis/naming/kernel_key.h"
+#include "analysis/ranking/open_ranges.h"
 
 namespace llmprof {
 namespace {

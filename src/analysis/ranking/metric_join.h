@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "analysis/kernels.h"
+#include "analysis/ranking/kernels.h"
 #include "trace/trace.h"
 
 namespace llmprof {

@@ -1,4 +1,4 @@
-#include "analysis/open_ranges.h"
+#include "analysis/ranking/open_ranges.h"
 
 #include <algorithm>
 #include <map>

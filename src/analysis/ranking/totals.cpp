@@ -1,4 +1,4 @@
-#include "analysis/totals.h"
+#include "analysis/ranking/totals.h"
 
 #include <algorithm>
 #include <map>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/kernels.h"
+#include "analysis/ranking/kernels.h"
 #include "trace/trace.h"
 
 namespace llmprof {

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "analysis/naming/described_names.h"
+#include "analysis/stages/stage_rules.h"
+#include "analysis/stages/stages.h"
+
+namespace llmprof {
+
+inline constexpr size_t kKernelClasses = static_cast<size_t>(KernelClass::other) + 1;
+
+// Kernel time of one layer, or of a part of one, over all instances of a stage that are no warm-up.
+struct LayerRow {
+  std::string name;  // "layer_00", "layer_00/attn"; "outside layers"
+  uint32_t stage = 0;
+  bool part = false;  // of the layer named before
+  StageSource source = StageSource::nvtx;
+  uint64_t passes = 0;  // forward passes that the figures below are sums over
+  uint64_t kernel_count = 0;
+  Nanoseconds kernel_sum = 0;
+  std::array<Nanoseconds, kKernelClasses> by_class{};
+};
+
+struct Layers {
+  std::vector<LayerRow> rows;  // by stage, then layer; then "outside layers"
+  std::string reason;          // for the reader, where a stage has none
+};
+
+// From layer ranges where the launches were made inside some (eager), from the nested period of the
+// kernel sequence otherwise (CUDA graphs, no annotations).
+Layers find_layers(const Trace& trace, const Stages& stages, const StageRules& rules,
+                   const DescribedNames& names, bool use_annotations);
+
+}  // namespace llmprof

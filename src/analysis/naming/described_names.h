@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include "analysis/naming/classes.h"
+#include "trace/trace.h"
+
+namespace llmprof {
+
+// What the rules say of every kernel name in a trace, each looked up once.
+class DescribedNames {
+ public:
+  DescribedNames(const Trace& trace, const KernelRules& rules);
+
+  // Of a name that some kernel, profiled launch or kernel summary of the trace has.
+  [[nodiscard]] const KernelDescription& operator[](StringId name) const {
+    return descriptions_[row_[name.index()]];
+  }
+
+ private:
+  std::vector<uint32_t> row_;  // by string
+  std::vector<KernelDescription> descriptions_;
+};
+
+}  // namespace llmprof

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <optional>
+
+#include "analysis/stages/stage_rules.h"
+#include "analysis/stages/stages.h"
+#include "base/diagnostics.h"
+
+namespace llmprof {
+
+// Stages from the ranges of a trace, measured; none where no range means a stage.
+std::optional<Stages> annotated_stages(const Trace& trace, const StageRules& rules,
+                                       Diagnostics& diagnostics);
+
+}  // namespace llmprof

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "analysis/stages/stages.h"
+#include "base/diagnostics.h"
+
+namespace llmprof {
+
+// Fills everything that follows from instances (their start and range end, process, device, stage),
+// steps (their instance and kind) and owners: orders instances and steps, extends an instance to
+// its last GPU work where the range closed earlier (and says so), sets the steps' windows, GPU
+// work, statistics, warm-up flags, coverage and token times. Annotated and detected stages share
+// it.
+void measure_stages(const Trace& trace, Stages& stages, Diagnostics& diagnostics);
+
+}  // namespace llmprof

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "analysis/stages/stages.h"
+#include "base/error.h"
+
+namespace llmprof {
+
+// What part of a capture an analysis is about (--device, --stage, --steps).
+struct Selection {
+  std::optional<uint32_t> device;  // CUDA's number
+  std::optional<std::string> stage;
+  std::optional<std::pair<uint32_t, uint32_t>> steps;  // [first, second) of every instance
+
+  [[nodiscard]] bool everything() const { return !device && !stage && !steps; }
+};
+
+// "4:12", "4:", ":12", "7". Errors are of kind usage.
+Result<std::pair<uint32_t, uint32_t>> parse_step_range(std::string_view text);
+
+// Takes the kernels, memory operations and graph replays of other devices out of a trace.
+Result<void> keep_device(Trace& trace, uint32_t ordinal);
+
+// Takes all GPU work outside of the wanted stage and steps out of both. An instance cut to some of
+// its steps lasts from the first one's start to the last one's end. What is wanted and not there is
+// an error of kind usage that names what is there.
+Result<void> keep_selected(Trace& trace, Stages& stages, const Selection& selection);
+
+}  // namespace llmprof

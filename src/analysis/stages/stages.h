@@ -1,0 +1,139 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/statistics.h"
+#include "trace/trace.h"
+
+namespace llmprof {
+
+using InstanceId = Id<struct StageInstanceKind>;  // row of Stages::instances
+using StepId = Id<struct StepKindTag>;            // row of Stages::steps
+
+enum class StageSource : uint8_t {
+  nvtx,        // ranges that the program set
+  annotation,  // an engine's or PyTorch's annotations
+  detected,    // the kernel sequence alone
+};
+std::string_view to_string(StageSource source);
+
+enum class StepKind : uint8_t { prefill, decode, mixed };
+std::string_view to_string(StepKind kind);
+
+// GPU work of one device. Sum counts overlap twice, busy once. Kernels, memory operations and whole
+// graph replays whose kernels the capture hides all keep a GPU busy; `kernel_sum` is of kernels.
+struct GpuWork {
+  uint64_t kernel_count = 0;
+  Nanoseconds kernel_sum = 0;
+  Nanoseconds kernel_busy = 0;       // union of the kernels
+  Nanoseconds hidden_graph_sum = 0;  // replays without their kernels
+  Nanoseconds memory_sum = 0;
+  Nanoseconds busy = 0;  // union of all of it
+};
+
+// One occurrence of a stage on one GPU: a prefill, a decode loop, or, under continuous batching,
+// one step of the engine. A range whose kernels run on several GPUs gives one instance for each.
+struct StageInstance {
+  uint32_t stage = 0;  // row of Stages::stages
+  ProcessId process;
+  DeviceId device;  // none: no GPU work belongs to it
+  Nanoseconds start = 0;
+  Nanoseconds end = 0;        // its last GPU work's end where that is behind the range's
+  Nanoseconds range_end = 0;  // the range's own; `end` for detected ones
+  bool warmup = false;        // kept apart: not in any statistics
+  uint32_t first_step = 0;    // rows of Stages::steps
+  uint32_t step_count = 0;
+  GpuWork work;
+
+  [[nodiscard]] Nanoseconds wall() const { return end - start; }
+};
+
+// One forward pass. Its wall time runs from the end of the previous step's last GPU work in the
+// same instance (or the instance's start) to the end of its own.
+struct Step {
+  InstanceId instance;
+  StepKind kind = StepKind::decode;
+  std::optional<uint64_t> batch;   // sequences
+  std::optional<uint64_t> tokens;  // that pass through the layers
+  Nanoseconds start = 0;
+  Nanoseconds end = 0;
+  GpuWork work;
+
+  [[nodiscard]] Nanoseconds wall() const { return end - start; }
+};
+
+struct Stage {
+  std::string name;  // "prefill", "decode", "mixed", or a configured one
+  StageSource source = StageSource::nvtx;
+  std::string evidence;  // the range's label as captured, or how it was detected
+  // Of instances that are no warm-up.
+  Statistics wall;
+  Statistics kernel_sum;
+  Statistics busy;
+  Statistics kernel_count;  // plain numbers
+  Statistics step_wall;     // of all their steps; count 0 without steps
+};
+
+// What belongs to which instance and step: one entry a row of the trace's tables.
+struct WorkOwners {
+  std::vector<InstanceId> kernel_instance;
+  std::vector<StepId> kernel_step;
+  std::vector<InstanceId> memory_instance;
+  std::vector<StepId> memory_step;
+  std::vector<InstanceId> replay_instance;
+  std::vector<StepId> replay_step;
+};
+
+// A kernel's (or shape's) part in one stage: all instances, and those that are no warm-up.
+struct StageTime {
+  uint64_t calls = 0;
+  Nanoseconds total = 0;
+  uint64_t steady_calls = 0;
+  Nanoseconds steady_total = 0;
+};
+
+// A part inside a stage that is told as a note (vision tower, projector).
+struct StageNote {
+  uint32_t stage = 0;
+  std::string name;
+  uint64_t instances = 0;
+  Nanoseconds range_time = 0;  // CPU duration of its ranges
+  uint64_t kernel_count = 0;
+  Nanoseconds kernel_sum = 0;
+};
+
+// How many of a trace's kernels are inside stages. Shares are of all kernels.
+struct Coverage {
+  uint64_t kernels = 0;
+  uint64_t kernels_in_stages = 0;
+  Nanoseconds time = 0;
+  Nanoseconds time_in_stages = 0;
+};
+
+// A decode step's time by the number of sequences in it (serving).
+struct BatchTime {
+  uint64_t batch = 0;
+  Statistics step_wall;  // of decode steps that are no warm-up
+};
+
+struct Stages {
+  std::vector<Stage> stages;             // in order of first occurrence
+  std::vector<StageInstance> instances;  // by start
+  std::vector<Step> steps;               // by instance, then start
+  WorkOwners owners;
+  std::vector<StageNote> notes;
+  Coverage coverage;
+  bool serving = false;  // instances are an engine's steps
+  // Detection only: 0 to 1, with its reason in words.
+  std::optional<double> confidence;
+  std::string reason;  // how the stages were found, or why there are none
+  std::vector<BatchTime> by_batch;
+  std::optional<Statistics> time_to_first_token;    // of prefills
+  std::optional<Statistics> time_per_output_token;  // a decode's wall time over its steps
+};
+
+}  // namespace llmprof

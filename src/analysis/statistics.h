@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "trace/tables.h"
+
+namespace llmprof {
+
+// Of some durations, in nanoseconds. Percentiles by nearest rank.
+struct Statistics {
+  uint64_t count = 0;
+  double mean = 0;
+  std::optional<double> std;  // of a sample (n - 1); none below two values
+  Nanoseconds min = 0;
+  Nanoseconds p50 = 0;
+  Nanoseconds p99 = 0;
+  Nanoseconds max = 0;
+};
+
+// All zero, count included, without values.
+Statistics summarise(std::vector<Nanoseconds> values);
+
+// The smallest value that at least `fraction` of all values do not exceed. Reorders the values,
+// of which there is at least one.
+Nanoseconds nearest_rank(std::span<Nanoseconds> values, double fraction);
+
+}  // namespace llmprof

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/ranking/kernels.h"
+#include "llm/gpu_spec.h"
+
+namespace llmprof {
+
+// A kernel's place under the roofs of its GPU, from ncu's metrics.
+struct KernelRoofline {
+  size_t row = 0;                         // of the ranking
+  uint64_t launches = 0;                  // measured
+  std::optional<double> flops;            // a second
+  std::optional<double> bytes;            // DRAM bytes a second
+  std::optional<double> intensity;        // FLOP a DRAM byte
+  std::optional<double> compute_percent;  // of the peak that ncu measured against (SpeedOfLight)
+  std::optional<double> memory_percent;
+  enum class Bound : uint8_t { unknown, compute, memory, latency };
+  Bound bound = Bound::unknown;
+};
+std::string_view to_string(KernelRoofline::Bound bound);
+
+struct Roofline {
+  std::vector<KernelRoofline> kernels;  // in the ranking's order
+  std::string rule;                     // the bound classes' rule with its thresholds, in words
+  std::string missing;                  // what capture would give it
+};
+
+Roofline kernel_roofline(const KernelRanking& ranking);
+
+}  // namespace llmprof

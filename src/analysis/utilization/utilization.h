@@ -1,0 +1,61 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/stages/stages.h"
+#include "llm/cost.h"
+#include "llm/gpu_spec.h"
+#include "llm/model_spec.h"
+
+namespace llmprof {
+
+// A figure and where it comes from.
+struct TokenCount {
+  uint64_t value = 0;
+  std::string source;  // "--prompt-tokens", "workload's metrics.json", "number of decode steps"
+};
+
+// What the user or the workload says of the run.
+struct Workload {
+  std::optional<TokenCount> prompt_tokens;
+  std::optional<TokenCount> new_tokens;
+  std::optional<TokenCount> batch;
+  Parallelism parallel;
+  uint64_t images = 0;
+};
+
+// How well one stage uses one GPU. Ratios are of dense peaks, 0 to 1; absent with `why_not` where
+// an input is missing, or where a ratio above 1 shows that one is wrong.
+struct StageUtilization {
+  uint32_t stage = 0;
+  PassCost cost;  // of one instance: all its passes together
+  std::string
+      basis;  // the passes in words: "24 steps of 1 token at a context of 777 to 800, batch 1"
+  double peak_flops = 0;
+  std::string peak_name;  // "bf16 dense"
+  double peak_bandwidth = 0;
+  std::optional<double> mfu_wall;
+  std::optional<double> mfu_busy;
+  std::optional<double> mbu_wall;
+  std::optional<double> mbu_busy;
+  std::string why_not;
+  // The least time one instance could take on this GPU: the longer of FLOPs and bytes at peak.
+  std::optional<Nanoseconds> floor;
+  bool memory_bound = false;
+};
+
+struct Utilization {
+  std::optional<ModelSpec> model;
+  std::optional<GpuSpec> gpu;
+  Workload workload;
+  std::vector<StageUtilization> stages;  // one a stage
+  std::string why_not;                   // for the whole: no model, unknown GPU, no timeline
+};
+
+Utilization utilization(const Stages& stages, const std::optional<ModelSpec>& model,
+                        const std::optional<GpuSpec>& gpu, const Workload& workload,
+                        std::string gpu_wanted);
+
+}  // namespace llmprof

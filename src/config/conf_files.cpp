@@ -1,0 +1,76 @@
+#include "config/conf_files.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/byte_stream.h"
+
+namespace llmprof {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr size_t kLargestConf = 16UL << 20U;
+
+}  // namespace
+
+Result<ConfFiles> ConfFiles::open(const std::optional<fs::path>& user) {
+  std::error_code ignored;
+  ConfFiles files;
+  if (user && !fs::is_directory(*user, ignored)) {
+    return fail(ErrorKind::usage, fmt::format("--config-dir {}: no such folder", user->string()));
+  }
+  files.user_ = user;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  const fs::path beside = program.parent_path().parent_path() / "conf";
+  if (!program.empty() && fs::is_regular_file(beside / "kernels.yaml", ignored)) {
+    files.shipped_ = beside;
+  }
+  return files;
+}
+
+Result<std::vector<ConfText>> ConfFiles::layers(std::string_view name) const {
+  std::vector<ConfText> texts;
+  const auto add = [&](const fs::path& folder) -> Result<void> {
+    const fs::path path = folder / name;
+    std::error_code ignored;
+    if (!fs::exists(path, ignored)) return {};
+    auto stream = open_byte_stream(path);
+    if (!stream) return fail(ErrorKind::usage, stream.error().message);
+    auto text = read_all(**stream, kLargestConf);
+    if (!text) return fail(ErrorKind::usage, text.error().within(path.string()).message);
+    texts.push_back({path.string(), std::move(*text)});
+    return {};
+  };
+  if (user_) {
+    if (auto added = add(*user_); !added) return fail_with(added.error());
+  }
+  if (shipped_) {
+    if (auto added = add(*shipped_); !added) return fail_with(added.error());
+  } else if (auto text = built_in_conf(name)) {
+    texts.push_back(std::move(*text));
+  }
+  return texts;
+}
+
+std::vector<std::string> ConfFiles::names_in(std::string_view folder) const {
+  std::set<std::string> names;
+  const auto add = [&](const fs::path& conf) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(conf / folder, ignored)) {
+      if (entry.path().extension() == ".yaml") names.insert(entry.path().stem().string());
+    }
+  };
+  if (user_) add(*user_);
+  if (shipped_) {
+    add(*shipped_);
+  } else {
+    for (const std::string_view name : built_in_conf_names()) {
+      const fs::path path(name);
+      if (path.parent_path() == folder) names.insert(path.stem().string());
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace llmprof

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace llmprof {
+
+// A value of a YAML or JSON document, with its place for messages.
+struct ConfigNode {
+  enum class Kind { null, scalar, list, map };
+  Kind kind = Kind::null;
+  size_t line = 0;                   // from 1; 0 where unknown (JSON)
+  std::string text;                  // of a scalar, as written; numbers and booleans too
+  std::vector<ConfigNode> children;  // of a list or a map, in the document's order
+  std::vector<std::string> keys;     // of a map, one a child
+
+  [[nodiscard]] bool is_map() const { return kind == Kind::map; }
+  [[nodiscard]] bool is_list() const { return kind == Kind::list; }
+  [[nodiscard]] bool is_scalar() const { return kind == Kind::scalar; }
+  [[nodiscard]] bool is_null() const { return kind == Kind::null; }
+
+  // The member of a map; null pointer where there is none, or where this is no map.
+  [[nodiscard]] const ConfigNode* find(std::string_view key) const;
+  // Of scalars alone; none where the text is something else.
+  [[nodiscard]] std::optional<double> number() const;
+  [[nodiscard]] std::optional<int64_t> integer() const;
+  [[nodiscard]] std::optional<bool> boolean() const;
+};
+
+struct ConfigDocument {
+  std::string name;  // the file, for messages
+  ConfigNode root;
+
+  // An error of kind usage: "kernels.yaml:12: what".
+  [[nodiscard]] tl::unexpected<Error> wrong(const ConfigNode& node, std::string_view what) const;
+};
+
+// Errors are of kind usage and name the file and the line.
+Result<ConfigDocument> parse_yaml(std::string_view text, std::string name);
+Result<ConfigDocument> parse_json(std::string_view text, std::string name);
+
+}  // namespace llmprof

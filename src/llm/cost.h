@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "llm/model_spec.h"
+
+namespace llmprof {
+
+// How a model is spread over GPUs. Experts are spread over `ep` GPUs, or over `tp` where ep is 1.
+struct Parallelism {
+  uint32_t tp = 1;
+  uint32_t pp = 1;
+  uint32_t ep = 1;
+};
+
+// One forward pass: `batch` sequences, each adding `new_tokens` to `context` tokens already cached.
+// Prefill is new_tokens = prompt, context = 0; a decode step new_tokens = 1, context = what
+// precedes.
+struct ForwardPass {
+  uint64_t batch = 1;
+  uint64_t new_tokens = 1;
+  uint64_t context = 0;
+  uint64_t positions_with_logits = 1;  // a sequence; HF computes 1 in prefill
+  uint64_t images = 0;                 // through the vision towers
+};
+
+// A line of the calculation, as it is shown to the reader.
+struct CostPart {
+  std::string name;  // "q, k, v, o projections", "attention", "routed experts", "head", ...
+  double flops = 0;
+  double weight_bytes = 0;  // read once a pass
+  double kv_bytes = 0;      // cache read and written
+};
+
+// What one GPU computes and moves for a pass. Activations are left out: they are small beside the
+// weights, and stay in cache where kernels are fused.
+struct PassCost {
+  std::vector<CostPart> parts;
+  [[nodiscard]] double flops() const;
+  [[nodiscard]] double bytes() const;
+};
+
+PassCost pass_cost(const ModelSpec& model, const ForwardPass& pass, const Parallelism& parallel);
+
+// Of the whole model, all GPUs together.
+uint64_t parameter_count(const ModelSpec& model);
+// Parameters that one token meets: without the experts it is not routed to, and without the input
+// embedding, of which it reads one row.
+uint64_t active_parameter_count(const ModelSpec& model);
+double weight_bytes(const ModelSpec& model);
+// The cache's growth a token, all layers, all GPUs together.
+double kv_bytes_per_token(const ModelSpec& model);
+
+}  // namespace llmprof

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "config/conf_files.h"
+
+namespace llmprof {
+
+// A GPU's dense peaks (without 2:4 sparsity, which data sheets like to include).
+struct GpuSpec {
+  std::string name;             // "H200 SXM"
+  double memory_bandwidth = 0;  // bytes a second
+  double tensor_bf16 = 0;       // FLOP a second; fp16 is the same
+  std::optional<double> tensor_fp8;
+  std::optional<double> tensor_fp4;
+  std::optional<double> tensor_int8;
+  std::optional<double> tensor_tf32;
+  std::optional<double> fp32;  // CUDA cores
+
+  // For products whose weights are stored so ("bf16", "f16", "f32", "fp8", "int4", ...): weights of
+  // fewer bits than the hardware multiplies are converted first, so they run at bf16's. None where
+  // the GPU has no such peak on record.
+  [[nodiscard]] std::optional<double> peak_for(std::string_view number_format) const;
+};
+
+// conf/gpus.yaml, the user's over the shipped one. Finds "NVIDIA H200", "H200", "h200 sxm"; none
+// for what is not listed: there is no guess.
+class GpuSpecs {
+ public:
+  static Result<GpuSpecs> load(const ConfFiles& conf);
+  // `sm_count` and `memory_bytes`, where known (0: not), tell variants of the same name apart.
+  [[nodiscard]] std::optional<GpuSpec> find(std::string_view name, uint32_t sm_count = 0,
+                                            uint64_t memory_bytes = 0) const;
+  [[nodiscard]] std::vector<std::string> names() const;
+
+ private:
+  struct Entry {
+    GpuSpec spec;
+    std::vector<std::string> patterns;
+  };
+  std::vector<Entry> entries_;
+};
+
+}  // namespace llmprof

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "config/conf_files.h"
+
+namespace llmprof {
+
+// How a set of weights, or the KV cache, is stored.
+struct NumberFormat {
+  std::string name = "bf16";  // "bf16", "f16", "f32", "fp8", "int8", "int4", "mxfp4", ...
+  double bytes = 2;           // a value, its share of the scales included
+};
+
+enum class AttentionKind : uint8_t { full, sliding, chunked };
+enum class FeedForwardKind : uint8_t { dense, mixture };
+
+// One decoder layer.
+struct LayerSpec {
+  AttentionKind attention = AttentionKind::full;
+  uint32_t window = 0;  // tokens a query sees at the most; 0: all before it
+  FeedForwardKind feed_forward = FeedForwardKind::dense;
+};
+
+// Multi-head latent attention (DeepSeek V2 and V3).
+struct LatentAttention {
+  uint32_t q_rank = 0;  // 0: queries are not compressed
+  uint32_t kv_rank = 0;
+  uint32_t nope_dim = 0;
+  uint32_t rope_dim = 0;
+  uint32_t value_dim = 0;
+};
+
+struct MixtureOfExperts {
+  uint32_t experts = 0;
+  uint32_t experts_per_token = 0;
+  uint32_t shared_experts = 0;
+  uint32_t expert_size = 0;         // intermediate size of a routed expert
+  uint32_t shared_expert_size = 0;  // of all shared experts together
+};
+
+// A stack of transformer layers that looks at an image before the text (OCR and VL models).
+struct VisionTower {
+  std::string name;
+  uint64_t parameters = 0;
+  uint64_t flops_per_image = 0;
+};
+
+// A decoder-only language model: all that its cost depends on.
+struct ModelSpec {
+  std::string name;     // "Qwen/Qwen2-7B", or the file's
+  std::string variant;  // model_type: "qwen2"
+  std::string source;   // the file or preset it was read from
+  uint32_t hidden = 0;
+  uint32_t intermediate = 0;  // of a dense layer
+  bool gated = true;          // gate and up projections, or up alone
+  uint32_t heads = 0;
+  uint32_t kv_heads = 0;
+  uint32_t head_dim = 0;
+  uint32_t vocabulary = 0;
+  bool tied_embeddings = false;
+  bool attention_bias = false;  // on q, k and v
+  bool output_bias = false;     // on o
+  bool feed_forward_bias = false;
+  bool query_key_norm = false;
+  std::optional<LatentAttention> latent;
+  std::optional<MixtureOfExperts> mixture;
+  std::vector<LayerSpec> layers;
+  std::vector<VisionTower> vision;
+  NumberFormat dtype;                   // of what is not quantised: embeddings, norms
+  NumberFormat weights;                 // of the linear layers
+  std::optional<NumberFormat> experts;  // of routed experts where they differ
+  bool quantised_head = false;          // the head is stored as the other linear layers are
+  NumberFormat kv_cache;
+
+  // What the file holds that this specification does not understand, for the reader to know.
+  std::vector<std::string> notes;
+};
+
+// `what` is a Hugging Face config.json, a folder with one, or a preset ("qwen2_7b",
+// "llm/qwen2_7b"). An unknown architecture is an error that names the nearest preset.
+Result<ModelSpec> load_model_spec(std::string_view what, const ConfFiles& conf);
+Result<ModelSpec> parse_hugging_face_config(std::string_view json, std::string name);
+
+}  // namespace llmprof

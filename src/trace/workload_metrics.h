@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace llmprof {
+
+// What a workload measured of itself, unprofiled (metrics.json of a Stage 1 run).
+struct WorkloadMetrics {
+  struct StageTiming {
+    std::string name;  // "prefill", "decode", "vision", ...
+    double mean_ms = 0;
+    std::optional<double> std_ms;
+  };
+  struct StageMfu {
+    std::string name;
+    double mfu = 0;  // 0 to 1, as the workload computed it
+  };
+  std::string path;
+  std::vector<StageTiming> stages;
+  std::vector<StageMfu> mfu_per_stage;
+  std::optional<double> tokens_per_s;
+  std::optional<double> mfu_model_level;
+  std::optional<double> peak_tflops;
+  std::optional<uint64_t> prompt_tokens;
+  std::optional<uint64_t> new_tokens;
+  std::optional<uint64_t> batch;
+  std::optional<uint64_t> images;
+  std::string model;  // name, empty where not told
+};
+
+}  // namespace llmprof
