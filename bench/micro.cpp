@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/classes.h"
+#include "analysis/naming/classes.h"
 #include "base/csv.h"
 #include "base/text.h"
 #include "trace/interner.h"
