@@ -7,12 +7,12 @@
 #include "base/byte_stream.h"
 #include "base/files.h"
 #include "capture/convert.h"
+#include "config/conf_files.h"
 #include "readers/detect.h"
 #include "report/kernel_report.h"
 #include "report/profile_json.h"
 #include "session/artifacts.h"
 #include "session/inputs.h"
-#include "session/kernel_rules_lookup.h"
 
 namespace llmprof {
 namespace {
@@ -164,7 +164,9 @@ Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version
                          const Progress& progress) {
   auto inputs = expand_inputs(options.inputs);
   if (!inputs) return fail_with(inputs.error());
-  auto rules = load_kernel_rules(options.config_folder);
+  auto conf = ConfFiles::open(options.config_folder);
+  if (!conf) return fail_with(conf.error());
+  auto rules = KernelRules::load(*conf);
   if (!rules) return fail_with(rules.error());
 
   BundleFolder bundle(options);
