@@ -167,6 +167,7 @@ std::string in_words(const Trace& trace, const DescribedNames& names, const Caus
     return growth.calls > 1 ? fmt::format("gaps before {} ({} calls)", name, growth.calls)
                             : fmt::format("gap before {}", name);
   }
+  if (growth.more_calls == 1) return fmt::format("{} (1 call more)", name);
   if (growth.more_calls > 0) return fmt::format("{} ({} calls more)", name, growth.more_calls);
   return growth.calls > 1 ? fmt::format("{} ({} calls together)", name, growth.calls) : name;
 }
