@@ -125,16 +125,14 @@ Result<Profile> analyse(Trace& trace, const AnalysisRules& rules, const Analysis
   }
   const DescribedNames names(trace, rules.kernels);
   profile.diagnostics = trace.diagnostics;
-  profile.stages =
-      find_stages(trace, rules, names, options.use_annotations, profile.diagnostics);
+  profile.stages = find_stages(trace, rules, names, options.use_annotations, profile.diagnostics);
   if (auto kept = keep_selected(trace, profile.stages, options.selection); !kept) {
     return fail_with(kept.error());
   }
   rank(trace, names, profile);
   profile.opened = open_kernels(trace, profile.ranking, profile.stages);
   profile.budgets = time_budgets(trace, profile.stages, names);
-  profile.layers =
-      find_layers(trace, profile.stages, rules.stages, names, options.use_annotations);
+  profile.layers = find_layers(trace, profile.stages, rules.stages, names, options.use_annotations);
   profile.operators = find_operators(trace);
   judge(trace, rules, options, profile);
   return profile;
