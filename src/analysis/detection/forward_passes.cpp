@@ -249,6 +249,12 @@ ForwardPasses find_forward_passes(const KernelSequence& sequence) {
   for (const ForwardPass& pass : found.passes) {
     found.layers_in_passes += std::max(pass.layers, 1U);
   }
+  if (found.passes.size() < 2 || 2 * found.layers_in_passes < found.layers) {
+    found.reason = fmt::format(
+        "only {} of {} attention layers fit forward passes of equal length, {} in number",
+        found.layers_in_passes, found.layers, found.passes.size());
+    found.passes.clear();
+  }
   return found;
 }
 

@@ -38,6 +38,15 @@ std::optional<uint64_t> majority(std::vector<uint64_t>& votes) {
   return *middle;
 }
 
+// How many tokens `blocks` are for, where `known_blocks` are for `known_tokens`. The last block may
+// be filled in part; none where that leaves several numbers possible.
+std::optional<uint64_t> tokens_of(uint64_t blocks, uint64_t known_blocks, uint64_t known_tokens) {
+  if (blocks == 0 || known_blocks < 2) return std::nullopt;
+  const uint64_t fewest = (blocks - 1) * known_tokens / known_blocks + 1;
+  const uint64_t most = blocks * known_tokens / (known_blocks - 1);
+  return fewest == most ? std::optional(fewest) : std::nullopt;
+}
+
 class Measure {
  public:
   Measure(const KernelSequence& sequence, std::span<const ForwardPass> passes)
@@ -46,7 +55,7 @@ class Measure {
   std::vector<PassSize> all() {
     for (size_t i = 0; i < passes_.size(); ++i) look_at(passes_[i], sizes_[i]);
     compare_with_known();
-    check_sequences();
+    count_selections();
     return std::move(sizes_);
   }
 
@@ -82,10 +91,6 @@ class Measure {
     size.tokens = gathered_rows(pass.embedding);
     if (!size.tokens && norm_rows.size() >= pass.layers) size.tokens = majority(norm_rows);
     size.sequences = gathered_rows(pass.row_gather);
-    if (!size.sequences && pass.selection) {
-      const uint64_t rows = sequence_.grid(*pass.selection)[0];
-      if (rows > 0) size.sequences = rows;
-    }
   }
 
   // A pass without tokens is held against one of as many layers whose tokens are known: from the
@@ -121,27 +126,33 @@ class Measure {
       const uint32_t there = *other.embedding + i;
       const KernelClass kernel_class = sequence_.kernel_class(at);
       if (!works_by_row(kernel_class) || kernel_class != sequence_.kernel_class(there)) continue;
-      const uint64_t blocks = volume(sequence_.grid(at));
-      const uint64_t blocks_there = volume(sequence_.grid(there));
-      if (blocks_there == 0 || blocks_there % tokens != 0) continue;
-      const uint64_t a_token = blocks_there / tokens;
-      if (blocks > 0 && blocks % a_token == 0) votes.push_back(blocks / a_token);
+      const auto vote =
+          tokens_of(volume(sequence_.grid(at)), volume(sequence_.grid(there)), tokens);
+      if (vote) votes.push_back(*vote);
     }
     return majority(votes);
   }
 
   // A selection's grid is the number of sequences only if it is so in decode steps, where it equals
-  // the tokens; at least one pass must show that.
-  void check_sequences() {
+  // the tokens; at least one pass must show that, and none more sequences than tokens.
+  void count_selections() {
     size_t equal = 0;
-    size_t impossible = 0;
-    for (const PassSize& size : sizes_) {
-      if (!size.tokens || !size.sequences) continue;
-      if (*size.tokens == *size.sequences) ++equal;
-      if (*size.tokens < *size.sequences) ++impossible;
+    for (size_t i = 0; i < passes_.size(); ++i) {
+      const auto rows = selected_rows(i);
+      if (!rows || !sizes_[i].tokens) continue;
+      if (*sizes_[i].tokens < *rows) return;
+      if (*sizes_[i].tokens == *rows) ++equal;
     }
-    if (equal > 0 && impossible == 0) return;
-    for (PassSize& size : sizes_) size.sequences.reset();
+    if (equal == 0) return;
+    for (size_t i = 0; i < passes_.size(); ++i) {
+      if (!sizes_[i].sequences) sizes_[i].sequences = selected_rows(i);
+    }
+  }
+
+  [[nodiscard]] std::optional<uint64_t> selected_rows(size_t row) const {
+    if (!passes_[row].selection) return std::nullopt;
+    const uint64_t rows = sequence_.grid(*passes_[row].selection)[0];
+    return rows > 0 ? std::optional(rows) : std::nullopt;
   }
 
   const KernelSequence& sequence_;
