@@ -151,6 +151,10 @@ Error nothing_to_rank(const Profile& profile) {
     message +=
         "\n  the file holds reports on ranges or API calls only; add a kernel report: `nsys stats "
         "--report cuda_gpu_kern_sum --format csv REPORT.nsys-rep`";
+  } else if (trace.workload) {
+    message +=
+        "\n  Stage 1 metrics are what the workload measured of itself; name a capture of the same "
+        "program beside them (nsys, ncu, or a PyTorch trace)";
   }
   for (const Diagnostic& item : profile.diagnostics.items()) {
     if (item.severity != Severity::info) message += "\n  " + item.message;
