@@ -298,7 +298,7 @@ Sums sums_of(const Operators& operators) {
 TEST(OperatorsOfCaptures, AgreeWithPlainPython) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   const Operators found = find_operators(
-      testing::read_capture(captures / "h200-dense-graph" / "kineto_graph.json.gz"));
+      testing::read_capture(captures / "h200-dense-graph" / "kineto_graph.json.gz").value());
   EXPECT_EQ(found.rows.size(), 47U);
   EXPECT_EQ(sums_of(found), (Sums{3050, 68671356, 37454022, 25680298, 10979112, 1570}));
   EXPECT_EQ(found.kernels, 972U);
@@ -312,7 +312,7 @@ TEST(OperatorsOfCaptures, AgreeWithPlainPython) {
 TEST(OperatorsOfCaptures, AgreeWithPlainPythonOnOtherPeoplesTraces) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   const auto found_in = [&](std::string_view name) {
-    return find_operators(testing::read_capture(captures / "public" / name));
+    return find_operators(testing::read_capture(captures / "public" / name).value());
   };
   const Operators qwen =
       found_in("AMD-AGI+TraceLens__h100_Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz");
