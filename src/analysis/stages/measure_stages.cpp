@@ -249,6 +249,16 @@ void measure_served_token_times(Stages& stages) {
   }
 }
 
+void sum_up(const Trace& trace, Stages& stages) {
+  for (size_t i = 0; i < stages.stages.size(); ++i) summarise_stage(stages, i);
+  stages.coverage = measure_coverage(trace, stages.owners);
+  if (stages.serving) {
+    measure_served_token_times(stages);
+  } else {
+    measure_token_times(stages);
+  }
+}
+
 }  // namespace
 
 void measure_stages(const Trace& trace, Stages& stages, Diagnostics& diagnostics) {
@@ -263,13 +273,16 @@ void measure_stages(const Trace& trace, Stages& stages, Diagnostics& diagnostics
   order_instances(stages);  // their starts may have moved
   order_steps(stages);
   flag_warmup(stages, diagnostics);
-  for (size_t i = 0; i < stages.stages.size(); ++i) summarise_stage(stages, i);
-  stages.coverage = measure_coverage(trace, stages.owners);
-  if (stages.serving) {
-    measure_served_token_times(stages);
-  } else {
-    measure_token_times(stages);
+  sum_up(trace, stages);
+}
+
+void measure_again(const Trace& trace, Stages& stages) {
+  const MeteredWork work = meter_work(trace, stages);
+  for (size_t i = 0; i < stages.instances.size(); ++i) {
+    stages.instances[i].work = work.instances[i].work();
   }
+  for (size_t i = 0; i < stages.steps.size(); ++i) stages.steps[i].work = work.steps[i].work();
+  sum_up(trace, stages);
 }
 
 }  // namespace llmprof

@@ -200,7 +200,6 @@ class StageRules::Compiled {
     const Caught caught(*rule->expression, rule->places, label);
     switch (rule->means) {
       case Kind::step:
-        if (!meaning.step_kind) meaning.step_kind = StepKind::decode;
         meaning.batch = caught.number(kBatch);
         meaning.tokens = caught.number(kTokens);
         break;
