@@ -29,7 +29,8 @@ class Sweep {
         stages_(stages),
         budgets_(budgets),
         busy_(busy_devices(trace, stages.owners)),
-        causes_(trace, busy_),
+        calls_(trace),
+        causes_(trace, calls_, busy_),
         part_of_name_(trace.strings.size(), kUnknownPart),
         names_(names),
         launched_(trace.launches.size(), false),
@@ -52,16 +53,16 @@ class Sweep {
         continue;
       }
       progress.charge.finish(times);
-      GapFound gap = gap_at(InstanceId(i), progress.until, instance.end);
-      gap.before = progress.last;
-      gap.has_before = true;
-      settle(gap, causes_.at_edge(instance.device, gap.start, gap.end),
-             BudgetPart::idle_after_last);
+      settle_edge(InstanceId(i), progress.until, instance.end, BudgetPart::idle_after_last,
+                  &progress.last, nullptr);
     }
   }
 
-  [[nodiscard]] const LongestGaps& gaps() const { return gaps_; }
-  IdleCauses& causes() { return causes_; }
+  void explain() {
+    budgets_.gaps = gaps_.longest(trace_, names_, calls_);
+    budgets_.repeated_gaps = gaps_.repeated(trace_, names_, calls_);
+    budgets_.slow_steps = find_slow_steps(trace_, stages_, names_, calls_, causes_);
+  }
 
  private:
   static constexpr uint8_t kUnknownPart = UINT8_MAX;
@@ -76,12 +77,8 @@ class Sweep {
 
     Progress& progress = progress_[work.instance.index()];
     if (!progress.begun) {
-      GapFound gap = gap_at(work.instance, instance.start, start);
-      gap.after = work;
-      gap.has_after = true;
-      gap.step = work.step;
-      settle(gap, causes_.at_edge(instance.device, gap.start, gap.end),
-             BudgetPart::idle_before_first);
+      settle_edge(work.instance, instance.start, start, BudgetPart::idle_before_first, nullptr,
+                  &work);
     } else if (start > progress.until) {
       settle_between(progress, work, start);
     }
@@ -112,38 +109,48 @@ class Sweep {
     return part;
   }
 
-  static GapFound gap_at(InstanceId instance, Nanoseconds start, Nanoseconds end) {
-    GapFound gap;
-    gap.instance = instance;
-    gap.start = start;
-    gap.end = end;
-    return gap;
-  }
-
   void settle_between(const Progress& progress, const GpuWorkRow& work, Nanoseconds start) {
     const bool later = work.launch.valid() && launched_[work.launch.index()];
-    const DeviceId device = stages_.instances[work.instance.index()].device;
-    const IdleSplit split = causes_.between(device, progress.until, start, work.launch, later);
-    GapFound gap = gap_at(work.instance, progress.until, start);
-    gap.before = progress.last;
-    gap.after = work;
-    gap.has_before = gap.has_after = true;
-    gap.in_graph = later;
-    gap.step = work.step;
-    settle(gap, split, BudgetPart::unattributed);
+    const StageInstance& instance = stages_.instances[work.instance.index()];
+    const IdleSplit split =
+        causes_.between(instance.device, progress.until, start, work.launch, later);
+    settle(work.instance, progress.until, start, split, BudgetPart::unattributed, &progress.last,
+           &work, later);
+    if (!instance.warmup && progress.last.step != work.step) {
+      split.charge_to(budgets_.stages[instance.stage].between_steps, BudgetPart::unattributed);
+    }
   }
 
-  // `edge` is what split.edge is charged to.
-  void settle(GapFound& gap, const IdleSplit& split, BudgetPart edge) {
-    split.charge_to(budgets_.instances[gap.instance.index()], edge);
-    const StageInstance& instance = stages_.instances[gap.instance.index()];
-    gap.idle = split.idle();
-    if (instance.warmup || gap.idle <= 0) return;
-    gap.cause = split.cause(edge);
-    StageBudget& stage = budgets_.stages[instance.stage];
-    ++stage.gaps[static_cast<size_t>(gap.cause)];
-    const bool new_step = gap.has_before && gap.has_after && gap.before.step != gap.after.step;
-    if (new_step) split.charge_to(stage.between_steps, edge);
+  void settle_edge(InstanceId id, Nanoseconds start, Nanoseconds end, BudgetPart edge,
+                   const GpuWorkRow* before, const GpuWorkRow* after) {
+    const DeviceId device = stages_.instances[id.index()].device;
+    settle(id, start, end, causes_.at_edge(device, start, end), edge, before, after, false);
+  }
+
+  // `edge` is what split.edge is charged to; `before` and `after` are null at the edges.
+  void settle(InstanceId id, Nanoseconds start, Nanoseconds end, const IdleSplit& split,
+              BudgetPart edge, const GpuWorkRow* before, const GpuWorkRow* after, bool in_graph) {
+    split.charge_to(budgets_.instances[id.index()], edge);
+    const StageInstance& instance = stages_.instances[id.index()];
+    const Nanoseconds idle = split.idle();
+    if (instance.warmup || idle <= 0) return;
+    const BudgetPart cause = split.cause(edge);
+    ++budgets_.stages[instance.stage].gaps[static_cast<size_t>(cause)];
+    if (!gaps_.wants(instance.stage, idle)) return;
+    GapFound gap;
+    gap.instance = id;
+    gap.start = start;
+    gap.end = end;
+    gap.idle = idle;
+    gap.cause = cause;
+    gap.in_graph = in_graph;
+    gap.has_before = before != nullptr;
+    if (before != nullptr) gap.before = *before;
+    gap.has_after = after != nullptr;
+    if (after != nullptr) {
+      gap.after = *after;
+      gap.step = after->step;
+    }
     gaps_.offer(instance.stage, gap);
   }
 
@@ -151,6 +158,7 @@ class Sweep {
   const Stages& stages_;
   Budgets& budgets_;
   std::vector<CoveredTime> busy_;
+  CallsByThread calls_;
   IdleCauses causes_;
   std::vector<uint8_t> part_of_name_;  // by string
   const DescribedNames& names_;
@@ -185,8 +193,7 @@ Budgets time_budgets(const Trace& trace, const Stages& stages, const DescribedNa
   each_gpu_work(trace, stages.owners, [&](const GpuWorkRow& work) { sweep.add(work); });
   sweep.finish();
   sum_up(stages, budgets);
-  budgets.gaps = sweep.gaps().in_words(trace, names);
-  budgets.slow_steps = find_slow_steps(trace, stages, names, sweep.causes());
+  sweep.explain();
   return budgets;
 }
 

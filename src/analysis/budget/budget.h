@@ -53,6 +53,14 @@ struct IdleGap {
   [[nodiscard]] Nanoseconds length() const { return end - start; }
 };
 
+// Long gaps at the same place of a stage: between the same two pieces of GPU work, each at least
+// half as long as the longest of them.
+struct RepeatedGap {
+  IdleGap longest;
+  uint64_t count = 0;     // at least 2
+  Nanoseconds total = 0;  // idle time in all of them
+};
+
 struct StageBudget {
   uint32_t stage = 0;
   uint64_t instances = 0;  // that are no warm-up
@@ -78,7 +86,8 @@ struct Budgets {
   std::vector<PartTimes> instances;  // one an instance; the parts of each sum to its wall time
   std::vector<StageBudget> stages;   // one a stage
   std::vector<IdleGap> gaps;         // the longest of each stage, longest first, at most 10 a stage
-  std::vector<SlowStep> slow_steps;  // the slowest of each stage, at most 5 a stage
+  std::vector<RepeatedGap> repeated_gaps;  // by stage, the largest total first, at most 3 a stage
+  std::vector<SlowStep> slow_steps;        // the slowest of each stage, at most 5 a stage
 };
 
 // An instance without any GPU work is unattributed altogether: there is no launch to ask why.

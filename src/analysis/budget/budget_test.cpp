@@ -314,6 +314,28 @@ TEST(TimeBudget, KeepsTheTenLongestGapsOfAStage) {
   }
 }
 
+// Three stalls of 500, 400 and 260 before attention, at least half of 500; the fourth, of 100, and
+// the gaps of 10 before norm are no part of it.
+TEST(TimeBudget, FindsLongGapsThatComeBack) {
+  TestTrace t;
+  t.instance(t.stage("decode"), 0, 10000);
+  Nanoseconds at = 0;
+  for (const Nanoseconds stall : {500, 100, 400, 260}) {
+    t.launched("gemm", at - 2, at, at + 100);
+    at += 100 + stall;
+    t.launched("attention", at - 2, at, at + 100);
+    at += 110;
+    t.launched("norm", at - 2, at, at + 100);
+    at += 100;
+  }
+  const Budgets budgets = t.budgets();
+  ASSERT_FALSE(budgets.repeated_gaps.empty());
+  EXPECT_EQ(budgets.repeated_gaps[0].count, 3U);
+  EXPECT_EQ(budgets.repeated_gaps[0].total, 1160);
+  EXPECT_EQ(budgets.repeated_gaps[0].longest.length(), 500);
+  EXPECT_EQ(budgets.repeated_gaps[0].longest.work_after, "attention");
+}
+
 // ---- against an oracle that looks at every nanosecond on its own
 
 struct Random {

@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace llmprof {
+namespace {
+
+constexpr size_t kPlainSteps = 3;
+
+}  // namespace
 
 void CoveredTime::add(Nanoseconds start, Nanoseconds end) {
   if (end <= start) return;
@@ -18,11 +23,17 @@ void CoveredTime::add(Nanoseconds start, Nanoseconds end) {
   }
 }
 
-// Doubles its stride away from `place` until the answer is enclosed, then halves.
+// Most questions are about the interval of the last one or the next: a few plain steps come first.
+// Then it doubles its stride away from `place` until the answer is enclosed, then halves.
 size_t CoveredTime::started(Nanoseconds time, size_t place) const {
   const size_t count = intervals_.size();
   const auto starts_before = [&](size_t row) { return intervals_[row].start < time; };
   size_t low = std::min(place, count);
+  if (low == 0 || starts_before(low - 1)) {
+    for (const size_t near = std::min(low + kPlainSteps, count); low < near; ++low) {
+      if (!starts_before(low)) return low;
+    }
+  }
   size_t high = low;
   size_t stride = 1;
   if (low > 0 && !starts_before(low - 1)) {
@@ -60,6 +71,7 @@ Nanoseconds CoveredTime::within(Nanoseconds from, Nanoseconds to, size_t& place)
 
 CoveredTime CoveredTime::outside(const CoveredTime& other) const {
   CoveredTime rest;
+  rest.reserve(intervals_.size());
   size_t place = 0;
   for (const Interval& interval : intervals_) {
     Nanoseconds from = interval.start;

@@ -10,6 +10,7 @@ namespace llmprof {
 // A union of intervals of time that answers how much of any interval it covers.
 class CoveredTime {
  public:
+  void reserve(size_t intervals) { intervals_.reserve(intervals); }
   // In order of their starts; what overlaps or touches becomes one.
   void add(Nanoseconds start, Nanoseconds end);
 

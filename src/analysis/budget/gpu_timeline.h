@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/budget/covered_time.h"
@@ -31,6 +32,11 @@ std::string work_name(const Trace& trace, const DescribedNames& names, GpuWorkKi
 inline StringId kernel_name(const Trace& trace, const GpuWorkRow& work) {
   return work.kind == GpuWorkKind::kernel ? trace.kernels.name[work.row] : StringId();
 }
+
+// Equal for rows that are the same work: kernels of one name, copies of one direction, replays of
+// one graph.
+using WorkKey = std::pair<GpuWorkKind, uint32_t>;
+WorkKey work_key(const Trace& trace, const GpuWorkRow& work);
 
 namespace detail {
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "analysis/budget/api_calls.h"
-#include "analysis/budget/intervals_by_thread.h"
 #include "analysis/budget/open_at.h"
 
 namespace llmprof {
@@ -34,58 +33,41 @@ bool matches(BudgetPart cause, const Piece& piece) {
   return piece.api.valid() && !piece.synchronising;
 }
 
-// The calls inside each question's time, without those inside other calls, and the time between.
-std::vector<std::vector<Piece>> pieces_of(const Trace& trace,
-                                          const std::vector<HostQuestion>& questions) {
-  IntervalsByThread wanted(trace.threads.size());
-  for (size_t i = 0; i < questions.size(); ++i) {
-    wanted.add(questions[i].thread, questions[i].from, questions[i].to, i);
-  }
-  wanted.order();
-  std::vector<std::vector<uint32_t>> calls(questions.size());
+// The piece that stands for a question: the longest one of its cause.
+Piece chosen_piece(const Trace& trace, const CallsByThread& calls, const HostQuestion& question) {
+  Piece best;
+  if (!question.thread.valid()) return best;
+  const auto offer = [&](Nanoseconds from, Nanoseconds to, StringId api) {
+    if (to - from <= best.length()) return;
+    const Piece piece{from, to, api, is_synchronising(trace.strings[api])};
+    if (matches(question.cause, piece)) best = piece;
+  };
   const LaunchTable& launches = trace.launches;
-  for (size_t row = 0; row < launches.size(); ++row) {
-    wanted.each_touched(
-        launches.thread[row], launches.start[row], launches.end[row],
-        [&](size_t question) { calls[question].push_back(static_cast<uint32_t>(row)); });
-  }
-
-  std::vector<std::vector<Piece>> pieces(questions.size());
-  for (size_t i = 0; i < questions.size(); ++i) {
-    std::sort(calls[i].begin(), calls[i].end(), [&](uint32_t a, uint32_t b) {
-      if (launches.start[a] != launches.start[b]) return launches.start[a] < launches.start[b];
-      return launches.end[a] > launches.end[b];
-    });
-    Nanoseconds until = questions[i].from;
-    for (const uint32_t row : calls[i]) {
-      const Nanoseconds from = std::max(until, launches.start[row]);
-      const Nanoseconds to = std::min(questions[i].to, launches.end[row]);
-      if (to <= from) continue;
-      if (from > until) pieces[i].push_back({until, from, StringId(), false});
-      const StringId api = launches.api[row];
-      pieces[i].push_back({from, to, api, is_synchronising(trace.strings[api])});
-      until = to;
-    }
-    if (questions[i].to > until) {
-      pieces[i].push_back({until, questions[i].to, StringId(), false});
-    }
-  }
-  return pieces;
+  Nanoseconds until = question.from;
+  calls.each_outermost(trace, question.thread, question.from, question.to, [&](uint32_t row) {
+    const Nanoseconds from = std::max(until, launches.start[row]);
+    const Nanoseconds to = std::min(question.to, launches.end[row]);
+    if (to <= from) return;
+    offer(until, from, StringId());
+    offer(from, to, launches.api[row]);
+    until = to;
+  });
+  offer(until, question.to, StringId());
+  return best;
 }
 
-// The piece that stands for a question: the longest one of its cause.
-Piece chosen_piece(const HostQuestion& question, const std::vector<Piece>& pieces) {
-  Piece best;
-  for (const Piece& piece : pieces) {
-    if (matches(question.cause, piece) && piece.length() > best.length()) best = piece;
+// PyTorch's emit_nvtx numbers its ranges: "aten::view, seq = 46208, op_id = 993761".
+std::string_view without_numbers(std::string_view range) {
+  for (const std::string_view number : {", seq = ", ", op_id = "}) {
+    range = range.substr(0, range.find(number));
   }
-  return best;
+  return range;
 }
 
 // "cudaLaunchKernel in aten::mul", "aten::item in decode_step", "host code in decode_step".
 std::string in_words(const Trace& trace, const Piece& piece, const OpenOnHost& open) {
   const std::string_view operation = trace.strings[open.operation];
-  const std::string_view range = trace.strings[open.range];
+  const std::string_view range = without_numbers(trace.strings[open.range]);
   if (piece.api.valid()) {
     const std::string_view call = plain_api_name(trace.strings[piece.api]);
     const std::string_view around = operation.empty() ? range : operation;
@@ -108,13 +90,12 @@ std::string queued_in_words(const Trace& trace, const HostQuestion& question) {
 
 }  // namespace
 
-std::vector<std::string> what_the_host_did(const Trace& trace,
+std::vector<std::string> what_the_host_did(const Trace& trace, const CallsByThread& calls,
                                            const std::vector<HostQuestion>& questions) {
-  const auto pieces = pieces_of(trace, questions);
   std::vector<Piece> chosen(questions.size());
   std::vector<HostMoment> moments(questions.size());
   for (size_t i = 0; i < questions.size(); ++i) {
-    chosen[i] = chosen_piece(questions[i], pieces[i]);
+    chosen[i] = chosen_piece(trace, calls, questions[i]);
     moments[i] = {questions[i].thread, chosen[i].from + chosen[i].length() / 2};
   }
   const std::vector<OpenOnHost> open = open_at(trace, moments);
@@ -131,9 +112,8 @@ std::vector<std::string> what_the_host_did(const Trace& trace,
     } else if (!question.launch.valid()) {
       answers[i] = kNoRecord;
     } else {
-      // The call had returned, and its work came late.
-      answers[i] = fmt::format(
-          "after {}", plain_api_name(trace.strings[trace.launches.api[question.launch.index()]]));
+      // A launch that itself synchronises: cudaMemcpy.
+      answers[i] = plain_api_name(trace.strings[trace.launches.api[question.launch.index()]]);
     }
   }
   return answers;

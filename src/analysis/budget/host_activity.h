@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analysis/budget/budget.h"
+#include "analysis/budget/calls_by_thread.h"
 
 namespace llmprof {
 
@@ -20,7 +21,7 @@ struct HostQuestion {
 // One answer a question: the CUDA call that took the longest in it, or else the operator and range
 // open in the longest time outside of calls: "cudaStreamSynchronize in aten::item", "aten::mul in
 // decode_step", "host code in decode_step"; "no record of the host".
-std::vector<std::string> what_the_host_did(const Trace& trace,
+std::vector<std::string> what_the_host_did(const Trace& trace, const CallsByThread& calls,
                                            const std::vector<HostQuestion>& questions);
 
 }  // namespace llmprof

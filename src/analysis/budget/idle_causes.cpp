@@ -43,32 +43,13 @@ struct IdleCauses::WaitingThread {
 
 IdleCauses::~IdleCauses() = default;
 
-IdleCauses::IdleCauses(const Trace& trace, const std::vector<CoveredTime>& busy)
+IdleCauses::IdleCauses(const Trace& trace, const CallsByThread& calls,
+                       const std::vector<CoveredTime>& busy)
     : trace_(trace),
+      calls_(calls),
       busy_(busy),
       busy_place_(busy.size(), 0),
-      synchronising_(trace),
-      first_call_(trace.threads.size() + 1, 0) {
-  const LaunchTable& launches = trace.launches;
-  for (const ThreadId thread : launches.thread) {
-    if (thread.valid()) ++first_call_[thread.index() + 1];
-  }
-  for (size_t i = 1; i < first_call_.size(); ++i) first_call_[i] += first_call_[i - 1];
-  calls_.resize(first_call_.back());
-  std::vector<uint32_t> next(first_call_.begin(), first_call_.end() - 1);
-  for (size_t row = 0; row < launches.size(); ++row) {
-    const ThreadId thread = launches.thread[row];
-    if (thread.valid()) calls_[next[thread.index()]++] = static_cast<uint32_t>(row);
-  }
-  for (size_t thread = 0; thread + 1 < first_call_.size(); ++thread) {
-    const auto first = calls_.begin() + first_call_[thread];
-    const auto last = calls_.begin() + first_call_[thread + 1];
-    const auto earlier = [&](uint32_t a, uint32_t b) {
-      return launches.start[a] < launches.start[b];
-    };
-    if (!std::is_sorted(first, last, earlier)) std::sort(first, last, earlier);
-  }
-}
+      synchronising_(trace) {}
 
 IdleCauses::WaitingThread& IdleCauses::thread_beside(ThreadId thread, DeviceId device) {
   const auto is_it = [&](const WaitingThread& known) {
@@ -79,8 +60,8 @@ IdleCauses::WaitingThread& IdleCauses::thread_beside(ThreadId thread, DeviceId d
   if (slot) return *(last_ = slot.get());
   CoveredTime calls;
   CoveredTime synchronisation;
-  for (uint32_t i = first_call_[thread.index()]; i < first_call_[thread.index() + 1]; ++i) {
-    const uint32_t row = calls_[i];
+  calls.reserve(calls_.of(thread).size());
+  for (const uint32_t row : calls_.of(thread)) {
     const Nanoseconds start = trace_.launches.start[row];
     const Nanoseconds end = trace_.launches.end[row];
     calls.add(start, end);
@@ -122,12 +103,12 @@ IdleSplit IdleCauses::between(DeviceId device, Nanoseconds from, Nanoseconds to,
     return split;
   }
   const Nanoseconds called = std::clamp(trace_.launches.start[launch.index()], from, to);
-  const Nanoseconds idle_before = called - from - occupied(device, from, called);
+  const Nanoseconds others = split.occupied == 0 ? 0 : occupied(device, from, called);
   WaitingThread& thread = thread_beside(trace_.launches.thread[launch.index()], device);
   const Nanoseconds calls = thread.in_calls.within(from, called, thread.calls_place);
   split.synchronisation =
       thread.in_synchronisation.within(from, called, thread.synchronisation_place);
-  split.host = idle_before - calls;
+  split.host = called - from - others - calls;
   split.launch = idle - split.host - split.synchronisation;
   return split;
 }

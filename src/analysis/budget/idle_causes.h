@@ -7,6 +7,7 @@
 
 #include "analysis/budget/api_calls.h"
 #include "analysis/budget/budget.h"
+#include "analysis/budget/calls_by_thread.h"
 #include "analysis/budget/covered_time.h"
 
 namespace llmprof {
@@ -33,8 +34,8 @@ struct IdleSplit {
 // time.
 class IdleCauses {
  public:
-  // `busy` holds one entry a device and must outlive this.
-  IdleCauses(const Trace& trace, const std::vector<CoveredTime>& busy);
+  // `busy` holds one entry a device. All three must outlive this.
+  IdleCauses(const Trace& trace, const CallsByThread& calls, const std::vector<CoveredTime>& busy);
   ~IdleCauses();
   IdleCauses(const IdleCauses&) = delete;
   IdleCauses& operator=(const IdleCauses&) = delete;
@@ -52,11 +53,10 @@ class IdleCauses {
   Nanoseconds occupied(DeviceId device, Nanoseconds from, Nanoseconds to);
 
   const Trace& trace_;
+  const CallsByThread& calls_;
   const std::vector<CoveredTime>& busy_;
   std::vector<size_t> busy_place_;
   SynchronisingCalls synchronising_;
-  std::vector<uint32_t> first_call_;  // by thread: where its rows begin in calls_
-  std::vector<uint32_t> calls_;       // rows of the launches, by thread, then start
   std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<WaitingThread>> beside_;
   WaitingThread* last_ = nullptr;
 };

@@ -1,9 +1,37 @@
 #include "analysis/budget/open_at.h"
 
-#include "analysis/budget/intervals_by_thread.h"
+#include <algorithm>
 
 namespace llmprof {
 namespace {
+
+// Moments found by the thread and time of each row of a large table.
+class MomentsByThread {
+ public:
+  MomentsByThread(size_t threads, const std::vector<HostMoment>& moments)
+      : moments_(moments), by_thread_(threads) {
+    for (uint32_t i = 0; i < moments.size(); ++i) {
+      if (moments[i].thread.valid()) by_thread_[moments[i].thread.index()].push_back(i);
+    }
+    for (auto& rows : by_thread_) {
+      std::sort(rows.begin(), rows.end(),
+                [&](uint32_t a, uint32_t b) { return moments[a].time < moments[b].time; });
+    }
+  }
+  // Calls visit(moment) for those in [start, end).
+  template <class Visit>
+  void each_in(ThreadId thread, Nanoseconds start, Nanoseconds end, Visit&& visit) const {
+    if (!thread.valid() || by_thread_[thread.index()].empty()) return;
+    const auto& rows = by_thread_[thread.index()];
+    auto row = std::partition_point(rows.begin(), rows.end(),
+                                    [&](uint32_t i) { return moments_[i].time < start; });
+    for (; row != rows.end() && moments_[*row].time < end; ++row) visit(*row);
+  }
+
+ private:
+  const std::vector<HostMoment>& moments_;
+  std::vector<std::vector<uint32_t>> by_thread_;  // in order of time
+};
 
 // Keeps the row that started last among those open, the shorter of two that started together.
 class Innermost {
@@ -28,11 +56,7 @@ class Innermost {
 }  // namespace
 
 std::vector<OpenOnHost> open_at(const Trace& trace, const std::vector<HostMoment>& moments) {
-  IntervalsByThread wanted(trace.threads.size());
-  for (size_t i = 0; i < moments.size(); ++i) {
-    wanted.add(moments[i].thread, moments[i].time, moments[i].time, i);
-  }
-  wanted.order();
+  const MomentsByThread wanted(trace.threads.size(), moments);
 
   std::vector<uint8_t> has_operators(trace.threads.size(), 0);
   Innermost operators(moments.size());
@@ -43,7 +67,7 @@ std::vector<OpenOnHost> open_at(const Trace& trace, const std::vector<HostMoment
     has_operators[thread.index()] = 1;
     const Nanoseconds start = operations.start[row];
     const Nanoseconds end = operations.end[row];
-    wanted.each_touched(thread, start, end, [&](size_t moment) {
+    wanted.each_in(thread, start, end, [&](size_t moment) {
       operators.offer(moment, start, end, operations.name[row]);
     });
   }
@@ -56,8 +80,8 @@ std::vector<OpenOnHost> open_at(const Trace& trace, const std::vector<HostMoment
     if (!on_a_thread) continue;
     const Nanoseconds start = ranges.start[row];
     const Nanoseconds end = ranges.end[row];
-    wanted.each_touched(ranges.thread[row], start, end,
-                        [&](size_t moment) { labels.offer(moment, start, end, ranges.text[row]); });
+    wanted.each_in(ranges.thread[row], start, end,
+                   [&](size_t moment) { labels.offer(moment, start, end, ranges.text[row]); });
   }
 
   std::vector<OpenOnHost> open(moments.size());

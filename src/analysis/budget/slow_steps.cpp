@@ -25,20 +25,6 @@ struct WorkInStep {
 };
 using StepWork = std::vector<WorkInStep>;
 
-// What makes two rows the same work in two steps.
-using WorkKey = std::pair<GpuWorkKind, uint32_t>;
-WorkKey key_of(const Trace& trace, const GpuWorkRow& work) {
-  switch (work.kind) {
-    case GpuWorkKind::kernel:
-      return {work.kind, trace.kernels.name[work.row].value};
-    case GpuWorkKind::graph_replay:
-      return {work.kind, trace.graph_replays.graph[work.row]};
-    case GpuWorkKind::memory_operation:
-      break;
-  }
-  return {work.kind, trace.memory_operations.detail[work.row].value};
-}
-
 // The GPU work of the wanted steps only.
 std::map<uint32_t, StepWork> work_of(const Trace& trace, const Stages& stages,
                                      const std::vector<StepOutlier>& outliers) {
@@ -74,14 +60,14 @@ std::vector<Growth> growth_of_work(const Trace& trace, const StepWork& slow,
                                    const StepWork& usual) {
   std::map<WorkKey, Growth> by_key;
   for (const WorkInStep& entry : slow) {
-    Growth& growth = by_key[key_of(trace, entry.work)];
+    Growth& growth = by_key[work_key(trace, entry.work)];
     growth.longer += entry.work.end - entry.work.start;
     ++growth.calls;
     ++growth.more_calls;
     growth.where = &entry;
   }
   for (const WorkInStep& entry : usual) {
-    const auto found = by_key.find(key_of(trace, entry.work));
+    const auto found = by_key.find(work_key(trace, entry.work));
     if (found == by_key.end()) continue;
     found->second.longer -= entry.work.end - entry.work.start;
     --found->second.more_calls;
@@ -94,7 +80,7 @@ std::vector<Growth> growth_of_work(const Trace& trace, const StepWork& slow,
 bool same_sequence(const Trace& trace, const StepWork& a, const StepWork& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [&](const WorkInStep& x, const WorkInStep& y) {
-                      return key_of(trace, x.work) == key_of(trace, y.work);
+                      return work_key(trace, x.work) == work_key(trace, y.work);
                     });
 }
 
@@ -110,13 +96,13 @@ std::vector<Growth> growth_of_gaps(const Trace& trace, const StepWork& slow,
   }
   std::map<WorkKey, Growth> by_key;
   for (const WorkInStep& entry : slow) {
-    Growth& growth = by_key[key_of(trace, entry.work)];
+    Growth& growth = by_key[work_key(trace, entry.work)];
     growth.longer += entry.gap;
     ++growth.calls;
     if (growth.where == nullptr || entry.gap > growth.where->gap) growth.where = &entry;
   }
   for (const WorkInStep& entry : usual) {
-    const auto found = by_key.find(key_of(trace, entry.work));
+    const auto found = by_key.find(work_key(trace, entry.work));
     if (found != by_key.end()) found->second.longer -= entry.gap;
   }
   for (const auto& [key, growth] : by_key) growths.push_back(growth);
@@ -189,7 +175,8 @@ HostQuestion question_about(const Trace& trace, const Stages& stages, IdleCauses
 }  // namespace
 
 std::vector<SlowStep> find_slow_steps(const Trace& trace, const Stages& stages,
-                                      const DescribedNames& names, IdleCauses& causes) {
+                                      const DescribedNames& names, const CallsByThread& calls,
+                                      IdleCauses& causes) {
   const std::vector<StepOutlier> outliers = step_outliers(stages, kMostSteps);
   std::vector<SlowStep> steps;
   if (outliers.empty()) return steps;
@@ -208,7 +195,7 @@ std::vector<SlowStep> find_slow_steps(const Trace& trace, const Stages& stages,
     }
     steps.push_back(std::move(step));
   }
-  const std::vector<std::string> answers = what_the_host_did(trace, questions);
+  const std::vector<std::string> answers = what_the_host_did(trace, calls, questions);
   for (size_t i = 0; i < answers.size(); ++i) {
     const auto [step, reason] = asked_for[i];
     steps[step].reasons[reason].what += fmt::format(" (host: {})", answers[i]);
