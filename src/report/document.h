@@ -27,6 +27,15 @@ struct BulletList {
   std::vector<std::string> items;
 };
 
+// Files beside the report, each with what it holds.
+struct LinkList {
+  struct Link {
+    std::string file;
+    std::string about;
+  };
+  std::vector<Link> links;
+};
+
 struct Column {
   enum class Kind { text, number, code };  // numbers are right-aligned, code is shown as typed
   std::string title;
@@ -38,7 +47,7 @@ struct Table {
   std::vector<std::vector<std::string>> rows;
 };
 
-using Block = std::variant<Heading, Paragraph, Callout, BulletList, Table>;
+using Block = std::variant<Heading, Paragraph, Callout, BulletList, LinkList, Table>;
 
 struct Document {
   std::vector<Block> blocks;

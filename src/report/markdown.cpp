@@ -12,6 +12,16 @@ std::string cell(const Column& column, std::string_view text) {
   return column.kind == Column::Kind::code ? markdown_code(text) : markdown_text(text);
 }
 
+bool is_word(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         (static_cast<unsigned char>(c) & 0x80U) != 0;
+}
+
+// There an underscore would begin or end emphasis; names like total_ms stay as they are.
+bool at_word_edge(std::string_view text, size_t i) {
+  return i == 0 || i + 1 == text.size() || !is_word(text[i - 1]) || !is_word(text[i + 1]);
+}
+
 class Writer {
  public:
   void operator()(const Heading& heading) {
@@ -25,6 +35,12 @@ class Writer {
   }
   void operator()(const BulletList& list) {
     for (const std::string& item : list.items) out_ += "- " + markdown_text(item) + '\n';
+    out_ += '\n';
+  }
+  void operator()(const LinkList& list) {
+    for (const auto& [file, about] : list.links) {
+      out_ += "- [" + markdown_text(file) + "](" + file + "): " + markdown_text(about) + '\n';
+    }
     out_ += '\n';
   }
   void operator()(const Table& table) {
@@ -57,11 +73,15 @@ class Writer {
 }  // namespace
 
 std::string markdown_text(std::string_view text) {
-  // An underscore matters only at the edge of a word, so names like total_ms stay as they are.
   constexpr std::string_view kSpecial = "\\`*[]<>|#~";
+  const std::string clean = to_printable(text);
   std::string escaped;
-  for (const char c : to_printable(text)) {
-    if (kSpecial.find(c) != std::string_view::npos) escaped += '\\';
+  escaped.reserve(clean.size());
+  for (size_t i = 0; i < clean.size(); ++i) {
+    const char c = clean[i];
+    if (kSpecial.find(c) != std::string_view::npos || (c == '_' && at_word_edge(clean, i))) {
+      escaped += '\\';
+    }
     if (c == '&') {
       escaped += "&amp;";
     } else {

@@ -31,6 +31,12 @@ class Writer {
     for (const std::string& item : list.items) out_ += "  - " + to_printable(item) + '\n';
     out_ += '\n';
   }
+  void operator()(const LinkList& list) {
+    for (const auto& [file, about] : list.links) {
+      out_ += "  - " + to_printable(file) + ": " + to_printable(about) + '\n';
+    }
+    out_ += '\n';
+  }
   void operator()(const Table& table) {
     const size_t count = table.columns.size();
     std::vector<std::vector<std::string>> lines(1);

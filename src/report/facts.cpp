@@ -1,0 +1,241 @@
+#include "report/facts.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+
+namespace llmprof {
+namespace {
+
+constexpr double kNanosecondsPerSecond = 1e9;
+constexpr double kNanosecondsPerMillisecond = 1e6;
+constexpr size_t kLongestName = 60;
+
+std::optional<double> ratio(double part, double whole) {
+  if (whole <= 0) return std::nullopt;
+  return part / whole;
+}
+
+std::optional<double> ratio(uint64_t part, uint64_t whole) {
+  return ratio(static_cast<double>(part), static_cast<double>(whole));
+}
+
+double total(const Statistics& statistics) {
+  return statistics.mean * static_cast<double>(statistics.count);
+}
+
+void count_instances(const Stages& stages, std::vector<StageFacts>& facts) {
+  for (const StageInstance& instance : stages.instances) {
+    StageFacts& stage = facts[instance.stage];
+    ++stage.instances;
+    if (instance.warmup) {
+      ++stage.warmups;
+    } else {
+      stage.steps += instance.step_count;
+    }
+  }
+  for (const Step& step : stages.steps) {
+    const StageInstance& instance = stages.instances[step.instance.index()];
+    if (step.kind == StepKind::decode && !instance.warmup) ++facts[instance.stage].decode_steps;
+  }
+}
+
+void add_budget(const StageBudget& budget, StageFacts& stage) {
+  if (budget.instances == 0) return;
+  const auto instances = static_cast<double>(budget.instances);
+  Nanoseconds wall = 0;
+  for (const Nanoseconds time : budget.total) wall += time;
+  Nanoseconds idle = 0;
+  for (size_t part = 0; part < kBudgetParts; ++part) {
+    const Nanoseconds time = budget.total[part];
+    if (is_idle(part)) idle += time;
+    if (time == 0) continue;
+    const auto of_all = static_cast<double>(time);
+    stage.budget.push_back({part, time, of_all / instances, of_all / static_cast<double>(wall),
+                            ratio(of_all, static_cast<double>(stage.decode_steps))});
+  }
+  std::stable_sort(stage.budget.begin(), stage.budget.end(),
+                   [](const BudgetRow& a, const BudgetRow& b) { return a.total > b.total; });
+  stage.wall_per_step = ratio(static_cast<double>(wall), static_cast<double>(stage.decode_steps));
+  stage.idle = static_cast<double>(idle) / instances;
+  stage.idle_share = ratio(static_cast<double>(idle), static_cast<double>(wall));
+}
+
+void add_utilization(const StageUtilization& use, const Stage& stage, StageFacts& facts) {
+  facts.utilization = &use;
+  if (use.floor) facts.wall_over_floor = ratio(stage.wall.mean, static_cast<double>(*use.floor));
+  facts.intensity = ratio(use.cost.flops(), use.cost.bytes());
+  if (use.peak_flops > 0) facts.ridge = ratio(use.peak_flops, use.peak_bandwidth);
+}
+
+std::vector<StageFacts> stage_facts(const Profile& profile) {
+  const Stages& stages = profile.stages;
+  std::vector<StageFacts> facts(stages.stages.size());
+  count_instances(stages, facts);
+  for (const StageBudget& budget : profile.budgets.stages) add_budget(budget, facts[budget.stage]);
+  for (const StageUtilization& use : profile.utilization.stages) {
+    add_utilization(use, stages.stages[use.stage], facts[use.stage]);
+  }
+  double all = 0;
+  for (const Stage& stage : stages.stages) all += total(stage.wall);
+  for (size_t i = 0; i < facts.size(); ++i) {
+    const Stage& stage = stages.stages[i];
+    facts[i].share_of_stage_time = ratio(total(stage.wall), all).value_or(0);
+    facts[i].busy_share = ratio(total(stage.busy), total(stage.wall));
+  }
+  return facts;
+}
+
+const Stage* find_stage(const Stages& stages, std::string_view name) {
+  const auto found = std::find_if(stages.stages.begin(), stages.stages.end(),
+                                  [&](const Stage& stage) { return stage.name == name; });
+  return found == stages.stages.end() || found->wall.count == 0 ? nullptr : &*found;
+}
+
+std::string_view part_of_layer(std::string_view name) {
+  const size_t slash = name.find('/');
+  return slash == std::string_view::npos ? name : name.substr(slash + 1);
+}
+
+// "outside layers" is a row of its own beside the layers.
+bool is_layer(const LayerRow& row) { return !row.part && row.name != "outside layers"; }
+
+LayerSummary summarise_layers(const std::vector<LayerRow>& rows, uint32_t stage) {
+  LayerSummary summary;
+  summary.stage = stage;
+  std::map<std::string_view, double> parts;
+  double all = 0;
+  double in_layers = 0;
+  double in_parts = 0;
+  for (const LayerRow& row : rows) {
+    if (row.stage != stage) continue;
+    const double time = per_pass(row, row.kernel_sum);
+    if (is_layer(row)) {
+      summary.min = summary.layers == 0 ? time : std::min(summary.min, time);
+      summary.max = std::max(summary.max, time);
+      ++summary.layers;
+      in_layers += time;
+    } else {
+      parts[part_of_layer(row.name)] += time;
+      if (row.part) in_parts += time;
+    }
+    if (!row.part) all += time;
+  }
+  if (summary.layers > 0) summary.mean = in_layers / static_cast<double>(summary.layers);
+  if (in_layers > in_parts) {
+    parts[in_parts > 0 ? "layers, outside of their parts" : "layers"] = in_layers - in_parts;
+  }
+  for (const auto& [name, time] : parts) {
+    summary.parts.push_back({std::string(name), time, ratio(time, all).value_or(0)});
+  }
+  std::stable_sort(summary.parts.begin(), summary.parts.end(),
+                   [](const auto& a, const auto& b) { return a.time > b.time; });
+  return summary;
+}
+
+std::vector<LayerSummary> layer_summaries(const Profile& profile) {
+  std::vector<LayerSummary> summaries;
+  for (uint32_t stage = 0; stage < profile.stages.stages.size(); ++stage) {
+    LayerSummary summary = summarise_layers(profile.layers.rows, stage);
+    if (summary.layers > 0) summaries.push_back(std::move(summary));
+  }
+  return summaries;
+}
+
+std::vector<Stage1Row> stage1_rows(const Profile& profile) {
+  std::vector<Stage1Row> rows;
+  const auto& workload = profile.trace->workload;
+  if (!workload) return rows;
+  for (const WorkloadMetrics::StageTiming& timing : workload->stages) {
+    Stage1Row row;
+    row.stage = timing.name;
+    row.mean_ms = timing.mean_ms;
+    row.std_ms = timing.std_ms;
+    if (const Stage* stage = find_stage(profile.stages, timing.name)) {
+      row.captured_ms = stage->wall.mean / kNanosecondsPerMillisecond;
+      row.captured_over_stage1 = ratio(*row.captured_ms, timing.mean_ms);
+    }
+    rows.push_back(std::move(row));
+  }
+  for (const WorkloadMetrics::StageMfu& mfu : workload->mfu_per_stage) {
+    auto row = std::find_if(rows.begin(), rows.end(),
+                            [&](const Stage1Row& known) { return known.stage == mfu.name; });
+    if (row == rows.end()) {
+      rows.emplace_back().stage = mfu.name;
+      row = rows.end() - 1;
+    }
+    row->mfu = mfu.mfu;
+  }
+  return rows;
+}
+
+void add_token_rates(const Profile& profile, Facts& facts) {
+  const auto& per_token = profile.stages.time_per_output_token;
+  if (!per_token || per_token->mean <= 0) return;
+  facts.tokens_per_s_per_sequence = kNanosecondsPerSecond / per_token->mean;
+  if (const auto& batch = profile.utilization.workload.batch) {
+    facts.tokens_per_s = *facts.tokens_per_s_per_sequence * static_cast<double>(batch->value);
+  }
+}
+
+}  // namespace
+
+Facts derive_facts(const Profile& profile) {
+  Facts facts;
+  const Stages& stages = profile.stages;
+  facts.stages = stage_facts(profile);
+  double wall = 0;
+  double busy = 0;
+  for (size_t i = 0; i < facts.stages.size(); ++i) {
+    facts.decode_steps += facts.stages[i].decode_steps;
+    wall += total(stages.stages[i].wall);
+    busy += total(stages.stages[i].busy);
+  }
+  facts.busy_share = ratio(busy, wall);
+  const Stage* prefill = find_stage(stages, "prefill");
+  const Stage* decode = find_stage(stages, "decode");
+  if (!stages.serving && prefill != nullptr && decode != nullptr) {
+    facts.request = prefill->wall.mean + decode->wall.mean;
+  }
+  add_token_rates(profile, facts);
+  facts.kernels_in_stages = ratio(stages.coverage.kernels_in_stages, stages.coverage.kernels);
+  facts.time_in_stages = ratio(static_cast<double>(stages.coverage.time_in_stages),
+                               static_cast<double>(stages.coverage.time));
+  facts.layers = layer_summaries(profile);
+  facts.stage1 = stage1_rows(profile);
+  return facts;
+}
+
+std::optional<double> time_per_token(const Facts& facts, const std::vector<StageTime>& stages) {
+  Nanoseconds time = 0;
+  for (size_t i = 0; i < stages.size(); ++i) {
+    if (facts.stages[i].decode_steps > 0) time += stages[i].steady_total;
+  }
+  if (time == 0) return std::nullopt;
+  return static_cast<double>(time) / static_cast<double>(facts.decode_steps);
+}
+
+std::optional<double> tokens_per_second(const BatchTime& batch) {
+  return ratio(static_cast<double>(batch.batch) * kNanosecondsPerSecond, batch.step_wall.mean);
+}
+
+double per_pass(const LayerRow& row, Nanoseconds time) {
+  return static_cast<double>(time) / static_cast<double>(std::max<uint64_t>(row.passes, 1));
+}
+
+KernelNames::KernelNames(const Profile& profile) : profile_(&profile) {
+  for (size_t i = 0; i < profile.ranking.rows.size(); ++i) {
+    rows_.emplace(profile.ranking.rows[i].name, i);
+  }
+}
+
+std::string KernelNames::operator[](StringId name) const {
+  if (!name.valid()) return {};
+  if (const auto row = rows_.find(name); row != rows_.end()) {
+    return profile_->ranking.rows[row->second].description.short_name;
+  }
+  return shortened(to_printable(profile_->trace->strings[name]), kLongestName);
+}
+
+}  // namespace llmprof

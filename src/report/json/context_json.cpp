@@ -1,0 +1,81 @@
+#include "report/json/json_sections.h"
+
+namespace llmprof {
+
+Json context_json(const Profile& profile) {
+  const Trace& trace = *profile.trace;
+  Json captures = Json::array();
+  for (const Capture& capture : trace.captures) {
+    captures.push_back({{"path", to_printable(capture.path)},
+                        {"format", capture.format},
+                        {"tool", text_or_null(capture.tool)},
+                        {"tool_version", text_or_null(capture.tool_version)},
+                        {"schema_version", text_or_null(capture.schema_version)},
+                        {"driver", text_or_null(capture.driver_version)},
+                        {"cuda", text_or_null(capture.cuda_version)},
+                        {"wall_clock_ns", value_or_null(capture.wall_clock_ns)}});
+  }
+  Json gpus = Json::array();
+  for (size_t i = 0; i < trace.devices.size(); ++i) {
+    const Device& device = trace.devices[i];
+    gpus.push_back({{"device", device_label(trace, DeviceId(i))},
+                    {"name", text_or_null(device.name)},
+                    {"uuid", text_or_null(device.uuid)},
+                    {"compute_capability", text_or_null(device.compute_capability)},
+                    {"sm_count", number_or_null(device.sm_count)},
+                    {"memory_bytes", number_or_null(device.memory_bytes)},
+                    {"memory_bandwidth_bytes_per_s", number_or_null(device.memory_bandwidth)},
+                    {"clock_hz", number_or_null(device.clock_hz)}});
+  }
+  return {{"gpus", gpus}, {"captures", captures}};
+}
+
+Json totals_json(const Profile& profile) {
+  const Totals& totals = profile.totals;
+  Json devices = Json::array();
+  for (const DeviceTotals& device : totals.devices) {
+    devices.push_back({{"device", device.device},
+                       {"name", text_or_null(device.name)},
+                       {"kernel_count", device.kernel_count},
+                       {"kernel_sum_ms", milliseconds(device.kernel_sum)},
+                       {"gpu_busy_ms", milliseconds(device.busy)},
+                       {"span_ms", milliseconds(device.span)}});
+  }
+  Json json = {{"source", to_string(profile.ranking.source)},
+               {"kernel_count", totals.kernel_count},
+               {"kernel_sum_ms", milliseconds(totals.kernel_sum)},
+               {"kernel_sum_ns", totals.kernel_sum},
+               {"gpu_busy_ms", milliseconds(totals.busy)},
+               {"span_ms", milliseconds(totals.span)},
+               {"memory_operation_count", totals.memory_operation_count},
+               {"memory_operation_sum_ms", milliseconds(totals.memory_operation_sum)},
+               {"devices", devices}};
+  json["hidden_graphs"] = nullptr;
+  if (const auto& hidden = profile.hidden_graphs) {
+    json["hidden_graphs"] = {{"replays", hidden->replays},
+                             {"total_ms", milliseconds(hidden->time)},
+                             {"share_of_gpu_time", hidden->share},
+                             {"launched_in", text_or_null(hidden->launched_in)}};
+  }
+  json["metric_join"] = nullptr;
+  if (const auto& join = profile.join) {
+    json["metric_join"] = {{"profiled_launches", join->profiled},
+                           {"joined", join->joined},
+                           {"unjoined", join->profiled - join->joined},
+                           {"timeline_kernels_covered", join->timeline_covered}};
+  }
+  return json;
+}
+
+Json diagnostics_json(const Profile& profile) {
+  Json rows = Json::array();
+  for (const Diagnostic& item : profile.diagnostics.items()) {
+    rows.push_back({{"severity", to_string(item.severity)},
+                    {"code", item.code},
+                    {"message", to_printable(item.message)},
+                    {"count", item.count}});
+  }
+  return rows;
+}
+
+}  // namespace llmprof

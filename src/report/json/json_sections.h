@@ -1,0 +1,45 @@
+#pragma once
+
+#include "analysis/profile.h"
+#include "report/facts.h"
+#include "report/json/json_values.h"
+
+// The sections of profile.json, one function each; docs/profile-schema.md tells what they hold.
+namespace llmprof {
+
+// Where it was captured.
+Json context_json(const Profile& profile);
+Json totals_json(const Profile& profile);
+Json diagnostics_json(const Profile& profile);
+
+// What ran, and how well it used the GPU.
+Json model_json(const Profile& profile);
+Json workload_json(const Profile& profile);
+Json utilization_json(const Profile& profile);
+Json stage1_json(const Profile& profile, const Facts& facts);
+
+// Time.
+Json stage_finding_json(const Profile& profile);
+Json coverage_json(const Profile& profile, const Facts& facts);
+Json stages_json(const Profile& profile, const Facts& facts);
+Json stage_notes_json(const Profile& profile);
+Json steps_json(const Profile& profile);
+Json token_times_json(const Profile& profile, const Facts& facts);
+Json gaps_json(const Profile& profile, const KernelNames& names);
+Json slow_steps_json(const Profile& profile);
+Json layers_json(const Profile& profile);
+Json layer_summary_json(const Profile& profile, const Facts& facts);
+
+// Kernels and operators.
+Json kernels_json(const Profile& profile, const Facts& facts);
+Json classes_json(const Profile& profile);
+Json kernels_topk_json(const Profile& profile);
+Json operators_json(const Profile& profile);
+Json operators_found_json(const Profile& profile);
+Json roofline_json(const Profile& profile);
+
+// What to do.
+Json recoverable_json(const Profile& profile);
+Json findings_json(const Profile& profile);
+
+}  // namespace llmprof

@@ -1,0 +1,163 @@
+#include "report/json/json_sections.h"
+#include "report/kernel_report.h"
+
+namespace llmprof {
+namespace {
+
+constexpr size_t kTopKernels = 20;
+constexpr size_t kMetricFields = 5;
+constexpr size_t kKernelFields = 18;
+constexpr size_t kShapeFields = 6;
+
+Json metrics_json(const KernelRow& row) {
+  JsonObject json(row.metrics.size());
+  for (const auto& [name, metric] : row.metrics) {
+    JsonObject values(kMetricFields);
+    values.add("mean", metric.mean);
+    values.add("min", metric.min);
+    values.add("max", metric.max);
+    values.add("count", metric.count);
+    values.add("unit", text_or_null(metric.unit));
+    json.add(to_printable(name), values.take());
+  }
+  return json.take();
+}
+
+// Without the stages it has no part in.
+Json stage_times_json(const Profile& profile, const std::vector<StageTime>& times) {
+  Json json = Json::object();
+  for (size_t i = 0; i < times.size(); ++i) {
+    if (times[i].calls == 0) continue;
+    json[to_printable(profile.stages.stages[i].name)] = {
+        {"total_ms", milliseconds(times[i].total)},
+        {"calls", times[i].calls},
+        {"steady_total_ms", milliseconds(times[i].steady_total)},
+        {"steady_calls", times[i].steady_calls}};
+  }
+  return json;
+}
+
+Json shapes_json(const Facts& facts, const OpenedKernel& opened) {
+  Json rows = Json::array();
+  for (const ShapeRow& shape : opened.shapes) {
+    JsonObject json(kShapeFields);
+    json.add("grid", shape.grid);
+    json.add("block", shape.block);
+    json.add("calls", shape.calls);
+    json.add("total_ms", milliseconds(shape.total));
+    json.add("mean_ms", milliseconds(static_cast<double>(shape.total) /
+                                     static_cast<double>(shape.calls == 0 ? 1 : shape.calls)));
+    json.add("ms_per_token", milliseconds(time_per_token(facts, shape.stages)));
+    rows.push_back(json.take());
+  }
+  return rows;
+}
+
+Json kernel_json(const Profile& profile, const Facts& facts, size_t index) {
+  static const OpenedKernel kUnopened;
+  const KernelRow& row = profile.ranking.rows[index];
+  const OpenedKernel& opened = index < profile.opened.size() ? profile.opened[index] : kUnopened;
+  JsonObject json(kKernelFields);
+  json.add("kernel_name", to_printable(profile.trace->strings[row.name]));
+  json.add("short_name", row.description.short_name);
+  json.add("class", to_string(row.description.kernel_class));
+  json.add("library", text_or_null(row.description.library));
+  json.add("device", row.device);
+  json.add("total_ms", milliseconds(row.total));
+  json.add("total_ns", row.total);
+  json.add("calls", row.calls);
+  json.add("mean_ms", milliseconds(row.mean_ns()));
+  json.add("min_ms", milliseconds(row.min));
+  json.add("p50_ms", milliseconds(row.p50));
+  json.add("p99_ms", milliseconds(row.p99));
+  json.add("max_ms", milliseconds(row.max));
+  json.add("share", row.share);
+  json.add("ms_per_token", milliseconds(time_per_token(facts, opened.stages)));
+  json.add("stages", stage_times_json(profile, opened.stages));
+  json.add("shapes", shapes_json(facts, opened));
+  json.add("metrics", metrics_json(row));
+  return json.take();
+}
+
+}  // namespace
+
+Json kernels_json(const Profile& profile, const Facts& facts) {
+  Json rows = Json::array();
+  for (size_t i = 0; i < profile.ranking.rows.size(); ++i) {
+    rows.push_back(kernel_json(profile, facts, i));
+  }
+  return rows;
+}
+
+Json classes_json(const Profile& profile) {
+  Json rows = Json::array();
+  for (const ClassRow& row : profile.ranking.classes) {
+    rows.push_back({{"class", to_string(row.kernel_class)},
+                    {"total_ms", milliseconds(row.total)},
+                    {"calls", row.calls},
+                    {"share", row.share}});
+  }
+  return rows;
+}
+
+Json kernels_topk_json(const Profile& profile) {
+  Json rows = Json::array();
+  for (const KernelRecord& record : top_n_kernels(kernel_records(profile), kTopKernels)) {
+    rows.push_back({{"kernel_name", to_printable(record.kernel_name)},
+                    {"device", record.device},
+                    {"total_ms", record.total_ms},
+                    {"calls", record.calls},
+                    {"mean_ms", record.mean_ms}});
+  }
+  return rows;
+}
+
+Json operators_json(const Profile& profile) {
+  const Operators& operators = profile.operators;
+  Json rows = Json::array();
+  for (const OperatorRow& row : operators.rows) {
+    rows.push_back({{"name", to_printable(row.name)},
+                    {"calls", row.calls},
+                    {"cpu_total_ms", milliseconds(row.cpu_total)},
+                    {"cpu_self_ms", milliseconds(row.cpu_self)},
+                    {"cuda_total_ms", milliseconds(row.cuda_total)},
+                    {"cuda_self_ms", milliseconds(row.cuda_self)},
+                    {"mean_ms", milliseconds(row.mean_cpu_ns())},
+                    {"kernel_count", row.kernel_count}});
+  }
+  return rows;
+}
+
+Json operators_found_json(const Profile& profile) {
+  const Operators& operators = profile.operators;
+  return {{"source", text_or_null(operators.source)},
+          {"why_not", text_or_null(operators.missing)},
+          {"kernels_with_operator", operators.kernels},
+          {"kernels_without_operator", operators.kernels_without}};
+}
+
+Json roofline_json(const Profile& profile) {
+  constexpr double kPercent = 100;
+  const auto fraction = [](const std::optional<double>& value) {
+    return value ? Json(*value / kPercent) : Json(nullptr);
+  };
+  Json rows = Json::array();
+  for (const KernelRoofline& kernel : profile.roofline.kernels) {
+    const KernelRow& row = profile.ranking.rows[kernel.row];
+    rows.push_back({{"kernel_name", to_printable(profile.trace->strings[row.name])},
+                    {"short_name", row.description.short_name},
+                    {"device", row.device},
+                    {"launches", kernel.launches},
+                    {"flops_per_s", value_or_null(kernel.flops)},
+                    {"bytes_per_s", value_or_null(kernel.bytes)},
+                    {"flops_per_byte", value_or_null(kernel.intensity)},
+                    {"compute_share_of_peak", fraction(kernel.compute_percent)},
+                    {"memory_share_of_peak", fraction(kernel.memory_percent)},
+                    {"bound", to_string(kernel.bound)}});
+  }
+  return {{"rule", text_or_null(profile.roofline.rule)},
+          {"why_not", text_or_null(profile.roofline.missing)},
+          {"kernels", std::move(rows)}};
+}
+
+}  // namespace llmprof

@@ -1,0 +1,80 @@
+#include "report/json/json_sections.h"
+
+namespace llmprof {
+namespace {
+
+constexpr size_t kStepFields = 10;
+
+const std::string& stage_of(const Stages& stages, InstanceId instance) {
+  return stages.stages[stages.instances[instance.index()].stage].name;
+}
+
+Json index_or_null(StepId step) { return step.valid() ? Json(step.index()) : Json(nullptr); }
+
+}  // namespace
+
+Json steps_json(const Profile& profile) {
+  const Stages& stages = profile.stages;
+  Json rows = Json::array();
+  rows.get_ref<Json::array_t&>().reserve(stages.steps.size());
+  for (const Step& step : stages.steps) {
+    JsonObject json(kStepFields);
+    json.add("stage", to_printable(stage_of(stages, step.instance)));
+    json.add("instance", step.instance.index());
+    json.add("kind", to_string(step.kind));
+    json.add("batch", value_or_null(step.batch));
+    json.add("tokens", value_or_null(step.tokens));
+    json.add("start_ms", milliseconds(step.start));
+    json.add("wall_ms", milliseconds(step.wall()));
+    json.add("gpu_sum_ms", milliseconds(step.work.kernel_sum));
+    json.add("gpu_busy_ms", milliseconds(step.work.busy));
+    json.add("kernel_count", step.work.kernel_count);
+    rows.push_back(json.take());
+  }
+  return rows;
+}
+
+Json gaps_json(const Profile& profile, const KernelNames& names) {
+  const Stages& stages = profile.stages;
+  Json rows = Json::array();
+  for (const IdleGap& gap : profile.budgets.gaps) {
+    const StageInstance& instance = stages.instances[gap.instance.index()];
+    rows.push_back(
+        {{"stage", to_printable(stage_of(stages, gap.instance))},
+         {"instance", gap.instance.index()},
+         {"step", index_or_null(gap.step)},
+         {"step_of_instance",
+          gap.step.valid() ? Json(gap.step.index() - instance.first_step) : Json(nullptr)},
+         {"after_start_ms", milliseconds(gap.start - instance.start)},
+         {"ms", milliseconds(gap.end - gap.start)},
+         {"cause", budget_part_name(static_cast<size_t>(gap.cause))},
+         {"kernel_before", text_or_null(names[gap.kernel_before])},
+         {"kernel_after", text_or_null(names[gap.kernel_after])},
+         {"host", text_or_null(gap.host)}});
+  }
+  return rows;
+}
+
+Json slow_steps_json(const Profile& profile) {
+  const Stages& stages = profile.stages;
+  Json rows = Json::array();
+  for (const SlowStep& slow : profile.budgets.slow_steps) {
+    const Step& step = stages.steps[slow.step.index()];
+    Json reasons = Json::array();
+    for (const SlowStep::Reason& reason : slow.reasons) {
+      reasons.push_back(
+          {{"what", to_printable(reason.what)}, {"longer_ms", milliseconds(reason.longer)}});
+    }
+    rows.push_back({{"stage", to_printable(stage_of(stages, step.instance))},
+                    {"instance", step.instance.index()},
+                    {"step", slow.step.index()},
+                    {"step_of_instance",
+                     slow.step.index() - stages.instances[step.instance.index()].first_step},
+                    {"wall_ms", milliseconds(step.wall())},
+                    {"above_median_ms", milliseconds(slow.above_median)},
+                    {"reasons", std::move(reasons)}});
+  }
+  return rows;
+}
+
+}  // namespace llmprof

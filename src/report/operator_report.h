@@ -1,0 +1,16 @@
+#pragma once
+
+#include <filesystem>
+
+#include "analysis/profile.h"
+#include "base/error.h"
+#include "report/document.h"
+
+namespace llmprof {
+
+// operators.md: name, calls, cpu_total_ms, cpu_self_ms, cuda_total_ms, cuda_self_ms, mean_ms, by
+// GPU time; or why there are none.
+Document operator_document(const Profile& profile);
+Result<void> write_operator_markdown(const Profile& profile, const std::filesystem::path& path);
+
+}  // namespace llmprof

@@ -1,0 +1,135 @@
+#include <fmt/format.h>
+
+#include "report/numbers.h"
+#include "report/sections/sections.h"
+
+namespace llmprof {
+namespace {
+
+constexpr std::string_view kNeedsTimeline =
+    "Needs stages on a timeline with the CUDA calls that launched its kernels (nsys SQLite, a "
+    "PyTorch trace).";
+
+Table budget_table(const Stage& stage, const StageFacts& facts) {
+  const bool stepped = facts.wall_per_step.has_value();
+  Table table;
+  table.columns = {text_column("part"), number_column("wall (ms an instance)"),
+                   number_column("share of wall")};
+  if (stepped) table.columns.push_back(number_column("wall (ms a step)"));
+  for (const BudgetRow& row : facts.budget) {
+    table.rows.push_back(
+        {std::string(budget_part_name(row.part)), ms(row.time), percent(row.share)});
+    if (stepped) table.rows.back().push_back(fine_ms(row.per_step));
+  }
+  table.rows.push_back({"sum: wall", ms(stage.wall.mean), percent(1.0)});
+  if (stepped) table.rows.back().push_back(fine_ms(facts.wall_per_step));
+  return table;
+}
+
+std::string place(const Stages& stages, InstanceId instance, StepId step) {
+  std::string text = fmt::format("instance {}", instance.index());
+  if (step.valid()) {
+    text += fmt::format(", step {}", step.index() - stages.instances[instance.index()].first_step);
+  }
+  return text;
+}
+
+std::string between(const Reported& reported, const IdleGap& gap) {
+  const std::string before = reported.names[gap.kernel_before];
+  const std::string after = reported.names[gap.kernel_after];
+  if (before.empty() && after.empty()) return {};
+  if (before.empty()) return "before " + after;
+  if (after.empty()) return "after " + before;
+  return before + " ... " + after;
+}
+
+std::string reasons(const SlowStep& slow) {
+  std::string text;
+  for (const SlowStep::Reason& reason : slow.reasons) {
+    if (!text.empty()) text += "; ";
+    text += fmt::format("{} ({} ms longer)", reason.what, ms(reason.longer));
+  }
+  return text.empty() ? "spread over many kernels" : text;
+}
+
+}  // namespace
+
+void add_time_budget(const Reported& reported, Document& document) {
+  document.add(Heading{2, "Time budget"});
+  if (reported.profile.budgets.stages.empty()) {
+    document.add(Paragraph{std::string(kNeedsTimeline)});
+    return;
+  }
+  document.add(Paragraph{
+      "Where the wall time of an instance goes (mean). Each moment is charged once: overlapping "
+      "kernels to the one that started first, communication and copies only where no other kernel "
+      "runs. Before rounding the parts sum to the wall time exactly."});
+  for (size_t i = 0; i < reported.stages.size(); ++i) {
+    const StageFacts& facts = reported.facts.stages[i];
+    if (facts.budget.empty()) continue;
+    document.add(Heading{3, "Budget of " + reported.stages[i].name});
+    document.add(budget_table(reported.stages[i], facts));
+    document.add(Paragraph{fmt::format("The GPU is idle {} ms an instance, {} of wall.",
+                                       ms(facts.idle), percent(facts.idle_share))});
+  }
+}
+
+void add_idle_gaps(const Reported& reported, Document& document) {
+  const Budgets& budgets = reported.profile.budgets;
+  const Stages& stages = reported.profile.stages;
+  document.add(Heading{2, "Longest idle gaps"});
+  if (budgets.stages.empty()) {
+    document.add(Paragraph{std::string(kNeedsTimeline)});
+    return;
+  }
+  if (budgets.gaps.empty()) {
+    document.add(Paragraph{"The GPU was never idle inside a stage."});
+    return;
+  }
+  Table table;
+  table.columns = {text_column("stage"),
+                   text_column("where"),
+                   number_column("at (ms after the stage's start)"),
+                   number_column("idle (ms)"),
+                   text_column("cause"),
+                   text_column("between kernels"),
+                   text_column("host was in")};
+  for (const IdleGap& gap : budgets.gaps) {
+    const StageInstance& instance = stages.instances[gap.instance.index()];
+    table.rows.push_back({stages.stages[instance.stage].name, place(stages, gap.instance, gap.step),
+                          ms(gap.start - instance.start), ms(gap.end - gap.start),
+                          std::string(budget_part_name(static_cast<size_t>(gap.cause))),
+                          between(reported, gap), gap.host});
+  }
+  document.add(std::move(table));
+}
+
+void add_slow_steps(const Reported& reported, Document& document) {
+  const Stages& stages = reported.profile.stages;
+  document.add(Heading{2, "Slowest steps"});
+  if (stages.steps.empty()) {
+    document.add(
+        Paragraph{"Needs steps: NVTX ranges named decode_step, an engine's annotations, or a "
+                  "repeating kernel "
+                  "sequence."});
+    return;
+  }
+  const auto& slow_steps = reported.profile.budgets.slow_steps;
+  if (slow_steps.empty()) {
+    document.add(Paragraph{"No step is slower than the median one of its stage."});
+    return;
+  }
+  Table table;
+  table.columns = {text_column("stage"), text_column("where"), number_column("wall (ms)"),
+                   number_column("above the median (ms)"), text_column("what took longer")};
+  for (const SlowStep& slow : slow_steps) {
+    const Step& step = stages.steps[slow.step.index()];
+    const StageInstance& instance = stages.instances[step.instance.index()];
+    table.rows.push_back({stages.stages[instance.stage].name,
+                          place(stages, step.instance, slow.step), ms(step.wall()),
+                          ms(slow.above_median), reasons(slow)});
+  }
+  document.add(std::move(table));
+}
+
+}  // namespace llmprof

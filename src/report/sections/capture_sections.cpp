@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "report/numbers.h"
+#include "report/sections/sections.h"
+
+namespace llmprof {
+namespace {
+
+std::string or_missing(const std::string& text) {
+  return text.empty() ? std::string(kMissing) : text;
+}
+
+Table capture_table(const Trace& trace) {
+  Table table;
+  table.columns = {code_column("file"), text_column("format"), text_column("tool"),
+                   text_column("driver"), text_column("CUDA")};
+  for (const Capture& capture : trace.captures) {
+    std::string tool = capture.tool;
+    if (!capture.tool_version.empty()) tool += " " + capture.tool_version;
+    table.rows.push_back({std::filesystem::path(capture.path).filename().string(), capture.format,
+                          or_missing(tool), or_missing(capture.driver_version),
+                          or_missing(capture.cuda_version)});
+  }
+  return table;
+}
+
+std::string scaled_or_missing(uint64_t number, std::string_view unit) {
+  return number == 0 ? std::string(kMissing) : scaled(static_cast<double>(number), unit);
+}
+
+Table device_table(const Profile& profile) {
+  const Trace& trace = *profile.trace;
+  Table table;
+  table.columns = {
+      text_column("device"), text_column("GPU"),      text_column("compute capability"),
+      number_column("SMs"),  number_column("memory"), number_column("bandwidth"),
+      number_column("clock")};
+  for (size_t i = 0; i < trace.devices.size(); ++i) {
+    const Device& device = trace.devices[i];
+    table.rows.push_back({device_label(trace, DeviceId(i)), or_missing(device.name),
+                          or_missing(device.compute_capability),
+                          device.sm_count == 0 ? std::string(kMissing) : grouped(device.sm_count),
+                          scaled_or_missing(device.memory_bytes, "B"),
+                          scaled_or_missing(device.memory_bandwidth, "B/s"),
+                          scaled_or_missing(device.clock_hz, "Hz")});
+  }
+  return table;
+}
+
+void add_count(Table& table, std::string_view what, const std::optional<TokenCount>& count) {
+  if (count) table.rows.push_back({std::string(what), grouped(count->value), count->source});
+}
+
+Table workload_table(const Utilization& use) {
+  Table table;
+  table.columns = {text_column("what ran"), text_column("value"), text_column("from")};
+  if (use.model) {
+    const ModelSpec& model = *use.model;
+    table.rows.push_back({"model", model.name, model.source});
+    table.rows.push_back({"parameters", grouped(parameter_count(model)), ""});
+    table.rows.push_back({"parameters a token meets", grouped(active_parameter_count(model)), ""});
+    table.rows.push_back(
+        {"weights", fmt::format("{}, {}", scaled(weight_bytes(model), "B"), model.weights.name),
+         ""});
+  }
+  add_count(table, "batch (sequences)", use.workload.batch);
+  add_count(table, "prompt tokens a sequence", use.workload.prompt_tokens);
+  add_count(table, "new tokens a sequence", use.workload.new_tokens);
+  const Parallelism& parallel = use.workload.parallel;
+  if (parallel.tp > 1 || parallel.pp > 1 || parallel.ep > 1) {
+    table.rows.push_back({"parallel",
+                          fmt::format("tp {}, pp {}, ep {}", parallel.tp, parallel.pp, parallel.ep),
+                          ""});
+  }
+  return table;
+}
+
+}  // namespace
+
+void add_captures(const Reported& reported, Document& document) {
+  const Profile& profile = reported.profile;
+  document.add(Heading{2, "What was captured"});
+  document.add(capture_table(*profile.trace));
+  if (!profile.trace->devices.empty()) document.add(device_table(profile));
+  Table workload = workload_table(profile.utilization);
+  if (!workload.rows.empty()) document.add(std::move(workload));
+  if (const auto& model = profile.utilization.model; model && !model->notes.empty()) {
+    document.add(BulletList{model->notes});
+  }
+}
+
+void add_diagnostics(const Reported& reported, Document& document) {
+  document.add(Heading{2, "About this capture"});
+  std::vector<std::string> lines;
+  for (const Diagnostic& item : reported.profile.diagnostics.items()) {
+    std::string line =
+        fmt::format("{} ({}): {}", to_string(item.severity), item.code, item.message);
+    if (item.count > 1) line += fmt::format(" [{} times]", grouped(item.count));
+    lines.push_back(std::move(line));
+  }
+  if (lines.empty()) {
+    document.add(Paragraph{"Nothing to complain of: no event was dropped, skipped or damaged."});
+  } else {
+    document.add(BulletList{std::move(lines)});
+  }
+}
+
+}  // namespace llmprof

@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/numbers.h"
+#include "report/sections/sections.h"
+
+namespace llmprof {
+namespace {
+
+constexpr size_t kShownRooflines = 20;
+
+std::string share_of_peak(const std::optional<double>& percentage) {
+  constexpr double kPercent = 100;
+  return percentage ? percent(*percentage / kPercent) : std::string(kMissing);
+}
+
+std::string intensity(const std::optional<double>& value) {
+  return value ? fmt::format("{:.2f}", *value) : std::string(kMissing);
+}
+
+Table kernel_roofline_table(const Profile& profile) {
+  Table table;
+  table.columns = {text_column("kernel"),
+                   number_column("launches measured"),
+                   number_column("compute"),
+                   number_column("DRAM traffic"),
+                   number_column("FLOP a byte"),
+                   number_column("compute share of peak"),
+                   number_column("memory share of peak"),
+                   text_column("bound by")};
+  const auto& kernels = profile.roofline.kernels;
+  for (size_t i = 0; i < std::min(kShownRooflines, kernels.size()); ++i) {
+    const KernelRoofline& kernel = kernels[i];
+    table.rows.push_back(
+        {profile.ranking.rows[kernel.row].description.short_name, grouped(kernel.launches),
+         scaled(kernel.flops, "FLOP/s"), scaled(kernel.bytes, "B/s"), intensity(kernel.intensity),
+         share_of_peak(kernel.compute_percent), share_of_peak(kernel.memory_percent),
+         std::string(to_string(kernel.bound))});
+  }
+  return table;
+}
+
+Table stage_roofline_table(const Reported& reported) {
+  Table table;
+  table.columns = {text_column("stage"),
+                   number_column("FLOP a byte, of the model"),
+                   number_column("FLOP a byte where the roofs meet"),
+                   text_column("bound by"),
+                   number_column("least possible (ms)"),
+                   number_column("wall (ms)")};
+  for (size_t i = 0; i < reported.stages.size(); ++i) {
+    const StageFacts& facts = reported.facts.stages[i];
+    if (facts.utilization == nullptr || !facts.utilization->floor) continue;
+    table.rows.push_back({reported.stages[i].name, intensity(facts.intensity),
+                          intensity(facts.ridge),
+                          facts.utilization->memory_bound ? "memory" : "compute",
+                          ms(*facts.utilization->floor), ms(reported.stages[i].wall.mean)});
+  }
+  return table;
+}
+
+Table recoverable_table(const StageRecoverable& stage) {
+  Table table;
+  table.columns = {text_column("part"), number_column("time (ms)"), number_column("floor (ms)"),
+                   number_column("recoverable (ms)")};
+  const bool tokens = stage.tokens > 0;
+  if (tokens) table.columns.push_back(number_column("recoverable (ms a token)"));
+  table.columns.push_back(text_column("the floor"));
+  for (const RecoverablePart& part : stage.parts) {
+    auto& row = table.rows.emplace_back();
+    row = {std::string(budget_part_name(part.part)), ms(part.time), ms(part.floor),
+           ms(part.recoverable())};
+    if (tokens) row.push_back(fine_ms(part.recoverable() / stage.tokens));
+    row.push_back(part.floor_rule);
+  }
+  return table;
+}
+
+}  // namespace
+
+void add_roofline(const Reported& reported, Document& document) {
+  const Roofline& roofline = reported.profile.roofline;
+  document.add(Heading{2, "Roofline"});
+  if (!roofline.kernels.empty()) {
+    document.add(kernel_roofline_table(reported.profile));
+    if (!roofline.rule.empty()) document.add(Paragraph{sentence(roofline.rule)});
+  } else {
+    document.add(Paragraph{
+        "By kernel: " +
+        (roofline.missing.empty()
+             ? "not known; profile with ncu (--set roofline) and analyse its CSV together with "
+               "this capture."
+             : sentence(roofline.missing))});
+  }
+  if (Table stages = stage_roofline_table(reported); !stages.rows.empty()) {
+    document.add(Paragraph{"By stage, from what the model must compute and move:"});
+    document.add(std::move(stages));
+  } else {
+    document.add(Paragraph{"By stage: not known. " + why_no_utilization(reported.profile)});
+  }
+}
+
+void add_recoverable(const Reported& reported, Document& document) {
+  document.add(Heading{2, "Recoverable time"});
+  if (reported.profile.recoverable.empty()) {
+    document.add(Paragraph{"Not known: " + why_no_stages(reported.profile)});
+    return;
+  }
+  document.add(Paragraph{
+      "Time of an instance above its floor, which is the least time that part could take. An upper "
+      "bound, not a promise."});
+  for (const StageRecoverable& stage : reported.profile.recoverable) {
+    document.add(Heading{3, "Recoverable in " + reported.stages[stage.stage].name});
+    document.add(recoverable_table(stage));
+    std::string text = fmt::format("Wall time {} ms", ms(stage.wall));
+    if (stage.bound) {
+      text += fmt::format("; the hardware's own bound, end to end, is {} ms", ms(*stage.bound));
+    }
+    document.add(Paragraph{text + "."});
+  }
+}
+
+void add_findings(const Reported& reported, Document& document) {
+  const auto& findings = reported.profile.findings;
+  document.add(Heading{2, "Findings"});
+  if (findings.empty()) {
+    document.add(Paragraph{"None. " + why_no_findings(reported.profile)});
+    return;
+  }
+  Table table;
+  table.columns = {number_column("no."),
+                   text_column("finding"),
+                   text_column("stage"),
+                   number_column("recoverable (ms a request)"),
+                   number_column("share of the stage's wall"),
+                   number_column("recoverable (ms a token)")};
+  for (size_t i = 0; i < findings.size(); ++i) {
+    const Finding& finding = findings[i];
+    table.rows.push_back({std::to_string(i + 1), finding.title, finding.stage,
+                          ms(finding.recoverable), percent(finding.share_of_wall),
+                          fine_ms(finding.per_token)});
+  }
+  document.add(std::move(table));
+  for (size_t i = 0; i < findings.size(); ++i) {
+    document.add(Heading{3, fmt::format("{}. {}", i + 1, findings[i].title)});
+    document.add(Paragraph{"Evidence: " + findings[i].evidence});
+    document.add(Paragraph{"Do: " + findings[i].advice});
+  }
+}
+
+}  // namespace llmprof

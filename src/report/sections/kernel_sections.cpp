@@ -1,0 +1,142 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/numbers.h"
+#include "report/sections/sections.h"
+
+namespace llmprof {
+namespace {
+
+constexpr size_t kShownKernels = 20;
+constexpr size_t kStageColumns = 2;
+constexpr size_t kOpenedKernels = 5;
+constexpr size_t kShownShapes = 4;
+constexpr size_t kShownOperators = 20;
+
+const std::vector<StageTime>& times_of(const Profile& profile, size_t row) {
+  static const std::vector<StageTime> kNone;
+  return row < profile.opened.size() ? profile.opened[row].stages : kNone;
+}
+
+// Prefill and decode where they are among many stages.
+std::vector<size_t> shown_stages(const Reported& reported) {
+  std::vector<size_t> shown;
+  for (size_t i = 0; i < reported.stages.size(); ++i) shown.push_back(i);
+  std::stable_sort(shown.begin(), shown.end(), [&](size_t a, size_t b) {
+    return reported.facts.stages[a].share_of_stage_time >
+           reported.facts.stages[b].share_of_stage_time;
+  });
+  shown.resize(std::min(shown.size(), kStageColumns));
+  std::sort(shown.begin(), shown.end());
+  return shown;
+}
+
+Table kernel_table(const Reported& reported) {
+  const Profile& profile = reported.profile;
+  const std::vector<size_t> stages = shown_stages(reported);
+  const bool tokens = reported.facts.decode_steps > 0;
+  Table table;
+  table.columns = {text_column("kernel"), text_column("class"), number_column("total (ms)"),
+                   number_column("share of kernel time"), number_column("calls")};
+  for (const size_t stage : stages) {
+    table.columns.push_back(number_column(fmt::format("{} (ms)", reported.stages[stage].name)));
+  }
+  if (tokens) table.columns.push_back(number_column("ms per token"));
+  const auto& rows = profile.ranking.rows;
+  for (size_t i = 0; i < std::min(kShownKernels, rows.size()); ++i) {
+    const KernelRow& row = rows[i];
+    const std::vector<StageTime>& times = times_of(profile, i);
+    auto& cells = table.rows.emplace_back();
+    cells = {row.description.short_name, std::string(to_string(row.description.kernel_class)),
+             ms(row.total), percent(row.share), grouped(row.calls)};
+    for (const size_t stage : stages) {
+      const bool takes_part = stage < times.size() && times[stage].calls > 0;
+      cells.push_back(takes_part ? ms(times[stage].total) : std::string(kMissing));
+    }
+    if (tokens) cells.push_back(fine_ms(time_per_token(reported.facts, times)));
+  }
+  return table;
+}
+
+std::string extent(const Extent& sizes) {
+  return fmt::format("{} x {} x {}", sizes[0], sizes[1], sizes[2]);
+}
+
+Table shape_table(const Reported& reported) {
+  const Profile& profile = reported.profile;
+  Table table;
+  table.columns = {text_column("kernel"),        text_column("grid"),
+                   text_column("block"),         number_column("calls"),
+                   number_column("total (ms)"),  number_column("mean (ms)"),
+                   number_column("ms per token")};
+  size_t opened = 0;
+  for (size_t i = 0; i < profile.opened.size() && opened < kOpenedKernels; ++i) {
+    const KernelRow& row = profile.ranking.rows[i];
+    const auto& shapes = profile.opened[i].shapes;
+    const KernelClass kind = row.description.kernel_class;
+    if ((kind != KernelClass::gemm && kind != KernelClass::gemv) || shapes.empty()) continue;
+    ++opened;
+    for (size_t s = 0; s < std::min(kShownShapes, shapes.size()); ++s) {
+      const ShapeRow& shape = shapes[s];
+      const double mean = static_cast<double>(shape.total) /
+                          static_cast<double>(std::max<uint64_t>(shape.calls, 1));
+      table.rows.push_back({s == 0 ? row.description.short_name : std::string(), extent(shape.grid),
+                            extent(shape.block), grouped(shape.calls), ms(shape.total),
+                            fine_ms(mean), fine_ms(time_per_token(reported.facts, shape.stages))});
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+void add_top_kernels(const Reported& reported, Document& document) {
+  const Profile& profile = reported.profile;
+  document.add(Heading{2, "Top kernels"});
+  document.add(kernel_table(reported));
+  std::string note = "Totals are of the whole capture, warm-ups included";
+  if (reported.facts.decode_steps > 0) {
+    note += "; ms per token is kernel time in decode over its steps, warm-ups left out";
+  }
+  document.add(Paragraph{note + ". All kernels with their full names are in kernels.md."});
+  if (Table shapes = shape_table(reported); !shapes.rows.empty()) {
+    document.add(Heading{3, "Matrix products by launch shape"});
+    document.add(std::move(shapes));
+    document.add(
+        Paragraph{"The longest products, opened by grid and block; profile.json opens all."});
+  } else if (profile.ranking.source != KernelSource::timeline) {
+    document.add(Paragraph{"Launch shapes need a timeline (nsys SQLite or a PyTorch trace)."});
+  }
+}
+
+Table operator_table(const Profile& profile, size_t rows) {
+  Table table;
+  table.columns = {
+      text_column("name"),          number_column("calls"),         number_column("cpu_total_ms"),
+      number_column("cpu_self_ms"), number_column("cuda_total_ms"), number_column("cuda_self_ms"),
+      number_column("mean_ms")};
+  const auto& operators = profile.operators.rows;
+  for (size_t i = 0; i < std::min(rows, operators.size()); ++i) {
+    const OperatorRow& row = operators[i];
+    table.rows.push_back({row.name, std::to_string(row.calls), exact_ms(row.cpu_total),
+                          exact_ms(row.cpu_self), exact_ms(row.cuda_total), exact_ms(row.cuda_self),
+                          rounded_ms(row.mean_cpu_ns())});
+  }
+  return table;
+}
+
+void add_operators(const Reported& reported, Document& document) {
+  const Operators& operators = reported.profile.operators;
+  document.add(Heading{2, "Top operators"});
+  if (operators.rows.empty()) {
+    document.add(Paragraph{why_no_operators(reported.profile)});
+    return;
+  }
+  document.add(operator_table(reported.profile, kShownOperators));
+  document.add(Paragraph{fmt::format(
+      "From: {}. {} have an operator, {} have none. All of them are in operators.md.",
+      operators.source, counted(operators.kernels, "kernel"), grouped(operators.kernels_without))});
+}
+
+}  // namespace llmprof

@@ -1,0 +1,91 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/numbers.h"
+#include "report/sections/sections.h"
+
+namespace llmprof {
+namespace {
+
+bool any_cost(const Utilization& use) {
+  return std::any_of(use.stages.begin(), use.stages.end(),
+                     [](const StageUtilization& stage) { return !stage.cost.parts.empty(); });
+}
+
+Table ratio_table(const Reported& reported) {
+  Table table;
+  table.columns = {text_column("stage"),
+                   number_column("FLOPs an instance"),
+                   number_column("bytes an instance"),
+                   number_column("MFU on wall"),
+                   number_column("MFU on GPU busy"),
+                   number_column("MBU on wall"),
+                   number_column("MBU on GPU busy"),
+                   number_column("least possible (ms)")};
+  for (const StageUtilization& use : reported.profile.utilization.stages) {
+    if (use.cost.parts.empty()) continue;
+    table.rows.push_back({reported.stages[use.stage].name, scaled(use.cost.flops(), "FLOP"),
+                          scaled(use.cost.bytes(), "B"), percent(use.mfu_wall),
+                          percent(use.mfu_busy), percent(use.mbu_wall), percent(use.mbu_busy),
+                          use.floor ? ms(*use.floor) : std::string(kMissing)});
+  }
+  return table;
+}
+
+Table cost_table(const PassCost& cost) {
+  Table table;
+  table.columns = {text_column("part of the model"), number_column("FLOPs"),
+                   number_column("weights read"), number_column("KV cache read and written")};
+  for (const CostPart& part : cost.parts) {
+    table.rows.push_back({part.name, scaled(part.flops, "FLOP"), scaled(part.weight_bytes, "B"),
+                          scaled(part.kv_bytes, "B")});
+  }
+  return table;
+}
+
+std::string inputs_sentence(const StageUtilization& use, const StageFacts& facts,
+                            const Stage& stage) {
+  std::string text;
+  if (!use.basis.empty()) text += sentence(use.basis) + " ";
+  text += fmt::format("Wall {} ms, GPU busy {} ms.", ms(stage.wall.mean), ms(stage.busy.mean));
+  if (use.peak_flops > 0) {
+    text += fmt::format(" Peaks: {} ({}), {}.", scaled(use.peak_flops, "FLOP/s"), use.peak_name,
+                        scaled(use.peak_bandwidth, "B/s"));
+  }
+  if (use.floor && facts.wall_over_floor) {
+    text += fmt::format(" The least time is that of {}; the wall time is {:.2f} times as long.",
+                        use.memory_bound ? "the bytes" : "the FLOPs", *facts.wall_over_floor);
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_utilization(const Reported& reported, Document& document) {
+  const Utilization& use = reported.profile.utilization;
+  document.add(Heading{2, "MFU and MBU"});
+  if (reported.stages.empty() || !any_cost(use)) {
+    document.add(Paragraph{"Not known: " + why_no_utilization(reported.profile)});
+    return;
+  }
+  document.add(ratio_table(reported));
+  document.add(Paragraph{
+      "MFU = FLOPs / (time x peak FLOP/s); MBU = bytes / (time x peak bandwidth). Peaks are dense "
+      "and of one GPU; FLOPs and bytes are what the model needs on one GPU, whatever the kernels "
+      "did."});
+  if (!use.why_not.empty()) document.add(Callout{Callout::Kind::note, sentence(use.why_not)});
+  for (const StageUtilization& stage : use.stages) {
+    const std::string& name = reported.stages[stage.stage].name;
+    if (!stage.why_not.empty()) {
+      document.add(Callout{Callout::Kind::note, name + ": " + sentence(stage.why_not)});
+    }
+    if (stage.cost.parts.empty()) continue;
+    document.add(Heading{3, "What " + name + " must compute and move"});
+    document.add(Paragraph{
+        inputs_sentence(stage, reported.facts.stages[stage.stage], reported.stages[stage.stage])});
+    document.add(cost_table(stage.cost));
+  }
+}
+
+}  // namespace llmprof

@@ -1,0 +1,73 @@
+#include <fmt/format.h>
+
+#include "report/numbers.h"
+#include "report/stakeholder_summary.h"
+
+namespace llmprof {
+namespace {
+
+// Above it the host, not the GPU, sets the pace; below the other, idle time does not matter.
+constexpr double kMuchIdle = 0.25;
+constexpr double kLittleIdle = 0.05;
+// Above it little is left to gain without less work (a smaller model, fewer bits).
+constexpr double kNearTheLimit = 0.7;
+
+std::string idle_message(const StageFacts& facts) {
+  if (!facts.idle_share) return {};
+  const std::string share = percent(facts.idle_share);
+  const BudgetRow* cause = largest_part(facts, true);
+  if (*facts.idle_share < kLittleIdle || cause == nullptr) {
+    return fmt::format("The GPU hardly waits: it is idle {} of wall.", share);
+  }
+  return fmt::format(
+      "{}: the GPU is idle {} of wall, most of it {} ({} of wall).",
+      *facts.idle_share >= kMuchIdle ? "The host sets the pace" : "Some time is lost waiting",
+      share, budget_part_name(cause->part), percent(cause->share));
+}
+
+std::string limit_message(const StageFacts& facts) {
+  const StageUtilization* use = facts.utilization;
+  if (use == nullptr) return {};
+  const auto& figure = use->memory_bound ? use->mbu_wall : use->mfu_wall;
+  if (!figure) return {};
+  return fmt::format(" It is bound by {} and reaches {} of it on wall time: {}.",
+                     use->memory_bound ? "memory bandwidth" : "compute", percent(figure),
+                     *figure >= kNearTheLimit ? "close to the limit, only less work makes it faster"
+                                              : "there is room before the hardware's limit");
+}
+
+std::string part_message(const StageFacts& facts) {
+  const BudgetRow* part = largest_part(facts, false);
+  if (part == nullptr) return {};
+  return fmt::format(" The largest part is {} ({} of wall).", budget_part_name(part->part),
+                     percent(part->share));
+}
+
+std::string vision_message(const Reported& reported, uint32_t stage) {
+  std::string text;
+  for (const StageNote& note : reported.profile.stages.notes) {
+    if (note.stage != stage) continue;
+    text += fmt::format(" Of it, {} takes {} ms of kernel time ({}).", note.name,
+                        ms(note.kernel_sum), counted(note.instances, "range"));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<StageTakeaway> heuristic_msgs(const Reported& reported) {
+  std::vector<StageTakeaway> takeaways;
+  for (size_t i = 0; i < reported.stages.size(); ++i) {
+    const StageFacts& facts = reported.facts.stages[i];
+    std::string message = idle_message(facts) + part_message(facts) + limit_message(facts) +
+                          vision_message(reported, static_cast<uint32_t>(i));
+    if (message.empty()) {
+      message =
+          fmt::format("Takes {} of the stages' wall time.", percent(facts.share_of_stage_time));
+    }
+    takeaways.push_back({reported.stages[i].name, std::move(message)});
+  }
+  return takeaways;
+}
+
+}  // namespace llmprof
