@@ -41,6 +41,7 @@ struct IdleGap {
   Nanoseconds start = 0;
   Nanoseconds end = 0;
   BudgetPart cause = BudgetPart::unattributed;  // the largest part of it
+  bool between_steps = false;                   // from one step's GPU work to another's
   // Kernels only: none at the stage's edges, and where a copy, a fill or a hidden graph is there.
   StringId kernel_before;
   StringId kernel_after;

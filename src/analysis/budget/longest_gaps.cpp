@@ -65,6 +65,7 @@ std::vector<IdleGap> in_words(const Trace& trace, const DescribedNames& names,
     gap.end = from.end;
     gap.cause = from.cause;
     gap.host = host[i];
+    gap.between_steps = from.has_before && from.has_after && from.before.step != from.after.step;
     if (from.has_before) {
       gap.kernel_before = kernel_name(trace, from.before);
       gap.work_before = work_name(trace, names, from.before.kind, from.before.row);
