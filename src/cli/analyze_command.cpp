@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "report/kernel_report.h"
 #include "report/terminal.h"
@@ -41,6 +42,17 @@ int run(const Arguments& arguments) {
   return analysis->incomplete ? complain(*analysis->incomplete) : 0;
 }
 
+// At least `least`; CLI11's own message spells out the range of a double.
+CLI::Validator whole_number(int64_t least) {
+  return CLI::Validator(
+      [least](std::string& text) {
+        const auto number = parse_int(text);
+        if (number && *number >= least) return std::string();
+        return fmt::format("{} is not a whole number of at least {}", text, least);
+      },
+      "");
+}
+
 // What ran, for MFU and MBU.
 void add_workload_options(CLI::App& command, AnalyzeOptions& options) {
   constexpr const char* kGroup = "What ran (for MFU and MBU)";
@@ -53,7 +65,7 @@ void add_workload_options(CLI::App& command, AnalyzeOptions& options) {
       .add_option("--gpu", options.gpu, "GPU by name (\"H200\"), instead of what the capture says")
       ->group(kGroup);
   const auto add_number = [&](const char* name, auto& number, const char* about) {
-    command.add_option(name, number, about)->check(CLI::PositiveNumber)->group(kGroup);
+    command.add_option(name, number, about)->check(whole_number(1))->type_name("N")->group(kGroup);
   };
   add_number("--prompt-tokens", options.prompt_tokens, "Prompt tokens of a sequence");
   add_number("--new-tokens", options.new_tokens,
@@ -74,11 +86,13 @@ void add_selection_options(CLI::App& command, AnalyzeOptions& options) {
                   "Only these steps of each instance: 4:12 is the 5th to the 12th; 4:, :12, 7")
       ->group(kGroup);
   command.add_option("--device", options.device, "Only this GPU, by CUDA's number")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number(0))
+      ->type_name("N")
       ->group(kGroup);
   command
-      .add_flag("!--no-annotations", options.use_annotations,
-                "Find stages in the kernel sequence alone, ignore NVTX and other annotations")
+      .add_flag_callback(
+          "--no-annotations", [&options] { options.use_annotations = false; },
+          "Find stages in the kernel sequence alone, ignore NVTX and other annotations")
       ->group(kGroup);
 }
 
@@ -98,7 +112,8 @@ void add_analyze_command(CLI::App& program, int& exit_code) {
   command->add_option("--out", options.out, "Folder for the bundle [tmp/analyze/<run id>]");
   command->add_flag("--force", options.force, "Write into a folder that is not empty");
   command->add_option("--top", options.top, "Show only the N longest kernels")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1))
+      ->type_name("N");
   command->add_option("--config-dir", options.config_folder,
                       "Your own conf folder, laid over the shipped one (kernels.yaml, stages.yaml, "
                       "gpus.yaml, model/llm/)");
