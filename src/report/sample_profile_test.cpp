@@ -210,6 +210,12 @@ void add_utilization(Profile& profile) {
   ModelSpec model;
   model.name = "dense-8x4096";
   model.source = "config.json";
+  model.hidden = 4096;
+  model.intermediate = 11008;
+  model.heads = 32;
+  model.kv_heads = 8;
+  model.head_dim = 128;
+  model.vocabulary = 32000;
   model.layers.resize(8);
   use.model = model;
   use.gpu = GpuSpec{"H200 SXM", 4.8e12, 989e12, {}, {}, {}, {}, {}};
