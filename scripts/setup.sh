@@ -32,7 +32,7 @@ packages_for() {
     build) echo "${build_packages[@]}" ;;
     test)
       echo "${build_packages[@]}" "${clang_packages[@]}" clang-tidy-19 clang-format-19
-      echo locales git
+      echo locales git cmark-gfm
       ;;
     bench) echo "${build_packages[@]}" libbenchmark-dev ;;
     fuzz) echo "${build_packages[@]}" "${clang_packages[@]}" ;;

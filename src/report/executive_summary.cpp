@@ -17,6 +17,15 @@ std::string gpu_name(const Profile& profile) {
   return fmt::format(" on {} GPUs ({})", devices.size(), devices.front().name);
 }
 
+size_t longest_stage(const Reported& reported) {
+  const auto& stages = reported.facts.stages;
+  const auto longest =
+      std::max_element(stages.begin(), stages.end(), [](const StageFacts& a, const StageFacts& b) {
+        return a.share_of_stage_time < b.share_of_stage_time;
+      });
+  return static_cast<size_t>(longest - stages.begin());
+}
+
 // How long it takes.
 std::string speed_sentence(const Reported& reported) {
   const Profile& profile = reported.profile;
@@ -40,20 +49,11 @@ std::string speed_sentence(const Reported& reported) {
     }
     return text + ".";
   }
-  const Stage& stage = stages.stages.front();
+  const Stage& stage = reported.stages[longest_stage(reported)];
   return fmt::format(
       "{} takes {} ms on average{}.",
-      stages.serving ? "An engine's step of kind " + stage.name : "One " + stage.name,
+      stages.serving ? "A " + stage.name + " step of the engine" : "One " + stage.name,
       ms(stage.wall.mean), gpu_name(profile));
-}
-
-size_t longest_stage(const Reported& reported) {
-  const auto& stages = reported.facts.stages;
-  const auto longest =
-      std::max_element(stages.begin(), stages.end(), [](const StageFacts& a, const StageFacts& b) {
-        return a.share_of_stage_time < b.share_of_stage_time;
-      });
-  return static_cast<size_t>(longest - stages.begin());
 }
 
 // Where the time goes.
@@ -72,8 +72,8 @@ std::string time_sentence(const Reported& reported) {
   if (facts.busy_share) {
     text += fmt::format("; there the GPU is busy {} of the time", percent(facts.busy_share));
     if (const BudgetRow* part = largest_part(facts, false)) {
-      text += fmt::format(", and the largest part is {} ({} of wall)", budget_part_name(part->part),
-                          percent(part->share));
+      text += fmt::format(", and the largest part is {} ({} of its wall time)",
+                          plain_part_name(part->part), percent(part->share));
     }
   }
   return text + ".";
@@ -91,9 +91,18 @@ std::string limit_sentence(const Reported& reported) {
     figures += fmt::format("{} uses {} of the GPU's {}", reported.stages[i].name, percent(figure),
                            use->memory_bound ? "memory bandwidth" : "computing power");
   }
-  if (!figures.empty()) return "Of what limits each stage on this hardware, " + figures + ".";
-  return "How far this is from the hardware's limit is not known: " +
-         why_no_utilization(reported.profile);
+  if (figures.empty()) {
+    return "How far this is from the hardware's limit is not known: " +
+           why_no_utilization(reported.profile);
+  }
+  const size_t longest = longest_stage(reported);
+  const StageUtilization* use = reported.facts.stages[longest].utilization;
+  if (use != nullptr && use->floor) {
+    figures += fmt::format("; at that limit {} would take {} ms instead of {} ms",
+                           reported.stages[longest].name, ms(*use->floor),
+                           ms(reported.stages[longest].wall.mean));
+  }
+  return "Against the hardware's limit, " + figures + ".";
 }
 
 // What to fix first.

@@ -25,9 +25,11 @@ double total(const Statistics& statistics) {
   return statistics.mean * static_cast<double>(statistics.count);
 }
 
-void count_instances(const Stages& stages, std::vector<StageFacts>& facts) {
+void count_instances(const Stages& stages, Facts& told) {
+  std::vector<StageFacts>& facts = told.stages;
   for (const StageInstance& instance : stages.instances) {
     StageFacts& stage = facts[instance.stage];
+    told.instance_of_stage.push_back(stage.instances);
     ++stage.instances;
     if (instance.warmup) {
       ++stage.warmups;
@@ -69,10 +71,11 @@ void add_utilization(const StageUtilization& use, const Stage& stage, StageFacts
   if (use.peak_flops > 0) facts.ridge = ratio(use.peak_flops, use.peak_bandwidth);
 }
 
-std::vector<StageFacts> stage_facts(const Profile& profile) {
+void add_stage_facts(const Profile& profile, Facts& told) {
   const Stages& stages = profile.stages;
-  std::vector<StageFacts> facts(stages.stages.size());
-  count_instances(stages, facts);
+  std::vector<StageFacts>& facts = told.stages;
+  facts.resize(stages.stages.size());
+  count_instances(stages, told);
   for (const StageBudget& budget : profile.budgets.stages) add_budget(budget, facts[budget.stage]);
   for (const StageUtilization& use : profile.utilization.stages) {
     add_utilization(use, stages.stages[use.stage], facts[use.stage]);
@@ -84,7 +87,6 @@ std::vector<StageFacts> stage_facts(const Profile& profile) {
     facts[i].share_of_stage_time = ratio(total(stage.wall), all).value_or(0);
     facts[i].busy_share = ratio(total(stage.busy), total(stage.wall));
   }
-  return facts;
 }
 
 const Stage* find_stage(const Stages& stages, std::string_view name) {
@@ -184,7 +186,7 @@ void add_token_rates(const Profile& profile, Facts& facts) {
 Facts derive_facts(const Profile& profile) {
   Facts facts;
   const Stages& stages = profile.stages;
-  facts.stages = stage_facts(profile);
+  add_stage_facts(profile, facts);
   double wall = 0;
   double busy = 0;
   for (size_t i = 0; i < facts.stages.size(); ++i) {

@@ -72,6 +72,7 @@ struct Facts {
   std::optional<double> kernels_in_stages;  // share of all kernels
   std::optional<double> time_in_stages;     // share of the time of all kernels
   uint64_t decode_steps = 0;                // of all stages, warm-ups left out
+  std::vector<size_t> instance_of_stage;    // an instance's place among those of its stage
   std::vector<LayerSummary> layers;
   std::vector<Stage1Row> stage1;
 };

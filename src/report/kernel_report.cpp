@@ -8,6 +8,8 @@
 #include "base/text.h"
 #include "report/markdown.h"
 #include "report/numbers.h"
+#include "report/sections/sections.h"
+#include "report/stage_overview.h"
 
 namespace llmprof {
 namespace {
@@ -15,6 +17,7 @@ namespace {
 // A name longer than this is cut in Markdown, where it could not be read; profile.json has all of
 // it.
 constexpr size_t kLongestName = 4000;
+constexpr size_t kOpenedKernels = 20;
 
 std::string_view source_sentence(KernelSource source) {
   switch (source) {
@@ -160,6 +163,13 @@ Document kernel_document(const Profile& profile, size_t top) {
       "the kernel time of this table (all rows)."});
   document.add(Heading{2, "By class"});
   document.add(class_table(ranking));
+  if (Table shapes = shape_table(Reported(profile), kOpenedKernels, false); !shapes.rows.empty()) {
+    document.add(Heading{2, "By launch shape"});
+    document.add(std::move(shapes));
+    document.add(Paragraph{
+        "The longest kernels, opened by grid and block, the longest shapes of each; profile.json "
+        "opens all. ms per token is the time in decode over its steps, warm-ups left out."});
+  }
   if (!profile.diagnostics.items().empty()) {
     document.add(Heading{2, "About this capture"});
     document.add(BulletList{diagnostic_lines(profile.diagnostics)});
@@ -178,6 +188,8 @@ Document kernel_overview(const Profile& profile, size_t top) {
   document.add(Paragraph{captures_sentence(*profile.trace)});
   document.add(Paragraph{totals_sentence(profile)});
   if (profile.join) document.add(Paragraph{join_sentence(*profile.join, ranking.source)});
+  const Reported reported(profile);
+  add_stage_overview(reported, document);
   const bool several = profile.totals.devices.size() > 1;
   Table table;
   table.columns = {{"total_ms", Column::Kind::number},
@@ -197,6 +209,7 @@ Document kernel_overview(const Profile& profile, size_t top) {
   }
   document.add(std::move(table));
   if (shown < ranking.rows.size()) document.add(Paragraph{rest_sentence(ranking, shown)});
+  add_finding_overview(reported, document);
   for (const Diagnostic& item : profile.diagnostics.items()) {
     if (item.severity == Severity::info) continue;
     std::string text = item.message;

@@ -17,6 +17,17 @@ TEST(Markdown, LetsNoTextOutOfItsPlace) {
   EXPECT_EQ(markdown_code("`"), "`` ` ``");
 }
 
+TEST(Markdown, EscapesUnderscoresAtTheEdgeOfAWord) {
+  EXPECT_EQ(markdown_text("total_ms of __half and x_"), "total_ms of \\_\\_half and x\\_");
+}
+
+TEST(Markdown, LinksFiles) {
+  Document document;
+  document.add(LinkList{{{"kernels.md", "every kernel"}}});
+  EXPECT_EQ(to_markdown(document), "- [kernels.md](kernels.md): every kernel\n");
+  EXPECT_EQ(to_terminal(document), "  - kernels.md: every kernel\n");
+}
+
 TEST(Markdown, WritesTables) {
   Document document;
   document.add(Heading{2, "T"});
@@ -44,6 +55,17 @@ TEST(Numbers, AreExact) {
   EXPECT_EQ(counted(1, "kernel"), "1 kernel");
   EXPECT_EQ(counted(4465, "kernel"), "4,465 kernels");
   EXPECT_EQ(counted(0, "launch", "launches"), "0 launches");
+  EXPECT_EQ(ms(57331589.0), "57.332");
+  EXPECT_EQ(fine_ms(1560.0), "0.0016");
+  EXPECT_EQ(ms(std::optional<double>()), "-");
+  EXPECT_EQ(scaled(2.5e12, "FLOP"), "2.50 TFLOP");
+  EXPECT_EQ(scaled(0.0, "B"), "0 B");
+  EXPECT_EQ(scaled(999.4, "B"), "999.40 B");
+  EXPECT_EQ(plain(462), "462");
+  EXPECT_EQ(plain(462.25), "462.2");
+  EXPECT_EQ(mean_and_std(summarise({1000000, 3000000})), "2.000 \xC2\xB1 1.414");
+  EXPECT_EQ(mean_and_std(summarise({1000000})), "1.000");
+  EXPECT_EQ(mean_and_std({}), "-");
 }
 
 }  // namespace

@@ -77,6 +77,7 @@ std::string rate(const std::optional<double>& per_second) {
 std::string scaled(double number, std::string_view unit) {
   constexpr std::array<std::string_view, 6> kPrefixes = {"", "k", "M", "G", "T", "P"};
   constexpr double kStep = 1000;
+  if (number == 0) return fmt::format("0 {}", unit);
   size_t prefix = 0;
   while (std::abs(number) >= kStep && prefix + 1 < kPrefixes.size()) {
     number /= kStep;

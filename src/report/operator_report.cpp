@@ -14,7 +14,7 @@ Document operator_document(const Profile& profile) {
   Document document;
   document.add(Heading{1, "Operators"});
   if (operators.rows.empty()) {
-    document.add(Paragraph{"Not available because: " + why_no_operators(profile)});
+    document.add(Paragraph{"Not available because " + why_no_operators(profile)});
     return document;
   }
   document.add(Paragraph{fmt::format("From: {}. {} were launched inside an operator, {} were not.",

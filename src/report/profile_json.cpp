@@ -36,11 +36,11 @@ std::string to_profile_json(const Profile& profile, std::string_view tool_versio
   json.add("roofline", roofline_json(profile));
   json.add("operators", operators_json(profile));
   json.add("operators_found", operators_found_json(profile));
-  json.add("gaps", gaps_json(profile, names));
-  json.add("slow_steps", slow_steps_json(profile));
+  json.add("gaps", gaps_json(profile, facts, names));
+  json.add("slow_steps", slow_steps_json(profile, facts));
   json.add("layers", layers_json(profile));
   json.add("layer_summary", layer_summary_json(profile, facts));
-  json.add("steps", steps_json(profile));
+  json.add("steps", steps_json(profile, facts));
   json.add("overhead", nullptr);
   json.add("diagnostics", diagnostics_json(profile));
   return json.take().dump(kIndent) + "\n";

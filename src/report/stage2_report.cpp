@@ -16,20 +16,20 @@ Document stage2_document(const Profile& profile) {
       {"operators.md", "every framework operator"},
       {"profile.json", "all of these numbers and more, for programs"},
   }});
+  add_captures(reported, document);
   add_key_figures(reported, document);
   add_stage_timings(reported, document);
   add_token_times(reported, document);
   add_utilization(reported, document);
   add_time_budget(reported, document);
-  add_findings(reported, document);
-  add_recoverable(reported, document);
   add_idle_gaps(reported, document);
   add_slow_steps(reported, document);
   add_layers(reported, document);
   add_top_kernels(reported, document);
   add_roofline(reported, document);
+  add_recoverable(reported, document);
+  add_findings(reported, document);
   add_operators(reported, document);
-  add_captures(reported, document);
   add_diagnostics(reported, document);
   return document;
 }

@@ -20,9 +20,9 @@ std::string idle_message(const StageFacts& facts) {
     return fmt::format("The GPU hardly waits: it is idle {} of wall.", share);
   }
   return fmt::format(
-      "{}: the GPU is idle {} of wall, most of it {} ({} of wall).",
+      "{}: the GPU is idle {} of wall, mostly for {} ({} of wall).",
       *facts.idle_share >= kMuchIdle ? "The host sets the pace" : "Some time is lost waiting",
-      share, budget_part_name(cause->part), percent(cause->share));
+      share, plain_part_name(cause->part), percent(cause->share));
 }
 
 std::string limit_message(const StageFacts& facts) {
@@ -39,7 +39,7 @@ std::string limit_message(const StageFacts& facts) {
 std::string part_message(const StageFacts& facts) {
   const BudgetRow* part = largest_part(facts, false);
   if (part == nullptr) return {};
-  return fmt::format(" The largest part is {} ({} of wall).", budget_part_name(part->part),
+  return fmt::format(" Its largest part is {} ({} of wall).", plain_part_name(part->part),
                      percent(part->share));
 }
 
@@ -47,7 +47,7 @@ std::string vision_message(const Reported& reported, uint32_t stage) {
   std::string text;
   for (const StageNote& note : reported.profile.stages.notes) {
     if (note.stage != stage) continue;
-    text += fmt::format(" Of it, {} takes {} ms of kernel time ({}).", note.name,
+    text += fmt::format(" Inside it, {} takes {} ms of kernel time ({}).", note.name,
                         ms(note.kernel_sum), counted(note.instances, "range"));
   }
   return text;

@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kShownRows = 10;
 constexpr double kNanosecondsPerMillisecond = 1e6;
 
-Paragraph not_available(const std::string& reason) { return {"Not available because: " + reason}; }
+Paragraph not_available(const std::string& reason) { return {"Not available because " + reason}; }
 
 void add_executive_summary(const Reported& reported, Document& document) {
   document.add(Heading{2, "Executive Summary"});
@@ -35,7 +35,7 @@ void add_environment(const Reported& reported, Document& document) {
     if (!value.empty()) table.rows.push_back({std::string(what), std::move(value)});
   };
   for (const DeviceTotals& device : profile.totals.devices) {
-    add("GPU", device.name.empty() ? device.device : device.device + ": " + device.name);
+    add("GPU", device.name.empty() ? device.device : device.name + " (" + device.device + ")");
   }
   for (const Capture& capture : profile.trace->captures) {
     std::string value = std::filesystem::path(capture.path).filename().string();
@@ -191,7 +191,7 @@ void add_top_kernel_table(const Reported& reported, Document& document) {
   document.add(Heading{2, "Top Kernels"});
   const KernelRanking& ranking = reported.profile.ranking;
   if (ranking.rows.empty()) {
-    document.add(not_available("The capture holds no kernel."));
+    document.add(not_available("the capture holds no kernel."));
     return;
   }
   Table table;
@@ -247,12 +247,14 @@ std::vector<AggregateRow> map_stage1_metrics_to_stats(const Reported& reported) 
     captured("time per output token, mean ± std (ms)", mean_and_std(*token));
   }
   const auto& workload = profile.trace->workload;
-  if (facts.tokens_per_s_per_sequence || (workload && workload->tokens_per_s)) {
-    const std::optional<double> unprofiled = workload ? workload->tokens_per_s : std::nullopt;
-    rows.push_back({"tokens a second for each sequence", rate(unprofiled),
-                    rate(facts.tokens_per_s_per_sequence), missing});
+  if (facts.tokens_per_s_per_sequence) {
+    captured("tokens a second for each sequence", rate(facts.tokens_per_s_per_sequence));
   }
-  if (facts.tokens_per_s) captured("tokens a second, whole batch", rate(facts.tokens_per_s));
+  const std::optional<double> own_rate = workload ? workload->tokens_per_s : std::nullopt;
+  if (facts.tokens_per_s || own_rate) {
+    rows.push_back(
+        {"tokens a second, whole batch", rate(own_rate), rate(facts.tokens_per_s), missing});
+  }
   for (const Stage1Row& row : facts.stage1) {
     if (!row.mean_ms) continue;
     std::string own = ms(*row.mean_ms * kNanosecondsPerMillisecond);

@@ -9,8 +9,7 @@
 #include "capture/convert.h"
 #include "config/conf_files.h"
 #include "readers/detect.h"
-#include "report/kernel_report.h"
-#include "report/profile_json.h"
+#include "report/bundle_reports.h"
 #include "session/artifacts.h"
 #include "session/inputs.h"
 
@@ -212,25 +211,6 @@ Result<Plan> plan_analysis(const AnalyzeOptions& options) {
   return plan;
 }
 
-Result<void> write_bundle(const AnalyzeOptions& options, const Artifacts& artifacts,
-                          std::string_view version, Analysis& analysis) {
-  const Profile& profile = analysis.profile;
-  const size_t top = options.top.value_or(kAllKernels);
-  if (auto done = write_kernel_markdown(profile, artifacts.path("kernels.md"), top); !done) {
-    return done;
-  }
-  if (auto done = write_operator_markdown(profile, artifacts.path("operators.md")); !done) {
-    return done;
-  }
-  if (auto done = write_stage2_report(profile, artifacts.path("report.md")); !done) return done;
-  if (auto done = write_stakeholder_summary(profile, artifacts.path("stakeholder_summary.md"));
-      !done) {
-    return done;
-  }
-  analysis.json = to_profile_json(profile, version);
-  return write_file_atomically(artifacts.path("profile.json"), analysis.json);
-}
-
 }  // namespace
 
 Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version,
@@ -256,9 +236,11 @@ Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version
   auto artifacts = bundle.open();
   if (!artifacts) return fail_with(artifacts.error());
   analysis.folder = artifacts->root();
-  if (auto written = write_bundle(options, *artifacts, version, analysis); !written) {
-    return fail_with(written.error());
-  }
+  auto written =
+      write_reports(analysis.profile, analysis.folder, version, options.top.value_or(kAllKernels));
+  if (!written) return fail_with(written.error());
+  analysis.files = std::move(written->files);
+  analysis.json = std::move(written->json);
   return analysis;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -19,24 +20,29 @@ struct AnalyzeOptions {
   bool force = false;                                  // write into a folder that is not empty
   std::optional<size_t> top;                           // rows of kernels.md; all of them by default
   std::optional<std::filesystem::path> config_folder;  // overlays the shipped conf/
-  std::optional<std::string> model;                    // a config.json or a preset
-  std::optional<std::string> gpu;                      // its name; default: the capture's
+
+  // What ran.
+  std::optional<std::string> model;  // config.json, a folder with one, or a preset
+  std::optional<std::string> gpu;    // instead of the capture's own name
   std::optional<uint64_t> prompt_tokens;
   std::optional<uint64_t> new_tokens;
   std::optional<uint64_t> batch;
   uint32_t tp = 1;
   uint32_t pp = 1;
   uint32_t ep = 1;
+
+  // What part of it the analysis is about.
   std::optional<std::string> stage;
-  std::optional<std::string> steps;  // "4:12"
+  std::optional<std::string> steps;  // "4:12", as parse_step_range reads it
   std::optional<uint32_t> device;    // CUDA's number
-  bool use_annotations = true;
+  bool use_annotations = true;       // false: stages from the kernel sequence alone
 };
 
 struct Analysis {
   std::unique_ptr<const Trace> trace;
   Profile profile;
   std::filesystem::path folder;     // of the bundle
+  std::vector<std::string> files;   // written into it
   std::string json;                 // what profile.json holds
   std::optional<Error> incomplete;  // an input that could not be read, where others could
 };
@@ -44,7 +50,7 @@ struct Analysis {
 // Told what is being done, for people who wait.
 using Progress = std::function<void(std::string_view)>;
 
-// Reads all inputs into one trace, analyses it, writes the bundle. An error means that no
+// Reads all inputs into one trace, ranks its kernels, writes the bundle. An error means that no
 // bundle was written.
 Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version,
                          const Progress& progress);

@@ -23,10 +23,10 @@ Json stage_finding_json(const Profile& profile);
 Json coverage_json(const Profile& profile, const Facts& facts);
 Json stages_json(const Profile& profile, const Facts& facts);
 Json stage_notes_json(const Profile& profile);
-Json steps_json(const Profile& profile);
+Json steps_json(const Profile& profile, const Facts& facts);
 Json token_times_json(const Profile& profile, const Facts& facts);
-Json gaps_json(const Profile& profile, const KernelNames& names);
-Json slow_steps_json(const Profile& profile);
+Json gaps_json(const Profile& profile, const Facts& facts, const KernelNames& names);
+Json slow_steps_json(const Profile& profile, const Facts& facts);
 Json layers_json(const Profile& profile);
 Json layer_summary_json(const Profile& profile, const Facts& facts);
 

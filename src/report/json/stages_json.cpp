@@ -3,7 +3,7 @@
 namespace llmprof {
 namespace {
 
-constexpr size_t kInstanceFields = 14;
+constexpr size_t kInstanceFields = 13;
 
 Json device_json(const Trace& trace, DeviceId device) {
   return device.valid() ? Json(device_label(trace, device)) : Json(nullptr);
@@ -20,7 +20,6 @@ Json budget_ns(const PartTimes& parts) {
 Json instance_json(const Profile& profile, size_t row) {
   const StageInstance& instance = profile.stages.instances[row];
   JsonObject json(kInstanceFields);
-  json.add("id", row);
   json.add("start_ms", milliseconds(instance.start));
   json.add("start_ns", instance.start);
   json.add("wall_ms", milliseconds(instance.wall()));

@@ -13,14 +13,14 @@ Json index_or_null(StepId step) { return step.valid() ? Json(step.index()) : Jso
 
 }  // namespace
 
-Json steps_json(const Profile& profile) {
+Json steps_json(const Profile& profile, const Facts& facts) {
   const Stages& stages = profile.stages;
   Json rows = Json::array();
   rows.get_ref<Json::array_t&>().reserve(stages.steps.size());
   for (const Step& step : stages.steps) {
     JsonObject json(kStepFields);
     json.add("stage", to_printable(stage_of(stages, step.instance)));
-    json.add("instance", step.instance.index());
+    json.add("instance", facts.instance_of_stage[step.instance.index()]);
     json.add("kind", to_string(step.kind));
     json.add("batch", value_or_null(step.batch));
     json.add("tokens", value_or_null(step.tokens));
@@ -34,14 +34,14 @@ Json steps_json(const Profile& profile) {
   return rows;
 }
 
-Json gaps_json(const Profile& profile, const KernelNames& names) {
+Json gaps_json(const Profile& profile, const Facts& facts, const KernelNames& names) {
   const Stages& stages = profile.stages;
   Json rows = Json::array();
   for (const IdleGap& gap : profile.budgets.gaps) {
     const StageInstance& instance = stages.instances[gap.instance.index()];
     rows.push_back(
         {{"stage", to_printable(stage_of(stages, gap.instance))},
-         {"instance", gap.instance.index()},
+         {"instance", facts.instance_of_stage[gap.instance.index()]},
          {"step", index_or_null(gap.step)},
          {"step_of_instance",
           gap.step.valid() ? Json(gap.step.index() - instance.first_step) : Json(nullptr)},
@@ -55,7 +55,7 @@ Json gaps_json(const Profile& profile, const KernelNames& names) {
   return rows;
 }
 
-Json slow_steps_json(const Profile& profile) {
+Json slow_steps_json(const Profile& profile, const Facts& facts) {
   const Stages& stages = profile.stages;
   Json rows = Json::array();
   for (const SlowStep& slow : profile.budgets.slow_steps) {
@@ -66,7 +66,7 @@ Json slow_steps_json(const Profile& profile) {
           {{"what", to_printable(reason.what)}, {"longer_ms", milliseconds(reason.longer)}});
     }
     rows.push_back({{"stage", to_printable(stage_of(stages, step.instance))},
-                    {"instance", step.instance.index()},
+                    {"instance", facts.instance_of_stage[step.instance.index()]},
                     {"step", slow.step.index()},
                     {"step_of_instance",
                      slow.step.index() - stages.instances[step.instance.index()].first_step},

@@ -26,8 +26,9 @@ Table budget_table(const Stage& stage, const StageFacts& facts) {
   return table;
 }
 
-std::string place(const Stages& stages, InstanceId instance, StepId step) {
-  std::string text = fmt::format("instance {}", instance.index());
+std::string place(const Reported& reported, InstanceId instance, StepId step) {
+  const Stages& stages = reported.profile.stages;
+  std::string text = fmt::format("instance {}", reported.facts.instance_of_stage[instance.index()]);
   if (step.valid()) {
     text += fmt::format(", step {}", step.index() - stages.instances[instance.index()].first_step);
   }
@@ -96,8 +97,9 @@ void add_idle_gaps(const Reported& reported, Document& document) {
                    text_column("host was in")};
   for (const IdleGap& gap : budgets.gaps) {
     const StageInstance& instance = stages.instances[gap.instance.index()];
-    table.rows.push_back({stages.stages[instance.stage].name, place(stages, gap.instance, gap.step),
-                          ms(gap.start - instance.start), ms(gap.end - gap.start),
+    table.rows.push_back({stages.stages[instance.stage].name,
+                          place(reported, gap.instance, gap.step), ms(gap.start - instance.start),
+                          ms(gap.end - gap.start),
                           std::string(budget_part_name(static_cast<size_t>(gap.cause))),
                           between(reported, gap), gap.host});
   }
@@ -126,7 +128,7 @@ void add_slow_steps(const Reported& reported, Document& document) {
     const Step& step = stages.steps[slow.step.index()];
     const StageInstance& instance = stages.instances[step.instance.index()];
     table.rows.push_back({stages.stages[instance.stage].name,
-                          place(stages, step.instance, slow.step), ms(step.wall()),
+                          place(reported, step.instance, slow.step), ms(step.wall()),
                           ms(slow.above_median), reasons(slow)});
   }
   document.add(std::move(table));

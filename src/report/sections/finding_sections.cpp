@@ -91,13 +91,13 @@ void add_roofline(const Reported& reported, Document& document) {
         (roofline.missing.empty()
              ? "not known; profile with ncu (--set roofline) and analyse its CSV together with "
                "this capture."
-             : sentence(roofline.missing))});
+             : clause(roofline.missing))});
   }
   if (Table stages = stage_roofline_table(reported); !stages.rows.empty()) {
     document.add(Paragraph{"By stage, from what the model must compute and move:"});
     document.add(std::move(stages));
   } else {
-    document.add(Paragraph{"By stage: not known. " + why_no_utilization(reported.profile)});
+    document.add(Paragraph{"By stage: not known: " + why_no_utilization(reported.profile)});
   }
 }
 
@@ -125,7 +125,7 @@ void add_findings(const Reported& reported, Document& document) {
   const auto& findings = reported.profile.findings;
   document.add(Heading{2, "Findings"});
   if (findings.empty()) {
-    document.add(Paragraph{"None. " + why_no_findings(reported.profile)});
+    document.add(Paragraph{"None: " + why_no_findings(reported.profile)});
     return;
   }
   Table table;
@@ -144,8 +144,8 @@ void add_findings(const Reported& reported, Document& document) {
   document.add(std::move(table));
   for (size_t i = 0; i < findings.size(); ++i) {
     document.add(Heading{3, fmt::format("{}. {}", i + 1, findings[i].title)});
-    document.add(Paragraph{"Evidence: " + findings[i].evidence});
-    document.add(Paragraph{"Do: " + findings[i].advice});
+    document.add(Paragraph{"Evidence: " + clause(findings[i].evidence)});
+    document.add(Paragraph{"Do: " + clause(findings[i].advice)});
   }
 }
 

@@ -63,7 +63,14 @@ std::string extent(const Extent& sizes) {
   return fmt::format("{} x {} x {}", sizes[0], sizes[1], sizes[2]);
 }
 
-Table shape_table(const Reported& reported) {
+bool is_product(const KernelRow& row) {
+  const KernelClass kind = row.description.kernel_class;
+  return kind == KernelClass::gemm || kind == KernelClass::gemv;
+}
+
+}  // namespace
+
+Table shape_table(const Reported& reported, size_t kernels, bool products) {
   const Profile& profile = reported.profile;
   Table table;
   table.columns = {text_column("kernel"),        text_column("grid"),
@@ -71,11 +78,10 @@ Table shape_table(const Reported& reported) {
                    number_column("total (ms)"),  number_column("mean (ms)"),
                    number_column("ms per token")};
   size_t opened = 0;
-  for (size_t i = 0; i < profile.opened.size() && opened < kOpenedKernels; ++i) {
+  for (size_t i = 0; i < profile.opened.size() && opened < kernels; ++i) {
     const KernelRow& row = profile.ranking.rows[i];
     const auto& shapes = profile.opened[i].shapes;
-    const KernelClass kind = row.description.kernel_class;
-    if ((kind != KernelClass::gemm && kind != KernelClass::gemv) || shapes.empty()) continue;
+    if (shapes.empty() || (products && !is_product(row))) continue;
     ++opened;
     for (size_t s = 0; s < std::min(kShownShapes, shapes.size()); ++s) {
       const ShapeRow& shape = shapes[s];
@@ -89,8 +95,6 @@ Table shape_table(const Reported& reported) {
   return table;
 }
 
-}  // namespace
-
 void add_top_kernels(const Reported& reported, Document& document) {
   const Profile& profile = reported.profile;
   document.add(Heading{2, "Top kernels"});
@@ -100,7 +104,7 @@ void add_top_kernels(const Reported& reported, Document& document) {
     note += "; ms per token is kernel time in decode over its steps, warm-ups left out";
   }
   document.add(Paragraph{note + ". All kernels with their full names are in kernels.md."});
-  if (Table shapes = shape_table(reported); !shapes.rows.empty()) {
+  if (Table shapes = shape_table(reported, kOpenedKernels, true); !shapes.rows.empty()) {
     document.add(Heading{3, "Matrix products by launch shape"});
     document.add(std::move(shapes));
     document.add(
@@ -130,7 +134,7 @@ void add_operators(const Reported& reported, Document& document) {
   const Operators& operators = reported.profile.operators;
   document.add(Heading{2, "Top operators"});
   if (operators.rows.empty()) {
-    document.add(Paragraph{why_no_operators(reported.profile)});
+    document.add(Paragraph{sentence(why_no_operators(reported.profile))});
     return;
   }
   document.add(operator_table(reported.profile, kShownOperators));

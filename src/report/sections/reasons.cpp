@@ -1,65 +1,76 @@
+#include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "report/sections/sections.h"
 
 namespace llmprof {
+namespace {
 
-std::string sentence(std::string_view reason) {
-  std::string text(reason);
-  if (text.empty()) return text;
-  const bool first_word_is_plain =
-      text.size() < 2 || std::islower(static_cast<unsigned char>(text[1])) != 0 || text[1] == ' ';
-  if (first_word_is_plain) {
-    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-  }
-  if (text.back() != '.') text += '.';
+// Words that a sentence may begin with in either case; names keep the case they have.
+constexpr std::array<std::string_view, 20> kPlainWords = {
+    "a",    "an",  "by",  "few",   "from",  "in",   "it",    "its",    "no",   "none",
+    "only", "one", "the", "their", "there", "this", "these", "totals", "what", "nothing"};
+
+std::string with_plain_start(std::string_view text, bool capital) {
+  std::string result(text);
+  const size_t end = std::min(result.find_first_of(" ,;:"), result.size());
+  std::string word = result.substr(0, end);
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (std::find(kPlainWords.begin(), kPlainWords.end(), word) == kPlainWords.end()) return result;
+  if (capital) word[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(word[0])));
+  return result.replace(0, end, word);
+}
+
+std::string with_stop(std::string text) {
+  if (!text.empty() && text.back() != '.') text += '.';
   return text;
 }
 
+}  // namespace
+
+std::string sentence(std::string_view reason) { return with_stop(with_plain_start(reason, true)); }
+
+std::string clause(std::string_view reason) { return with_stop(with_plain_start(reason, false)); }
+
 std::string why_no_stages(const Profile& profile) {
   const std::string& reason = profile.stages.reason;
-  if (!reason.empty()) return sentence(reason);
+  if (!reason.empty()) return clause(reason);
   switch (profile.ranking.source) {
     case KernelSource::profiler:
-      return "A kernel profiler measures launches out of the program's own time; add a timeline "
+      return "a kernel profiler measures launches out of the program's own time; add a timeline "
              "(nsys SQLite or a PyTorch trace) to see stages.";
     case KernelSource::summary:
-      return "Totals per kernel have no place in time; add a timeline (nsys SQLite or a PyTorch "
+      return "totals per kernel have no place in time; add a timeline (nsys SQLite or a PyTorch "
              "trace) to see stages.";
     case KernelSource::timeline:
     case KernelSource::none:
       break;
   }
-  return "No stage was found; set NVTX ranges named prefill and decode_all around those parts of "
+  return "no stage was found; set NVTX ranges named prefill and decode_all around those parts of "
          "the program.";
 }
 
 std::string why_no_utilization(const Profile& profile) {
   if (profile.stages.stages.empty()) return why_no_stages(profile);
   const Utilization& use = profile.utilization;
-  if (!use.why_not.empty()) return sentence(use.why_not);
+  if (!use.why_not.empty()) return clause(use.why_not);
   for (const StageUtilization& stage : use.stages) {
-    if (!stage.why_not.empty()) return sentence(stage.why_not);
+    if (!stage.why_not.empty()) return clause(stage.why_not);
   }
-  return "No model was named; give its config.json or a preset with --model.";
+  return "no model was named; give its config.json or a preset with --model.";
 }
 
 std::string why_no_operators(const Profile& profile) {
-  if (!profile.operators.missing.empty()) return sentence(profile.operators.missing);
-  return "No framework operators were captured; a PyTorch trace (torch.profiler) has them, and so "
+  if (!profile.operators.missing.empty()) return clause(profile.operators.missing);
+  return "no framework operators were captured; a PyTorch trace (torch.profiler) has them, and so "
          "has an nsys capture of a program under torch.autograd.profiler.emit_nvtx.";
 }
 
 std::string why_no_findings(const Profile& profile) {
   if (profile.stages.stages.empty()) return why_no_stages(profile);
-  return "No part of any stage stands above its floor by enough to be worth a change.";
-}
-
-const BudgetRow* largest_part(const StageFacts& facts, bool idle) {
-  for (const BudgetRow& row : facts.budget) {
-    if (is_idle(row.part) == idle) return &row;
-  }
-  return nullptr;
+  return "no part of any stage stands above its floor by enough to be worth a change.";
 }
 
 Column text_column(std::string_view title) { return {std::string(title), Column::Kind::text}; }

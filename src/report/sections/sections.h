@@ -38,7 +38,7 @@ void add_findings(const Reported& reported, Document& document);
 void add_operators(const Reported& reported, Document& document);
 void add_diagnostics(const Reported& reported, Document& document);
 
-// Why something is missing, as sentences for the reader.
+// Why something is missing, as clauses.
 std::string why_no_stages(const Profile& profile);
 std::string why_no_utilization(const Profile& profile);
 std::string why_no_operators(const Profile& profile);
@@ -50,9 +50,16 @@ std::string coverage_sentence(const Reported& reported);
 // none.
 const BudgetRow* largest_part(const StageFacts& facts, bool idle);
 Table operator_table(const Profile& profile, size_t rows);
+// The longest kernels by grid and block: `products` keeps to matrix products.
+Table shape_table(const Reported& reported, size_t kernels, bool products);
 
-// "reason" with a capital letter and one full stop.
+// A part of the budget for people who write no kernels: "matrix products".
+std::string_view plain_part_name(size_t part);
+
+// Both end with one full stop. A sentence stands alone, a clause follows a colon or "because":
+// their first word, where it is no name, begins with a capital letter or not.
 std::string sentence(std::string_view reason);
+std::string clause(std::string_view reason);
 
 Column text_column(std::string_view title);
 Column number_column(std::string_view title);

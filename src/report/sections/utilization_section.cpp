@@ -78,7 +78,7 @@ void add_utilization(const Reported& reported, Document& document) {
   for (const StageUtilization& stage : use.stages) {
     const std::string& name = reported.stages[stage.stage].name;
     if (!stage.why_not.empty()) {
-      document.add(Callout{Callout::Kind::note, name + ": " + sentence(stage.why_not)});
+      document.add(Callout{Callout::Kind::note, name + ": " + clause(stage.why_not)});
     }
     if (stage.cost.parts.empty()) continue;
     document.add(Heading{3, "What " + name + " must compute and move"});

@@ -1,0 +1,47 @@
+#include "report/sections/sections.h"
+
+namespace llmprof {
+
+const BudgetRow* largest_part(const StageFacts& facts, bool idle) {
+  for (const BudgetRow& row : facts.budget) {
+    if (is_idle(row.part) == idle) return &row;
+  }
+  return nullptr;
+}
+
+std::string_view plain_part_name(size_t part) {
+  if (part < kClassParts) {
+    switch (static_cast<KernelClass>(part)) {
+      case KernelClass::gemm:
+        return "matrix products";
+      case KernelClass::gemv:
+        return "matrix-vector products";
+      case KernelClass::norm:
+        return "normalisation";
+      case KernelClass::copy_cast:
+        return "copies and type conversions";
+      case KernelClass::moe_routing:
+        return "routing tokens to experts";
+      default:
+        return budget_part_name(part);
+    }
+  }
+  switch (static_cast<BudgetPart>(part)) {
+    case BudgetPart::idle_launch:
+      return "late launches by the CPU";
+    case BudgetPart::idle_synchronisation:
+      return "the CPU waiting for the GPU before it launches more";
+    case BudgetPart::idle_host:
+      return "other work of the CPU between launches";
+    case BudgetPart::idle_queued:
+      return "work that was launched in time and yet did not start";
+    case BudgetPart::idle_before_first:
+      return "the time before the first kernel";
+    case BudgetPart::idle_after_last:
+      return "the time after the last kernel";
+    default:
+      return budget_part_name(part);
+  }
+}
+
+}  // namespace llmprof

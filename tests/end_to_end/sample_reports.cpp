@@ -1,0 +1,29 @@
+// Writes the reports on the profiles made by hand into folders of their own, for tests that read
+// Markdown: sample_reports FOLDER.
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include "report/bundle_reports.h"
+#include "report/sample_profile_test.h"
+
+int main(int argc, char** argv) {
+  using Sample = std::pair<std::string_view, llmprof::SampleProfile (*)()>;
+  const std::array<Sample, 3> samples = {Sample{"full", llmprof::full_sample},
+                                         Sample{"profiler", llmprof::profiler_sample},
+                                         Sample{"serving", llmprof::serving_sample}};
+  if (argc != 2) return 2;
+  for (const auto& [name, make] : samples) {
+    const std::filesystem::path folder = std::filesystem::path(argv[1]) / name;
+    std::filesystem::create_directories(folder);
+    const llmprof::SampleProfile sample = make();
+    if (auto done = llmprof::write_reports(sample.profile, folder, "0.0.0"); !done) {
+      fmt::print(stderr, "{}\n", done.error().message);
+      return 1;
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,173 @@
+"""What the Markdown reports say and how: numbers, tables, sections. On profiles made by hand, which hold
+everything an analysis can find, and on the repository's own captures."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+from check_report_numbers import Profile, mentions, unfound
+from markdown_reports import Heading, Table, Text, faults_of_form, needs_parser, parse, to_html
+from program import DATA, ROOT, Bundle
+
+SAMPLES = os.environ.get("SAMPLE_REPORTS", str(ROOT / "build" / "bin" / "sample_reports"))
+DECODER = DATA / "h200-decoder"
+REPORTS = ("report.md", "stakeholder_summary.md", "operators.md", "kernels.md")
+# kernels.md also says what a shortened table leaves out.
+WITH_NUMBERS = ("report.md", "stakeholder_summary.md", "operators.md")
+SUMMARY_SECTIONS = [
+    "Executive Summary", "Environment", "Aggregates", "Per-Stage Timings", "MFU", "Stage Takeaways",
+    "Top Operators", "Top Kernels", "Recommendations",
+]
+CAPTURES = {
+    "nsys": (DECODER / "nsys.sqlite",),
+    "nsys, graph level": (DECODER / "nsys_graph_level.sqlite",),
+    "nsys stats": (DECODER / "nsys_cuda_gpu_kern_sum.csv",),
+    "ncu": (DECODER / "ncu_raw.csv.gz",),
+    "PyTorch": (DECODER / "kineto.json.gz",),
+    "joined": (DECODER / "nsys.sqlite", DECODER / "ncu_raw.csv.gz"),
+}
+
+
+def all_reports():
+    """name -> {file: text}, of samples and captures."""
+    reports = {}
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([SAMPLES, folder], check=True)
+        for sample in sorted(pathlib.Path(folder).iterdir()):
+            reports[sample.name] = {f.name: f.read_text(encoding="utf-8") for f in sample.iterdir()}
+    for name, paths in CAPTURES.items():
+        reports[name] = Bundle(*paths).files
+    return reports
+
+
+def sections(markdown, level=2):
+    """heading -> blocks under it."""
+    found, current = {}, None
+    for block in parse(markdown):
+        if isinstance(block, Heading) and block.level <= level:
+            current = found.setdefault(block.text, [])
+        elif current is not None:
+            current.append(block)
+    return found
+
+
+@needs_parser
+class Reports(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.reports = all_reports()
+
+    def for_each(self, names, check):
+        for name, files in self.reports.items():
+            for file in names:
+                with self.subTest(f"{name}: {file}"):
+                    check(files, files[file])
+
+    def test_every_number_is_in_profile_json(self):
+        def check(files, markdown):
+            self.assertEqual(unfound(json.loads(files["profile.json"]), markdown), [])
+
+        self.for_each(WITH_NUMBERS, check)
+
+    def test_a_wrong_number_is_noticed(self):
+        files = self.reports["full"]
+        profile = json.loads(files["profile.json"])
+        for right, wrong in (("15.000 ms", "15.001 ms"), ("43.1 %", "43.2 %"), ("| 30 |", "| 31 |"),
+                             ("2.56 TFLOP", "2.57 TFLOP"), ("3.15 GB", "3.16 GB"), ("0.8750", "0.8751")):
+            self.assertIn(right, files["report.md"])
+            self.assertTrue(unfound(profile, files["report.md"].replace(right, wrong)), wrong)
+
+    def test_tables_and_headings_are_whole(self):
+        def check(_, markdown):
+            self.assertEqual(faults_of_form(markdown), [])
+
+        self.for_each(REPORTS, check)
+
+    def test_files_a_report_links_to_are_beside_it(self):
+        def check(files, markdown):
+            links = re.findall(r'<a href="([^"]+)">', to_html(markdown))
+            self.assertGreaterEqual(len(links), 4)
+            self.assertEqual([link for link in links if link not in files], [])
+
+        self.for_each(("report.md",), check)
+
+    def test_report_has_its_sections_each_filled_or_explained(self):
+        def check(_, markdown):
+            found = sections(markdown)
+            self.assertEqual(
+                [name for name in found if name != "LLM inference profile"],
+                ["What was captured", "Key figures", "Per-stage timings", "Steps and tokens",
+                 "MFU and MBU", "Time budget", "Longest idle gaps", "Slowest steps", "Layers",
+                 "Top kernels", "Roofline", "Recoverable time", "Findings", "Top operators",
+                 "About this capture"],
+            )
+            for name, blocks in found.items():
+                self.assertTrue(blocks, name)
+
+        self.for_each(("report.md",), check)
+
+    def test_summary_has_exactly_its_sections(self):
+        def check(_, markdown):
+            found = sections(markdown)
+            self.assertEqual(list(found)[1:], SUMMARY_SECTIONS)
+            for name in SUMMARY_SECTIONS[1:]:
+                tables = [block for block in found[name] if isinstance(block, Table)]
+                texts = [block.text for block in found[name] if isinstance(block, Text)]
+                reason = any(text.startswith("Not available because ") for text in texts)
+                self.assertTrue(bool(tables) != reason, f"{name}: a table or a reason: {texts}")
+            for row in next(b for b in found["Environment"] if isinstance(b, Table)).rows:
+                self.assertTrue(row[1], row)
+
+        self.for_each(("stakeholder_summary.md",), check)
+
+    def test_executive_summary_is_short_and_made_of_the_tables(self):
+        def check(files, markdown):
+            profile = Profile(json.loads(files["profile.json"]))
+            found = sections(markdown)
+            (summary,) = found["Executive Summary"]
+            sentences = re.split(r"(?<=[.])\s+(?=[A-Z])", summary.text)
+            self.assertTrue(3 <= len(sentences) <= 5, sentences)
+            in_tables = {
+                number
+                for blocks in found.values()
+                for number, _, _ in mentions(profile, [b for b in blocks if isinstance(b, Table)])
+            }
+            stated = {number for number, _, _ in mentions(profile, [summary])}
+            self.assertEqual(stated - in_tables, set())
+
+        self.for_each(("stakeholder_summary.md",), check)
+
+    def test_vision_is_a_note_under_prefill(self):
+        files = self.reports["full"]
+        for file, name in (("report.md", "Per-stage timings"),
+                           ("stakeholder_summary.md", "Per-Stage Timings")):
+            blocks = sections(files[file])[name]
+            rows = [row[0] for block in blocks if isinstance(block, Table) for row in block.rows]
+            self.assertNotIn("vision_tower", rows)
+            self.assertTrue(any("vision_tower" in b.text for b in blocks if isinstance(b, Text)))
+
+    def test_operators_md_keeps_its_columns(self):
+        (table,) = [b for b in parse(self.reports["full"]["operators.md"]) if isinstance(b, Table)]
+        self.assertEqual(table.header, ["name", "calls", "cpu_total_ms", "cpu_self_ms",
+                                        "cuda_total_ms", "cuda_self_ms", "mean_ms"])
+        self.assertEqual(table.rows[1][0], "my|op <x>")
+
+    def test_budgets_sum_to_wall(self):
+        for name, files in self.reports.items():
+            for stage in json.loads(files["profile.json"])["stages"]:
+                with self.subTest(f"{name}: {stage['name']}"):
+                    for instance in stage["instances"]:
+                        self.assertEqual(sum(instance["budget_ns"].values()),
+                                         round(instance["wall_ms"] * 1e6))
+                    steady = [i for i in stage["instances"] if not i["warmup"]]
+                    self.assertEqual(sum(part["total_ns"] for part in stage["budget"]),
+                                     sum(round(i["wall_ms"] * 1e6) for i in steady))
+                    self.assertAlmostEqual(sum(part["ms"] for part in stage["budget"]),
+                                           stage["wall_ms"]["mean"], places=9)
+
+
+if __name__ == "__main__":
+    unittest.main()
