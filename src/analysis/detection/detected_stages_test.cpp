@@ -336,7 +336,7 @@ TEST(DetectedStagesTest, HiddenGraphReplaysAreSteps) {
     EXPECT_EQ(stages.stages[stages.instances[i].stage].name, decode ? "decode" : "prefill");
     EXPECT_EQ(stages.instances[i].step_count, decode ? 7U : 1U);
     if (decode) {
-      EXPECT_EQ(stages.instances[i].work.hidden_graph_sum, 7 * 498 * kMicrosecond);
+      EXPECT_EQ(stages.instances[i].work.hidden_graph_sum, kMicrosecond * 7 * 498);
     }
   }
   for (size_t i = 0; i < stages.owners.replay_step.size(); ++i) {
