@@ -53,10 +53,13 @@ class Program {
     testing::HandMadeTrace::Place place;
     place.grid = {blocks, 1, 1};
     place.device = device_;
+    place.correlation = graph_;
     trace_.kernel(name, now_, now_ + 2 * kMicrosecond, now_ + 5 * kMicrosecond, place);
     now_ += 10 * kMicrosecond;
     ++rows_;
   }
+  // All kernels until the next call are nodes of one graph launch; 0: of none.
+  void in_graph(uint32_t launch) { graph_ = launch == 0 ? 0 : kGraphs + launch; }
   void wait(Nanoseconds time) { now_ += time; }
   void on_device(uint32_t device) { device_ = device; }
   void replay() {
@@ -70,16 +73,16 @@ class Program {
     now_ += 10 * kMicrosecond;
   }
 
-  static void dense_layer(Program& run, const Pass& pass, uint32_t /*layer*/) {
-    run.kernel("add_norm", pass.tokens * 4);
-    run.kernel("gemm_qkv");
-    run.kernel("add_rope", pass.tokens * 4);
-    run.attention(pass);
-    run.kernel("gemm_out");
-    run.kernel("add_residual", pass.tokens * 4);
-    run.kernel("gemm_up");
-    run.kernel("add_gate", pass.tokens * 11);
-    run.kernel("gemm_down");
+  static void dense_layer(Program& program, const Pass& pass, uint32_t /*layer*/) {
+    program.kernel("add_norm", pass.tokens * 4);
+    program.kernel("gemm_qkv");
+    program.kernel("add_rope", pass.tokens * 4);
+    program.attention(pass);
+    program.kernel("gemm_out");
+    program.kernel("add_residual", pass.tokens * 4);
+    program.kernel("gemm_up");
+    program.kernel("add_gate", pass.tokens * 11);
+    program.kernel("gemm_down");
   }
 
   void attention(const Pass& pass) {
@@ -142,7 +145,9 @@ class Program {
   [[nodiscard]] size_t rows() const { return rows_; }
 
  private:
+  static constexpr uint32_t kGraphs = 1'000'000'000;  // beyond all other correlation ids
   testing::HandMadeTrace trace_;
+  uint32_t graph_ = 0;
   Nanoseconds now_ = kMillisecond;
   uint32_t device_ = 0;
   size_t rows_ = 0;
@@ -153,13 +158,13 @@ class Program {
 };
 
 TEST(DetectedStagesTest, RequestsOfOnePrefillAndSomeSteps) {
-  Program run;
-  for (int i = 0; i < 300; ++i) run.kernel("fill_weights", 1000);
-  run.wait(50 * kMillisecond);
-  run.request(512, 4);
-  run.request(512, 16);
-  const Stages& stages = run.detect();
-  run.expect_all_found();
+  Program program;
+  for (int i = 0; i < 300; ++i) program.kernel("fill_weights", 1000);
+  program.wait(50 * kMillisecond);
+  program.request(512, 4);
+  program.request(512, 16);
+  const Stages& stages = program.detect();
+  program.expect_all_found();
   ASSERT_EQ(stages.stages.size(), 2U);
   EXPECT_EQ(stages.stages[0].name, "prefill");
   EXPECT_EQ(stages.stages[0].source, StageSource::detected);
@@ -176,7 +181,7 @@ TEST(DetectedStagesTest, RequestsOfOnePrefillAndSomeSteps) {
 }
 
 TEST(DetectedStagesTest, KernelsMayChangeWithTheContext) {
-  Program run;
+  Program program;
   int steps = 0;
   const Program::Layer layer = [&](Program& r, const Pass& pass, uint32_t) {
     r.kernel("add_norm", pass.tokens * 4);
@@ -187,15 +192,15 @@ TEST(DetectedStagesTest, KernelsMayChangeWithTheContext) {
     r.kernel("add_gate", pass.tokens * 11);
     ++steps;
   };
-  run.request(300, 20, layer);
-  run.request(300, 20, layer);
-  run.detect();
-  run.expect_all_found();
+  program.request(300, 20, layer);
+  program.request(300, 20, layer);
+  program.detect();
+  program.expect_all_found();
 }
 
 // A loop over the experts that were hit has another length in every layer.
 TEST(DetectedStagesTest, LayersNeedNotBeEqual) {
-  Program run;
+  Program program;
   uint32_t random = 1;
   const Program::Layer layer = [&](Program& r, const Pass& pass, uint32_t) {
     r.kernel("add_norm", pass.tokens * 4);
@@ -208,38 +213,38 @@ TEST(DetectedStagesTest, LayersNeedNotBeEqual) {
       r.kernel("add_expert", pass.tokens);
     }
   };
-  run.request(128, 12, layer);
-  run.request(128, 12, layer);
-  const Stages& stages = run.detect();
-  run.expect_all_found();
+  program.request(128, 12, layer);
+  program.request(128, 12, layer);
+  const Stages& stages = program.detect();
+  program.expect_all_found();
   EXPECT_LT(*stages.confidence, 0.7);  // hardly any pass repeats kernel by kernel
 }
 
 TEST(DetectedStagesTest, ExpertsInEverySecondLayerMarkNoPass) {
-  Program run;
+  Program program;
   const Program::Layer layer = [](Program& r, const Pass& pass, uint32_t number) {
     Program::dense_layer(r, pass, number);
     if (number % 2 == 1) r.kernel("topk", pass.tokens);
     if (number % 2 == 1) r.kernel("gemm_expert");
   };
-  run.request(128, 12, layer);
-  run.request(128, 12, layer);
-  run.detect();
-  run.expect_all_found();
+  program.request(128, 12, layer);
+  program.request(128, 12, layer);
+  program.detect();
+  program.expect_all_found();
 }
 
 TEST(DetectedStagesTest, ModelsOfTwoLayers) {
-  Program run;
+  Program program;
   for (int request = 0; request < 3; ++request) {
-    run.pass({.kind = StepKind::prefill, .tokens = 99, .layers = 2});
-    for (int i = 0; i < 9; ++i) run.pass({.layers = 2});
+    program.pass({.kind = StepKind::prefill, .tokens = 99, .layers = 2});
+    for (int i = 0; i < 9; ++i) program.pass({.layers = 2});
   }
-  run.detect();
-  run.expect_all_found();
+  program.detect();
+  program.expect_all_found();
 }
 
 TEST(DetectedStagesTest, AttentionMayBeUnfused) {
-  Program run;
+  Program program;
   const Program::Layer layer = [](Program& r, const Pass& pass, uint32_t) {
     r.kernel("add_norm", pass.tokens * 4);
     r.kernel("gemm_qkv");
@@ -249,25 +254,25 @@ TEST(DetectedStagesTest, AttentionMayBeUnfused) {
     r.kernel("gemm_values");
     r.kernel("gemm_mlp");
   };
-  run.request(64, 8, layer);
-  run.request(64, 8, layer);
-  run.detect();
-  run.expect_all_found();
+  program.request(64, 8, layer);
+  program.request(64, 8, layer);
+  program.detect();
+  program.expect_all_found();
 }
 
 // What the host reads ends a step, even if kernels stand between it and the selection.
 TEST(DetectedStagesTest, AStepEndsWhereItsResultIsRead) {
-  Program run;
+  Program program;
   std::vector<size_t> ends;
-  run.pass({.kind = StepKind::prefill, .tokens = 200});
+  program.pass({.kind = StepKind::prefill, .tokens = 200});
   for (int i = 0; i < 10; ++i) {
-    run.pass({});
-    run.kernel("add_stopping");
-    run.kernel("add_unfinished");
-    ends.push_back(run.rows());
-    run.read_back();
+    program.pass({});
+    program.kernel("add_stopping");
+    program.kernel("add_unfinished");
+    ends.push_back(program.rows());
+    program.read_back();
   }
-  const Stages& stages = run.detect();
+  const Stages& stages = program.detect();
   ASSERT_EQ(stages.steps.size(), 11U);
   for (size_t i = 0; i < ends.size(); ++i) {
     EXPECT_EQ(stages.owners.kernel_step[ends[i] - 1], StepId(i + 1));
@@ -278,16 +283,52 @@ TEST(DetectedStagesTest, AStepEndsWhereItsResultIsRead) {
   }
 }
 
+TEST(DetectedStagesTest, AGraphLaunchIsNotCut) {
+  Program program;
+  program.pass({.kind = StepKind::prefill, .tokens = 200});
+  std::vector<size_t> ends;
+  for (uint32_t i = 1; i <= 10; ++i) {
+    program.in_graph(i);
+    program.pass({});
+    program.kernel("add_position");  // behind the selection
+    ends.push_back(program.rows());
+  }
+  const Stages& stages = program.detect();
+  ASSERT_EQ(stages.steps.size(), 11U);
+  for (size_t i = 0; i + 1 < ends.size(); ++i) {
+    EXPECT_EQ(stages.owners.kernel_step[ends[i] - 1], StepId(i + 1));
+    EXPECT_EQ(stages.owners.kernel_step[ends[i]], StepId(i + 2));
+  }
+}
+
+TEST(DetectedStagesTest, StepsAloneAreAGuess) {
+  Program program;
+  for (int i = 0; i < 20; ++i) program.pass({});
+  const Stages& stages = program.detect();
+  program.expect_all_found();
+  ASSERT_EQ(stages.instances.size(), 1U);
+  EXPECT_LE(*stages.confidence, 0.7);
+  EXPECT_NE(stages.reason.find("their kind is a guess"), std::string::npos);
+}
+
+TEST(DetectedStagesTest, PrefillsAlone) {
+  Program program;
+  for (int i = 0; i < 5; ++i) program.pass({.kind = StepKind::prefill, .tokens = 512});
+  const Stages& stages = program.detect();
+  program.expect_all_found();
+  EXPECT_EQ(stages.instances.size(), 5U);
+}
+
 TEST(DetectedStagesTest, HiddenGraphReplaysAreSteps) {
-  Program run;
+  Program program;
   for (int request = 0; request < 3; ++request) {
-    run.pass({.kind = StepKind::prefill, .tokens = 200});
+    program.pass({.kind = StepKind::prefill, .tokens = 200});
     for (int i = 0; i < 7; ++i) {
-      run.kernel("fill_position");
-      run.replay();
+      program.kernel("fill_position");
+      program.replay();
     }
   }
-  const Stages& stages = run.detect();
+  const Stages& stages = program.detect();
   ASSERT_EQ(stages.steps.size(), 24U) << stages.reason;
   ASSERT_EQ(stages.instances.size(), 6U);
   for (size_t i = 0; i < 6; ++i) {
@@ -295,7 +336,7 @@ TEST(DetectedStagesTest, HiddenGraphReplaysAreSteps) {
     EXPECT_EQ(stages.stages[stages.instances[i].stage].name, decode ? "decode" : "prefill");
     EXPECT_EQ(stages.instances[i].step_count, decode ? 7U : 1U);
     if (decode) {
-      EXPECT_EQ(stages.instances[i].work.hidden_graph_sum, 7 * 498 * kMicrosecond);
+      EXPECT_EQ(stages.instances[i].work.hidden_graph_sum, kMicrosecond * 7 * 498);
     }
   }
   for (size_t i = 0; i < stages.owners.replay_step.size(); ++i) {
@@ -305,10 +346,10 @@ TEST(DetectedStagesTest, HiddenGraphReplaysAreSteps) {
 
 // Sequences come and go: 2 are decoded, a third and a fourth join while the others go on.
 TEST(DetectedStagesTest, ContinuousBatching) {
-  Program run;
+  Program program;
   const auto engine = [&](StepKind kind, uint32_t tokens, uint32_t sequences) {
-    run.pass({.kind = kind, .tokens = tokens, .sequences = sequences, .packed = true});
-    run.read_back();
+    program.pass({.kind = kind, .tokens = tokens, .sequences = sequences, .packed = true});
+    program.read_back();
   };
   engine(StepKind::prefill, 300, 2);
   for (int i = 0; i < 5; ++i) engine(StepKind::decode, 2, 2);
@@ -320,27 +361,27 @@ TEST(DetectedStagesTest, ContinuousBatching) {
   engine(StepKind::prefill, 80, 1);  // the two wait
   for (int i = 0; i < 4; ++i) engine(StepKind::decode, 3, 3);
 
-  const Stages& stages = run.detect();
-  run.expect_all_found();
+  const Stages& stages = program.detect();
+  program.expect_all_found();
   EXPECT_TRUE(stages.serving);
-  EXPECT_EQ(stages.instances.size(), run.truth().size());
+  EXPECT_EQ(stages.instances.size(), program.truth().size());
   EXPECT_EQ(stages.stages.size(), 3U);
-  for (size_t i = 0; i < run.truth().size(); ++i) {
-    EXPECT_EQ(stages.steps[i].tokens, run.truth()[i].pass.tokens) << i;
-    EXPECT_EQ(stages.steps[i].batch, run.truth()[i].pass.sequences) << i;
+  for (size_t i = 0; i < program.truth().size(); ++i) {
+    EXPECT_EQ(stages.steps[i].tokens, program.truth()[i].pass.tokens) << i;
+    EXPECT_EQ(stages.steps[i].batch, program.truth()[i].pass.sequences) << i;
   }
 }
 
 TEST(DetectedStagesTest, EachGpuHasItsOwn) {
-  Program run;
+  Program program;
   for (int request = 0; request < 2; ++request) {
     for (uint32_t device = 0; device < 2; ++device) {
-      run.on_device(device);
-      run.request(100, 5);
+      program.on_device(device);
+      program.request(100, 5);
     }
   }
-  const Stages& stages = run.detect();
-  run.expect_all_found();
+  const Stages& stages = program.detect();
+  program.expect_all_found();
   ASSERT_EQ(stages.instances.size(), 8U);
   EXPECT_NE(stages.instances[0].device, stages.instances[2].device);
 }
@@ -374,26 +415,67 @@ TEST(DetectedStagesTest, NothingToFindSaysWhy) {
 }
 
 TEST(DetectedStagesTest, NoiseIsNoModel) {
-  Program run;
+  Program program;
   uint32_t random = 7;
   constexpr std::array<std::string_view, 8> kNames{
       "attention_split", "gemm_a", "add_a", "argmax", "gemm_b", "add_b", "index_select", "topk"};
   for (int i = 0; i < 5000; ++i) {
     random = random * 1664525U + 1013904223U;
-    run.kernel(kNames[random >> 29U], 1 + (random >> 20U) % 7);
+    program.kernel(kNames[random >> 29U], 1 + (random >> 20U) % 7);
   }
-  const Stages& stages = run.detect();
+  const Stages& stages = program.detect();
   EXPECT_TRUE(stages.stages.empty() || *stages.confidence < 0.5) << stages.reason;
 }
 
+// Whatever the order of things, steps follow each other and do not overlap.
+TEST(DetectedStagesTest, StepsNeverOverlap) {
+  for (uint32_t seed = 1; seed <= 200; ++seed) {
+    Program program;
+    uint32_t random = seed;
+    const auto draw = [&](uint32_t below) {
+      random = random * 1664525U + 1013904223U;
+      return (random >> 16U) % below;
+    };
+    for (int i = 0; i < 30; ++i) {
+      switch (draw(6)) {
+        case 0:
+          program.kernel("add_other", 1 + draw(100));
+          break;
+        case 1:
+          program.replay();
+          break;
+        case 2:
+          program.read_back();
+          break;
+        case 3:
+          program.in_graph(draw(4));
+          break;
+        default:
+          program.pass({.kind = draw(3) == 0 ? StepKind::prefill : StepKind::decode,
+                        .tokens = 1 + draw(40),
+                        .sequences = 1 + draw(3),
+                        .layers = 4 + draw(seed % 3 + 1),
+                        .packed = draw(5) == 0});
+      }
+    }
+    const Stages& stages = program.detect();
+    uint32_t reached = 0;
+    for (const StepId step : stages.owners.kernel_step) {
+      if (!step.valid()) continue;
+      ASSERT_GE(step.value, reached) << "seed " << seed;
+      reached = step.value;
+    }
+  }
+}
+
 TEST(DetectedStagesTest, ThreeMillionKernelsTakeASecondAtTheMost) {
-  Program run;
-  while (run.rows() < 3'000'000) run.request(200, 500);
-  const Stages& stages = run.detect();
-  EXPECT_EQ(stages.steps.size(), run.truth().size());
-  RecordProperty("seconds", std::to_string(run.seconds()));
+  Program program;
+  while (program.rows() < 3'000'000) program.request(200, 500);
+  const Stages& stages = program.detect();
+  EXPECT_EQ(stages.steps.size(), program.truth().size());
+  RecordProperty("seconds", std::to_string(program.seconds()));
   // Half of it at -O2; more where sanitizers slow everything down.
-  EXPECT_LT(run.seconds(), 8.0);
+  EXPECT_LT(program.seconds(), 8.0);
 }
 
 }  // namespace

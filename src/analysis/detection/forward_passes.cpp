@@ -27,9 +27,7 @@ class PassSearch {
     settle_preparations();
     fill_in(&ForwardPass::end_seen, &PassSearch::set_end);
     fill_in(&ForwardPass::start_seen, &PassSearch::set_begin);
-    std::vector<ForwardPass> found;
-    for (const Grouped& pass : passes_) found.push_back(pass);
-    return found;
+    return {passes_.begin(), passes_.end()};
   }
 
  private:

@@ -94,8 +94,10 @@ class BoundarySearch {
     const bool read_here = read != read_backs_.end() &&
                            (until < limit || !gap_.pass_behind || *read < sequence_.start(limit));
     if (read_here) end = until;
-    while (end < gap_.last && sequence_.same_graph_launch(end - 1, end) &&
-           !sequence_.same_graph_launch(end, gap_.last)) {
+    const auto in_next_pass = [&](uint32_t at) {
+      return gap_.last < sequence_.size() && sequence_.same_graph_launch(at, gap_.last);
+    };
+    while (end < gap_.last && sequence_.same_graph_launch(end - 1, end) && !in_next_pass(end)) {
       ++end;
     }
     return end;

@@ -45,14 +45,21 @@ class Kinds {
         found.passes[i].kind = StepKind::mixed;
       }
     }
-    found.told_apart = std::any_of(found.passes.begin(), found.passes.end(), [&](const auto& p) {
-      return p.kind != found.passes.front().kind;
-    });
+    found.told_apart = counted() || differ(found.passes);
     found.serving = is_serving(found.passes);
     return found;
   }
 
  private:
+  [[nodiscard]] bool counted() const {
+    return std::all_of(sizes_.begin(), sizes_.end(),
+                       [](const PassSize& size) { return size.tokens && size.sequences; });
+  }
+  static bool differ(std::span<const PassKind> kinds) {
+    return std::any_of(kinds.begin(), kinds.end(),
+                       [&](const PassKind& pass) { return pass.kind != kinds.front().kind; });
+  }
+
   [[nodiscard]] bool takes_prompts(size_t row) const {
     const PassSize& size = sizes_[row];
     if (passes_[row].replay()) return false;
@@ -61,8 +68,7 @@ class Kinds {
     if (model != models_.end() && model->second.most >= kLarger * model->second.least) {
       return size.threads >= kLarger * model->second.least;
     }
-    const bool single = size.tokens && *size.tokens == 1;
-    return !single && !repeats(row);
+    return size.tokens ? *size.tokens > 1 : !repeats(row);
   }
 
   // Kernel by kernel as the pass before or behind it.

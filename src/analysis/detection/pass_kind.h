@@ -18,12 +18,13 @@ struct PassKind {
 struct PassKinds {
   std::vector<PassKind> passes;  // one each
   bool serving = false;          // the passes are an engine's steps
-  bool told_apart = false;       // there are passes of different sizes to compare
+  bool told_apart = false;       // tokens are known, or there are passes of both sizes to compare
 };
 
 // A decode step takes one token of each sequence through the layers, a prefill more; one that takes
 // along the sequences of the step before is mixed. Where grids do not tell the tokens, the larger
-// passes of a model are its prefills; where all are alike, they are decode steps if they repeat.
+// passes of a model are its prefills. Where all are alike, those of more than one token are taken
+// for prefills, and those of unknown tokens for decode steps if they repeat.
 PassKinds tell_kinds(const KernelSequence& sequence, std::span<const ForwardPass> passes,
                      std::span<const PassSize> sizes);
 

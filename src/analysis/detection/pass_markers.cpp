@@ -176,6 +176,7 @@ class Chooser {
     std::erase_if(
         support, [](const auto& entry) { return entry.first < kFewLayers && !entry.second.picks; });
     std::vector<std::pair<size_t, uint32_t>> order;
+    order.reserve(support.size());
     for (const auto& [layers, of_length] : support) order.emplace_back(of_length.times, layers);
     std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first > b.first : a.second < b.second;
