@@ -71,10 +71,11 @@ class ProfileTest : public ::testing::Test {
   }
 
   Profile profile() {
-    const auto rules = KernelRules::load(*ConfFiles::open(std::nullopt));
-    EXPECT_TRUE(rules);
+    const auto conf = ConfFiles::open(std::nullopt).value();
+    const AnalysisRules rules{KernelRules::load(conf).value(), StageRules::load(conf).value(),
+                              GpuSpecs::load(conf).value()};
     trace_ = std::move(builder_).freeze();
-    return analyse(trace_, *rules);
+    return analyse(trace_, rules, {}).value();
   }
 
   TraceBuilder builder_;

@@ -135,14 +135,14 @@ class TestTrace {
     return time_budgets(trace_, stages_, DescribedNames(trace_, rules()));
   }
   static KernelRules rules() {
-    const KernelRulesText text{"test",
-                               "rules:\n"
-                               "  - {function: [gemm, gemm2], class: gemm}\n"
-                               "  - {function: [attention], class: attention}\n"
-                               "  - {function: [norm], class: norm}\n"
-                               "  - {function: [mul, add], class: elementwise}\n"
-                               "  - {function: [cast], class: copy/cast}\n"
-                               "  - {function: [all_reduce], class: communication}\n"};
+    const ConfText text{"test",
+                        "rules:\n"
+                        "  - {function: [gemm, gemm2], class: gemm}\n"
+                        "  - {function: [attention], class: attention}\n"
+                        "  - {function: [norm], class: norm}\n"
+                        "  - {function: [mul, add], class: elementwise}\n"
+                        "  - {function: [cast], class: copy/cast}\n"
+                        "  - {function: [all_reduce], class: communication}\n"};
     return KernelRules::parse({&text, 1}).value();
   }
 

@@ -230,6 +230,31 @@ TEST(DetectedCapturesTest, HuggingFaceContinuousBatching) {
   EXPECT_EQ(layers->count, 14U);
 }
 
+// The truth is in the ranges: "execute_context_2(511)_generation_1(1)".
+TEST(DetectedCapturesTest, MixedStepsOfContinuousBatching) {
+  const Detected detected = detect(testing::test_data("h200-serving/nsys.sqlite"));
+  const Stages& stages = detected.stages;
+  EXPECT_TRUE(stages.serving);
+  struct Pass {
+    StepKind kind;
+    uint64_t tokens;
+    uint64_t batch;
+  };
+  const std::vector<Pass> truth = {
+      {StepKind::prefill, 512, 2}, {StepKind::mixed, 512, 3}, {StepKind::mixed, 512, 4},
+      {StepKind::mixed, 512, 5},   {StepKind::mixed, 512, 6}, {StepKind::mixed, 505, 6},
+      {StepKind::decode, 6, 6},    {StepKind::decode, 6, 6},  {StepKind::decode, 5, 5},
+      {StepKind::decode, 4, 4},    {StepKind::decode, 3, 3},  {StepKind::decode, 2, 2},
+      {StepKind::decode, 1, 1},
+  };
+  ASSERT_EQ(stages.steps.size(), truth.size());
+  for (size_t i = 0; i < truth.size(); ++i) {
+    EXPECT_EQ(stages.steps[i].kind, truth[i].kind) << i;
+    EXPECT_EQ(stages.steps[i].tokens, truth[i].tokens) << i;
+    EXPECT_EQ(stages.steps[i].batch, truth[i].batch) << i;
+  }
+}
+
 // Text prefill of 300 twice and three steps through 12 layers; a vision pass, which has no tokens;
 // then a smaller model of 8 layers under continuous batching, 6 sequences of 12 new tokens.
 TEST(DetectedCapturesTest, DeepseekOcrTextPasses) {

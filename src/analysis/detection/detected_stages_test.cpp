@@ -372,6 +372,34 @@ TEST(DetectedStagesTest, ContinuousBatching) {
   }
 }
 
+// Long prompts in pieces: the sequences whose prompts are through get a token in every pass.
+TEST(DetectedStagesTest, PromptsInPiecesBesideSequencesThatGoOn) {
+  Program run;
+  const auto engine = [&](StepKind kind, uint32_t tokens, uint32_t sequences) {
+    run.pass({.kind = kind, .tokens = tokens, .sequences = sequences, .packed = true});
+    run.read_back();
+  };
+  engine(StepKind::prefill, 256, 2);
+  engine(StepKind::mixed, 256, 3);
+  engine(StepKind::mixed, 256, 4);
+  engine(StepKind::mixed, 250, 4);
+  for (int i = 0; i < 6; ++i) engine(StepKind::decode, 4, 4);
+  run.detect();
+  run.expect_all_found();
+}
+
+// The same number of sequences again, right behind the last: the next requests, not a mixed step.
+TEST(DetectedStagesTest, BatchesOneAfterTheOther) {
+  Program run;
+  for (int request = 0; request < 3; ++request) {
+    run.pass({.kind = StepKind::prefill, .tokens = 4 * 90, .sequences = 4});
+    for (int i = 0; i < 6; ++i) run.pass({.kind = StepKind::decode, .tokens = 4, .sequences = 4});
+  }
+  const Stages& stages = run.detect();
+  run.expect_all_found();
+  EXPECT_EQ(stages.stages.size(), 2U);
+}
+
 TEST(DetectedStagesTest, EachGpuHasItsOwn) {
   Program program;
   for (int request = 0; request < 2; ++request) {

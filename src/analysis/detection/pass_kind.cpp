@@ -40,10 +40,10 @@ class Kinds {
       pass.kind = takes_prompts(i) ? StepKind::prefill : StepKind::decode;
       if (pass.kind == StepKind::decode && !pass.batch) pass.batch = pass.tokens;
     }
-    for (size_t i = 1; i < passes_.size(); ++i) {
-      if (found.passes[i].kind == StepKind::prefill && carries_on(found.passes, i)) {
-        found.passes[i].kind = StepKind::mixed;
-      }
+    for (size_t i = 0; i < passes_.size();) {
+      const size_t end = end_of_prompts(found.passes, i);
+      if (end > i) mark_mixed(std::span(found.passes), i, end);
+      i = std::max(end, i + 1);
     }
     found.told_apart = counted() || differ(found.passes);
     found.serving = is_serving(found.passes);
@@ -78,20 +78,50 @@ class Kinds {
   }
 
   [[nodiscard]] bool soon_after(size_t row) const {
-    return passes_[row].begin == passes_[row - 1].end &&
+    return passes_follow(row) &&
            sequence_.asked(passes_[row].begin) - sequence_.asked(passes_[row - 1].end - 1) < kBreak;
   }
 
-  // Of a pass with prompt tokens in it: the sequences of the step before are in it too if the step
-  // behind it has no more sequences than it has. A prefill alone would leave them waiting, to be
-  // added again behind it.
-  [[nodiscard]] bool carries_on(std::span<const PassKind> kinds, size_t row) const {
-    if (row + 1 >= kinds.size() || !soon_after(row)) return false;
-    if (!kinds[row].batch || !kinds[row - 1].batch || !kinds[row + 1].batch) return false;
+  // Behind the passes with prompt tokens that follow each other from `row` on; `row` where there
+  // are none.
+  [[nodiscard]] size_t end_of_prompts(std::span<const PassKind> kinds, size_t row) const {
+    size_t end = row;
+    while (end < kinds.size() && kinds[end].kind == StepKind::prefill &&
+           (end == row || soon_after(end))) {
+      ++end;
+    }
+    return end;
+  }
+
+  // Whether passes with prompt tokens take along the sequences of the pass before, the decode step
+  // behind them tells: if they do, it has as many sequences as the last of them; if they do not,
+  // all that were left waiting are added up in it.
+  void mark_mixed(std::span<PassKind> kinds, size_t first, size_t end) const {
+    if (end >= kinds.size() || !kinds[end].batch || !passes_follow(end)) return;
+    uint64_t added_up = 0;
+    for (size_t i = first; i < end; ++i) {
+      if (!kinds[i].batch) return;
+      added_up += *kinds[i].batch;
+    }
+    const bool runs_on = first > 0 && kinds[first - 1].batch && soon_after(first);
+    const uint64_t before = runs_on ? *kinds[first - 1].batch : 0;
     const auto distance = [](uint64_t a, uint64_t b) { return a > b ? a - b : b - a; };
-    const uint64_t here = *kinds[row].batch;
-    const uint64_t behind = *kinds[row + 1].batch;
-    return here > 1 && distance(behind, here) < distance(behind, here + *kinds[row - 1].batch);
+    const uint64_t behind = *kinds[end].batch;
+    const uint64_t last = *kinds[end - 1].batch;
+    const uint64_t kept = distance(behind, last);
+    // A batch that is not larger than the decode step's before it is rather the next request's.
+    if (before > 0 && *kinds[first].batch > before && kept < distance(behind, before + added_up)) {
+      kinds[first].kind = StepKind::mixed;
+    }
+    if (kept >= distance(behind, added_up)) return;
+    for (size_t i = first + 1; i < end; ++i) {
+      // One sequence alone may be a long prompt in pieces.
+      if (*kinds[i].batch > 1 && *kinds[i - 1].batch > 1) kinds[i].kind = StepKind::mixed;
+    }
+  }
+
+  [[nodiscard]] bool passes_follow(size_t row) const {
+    return passes_[row].begin == passes_[row - 1].end;
   }
 
   // An engine gathers the rows that get a token, changes the batch from step to step, or mixes.
