@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/classes.h"
+#include "analysis/naming/classes.h"
 #include "base/csv.h"
 #include "base/text.h"
 #include "trace/interner.h"
@@ -50,7 +50,7 @@ void interned_shapes(benchmark::State& state) {
 BENCHMARK(interned_shapes);
 
 void kernel_descriptions(benchmark::State& state) {
-  const auto rules = KernelRules::load({});
+  const auto rules = KernelRules::load(*ConfFiles::open(std::nullopt));
   if (!rules) {
     state.SkipWithError(rules.error().message.c_str());
     return;

@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "analysis/detection/detected_stages.h"
+#include "analysis/stages/annotated_stages.h"
+
 namespace llmprof {
 namespace {
 
@@ -30,13 +35,52 @@ void report_sources(const Trace& trace, const KernelRanking& ranking, Diagnostic
   }
 }
 
-}  // namespace
+// The workload's own record fills what the user did not say.
+Workload complete_workload(Workload workload, const std::optional<WorkloadMetrics>& metrics) {
+  if (!metrics) return workload;
+  const std::string source = "the workload's metrics.json";
+  const auto fill = [&](std::optional<TokenCount>& into, const std::optional<uint64_t>& from) {
+    if (!into && from) into = TokenCount{*from, source};
+  };
+  fill(workload.prompt_tokens, metrics->prompt_tokens);
+  fill(workload.new_tokens, metrics->new_tokens);
+  fill(workload.batch, metrics->batch);
+  if (workload.images == 0) workload.images = metrics->images.value_or(0);
+  return workload;
+}
 
-Profile analyse(const Trace& trace, const KernelRules& rules) {
-  Profile profile;
-  profile.trace = &trace;
-  profile.diagnostics = trace.diagnostics;
-  profile.ranking = rank_kernels(trace, DescribedNames(trace, rules));
+// The GPU that did most of the work.
+const Device* main_device(const Trace& trace) {
+  std::vector<Nanoseconds> time(trace.devices.size(), 0);
+  for (size_t i = 0; i < trace.kernels.size(); ++i) {
+    time[trace.queues[trace.kernels.queue[i]].device.index()] +=
+        trace.kernels.end[i] - trace.kernels.start[i];
+  }
+  const auto longest = std::max_element(time.begin(), time.end());
+  return longest == time.end() ? nullptr
+                               : &trace.devices[static_cast<size_t>(longest - time.begin())];
+}
+
+Stages find_stages(const Trace& trace, const AnalysisRules& rules, const DescribedNames& names,
+                   bool use_annotations, Diagnostics& diagnostics) {
+  if (use_annotations) {
+    if (auto annotated = annotated_stages(trace, rules.stages, diagnostics)) return *annotated;
+  }
+  if (trace.kernels.size() == 0) {
+    Stages none;
+    none.reason =
+        "stages need a timeline: capture one with nsys, PyTorch's profiler or `llmprof run`";
+    return none;
+  }
+  Stages detected = detected_stages(trace, names, diagnostics);
+  if (detected.stages.empty()) {
+    diagnostics.info("stages_not_found", "no prefill or decode was found: " + detected.reason);
+  }
+  return detected;
+}
+
+void rank(const Trace& trace, const DescribedNames& names, Profile& profile) {
+  profile.ranking = rank_kernels(trace, names);
   profile.totals = total_up(trace, profile.ranking);
   profile.hidden_graphs = find_hidden_graphs(trace, profile.totals);
   if (profile.hidden_graphs) {
@@ -52,6 +96,45 @@ Profile analyse(const Trace& trace, const KernelRules& rules) {
     }
   }
   report_sources(trace, profile.ranking, profile.diagnostics);
+}
+
+void judge(const Trace& trace, const AnalysisRules& rules, const AnalysisOptions& options,
+           Profile& profile) {
+  const Device* device = main_device(trace);
+  const std::string gpu = options.gpu.value_or(device == nullptr ? "" : device->name);
+  const auto spec = options.gpu || device == nullptr
+                        ? rules.gpus.find(gpu)
+                        : rules.gpus.find(gpu, device->sm_count, device->memory_bytes);
+  profile.utilization = utilization(profile.stages, options.model, spec,
+                                    complete_workload(options.workload, trace.workload), gpu);
+  profile.roofline = kernel_roofline(profile.ranking);
+  profile.recoverable = recoverable_time(profile.stages, profile.budgets, profile.utilization);
+  profile.findings = find_findings(trace, profile.stages, profile.budgets, profile.recoverable,
+                                   profile.utilization, profile.ranking, profile.roofline);
+}
+
+}  // namespace
+
+Result<Profile> analyse(Trace& trace, const AnalysisRules& rules, const AnalysisOptions& options) {
+  Profile profile;
+  profile.trace = &trace;
+  if (options.selection.device) {
+    if (auto kept = keep_device(trace, *options.selection.device); !kept) {
+      return fail_with(kept.error());
+    }
+  }
+  const DescribedNames names(trace, rules.kernels);
+  profile.diagnostics = trace.diagnostics;
+  profile.stages = find_stages(trace, rules, names, options.use_annotations, profile.diagnostics);
+  if (auto kept = keep_selected(trace, profile.stages, options.selection); !kept) {
+    return fail_with(kept.error());
+  }
+  rank(trace, names, profile);
+  profile.opened = open_kernels(trace, profile.ranking, profile.stages);
+  profile.budgets = time_budgets(trace, profile.stages, names);
+  profile.layers = find_layers(trace, profile.stages, rules.stages, names, options.use_annotations);
+  profile.operators = find_operators(trace);
+  judge(trace, rules, options, profile);
   return profile;
 }
 

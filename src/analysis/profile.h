@@ -10,6 +10,8 @@
 #include "analysis/ranking/kernels.h"
 #include "analysis/ranking/metric_join.h"
 #include "analysis/ranking/totals.h"
+#include "analysis/stages/selection.h"
+#include "analysis/stages/stage_rules.h"
 #include "analysis/stages/stages.h"
 #include "analysis/utilization/findings.h"
 #include "analysis/utilization/recoverable.h"
@@ -39,6 +41,24 @@ struct Profile {
   Diagnostics diagnostics;  // the readers' and the analyses'
 };
 
-Profile analyse(const Trace& trace, const KernelRules& rules);
+// What the passes know beside the trace.
+struct AnalysisRules {
+  KernelRules kernels;
+  StageRules stages;
+  GpuSpecs gpus;
+};
+
+// What the user asked for.
+struct AnalysisOptions {
+  Selection selection;
+  bool use_annotations = true;
+  std::optional<ModelSpec> model;
+  std::optional<std::string> gpu;  // its name; the capture's own otherwise
+  Workload workload;
+};
+
+// Runs all passes. GPU work outside of the selection is taken out of the trace first; a selection
+// that is not there is an error.
+Result<Profile> analyse(Trace& trace, const AnalysisRules& rules, const AnalysisOptions& options);
 
 }  // namespace llmprof

@@ -71,7 +71,7 @@ class ProfileTest : public ::testing::Test {
   }
 
   Profile profile() {
-    const auto rules = KernelRules::load({});
+    const auto rules = KernelRules::load(*ConfFiles::open(std::nullopt));
     EXPECT_TRUE(rules);
     trace_ = std::move(builder_).freeze();
     return analyse(trace_, *rules);

@@ -14,7 +14,7 @@ namespace llmprof {
 struct ConfigNode {
   enum class Kind { null, scalar, list, map };
   Kind kind = Kind::null;
-  size_t line = 0;                   // from 1; 0 where unknown (JSON)
+  size_t line = 0;                   // from 1, a member's is its key's; 0 where unknown (JSON)
   std::string text;                  // of a scalar, as written; numbers and booleans too
   std::vector<ConfigNode> children;  // of a list or a map, in the document's order
   std::vector<std::string> keys;     // of a map, one a child

@@ -9,6 +9,7 @@
 namespace llmprof {
 
 // How a model is spread over GPUs. Experts are spread over `ep` GPUs, or over `tp` where ep is 1.
+// Where ep exceeds tp there are ep / tp replicas of the rest, each with a batch of its own.
 struct Parallelism {
   uint32_t tp = 1;
   uint32_t pp = 1;
@@ -34,8 +35,8 @@ struct CostPart {
   double kv_bytes = 0;      // cache read and written
 };
 
-// What one GPU computes and moves for a pass. Activations are left out: they are small beside the
-// weights, and stay in cache where kernels are fused.
+// What one GPU computes and moves for a pass; of pipeline stages, the mean. Activations are left
+// out: they are small beside the weights, and stay in cache where kernels are fused.
 struct PassCost {
   std::vector<CostPart> parts;
   [[nodiscard]] double flops() const;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@ struct GpuSpec {
   std::string name;             // "H200 SXM"
   double memory_bandwidth = 0;  // bytes a second
   double tensor_bf16 = 0;       // FLOP a second; fp16 is the same
+  bool fp16_only = false;       // Volta and Turing multiply no bf16
   std::optional<double> tensor_fp8;
   std::optional<double> tensor_fp4;
   std::optional<double> tensor_int8;
@@ -28,7 +30,8 @@ struct GpuSpec {
 };
 
 // conf/gpus.yaml, the user's over the shipped one. Finds "NVIDIA H200", "H200", "h200 sxm"; none
-// for what is not listed: there is no guess.
+// for what is not listed, for names that several variants have, and for parts of a GPU (fewer SMs
+// than it has): there is no guess.
 class GpuSpecs {
  public:
   static Result<GpuSpecs> load(const ConfFiles& conf);
@@ -40,8 +43,13 @@ class GpuSpecs {
  private:
   struct Entry {
     GpuSpec spec;
-    std::vector<std::string> patterns;
+    std::vector<std::string> names;  // as normalised for comparison
+    uint32_t sm_count = 0;           // 0: not told
+    uint64_t memory_bytes = 0;       // nominal; 0: not told
   };
+  static Result<void> read(const ConfText& text, std::vector<Entry>& into);
+  [[nodiscard]] static bool fits(const Entry& entry, uint32_t sm_count, uint64_t memory_bytes);
+
   std::vector<Entry> entries_;
 };
 

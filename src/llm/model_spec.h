@@ -43,13 +43,16 @@ struct MixtureOfExperts {
   uint32_t shared_experts = 0;
   uint32_t expert_size = 0;         // intermediate size of a routed expert
   uint32_t shared_expert_size = 0;  // of all shared experts together
+  bool router_bias = false;
+  bool expert_bias = false;
+  bool shared_expert_gate = false;  // a weight a hidden value, which scales the shared experts
 };
 
 // A stack of transformer layers that looks at an image before the text (OCR and VL models).
 struct VisionTower {
   std::string name;
   uint64_t parameters = 0;
-  uint64_t flops_per_image = 0;
+  uint64_t flops_per_image = 0;  // 0: the configuration does not tell the image's size
 };
 
 // A decoder-only language model: all that its cost depends on.
@@ -68,7 +71,11 @@ struct ModelSpec {
   bool attention_bias = false;  // on q, k and v
   bool output_bias = false;     // on o
   bool feed_forward_bias = false;
+  bool head_bias = false;
   bool query_key_norm = false;
+  bool attention_sinks = false;  // one learnt logit a head
+  uint32_t norms_per_layer = 2;
+  bool norm_bias = false;
   std::optional<LatentAttention> latent;
   std::optional<MixtureOfExperts> mixture;
   std::vector<LayerSpec> layers;

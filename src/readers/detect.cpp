@@ -11,12 +11,14 @@
 #include "readers/ncu/ncu_json.h"
 #include "readers/nsys_csv/nsys_csv.h"
 #include "readers/nsys_sqlite/nsys_sqlite.h"
+#include "readers/stage1_metrics/stage1_metrics.h"
 
 namespace llmprof {
 
 std::span<const Reader* const> all_readers() {
-  static constexpr std::array<const Reader*, 5> kReaders = {
-      &kNsysSqliteReader, &kNcuCsvReader, &kNcuJsonReader, &kKinetoReader, &kNsysCsvReader};
+  static constexpr std::array<const Reader*, 6> kReaders = {
+      &kNsysSqliteReader, &kNcuCsvReader,  &kNcuJsonReader,
+      &kKinetoReader,     &kNsysCsvReader, &kStage1MetricsReader};
   return kReaders;
 }
 

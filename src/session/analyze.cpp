@@ -7,12 +7,11 @@
 #include "base/byte_stream.h"
 #include "base/files.h"
 #include "capture/convert.h"
+#include "config/conf_files.h"
 #include "readers/detect.h"
-#include "report/kernel_report.h"
-#include "report/profile_json.h"
+#include "report/bundle_reports.h"
 #include "session/artifacts.h"
 #include "session/inputs.h"
-#include "session/kernel_rules_lookup.h"
 
 namespace llmprof {
 namespace {
@@ -151,6 +150,10 @@ Error nothing_to_rank(const Profile& profile) {
     message +=
         "\n  the file holds reports on ranges or API calls only; add a kernel report: `nsys stats "
         "--report cuda_gpu_kern_sum --format csv REPORT.nsys-rep`";
+  } else if (trace.workload) {
+    message +=
+        "\n  Stage 1 metrics are what the workload measured of itself; name a capture of the same "
+        "program beside them (nsys, ncu, or a PyTorch trace)";
   }
   for (const Diagnostic& item : profile.diagnostics.items()) {
     if (item.severity != Severity::info) message += "\n  " + item.message;
@@ -158,40 +161,86 @@ Error nothing_to_rank(const Profile& profile) {
   return {ErrorKind::input, message};
 }
 
+struct Plan {
+  std::vector<Input> inputs;
+  AnalysisRules rules;
+  AnalysisOptions options;
+};
+
+AnalysisOptions wanted_analysis(const AnalyzeOptions& options) {
+  AnalysisOptions wanted;
+  wanted.use_annotations = options.use_annotations;
+  wanted.gpu = options.gpu;
+  wanted.selection.device = options.device;
+  wanted.selection.stage = options.stage;
+  const auto told = [](const std::optional<uint64_t>& value, std::string flag) {
+    return value ? std::optional<TokenCount>({*value, std::move(flag)}) : std::nullopt;
+  };
+  wanted.workload.prompt_tokens = told(options.prompt_tokens, "--prompt-tokens");
+  wanted.workload.new_tokens = told(options.new_tokens, "--new-tokens");
+  wanted.workload.batch = told(options.batch, "--batch");
+  wanted.workload.parallel = {options.tp, options.pp, options.ep};
+  return wanted;
+}
+
+// Everything that can be wrong with the request itself, before a large file is read for it.
+Result<Plan> plan_analysis(const AnalyzeOptions& options) {
+  auto inputs = expand_inputs(options.inputs);
+  if (!inputs) return fail_with(inputs.error());
+  const auto conf = ConfFiles::open(options.config_folder);
+  if (!conf) return fail_with(conf.error());
+  auto kernels = KernelRules::load(*conf);
+  if (!kernels) return fail_with(kernels.error());
+  auto stages = StageRules::load(*conf);
+  if (!stages) return fail_with(stages.error());
+  auto gpus = GpuSpecs::load(*conf);
+  if (!gpus) return fail_with(gpus.error());
+  Plan plan{std::move(*inputs),
+            {std::move(*kernels), std::move(*stages), std::move(*gpus)},
+            wanted_analysis(options)};
+  if (options.steps) {
+    const auto steps = parse_step_range(*options.steps);
+    if (!steps) return fail_with(steps.error());
+    plan.options.selection.steps = *steps;
+  }
+  if (options.model) {
+    auto model = load_model_spec(*options.model, *conf);
+    if (!model) return fail_with(model.error());
+    plan.options.model = std::move(*model);
+  }
+  return plan;
+}
+
 }  // namespace
 
 Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version,
                          const Progress& progress) {
-  auto inputs = expand_inputs(options.inputs);
-  if (!inputs) return fail_with(inputs.error());
-  auto rules = load_kernel_rules(options.config_folder);
-  if (!rules) return fail_with(rules.error());
-
+  auto plan = plan_analysis(options);
+  if (!plan) return fail_with(plan.error());
   BundleFolder bundle(options);
   TraceBuilder builder;
-  auto incomplete = read_inputs(*inputs, builder, bundle, progress);
+  auto incomplete = read_inputs(plan->inputs, builder, bundle, progress);
   if (!incomplete) return fail_with(incomplete.error());
 
   Analysis analysis;
   analysis.incomplete = std::move(*incomplete);
-  analysis.trace = std::make_unique<const Trace>(std::move(builder).freeze());
-  progress("ranking kernels");
-  analysis.profile = analyse(*analysis.trace, *rules);
+  auto trace = std::make_unique<Trace>(std::move(builder).freeze());
+  progress("analysing");
+  auto profile = analyse(*trace, plan->rules, plan->options);
+  if (!profile) return fail_with(profile.error());
+  analysis.trace = std::move(trace);
+  analysis.profile = std::move(*profile);
   if (analysis.profile.ranking.rows.empty()) return fail_with(nothing_to_rank(analysis.profile));
 
+  progress("writing the bundle");
   auto artifacts = bundle.open();
   if (!artifacts) return fail_with(artifacts.error());
   analysis.folder = artifacts->root();
-  const size_t top = options.top.value_or(kAllKernels);
-  if (auto written = write_kernel_markdown(analysis.profile, artifacts->path("kernels.md"), top);
-      !written) {
-    return fail_with(written.error());
-  }
-  analysis.json = to_profile_json(analysis.profile, version);
-  if (auto written = write_file_atomically(artifacts->path("profile.json"), analysis.json);
-      !written) {
-    return fail_with(written.error());
-  }
+  auto written =
+      write_reports(analysis.profile, analysis.folder, version, options.top.value_or(kAllKernels));
+  if (!written) return fail_with(written.error());
+  analysis.files = std::move(written->files);
+  analysis.json = std::move(written->json);
   return analysis;
 }
 

@@ -24,8 +24,9 @@ bool is_run_folder(const fs::path& folder) {
 }
 
 std::vector<fs::path> run_captures(const fs::path& folder) {
-  constexpr std::array<std::string_view, 4> kNames = {"nsys/run.sqlite", "ncu/raw.csv",
-                                                      "torch/trace.json.gz", "torch/trace.json"};
+  constexpr std::array<std::string_view, 5> kNames = {"nsys/run.sqlite", "ncu/raw.csv",
+                                                      "torch/trace.json.gz", "torch/trace.json",
+                                                      "stage1/metrics.json"};
   std::vector<fs::path> files;
   for (const std::string_view name : kNames) {
     if (fs::is_regular_file(folder / name)) files.push_back(folder / name);

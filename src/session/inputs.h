@@ -9,7 +9,7 @@
 namespace llmprof {
 
 // The files behind what a user named: a file stands for itself, a run folder for its captures
-// (nsys/run.sqlite, ncu/raw.csv, torch/trace.json.gz, ...), any other folder for the captures in it
+// (nsys/run.sqlite, ncu/raw.csv, stage1/metrics.json, ...), any other folder for the captures in it
 // and its subfolders. Reports that stand beside their own export (run.nsys-rep and run.sqlite) are
 // left out.
 struct Input {

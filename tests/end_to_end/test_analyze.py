@@ -339,6 +339,20 @@ class Usage(unittest.TestCase):
             self.assertEqual(bundle.profile["totals"]["kernel_sum_ns"], 10340189)
             self.assertEqual(bundle.profile["totals"]["metric_join"]["joined"], 24)
 
+    def test_a_run_folders_stage1_metrics_are_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run_folder = pathlib.Path(folder)
+            (run_folder / "nsys").mkdir()
+            (run_folder / "stage1").mkdir()
+            (run_folder / "profile.json").write_text("{}", encoding="utf-8")
+            shutil.copy(DECODER / "nsys.sqlite", run_folder / "nsys" / "run.sqlite")
+            shutil.copy(DATA / "stage1_metrics" / "own_layout.json",
+                        run_folder / "stage1" / "metrics.json")
+            bundle = Bundle(run_folder)
+            self.assertEqual(bundle.profile["totals"]["kernel_sum_ns"], 10340189)
+            formats = [each["format"] for each in bundle.profile["context"]["captures"]]
+            self.assertEqual(formats, ["nsys SQLite", "Stage 1 metrics"])
+
 
 if __name__ == "__main__":
     unittest.main()

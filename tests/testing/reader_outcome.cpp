@@ -4,11 +4,12 @@ namespace llmprof::testing {
 namespace {
 
 bool holds_anything(const Trace& trace) {
-  return trace.kernels.size() + trace.memory_operations.size() + trace.graph_replays.size() +
-             trace.launches.size() + trace.ranges.size() + trace.operators.size() +
-             trace.kernel_summaries.size() + trace.call_summaries.size() +
-             trace.profiled_launches.size() >
-         0;
+  return trace.workload.has_value() ||
+         trace.kernels.size() + trace.memory_operations.size() + trace.graph_replays.size() +
+                 trace.launches.size() + trace.ranges.size() + trace.operators.size() +
+                 trace.kernel_summaries.size() + trace.call_summaries.size() +
+                 trace.profiled_launches.size() >
+             0;
 }
 
 template <class Table>

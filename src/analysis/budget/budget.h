@@ -17,7 +17,8 @@ inline constexpr size_t kClassParts = static_cast<size_t>(KernelClass::other) + 
 enum class BudgetPart : uint8_t {
   hidden_graphs = kClassParts,  // graph replays whose kernels were not captured
   memory_operations,            // copies and fills
-  idle_launch,                  // the launch came late: from its call to the kernel's start
+  idle_launch,                  // the launch came late: from its call to the kernel's start, and
+                                // other CUDA calls before it that do not wait for the GPU
   idle_synchronisation,         // the launching thread waited for the GPU
   idle_host,                    // the launching thread was outside of any CUDA call
   idle_queued,                  // launched in time, and yet the GPU waited
@@ -40,15 +41,34 @@ struct IdleGap {
   Nanoseconds start = 0;
   Nanoseconds end = 0;
   BudgetPart cause = BudgetPart::unattributed;  // the largest part of it
-  StringId kernel_before;                       // none at the stage's edges
+  bool between_steps = false;                   // from one step's GPU work to another's
+  // Kernels only: none at the stage's edges, and where a copy, a fill or a hidden graph is there.
+  StringId kernel_before;
   StringId kernel_after;
+  // Whatever GPU work is there, for a reader: a short kernel name, "copy Device-to-Host"; empty at
+  // the stage's edges.
+  std::string work_before;
+  std::string work_after;
   std::string host;  // what was open on the host: "cudaStreamSynchronize", "aten::item in sample"
+
+  [[nodiscard]] Nanoseconds length() const { return end - start; }
+};
+
+// Long gaps at the same place of a stage: between the same two pieces of GPU work, each at least
+// half as long as the longest of them.
+struct RepeatedGap {
+  IdleGap longest;
+  uint64_t count = 0;     // at least 2
+  Nanoseconds total = 0;  // idle time in all of them
 };
 
 struct StageBudget {
   uint32_t stage = 0;
   uint64_t instances = 0;  // that are no warm-up
   PartTimes total{};       // over them; divided by their number it is the stage's mean
+  PartTimes
+      between_steps{};  // of `total`: idle time from one step's last GPU work to the next's first
+  std::array<uint64_t, kBudgetParts> gaps{};  // idle gaps by their largest part
 };
 
 // Why a step took longer than the median one of its stage.
@@ -62,13 +82,16 @@ struct SlowStep {
   std::vector<Reason> reasons;  // the longest first, at most three
 };
 
+// Gaps and slow steps are of instances that are no warm-up.
 struct Budgets {
   std::vector<PartTimes> instances;  // one an instance; the parts of each sum to its wall time
-  std::vector<StageBudget> stages;
+  std::vector<StageBudget> stages;   // one a stage
   std::vector<IdleGap> gaps;         // the longest of each stage, longest first, at most 10 a stage
-  std::vector<SlowStep> slow_steps;  // the slowest of each stage, at most 5 a stage
+  std::vector<RepeatedGap> repeated_gaps;  // by stage, the largest total first, at most 3 a stage
+  std::vector<SlowStep> slow_steps;        // the slowest of each stage, at most 5 a stage
 };
 
+// An instance without any GPU work is unattributed altogether: there is no launch to ask why.
 Budgets time_budgets(const Trace& trace, const Stages& stages, const DescribedNames& names);
 
 }  // namespace llmprof

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -9,6 +8,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "config/conf_files.h"
 
 namespace llmprof {
 
@@ -45,22 +45,14 @@ struct KernelDescription {
   KernelClass kernel_class = KernelClass::other;
 };
 
-// A rules file already in memory; `name` is for messages.
-struct KernelRulesText {
-  std::string name;
-  std::string text;
-};
-
 // The rules of conf/kernels.yaml, with a user's own in front. Cheap to copy, safe for threads.
 class KernelRules {
  public:
   // The first text's rules are tried first. A mistake is an error of kind usage that names the
   // file, the line and the rule.
-  static Result<KernelRules> parse(std::span<const KernelRulesText> texts);
-  // Likewise for files. What is built in follows after them unless `built_in` is false (the shipped
-  // file is among them).
-  static Result<KernelRules> load(std::span<const std::filesystem::path> files,
-                                  bool built_in = true);
+  static Result<KernelRules> parse(std::span<const ConfText> texts);
+  // All the conf folder's kernels.yaml, the user's rules first.
+  static Result<KernelRules> load(const ConfFiles& conf);
 
   // About ten microseconds; the caller keeps what it gets for each distinct name. Bounded in time
   // and memory whatever the name.
@@ -70,8 +62,5 @@ class KernelRules {
   class Compiled;
   std::shared_ptr<const Compiled> compiled_;
 };
-
-// conf/kernels.yaml as it was when the program was built.
-KernelRulesText built_in_kernel_rules();
 
 }  // namespace llmprof

@@ -11,12 +11,10 @@
 #include "analysis/naming/kernel_rules_file.h"
 #include "analysis/naming/short_name_canonical.h"
 #include "analysis/naming/short_name_template.h"
-#include "base/byte_stream.h"
 
 namespace llmprof {
 namespace {
 
-constexpr size_t kLongestRulesFile = 4UL << 20U;
 constexpr int kMostCaptures = 9;
 
 // RE2, because it matches in linear time whatever the rule and the name; std::regex overflows the
@@ -124,9 +122,9 @@ class KernelRules::Compiled {
   NameTemplate unmatched_;
 };
 
-Result<KernelRules> KernelRules::parse(std::span<const KernelRulesText> texts) {
+Result<KernelRules> KernelRules::parse(std::span<const ConfText> texts) {
   KernelRulesFile file;
-  for (const KernelRulesText& text : texts) {
+  for (const ConfText& text : texts) {
     if (auto read = read_kernel_rules(text, file); !read) return fail_with(read.error());
   }
   auto compiled = std::make_shared<Compiled>();
@@ -141,17 +139,10 @@ Result<KernelRules> KernelRules::parse(std::span<const KernelRulesText> texts) {
   return rules;
 }
 
-Result<KernelRules> KernelRules::load(std::span<const std::filesystem::path> files, bool built_in) {
-  std::vector<KernelRulesText> texts;
-  for (const std::filesystem::path& file : files) {
-    auto stream = open_byte_stream(file);
-    if (!stream) return fail_with(stream.error());
-    auto text = read_all(**stream, kLongestRulesFile);
-    if (!text) return fail_with(text.error().within(file.string()));
-    texts.push_back({file.string(), std::move(*text)});
-  }
-  if (built_in) texts.push_back(built_in_kernel_rules());
-  return parse(texts);
+Result<KernelRules> KernelRules::load(const ConfFiles& conf) {
+  const auto texts = conf.layers("kernels.yaml");
+  if (!texts) return fail_with(texts.error());
+  return parse(*texts);
 }
 
 KernelDescription KernelRules::describe(std::string_view full_name) const {

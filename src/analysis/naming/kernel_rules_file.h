@@ -5,6 +5,7 @@
 
 #include "analysis/naming/classes.h"
 #include "analysis/naming/short_name_operation.h"
+#include "config/conf_files.h"
 
 namespace llmprof {
 
@@ -30,6 +31,6 @@ struct KernelRulesFile {
 };
 
 // Adds a file's rules behind those there; an operation already there stays.
-Result<void> read_kernel_rules(const KernelRulesText& source, KernelRulesFile& into);
+Result<void> read_kernel_rules(const ConfText& source, KernelRulesFile& into);
 
 }  // namespace llmprof

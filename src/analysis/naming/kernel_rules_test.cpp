@@ -16,7 +16,7 @@ namespace {
 
 const KernelRules& shipped() {
   static const KernelRules rules = [] {
-    auto loaded = KernelRules::load({});
+    auto loaded = KernelRules::load(*ConfFiles::open(std::nullopt));
     EXPECT_TRUE(loaded) << loaded.error().message;
     return std::move(*loaded);
   }();
@@ -49,7 +49,7 @@ size_t characters(std::string_view text) {
 }
 
 Result<KernelRules> rules_of(std::string text) {
-  const std::vector<KernelRulesText> texts = {{"mine.yaml", std::move(text)}};
+  const std::vector<ConfText> texts = {{"mine.yaml", std::move(text)}};
   return KernelRules::parse(texts);
 }
 
@@ -58,10 +58,6 @@ std::string error_of(std::string text) {
   EXPECT_FALSE(rules);
   EXPECT_EQ(rules.error().kind, ErrorKind::usage);
   return rules ? std::string() : rules.error().message;
-}
-
-TEST(KernelRules, BuiltInTextIsTheShippedFile) {
-  EXPECT_EQ(built_in_kernel_rules().text, testing::file_bytes("conf/kernels.yaml"));
 }
 
 TEST(KernelRules, ExpectedNames) {
@@ -171,7 +167,7 @@ TEST(KernelRules, TenThousandNamesTakeFarLessThanASecond) {
 
 TEST(KernelRules, UserRulesGoFirst) {
   const testing::TemporaryFolder folder;
-  const std::vector<std::filesystem::path> files = {folder.write("kernels.yaml", R"(
+  folder.write("kernels.yaml", R"(
 rules:
   - function: [silu_and_scale]
     library: ours
@@ -180,8 +176,8 @@ rules:
   - prefix: [nvjet_]
     library: ours
     class: gemv
-)")};
-  const auto rules = KernelRules::load(files);
+)");
+  const auto rules = KernelRules::load(*ConfFiles::open(folder.path()));
   ASSERT_TRUE(rules) << rules.error().message;
   const KernelDescription ours = rules->describe("void a::silu_and_scale<__half, 4>(int)");
   EXPECT_EQ(ours.short_name, "our SiLU (f16)");
@@ -220,13 +216,6 @@ TEST(KernelRules, MistakesNameFileLineAndRule) {
   EXPECT_TRUE(contains(error_of("rules: 3"), "must be a list"));
   EXPECT_TRUE(contains(error_of("operations: [a]"), "must be a map"));
   EXPECT_TRUE(contains(error_of("libraries: {a: b}"), "name: [prefix, prefix]"));
-}
-
-TEST(KernelRules, MissingFileIsAnError) {
-  const std::vector<std::filesystem::path> files = {"/nonexistent/kernels.yaml"};
-  const auto rules = KernelRules::load(files);
-  ASSERT_FALSE(rules);
-  EXPECT_TRUE(contains(rules.error().message, "/nonexistent/kernels.yaml"));
 }
 
 TEST(KernelClass, SpellingsGoBothWays) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,16 +8,18 @@
 
 namespace llmprof {
 
-// All calls of one framework operator.
+// All calls of one framework operator. An operator inside another of the same name adds to `calls`
+// and to the self times, but not again to the totals, so that no total exceeds the time there was.
 struct OperatorRow {
   std::string name;
   uint64_t calls = 0;
   Nanoseconds cpu_total = 0;  // with the operators inside it
   Nanoseconds cpu_self = 0;   // without them
-  // GPU time of the kernels launched inside it; `self` of those no inner operator launched.
+  // GPU time of the kernels, copies and fills launched inside it, as torch's own tables count it;
+  // `self` of those that no inner operator launched.
   Nanoseconds cuda_total = 0;
   Nanoseconds cuda_self = 0;
-  uint64_t kernel_count = 0;  // behind cuda_total
+  uint64_t kernel_count = 0;  // kernels behind cuda_total, without copies and fills
 
   [[nodiscard]] double mean_cpu_ns() const {
     return static_cast<double>(cpu_total) / static_cast<double>(calls == 0 ? 1 : calls);
@@ -29,10 +30,13 @@ struct Operators {
   std::vector<OperatorRow> rows;  // by cuda_self, then cpu_self, longest first
   std::string source;             // "PyTorch trace", "NVTX operator ranges (emit_nvtx)"
   std::string missing;            // why there are none, and what capture would give them
-  uint64_t kernels = 0;           // with an operator
+  // Kernels of the captures that have operators, with one and without.
+  uint64_t kernels = 0;
   uint64_t kernels_without = 0;
 };
 
+// GPU work belongs to the operator that was open innermost on the launching thread when it was
+// launched; work whose launch was not captured, to the operator that the capture itself names.
 Operators find_operators(const Trace& trace);
 
 }  // namespace llmprof

@@ -1,5 +1,7 @@
 #include "analysis/ranking/metric_join.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <unordered_map>
@@ -65,6 +67,21 @@ class RangeNumbers {
   std::unordered_map<std::string, uint32_t> numbers_;
 };
 
+// What each metric is called in the rows.
+std::vector<std::string> metric_labels(const Trace& trace) {
+  std::unordered_map<StringId, size_t> units;
+  for (const Metric& metric : trace.metrics.values()) ++units[metric.name];
+  std::vector<std::string> labels;
+  labels.reserve(trace.metrics.size());
+  for (const Metric& metric : trace.metrics.values()) {
+    const std::string_view name = trace.strings[metric.name];
+    labels.push_back(units[metric.name] == 1
+                         ? std::string(name)
+                         : metric_name_with_unit(name, trace.strings[metric.unit]));
+  }
+  return labels;
+}
+
 void add(MetricSummary& summary, const MetricValues& values, std::string_view unit) {
   const double sum = summary.mean * static_cast<double>(summary.count) + values.sum;
   summary.min = summary.count == 0 ? values.min : std::min(summary.min, values.min);
@@ -114,13 +131,13 @@ class Join {
       if (against_timeline) joined[i] = covers(trace_.identities[IdentityId(i)], result);
       if (joined[i]) result.joined += launches[i];
     }
+    const std::vector<std::string> labels = metric_labels(trace_);
     for (const MetricValues& values : trace_.metric_values) {
       if (!joined[values.identity.index()]) continue;
       const Metric& metric = trace_.metrics[values.metric];
       const ProfiledIdentity& identity = trace_.identities[values.identity];
       for (KernelRow* row : rows_[names_.of(identity.name)]) {
-        add(row->metrics[std::string(trace_.strings[metric.name])], values,
-            trace_.strings[metric.unit]);
+        add(row->metrics[labels[values.metric.index()]], values, trace_.strings[metric.unit]);
       }
     }
     return result;
@@ -151,6 +168,10 @@ class Join {
 };
 
 }  // namespace
+
+std::string metric_name_with_unit(std::string_view name, std::string_view unit) {
+  return unit.empty() ? std::string(name) : fmt::format("{} ({})", name, unit);
+}
 
 MetricJoin join_metrics(const Trace& trace, KernelRanking& ranking) {
   if (trace.profiled_launches.size() == 0) return {};

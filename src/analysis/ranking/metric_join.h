@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "analysis/ranking/kernels.h"
 #include "trace/trace.h"
@@ -13,6 +15,10 @@ struct MetricJoin {
   uint64_t joined = 0;            // of those, launches whose kernel is in the timeline
   uint64_t timeline_covered = 0;  // timeline kernels that have metrics through them
 };
+
+// ncu calls different metrics the same ("Memory Throughput", in % of the peak and in byte/s): where
+// that happens in a trace, each stands under its name and unit in KernelRow::metrics.
+std::string metric_name_with_unit(std::string_view name, std::string_view unit);
 
 // Puts each profiled launch's metrics into the row of the same kernel: same name (however spelled),
 // grid and block, and the same innermost range where both sides know one. Without a timeline the

@@ -12,4 +12,8 @@ namespace llmprof {
 // it.
 void measure_stages(const Trace& trace, Stages& stages, Diagnostics& diagnostics);
 
+// Sums up again what narrowing has changed: GPU work, statistics, coverage and token times of
+// instances and steps whose windows and warm-up flags stand.
+void measure_again(const Trace& trace, Stages& stages);
+
 }  // namespace llmprof

@@ -20,8 +20,10 @@ struct RecoverablePart {
 
 struct StageRecoverable {
   uint32_t stage = 0;
-  double wall = 0;                     // ns an instance, mean
-  std::optional<double> bound;         // the end-to-end floor of an instance, ns
+  double wall = 0;  // ns an instance, mean
+  // The end-to-end floor of an instance, ns: the parts' floors together, and no less than the
+  // model's. Parts without a floor count as they are, so without a model it is a loose one.
+  std::optional<double> bound;
   double tokens = 0;                   // new tokens an instance, for figures per token
   std::vector<RecoverablePart> parts;  // the most recoverable first
 };

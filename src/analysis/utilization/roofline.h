@@ -10,7 +10,9 @@
 
 namespace llmprof {
 
-// A kernel's place under the roofs of its GPU, from ncu's metrics.
+// A kernel's place under the roofs of its GPU, from ncu's metrics; all are means over the launches
+// measured. FLOPs are those executed, on tensor cores and outside of them: a tile larger than the
+// problem counts whole. None where the capture counted only a part of them.
 struct KernelRoofline {
   size_t row = 0;                         // of the ranking
   uint64_t launches = 0;                  // measured
@@ -27,7 +29,7 @@ std::string_view to_string(KernelRoofline::Bound bound);
 struct Roofline {
   std::vector<KernelRoofline> kernels;  // in the ranking's order
   std::string rule;                     // the bound classes' rule with its thresholds, in words
-  std::string missing;                  // what capture would give it
+  std::string missing;                  // what is not known of how many kernels, and what gives it
 };
 
 Roofline kernel_roofline(const KernelRanking& ranking);

@@ -24,16 +24,9 @@ size_t KinetoEnvelope::take(std::string_view bytes) {
   for (size_t i = 0; i < bytes.size(); ++i) {
     const char c = bytes[i];
     if (keeping_) text_ += c;
-    if (in_string_) {
-      if (escaped_) {
-        escaped_ = false;
-      } else if (c == '\\') {
-        escaped_ = true;
-      } else if (c == '"') {
-        in_string_ = false;
-        if (depth_ == 1 && !in_value_) continue;
-      }
-      if (depth_ == 1 && !in_value_ && key_.size() < kLargestKey) key_ += c;
+    if (string_.takes(c)) {
+      const bool of_key = depth_ == 1 && !in_value_ && string_.open();
+      if (of_key && key_.size() < kLargestKey) key_ += c;
     } else {
       take_structure(c);
       if (in_array_) return i + 1;
@@ -53,7 +46,7 @@ void KinetoEnvelope::take_structure(char c) {
   }
   switch (c) {
     case '"':
-      in_string_ = true;
+      string_.begin();
       if (depth_ == 1 && !in_value_) key_.clear();
       return;
     case '[':

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/json_string.h"
+
 namespace llmprof {
 
 // What stands around the event array of a trace: the top-level keys before and behind it. Takes the
@@ -42,8 +44,7 @@ class KinetoEnvelope {
 
   uint64_t depth_ = 0;
   bool started_ = false;
-  bool in_string_ = false;
-  bool escaped_ = false;
+  JsonString string_;
   bool in_value_ = false;
   bool in_array_ = false;
   bool bare_array_ = false;

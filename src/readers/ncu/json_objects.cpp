@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "base/json_string.h"
+
 namespace llmprof {
 namespace {
 
@@ -14,18 +16,9 @@ class ObjectFinder {
  public:
   // Looks at one more character; true when it closes an outermost object.
   bool closes(char c) {
-    if (in_string_) {
-      if (escaped_) {
-        escaped_ = false;
-      } else if (c == '\\') {
-        escaped_ = true;
-      } else if (c == '"') {
-        in_string_ = false;
-      }
-      return false;
-    }
+    if (string_.takes(c)) return false;
     if (c == '"') {
-      in_string_ = depth_ > 0;
+      if (depth_ > 0) string_.begin();
     } else if (c == '{' || (c == '[' && depth_ > 0)) {
       ++depth_;
     } else if ((c == '}' || c == ']') && depth_ > 0) {
@@ -38,8 +31,7 @@ class ObjectFinder {
 
  private:
   uint64_t depth_ = 0;
-  bool in_string_ = false;
-  bool escaped_ = false;
+  JsonString string_;
 };
 
 }  // namespace

@@ -57,10 +57,7 @@ Result<NcuLaunches> read_pass(const std::filesystem::path& path, DecimalConventi
 }
 
 Result<void> read(const std::filesystem::path& path, TraceBuilder& builder) {
-  auto launches = read_in_fitting_convention(
-      [&](DecimalConvention convention) { return read_pass(path, convention); });
-  if (!launches) return fail_with(launches.error());
-  return std::move(*launches).write(path, kFormat, builder);
+  return read_ncu_file(path, kFormat, read_pass, builder);
 }
 
 }  // namespace
@@ -68,9 +65,7 @@ Result<void> read(const std::filesystem::path& path, TraceBuilder& builder) {
 const Reader kNcuCsvReader = {kFormat, recognises, read};
 
 Result<NcuRows> parse_ncu_csv(const std::filesystem::path& path) {
-  TraceBuilder builder;
-  if (auto done = read(path, builder); !done) return fail_with(done.error());
-  return NcuRows{std::move(builder).freeze()};
+  return parse_ncu_file(path, kNcuCsvReader);
 }
 
 }  // namespace llmprof

@@ -41,4 +41,21 @@ std::vector<KernelRecord> kernels_from_ncu_rows(const NcuRows& rows, std::string
   return records;
 }
 
+Result<void> read_ncu_file(const std::filesystem::path& path, std::string_view format, NcuPass pass,
+                           TraceBuilder& builder) {
+  Result<NcuLaunches> launches = pass(path, DecimalConvention::point);
+  if (!launches) return fail_with(launches.error());
+  if (launches->other_convention > 0) {
+    Result<NcuLaunches> comma = pass(path, DecimalConvention::comma);
+    if (comma && comma->other_convention < launches->other_convention) launches = std::move(comma);
+  }
+  return std::move(*launches).write(path, format, builder);
+}
+
+Result<NcuRows> parse_ncu_file(const std::filesystem::path& path, const Reader& reader) {
+  TraceBuilder builder;
+  if (auto done = reader.read(path, builder); !done) return fail_with(done.error());
+  return NcuRows{std::move(builder).freeze()};
+}
+
 }  // namespace llmprof

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <filesystem>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "readers/ncu/launches.h"
+#include "readers/reader.h"
 #include "trace/kernel_record.h"
 #include "trace/trace.h"
 
@@ -22,15 +24,15 @@ struct NcuRows {
 // launch whose duration was not measured counts as a call and adds no time.
 std::vector<KernelRecord> kernels_from_ncu_rows(const NcuRows& rows, std::string_view device);
 
-// Reads with the decimal convention that leaves fewer values unreadable, point where both leave
-// the same (ncu_number.h). `pass` reads the whole file: Result<NcuLaunches>(DecimalConvention).
-template <class Pass>
-Result<NcuLaunches> read_in_fitting_convention(Pass pass) {
-  Result<NcuLaunches> point = pass(DecimalConvention::point);
-  if (!point || point->other_convention == 0) return point;
-  Result<NcuLaunches> comma = pass(DecimalConvention::comma);
-  return comma && comma->other_convention < point->other_convention ? std::move(comma)
-                                                                    : std::move(point);
-}
+// Reads a whole file, its numbers in the one convention.
+using NcuPass = Result<NcuLaunches> (*)(const std::filesystem::path& path, DecimalConvention);
+
+// A file into the builder, read with the decimal convention that leaves fewer values unreadable,
+// point where both leave the same (number.h).
+Result<void> read_ncu_file(const std::filesystem::path& path, std::string_view format, NcuPass pass,
+                           TraceBuilder& builder);
+
+// One file by itself.
+Result<NcuRows> parse_ncu_file(const std::filesystem::path& path, const Reader& reader);
 
 }  // namespace llmprof

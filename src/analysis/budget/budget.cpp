@@ -1,0 +1,200 @@
+#include "analysis/budget/budget.h"
+
+#include <algorithm>
+
+#include "analysis/budget/charge_once.h"
+#include "analysis/budget/gpu_timeline.h"
+#include "analysis/budget/idle_causes.h"
+#include "analysis/budget/longest_gaps.h"
+#include "analysis/budget/slow_steps.h"
+
+namespace llmprof {
+namespace {
+
+constexpr auto kHiddenGraphs = static_cast<size_t>(BudgetPart::hidden_graphs);
+constexpr auto kUnattributed = static_cast<size_t>(BudgetPart::unattributed);
+
+// How far an instance has been charged.
+struct Progress {
+  bool begun = false;
+  Nanoseconds until = 0;  // the end of its GPU work so far
+  GpuWorkRow last;        // that ends there
+  ChargeOnce charge;
+};
+
+class Sweep {
+ public:
+  Sweep(const Trace& trace, const Stages& stages, const DescribedNames& names, Budgets& budgets)
+      : trace_(trace),
+        stages_(stages),
+        budgets_(budgets),
+        busy_(busy_devices(trace, stages.owners)),
+        calls_(trace),
+        causes_(trace, calls_, busy_),
+        part_of_name_(trace.strings.size(), kUnknownPart),
+        names_(names),
+        launched_(trace.launches.size(), false),
+        progress_(stages.instances.size()),
+        gaps_(stages.stages.size()) {}
+
+  void add(const GpuWorkRow& work) {
+    charge(work);
+    if (work.launch.valid()) launched_[work.launch.index()] = true;
+  }
+
+  // What remains of each instance behind its last GPU work.
+  void finish() {
+    for (size_t i = 0; i < stages_.instances.size(); ++i) {
+      const StageInstance& instance = stages_.instances[i];
+      PartTimes& times = budgets_.instances[i];
+      Progress& progress = progress_[i];
+      if (!progress.begun) {
+        times[kUnattributed] += std::max<Nanoseconds>(0, instance.wall());
+        continue;
+      }
+      progress.charge.finish(times);
+      settle_edge(InstanceId(i), progress.until, instance.end, BudgetPart::idle_after_last,
+                  &progress.last, nullptr);
+    }
+  }
+
+  void explain() {
+    budgets_.gaps = gaps_.longest(trace_, names_, calls_);
+    budgets_.repeated_gaps = gaps_.repeated(trace_, names_, calls_);
+    budgets_.slow_steps = find_slow_steps(trace_, stages_, names_, calls_, causes_);
+  }
+
+ private:
+  static constexpr uint8_t kUnknownPart = UINT8_MAX;
+
+  void charge(const GpuWorkRow& work) {
+    if (!work.instance.valid()) return;
+    const StageInstance& instance = stages_.instances[work.instance.index()];
+    if (trace_.queues[work.queue].device != instance.device) return;
+    const Nanoseconds start = std::max(work.start, instance.start);
+    const Nanoseconds end = std::min(work.end, instance.end);
+    if (end < start) return;  // outside of the instance's time
+
+    Progress& progress = progress_[work.instance.index()];
+    if (!progress.begun) {
+      settle_edge(work.instance, instance.start, start, BudgetPart::idle_before_first, nullptr,
+                  &work);
+    } else if (start > progress.until) {
+      settle_between(progress, work, start);
+    }
+    charge_part(progress.charge, work, start, end, budgets_.instances[work.instance.index()]);
+    if (!progress.begun || end >= progress.until) {
+      progress.until = end;
+      progress.last = work;
+    }
+    progress.begun = true;
+  }
+
+  void charge_part(ChargeOnce& charge, const GpuWorkRow& work, Nanoseconds start, Nanoseconds end,
+                   PartTimes& times) {
+    if (work.kind == GpuWorkKind::memory_operation) return charge.memory(start, end, times);
+    if (work.kind == GpuWorkKind::graph_replay) {
+      return charge.kernel(start, end, kHiddenGraphs, times);
+    }
+    const size_t part = part_of(trace_.kernels.name[work.row]);
+    if (part == static_cast<size_t>(KernelClass::communication)) {
+      return charge.communication(start, end, times);
+    }
+    charge.kernel(start, end, part, times);
+  }
+
+  size_t part_of(StringId name) {
+    uint8_t& part = part_of_name_[name.index()];
+    if (part == kUnknownPart) part = static_cast<uint8_t>(names_[name].kernel_class);
+    return part;
+  }
+
+  void settle_between(const Progress& progress, const GpuWorkRow& work, Nanoseconds start) {
+    const bool later = work.launch.valid() && launched_[work.launch.index()];
+    const StageInstance& instance = stages_.instances[work.instance.index()];
+    const IdleSplit split =
+        causes_.between(instance.device, progress.until, start, work.launch, later);
+    settle(work.instance, progress.until, start, split, BudgetPart::unattributed, &progress.last,
+           &work, later);
+    if (!instance.warmup && progress.last.step != work.step) {
+      split.charge_to(budgets_.stages[instance.stage].between_steps, BudgetPart::unattributed);
+    }
+  }
+
+  void settle_edge(InstanceId id, Nanoseconds start, Nanoseconds end, BudgetPart edge,
+                   const GpuWorkRow* before, const GpuWorkRow* after) {
+    const DeviceId device = stages_.instances[id.index()].device;
+    settle(id, start, end, causes_.at_edge(device, start, end), edge, before, after, false);
+  }
+
+  // `edge` is what split.edge is charged to; `before` and `after` are null at the edges.
+  void settle(InstanceId id, Nanoseconds start, Nanoseconds end, const IdleSplit& split,
+              BudgetPart edge, const GpuWorkRow* before, const GpuWorkRow* after, bool in_graph) {
+    split.charge_to(budgets_.instances[id.index()], edge);
+    const StageInstance& instance = stages_.instances[id.index()];
+    const Nanoseconds idle = split.idle();
+    if (instance.warmup || idle <= 0) return;
+    const BudgetPart cause = split.cause(edge);
+    ++budgets_.stages[instance.stage].gaps[static_cast<size_t>(cause)];
+    if (!gaps_.wants(instance.stage, idle)) return;
+    GapFound gap;
+    gap.instance = id;
+    gap.start = start;
+    gap.end = end;
+    gap.idle = idle;
+    gap.cause = cause;
+    gap.in_graph = in_graph;
+    gap.has_before = before != nullptr;
+    if (before != nullptr) gap.before = *before;
+    gap.has_after = after != nullptr;
+    if (after != nullptr) {
+      gap.after = *after;
+      gap.step = after->step;
+    }
+    gaps_.offer(instance.stage, gap);
+  }
+
+  const Trace& trace_;
+  const Stages& stages_;
+  Budgets& budgets_;
+  std::vector<CoveredTime> busy_;
+  CallsByThread calls_;
+  IdleCauses causes_;
+  std::vector<uint8_t> part_of_name_;  // by string
+  const DescribedNames& names_;
+  std::vector<bool> launched_;  // by launch: has put work on a GPU
+  std::vector<Progress> progress_;
+  LongestGaps gaps_;
+};
+
+void sum_up(const Stages& stages, Budgets& budgets) {
+  for (size_t i = 0; i < stages.instances.size(); ++i) {
+    const StageInstance& instance = stages.instances[i];
+    if (instance.warmup) continue;
+    StageBudget& stage = budgets.stages[instance.stage];
+    ++stage.instances;
+    for (size_t part = 0; part < kBudgetParts; ++part) {
+      stage.total[part] += budgets.instances[i][part];
+    }
+  }
+}
+
+}  // namespace
+
+Budgets time_budgets(const Trace& trace, const Stages& stages, const DescribedNames& names) {
+  Budgets budgets;
+  budgets.instances.resize(stages.instances.size());
+  budgets.stages.resize(stages.stages.size());
+  for (size_t i = 0; i < stages.stages.size(); ++i) {
+    budgets.stages[i].stage = static_cast<uint32_t>(i);
+  }
+  if (stages.instances.empty()) return budgets;
+  Sweep sweep(trace, stages, names, budgets);
+  each_gpu_work(trace, stages.owners, [&](const GpuWorkRow& work) { sweep.add(work); });
+  sweep.finish();
+  sum_up(stages, budgets);
+  sweep.explain();
+  return budgets;
+}
+
+}  // namespace llmprof

@@ -1,0 +1,490 @@
+#include "analysis/budget/budget.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+#include <random>
+
+#include "analysis/budget/api_calls.h"
+#include "analysis/budget/test_trace.h"
+
+namespace llmprof {
+namespace {
+
+// The parts that are not zero, by name.
+using Parts = std::map<std::string, Nanoseconds>;
+Parts parts_of(const PartTimes& times) {
+  Parts parts;
+  for (size_t part = 0; part < kBudgetParts; ++part) {
+    if (times[part] != 0) parts[std::string(budget_part_name(part))] = times[part];
+  }
+  return parts;
+}
+
+Nanoseconds sum_of(const PartTimes& times) {
+  return std::accumulate(times.begin(), times.end(), Nanoseconds{0});
+}
+
+TEST(TimeBudget, NamesItsParts) {
+  EXPECT_EQ(budget_part_name(0), "gemm");
+  EXPECT_EQ(budget_part_name(static_cast<size_t>(KernelClass::communication)),
+            "exposed communication");
+  EXPECT_EQ(budget_part_name(static_cast<size_t>(BudgetPart::hidden_graphs)), "hidden CUDA graphs");
+  EXPECT_EQ(budget_part_name(static_cast<size_t>(BudgetPart::unattributed)), "unattributed");
+  EXPECT_TRUE(is_idle(static_cast<size_t>(BudgetPart::idle_launch)));
+  EXPECT_TRUE(is_idle(static_cast<size_t>(BudgetPart::idle_after_last)));
+  EXPECT_FALSE(is_idle(static_cast<size_t>(BudgetPart::memory_operations)));
+  EXPECT_FALSE(is_idle(static_cast<size_t>(BudgetPart::unattributed)));
+}
+
+TEST(TimeBudget, KnowsSynchronisingCalls) {
+  EXPECT_TRUE(is_synchronising("cudaStreamSynchronize_v3020"));
+  EXPECT_TRUE(is_synchronising("cuCtxSynchronize"));
+  EXPECT_TRUE(is_synchronising("cudaEventSynchronize"));
+  EXPECT_TRUE(is_synchronising("cudaMemcpy"));
+  EXPECT_TRUE(is_synchronising("cuMemcpyDtoH_v2"));
+  EXPECT_FALSE(is_synchronising("cudaMemcpyAsync_v3020"));
+  EXPECT_FALSE(is_synchronising("cuMemcpyDtoHAsync_v2"));
+  EXPECT_FALSE(is_synchronising("cudaStreamWaitEvent"));
+  EXPECT_EQ(plain_api_name("cudaLaunchKernel_v7000"), "cudaLaunchKernel");
+  EXPECT_EQ(plain_api_name("cuGetProcAddress_v2"), "cuGetProcAddress_v2");
+}
+
+// gemm 10-30 and mul 20-50 overlap for 10, charged to gemm, which started first.
+TEST(TimeBudget, ChargesOverlapToTheKernelThatStartedFirst) {
+  TestTrace t;
+  t.instance(t.stage("prefill"), 0, 60);
+  t.kernel("gemm", 10, 30);
+  t.kernel("mul", 20, 50);
+  t.kernel("norm", 25, 28);  // wholly inside
+  const Parts parts = parts_of(t.budgets().instances[0]);
+  EXPECT_EQ(parts, (Parts{{"gemm", 20},
+                          {"elementwise", 20},
+                          {"idle: before the first GPU work", 10},
+                          {"idle: after the last GPU work", 10}}));
+}
+
+// all_reduce 0-100 is covered by gemm 20-40 and mul 30-50: exposed 20 + 50. The copy 90-130 is
+// hidden until 100 and by norm 110-120: 10 + 10.
+TEST(TimeBudget, ChargesCommunicationAndCopiesOnlyWhereTheyAreExposed) {
+  TestTrace t;
+  t.instance(t.stage("decode"), 0, 130);
+  t.kernel("all_reduce", 0, 100);
+  t.kernel("gemm", 20, 40);
+  t.kernel("mul", 30, 50);
+  t.kernel("norm", 110, 120);
+  t.copy(90, 130);
+  const Parts parts = parts_of(t.budgets().instances[0]);
+  EXPECT_EQ(parts, (Parts{{"exposed communication", 70},
+                          {"gemm", 20},
+                          {"elementwise", 10},
+                          {"norm", 10},
+                          {"memory copies and fills", 20}}));
+}
+
+TEST(TimeBudget, TakesHiddenGraphsAsKernels) {
+  TestTrace t;
+  t.instance(t.stage("decode"), 0, 100);
+  t.replay(10, 60, t.call("cudaGraphLaunch", 0, 5));
+  t.copy(50, 70);
+  t.kernel("gemm", 40, 90);
+  const Parts parts = parts_of(t.budgets().instances[0]);
+  EXPECT_EQ(parts, (Parts{{"hidden CUDA graphs", 50},
+                          {"gemm", 30},
+                          {"idle: before the first GPU work", 10},
+                          {"idle: after the last GPU work", 10}}));
+}
+
+// The gap 20-100 before a kernel whose call [80, 82) came late. Before the call, the thread was in
+// cudaStreamSynchronize until 30, in cudaMalloc 40-50, and in no call for 10 + 30.
+// Synchronisation 10; launch-bound 10 (cudaMalloc) + 20 (80 to 100); host 40.
+TEST(TimeBudget, SplitsAGapByWhatTheLaunchingThreadDid) {
+  TestTrace t;
+  t.instance(t.stage("decode"), 10, 110);
+  t.launched("gemm", 5, 10, 20);
+  t.call("cudaStreamSynchronize_v3020", 12, 30);
+  t.call("cuStreamSynchronize", 13, 29);  // the driver's call inside the runtime's
+  t.call("cudaMalloc_v3020", 40, 50);
+  t.call("cudaDeviceSynchronize", 20, 100, true);  // another thread's: of no interest
+  t.launched("gemm", 80, 100, 110);
+  const Budgets budgets = t.budgets();
+  EXPECT_EQ(parts_of(budgets.instances[0]), (Parts{{"gemm", 20},
+                                                   {"idle: synchronisation", 10},
+                                                   {"idle: launch-bound", 30},
+                                                   {"idle: host between launches", 40}}));
+  ASSERT_EQ(budgets.gaps.size(), 1U);
+  EXPECT_EQ(budgets.gaps[0].cause, BudgetPart::idle_host);
+  EXPECT_EQ(budgets.gaps[0].start, 20);
+  EXPECT_EQ(budgets.gaps[0].end, 100);
+  EXPECT_EQ(budgets.gaps[0].host, "host code outside of CUDA calls");
+  EXPECT_EQ(budgets.stages[0].gaps[static_cast<size_t>(BudgetPart::idle_host)], 1U);
+}
+
+// Called and returned before the gap 30-40: launched in time. Called at 45, returned at 55, while
+// the GPU ran dry at 50: late, so 50-60 is launch-bound.
+TEST(TimeBudget, TellsQueuedWorkFromLateLaunches) {
+  TestTrace t;
+  t.instance(t.stage("decode"), 20, 70);
+  t.launched("gemm", 10, 20, 30);
+  t.launched("mul", 15, 40, 50);
+  t.kernel("norm", 60, 70, t.call("cudaLaunchKernel", 45, 55));
+  const Budgets budgets = t.budgets();
+  EXPECT_EQ(parts_of(budgets.instances[0]), (Parts{{"gemm", 10},
+                                                   {"elementwise", 10},
+                                                   {"norm", 10},
+                                                   {"idle: between queued kernels", 10},
+                                                   {"idle: launch-bound", 10}}));
+  ASSERT_EQ(budgets.gaps.size(), 2U);
+  EXPECT_EQ(budgets.gaps[0].host, "launched 0.0 us before the gap");
+  EXPECT_EQ(budgets.gaps[0].work_before, "gemm");
+  EXPECT_EQ(budgets.gaps[0].work_after, "mul");
+  EXPECT_EQ(budgets.gaps[1].host, "cudaLaunchKernel");
+}
+
+// One graph launch, still in its call when its nodes run: the nodes after the first are queued.
+TEST(TimeBudget, TakesTheLaterNodesOfAGraphAsQueued) {
+  TestTrace t;
+  t.instance(t.stage("decode"), 0, 100);
+  t.launched("mul", 0, 5, 10);
+  const uint32_t graph = t.call("cudaGraphLaunch_v10000", 30, 90);
+  t.kernel("gemm", 50, 60, graph);
+  t.kernel("norm", 65, 100, graph);
+  const Budgets budgets = t.budgets();
+  EXPECT_EQ(parts_of(budgets.instances[0]), (Parts{{"gemm", 10},
+                                                   {"norm", 35},
+                                                   {"elementwise", 5},
+                                                   {"idle: before the first GPU work", 5},
+                                                   {"idle: host between launches", 20},
+                                                   {"idle: launch-bound", 20},
+                                                   {"idle: between queued kernels", 5}}));
+  ASSERT_EQ(budgets.gaps.size(), 3U);
+  EXPECT_EQ(budgets.gaps[2].host, "launched with its CUDA graph");
+}
+
+// The other kernel's work in the gaps is nobody's idle time: 25-35 between, 0-3 before, 95-100
+// after. A gap without a launch record (45-60) cannot be told, either.
+TEST(TimeBudget, LeavesOthersWorkAndUnknownLaunchesUnattributed) {
+  TestTrace t;
+  t.instance(t.stage("decode"), 0, 100);
+  t.outside();
+  t.kernel("cast", 0, 3);
+  t.inside(0);
+  t.launched("gemm", 5, 10, 20);
+  t.outside();
+  t.kernel("cast", 25, 35);
+  t.inside(0);
+  t.launched("gemm", 38, 40, 45);
+  t.kernel("norm", 60, 95);
+  t.outside();
+  t.kernel("cast", 90, 100);
+  // Gap 20-40: 10 of others, host 20-25 and 35-38 (8), launch 38-40 (2). Gap 45-60: no record.
+  const Budgets budgets = t.budgets();
+  EXPECT_EQ(parts_of(budgets.instances[0]), (Parts{{"gemm", 15},
+                                                   {"norm", 35},
+                                                   {"idle: before the first GPU work", 7},
+                                                   {"idle: host between launches", 8},
+                                                   {"idle: launch-bound", 2},
+                                                   {"unattributed", 3 + 10 + 15 + 5}}));
+  ASSERT_EQ(budgets.gaps.size(), 3U);
+  EXPECT_EQ(budgets.gaps[0].host, "no record of the host");
+  EXPECT_EQ(budgets.gaps[0].cause, BudgetPart::unattributed);
+}
+
+// Each instance sees the other's kernels as others' work where their windows overlap.
+TEST(TimeBudget, TellsOverlappingInstancesApart) {
+  TestTrace t;
+  const uint32_t stage = t.stage("decode");
+  t.instance(stage, 0, 40);
+  t.launched("gemm", 0, 10, 30);
+  t.instance(stage, 20, 60);
+  t.launched("norm", 25, 35, 50);
+  const Budgets budgets = t.budgets();
+  EXPECT_EQ(parts_of(budgets.instances[0]), (Parts{{"gemm", 20},
+                                                   {"idle: before the first GPU work", 10},
+                                                   {"idle: after the last GPU work", 5},
+                                                   {"unattributed", 5}}));
+  EXPECT_EQ(parts_of(budgets.instances[1]), (Parts{{"norm", 15},
+                                                   {"idle: before the first GPU work", 5},
+                                                   {"idle: after the last GPU work", 10},
+                                                   {"unattributed", 10}}));
+}
+
+TEST(TimeBudget, LeavesAnInstanceWithoutGpuWorkUnattributed) {
+  TestTrace t;
+  const uint32_t stage = t.stage("prefill");
+  t.instance(stage, 0, 40);
+  t.instance(stage, 50, 70).device = DeviceId();
+  t.outside();
+  t.kernel("gemm", 10, 20);
+  const Budgets budgets = t.budgets();
+  EXPECT_EQ(parts_of(budgets.instances[0]), (Parts{{"unattributed", 40}}));
+  EXPECT_EQ(parts_of(budgets.instances[1]), (Parts{{"unattributed", 20}}));
+  EXPECT_TRUE(budgets.gaps.empty());
+}
+
+// A kernel that starts before its own call (clocks of CPU and GPU apart), one that begins before
+// the instance and one that ends behind it.
+TEST(TimeBudget, CutsWhatClocksPutOutsideOfTheInstance) {
+  TestTrace t;
+  t.instance(t.stage("decode"), 10, 50);
+  t.launched("gemm", 2, 5, 20);
+  t.launched("mul", 33, 30, 35);
+  t.launched("norm", 38, 45, 60);
+  const Parts parts = parts_of(t.budgets().instances[0]);
+  // Gap 20-30: the call is behind the kernel, the thread outside of calls: host 10.
+  // Gap 35-45: called at 38: the call of mul until 35, so host 3, launch 7.
+  EXPECT_EQ(parts, (Parts{{"gemm", 10},
+                          {"elementwise", 5},
+                          {"norm", 5},
+                          {"idle: host between launches", 13},
+                          {"idle: launch-bound", 7}}));
+}
+
+TEST(TimeBudget, NamesWhatWasOpenOnTheHost) {
+  TestTrace t;
+  t.instance(t.stage("decode"), 0, 2000);
+  t.range("decode_all", 0, 2000);
+  t.range("decode_step", 0, 900);
+  t.range("decode_step", 900, 2000);
+  t.launched("gemm", 0, 10, 100);
+  t.operation("aten::item", 110, 590);
+  t.operation("aten::_local_scalar_dense", 120, 580);
+  t.call("cudaStreamSynchronize_v3020", 130, 560);
+  t.launched("gemm", 610, 620, 700);  // gap 100-620: synchronisation
+  t.operation("aten::mul", 700, 960);
+  t.launched("gemm", 950, 960, 970);     // gap 700-960: inside an operator
+  t.launched("gemm", 1500, 1510, 1995);  // gap 970-1510: between operators
+  const Budgets budgets = t.budgets();
+  EXPECT_EQ(sum_of(budgets.instances[0]), 2000);
+  ASSERT_EQ(budgets.gaps.size(), 5U);
+  EXPECT_EQ(budgets.gaps[0].length(), 540);
+  EXPECT_EQ(budgets.gaps[0].host, "host code between operators in decode_step");
+  EXPECT_EQ(budgets.gaps[1].length(), 520);
+  EXPECT_EQ(budgets.gaps[1].cause, BudgetPart::idle_synchronisation);
+  EXPECT_EQ(budgets.gaps[1].host, "cudaStreamSynchronize in aten::_local_scalar_dense");
+  EXPECT_EQ(budgets.gaps[2].host, "aten::mul in decode_step");
+}
+
+TEST(TimeBudget, KeepsWarmUpsApart) {
+  TestTrace t;
+  const uint32_t stage = t.stage("decode");
+  t.instance(stage, 0, 100).warmup = true;
+  t.launched("gemm", 0, 10, 20);
+  t.instance(stage, 100, 200);
+  t.launched("gemm", 100, 110, 140);
+  t.instance(stage, 200, 300);
+  t.launched("gemm", 200, 210, 230);
+  const Budgets budgets = t.budgets();
+  EXPECT_EQ(budgets.stages[0].instances, 2U);
+  EXPECT_EQ(parts_of(budgets.stages[0].total), (Parts{{"gemm", 50},
+                                                      {"idle: before the first GPU work", 20},
+                                                      {"idle: after the last GPU work", 130}}));
+  ASSERT_EQ(budgets.gaps.size(), 4U);
+  EXPECT_EQ(budgets.gaps[0].instance, InstanceId(2));
+  EXPECT_EQ(budgets.gaps[0].length(), 70);
+}
+
+TEST(TimeBudget, TellsGapsBetweenSteps) {
+  TestTrace t;
+  t.instance(t.stage("decode"), 0, 100);
+  t.step(0, 40);
+  t.launched("gemm", 0, 0, 20);
+  t.launched("gemm", 25, 30, 40);  // 20-25 host, 25-30 launch, inside a step
+  t.step(40, 100);
+  t.launched("gemm", 55, 70, 100);  // 40-55 host, 55-70 launch, between steps
+  const Budgets budgets = t.budgets();
+  EXPECT_EQ(parts_of(budgets.stages[0].between_steps),
+            (Parts{{"idle: host between launches", 15}, {"idle: launch-bound", 15}}));
+}
+
+TEST(TimeBudget, KeepsTheTenLongestGapsOfAStage) {
+  TestTrace t;
+  t.instance(t.stage("decode"), 0, 1000);
+  Nanoseconds at = 0;
+  for (Nanoseconds gap = 1; gap <= 30; ++gap) {
+    t.launched("gemm", at - 1, at, at + 1);
+    at += 1 + gap;
+  }
+  t.launched("gemm", at - 1, at, 1000);
+  const Budgets budgets = t.budgets();
+  ASSERT_EQ(budgets.gaps.size(), 10U);
+  for (size_t i = 0; i < 10; ++i) {
+    EXPECT_EQ(budgets.gaps[i].length(), 30 - static_cast<Nanoseconds>(i));
+  }
+}
+
+// Three stalls of 500, 400 and 260 before attention, at least half of 500; the fourth, of 100, and
+// the gaps of 10 before norm are no part of it.
+TEST(TimeBudget, FindsLongGapsThatComeBack) {
+  TestTrace t;
+  t.instance(t.stage("decode"), 0, 10000);
+  Nanoseconds at = 0;
+  for (const Nanoseconds stall : {500, 100, 400, 260}) {
+    t.launched("gemm", at - 2, at, at + 100);
+    at += 100 + stall;
+    t.launched("attention", at - 2, at, at + 100);
+    at += 110;
+    t.launched("norm", at - 2, at, at + 100);
+    at += 100;
+  }
+  const Budgets budgets = t.budgets();
+  ASSERT_FALSE(budgets.repeated_gaps.empty());
+  EXPECT_EQ(budgets.repeated_gaps[0].count, 3U);
+  EXPECT_EQ(budgets.repeated_gaps[0].total, 1160);
+  EXPECT_EQ(budgets.repeated_gaps[0].longest.length(), 500);
+  EXPECT_EQ(budgets.repeated_gaps[0].longest.work_after, "attention");
+}
+
+// ---- against an oracle that looks at every nanosecond on its own
+
+struct Random {
+  std::mt19937 engine;
+  Nanoseconds below(Nanoseconds limit) {
+    return static_cast<Nanoseconds>(engine() % static_cast<uint64_t>(limit));
+  }
+};
+
+// Three instances (two of them overlapping), two launching threads, and work of nobody.
+void fill_at_random(TestTrace& t, Random& random) {
+  const uint32_t stage = t.stage("decode");
+  for (const auto& [start, end] : {std::pair{50, 300}, {280, 500}, {500, 620}}) {
+    t.instance(stage, start, end);
+  }
+  t.outside();
+  constexpr std::string_view kNames[] = {"gemm", "mul", "norm", "all_reduce"};
+  Nanoseconds at = 0;
+  uint32_t graph = 0;
+  while (at < 640) {
+    at += random.below(14);
+    const Nanoseconds end = at + random.below(20);
+    const Nanoseconds choice = random.below(10);
+    uint32_t correlation = 0;
+    if (choice < 7) {
+      const Nanoseconds called = at - random.below(25) + 5;
+      correlation = t.call("cudaLaunchKernel", called, called + random.below(8), choice < 2);
+    } else if (choice == 7 && graph != 0) {
+      correlation = graph;
+    }
+    if (choice == 8) correlation = graph = t.call("cudaGraphLaunch", at - 3, at + 30);
+    const auto owner = static_cast<size_t>(random.below(4));
+    const InstanceId instance = owner < 3 ? InstanceId(owner) : InstanceId();
+    if (choice == 9) {
+      t.copy(at, end, correlation);
+      t.stages().owners.memory_instance.back() = instance;
+    } else {
+      t.kernel(kNames[random.below(4)], at, end, correlation);
+      t.stages().owners.kernel_instance.back() = instance;
+    }
+  }
+  for (Nanoseconds call = 0; call < 640; call += random.below(60)) {
+    t.call("cudaStreamSynchronize", call, call + random.below(20));
+    call += 20;
+  }
+}
+
+struct OracleWork {
+  Nanoseconds start = 0;
+  Nanoseconds end = 0;
+  size_t part = 0;
+  int rank = 0;  // 0 kernels, 1 communication, 2 memory operations
+  InstanceId instance;
+  LaunchRow launch;
+  size_t order = 0;
+};
+
+std::vector<OracleWork> oracle_work(const Trace& trace, const Stages& stages) {
+  const DescribedNames names(trace, TestTrace::rules());
+  std::vector<OracleWork> all;
+  for (size_t i = 0; i < trace.kernels.size(); ++i) {
+    const KernelClass kind = names[trace.kernels.name[i]].kernel_class;
+    all.push_back({trace.kernels.start[i], trace.kernels.end[i], static_cast<size_t>(kind),
+                   kind == KernelClass::communication ? 1 : 0, stages.owners.kernel_instance[i],
+                   trace.kernels.launch[i], all.size()});
+  }
+  for (size_t i = 0; i < trace.memory_operations.size(); ++i) {
+    all.push_back({trace.memory_operations.start[i], trace.memory_operations.end[i],
+                   static_cast<size_t>(BudgetPart::memory_operations), 2,
+                   stages.owners.memory_instance[i], trace.memory_operations.launch[i],
+                   all.size()});
+  }
+  return all;
+}
+
+bool in_call(const Trace& trace, ThreadId thread, Nanoseconds time, bool synchronising) {
+  const LaunchTable& calls = trace.launches;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const bool open = calls.start[i] <= time && time < calls.end[i];
+    const bool wanted =
+        !synchronising || trace.strings[calls.api[i]].find("Synchronize") != std::string_view::npos;
+    if (calls.thread[i] == thread && open && wanted) return true;
+  }
+  return false;
+}
+
+// The part that the instant [time, time + 1) of an instance belongs to, by the rules as written.
+BudgetPart oracle_part(const Trace& trace, const StageInstance& instance, InstanceId id,
+                       const std::vector<OracleWork>& all, Nanoseconds time) {
+  const OracleWork* charged = nullptr;
+  const OracleWork* next = nullptr;
+  Nanoseconds last_end = INT64_MIN;
+  bool occupied = false;
+  for (const OracleWork& work : all) {
+    const bool active = work.start <= time && time < work.end;
+    occupied = occupied || active;
+    if (work.instance != id) continue;
+    const Nanoseconds start = std::max(work.start, instance.start);
+    const Nanoseconds end = std::min(work.end, instance.end);
+    if (end < start) continue;
+    const auto key = [](const OracleWork& w) { return std::tuple(w.rank, w.start, w.order); };
+    if (active && (charged == nullptr || key(work) < key(*charged))) charged = &work;
+    if (start <= time) last_end = std::max(last_end, end);
+    const auto begins = [](const OracleWork& w) { return std::pair(w.start, w.order); };
+    if (start > time && (next == nullptr || begins(work) < begins(*next))) next = &work;
+  }
+  if (charged != nullptr) return static_cast<BudgetPart>(charged->part);
+  if (occupied || (next == nullptr && last_end == INT64_MIN)) return BudgetPart::unattributed;
+  if (next == nullptr) return BudgetPart::idle_after_last;
+  if (last_end == INT64_MIN) return BudgetPart::idle_before_first;
+  if (!next->launch.valid()) return BudgetPart::unattributed;
+  for (const OracleWork& work : all) {
+    const bool earlier = std::pair(work.start, work.order) < std::pair(next->start, next->order);
+    if (earlier && work.launch == next->launch) return BudgetPart::idle_queued;
+  }
+  const size_t call = next->launch.index();
+  if (trace.launches.end[call] <= last_end) return BudgetPart::idle_queued;
+  if (time >= trace.launches.start[call]) return BudgetPart::idle_launch;
+  const ThreadId thread = trace.launches.thread[call];
+  if (in_call(trace, thread, time, true)) return BudgetPart::idle_synchronisation;
+  return in_call(trace, thread, time, false) ? BudgetPart::idle_launch : BudgetPart::idle_host;
+}
+
+TEST(TimeBudget, AgreesWithLookingAtEveryNanosecond) {
+  PartTimes seen{};
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    TestTrace t;
+    Random random{std::mt19937(seed)};
+    fill_at_random(t, random);
+    const Budgets budgets = t.budgets();
+    const std::vector<OracleWork> all = oracle_work(t.trace(), t.stages());
+    for (size_t i = 0; i < t.stages().instances.size(); ++i) {
+      const StageInstance& instance = t.stages().instances[i];
+      PartTimes expected{};
+      for (Nanoseconds time = instance.start; time < instance.end; ++time) {
+        const BudgetPart part = oracle_part(t.trace(), instance, InstanceId(i), all, time);
+        ++expected[static_cast<size_t>(part)];
+        ++seen[static_cast<size_t>(part)];
+      }
+      ASSERT_EQ(parts_of(budgets.instances[i]), parts_of(expected)) << "seed " << seed;
+      ASSERT_EQ(sum_of(budgets.instances[i]), instance.wall());
+    }
+  }
+  // Every rule was put to the test.
+  for (auto part = static_cast<size_t>(BudgetPart::memory_operations); part < kBudgetParts;
+       ++part) {
+    EXPECT_GT(seen[part], 1000) << budget_part_name(part);
+  }
+}
+
+}  // namespace
+}  // namespace llmprof

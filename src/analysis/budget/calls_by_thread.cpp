@@ -1,0 +1,46 @@
+#include "analysis/budget/calls_by_thread.h"
+
+#include <algorithm>
+
+namespace llmprof {
+
+CallsByThread::CallsByThread(const Trace& trace) : first_(trace.threads.size() + 1, 0) {
+  const LaunchTable& launches = trace.launches;
+  for (const ThreadId thread : launches.thread) {
+    if (thread.valid()) ++first_[thread.index() + 1];
+  }
+  for (size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
+  rows_.resize(first_.back());
+  std::vector<uint32_t> next(first_.begin(), first_.end() - 1);
+  for (size_t row = 0; row < launches.size(); ++row) {
+    const ThreadId thread = launches.thread[row];
+    if (thread.valid()) rows_[next[thread.index()]++] = static_cast<uint32_t>(row);
+  }
+
+  const auto earlier = [&](uint32_t a, uint32_t b) {
+    if (launches.start[a] != launches.start[b]) return launches.start[a] < launches.start[b];
+    return launches.end[a] > launches.end[b];
+  };
+  outermost_.resize(rows_.size());
+  for (size_t thread = 0; thread + 1 < first_.size(); ++thread) {
+    const auto begin = rows_.begin() + first_[thread];
+    const auto end = rows_.begin() + first_[thread + 1];
+    if (!std::is_sorted(begin, end, earlier)) std::sort(begin, end, earlier);
+    uint32_t around = first_[thread];
+    for (uint32_t i = first_[thread]; i < first_[thread + 1]; ++i) {
+      if (launches.start[rows_[i]] >= launches.end[rows_[around]]) around = i;
+      outermost_[i] = around;
+    }
+  }
+}
+
+size_t CallsByThread::first_reaching(const Trace& trace, ThreadId thread, Nanoseconds from) const {
+  const auto begin = rows_.begin() + first_[thread.index()];
+  const auto end = rows_.begin() + first_[thread.index() + 1];
+  const auto later = std::partition_point(
+      begin, end, [&](uint32_t row) { return trace.launches.start[row] <= from; });
+  const auto place = static_cast<size_t>(later - rows_.begin());
+  return later == begin ? place : outermost_[place - 1];
+}
+
+}  // namespace llmprof

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace llmprof {
+
+// The CUDA calls of each thread in order of their starts; a runtime call comes before the driver
+// calls inside it.
+class CallsByThread {
+ public:
+  explicit CallsByThread(const Trace& trace);
+
+  // Rows of Trace::launches.
+  [[nodiscard]] std::span<const uint32_t> of(ThreadId thread) const {
+    return std::span(rows_).subspan(first_[thread.index()],
+                                    first_[thread.index() + 1] - first_[thread.index()]);
+  }
+
+  // Calls visit(row) for those that reach into [from, to) and are inside no other, in order.
+  template <class Visit>
+  void each_outermost(const Trace& trace, ThreadId thread, Nanoseconds from, Nanoseconds to,
+                      Visit&& visit) const {
+    for (size_t i = first_reaching(trace, thread, from); i < first_[thread.index() + 1]; ++i) {
+      const uint32_t row = rows_[i];
+      if (trace.launches.start[row] >= to) break;
+      if (outermost_[i] == i) visit(row);
+    }
+  }
+
+ private:
+  [[nodiscard]] size_t first_reaching(const Trace& trace, ThreadId thread, Nanoseconds from) const;
+
+  std::vector<uint32_t> first_;      // by thread: where its rows begin
+  std::vector<uint32_t> rows_;       // by thread, then start
+  std::vector<uint32_t> outermost_;  // for each entry of rows_, the entry of the call around it
+};
+
+}  // namespace llmprof

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "trace/tables.h"
+
+namespace llmprof {
+
+// A union of intervals of time that answers how much of any interval it covers.
+class CoveredTime {
+ public:
+  void reserve(size_t intervals) { intervals_.reserve(intervals); }
+  // In order of their starts; what overlaps or touches becomes one.
+  void add(Nanoseconds start, Nanoseconds end);
+
+  // How much of [from, to) is covered. `place` is where the last answer was found: questions in
+  // about the order of time cost about the same each, whatever the number of intervals.
+  [[nodiscard]] Nanoseconds within(Nanoseconds from, Nanoseconds to, size_t& place) const;
+
+  // The parts of this that `other` does not cover.
+  [[nodiscard]] CoveredTime outside(const CoveredTime& other) const;
+
+  [[nodiscard]] size_t interval_count() const { return intervals_.size(); }
+
+ private:
+  struct Interval {
+    Nanoseconds start;
+    Nanoseconds end;
+    Nanoseconds covered_before;  // by the intervals in front
+  };
+  [[nodiscard]] Nanoseconds before(Nanoseconds time, size_t& place) const;
+  // The number of intervals that start before `time`.
+  [[nodiscard]] size_t started(Nanoseconds time, size_t place) const;
+
+  std::vector<Interval> intervals_;
+};
+
+}  // namespace llmprof

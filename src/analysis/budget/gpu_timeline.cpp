@@ -1,0 +1,41 @@
+#include "analysis/budget/gpu_timeline.h"
+
+#include <fmt/format.h>
+
+namespace llmprof {
+
+std::string work_name(const Trace& trace, const DescribedNames& names, GpuWorkKind kind,
+                      uint32_t row) {
+  if (kind == GpuWorkKind::kernel) return names[trace.kernels.name[row]].short_name;
+  if (kind == GpuWorkKind::graph_replay) return "CUDA graph replay";
+  const MemoryOperationTable& memory = trace.memory_operations;
+  if (memory.kind[row] == MemoryKind::set) return "fill";
+  const std::string_view direction =
+      row < memory.detail.size() ? trace.strings[memory.detail[row]] : std::string_view();
+  return direction.empty() ? "copy" : fmt::format("copy {}", direction);
+}
+
+WorkKey work_key(const Trace& trace, const GpuWorkRow& work) {
+  switch (work.kind) {
+    case GpuWorkKind::kernel:
+      return {work.kind, trace.kernels.name[work.row].value};
+    case GpuWorkKind::graph_replay:
+      return {work.kind, trace.graph_replays.graph[work.row]};
+    case GpuWorkKind::memory_operation:
+      break;
+  }
+  const MemoryOperationTable& memory = trace.memory_operations;
+  return {work.kind, work.row < memory.detail.size() ? memory.detail[work.row].value : 0};
+}
+
+std::vector<CoveredTime> busy_devices(const Trace& trace, const WorkOwners& owners) {
+  std::vector<CoveredTime> busy(trace.devices.size());
+  if (busy.size() == 1) busy[0].reserve(trace.kernels.size());
+  each_gpu_work(trace, owners, [&](const GpuWorkRow& work) {
+    const DeviceId device = trace.queues[work.queue].device;
+    if (device.valid()) busy[device.index()].add(work.start, work.end);
+  });
+  return busy;
+}
+
+}  // namespace llmprof

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "analysis/budget/api_calls.h"
+#include "analysis/budget/budget.h"
+#include "analysis/budget/calls_by_thread.h"
+#include "analysis/budget/covered_time.h"
+
+namespace llmprof {
+
+// A time in which no GPU work of an instance ran, by cause; the parts sum to its length.
+struct IdleSplit {
+  Nanoseconds launch = 0;
+  Nanoseconds synchronisation = 0;
+  Nanoseconds host = 0;
+  Nanoseconds queued = 0;
+  Nanoseconds edge = 0;      // before the first or after the last GPU work
+  Nanoseconds unknown = 0;   // no launch record
+  Nanoseconds occupied = 0;  // other GPU work ran
+
+  // The largest of all but `occupied`, which is no idle time; for an edge, that edge.
+  [[nodiscard]] BudgetPart cause(BudgetPart edge_part) const;
+  void charge_to(PartTimes& times, BudgetPart edge_part) const;
+  [[nodiscard]] Nanoseconds idle() const {
+    return launch + synchronisation + host + queued + edge + unknown;
+  }
+};
+
+// Why a GPU was idle, from what the launching thread did then. Questions come in about the order of
+// time.
+class IdleCauses {
+ public:
+  // `busy` holds one entry a device. All three must outlive this.
+  IdleCauses(const Trace& trace, const CallsByThread& calls, const std::vector<CoveredTime>& busy);
+  ~IdleCauses();
+  IdleCauses(const IdleCauses&) = delete;
+  IdleCauses& operator=(const IdleCauses&) = delete;
+
+  // Between two pieces of GPU work: `launch` is the second one's call. `later_of_launch`: that call
+  // has put other work on the GPU before (a CUDA graph).
+  IdleSplit between(DeviceId device, Nanoseconds from, Nanoseconds to, LaunchRow launch,
+                    bool later_of_launch);
+  // Before the first or after the last.
+  IdleSplit at_edge(DeviceId device, Nanoseconds from, Nanoseconds to);
+
+ private:
+  struct WaitingThread;
+  WaitingThread& thread_beside(ThreadId thread, DeviceId device);
+  Nanoseconds occupied(DeviceId device, Nanoseconds from, Nanoseconds to);
+
+  const Trace& trace_;
+  const CallsByThread& calls_;
+  const std::vector<CoveredTime>& busy_;
+  std::vector<size_t> busy_place_;
+  SynchronisingCalls synchronising_;
+  std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<WaitingThread>> beside_;
+  WaitingThread* last_ = nullptr;
+};
+
+}  // namespace llmprof

@@ -1,0 +1,206 @@
+#include "analysis/budget/slow_steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "analysis/budget/gpu_timeline.h"
+#include "analysis/budget/longest_gaps.h"
+#include "analysis/budget/step_outliers.h"
+
+namespace llmprof {
+namespace {
+
+constexpr size_t kMostSteps = 5;  // a stage
+constexpr size_t kMostReasons = 3;
+constexpr double kWorthNaming = 0.10;  // of the time above the median: a gap on its own line
+constexpr double kWorthTelling = 0.05;
+
+struct WorkInStep {
+  GpuWorkRow work;
+  Nanoseconds gap = 0;    // idle before it
+  bool in_graph = false;  // launched by the same call as work before it
+};
+using StepWork = std::vector<WorkInStep>;
+
+// The GPU work of the wanted steps only.
+std::map<uint32_t, StepWork> work_of(const Trace& trace, const Stages& stages,
+                                     const std::vector<StepOutlier>& outliers) {
+  std::vector<bool> wanted(stages.steps.size(), false);
+  for (const StepOutlier& outlier : outliers) {
+    wanted[outlier.step.index()] = wanted[outlier.reference.index()] = true;
+  }
+  std::map<uint32_t, StepWork> by_step;
+  std::map<uint32_t, Nanoseconds> busy_until;
+  each_gpu_work(trace, stages.owners, [&](const GpuWorkRow& work) {
+    if (!work.step.valid() || !wanted[work.step.index()]) return;
+    StepWork& step = by_step[work.step.value];
+    Nanoseconds& until =
+        busy_until.try_emplace(work.step.value, stages.steps[work.step.index()].start)
+            .first->second;
+    const bool in_graph =
+        !step.empty() && work.launch.valid() && step.back().work.launch == work.launch;
+    step.push_back({work, std::max<Nanoseconds>(0, work.start - until), in_graph});
+    until = std::max(until, work.end);
+  });
+  return by_step;
+}
+
+// Something that took longer than in the step compared with.
+struct Growth {
+  Nanoseconds longer = 0;
+  const WorkInStep* where = nullptr;  // in the slow step: its longest
+  int64_t more_calls = 0;
+  uint64_t calls = 0;
+};
+
+std::vector<Growth> growth_of_work(const Trace& trace, const StepWork& slow,
+                                   const StepWork& usual) {
+  std::map<WorkKey, Growth> by_key;
+  for (const WorkInStep& entry : slow) {
+    Growth& growth = by_key[work_key(trace, entry.work)];
+    growth.longer += entry.work.end - entry.work.start;
+    ++growth.calls;
+    ++growth.more_calls;
+    growth.where = &entry;
+  }
+  for (const WorkInStep& entry : usual) {
+    const auto found = by_key.find(work_key(trace, entry.work));
+    if (found == by_key.end()) continue;
+    found->second.longer -= entry.work.end - entry.work.start;
+    --found->second.more_calls;
+  }
+  std::vector<Growth> growths;
+  for (const auto& [key, growth] : by_key) growths.push_back(growth);
+  return growths;
+}
+
+bool same_sequence(const Trace& trace, const StepWork& a, const StepWork& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](const WorkInStep& x, const WorkInStep& y) {
+                      return work_key(trace, x.work) == work_key(trace, y.work);
+                    });
+}
+
+// By position where both steps run the same work in the same order, by what follows otherwise.
+std::vector<Growth> growth_of_gaps(const Trace& trace, const StepWork& slow,
+                                   const StepWork& usual) {
+  std::vector<Growth> growths;
+  if (same_sequence(trace, slow, usual)) {
+    for (size_t i = 0; i < slow.size(); ++i) {
+      growths.push_back({slow[i].gap - usual[i].gap, &slow[i], 0, 1});
+    }
+    return growths;
+  }
+  std::map<WorkKey, Growth> by_key;
+  for (const WorkInStep& entry : slow) {
+    Growth& growth = by_key[work_key(trace, entry.work)];
+    growth.longer += entry.gap;
+    ++growth.calls;
+    if (growth.where == nullptr || entry.gap > growth.where->gap) growth.where = &entry;
+  }
+  for (const WorkInStep& entry : usual) {
+    const auto found = by_key.find(work_key(trace, entry.work));
+    if (found != by_key.end()) found->second.longer -= entry.gap;
+  }
+  for (const auto& [key, growth] : by_key) growths.push_back(growth);
+  return growths;
+}
+
+// A reason before it is put into words: work that took longer, or a gap.
+struct Cause {
+  Growth growth;
+  bool gap = false;
+};
+
+// The largest first. Gaps that say little each are told together (`where` is none).
+std::vector<Cause> causes_of(const Trace& trace, Nanoseconds above, const StepWork& slow,
+                             const StepWork& usual) {
+  const auto at_least = [&](double share) {
+    return static_cast<Nanoseconds>(share * static_cast<double>(above));
+  };
+  std::vector<Cause> causes;
+  for (const Growth& growth : growth_of_work(trace, slow, usual)) {
+    if (growth.longer > at_least(kWorthTelling)) causes.push_back({growth, false});
+  }
+  Growth small;
+  for (const Growth& growth : growth_of_gaps(trace, slow, usual)) {
+    if (growth.longer > at_least(kWorthNaming)) {
+      causes.push_back({growth, true});
+    } else {
+      small.longer += growth.longer;
+      small.calls += growth.longer > 0 ? 1U : 0U;
+    }
+  }
+  if (small.longer > at_least(kWorthTelling)) causes.push_back({small, true});
+  std::stable_sort(causes.begin(), causes.end(), [](const Cause& a, const Cause& b) {
+    return a.growth.longer > b.growth.longer;
+  });
+  if (causes.size() > kMostReasons) causes.resize(kMostReasons);
+  return causes;
+}
+
+std::string in_words(const Trace& trace, const DescribedNames& names, const Cause& cause) {
+  const Growth& growth = cause.growth;
+  if (growth.where == nullptr) {
+    return fmt::format("{} shorter gaps between GPU work together", growth.calls);
+  }
+  const GpuWorkRow& work = growth.where->work;
+  const std::string name = work_name(trace, names, work.kind, work.row);
+  if (cause.gap) {
+    return growth.calls > 1 ? fmt::format("gaps before {} ({} calls)", name, growth.calls)
+                            : fmt::format("gap before {}", name);
+  }
+  if (growth.more_calls == 1) return fmt::format("{} (1 call more)", name);
+  if (growth.more_calls > 0) return fmt::format("{} ({} calls more)", name, growth.more_calls);
+  return growth.calls > 1 ? fmt::format("{} ({} calls together)", name, growth.calls) : name;
+}
+
+HostQuestion question_about(const Trace& trace, const Stages& stages, IdleCauses& causes,
+                            const WorkInStep& entry) {
+  GapFound gap;
+  gap.after = entry.work;
+  gap.has_after = true;
+  gap.start = entry.work.start - entry.gap;
+  gap.end = entry.work.start;
+  gap.in_graph = entry.in_graph;
+  const DeviceId device = stages.instances[entry.work.instance.index()].device;
+  gap.cause = causes.between(device, gap.start, gap.end, entry.work.launch, entry.in_graph)
+                  .cause(BudgetPart::unattributed);
+  return question_about(trace, gap);
+}
+
+}  // namespace
+
+std::vector<SlowStep> find_slow_steps(const Trace& trace, const Stages& stages,
+                                      const DescribedNames& names, const CallsByThread& calls,
+                                      IdleCauses& causes) {
+  const std::vector<StepOutlier> outliers = step_outliers(stages, kMostSteps);
+  std::vector<SlowStep> steps;
+  if (outliers.empty()) return steps;
+  std::map<uint32_t, StepWork> work = work_of(trace, stages, outliers);
+  std::vector<HostQuestion> questions;
+  std::vector<std::pair<size_t, size_t>> asked_for;  // step and reason of each question
+  for (const StepOutlier& outlier : outliers) {
+    SlowStep step{outlier.step, outlier.above_median, {}};
+    for (const Cause& cause : causes_of(trace, outlier.above_median, work[outlier.step.value],
+                                        work[outlier.reference.value])) {
+      if (cause.gap && cause.growth.where != nullptr) {
+        questions.push_back(question_about(trace, stages, causes, *cause.growth.where));
+        asked_for.emplace_back(steps.size(), step.reasons.size());
+      }
+      step.reasons.push_back({in_words(trace, names, cause), cause.growth.longer});
+    }
+    steps.push_back(std::move(step));
+  }
+  const std::vector<std::string> answers = what_the_host_did(trace, calls, questions);
+  for (size_t i = 0; i < answers.size(); ++i) {
+    const auto [step, reason] = asked_for[i];
+    steps[step].reasons[reason].what += fmt::format(" (host: {})", answers[i]);
+  }
+  return steps;
+}
+
+}  // namespace llmprof

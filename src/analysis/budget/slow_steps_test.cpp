@@ -1,0 +1,103 @@
+#include <gtest/gtest.h>
+
+#include "analysis/budget/step_outliers.h"
+#include "analysis/budget/test_trace.h"
+
+namespace llmprof {
+namespace {
+
+// Steps of 1000 ns: launch call at +100, gemm from +200 to +600, norm queued from +700 to +1000.
+// `gemm_longer` and `gap_longer` (before gemm) stretch one.
+class SlowSteps : public ::testing::Test {
+ protected:
+  void step(Nanoseconds gap_longer = 0, Nanoseconds gemm_longer = 0) {
+    const Nanoseconds start = at_;
+    at_ += 1000 + gap_longer + gemm_longer;
+    t_.step(start, at_);
+    const Nanoseconds gemm = start + 200 + gap_longer;
+    t_.launched("gemm", gemm - 100, gemm, gemm + 400 + gemm_longer);
+    t_.launched("norm", gemm - 50, at_ - 300, at_);
+  }
+  std::vector<SlowStep> found() {
+    t_.stages().instances[0].end = at_;
+    return t_.budgets().slow_steps;
+  }
+
+  TestTrace t_;
+  Nanoseconds at_ = 0;
+};
+
+TEST_F(SlowSteps, SayWhichKernelAndWhichGapIsLonger) {
+  t_.instance(t_.stage("decode"), 0, 0);
+  for (int i = 0; i < 6; ++i) step();
+  step(300, 50);
+  for (int i = 0; i < 6; ++i) step();
+  step(0, 120);
+  const std::vector<SlowStep> steps = found();
+  ASSERT_EQ(steps.size(), 2U);
+  EXPECT_EQ(steps[0].step, StepId(6));
+  EXPECT_EQ(steps[0].above_median, 350);
+  ASSERT_EQ(steps[0].reasons.size(), 2U);
+  EXPECT_EQ(steps[0].reasons[0].what, "gap before gemm (host: host code outside of CUDA calls)");
+  EXPECT_EQ(steps[0].reasons[0].longer, 300);
+  EXPECT_EQ(steps[0].reasons[1].what, "gemm");
+  EXPECT_EQ(steps[0].reasons[1].longer, 50);
+  EXPECT_EQ(steps[1].step, StepId(13));
+  EXPECT_EQ(steps[1].above_median, 120);
+  ASSERT_EQ(steps[1].reasons.size(), 1U);
+  EXPECT_EQ(steps[1].reasons[0].longer, 120);
+}
+
+// Walls 1000, 1000, 1000, 1040, 1000: 4 % above is no outlier.
+TEST_F(SlowSteps, LeaveSmallDifferencesAlone) {
+  t_.instance(t_.stage("decode"), 0, 0);
+  for (int i = 0; i < 5; ++i) step(i == 3 ? 40 : 0);
+  EXPECT_TRUE(found().empty());
+}
+
+// Walls 1000, 1100, 1200, 1300, 1400: median 1200, deviations 200 100 0 100 200, their median 100;
+// 1400 is 200 above, not more than 3 x 100.
+TEST_F(SlowSteps, LeaveAWideSpreadAlone) {
+  t_.instance(t_.stage("decode"), 0, 0);
+  for (int i = 0; i < 5; ++i) step(100 * i);
+  EXPECT_TRUE(found().empty());
+}
+
+TEST_F(SlowSteps, AlignByNameWhereTheKernelsDiffer) {
+  t_.instance(t_.stage("decode"), 0, 0);
+  for (int i = 0; i < 6; ++i) step();
+  step(0, 500);
+  t_.launched("attention", at_ - 800, at_, at_ + 400);
+  at_ += 400;
+  t_.stages().steps.back().end = at_;
+  const std::vector<SlowStep> steps = found();
+  ASSERT_EQ(steps.size(), 1U);
+  EXPECT_EQ(steps[0].above_median, 900);
+  ASSERT_EQ(steps[0].reasons.size(), 2U);
+  EXPECT_EQ(steps[0].reasons[0].what, "gemm");
+  EXPECT_EQ(steps[0].reasons[0].longer, 500);
+  EXPECT_EQ(steps[0].reasons[1].what, "attention (1 call more)");
+  EXPECT_EQ(steps[0].reasons[1].longer, 400);
+}
+
+TEST_F(SlowSteps, CompareStepsOfTheSameBatchOnly) {
+  t_.instance(t_.stage("decode"), 0, 0);
+  for (int i = 0; i < 8; ++i) {
+    step(0, i < 4 ? 0 : 3000);
+    t_.stages().steps.back().batch = i < 4 ? 1 : 32;
+  }
+  EXPECT_TRUE(found().empty());
+}
+
+TEST_F(SlowSteps, KeepTheFiveSlowest) {
+  t_.instance(t_.stage("decode"), 0, 0);
+  for (int i = 0; i < 30; ++i) step();
+  for (Nanoseconds i = 1; i <= 7; ++i) step(i * 1000);
+  const std::vector<SlowStep> steps = found();
+  ASSERT_EQ(steps.size(), 5U);
+  EXPECT_EQ(steps[0].above_median, 7000);
+  EXPECT_EQ(steps[4].above_median, 3000);
+}
+
+}  // namespace
+}  // namespace llmprof

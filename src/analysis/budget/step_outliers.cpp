@@ -1,0 +1,127 @@
+#include "analysis/budget/step_outliers.h"
+
+#include <algorithm>
+#include <span>
+#include <tuple>
+
+namespace llmprof {
+namespace {
+
+constexpr size_t kFewestSteps = 4;       // below, no median to speak of
+constexpr double kClearShare = 0.05;     // above the median
+constexpr Nanoseconds kClearSpread = 3;  // times the median absolute deviation
+constexpr double kMedian = 0.50;
+
+uint32_t stage_of(const Stages& stages, const Step& step) {
+  return stages.instances[step.instance.index()].stage;
+}
+
+// Steps alike, by wall time within.
+std::vector<uint32_t> ordered_steps(const Stages& stages) {
+  std::vector<uint32_t> rows;
+  for (size_t i = 0; i < stages.steps.size(); ++i) {
+    const InstanceId instance = stages.steps[i].instance;
+    if (instance.valid() && !stages.instances[instance.index()].warmup) {
+      rows.push_back(static_cast<uint32_t>(i));
+    }
+  }
+  const auto key = [&](uint32_t row) {
+    const Step& step = stages.steps[row];
+    return std::make_tuple(stage_of(stages, step), step.kind, step.batch, step.tokens, step.wall(),
+                           row);
+  };
+  std::sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
+  return rows;
+}
+
+bool alike(const Stages& stages, uint32_t a, uint32_t b) {
+  const Step& x = stages.steps[a];
+  const Step& y = stages.steps[b];
+  return stage_of(stages, x) == stage_of(stages, y) && x.kind == y.kind && x.batch == y.batch &&
+         x.tokens == y.tokens;
+}
+
+// Where steps alike stand among the ordered ones.
+struct Group {
+  size_t first = 0;
+  size_t count = 0;
+  [[nodiscard]] size_t median() const { return first + (count - 1) / 2; }
+};
+
+class Outliers {
+ public:
+  explicit Outliers(const Stages& stages) : stages_(stages), rows_(ordered_steps(stages)) {
+    Group group;
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      ++group.count;
+      if (i + 1 < rows_.size() && alike(stages, rows_[i], rows_[i + 1])) continue;
+      judge(group);
+      group = {i + 1, 0};
+    }
+  }
+
+  std::vector<StepOutlier> slowest(size_t most) {
+    std::sort(found_.begin(), found_.end(), [&](const Found& a, const Found& b) {
+      const uint32_t stage_a = stage_of(stages_, step(a.row));
+      const uint32_t stage_b = stage_of(stages_, step(b.row));
+      return std::tie(stage_a, b.above, a.row) < std::tie(stage_b, a.above, b.row);
+    });
+    std::vector<StepOutlier> kept;
+    size_t of_stage = 0;
+    for (size_t i = 0; i < found_.size(); ++i) {
+      const bool same_stage = i > 0 && stage_of(stages_, step(found_[i].row)) ==
+                                           stage_of(stages_, step(found_[i - 1].row));
+      of_stage = same_stage ? of_stage + 1 : 1;
+      if (of_stage > most) continue;
+      kept.push_back({StepId(found_[i].row), found_[i].above, reference_for(found_[i])});
+    }
+    return kept;
+  }
+
+ private:
+  struct Found {
+    uint32_t row = 0;
+    Nanoseconds above = 0;
+    Group group;
+  };
+  [[nodiscard]] const Step& step(uint32_t row) const { return stages_.steps[row]; }
+
+  void judge(const Group& group) {
+    if (group.count < kFewestSteps) return;
+    const Nanoseconds median = step(rows_[group.median()]).wall();
+    const std::span<const uint32_t> rows = std::span(rows_).subspan(group.first, group.count);
+    std::vector<Nanoseconds> apart;
+    apart.reserve(group.count);
+    for (const uint32_t row : rows) apart.push_back(std::abs(step(row).wall() - median));
+    const Nanoseconds spread = nearest_rank(apart, kMedian);
+    for (const uint32_t row : rows) {
+      const Nanoseconds above = step(row).wall() - median;
+      const bool clear = static_cast<double>(above) > kClearShare * static_cast<double>(median) &&
+                         above > kClearSpread * spread;
+      if (clear) found_.push_back({row, above, group});
+    }
+  }
+
+  // The middle one of as many kernels, or of the whole group where there are too few.
+  [[nodiscard]] StepId reference_for(const Found& found) const {
+    std::vector<uint32_t> same;
+    for (size_t i = 0; i < found.group.count; ++i) {
+      const uint32_t row = rows_[found.group.first + i];
+      if (step(row).work.kernel_count == step(found.row).work.kernel_count) same.push_back(row);
+    }
+    if (same.size() < kFewestSteps) return StepId(rows_[found.group.median()]);
+    return StepId(same[(same.size() - 1) / 2]);
+  }
+
+  const Stages& stages_;
+  std::vector<uint32_t> rows_;
+  std::vector<Found> found_;
+};
+
+}  // namespace
+
+std::vector<StepOutlier> step_outliers(const Stages& stages, size_t most) {
+  return Outliers(stages).slowest(most);
+}
+
+}  // namespace llmprof

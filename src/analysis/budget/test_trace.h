@@ -1,0 +1,165 @@
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "analysis/budget/budget.h"
+#include "trace/builder.h"
+
+namespace llmprof {
+
+// A capture and its stages made by hand: one process, one thread, one GPU unless a test adds more.
+// Everything belongs to the instance (and step) that was begun last, or to none after
+// `outside`, until `inside`.
+class TestTrace {
+ public:
+  TestTrace() {
+    builder_.begin_capture({});
+    process_ = builder_.process(1, 1);
+    thread_ = builder_.thread(process_, 1, 1);
+    other_thread_ = builder_.thread(process_, 2, 2);
+  }
+
+  uint32_t stage(std::string_view name) {
+    Stage stage;
+    stage.name = name;
+    stages_.stages.push_back(stage);
+    return static_cast<uint32_t>(stages_.stages.size() - 1);
+  }
+  StageInstance& instance(uint32_t stage, Nanoseconds start, Nanoseconds end) {
+    StageInstance instance;
+    instance.stage = stage;
+    instance.process = process_;
+    instance.device = builder_.device(0);
+    instance.start = start;
+    instance.end = instance.range_end = end;
+    instance.first_step = static_cast<uint32_t>(stages_.steps.size());
+    stages_.instances.push_back(instance);
+    instance_ = InstanceId(stages_.instances.size() - 1);
+    step_ = StepId();
+    return stages_.instances.back();
+  }
+  Step& step(Nanoseconds start, Nanoseconds end) {
+    Step step;
+    step.instance = instance_;
+    step.start = start;
+    step.end = end;
+    stages_.steps.push_back(step);
+    ++stages_.instances[instance_.index()].step_count;
+    step_ = StepId(stages_.steps.size() - 1);
+    return stages_.steps.back();
+  }
+  void outside() {
+    instance_ = InstanceId();
+    step_ = StepId();
+  }
+
+  void inside(size_t instance) { instance_ = InstanceId(instance); }
+
+  // An API call; returns its correlation.
+  uint32_t call(std::string_view api, Nanoseconds start, Nanoseconds end, bool other = false) {
+    LaunchTable& launches = builder_.trace().launches;
+    launches.start.push_back(start);
+    launches.end.push_back(end);
+    launches.thread.push_back(other ? other_thread_ : thread_);
+    launches.api.push_back(builder_.string(api));
+    launches.correlation.push_back(++correlation_);
+    return correlation_;
+  }
+  void kernel(std::string_view name, Nanoseconds start, Nanoseconds end, uint32_t correlation = 0,
+              uint32_t device = 0) {
+    KernelTable& kernels = builder_.trace().kernels;
+    kernels.start.push_back(start);
+    kernels.end.push_back(end);
+    kernels.name.push_back(builder_.string(name));
+    kernels.shape.push_back(builder_.shape({}));
+    kernels.queue.push_back(builder_.queue({process_, builder_.device(device), 0, 7}));
+    kernels.correlation.push_back(correlation);
+    stages_.owners.kernel_instance.push_back(instance_);
+    stages_.owners.kernel_step.push_back(step_);
+    if (step_.valid()) ++stages_.steps[step_.index()].work.kernel_count;
+    if (instance_.valid()) ++stages_.instances[instance_.index()].work.kernel_count;
+  }
+  // Its launch call [called, called + 2) and the kernel.
+  void launched(std::string_view name, Nanoseconds called, Nanoseconds start, Nanoseconds end) {
+    kernel(name, start, end, call("cudaLaunchKernel_v7000", called, called + 2));
+  }
+  void copy(Nanoseconds start, Nanoseconds end, uint32_t correlation = 0,
+            std::string_view direction = "Device-to-Host") {
+    MemoryOperationTable& memory = builder_.trace().memory_operations;
+    memory.start.push_back(start);
+    memory.end.push_back(end);
+    memory.bytes.push_back(4);
+    memory.detail.push_back(builder_.string(direction));
+    memory.queue.push_back(builder_.queue({process_, builder_.device(0), 0, 7}));
+    memory.correlation.push_back(correlation);
+    memory.kind.push_back(MemoryKind::copy);
+    stages_.owners.memory_instance.push_back(instance_);
+    stages_.owners.memory_step.push_back(step_);
+  }
+  void replay(Nanoseconds start, Nanoseconds end, uint32_t correlation) {
+    GraphReplayTable& replays = builder_.trace().graph_replays;
+    replays.start.push_back(start);
+    replays.end.push_back(end);
+    replays.queue.push_back(builder_.queue({process_, builder_.device(0), 0, 7}));
+    replays.graph.push_back(1);
+    replays.correlation.push_back(correlation);
+    stages_.owners.replay_instance.push_back(instance_);
+    stages_.owners.replay_step.push_back(step_);
+  }
+  void range(std::string_view text, Nanoseconds start, Nanoseconds end) {
+    RangeTable& ranges = builder_.trace().ranges;
+    ranges.start.push_back(start);
+    ranges.end.push_back(end);
+    ranges.thread.push_back(thread_);
+    ranges.domain.emplace_back();
+    ranges.text.push_back(builder_.string(text));
+    ranges.kind.push_back(RangeKind::push_pop);
+  }
+  void operation(std::string_view name, Nanoseconds start, Nanoseconds end) {
+    OperatorTable& operators = builder_.trace().operators;
+    operators.start.push_back(start);
+    operators.end.push_back(end);
+    operators.thread.push_back(thread_);
+    operators.name.push_back(builder_.string(name));
+    operators.external_id.push_back(0);
+  }
+
+  // GPU work must have been added in order of its start, since owners are by row.
+  const Trace& freeze() {
+    trace_ = std::move(builder_).freeze();
+    return trace_;
+  }
+  Budgets budgets() {
+    freeze();
+    return time_budgets(trace_, stages_, DescribedNames(trace_, rules()));
+  }
+  static KernelRules rules() {
+    const KernelRulesText text{"test",
+                               "rules:\n"
+                               "  - {function: [gemm, gemm2], class: gemm}\n"
+                               "  - {function: [attention], class: attention}\n"
+                               "  - {function: [norm], class: norm}\n"
+                               "  - {function: [mul, add], class: elementwise}\n"
+                               "  - {function: [cast], class: copy/cast}\n"
+                               "  - {function: [all_reduce], class: communication}\n"};
+    return KernelRules::parse({&text, 1}).value();
+  }
+
+  [[nodiscard]] const Trace& trace() const { return trace_; }
+  [[nodiscard]] const Stages& stages() const { return stages_; }
+  [[nodiscard]] Stages& stages() { return stages_; }
+
+ private:
+  TraceBuilder builder_;
+  ProcessId process_;
+  ThreadId thread_;
+  ThreadId other_thread_;
+  uint32_t correlation_ = 0;
+  InstanceId instance_;
+  StepId step_;
+  Stages stages_;
+  Trace trace_;
+};
+
+}  // namespace llmprof

@@ -1,0 +1,294 @@
+// Detection on real captures, against what their annotations say. Detection itself looks at none.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "analysis/detection/detected_stages.h"
+#include "analysis/detection/layer_period.h"
+#include "testing/read_capture.h"
+#include "testing/shared_captures.h"
+
+namespace llmprof {
+namespace {
+
+struct Detected {
+  Trace trace;
+  Stages stages;
+
+  [[nodiscard]] std::string_view stage_of(const StageInstance& instance) const {
+    return stages.stages[instance.stage].name;
+  }
+  [[nodiscard]] size_t instances_of(std::string_view stage, uint32_t steps) const {
+    size_t count = 0;
+    for (const StageInstance& instance : stages.instances) {
+      if (stage_of(instance) == stage && instance.step_count == steps) ++count;
+    }
+    return count;
+  }
+  // How many layers the kernels of a step show.
+  [[nodiscard]] std::optional<LayerPeriod> layers_of(StepId step) const {
+    std::vector<uint32_t> tokens;
+    for (size_t i = 0; i < trace.kernels.size(); ++i) {
+      if (stages.owners.kernel_step[i] == step) tokens.push_back(trace.kernels.name[i].value);
+    }
+    return find_layer_period(tokens);
+  }
+};
+
+Detected detect(const std::filesystem::path& path) {
+  auto trace = testing::read_capture(path);
+  EXPECT_TRUE(trace) << trace.error().message;
+  const auto rules = KernelRules::load({});
+  EXPECT_TRUE(rules);
+  Detected detected{std::move(*trace), {}};
+  const DescribedNames names(detected.trace, *rules);
+  Diagnostics diagnostics;
+  detected.stages = detected_stages(detected.trace, names, diagnostics);
+  return detected;
+}
+
+// The row of the range of this name that was open on the launching thread, for each kernel.
+std::vector<std::optional<size_t>> open_range(const Trace& trace, std::string_view name) {
+  std::map<ThreadId, std::map<Nanoseconds, size_t>> by_start;
+  for (size_t i = 0; i < trace.ranges.size(); ++i) {
+    if (trace.strings[trace.ranges.text[i]] != name) continue;
+    by_start[trace.ranges.thread[i]][trace.ranges.start[i]] = i;
+  }
+  std::vector<std::optional<size_t>> open(trace.kernels.size());
+  for (size_t i = 0; i < trace.kernels.size(); ++i) {
+    if (!trace.kernels.launch[i].valid()) continue;
+    const size_t launch = trace.kernels.launch[i].index();
+    const auto& ranges = by_start[trace.launches.thread[launch]];
+    const auto behind = ranges.upper_bound(trace.launches.start[launch]);
+    if (behind == ranges.begin()) continue;
+    const size_t row = std::prev(behind)->second;
+    if (trace.ranges.end[row] >= trace.launches.start[launch]) open[i] = row;
+  }
+  return open;
+}
+
+// Kernels inside annotated ranges and those of them that detection puts elsewhere.
+void expect_as_annotated(const Detected& detected) {
+  const Trace& trace = detected.trace;
+  const auto prefill = open_range(trace, "prefill");
+  const auto decode = open_range(trace, "decode_all");
+  const auto step = open_range(trace, "decode_step");
+  size_t inside = 0;
+  size_t elsewhere = 0;
+  std::map<size_t, std::set<StepId>> steps_of_range;
+  for (size_t i = 0; i < trace.kernels.size(); ++i) {
+    if (!prefill[i] && !decode[i]) continue;
+    ++inside;
+    const InstanceId owner = detected.stages.owners.kernel_instance[i];
+    const std::string_view stage =
+        owner.valid() ? detected.stage_of(detected.stages.instances[owner.index()]) : "none";
+    if (stage != (prefill[i] ? "prefill" : "decode")) ++elsewhere;
+    if (step[i]) steps_of_range[*step[i]].insert(detected.stages.owners.kernel_step[i]);
+  }
+  ASSERT_GT(inside, 0U);
+  EXPECT_EQ(elsewhere, 0U) << "of " << inside;
+  std::set<StepId> steps;
+  for (const auto& [range, of_range] : steps_of_range) {
+    EXPECT_EQ(of_range.size(), 1U) << "step range " << range << " is several steps";
+    steps.insert(of_range.begin(), of_range.end());
+  }
+  EXPECT_EQ(steps.size(), steps_of_range.size());
+}
+
+TEST(DetectedCapturesTest, DenseDecoderWithGraphNodes) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const Detected detected = detect(captures / "h200-dense-graph" / "nsys_node.sqlite");
+  expect_as_annotated(detected);
+  EXPECT_EQ(detected.instances_of("prefill", 1), 5U);  // three in ranges, two before them
+  EXPECT_EQ(detected.instances_of("decode", 24), 3U);
+  EXPECT_EQ(detected.stages.steps.size(), 5U + 3 * 24 + 3);
+  EXPECT_FALSE(detected.stages.serving);
+  EXPECT_GT(*detected.stages.confidence, 0.99);
+  for (const StageInstance& instance : detected.stages.instances) {
+    if (instance.step_count == 24) {
+      EXPECT_EQ(instance.work.kernel_count, 12'408U);
+    }
+    if (detected.stage_of(instance) == "prefill") {
+      EXPECT_EQ(instance.work.kernel_count, 462U);
+    }
+  }
+  for (const Step& step : detected.stages.steps) {
+    EXPECT_EQ(step.tokens, step.kind == StepKind::prefill ? 777U : 1U);
+  }
+  const auto layers = detected.layers_of(StepId(detected.stages.steps.size() - 1));
+  ASSERT_TRUE(layers);
+  EXPECT_EQ(layers->period, 63U);
+  EXPECT_EQ(layers->count, 8U);
+}
+
+// Only the annotated prefills are those whose time the README gives.
+TEST(DetectedCapturesTest, GpuTimeOfPrefillAndDecodeIsTheAnnotatedOne) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const Detected detected = detect(captures / "h200-dense-graph" / "nsys_node.sqlite");
+  std::vector<double> prefill;
+  std::vector<double> decode;
+  for (const StageInstance& instance : detected.stages.instances) {
+    const double milliseconds = static_cast<double>(instance.work.kernel_sum) / 1e6;
+    if (detected.stage_of(instance) == "prefill") prefill.push_back(milliseconds);
+    if (instance.step_count == 24) decode.push_back(milliseconds);
+  }
+  ASSERT_EQ(prefill.size(), 5U);
+  ASSERT_EQ(decode.size(), 3U);
+  constexpr std::array<double, 3> kPrefill{5.43, 5.41, 5.42};
+  constexpr std::array<double, 3> kDecode{38.69, 38.72, 38.71};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(prefill[i + 2], kPrefill[i], 0.005);
+    EXPECT_NEAR(decode[i], kDecode[i], 0.005);
+  }
+}
+
+TEST(DetectedCapturesTest, DenseDecoderWithHiddenGraphs) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const Detected detected = detect(captures / "h200-dense-graph" / "nsys_graph.sqlite");
+  expect_as_annotated(detected);
+  EXPECT_EQ(detected.instances_of("prefill", 1), 5U);
+  EXPECT_EQ(detected.instances_of("decode", 24), 3U);
+  EXPECT_EQ(detected.stages.steps.size(), 5U + 3 * 24 + 3);
+}
+
+TEST(DetectedCapturesTest, DenseDecoderInAPyTorchTrace) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const Detected detected = detect(captures / "h200-dense-graph" / "kineto_graph.json.gz");
+  ASSERT_EQ(detected.stages.instances.size(), 4U);
+  for (size_t i = 0; i < 4; ++i) {
+    const StageInstance& instance = detected.stages.instances[i];
+    EXPECT_EQ(detected.stage_of(instance), i % 2 == 0 ? "prefill" : "decode");
+    EXPECT_EQ(instance.step_count, i % 2 == 0 ? 1U : 24U);
+    EXPECT_EQ(instance.work.kernel_count, i % 2 == 0 ? 462U : 12'408U);
+  }
+  // A step is one fill and the 516 kernels of one graph launch, that and nothing else.
+  std::map<StepId, std::map<LaunchRow, size_t>> launches;
+  for (size_t i = 0; i < detected.trace.kernels.size(); ++i) {
+    ++launches[detected.stages.owners.kernel_step[i]][detected.trace.kernels.launch[i]];
+  }
+  for (size_t i = 0; i < detected.stages.steps.size(); ++i) {
+    if (detected.stages.steps[i].kind != StepKind::decode) continue;
+    ASSERT_EQ(launches[StepId(i)].size(), 2U);
+    size_t largest = 0;
+    for (const auto& [launch, kernels] : launches[StepId(i)]) largest = std::max(largest, kernels);
+    EXPECT_EQ(largest, 516U);
+  }
+  EXPECT_EQ(detected.stages.coverage.kernels_in_stages, detected.trace.kernels.size());
+}
+
+TEST(DetectedCapturesTest, HuggingFaceLlamaEager) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const Detected detected = detect(captures / "h200-llama-eager" / "nsys.sqlite");
+  expect_as_annotated(detected);
+  ASSERT_EQ(detected.stages.instances.size(), 4U);
+  EXPECT_EQ(detected.instances_of("prefill", 1), 2U);
+  EXPECT_EQ(detected.instances_of("decode", 4), 1U);
+  EXPECT_EQ(detected.instances_of("decode", 16), 1U);
+  for (const Step& step : detected.stages.steps) {
+    EXPECT_EQ(step.tokens, step.kind == StepKind::prefill ? 1024U : 1U);
+    if (step.kind == StepKind::decode) {
+      EXPECT_EQ(step.work.kernel_count, 694U);
+    }
+  }
+  for (const size_t step : {size_t{0}, detected.stages.steps.size() - 1}) {
+    const auto layers = detected.layers_of(StepId(step));
+    ASSERT_TRUE(layers);
+    EXPECT_EQ(layers->count, 16U);
+  }
+}
+
+// Two calls of generate_batch: 2 requests of 900 and 60 tokens, then 10 requests of 5,420 tokens
+// together (the program's random choice repeated), 24 new tokens each. Nothing is padded, no graph
+// is used, and each call takes all its prompts in one step, so that no step is mixed.
+TEST(DetectedCapturesTest, HuggingFaceContinuousBatching) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const Detected detected = detect(captures / "h200-hf" / "hf_continuous_batching.sqlite");
+  const Stages& stages = detected.stages;
+  EXPECT_TRUE(stages.serving);
+  ASSERT_EQ(stages.steps.size(), 48U);
+  ASSERT_EQ(stages.instances.size(), 48U);
+  for (size_t call = 0; call < 2; ++call) {
+    const uint64_t requests = call == 0 ? 2 : 10;
+    uint64_t new_tokens = 0;
+    for (size_t i = 0; i < 24; ++i) {
+      const Step& step = stages.steps[24 * call + i];
+      EXPECT_EQ(step.kind, i == 0 ? StepKind::prefill : StepKind::decode);
+      ASSERT_TRUE(step.batch);
+      EXPECT_EQ(*step.batch, requests);
+      new_tokens += *step.batch;
+      EXPECT_EQ(step.tokens, i > 0 ? requests : call == 0 ? 960 : 5420);
+    }
+    EXPECT_EQ(new_tokens, 24 * requests);
+  }
+  const auto layers = detected.layers_of(StepId(47));
+  ASSERT_TRUE(layers);
+  EXPECT_EQ(layers->period, 47U);
+  EXPECT_EQ(layers->count, 14U);
+}
+
+// Text prefill of 300 twice and three steps through 12 layers; a vision pass, which has no tokens;
+// then a smaller model of 8 layers under continuous batching, 6 sequences of 12 new tokens.
+TEST(DetectedCapturesTest, DeepseekOcrTextPasses) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const Detected detected = detect(captures / "h200-hf" / "deepseek_ocr2.sqlite");
+  const Stages& stages = detected.stages;
+  ASSERT_EQ(stages.steps.size(), 2U + 3 + 12);
+  for (size_t i = 0; i < stages.steps.size(); ++i) {
+    const bool prefill = i < 2 || i == 5;
+    EXPECT_EQ(stages.steps[i].kind, prefill ? StepKind::prefill : StepKind::decode);
+    EXPECT_EQ(stages.steps[i].tokens, i < 2 ? 300U : i < 5 ? 1U : i == 5 ? 750U : 6U);
+  }
+  EXPECT_LT(*stages.confidence, 0.8);
+  EXPECT_NE(stages.reason.find("36 of 192 attention layers are in no such pass"),
+            std::string::npos);
+  const auto layers = detected.layers_of(StepId(3));  // the first layer is dense
+  ASSERT_TRUE(layers);
+  EXPECT_EQ(layers->count, 11U);
+}
+
+TEST(DetectedCapturesTest, SmallDecoder) {
+  const Detected detected = detect(testing::test_data("h200-decoder") / "nsys.sqlite");
+  expect_as_annotated(detected);
+  ASSERT_EQ(detected.stages.instances.size(), 4U);
+  EXPECT_EQ(detected.instances_of("prefill", 1), 2U);
+  EXPECT_EQ(detected.instances_of("decode", 8), 2U);
+  const auto layers = detected.layers_of(StepId(4));
+  ASSERT_TRUE(layers);
+  EXPECT_EQ(layers->count, 4U);
+
+  const Detected hidden = detect(testing::test_data("h200-decoder") / "nsys_graph_level.sqlite");
+  expect_as_annotated(hidden);
+  EXPECT_EQ(hidden.instances_of("prefill", 1), 2U);
+  EXPECT_EQ(hidden.instances_of("decode", 8), 2U);
+  EXPECT_EQ(hidden.stages.steps.size(), 19U);  // one more to record the graph
+
+  const Detected kineto = detect(testing::test_data("h200-decoder") / "kineto.json.gz");
+  EXPECT_EQ(kineto.instances_of("prefill", 1), 1U);
+  EXPECT_EQ(kineto.instances_of("decode", 8), 1U);
+  EXPECT_EQ(kineto.stages.coverage.kernels_in_stages, kineto.trace.kernels.size());
+}
+
+TEST(DetectedCapturesTest, OtherPrograms) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  size_t seen = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(captures / "public")) {
+    const std::string name = entry.path().filename().string();
+    if (!name.ends_with(".sqlite") && !name.ends_with(".json.gz")) continue;
+    const Detected detected = detect(entry.path());
+    EXPECT_TRUE(detected.stages.stages.empty()) << name << ": " << detected.stages.reason;
+    EXPECT_FALSE(detected.stages.reason.empty()) << name;
+    EXPECT_FALSE(detected.stages.confidence) << name;
+    if (name.find("resnet50") != std::string::npos) {
+      EXPECT_NE(detected.stages.reason.find("attention"), std::string::npos);
+    }
+    ++seen;
+  }
+  EXPECT_GE(seen, 10U);
+}
+
+}  // namespace
+}  // namespace llmprof

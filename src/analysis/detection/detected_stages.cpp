@@ -1,0 +1,162 @@
+#include "analysis/detection/detected_stages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "analysis/detection/detection_report.h"
+#include "analysis/detection/forward_passes.h"
+#include "analysis/detection/pass_kind.h"
+#include "analysis/detection/pass_owners.h"
+#include "analysis/detection/pass_size.h"
+#include "analysis/stages/measure_stages.h"
+
+namespace llmprof {
+namespace {
+
+// What was found in one sequence.
+struct Found {
+  const KernelSequence* sequence;
+  ForwardPasses forward;
+  std::vector<PassSize> sizes;
+  PassKinds kinds;
+};
+
+constexpr std::string_view kBackward = "ackward";
+// Training: one kernel in a hundred belongs to a backward pass.
+constexpr size_t kSeldom = 100;
+
+bool is_training(const KernelSequence& sequence) {
+  const Trace& trace = sequence.trace();
+  std::vector<uint8_t> known(trace.strings.size());  // 1: no, 2: yes
+  size_t backward = 0;
+  for (size_t i = 0; i < sequence.size(); ++i) {
+    if (sequence.replay(i)) continue;
+    const StringId name = sequence.name(i);
+    uint8_t& of_name = known[name.index()];
+    if (of_name == 0) {
+      const std::string_view text = trace.strings[name];
+      const bool yes = text.find(kBackward) != std::string_view::npos ||
+                       text.find("bwd") != std::string_view::npos;
+      of_name = yes ? 2 : 1;
+    }
+    if (of_name == 2) ++backward;
+  }
+  return backward * kSeldom > sequence.size();
+}
+
+std::string_view evidence_for(StepKind kind) {
+  switch (kind) {
+    case StepKind::prefill:
+      return "forward passes with more tokens than sequences, or larger than the steps behind them";
+    case StepKind::decode:
+      return "forward passes that repeat, one token a sequence";
+    case StepKind::mixed:
+      return "forward passes with prompt tokens and the sequences of the step before";
+  }
+  return {};
+}
+
+class StageBuilder {
+ public:
+  explicit StageBuilder(Stages& stages) : stages_(stages) { row_of_kind_.fill(kNone); }
+
+  void add(const Found& found, bool serving) {
+    for (size_t i = 0; i < found.forward.passes.size(); ++i) {
+      const PassKind& kind = found.kinds.passes[i];
+      const bool goes_on = !serving && i > 0 && kind.kind == StepKind::decode &&
+                           found.kinds.passes[i - 1].kind == StepKind::decode;
+      if (!goes_on) begin_instance(found, found.forward.passes[i], kind.kind);
+      StageInstance& instance = stages_.instances.back();
+      const ForwardPass& pass = found.forward.passes[i];
+      for (uint32_t at = pass.begin; at < pass.end; ++at) {
+        instance.range_end = std::max(instance.range_end, found.sequence->end(at));
+      }
+      Step step;
+      step.instance = InstanceId(stages_.instances.size() - 1);
+      step.kind = kind.kind;
+      step.batch = kind.batch;
+      step.tokens = kind.tokens;
+      step.start = found.sequence->start(pass.begin);
+      stages_.steps.push_back(step);
+      passes_.push_back({pass.begin, pass.end, step.instance, StepId(stages_.steps.size() - 1)});
+    }
+    own_work(*found.sequence, passes_, stages_.owners);
+    passes_.clear();
+  }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  void begin_instance(const Found& found, const ForwardPass& pass, StepKind kind) {
+    StageInstance instance;
+    instance.stage = stage_of(kind);
+    instance.process = found.sequence->process();
+    instance.device = found.sequence->device();
+    instance.start = found.sequence->start(pass.begin);
+    instance.range_end = instance.start;
+    stages_.instances.push_back(instance);
+  }
+
+  uint32_t stage_of(StepKind kind) {
+    uint32_t& row = row_of_kind_[static_cast<size_t>(kind)];
+    if (row == kNone) {
+      row = static_cast<uint32_t>(stages_.stages.size());
+      Stage stage;
+      stage.name = to_string(kind);
+      stage.source = StageSource::detected;
+      stage.evidence = evidence_for(kind);
+      stages_.stages.push_back(std::move(stage));
+    }
+    return row;
+  }
+
+  Stages& stages_;
+  std::array<uint32_t, static_cast<size_t>(StepKind::mixed) + 1> row_of_kind_{};
+  std::vector<OwnedPass> passes_;
+};
+
+// The reason of the sequence with most work: the others' tell less.
+std::string reason_for_none(const std::vector<KernelSequence>& sequences) {
+  if (sequences.empty()) return "the capture holds no GPU work with a place in time";
+  const auto largest = std::max_element(
+      sequences.begin(), sequences.end(),
+      [](const KernelSequence& a, const KernelSequence& b) { return a.size() < b.size(); });
+  if (is_training(*largest)) return "the kernels are a training run's: there are backward passes";
+  return find_forward_passes(*largest).reason;
+}
+
+}  // namespace
+
+Stages detected_stages(const Trace& trace, const DescribedNames& names, Diagnostics& diagnostics) {
+  Stages stages;
+  const std::vector<KernelSequence> sequences = kernel_sequences(trace, names);
+  std::vector<Found> all;
+  DetectionEvidence evidence;
+  for (const KernelSequence& sequence : sequences) {
+    if (is_training(sequence)) continue;
+    Found found{&sequence, find_forward_passes(sequence), {}, {}};
+    if (found.forward.passes.empty()) continue;
+    found.sizes = measure_passes(sequence, found.forward.passes);
+    found.kinds = tell_kinds(sequence, found.forward.passes, found.sizes);
+    evidence.add(found.forward, found.sizes, found.kinds);
+    all.push_back(std::move(found));
+  }
+  if (all.empty()) {
+    stages.reason = reason_for_none(sequences);
+  } else {
+    stages.serving =
+        std::any_of(all.begin(), all.end(), [](const Found& found) { return found.kinds.serving; });
+    stages.confidence = evidence.confidence();
+    stages.reason = evidence.in_words();
+    resize_owners(trace, stages.owners);
+    StageBuilder builder(stages);
+    for (const Found& found : all) builder.add(found, stages.serving);
+  }
+  measure_stages(trace, stages, diagnostics);
+  return stages;
+}
+
+}  // namespace llmprof

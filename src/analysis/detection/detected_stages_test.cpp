@@ -1,0 +1,400 @@
+#include "analysis/detection/detected_stages.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <functional>
+
+#include "testing/hand_made_trace.h"
+
+namespace llmprof {
+namespace {
+
+constexpr std::string_view kRules = R"(
+rules:
+  - prefix: [attention]
+    class: attention
+  - prefix: [gemm]
+    class: gemm
+  - prefix: [softmax]
+    class: softmax
+  - prefix: [add, fill, backward]
+    class: elementwise
+  - prefix: [vectorized_gather_kernel, index_select]
+    class: embedding/gather
+  - prefix: [argmax, topk]
+    class: sampling/top-k
+)";
+
+constexpr Nanoseconds kMicrosecond = 1000;
+constexpr Nanoseconds kMillisecond = 1000 * kMicrosecond;
+
+// One forward pass as a program runs it.
+struct Pass {
+  StepKind kind = StepKind::decode;
+  uint32_t tokens = 1;
+  uint32_t sequences = 1;
+  uint32_t layers = 6;
+  bool packed = false;  // a serving engine's: rows are gathered before the last GEMM
+};
+
+// A program that runs passes one after another, and remembers which kernels are whose.
+class Program {
+ public:
+  struct Truth {
+    size_t begin;  // rows of the kernel table
+    size_t end;
+    Pass pass;
+  };
+  using Layer = std::function<void(Program&, const Pass&, uint32_t layer)>;
+
+  void kernel(std::string_view name, uint32_t blocks = 1) {
+    testing::HandMadeTrace::Place place;
+    place.grid = {blocks, 1, 1};
+    place.device = device_;
+    trace_.kernel(name, now_, now_ + 2 * kMicrosecond, now_ + 5 * kMicrosecond, place);
+    now_ += 10 * kMicrosecond;
+    ++rows_;
+  }
+  void wait(Nanoseconds time) { now_ += time; }
+  void on_device(uint32_t device) { device_ = device; }
+  void replay() {
+    trace_.replay(now_, now_ + 2 * kMicrosecond, now_ + 500 * kMicrosecond);
+    now_ += 510 * kMicrosecond;
+  }
+  void read_back() {
+    trace_.copy(now_, now_ + 2 * kMicrosecond, now_ + 3 * kMicrosecond);
+    Trace& trace = trace_.builder().trace();
+    trace.memory_operations.detail.back() = trace_.builder().string("Device-to-Host");
+    now_ += 10 * kMicrosecond;
+  }
+
+  static void dense_layer(Program& run, const Pass& pass, uint32_t /*layer*/) {
+    run.kernel("add_norm", pass.tokens * 4);
+    run.kernel("gemm_qkv");
+    run.kernel("add_rope", pass.tokens * 4);
+    run.attention(pass);
+    run.kernel("gemm_out");
+    run.kernel("add_residual", pass.tokens * 4);
+    run.kernel("gemm_up");
+    run.kernel("add_gate", pass.tokens * 11);
+    run.kernel("gemm_down");
+  }
+
+  void attention(const Pass& pass) {
+    if (pass.kind == StepKind::prefill && !pass.packed) {
+      kernel("attention_prefill", pass.tokens);
+    } else {
+      kernel("attention_split", pass.sequences);
+      kernel("attention_join", pass.sequences);
+    }
+  }
+
+  void pass(const Pass& pass, const Layer& layer = dense_layer) {
+    const size_t begin = rows_;
+    if (pass.kind != StepKind::prefill || pass.packed) kernel("fill_position");
+    if (pass.tokens > 1 || pass.packed) {
+      kernel("vectorized_gather_kernel", pass.tokens);
+    } else {
+      kernel("index_select", 16);
+    }
+    for (uint32_t i = 0; i < pass.layers; ++i) layer(*this, pass, i);
+    kernel("add_norm", pass.sequences * 4);
+    if (pass.packed) kernel("vectorized_gather_kernel", pass.sequences);
+    kernel("gemm_head");
+    kernel("argmax", pass.sequences);
+    truth_.push_back({begin, rows_, pass});
+  }
+  void request(uint32_t prompt, uint32_t steps, const Layer& layer = dense_layer) {
+    pass({.kind = StepKind::prefill, .tokens = prompt}, layer);
+    for (uint32_t i = 0; i < steps; ++i) pass({}, layer);
+  }
+
+  const Stages& detect() {
+    const KernelRulesText text{"rules", std::string(kRules)};
+    const auto rules = KernelRules::parse(std::span(&text, 1));
+    EXPECT_TRUE(rules) << rules.error().message;
+    frozen_ = trace_.freeze();
+    const DescribedNames names(frozen_, *rules);
+    Diagnostics diagnostics;
+    const auto start = std::chrono::steady_clock::now();
+    stages_ = detected_stages(frozen_, names, diagnostics);
+    took_ = std::chrono::steady_clock::now() - start;
+    return stages_;
+  }
+
+  // Every pass is a step with its kernels, all of them and no others; no other kernel is owned.
+  void expect_all_found() const {
+    ASSERT_EQ(stages_.steps.size(), truth_.size()) << stages_.reason;
+    size_t row = 0;
+    for (size_t i = 0; i < truth_.size(); ++i) {
+      for (; row < truth_[i].begin; ++row) {
+        EXPECT_FALSE(stages_.owners.kernel_step[row].valid()) << row;
+      }
+      for (; row < truth_[i].end; ++row) ASSERT_EQ(stages_.owners.kernel_step[row], StepId(i));
+      EXPECT_EQ(stages_.steps[i].kind, truth_[i].pass.kind) << i;
+    }
+  }
+
+  [[nodiscard]] const std::vector<Truth>& truth() const { return truth_; }
+  [[nodiscard]] double seconds() const { return took_.count(); }
+  [[nodiscard]] size_t rows() const { return rows_; }
+
+ private:
+  testing::HandMadeTrace trace_;
+  Nanoseconds now_ = kMillisecond;
+  uint32_t device_ = 0;
+  size_t rows_ = 0;
+  std::vector<Truth> truth_;
+  Trace frozen_;
+  Stages stages_;
+  std::chrono::duration<double> took_{};
+};
+
+TEST(DetectedStagesTest, RequestsOfOnePrefillAndSomeSteps) {
+  Program run;
+  for (int i = 0; i < 300; ++i) run.kernel("fill_weights", 1000);
+  run.wait(50 * kMillisecond);
+  run.request(512, 4);
+  run.request(512, 16);
+  const Stages& stages = run.detect();
+  run.expect_all_found();
+  ASSERT_EQ(stages.stages.size(), 2U);
+  EXPECT_EQ(stages.stages[0].name, "prefill");
+  EXPECT_EQ(stages.stages[0].source, StageSource::detected);
+  EXPECT_EQ(stages.stages[1].name, "decode");
+  ASSERT_EQ(stages.instances.size(), 4U);
+  EXPECT_EQ(stages.instances[1].step_count, 4U);
+  EXPECT_EQ(stages.instances[3].step_count, 16U);
+  EXPECT_FALSE(stages.serving);
+  EXPECT_EQ(stages.steps[0].tokens, 512U);
+  EXPECT_EQ(stages.steps[0].batch, 1U);
+  EXPECT_EQ(stages.steps[1].tokens, 1U);
+  ASSERT_TRUE(stages.confidence);
+  EXPECT_GT(*stages.confidence, 0.95);
+}
+
+TEST(DetectedStagesTest, KernelsMayChangeWithTheContext) {
+  Program run;
+  int steps = 0;
+  const Program::Layer layer = [&](Program& r, const Pass& pass, uint32_t) {
+    r.kernel("add_norm", pass.tokens * 4);
+    r.kernel(steps < 60 ? "gemm_qkv" : "gemm_qkv_other");
+    r.attention(pass);
+    if (steps > 40) r.kernel("gemm_split");
+    r.kernel("gemm_out");
+    r.kernel("add_gate", pass.tokens * 11);
+    ++steps;
+  };
+  run.request(300, 20, layer);
+  run.request(300, 20, layer);
+  run.detect();
+  run.expect_all_found();
+}
+
+// A loop over the experts that were hit has another length in every layer.
+TEST(DetectedStagesTest, LayersNeedNotBeEqual) {
+  Program run;
+  uint32_t random = 1;
+  const Program::Layer layer = [&](Program& r, const Pass& pass, uint32_t) {
+    r.kernel("add_norm", pass.tokens * 4);
+    r.kernel("gemm_qkv");
+    r.attention(pass);
+    r.kernel("topk", pass.tokens);
+    random = random * 1664525U + 1013904223U;
+    for (uint32_t expert = 0; expert < 2 + (random >> 28U); ++expert) {
+      r.kernel("gemm_expert");
+      r.kernel("add_expert", pass.tokens);
+    }
+  };
+  run.request(128, 12, layer);
+  run.request(128, 12, layer);
+  const Stages& stages = run.detect();
+  run.expect_all_found();
+  EXPECT_LT(*stages.confidence, 0.7);  // hardly any pass repeats kernel by kernel
+}
+
+TEST(DetectedStagesTest, ExpertsInEverySecondLayerMarkNoPass) {
+  Program run;
+  const Program::Layer layer = [](Program& r, const Pass& pass, uint32_t number) {
+    Program::dense_layer(r, pass, number);
+    if (number % 2 == 1) r.kernel("topk", pass.tokens);
+    if (number % 2 == 1) r.kernel("gemm_expert");
+  };
+  run.request(128, 12, layer);
+  run.request(128, 12, layer);
+  run.detect();
+  run.expect_all_found();
+}
+
+TEST(DetectedStagesTest, ModelsOfTwoLayers) {
+  Program run;
+  for (int request = 0; request < 3; ++request) {
+    run.pass({.kind = StepKind::prefill, .tokens = 99, .layers = 2});
+    for (int i = 0; i < 9; ++i) run.pass({.layers = 2});
+  }
+  run.detect();
+  run.expect_all_found();
+}
+
+TEST(DetectedStagesTest, AttentionMayBeUnfused) {
+  Program run;
+  const Program::Layer layer = [](Program& r, const Pass& pass, uint32_t) {
+    r.kernel("add_norm", pass.tokens * 4);
+    r.kernel("gemm_qkv");
+    r.kernel("gemm_scores");
+    r.kernel("add_mask");
+    r.kernel("softmax", pass.tokens);
+    r.kernel("gemm_values");
+    r.kernel("gemm_mlp");
+  };
+  run.request(64, 8, layer);
+  run.request(64, 8, layer);
+  run.detect();
+  run.expect_all_found();
+}
+
+// What the host reads ends a step, even if kernels stand between it and the selection.
+TEST(DetectedStagesTest, AStepEndsWhereItsResultIsRead) {
+  Program run;
+  std::vector<size_t> ends;
+  run.pass({.kind = StepKind::prefill, .tokens = 200});
+  for (int i = 0; i < 10; ++i) {
+    run.pass({});
+    run.kernel("add_stopping");
+    run.kernel("add_unfinished");
+    ends.push_back(run.rows());
+    run.read_back();
+  }
+  const Stages& stages = run.detect();
+  ASSERT_EQ(stages.steps.size(), 11U);
+  for (size_t i = 0; i < ends.size(); ++i) {
+    EXPECT_EQ(stages.owners.kernel_step[ends[i] - 1], StepId(i + 1));
+    if (i + 1 < ends.size()) {
+      EXPECT_EQ(stages.owners.kernel_step[ends[i]], StepId(i + 2));
+    }
+    EXPECT_EQ(stages.owners.memory_step[i], StepId(i + 1));
+  }
+}
+
+TEST(DetectedStagesTest, HiddenGraphReplaysAreSteps) {
+  Program run;
+  for (int request = 0; request < 3; ++request) {
+    run.pass({.kind = StepKind::prefill, .tokens = 200});
+    for (int i = 0; i < 7; ++i) {
+      run.kernel("fill_position");
+      run.replay();
+    }
+  }
+  const Stages& stages = run.detect();
+  ASSERT_EQ(stages.steps.size(), 24U) << stages.reason;
+  ASSERT_EQ(stages.instances.size(), 6U);
+  for (size_t i = 0; i < 6; ++i) {
+    const bool decode = i % 2 == 1;
+    EXPECT_EQ(stages.stages[stages.instances[i].stage].name, decode ? "decode" : "prefill");
+    EXPECT_EQ(stages.instances[i].step_count, decode ? 7U : 1U);
+    if (decode) {
+      EXPECT_EQ(stages.instances[i].work.hidden_graph_sum, 7 * 498 * kMicrosecond);
+    }
+  }
+  for (size_t i = 0; i < stages.owners.replay_step.size(); ++i) {
+    EXPECT_EQ(stages.owners.replay_step[i], StepId(i / 7 * 8 + 1 + i % 7));
+  }
+}
+
+// Sequences come and go: 2 are decoded, a third and a fourth join while the others go on.
+TEST(DetectedStagesTest, ContinuousBatching) {
+  Program run;
+  const auto engine = [&](StepKind kind, uint32_t tokens, uint32_t sequences) {
+    run.pass({.kind = kind, .tokens = tokens, .sequences = sequences, .packed = true});
+    run.read_back();
+  };
+  engine(StepKind::prefill, 300, 2);
+  for (int i = 0; i < 5; ++i) engine(StepKind::decode, 2, 2);
+  engine(StepKind::mixed, 2 + 170, 3);
+  for (int i = 0; i < 4; ++i) engine(StepKind::decode, 3, 3);
+  engine(StepKind::mixed, 3 + 50, 4);
+  for (int i = 0; i < 3; ++i) engine(StepKind::decode, 4, 4);
+  engine(StepKind::decode, 2, 2);
+  engine(StepKind::prefill, 80, 1);  // the two wait
+  for (int i = 0; i < 4; ++i) engine(StepKind::decode, 3, 3);
+
+  const Stages& stages = run.detect();
+  run.expect_all_found();
+  EXPECT_TRUE(stages.serving);
+  EXPECT_EQ(stages.instances.size(), run.truth().size());
+  EXPECT_EQ(stages.stages.size(), 3U);
+  for (size_t i = 0; i < run.truth().size(); ++i) {
+    EXPECT_EQ(stages.steps[i].tokens, run.truth()[i].pass.tokens) << i;
+    EXPECT_EQ(stages.steps[i].batch, run.truth()[i].pass.sequences) << i;
+  }
+}
+
+TEST(DetectedStagesTest, EachGpuHasItsOwn) {
+  Program run;
+  for (int request = 0; request < 2; ++request) {
+    for (uint32_t device = 0; device < 2; ++device) {
+      run.on_device(device);
+      run.request(100, 5);
+    }
+  }
+  const Stages& stages = run.detect();
+  run.expect_all_found();
+  ASSERT_EQ(stages.instances.size(), 8U);
+  EXPECT_NE(stages.instances[0].device, stages.instances[2].device);
+}
+
+TEST(DetectedStagesTest, NothingToFindSaysWhy) {
+  Program convolutions;
+  for (int i = 0; i < 1000; ++i) convolutions.kernel(i % 3 == 0 ? "gemm_conv" : "add_relu");
+  EXPECT_EQ(convolutions.detect().reason,
+            "no kernel is known as attention, and no softmax stands between two GEMMs");
+
+  Program diffusion;  // layers repeat, but there are no tokens
+  for (int i = 0; i < 100; ++i) Program::dense_layer(diffusion, {}, 0);
+  const Stages& stages = diffusion.detect();
+  EXPECT_TRUE(stages.stages.empty());
+  EXPECT_FALSE(stages.confidence);
+  EXPECT_NE(stages.reason.find("attention runs 100 times, but no embedding"), std::string::npos);
+
+  Program training;
+  for (int i = 0; i < 4; ++i) {
+    training.pass({.kind = StepKind::prefill, .tokens = 100});
+    for (int j = 0; j < 50; ++j) training.kernel("backward_add");
+  }
+  EXPECT_NE(training.detect().reason.find("training"), std::string::npos);
+
+  Program nothing;
+  EXPECT_EQ(nothing.detect().reason, "the capture holds no GPU work with a place in time");
+
+  Program single;
+  single.pass({.kind = StepKind::prefill, .tokens = 100});
+  EXPECT_TRUE(single.detect().stages.empty());
+}
+
+TEST(DetectedStagesTest, NoiseIsNoModel) {
+  Program run;
+  uint32_t random = 7;
+  constexpr std::array<std::string_view, 8> kNames{
+      "attention_split", "gemm_a", "add_a", "argmax", "gemm_b", "add_b", "index_select", "topk"};
+  for (int i = 0; i < 5000; ++i) {
+    random = random * 1664525U + 1013904223U;
+    run.kernel(kNames[random >> 29U], 1 + (random >> 20U) % 7);
+  }
+  const Stages& stages = run.detect();
+  EXPECT_TRUE(stages.stages.empty() || *stages.confidence < 0.5) << stages.reason;
+}
+
+TEST(DetectedStagesTest, ThreeMillionKernelsTakeASecondAtTheMost) {
+  Program run;
+  while (run.rows() < 3'000'000) run.request(200, 500);
+  const Stages& stages = run.detect();
+  EXPECT_EQ(stages.steps.size(), run.truth().size());
+  RecordProperty("seconds", std::to_string(run.seconds()));
+  // Half of it at -O2; more where sanitizers slow everything down.
+  EXPECT_LT(run.seconds(), 8.0);
+}
+
+}  // namespace
+}  // namespace llmprof

@@ -1,0 +1,76 @@
+#include "analysis/detection/detection_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace llmprof {
+namespace {
+
+// What is left of the confidence where no pass repeats, where no boundary is marked, and where all
+// passes are of one size.
+constexpr double kWithoutRepeats = 0.6;
+constexpr double kWithoutMarks = 0.7;
+constexpr double kWithoutComparison = 0.7;
+
+double share(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// Never 100 % of less than all.
+std::string percent(uint64_t part, uint64_t whole) {
+  constexpr double kHundred = 100;
+  constexpr double kAlmostAll = 99.9;
+  const double exact = kHundred * share(part, whole);
+  if (part == whole) return "all";
+  return fmt::format("{:.1f} %", std::min(exact, kAlmostAll));
+}
+
+}  // namespace
+
+void DetectionEvidence::add(const ForwardPasses& found, std::span<const PassSize> sizes,
+                            const PassKinds& kinds) {
+  layers += found.layers;
+  layers_in_passes += found.layers_in_passes;
+  passes += found.passes.size();
+  told_apart = told_apart && kinds.told_apart;
+  std::unordered_map<uint64_t, uint32_t> times;
+  for (const PassSize& size : sizes) ++times[size.names];
+  for (size_t i = 0; i < found.passes.size(); ++i) {
+    const ForwardPass& pass = found.passes[i];
+    if (pass.start_seen && pass.end_seen) ++passes_of_known_ends;
+    kernels += pass.end - pass.begin;
+    if (times[sizes[i].names] > 1) kernels_repeating += pass.end - pass.begin;
+    if (pass.replay()) continue;
+    const auto known = std::find(layers_a_pass.begin(), layers_a_pass.end(), pass.layers);
+    if (known == layers_a_pass.end()) layers_a_pass.push_back(pass.layers);
+  }
+}
+
+double DetectionEvidence::confidence() const {
+  const auto weaken = [](double left, double by) { return left + (1 - left) * by; };
+  double sure = share(layers_in_passes, layers);
+  sure *= weaken(kWithoutRepeats, share(kernels_repeating, kernels));
+  sure *= weaken(kWithoutMarks, share(passes_of_known_ends, passes));
+  return told_apart ? sure : sure * kWithoutComparison;
+}
+
+std::string DetectionEvidence::in_words() const {
+  std::string words =
+      fmt::format("{} forward passes of {} attention layers, found in the kernel sequence", passes,
+                  fmt::join(layers_a_pass, " or "));
+  words += fmt::format("; {} of their kernels are in passes that occur again kernel by kernel",
+                       percent(kernels_repeating, kernels));
+  words += fmt::format("; {} of the passes show both ends (embedding, token selection or graph)",
+                       percent(passes_of_known_ends, passes));
+  if (layers_in_passes < layers) {
+    words += fmt::format("; {} of {} attention layers are in no such pass",
+                         layers - layers_in_passes, layers);
+  }
+  if (!told_apart) words += "; all passes are of one size, so their kind is a guess";
+  return words;
+}
+
+}  // namespace llmprof

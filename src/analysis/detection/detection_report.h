@@ -1,0 +1,30 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "analysis/detection/forward_passes.h"
+#include "analysis/detection/pass_kind.h"
+#include "analysis/detection/pass_size.h"
+
+namespace llmprof {
+
+// What speaks for the stages that were found, over all GPUs.
+struct DetectionEvidence {
+  uint64_t passes = 0;
+  uint64_t passes_of_known_ends = 0;  // something marks both their start and their end
+  uint64_t kernels = 0;               // in passes
+  uint64_t kernels_repeating = 0;     // in passes that occur at least twice, kernel by kernel
+  uint64_t layers = 0;                // attention layers and hidden passes, inside passes or not
+  uint64_t layers_in_passes = 0;
+  bool told_apart = true;  // prefill and decode could be compared
+  std::vector<uint32_t> layers_a_pass;
+
+  void add(const ForwardPasses& found, std::span<const PassSize> sizes, const PassKinds& kinds);
+  // 0 to 1: the share of layers inside passes, weakened by passes that do not repeat, by boundaries
+  // without a mark, and where nothing tells prefill from decode.
+  [[nodiscard]] double confidence() const;
+  [[nodiscard]] std::string in_words() const;
+};
+
+}  // namespace llmprof

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "analysis/detection/kernel_sequence.h"
+
+namespace llmprof {
+
+// One way through a model's layers. Its kernels are the positions [begin, end) of the sequence.
+struct ForwardPass {
+  uint32_t begin = 0;
+  uint32_t end = 0;
+  uint32_t layers = 0;  // 0: hidden in a graph replay
+  // Its first and its last layer's attention, or the replay.
+  uint32_t first_beat = 0;
+  uint32_t last_beat = 0;
+  std::optional<uint32_t> embedding;   // position of the gather that begins it
+  std::optional<uint32_t> row_gather;  // of the rows that get a next token, before the last GEMM
+  std::optional<uint32_t> selection;   // position of the selection of its token
+  bool start_seen = false;             // something marks the boundary; otherwise it is as in
+  bool end_seen = false;               // another pass
+
+  [[nodiscard]] bool replay() const { return layers == 0; }
+};
+
+struct ForwardPasses {
+  std::vector<ForwardPass> passes;  // in order
+  uint64_t layers = 0;              // layers (or replays) in the sequence, inside passes or not
+  uint64_t layers_in_passes = 0;
+  std::string reason;  // why there are none
+};
+
+ForwardPasses find_forward_passes(const KernelSequence& sequence);
+
+}  // namespace llmprof

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analysis/detection/pass_markers.h"
+
+namespace llmprof {
+
+// The kernels between the last layer's attention of one pass and the first one's of the next:
+// positions [first, last).
+struct PassGap {
+  uint32_t first = 0;
+  uint32_t last = 0;
+  bool pass_before = false;
+  bool pass_behind = false;
+  bool replay_behind = false;
+};
+
+// Where one pass ends and the next begins. What lies between belongs to neither.
+struct PassBoundary {
+  std::optional<uint32_t> end;    // of the pass before
+  std::optional<uint32_t> begin;  // of the pass behind
+  std::optional<uint32_t> embedding;
+  std::optional<uint32_t> row_gather;
+  std::optional<uint32_t> selection;
+};
+
+// When results were copied back to the host.
+using ReadBacks = std::vector<Nanoseconds>;
+ReadBacks find_read_backs(const KernelSequence& sequence);
+
+PassBoundary find_boundary(const KernelSequence& sequence, const PassGap& gap,
+                           std::span<const PassMarker> markers, const ReadBacks& read_backs);
+
+}  // namespace llmprof

@@ -1,0 +1,170 @@
+#include "analysis/detection/pass_size.h"
+
+#include <algorithm>
+#include <map>
+
+namespace llmprof {
+namespace {
+
+uint64_t volume(const Extent& extent) { return uint64_t{extent[0]} * extent[1] * extent[2]; }
+
+bool works_by_row(KernelClass kernel_class) {
+  switch (kernel_class) {
+    case KernelClass::norm:
+    case KernelClass::elementwise:
+    case KernelClass::copy_cast:
+    case KernelClass::reduction:
+      return true;
+    default:
+      return false;
+  }
+}
+
+uint64_t hash_of_names(const KernelSequence& sequence, const ForwardPass& pass) {
+  size_t hash = 0;
+  for (uint32_t at = pass.begin; at < pass.end; ++at) {
+    hash = hash_mix(hash, sequence.name(at).value);
+  }
+  return hash;
+}
+
+// The value that most of the votes name, where at least half do.
+std::optional<uint64_t> majority(std::vector<uint64_t>& votes) {
+  if (votes.empty()) return std::nullopt;
+  const auto middle = votes.begin() + static_cast<std::ptrdiff_t>(votes.size() / 2);
+  std::nth_element(votes.begin(), middle, votes.end());
+  const auto same = static_cast<size_t>(std::count(votes.begin(), votes.end(), *middle));
+  if (2 * same < votes.size()) return std::nullopt;
+  return *middle;
+}
+
+// How many tokens `blocks` are for, where `known_blocks` are for `known_tokens`. The last block may
+// be filled in part; none where that leaves several numbers possible.
+std::optional<uint64_t> tokens_of(uint64_t blocks, uint64_t known_blocks, uint64_t known_tokens) {
+  if (blocks == 0 || known_blocks < 2) return std::nullopt;
+  const uint64_t fewest = (blocks - 1) * known_tokens / known_blocks + 1;
+  const uint64_t most = blocks * known_tokens / (known_blocks - 1);
+  return fewest == most ? std::optional(fewest) : std::nullopt;
+}
+
+class Measure {
+ public:
+  Measure(const KernelSequence& sequence, std::span<const ForwardPass> passes)
+      : sequence_(sequence), passes_(passes), sizes_(passes.size()) {}
+
+  std::vector<PassSize> all() {
+    for (size_t i = 0; i < passes_.size(); ++i) look_at(passes_[i], sizes_[i]);
+    compare_with_known();
+    count_selections();
+    return std::move(sizes_);
+  }
+
+ private:
+  // One block a row is how these gathers are launched.
+  [[nodiscard]] std::optional<uint64_t> gathered_rows(std::optional<uint32_t> at) const {
+    if (!at) return std::nullopt;
+    const std::string_view name = sequence_.trace().strings[sequence_.name(*at)];
+    if (name.find("vectorized_gather_kernel") == std::string_view::npos) return std::nullopt;
+    const uint64_t rows = sequence_.grid(*at)[0];
+    return rows > 0 ? std::optional(rows) : std::nullopt;
+  }
+
+  void look_at(const ForwardPass& pass, PassSize& size) {
+    size.names = hash_of_names(sequence_, pass);
+    if (pass.replay()) return;
+    std::vector<uint64_t> threads;
+    std::vector<uint64_t> norm_rows;
+    const Trace& trace = sequence_.trace();
+    for (uint32_t at = pass.begin; at < pass.end; ++at) {
+      const KernelClass kernel_class = sequence_.kernel_class(at);
+      if (!works_by_row(kernel_class)) continue;
+      const LaunchShape& shape = trace.shapes[sequence_.shape(at)];
+      threads.push_back(volume(shape.grid) * volume(shape.block));
+      const bool by_row = shape.grid[0] > 0 && shape.grid[1] == 1 && shape.grid[2] == 1;
+      if (kernel_class == KernelClass::norm && by_row) norm_rows.push_back(shape.grid[0]);
+    }
+    if (!threads.empty()) {
+      const auto middle = threads.begin() + static_cast<std::ptrdiff_t>(threads.size() / 2);
+      std::nth_element(threads.begin(), middle, threads.end());
+      size.threads = *middle;
+    }
+    size.tokens = gathered_rows(pass.embedding);
+    if (!size.tokens && norm_rows.size() >= pass.layers) size.tokens = majority(norm_rows);
+    size.sequences = gathered_rows(pass.row_gather);
+  }
+
+  // A pass without tokens is held against one of as many layers whose tokens are known: from the
+  // embedding to the first attention they run the same kernels in the same order, with so many
+  // blocks a token.
+  void compare_with_known() {
+    std::map<uint32_t, size_t> known;
+    for (size_t i = passes_.size(); i-- > 0;) {
+      if (can_be_held_against(i)) known[passes_[i].layers] = i;
+    }
+    for (size_t i = 0; i < passes_.size(); ++i) {
+      if (can_be_held_against(i)) known[passes_[i].layers] = i;
+      const auto other = known.find(passes_[i].layers);
+      if (sizes_[i].tokens || !passes_[i].embedding || other == known.end()) continue;
+      sizes_[i].tokens = held_against(passes_[i], passes_[other->second],
+                                      *gathered_rows(passes_[other->second].embedding));
+    }
+  }
+
+  [[nodiscard]] bool can_be_held_against(size_t row) const {
+    const auto rows = gathered_rows(passes_[row].embedding);
+    return rows && *rows > 1;
+  }
+
+  [[nodiscard]] std::optional<uint64_t> held_against(const ForwardPass& pass,
+                                                     const ForwardPass& other,
+                                                     uint64_t tokens) const {
+    std::vector<uint64_t> votes;
+    const uint32_t steps =
+        std::min(pass.first_beat - *pass.embedding, other.first_beat - *other.embedding);
+    for (uint32_t i = 1; i < steps; ++i) {
+      const uint32_t at = *pass.embedding + i;
+      const uint32_t there = *other.embedding + i;
+      const KernelClass kernel_class = sequence_.kernel_class(at);
+      if (!works_by_row(kernel_class) || kernel_class != sequence_.kernel_class(there)) continue;
+      const auto vote =
+          tokens_of(volume(sequence_.grid(at)), volume(sequence_.grid(there)), tokens);
+      if (vote) votes.push_back(*vote);
+    }
+    return majority(votes);
+  }
+
+  // A selection's grid is the number of sequences only if it is so in decode steps, where it equals
+  // the tokens; at least one pass must show that, and none more sequences than tokens.
+  void count_selections() {
+    size_t equal = 0;
+    for (size_t i = 0; i < passes_.size(); ++i) {
+      const auto rows = selected_rows(i);
+      if (!rows || !sizes_[i].tokens) continue;
+      if (*sizes_[i].tokens < *rows) return;
+      if (*sizes_[i].tokens == *rows) ++equal;
+    }
+    if (equal == 0) return;
+    for (size_t i = 0; i < passes_.size(); ++i) {
+      if (!sizes_[i].sequences) sizes_[i].sequences = selected_rows(i);
+    }
+  }
+
+  [[nodiscard]] std::optional<uint64_t> selected_rows(size_t row) const {
+    if (!passes_[row].selection) return std::nullopt;
+    const uint64_t rows = sequence_.grid(*passes_[row].selection)[0];
+    return rows > 0 ? std::optional(rows) : std::nullopt;
+  }
+
+  const KernelSequence& sequence_;
+  std::span<const ForwardPass> passes_;
+  std::vector<PassSize> sizes_;
+};
+
+}  // namespace
+
+std::vector<PassSize> measure_passes(const KernelSequence& sequence,
+                                     std::span<const ForwardPass> passes) {
+  return Measure(sequence, passes).all();
+}
+
+}  // namespace llmprof

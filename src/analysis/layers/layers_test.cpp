@@ -1,0 +1,220 @@
+#include "analysis/layers/layers.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "analysis/stages/annotated_stages.h"
+#include "testing/hand_made_trace.h"
+#include "testing/read_capture.h"
+#include "testing/shared_captures.h"
+
+namespace llmprof {
+namespace {
+
+struct Found {
+  Trace trace;
+  Stages stages;
+  Layers layers;
+};
+
+Found find(Trace trace, bool use_annotations = true) {
+  Found found;
+  found.trace = std::move(trace);
+  const auto rules = StageRules::load(*ConfFiles::open(std::nullopt));
+  EXPECT_TRUE(rules) << rules.error().message;
+  const auto kernel_rules = KernelRules::load({});
+  EXPECT_TRUE(kernel_rules);
+  Diagnostics diagnostics;
+  auto stages = annotated_stages(found.trace, *rules, diagnostics);
+  EXPECT_TRUE(stages);
+  if (stages) found.stages = std::move(*stages);
+  found.layers = find_layers(found.trace, found.stages, *rules,
+                             DescribedNames(found.trace, *kernel_rules), use_annotations);
+  return found;
+}
+
+const LayerRow* row(const Found& found, std::string_view stage, std::string_view name) {
+  for (const LayerRow& each : found.layers.rows) {
+    if (found.stages.stages[each.stage].name == stage && each.name == name) return &each;
+  }
+  return nullptr;
+}
+
+// Rows that are no parts come to the stage's kernels outside of warm-ups, and classes to the row.
+void expect_whole(const Found& found) {
+  for (uint32_t stage = 0; stage < found.stages.stages.size(); ++stage) {
+    Nanoseconds sum = 0;
+    uint64_t count = 0;
+    bool any = false;
+    for (const LayerRow& each : found.layers.rows) {
+      if (each.stage != stage) continue;
+      any = true;
+      EXPECT_EQ(std::accumulate(each.by_class.begin(), each.by_class.end(), Nanoseconds{0}),
+                each.kernel_sum);
+      if (each.part) continue;
+      sum += each.kernel_sum;
+      count += each.kernel_count;
+    }
+    if (!any) continue;
+    Nanoseconds whole = 0;
+    uint64_t kernels = 0;
+    for (const StageInstance& instance : found.stages.instances) {
+      if (instance.stage != stage || instance.warmup) continue;
+      whole += instance.work.kernel_sum;
+      kernels += instance.work.kernel_count;
+    }
+    EXPECT_EQ(sum, whole);
+    EXPECT_EQ(count, kernels);
+  }
+}
+
+TEST(Layers, AreRangesOpenAtTheLaunch) {
+  testing::HandMadeTrace made;
+  made.range("prefill", 0, 100);
+  made.kernel("embedding", 1, 1, 3);
+  for (Nanoseconds layer = 0; layer < 2; ++layer) {
+    const Nanoseconds at = 10 + layer * 20;
+    made.range(layer == 0 ? "layer_00" : "layer_01", at, at + 20);
+    made.range("attn", at, at + 8);
+    made.range("norm", at, at + 2);  // inside attn
+    made.kernel("a", at + 1, at + 1, at + 3);
+    made.kernel("b", at + 5, at + 5, at + 8);
+    made.range("mlp", at + 10, at + 18);
+    made.kernel("c", at + 11, at + 11, at + 15 + layer);
+    made.kernel("d", at + 19, at + 19, at + 20);  // in the layer, in no part
+  }
+  made.kernel("head", 60, 60, 65);
+  const Found found = find(made.freeze());
+  ASSERT_EQ(found.layers.rows.size(), 7U);
+  EXPECT_EQ(found.layers.rows[0].name, "layer_00");
+  EXPECT_EQ(found.layers.rows[0].kernel_sum, 2 + 3 + 4 + 1);
+  EXPECT_EQ(found.layers.rows[0].passes, 1U);
+  EXPECT_EQ(found.layers.rows[1].name, "layer_00/attn");
+  EXPECT_TRUE(found.layers.rows[1].part);
+  EXPECT_EQ(found.layers.rows[1].kernel_sum, 5);
+  EXPECT_EQ(found.layers.rows[2].name, "layer_00/mlp");
+  EXPECT_EQ(found.layers.rows[3].kernel_sum, 11);
+  EXPECT_EQ(found.layers.rows[6].name, "outside layers");
+  EXPECT_EQ(found.layers.rows[6].kernel_sum, 7);
+  EXPECT_EQ(found.layers.rows[6].kernel_count, 2U);
+  expect_whole(found);
+}
+
+TEST(Layers, ReadModuleNamesAndLeaveVisionOutside) {
+  testing::HandMadeTrace made;
+  made.range("prefill", 0, 100);
+  made.range("vision_tower", 0, 10);
+  made.range("layer_00", 1, 9);
+  made.kernel("v", 2, 2, 4);
+  made.range("model.layers.10.self_attn", 20, 30);
+  made.kernel("a", 21, 21, 24);
+  made.range("model.layers.9.mlp", 40, 50);
+  made.kernel("b", 41, 41, 46);
+  const Found found = find(made.freeze());
+  ASSERT_EQ(found.layers.rows.size(), 5U);
+  EXPECT_EQ(found.layers.rows[0].name, "layer_09");
+  EXPECT_EQ(found.layers.rows[1].name, "layer_09/mlp");
+  EXPECT_EQ(found.layers.rows[2].name, "layer_10");
+  EXPECT_EQ(found.layers.rows[4].name, "outside layers");
+  EXPECT_EQ(found.layers.rows[4].kernel_sum, 2);
+  expect_whole(found);
+}
+
+// Steps of an embedding, six layers of four kernels and a head, launched as one graph each.
+TEST(Layers, ArePeriodsWhereNoRangeTellsThem) {
+  testing::HandMadeTrace made;
+  made.range("decode_all", 0, 100000);
+  for (Nanoseconds step = 0; step < 3; ++step) {
+    const Nanoseconds at = step * 1000;
+    made.range("decode_step", at, at + 10);
+    Nanoseconds time = at + 100;
+    made.kernel("embedding", at + 1, time, time + 5);
+    for (int layer = 0; layer < 6; ++layer) {
+      for (const char* name : {"norm", "qkv", "attention", "mlp"}) {
+        time += 10;
+        made.kernel(name, at + 1, time, time + 2 + (layer == 0 ? 1 : 0));
+      }
+    }
+    made.kernel("head", at + 1, time + 10, time + 17);
+  }
+  const Found found = find(made.freeze());
+  ASSERT_EQ(found.layers.rows.size(), 7U);
+  EXPECT_EQ(found.layers.rows[0].name, "layer_00");
+  EXPECT_EQ(found.layers.rows[0].source, StageSource::detected);
+  EXPECT_EQ(found.layers.rows[0].passes, 3U);
+  EXPECT_EQ(found.layers.rows[0].kernel_sum, 3 * 4 * 3);
+  EXPECT_EQ(found.layers.rows[5].kernel_sum, 3 * 4 * 2);
+  EXPECT_EQ(found.layers.rows[6].kernel_sum, 3 * (5 + 7));
+  expect_whole(found);
+}
+
+TEST(Layers, SayWhyThereAreNone) {
+  testing::HandMadeTrace made;
+  made.range("prefill", 0, 100);
+  made.kernel("a", 1, 1, 3);
+  made.kernel("b", 2, 4, 6);
+  made.range("decode_all", 200, 300);
+  made.replay(210, 220, 240);
+  const Found found = find(made.freeze());
+  EXPECT_TRUE(found.layers.rows.empty());
+  EXPECT_NE(found.layers.reason.find("prefill: no layer ranges"), std::string::npos);
+  EXPECT_NE(found.layers.reason.find("decode: its kernels are hidden"), std::string::npos);
+}
+
+// SQL: layer and part ranges inside the prefills that are no warm-up, joined to kernels through
+// their launches. The program has 8 layers; a decode step replays 63 kernels for each.
+TEST(Layers, OfADenseDecoderInCudaGraphs) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  auto trace = testing::read_capture(captures / "h200-dense-graph/nsys_node.sqlite");
+  ASSERT_TRUE(trace);
+  const Found found = find(std::move(*trace));
+  expect_whole(found);
+  const std::vector<std::array<Nanoseconds, 3>> expected = {
+      {1328702, 557664, 771038}, {1331037, 560862, 770175}, {1329660, 557213, 772447},
+      {1327260, 559006, 768254}, {1329567, 558720, 770847}, {1331516, 558590, 772926},
+      {1329245, 558398, 770847}, {1330013, 559039, 770974}};
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const std::string name = "layer_0" + std::to_string(i);
+    ASSERT_NE(row(found, "prefill", name), nullptr);
+    EXPECT_EQ(row(found, "prefill", name)->kernel_count, 112U);
+    EXPECT_EQ(row(found, "prefill", name)->kernel_sum, expected[i][0]);
+    EXPECT_EQ(row(found, "prefill", name + "/attn")->kernel_sum, expected[i][1]);
+    EXPECT_EQ(row(found, "prefill", name + "/mlp")->kernel_sum, expected[i][2]);
+    ASSERT_NE(row(found, "decode", name), nullptr);
+    EXPECT_EQ(row(found, "decode", name)->kernel_count, 48U * 63);
+    EXPECT_EQ(row(found, "decode", name)->passes, 48U);
+    EXPECT_EQ(row(found, "decode", name)->source, StageSource::detected);
+  }
+  EXPECT_EQ(row(found, "prefill", "layer_08"), nullptr);
+  EXPECT_EQ(row(found, "decode", "layer_08"), nullptr);
+  EXPECT_EQ(row(found, "decode", "outside layers")->kernel_count, 48U * (517 - 8 * 63));
+}
+
+// Without looking at layer ranges, the prefill's period gives the same layers.
+TEST(Layers, OfADenseDecoderWithoutItsRanges) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  auto trace = testing::read_capture(captures / "h200-dense-graph/nsys_node.sqlite");
+  ASSERT_TRUE(trace);
+  const Found found = find(std::move(*trace), false);
+  expect_whole(found);
+  ASSERT_NE(row(found, "prefill", "layer_07"), nullptr);
+  EXPECT_EQ(row(found, "prefill", "layer_08"), nullptr);
+  EXPECT_EQ(row(found, "prefill", "layer_03")->kernel_count, 112U);
+  EXPECT_EQ(row(found, "prefill", "layer_03")->source, StageSource::detected);
+}
+
+TEST(Layers, OfAnEagerLlama) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  auto trace = testing::read_capture(captures / "h200-llama-eager/nsys.sqlite");
+  ASSERT_TRUE(trace);
+  const Found found = find(std::move(*trace));
+  expect_whole(found);
+  for (const char* stage : {"prefill", "decode"}) {
+    EXPECT_NE(row(found, stage, "layer_15"), nullptr);
+    EXPECT_EQ(row(found, stage, "layer_16"), nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace llmprof

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace llmprof {
+
+// GPU time of kernels, copies and fills.
+struct LaunchedWork {
+  Nanoseconds time = 0;
+  uint64_t kernels = 0;
+
+  LaunchedWork& operator+=(const LaunchedWork& more) {
+    time += more.time;
+    kernels += more.kernels;
+    return *this;
+  }
+};
+
+// The GPU work behind each API call: a graph's launch stands for all its kernels.
+class WorkOfLaunches {
+ public:
+  explicit WorkOfLaunches(const Trace& trace);
+
+  struct Launch {
+    Nanoseconds start = 0;
+    LaunchedWork work;
+  };
+  // Calls with work behind them, by start.
+  [[nodiscard]] const std::vector<Launch>& on(ThreadId thread) const {
+    return by_thread_[thread.index()];
+  }
+
+ private:
+  std::vector<std::vector<Launch>> by_thread_;
+};
+
+}  // namespace llmprof

@@ -1,0 +1,102 @@
+#include "analysis/operators/operator_calls.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "analysis/operators/nvtx_operator_name.h"
+
+namespace llmprof {
+namespace {
+
+constexpr uint32_t kNoName = UINT32_MAX;
+constexpr uint32_t kNotLookedAt = UINT32_MAX - 1;
+
+// An outer call starts no later and ends no earlier than what it holds. Traces of whole
+// microseconds have calls alike in both; ids are given out as calls begin.
+bool is_outer_first(const OperatorCall& a, const OperatorCall& b) {
+  if (a.start != b.start) return a.start < b.start;
+  if (a.end != b.end) return a.end > b.end;
+  return a.external_id < b.external_id;
+}
+
+}  // namespace
+
+class OperatorCalls::Collector {
+ public:
+  explicit Collector(const Trace& trace)
+      : trace_(trace), name_of_text_(trace.strings.size(), kNotLookedAt) {}
+
+  // The operator's number for a text, or kNoName; `normalise` gives the operator's name in it.
+  template <class Normalise>
+  uint32_t name(StringId text, Normalise normalise) {
+    if (!text.valid()) return kNoName;
+    uint32_t& known = name_of_text_[text.index()];
+    if (known == kNotLookedAt) {
+      const std::string_view name = normalise(trace_.strings[text]);
+      known = name.empty() ? kNoName : number(name);
+    }
+    return known;
+  }
+
+  void add(ThreadId thread, const OperatorCall& call) { found_.emplace_back(thread, call); }
+
+  OperatorCalls finish() && {
+    OperatorCalls result;
+    result.names_ = std::move(names_);
+    result.first_.assign(trace_.threads.size() + 1, 0);
+    for (const auto& [thread, call] : found_) ++result.first_[thread.index() + 1];
+    for (size_t i = 1; i < result.first_.size(); ++i) result.first_[i] += result.first_[i - 1];
+    result.calls_.resize(found_.size());
+    std::vector<size_t> next = result.first_;
+    for (const auto& [thread, call] : found_) result.calls_[next[thread.index()]++] = call;
+    for (size_t i = 0; i < trace_.threads.size(); ++i) {
+      const auto begin = result.calls_.begin() + static_cast<std::ptrdiff_t>(result.first_[i]);
+      const auto end = result.calls_.begin() + static_cast<std::ptrdiff_t>(result.first_[i + 1]);
+      if (!std::is_sorted(begin, end, is_outer_first)) std::stable_sort(begin, end, is_outer_first);
+    }
+    return result;
+  }
+
+ private:
+  uint32_t number(std::string_view name) {
+    const auto [known, fresh] =
+        number_of_name_.try_emplace(name, static_cast<uint32_t>(names_.size()));
+    if (fresh) names_.push_back(name);
+    return known->second;
+  }
+
+  const Trace& trace_;
+  std::vector<uint32_t> name_of_text_;
+  std::unordered_map<std::string_view, uint32_t> number_of_name_;
+  std::vector<std::string_view> names_;
+  std::vector<std::pair<ThreadId, OperatorCall>> found_;
+};
+
+OperatorCalls OperatorCalls::recorded(const Trace& trace) {
+  const OperatorTable& table = trace.operators;
+  Collector collector(trace);
+  const auto whole_text = [](std::string_view text) { return text; };
+  for (size_t i = 0; i < table.size(); ++i) {
+    const uint32_t name = collector.name(table.name[i], whole_text);
+    if (name == kNoName || !table.thread[i].valid()) continue;
+    const uint64_t external_id = table.external_id.empty() ? 0 : table.external_id[i];
+    collector.add(table.thread[i], {table.start[i], table.end[i], external_id, name});
+  }
+  return std::move(collector).finish();
+}
+
+OperatorCalls OperatorCalls::of_ranges(const Trace& trace) {
+  const RangeTable& table = trace.ranges;
+  Collector collector(trace);
+  for (size_t i = 0; i < table.size(); ++i) {
+    // emit_nvtx pushes and pops in the default domain; a range never closed has no duration.
+    if (table.kind[i] != RangeKind::push_pop || table.end[i] == kOpenEnd) continue;
+    if (table.domain[i].valid() || !table.thread[i].valid()) continue;
+    const uint32_t name = collector.name(table.text[i], nvtx_operator_name);
+    if (name != kNoName) collector.add(table.thread[i], {table.start[i], table.end[i], 0, name});
+  }
+  return std::move(collector).finish();
+}
+
+}  // namespace llmprof

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace llmprof {
+
+struct OperatorCall {
+  Nanoseconds start = 0;
+  Nanoseconds end = 0;
+  uint64_t external_id = 0;  // 0 is none
+  uint32_t name = 0;         // index into OperatorCalls::names
+};
+
+// Every call of every operator, thread by thread, an outer call before those inside it.
+class OperatorCalls {
+ public:
+  // Those that a framework's own trace recorded.
+  static OperatorCalls recorded(const Trace& trace);
+  // Those told by NVTX ranges (nvtx_operator_name.h).
+  static OperatorCalls of_ranges(const Trace& trace);
+
+  [[nodiscard]] bool empty() const { return calls_.empty(); }
+  [[nodiscard]] size_t size() const { return calls_.size(); }
+  [[nodiscard]] const OperatorCall& operator[](size_t call) const { return calls_[call]; }
+  [[nodiscard]] size_t first_of(ThreadId thread) const { return first_[thread.index()]; }
+  [[nodiscard]] size_t behind_last_of(ThreadId thread) const { return first_[thread.index() + 1]; }
+  [[nodiscard]] size_t thread_count() const { return first_.size() - 1; }
+  [[nodiscard]] std::span<const std::string_view> names() const { return names_; }
+
+ private:
+  class Collector;
+  std::vector<OperatorCall> calls_;
+  std::vector<size_t> first_;            // by thread; one more at the end
+  std::vector<std::string_view> names_;  // views into the trace
+};
+
+}  // namespace llmprof

@@ -1,0 +1,151 @@
+#include "analysis/operators/operators.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "analysis/operators/call_stack.h"
+#include "analysis/operators/launched_work.h"
+#include "analysis/operators/operator_calls.h"
+
+namespace llmprof {
+namespace {
+
+struct NamedWork {
+  ProcessId process;
+  uint64_t external_id = 0;
+  LaunchedWork work;
+};
+
+// Kernels whose launch was not captured, but whose operator the capture names.
+std::vector<NamedWork> work_without_launch(const Trace& trace) {
+  const KernelTable& kernels = trace.kernels;
+  std::vector<NamedWork> work;
+  if (kernels.external_id.empty()) return work;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (kernels.launch[i].valid() || kernels.external_id[i] == 0) continue;
+    work.push_back({trace.queues[kernels.queue[i]].process,
+                    kernels.external_id[i],
+                    {kernels.end[i] - kernels.start[i], 1}});
+  }
+  return work;
+}
+
+// That work by call; empty where there is none.
+std::vector<LaunchedWork> work_by_call(const Trace& trace, const OperatorCalls& calls) {
+  const std::vector<NamedWork> named = work_without_launch(trace);
+  if (named.empty()) return {};
+  struct Key {
+    ProcessId process;
+    uint64_t external_id = 0;
+    size_t call = 0;
+    auto operator<=>(const Key&) const = default;
+  };
+  std::vector<Key> keys;
+  for (size_t thread = 0; thread < calls.thread_count(); ++thread) {
+    const ThreadId id(thread);
+    for (size_t i = calls.first_of(id); i < calls.behind_last_of(id); ++i) {
+      if (calls[i].external_id == 0) continue;
+      keys.push_back({trace.threads[thread].process, calls[i].external_id, i});
+    }
+  }
+  std::sort(keys.begin(), keys.end());
+  std::vector<LaunchedWork> by_call(calls.size());
+  for (const NamedWork& item : named) {
+    const Key wanted{item.process, item.external_id, 0};
+    const auto found = std::lower_bound(keys.begin(), keys.end(), wanted);
+    if (found == keys.end() || found->process != item.process ||
+        found->external_id != item.external_id) {
+      continue;
+    }
+    by_call[found->call] += item.work;
+  }
+  return by_call;
+}
+
+// Fills the rows, one a name; returns how many kernels found an operator.
+uint64_t add_up(const Trace& trace, const OperatorCalls& calls, std::vector<OperatorRow>& rows) {
+  const WorkOfLaunches launches(trace);
+  const std::vector<LaunchedWork> named_work = work_by_call(trace, calls);
+  uint64_t kernels = 0;
+  for (const LaunchedWork& work : named_work) kernels += work.kernels;
+  OperatorStack stack(rows);
+  for (size_t thread = 0; thread < calls.thread_count(); ++thread) {
+    const ThreadId id(thread);
+    size_t call = calls.first_of(id);
+    const auto open_until = [&](Nanoseconds time) {
+      for (; call < calls.behind_last_of(id) && calls[call].start <= time; ++call) {
+        stack.open(calls[call], named_work.empty() ? LaunchedWork() : named_work[call]);
+      }
+    };
+    for (const WorkOfLaunches::Launch& launch : launches.on(id)) {
+      open_until(launch.start);
+      stack.advance(launch.start);
+      if (stack.give(launch.work)) kernels += launch.work.kernels;
+    }
+    open_until(INT64_MAX);
+    stack.close_all();
+  }
+  return kernels;
+}
+
+// Another capture's kernels cannot have an operator of this one.
+uint64_t kernels_beside_operators(const Trace& trace, const OperatorCalls& calls) {
+  std::vector<bool> has_operators(trace.captures.size(), false);
+  for (size_t thread = 0; thread < calls.thread_count(); ++thread) {
+    const ThreadId id(thread);
+    if (calls.first_of(id) == calls.behind_last_of(id)) continue;
+    const ProcessId process = trace.threads[thread].process;
+    has_operators[trace.processes[process.index()].capture.index()] = true;
+  }
+  std::vector<bool> counts;
+  counts.reserve(trace.queues.size());
+  for (const Queue& queue : trace.queues.values()) {
+    const bool known = queue.device.valid();
+    counts.push_back(known && has_operators[trace.devices[queue.device.index()].capture.index()]);
+  }
+  const auto& queues = trace.kernels.queue;
+  return static_cast<uint64_t>(std::count_if(queues.begin(), queues.end(),
+                                             [&](QueueId queue) { return counts[queue.index()]; }));
+}
+
+std::string why_none(const Trace& trace) {
+  const bool from_pytorch =
+      std::any_of(trace.captures.begin(), trace.captures.end(),
+                  [](const Capture& capture) { return capture.format == "PyTorch trace"; });
+  if (from_pytorch) {
+    return "the PyTorch trace holds no operators: record it with ProfilerActivity.CPU among the "
+           "activities of torch.profiler.profile";
+  }
+  return "no operators in these captures: record a PyTorch trace (torch.profiler.profile, then "
+         "export_chrome_trace), or run the program inside torch.autograd.profiler.emit_nvtx() "
+         "under nsys";
+}
+
+}  // namespace
+
+Operators find_operators(const Trace& trace) {
+  Operators operators;
+  OperatorCalls calls = OperatorCalls::recorded(trace);
+  operators.source = "PyTorch trace";
+  if (calls.empty()) {
+    calls = OperatorCalls::of_ranges(trace);
+    operators.source = "NVTX operator ranges (emit_nvtx)";
+  }
+  if (calls.empty()) {
+    operators.source.clear();
+    operators.missing = why_none(trace);
+    return operators;
+  }
+  operators.rows.resize(calls.names().size());
+  for (size_t i = 0; i < operators.rows.size(); ++i) operators.rows[i].name = calls.names()[i];
+  operators.kernels = add_up(trace, calls, operators.rows);
+  operators.kernels_without = kernels_beside_operators(trace, calls) - operators.kernels;
+  std::sort(operators.rows.begin(), operators.rows.end(),
+            [](const OperatorRow& a, const OperatorRow& b) {
+              return std::tie(b.cuda_self, b.cpu_self, a.name) <
+                     std::tie(a.cuda_self, a.cpu_self, b.name);
+            });
+  return operators;
+}
+
+}  // namespace llmprof

@@ -1,0 +1,243 @@
+#include "analysis/stages/annotated_stages.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "analysis/stages/meaningful_ranges.h"
+#include "analysis/stages/measure_stages.h"
+#include "analysis/stages/stage_ranges.h"
+
+namespace llmprof {
+namespace {
+
+// Rows made for one range, one for each GPU it worked on: mostly one.
+template <class IdType>
+class RowsByDevice {
+ public:
+  explicit RowsByDevice(size_t ranges) : first_(ranges) {}
+
+  // `make` is called for a GPU that the range has not met.
+  template <class Make>
+  IdType find_or_make(size_t range, DeviceId device, const Make& make) {
+    Entry& first = first_[range];
+    if (!first.id.valid()) first = {device, make()};
+    if (first.device == device) return first.id;
+    IdType& further = further_[{range, device}];
+    if (!further.valid()) further = make();
+    return further;
+  }
+  [[nodiscard]] bool any(size_t range) const { return first_[range].id.valid(); }
+
+ private:
+  struct Entry {
+    DeviceId device;
+    IdType id;
+  };
+  std::vector<Entry> first_;
+  std::map<std::pair<size_t, DeviceId>, IdType> further_;
+};
+
+class Attribution {
+ public:
+  Attribution(const Trace& trace, const MeaningfulRanges& ranges, const StageRanges& stage_ranges)
+      : trace_(trace),
+        ranges_(ranges),
+        stage_ranges_(stage_ranges),
+        instances_(stage_ranges.units().size()),
+        steps_(ranges.ranges().size()),
+        vision_(ranges.ranges().size()) {
+    stages_.serving = stage_ranges.serving();
+  }
+
+  // Stages with instances, steps and owners, not measured yet.
+  Stages run(Diagnostics& diagnostics) {
+    WorkOwners& owners = stages_.owners;
+    attribute(trace_.kernels, owners.kernel_instance, owners.kernel_step);
+    attribute(trace_.memory_operations, owners.memory_instance, owners.memory_step);
+    attribute(trace_.graph_replays, owners.replay_instance, owners.replay_step);
+    sum_vision();
+    add_units_without_work(diagnostics);
+    add_notes();
+    return std::move(stages_);
+  }
+
+ private:
+  struct VisionWork {
+    uint64_t kernel_count = 0;
+    Nanoseconds kernel_sum = 0;
+    InstanceId instance;
+  };
+
+  template <class Table>
+  void attribute(const Table& table, std::vector<InstanceId>& instance, std::vector<StepId>& step) {
+    instance.assign(table.size(), InstanceId());
+    step.assign(table.size(), StepId());
+    MeaningfulRanges::Cursor cursor(ranges_);
+    for (size_t i = 0; i < table.size(); ++i) {
+      const OpenAt open = cursor.at(table.launch[i]);
+      const StageUnitId unit = stage_ranges_.unit_of(open);
+      if (!unit.valid()) continue;
+      const DeviceId device = trace_.queues[table.queue[i]].device;
+      instance[i] = instance_of(unit, device);
+      if (open.step.valid()) step[i] = step_of(open.step, instance[i], device);
+    }
+  }
+
+  InstanceId instance_of(StageUnitId id, DeviceId device) {
+    return instances_.find_or_make(id.index(), device, [&] {
+      const StageUnit& unit = stage_ranges_.units()[id.index()];
+      StageInstance instance;
+      instance.stage = stage_row(unit);
+      instance.process = unit.process;
+      instance.device = device;
+      instance.start = unit.start;
+      instance.range_end = unit.end;
+      stages_.instances.push_back(instance);
+      return InstanceId(stages_.instances.size() - 1);
+    });
+  }
+
+  uint32_t stage_row(const StageUnit& unit) {
+    const auto [known, fresh] =
+        rows_.try_emplace(unit.stage, static_cast<uint32_t>(stages_.stages.size()));
+    if (fresh) {
+      Stage stage;
+      stage.name = unit.stage;
+      stage.source = unit.source;
+      stage.evidence = unit.label;
+      stages_.stages.push_back(std::move(stage));
+    }
+    return known->second;
+  }
+
+  StepId step_of(OpenRangeId range, InstanceId instance, DeviceId device) {
+    return steps_.find_or_make(range.index(), device, [&] {
+      const RangeMeaning& meaning = ranges_.meaning(range);
+      const uint32_t row = ranges_[range].row;
+      const std::string& stage = stages_.stages[stages_.instances[instance.index()].stage].name;
+      Step step;
+      step.instance = instance;
+      step.kind = meaning.step_kind.value_or(
+          stage == to_string(StepKind::prefill) ? StepKind::prefill : StepKind::decode);
+      step.batch = meaning.batch;
+      step.tokens = meaning.tokens;
+      step.start = trace_.ranges.start[row];
+      step.end = trace_.ranges.end[row] == kOpenEnd ? step.start : trace_.ranges.end[row];
+      stages_.steps.push_back(step);
+      return StepId(stages_.steps.size() - 1);
+    });
+  }
+
+  void sum_vision() {
+    if (!ranges_.any(RangeMeaning::Kind::vision)) return;
+    MeaningfulRanges::Cursor cursor(ranges_);
+    const KernelTable& kernels = trace_.kernels;
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      const InstanceId instance = stages_.owners.kernel_instance[i];
+      if (!instance.valid()) continue;
+      const OpenRangeId range = cursor.at(kernels.launch[i]).vision;
+      if (!range.valid()) continue;
+      VisionWork& work = vision_[range.index()];
+      ++work.kernel_count;
+      work.kernel_sum += kernels.end[i] - kernels.start[i];
+      work.instance = instance;
+    }
+  }
+
+  // A program without a GPU's work in its stages still has their times; where other occurrences of
+  // the stage have some, those without (another thread's or process's copy) are none.
+  void add_units_without_work(Diagnostics& diagnostics) {
+    std::vector<bool> without(stage_ranges_.units().size(), false);
+    uint64_t left_out = 0;
+    for (size_t i = 0; i < without.size(); ++i) {
+      if (instances_.any(i)) continue;
+      without[i] = !rows_.contains(stage_ranges_.units()[i].stage);
+      if (!without[i]) ++left_out;
+    }
+    for (size_t i = 0; i < without.size(); ++i) {
+      if (without[i]) instance_of(StageUnitId(i), DeviceId());
+    }
+    for (size_t i = 0; i < ranges_.ranges().size(); ++i) {
+      const OpenAt& open = ranges_.ranges()[i].open;
+      const StageUnitId unit = stage_ranges_.unit_of(open);
+      if (open.step != OpenRangeId(i) || !unit.valid() || !without[unit.index()]) continue;
+      step_of(open.step, instance_of(unit, DeviceId()), DeviceId());
+    }
+    if (left_out > 0) {
+      diagnostics.info("stage_ranges_without_gpu_work",
+                       "stage ranges in which no GPU work was launched; they are left out",
+                       left_out);
+    }
+  }
+
+  void add_notes();
+
+  const Trace& trace_;
+  const MeaningfulRanges& ranges_;
+  const StageRanges& stage_ranges_;
+  RowsByDevice<InstanceId> instances_;
+  RowsByDevice<StepId> steps_;
+  std::map<std::string, uint32_t, std::less<>> rows_;  // stages by name
+  std::vector<VisionWork> vision_;                     // by range, without what is inside it
+  Stages stages_;
+};
+
+// A note includes what is noted inside it ("vision_tower" its "sam").
+void Attribution::add_notes() {
+  std::map<std::pair<uint32_t, std::string>, StageNote> notes;
+  for (size_t i = 0; i < vision_.size(); ++i) {
+    if (ranges_.meaning(OpenRangeId(i)).kind != RangeMeaning::Kind::vision) continue;
+    const uint32_t row = ranges_.ranges()[i].row;
+    const Nanoseconds end = trace_.ranges.end[row];
+    if (!vision_[i].instance.valid()) continue;
+    const uint32_t stage = stages_.instances[vision_[i].instance.index()].stage;
+    std::vector<std::string_view> told;
+    for (OpenRangeId range(i); range.valid(); range = ranges_[range].parent) {
+      const RangeMeaning& meaning = ranges_.meaning(range);
+      if (meaning.kind != RangeMeaning::Kind::vision) continue;
+      if (std::find(told.begin(), told.end(), meaning.name) != told.end()) continue;
+      told.emplace_back(meaning.name);
+      StageNote& note = notes[{stage, meaning.name}];
+      note.stage = stage;
+      note.name = meaning.name;
+      note.kernel_count += vision_[i].kernel_count;
+      note.kernel_sum += vision_[i].kernel_sum;
+    }
+    StageNote& own = notes[{stage, ranges_.meaning(OpenRangeId(i)).name}];
+    ++own.instances;
+    if (end != kOpenEnd) own.range_time += end - trace_.ranges.start[row];
+  }
+  for (auto& [key, note] : notes) stages_.notes.push_back(std::move(note));
+}
+
+bool has_gpu_work(const Trace& trace) {
+  return trace.kernels.size() > 0 || trace.graph_replays.size() > 0;
+}
+
+}  // namespace
+
+std::optional<Stages> annotated_stages(const Trace& trace, const StageRules& rules,
+                                       Diagnostics& diagnostics) {
+  const MeaningfulRanges ranges(trace, rules);
+  const StageRanges stage_ranges(trace, ranges);
+  if (stage_ranges.units().empty()) return std::nullopt;
+  Stages stages = Attribution(trace, ranges, stage_ranges).run(diagnostics);
+  const bool worked =
+      std::any_of(stages.instances.begin(), stages.instances.end(),
+                  [](const StageInstance& instance) { return instance.device.valid(); });
+  if (!worked && has_gpu_work(trace)) {
+    diagnostics.warn("stage_ranges_empty",
+                     trace.launches.size() == 0
+                         ? "stage ranges cannot be used: the capture has no CUDA API calls that "
+                           "would tell which kernel was launched inside them; capture with CUDA "
+                           "API tracing"
+                         : "stage ranges in which no kernel was launched; they are not used",
+                     stage_ranges.units().size());
+    return std::nullopt;
+  }
+  measure_stages(trace, stages, diagnostics);
+  return stages;
+}
+
+}  // namespace llmprof

@@ -1,0 +1,305 @@
+#include "analysis/stages/annotated_stages.h"
+
+#include <gtest/gtest.h>
+
+#include "testing/hand_made_trace.h"
+
+namespace llmprof {
+namespace {
+
+using testing::HandMadeTrace;
+
+class AnnotatedStagesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto conf = ConfFiles::open(std::nullopt);
+    ASSERT_TRUE(conf);
+    auto rules = StageRules::load(*conf);
+    ASSERT_TRUE(rules) << rules.error().message;
+    rules_ = *rules;
+  }
+
+  std::optional<Stages> find() {
+    frozen_ = trace_.freeze();
+    return annotated_stages(frozen_, rules_, diagnostics_);
+  }
+
+  const StageInstance& instance_of_kernel(const Stages& stages, size_t kernel) const {
+    return stages.instances[stages.owners.kernel_instance[kernel].index()];
+  }
+  std::string stage_of_kernel(const Stages& stages, size_t kernel) const {
+    const InstanceId instance = stages.owners.kernel_instance[kernel];
+    if (!instance.valid()) return "none";
+    return stages.stages[stages.instances[instance.index()].stage].name;
+  }
+
+  HandMadeTrace trace_;
+  StageRules rules_;
+  Trace frozen_;
+  Diagnostics diagnostics_;
+};
+
+TEST_F(AnnotatedStagesTest, PutsAKernelInTheInnermostRangeOpenAtItsLaunch) {
+  trace_.range("prefill", 0, 100);
+  trace_.range("decode_all", 20, 60);  // inside the prefill
+  trace_.kernel("before", -5, 0, 5);
+  trace_.kernel("a", 0, 6, 10);      // a range holds its start
+  trace_.kernel("b", 30, 110, 120);  // runs after all ranges, was launched in the inner one
+  trace_.kernel("c", 60, 121, 130);  // and not its end
+  trace_.kernel("d", 100, 131, 140);
+  const auto stages = find();
+  ASSERT_TRUE(stages);
+  EXPECT_EQ(stage_of_kernel(*stages, 0), "none");
+  EXPECT_EQ(stage_of_kernel(*stages, 1), "prefill");
+  EXPECT_EQ(stage_of_kernel(*stages, 2), "decode");
+  EXPECT_EQ(stage_of_kernel(*stages, 3), "prefill");
+  EXPECT_EQ(stage_of_kernel(*stages, 4), "none");
+  EXPECT_EQ(stages->coverage.kernels, 5U);
+  EXPECT_EQ(stages->coverage.kernels_in_stages, 3U);
+  EXPECT_EQ(stages->coverage.time, 5 + 4 + 10 + 9 + 9);
+  EXPECT_EQ(stages->coverage.time_in_stages, 4 + 10 + 9);
+}
+
+TEST_F(AnnotatedStagesTest, CountsASameNamedRangeInsideOnce) {
+  trace_.range("prefill", 0, 100, RangeKind::push_pop, {}, "LLM");
+  trace_.range("prefill", 10, 90);
+  trace_.kernel("a", 5, 6, 10);
+  trace_.kernel("b", 20, 21, 30);
+  const auto stages = find();
+  ASSERT_TRUE(stages);
+  ASSERT_EQ(stages->instances.size(), 1U);
+  EXPECT_EQ(stages->instances[0].work.kernel_count, 2U);
+  EXPECT_EQ(stages->stages[0].evidence, "LLM@prefill");
+}
+
+TEST_F(AnnotatedStagesTest, OpensStartEndRangesOnAllThreadsOfTheirProcess) {
+  const ThreadId other = trace_.thread(2);
+  const ThreadId foreign = trace_.thread(trace_.process(9), 3);
+  trace_.range("decode_all", 0, 100, RangeKind::start_end);
+  trace_.range("decode_step", 10, 40, RangeKind::push_pop, other);
+  trace_.kernel("a", 20, 20, 30, {other, 0, 7, 0, {1, 1, 1}});
+  trace_.kernel("b", 50, 50, 60, {other, 0, 7, 0, {1, 1, 1}});
+  trace_.kernel("c", 51, 61, 70, {foreign, 0, 7, 0, {1, 1, 1}});
+  const auto stages = find();
+  ASSERT_TRUE(stages);
+  EXPECT_EQ(stage_of_kernel(*stages, 0), "decode");
+  EXPECT_EQ(stage_of_kernel(*stages, 1), "decode");
+  EXPECT_EQ(stage_of_kernel(*stages, 2), "none");
+  ASSERT_EQ(stages->steps.size(), 1U);
+  EXPECT_TRUE(stages->owners.kernel_step[0].valid());
+  EXPECT_FALSE(stages->owners.kernel_step[1].valid());
+}
+
+TEST_F(AnnotatedStagesTest, KeepsPushPopRangesToTheirThread) {
+  trace_.range("prefill", 0, 100);
+  trace_.kernel("a", 20, 20, 30, {trace_.thread(2), 0, 7, 0, {1, 1, 1}});
+  trace_.kernel("b", 20, 31, 40);
+  const auto stages = find();
+  ASSERT_TRUE(stages);
+  EXPECT_EQ(stage_of_kernel(*stages, 0), "none");
+  EXPECT_EQ(stage_of_kernel(*stages, 1), "prefill");
+}
+
+// Overlapping start/end ranges: the one opened last is the innermost; what closed under it is gone.
+TEST_F(AnnotatedStagesTest, FollowsStartEndRangesThatOverlap) {
+  trace_.range("prefill", 0, 50, RangeKind::start_end);
+  trace_.range("decode_all", 30, 80, RangeKind::start_end);
+  trace_.kernel("a", 20, 20, 21);
+  trace_.kernel("b", 40, 40, 41);
+  trace_.kernel("c", 60, 60, 61);
+  trace_.kernel("d", 90, 90, 91);
+  const auto stages = find();
+  ASSERT_TRUE(stages);
+  EXPECT_EQ(stage_of_kernel(*stages, 0), "prefill");
+  EXPECT_EQ(stage_of_kernel(*stages, 1), "decode");
+  EXPECT_EQ(stage_of_kernel(*stages, 2), "decode");
+  EXPECT_EQ(stage_of_kernel(*stages, 3), "none");
+}
+
+TEST_F(AnnotatedStagesTest, EndsAnUnclosedRangeAtItsLastGpuWork) {
+  trace_.range("prefill", 0, kOpenEnd);
+  trace_.kernel("a", 5, 10, 20);
+  trace_.kernel("b", 6, 30, 45);
+  const auto stages = find();
+  ASSERT_TRUE(stages);
+  EXPECT_EQ(stages->instances[0].end, 45);
+  EXPECT_EQ(stages->instances[0].wall(), 45);
+  EXPECT_FALSE(diagnostics_.has("stage_extended"));
+}
+
+TEST_F(AnnotatedStagesTest, TellsProcessesWithEqualCorrelationsApart) {
+  const ThreadId one = trace_.thread(trace_.process(10), 10);
+  const ThreadId two = trace_.thread(trace_.process(20), 20);
+  trace_.range("prefill", 0, 50, RangeKind::push_pop, one);
+  trace_.range("decode_all", 0, 50, RangeKind::push_pop, two);
+  trace_.kernel("a", 10, 10, 20, {one, 0, 7, 5, {1, 1, 1}});
+  trace_.kernel("b", 10, 11, 20, {two, 1, 7, 5, {1, 1, 1}});
+  const auto stages = find();
+  ASSERT_TRUE(stages);
+  EXPECT_EQ(stage_of_kernel(*stages, 0), "prefill");
+  EXPECT_EQ(stage_of_kernel(*stages, 1), "decode");
+}
+
+TEST_F(AnnotatedStagesTest, IgnoresLibraryDomains) {
+  trace_.range("prefill", 0, 100, RangeKind::push_pop, {}, "CCCL");
+  trace_.range("decode", 0, 100, RangeKind::push_pop, {}, "NCCL");
+  trace_.range("decode", 0, 100, RangeKind::push_pop, {}, "someone's own");
+  trace_.kernel("a", 5, 6, 10);
+  EXPECT_FALSE(find());
+}
+
+TEST_F(AnnotatedStagesTest, ReadsADomainSpelledInTheName) {
+  trace_.range("LLM@prefill", 0, 100);
+  trace_.range("decode_all@LLM", 200, 300);
+  trace_.range("LLM@decode_step", 210, 290);
+  trace_.kernel("a", 5, 6, 10);
+  trace_.kernel("b", 220, 221, 230);
+  const auto stages = find();
+  ASSERT_TRUE(stages);
+  EXPECT_EQ(stage_of_kernel(*stages, 0), "prefill");
+  EXPECT_EQ(stage_of_kernel(*stages, 1), "decode");
+  EXPECT_EQ(stages->steps.size(), 1U);
+  EXPECT_EQ(stages->stages[0].source, StageSource::nvtx);
+}
+
+TEST_F(AnnotatedStagesTest, MakesAnInstanceForEachGpuOfARange) {
+  trace_.range("decode_all", 0, 100);
+  trace_.range("decode_step", 0, 90);
+  trace_.kernel("a", 5, 6, 10);
+  trace_.kernel("b", 6, 8, 30, {{}, 1, 7, 0, {1, 1, 1}});
+  const auto stages = find();
+  ASSERT_TRUE(stages);
+  ASSERT_EQ(stages->instances.size(), 2U);
+  EXPECT_NE(stages->instances[0].device, stages->instances[1].device);
+  EXPECT_EQ(instance_of_kernel(*stages, 0).work.kernel_sum, 4);
+  EXPECT_EQ(instance_of_kernel(*stages, 1).work.kernel_sum, 22);
+  EXPECT_EQ(stages->steps.size(), 2U);
+}
+
+TEST_F(AnnotatedStagesTest, TakesLoneDecodeStepsInARowForADecode) {
+  trace_.range("prefill", 0, 10);
+  for (Nanoseconds i = 0; i < 3; ++i) trace_.range("decode_step", 20 + i * 10, 28 + i * 10);
+  trace_.range("prefill", 60, 70);
+  for (Nanoseconds i = 0; i < 2; ++i) trace_.range("decode_step", 80 + i * 10, 88 + i * 10);
+  for (Nanoseconds i = 0; i < 10; ++i) trace_.kernel("k", i * 10 + 1, i * 10 + 2, i * 10 + 5);
+  const auto stages = find();
+  ASSERT_TRUE(stages);
+  ASSERT_EQ(stages->instances.size(), 4U);
+  EXPECT_EQ(stages->instances[1].step_count, 3U);
+  EXPECT_EQ(stages->instances[1].start, 20);
+  EXPECT_EQ(stages->instances[1].end, 48);
+  EXPECT_EQ(stages->instances[3].step_count, 2U);
+  EXPECT_EQ(stage_of_kernel(*stages, 5), "none");
+}
+
+TEST_F(AnnotatedStagesTest, LeavesAPlainStepOutsideOfStagesAlone) {
+  trace_.range("step", 0, 10);  // a training loop's, for instance
+  trace_.kernel("k", 1, 2, 5);
+  EXPECT_FALSE(find());
+}
+
+TEST_F(AnnotatedStagesTest, MakesEveryEngineStepAnInstance) {
+  const RangeKind kind = RangeKind::annotation;
+  trace_.range("execute_context_2(512)_generation_0(0)", 0, 10, kind);
+  trace_.range("execute_context_1(100)_generation_3(3)", 20, 30, kind);
+  trace_.range("execute_context_0(0)_generation_4(4)", 40, 50, kind);
+  trace_.range("execute_context_0(0)_generation_4(4)", 60, 70, kind);
+  trace_.range("execute_context_0(0)_generation_0(0)", 80, 90, kind);  // nothing to do
+  trace_.range("prefill", 0, 100);
+  for (Nanoseconds i = 0; i < 5; ++i) trace_.kernel("k", i * 20 + 1, i * 20 + 2, i * 20 + 12);
+  const auto stages = find();
+  ASSERT_TRUE(stages);
+  EXPECT_TRUE(stages->serving);
+  ASSERT_EQ(stages->instances.size(), 4U);
+  ASSERT_EQ(stages->steps.size(), 4U);
+  EXPECT_EQ(stage_of_kernel(*stages, 0), "prefill");
+  EXPECT_EQ(stage_of_kernel(*stages, 1), "mixed");
+  EXPECT_EQ(stage_of_kernel(*stages, 2), "decode");
+  EXPECT_EQ(stage_of_kernel(*stages, 4), "none");
+  EXPECT_EQ(stages->stages[0].source, StageSource::annotation);
+  EXPECT_EQ(stages->steps[0].batch, 2U);
+  EXPECT_EQ(stages->steps[0].tokens, 512U);
+  EXPECT_EQ(stages->steps[1].kind, StepKind::mixed);
+  EXPECT_EQ(stages->steps[1].batch, 4U);
+  EXPECT_EQ(stages->steps[1].tokens, 103U);
+  ASSERT_EQ(stages->by_batch.size(), 1U);
+  EXPECT_EQ(stages->by_batch[0].batch, 4U);
+  EXPECT_EQ(stages->by_batch[0].step_wall.count, 2U);
+  ASSERT_TRUE(stages->time_per_output_token);
+  EXPECT_DOUBLE_EQ(stages->time_per_output_token->mean, 12);  // 40 to 52, 60 to 72
+  EXPECT_FALSE(stages->time_to_first_token);
+}
+
+// The engine prepares the second step while the GPU still works on the first.
+TEST_F(AnnotatedStagesTest, StartsAnEngineStepWhereTheGpuIsDoneWithTheOneBefore) {
+  trace_.range("step[DECODE bs=8]", 0, 10);
+  trace_.range("step[DECODE bs=8]", 12, 20);
+  trace_.kernel("a", 5, 6, 40);
+  trace_.kernel("b", 15, 41, 70);
+  const auto stages = find();
+  ASSERT_TRUE(stages);
+  ASSERT_EQ(stages->instances.size(), 2U);
+  EXPECT_EQ(stages->instances[0].wall(), 40);
+  EXPECT_EQ(stages->instances[1].start, 40);
+  EXPECT_EQ(stages->instances[1].end, 70);
+  EXPECT_EQ(stages->steps[1].wall(), 30);
+}
+
+TEST_F(AnnotatedStagesTest, NotesVisionInsidePrefill) {
+  trace_.range("prefill", 0, 100);
+  trace_.range("vision_tower", 10, 60);
+  trace_.range("sam", 20, 30);
+  trace_.range("projector", 60, 70);
+  trace_.kernel("a", 15, 15, 18);
+  trace_.kernel("b", 25, 25, 30);
+  trace_.kernel("c", 65, 65, 66);
+  trace_.kernel("d", 80, 80, 90);
+  const auto stages = find();
+  ASSERT_TRUE(stages);
+  ASSERT_EQ(stages->stages.size(), 1U);
+  EXPECT_EQ(stages->instances[0].work.kernel_count, 4U);
+  ASSERT_EQ(stages->notes.size(), 3U);  // by name
+  EXPECT_EQ(stages->notes[0].name, "projector");
+  EXPECT_EQ(stages->notes[0].kernel_sum, 1);
+  EXPECT_EQ(stages->notes[1].name, "sam");
+  EXPECT_EQ(stages->notes[1].range_time, 10);
+  EXPECT_EQ(stages->notes[1].kernel_sum, 5);
+  EXPECT_EQ(stages->notes[2].name, "vision_tower");
+  EXPECT_EQ(stages->notes[2].kernel_count, 2U);  // with what is inside
+  EXPECT_EQ(stages->notes[2].kernel_sum, 8);
+  EXPECT_EQ(stages->notes[2].range_time, 50);
+}
+
+TEST_F(AnnotatedStagesTest, HasTimesWithoutAGpu) {
+  trace_.range("prefill", 0, 100);
+  trace_.range("decode_all", 100, 200);
+  trace_.range("decode_step", 100, 140);
+  trace_.range("decode_step", 150, 200);
+  const auto stages = find();
+  ASSERT_TRUE(stages);
+  ASSERT_EQ(stages->instances.size(), 2U);
+  EXPECT_FALSE(stages->instances[0].device.valid());
+  EXPECT_EQ(stages->instances[1].step_count, 2U);
+  EXPECT_EQ(stages->steps[1].wall(), 50);
+  EXPECT_DOUBLE_EQ(stages->time_to_first_token->mean, 100);
+}
+
+TEST_F(AnnotatedStagesTest, LeavesRangesAloneThatHoldNoKernel) {
+  trace_.range("prefill", 0, 10);
+  trace_.kernel("a", 50, 51, 60);
+  EXPECT_FALSE(find());
+  EXPECT_TRUE(diagnostics_.has("stage_ranges_empty"));
+}
+
+TEST_F(AnnotatedStagesTest, LeavesOutOccurrencesWithoutGpuWork) {
+  trace_.range("prefill", 0, 10);
+  trace_.range("prefill", 0, 12, RangeKind::push_pop, trace_.thread(2));  // waits for the other
+  trace_.kernel("a", 5, 6, 9);
+  const auto stages = find();
+  ASSERT_TRUE(stages);
+  EXPECT_EQ(stages->instances.size(), 1U);
+  EXPECT_TRUE(diagnostics_.has("stage_ranges_without_gpu_work"));
+}
+
+}  // namespace
+}  // namespace llmprof

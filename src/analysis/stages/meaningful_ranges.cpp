@@ -1,0 +1,194 @@
+#include "analysis/stages/meaningful_ranges.h"
+
+#include <algorithm>
+
+namespace llmprof {
+namespace {
+
+using Kind = RangeMeaning::Kind;
+
+struct Label {
+  StringId domain;
+  StringId text;
+  friend bool operator==(const Label&, const Label&) = default;
+  [[nodiscard]] size_t hash() const { return hash_mix(domain.value, text.value); }
+};
+
+bool means_something(const RangeMeaning& meaning) {
+  return meaning.kind != Kind::none && meaning.kind != Kind::ignored;
+}
+
+std::string_view text_of(const Trace& trace, StringId id) {
+  return id.valid() ? trace.strings[id] : std::string_view();
+}
+
+}  // namespace
+
+MeaningfulRanges::MeaningfulRanges(const Trace& trace, const StageRules& rules)
+    : trace_(trace), timelines_(trace.threads.size() + trace.processes.size()) {
+  const RangeTable& table = trace.ranges;
+  Interner<MeaningId, Label> labels;
+  std::vector<std::vector<OpenRangeId>> members(timelines_.size());
+  for (size_t row = 0; row < table.size(); ++row) {
+    if (table.kind[row] == RangeKind::mark || !table.thread[row].valid()) continue;
+    const MeaningId meaning = labels.intern({table.domain[row], table.text[row]});
+    if (meaning.index() == meanings_.size()) {
+      meanings_.push_back(
+          rules.meaning(text_of(trace, table.domain[row]), text_of(trace, table.text[row])));
+    }
+    if (!means_something(meanings_[meaning.index()])) continue;
+    const ThreadId thread = table.thread[row];
+    const size_t timeline =
+        table.kind[row] == RangeKind::start_end
+            ? trace.threads.size() + trace.threads[thread.index()].process.index()
+            : thread.index();
+    members[timeline].emplace_back(ranges_.size());
+    ranges_.push_back({static_cast<uint32_t>(row), meaning, {}, {}});
+  }
+  for (size_t i = 0; i < timelines_.size(); ++i) add_timeline(members[i], timelines_[i]);
+}
+
+bool MeaningfulRanges::any(RangeMeaning::Kind kind) const {
+  return std::any_of(ranges_.begin(), ranges_.end(), [&](const MeaningfulRange& range) {
+    return meanings_[range.meaning.index()].kind == kind;
+  });
+}
+
+Nanoseconds MeaningfulRanges::start(OpenRangeId id) const {
+  return trace_.ranges.start[ranges_[id.index()].row];
+}
+
+void MeaningfulRanges::add_timeline(std::vector<OpenRangeId>& members, Timeline& timeline) {
+  const RangeTable& table = trace_.ranges;
+  const auto end = [&](OpenRangeId id) { return table.end[ranges_[id.index()].row]; };
+  // An outer range starts no later and ends no earlier than what it holds.
+  std::sort(members.begin(), members.end(), [&](OpenRangeId a, OpenRangeId b) {
+    if (start(a) != start(b)) return start(a) < start(b);
+    if (end(a) != end(b)) return end(a) > end(b);
+    return a < b;
+  });
+  // The range opened last is the innermost. Start/end ranges may overlap without nesting: one that
+  // has ended under another is passed over when that one ends.
+  std::vector<OpenRangeId> open;
+  const auto innermost = [&] { return open.empty() ? OpenRangeId() : open.back(); };
+  const auto drop_ended = [&](Nanoseconds time) {
+    while (!open.empty() && end(open.back()) <= time) open.pop_back();
+  };
+  const auto close_until = [&](Nanoseconds time) {
+    while (!open.empty() && end(open.back()) <= time) {
+      const Nanoseconds at = end(open.back());
+      drop_ended(at);
+      timeline.push_back({at, innermost()});
+    }
+  };
+  for (const OpenRangeId id : members) {
+    close_until(start(id));
+    open_inside(id, innermost());
+    open.push_back(id);
+    timeline.push_back({start(id), id});
+  }
+  close_until(kOpenEnd - 1);
+}
+
+void MeaningfulRanges::open_inside(OpenRangeId id, OpenRangeId parent) {
+  MeaningfulRange& range = ranges_[id.index()];
+  range.parent = parent;
+  if (parent.valid()) range.open = ranges_[parent.index()].open;
+  const RangeMeaning& own = meaning(id);
+  const bool in_stage = range.open.stage.valid();
+  switch (own.kind) {
+    case Kind::stage:
+      // A stage's range inside one of the same stage (another domain, a wrapper) is the same stage.
+      if (in_stage && meaning(range.open.stage).name == own.name) break;
+      range.open = {};
+      range.open.stage = id;
+      break;
+    case Kind::engine_step:
+      // An engine may tell of one step twice; the outer range is the step.
+      if (in_stage && meaning(range.open.stage).kind == Kind::engine_step) break;
+      range.open = {};
+      range.open.stage = id;
+      range.open.step = id;
+      break;
+    case Kind::step:
+      // A step of steps (a token's inner iterations) does not count again.
+      if (!range.open.step.valid()) range.open.step = id;
+      break;
+    case Kind::vision:
+      range.open.vision = id;
+      range.open.layer = {};
+      range.open.part = {};
+      break;
+    case Kind::layer:
+      if (range.open.vision.valid()) break;
+      range.open.layer = id;
+      range.open.part = {};
+      break;
+    case Kind::layer_part:
+      if (range.open.vision.valid()) break;
+      // The outermost part: "attn" and not the "norm" in it.
+      if (!range.open.part.valid()) range.open.part = id;
+      break;
+    case Kind::none:
+    case Kind::ignored:
+      break;
+  }
+}
+
+OpenAt MeaningfulRanges::together(const OpenAt& thread, const OpenAt& process) const {
+  const auto later = [&](OpenRangeId a, OpenRangeId b) {
+    if (!a.valid()) return b;
+    if (!b.valid()) return a;
+    return start(a) >= start(b) ? a : b;
+  };
+  OpenAt open;
+  open.stage = later(thread.stage, process.stage);
+  const auto inside = [&](OpenRangeId id) {
+    return !id.valid() || !open.stage.valid() || start(id) >= start(open.stage) ? id
+                                                                                : OpenRangeId();
+  };
+  open.step = inside(later(thread.step, process.step));
+  open.vision = inside(later(thread.vision, process.vision));
+  open.layer = inside(later(thread.layer, process.layer));
+  open.part = inside(later(thread.part, process.part));
+  return open;
+}
+
+MeaningfulRanges::Cursor::Cursor(const MeaningfulRanges& ranges)
+    : ranges_(ranges), next_(ranges.timelines_.size(), 0) {}
+
+OpenRangeId MeaningfulRanges::Cursor::find(size_t timeline, Nanoseconds time) {
+  const Timeline& changes = ranges_.timelines_[timeline];
+  if (changes.empty()) return {};
+  size_t& next = next_[timeline];
+  constexpr size_t kNearby = 16;
+  const size_t near_end = std::min(changes.size(), next + kNearby);
+  const bool behind = next > 0 && changes[next - 1].time > time;
+  while (!behind && next < near_end && changes[next].time <= time) ++next;
+  if (behind || (next == near_end && next < changes.size() && changes[next].time <= time)) {
+    const auto found =
+        std::upper_bound(changes.begin(), changes.end(), time,
+                         [](Nanoseconds wanted, const Change& c) { return wanted < c.time; });
+    next = static_cast<size_t>(found - changes.begin());
+  }
+  return next == 0 ? OpenRangeId() : changes[next - 1].range;
+}
+
+OpenAt MeaningfulRanges::Cursor::at(LaunchRow launch) {
+  if (!launch.valid()) return {};
+  if (launch == last_) return last_open_;  // a graph's kernels share their launch
+  last_ = launch;
+  const Trace& trace = ranges_.trace_;
+  const ThreadId thread = trace.launches.thread[launch.index()];
+  const Nanoseconds time = trace.launches.start[launch.index()];
+  const size_t process = trace.threads.size() + trace.threads[thread.index()].process.index();
+  const OpenRangeId of_thread = find(thread.index(), time);
+  const OpenRangeId of_process = find(process, time);
+  const OpenAt none;
+  const OpenAt& on_thread = of_thread.valid() ? ranges_[of_thread].open : none;
+  last_open_ =
+      of_process.valid() ? ranges_.together(on_thread, ranges_[of_process].open) : on_thread;
+  return last_open_;
+}
+
+}  // namespace llmprof

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <vector>
+
+#include "analysis/stages/stage_rules.h"
+#include "trace/trace.h"
+
+namespace llmprof {
+
+using MeaningId = Id<struct MeaningKind>;            // row of MeaningfulRanges::meanings
+using OpenRangeId = Id<struct MeaningfulRangeKind>;  // row of MeaningfulRanges::ranges
+
+// The innermost ranges of each meaning that are open at once. A step, vision part or layer that was
+// opened before its stage is not in that stage and is left out; so is a layer inside a vision part.
+struct OpenAt {
+  OpenRangeId stage;  // also an engine's step
+  OpenRangeId step;   // also an engine's step
+  OpenRangeId vision;
+  OpenRangeId layer;
+  OpenRangeId part;
+
+  friend bool operator==(const OpenAt&, const OpenAt&) = default;
+};
+
+// A range that means something.
+struct MeaningfulRange {
+  uint32_t row = 0;  // of Trace::ranges
+  MeaningId meaning;
+  OpenRangeId parent;  // the meaningful range around it, of the same thread (or process)
+  OpenAt open;         // with this range open on its thread alone
+};
+
+// The ranges of a trace that stages.yaml gives a meaning to, ready to be asked which are open at a
+// launch. Push/pop ranges and annotations are open on their thread, start/end ranges on all threads
+// of their process.
+class MeaningfulRanges {
+ public:
+  MeaningfulRanges(const Trace& trace, const StageRules& rules);
+
+  [[nodiscard]] bool any(RangeMeaning::Kind kind) const;
+  [[nodiscard]] const std::vector<MeaningfulRange>& ranges() const { return ranges_; }
+  [[nodiscard]] const MeaningfulRange& operator[](OpenRangeId id) const {
+    return ranges_[id.index()];
+  }
+  [[nodiscard]] const RangeMeaning& meaning(OpenRangeId id) const {
+    return meanings_[ranges_[id.index()].meaning.index()];
+  }
+
+  // Remembers where it was on each thread: launches asked for in about the order of time cost a few
+  // steps each.
+  class Cursor {
+   public:
+    explicit Cursor(const MeaningfulRanges& ranges);
+    OpenAt at(LaunchRow launch);
+
+   private:
+    OpenRangeId find(size_t timeline, Nanoseconds time);
+
+    const MeaningfulRanges& ranges_;
+    std::vector<size_t> next_;  // by timeline: the first change behind the time asked for last
+    LaunchRow last_;
+    OpenAt last_open_;
+  };
+
+ private:
+  // From `time` on, `range` is the innermost.
+  struct Change {
+    Nanoseconds time;
+    OpenRangeId range;
+  };
+  using Timeline = std::vector<Change>;
+
+  void add_timeline(std::vector<OpenRangeId>& members, Timeline& timeline);
+  void open_inside(OpenRangeId id, OpenRangeId parent);
+  [[nodiscard]] Nanoseconds start(OpenRangeId id) const;
+  [[nodiscard]] OpenAt together(const OpenAt& thread, const OpenAt& process) const;
+
+  const Trace& trace_;
+  std::vector<RangeMeaning> meanings_;
+  std::vector<MeaningfulRange> ranges_;
+  std::vector<Timeline> timelines_;  // of threads, then of processes
+};
+
+}  // namespace llmprof

@@ -1,0 +1,288 @@
+#include "analysis/stages/measure_stages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "analysis/stages/gpu_work.h"
+#include "analysis/stages/warmup.h"
+
+namespace llmprof {
+namespace {
+
+constexpr double kNanosecondsPerMillisecond = 1e6;
+
+// Puts `rows` in the order of `key` and says where each went; nothing where none had to move.
+template <class Row, class Key>
+std::vector<uint32_t> put_in_order(std::vector<Row>& rows, const Key& key) {
+  const auto before = [&](const Row& a, const Row& b) { return key(a) < key(b); };
+  if (std::is_sorted(rows.begin(), rows.end(), before)) return {};
+  std::vector<uint32_t> order(rows.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return before(rows[a], rows[b]); });
+  std::vector<uint32_t> place(rows.size());
+  std::vector<Row> ordered;
+  ordered.reserve(rows.size());
+  for (const uint32_t row : order) {
+    place[row] = static_cast<uint32_t>(ordered.size());
+    ordered.push_back(std::move(rows[row]));
+  }
+  rows = std::move(ordered);
+  return place;
+}
+
+template <class IdType>
+void follow(std::vector<IdType>& ids, const std::vector<uint32_t>& place) {
+  for (IdType& id : ids) {
+    if (id.valid()) id = IdType(place[id.index()]);
+  }
+}
+
+void order_instances(Stages& stages) {
+  const auto place = put_in_order(stages.instances, [](const StageInstance& i) {
+    return std::tuple(i.start, i.process, i.device, i.stage);
+  });
+  if (place.empty()) return;
+  WorkOwners& owners = stages.owners;
+  follow(owners.kernel_instance, place);
+  follow(owners.memory_instance, place);
+  follow(owners.replay_instance, place);
+  for (Step& step : stages.steps) step.instance = InstanceId(place[step.instance.index()]);
+}
+
+void order_steps(Stages& stages) {
+  const auto place = put_in_order(
+      stages.steps, [](const Step& step) { return std::pair(step.instance, step.start); });
+  if (!place.empty()) {
+    WorkOwners& owners = stages.owners;
+    follow(owners.kernel_step, place);
+    follow(owners.memory_step, place);
+    follow(owners.replay_step, place);
+  }
+  for (StageInstance& instance : stages.instances) instance.step_count = 0;
+  for (size_t i = 0; i < stages.steps.size(); ++i) {
+    StageInstance& instance = stages.instances[stages.steps[i].instance.index()];
+    if (instance.step_count++ == 0) instance.first_step = static_cast<uint32_t>(i);
+  }
+}
+
+// By first occurrence; stages without an instance come last.
+void order_stages(Stages& stages) {
+  std::vector<std::pair<size_t, uint32_t>> first;
+  for (uint32_t i = 0; i < stages.stages.size(); ++i) first.emplace_back(SIZE_MAX, i);
+  for (size_t i = stages.instances.size(); i-- > 0;) first[stages.instances[i].stage].first = i;
+  std::sort(first.begin(), first.end());
+  std::vector<uint32_t> place(stages.stages.size());
+  std::vector<Stage> ordered;
+  for (const auto& [instance, stage] : first) {
+    place[stage] = static_cast<uint32_t>(ordered.size());
+    ordered.push_back(std::move(stages.stages[stage]));
+  }
+  stages.stages = std::move(ordered);
+  for (StageInstance& instance : stages.instances) instance.stage = place[instance.stage];
+  for (StageNote& note : stages.notes) note.stage = place[note.stage];
+}
+
+void complete_owners(const Trace& trace, WorkOwners& owners) {
+  owners.kernel_instance.resize(trace.kernels.size());
+  owners.kernel_step.resize(trace.kernels.size());
+  owners.memory_instance.resize(trace.memory_operations.size());
+  owners.memory_step.resize(trace.memory_operations.size());
+  owners.replay_instance.resize(trace.graph_replays.size());
+  owners.replay_step.resize(trace.graph_replays.size());
+}
+
+// The engine prepares a step while the GPU still works on the one before: that wait is not this
+// step's time. Instances are in order.
+void start_after_the_step_before(Stages& stages, const std::vector<GpuWorkMeter>& work) {
+  std::map<std::pair<ProcessId, DeviceId>, Nanoseconds> reached;
+  for (size_t i = 0; i < stages.instances.size(); ++i) {
+    StageInstance& instance = stages.instances[i];
+    if (!work[i].any()) continue;
+    const auto [before, first] =
+        reached.try_emplace({instance.process, instance.device}, work[i].last_end());
+    if (!first) {
+      const Nanoseconds free = std::min(before->second, work[i].first_start());
+      instance.start = std::max(instance.start, free);
+      before->second = std::max(before->second, work[i].last_end());
+    }
+  }
+}
+
+void set_instance_windows(Stages& stages, const std::vector<GpuWorkMeter>& work,
+                          Diagnostics& diagnostics) {
+  uint64_t extended = 0;
+  Nanoseconds furthest = 0;
+  for (size_t i = 0; i < stages.instances.size(); ++i) {
+    StageInstance& instance = stages.instances[i];
+    instance.work = work[i].work();
+    const bool detected = stages.stages[instance.stage].source == StageSource::detected;
+    if (instance.range_end == kOpenEnd) {
+      instance.range_end = work[i].any() ? work[i].last_end() : instance.start;
+    }
+    instance.end = std::max(instance.range_end, instance.start);
+    if (work[i].any()) {
+      instance.start = std::min(instance.start, work[i].first_start());
+      instance.end = std::max(instance.end, work[i].last_end());
+    }
+    if (detected) {
+      instance.range_end = instance.end;
+    } else if (instance.end > instance.range_end) {
+      ++extended;
+      furthest = std::max(furthest, instance.end - instance.range_end);
+    }
+  }
+  if (extended > 0) {
+    diagnostics.info(
+        "stage_extended",
+        fmt::format("stage ranges that closed while the GPU still worked for them; they last until "
+                    "their last GPU work, {:.3f} ms longer at the most",
+                    static_cast<double>(furthest) / kNanosecondsPerMillisecond),
+        extended);
+  }
+}
+
+void set_step_windows(Stages& stages, const std::vector<GpuWorkMeter>& work) {
+  for (const StageInstance& instance : stages.instances) {
+    const GpuWork& whole = instance.work;
+    const bool on_gpu = whole.kernel_count > 0 || whole.busy > 0;
+    Nanoseconds reached = instance.start;
+    for (uint32_t i = 0; i < instance.step_count; ++i) {
+      const size_t row = instance.first_step + i;
+      Step& step = stages.steps[row];
+      step.work = work[row].work();
+      if (on_gpu) {
+        step.start = reached;
+        step.end = work[row].any() ? std::max(reached, work[row].last_end()) : reached;
+      } else {
+        step.end = std::max(step.start, step.end);
+      }
+      reached = step.end;
+    }
+  }
+}
+
+// Calls `visit(instance)` for those of a stage that are no warm-up.
+template <class Visit>
+void each_steady(const Stages& stages, size_t stage, const Visit& visit) {
+  for (const StageInstance& instance : stages.instances) {
+    if (instance.stage == stage && !instance.warmup) visit(instance);
+  }
+}
+
+void summarise_stage(Stages& stages, size_t index) {
+  std::vector<Nanoseconds> wall;
+  std::vector<Nanoseconds> kernel_sum;
+  std::vector<Nanoseconds> busy;
+  std::vector<Nanoseconds> kernel_count;
+  std::vector<Nanoseconds> step_wall;
+  each_steady(stages, index, [&](const StageInstance& instance) {
+    wall.push_back(instance.wall());
+    kernel_sum.push_back(instance.work.kernel_sum);
+    busy.push_back(instance.work.busy);
+    kernel_count.push_back(static_cast<Nanoseconds>(instance.work.kernel_count));
+    for (uint32_t i = 0; i < instance.step_count; ++i) {
+      step_wall.push_back(stages.steps[instance.first_step + i].wall());
+    }
+  });
+  Stage& stage = stages.stages[index];
+  stage.wall = summarise(std::move(wall));
+  stage.kernel_sum = summarise(std::move(kernel_sum));
+  stage.busy = summarise(std::move(busy));
+  stage.kernel_count = summarise(std::move(kernel_count));
+  stage.step_wall = summarise(std::move(step_wall));
+}
+
+Coverage measure_coverage(const Trace& trace, const WorkOwners& owners) {
+  Coverage coverage;
+  coverage.kernels = trace.kernels.size();
+  for (size_t i = 0; i < trace.kernels.size(); ++i) {
+    const Nanoseconds duration = trace.kernels.end[i] - trace.kernels.start[i];
+    coverage.time += duration;
+    if (!owners.kernel_instance[i].valid()) continue;
+    ++coverage.kernels_in_stages;
+    coverage.time_in_stages += duration;
+  }
+  return coverage;
+}
+
+std::optional<Statistics> summarise_any(std::vector<Nanoseconds> values) {
+  if (values.empty()) return std::nullopt;
+  return summarise(std::move(values));
+}
+
+// Of requests run one after the other.
+void measure_token_times(Stages& stages) {
+  std::vector<Nanoseconds> first_token;
+  std::vector<Nanoseconds> per_token;
+  for (const StageInstance& instance : stages.instances) {
+    if (instance.warmup) continue;
+    const std::string& name = stages.stages[instance.stage].name;
+    if (name == to_string(StepKind::prefill)) first_token.push_back(instance.wall());
+    if (name == to_string(StepKind::decode) && instance.step_count > 0) {
+      const Nanoseconds steps = instance.step_count;
+      per_token.push_back((instance.wall() + steps / 2) / steps);
+    }
+  }
+  stages.time_to_first_token = summarise_any(std::move(first_token));
+  stages.time_per_output_token = summarise_any(std::move(per_token));
+}
+
+// Of an engine's steps: each gives every sequence in it one token.
+void measure_served_token_times(Stages& stages) {
+  std::vector<Nanoseconds> per_token;
+  std::map<uint64_t, std::vector<Nanoseconds>> by_batch;
+  for (const Step& step : stages.steps) {
+    if (step.kind != StepKind::decode || stages.instances[step.instance.index()].warmup) continue;
+    per_token.push_back(step.wall());
+    if (step.batch) by_batch[*step.batch].push_back(step.wall());
+  }
+  stages.time_to_first_token.reset();
+  stages.time_per_output_token = summarise_any(std::move(per_token));
+  stages.by_batch.clear();
+  for (auto& [batch, walls] : by_batch) {
+    stages.by_batch.push_back({batch, summarise(std::move(walls))});
+  }
+}
+
+void sum_up(const Trace& trace, Stages& stages) {
+  for (size_t i = 0; i < stages.stages.size(); ++i) summarise_stage(stages, i);
+  stages.coverage = measure_coverage(trace, stages.owners);
+  if (stages.serving) {
+    measure_served_token_times(stages);
+  } else {
+    measure_token_times(stages);
+  }
+}
+
+}  // namespace
+
+void measure_stages(const Trace& trace, Stages& stages, Diagnostics& diagnostics) {
+  complete_owners(trace, stages.owners);
+  order_instances(stages);
+  order_steps(stages);
+  order_stages(stages);
+  const MeteredWork work = meter_work(trace, stages);
+  if (stages.serving) start_after_the_step_before(stages, work.instances);
+  set_instance_windows(stages, work.instances, diagnostics);
+  set_step_windows(stages, work.steps);
+  order_instances(stages);  // their starts may have moved
+  order_steps(stages);
+  flag_warmup(stages, diagnostics);
+  sum_up(trace, stages);
+}
+
+void measure_again(const Trace& trace, Stages& stages) {
+  const MeteredWork work = meter_work(trace, stages);
+  for (size_t i = 0; i < stages.instances.size(); ++i) {
+    stages.instances[i].work = work.instances[i].work();
+  }
+  for (size_t i = 0; i < stages.steps.size(); ++i) stages.steps[i].work = work.steps[i].work();
+  sum_up(trace, stages);
+}
+
+}  // namespace llmprof

@@ -1,0 +1,252 @@
+#include "analysis/stages/measure_stages.h"
+
+#include <gtest/gtest.h>
+
+#include "testing/hand_made_trace.h"
+
+namespace llmprof {
+namespace {
+
+// Instances, steps and owners made by hand, one kernel a step or instance.
+class MeasureStagesTest : public ::testing::Test {
+ protected:
+  MeasureStagesTest() {
+    for (const char* name : {"prefill", "decode"}) {
+      Stage stage;
+      stage.name = name;
+      stages_.stages.push_back(stage);
+    }
+  }
+
+  InstanceId instance(uint32_t stage, Nanoseconds start, Nanoseconds end) {
+    StageInstance made;
+    made.stage = stage;
+    made.process = ProcessId(0);
+    made.device = DeviceId(0);
+    made.start = start;
+    made.range_end = end;
+    stages_.instances.push_back(made);
+    return InstanceId(stages_.instances.size() - 1);
+  }
+
+  StepId step(InstanceId instance, Nanoseconds start) {
+    Step made;
+    made.instance = instance;
+    made.start = start;
+    stages_.steps.push_back(made);
+    return StepId(stages_.steps.size() - 1);
+  }
+
+  void kernel(InstanceId instance, StepId step, Nanoseconds start, Nanoseconds end) {
+    trace_.kernel("k", start, start, end);
+    stages_.owners.kernel_instance.push_back(instance);
+    stages_.owners.kernel_step.push_back(step);
+  }
+
+  // A request from `start`: a prefill, then a decode with its steps, each full of its kernel.
+  void request(Nanoseconds start, Nanoseconds prefill, uint32_t steps, Nanoseconds a_step) {
+    const InstanceId first = instance(kPrefill, start, start + prefill);
+    kernel(first, {}, start, start + prefill);
+    Nanoseconds time = start + prefill;
+    const InstanceId loop = instance(kDecode, time, time + steps * a_step);
+    for (uint32_t i = 0; i < steps; ++i, time += a_step) {
+      kernel(loop, step(loop, time), time, time + a_step);
+    }
+  }
+
+  void measure() {
+    frozen_ = trace_.freeze();
+    measure_stages(frozen_, stages_, diagnostics_);
+  }
+
+  std::vector<bool> warmups() const {
+    std::vector<bool> flags;
+    for (const StageInstance& each : stages_.instances) flags.push_back(each.warmup);
+    return flags;
+  }
+
+  static constexpr uint32_t kPrefill = 0;
+  static constexpr uint32_t kDecode = 1;
+  testing::HandMadeTrace trace_;
+  Trace frozen_;
+  Stages stages_;
+  Diagnostics diagnostics_;
+};
+
+TEST_F(MeasureStagesTest, CountsOverlapOnceInBusyTime) {
+  const InstanceId prefill = instance(kPrefill, 0, 100);
+  kernel(prefill, {}, 10, 20);
+  kernel(prefill, {}, 15, 30);
+  trace_.copy(0, 25, 40);
+  stages_.owners.memory_instance = {prefill};
+  trace_.replay(0, 50, 60);
+  stages_.owners.replay_instance = {prefill};
+  kernel(prefill, {}, 55, 58);
+  measure();
+  const GpuWork& work = stages_.instances[0].work;
+  EXPECT_EQ(work.kernel_count, 3U);
+  EXPECT_EQ(work.kernel_sum, 10 + 15 + 3);
+  EXPECT_EQ(work.kernel_busy, 20 + 3);
+  EXPECT_EQ(work.memory_sum, 15);
+  EXPECT_EQ(work.hidden_graph_sum, 10);
+  EXPECT_EQ(work.busy, 30 + 10);
+}
+
+TEST_F(MeasureStagesTest, ExtendsARangeToItsLastGpuWorkAndSaysSo) {
+  kernel(instance(kPrefill, 0, 10), {}, 5, 3000010);
+  kernel(instance(kPrefill, 4000000, 8000000), {}, 4000001, 4000002);
+  measure();
+  EXPECT_EQ(stages_.instances[0].end, 3000010);
+  EXPECT_EQ(stages_.instances[0].range_end, 10);
+  EXPECT_EQ(stages_.instances[1].end, 8000000);
+  ASSERT_EQ(diagnostics_.items().size(), 1U);
+  EXPECT_EQ(diagnostics_.items()[0].code, "stage_extended");
+  EXPECT_EQ(diagnostics_.items()[0].count, 1U);
+  EXPECT_NE(diagnostics_.items()[0].message.find("3.000 ms"), std::string::npos);
+}
+
+// Launched ahead: all three steps' launches are made by 30, the GPU works on until 100.
+TEST_F(MeasureStagesTest, MeasuresAStepFromTheEndOfTheOneBefore) {
+  const InstanceId loop = instance(kDecode, 0, 110);
+  const StepId first = step(loop, 0);
+  const StepId second = step(loop, 10);
+  const StepId third = step(loop, 20);
+  kernel(loop, first, 5, 38);
+  kernel(loop, second, 40, 70);
+  kernel(loop, third, 71, 80);
+  kernel(loop, third, 90, 100);
+  measure();
+  EXPECT_EQ(stages_.steps[0].start, 0);
+  EXPECT_EQ(stages_.steps[0].end, 38);
+  EXPECT_EQ(stages_.steps[1].start, 38);
+  EXPECT_EQ(stages_.steps[1].wall(), 32);
+  EXPECT_EQ(stages_.steps[2].wall(), 30);
+  EXPECT_EQ(stages_.steps[2].work.busy, 19);
+  EXPECT_EQ(stages_.stages[0].name, "decode");
+  EXPECT_EQ(stages_.stages[0].step_wall.count, 3U);
+  ASSERT_TRUE(stages_.time_per_output_token);
+  EXPECT_DOUBLE_EQ(stages_.time_per_output_token->mean, 37);  // 110 / 3, to a nanosecond
+}
+
+TEST_F(MeasureStagesTest, PutsInstancesAndStepsInOrderWithTheirOwners) {
+  const InstanceId late = instance(kDecode, 100, 200);
+  const InstanceId early = instance(kPrefill, 0, 50);
+  const StepId second = step(late, 150);
+  const StepId first = step(late, 100);
+  kernel(early, {}, 10, 20);
+  kernel(late, first, 110, 120);
+  kernel(late, second, 160, 190);
+  measure();
+  EXPECT_EQ(stages_.stages[0].name, "prefill");
+  EXPECT_EQ(stages_.instances[0].start, 0);
+  EXPECT_EQ(stages_.instances[1].first_step, 0U);
+  EXPECT_EQ(stages_.instances[1].step_count, 2U);
+  EXPECT_EQ(stages_.owners.kernel_instance[0], InstanceId(0));
+  EXPECT_EQ(stages_.owners.kernel_instance[2], InstanceId(1));
+  EXPECT_EQ(stages_.owners.kernel_step[1], StepId(0));
+  EXPECT_EQ(stages_.owners.kernel_step[2], StepId(1));
+  EXPECT_EQ(stages_.steps[1].wall(), 70);  // 120 to 190
+}
+
+TEST_F(MeasureStagesTest, FlagsAFirstRequestWithFewerSteps) {
+  request(0, 100, 4, 10);
+  request(1000, 100, 16, 10);
+  measure();
+  EXPECT_EQ(warmups(), (std::vector<bool>{true, true, false, false}));
+  EXPECT_EQ(stages_.stages[1].step_wall.count, 16U);
+  ASSERT_TRUE(diagnostics_.has("warmup_set_apart"));
+}
+
+TEST_F(MeasureStagesTest, FlagsSeveralShortRequestsInFront) {
+  request(0, 900, 1, 10);
+  request(1000, 300, 1, 10);
+  for (Nanoseconds i = 2; i < 5; ++i) request(i * 1000, 100, 24, 10);
+  measure();
+  EXPECT_EQ(warmups(),
+            (std::vector<bool>{true, true, true, true, false, false, false, false, false, false}));
+}
+
+TEST_F(MeasureStagesTest, FlagsAFirstRequestThatIsClearlySlower) {
+  request(0, 500, 8, 10);
+  for (Nanoseconds i = 1; i < 4; ++i) request(i * 1000, 100 + i, 8, 10);
+  measure();
+  EXPECT_EQ(warmups(), (std::vector<bool>{true, true, false, false, false, false, false, false}));
+}
+
+// 2 % slower where the others are within 0.1 % of each other.
+TEST_F(MeasureStagesTest, FlagsAFirstRequestThatIsMeasurablySlower) {
+  request(0, 100, 10, 10200);
+  request(1000000, 110, 10, 10000);
+  request(2000000, 105, 10, 10010);
+  measure();
+  EXPECT_EQ(warmups(), (std::vector<bool>{true, true, false, false, false, false}));
+}
+
+TEST_F(MeasureStagesTest, FlagsNothingWhereTheFirstIsLikeTheOthers) {
+  request(0, 100, 8, 10);
+  request(1000, 102, 8, 10);
+  request(2000, 99, 8, 10);
+  measure();
+  EXPECT_EQ(warmups(), std::vector<bool>(6, false));
+  EXPECT_FALSE(diagnostics_.has("warmup_set_apart"));
+}
+
+TEST_F(MeasureStagesTest, FlagsNothingAmongRequestsOfAllLengths) {
+  request(0, 300, 20, 10);
+  request(1000, 100, 35, 10);
+  request(2000, 800, 12, 10);
+  request(4000, 200, 50, 10);
+  measure();
+  EXPECT_EQ(warmups(), std::vector<bool>(8, false));
+}
+
+TEST_F(MeasureStagesTest, FlagsNothingWithOneRequest) {
+  request(0, 500, 8, 10);
+  measure();
+  EXPECT_EQ(warmups(), std::vector<bool>(2, false));
+  EXPECT_EQ(stages_.stages[0].wall.count, 1U);
+}
+
+// One other request says nothing about prompts: twice the GPU time is twice the prompt.
+TEST_F(MeasureStagesTest, DoesNotTakeALongerPromptForAWarmup) {
+  request(0, 200, 8, 10);
+  request(1000, 100, 8, 10);
+  measure();
+  EXPECT_EQ(warmups(), std::vector<bool>(4, false));
+}
+
+TEST_F(MeasureStagesTest, KeepsTheOnlyDecode) {
+  request(0, 500, 8, 10);
+  for (Nanoseconds i = 1; i < 4; ++i) {
+    kernel(instance(kPrefill, i * 1000, i * 1000 + 100), {}, i * 1000, i * 1000 + 90);
+  }
+  measure();
+  EXPECT_EQ(warmups(), (std::vector<bool>{true, false, false, false, false}));
+}
+
+TEST_F(MeasureStagesTest, FlagsSlowEngineStepsBeforeALongPause) {
+  stages_.serving = true;
+  for (Nanoseconds i = 0; i < 2; ++i) {
+    kernel(instance(kDecode, i * 50, i * 50 + 40), {}, i * 50, i * 50 + 40);
+  }
+  for (Nanoseconds i = 0; i < 10; ++i) {
+    kernel(instance(kDecode, 1000 + i * 12, 1010 + i * 12), {}, 1000 + i * 12, 1010 + i * 12);
+  }
+  measure();
+  std::vector<bool> expected(12, false);
+  expected[0] = expected[1] = true;
+  EXPECT_EQ(warmups(), expected);
+}
+
+TEST_F(MeasureStagesTest, FlagsNoEngineStepsWithoutAPause) {
+  stages_.serving = true;
+  for (Nanoseconds i = 0; i < 12; ++i) {
+    const Nanoseconds wall = i < 2 ? 40 : 10;
+    kernel(instance(kDecode, i * 50, i * 50 + wall), {}, i * 50, i * 50 + wall);
+  }
+  measure();
+  EXPECT_EQ(warmups(), std::vector<bool>(12, false));
+}
+
+}  // namespace
+}  // namespace llmprof

@@ -1,0 +1,277 @@
+#include "analysis/stages/selection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "analysis/stages/measure_stages.h"
+#include "base/text.h"
+
+namespace llmprof {
+namespace {
+
+constexpr std::string_view kStepRangeForm = "write A:B (from A, without B), A:, :B or one number";
+
+// Keeps the rows of a table, and of columns beside it, that `keep` says.
+template <class Column>
+void keep_rows(Column& column, const std::vector<bool>& keep) {
+  if (column.empty()) return;
+  size_t kept = 0;
+  for (size_t i = 0; i < keep.size(); ++i) {
+    if (keep[i]) column[kept++] = column[i];
+  }
+  column.resize(kept);
+}
+
+template <class Table>
+void keep_table_rows(Table& table, const std::vector<bool>& keep) {
+  std::apply([&](auto&... column) { (keep_rows(column, keep), ...); }, table.columns());
+}
+
+template <class Table>
+std::vector<bool> rows_on_device(const Trace& trace, const Table& table, uint32_t ordinal) {
+  std::vector<bool> keep(table.size());
+  for (size_t i = 0; i < keep.size(); ++i) {
+    keep[i] = trace.device_of(table.queue[i]).ordinal == ordinal;
+  }
+  return keep;
+}
+
+std::set<uint32_t> devices_with_work(const Trace& trace) {
+  std::vector<bool> used(trace.queues.size(), false);
+  for (const QueueId queue : trace.kernels.queue) used[queue.index()] = true;
+  for (const QueueId queue : trace.memory_operations.queue) used[queue.index()] = true;
+  for (const QueueId queue : trace.graph_replays.queue) used[queue.index()] = true;
+  std::set<uint32_t> ordinals;
+  for (size_t i = 0; i < used.size(); ++i) {
+    if (used[i]) ordinals.insert(trace.device_of(QueueId(i)).ordinal);
+  }
+  return ordinals;
+}
+
+std::optional<uint32_t> step_number(std::string_view text) {
+  const auto value = parse_int(text);
+  if (!value || *value < 0 || *value > UINT32_MAX - 1) return std::nullopt;
+  return static_cast<uint32_t>(*value);
+}
+
+// Which instances and steps stay, and their new places.
+class Narrowing {
+ public:
+  Narrowing(Trace& trace, Stages& stages, const Selection& selection)
+      : trace_(trace),
+        stages_(stages),
+        selection_(selection),
+        keep_instance_(stages.instances.size(), false),
+        keep_step_(stages.steps.size(), false) {}
+
+  Result<void> run() {
+    if (auto chosen = choose(); !chosen) return chosen;
+    cut_windows();
+    keep_work();
+    renumber();
+    measure_again(trace_, stages_);
+    return {};
+  }
+
+ private:
+  [[nodiscard]] const std::string& stage_name(const StageInstance& instance) const {
+    return stages_.stages[instance.stage].name;
+  }
+
+  Result<void> choose() {
+    std::map<std::pair<ProcessId, DeviceId>, uint32_t> met;  // an engine's steps so far
+    bool any = false;
+    uint32_t most_steps = 0;
+    for (size_t i = 0; i < stages_.instances.size(); ++i) {
+      const StageInstance& instance = stages_.instances[i];
+      if (selection_.stage && stage_name(instance) != *selection_.stage) continue;
+      // An engine's step is an instance: they are counted through.
+      const uint32_t before = stages_.serving ? met[{instance.process, instance.device}] : 0;
+      for (uint32_t s = 0; s < instance.step_count; ++s) {
+        const bool wanted = !selection_.steps || (before + s >= selection_.steps->first &&
+                                                  before + s < selection_.steps->second);
+        keep_step_[instance.first_step + s] = wanted;
+        if (wanted) keep_instance_[i] = true;
+      }
+      if (!selection_.steps) keep_instance_[i] = true;
+      any = any || keep_instance_[i];
+      most_steps = std::max(most_steps, before + instance.step_count);
+      if (stages_.serving) met[{instance.process, instance.device}] += instance.step_count;
+    }
+    return any ? Result<void>() : nothing_chosen(most_steps);
+  }
+
+  [[nodiscard]] Result<void> nothing_chosen(uint32_t most_steps) const {
+    std::vector<std::string_view> names;
+    for (const Stage& stage : stages_.stages) names.emplace_back(stage.name);
+    if (names.empty()) {
+      return fail(ErrorKind::usage,
+                  fmt::format("no stages were found, so none can be selected{}{}",
+                              stages_.reason.empty() ? "" : ": ", stages_.reason));
+    }
+    if (selection_.stage &&
+        std::find(names.begin(), names.end(), *selection_.stage) == names.end()) {
+      return fail(ErrorKind::usage, fmt::format("--stage {}: no such stage; there are {}",
+                                                *selection_.stage, fmt::join(names, ", ")));
+    }
+    const std::string where = selection_.stage ? " of " + *selection_.stage : std::string();
+    if (most_steps == 0) {
+      return fail(ErrorKind::usage, fmt::format("--steps: the instances{} have no steps", where));
+    }
+    return fail(ErrorKind::usage,
+                fmt::format("--steps {}:{}: no such steps{}; there are 0:{}",
+                            selection_.steps->first, selection_.steps->second, where, most_steps));
+  }
+
+  void cut_windows() {
+    if (!selection_.steps || stages_.serving) return;
+    for (size_t i = 0; i < stages_.instances.size(); ++i) {
+      if (!keep_instance_[i]) continue;
+      StageInstance& instance = stages_.instances[i];
+      std::vector<uint32_t> kept;
+      for (uint32_t s = 0; s < instance.step_count; ++s) {
+        if (keep_step_[instance.first_step + s]) kept.push_back(instance.first_step + s);
+      }
+      if (kept.size() == instance.step_count) continue;
+      instance.start = stages_.steps[kept.front()].start;
+      instance.end = stages_.steps[kept.back()].end;
+      instance.range_end = instance.end;
+    }
+  }
+
+  template <class Table>
+  void keep_work_of(Table& table, std::vector<InstanceId>& instance, std::vector<StepId>& step) {
+    std::vector<bool> keep(table.size(), false);
+    for (size_t i = 0; i < keep.size(); ++i) {
+      if (!instance[i].valid() || !keep_instance_[instance[i].index()]) continue;
+      const StageInstance& owner = stages_.instances[instance[i].index()];
+      // What an instance does outside of its steps goes when only some of these are wanted.
+      keep[i] = step[i].valid() ? keep_step_[step[i].index()]
+                                : !selection_.steps || all_steps_kept(owner);
+    }
+    keep_table_rows(table, keep);
+    keep_rows(instance, keep);
+    keep_rows(step, keep);
+  }
+
+  [[nodiscard]] bool all_steps_kept(const StageInstance& instance) const {
+    return keep_step_[instance.first_step] &&
+           keep_step_[instance.first_step + instance.step_count - 1];
+  }
+
+  void keep_work() {
+    WorkOwners& owners = stages_.owners;
+    keep_work_of(trace_.kernels, owners.kernel_instance, owners.kernel_step);
+    keep_work_of(trace_.memory_operations, owners.memory_instance, owners.memory_step);
+    keep_work_of(trace_.graph_replays, owners.replay_instance, owners.replay_step);
+  }
+
+  static std::vector<uint32_t> new_places(const std::vector<bool>& keep) {
+    std::vector<uint32_t> places(keep.size());
+    uint32_t next = 0;
+    for (size_t i = 0; i < keep.size(); ++i) {
+      places[i] = next;
+      if (keep[i]) ++next;
+    }
+    return places;
+  }
+
+  template <class IdType>
+  static void follow(std::vector<IdType>& ids, const std::vector<uint32_t>& places) {
+    for (IdType& id : ids) {
+      if (id.valid()) id = IdType(places[id.index()]);
+    }
+  }
+
+  void renumber() {
+    const auto instance_places = new_places(keep_instance_);
+    const auto step_places = new_places(keep_step_);
+    WorkOwners& owners = stages_.owners;
+    follow(owners.kernel_instance, instance_places);
+    follow(owners.memory_instance, instance_places);
+    follow(owners.replay_instance, instance_places);
+    follow(owners.kernel_step, step_places);
+    follow(owners.memory_step, step_places);
+    follow(owners.replay_step, step_places);
+    keep_rows(stages_.instances, keep_instance_);
+    keep_rows(stages_.steps, keep_step_);
+    for (Step& step : stages_.steps)
+      step.instance = InstanceId(instance_places[step.instance.index()]);
+    for (StageInstance& instance : stages_.instances) instance.step_count = 0;
+    for (size_t i = 0; i < stages_.steps.size(); ++i) {
+      StageInstance& instance = stages_.instances[stages_.steps[i].instance.index()];
+      if (instance.step_count++ == 0) instance.first_step = static_cast<uint32_t>(i);
+    }
+    drop_empty_stages();
+  }
+
+  void drop_empty_stages() {
+    std::vector<bool> keep(stages_.stages.size(), false);
+    for (const StageInstance& instance : stages_.instances) keep[instance.stage] = true;
+    const auto places = new_places(keep);
+    for (StageInstance& instance : stages_.instances) instance.stage = places[instance.stage];
+    std::vector<Stage> stages;
+    for (size_t i = 0; i < keep.size(); ++i) {
+      if (keep[i]) stages.push_back(std::move(stages_.stages[i]));
+    }
+    stages_.stages = std::move(stages);
+    std::erase_if(stages_.notes, [&](const StageNote& note) { return !keep[note.stage]; });
+    for (StageNote& note : stages_.notes) note.stage = places[note.stage];
+  }
+
+  Trace& trace_;
+  Stages& stages_;
+  const Selection& selection_;
+  std::vector<bool> keep_instance_;
+  std::vector<bool> keep_step_;
+};
+
+}  // namespace
+
+Result<std::pair<uint32_t, uint32_t>> parse_step_range(std::string_view text) {
+  const auto wrong = [&](std::string_view what) {
+    return fail(ErrorKind::usage, fmt::format("--steps {}: {}; {}", text, what, kStepRangeForm));
+  };
+  const size_t colon = text.find(':');
+  if (colon == std::string_view::npos) {
+    const auto only = step_number(text);
+    if (!only) return wrong("not a number of a step");
+    return std::pair(*only, *only + 1);
+  }
+  const std::string_view left = text.substr(0, colon);
+  const std::string_view right = text.substr(colon + 1);
+  if (left.empty() && right.empty()) return wrong("no number");
+  const auto first = left.empty() ? std::optional<uint32_t>(0) : step_number(left);
+  const auto second = right.empty() ? std::optional<uint32_t>(UINT32_MAX) : step_number(right);
+  if (!first || !second) return wrong("not a number of a step");
+  if (*first >= *second) return wrong("nothing lies between");
+  return std::pair(*first, *second);
+}
+
+Result<void> keep_device(Trace& trace, uint32_t ordinal) {
+  const std::set<uint32_t> ordinals = devices_with_work(trace);
+  if (!ordinals.contains(ordinal)) {
+    return fail(ErrorKind::usage,
+                ordinals.empty()
+                    ? fmt::format("--device {}: no GPU has any work in this capture", ordinal)
+                    : fmt::format("--device {}: no work of this GPU was captured; there is {}",
+                                  ordinal, fmt::join(ordinals, ", ")));
+  }
+  if (ordinals.size() == 1) return {};
+  keep_table_rows(trace.kernels, rows_on_device(trace, trace.kernels, ordinal));
+  keep_table_rows(trace.memory_operations, rows_on_device(trace, trace.memory_operations, ordinal));
+  keep_table_rows(trace.graph_replays, rows_on_device(trace, trace.graph_replays, ordinal));
+  return {};
+}
+
+Result<void> keep_selected(Trace& trace, Stages& stages, const Selection& selection) {
+  if (!selection.stage && !selection.steps) return {};
+  return Narrowing(trace, stages, selection).run();
+}
+
+}  // namespace llmprof

@@ -1,0 +1,83 @@
+#include "analysis/stages/stage_ranges.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace llmprof {
+namespace {
+
+using Kind = RangeMeaning::Kind;
+
+std::string label_of(const Trace& trace, uint32_t row) {
+  const StringId domain = trace.ranges.domain[row];
+  const std::string text(trace.strings[trace.ranges.text[row]]);
+  return domain.valid() ? std::string(trace.strings[domain]) + '@' + text : text;
+}
+
+}  // namespace
+
+StageRanges::StageRanges(const Trace& trace, const MeaningfulRanges& ranges)
+    : trace_(trace),
+      ranges_(ranges),
+      serving_(ranges.any(Kind::engine_step)),
+      unit_of_range_(ranges.ranges().size()) {
+  const Kind wanted = serving_ ? Kind::engine_step : Kind::stage;
+  for (size_t i = 0; i < ranges.ranges().size(); ++i) {
+    const OpenRangeId id(i);
+    const RangeMeaning& meaning = ranges.meaning(id);
+    if (meaning.kind == wanted && ranges[id].open.stage == id) add_unit(id, meaning.name);
+  }
+  if (!serving_) add_loops();
+}
+
+void StageRanges::add_unit(OpenRangeId range, std::string stage) {
+  const uint32_t row = ranges_[range].row;
+  const bool annotation = ranges_.meaning(range).kind == Kind::engine_step ||
+                          trace_.ranges.kind[row] == RangeKind::annotation;
+  StageUnit unit;
+  unit.stage = std::move(stage);
+  unit.label = label_of(trace_, row);
+  unit.source = annotation ? StageSource::annotation : StageSource::nvtx;
+  unit.process = trace_.threads[trace_.ranges.thread[row].index()].process;
+  unit.start = trace_.ranges.start[row];
+  unit.end = trace_.ranges.end[row];
+  unit_of_range_[range.index()] = StageUnitId(units_.size());
+  units_.push_back(std::move(unit));
+}
+
+// Decode steps of one thread that follow each other with no stage between them.
+void StageRanges::add_loops() {
+  struct Met {
+    ThreadId thread;
+    Nanoseconds start;
+    OpenRangeId range;
+    bool step;
+  };
+  std::vector<Met> met;
+  for (size_t i = 0; i < ranges_.ranges().size(); ++i) {
+    const OpenRangeId id(i);
+    const MeaningfulRange& range = ranges_[id];
+    const bool stage = range.open.stage == id;
+    const bool step = !range.open.stage.valid() && range.open.step == id &&
+                      ranges_.meaning(id).step_kind == StepKind::decode;
+    if (!stage && !step) continue;
+    met.push_back({trace_.ranges.thread[range.row], trace_.ranges.start[range.row], id, step});
+  }
+  std::sort(met.begin(), met.end(), [](const Met& a, const Met& b) {
+    return std::tuple(a.thread, a.start, a.range) < std::tuple(b.thread, b.start, b.range);
+  });
+  for (size_t i = 0; i < met.size(); ++i) {
+    if (!met[i].step) continue;
+    const bool goes_on = i > 0 && met[i - 1].step && met[i - 1].thread == met[i].thread;
+    if (!goes_on) {
+      add_unit(met[i].range, std::string(to_string(StepKind::decode)));
+      continue;
+    }
+    const StageUnitId loop = unit_of_range_[met[i - 1].range.index()];
+    unit_of_range_[met[i].range.index()] = loop;
+    Nanoseconds& end = units_[loop.index()].end;
+    end = std::max(end, trace_.ranges.end[ranges_[met[i].range].row]);
+  }
+}
+
+}  // namespace llmprof

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/stages/meaningful_ranges.h"
+#include "analysis/stages/stages.h"
+
+namespace llmprof {
+
+using StageUnitId = Id<struct StageUnitKind>;  // row of StageRanges::units
+
+// What becomes an instance of a stage on each GPU it works on: a stage's range, an engine's step,
+// or a run of decode steps without a range around them.
+struct StageUnit {
+  std::string stage;
+  std::string label;  // as captured
+  StageSource source = StageSource::nvtx;
+  ProcessId process;
+  Nanoseconds start = 0;
+  Nanoseconds end = 0;  // kOpenEnd where never closed
+};
+
+class StageRanges {
+ public:
+  StageRanges(const Trace& trace, const MeaningfulRanges& ranges);
+
+  [[nodiscard]] const std::vector<StageUnit>& units() const { return units_; }
+  // Units are an engine's steps; other stage ranges are then left aside.
+  [[nodiscard]] bool serving() const { return serving_; }
+  [[nodiscard]] StageUnitId unit_of(const OpenAt& open) const {
+    const OpenRangeId range = open.stage.valid() ? open.stage : open.step;
+    return range.valid() ? unit_of_range_[range.index()] : StageUnitId();
+  }
+
+ private:
+  void add_unit(OpenRangeId range, std::string stage);
+  void add_loops();
+
+  const Trace& trace_;
+  const MeaningfulRanges& ranges_;
+  bool serving_ = false;
+  std::vector<StageUnit> units_;
+  std::vector<StageUnitId> unit_of_range_;  // of stages, engine steps and steps without a stage
+};
+
+}  // namespace llmprof

@@ -1,0 +1,137 @@
+#include "analysis/stages/stage_rules_file.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <span>
+
+#include "base/text.h"
+#include "config/config_tree.h"
+
+namespace llmprof {
+namespace {
+
+using Kind = RangeMeaning::Kind;
+
+constexpr std::array<std::string_view, 2> kSections = {"ignored_domains", "rules"};
+constexpr std::array<std::string_view, 5> kKeys = {"regex", "domain", "means", "name", "kind"};
+constexpr std::array<std::string_view, 7> kMeanings = {
+    "stage", "step", "engine_step", "layer", "layer_part", "vision", "nothing"};
+constexpr std::array<Kind, 7> kMeaningKinds = {Kind::stage, Kind::step,       Kind::engine_step,
+                                               Kind::layer, Kind::layer_part, Kind::vision,
+                                               Kind::none};
+constexpr std::array<std::string_view, 3> kStepKinds = {"prefill", "decode", "mixed"};
+constexpr std::array<StepKind, 3> kStepKindValues = {StepKind::prefill, StepKind::decode,
+                                                     StepKind::mixed};
+
+std::string unknown(std::string_view what, std::string_view text,
+                    std::span<const std::string_view> known) {
+  const auto close = nearest(text, known);
+  return close ? fmt::format("unknown {} '{}'; did you mean '{}'?", what, text, *close)
+               : fmt::format("unknown {} '{}'; known are {}", what, text, fmt::join(known, ", "));
+}
+
+std::optional<size_t> position(std::string_view text, std::span<const std::string_view> known) {
+  for (size_t i = 0; i < known.size(); ++i) {
+    if (known[i] == text) return i;
+  }
+  return std::nullopt;
+}
+
+class Reading {
+ public:
+  Reading(const ConfigDocument& document, StageRulesFile& into)
+      : document_(document), into_(into) {}
+
+  Result<void> run() {
+    const ConfigNode& root = document_.root;
+    if (root.is_null()) return {};
+    if (!root.is_map()) return document_.wrong(root, "expected 'rules:' with a list of rules");
+    for (size_t i = 0; i < root.keys.size(); ++i) {
+      const ConfigNode& section = root.children[i];
+      if (!position(root.keys[i], kSections)) {
+        return document_.wrong(section, unknown("key", root.keys[i], kSections));
+      }
+      if (section.is_null()) continue;
+      if (!section.is_list()) {
+        return document_.wrong(section, fmt::format("'{}' must be a list", root.keys[i]));
+      }
+      auto read = root.keys[i] == "rules" ? rules(section) : ignored_domains(section);
+      if (!read) return read;
+    }
+    return {};
+  }
+
+ private:
+  [[nodiscard]] std::string place(const ConfigNode& node) const {
+    return fmt::format("{}:{}", document_.name, node.line);
+  }
+
+  Result<void> ignored_domains(const ConfigNode& list) {
+    for (const ConfigNode& item : list.children) {
+      if (!item.is_scalar() || item.text.empty()) {
+        return document_.wrong(item, "an ignored domain must be an expression, e.g. 'CCCL|NCCL'");
+      }
+      into_.ignored_domains.push_back({place(item), item.text});
+    }
+    return {};
+  }
+
+  Result<void> rules(const ConfigNode& list) {
+    for (size_t i = 0; i < list.children.size(); ++i) {
+      const ConfigNode& node = list.children[i];
+      if (!node.is_map()) {
+        return document_.wrong(node, "a rule must be a map with 'regex' and 'means'");
+      }
+      StageRule rule;
+      rule.place = fmt::format("{}: rule {}", place(node), i + 1);
+      if (auto read = fields(node, rule); !read) return read;
+      into_.rules.push_back(std::move(rule));
+    }
+    return {};
+  }
+
+  Result<void> fields(const ConfigNode& node, StageRule& rule) const {
+    for (size_t i = 0; i < node.keys.size(); ++i) {
+      const std::string& key = node.keys[i];
+      const ConfigNode& value = node.children[i];
+      if (!position(key, kKeys)) return document_.wrong(value, unknown("key", key, kKeys));
+      // `domain: ''` is the default domain; the other texts say nothing when empty.
+      if (!value.is_scalar() || (value.text.empty() && key != "domain")) {
+        return document_.wrong(value, fmt::format("'{}' must be a text", key));
+      }
+    }
+    const ConfigNode* regex = node.find("regex");
+    const ConfigNode* means = node.find("means");
+    if (regex == nullptr) return document_.wrong(node, "a rule needs 'regex'");
+    if (means == nullptr) return document_.wrong(node, "a rule needs 'means'");
+    rule.expression = regex->text;
+    const auto meaning = position(means->text, kMeanings);
+    if (!meaning) return document_.wrong(*means, unknown("meaning", means->text, kMeanings));
+    rule.means = kMeaningKinds[*meaning];
+    if (const ConfigNode* domain = node.find("domain")) rule.domain = domain->text;
+    if (const ConfigNode* name = node.find("name")) rule.name = to_printable(name->text);
+    if (rule.means == Kind::stage && rule.name.empty()) {
+      return document_.wrong(node, "a stage needs 'name'");
+    }
+    if (const ConfigNode* kind = node.find("kind")) {
+      const auto known = position(kind->text, kStepKinds);
+      if (!known) return document_.wrong(*kind, unknown("kind", kind->text, kStepKinds));
+      rule.kind = kStepKindValues[*known];
+    }
+    return {};
+  }
+
+  const ConfigDocument& document_;
+  StageRulesFile& into_;
+};
+
+}  // namespace
+
+Result<void> read_stage_rules(const ConfText& source, StageRulesFile& into) {
+  auto document = parse_yaml(source.text, source.name);
+  if (!document) return fail_with(document.error());
+  return Reading(*document, into).run();
+}
+
+}  // namespace llmprof

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/stages/stage_rules.h"
+
+namespace llmprof {
+
+// One rule of a stages.yaml, as written; `place` is "stages.yaml:12: rule 3".
+struct StageRule {
+  std::string place;
+  std::string expression;
+  std::optional<std::string> domain;
+  RangeMeaning::Kind means = RangeMeaning::Kind::none;
+  std::string name;
+  std::optional<StepKind> kind;
+};
+
+struct IgnoredDomain {
+  std::string place;
+  std::string expression;
+};
+
+struct StageRulesFile {
+  std::vector<StageRule> rules;
+  std::vector<IgnoredDomain> ignored_domains;
+};
+
+// Appends what a text holds. A mistake is an error of kind usage that names the file and the line.
+Result<void> read_stage_rules(const ConfText& source, StageRulesFile& into);
+
+}  // namespace llmprof

@@ -1,0 +1,216 @@
+#include "analysis/stages/warmup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <span>
+
+namespace llmprof {
+namespace {
+
+// Longer than this many times the later ones is clearly longer; within it they agree.
+constexpr double kClearlyLonger = 1.2;
+// Where later ones hardly differ from each other, less is enough: this share of their time, and
+// this many times the difference among them.
+constexpr double kMeasurablyLonger = 0.01;
+constexpr double kTimesTheirSpread = 5;
+// All but one in so many must agree before the first one is said to differ from them.
+constexpr size_t kMostOf = 3;
+constexpr size_t kMostWarmupRequests = 10;
+// An engine's first steps are set apart only when a pause of this many median steps follows them.
+constexpr Nanoseconds kLongPause = 10;
+constexpr double kEngineSlower = 1.5;
+constexpr size_t kLargestLeadingShare = 4;  // at most one step in so many
+
+Nanoseconds median(std::vector<Nanoseconds> values) { return nearest_rank(values, 0.5); }
+
+// One prefill and the decode after it, on one GPU: rows of Stages::instances.
+using Request = std::vector<uint32_t>;
+
+struct Gpu {
+  ProcessId process;
+  DeviceId device;
+  friend auto operator<=>(const Gpu&, const Gpu&) = default;
+};
+
+// A request begins where the first one's first stage comes again.
+std::vector<Request> requests_of(const Stages& stages, std::span<const uint32_t> rows) {
+  std::vector<Request> requests;
+  for (const uint32_t row : rows) {
+    const bool begins = stages.instances[row].stage == stages.instances[rows.front()].stage;
+    if (requests.empty() || begins) requests.emplace_back();
+    requests.back().push_back(row);
+  }
+  return requests;
+}
+
+class RequestComparison {
+ public:
+  RequestComparison(const Stages& stages, std::span<const Request> requests)
+      : stages_(stages), requests_(requests) {}
+
+  // Why the request in front of the others is a warm-up.
+  [[nodiscard]] std::optional<std::string> warmup(size_t first) const {
+    for (const uint32_t row : requests_[first]) {
+      const StageInstance& instance = stages_.instances[row];
+      const auto later = later_ones(first, instance.stage);
+      if (later.empty()) continue;
+      if (fewer_steps(instance, later)) return "fewer steps";
+      if (longer(instance, later)) return "longer than the later ones";
+    }
+    return std::nullopt;
+  }
+
+  // Whether its stage occurs again later.
+  [[nodiscard]] bool expendable(size_t first, uint32_t row) const {
+    return !later_ones(first, stages_.instances[row].stage).empty();
+  }
+
+ private:
+  [[nodiscard]] std::vector<const StageInstance*> later_ones(size_t first, uint32_t stage) const {
+    std::vector<const StageInstance*> found;
+    for (const Request& request : requests_.subspan(first + 1)) {
+      for (const uint32_t row : request) {
+        if (stages_.instances[row].stage == stage) found.push_back(&stages_.instances[row]);
+      }
+    }
+    return found;
+  }
+
+  static bool fewer_steps(const StageInstance& instance,
+                          const std::vector<const StageInstance*>& later) {
+    if (instance.step_count == 0) return false;
+    std::vector<Nanoseconds> counts;
+    for (const StageInstance* other : later) counts.push_back(other->step_count);
+    const Nanoseconds usual = median(counts);
+    const auto alike = std::count(counts.begin(), counts.end(), usual);
+    if (instance.step_count >= usual || static_cast<size_t>(alike) * 2 <= counts.size()) {
+      return false;
+    }
+    return later.size() > 1 || Nanoseconds{instance.step_count} * 2 <= usual;
+  }
+
+  static bool longer(const StageInstance& instance,
+                     const std::vector<const StageInstance*>& later) {
+    std::vector<Nanoseconds> walls;
+    for (const StageInstance* other : later) {
+      if (other->step_count == instance.step_count) walls.push_back(other->wall());
+    }
+    if (walls.size() * kMostOf < later.size() * (kMostOf - 1)) return false;
+    const auto usual = static_cast<double>(median(walls));
+    const auto agreeing = std::count_if(walls.begin(), walls.end(), [&](Nanoseconds wall) {
+      const auto other = static_cast<double>(wall);
+      return other <= usual * kClearlyLonger && usual <= other * kClearlyLonger;
+    });
+    const auto wall = static_cast<double>(instance.wall());
+    if (static_cast<size_t>(agreeing) * kMostOf < later.size() * (kMostOf - 1)) return false;
+    // One other alone may be another prompt; the GPU's own time tells.
+    if (wall > usual * kClearlyLonger) {
+      return later.size() > 1 || same_work(instance, *later.front());
+    }
+    const auto [least, most] = std::minmax_element(walls.begin(), walls.end());
+    const auto longest = static_cast<double>(*most);
+    const auto spread = static_cast<double>(*most - *least);
+    return walls.size() > 1 &&
+           wall - longest > std::max(longest * kMeasurablyLonger, spread * kTimesTheirSpread);
+  }
+
+  static bool same_work(const StageInstance& a, const StageInstance& b) {
+    const auto one = static_cast<double>(a.work.busy);
+    const auto other = static_cast<double>(b.work.busy);
+    return one <= other * kClearlyLonger && other <= one * kClearlyLonger;
+  }
+
+  const Stages& stages_;
+  std::span<const Request> requests_;
+};
+
+struct Reasons {
+  std::vector<std::string> texts;
+
+  void because(const std::string& reason) {
+    if (std::find(texts.begin(), texts.end(), reason) == texts.end()) texts.push_back(reason);
+  }
+};
+
+void flag_requests(Stages& stages, std::span<const uint32_t> rows, Reasons& reasons) {
+  const std::vector<Request> requests = requests_of(stages, rows);
+  const RequestComparison comparison(stages, requests);
+  const size_t most = std::min(requests.size() - 1, kMostWarmupRequests);
+  for (size_t first = 0; first < most; ++first) {
+    const auto reason = comparison.warmup(first);
+    if (!reason) return;
+    reasons.because(*reason);
+    for (const uint32_t row : requests[first]) {
+      if (comparison.expendable(first, row)) stages.instances[row].warmup = true;
+    }
+  }
+}
+
+std::vector<Nanoseconds> walls_of(const Stages& stages, std::span<const uint32_t> rows) {
+  std::vector<Nanoseconds> walls;
+  for (const uint32_t row : rows) walls.push_back(stages.instances[row].wall());
+  return walls;
+}
+
+void flag_engine_steps(Stages& stages, std::span<const uint32_t> rows, Reasons& reasons) {
+  const Nanoseconds usual = median(walls_of(stages, rows));
+  const size_t most = rows.size() / kLargestLeadingShare;
+  for (size_t leading = 1; leading <= most; ++leading) {
+    const StageInstance& last = stages.instances[rows[leading - 1]];
+    if (stages.instances[rows[leading]].start - last.end <= usual * kLongPause) continue;
+    const auto before = static_cast<double>(median(walls_of(stages, rows.first(leading))));
+    const auto after = static_cast<double>(median(walls_of(stages, rows.subspan(leading))));
+    if (before <= after * kEngineSlower) return;
+    for (const uint32_t row : rows.first(leading)) stages.instances[row].warmup = true;
+    reasons.because("slower steps before a long pause");
+    return;
+  }
+}
+
+// What one range did on several GPUs is one instance for each: they are kept apart together.
+void flag_siblings(Stages& stages) {
+  std::vector<StageInstance>& all = stages.instances;
+  for (size_t i = 0; i < all.size();) {
+    size_t end = i + 1;
+    while (end < all.size() && all[end].start == all[i].start) ++end;
+    for (size_t a = i; a < end; ++a) {
+      if (!all[a].warmup) continue;
+      for (size_t b = i; b < end; ++b) {
+        if (all[b].process == all[a].process && all[b].stage == all[a].stage) all[b].warmup = true;
+      }
+    }
+    i = end;
+  }
+}
+
+}  // namespace
+
+void flag_warmup(Stages& stages, Diagnostics& diagnostics) {
+  for (StageInstance& instance : stages.instances) instance.warmup = false;
+  std::map<Gpu, std::vector<uint32_t>> by_gpu;
+  for (uint32_t i = 0; i < stages.instances.size(); ++i) {
+    by_gpu[{stages.instances[i].process, stages.instances[i].device}].push_back(i);
+  }
+  Reasons reasons;
+  for (const auto& [gpu, rows] : by_gpu) {
+    if (stages.serving) {
+      flag_engine_steps(stages, rows, reasons);
+    } else {
+      flag_requests(stages, rows, reasons);
+    }
+  }
+  flag_siblings(stages);
+  const auto count = std::count_if(stages.instances.begin(), stages.instances.end(),
+                                   [](const StageInstance& i) { return i.warmup; });
+  if (count == 0) return;
+  diagnostics.info("warmup_set_apart",
+                   fmt::format("stage instances that come first and are warm-up ({}); they are "
+                               "listed, and left out of the statistics",
+                               fmt::join(reasons.texts, ", ")),
+                   static_cast<uint64_t>(count));
+}
+
+}  // namespace llmprof

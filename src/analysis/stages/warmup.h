@@ -1,0 +1,13 @@
+#pragma once
+
+#include "analysis/stages/stages.h"
+#include "base/diagnostics.h"
+
+namespace llmprof {
+
+// Flags the instances that come first and differ from the later ones as a warm-up does: fewer
+// steps, or clearly longer with the same work. A request's prefill and decode share the flag. No
+// stage loses all its instances. Instances are measured and in order.
+void flag_warmup(Stages& stages, Diagnostics& diagnostics);
+
+}  // namespace llmprof

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include "analysis/utilization/findings.h"
+#include "analysis/utilization/stage_facts.h"
+
+namespace llmprof {
+
+// Each looks at one stage and adds what it finds; what is too small to tell is left out later.
+
+// The GPU waits: for launches, for one slow call on the host, for a synchronisation, between steps,
+// between queued kernels, at the stage's edges.
+void find_idle_time(const StageFacts& facts, std::vector<Finding>& findings);
+// Kernels above their floor: products, attention, small kernels, copies, routing, sampling.
+void find_kernel_time(const StageFacts& facts, std::vector<Finding>& findings);
+// Communication and copies that computation does not hide.
+void find_transfers(const StageFacts& facts, std::vector<Finding>& findings);
+void find_step_outliers(const StageFacts& facts, const Stages& stages,
+                        std::vector<Finding>& findings);
+// Kernels that reach neither roof, where a kernel profiler measured them.
+void find_latency_bound(const StageFacts& facts, const Roofline& roofline,
+                        std::vector<Finding>& findings);
+
+}  // namespace llmprof

@@ -1,0 +1,39 @@
+#include "analysis/utilization/findings.h"
+
+#include <algorithm>
+
+#include "analysis/utilization/finding_kinds.h"
+#include "analysis/utilization/stage_facts.h"
+
+namespace llmprof {
+namespace {
+
+constexpr double kWorthTelling = 0.01;  // of the stage's wall time
+constexpr size_t kMost = 10;
+
+}  // namespace
+
+std::vector<Finding> find_findings(const Trace& trace, const Stages& stages, const Budgets& budgets,
+                                   const std::vector<StageRecoverable>& recoverable,
+                                   const Utilization& utilization, const KernelRanking& ranking,
+                                   const Roofline& roofline) {
+  std::vector<Finding> findings;
+  for (const StageFacts& facts :
+       stage_facts(trace, stages, budgets, recoverable, utilization, ranking)) {
+    find_idle_time(facts, findings);
+    find_kernel_time(facts, findings);
+    find_transfers(facts, findings);
+    find_step_outliers(facts, stages, findings);
+    find_latency_bound(facts, roofline, findings);
+  }
+  std::erase_if(findings, [](const Finding& finding) {
+    return finding.recoverable <= 0 || finding.share_of_wall < kWorthTelling;
+  });
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    return a.recoverable > b.recoverable;
+  });
+  if (findings.size() > kMost) findings.resize(kMost);
+  return findings;
+}
+
+}  // namespace llmprof

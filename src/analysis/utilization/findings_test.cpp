@@ -1,0 +1,214 @@
+#include "analysis/utilization/findings.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analysis/budget/test_trace.h"
+
+namespace llmprof {
+namespace {
+
+class Findings : public ::testing::Test {
+ protected:
+  std::vector<Finding> found(const Utilization& utilization = {}, const Roofline& roofline = {}) {
+    const Budgets budgets = t_.budgets();
+    const KernelRanking ranking =
+        rank_kernels(t_.trace(), DescribedNames(t_.trace(), TestTrace::rules()));
+    const auto recoverable = recoverable_time(t_.stages(), budgets, utilization);
+    auto findings = find_findings(t_.trace(), t_.stages(), budgets, recoverable, utilization,
+                                  ranking, roofline);
+    EXPECT_TRUE(std::is_sorted(findings.begin(), findings.end(), [](const auto& a, const auto& b) {
+      return a.recoverable > b.recoverable;
+    }));
+    for (const Finding& finding : findings) {
+      EXPECT_GE(finding.share_of_wall, 0.01) << finding.title;
+      EXPECT_NE(finding.evidence.find_first_of("0123456789"), std::string::npos) << finding.title;
+      EXPECT_FALSE(finding.advice.empty()) << finding.title;
+    }
+    return findings;
+  }
+  static const Finding* titled(const std::vector<Finding>& findings, std::string_view title) {
+    for (const Finding& finding : findings) {
+      if (finding.title.find(title) != std::string::npos) return &finding;
+    }
+    return nullptr;
+  }
+
+  TestTrace t_;
+};
+
+// Four steps of 1000 ns with 5 kernels of 20 ns each; every launch is called 150 ns after the
+// kernel before has ended, and its kernel starts 30 ns later.
+TEST_F(Findings, TellLaunchBoundDecode) {
+  t_.instance(t_.stage("decode"), 0, 4000);
+  Nanoseconds at = 0;
+  for (int step = 0; step < 4; ++step) {
+    t_.step(at, at + 1000);
+    for (int i = 0; i < 5; ++i) {
+      t_.launched("gemm", at + 150, at + 180, at + 200);
+      at += 200;
+    }
+  }
+  const std::vector<Finding> findings = found();
+  // 20 gaps, of which the first is the edge: 16 in steps, 3 between steps, each 180.
+  const Finding* launch = titled(findings, "Launch-bound");
+  ASSERT_NE(launch, nullptr);
+  EXPECT_DOUBLE_EQ(launch->recoverable, 16 * 180);
+  EXPECT_DOUBLE_EQ(*launch->per_token, 16 * 180 / 4.0);
+  EXPECT_DOUBLE_EQ(launch->share_of_wall, 16 * 180 / 4000.0);
+  EXPECT_EQ(launch->stage, "decode");
+  EXPECT_NE(launch->evidence.find("2.9 us a request, 72.0 % of its wall time"), std::string::npos)
+      << launch->evidence;
+  EXPECT_NE(launch->evidence.find("5 kernels a step, none of them in a CUDA graph"),
+            std::string::npos)
+      << launch->evidence;
+  EXPECT_NE(launch->advice.find("CUDA graph"), std::string::npos);
+  const Finding* between = titled(findings, "between steps");
+  ASSERT_NE(between, nullptr);
+  EXPECT_DOUBLE_EQ(between->recoverable, 3 * 180);
+  EXPECT_EQ(findings.front().title, launch->title);
+}
+
+// A graph of 3 kernels a step, launched late.
+TEST_F(Findings, PointOutsideOfGraphsWhereGraphsAreUsed) {
+  t_.instance(t_.stage("decode"), 0, 3000);
+  for (Nanoseconds at = 0; at < 3000; at += 1000) {
+    t_.step(at, at + 1000);
+    t_.launched("mul", at, at, at + 10);
+    const uint32_t graph = t_.call("cudaGraphLaunch_v10000", at + 300, at + 400);
+    for (int node = 0; node < 3; ++node) {
+      t_.kernel("gemm", at + 400 + 200 * node, at + 600 + 200 * node, graph);
+    }
+  }
+  const std::vector<Finding> findings = found();
+  const Finding* launch = titled(findings, "Launch-bound");
+  ASSERT_NE(launch, nullptr);
+  EXPECT_NE(launch->evidence.find("75.0 % of them in CUDA graphs"), std::string::npos)
+      << launch->evidence;
+  EXPECT_NE(launch->advice.find("CUDA graphs are in use"), std::string::npos);
+}
+
+TEST_F(Findings, NameTheSynchronisingCall) {
+  t_.instance(t_.stage("decode"), 0, 1000);
+  t_.launched("gemm", 0, 0, 100);
+  t_.copy(100, 110, t_.call("cudaMemcpyAsync", 2, 5));
+  t_.call("cudaStreamSynchronize_v3020", 6, 600);
+  t_.launched("gemm", 600, 610, 1000);
+  const std::vector<Finding> findings = found();
+  const Finding* wait = titled(findings, "waits for the GPU");
+  ASSERT_NE(wait, nullptr);
+  EXPECT_DOUBLE_EQ(wait->recoverable, 490);
+  EXPECT_NE(wait->evidence.find("the longest 500 ns, in cudaStreamSynchronize, after copy "
+                                "Device-to-Host"),
+            std::string::npos)
+      << wait->evidence;
+}
+
+// 60 gaps of 10 ns and two stalls of 3000 and 2000 before attention.
+TEST_F(Findings, TellAStallApartFromLateLaunches) {
+  t_.instance(t_.stage("decode"), 0, 10000);
+  Nanoseconds at = 0;
+  for (const Nanoseconds stall : {3000, 2000}) {
+    for (int i = 0; i < 30; ++i) {
+      t_.launched("gemm", at - 2, at, at + 50);
+      at += 60;
+    }
+    at += stall - 10;
+    t_.launched("attention", at - 2, at, at + 10);
+    at += 20;
+  }
+  t_.launched("gemm", at - 2, at, 10000);
+  const std::vector<Finding> findings = found();
+  const Finding* stall = titled(findings, "stalls before attention");
+  ASSERT_NE(stall, nullptr);
+  EXPECT_DOUBLE_EQ(stall->recoverable, 5000);
+  EXPECT_NE(stall->evidence.find("2 gaps of 2.5 us on average between gemm and attention"),
+            std::string::npos)
+      << stall->evidence;
+  // 29 gaps of 10 twice, and one after each attention.
+  const Finding* launch = titled(findings, "Launch-bound");
+  ASSERT_NE(launch, nullptr);
+  EXPECT_DOUBLE_EQ(launch->recoverable, 600);
+}
+
+TEST_F(Findings, CountSmallKernelsAndCopies) {
+  t_.instance(t_.stage("decode"), 0, 1000);
+  for (int step = 0; step < 2; ++step) {
+    const Nanoseconds at = 500 * step;
+    t_.step(at, at + 500);
+    t_.launched("mul", 0, at, at + 20);
+    t_.launched("norm", 0, at + 20, at + 60);
+    t_.launched("cast", 0, at + 60, at + 100);
+    t_.launched("gemm", 0, at + 100, at + 500);
+  }
+  const std::vector<Finding> findings = found();
+  ASSERT_EQ(findings.size(), 2U);
+  EXPECT_EQ(findings[0].title, "Small kernels that can be fused");
+  EXPECT_DOUBLE_EQ(findings[0].recoverable, 120);
+  EXPECT_EQ(findings[0].evidence,
+            "120 ns a request, 12.0 % of its wall time: 2 kernels a step of 30 ns on average; the "
+            "longest: norm 80 ns in 2 calls, mul 40 ns in 2 calls");
+  EXPECT_EQ(findings[1].title, "Copies and casts");
+  EXPECT_DOUBLE_EQ(findings[1].recoverable, 80);
+}
+
+TEST_F(Findings, HoldProductsAgainstTheirFloor) {
+  t_.instance(t_.stage("prefill"), 0, 1000);
+  t_.launched("gemm", 0, 0, 1000);
+  StageUtilization stage;
+  stage.peak_flops = 1e12;  // 1000 FLOP a nanosecond
+  stage.peak_bandwidth = 1e12;
+  stage.peak_name = "bf16 dense";
+  stage.cost.parts = {{"feed-forward", 600000, 1000, 0}};
+  stage.floor = 600;
+  Utilization utilization;
+  utilization.stages.push_back(stage);
+  const std::vector<Finding> findings = found(utilization);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].title, "Matrix products above their floor");
+  EXPECT_DOUBLE_EQ(findings[0].recoverable, 400);
+  EXPECT_NE(findings[0].evidence.find("1.0 us against a floor of 600 ns"), std::string::npos)
+      << findings[0].evidence;
+  EXPECT_FALSE(findings[0].per_token);
+}
+
+TEST_F(Findings, TellExposedCommunication) {
+  t_.instance(t_.stage("decode"), 0, 1000);
+  t_.launched("gemm", 0, 0, 900);
+  t_.launched("all_reduce", 0, 800, 1000);
+  const std::vector<Finding> findings = found();
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_DOUBLE_EQ(findings[0].recoverable, 100);
+  EXPECT_NE(findings[0].evidence.find("out of 200 ns in communication kernels"), std::string::npos)
+      << findings[0].evidence;
+}
+
+// Measured at 30 % of its nearer roof: 70 % of its 500 ns is above it.
+TEST_F(Findings, TellLatencyBoundKernels) {
+  t_.instance(t_.stage("decode"), 0, 1000);
+  t_.launched("gemm", 0, 0, 500);
+  t_.launched("gemm2", 0, 500, 1000);
+  Roofline roofline;
+  KernelRoofline kernel;
+  kernel.row = 1;
+  kernel.compute_percent = 10;
+  kernel.memory_percent = 30;
+  kernel.bound = KernelRoofline::Bound::latency;
+  roofline.kernels.push_back(kernel);
+  const std::vector<Finding> findings = found({}, roofline);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_DOUBLE_EQ(findings[0].recoverable, 350);
+}
+
+TEST_F(Findings, LeaveOutWhatIsBelowOnePercent) {
+  t_.instance(t_.stage("decode"), 0, 10000);
+  t_.launched("gemm", 0, 0, 9910);
+  t_.launched("norm", 0, 9910, 10000);
+  EXPECT_TRUE(found().empty());
+}
+
+TEST_F(Findings, AreNoneWithoutStages) { EXPECT_TRUE(found().empty()); }
+
+}  // namespace
+}  // namespace llmprof

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/budget/budget.h"
+#include "analysis/ranking/kernels.h"
+#include "analysis/utilization/recoverable.h"
+
+namespace llmprof {
+
+// One kernel name in one stage, over all instances that are no warm-up.
+struct KernelInStage {
+  size_t row = 0;  // of the ranking
+  uint64_t calls = 0;
+  Nanoseconds total = 0;
+};
+
+// Copies of one direction, or fills.
+struct CopiesInStage {
+  std::string what;
+  uint64_t calls = 0;
+  uint64_t bytes = 0;
+  Nanoseconds total = 0;
+};
+
+// What findings about one stage are made of. Figures are over `instances`, warm-ups left out.
+struct StageFacts {
+  const Stage* stage = nullptr;
+  const StageBudget* budget = nullptr;
+  const StageRecoverable* recoverable = nullptr;
+  const KernelRanking* ranking = nullptr;
+  std::vector<const IdleGap*> gaps;               // of this stage
+  std::vector<const RecoverablePart*> by_part;    // null where the stage has none of it
+  std::vector<const RepeatedGap*> repeated_gaps;  // of this stage
+  std::vector<const SlowStep*> slow_steps;        // of this stage
+  bool serving = false;
+  bool memory_bound = false;  // by the model's cost
+  uint64_t steps = 0;
+  uint64_t kernels = 0;
+  uint64_t graph_kernels = 0;  // of them, replayed by CUDA graphs
+  uint64_t hidden_replays = 0;
+  std::array<std::vector<KernelInStage>, kClassParts> by_class;  // longest total first
+  std::vector<CopiesInStage> copies;                             // likewise
+
+  [[nodiscard]] double instances() const { return static_cast<double>(budget->instances); }
+  // ns an instance.
+  [[nodiscard]] double time(size_t part) const {
+    return by_part[part] == nullptr ? 0 : by_part[part]->time;
+  }
+  [[nodiscard]] double time(BudgetPart part) const { return time(static_cast<size_t>(part)); }
+  [[nodiscard]] double time(KernelClass part) const { return time(static_cast<size_t>(part)); }
+  [[nodiscard]] double recoverable_of(KernelClass part) const {
+    const RecoverablePart* known = by_part[static_cast<size_t>(part)];
+    return known == nullptr ? 0 : known->recoverable();
+  }
+  // "request", or "engine step" where instances are an engine's steps.
+  [[nodiscard]] std::string_view unit() const { return serving ? "engine step" : "request"; }
+};
+
+// One entry a stage that has instances besides warm-ups.
+std::vector<StageFacts> stage_facts(const Trace& trace, const Stages& stages,
+                                    const Budgets& budgets,
+                                    const std::vector<StageRecoverable>& recoverable,
+                                    const Utilization& utilization, const KernelRanking& ranking);
+
+}  // namespace llmprof

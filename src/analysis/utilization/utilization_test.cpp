@@ -1,0 +1,271 @@
+#include "analysis/utilization/utilization.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "base/text.h"
+#include "testing/shared_captures.h"
+#include "testing/temporary_folder.h"
+
+namespace llmprof {
+namespace {
+
+ModelSpec dense_graph() {
+  auto model = parse_hugging_face_config(
+      testing::file_bytes(testing::test_data("models") / "dense_graph_config.json"), "dense");
+  EXPECT_TRUE(model) << model.error().message;
+  return std::move(*model);
+}
+
+GpuSpec h200() {
+  GpuSpec gpu;
+  gpu.name = "H200 SXM";
+  gpu.memory_bandwidth = 4.8e12;
+  gpu.tensor_bf16 = 989e12;
+  gpu.tensor_fp8 = 1979e12;
+  return gpu;
+}
+
+constexpr Nanoseconds kMs = 1'000'000;
+
+// Stages as a capture of the dense decoder shows them: one prefill and one decode loop a request.
+class StagesOfARun {
+ public:
+  StagesOfARun() {
+    for (const char* name : {"prefill", "decode"}) {
+      Stage stage;
+      stage.name = name;
+      stages_.stages.push_back(stage);
+    }
+  }
+
+  void instance(uint32_t stage, Nanoseconds wall, Nanoseconds busy, std::vector<Step> steps,
+                bool warmup = false, size_t device = 0) {
+    StageInstance item;
+    item.stage = stage;
+    item.process = ProcessId(0);
+    item.device = DeviceId(device);
+    item.end = wall;
+    item.warmup = warmup;
+    item.first_step = static_cast<uint32_t>(stages_.steps.size());
+    item.step_count = static_cast<uint32_t>(steps.size());
+    item.work.busy = busy;
+    stages_.steps.insert(stages_.steps.end(), steps.begin(), steps.end());
+    stages_.instances.push_back(item);
+    if (warmup) return;
+    walls_[stage].push_back(wall);
+    busies_[stage].push_back(busy);
+  }
+
+  Stages take() {
+    for (uint32_t i = 0; i < stages_.stages.size(); ++i) {
+      stages_.stages[i].wall = summarise(walls_[i]);
+      stages_.stages[i].busy = summarise(busies_[i]);
+    }
+    return std::move(stages_);
+  }
+
+  Stages stages_;
+
+ private:
+  std::array<std::vector<Nanoseconds>, 2> walls_;
+  std::array<std::vector<Nanoseconds>, 2> busies_;
+};
+
+Stages dense_run() {
+  StagesOfARun run;
+  run.instance(0, 90 * kMs, 20 * kMs, std::vector<Step>(1), true);
+  run.instance(0, 8 * kMs, 5 * kMs, std::vector<Step>(1));
+  run.instance(1, 44 * kMs, 40 * kMs, std::vector<Step>(24));
+  return run.take();
+}
+
+Workload told(uint64_t prompt) {
+  Workload workload;
+  workload.prompt_tokens = TokenCount{prompt, "--prompt-tokens"};
+  return workload;
+}
+
+// By hand: 2 x 777 x 1,417,674,752 weights + 2 x 131,072,000 for the head + attention
+// 4 x 8 x 32 x 128 x 777 x 778 / 2.
+constexpr double kPrefillFlops =
+    2.0 * 777 * 1'417'674'752 + 2.0 * 131'072'000 + 4.0 * 8 * 32 * 128 * 777 * 778 / 2;
+// 24 times (1,548,816,384 weights without the embedding, one row of it: 4,096) x 2 bytes, and
+// (778 + ... + 801) tokens of the cache at 32,768 bytes. Of 1,548,816,384: the layers, their norms
+// (65,536), the final norm (4,096) and the head.
+constexpr double kDecodeBytes = 24 * 2.0 * (1'417'674'752 + 65'536 + 4'096 + 131'072'000 + 4'096) +
+                                32'768.0 * (24 * 778 + 23 * 24 / 2);
+
+TEST(Utilization, MfuAndMbuOfTheDenseModel) {
+  const Utilization use = utilization(dense_run(), dense_graph(), h200(), told(777), "NVIDIA H200");
+  EXPECT_EQ(use.why_not, "");
+  ASSERT_EQ(use.stages.size(), 2U);
+  const StageUtilization& prefill = use.stages[0];
+  EXPECT_EQ(prefill.why_not, "");
+  EXPECT_NEAR(prefill.cost.flops(), kPrefillFlops, 1);
+  EXPECT_EQ(prefill.peak_name, "bf16 dense");
+  EXPECT_NEAR(*prefill.mfu_wall, kPrefillFlops / (0.008 * 989e12), 1e-9);
+  EXPECT_NEAR(*prefill.mfu_busy, kPrefillFlops / (0.005 * 989e12), 1e-9);
+  EXPECT_FALSE(prefill.memory_bound);
+  EXPECT_NEAR(static_cast<double>(*prefill.floor), kPrefillFlops / 989e12 * 1e9, 1);
+  EXPECT_EQ(prefill.basis, "1 pass of 777 prompt tokens (--prompt-tokens), batch 1 (assumed)");
+
+  const StageUtilization& decode = use.stages[1];
+  EXPECT_NEAR(decode.cost.bytes(), kDecodeBytes, 1);
+  EXPECT_NEAR(*decode.mbu_wall, kDecodeBytes / (0.044 * 4.8e12), 1e-9);
+  EXPECT_NEAR(*decode.mbu_busy, kDecodeBytes / (0.040 * 4.8e12), 1e-9);
+  EXPECT_TRUE(decode.memory_bound);
+  EXPECT_NEAR(static_cast<double>(*decode.floor), kDecodeBytes / 4.8e12 * 1e9, 1);
+  EXPECT_EQ(decode.basis,
+            "24 steps of 1 token at a context of 777 to 800 (prompt: --prompt-tokens), batch 1 "
+            "(assumed)");
+  EXPECT_EQ(use.workload.new_tokens->value, 24U);
+  EXPECT_EQ(use.workload.new_tokens->source, "number of decode steps");
+}
+
+TEST(Utilization, MissingInputsAreNamed) {
+  const Stages stages = dense_run();
+  const Utilization no_model = utilization(stages, std::nullopt, h200(), told(777), "H200");
+  EXPECT_TRUE(contains(no_model.why_not, "--model")) << no_model.why_not;
+  ASSERT_EQ(no_model.stages.size(), 2U);
+  EXPECT_TRUE(contains(no_model.stages[0].why_not, "--model"));
+
+  const Utilization no_gpu =
+      utilization(stages, dense_graph(), std::nullopt, told(777), "NVIDIA H999");
+  EXPECT_TRUE(contains(no_gpu.why_not, "'NVIDIA H999' is not in conf/gpus.yaml"));
+  EXPECT_NEAR(no_gpu.stages[0].cost.flops(), kPrefillFlops, 1);
+  EXPECT_FALSE(no_gpu.stages[0].mfu_wall);
+  EXPECT_FALSE(no_gpu.stages[0].floor);
+
+  const Utilization no_prompt = utilization(stages, dense_graph(), h200(), {}, "H200");
+  for (const StageUtilization& stage : no_prompt.stages) {
+    EXPECT_TRUE(contains(stage.why_not, "--prompt-tokens")) << stage.why_not;
+    EXPECT_FALSE(stage.mfu_wall);
+  }
+  const Utilization nothing = utilization({}, dense_graph(), h200(), {}, "H200");
+  EXPECT_TRUE(contains(nothing.why_not, "no stages"));
+}
+
+TEST(Utilization, TokensOfDetectedSteps) {
+  StagesOfARun run;
+  std::vector<Step> prefill(1);
+  prefill[0].tokens = 777;
+  run.instance(0, 8 * kMs, 5 * kMs, prefill);
+  run.instance(1, 44 * kMs, 40 * kMs, std::vector<Step>(24));
+  run.instance(1, 44 * kMs, 40 * kMs, std::vector<Step>(23));
+  const Utilization use = utilization(run.take(), dense_graph(), h200(), {}, "H200");
+  EXPECT_EQ(use.workload.prompt_tokens->value, 777U);
+  EXPECT_EQ(use.workload.prompt_tokens->source, "tokens of the prefill steps");
+  EXPECT_NEAR(use.stages[0].cost.flops(), kPrefillFlops, 1);
+  EXPECT_TRUE(use.stages[1].basis.starts_with("23.5 steps on average of 1 token"));
+  // Half of the 24th step, at context 800: weights and 801 tokens of the cache.
+  const double last = 2.0 * (1'417'674'752 + 65'536 + 4'096 + 131'072'000 + 4'096) + 32'768.0 * 801;
+  EXPECT_NEAR(use.stages[1].cost.bytes(), kDecodeBytes - last / 2, 1);
+}
+
+TEST(Utilization, WithoutStepsTheFlagCounts) {
+  StagesOfARun run;
+  run.instance(1, 44 * kMs, 40 * kMs, {});
+  Workload workload = told(777);
+  const Stages stages = run.take();
+  EXPECT_TRUE(contains(utilization(stages, dense_graph(), h200(), workload, "").stages[1].why_not,
+                       "--new-tokens"));
+  workload.new_tokens = TokenCount{24, "--new-tokens"};
+  const Utilization use = utilization(stages, dense_graph(), h200(), workload, "");
+  EXPECT_NEAR(use.stages[1].cost.bytes(), kDecodeBytes, 1);
+  EXPECT_TRUE(contains(use.stages[1].basis, "24 steps (--new-tokens)")) << use.stages[1].basis;
+  EXPECT_EQ(use.stages[0].why_not, "every instance is a warm-up");
+}
+
+// A loop too long to go through pass by pass: n weights, and an arithmetic series of contexts.
+TEST(Utilization, LongDecodeLoops) {
+  StagesOfARun run;
+  run.instance(1, 44 * kMs, 40 * kMs, {});
+  Workload workload = told(1000);
+  workload.new_tokens = TokenCount{1'000'001, "--new-tokens"};
+  const Utilization use = utilization(run.take(), dense_graph(), h200(), workload, "");
+  const double n = 1'000'001;
+  const double bytes = n * 2.0 * (1'417'674'752 + 65'536 + 4'096 + 131'072'000 + 4'096) +
+                       32'768.0 * (n * 1001 + n * (n - 1) / 2);
+  EXPECT_NEAR(use.stages[1].cost.bytes(), bytes, 1e-6 * bytes);
+}
+
+TEST(Utilization, FiguresAboveThePeakAreRefused) {
+  StagesOfARun run;
+  run.instance(0, 8 * kMs, 5 * kMs, std::vector<Step>(1));
+  // 24 steps in 14 ms busy: kDecodeBytes / (0.014 x 4.8e12) = 1.116...; in 20 ms 0.781.
+  run.instance(1, 20 * kMs, 14 * kMs, std::vector<Step>(24));
+  const Stages stages = run.take();
+  const Utilization use = utilization(stages, dense_graph(), h200(), told(777), "H200");
+  EXPECT_NEAR(kDecodeBytes / (0.014 * 4.8e12), 1.12, 0.04);
+  EXPECT_FALSE(use.stages[1].mbu_busy);
+  EXPECT_TRUE(use.stages[1].mbu_wall);
+  EXPECT_TRUE(contains(use.stages[1].why_not, "MBU on busy time would be 1"))
+      << use.stages[1].why_not;
+  EXPECT_TRUE(contains(use.stages[1].why_not, "the model's dtype (bf16"));
+  EXPECT_TRUE(contains(use.stages[1].why_not, "misses kernels"));
+
+  Workload workload = told(777);
+  workload.batch = TokenCount{64, "--batch"};
+  const Utilization batch = utilization(stages, dense_graph(), h200(), workload, "H200");
+  EXPECT_FALSE(batch.stages[0].mfu_wall);
+  EXPECT_FALSE(batch.stages[0].mfu_busy);
+  EXPECT_FALSE(batch.stages[0].floor);
+  EXPECT_TRUE(contains(batch.stages[0].why_not, "batch 64 (--batch)")) << batch.stages[0].why_not;
+}
+
+TEST(Utilization, SeveralGpusNeedTheirShares) {
+  StagesOfARun run;
+  run.instance(0, 8 * kMs, 5 * kMs, std::vector<Step>(1), false, 0);
+  run.instance(0, 8 * kMs, 5 * kMs, std::vector<Step>(1), false, 1);
+  const Stages stages = run.take();
+  const Utilization use = utilization(stages, dense_graph(), h200(), told(777), "H200");
+  EXPECT_TRUE(contains(use.stages[0].why_not, "2 GPUs: give --tp")) << use.stages[0].why_not;
+  Workload workload = told(777);
+  workload.parallel.tp = 2;
+  const Utilization halves = utilization(stages, dense_graph(), h200(), workload, "H200");
+  EXPECT_NEAR(*halves.stages[0].mfu_wall, kPrefillFlops / 2 / (0.008 * 989e12), 1e-9);
+  EXPECT_TRUE(contains(halves.stages[0].basis, "one GPU's share of tp 2"));
+}
+
+TEST(Utilization, PeakFollowsThePrecision) {
+  ModelSpec model = dense_graph();
+  model.weights = {"fp8", 1};
+  EXPECT_EQ(utilization(dense_run(), model, h200(), told(777), "").stages[0].peak_name,
+            "fp8 dense");
+  model.weights = {"int4", 0.5};
+  EXPECT_EQ(utilization(dense_run(), model, h200(), told(777), "").stages[0].peak_name,
+            "bf16 dense");
+  model.weights = {"f32", 4};
+  const Utilization use = utilization(dense_run(), model, h200(), told(777), "");
+  EXPECT_FALSE(use.stages[0].mfu_wall);
+  EXPECT_TRUE(use.stages[0].mbu_wall);
+  EXPECT_TRUE(contains(use.stages[0].why_not, "no peak for f32"));
+}
+
+TEST(Utilization, ServingStepsByTheirTokens) {
+  StagesOfARun run;
+  run.stages_.serving = true;
+  Step step;
+  step.kind = StepKind::decode;
+  step.batch = 8;
+  run.instance(1, 3 * kMs, 2 * kMs, {step});
+  step.batch = 4;
+  run.instance(1, 3 * kMs, 2 * kMs, {step});
+  Step unknown;
+  unknown.kind = StepKind::prefill;
+  run.instance(0, 8 * kMs, 5 * kMs, {unknown});
+  const Utilization use = utilization(run.take(), dense_graph(), h200(), {}, "");
+  // On average 6 tokens through the weights and 6 positions through the head; no attention.
+  const double flops = 6 * 2.0 * (1'417'674'752 + 131'072'000);
+  EXPECT_NEAR(use.stages[1].cost.flops(), flops, 1);
+  EXPECT_NEAR(*use.stages[1].mfu_busy, flops / (0.002 * 989e12), 1e-9);
+  EXPECT_FALSE(use.stages[1].mbu_wall);
+  EXPECT_TRUE(contains(use.stages[1].why_not, "context")) << use.stages[1].why_not;
+  EXPECT_TRUE(use.stages[1].floor);
+  EXPECT_TRUE(contains(use.stages[0].why_not, "0 of 1 steps")) << use.stages[0].why_not;
+}
+
+}  // namespace
+}  // namespace llmprof

@@ -1,0 +1,80 @@
+#include "llm/config_keys.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace llmprof {
+namespace {
+
+constexpr int64_t kLargest = 1'000'000'000;
+
+}  // namespace
+
+const ConfigNode* ConfigKeys::find(std::string_view key) const {
+  const ConfigNode* node = map_.find(key);
+  return node == nullptr || node->is_null() ? nullptr : node;
+}
+
+ConfigKeys ConfigKeys::within(std::string_view key) const {
+  static const ConfigNode nothing;
+  const ConfigNode* part = find(key);
+  return {document_, part == nullptr ? nothing : *part};
+}
+
+ConfigKeys::Found ConfigKeys::first_of(std::initializer_list<std::string_view> keys) const {
+  for (const std::string_view key : keys) {
+    if (const ConfigNode* node = find(key)) return {key, node};
+  }
+  return {};
+}
+
+std::optional<uint32_t> ConfigKeys::whole_number(const Found& found, int64_t least) {
+  const auto value = found.node->integer();
+  if (value && *value >= least && *value <= kLargest) return static_cast<uint32_t>(*value);
+  wrong(*found.node, fmt::format("'{}' must be a whole number from {} to {}, but is '{}'",
+                                 found.key, least, kLargest, found.node->text));
+  return std::nullopt;
+}
+
+uint32_t ConfigKeys::required(std::initializer_list<std::string_view> keys) {
+  const Found found = first_of(keys);
+  if (found.node != nullptr) return whole_number(found, 1).value_or(1);
+  wrong(map_, fmt::format("'{}' is missing, without which the model's cost cannot be computed",
+                          fmt::join(keys, "' or '")));
+  return 1;
+}
+
+uint32_t ConfigKeys::number_or(std::initializer_list<std::string_view> keys, uint32_t otherwise) {
+  const Found found = first_of(keys);
+  return found.node == nullptr ? otherwise : whole_number(found, 1).value_or(1);
+}
+
+uint32_t ConfigKeys::count_or(std::initializer_list<std::string_view> keys, uint32_t otherwise) {
+  const Found found = first_of(keys);
+  return found.node == nullptr ? otherwise : whole_number(found, 0).value_or(0);
+}
+
+bool ConfigKeys::flag_or(std::string_view key, bool otherwise) {
+  const ConfigNode* node = find(key);
+  if (node == nullptr) return otherwise;
+  const auto value = node->boolean();
+  if (!value) wrong(*node, fmt::format("'{}' must be true or false", key));
+  return value.value_or(otherwise);
+}
+
+std::string ConfigKeys::text(std::string_view key) {
+  const ConfigNode* node = find(key);
+  if (node == nullptr) return {};
+  if (!node->is_scalar()) wrong(*node, fmt::format("'{}' must be a text", key));
+  return node->text;
+}
+
+void ConfigKeys::wrong(const ConfigNode& node, std::string_view what) {
+  if (!error_) error_ = document_.wrong(node, what).value();
+}
+
+void ConfigKeys::take_error_of(const ConfigKeys& part) {
+  if (!error_) error_ = part.error_;
+}
+
+}  // namespace llmprof

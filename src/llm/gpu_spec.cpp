@@ -1,0 +1,202 @@
+#include "llm/gpu_spec.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+#include "base/text.h"
+#include "config/config_tree.h"
+#include "llm/gpu_name.h"
+
+namespace llmprof {
+namespace {
+
+constexpr double kTera = 1e12;
+constexpr double kGiga = 1e9;
+// Beyond any GPU in teraflops or gigabytes: a figure in other units.
+constexpr double kLargestFigure = 1e6;
+
+constexpr std::array<std::string_view, 6> kKeys = {
+    "name", "matches", "sm_count", "memory_gb", "bandwidth_gb_per_s", "dense_tflops"};
+constexpr std::array<std::string_view, 7> kFormats = {"bf16", "fp16", "fp8", "fp4",
+                                                      "int8", "tf32", "fp32"};
+
+Result<void> check_keys(const ConfigDocument& document, const ConfigNode& map,
+                        std::span<const std::string_view> known) {
+  for (size_t i = 0; i < map.keys.size(); ++i) {
+    if (std::find(known.begin(), known.end(), map.keys[i]) != known.end()) continue;
+    const auto close = nearest(map.keys[i], known);
+    return document.wrong(
+        map.children[i],
+        close ? fmt::format("unknown key '{}'; did you mean '{}'?", map.keys[i], *close)
+              : fmt::format("unknown key '{}'; known are {}", map.keys[i], fmt::join(known, ", ")));
+  }
+  return {};
+}
+
+// None where the key is not there.
+Result<std::optional<double>> figure(const ConfigDocument& document, const ConfigNode& map,
+                                     std::string_view key) {
+  const ConfigNode* node = map.find(key);
+  if (node == nullptr) return std::optional<double>();
+  const auto value = node->number();
+  if (!value || !std::isfinite(*value) || *value <= 0 || *value > kLargestFigure) {
+    return document.wrong(
+        *node, fmt::format("'{}' must be a number above 0, but is '{}'", key, node->text));
+  }
+  return value;
+}
+
+Result<double> needed_figure(const ConfigDocument& document, const ConfigNode& map,
+                             std::string_view key) {
+  auto value = figure(document, map, key);
+  if (!value) return fail_with(value.error());
+  if (!*value) return document.wrong(map, fmt::format("'{}' is missing", key));
+  return **value;
+}
+
+Result<void> read_peaks(const ConfigDocument& document, const ConfigNode& gpu, GpuSpec& spec) {
+  const ConfigNode* peaks = gpu.find("dense_tflops");
+  if (peaks == nullptr || !peaks->is_map()) {
+    return document.wrong(gpu, "'dense_tflops' is missing, a map such as {bf16: 989, fp8: 1979}");
+  }
+  if (auto known = check_keys(document, *peaks, kFormats); !known) return known;
+  const auto peak = [&](std::string_view key) -> Result<std::optional<double>> {
+    auto value = figure(document, *peaks, key);
+    if (value && *value) return std::optional(**value * kTera);
+    return value;
+  };
+  struct Place {
+    std::string_view key;
+    std::optional<double>* into;
+  };
+  std::optional<double> bf16;
+  std::optional<double> fp16;
+  for (const Place& place :
+       {Place{"bf16", &bf16}, Place{"fp16", &fp16}, Place{"fp8", &spec.tensor_fp8},
+        Place{"fp4", &spec.tensor_fp4}, Place{"int8", &spec.tensor_int8},
+        Place{"tf32", &spec.tensor_tf32}, Place{"fp32", &spec.fp32}}) {
+    auto value = peak(place.key);
+    if (!value) return fail_with(value.error());
+    *place.into = *value;
+  }
+  if (!bf16 && !fp16) return document.wrong(*peaks, "has neither 'bf16' nor 'fp16'");
+  spec.tensor_bf16 = bf16 ? *bf16 : *fp16;
+  spec.fp16_only = !bf16;
+  return {};
+}
+
+Result<std::vector<std::string>> read_names(const ConfigDocument& document, const ConfigNode& gpu,
+                                            const std::string& name) {
+  std::vector<std::string> names = {normalised_gpu_name(name)};
+  const ConfigNode* matches = gpu.find("matches");
+  if (matches == nullptr) return names;
+  if (!matches->is_list()) {
+    return document.wrong(*matches, "'matches' must be a list of names, e.g. [NVIDIA H200]");
+  }
+  for (const ConfigNode& match : matches->children) {
+    std::string text = normalised_gpu_name(match.text);
+    if (text.empty()) return document.wrong(match, "a name in 'matches' is empty");
+    names.push_back(std::move(text));
+  }
+  return names;
+}
+
+}  // namespace
+
+std::optional<double> GpuSpec::peak_for(std::string_view format) const {
+  if (format == "f32") return fp32;
+  if (format == "fp8" && tensor_fp8) return tensor_fp8;
+  if (format == "nvfp4" && tensor_fp4) return tensor_fp4;
+  if (format == "int8" && tensor_int8) return tensor_int8;
+  if (format == "bf16" && fp16_only) return std::nullopt;
+  return tensor_bf16;
+}
+
+Result<void> GpuSpecs::read(const ConfText& text, std::vector<Entry>& into) {
+  const auto document = parse_yaml(text.text, text.name);
+  if (!document) return fail_with(document.error());
+  const ConfigNode* list = document->root.find("gpus");
+  if (list == nullptr || !list->is_list()) {
+    return document->wrong(document->root, "expected 'gpus:' with a list of GPUs");
+  }
+  for (const ConfigNode& gpu : list->children) {
+    if (auto known = check_keys(*document, gpu, kKeys); !known) return known;
+    const ConfigNode* name = gpu.find("name");
+    if (name == nullptr || normalised_gpu_name(name->text).empty()) {
+      return document->wrong(gpu, "a GPU needs a 'name'");
+    }
+    Entry entry;
+    entry.spec.name = to_printable(name->text);
+    auto names = read_names(*document, gpu, name->text);
+    if (!names) return fail_with(names.error());
+    entry.names = std::move(*names);
+    const auto bandwidth = needed_figure(*document, gpu, "bandwidth_gb_per_s");
+    if (!bandwidth) return fail_with(bandwidth.error());
+    entry.spec.memory_bandwidth = *bandwidth * kGiga;
+    const auto memory = figure(*document, gpu, "memory_gb");
+    if (!memory) return fail_with(memory.error());
+    entry.memory_bytes = static_cast<uint64_t>(memory->value_or(0) * kGiga);
+    const auto sm_count = figure(*document, gpu, "sm_count");
+    if (!sm_count) return fail_with(sm_count.error());
+    entry.sm_count = static_cast<uint32_t>(sm_count->value_or(0));
+    if (auto peaks = read_peaks(*document, gpu, entry.spec); !peaks) return peaks;
+    into.push_back(std::move(entry));
+  }
+  return {};
+}
+
+Result<GpuSpecs> GpuSpecs::load(const ConfFiles& conf) {
+  const auto layers = conf.layers("gpus.yaml");
+  if (!layers) return fail_with(layers.error());
+  GpuSpecs specs;
+  for (const ConfText& layer : *layers) {
+    std::vector<Entry> entries;
+    if (auto done = read(layer, entries); !done) return fail_with(done.error());
+    // A name that a layer above has is that layer's.
+    for (Entry& entry : entries) {
+      const auto same =
+          std::find_if(specs.entries_.begin(), specs.entries_.end(), [&](const Entry& above) {
+            return equals_ignoring_case(above.spec.name, entry.spec.name);
+          });
+      if (same == specs.entries_.end()) specs.entries_.push_back(std::move(entry));
+    }
+  }
+  return specs;
+}
+
+bool GpuSpecs::fits(const Entry& entry, uint32_t sm_count, uint64_t memory_bytes) {
+  // Drivers state from a little less than the nominal GB (error correction) to the same in GiB.
+  constexpr double kLeast = 0.95;
+  constexpr double kMost = 1.08;
+  if (sm_count > 0 && entry.sm_count > 0 && sm_count != entry.sm_count) return false;
+  if (memory_bytes == 0 || entry.memory_bytes == 0) return true;
+  const auto stated = static_cast<double>(memory_bytes);
+  const auto nominal = static_cast<double>(entry.memory_bytes);
+  return stated >= kLeast * nominal && stated <= kMost * nominal;
+}
+
+std::optional<GpuSpec> GpuSpecs::find(std::string_view name, uint32_t sm_count,
+                                      uint64_t memory_bytes) const {
+  const std::string wanted = normalised_gpu_name(name);
+  const Entry* found = nullptr;
+  for (const Entry& entry : entries_) {
+    if (std::find(entry.names.begin(), entry.names.end(), wanted) == entry.names.end()) continue;
+    if (!fits(entry, sm_count, memory_bytes)) continue;
+    if (found != nullptr) return std::nullopt;
+    found = &entry;
+  }
+  if (found == nullptr) return std::nullopt;
+  return found->spec;
+}
+
+std::vector<std::string> GpuSpecs::names() const {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries_) names.push_back(entry.spec.name);
+  return names;
+}
+
+}  // namespace llmprof

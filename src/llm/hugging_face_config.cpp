@@ -1,0 +1,188 @@
+#include "llm/hugging_face_config.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/text.h"
+#include "llm/config_keys.h"
+#include "llm/cost.h"
+#include "llm/layer_pattern.h"
+#include "llm/model_family.h"
+#include "llm/quantisation.h"
+#include "llm/vision_config.h"
+
+namespace llmprof {
+namespace {
+
+// A thousand times the largest models there are.
+constexpr uint64_t kMostParameters = 1'000'000'000'000'000;
+
+// The part that describes the language model: the whole, but for models that also see or hear.
+ConfigKeys language_part(const ConfigKeys& root) {
+  for (const std::string_view part : {"text_config", "language_config", "llm_config"}) {
+    if (root.find(part) != nullptr) return root.within(part);
+  }
+  return root;
+}
+
+std::string model_type_of(ConfigKeys& text, ConfigKeys& root) {
+  for (ConfigKeys* keys : {&text, &root}) {
+    if (std::string type = keys->text("model_type"); find_model_family(type)) return type;
+    const ConfigNode* architectures = keys->find("architectures");
+    if (architectures == nullptr || architectures->children.empty()) continue;
+    const std::string_view type = model_type_of_architecture(architectures->children.front().text);
+    if (!type.empty()) return std::string(type);
+  }
+  return text.find("model_type") != nullptr ? text.text("model_type") : root.text("model_type");
+}
+
+std::string unknown_family(const std::string& type) {
+  if (type.empty()) return "'model_type' is missing: is this a Hugging Face config.json?";
+  const auto close = nearest(type, model_types());
+  return fmt::format("model_type '{}' is not known{}; known are {}", type,
+                     close ? fmt::format(" (the nearest is '{}')", *close) : "",
+                     fmt::join(model_types(), ", "));
+}
+
+void read_latent_attention(ConfigKeys& text, ModelSpec& model) {
+  if (text.count_or({"kv_lora_rank"}, 0) == 0 || !text.flag_or("use_mla", true)) return;
+  LatentAttention latent;
+  latent.q_rank = text.count_or({"q_lora_rank"}, 0);
+  latent.kv_rank = text.required({"kv_lora_rank"});
+  latent.nope_dim = text.required({"qk_nope_head_dim"});
+  latent.rope_dim = text.required({"qk_rope_head_dim"});
+  latent.value_dim = text.required({"v_head_dim"});
+  model.latent = latent;
+  model.head_dim = latent.nope_dim + latent.rope_dim;
+}
+
+void read_attention(ConfigKeys& text, const ModelFamily& family, ModelSpec& model) {
+  model.heads = family.heads > 0 ? text.number_or({"num_attention_heads"}, family.heads)
+                                 : text.required({"num_attention_heads"});
+  const uint32_t most = text.flag_or("multi_query", false) ? 1 : model.heads;
+  model.kv_heads =
+      text.number_or({"num_key_value_heads"}, family.kv_heads > 0 ? family.kv_heads : most);
+  if (model.kv_heads > model.heads) {
+    text.wrong(text.node(), fmt::format("'num_key_value_heads' is {}, more than the {} heads",
+                                        model.kv_heads, model.heads));
+  }
+  read_latent_attention(text, model);
+  if (!model.latent) {
+    const uint32_t divided = model.hidden % model.heads == 0 ? model.hidden / model.heads : 0;
+    model.head_dim = text.number_or({"head_dim"}, family.head_dim > 0 ? family.head_dim : divided);
+    if (model.head_dim == 0) {
+      text.wrong(text.node(), fmt::format("'head_dim' is missing, and 'hidden_size' {} is no "
+                                          "multiple of 'num_attention_heads' {}",
+                                          model.hidden, model.heads));
+    }
+  }
+  model.attention_bias = text.flag_or("attention_bias", family.qkv_bias);
+  model.output_bias = model.attention_bias && family.output_bias;
+  model.query_key_norm = family.query_key_norm;
+  model.attention_sinks = family.attention_sinks;
+}
+
+void read_feed_forward(ConfigKeys& text, const ModelFamily& family, ModelSpec& model) {
+  model.intermediate = text.required({"intermediate_size"});
+  model.gated = family.gated;
+  model.feed_forward_bias = text.flag_or("mlp_bias", family.feed_forward_bias);
+  model.mixture = read_mixture(text, family);
+  model.layers = read_layers(text, family, model.mixture.has_value());
+}
+
+// In `text` or, for models of several parts, in the whole file.
+std::string either(ConfigKeys& text, ConfigKeys& root, std::string_view key) {
+  std::string found = text.text(key);
+  return found.empty() ? root.text(key) : found;
+}
+
+void read_formats(ConfigKeys& text, ConfigKeys& root, const PresetWords& preset, ModelSpec& model) {
+  std::string dtype = either(text, root, "dtype");
+  if (dtype.empty()) dtype = either(text, root, "torch_dtype");
+  if (dtype.empty()) dtype = preset.dtype;
+  if (const auto format = parse_number_format(dtype)) {
+    model.dtype = *format;
+  } else {
+    model.notes.push_back(fmt::format("'dtype' is '{}'; its weights are counted as bf16", dtype));
+  }
+  model.weights = model.dtype;
+  model.kv_cache = model.dtype;
+  if (auto quantised = read_quantisation(root, model.dtype)) {
+    model.weights = quantised->weights;
+    model.experts = quantised->experts;
+    model.quantised_head = quantised->head;
+    if (quantised->kv_cache) model.kv_cache = *quantised->kv_cache;
+    model.notes.insert(model.notes.end(), quantised->notes.begin(), quantised->notes.end());
+  }
+  if (preset.kv_cache_dtype.empty()) return;
+  if (const auto format = parse_number_format(preset.kv_cache_dtype)) {
+    model.kv_cache = *format;
+  } else {
+    root.wrong(root.node(), fmt::format("kv_cache_dtype '{}' is not known", preset.kv_cache_dtype));
+  }
+}
+
+struct UncountedKey {
+  std::string_view key;
+  std::string_view note;
+};
+constexpr std::array kUncounted = {
+    UncountedKey{"num_nextn_predict_layers", "layers that predict further tokens"},
+    UncountedKey{"index_topk", "sparse attention, which looks at fewer tokens than all"},
+    UncountedKey{"num_kv_shared_layers", "layers that share the KV cache of others"},
+    UncountedKey{"audio_config", "the audio tower"},
+    UncountedKey{"cross_attention_layers", "cross-attention layers"},
+    UncountedKey{"linear_num_value_heads", "linear attention"},
+};
+
+void note_what_is_not_counted(const ConfigKeys& text, const ConfigKeys& root, ModelSpec& model) {
+  for (const UncountedKey& uncounted : kUncounted) {
+    const ConfigNode* node = text.find(uncounted.key);
+    if (node == nullptr) node = root.find(uncounted.key);
+    if (node == nullptr || node->integer() == 0) continue;
+    model.notes.push_back(fmt::format("'{}': {} are not counted", uncounted.key, uncounted.note));
+  }
+}
+
+}  // namespace
+
+Result<ModelSpec> read_hugging_face_config(const ConfigDocument& document, const ConfigNode& node,
+                                           const PresetWords& preset) {
+  if (!node.is_map()) {
+    return document.wrong(node, "expected the keys of a Hugging Face config.json");
+  }
+  ConfigKeys root(document, node);
+  ConfigKeys text = language_part(root);
+  const std::string type = model_type_of(text, root);
+  const auto family = find_model_family(type);
+  if (!family) return document.wrong(node, unknown_family(type));
+
+  ModelSpec model;
+  model.variant = root.find("model_type") != nullptr ? root.text("model_type") : type;
+  model.source = document.name;
+  model.name = preset.name.empty() ? root.text("_name_or_path") : preset.name;
+  model.hidden = text.required({"hidden_size"});
+  model.vocabulary = family->vocabulary > 0 ? text.number_or({"vocab_size"}, family->vocabulary)
+                                            : text.required({"vocab_size"});
+  model.tied_embeddings = text.flag_or(
+      "tie_word_embeddings", root.flag_or("tie_word_embeddings", family->tied_embeddings));
+  model.norms_per_layer = family->norms_per_layer;
+  model.norm_bias = family->norm_bias;
+  model.head_bias = family->head_bias;
+  read_attention(text, *family, model);
+  read_feed_forward(text, *family, model);
+  read_formats(text, root, preset, model);
+  model.vision = read_vision(root, model.hidden, model.notes);
+  note_what_is_not_counted(text, root, model);
+  root.take_error_of(text);
+  if (root.error()) return fail_with(*root.error());
+  if (const uint64_t parameters = parameter_count(model); parameters > kMostParameters) {
+    return document.wrong(node,
+                          fmt::format("these sizes amount to {:.0e} parameters, which no model has",
+                                      static_cast<double>(parameters)));
+  }
+  return model;
+}
+
+}  // namespace llmprof

@@ -1,0 +1,188 @@
+#include "llm/layer_pattern.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace llmprof {
+namespace {
+
+constexpr uint32_t kMostLayers = 10'000;
+constexpr uint64_t kLargestSize = 1'000'000'000;
+
+// A list with one text a layer; null pointer where the file has none.
+const ConfigNode* layer_list(ConfigKeys& keys, std::string_view key, size_t layers) {
+  const ConfigNode* list = keys.find(key);
+  if (list == nullptr) return nullptr;
+  if (!list->is_list() || list->children.size() != layers) {
+    keys.wrong(*list,
+               fmt::format("'{}' must list one entry for each of the {} layers", key, layers));
+    return nullptr;
+  }
+  return list;
+}
+
+void read_listed_windows(ConfigKeys& keys, const ConfigNode& list, std::vector<LayerSpec>& layers) {
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const std::string& type = list.children[i].text;
+    if (type == "sliding_attention") {
+      layers[i].attention = AttentionKind::sliding;
+      layers[i].window = keys.required({"sliding_window"});
+    } else if (type == "chunked_attention") {
+      layers[i].attention = AttentionKind::chunked;
+      layers[i].window = keys.required({"attention_chunk_size"});
+    } else if (type != "full_attention") {
+      keys.wrong(list.children[i],
+                 fmt::format("'layer_types' has '{}'; known are full_attention, sliding_attention "
+                             "and chunked_attention",
+                             type));
+      return;
+    }
+  }
+}
+
+bool sees_window(WindowRule rule, size_t layer, uint32_t first_window_layer, uint32_t pattern) {
+  switch (rule) {
+    case WindowRule::all:
+      return true;
+    case WindowRule::later:
+      return layer >= first_window_layer;
+    case WindowRule::alternating:
+      return layer % 2 == 0;
+    case WindowRule::pattern:
+      return (layer + 1) % pattern != 0;
+  }
+  return false;
+}
+
+void read_windows(ConfigKeys& keys, const ModelFamily& family, std::vector<LayerSpec>& layers) {
+  // Qwen's files tell a window that is not used.
+  if (family.window == WindowRule::later && !keys.flag_or("use_sliding_window", false)) return;
+  if (const ConfigNode* list = layer_list(keys, "layer_types", layers.size())) {
+    read_listed_windows(keys, *list, layers);
+    return;
+  }
+  const uint32_t window = keys.number_or({"sliding_window"}, 0);
+  if (window == 0) return;
+  const uint32_t first = keys.count_or({"max_window_layers"}, 0);
+  const uint32_t pattern = keys.number_or({"sliding_window_pattern", "_sliding_window_pattern"},
+                                          std::max(family.window_pattern, 1U));
+  for (size_t i = 0; i < layers.size(); ++i) {
+    if (!sees_window(family.window, i, first, pattern)) continue;
+    layers[i].attention = AttentionKind::sliding;
+    layers[i].window = window;
+  }
+}
+
+void read_sparse_step(ConfigKeys& keys, std::vector<LayerSpec>& layers) {
+  const uint32_t step = keys.number_or({"decoder_sparse_step"}, 1);
+  for (size_t i = 0; i < layers.size(); ++i) {
+    if ((i + 1) % step == 0) layers[i].feed_forward = FeedForwardKind::mixture;
+  }
+  const ConfigNode* dense = keys.find("mlp_only_layers");
+  if (dense == nullptr) return;
+  for (const ConfigNode& item : dense->children) {
+    const auto layer = item.integer();
+    if (!layer || *layer < 0 || static_cast<uint64_t>(*layer) >= layers.size()) {
+      keys.wrong(item,
+                 fmt::format("'mlp_only_layers' names layer '{}' of {}", item.text, layers.size()));
+      return;
+    }
+    layers[static_cast<size_t>(*layer)].feed_forward = FeedForwardKind::dense;
+  }
+}
+
+void read_after_dense(ConfigKeys& keys, std::vector<LayerSpec>& layers) {
+  const uint32_t first = keys.count_or({"first_k_dense_replace"}, 0);
+  const ConfigNode* frequency = keys.find("moe_layer_freq");
+  if (frequency != nullptr && frequency->is_list()) {
+    const ConfigNode* list = layer_list(keys, "moe_layer_freq", layers.size());
+    for (size_t i = 0; list != nullptr && i < layers.size(); ++i) {
+      if (list->children[i].integer() == 1) layers[i].feed_forward = FeedForwardKind::mixture;
+    }
+    return;
+  }
+  const uint32_t step = keys.number_or({"moe_layer_freq"}, 1);
+  for (size_t i = 0; i < layers.size(); ++i) {
+    if (i >= first && i % step == 0) layers[i].feed_forward = FeedForwardKind::mixture;
+  }
+}
+
+void read_feed_forwards(ConfigKeys& keys, const ModelFamily& family,
+                        std::vector<LayerSpec>& layers) {
+  if (const ConfigNode* list = layer_list(keys, "mlp_layer_types", layers.size())) {
+    for (size_t i = 0; i < layers.size(); ++i) {
+      const std::string& type = list->children[i].text;
+      if (type == "sparse") {
+        layers[i].feed_forward = FeedForwardKind::mixture;
+      } else if (type != "dense") {
+        keys.wrong(list->children[i],
+                   fmt::format("'mlp_layer_types' has '{}'; known are dense and sparse", type));
+        return;
+      }
+    }
+  } else if (family.mixture == MixtureRule::sparse_step) {
+    read_sparse_step(keys, layers);
+  } else if (family.mixture == MixtureRule::after_dense) {
+    read_after_dense(keys, layers);
+  } else {
+    for (LayerSpec& layer : layers) layer.feed_forward = FeedForwardKind::mixture;
+  }
+}
+
+}  // namespace
+
+std::optional<MixtureOfExperts> read_mixture(ConfigKeys& keys, const ModelFamily& family) {
+  if (family.mixture == MixtureRule::none) return std::nullopt;
+  MixtureOfExperts mixture;
+  mixture.router_bias = family.router_bias;
+  mixture.expert_bias = family.expert_bias;
+  switch (family.mixture) {
+    case MixtureRule::every_layer:
+      mixture.experts = keys.required({"num_local_experts", "num_experts"});
+      mixture.expert_size = keys.required({"intermediate_size"});
+      break;
+    case MixtureRule::sparse_step:
+      mixture.experts = keys.count_or({"num_experts"}, 0);
+      if (mixture.experts == 0) return std::nullopt;
+      mixture.expert_size = keys.required({"moe_intermediate_size"});
+      mixture.shared_expert_size = keys.count_or({"shared_expert_intermediate_size"}, 0);
+      mixture.shared_experts = mixture.shared_expert_size > 0 ? 1 : 0;
+      mixture.shared_expert_gate = family.shared_expert_gate && mixture.shared_experts > 0;
+      break;
+    default:
+      mixture.experts = keys.count_or({"n_routed_experts"}, 0);
+      if (mixture.experts == 0) return std::nullopt;
+      mixture.expert_size = keys.required({"moe_intermediate_size"});
+      mixture.shared_experts = keys.count_or({"n_shared_experts"}, 0);
+      if (uint64_t{mixture.shared_experts} * mixture.expert_size > kLargestSize) {
+        keys.wrong(*keys.find("n_shared_experts"),
+                   fmt::format("{} shared experts of size {} are not believed",
+                               mixture.shared_experts, mixture.expert_size));
+        return std::nullopt;
+      }
+      mixture.shared_expert_size = mixture.shared_experts * mixture.expert_size;
+  }
+  mixture.experts_per_token = keys.required({"num_experts_per_tok", "experts_per_token"});
+  if (mixture.experts_per_token > mixture.experts) {
+    keys.wrong(keys.node(), fmt::format("'num_experts_per_tok' is {}, but there are {} experts",
+                                        mixture.experts_per_token, mixture.experts));
+  }
+  return mixture;
+}
+
+std::vector<LayerSpec> read_layers(ConfigKeys& keys, const ModelFamily& family, bool has_mixture) {
+  const uint32_t count = keys.required({"num_hidden_layers"});
+  if (count > kMostLayers) {
+    keys.wrong(
+        *keys.find("num_hidden_layers"),
+        fmt::format("'num_hidden_layers' is {}; at most {} are believed", count, kMostLayers));
+    return {};
+  }
+  std::vector<LayerSpec> layers(count);
+  read_windows(keys, family, layers);
+  if (has_mixture) read_feed_forwards(keys, family, layers);
+  return layers;
+}
+
+}  // namespace llmprof

@@ -1,0 +1,91 @@
+#include "llm/layer_weights.h"
+
+#include <algorithm>
+
+namespace llmprof {
+namespace {
+
+// The sizes are 32-bit numbers; products of two or three are not.
+double wide(uint32_t value) { return value; }
+
+Weights feed_forward(const ModelSpec& model, double size, bool bias) {
+  const double inputs = model.gated ? 2 : 1;
+  Weights weights;
+  weights.matrices = (inputs + 1) * model.hidden * size;
+  if (bias) weights.others = inputs * size + model.hidden;
+  return weights;
+}
+
+void add_latent_attention(const ModelSpec& model, double heads, LayerWeights& layer) {
+  const LatentAttention& latent = *model.latent;
+  const double key = wide(latent.nope_dim) + latent.rope_dim;
+  layer.latent_expansion =
+      wide(latent.kv_rank) * heads * (wide(latent.nope_dim) + latent.value_dim);
+  layer.attention.matrices =
+      (latent.q_rank > 0 ? wide(model.hidden) * latent.q_rank + latent.q_rank * heads * key
+                         : model.hidden * heads * key) +
+      wide(model.hidden) * (wide(latent.kv_rank) + latent.rope_dim) + layer.latent_expansion +
+      heads * latent.value_dim * model.hidden;
+  layer.norms += wide(latent.q_rank) + latent.kv_rank;
+}
+
+void add_attention(const ModelSpec& model, double heads, double kv_heads, LayerWeights& layer) {
+  const double width = heads * model.head_dim;
+  const double kv_width = kv_heads * model.head_dim;
+  layer.attention.matrices = 2 * model.hidden * width + 2 * model.hidden * kv_width;
+  if (model.attention_bias) layer.attention.others += width + 2 * kv_width;
+  if (model.query_key_norm) layer.norms += 2 * wide(model.head_dim);
+}
+
+}  // namespace
+
+double kv_heads_on_gpu(const ModelSpec& model, double tp) {
+  return std::max(model.kv_heads / tp, 1.0);
+}
+
+double cached_values(const ModelSpec& model, double tp) {
+  // The latent belongs to all heads, so every GPU holds it whole.
+  if (model.latent) return wide(model.latent->kv_rank) + model.latent->rope_dim;
+  return 2 * kv_heads_on_gpu(model, tp) * model.head_dim;
+}
+
+LayerWeights layer_weights(const ModelSpec& model, double tp) {
+  LayerWeights layer;
+  const double heads = model.heads / tp;
+  layer.norms = wide(model.norms_per_layer) * model.hidden * (model.norm_bias ? 2 : 1);
+  if (model.latent) {
+    add_latent_attention(model, heads, layer);
+  } else {
+    add_attention(model, heads, kv_heads_on_gpu(model, tp), layer);
+  }
+  if (model.output_bias) layer.attention.others += model.hidden;
+  if (model.attention_sinks) layer.attention.others += heads;
+  layer.dense = feed_forward(model, model.intermediate / tp, model.feed_forward_bias);
+  if (model.mixture) {
+    const MixtureOfExperts& mixture = *model.mixture;
+    layer.router.matrices = wide(mixture.experts) * model.hidden;
+    if (mixture.router_bias) layer.router.others = mixture.experts;
+    layer.expert = feed_forward(model, mixture.expert_size, mixture.expert_bias);
+    layer.shared_experts = feed_forward(model, mixture.shared_expert_size / tp, false);
+    if (mixture.shared_expert_gate) layer.shared_experts.others = model.hidden;
+  }
+  return layer;
+}
+
+std::vector<LayerGroup> group_layers(const ModelSpec& model) {
+  std::vector<LayerGroup> groups;
+  for (const LayerSpec& layer : model.layers) {
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const LayerGroup& group) {
+      return group.layer.attention == layer.attention && group.layer.window == layer.window &&
+             group.layer.feed_forward == layer.feed_forward;
+    });
+    if (same == groups.end()) {
+      groups.push_back({layer, 1});
+    } else {
+      ++same->count;
+    }
+  }
+  return groups;
+}
+
+}  // namespace llmprof

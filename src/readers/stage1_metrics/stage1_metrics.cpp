@@ -1,0 +1,268 @@
+#include "readers/stage1_metrics/stage1_metrics.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "base/byte_stream.h"
+#include "base/text.h"
+#include "readers/stage1_metrics/metrics_text.h"
+
+namespace llmprof {
+namespace {
+
+namespace dom = simdjson::dom;
+
+constexpr std::string_view kFormat = "Stage 1 metrics";
+constexpr size_t kLargestFile = 16UL << 20U;
+constexpr size_t kMostStages = 256;
+constexpr uint64_t kMostMessages = 20;
+constexpr double kLargestCount = 9007199254740992.0;  // 2^53: up to here a double is exact
+
+bool recognises(std::string_view head) {
+  constexpr std::array<std::string_view, 4> kOwn = {"aggregates", "mfu_per_stage",
+                                                    "mfu_model_level", "tokens_per_s"};
+  // Of PyTorch traces, ncu's rows and our own profile.json.
+  constexpr std::array<std::string_view, 3> kForeign = {"traceEvents", "Kernel Name", "kernels"};
+  const std::set<std::string> keys = outermost_keys(head);
+  const auto has = [&](std::string_view key) { return keys.contains(std::string(key)); };
+  return std::any_of(kOwn.begin(), kOwn.end(), has) &&
+         std::none_of(kForeign.begin(), kForeign.end(), has);
+}
+
+// Takes the known values out of the document; what cannot be one is a diagnostic.
+class MetricsObject {
+ public:
+  MetricsObject(const std::filesystem::path& path, Diagnostics& diagnostics)
+      : file_(path.string()), diagnostics_(diagnostics) {
+    metrics_.path = file_;
+  }
+
+  void take(dom::object root) {
+    dom::element aggregates;
+    if (find(root, "aggregates", aggregates)) take_aggregates(aggregates);
+    dom::element value;
+    if (find(root, "tokens_per_s", value)) take_tokens_per_s(value, "tokens_per_s");
+    if (find(root, "mfu_per_stage", value)) take_mfu_per_stage(value);
+    if (find(root, "mfu_model_level", value))
+      metrics_.mfu_model_level = mfu(value, "mfu_model_level");
+    if (find(root, "peak_tflops", value)) metrics_.peak_tflops = positive(value, "peak_tflops");
+    if (find(root, "prompt_tokens", value)) metrics_.prompt_tokens = whole(value, "prompt_tokens");
+    if (find(root, "new_tokens", value)) metrics_.new_tokens = whole(value, "new_tokens");
+    if (find(root, "batch", value)) metrics_.batch = whole(value, "batch");
+    if (find(root, "images", value)) metrics_.images = whole(value, "images");
+    if (find(root, "model", value)) take_model(value);
+    if (!metrics_.new_tokens) metrics_.new_tokens = tokens_of_aggregates_;
+  }
+
+  [[nodiscard]] bool has_figures() const {
+    return !metrics_.stages.empty() || !metrics_.mfu_per_stage.empty() || metrics_.tokens_per_s ||
+           metrics_.mfu_model_level || metrics_.peak_tflops;
+  }
+  [[nodiscard]] WorkloadMetrics& metrics() { return metrics_; }
+
+ private:
+  static bool find(const dom::object& object, std::string_view key, dom::element& value) {
+    return object.at_key(key).get(value) == simdjson::SUCCESS && !value.is_null();
+  }
+
+  void refuse(std::string_view key, std::string_view why) {
+    if (++refused_ > kMostMessages) {
+      diagnostics_.warn("stage1_metrics_bad_value",
+                        fmt::format("{}: further values of the wrong kind; left out", file_));
+      return;
+    }
+    diagnostics_.warn(
+        "stage1_metrics_bad_value",
+        fmt::format("{}: {} {}; left out", file_, shortened(to_printable(key), 80), why));
+  }
+
+  std::optional<double> number(const dom::element& value, std::string_view key) {
+    double result = 0;
+    if (value.get(result) != simdjson::SUCCESS) {
+      refuse(key, "is no number");
+      return std::nullopt;
+    }
+    if (result < 0) {
+      refuse(key, "is negative");
+      return std::nullopt;
+    }
+    return result;
+  }
+  std::optional<double> positive(const dom::element& value, std::string_view key) {
+    const auto result = number(value, key);
+    if (!result || *result > 0) return result;
+    refuse(key, "is 0");
+    return std::nullopt;
+  }
+  std::optional<double> mfu(const dom::element& value, std::string_view key) {
+    const auto result = number(value, key);
+    if (!result || *result <= 1) return result;
+    refuse(key, fmt::format("is {:g}, where an MFU is a part of 1", *result));
+    return std::nullopt;
+  }
+  std::optional<uint64_t> whole(const dom::element& value, std::string_view key) {
+    const auto result = number(value, key);
+    if (!result) return std::nullopt;
+    if (*result > kLargestCount || *result != std::floor(*result)) {
+      refuse(key, "is no whole number");
+      return std::nullopt;
+    }
+    return static_cast<uint64_t>(*result);
+  }
+
+  // A mean with its spread, or the bare number.
+  struct Statistics {
+    double mean = 0;
+    std::optional<double> std;
+  };
+  std::optional<Statistics> statistics(const dom::element& value, const std::string& key) {
+    dom::object object;
+    if (value.get(object) != simdjson::SUCCESS) {
+      const auto bare = number(value, key);
+      return bare ? std::optional<Statistics>({*bare, {}}) : std::nullopt;
+    }
+    const auto first_of = [&](std::initializer_list<std::string_view> names) {
+      dom::element part;
+      for (const std::string_view name : names) {
+        if (find(object, name, part)) return number(part, fmt::format("{}.{}", key, name));
+      }
+      return std::optional<double>();
+    };
+    const auto mean = first_of({"mean", "mean_ms", "avg", "avg_ms"});
+    if (!mean) return std::nullopt;
+    return Statistics{*mean, first_of({"std", "std_ms", "stdev", "stdev_ms"})};
+  }
+
+  void take_aggregates(const dom::element& value) {
+    dom::object aggregates;
+    if (value.get(aggregates) != simdjson::SUCCESS) return refuse("aggregates", "is no object");
+    for (const auto [name, entry] : aggregates) {
+      const std::string key = fmt::format("aggregates.{}", name);
+      dom::object stages;
+      if (entry.is_null()) continue;
+      if (name == "tokens_per_s") {
+        take_tokens_per_s(entry, key);
+      } else if (name == "tokens") {
+        take_tokens(entry, key);
+      } else if (name == "stage_ms" && entry.get(stages) == simdjson::SUCCESS) {
+        for (const auto [stage, timing] : stages) {
+          take_stage(stage, timing, fmt::format("{}.{}", key, stage));
+        }
+      } else if (name.ends_with("_ms") || entry.is_object()) {
+        take_stage(name, entry, key);
+      }
+    }
+  }
+
+  void take_stage(std::string_view name, const dom::element& value, const std::string& key) {
+    constexpr std::string_view kMilliseconds = "_ms";
+    if (name.ends_with(kMilliseconds)) name.remove_suffix(kMilliseconds.size());
+    if (name.empty() || value.is_null() || metrics_.stages.size() >= kMostStages) return;
+    const std::string stage = to_printable(name);
+    // The format repeats stages: as "prefill_ms" and again within "stage_ms".
+    const bool known = std::any_of(metrics_.stages.begin(), metrics_.stages.end(),
+                                   [&](const auto& other) { return other.name == stage; });
+    if (known) return;
+    if (const auto timing = statistics(value, key)) {
+      metrics_.stages.push_back({stage, timing->mean, timing->std});
+    }
+  }
+
+  void take_tokens_per_s(const dom::element& value, const std::string& key) {
+    if (const auto rate = statistics(value, key)) metrics_.tokens_per_s = rate->mean;
+  }
+
+  void take_tokens(const dom::element& value, const std::string& key) {
+    const auto tokens = statistics(value, key);
+    // Requests of different lengths have no one number of tokens.
+    if (!tokens || tokens->std.value_or(0) > 0 || tokens->mean != std::floor(tokens->mean)) return;
+    if (tokens->mean <= kLargestCount) tokens_of_aggregates_ = static_cast<uint64_t>(tokens->mean);
+  }
+
+  void take_mfu_per_stage(const dom::element& value) {
+    dom::object stages;
+    if (value.get(stages) != simdjson::SUCCESS) return refuse("mfu_per_stage", "is no object");
+    for (const auto [name, entry] : stages) {
+      if (entry.is_null() || metrics_.mfu_per_stage.size() >= kMostStages) continue;
+      if (const auto part = mfu(entry, fmt::format("mfu_per_stage.{}", name))) {
+        metrics_.mfu_per_stage.push_back({to_printable(name), *part});
+      }
+    }
+  }
+
+  void take_model(const dom::element& value) {
+    std::string_view name;
+    if (value.get(name) != simdjson::SUCCESS) return refuse("model", "is no text");
+    metrics_.model = to_printable(name);
+  }
+
+  std::string file_;
+  Diagnostics& diagnostics_;
+  uint64_t refused_ = 0;
+  WorkloadMetrics metrics_;
+  std::optional<uint64_t> tokens_of_aggregates_;
+};
+
+Result<void> read(const std::filesystem::path& path, TraceBuilder& builder) {
+  if (builder.trace().workload) {
+    builder.diagnostics().warn(
+        "stage1_metrics_second_file",
+        fmt::format("{}: a second file of Stage 1 metrics, which is not read; those of {} are used",
+                    path.string(), builder.trace().workload->path));
+    return {};
+  }
+  auto stream = open_byte_stream(path);
+  if (!stream) return fail_with(stream.error());
+  auto text = read_all(**stream, kLargestFile);
+  if (!text) return fail_with(text.error().within(path.string()));
+  uint64_t non_finite = 0;
+  const std::string json = as_plain_json(*text, non_finite);
+
+  dom::parser parser;
+  dom::object root;
+  if (const auto trouble = parser.parse(json).get(root); trouble != simdjson::SUCCESS) {
+    const std::string damage = (*stream)->damage();
+    return fail_input(fmt::format(
+        "{}: Stage 1 metrics that are no valid JSON object ({}); have the workload write them "
+        "again",
+        path.string(), damage.empty() ? simdjson::error_message(trouble) : damage.c_str()));
+  }
+  Diagnostics diagnostics;
+  MetricsObject object(path, diagnostics);
+  object.take(root);
+  if (!object.has_figures()) {
+    return fail_input(fmt::format(
+        "{}: Stage 1 metrics without a usable figure: none of aggregates (a mean per stage), "
+        "tokens_per_s, mfu_model_level, mfu_per_stage and peak_tflops holds one",
+        path.string()));
+  }
+  if (non_finite > 0) {
+    diagnostics.warn(
+        "stage1_metrics_not_finite",
+        fmt::format("{}: NaN or infinity in place of a number; left out", path.string()),
+        non_finite);
+  }
+  if (object.metrics().stages.empty()) {
+    diagnostics.info("stage1_metrics_no_stages",
+                     fmt::format("{}: no times of stages in it (aggregates)", path.string()));
+  }
+  Capture capture;
+  capture.path = path.string();
+  capture.format = kFormat;
+  builder.begin_capture(std::move(capture));
+  builder.diagnostics().merge(diagnostics);
+  builder.trace().workload = std::move(object.metrics());
+  return {};
+}
+
+}  // namespace
+
+const Reader kStage1MetricsReader = {kFormat, recognises, read};
+
+}  // namespace llmprof

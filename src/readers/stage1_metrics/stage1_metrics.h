@@ -1,0 +1,18 @@
+#pragma once
+
+#include "readers/reader.h"
+
+namespace llmprof {
+
+// metrics.json of a Stage 1 run: what a workload measured of itself, unprofiled. Gives
+// Trace::workload; of several such files the first is kept. All keys are optional:
+//   aggregates       per stage a time in milliseconds, as
+//                    "prefill_ms": {"mean": 8.5, "std": 0.1}, as "prefill": {"mean_ms": 8.5, ...},
+//                    or within "stage_ms": {"prefill": {...}, ...}; "tokens_per_s" and "tokens"
+//                    (new tokens a request) likewise
+//   tokens_per_s     a number, or an object with its mean
+//   mfu_model_level  0 to 1; mfu_per_stage: {"prefill": 0.3, ...}; peak_tflops
+//   prompt_tokens, new_tokens, batch, images: whole numbers; model: a name
+extern const Reader kStage1MetricsReader;
+
+}  // namespace llmprof

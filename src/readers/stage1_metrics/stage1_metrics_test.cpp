@@ -1,0 +1,172 @@
+#include "readers/stage1_metrics/stage1_metrics.h"
+
+#include <gtest/gtest.h>
+
+#include "base/byte_stream.h"
+#include "readers/detect.h"
+#include "readers/stage1_metrics/metrics_text.h"
+#include "testing/shared_captures.h"
+#include "testing/temporary_folder.h"
+
+namespace llmprof {
+namespace {
+
+Trace read_file(const std::filesystem::path& path) {
+  TraceBuilder builder;
+  const auto done = kStage1MetricsReader.read(path, builder);
+  EXPECT_TRUE(done) << done.error().message;
+  return std::move(builder).freeze();
+}
+Trace read_fixture(std::string_view name) {
+  return read_file(testing::test_data("stage1_metrics") / name);
+}
+Trace read_text(std::string_view text) {
+  const testing::TemporaryFolder folder;
+  return read_file(folder.write("metrics.json", text));
+}
+std::string refusal_of(std::string_view text) {
+  const testing::TemporaryFolder folder;
+  TraceBuilder builder;
+  const auto done = kStage1MetricsReader.read(folder.write("metrics.json", text), builder);
+  EXPECT_FALSE(done);
+  EXPECT_TRUE(builder.trace().captures.empty());
+  return done ? std::string() : done.error().message;
+}
+
+void expect_stage(const WorkloadMetrics& metrics, size_t index, std::string_view name, double mean,
+                  std::optional<double> std) {
+  ASSERT_LT(index, metrics.stages.size());
+  EXPECT_EQ(metrics.stages[index].name, name);
+  EXPECT_DOUBLE_EQ(metrics.stages[index].mean_ms, mean);
+  EXPECT_EQ(metrics.stages[index].std_ms, std);
+}
+
+TEST(Stage1Metrics, ReadsTheLayoutOfTheSeed) {
+  const Trace trace = read_fixture("seed_layout.json");
+  ASSERT_TRUE(trace.workload);
+  const WorkloadMetrics& metrics = *trace.workload;
+  ASSERT_EQ(metrics.stages.size(), 5U);  // prefill and decode stand twice in it
+  expect_stage(metrics, 0, "prefill", 8.5, 0.25);
+  expect_stage(metrics, 1, "decode", 42.65, 0.125);
+  expect_stage(metrics, 2, "sam", 2, 0.5);
+  expect_stage(metrics, 4, "projector", 0.05, 0.01);
+  EXPECT_EQ(metrics.tokens_per_s, 562.7);
+  EXPECT_EQ(metrics.new_tokens, 24U);
+  EXPECT_EQ(metrics.mfu_model_level, 0.0024);
+  ASSERT_EQ(metrics.mfu_per_stage.size(), 3U);
+  EXPECT_EQ(metrics.mfu_per_stage[0].name, "prefill");
+  EXPECT_EQ(metrics.mfu_per_stage[0].mfu, 0.31);
+  EXPECT_EQ(metrics.peak_tflops, 989);
+  EXPECT_FALSE(metrics.prompt_tokens);
+  EXPECT_TRUE(trace.diagnostics.items().empty());
+  ASSERT_EQ(trace.captures.size(), 1U);
+  EXPECT_EQ(trace.captures[0].format, "Stage 1 metrics");
+}
+
+TEST(Stage1Metrics, ReadsOurOwnLayout) {
+  const Trace trace = read_fixture("own_layout.json");
+  ASSERT_TRUE(trace.workload);
+  const WorkloadMetrics& metrics = *trace.workload;
+  ASSERT_EQ(metrics.stages.size(), 2U);
+  expect_stage(metrics, 0, "prefill", 8.5, 0.25);
+  expect_stage(metrics, 1, "decode", 42.65, std::nullopt);
+  EXPECT_EQ(metrics.tokens_per_s, 562.7);
+  EXPECT_EQ(metrics.prompt_tokens, 777U);
+  EXPECT_EQ(metrics.new_tokens, 24U);
+  EXPECT_EQ(metrics.batch, 1U);
+  EXPECT_EQ(metrics.images, 0U);
+  EXPECT_EQ(metrics.model, "dense decoder");
+  EXPECT_TRUE(trace.diagnostics.items().empty());
+}
+
+TEST(Stage1Metrics, LeavesOutWhatIsNoFigureAndSaysSo) {
+  const Trace trace = read_fixture("damaged_values.json");
+  ASSERT_TRUE(trace.workload);
+  const WorkloadMetrics& metrics = *trace.workload;
+  ASSERT_EQ(metrics.stages.size(), 1U);
+  expect_stage(metrics, 0, "projector", 0.5, std::nullopt);
+  ASSERT_EQ(metrics.mfu_per_stage.size(), 1U);
+  EXPECT_EQ(metrics.mfu_per_stage[0].name, "decode");
+  EXPECT_FALSE(metrics.tokens_per_s || metrics.mfu_model_level || metrics.peak_tflops ||
+               metrics.prompt_tokens || metrics.new_tokens || metrics.batch);
+  EXPECT_EQ(metrics.model, "");
+  const auto count = [&](std::string_view code) {
+    uint64_t sum = 0;
+    for (const Diagnostic& item : trace.diagnostics.items()) {
+      sum += item.code == code ? item.count : 0;
+    }
+    return sum;
+  };
+  // decode_ms.mean, sam_ms.mean, stage_ms, mfu_model_level, peak_tflops, prompt_tokens, batch,
+  // model
+  EXPECT_EQ(count("stage1_metrics_bad_value"), 8U);
+  EXPECT_EQ(count("stage1_metrics_not_finite"), 3U);
+}
+
+TEST(Stage1Metrics, RefusesWhatHoldsNoFigure) {
+  EXPECT_NE(refusal_of(R"({"aggregates": {}})").find("without a usable figure"), std::string::npos);
+  EXPECT_NE(refusal_of(R"({"aggregates": {"prefill_ms": )").find("no valid JSON"),
+            std::string::npos);
+  EXPECT_NE(refusal_of(R"(["aggregates"])").find("no valid JSON object"), std::string::npos);
+  EXPECT_NE(refusal_of("").find("no valid JSON"), std::string::npos);
+}
+
+TEST(Stage1Metrics, SaysWhereStagesAreMissing) {
+  const Trace trace = read_text(R"({"tokens_per_s": 3})");
+  EXPECT_EQ(trace.workload->tokens_per_s, 3);
+  EXPECT_TRUE(trace.diagnostics.has("stage1_metrics_no_stages"));
+}
+
+TEST(Stage1Metrics, BoundsItsMessages) {
+  std::string text = R"({"tokens_per_s": 3, "mfu_per_stage": {)";
+  for (int i = 0; i < 1000; ++i) text += "\"s" + std::to_string(i) + "\": \"x\", ";
+  const Trace trace = read_text(text + R"("end": 0.5}})");
+  EXPECT_LT(trace.diagnostics.items().size(), 30U);
+  EXPECT_EQ(trace.workload->mfu_per_stage.size(), 1U);
+}
+
+TEST(Stage1Metrics, KeepsTheFirstOfTwoFiles) {
+  const auto folder = testing::test_data("stage1_metrics");
+  TraceBuilder builder;
+  ASSERT_TRUE(kStage1MetricsReader.read(folder / "own_layout.json", builder));
+  ASSERT_TRUE(kStage1MetricsReader.read(folder / "seed_layout.json", builder));
+  const Trace trace = std::move(builder).freeze();
+  EXPECT_EQ(trace.workload->model, "dense decoder");
+  EXPECT_EQ(trace.captures.size(), 1U);
+  EXPECT_TRUE(trace.diagnostics.has("stage1_metrics_second_file"));
+}
+
+TEST(Stage1Metrics, IsToldFromOtherJson) {
+  const auto own = [](std::string_view text) { return find_reader(text) == &kStage1MetricsReader; };
+  EXPECT_TRUE(own(R"({"aggregates": {)"));
+  EXPECT_TRUE(own("\xEF\xBB\xBF {\"a\": [{\"b\": \"}\\\"\"}], \"mfu_per_stage\": {}}"));
+  EXPECT_FALSE(own(R"({"a": {"aggregates": 1}})"));
+  EXPECT_FALSE(own(R"({"a": "aggregates"})"));
+  EXPECT_FALSE(own(R"(["aggregates"])"));
+  EXPECT_FALSE(own(R"({"aggregates": {}, "traceEvents": [)"));
+  EXPECT_FALSE(own(R"({"Kernel Name": "k", "ID": "0", "aggregates": 1})"));
+  EXPECT_FALSE(own(R"({"schema_version": 1, "kernels": [], "tokens_per_s": 1})"));
+}
+
+TEST(Stage1Metrics, AreToldFromEveryOtherFixture) {
+  for (const char* folder : {"nsys_sqlite", "nsys_csv", "ncu", "kineto", "stage1_metrics"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(testing::test_data(folder))) {
+      const auto head = read_head(entry.path(), kHeadBytes);
+      ASSERT_TRUE(head);
+      EXPECT_EQ(kStage1MetricsReader.recognises(*head),
+                std::string_view(folder) == "stage1_metrics")
+          << entry.path();
+    }
+  }
+}
+
+TEST(Stage1Metrics, ReplacesNumbersThatAreNoJson) {
+  uint64_t count = 0;
+  EXPECT_EQ(
+      as_plain_json(R"({"NaN": NaN, "a": [-Infinity,Infinity], "b": "\"NaN", "c": -1})", count),
+      R"({"NaN": null, "a": [null,null], "b": "\"NaN", "c": -1})");
+  EXPECT_EQ(count, 3U);
+}
+
+}  // namespace
+}  // namespace llmprof

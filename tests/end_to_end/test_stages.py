@@ -1,0 +1,216 @@
+"""Stages, steps, budgets and utilisation of the real binary, against plain SQL, nsys's own reports and
+calculations by hand."""
+import csv
+import decimal
+import sqlite3
+import unittest
+
+from program import CAPTURES, DATA, Bundle, needs_captures
+
+DENSE = CAPTURES / "h200-dense-graph"
+LLAMA = CAPTURES / "h200-llama-eager"
+DENSE_MODEL = DATA / "models" / "dense_graph_config.json"
+
+# A process is the upper 40 bits of nsys's global thread id.
+WORK_IN_RANGES = """
+WITH ranges AS (
+  SELECT rowid AS id, start, "end", globalTid,
+         coalesce(text, (SELECT value FROM StringIds WHERE id = textId)) AS name
+  FROM NVTX_EVENTS WHERE eventType = 59),
+work AS (
+  SELECT start, "end", correlationId, globalPid, 1 AS kernel FROM CUPTI_ACTIVITY_KIND_KERNEL
+  UNION ALL
+  SELECT start, "end", correlationId, globalPid, 0 FROM CUPTI_ACTIVITY_KIND_MEMCPY
+  UNION ALL
+  SELECT start, "end", correlationId, globalPid, 0 FROM CUPTI_ACTIVITY_KIND_MEMSET)
+SELECT r.name, r.start, r."end", sum(w.kernel), sum(w.kernel * (w."end" - w.start)), max(w."end")
+FROM ranges r
+JOIN CUPTI_ACTIVITY_KIND_RUNTIME a
+  ON a.globalTid = r.globalTid AND a.start >= r.start AND a.start < r."end"
+JOIN work w ON w.correlationId = a.correlationId AND w.globalPid = (a.globalTid & ~0xFFFFFF)
+WHERE r.name = ? GROUP BY r.id ORDER BY r.start
+"""
+
+
+def ranges_by_sql(path, name):
+    """Each range of that name: (kernels, kernel time in ns, wall time in ns), by launch correlation."""
+    database = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
+    rows = database.execute(WORK_IN_RANGES, (name,)).fetchall()
+    database.close()
+    return [(kernels, total, max(end, last) - start) for _, start, end, kernels, total, last in rows]
+
+
+def nanoseconds(milliseconds):
+    return int((decimal.Decimal(repr(milliseconds)) * 1000000).to_integral_value())
+
+
+def stage(bundle, name):
+    found = [item for item in bundle.profile["stages"] if item["name"] == name]
+    if len(found) != 1:
+        raise AssertionError(f"{len(found)} stages {name}")
+    return found[0]
+
+
+def instances(bundle, name):
+    """(kernels, kernel time in ns, wall time in ns) of each."""
+    return [
+        (item["kernel_count"], nanoseconds(item["gpu_sum_ms"]), nanoseconds(item["wall_ms"]))
+        for item in stage(bundle, name)["instances"]
+    ]
+
+
+def csv_rows(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+class BudgetCheck(unittest.TestCase):
+    def check_budgets(self, bundle):
+        """Each instance's parts sum to its wall time, the stage's to the mean of those."""
+        self.assertTrue(bundle.profile["stages"])
+        for item in bundle.profile["stages"]:
+            for instance in item["instances"]:
+                parts = instance["budget_ns"]
+                self.assertTrue(all(isinstance(value, int) and value >= 0 for value in parts.values()))
+                self.assertEqual(sum(parts.values()), nanoseconds(instance["wall_ms"]))
+            steady = [i for i in item["instances"] if not i["warmup"]]
+            self.assertEqual(item["wall_ms"]["count"], len(steady))
+            mean = sum(nanoseconds(i["wall_ms"]) for i in steady) / len(steady) / 1e6
+            self.assertAlmostEqual(item["wall_ms"]["mean"], mean, delta=1e-6)
+            self.assertAlmostEqual(sum(p["ms"] for p in item["budget"]), mean, delta=1e-5)
+            self.assertAlmostEqual(sum(p["share"] for p in item["budget"]), 1, delta=1e-6)
+
+
+@needs_captures
+class DenseGraph(BudgetCheck):
+    @classmethod
+    def setUpClass(cls):
+        cls.path = DENSE / "nsys_node.sqlite"
+        cls.bundle = Bundle(
+            cls.path, options=("--model", DENSE_MODEL, "--prompt-tokens", "777", "--batch", "1")
+        )
+
+    def test_stages_equal_the_launch_correlation_of_plain_sql(self):
+        prefill = ranges_by_sql(self.path, "prefill")
+        decode = ranges_by_sql(self.path, "decode_all")
+        # The README's truth, so that the query itself is checked.
+        self.assertEqual([count for count, _, _ in prefill], [462] * 3)
+        self.assertEqual([round(total / 1e6, 2) for _, total, _ in prefill], [5.43, 5.41, 5.42])
+        self.assertEqual([count for count, _, _ in decode], [12408] * 3)
+        self.assertEqual([round(total / 1e6, 2) for _, total, _ in decode], [38.69, 38.72, 38.71])
+        self.assertEqual(instances(self.bundle, "prefill"), prefill)
+        self.assertEqual(instances(self.bundle, "decode"), decode)
+
+    def test_a_decode_has_24_steps_and_the_first_request_is_warm_up(self):
+        self.assertEqual([i["steps"] for i in stage(self.bundle, "decode")["instances"]], [24] * 3)
+        for name in ("prefill", "decode"):
+            flags = [i["warmup"] for i in stage(self.bundle, name)["instances"]]
+            self.assertEqual(flags, [True, False, False], name)
+        steps = [s for s in self.bundle.profile["steps"] if s["stage"] == "decode"]
+        self.assertEqual([s["kernel_count"] for s in steps], [517] * 72)
+
+    def test_budgets_sum_to_wall_time(self):
+        self.check_budgets(self.bundle)
+
+    def test_cost_equals_a_calculation_by_hand(self):
+        # A layer's weights: q and o 4096 x 4096, k and v 4096 x 1024, gate, up and down 4096 x 11008.
+        layer = 2 * 4096 * 4096 + 2 * 4096 * 1024 + 3 * 4096 * 11008
+        head = 4096 * 32000
+        tokens = 777
+        products = 2 * tokens * 8 * layer + 2 * head  # logits of the last position alone
+        attention = 4 * 8 * 32 * 128 * tokens * tokens / 2  # causal: half of the square
+        flops = stage(self.bundle, "prefill")["flops"]
+        self.assertAlmostEqual(flops / (products + attention), 1, delta=0.005)
+
+        # 24 steps: all weights once a step, and the cache of what precedes; bf16 has 2 bytes.
+        weights = 2 * (8 * layer + head)
+        cache = sum(2 * 8 * 8 * 128 * 2 * (tokens + step) for step in range(24))
+        moved = stage(self.bundle, "decode")["bytes"]
+        self.assertAlmostEqual(moved / (24 * weights + cache), 1, delta=0.005)
+
+        # H200 SXM: 4,800 GB/s and 989 dense bf16 TFLOP/s.
+        decode = stage(self.bundle, "decode")
+        wall = decode["wall_ms"]["mean"] / 1e3
+        self.assertAlmostEqual(decode["mbu"]["wall"], moved / wall / 4800e9, delta=1e-6)
+        prefill = stage(self.bundle, "prefill")
+        wall = prefill["wall_ms"]["mean"] / 1e3
+        self.assertAlmostEqual(prefill["mfu"]["wall"], flops / wall / 989e12, delta=1e-6)
+
+    def test_the_same_stages_without_annotations(self):
+        found = Bundle(self.path, options=("--no-annotations",))
+        self.check_budgets(found)
+        self.assertEqual(stage(found, "decode")["source"], "detected")
+        decodes = [i["steps"] for i in stage(found, "decode")["instances"]]
+        self.assertEqual(decodes[-3:], [24] * 3)
+        # Two prefills and three steps run before the first request: warm-up and capture.
+        self.assertEqual(sum(decodes[:-3]), 3)
+        self.assertEqual(len(stage(found, "prefill")["instances"]), 5)
+
+    def test_narrowing(self):
+        decode = Bundle(self.path, options=("--stage", "decode", "--steps", "4:12"))
+        self.assertEqual([item["name"] for item in decode.profile["stages"]], ["decode"])
+        self.assertEqual([i["steps"] for i in stage(decode, "decode")["instances"]], [8] * 3)
+        self.assertEqual(decode.profile["totals"]["kernel_count"], 3 * 8 * 517)
+        self.check_budgets(decode)
+
+
+@needs_captures
+class LlamaEager(BudgetCheck):
+    @classmethod
+    def setUpClass(cls):
+        cls.path = LLAMA / "nsys.sqlite"
+        cls.bundle = Bundle(cls.path)
+
+    def test_stages_agree_with_nsys(self):
+        projected = {row["Range"]: row for row in csv_rows(LLAMA / "nsys_nvtx_gpu_proj_sum.csv")}
+        kernels = {}
+        for row in csv_rows(LLAMA / "nsys_nvtx_kern_sum.csv"):
+            count, total = kernels.get(row["NVTX Range"], (0, 0))
+            kernels[row["NVTX Range"]] = (
+                count + int(row["Kern Inst"]),
+                total + int(row["Total Time (ns)"]),
+            )
+        for name, label in (("prefill", ":prefill"), ("decode", ":decode_all")):
+            found = instances(self.bundle, name)
+            self.assertEqual(len(found), int(projected[label]["Range Instances"]))
+            self.assertEqual(
+                (sum(count for count, _, _ in found), sum(total for _, total, _ in found)),
+                kernels[label],
+                name,
+            )
+        steps = [i["steps"] for i in stage(self.bundle, "decode")["instances"]]
+        self.assertEqual(steps, [4, 16])
+        self.assertEqual(sum(steps), int(projected[":decode_step"]["Range Instances"]))
+
+    def test_budgets_sum_to_wall_time(self):
+        self.check_budgets(self.bundle)
+
+    def test_the_same_stages_without_annotations(self):
+        found = Bundle(self.path, options=("--no-annotations",))
+        self.assertEqual([i["steps"] for i in stage(found, "decode")["instances"]], [4, 16])
+        self.assertEqual(len(stage(found, "prefill")["instances"]), 2)
+
+
+@needs_captures
+class WithoutAnnotations(BudgetCheck):
+    def test_a_pytorch_trace_of_two_requests(self):
+        found = Bundle(DENSE / "kineto_graph.json.gz")
+        self.assertEqual(len(stage(found, "prefill")["instances"]), 2)
+        self.assertEqual([i["steps"] for i in stage(found, "decode")["instances"]], [24, 24])
+        self.check_budgets(found)
+
+    def test_continuous_batching_gives_steps_of_all_kinds(self):
+        found = Bundle(CAPTURES / "h200-hf" / "hf_continuous_batching.sqlite")
+        kinds = {step["kind"] for step in found.profile["steps"]}
+        self.assertEqual(kinds, {"prefill", "decode", "mixed"})
+        self.check_budgets(found)
+
+    def test_a_resnet_has_no_stages(self):
+        (path,) = (CAPTURES / "public").glob("pytorch+kineto__resnet50*")
+        found = Bundle(path)
+        self.assertEqual(found.profile["stages"], [])
+        self.assertIn("stages_not_found", found.codes())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,25 @@
+#include "testing/read_capture.h"
+
+#include <span>
+#include <string>
+
+#include "base/byte_stream.h"
+#include "readers/detect.h"
+
+namespace llmprof::testing {
+
+Result<Trace> read_capture(const std::filesystem::path& path) {
+  auto stream = open_byte_stream(path);
+  if (!stream) return fail_with(stream.error());
+  std::string head(kHeadBytes, '\0');
+  const auto filled = (*stream)->read(std::span(head));
+  if (!filled) return fail_with(filled.error());
+  head.resize(*filled);
+  const Reader* reader = find_reader(head);
+  if (reader == nullptr) return fail_with(unreadable(path, head));
+  TraceBuilder builder;
+  if (auto read = reader->read(path, builder); !read) return fail_with(read.error());
+  return std::move(builder).freeze();
+}
+
+}  // namespace llmprof::testing
