@@ -44,13 +44,12 @@ int run(const Arguments& arguments) {
 
 // At least `least`; CLI11's own message spells out the range of a double.
 CLI::Validator whole_number(int64_t least) {
-  return CLI::Validator(
-      [least](std::string& text) {
-        const auto number = parse_int(text);
-        if (number && *number >= least) return std::string();
-        return fmt::format("{} is not a whole number of at least {}", text, least);
-      },
-      "");
+  return {[least](std::string& text) {
+            const auto number = parse_int(text);
+            if (number && *number >= least) return std::string();
+            return fmt::format("{} is not a whole number of at least {}", text, least);
+          },
+          ""};
 }
 
 // What ran, for MFU and MBU.

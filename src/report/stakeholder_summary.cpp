@@ -113,6 +113,7 @@ void add_stage_timings_table(const Reported& reported, Document& document) {
   }
   document.add(std::move(table));
   std::vector<std::string> notes;
+  notes.reserve(reported.profile.stages.notes.size());
   for (const StageNote& note : reported.profile.stages.notes) {
     notes.push_back(fmt::format("{}, inside {}: {} ms of kernel time in {}.", note.name,
                                 reported.stages[note.stage].name, ms(note.kernel_sum),
@@ -143,9 +144,9 @@ void add_mfu(const Reported& reported, Document& document) {
   if (stage1) table.columns.push_back(number_column("MFU, Stage 1"));
   bool known = stage1;
   for (size_t i = 0; i < reported.stages.size(); ++i) {
-    static const StageUtilization kUnknown;
+    static const StageUtilization unknown;
     const StageUtilization* found = reported.facts.stages[i].utilization;
-    const StageUtilization& use = found != nullptr ? *found : kUnknown;
+    const StageUtilization& use = found != nullptr ? *found : unknown;
     known = known || use.mfu_wall || use.mbu_wall;
     const std::string bound = use.memory_bound ? "memory" : "compute";
     table.rows.push_back({reported.stages[i].name, percent(use.mfu_wall), percent(use.mfu_busy),

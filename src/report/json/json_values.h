@@ -22,8 +22,10 @@ class JsonObject {
   void add(std::string_view name, Json value) {
     fields_.emplace_back(std::string(name), std::move(value));
   }
-  // Not in braces: those would make it an array of one object.
-  Json take() { return Json(std::move(fields_)); }
+  Json take() {
+    Json json(std::move(fields_));  // braces would make it an array of one object
+    return json;
+  }
 
  private:
   Json::object_t fields_;

@@ -54,9 +54,9 @@ Json shapes_json(const Facts& facts, const OpenedKernel& opened) {
 }
 
 Json kernel_json(const Profile& profile, const Facts& facts, size_t index) {
-  static const OpenedKernel kUnopened;
+  static const OpenedKernel unopened;
   const KernelRow& row = profile.ranking.rows[index];
-  const OpenedKernel& opened = index < profile.opened.size() ? profile.opened[index] : kUnopened;
+  const OpenedKernel& opened = index < profile.opened.size() ? profile.opened[index] : unopened;
   JsonObject json(kKernelFields);
   json.add("kernel_name", to_printable(profile.trace->strings[row.name]));
   json.add("short_name", row.description.short_name);

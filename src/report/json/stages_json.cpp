@@ -63,8 +63,8 @@ Json cost_json(const StageUtilization& use) {
 
 // Every field is there, null where nothing is known of the stage's use of the GPU.
 void add_utilization(Json& json, const StageFacts& facts) {
-  static const StageUtilization kUnknown;
-  const StageUtilization& use = facts.utilization != nullptr ? *facts.utilization : kUnknown;
+  static const StageUtilization unknown;
+  const StageUtilization& use = facts.utilization != nullptr ? *facts.utilization : unknown;
   const bool costed = !use.cost.parts.empty();
   json["flops"] = costed ? Json(use.cost.flops()) : Json(nullptr);
   json["bytes"] = costed ? Json(use.cost.bytes()) : Json(nullptr);

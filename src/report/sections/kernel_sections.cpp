@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "report/numbers.h"
 #include "report/sections/sections.h"
@@ -15,14 +16,14 @@ constexpr size_t kShownShapes = 4;
 constexpr size_t kShownOperators = 20;
 
 const std::vector<StageTime>& times_of(const Profile& profile, size_t row) {
-  static const std::vector<StageTime> kNone;
-  return row < profile.opened.size() ? profile.opened[row].stages : kNone;
+  static const std::vector<StageTime> none;
+  return row < profile.opened.size() ? profile.opened[row].stages : none;
 }
 
-// Prefill and decode where they are among many stages.
+// Those that take most of the time, in their own order.
 std::vector<size_t> shown_stages(const Reported& reported) {
-  std::vector<size_t> shown;
-  for (size_t i = 0; i < reported.stages.size(); ++i) shown.push_back(i);
+  std::vector<size_t> shown(reported.stages.size());
+  std::iota(shown.begin(), shown.end(), 0U);
   std::stable_sort(shown.begin(), shown.end(), [&](size_t a, size_t b) {
     return reported.facts.stages[a].share_of_stage_time >
            reported.facts.stages[b].share_of_stage_time;

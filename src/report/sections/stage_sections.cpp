@@ -62,6 +62,7 @@ Table work_table(const Reported& reported) {
 
 std::vector<std::string> note_lines(const Reported& reported) {
   std::vector<std::string> lines;
+  lines.reserve(reported.profile.stages.notes.size());
   for (const StageNote& note : reported.profile.stages.notes) {
     lines.push_back(fmt::format("{} holds {}: {}, {} ms of kernel time in {}.",
                                 reported.stages[note.stage].name, note.name,
