@@ -103,14 +103,13 @@ std::vector<std::string> what_the_host_did(const Trace& trace, const CallsByThre
   std::vector<std::string> answers(questions.size());
   for (size_t i = 0; i < questions.size(); ++i) {
     const HostQuestion& question = questions[i];
-    if (!question.thread.valid() || question.cause == BudgetPart::unattributed) {
+    const bool recorded = question.thread.valid() && question.launch.valid();
+    if (!recorded || question.cause == BudgetPart::unattributed) {
       answers[i] = kNoRecord;
     } else if (question.cause == BudgetPart::idle_queued) {
       answers[i] = queued_in_words(trace, question);
     } else if (chosen[i].length() > 0) {
       answers[i] = in_words(trace, chosen[i], open[i]);
-    } else if (!question.launch.valid()) {
-      answers[i] = kNoRecord;
     } else {
       // A launch that itself synchronises: cudaMemcpy.
       answers[i] = plain_api_name(trace.strings[trace.launches.api[question.launch.index()]]);

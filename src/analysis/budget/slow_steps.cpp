@@ -73,6 +73,7 @@ std::vector<Growth> growth_of_work(const Trace& trace, const StepWork& slow,
     --found->second.more_calls;
   }
   std::vector<Growth> growths;
+  growths.reserve(by_key.size());
   for (const auto& [key, growth] : by_key) growths.push_back(growth);
   return growths;
 }

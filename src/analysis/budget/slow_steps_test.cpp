@@ -59,7 +59,7 @@ TEST_F(SlowSteps, LeaveSmallDifferencesAlone) {
 // 1400 is 200 above, not more than 3 x 100.
 TEST_F(SlowSteps, LeaveAWideSpreadAlone) {
   t_.instance(t_.stage("decode"), 0, 0);
-  for (int i = 0; i < 5; ++i) step(100 * i);
+  for (Nanoseconds i = 0; i < 5; ++i) step(100 * i);
   EXPECT_TRUE(found().empty());
 }
 

@@ -77,7 +77,7 @@ TEST_F(Findings, PointOutsideOfGraphsWhereGraphsAreUsed) {
     t_.step(at, at + 1000);
     t_.launched("mul", at, at, at + 10);
     const uint32_t graph = t_.call("cudaGraphLaunch_v10000", at + 300, at + 400);
-    for (int node = 0; node < 3; ++node) {
+    for (Nanoseconds node = 0; node < 3; ++node) {
       t_.kernel("gemm", at + 400 + 200 * node, at + 600 + 200 * node, graph);
     }
   }
@@ -134,7 +134,7 @@ TEST_F(Findings, TellAStallApartFromLateLaunches) {
 
 TEST_F(Findings, CountSmallKernelsAndCopies) {
   t_.instance(t_.stage("decode"), 0, 1000);
-  for (int step = 0; step < 2; ++step) {
+  for (Nanoseconds step = 0; step < 2; ++step) {
     const Nanoseconds at = 500 * step;
     t_.step(at, at + 500);
     t_.launched("mul", 0, at, at + 20);

@@ -26,7 +26,8 @@ class Recoverable : public ::testing::Test {
     for (const Nanoseconds start : {0, 2000}) {
       const Nanoseconds longer = start == 0 ? 0 : 40;
       t_.instance(stage, start, start + 1000);
-      for (int step = 0; step < 2; ++step) t_.step(start + step * 500, start + step * 500 + 500);
+      for (Nanoseconds step = 0; step < 2; ++step)
+        t_.step(start + step * 500, start + step * 500 + 500);
       t_.launched("gemm", start, start, start + 400 + longer);
       t_.launched("attention", start, start + 440, start + 540);
       t_.launched("norm", start, start + 540, start + 590);
