@@ -115,7 +115,7 @@ class Program {
   }
 
   const Stages& detect() {
-    const KernelRulesText text{"rules", std::string(kRules)};
+    const ConfText text{"rules", std::string(kRules)};
     const auto rules = KernelRules::parse(std::span(&text, 1));
     EXPECT_TRUE(rules) << rules.error().message;
     frozen_ = trace_.freeze();

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "analysis/ranking/metric_join.h"
-#include "testing/captured_trace.h"
+#include "testing/read_capture.h"
 #include "testing/shared_captures.h"
 
 namespace llmprof {
@@ -133,7 +133,7 @@ TEST_F(RooflineTest, SaysWhatWouldGiveIt) {
 
 // A capture's ranking and its roofline, with the kernels found by the beginning of their name.
 struct Placed {
-  explicit Placed(const std::filesystem::path& path) : trace(testing::captured_trace({path})) {
+  explicit Placed(const std::filesystem::path& path) : trace(testing::read_capture(path).value()) {
     const auto rules = KernelRules::load({});
     EXPECT_TRUE(rules);
     ranking = rank_kernels(trace, DescribedNames(trace, *rules));
