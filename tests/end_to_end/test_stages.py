@@ -2,6 +2,7 @@
 calculations by hand."""
 import csv
 import decimal
+import re
 import sqlite3
 import unittest
 
@@ -199,17 +200,64 @@ class WithoutAnnotations(BudgetCheck):
         self.assertEqual([i["steps"] for i in stage(found, "decode")["instances"]], [24, 24])
         self.check_budgets(found)
 
-    def test_continuous_batching_gives_steps_of_all_kinds(self):
+    def test_continuous_batching_fits_24_new_tokens_a_request(self):
         found = Bundle(CAPTURES / "h200-hf" / "hf_continuous_batching.sqlite")
-        kinds = {step["kind"] for step in found.profile["steps"]}
-        self.assertEqual(kinds, {"prefill", "decode", "mixed"})
         self.check_budgets(found)
+        steps = [(s["kind"], s["batch"], s["tokens"]) for s in found.profile["steps"]]
+        # Its program's requests: two of 900 and 60 tokens, then ten of 5,420 together. Each call takes all
+        # of its prompts in one pass, so that none is mixed (h200-serving has such).
+        self.assertEqual(
+            steps,
+            [("prefill", 2, 960)] + [("decode", 2, 2)] * 23
+            + [("prefill", 10, 5420)] + [("decode", 10, 10)] * 23,
+        )
+        self.assertEqual(sum(batch for _, batch, _ in steps), 24 * 2 + 24 * 10)
 
     def test_a_resnet_has_no_stages(self):
         (path,) = (CAPTURES / "public").glob("pytorch+kineto__resnet50*")
         found = Bundle(path)
         self.assertEqual(found.profile["stages"], [])
         self.assertIn("stages_not_found", found.codes())
+
+
+class OwnCaptures(BudgetCheck):
+    """What is in the repository, so that it holds everywhere."""
+
+    def test_a_decoder_equals_plain_sql(self):
+        path = DATA / "h200-decoder" / "nsys.sqlite"
+        for options in ((), ("--no-annotations",)):
+            bundle = Bundle(path, options=options)
+            self.check_budgets(bundle)
+            self.assertEqual([i["steps"] for i in stage(bundle, "decode")["instances"]], [8, 8])
+            for name, label in (("prefill", "prefill"), ("decode", "decode_all")):
+                truth = ranges_by_sql(path, label)
+                found = instances(bundle, name)
+                self.assertEqual([item[:2] for item in found], [item[:2] for item in truth], options)
+                if not options:
+                    self.assertEqual(found, truth)
+
+    def test_mixed_steps_are_what_the_engine_says(self):
+        path = DATA / "h200-serving" / "nsys.sqlite"
+        database = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
+        labels = [
+            re.fullmatch(r"execute_context_(\d+)\((\d+)\)_generation_(\d+)\((\d+)\)", text)
+            for (text,) in database.execute(
+                "SELECT coalesce(text, (SELECT value FROM StringIds WHERE id = textId)) FROM NVTX_EVENTS "
+                "WHERE eventType = 59 ORDER BY start"
+            )
+        ]
+        database.close()
+        truth = []
+        for label in labels:
+            prompts, prompt_tokens, going_on, new_tokens = map(int, label.groups())
+            kind = "mixed" if prompts and going_on else "prefill" if prompts else "decode"
+            truth.append((kind, prompts + going_on, prompt_tokens + new_tokens))
+        self.assertEqual({kind for kind, _, _ in truth}, {"prefill", "mixed", "decode"})
+        for options in ((), ("--no-annotations",)):
+            bundle = Bundle(path, options=options)
+            self.check_budgets(bundle)
+            found = [(s["kind"], s["batch"], s["tokens"]) for s in bundle.profile["steps"]]
+            self.assertEqual(found, truth, options)
 
 
 if __name__ == "__main__":
