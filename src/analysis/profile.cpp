@@ -69,7 +69,7 @@ Stages find_stages(const Trace& trace, const AnalysisRules& rules, const Describ
   if (trace.kernels.size() == 0) {
     Stages none;
     none.reason =
-        "stages need a timeline: capture one with nsys, PyTorch's profiler or `llmprof run`";
+        "stages need a timeline: capture one with nsys or with PyTorch's profiler";
     return none;
   }
   Stages detected = detected_stages(trace, names, diagnostics);
