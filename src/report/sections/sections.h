@@ -12,11 +12,10 @@ namespace llmprof {
 // A profile with all that reports say about it.
 struct Reported {
   explicit Reported(const Profile& of)
-      : profile(of), facts(derive_facts(of)), names(of), stages(of.stages.stages) {}
+      : profile(of), facts(derive_facts(of)), stages(of.stages.stages) {}
 
   const Profile& profile;
   Facts facts;
-  KernelNames names;
   const std::vector<Stage>& stages;
 };
 
