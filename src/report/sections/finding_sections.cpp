@@ -132,12 +132,13 @@ void add_findings(const Reported& reported, Document& document) {
     return;
   }
   Table table;
-  table.columns = {number_column("no."),
-                   text_column("finding"),
-                   text_column("stage"),
-                   number_column("recoverable (ms a request)"),
-                   number_column("share of the stage's wall"),
-                   number_column("recoverable (ms a token)")};
+  table.columns = {
+      number_column("no."),
+      text_column("finding"),
+      text_column("stage"),
+      number_column(fmt::format("recoverable (ms {})", instance_words(reported.profile))),
+      number_column("share of the stage's wall"),
+      number_column("recoverable (ms a token)")};
   for (size_t i = 0; i < findings.size(); ++i) {
     const Finding& finding = findings[i];
     table.rows.push_back({std::to_string(i + 1), finding.title, finding.stage,
