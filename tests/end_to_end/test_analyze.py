@@ -299,7 +299,10 @@ class Usage(unittest.TestCase):
                 [str(report) for report in reports],
             )
             # The converted export holds the program's environment, and is gone.
-            self.assertEqual(sorted(bundle.files), ["kernels.md", "profile.json"])
+            self.assertEqual(
+                sorted(bundle.files),
+                ["kernels.md", "operators.md", "profile.json", "report.md", "stakeholder_summary.md"],
+            )
 
     def test_json_prints_the_profile(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -139,7 +139,7 @@ void add_slow_steps(const Reported& reported, Document& document) {
   }
   const auto& slow_steps = reported.profile.budgets.slow_steps;
   if (slow_steps.empty()) {
-    document.add(Paragraph{"No step is slower than the median one of its stage."});
+    document.add(Paragraph{"No step stands out above the median one of its stage."});
     return;
   }
   Table table;
