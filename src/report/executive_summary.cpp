@@ -71,10 +71,13 @@ std::string time_sentence(const Reported& reported) {
                                  reported.stages[stage].name, percent(facts.share_of_stage_time));
   if (facts.busy_share) {
     text += fmt::format("; there the GPU is busy {} of the time", percent(facts.busy_share));
-    if (const BudgetRow* part = largest_part(facts, false)) {
-      text += fmt::format(", and the largest part is {} ({} of its wall time)",
-                          plain_part_name(part->part), percent(part->share));
-    }
+  }
+  if (!facts.budget.empty()) {
+    const BudgetRow& largest = facts.budget.front();
+    text +=
+        fmt::format("{} {} ({} of its wall time)",
+                    is_idle(largest.part) ? ", and most is lost to" : ", and the largest part is",
+                    plain_part_name(largest.part), percent(largest.share));
   }
   return text + ".";
 }
@@ -111,9 +114,10 @@ std::string first_fix_sentence(const Reported& reported) {
   if (findings.empty()) return {};
   const Finding& first = findings.front();
   return fmt::format(
-      "Fix first: {}; that can bring {} ms a request at the most ({} of the wall "
+      "Fix first: {}; that can bring {} ms {} at the most ({} of the wall "
       "time of {}).",
-      first.title, ms(first.recoverable), percent(first.share_of_wall), first.stage);
+      first.title, ms(first.recoverable), instance_words(reported.profile),
+      percent(first.share_of_wall), first.stage);
 }
 
 // What the reader must know before trusting the rest.

@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <map>
 
-#include "base/text.h"
-
 namespace llmprof {
 namespace {
 
 constexpr double kNanosecondsPerSecond = 1e9;
 constexpr double kNanosecondsPerMillisecond = 1e6;
-constexpr size_t kLongestName = 60;
 
 std::optional<double> ratio(double part, double whole) {
   if (whole <= 0) return std::nullopt;
@@ -224,20 +221,6 @@ std::optional<double> tokens_per_second(const BatchTime& batch) {
 
 double per_pass(const LayerRow& row, Nanoseconds time) {
   return static_cast<double>(time) / static_cast<double>(std::max<uint64_t>(row.passes, 1));
-}
-
-KernelNames::KernelNames(const Profile& profile) : profile_(&profile) {
-  for (size_t i = 0; i < profile.ranking.rows.size(); ++i) {
-    rows_.emplace(profile.ranking.rows[i].name, i);
-  }
-}
-
-std::string KernelNames::operator[](StringId name) const {
-  if (!name.valid()) return {};
-  if (const auto row = rows_.find(name); row != rows_.end()) {
-    return profile_->ranking.rows[row->second].description.short_name;
-  }
-  return shortened(to_printable(profile_->trace->strings[name]), kLongestName);
 }
 
 }  // namespace llmprof

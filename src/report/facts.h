@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "analysis/profile.h"
@@ -86,17 +85,5 @@ std::optional<double> time_per_token(const Facts& facts, const std::vector<Stage
 std::optional<double> tokens_per_second(const BatchTime& batch);
 
 double per_pass(const LayerRow& row, Nanoseconds time);
-
-// Short names of a profile's kernels.
-class KernelNames {
- public:
-  explicit KernelNames(const Profile& profile);
-  // Empty for no name.
-  [[nodiscard]] std::string operator[](StringId name) const;
-
- private:
-  const Profile* profile_;
-  std::unordered_map<StringId, size_t> rows_;
-};
 
 }  // namespace llmprof

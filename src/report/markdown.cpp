@@ -28,18 +28,18 @@ class Writer {
     out_ += std::string(static_cast<size_t>(std::clamp(heading.level, 1, 6)), '#') + ' ' +
             markdown_text(heading.text) + "\n\n";
   }
-  void operator()(const Paragraph& paragraph) { out_ += markdown_text(paragraph.text) + "\n\n"; }
+  void operator()(const Paragraph& paragraph) { out_ += markdown_prose(paragraph.text) + "\n\n"; }
   void operator()(const Callout& callout) {
     out_ += callout.kind == Callout::Kind::warning ? "> [!WARNING]\n" : "> [!NOTE]\n";
-    out_ += "> " + markdown_text(callout.text) + "\n\n";
+    out_ += "> " + markdown_prose(callout.text) + "\n\n";
   }
   void operator()(const BulletList& list) {
-    for (const std::string& item : list.items) out_ += "- " + markdown_text(item) + '\n';
+    for (const std::string& item : list.items) out_ += "- " + markdown_prose(item) + '\n';
     out_ += '\n';
   }
   void operator()(const LinkList& list) {
     for (const auto& [file, about] : list.links) {
-      out_ += "- [" + markdown_text(file) + "](" + file + "): " + markdown_text(about) + '\n';
+      out_ += "- [" + markdown_text(file) + "](" + file + "): " + markdown_prose(about) + '\n';
     }
     out_ += '\n';
   }
@@ -70,6 +70,23 @@ class Writer {
   std::string out_;
 };
 
+// Inside a table a pipe ends the cell even in code, unless escaped.
+std::string code_span(std::string_view text, bool in_table) {
+  const std::string clean = to_printable(text);
+  size_t longest = 0;
+  size_t run = 0;
+  std::string code;
+  for (const char c : clean) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+    if (c == '|' && in_table) code += '\\';
+    code += c;
+  }
+  const std::string fence(longest + 1, '`');
+  const bool padded = clean.starts_with('`') || clean.ends_with('`');
+  return fence + (padded ? " " : "") + code + (padded ? " " : "") + fence;
+}
+
 }  // namespace
 
 std::string markdown_text(std::string_view text) {
@@ -91,22 +108,19 @@ std::string markdown_text(std::string_view text) {
   return escaped;
 }
 
-std::string markdown_code(std::string_view text) {
-  const std::string clean = to_printable(text);
-  size_t longest = 0;
-  size_t run = 0;
-  std::string code;
-  for (const char c : clean) {
-    run = c == '`' ? run + 1 : 0;
-    longest = std::max(longest, run);
-    // Inside a table a pipe ends the cell even in code, unless escaped.
-    if (c == '|') code += '\\';
-    code += c;
+std::string markdown_prose(std::string_view text) {
+  std::string prose;
+  while (true) {
+    const size_t open = text.find('`');
+    const size_t close = open == std::string_view::npos ? open : text.find('`', open + 1);
+    if (close == std::string_view::npos || close == open + 1) return prose + markdown_text(text);
+    prose += markdown_text(text.substr(0, open));
+    prose += code_span(text.substr(open + 1, close - open - 1), false);
+    text.remove_prefix(close + 1);
   }
-  const std::string fence(longest + 1, '`');
-  const bool padded = clean.starts_with('`') || clean.ends_with('`');
-  return fence + (padded ? " " : "") + code + (padded ? " " : "") + fence;
 }
+
+std::string markdown_code(std::string_view text) { return code_span(text, true); }
 
 std::string to_markdown(const Document& document) {
   Writer writer;

@@ -12,6 +12,9 @@ namespace llmprof {
 std::string to_markdown(const Document& document);
 
 std::string markdown_text(std::string_view text);
+// Text outside of tables, where `a command` is shown as typed.
+std::string markdown_prose(std::string_view text);
+// For a table's cell.
 std::string markdown_code(std::string_view text);
 
 }  // namespace llmprof

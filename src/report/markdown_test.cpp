@@ -21,6 +21,12 @@ TEST(Markdown, EscapesUnderscoresAtTheEdgeOfAWord) {
   EXPECT_EQ(markdown_text("total_ms of __half and x_"), "total_ms of \\_\\_half and x\\_");
 }
 
+TEST(Markdown, ShowsCommandsInProseAsTyped) {
+  EXPECT_EQ(markdown_prose("run `nsys -t <x>` *now*"), "run `nsys -t <x>` \\*now\\*");
+  EXPECT_EQ(markdown_prose("`anonymous namespace'::k"), "\\`anonymous namespace'::k");
+  EXPECT_EQ(markdown_prose("`` x"), "\\`\\` x");
+}
+
 TEST(Markdown, LinksFiles) {
   Document document;
   document.add(LinkList{{{"kernels.md", "every kernel"}}});

@@ -13,7 +13,6 @@ constexpr int kIndent = 2;
 
 std::string to_profile_json(const Profile& profile, std::string_view tool_version) {
   const Facts facts = derive_facts(profile);
-  const KernelNames names(profile);
   JsonObject json(kSections);
   json.add("schema_version", kSchemaVersion);
   json.add("tool", {{"name", "llmprof"}, {"version", tool_version}});
@@ -36,7 +35,8 @@ std::string to_profile_json(const Profile& profile, std::string_view tool_versio
   json.add("roofline", roofline_json(profile));
   json.add("operators", operators_json(profile));
   json.add("operators_found", operators_found_json(profile));
-  json.add("gaps", gaps_json(profile, facts, names));
+  json.add("gaps", gaps_json(profile, facts));
+  json.add("repeated_gaps", repeated_gaps_json(profile, facts));
   json.add("slow_steps", slow_steps_json(profile, facts));
   json.add("layers", layers_json(profile));
   json.add("layer_summary", layer_summary_json(profile, facts));

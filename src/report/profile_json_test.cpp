@@ -47,7 +47,7 @@ TEST(ProfileJson, NumbersInstancesByTheirStage) {
   EXPECT_EQ(json["gaps"][0]["instance"], 2);
   EXPECT_EQ(json["gaps"][0]["step_of_instance"], 2);
   EXPECT_EQ(json["gaps"][0]["after_start_ms"], 4.5);
-  EXPECT_EQ(json["gaps"][0]["kernel_after"], "GEMM 128x272 sm90 (nvjet bf16, TNT)");
+  EXPECT_EQ(json["gaps"][0]["work_after"], "GEMM 128x272 sm90 (nvjet bf16, TNT)");
 }
 
 TEST(ProfileJson, OpensKernels) {

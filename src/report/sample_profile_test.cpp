@@ -153,7 +153,7 @@ void add_stages(Profile& profile) {
   stages.coverage = {30, 24, 27 * kMillisecond, 26 * kMillisecond};
   stages.reason = "NVTX ranges of the default domain";
   stages.notes = {{0, "vision_tower", 3, 900000, 6, 750000}};
-  profile.budgets.stages = {{0, 2, {}}, {1, 2, {}}};
+  profile.budgets.stages = {{0, 2, {}, {}, {}}, {1, 2, {}, {}, {}}};
   for (size_t i = 0; i < kBudgetParts; ++i) {
     profile.budgets.stages[0].total[i] = 2 * prefill[i];
     profile.budgets.stages[1].total[i] = fast[i] + slow[i];
@@ -173,7 +173,10 @@ void add_details(SampleProfile& sample) {
   gap.kernel_before = attention;
   gap.kernel_after = gemm;
   gap.host = "aten::item in sample";
+  gap.work_before = profile.ranking.rows[1].description.short_name;
+  gap.work_after = profile.ranking.rows[0].description.short_name;
   profile.budgets.gaps = {gap};
+  profile.budgets.repeated_gaps = {{gap, 6, 7000000}};
   profile.budgets.slow_steps = {
       {StepId(10), 2000000, {{"gap before GEMM 128x272 sm90 (nvjet bf16, TNT)", 2000000}}}};
   const StageTime prefill = {3, 13500000, 2, 9000000};
@@ -218,7 +221,10 @@ void add_utilization(Profile& profile) {
   model.vocabulary = 32000;
   model.layers.resize(8);
   use.model = model;
-  use.gpu = GpuSpec{"H200 SXM", 4.8e12, 989e12, {}, {}, {}, {}, {}};
+  use.gpu.emplace();
+  use.gpu->name = "H200 SXM";
+  use.gpu->memory_bandwidth = 4.8e12;
+  use.gpu->tensor_bf16 = 989e12;
   use.workload.prompt_tokens = TokenCount{777, "--prompt-tokens"};
   use.workload.new_tokens = TokenCount{4, "number of decode steps"};
   use.workload.batch = TokenCount{2, "--batch"};
@@ -357,7 +363,7 @@ SampleProfile serving_sample() {
   stages.by_batch = {{5, summarise({2000000})}, {6, summarise({2000000, 2000000})}};
   stages.time_per_output_token = stages.stages[1].wall;
   stages.coverage = {30, 30, 27 * kMillisecond, 20 * kMillisecond};
-  profile.budgets.stages = {{0, 1, parts}, {1, 3, {}}};
+  profile.budgets.stages = {{0, 1, parts, {}, {}}, {1, 3, {}, {}, {}}};
   for (size_t i = 0; i < kBudgetParts; ++i) profile.budgets.stages[1].total[i] = 3 * parts[i];
   profile.utilization.why_not = "no model was named; give --model";
   return sample;

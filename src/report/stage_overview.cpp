@@ -86,8 +86,8 @@ void add_finding_overview(const Reported& reported, Document& document) {
   BulletList list;
   for (size_t i = 0; i < std::min(kShownFindings, findings.size()); ++i) {
     const Finding& finding = findings[i];
-    list.items.push_back(fmt::format("{}: up to {} ms a request, {} of {}'s wall. Do: {}",
-                                     finding.title, ms(finding.recoverable),
+    list.items.push_back(fmt::format("{}: up to {} ms {}, {} of {}'s wall. Do: {}", finding.title,
+                                     ms(finding.recoverable), instance_words(reported.profile),
                                      percent(finding.share_of_wall), finding.stage,
                                      clause(finding.advice)));
   }

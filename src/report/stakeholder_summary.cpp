@@ -218,9 +218,10 @@ void add_recommendations(const Reported& reported, Document& document) {
     return;
   }
   Table table;
-  table.columns = {text_column("what was found"), text_column("what to do"), text_column("stage"),
-                   number_column("brings at the most (ms a request)"),
-                   number_column("share of the stage's wall")};
+  table.columns = {
+      text_column("what was found"), text_column("what to do"), text_column("stage"),
+      number_column(fmt::format("brings at the most (ms {})", instance_words(reported.profile))),
+      number_column("share of the stage's wall")};
   for (size_t i = 0; i < std::min(kShownRows, findings.size()); ++i) {
     const Finding& finding = findings[i];
     table.rows.push_back({finding.title, finding.advice, finding.stage, ms(finding.recoverable),

@@ -300,9 +300,9 @@ class Usage(unittest.TestCase):
             )
             # The converted export holds the program's environment, and is gone.
             self.assertEqual(
-            sorted(bundle.files),
-            ["kernels.md", "operators.md", "profile.json", "report.md", "stakeholder_summary.md"],
-        )
+                sorted(bundle.files),
+                ["kernels.md", "operators.md", "profile.json", "report.md", "stakeholder_summary.md"],
+            )
 
     def test_json_prints_the_profile(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -155,6 +155,31 @@ class Reports(unittest.TestCase):
                                         "cuda_total_ms", "cuda_self_ms", "mean_ms"])
         self.assertEqual(table.rows[1][0], "my|op <x>")
 
+    def test_every_field_is_documented(self):
+        schema = (ROOT / "docs" / "profile-schema.md").read_text(encoding="utf-8")
+        documented = set(re.findall(r"[a-z][a-z0-9_]*", schema))
+        # Objects whose names are a capture's own: parts, metrics, classes, stages.
+        free = {("instances", "budget_ns"), ("kernels", "metrics"), ("layers", "classes"),
+                ("kernels", "stages")}
+
+        def fields(value, parent=""):
+            if isinstance(value, dict):
+                for name, inner in value.items():
+                    yield name
+                    if (parent, name) in free and isinstance(inner, dict):
+                        for each in inner.values():
+                            yield from fields(each, name)
+                    else:
+                        yield from fields(inner, name)
+            elif isinstance(value, list):
+                for inner in value:
+                    yield from fields(inner, parent)
+
+        for name, files in self.reports.items():
+            with self.subTest(name):
+                used = set(fields(json.loads(files["profile.json"])))
+                self.assertEqual(used - documented, set())
+
     def test_budgets_sum_to_wall(self):
         for name, files in self.reports.items():
             for stage in json.loads(files["profile.json"])["stages"]:

@@ -11,6 +11,23 @@ const std::string& stage_of(const Stages& stages, InstanceId instance) {
 
 Json index_or_null(StepId step) { return step.valid() ? Json(step.index()) : Json(nullptr); }
 
+Json gap_json(const Profile& profile, const Facts& facts, const IdleGap& gap) {
+  const Stages& stages = profile.stages;
+  const StageInstance& instance = stages.instances[gap.instance.index()];
+  return {{"stage", to_printable(stage_of(stages, gap.instance))},
+          {"instance", facts.instance_of_stage[gap.instance.index()]},
+          {"step", index_or_null(gap.step)},
+          {"step_of_instance",
+           gap.step.valid() ? Json(gap.step.index() - instance.first_step) : Json(nullptr)},
+          {"after_start_ms", milliseconds(gap.start - instance.start)},
+          {"ms", milliseconds(gap.end - gap.start)},
+          {"between_steps", gap.between_steps},
+          {"cause", budget_part_name(static_cast<size_t>(gap.cause))},
+          {"work_before", text_or_null(gap.work_before)},
+          {"work_after", text_or_null(gap.work_after)},
+          {"host", text_or_null(gap.host)}};
+}
+
 }  // namespace
 
 Json steps_json(const Profile& profile, const Facts& facts) {
@@ -34,23 +51,20 @@ Json steps_json(const Profile& profile, const Facts& facts) {
   return rows;
 }
 
-Json gaps_json(const Profile& profile, const Facts& facts, const KernelNames& names) {
-  const Stages& stages = profile.stages;
+Json gaps_json(const Profile& profile, const Facts& facts) {
   Json rows = Json::array();
-  for (const IdleGap& gap : profile.budgets.gaps) {
-    const StageInstance& instance = stages.instances[gap.instance.index()];
-    rows.push_back(
-        {{"stage", to_printable(stage_of(stages, gap.instance))},
-         {"instance", facts.instance_of_stage[gap.instance.index()]},
-         {"step", index_or_null(gap.step)},
-         {"step_of_instance",
-          gap.step.valid() ? Json(gap.step.index() - instance.first_step) : Json(nullptr)},
-         {"after_start_ms", milliseconds(gap.start - instance.start)},
-         {"ms", milliseconds(gap.end - gap.start)},
-         {"cause", budget_part_name(static_cast<size_t>(gap.cause))},
-         {"kernel_before", text_or_null(names[gap.kernel_before])},
-         {"kernel_after", text_or_null(names[gap.kernel_after])},
-         {"host", text_or_null(gap.host)}});
+  for (const IdleGap& gap : profile.budgets.gaps) rows.push_back(gap_json(profile, facts, gap));
+  return rows;
+}
+
+Json repeated_gaps_json(const Profile& profile, const Facts& facts) {
+  Json rows = Json::array();
+  for (const RepeatedGap& gap : profile.budgets.repeated_gaps) {
+    Json longest = gap_json(profile, facts, gap.longest);
+    rows.push_back({{"stage", longest["stage"]},
+                    {"count", gap.count},
+                    {"total_ms", milliseconds(gap.total)},
+                    {"longest", std::move(longest)}});
   }
   return rows;
 }

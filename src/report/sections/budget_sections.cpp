@@ -6,6 +6,7 @@
 namespace llmprof {
 namespace {
 
+constexpr size_t kShownGaps = 5;  // of each stage
 constexpr std::string_view kNeedsTimeline =
     "Needs stages on a timeline with the CUDA calls that launched its kernels (nsys SQLite, a "
     "PyTorch trace).";
@@ -35,13 +36,28 @@ std::string place(const Reported& reported, InstanceId instance, StepId step) {
   return text;
 }
 
-std::string between(const Reported& reported, const IdleGap& gap) {
-  const std::string before = reported.names[gap.kernel_before];
-  const std::string after = reported.names[gap.kernel_after];
-  if (before.empty() && after.empty()) return {};
-  if (before.empty()) return "before " + after;
-  if (after.empty()) return "after " + before;
-  return before + " ... " + after;
+std::string between(const IdleGap& gap) {
+  if (gap.work_before.empty() && gap.work_after.empty()) return {};
+  if (gap.work_before.empty()) return "before " + gap.work_after;
+  if (gap.work_after.empty()) return "after " + gap.work_before;
+  return gap.work_before + " ... " + gap.work_after;
+}
+
+Table repeated_gap_table(const Reported& reported) {
+  const Stages& stages = reported.profile.stages;
+  Table table;
+  table.columns = {
+      text_column("stage"),          number_column("times"), number_column("idle in all (ms)"),
+      number_column("longest (ms)"), text_column("cause"),   text_column("between"),
+      text_column("host was in")};
+  for (const RepeatedGap& gap : reported.profile.budgets.repeated_gaps) {
+    const StageInstance& instance = stages.instances[gap.longest.instance.index()];
+    table.rows.push_back({stages.stages[instance.stage].name, grouped(gap.count), ms(gap.total),
+                          ms(gap.longest.length()),
+                          std::string(budget_part_name(static_cast<size_t>(gap.longest.cause))),
+                          between(gap.longest), gap.longest.host});
+  }
+  return table;
 }
 
 std::string reasons(const SlowStep& slow) {
@@ -93,17 +109,22 @@ void add_idle_gaps(const Reported& reported, Document& document) {
                    number_column("at (ms after the stage's start)"),
                    number_column("idle (ms)"),
                    text_column("cause"),
-                   text_column("between kernels"),
+                   text_column("between"),
                    text_column("host was in")};
+  std::vector<size_t> shown(stages.stages.size(), 0);
   for (const IdleGap& gap : budgets.gaps) {
     const StageInstance& instance = stages.instances[gap.instance.index()];
-    table.rows.push_back({stages.stages[instance.stage].name,
-                          place(reported, gap.instance, gap.step), ms(gap.start - instance.start),
-                          ms(gap.end - gap.start),
-                          std::string(budget_part_name(static_cast<size_t>(gap.cause))),
-                          between(reported, gap), gap.host});
+    if (++shown[instance.stage] > kShownGaps) continue;
+    table.rows.push_back(
+        {stages.stages[instance.stage].name, place(reported, gap.instance, gap.step),
+         ms(gap.start - instance.start), ms(gap.end - gap.start),
+         std::string(budget_part_name(static_cast<size_t>(gap.cause))), between(gap), gap.host});
   }
   document.add(std::move(table));
+  if (!budgets.repeated_gaps.empty()) {
+    document.add(Paragraph{"Gaps that come back at the same place, warm-ups left out:"});
+    document.add(repeated_gap_table(reported));
+  }
 }
 
 void add_slow_steps(const Reported& reported, Document& document) {
@@ -118,7 +139,7 @@ void add_slow_steps(const Reported& reported, Document& document) {
   }
   const auto& slow_steps = reported.profile.budgets.slow_steps;
   if (slow_steps.empty()) {
-    document.add(Paragraph{"No step is slower than the median one of its stage."});
+    document.add(Paragraph{"No step stands out above the median one of its stage."});
     return;
   }
   Table table;

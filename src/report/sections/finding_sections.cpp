@@ -9,6 +9,7 @@ namespace llmprof {
 namespace {
 
 constexpr size_t kShownRooflines = 20;
+constexpr double kWorthARow = 0.01;  // of wall
 
 std::string share_of_peak(const std::optional<double>& percentage) {
   constexpr double kPercent = 100;
@@ -68,6 +69,7 @@ Table recoverable_table(const StageRecoverable& stage) {
   if (tokens) table.columns.push_back(number_column("recoverable (ms a token)"));
   table.columns.push_back(text_column("the floor"));
   for (const RecoverablePart& part : stage.parts) {
+    if (part.recoverable() < kWorthARow * stage.wall) continue;
     auto& row = table.rows.emplace_back();
     row = {std::string(budget_part_name(part.part)), ms(part.time), ms(part.floor),
            ms(part.recoverable())};
@@ -109,10 +111,11 @@ void add_recoverable(const Reported& reported, Document& document) {
   }
   document.add(Paragraph{
       "Time of an instance above its floor, which is the least time that part could take. An upper "
-      "bound, not a promise."});
+      "bound, not a promise. Parts with less than a hundredth of wall to recover are in "
+      "profile.json only."});
   for (const StageRecoverable& stage : reported.profile.recoverable) {
     document.add(Heading{3, "Recoverable in " + reported.stages[stage.stage].name});
-    document.add(recoverable_table(stage));
+    if (Table table = recoverable_table(stage); !table.rows.empty()) document.add(std::move(table));
     std::string text = fmt::format("Wall time {} ms", ms(stage.wall));
     if (stage.bound) {
       text += fmt::format("; the hardware's own bound, end to end, is {} ms", ms(*stage.bound));
@@ -129,12 +132,13 @@ void add_findings(const Reported& reported, Document& document) {
     return;
   }
   Table table;
-  table.columns = {number_column("no."),
-                   text_column("finding"),
-                   text_column("stage"),
-                   number_column("recoverable (ms a request)"),
-                   number_column("share of the stage's wall"),
-                   number_column("recoverable (ms a token)")};
+  table.columns = {
+      number_column("no."),
+      text_column("finding"),
+      text_column("stage"),
+      number_column(fmt::format("recoverable (ms {})", instance_words(reported.profile))),
+      number_column("share of the stage's wall"),
+      number_column("recoverable (ms a token)")};
   for (size_t i = 0; i < findings.size(); ++i) {
     const Finding& finding = findings[i];
     table.rows.push_back({std::to_string(i + 1), finding.title, finding.stage,

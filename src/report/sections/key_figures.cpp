@@ -58,7 +58,7 @@ void add_key_figures(const Reported& reported, Document& document) {
   if (!profile.findings.empty()) {
     const Finding& first = profile.findings.front();
     figures.add("most to gain", ms(first.recoverable) + " ms",
-                fmt::format("a request, at the most: {}", first.title));
+                fmt::format("{}, at the most: {}", instance_words(profile), first.title));
   }
   figures.add("kernels", grouped(profile.totals.kernel_count), "in the whole capture");
   figures.add("kernel time", ms(profile.totals.kernel_sum) + " ms", "in the whole capture");

@@ -8,7 +8,7 @@
 namespace llmprof {
 namespace {
 
-constexpr size_t kShownLayers = 8;
+constexpr size_t kShownLayers = 5;
 constexpr size_t kShownClasses = 3;
 
 std::string largest_classes(const LayerRow& row) {

@@ -9,6 +9,10 @@ const BudgetRow* largest_part(const StageFacts& facts, bool idle) {
   return nullptr;
 }
 
+std::string_view instance_words(const Profile& profile) {
+  return profile.stages.serving ? "a step" : "a request";
+}
+
 std::string_view plain_part_name(size_t part) {
   if (part < kClassParts) {
     switch (static_cast<KernelClass>(part)) {

@@ -12,11 +12,10 @@ namespace llmprof {
 // A profile with all that reports say about it.
 struct Reported {
   explicit Reported(const Profile& of)
-      : profile(of), facts(derive_facts(of)), names(of), stages(of.stages.stages) {}
+      : profile(of), facts(derive_facts(of)), stages(of.stages.stages) {}
 
   const Profile& profile;
   Facts facts;
-  KernelNames names;
   const std::vector<Stage>& stages;
 };
 
@@ -53,6 +52,8 @@ Table operator_table(const Profile& profile, size_t rows);
 // The longest kernels by grid and block: `products` keeps to matrix products.
 Table shape_table(const Reported& reported, size_t kernels, bool products);
 
+// "a request"; under continuous batching "a step".
+std::string_view instance_words(const Profile& profile);
 // A part of the budget for people who write no kernels: "matrix products".
 std::string_view plain_part_name(size_t part);
 

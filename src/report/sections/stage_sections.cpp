@@ -111,11 +111,10 @@ void add_stage_timings(const Reported& reported, Document& document) {
       "graph replays), the kernel sum counts it in full."});
   document.add(work_table(reported));
   if (auto lines = note_lines(reported); !lines.empty()) document.add(BulletList{std::move(lines)});
-  std::string found = "How they were found";
-  if (stages.confidence) found += fmt::format(" (sure to {})", percent(*stages.confidence));
-  found += stages.reason.empty() ? "."
-                                 : ": " + stages.reason + (stages.reason.ends_with('.') ? "" : ".");
-  document.add(Paragraph{found + " " + coverage_sentence(reported)});
+  std::string found;
+  if (!stages.reason.empty()) found = "How they were found: " + clause(stages.reason) + " ";
+  if (stages.confidence) found += fmt::format("Sure to {}. ", percent(*stages.confidence));
+  document.add(Paragraph{found + coverage_sentence(reported)});
   document.add(found_table(reported));
 }
 
@@ -143,7 +142,8 @@ void add_token_times(const Reported& reported, Document& document) {
   if (reported.facts.tokens_per_s_per_sequence) {
     std::string text = fmt::format("Decoding gives {} tokens a second for each sequence",
                                    rate(reported.facts.tokens_per_s_per_sequence));
-    if (reported.facts.tokens_per_s) {
+    if (const auto& batch = reported.profile.utilization.workload.batch;
+        batch && batch->value > 1) {
       text += fmt::format(", {} for the whole batch", rate(reported.facts.tokens_per_s));
     }
     document.add(Paragraph{text + "."});
