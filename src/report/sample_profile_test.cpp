@@ -111,7 +111,7 @@ void add_steps(Profile& profile, std::initializer_list<Nanoseconds> walls) {
     at += wall;
     ++instance.step_count;
   }
-  instance.work.kernel_count = 2 * instance.step_count;
+  instance.work.kernel_count = uint64_t{2} * instance.step_count;
 }
 
 Stage stage(std::string name, std::string evidence) {
