@@ -27,8 +27,10 @@ CallsByThread::CallsByThread(const Trace& trace) : first_(trace.threads.size() +
     const auto end = rows_.begin() + first_[thread + 1];
     if (!std::is_sorted(begin, end, earlier)) std::sort(begin, end, earlier);
     uint32_t around = first_[thread];
+    Nanoseconds reached = INT64_MIN;
     for (uint32_t i = first_[thread]; i < first_[thread + 1]; ++i) {
-      if (launches.start[rows_[i]] >= launches.end[rows_[around]]) around = i;
+      if (launches.start[rows_[i]] >= reached) around = i;
+      reached = std::max(reached, launches.end[rows_[i]]);
       outermost_[i] = around;
     }
   }

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "analysis/budget/gallop.h"
 #include "trace/trace.h"
 
 namespace llmprof {
@@ -17,6 +18,21 @@ class CallsByThread {
   [[nodiscard]] std::span<const uint32_t> of(ThreadId thread) const {
     return std::span(rows_).subspan(first_[thread.index()],
                                     first_[thread.index() + 1] - first_[thread.index()]);
+  }
+
+  // Calls visit(row) for those that reach into [from, to), in order. `place` is where the last
+  // answer for this thread was found: questions in about the order of time are cheap.
+  template <class Visit>
+  void each(const Trace& trace, ThreadId thread, Nanoseconds from, Nanoseconds to, size_t& place,
+            Visit&& visit) const {
+    const std::span<const uint32_t> rows = of(thread);
+    place =
+        gallop(place, rows.size(), [&](size_t i) { return trace.launches.start[rows[i]] <= from; });
+    const size_t base = first_[thread.index()];
+    for (size_t i = place == 0 ? 0 : outermost_[base + place - 1] - base; i < rows.size(); ++i) {
+      if (trace.launches.start[rows[i]] >= to) break;
+      visit(rows[i]);
+    }
   }
 
   // Calls visit(row) for those that reach into [from, to) and are inside no other, in order.
@@ -35,7 +51,7 @@ class CallsByThread {
 
   std::vector<uint32_t> first_;      // by thread: where its rows begin
   std::vector<uint32_t> rows_;       // by thread, then start
-  std::vector<uint32_t> outermost_;  // for each entry of rows_, the entry of the call around it
+  std::vector<uint32_t> outermost_;  // for each entry of rows_, the first that it overlaps with
 };
 
 }  // namespace llmprof

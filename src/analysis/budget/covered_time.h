@@ -18,9 +18,6 @@ class CoveredTime {
   // about the order of time cost about the same each, whatever the number of intervals.
   [[nodiscard]] Nanoseconds within(Nanoseconds from, Nanoseconds to, size_t& place) const;
 
-  // The parts of this that `other` does not cover.
-  [[nodiscard]] CoveredTime outside(const CoveredTime& other) const;
-
   [[nodiscard]] size_t interval_count() const { return intervals_.size(); }
 
  private:

@@ -31,50 +31,14 @@ void IdleSplit::charge_to(PartTimes& times, BudgetPart edge_part) const {
   add(BudgetPart::unattributed, unknown + occupied);
 }
 
-// A thread's CUDA calls where a device was idle.
-struct IdleCauses::WaitingThread {
-  ThreadId thread;
-  DeviceId device;
-  CoveredTime in_calls;
-  CoveredTime in_synchronisation;
-  size_t calls_place = 0;
-  size_t synchronisation_place = 0;
-};
-
-IdleCauses::~IdleCauses() = default;
-
 IdleCauses::IdleCauses(const Trace& trace, const CallsByThread& calls,
                        const std::vector<CoveredTime>& busy)
     : trace_(trace),
       calls_(calls),
       busy_(busy),
       busy_place_(busy.size(), 0),
-      synchronising_(trace) {}
-
-IdleCauses::WaitingThread& IdleCauses::thread_beside(ThreadId thread, DeviceId device) {
-  const auto is_it = [&](const WaitingThread& known) {
-    return known.thread == thread && known.device == device;
-  };
-  if (last_ != nullptr && is_it(*last_)) return *last_;
-  std::unique_ptr<WaitingThread>& slot = beside_[{thread.value, device.value}];
-  if (slot) return *(last_ = slot.get());
-  CoveredTime calls;
-  CoveredTime synchronisation;
-  calls.reserve(calls_.of(thread).size());
-  for (const uint32_t row : calls_.of(thread)) {
-    const Nanoseconds start = trace_.launches.start[row];
-    const Nanoseconds end = trace_.launches.end[row];
-    calls.add(start, end);
-    if (synchronising_[trace_.launches.api[row]]) synchronisation.add(start, end);
-  }
-  const CoveredTime& busy = busy_[device.index()];
-  slot = std::make_unique<WaitingThread>();
-  slot->thread = thread;
-  slot->device = device;
-  slot->in_calls = calls.outside(busy);
-  slot->in_synchronisation = synchronisation.outside(busy);
-  return *(last_ = slot.get());
-}
+      synchronising_(trace),
+      call_place_(trace.threads.size(), 0) {}
 
 Nanoseconds IdleCauses::occupied(DeviceId device, Nanoseconds from, Nanoseconds to) {
   return busy_[device.index()].within(from, to, busy_place_[device.index()]);
@@ -104,11 +68,27 @@ IdleSplit IdleCauses::between(DeviceId device, Nanoseconds from, Nanoseconds to,
   }
   const Nanoseconds called = std::clamp(trace_.launches.start[launch.index()], from, to);
   const Nanoseconds others = split.occupied == 0 ? 0 : occupied(device, from, called);
-  WaitingThread& thread = thread_beside(trace_.launches.thread[launch.index()], device);
-  const Nanoseconds calls = thread.in_calls.within(from, called, thread.calls_place);
-  split.synchronisation =
-      thread.in_synchronisation.within(from, called, thread.synchronisation_place);
-  split.host = called - from - others - calls;
+  const ThreadId thread = trace_.launches.thread[launch.index()];
+  Nanoseconds in_calls = 0;
+  Nanoseconds calls_until = from;
+  Nanoseconds synchronised_until = from;
+  // Time of [from, called) in a call, less what other GPU work took; calls inside calls count once.
+  const auto added = [&](Nanoseconds start, Nanoseconds end, Nanoseconds& until) {
+    start = std::max(start, until);
+    end = std::min(end, called);
+    if (end <= start) return Nanoseconds{0};
+    until = end;
+    return end - start - (others == 0 ? 0 : occupied(device, start, end));
+  };
+  calls_.each(trace_, thread, from, called, call_place_[thread.index()], [&](uint32_t row) {
+    const Nanoseconds start = trace_.launches.start[row];
+    const Nanoseconds end = trace_.launches.end[row];
+    in_calls += added(start, end, calls_until);
+    if (synchronising_[trace_.launches.api[row]]) {
+      split.synchronisation += added(start, end, synchronised_until);
+    }
+  });
+  split.host = called - from - others - in_calls;
   split.launch = idle - split.host - split.synchronisation;
   return split;
 }

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <map>
-#include <memory>
-#include <utility>
 #include <vector>
 
 #include "analysis/budget/api_calls.h"
@@ -36,9 +33,6 @@ class IdleCauses {
  public:
   // `busy` holds one entry a device. All three must outlive this.
   IdleCauses(const Trace& trace, const CallsByThread& calls, const std::vector<CoveredTime>& busy);
-  ~IdleCauses();
-  IdleCauses(const IdleCauses&) = delete;
-  IdleCauses& operator=(const IdleCauses&) = delete;
 
   // Between two pieces of GPU work: `launch` is the second one's call. `later_of_launch`: that call
   // has put other work on the GPU before (a CUDA graph).
@@ -48,8 +42,6 @@ class IdleCauses {
   IdleSplit at_edge(DeviceId device, Nanoseconds from, Nanoseconds to);
 
  private:
-  struct WaitingThread;
-  WaitingThread& thread_beside(ThreadId thread, DeviceId device);
   Nanoseconds occupied(DeviceId device, Nanoseconds from, Nanoseconds to);
 
   const Trace& trace_;
@@ -57,8 +49,7 @@ class IdleCauses {
   const std::vector<CoveredTime>& busy_;
   std::vector<size_t> busy_place_;
   SynchronisingCalls synchronising_;
-  std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<WaitingThread>> beside_;
-  WaitingThread* last_ = nullptr;
+  std::vector<size_t> call_place_;  // by thread
 };
 
 }  // namespace llmprof

@@ -164,7 +164,7 @@ TEST(StageRules, NamesFileAndLineOfAMistake) {
            {"rules:\n  - regex: '(?P<layer>a)'\n    means: step\n", ":2: ", "unknown group"},
            {"rules:\n\n  - a\n", ":3: ", "must be a map"},
            {"ignored_domains: NCCL\n", ":1: ", "must be a list"},
-           {"rule:\n  - a\n", ":2: ", "did you mean 'rules'"},
+           {"rule:\n  - a\n", ":1: ", "did you mean 'rules'"},
            {"rules: [\n", ":2: ", "not valid YAML"},
        }) {
     const auto rules = with_own(folder, mistake.text);
