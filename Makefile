@@ -13,7 +13,8 @@ build: setup
 	cmake --build --preset release --target llmprof
 
 profile: build
-	build/bin/llmprof analyze tests/data/h200-decoder/nsys.sqlite
+	build/bin/llmprof analyze tests/data/h200-decoder/nsys.sqlite \
+	    --model tests/data/h200-decoder/config.json --prompt-tokens 256 --batch 1
 
 test:
 	scripts/test.sh
