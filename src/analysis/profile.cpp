@@ -68,8 +68,7 @@ Stages find_stages(const Trace& trace, const AnalysisRules& rules, const Describ
   }
   if (trace.kernels.size() == 0) {
     Stages none;
-    none.reason =
-        "stages need a timeline: capture one with nsys or with PyTorch's profiler";
+    none.reason = "stages need a timeline: capture one with nsys or with PyTorch's profiler";
     return none;
   }
   Stages detected = detected_stages(trace, names, diagnostics);
@@ -109,6 +108,8 @@ void judge(const Trace& trace, const AnalysisRules& rules, const AnalysisOptions
                                     complete_workload(options.workload, trace.workload), gpu);
   profile.roofline = kernel_roofline(profile.ranking);
   profile.recoverable = recoverable_time(profile.stages, profile.budgets, profile.utilization);
+  profile.kernel_recoverable =
+      kernel_recoverable(profile.ranking, profile.opened, profile.budgets, profile.recoverable);
   profile.findings = find_findings(trace, profile.stages, profile.budgets, profile.recoverable,
                                    profile.utilization, profile.ranking, profile.roofline);
 }

@@ -14,6 +14,7 @@
 #include "analysis/stages/stage_rules.h"
 #include "analysis/stages/stages.h"
 #include "analysis/utilization/findings.h"
+#include "analysis/utilization/kernel_recoverable.h"
 #include "analysis/utilization/recoverable.h"
 #include "analysis/utilization/roofline.h"
 #include "analysis/utilization/utilization.h"
@@ -37,6 +38,7 @@ struct Profile {
   Utilization utilization;
   Roofline roofline;
   std::vector<StageRecoverable> recoverable;
+  std::vector<KernelRecoverable> kernel_recoverable;
   std::vector<Finding> findings;
   Diagnostics diagnostics;  // the readers' and the analyses'
 };
