@@ -5,6 +5,9 @@
 #include <algorithm>
 
 #include "analysis/detection/detected_stages.h"
+#include "analysis/ranking/profiled_twice.h"
+#include "analysis/ranking/repeated_timelines.h"
+#include "analysis/ranking/same_gpu.h"
 #include "analysis/stages/annotated_stages.h"
 
 namespace llmprof {
@@ -26,6 +29,14 @@ void report_sources(const Trace& trace, const KernelRanking& ranking, Diagnostic
         break;
       }
     }
+  }
+  const size_t runs = runs_on_one_gpu(trace);
+  if (runs > 1) {
+    diagnostics.warn("runs_mixed",
+                     fmt::format("{} timelines of different runs on one GPU are analysed together; "
+                                 "figures mix them: give one timeline, or compare them with "
+                                 "separate calls",
+                                 runs));
   }
   if (timelines > 1) {
     diagnostics.info("several_timelines",
@@ -124,8 +135,10 @@ Result<Profile> analyse(Trace& trace, const AnalysisRules& rules, const Analysis
       return fail_with(kept.error());
     }
   }
-  const DescribedNames names(trace, rules.kernels);
   profile.diagnostics = trace.diagnostics;
+  drop_repeated_timelines(trace, profile.diagnostics);
+  merge_profiled_twice(trace, profile.diagnostics);
+  const DescribedNames names(trace, rules.kernels);
   profile.stages = find_stages(trace, rules, names, options.use_annotations, profile.diagnostics);
   if (auto kept = keep_selected(trace, profile.stages, options.selection); !kept) {
     return fail_with(kept.error());

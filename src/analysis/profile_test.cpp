@@ -192,6 +192,12 @@ TEST_F(ProfileTest, JoinsMetricsByNameShapeAndRange) {
   EXPECT_DOUBLE_EQ(dram.mean, 200);
   EXPECT_EQ(dram.min, 100);
   EXPECT_EQ(dram.unit, "byte");
+  // Only what was joined counts as measured: grid 8, not 9.
+  const KernelRow& row = p.ranking.rows[0];
+  ASSERT_EQ(row.measured_shapes.size(), 1U);
+  EXPECT_EQ(trace_.shapes[row.measured_shapes[0]].grid, (Extent{8, 1, 1}));
+  EXPECT_EQ(row.measured_grids, 1U);
+  EXPECT_EQ(row.commonest_grid, (Extent{8, 1, 1}));
 }
 
 TEST_F(ProfileTest, RanksProfiledLaunchesWithoutATimeline) {

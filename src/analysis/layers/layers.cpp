@@ -6,7 +6,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "analysis/detection/layer_period.h"
+#include "analysis/layers/layer_cuts.h"
 #include "analysis/layers/pass_kernels.h"
 #include "analysis/stages/meaningful_ranges.h"
 
@@ -178,35 +178,40 @@ class RangeLayers {
   std::vector<Slot> slots_;
 };
 
-// Layers as the nested period of each pass's kernel names.
-class PeriodLayers {
+// Layers as what repeats in each pass's kernel names.
+class RepeatedLayers {
  public:
-  PeriodLayers(const Trace& trace, const PassKernels& passes, const KernelTimes& times)
-      : trace_(trace), passes_(passes), times_(times) {}
+  RepeatedLayers(const Trace& trace, const DescribedNames& names, const PassKernels& passes,
+                 const KernelTimes& times)
+      : trace_(trace), names_(names), passes_(passes), times_(times) {}
 
   StageLayers run(uint32_t stage) {
-    std::vector<std::pair<size_t, LayerPeriod>> periods;  // by pass
+    std::vector<std::pair<size_t, const std::vector<size_t>*>> cut;  // pass, where
     std::map<size_t, size_t> passes_by_count;
     for (size_t pass = 0; pass < passes_.size(); ++pass) {
       if (passes_.stage(pass) != stage || passes_.undivided(pass)) continue;
-      if (const auto period = period_of(passes_.kernels(pass))) {
-        periods.emplace_back(pass, *period);
-        ++passes_by_count[period->count];
-      }
+      const std::vector<size_t>& cuts = cuts_of(passes_.kernels(pass));
+      if (cuts.empty()) continue;
+      cut.emplace_back(pass, &cuts);
+      ++passes_by_count[cuts.size() - 1];
     }
     StageLayers found;
     found.source = StageSource::detected;
-    if (periods.empty()) return found;
+    if (cut.empty()) return found;
     const size_t layers =
         std::max_element(passes_by_count.begin(), passes_by_count.end(), [](auto& a, auto& b) {
           return a.second < b.second;
         })->first;
     std::vector<LayerSum> sums(layers);
-    for (const auto& [pass, period] : periods) {
-      if (period.count != layers) continue;
+    for (const auto& [pass, cuts] : cut) {
+      if (cuts->size() - 1 != layers) continue;
       ++found.passes;
-      const auto kernels = passes_.kernels(pass).subspan(period.first, period.period * layers);
-      for (size_t i = 0; i < kernels.size(); ++i) times_.add(kernels[i], sums[i / period.period]);
+      const auto kernels = passes_.kernels(pass);
+      for (size_t layer = 0; layer < layers; ++layer) {
+        for (size_t i = (*cuts)[layer]; i < (*cuts)[layer + 1]; ++i) {
+          times_.add(kernels[i], sums[layer]);
+        }
+      }
     }
     for (size_t i = 0; i < layers; ++i) {
       found.layers[fmt::format("layer_{:02}", i)].sum = sums[i];
@@ -217,7 +222,7 @@ class PeriodLayers {
 
  private:
   // Passes repeat: each distinct sequence is looked at once.
-  std::optional<LayerPeriod> period_of(std::span<const uint32_t> kernels) {
+  const std::vector<size_t>& cuts_of(std::span<const uint32_t> kernels) {
     std::vector<uint32_t> tokens(kernels.size());
     size_t hash = kernels.size();
     for (size_t i = 0; i < kernels.size(); ++i) {
@@ -225,14 +230,19 @@ class PeriodLayers {
       hash = hash_mix(hash, tokens[i]);
     }
     const auto [known, fresh] = known_.try_emplace(hash);
-    if (fresh) known->second = find_layer_period(tokens);
+    if (fresh) {
+      KernelSequence sequence(trace_, names_, {}, {});
+      for (const uint32_t kernel : kernels) sequence.add({kernel, false});
+      known->second = layer_cuts(tokens, find_layer_beats(sequence), find_layer_period(tokens));
+    }
     return known->second;
   }
 
   const Trace& trace_;
+  const DescribedNames& names_;
   const PassKernels& passes_;
   const KernelTimes& times_;
-  std::unordered_map<size_t, std::optional<LayerPeriod>> known_;
+  std::unordered_map<size_t, std::vector<size_t>> known_;
 };
 
 // What a stage's kernels come to, and its passes.
@@ -263,8 +273,36 @@ std::vector<StageWhole> wholes_of(const Trace& trace, const Stages& stages,
   return wholes;
 }
 
+// Says of a layer that it is unlike most others of its stage, by its kernels a pass.
+class UnlikeMost {
+ public:
+  explicit UnlikeMost(const StageLayers& found) : passes_(std::max<uint64_t>(found.passes, 1)) {
+    std::vector<uint64_t> counts;
+    for (const auto& [name, layer] : found.layers) counts.push_back(layer.sum.kernel_count);
+    if (counts.empty()) return;
+    const auto middle = counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2);
+    std::nth_element(counts.begin(), middle, counts.end());
+    median_ = *middle;
+  }
+  [[nodiscard]] std::string note(const LayerSum& sum) const {
+    const auto apart = std::max(sum.kernel_count, median_) - std::min(sum.kernel_count, median_);
+    if (kUnlikePart * apart <= median_) return {};
+    const auto a_pass = [&](uint64_t count) {
+      return static_cast<double>(count) / static_cast<double>(passes_);
+    };
+    return fmt::format("{:.4g} kernels a pass, the median layer {:.4g}", a_pass(sum.kernel_count),
+                       a_pass(median_));
+  }
+
+ private:
+  static constexpr uint64_t kUnlikePart = 10;  // of the median's kernels: a tenth
+  uint64_t passes_;
+  uint64_t median_ = 0;
+};
+
 void add_rows(const StageLayers& found, uint32_t stage, const StageWhole& whole, Layers& layers) {
   LayerSum outside = whole.sum;
+  const UnlikeMost unlike(found);
   const auto push = [&](LayerRow row, bool part, uint64_t passes) {
     row.part = part;
     row.source = found.source;
@@ -272,7 +310,9 @@ void add_rows(const StageLayers& found, uint32_t stage, const StageWhole& whole,
     layers.rows.push_back(std::move(row));
   };
   for (const auto& [name, layer] : found.layers) {
-    push(row_of(name, stage, layer.sum), false, found.passes);
+    LayerRow whole_layer = row_of(name, stage, layer.sum);
+    whole_layer.note = unlike.note(layer.sum);
+    push(std::move(whole_layer), false, found.passes);
     for (const auto& [part, sum] : layer.parts) {
       push(row_of(name + "/" + part, stage, sum), true, found.passes);
     }
@@ -306,7 +346,7 @@ Layers find_layers(const Trace& trace, const Stages& stages, const StageRules& r
   const auto wholes = wholes_of(trace, stages, passes, times);
   std::vector<StageLayers> found(stages.stages.size());
   if (use_annotations) found = RangeLayers(trace, stages, rules, times).run();
-  PeriodLayers periods(trace, passes, times);
+  RepeatedLayers repeated(trace, names, passes, times);
   for (uint32_t stage = 0; stage < stages.stages.size(); ++stage) {
     const StageWhole& whole = wholes[stage];
     // A few launches inside layer ranges (a captured graph's odd kernel) are not its layers.
@@ -315,7 +355,7 @@ Layers find_layers(const Trace& trace, const Stages& stages, const StageRules& r
       // A decode without known steps passes through a layer as often as its range was opened.
       if (!whole.undivided || found[stage].passes == 0) found[stage].passes = whole.passes;
     } else {
-      found[stage] = periods.run(stage);
+      found[stage] = repeated.run(stage);
     }
     if (found[stage].layers.empty()) {
       if (!layers.reason.empty()) layers.reason += "; ";

@@ -22,6 +22,7 @@ struct LayerRow {
   uint64_t kernel_count = 0;
   Nanoseconds kernel_sum = 0;
   std::array<Nanoseconds, kKernelClasses> by_class{};
+  std::string note;  // for the reader, of a layer with far fewer or more kernels than most
 };
 
 struct Layers {
@@ -29,7 +30,7 @@ struct Layers {
   std::string reason;          // for the reader, where a stage has none
 };
 
-// From layer ranges where the launches were made inside some (eager), from the nested period of the
+// From layer ranges where the launches were made inside some (eager), from what repeats in the
 // kernel sequence otherwise (CUDA graphs, no annotations).
 Layers find_layers(const Trace& trace, const Stages& stages, const StageRules& rules,
                    const DescribedNames& names, bool use_annotations);

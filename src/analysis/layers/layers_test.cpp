@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "analysis/detection/detected_stages.h"
 #include "analysis/stages/annotated_stages.h"
 #include "testing/hand_made_trace.h"
 #include "testing/read_capture.h"
@@ -149,6 +150,64 @@ TEST(Layers, ArePeriodsWhereNoRangeTellsThem) {
   expect_whole(found);
 }
 
+// A pass of layers, each a list of kernel names, between an embedding and a head; every kernel
+// takes 2 ns.
+Trace pass_of(const std::vector<std::vector<const char*>>& layers) {
+  testing::HandMadeTrace made;
+  made.range("decode_all", 0, 100000);
+  for (Nanoseconds step = 0; step < 3; ++step) {
+    const Nanoseconds at = step * 2000;
+    made.range("decode_step", at, at + 10);
+    Nanoseconds time = at + 100;
+    made.kernel("embedding", at + 1, time, time + 2);
+    for (const auto& layer : layers) {
+      for (const char* name : layer) {
+        time += 10;
+        made.kernel(name, at + 1, time, time + 2);
+      }
+    }
+    made.kernel("head", at + 1, time + 10, time + 12);
+  }
+  return made.freeze();
+}
+
+std::vector<uint64_t> kernels_a_pass(const Found& found) {
+  std::vector<uint64_t> counts;
+  for (const LayerRow& each : found.layers.rows) counts.push_back(each.kernel_count / 3);
+  return counts;
+}
+
+TEST(Layers, ThatAlternateAreEachALayer) {
+  const std::vector<const char*> sliding = {"norm", "qkv",   "slice", "cut", "flash_fwd_kernel",
+                                            "out",  "norm2", "mlp"};
+  const std::vector<const char*> full = {"norm", "qkv", "flash_fwd_kernel", "out", "norm2", "mlp"};
+  const Found found = find(pass_of({sliding, full, sliding, full, sliding, full}));
+  EXPECT_EQ(kernels_a_pass(found), (std::vector<uint64_t>{8, 6, 8, 6, 8, 6, 2}));
+  expect_whole(found);
+}
+
+TEST(Layers, UnlikeTheOthersAreLayersToo) {
+  const std::vector<const char*> dense = {"norm", "q", "kv", "flash_fwd_kernel", "o", "mlp"};
+  const std::vector<const char*> sparse = {"norm",    "q",      "kv",   "flash_fwd_kernel",
+                                           "o",       "gate",   "topk", "scatter",
+                                           "experts", "gather", "mlp"};
+  const Found found = find(pass_of({dense, sparse, sparse, sparse, sparse}));
+  EXPECT_EQ(kernels_a_pass(found), (std::vector<uint64_t>{6, 11, 11, 11, 11, 2}));
+  EXPECT_EQ(found.layers.rows[0].note, "6 kernels a pass, the median layer 11");
+  EXPECT_TRUE(found.layers.rows[1].note.empty());
+  expect_whole(found);
+}
+
+// A decoder that also looks at an encoder has two attentions a layer.
+TEST(Layers, MayHaveTwoAttentions) {
+  const std::vector<const char*> layer = {
+      "norm", "qkv",  "flash_fwd_kernel", "out", "add", "norm_x", "q_x", "flash_fwd_kernel",
+      "out",  "bias", "norm_mlp",         "up",  "act", "down",   "sum"};
+  const Found found = find(pass_of({layer, layer, layer, layer}));
+  EXPECT_EQ(kernels_a_pass(found), (std::vector<uint64_t>{15, 15, 15, 15, 2}));
+  expect_whole(found);
+}
+
 TEST(Layers, SayWhyThereAreNone) {
   testing::HandMadeTrace made;
   made.range("prefill", 0, 100);
@@ -214,6 +273,26 @@ TEST(Layers, OfAnEagerLlama) {
     EXPECT_NE(row(found, stage, "layer_15"), nullptr);
     EXPECT_EQ(row(found, stage, "layer_16"), nullptr);
   }
+}
+
+// 12 text layers, the first one dense: 40 kernels instead of 75.
+TEST(Layers, OfAMixtureOfExpertsWithADenseFirstLayer) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  auto trace = testing::read_capture(captures / "h200-hf/deepseek_ocr2.sqlite");
+  ASSERT_TRUE(trace);
+  const auto rules = StageRules::load(*ConfFiles::open(std::nullopt));
+  const auto kernel_rules = KernelRules::load({});
+  ASSERT_TRUE(rules && kernel_rules);
+  const DescribedNames names(*trace, *kernel_rules);
+  Found found;
+  Diagnostics diagnostics;
+  found.stages = detected_stages(*trace, names, diagnostics);
+  found.layers = find_layers(*trace, found.stages, *rules, names, true);
+  ASSERT_NE(row(found, "prefill", "layer_11"), nullptr);
+  EXPECT_EQ(row(found, "prefill", "layer_12"), nullptr);
+  EXPECT_EQ(row(found, "prefill", "layer_00")->kernel_count, 2U * 40);
+  EXPECT_EQ(row(found, "prefill", "layer_11")->kernel_count, 2U * 75);
+  expect_whole(found);
 }
 
 }  // namespace

@@ -43,6 +43,11 @@ struct KernelRow {
   std::optional<Nanoseconds> max;
   double share = 0;  // of the time of all kernels in the ranking, 0 to 1
   std::map<std::string, MetricSummary> metrics;
+  // What the metrics were measured on: all launches of these shapes, and no others, are covered.
+  // Shapes are the timeline's where there is one, the profiler's otherwise.
+  std::vector<ShapeId> measured_shapes;
+  size_t measured_grids = 0;             // distinct grids
+  std::optional<Extent> commonest_grid;  // the one that most measured launches had
 
   // The seed's contract: total over max(calls, 1).
   [[nodiscard]] double mean_ns() const {

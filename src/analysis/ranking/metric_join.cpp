@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
-#include "analysis/naming/kernel_key.h"
+#include "analysis/ranking/kernel_numbers.h"
 #include "analysis/ranking/open_ranges.h"
 
 namespace llmprof {
@@ -17,27 +19,6 @@ std::string_view innermost(std::string_view path) {
   const size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
-
-// Numbers kernel names so that different spellings of one kernel get one number.
-class KernelNumbers {
- public:
-  explicit KernelNumbers(const Trace& trace) : trace_(trace) {}
-  uint32_t of(StringId name) {
-    const auto [known, fresh] = by_name_.try_emplace(name, 0);
-    if (fresh) {
-      known->second =
-          by_key_
-              .try_emplace(kernel_key(trace_.strings[name]), static_cast<uint32_t>(by_key_.size()))
-              .first->second;
-    }
-    return known->second;
-  }
-
- private:
-  const Trace& trace_;
-  std::unordered_map<StringId, uint32_t> by_name_;
-  std::unordered_map<std::string, uint32_t> by_key_;
-};
 
 struct Shape {
   uint32_t kernel = 0;
@@ -109,6 +90,7 @@ class Join {
     for (size_t i = 0; i < kernels.size(); ++i) {
       const LaunchShape& launch = trace_.shapes[kernels.shape[i]];
       Shape shape{names_.of(kernels.name[i]), launch.grid, launch.block, 0};
+      note_shape(shape, kernels.shape[i]);
       ++timeline_[shape];
       if (!kernels.launch[i].valid()) continue;
       const size_t row = kernels.launch[i].index();
@@ -131,6 +113,10 @@ class Join {
       if (against_timeline) joined[i] = covers(trace_.identities[IdentityId(i)], result);
       if (joined[i]) result.joined += launches[i];
     }
+    for (size_t i = 0; i < launches.size(); ++i) {
+      if (joined[i] && launches[i] > 0) measured(IdentityId(i), launches[i], against_timeline);
+    }
+    keep_commonest_grids();
     const std::vector<std::string> labels = metric_labels(trace_);
     for (const MetricValues& values : trace_.metric_values) {
       if (!joined[values.identity.index()]) continue;
@@ -144,12 +130,53 @@ class Join {
   }
 
  private:
-  bool covers(const ProfiledIdentity& identity, MetricJoin& result) {
+  [[nodiscard]] Shape shape_of(const ProfiledIdentity& identity) {
     Shape shape{names_.of(identity.name), {}, {}, 0};
     if (identity.shape.valid()) {
       shape.grid = trace_.shapes[identity.shape].grid;
       shape.block = trace_.shapes[identity.shape].block;
     }
+    return shape;
+  }
+
+  // Launches of one grid and block may differ in registers or shared memory. Neighbours mostly
+  // repeat: only a pair not met yet costs a look-up of its shapes.
+  void note_shape(const Shape& shape, ShapeId id) {
+    const uint64_t pair = (uint64_t{shape.kernel} << kIdBits) | id.value;
+    if (!noted_.insert(pair).second) return;
+    timeline_shapes_[shape].push_back(id);
+  }
+
+  void measured(IdentityId id, uint64_t launches, bool against_timeline) {
+    const ProfiledIdentity& identity = trace_.identities[id];
+    const Shape shape = shape_of(identity);
+    std::vector<ShapeId> shapes;
+    if (against_timeline) {
+      shapes = timeline_shapes_[shape];
+    } else if (identity.shape.valid()) {
+      shapes = {identity.shape};
+    }
+    for (KernelRow* row : rows_[shape.kernel]) {
+      for (const ShapeId each : shapes) {
+        auto& all = row->measured_shapes;
+        if (std::find(all.begin(), all.end(), each) == all.end()) all.push_back(each);
+      }
+      if (identity.shape.valid()) grids_[row][shape.grid] += launches;
+    }
+  }
+
+  void keep_commonest_grids() {
+    for (const auto& [row, grids] : grids_) {
+      row->measured_grids = grids.size();
+      row->commonest_grid =
+          std::max_element(grids.begin(), grids.end(), [](const auto& a, const auto& b) {
+            return a.second < b.second;
+          })->first;
+    }
+  }
+
+  bool covers(const ProfiledIdentity& identity, MetricJoin& result) {
+    Shape shape = shape_of(identity);
     if (timeline_knows_ranges_) shape.range = ranges_.of(trace_.strings[identity.ranges]);
     const auto known = timeline_.find(shape);
     if (known == timeline_.end()) return false;
@@ -164,6 +191,10 @@ class Join {
   std::unordered_map<uint32_t, std::vector<KernelRow*>> rows_;
   std::unordered_map<Shape, uint64_t, ShapeHash> timeline_;
   std::unordered_map<Shape, bool, ShapeHash> counted_;
+  static constexpr unsigned kIdBits = 32;
+  std::unordered_set<uint64_t> noted_;  // kernel number and shape
+  std::unordered_map<Shape, std::vector<ShapeId>, ShapeHash> timeline_shapes_;
+  std::unordered_map<KernelRow*, std::map<Extent, uint64_t>> grids_;  // launches measured by grid
   bool timeline_knows_ranges_ = false;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/ranking/same_gpu.h"
+
 namespace llmprof {
 namespace {
 
@@ -78,6 +80,7 @@ Totals total_up(const Trace& trace, const KernelRanking& ranking) {
   Totals totals;
   const bool timeline = ranking.source == KernelSource::timeline;
   totals.devices = timeline ? timeline_devices(trace) : ranked_devices(trace, ranking);
+  totals.gpu_count = timeline ? gpus_with_kernels(trace).size() : totals.devices.size();
   for (const DeviceTotals& device : totals.devices) {
     totals.kernel_count += device.kernel_count;
     totals.kernel_sum += device.kernel_sum;

@@ -32,6 +32,8 @@ struct Totals {
   uint64_t graph_replay_count = 0;
   Nanoseconds graph_replay_sum = 0;
   std::vector<DeviceTotals> devices;
+  // GPUs that these are: timelines of several runs on one GPU list it once each.
+  size_t gpu_count = 0;
 };
 
 Totals total_up(const Trace& trace, const KernelRanking& ranking);

@@ -25,40 +25,81 @@ std::optional<double> occupancy(const KernelRow& row) {
 
 struct LatencyBound {
   const KernelRow* row = nullptr;
-  double roof = 0;   // the higher of both, 0 to 1
-  double above = 0;  // ns an instance
+  double roof = 0;  // the higher of both, 0 to 1
+  uint64_t calls = 0;
+  uint64_t measured_calls = 0;  // of a shape that was measured
+  Nanoseconds measured_total = 0;
+  std::vector<bool> measured;  // by shape
+
+  [[nodiscard]] double above(double instances) const {  // ns an instance
+    return static_cast<double>(measured_total) / instances * std::max(0.0, 1 - roof);
+  }
 };
 
-std::vector<LatencyBound> latency_bound(const StageFacts& facts, const Roofline& roofline) {
+// One for each kernel name in the stage that is latency-bound; launches are not counted yet.
+std::vector<LatencyBound> latency_bound(const StageFacts& facts, const Trace& trace,
+                                        const Roofline& roofline) {
+  std::vector<bool> in_stage(facts.ranking->rows.size(), false);
+  for (const auto& of_class : facts.by_class) {
+    for (const KernelInStage& kernel : of_class) in_stage[kernel.row] = true;
+  }
   std::vector<LatencyBound> found;
   for (const KernelRoofline& kernel : roofline.kernels) {
-    if (kernel.bound != KernelRoofline::Bound::latency) continue;
+    if (kernel.bound != KernelRoofline::Bound::latency || !in_stage[kernel.row]) continue;
     if (!kernel.compute_percent && !kernel.memory_percent) continue;
-    const double roof =
+    LatencyBound bound;
+    bound.row = &facts.ranking->rows[kernel.row];
+    bound.roof =
         std::max(kernel.compute_percent.value_or(0), kernel.memory_percent.value_or(0)) / kPercent;
-    for (const auto& of_class : facts.by_class) {
-      for (const KernelInStage& in_stage : of_class) {
-        if (in_stage.row != kernel.row) continue;
-        const double time = static_cast<double>(in_stage.total) / facts.instances();
-        found.push_back({&facts.ranking->rows[kernel.row], roof, time * std::max(0.0, 1 - roof)});
-      }
-    }
+    bound.measured.assign(trace.shapes.size(), false);
+    for (const ShapeId shape : bound.row->measured_shapes) bound.measured[shape.index()] = true;
+    found.push_back(std::move(bound));
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const LatencyBound& a, const LatencyBound& b) { return a.above > b.above; });
   return found;
+}
+
+void count_launches(const StageFacts& facts, const Trace& trace, const Stages& stages,
+                    std::vector<LatencyBound>& found) {
+  std::vector<LatencyBound*> by_name(trace.strings.size(), nullptr);
+  for (LatencyBound& bound : found) by_name[bound.row->name.index()] = &bound;
+  const KernelTable& kernels = trace.kernels;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    LatencyBound* bound = by_name[kernels.name[i].index()];
+    const InstanceId owner = stages.owners.kernel_instance[i];
+    if (bound == nullptr || !owner.valid()) continue;
+    const StageInstance& instance = stages.instances[owner.index()];
+    if (instance.warmup || &stages.stages[instance.stage] != facts.stage) continue;
+    ++bound->calls;
+    if (!bound->measured[kernels.shape[i].index()]) continue;
+    ++bound->measured_calls;
+    bound->measured_total += kernels.end[i] - kernels.start[i];
+  }
 }
 
 }  // namespace
 
-void find_latency_bound(const StageFacts& facts, const Roofline& roofline,
-                        std::vector<Finding>& findings) {
-  const std::vector<LatencyBound> kernels = latency_bound(facts, roofline);
+void find_latency_bound(const StageFacts& facts, const Trace& trace, const Stages& stages,
+                        const Roofline& roofline, std::vector<Finding>& findings) {
+  std::vector<LatencyBound> kernels = latency_bound(facts, trace, roofline);
   if (kernels.empty()) return;
+  count_launches(facts, trace, stages, kernels);
+  uint64_t calls = 0;
+  for (const LatencyBound& kernel : kernels) calls += kernel.calls;
+  std::erase_if(kernels, [](const LatencyBound& kernel) { return kernel.measured_calls == 0; });
+  if (kernels.empty()) return;
+  std::stable_sort(kernels.begin(), kernels.end(), [&](const auto& a, const auto& b) {
+    return a.above(facts.instances()) > b.above(facts.instances());
+  });
   double above = 0;
-  for (const LatencyBound& kernel : kernels) above += kernel.above;
-  std::string evidence = fmt::format("above the nearer roof {}; {} kernel names measured by ncu",
-                                     share_words(facts, above), kernels.size());
+  uint64_t measured = 0;
+  for (const LatencyBound& kernel : kernels) {
+    above += kernel.above(facts.instances());
+    measured += kernel.measured_calls;
+  }
+  std::string evidence = fmt::format(
+      "above the nearer roof {}; {} kernel names measured by ncu, {} of their {} launches in this "
+      "stage with a grid and block that it measured (the others are not judged)",
+      share_words(facts, above), kernels.size(), measured, calls);
   for (size_t i = 0; i < std::min(kNamed, kernels.size()); ++i) {
     const LatencyBound& kernel = kernels[i];
     evidence += fmt::format("; {} at {} of its nearer roof", kernel.row->description.short_name,

@@ -24,7 +24,7 @@ std::vector<Finding> find_findings(const Trace& trace, const Stages& stages, con
     find_kernel_time(facts, findings);
     find_transfers(facts, findings);
     find_step_outliers(facts, stages, findings);
-    find_latency_bound(facts, roofline, findings);
+    find_latency_bound(facts, trace, stages, roofline, findings);
   }
   std::erase_if(findings, [](const Finding& finding) {
     return finding.recoverable <= 0 || finding.share_of_wall < kWorthTelling;

@@ -13,8 +13,9 @@ class Findings : public ::testing::Test {
  protected:
   std::vector<Finding> found(const Utilization& utilization = {}, const Roofline& roofline = {}) {
     const Budgets budgets = t_.budgets();
-    const KernelRanking ranking =
+    KernelRanking ranking =
         rank_kernels(t_.trace(), DescribedNames(t_.trace(), TestTrace::rules()));
+    for (KernelRow& row : ranking.rows) row.measured_shapes = measured_shapes_;
     const auto recoverable = recoverable_time(t_.stages(), budgets, utilization);
     auto findings = find_findings(t_.trace(), t_.stages(), budgets, recoverable, utilization,
                                   ranking, roofline);
@@ -36,6 +37,7 @@ class Findings : public ::testing::Test {
   }
 
   TestTrace t_;
+  std::vector<ShapeId> measured_shapes_;  // of every kernel
 };
 
 // Four steps of 1000 ns with 5 kernels of 20 ns each; every launch is called 150 ns after the
@@ -196,9 +198,14 @@ TEST_F(Findings, TellLatencyBoundKernels) {
   kernel.memory_percent = 30;
   kernel.bound = KernelRoofline::Bound::latency;
   roofline.kernels.push_back(kernel);
+  EXPECT_TRUE(found({}, roofline).empty());  // measured on other shapes than this stage's
+  measured_shapes_ = {t_.trace().kernels.shape[0]};
   const std::vector<Finding> findings = found({}, roofline);
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_DOUBLE_EQ(findings[0].recoverable, 350);
+  EXPECT_NE(findings[0].evidence.find("1 kernel names measured by ncu, 1 of their 1 launches"),
+            std::string::npos)
+      << findings[0].evidence;
 }
 
 TEST_F(Findings, LeaveOutWhatIsBelowOnePercent) {

@@ -134,6 +134,8 @@ std::optional<KernelRoofline> place(const KernelRow& row, size_t index) {
                          "%");
   kernel.bound = bound_of(kernel);
   kernel.launches = metrics.launches();
+  kernel.grid = row.commonest_grid;
+  kernel.grids = row.measured_grids;
   const bool placed =
       kernel.flops || kernel.bytes || kernel.compute_percent || kernel.memory_percent;
   return placed ? std::optional(kernel) : std::nullopt;

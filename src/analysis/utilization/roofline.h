@@ -16,6 +16,8 @@ namespace llmprof {
 struct KernelRoofline {
   size_t row = 0;                         // of the ranking
   uint64_t launches = 0;                  // measured
+  std::optional<Extent> grid;             // the one that most of them had
+  size_t grids = 0;                       // distinct ones measured
   std::optional<double> flops;            // a second
   std::optional<double> bytes;            // DRAM bytes a second
   std::optional<double> intensity;        // FLOP a DRAM byte

@@ -1,0 +1,151 @@
+#include "analysis/layers/layer_cuts.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace llmprof {
+namespace {
+
+// What leads from a layer's begin to its attention is at least a norm and a product.
+constexpr size_t kShortestLead = 2;
+// Share of equal kernels from which a lead is the same lead with another product variant in it.
+constexpr double kSameLead = 0.9;
+// Two halves of a period are two layers where this share of the longer one is in the other; a
+// layer with two attentions (its own and one to an encoder) has less in common.
+constexpr double kSameKind = 0.75;
+// Without a period, what the cuts hold of the pass.
+constexpr double kLeastCoverage = 0.5;
+constexpr size_t kFewestWithoutPeriod = 3;
+
+double share(size_t part, size_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+class BeatCuts {
+ public:
+  BeatCuts(std::span<const uint32_t> tokens, const std::vector<LayerBeat>& beats, size_t kinds)
+      : tokens_(tokens), beats_(beats), kinds_(kinds) {}
+
+  [[nodiscard]] std::vector<size_t> find() const {
+    if (beats_.size() < 2 * kinds_) return {};
+    const size_t lead = first_lead();
+    if (lead < kShortestLead) return {};
+    std::vector<size_t> cuts{beats_[0].first - lead};
+    for (size_t i = 1; i < beats_.size(); ++i) {
+      const size_t begin = begin_of(i, cuts[0], lead);
+      if (begin == 0) return {};
+      cuts.push_back(begin);
+    }
+    // The last layer ends as the one before it of its kind did.
+    const size_t alike = beats_.size() - 1 - kinds_;
+    const size_t length = cuts[alike + 1] - cuts[alike];
+    cuts.push_back(
+        std::min(std::max(cuts.back() + length, size_t{beats_.back().last} + 1), tokens_.size()));
+    return kinds_alike(cuts) ? cuts : std::vector<size_t>();
+  }
+
+ private:
+  // Kernels from the first layer's begin to its attention: as many as another layer of its kind has
+  // alike. In front of the first layer is no other layer, so they end there.
+  [[nodiscard]] size_t first_lead() const {
+    size_t longest = 0;
+    const size_t first = beats_[0].first;
+    for (size_t i = kinds_; i < beats_.size(); i += kinds_) {
+      size_t lead = 0;
+      while (lead < first && tokens_[first - lead - 1] == tokens_[beats_[i].first - lead - 1]) {
+        ++lead;
+      }
+      longest = std::max(longest, lead);
+    }
+    return longest;
+  }
+
+  // 0 where none is found.
+  [[nodiscard]] size_t begin_of(size_t layer, size_t first, size_t lead) const {
+    const size_t after = beats_[layer - 1].last + 1;
+    const size_t attention = beats_[layer].first;
+    if (attention >= after + lead) {
+      const size_t begin = attention - lead;
+      size_t same = 0;
+      for (size_t i = 0; i < lead; ++i) {
+        if (tokens_[begin + i] == tokens_[first + i]) ++same;
+      }
+      if (share(same, lead) >= kSameLead) return begin;
+    }
+    // Another kind of layer: it begins like the first one.
+    size_t best = 0;
+    size_t longest = kShortestLead;
+    for (size_t at = after; at < attention; ++at) {
+      size_t same = 0;
+      while (same < lead && at + same < attention && tokens_[at + same] == tokens_[first + same]) {
+        ++same;
+      }
+      if (same >= longest) {
+        longest = same;
+        best = at;
+      }
+    }
+    return best;
+  }
+
+  [[nodiscard]] bool kinds_alike(const std::vector<size_t>& cuts) const {
+    for (size_t i = 1; i < kinds_; ++i) {
+      std::vector<uint32_t> a(tokens_.begin() + offset(cuts[0]), tokens_.begin() + offset(cuts[1]));
+      std::vector<uint32_t> b(tokens_.begin() + offset(cuts[i]),
+                              tokens_.begin() + offset(cuts[i + 1]));
+      std::sort(a.begin(), a.end());
+      std::sort(b.begin(), b.end());
+      std::vector<uint32_t> common;
+      std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(common));
+      if (share(common.size(), std::max(a.size(), b.size())) < kSameKind) return false;
+    }
+    return true;
+  }
+  static std::ptrdiff_t offset(size_t at) { return static_cast<std::ptrdiff_t>(at); }
+
+  std::span<const uint32_t> tokens_;
+  const std::vector<LayerBeat>& beats_;
+  size_t kinds_;  // that take turns
+};
+
+// In most repeats: the first may begin in a layer unlike the others.
+size_t beats_in_a_repeat(const std::vector<LayerBeat>& beats, const LayerPeriod& period) {
+  std::vector<size_t> counts(period.count, 0);
+  for (const LayerBeat& beat : beats) {
+    if (beat.first < period.first) continue;
+    const size_t repeat = (beat.first - period.first) / period.period;
+    if (repeat < counts.size()) ++counts[repeat];
+  }
+  const auto middle = counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2);
+  std::nth_element(counts.begin(), middle, counts.end());
+  return *middle;
+}
+
+std::vector<size_t> period_cuts(const LayerPeriod& period) {
+  std::vector<size_t> cuts;
+  for (size_t i = 0; i <= period.count; ++i) cuts.push_back(period.first + i * period.period);
+  return cuts;
+}
+
+}  // namespace
+
+std::vector<size_t> layer_cuts(std::span<const uint32_t> tokens,
+                               const std::vector<LayerBeat>& beats,
+                               const std::optional<LayerPeriod>& period) {
+  if (!period) {
+    if (beats.size() < kFewestWithoutPeriod) return {};
+    const auto cuts = BeatCuts(tokens, beats, 1).find();
+    const bool enough =
+        !cuts.empty() && share(cuts.back() - cuts.front(), tokens.size()) >= kLeastCoverage;
+    return enough ? cuts : std::vector<size_t>();
+  }
+  if (beats.size() > period->count) {
+    if (const size_t kinds = beats_in_a_repeat(beats, *period); kinds > 0) {
+      auto cuts = BeatCuts(tokens, beats, kinds).find();
+      if (!cuts.empty()) return cuts;
+    }
+  }
+  return period_cuts(*period);
+}
+
+}  // namespace llmprof

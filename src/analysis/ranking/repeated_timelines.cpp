@@ -1,0 +1,154 @@
+#include "analysis/ranking/repeated_timelines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "analysis/ranking/kernel_numbers.h"
+
+namespace llmprof {
+namespace {
+
+// A capture's kernels, whatever their order.
+struct Content {
+  uint64_t kernels = 0;
+  uint64_t hashes = 0;  // summed over (kernel, duration)
+  Nanoseconds duration = 0;
+  uint64_t cpu_rows = 0;  // calls, ranges and operators
+  [[nodiscard]] bool same_kernels(const Content& other) const {
+    return kernels == other.kernels && hashes == other.hashes && duration == other.duration;
+  }
+};
+
+class Timelines {
+ public:
+  explicit Timelines(Trace& trace) : trace_(trace), contents_(trace.captures.size()) {
+    for (const Queue& queue : trace.queues.values()) {
+      of_queue_.push_back(queue.device.valid() ? trace.devices[queue.device.index()].capture
+                                               : CaptureId());
+    }
+    for (const Thread& thread : trace.threads) {
+      of_thread_.push_back(trace.processes[thread.process.index()].capture);
+    }
+  }
+
+  // Whether several captures have kernels; names are not looked at where only one has.
+  [[nodiscard]] bool several() const {
+    std::vector<bool> used(contents_.size(), false);
+    for (const QueueId queue : trace_.kernels.queue) {
+      if (of_queue_[queue.index()].valid()) used[of_queue_[queue.index()].index()] = true;
+    }
+    return std::count(used.begin(), used.end(), true) > 1;
+  }
+
+  void run(Diagnostics& diagnostics) {
+    look();
+    std::vector<bool> drop(contents_.size(), false);
+    for (size_t a = 0; a < contents_.size(); ++a) {
+      for (size_t b = a + 1; b < contents_.size(); ++b) {
+        if (drop[a] || drop[b] || contents_[a].kernels == 0) continue;
+        if (!contents_[a].same_kernels(contents_[b])) continue;
+        const bool first_stays = contents_[a].cpu_rows >= contents_[b].cpu_rows;
+        drop[first_stays ? b : a] = true;
+        diagnostics.warn(
+            "timeline_twice",
+            fmt::format("{} holds the same kernels as {} and is left out: they are counted once",
+                        trace_.captures[first_stays ? b : a].path,
+                        trace_.captures[first_stays ? a : b].path));
+      }
+    }
+    if (std::find(drop.begin(), drop.end(), true) != drop.end()) remove(drop);
+  }
+
+ private:
+  void look() {
+    KernelNumbers names(trace_);
+    const KernelTable& kernels = trace_.kernels;
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      const CaptureId capture = of_queue_[kernels.queue[i].index()];
+      if (!capture.valid()) continue;
+      Content& content = contents_[capture.index()];
+      const Nanoseconds duration = kernels.end[i] - kernels.start[i];
+      ++content.kernels;
+      content.duration += duration;
+      content.hashes += hash_mix(names.of(kernels.name[i]), static_cast<size_t>(duration));
+    }
+    const auto count = [&](const std::vector<ThreadId>& threads) {
+      for (const ThreadId thread : threads) {
+        if (thread.valid()) ++contents_[of_thread_[thread.index()].index()].cpu_rows;
+      }
+    };
+    count(trace_.launches.thread);
+    count(trace_.ranges.thread);
+    count(trace_.operators.thread);
+  }
+
+  template <class Table>
+  static void keep(Table& table, const std::vector<bool>& rows) {
+    const auto keep_column = [&](auto& column) {
+      if (column.empty()) return;
+      size_t kept = 0;
+      for (size_t i = 0; i < rows.size(); ++i) {
+        if (rows[i]) column[kept++] = column[i];
+      }
+      column.resize(kept);
+    };
+    std::apply([&](auto&... column) { (keep_column(column), ...); }, table.columns());
+  }
+
+  // Its API calls stay, because work refers to calls by row; nothing refers to those any more.
+  void remove(const std::vector<bool>& drop) {
+    const auto stays = [&](CaptureId capture) {
+      return !capture.valid() || !drop[capture.index()];
+    };
+    const auto by_queue = [&](auto& table) {
+      std::vector<bool> rows(table.size());
+      for (size_t i = 0; i < rows.size(); ++i) rows[i] = stays(of_queue_[table.queue[i].index()]);
+      keep(table, rows);
+    };
+    const auto by_thread = [&](auto& table) {
+      std::vector<bool> rows(table.size());
+      for (size_t i = 0; i < rows.size(); ++i) {
+        rows[i] = !table.thread[i].valid() || stays(of_thread_[table.thread[i].index()]);
+      }
+      keep(table, rows);
+    };
+    by_queue(trace_.kernels);
+    by_queue(trace_.memory_operations);
+    by_queue(trace_.graph_replays);
+    by_thread(trace_.ranges);
+    by_thread(trace_.operators);
+    renumber_queues(stays);
+  }
+
+  // A queue left without its capture would count as another timeline.
+  void renumber_queues(const auto& stays) {
+    Interner<QueueId, Queue> queues;
+    std::vector<QueueId> places(trace_.queues.size());
+    for (size_t i = 0; i < places.size(); ++i) {
+      if (stays(of_queue_[i])) places[i] = queues.intern(trace_.queues[QueueId(i)]);
+    }
+    const auto follow = [&](std::vector<QueueId>& column) {
+      for (QueueId& queue : column) queue = places[queue.index()];
+    };
+    follow(trace_.kernels.queue);
+    follow(trace_.memory_operations.queue);
+    follow(trace_.graph_replays.queue);
+    trace_.queues = std::move(queues);
+  }
+
+  Trace& trace_;
+  std::vector<Content> contents_;
+  std::vector<CaptureId> of_queue_;
+  std::vector<CaptureId> of_thread_;
+};
+
+}  // namespace
+
+void drop_repeated_timelines(Trace& trace, Diagnostics& diagnostics) {
+  Timelines timelines(trace);
+  if (timelines.several()) timelines.run(diagnostics);
+}
+
+}  // namespace llmprof

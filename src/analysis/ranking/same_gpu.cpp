@@ -1,0 +1,52 @@
+#include "analysis/ranking/same_gpu.h"
+
+#include <algorithm>
+
+namespace llmprof {
+namespace {
+
+bool same_gpu(const Trace& trace, DeviceId left, DeviceId right) {
+  const Device& a = trace.devices[left.index()];
+  const Device& b = trace.devices[right.index()];
+  if (a.capture == b.capture) return false;
+  if (!a.uuid.empty() && !b.uuid.empty()) return a.uuid == b.uuid;
+  const Capture& from = trace.captures[a.capture.index()];
+  const Capture& other = trace.captures[b.capture.index()];
+  if (from.rank && other.rank && *from.rank != *other.rank) return false;
+  if (!from.host.empty() && !other.host.empty() && from.host != other.host) return false;
+  return a.name == b.name && a.ordinal == b.ordinal;
+}
+
+}  // namespace
+
+std::vector<std::vector<DeviceId>> gpus_with_kernels(const Trace& trace) {
+  std::vector<bool> used_queue(trace.queues.size(), false);
+  for (const QueueId queue : trace.kernels.queue) used_queue[queue.index()] = true;
+  std::vector<bool> used(trace.devices.size(), false);
+  for (size_t i = 0; i < used_queue.size(); ++i) {
+    if (used_queue[i]) used[trace.queues[QueueId(i)].device.index()] = true;
+  }
+  std::vector<std::vector<DeviceId>> gpus;
+  for (size_t i = 0; i < used.size(); ++i) {
+    if (!used[i]) continue;
+    const DeviceId device(i);
+    const auto known = std::find_if(gpus.begin(), gpus.end(), [&](const auto& gpu) {
+      return std::any_of(gpu.begin(), gpu.end(),
+                         [&](DeviceId each) { return same_gpu(trace, each, device); });
+    });
+    if (known == gpus.end()) {
+      gpus.push_back({device});
+    } else {
+      known->push_back(device);
+    }
+  }
+  return gpus;
+}
+
+size_t runs_on_one_gpu(const Trace& trace) {
+  size_t most = 0;
+  for (const auto& gpu : gpus_with_kernels(trace)) most = std::max(most, gpu.size());
+  return most;
+}
+
+}  // namespace llmprof
