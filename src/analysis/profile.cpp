@@ -68,8 +68,7 @@ Stages find_stages(const Trace& trace, const AnalysisRules& rules, const Describ
   }
   if (trace.kernels.size() == 0) {
     Stages none;
-    none.reason =
-        "stages need a timeline: capture one with nsys or with PyTorch's profiler";
+    none.reason = "stages need a timeline: capture one with nsys or with PyTorch's profiler";
     return none;
   }
   Stages detected = detected_stages(trace, names, diagnostics);
@@ -118,6 +117,7 @@ void judge(const Trace& trace, const AnalysisRules& rules, const AnalysisOptions
 Result<Profile> analyse(Trace& trace, const AnalysisRules& rules, const AnalysisOptions& options) {
   Profile profile;
   profile.trace = &trace;
+  profile.selection = options.selection;
   if (options.selection.device) {
     if (auto kept = keep_device(trace, *options.selection.device); !kept) {
       return fail_with(kept.error());
