@@ -102,10 +102,9 @@ void add_stage_timings_table(const Reported& reported, Document& document) {
   table.columns = {text_column("stage"),
                    number_column(serving ? "engine steps measured" : "instances measured"),
                    number_column("wall, mean ± std (ms)"),
-                   number_column("median (ms)"),
+                   number_column("p50 (ms)"),
                    number_column("min to max (ms)"),
                    number_column("share of all stages' wall"),
-                   number_column("GPU busy (ms)"),
                    number_column("busy share of wall")};
   if (!serving) table.columns.push_back(number_column("steps"));
   for (size_t i = 0; i < reported.stages.size(); ++i) {
@@ -115,7 +114,6 @@ void add_stage_timings_table(const Reported& reported, Document& document) {
     table.rows.push_back({stage.name, grouped(stage.wall.count), mean_and_std(stage.wall),
                           measured ? ms(stage.wall.p50) : std::string(kMissing),
                           range_ms(stage.wall), percent(facts.share_of_stage_time),
-                          measured ? ms(stage.busy.mean) : std::string(kMissing),
                           percent(facts.busy_share)});
     if (!serving) table.rows.back().push_back(step_count_words(stage, facts));
   }
@@ -295,7 +293,7 @@ std::vector<AggregateRow> map_stage1_metrics_to_stats(const Reported& reported) 
   }
   if (const auto& token = profile.stages.time_per_output_token) {
     if (widely_spread(*token)) {
-      captured("time per output token, median (ms)", ms(token->p50));
+      if (!is_few(*token)) captured("time per output token, median (ms)", ms(token->p50));
       captured("time per output token, min to max (ms)", range_ms(*token));
     } else {
       captured("time per output token, mean ± std (ms)", mean_and_std(*token));

@@ -131,7 +131,7 @@ std::string operator_coverage_words(const Reported& reported) {
   return text + (coverage.graph_kernels >= operators.kernels_without
                      ? ""
                      : " Kernels launched outside of any operator, or whose launch was not "
-                       "captured, have none either.");
+                       "captured, have none.");
 }
 
 Table operator_table(const Profile& profile, size_t rows) {

@@ -24,7 +24,9 @@ void add_typical(std::string figure, const Statistics& times, std::string_view o
                  Figures& figures) {
   const std::string of =
       counted(times.count, one, one.starts_with("decode step") ? "decode steps of the engine" : "");
-  if (widely_spread(times)) {
+  if (widely_spread(times) && is_few(times)) {
+    figures.add(std::move(figure), range_ms(times) + " ms", "of " + of);
+  } else if (widely_spread(times)) {
     figures.add(std::move(figure), ms(times.p50) + " ms",
                 fmt::format("median of {}; {} ms", of, range_ms(times)));
   } else {

@@ -44,6 +44,8 @@ std::string_view plain_part_name(size_t part) {
     }
   }
   switch (static_cast<BudgetPart>(part)) {
+    case BudgetPart::hidden_graphs:
+      return "CUDA graphs whose kernels were not captured";
     case BudgetPart::idle_launch:
       return "late launches by the CPU";
     case BudgetPart::idle_synchronisation:
