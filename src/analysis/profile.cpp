@@ -130,6 +130,7 @@ void judge(const Trace& trace, const AnalysisRules& rules, const AnalysisOptions
 Result<Profile> analyse(Trace& trace, const AnalysisRules& rules, const AnalysisOptions& options) {
   Profile profile;
   profile.trace = &trace;
+  profile.selection = options.selection;
   if (options.selection.device) {
     if (auto kept = keep_device(trace, *options.selection.device); !kept) {
       return fail_with(kept.error());

@@ -26,6 +26,7 @@ namespace llmprof {
 // All that is known about one trace, ready to be told. The trace must outlive it.
 struct Profile {
   const Trace* trace = nullptr;
+  Selection selection;  // what all of this is about
   KernelRanking ranking;
   Totals totals;
   std::optional<MetricJoin> join;  // where a kernel profiler's launches were read

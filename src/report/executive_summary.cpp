@@ -4,17 +4,22 @@
 
 #include "report/numbers.h"
 #include "report/stakeholder_summary.h"
+#include "report/typical.h"
 
 namespace llmprof {
 namespace {
 
 constexpr double kEnoughCoverage = 0.9;
+constexpr double kWorthSaying = 0.0005;  // of kernel time: above 0.0 %
 
 std::string gpu_name(const Profile& profile) {
   const auto& devices = profile.totals.devices;
-  if (devices.empty() || devices.front().name.empty()) return {};
-  if (devices.size() == 1) return " on one " + devices.front().name;
-  return fmt::format(" on {} GPUs ({})", devices.size(), devices.front().name);
+  if (devices.empty()) return {};
+  const std::string& name = devices.front().name;
+  if (devices.size() > 1) {
+    return fmt::format(" on {} GPUs{}", devices.size(), name.empty() ? "" : " (" + name + ")");
+  }
+  return name.empty() ? std::string() : " on one " + name;
 }
 
 size_t longest_stage(const Reported& reported) {
@@ -26,58 +31,104 @@ size_t longest_stage(const Reported& reported) {
   return static_cast<size_t>(longest - stages.begin());
 }
 
+// "prefill takes 5.500 ms, decode 7.200 ms (1111.3 tokens a second)": what the workload measured by
+// itself of the stages told here; empty where that is nothing.
+std::string unprofiled_times(const Reported& reported) {
+  std::string text;
+  for (const Stage1Row& row : reported.facts.stage1) {
+    if (!row.mean_ms || !row.captured_ms) continue;
+    text += fmt::format("{}{} {:.3f} ms", text.empty() ? "" : ", ",
+                        row.stage + (text.empty() ? " takes" : ""), *row.mean_ms);
+  }
+  if (text.empty()) return {};
+  if (const auto& own = reported.profile.trace->workload->tokens_per_s) {
+    text += fmt::format(" ({} tokens a second)", rate(own));
+  }
+  return text;
+}
+
+std::string token_times(const Reported& reported) {
+  const Stages& stages = reported.profile.stages;
+  std::string text;
+  if (const auto& first = stages.time_to_first_token) {
+    text += fmt::format("the first token comes after {}", typical_ms(*first, "prefill"));
+  }
+  if (const auto& token = stages.time_per_output_token) {
+    text += fmt::format("{} after {}", text.empty() ? "a token comes" : ", each further one",
+                        typical_ms(*token, instance_name(reported.profile, "decode")));
+    if (!widely_spread(*token)) {
+      text += fmt::format(" ({} tokens a second for each sequence)",
+                          rate(reported.facts.tokens_per_s_per_sequence));
+    }
+  }
+  return text;
+}
+
+std::string captured_times(const Reported& reported) {
+  const Profile& profile = reported.profile;
+  if (reported.facts.request && !reported.facts.request_spread) {
+    return fmt::format("a request takes {} ms{}: {}", ms(reported.facts.request), gpu_name(profile),
+                       token_times(reported));
+  }
+  if (reported.facts.request) return token_times(reported) + gpu_name(profile);
+  const Stage& stage = reported.stages[longest_stage(reported)];
+  const std::string time = typical_ms(stage.wall, instance_name(profile, stage.name));
+  if (profile.stages.serving) {
+    return fmt::format("an engine step of {} takes {}{}", stage.name, time, gpu_name(profile));
+  }
+  if (profile.selection.steps) {
+    return fmt::format("the selected steps of one {} take {}{}", stage.name, time,
+                       gpu_name(profile));
+  }
+  return fmt::format("one {} takes {}{}", stage.name, time, gpu_name(profile));
+}
+
 // How long it takes.
 std::string speed_sentence(const Reported& reported) {
   const Profile& profile = reported.profile;
-  const Stages& stages = profile.stages;
-  if (stages.stages.empty()) {
-    return fmt::format("The capture holds {} kernels with {} ms of kernel time{}.",
-                       grouped(profile.totals.kernel_count), ms(profile.totals.kernel_sum),
-                       gpu_name(profile));
+  if (profile.stages.stages.empty()) {
+    const bool profiled = profile.ranking.source == KernelSource::profiler;
+    return fmt::format("The capture holds {} with {} ms of kernel time{}{}.",
+                       counted(profile.totals.kernel_count, "kernel"),
+                       ms(profile.totals.kernel_sum), gpu_name(profile),
+                       profiled ? ", each measured on its own by a kernel profiler" : "");
   }
-  if (reported.facts.request) {
-    std::string text =
-        fmt::format("A request takes {} ms{}", ms(reported.facts.request), gpu_name(profile));
-    if (stages.time_to_first_token) {
-      text +=
-          fmt::format(": the first token comes after {} ms", ms(stages.time_to_first_token->mean));
-    }
-    if (stages.time_per_output_token) {
-      text += fmt::format(", each further one after {} ms ({} tokens a second for each sequence)",
-                          ms(stages.time_per_output_token->mean),
-                          rate(reported.facts.tokens_per_s_per_sequence));
-    }
-    return text + ".";
+  const std::string unprofiled = unprofiled_times(reported);
+  if (unprofiled.empty()) {
+    return "Measured under the profiler, " + captured_times(reported) + ".";
   }
-  const Stage& stage = reported.stages[longest_stage(reported)];
-  return fmt::format(
-      "{} takes {} ms on average{}.",
-      stages.serving ? "A " + stage.name + " step of the engine" : "One " + stage.name,
-      ms(stage.wall.mean), gpu_name(profile));
+  return fmt::format("Unprofiled, {}; under the profiler, {}.", unprofiled,
+                     captured_times(reported));
 }
 
 // Where the time goes.
 std::string time_sentence(const Reported& reported) {
   const KernelRanking& ranking = reported.profile.ranking;
   if (reported.stages.empty()) {
-    if (ranking.rows.empty()) return {};
+    if (reported.facts.top_names.empty()) return {};
+    const NamedKernel& longest = reported.facts.top_names.front();
     return fmt::format("The longest kernel, {}, takes {} of the kernel time.",
-                       ranking.rows.front().description.short_name,
-                       percent(ranking.rows.front().share));
+                       ranking.rows[longest.row].description.short_name, percent(longest.share));
   }
   const size_t stage = longest_stage(reported);
   const StageFacts& facts = reported.facts.stages[stage];
   std::string text = fmt::format("Most of the time is {} ({} of the stages' wall time)",
                                  reported.stages[stage].name, percent(facts.share_of_stage_time));
+  const BudgetRow* idle = largest_part(facts, true);
+  const BudgetRow* work = largest_part(facts, false);
+  if (mostly_idle(facts) && idle != nullptr) {
+    return text + fmt::format(
+                      "; there the GPU waits{}: it is idle {} of wall time, mostly for {} "
+                      "({} of wall time).",
+                      waits_for_host(facts) ? " for the host" : "", percent(facts.idle_share),
+                      plain_part_name(idle->part), percent(idle->share));
+  }
   if (facts.busy_share) {
     text += fmt::format("; there the GPU is busy {} of the time", percent(facts.busy_share));
   }
-  if (!facts.budget.empty()) {
-    const BudgetRow& largest = facts.budget.front();
-    text +=
-        fmt::format("{} {} ({} of its wall time)",
-                    is_idle(largest.part) ? ", and most is lost to" : ", and the largest part is",
-                    plain_part_name(largest.part), percent(largest.share));
+  if (work != nullptr) {
+    text += fmt::format(", and the largest part is {} ({} of its wall time)",
+                        plain_part_name(work->part), percent(work->share));
   }
   return text + ".";
 }
@@ -87,9 +138,8 @@ std::string limit_sentence(const Reported& reported) {
   std::string figures;
   for (size_t i = 0; i < reported.stages.size(); ++i) {
     const StageUtilization* use = reported.facts.stages[i].utilization;
-    if (use == nullptr) continue;
+    if (!bound_is_known(use)) continue;
     const auto& figure = use->memory_bound ? use->mbu_wall : use->mfu_wall;
-    if (!figure) continue;
     if (!figures.empty()) figures += ", ";
     figures += fmt::format("{} uses {} of the GPU's {}", reported.stages[i].name, percent(figure),
                            use->memory_bound ? "memory bandwidth" : "computing power");
@@ -100,10 +150,11 @@ std::string limit_sentence(const Reported& reported) {
   }
   const size_t longest = longest_stage(reported);
   const StageUtilization* use = reported.facts.stages[longest].utilization;
-  if (use != nullptr && use->floor) {
-    figures += fmt::format("; at that limit {} would take {} ms instead of {} ms",
-                           reported.stages[longest].name, ms(*use->floor),
-                           ms(reported.stages[longest].wall.mean));
+  if (bound_is_known(use)) {
+    const Stage& stage = reported.stages[longest];
+    figures += fmt::format("; at that limit {} would take {} ms instead of {}", stage.name,
+                           ms(*use->floor),
+                           typical_ms(stage.wall, instance_name(reported.profile, stage.name)));
   }
   return "Against the hardware's limit, " + figures + ".";
 }
@@ -125,8 +176,8 @@ std::string caveat_sentence(const Reported& reported) {
   const Profile& profile = reported.profile;
   if (profile.hidden_graphs) {
     return fmt::format(
-        "Take care: {} of the GPU time is in CUDA graphs whose kernels were not "
-        "captured.",
+        "Take care: {} of the GPU time is not visible, in CUDA graphs whose kernels were not "
+        "captured; capture again with --cuda-graph-trace=node.",
         percent(profile.hidden_graphs->share));
   }
   const auto& covered = reported.facts.time_in_stages;
@@ -139,17 +190,31 @@ std::string caveat_sentence(const Reported& reported) {
 
 std::string no_stages_sentence(const Reported& reported) {
   if (!reported.stages.empty()) return {};
-  return "Prefill and decode cannot be told apart: " + why_no_stages(reported.profile);
+  const std::string why = why_no_stages(reported.profile);
+  if (is_no_llm(reported.profile)) return "This does not look like LLM inference: " + why;
+  return "Prefill and decode cannot be told apart: " + why;
+}
+
+// What single kernels are bound by, where there is nothing to say of stages.
+std::string kernel_bound_sentence(const Reported& reported) {
+  const auto& bounds = reported.facts.bounds;
+  if (!reported.stages.empty() || !bounds) return {};
+  return fmt::format(
+      "Of the kernel time, {} is bound by memory, {} by compute and {} by latency{}.",
+      percent(bounds->memory), percent(bounds->compute), percent(bounds->latency),
+      bounds->unknown > kWorthSaying ? fmt::format(" (not known of {})", percent(bounds->unknown))
+                                     : "");
 }
 
 }  // namespace
 
 std::vector<std::string> executive_sentences(const Reported& reported) {
   std::vector<std::string> sentences;
-  for (std::string& text : std::vector<std::string>{
-           speed_sentence(reported), time_sentence(reported), no_stages_sentence(reported),
-           reported.stages.empty() ? std::string() : limit_sentence(reported),
-           first_fix_sentence(reported), caveat_sentence(reported)}) {
+  for (std::string& text :
+       std::vector<std::string>{speed_sentence(reported), time_sentence(reported),
+                                kernel_bound_sentence(reported), no_stages_sentence(reported),
+                                reported.stages.empty() ? std::string() : limit_sentence(reported),
+                                first_fix_sentence(reported), caveat_sentence(reported)}) {
     if (!text.empty()) sentences.push_back(std::move(text));
   }
   return sentences;

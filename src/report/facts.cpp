@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "report/typical.h"
+
 namespace llmprof {
 namespace {
 
@@ -169,6 +171,86 @@ std::vector<Stage1Row> stage1_rows(const Profile& profile) {
   return rows;
 }
 
+std::vector<NamedKernel> top_names(const KernelRanking& ranking) {
+  constexpr size_t kTopNames = 10;
+  std::vector<NamedKernel> names;
+  std::map<size_t, size_t> place;  // of a name
+  for (size_t i = 0; i < ranking.rows.size(); ++i) {
+    const KernelRow& row = ranking.rows[i];
+    const auto [known, is_new] = place.try_emplace(row.name.index(), names.size());
+    if (is_new) names.emplace_back().row = i;
+    NamedKernel& name = names[known->second];
+    name.devices += (name.devices.empty() ? "" : ", ") + row.device;
+    name.calls += row.calls;
+    name.total += row.total;
+    name.share += row.share;
+  }
+  std::stable_sort(names.begin(), names.end(),
+                   [](const NamedKernel& a, const NamedKernel& b) { return a.total > b.total; });
+  names.resize(std::min(names.size(), kTopNames));
+  return names;
+}
+
+std::optional<BoundShares> bound_shares(const Profile& profile) {
+  if (profile.roofline.kernels.empty()) return std::nullopt;
+  BoundShares shares;
+  double known = 0;
+  for (const KernelRoofline& kernel : profile.roofline.kernels) {
+    const double share = profile.ranking.rows[kernel.row].share;
+    switch (kernel.bound) {
+      case KernelRoofline::Bound::memory:
+        shares.memory += share;
+        break;
+      case KernelRoofline::Bound::compute:
+        shares.compute += share;
+        break;
+      case KernelRoofline::Bound::latency:
+        shares.latency += share;
+        break;
+      case KernelRoofline::Bound::unknown:
+        continue;
+    }
+    known += share;
+  }
+  shares.unknown = std::max(0.0, 1 - known);
+  return shares;
+}
+
+// Replayed by CUDA graphs: those of a graph, or, where the capture names none, launched by a call
+// that replays one.
+uint64_t graph_kernels(const Trace& trace) {
+  std::vector<bool> replays(trace.launches.size(), false);
+  std::map<size_t, bool> is_replay;  // by the call's name
+  for (size_t i = 0; i < replays.size(); ++i) {
+    const StringId api = trace.launches.api[i];
+    if (!api.valid()) continue;
+    const auto [known, is_new] = is_replay.try_emplace(api.index(), false);
+    if (is_new) known->second = trace.strings[api].find("GraphLaunch") != std::string_view::npos;
+    replays[i] = known->second;
+  }
+  const KernelTable& kernels = trace.kernels;
+  uint64_t count = 0;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    const bool of_graph = !kernels.graph.empty() && kernels.graph[i] != 0;
+    const bool replayed = kernels.launch[i].valid() && replays[kernels.launch[i].index()];
+    if (of_graph || replayed) ++count;
+  }
+  return count;
+}
+
+OperatorCoverage operator_coverage(const Profile& profile) {
+  OperatorCoverage coverage;
+  const Operators& operators = profile.operators;
+  for (const OperatorRow& row : operators.rows) coverage.time += row.cuda_self;
+  coverage.share_of_gpu_time =
+      ratio(static_cast<double>(coverage.time),
+            static_cast<double>(profile.totals.kernel_sum + profile.totals.memory_operation_sum));
+  coverage.share_of_kernels =
+      ratio(operators.kernels, operators.kernels + operators.kernels_without);
+  if (!operators.rows.empty()) coverage.graph_kernels = graph_kernels(*profile.trace);
+  return coverage;
+}
+
 void add_token_rates(const Profile& profile, Facts& facts) {
   const auto& per_token = profile.stages.time_per_output_token;
   if (!per_token || per_token->mean <= 0) return;
@@ -194,8 +276,9 @@ Facts derive_facts(const Profile& profile) {
   facts.busy_share = ratio(busy, wall);
   const Stage* prefill = find_stage(stages, "prefill");
   const Stage* decode = find_stage(stages, "decode");
-  if (!stages.serving && prefill != nullptr && decode != nullptr) {
+  if (!stages.serving && !profile.selection.steps && prefill != nullptr && decode != nullptr) {
     facts.request = prefill->wall.mean + decode->wall.mean;
+    facts.request_spread = widely_spread(prefill->wall) || widely_spread(decode->wall);
   }
   add_token_rates(profile, facts);
   facts.kernels_in_stages = ratio(stages.coverage.kernels_in_stages, stages.coverage.kernels);
@@ -203,6 +286,9 @@ Facts derive_facts(const Profile& profile) {
                                static_cast<double>(stages.coverage.time));
   facts.layers = layer_summaries(profile);
   facts.stage1 = stage1_rows(profile);
+  facts.top_names = top_names(profile.ranking);
+  facts.bounds = bound_shares(profile);
+  facts.operators = operator_coverage(profile);
   return facts;
 }
 

@@ -62,9 +62,40 @@ struct Stage1Row {
   std::optional<double> mfu;
 };
 
+// A kernel name on all devices together.
+struct NamedKernel {
+  size_t row = 0;       // of the ranking: its longest one
+  std::string devices;  // "cuda:0, cuda:1"
+  uint64_t calls = 0;
+  Nanoseconds total = 0;
+  double share = 0;  // of the time of all kernels
+
+  [[nodiscard]] double mean() const {
+    return static_cast<double>(total) / static_cast<double>(calls == 0 ? 1 : calls);
+  }
+};
+
+// Kernel time by what bounds the kernels, shares of the time of all kernels.
+struct BoundShares {
+  double memory = 0;
+  double compute = 0;
+  double latency = 0;
+  double unknown = 0;
+};
+
+// How much of the GPU's work (kernels, copies and fills) framework operators launched.
+struct OperatorCoverage {
+  Nanoseconds time = 0;
+  std::optional<double> share_of_gpu_time;
+  std::optional<double> share_of_kernels;  // by number
+  uint64_t graph_kernels = 0;              // replayed by CUDA graphs
+};
+
 struct Facts {
   std::vector<StageFacts> stages;  // one a stage
-  std::optional<double> request;   // a prefill and a decode, means
+  // A prefill and a decode, means; none where instances are steps or were narrowed to some.
+  std::optional<double> request;
+  bool request_spread = false;  // the means it is made of say little
   std::optional<double> tokens_per_s_per_sequence;
   std::optional<double> tokens_per_s;       // of the whole batch
   std::optional<double> busy_share;         // GPU busy over wall, all stages, warm-ups left out
@@ -74,6 +105,9 @@ struct Facts {
   std::vector<size_t> instance_of_stage;    // an instance's place among those of its stage
   std::vector<LayerSummary> layers;
   std::vector<Stage1Row> stage1;
+  std::vector<NamedKernel> top_names;  // longest first, the first ten
+  std::optional<BoundShares> bounds;   // where a kernel profiler's metrics were read
+  OperatorCoverage operators;
 };
 
 Facts derive_facts(const Profile& profile);

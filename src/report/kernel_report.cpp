@@ -51,8 +51,15 @@ std::string totals_sentence(const Profile& profile) {
   std::string text = fmt::format("{}, {} ms of kernel time", counted(totals.kernel_count, "kernel"),
                                  exact_ms(totals.kernel_sum));
   if (totals.busy && totals.span) {
-    text += fmt::format("; GPU busy with kernels {} ms (overlap counted once) of a span of {} ms",
-                        exact_ms(*totals.busy), exact_ms(*totals.span));
+    const size_t gpus = totals.devices.size();
+    text +=
+        gpus > 1
+            ? fmt::format(
+                  "; busy with kernels {} ms, summed over {} GPUs (overlap on each "
+                  "counted once), of a span of {} x {} ms",
+                  exact_ms(*totals.busy), gpus, gpus, exact_ms(*totals.span))
+            : fmt::format("; GPU busy with kernels {} ms (overlap counted once) of a span of {} ms",
+                          exact_ms(*totals.busy), exact_ms(*totals.span));
   }
   std::string devices;
   for (const DeviceTotals& device : totals.devices) {
@@ -132,6 +139,7 @@ Document kernel_document(const Profile& profile, size_t top) {
   const KernelRanking& ranking = profile.ranking;
   Document document;
   document.add(Heading{1, "Kernels"});
+  add_selection(profile, document);
   document.add(Paragraph{captures_sentence(*profile.trace)});
   document.add(
       Paragraph{totals_sentence(profile) + " " + std::string(source_sentence(ranking.source))});
@@ -186,6 +194,7 @@ Document kernel_overview(const Profile& profile, size_t top) {
   const KernelRanking& ranking = profile.ranking;
   Document document;
   document.add(Paragraph{captures_sentence(*profile.trace)});
+  add_selection(profile, document);
   document.add(Paragraph{totals_sentence(profile)});
   if (profile.join) document.add(Paragraph{join_sentence(*profile.join, ranking.source)});
   const Reported reported(profile);

@@ -13,19 +13,18 @@ Document operator_document(const Profile& profile) {
   const Operators& operators = profile.operators;
   Document document;
   document.add(Heading{1, "Operators"});
+  add_selection(profile, document);
   if (operators.rows.empty()) {
     document.add(Paragraph{"Not available because " + why_no_operators(profile)});
     return document;
   }
-  document.add(Paragraph{fmt::format("From: {}. {} were launched inside an operator, {} were not.",
-                                     operators.source, counted(operators.kernels, "kernel"),
-                                     grouped(operators.kernels_without))});
+  document.add(Paragraph{operator_coverage_words(Reported(profile))});
   document.add(operator_table(profile, operators.rows.size()));
   document.add(Paragraph{
-      "cpu_total_ms is with the operators inside it, cpu_self_ms without them. cuda_total_ms is "
-      "the "
-      "GPU time of all kernels launched inside it, cuda_self_ms of those that no inner operator "
-      "launched. mean_ms is cpu_total_ms over calls."});
+      "CPU: cpu_total_ms is with the operators inside, cpu_self_ms without them but with the CUDA "
+      "API calls made inside; mean_ms = cpu_total_ms / calls. GPU: cuda_total_ms is the time of "
+      "all kernels, copies and fills launched inside, cuda_self_ms of those that no inner "
+      "operator launched."});
   return document;
 }
 

@@ -6,7 +6,7 @@ namespace llmprof {
 namespace {
 
 constexpr int kSchemaVersion = 1;
-constexpr size_t kSections = 32;
+constexpr size_t kSections = 34;
 constexpr int kIndent = 2;
 
 }  // namespace
@@ -17,6 +17,7 @@ std::string to_profile_json(const Profile& profile, std::string_view tool_versio
   json.add("schema_version", kSchemaVersion);
   json.add("tool", {{"name", "llmprof"}, {"version", tool_version}});
   json.add("context", context_json(profile));
+  json.add("selection", selection_json(profile));
   json.add("model", model_json(profile));
   json.add("workload", workload_json(profile));
   json.add("totals", totals_json(profile));
@@ -32,9 +33,10 @@ std::string to_profile_json(const Profile& profile, std::string_view tool_versio
   json.add("kernels", kernels_json(profile, facts));
   json.add("classes", classes_json(profile));
   json.add("kernels_topk", kernels_topk_json(profile));
-  json.add("roofline", roofline_json(profile));
+  json.add("kernels_all_devices", kernels_all_devices_json(profile, facts));
+  json.add("roofline", roofline_json(profile, facts));
   json.add("operators", operators_json(profile));
-  json.add("operators_found", operators_found_json(profile));
+  json.add("operators_found", operators_found_json(profile, facts));
   json.add("gaps", gaps_json(profile, facts));
   json.add("repeated_gaps", repeated_gaps_json(profile, facts));
   json.add("slow_steps", slow_steps_json(profile, facts));

@@ -10,6 +10,7 @@ Document stage2_document(const Profile& profile) {
   const Reported reported(profile);
   Document document;
   document.add(Heading{1, "LLM inference profile"});
+  add_selection(profile, document);
   document.add(LinkList{{
       {"stakeholder_summary.md", "one page for those who decide"},
       {"kernels.md", "every kernel with its full name"},

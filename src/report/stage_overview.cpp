@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "report/numbers.h"
+#include "report/typical.h"
 
 namespace llmprof {
 namespace {
@@ -45,8 +46,7 @@ Table stage_table(const Reported& reported) {
     const StageFacts& facts = reported.facts.stages[i];
     auto& row = table.rows.emplace_back();
     row = {stage.name, grouped(stage.wall.count), mean_and_std(stage.wall),
-           percent(facts.busy_share),
-           facts.steps == 0 ? std::string(kMissing) : grouped(facts.steps)};
+           percent(facts.busy_share), step_count_words(stage, facts)};
     if (used) {
       const StageUtilization* use = facts.utilization;
       row.push_back(percent(use != nullptr ? use->mfu_wall : std::nullopt));
@@ -70,11 +70,12 @@ void add_stage_overview(const Reported& reported, Document& document) {
   document.add(stage_table(reported));
   std::string text;
   if (stages.time_to_first_token) {
-    text += fmt::format("First token after {} ms", ms(stages.time_to_first_token->mean));
+    text += fmt::format("First token after {}", typical_ms(*stages.time_to_first_token, "prefill"));
   }
   if (stages.time_per_output_token) {
-    text += fmt::format("{} output token {} ms", text.empty() ? "Each" : ", each",
-                        ms(stages.time_per_output_token->mean));
+    text += fmt::format(
+        "{} output token {}", text.empty() ? "Each" : ", each",
+        typical_ms(*stages.time_per_output_token, instance_name(reported.profile, "decode")));
   }
   if (!text.empty()) text += ". ";
   document.add(Paragraph{text + coverage_sentence(reported)});
@@ -89,7 +90,7 @@ void add_finding_overview(const Reported& reported, Document& document) {
     list.items.push_back(fmt::format("{}: up to {} ms {}, {} of {}'s wall. Do: {}", finding.title,
                                      ms(finding.recoverable), instance_words(reported.profile),
                                      percent(finding.share_of_wall), finding.stage,
-                                     clause(finding.advice)));
+                                     sentence(finding.advice)));
   }
   document.add(Paragraph{"Most to gain:"});
   document.add(std::move(list));

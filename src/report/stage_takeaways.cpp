@@ -19,19 +19,26 @@ std::string idle_message(const StageFacts& facts) {
   if (*facts.idle_share < kLittleIdle || cause == nullptr) {
     return fmt::format("The GPU hardly waits: it is idle {} of wall.", share);
   }
-  return fmt::format(
-      "{}: the GPU is idle {} of wall, mostly for {} ({} of wall).",
-      *facts.idle_share >= kMuchIdle ? "The host sets the pace" : "Some time is lost waiting",
-      share, plain_part_name(cause->part), percent(cause->share));
+  const std::string_view much =
+      waits_for_host(facts) ? "The host sets the pace" : "Much time is lost waiting";
+  return fmt::format("{}: the GPU is idle {} of wall, mostly for {} ({} of wall).",
+                     *facts.idle_share >= kMuchIdle ? much : "Some time is lost waiting", share,
+                     plain_part_name(cause->part), percent(cause->share));
 }
 
 std::string limit_message(const StageFacts& facts) {
   const StageUtilization* use = facts.utilization;
-  if (use == nullptr) return {};
+  if (!bound_is_known(use)) return {};
   const auto& figure = use->memory_bound ? use->mbu_wall : use->mfu_wall;
-  if (!figure) return {};
-  return fmt::format(" It is bound by {} and reaches {} of it on wall time: {}.",
-                     use->memory_bound ? "memory bandwidth" : "compute", percent(figure),
+  const std::string_view bound = use->memory_bound ? "memory bandwidth" : "compute";
+  if (*figure >= kNearTheLimit && facts.idle_share.value_or(0) >= kMuchIdle) {
+    return fmt::format(
+        " It would reach {} of the GPU's {} on wall time, which does not fit its idle time: check "
+        "the model, the batch and the token counts.",
+        percent(figure), bound);
+  }
+  return fmt::format(" It is bound by {} and reaches {} of it on wall time: {}.", bound,
+                     percent(figure),
                      *figure >= kNearTheLimit ? "close to the limit, only less work makes it faster"
                                               : "there is room before the hardware's limit");
 }
@@ -39,8 +46,10 @@ std::string limit_message(const StageFacts& facts) {
 std::string part_message(const StageFacts& facts) {
   const BudgetRow* part = largest_part(facts, false);
   if (part == nullptr) return {};
-  return fmt::format(" Its largest part is {} ({} of wall).", plain_part_name(part->part),
-                     percent(part->share));
+  return fmt::format(
+      " {} {} ({} of wall).",
+      mostly_idle(facts) ? "Of the GPU's own work the largest part is" : "Its largest part is",
+      plain_part_name(part->part), percent(part->share));
 }
 
 std::string vision_message(const Reported& reported, uint32_t stage) {

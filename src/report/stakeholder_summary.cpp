@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "report/markdown.h"
 #include "report/numbers.h"
+#include "report/typical.h"
 
 namespace llmprof {
 namespace {
@@ -42,7 +43,7 @@ void add_environment(const Reported& reported, Document& document) {
     value += " (" + capture.format;
     if (!capture.tool_version.empty()) value += ", " + capture.tool + " " + capture.tool_version;
     add("capture", value + ")");
-    add("driver", capture.driver_version);
+    add("driver", std::string(driver_version(capture)));
     add("CUDA", capture.cuda_version);
   }
   const Utilization& use = profile.utilization;
@@ -53,9 +54,13 @@ void add_environment(const Reported& reported, Document& document) {
   } else {
     add("model", "not named (--model)");
   }
-  const auto count = [](const std::optional<TokenCount>& of) {
-    return of ? grouped(of->value) : std::string();
+  const auto count = [&](const std::optional<TokenCount>& of) {
+    return of && !reported.stages.empty() ? token_count_words(*of) : std::string();
   };
+  if (profile.stages.confidence) {
+    add("stages", fmt::format("found in the kernel sequence alone, sure to {}: {}",
+                              percent(*profile.stages.confidence), clause(profile.stages.reason)));
+  }
   add("batch (sequences)", count(use.workload.batch));
   add("prompt tokens a sequence", count(use.workload.prompt_tokens));
   add("new tokens a sequence", count(use.workload.new_tokens));
@@ -92,24 +97,25 @@ void add_stage_timings_table(const Reported& reported, Document& document) {
     document.add(not_available(why_no_stages(reported.profile)));
     return;
   }
+  const bool serving = reported.profile.stages.serving;
   Table table;
   table.columns = {text_column("stage"),
-                   number_column("instances measured"),
+                   number_column(serving ? "engine steps measured" : "instances measured"),
                    number_column("wall, mean ± std (ms)"),
-                   number_column("p99 (ms)"),
+                   number_column("p50 (ms)"),
+                   number_column("min to max (ms)"),
                    number_column("share of all stages' wall"),
-                   number_column("GPU busy (ms)"),
-                   number_column("busy share of wall"),
-                   number_column("steps")};
+                   number_column("busy share of wall")};
+  if (!serving) table.columns.push_back(number_column("steps"));
   for (size_t i = 0; i < reported.stages.size(); ++i) {
     const Stage& stage = reported.stages[i];
     const StageFacts& facts = reported.facts.stages[i];
     const bool measured = stage.wall.count > 0;
-    table.rows.push_back(
-        {stage.name, grouped(stage.wall.count), mean_and_std(stage.wall),
-         measured ? ms(stage.wall.p99) : std::string(kMissing), percent(facts.share_of_stage_time),
-         measured ? ms(stage.busy.mean) : std::string(kMissing), percent(facts.busy_share),
-         facts.steps == 0 ? std::string(kMissing) : grouped(facts.steps)});
+    table.rows.push_back({stage.name, grouped(stage.wall.count), mean_and_std(stage.wall),
+                          measured ? ms(stage.wall.p50) : std::string(kMissing),
+                          range_ms(stage.wall), percent(facts.share_of_stage_time),
+                          percent(facts.busy_share)});
+    if (!serving) table.rows.back().push_back(step_count_words(stage, facts));
   }
   document.add(std::move(table));
   std::vector<std::string> notes;
@@ -127,6 +133,19 @@ std::optional<double> stage1_mfu(const Reported& reported, const std::string& st
     if (row.stage == stage) return row.mfu;
   }
   return std::nullopt;
+}
+
+// Why a stage has no figure, each reason once.
+std::vector<std::string> missing_figures(const Reported& reported) {
+  std::vector<std::string> lines;
+  const Utilization& use = reported.profile.utilization;
+  if (!use.why_not.empty()) lines.push_back("Not available because " + clause(use.why_not));
+  for (const StageUtilization& stage : use.stages) {
+    if (stage.why_not.empty() || stage.why_not == use.why_not) continue;
+    lines.push_back(fmt::format("{}: not available because {}", reported.stages[stage.stage].name,
+                                clause(stage.why_not)));
+  }
+  return lines;
 }
 
 void add_mfu(const Reported& reported, Document& document) {
@@ -149,10 +168,11 @@ void add_mfu(const Reported& reported, Document& document) {
     const StageUtilization& use = found != nullptr ? *found : unknown;
     known = known || use.mfu_wall || use.mbu_wall;
     const std::string bound = use.memory_bound ? "memory" : "compute";
+    const bool told = bound_is_known(found);
     table.rows.push_back({reported.stages[i].name, percent(use.mfu_wall), percent(use.mfu_busy),
                           percent(use.mbu_wall), percent(use.mbu_busy),
-                          use.floor ? bound : std::string(kMissing),
-                          use.floor ? ms(*use.floor) : std::string(kMissing)});
+                          told ? bound : std::string(kMissing),
+                          told ? ms(*use.floor) : std::string(kMissing)});
     if (stage1) table.rows.back().push_back(percent(stage1_mfu(reported, reported.stages[i].name)));
   }
   if (!known || table.rows.empty()) {
@@ -163,12 +183,15 @@ void add_mfu(const Reported& reported, Document& document) {
   document.add(Paragraph{
       "MFU is the share of the GPU's dense peak FLOP/s that the model's own FLOPs make up, MBU the "
       "share of its peak memory bandwidth; of wall time, and of the time the GPU was busy."});
+  if (auto lines = missing_figures(reported); !lines.empty()) {
+    document.add(BulletList{std::move(lines)});
+  }
 }
 
 void add_takeaways(const Reported& reported, Document& document) {
   document.add(Heading{2, "Stage Takeaways"});
   if (reported.stages.empty()) {
-    document.add(not_available(why_no_stages(reported.profile)));
+    document.add(not_available("there are no stages (see the per-stage timings)."));
     return;
   }
   Table table;
@@ -200,12 +223,11 @@ void add_top_kernel_table(const Reported& reported, Document& document) {
                    number_column("total_ms"), number_column("share of kernel time"),
                    number_column("calls"),    number_column("mean_ms"),
                    text_column("device")};
-  for (size_t i = 0; i < std::min(kShownRows, ranking.rows.size()); ++i) {
-    const KernelRow& row = ranking.rows[i];
-    table.rows.push_back({row.description.short_name,
-                          std::string(to_string(row.description.kernel_class)), exact_ms(row.total),
-                          percent(row.share), grouped(row.calls), rounded_ms(row.mean_ns()),
-                          row.device});
+  for (const NamedKernel& name : reported.facts.top_names) {
+    const KernelDescription& kernel = ranking.rows[name.row].description;
+    table.rows.push_back({kernel.short_name, std::string(to_string(kernel.kernel_class)),
+                          exact_ms(name.total), percent(name.share), grouped(name.calls),
+                          rounded_ms(name.mean()), name.devices});
   }
   document.add(std::move(table));
 }
@@ -213,7 +235,8 @@ void add_top_kernel_table(const Reported& reported, Document& document) {
 void add_recommendations(const Reported& reported, Document& document) {
   document.add(Heading{2, "Recommendations"});
   const auto& findings = reported.profile.findings;
-  if (findings.empty()) {
+  const auto& hidden = reported.profile.hidden_graphs;
+  if (findings.empty() && !hidden) {
     document.add(not_available(why_no_findings(reported.profile)));
     return;
   }
@@ -222,6 +245,15 @@ void add_recommendations(const Reported& reported, Document& document) {
       text_column("what was found"), text_column("what to do"), text_column("stage"),
       number_column(fmt::format("brings at the most (ms {})", instance_words(reported.profile))),
       number_column("share of the stage's wall")};
+  if (hidden) {
+    const std::string missing(kMissing);
+    table.rows.push_back(
+        {fmt::format("{} of the GPU time is in CUDA graphs whose kernels were not captured",
+                     percent(hidden->share)),
+         "Capture again with nsys profile --cuda-graph-trace=node before anything else: what is "
+         "below knows only the rest.",
+         missing, missing, missing});
+  }
   for (size_t i = 0; i < std::min(kShownRows, findings.size()); ++i) {
     const Finding& finding = findings[i];
     table.rows.push_back({finding.title, finding.advice, finding.stage, ms(finding.recoverable),
@@ -241,22 +273,7 @@ std::vector<AggregateRow> map_stage1_metrics_to_stats(const Reported& reported) 
   const auto captured = [&](std::string_view metric, std::string value) {
     rows.push_back({std::string(metric), missing, std::move(value), missing});
   };
-  if (facts.request) captured("request: prefill and decode (ms)", ms(facts.request));
-  if (const auto& first = profile.stages.time_to_first_token) {
-    captured("time to first token, mean ± std (ms)", mean_and_std(*first));
-  }
-  if (const auto& token = profile.stages.time_per_output_token) {
-    captured("time per output token, mean ± std (ms)", mean_and_std(*token));
-  }
   const auto& workload = profile.trace->workload;
-  if (facts.tokens_per_s_per_sequence) {
-    captured("tokens a second for each sequence", rate(facts.tokens_per_s_per_sequence));
-  }
-  const std::optional<double> own_rate = workload ? workload->tokens_per_s : std::nullopt;
-  if (facts.tokens_per_s || own_rate) {
-    rows.push_back(
-        {"tokens a second, whole batch", rate(own_rate), rate(facts.tokens_per_s), missing});
-  }
   for (const Stage1Row& row : facts.stage1) {
     if (!row.mean_ms) continue;
     std::string own = ms(*row.mean_ms * kNanosecondsPerMillisecond);
@@ -266,14 +283,47 @@ std::vector<AggregateRow> map_stage1_metrics_to_stats(const Reported& reported) 
          row.captured_ms ? ms(*row.captured_ms * kNanosecondsPerMillisecond) : missing,
          row.captured_over_stage1 ? fmt::format("{:.2f}", *row.captured_over_stage1) : missing});
   }
+  if (facts.request && !facts.request_spread) {
+    captured("request: prefill and decode, means (ms)", ms(facts.request));
+  }
+  if (const auto& first = profile.stages.time_to_first_token) {
+    captured(widely_spread(*first) ? "time to first token, min to max (ms)"
+                                   : "time to first token, mean ± std (ms)",
+             widely_spread(*first) ? range_ms(*first) : mean_and_std(*first));
+  }
+  if (const auto& token = profile.stages.time_per_output_token) {
+    if (widely_spread(*token)) {
+      if (!is_few(*token)) captured("time per output token, median (ms)", ms(token->p50));
+      captured("time per output token, min to max (ms)", range_ms(*token));
+    } else {
+      captured("time per output token, mean ± std (ms)", mean_and_std(*token));
+    }
+  }
+  if (facts.tokens_per_s_per_sequence) {
+    captured("tokens a second for each sequence", rate(facts.tokens_per_s_per_sequence));
+  }
+  const auto& batch = profile.utilization.workload.batch;
+  const bool assumed = batch && batch->source == "assumed";
+  const std::optional<double> own_rate = workload ? workload->tokens_per_s : std::nullopt;
+  if ((facts.tokens_per_s && !assumed) || own_rate) {
+    rows.push_back(
+        {"tokens a second, whole batch", rate(own_rate), rate(facts.tokens_per_s), missing});
+  }
   if (workload && workload->mfu_model_level) {
     rows.push_back(
         {"MFU of the whole model", percent(workload->mfu_model_level), missing, missing});
   }
   if (facts.busy_share) captured("GPU busy, share of the stages' wall", percent(facts.busy_share));
+  if (const auto& bounds = facts.bounds) {
+    captured("kernel time bound by memory, share", percent(bounds->memory));
+    captured("kernel time bound by compute, share", percent(bounds->compute));
+    captured("kernel time bound by latency, share", percent(bounds->latency));
+    captured("kernel time whose bound is not known, share", percent(bounds->unknown));
+  }
+  if (profile.totals.devices.size() > 1) captured("GPUs", grouped(profile.totals.devices.size()));
   captured("kernels", grouped(profile.totals.kernel_count));
   captured("kernel time (ms)", ms(profile.totals.kernel_sum));
-  if (facts.time_in_stages) {
+  if (facts.time_in_stages && !reported.stages.empty()) {
     captured("kernel time inside stages, share", percent(facts.time_in_stages));
   }
   if (profile.hidden_graphs) {
@@ -287,6 +337,7 @@ Document stakeholder_document(const Profile& profile) {
   const Reported reported(profile);
   Document document;
   document.add(Heading{1, "Stakeholder summary"});
+  add_selection(profile, document);
   add_executive_summary(reported, document);
   add_environment(reported, document);
   add_aggregates(reported, document);

@@ -20,8 +20,9 @@ TEST(ExecutiveSummary, AnswersFourQuestions) {
   ASSERT_EQ(sentences.size(), 4U) << joined(sentences);
   EXPECT_EQ(
       sentences[0],
-      "A request takes 15.000 ms on one NVIDIA H200: the first token comes after 6.000 ms, each "
-      "further one after 2.250 ms (444.4 tokens a second for each sequence).");
+      "Unprofiled, prefill takes 5.500 ms, decode 7.200 ms (1111.2 tokens a second); under the "
+      "profiler, a request takes 15.000 ms on one NVIDIA H200: the first token comes after 6.000 "
+      "ms, each further one after 2.250 ms (444.4 tokens a second for each sequence).");
   EXPECT_EQ(
       sentences[1],
       "Most of the time is decode (60.0 % of the stages' wall time); there the GPU is busy "

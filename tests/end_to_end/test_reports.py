@@ -31,6 +31,9 @@ CAPTURES = {
 }
 
 
+NARROWED = (DECODER / "nsys.sqlite", "--stage", "decode", "--steps", "0:2")
+
+
 def all_reports():
     """name -> {file: text}, of samples and captures."""
     reports = {}
@@ -40,6 +43,7 @@ def all_reports():
             reports[sample.name] = {f.name: f.read_text(encoding="utf-8") for f in sample.iterdir()}
     for name, paths in CAPTURES.items():
         reports[name] = Bundle(*paths).files
+    reports["narrowed"] = Bundle(*NARROWED).files
     return reports
 
 
@@ -139,6 +143,49 @@ class Reports(unittest.TestCase):
             self.assertEqual(stated - in_tables, set())
 
         self.for_each(("stakeholder_summary.md",), check)
+
+    def test_narrowing_is_said_on_top(self):
+        files = self.reports["narrowed"]
+        selection = json.loads(files["profile.json"])["selection"]
+        self.assertEqual((selection["stage"], selection["device"]), ("decode", None))
+        self.assertEqual(selection["steps"], {"first": 0, "last": 1})
+        for file in REPORTS:
+            head = files[file].split("\n\n")[1]
+            self.assertIn("Only steps 0 to 1 of each decode (--steps 0:2 --stage decode).", head)
+        summary = files["stakeholder_summary.md"]
+        self.assertNotIn("request", summary)
+        self.assertIsNone(json.loads(self.reports["nsys"]["profile.json"])["selection"])
+
+    def test_hidden_graphs_come_first(self):
+        files = self.reports["nsys, graph level"]
+        share = json.loads(files["profile.json"])["totals"]["hidden_graphs"]["share_of_gpu_time"]
+        found = sections(files["stakeholder_summary.md"])
+        (table,) = [b for b in found["Recommendations"] if isinstance(b, Table)]
+        self.assertIn("--cuda-graph-trace=node", table.rows[0][1])
+        self.assertIn(f"{share * 100:.1f} % of the GPU time is not visible",
+                      found["Executive Summary"][0].text)
+
+    def test_times_say_whether_they_are_profiled(self):
+        texts = {name: sections(files["stakeholder_summary.md"])["Executive Summary"][0].text
+                 for name, files in self.reports.items()}
+        self.assertTrue(texts["full"].startswith("Unprofiled, prefill takes 5.500 ms"))
+        self.assertTrue(texts["nsys"].startswith("Measured under the profiler, "))
+        (table,) = [b for b in sections(self.reports["full"]["report.md"], 3)[
+            "Unprofiled, measured by the workload itself (Stage 1)"] if isinstance(b, Table)]
+        self.assertEqual(table.rows[1], ["decode", "7.200", "9.000", "1.25"])
+
+    def test_a_kernel_profiler_alone_tells_what_bounds_kernels(self):
+        files = self.reports["ncu"]
+        shares = json.loads(files["profile.json"])["roofline"]["share_of_kernel_time"]
+        self.assertAlmostEqual(sum(shares.values()), 1)
+        text = sections(files["stakeholder_summary.md"])["Executive Summary"][0].text
+        self.assertIn(f"{shares['memory'] * 100:.1f} % is bound by memory", text)
+
+    def test_serving_speaks_of_engine_steps(self):
+        files = self.reports["serving"]
+        for file in ("report.md", "stakeholder_summary.md"):
+            self.assertNotRegex(files[file], r"\ba request\b|\ba engine step|\ba step\b")
+        self.assertIn("sure to 97.0 %", files["stakeholder_summary.md"])
 
     def test_vision_is_a_note_under_prefill(self):
         files = self.reports["full"]

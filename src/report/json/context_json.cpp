@@ -1,6 +1,24 @@
+#include <limits>
+
 #include "report/json/json_sections.h"
+#include "report/sections/sections.h"
 
 namespace llmprof {
+
+Json selection_json(const Profile& profile) {
+  const Selection& selection = profile.selection;
+  if (selection.everything()) return nullptr;
+  Json steps = nullptr;
+  if (selection.steps) {
+    const bool open = selection.steps->second == std::numeric_limits<uint32_t>::max();
+    steps = {{"first", selection.steps->first},
+             {"last", open ? Json(nullptr) : Json(selection.steps->second - 1)}};
+  }
+  return {{"stage", value_or_null(selection.stage)},
+          {"steps", std::move(steps)},
+          {"device", value_or_null(selection.device)},
+          {"words", selection_words(profile)}};
+}
 
 Json context_json(const Profile& profile) {
   const Trace& trace = *profile.trace;
@@ -49,6 +67,7 @@ Json totals_json(const Profile& profile) {
                {"span_ms", milliseconds(totals.span)},
                {"memory_operation_count", totals.memory_operation_count},
                {"memory_operation_sum_ms", milliseconds(totals.memory_operation_sum)},
+               {"device_count", totals.devices.size()},
                {"devices", devices}};
   json["hidden_graphs"] = nullptr;
   if (const auto& hidden = profile.hidden_graphs) {

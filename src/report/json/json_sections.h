@@ -7,7 +7,8 @@
 // The sections of profile.json, one function each; docs/profile-schema.md tells what they hold.
 namespace llmprof {
 
-// Where it was captured.
+// Where it was captured, and what part of that is told.
+Json selection_json(const Profile& profile);
 Json context_json(const Profile& profile);
 Json totals_json(const Profile& profile);
 Json diagnostics_json(const Profile& profile);
@@ -36,8 +37,9 @@ Json kernels_json(const Profile& profile, const Facts& facts);
 Json classes_json(const Profile& profile);
 Json kernels_topk_json(const Profile& profile);
 Json operators_json(const Profile& profile);
-Json operators_found_json(const Profile& profile);
-Json roofline_json(const Profile& profile);
+Json kernels_all_devices_json(const Profile& profile, const Facts& facts);
+Json operators_found_json(const Profile& profile, const Facts& facts);
+Json roofline_json(const Profile& profile, const Facts& facts);
 
 // What to do.
 Json recoverable_json(const Profile& profile);

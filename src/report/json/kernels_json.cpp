@@ -112,6 +112,21 @@ Json kernels_topk_json(const Profile& profile) {
   return rows;
 }
 
+Json kernels_all_devices_json(const Profile& profile, const Facts& facts) {
+  Json rows = Json::array();
+  for (const NamedKernel& name : facts.top_names) {
+    const KernelRow& row = profile.ranking.rows[name.row];
+    rows.push_back({{"kernel_name", to_printable(profile.trace->strings[row.name])},
+                    {"short_name", row.description.short_name},
+                    {"devices", name.devices},
+                    {"total_ms", milliseconds(name.total)},
+                    {"calls", name.calls},
+                    {"mean_ms", milliseconds(name.mean())},
+                    {"share", name.share}});
+  }
+  return rows;
+}
+
 Json operators_json(const Profile& profile) {
   const Operators& operators = profile.operators;
   Json rows = Json::array();
@@ -128,15 +143,20 @@ Json operators_json(const Profile& profile) {
   return rows;
 }
 
-Json operators_found_json(const Profile& profile) {
+Json operators_found_json(const Profile& profile, const Facts& facts) {
   const Operators& operators = profile.operators;
   return {{"source", text_or_null(operators.source)},
           {"why_not", text_or_null(operators.missing)},
           {"kernels_with_operator", operators.kernels},
-          {"kernels_without_operator", operators.kernels_without}};
+          {"kernels_without_operator", operators.kernels_without},
+          {"kernels", operators.kernels + operators.kernels_without},
+          {"kernels_share", value_or_null(facts.operators.share_of_kernels)},
+          {"cuda_self_sum_ms", milliseconds(facts.operators.time)},
+          {"share_of_gpu_time", value_or_null(facts.operators.share_of_gpu_time)},
+          {"graph_kernels", facts.operators.graph_kernels}};
 }
 
-Json roofline_json(const Profile& profile) {
+Json roofline_json(const Profile& profile, const Facts& facts) {
   constexpr double kPercent = 100;
   const auto fraction = [](const std::optional<double>& value) {
     return value ? Json(*value / kPercent) : Json(nullptr);
@@ -155,7 +175,15 @@ Json roofline_json(const Profile& profile) {
                     {"memory_share_of_peak", fraction(kernel.memory_percent)},
                     {"bound", to_string(kernel.bound)}});
   }
+  Json shares = nullptr;
+  if (const auto& bounds = facts.bounds) {
+    shares = {{"memory", bounds->memory},
+              {"compute", bounds->compute},
+              {"latency", bounds->latency},
+              {"unknown", bounds->unknown}};
+  }
   return {{"rule", text_or_null(profile.roofline.rule)},
+          {"share_of_kernel_time", std::move(shares)},
           {"why_not", text_or_null(profile.roofline.missing)},
           {"kernels", std::move(rows)}};
 }

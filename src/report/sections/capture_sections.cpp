@@ -20,7 +20,7 @@ Table capture_table(const Trace& trace) {
     std::string tool = capture.tool;
     if (!capture.tool_version.empty()) tool += " " + capture.tool_version;
     table.rows.push_back({std::filesystem::path(capture.path).filename().string(), capture.format,
-                          or_missing(tool), or_missing(capture.driver_version),
+                          or_missing(tool), or_missing(std::string(driver_version(capture))),
                           or_missing(capture.cuda_version)});
   }
   return table;
@@ -65,6 +65,7 @@ Table workload_table(const Utilization& use) {
         {"weights", fmt::format("{}, {}", scaled(weight_bytes(model), "B"), model.weights.name),
          ""});
   }
+  if (use.stages.empty()) return table;
   add_count(table, "batch (sequences)", use.workload.batch);
   add_count(table, "prompt tokens a sequence", use.workload.prompt_tokens);
   add_count(table, "new tokens a sequence", use.workload.new_tokens);

@@ -52,7 +52,7 @@ Table stage_roofline_table(const Reported& reported) {
                    number_column("wall (ms)")};
   for (size_t i = 0; i < reported.stages.size(); ++i) {
     const StageFacts& facts = reported.facts.stages[i];
-    if (facts.utilization == nullptr || !facts.utilization->floor) continue;
+    if (!bound_is_known(facts.utilization)) continue;
     table.rows.push_back({reported.stages[i].name, intensity(facts.intensity),
                           intensity(facts.ridge),
                           facts.utilization->memory_bound ? "memory" : "compute",
@@ -106,7 +106,7 @@ void add_roofline(const Reported& reported, Document& document) {
 void add_recoverable(const Reported& reported, Document& document) {
   document.add(Heading{2, "Recoverable time"});
   if (reported.profile.recoverable.empty()) {
-    document.add(Paragraph{"Not known: " + why_no_stages(reported.profile)});
+    document.add(Paragraph{"Not known: there are no stages (see the per-stage timings)."});
     return;
   }
   document.add(Paragraph{
@@ -148,8 +148,8 @@ void add_findings(const Reported& reported, Document& document) {
   document.add(std::move(table));
   for (size_t i = 0; i < findings.size(); ++i) {
     document.add(Heading{3, fmt::format("{}. {}", i + 1, findings[i].title)});
-    document.add(Paragraph{"Evidence: " + clause(findings[i].evidence)});
-    document.add(Paragraph{"Do: " + clause(findings[i].advice)});
+    document.add(Paragraph{"Evidence: " + sentence(findings[i].evidence)});
+    document.add(Paragraph{"Do: " + sentence(findings[i].advice)});
   }
 }
 

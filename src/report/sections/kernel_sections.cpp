@@ -97,10 +97,10 @@ Table shape_table(const Reported& reported, size_t kernels, bool products) {
 }
 
 void add_top_kernels(const Reported& reported, Document& document) {
-  const Profile& profile = reported.profile;
   document.add(Heading{2, "Top kernels"});
   document.add(kernel_table(reported));
-  std::string note = "Totals are of the whole capture, warm-ups included";
+  std::string note =
+      fmt::format("Totals are of {}, warm-ups included", scope_words(reported.profile));
   if (reported.facts.decode_steps > 0) {
     note += "; ms per token is kernel time in decode over its steps, warm-ups left out";
   }
@@ -110,9 +110,28 @@ void add_top_kernels(const Reported& reported, Document& document) {
     document.add(std::move(shapes));
     document.add(
         Paragraph{"The longest products, opened by grid and block; profile.json opens all."});
-  } else if (profile.ranking.source != KernelSource::timeline) {
-    document.add(Paragraph{"Launch shapes need a timeline (nsys SQLite or a PyTorch trace)."});
   }
+}
+
+std::string operator_coverage_words(const Reported& reported) {
+  const Operators& operators = reported.profile.operators;
+  const OperatorCoverage& coverage = reported.facts.operators;
+  std::string text = fmt::format(
+      "From: {}. Operators launched {} of {} kernels ({}); with copies and fills that is {} ms, {} "
+      "of the GPU's time.",
+      operators.source, grouped(operators.kernels),
+      grouped(operators.kernels + operators.kernels_without), percent(coverage.share_of_kernels),
+      ms(coverage.time), percent(coverage.share_of_gpu_time));
+  if (operators.kernels_without == 0) return text;
+  if (coverage.graph_kernels > 0) {
+    text += fmt::format(
+        " {} were replayed by CUDA graphs: a replay runs no operators, so its kernels have none.",
+        counted(coverage.graph_kernels, "kernel"));
+  }
+  return text + (coverage.graph_kernels >= operators.kernels_without
+                     ? ""
+                     : " Kernels launched outside of any operator, or whose launch was not "
+                       "captured, have none.");
 }
 
 Table operator_table(const Profile& profile, size_t rows) {
@@ -139,9 +158,8 @@ void add_operators(const Reported& reported, Document& document) {
     return;
   }
   document.add(operator_table(reported.profile, kShownOperators));
-  document.add(Paragraph{fmt::format(
-      "From: {}. {} have an operator, {} have none. All of them are in operators.md.",
-      operators.source, counted(operators.kernels, "kernel"), grouped(operators.kernels_without))});
+  document.add(Paragraph{operator_coverage_words(reported)});
+  document.add(Paragraph{"mean_ms is CPU time a call. All operators are in operators.md."});
 }
 
 }  // namespace llmprof

@@ -2,6 +2,7 @@
 
 #include "report/numbers.h"
 #include "report/sections/sections.h"
+#include "report/typical.h"
 
 namespace llmprof {
 namespace {
@@ -18,18 +19,34 @@ class Figures {
   Table table_;
 };
 
+// The mean, or where that says little the median; of a few values the range.
+void add_typical(std::string figure, const Statistics& times, std::string_view one,
+                 Figures& figures) {
+  const std::string of =
+      counted(times.count, one, one.starts_with("decode step") ? "decode steps of the engine" : "");
+  if (widely_spread(times) && is_few(times)) {
+    figures.add(std::move(figure), range_ms(times) + " ms", "of " + of);
+  } else if (widely_spread(times)) {
+    figures.add(std::move(figure), ms(times.p50) + " ms",
+                fmt::format("median of {}; {} ms", of, range_ms(times)));
+  } else {
+    figures.add(std::move(figure), ms(times.mean) + " ms", "mean of " + of);
+  }
+}
+
 void add_times(const Reported& reported, Figures& figures) {
   const Stages& stages = reported.profile.stages;
   const Facts& facts = reported.facts;
   if (stages.time_to_first_token) {
-    figures.add("time to first token", ms(stages.time_to_first_token->mean) + " ms",
-                fmt::format("mean of {}", counted(stages.time_to_first_token->count, "prefill")));
+    add_typical("time to first token", *stages.time_to_first_token, "prefill", figures);
   }
   if (stages.time_per_output_token) {
-    figures.add("time per output token", ms(stages.time_per_output_token->mean) + " ms",
-                fmt::format("mean of {}", counted(stages.time_per_output_token->count, "decode")));
+    add_typical("time per output token", *stages.time_per_output_token,
+                stages.serving ? "decode step of the engine" : "decode", figures);
   }
-  if (facts.request) figures.add("request", ms(facts.request) + " ms", "prefill and decode, means");
+  if (facts.request && !facts.request_spread) {
+    figures.add("request", ms(facts.request) + " ms", "prefill and decode, means");
+  }
   if (facts.busy_share) {
     figures.add("GPU busy", percent(facts.busy_share), "of the stages' wall time");
   }
@@ -38,9 +55,8 @@ void add_times(const Reported& reported, Figures& figures) {
 void add_uses(const Reported& reported, Figures& figures) {
   for (size_t i = 0; i < reported.stages.size(); ++i) {
     const StageUtilization* use = reported.facts.stages[i].utilization;
-    if (use == nullptr || !use->floor) continue;
+    if (!bound_is_known(use)) continue;
     const auto& figure = use->memory_bound ? use->mbu_wall : use->mfu_wall;
-    if (!figure) continue;
     figures.add(fmt::format("{} of {}", use->memory_bound ? "MBU" : "MFU", reported.stages[i].name),
                 percent(figure),
                 use->memory_bound ? "of peak memory bandwidth, on wall time"
@@ -60,9 +76,11 @@ void add_key_figures(const Reported& reported, Document& document) {
     figures.add("most to gain", ms(first.recoverable) + " ms",
                 fmt::format("{}, at the most: {}", instance_words(profile), first.title));
   }
-  figures.add("kernels", grouped(profile.totals.kernel_count), "in the whole capture");
-  figures.add("kernel time", ms(profile.totals.kernel_sum) + " ms", "in the whole capture");
-  if (reported.facts.time_in_stages) {
+  figures.add("kernels", grouped(profile.totals.kernel_count),
+              fmt::format("in {}", scope_words(profile)));
+  figures.add("kernel time", ms(profile.totals.kernel_sum) + " ms",
+              fmt::format("in {}", scope_words(profile)));
+  if (reported.facts.time_in_stages && !reported.stages.empty()) {
     figures.add("coverage", percent(reported.facts.time_in_stages),
                 "of kernel time is inside stages");
   }

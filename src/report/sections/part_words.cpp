@@ -9,8 +9,21 @@ const BudgetRow* largest_part(const StageFacts& facts, bool idle) {
   return nullptr;
 }
 
-std::string_view instance_words(const Profile& profile) {
-  return profile.stages.serving ? "a step" : "a request";
+bool mostly_idle(const StageFacts& facts) {
+  const BudgetRow* work = largest_part(facts, false);
+  return facts.idle_share && *facts.idle_share > (work == nullptr ? 0 : work->share);
+}
+
+bool waits_for_host(const StageFacts& facts) {
+  double host = 0;
+  for (const BudgetRow& row : facts.budget) {
+    const auto part = static_cast<BudgetPart>(row.part);
+    if (part == BudgetPart::idle_launch || part == BudgetPart::idle_host ||
+        part == BudgetPart::idle_synchronisation || part == BudgetPart::idle_before_first) {
+      host += row.share;
+    }
+  }
+  return facts.idle_share && 2 * host > *facts.idle_share;
 }
 
 std::string_view plain_part_name(size_t part) {
@@ -31,6 +44,8 @@ std::string_view plain_part_name(size_t part) {
     }
   }
   switch (static_cast<BudgetPart>(part)) {
+    case BudgetPart::hidden_graphs:
+      return "CUDA graphs whose kernels were not captured";
     case BudgetPart::idle_launch:
       return "late launches by the CPU";
     case BudgetPart::idle_synchronisation:

@@ -2,23 +2,28 @@
 #include <array>
 #include <cctype>
 
+#include "report/numbers.h"
 #include "report/sections/sections.h"
 
 namespace llmprof {
 namespace {
 
-// Words that a sentence may begin with in either case; names keep the case they have.
+// Words that a clause begins without a capital letter; what is no name begins a sentence with one.
 constexpr std::array<std::string_view, 20> kPlainWords = {
     "a",    "an",  "by",  "few",   "from",  "in",   "it",    "its",    "no",   "none",
     "only", "one", "the", "their", "there", "this", "these", "totals", "what", "nothing"};
 
 std::string with_plain_start(std::string_view text, bool capital) {
   std::string result(text);
+  if (result.empty()) return result;
   const size_t end = std::min(result.find_first_of(" ,;:"), result.size());
   std::string word = result.substr(0, end);
   std::transform(word.begin(), word.end(), word.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (std::find(kPlainWords.begin(), kPlainWords.end(), word) == kPlainWords.end()) return result;
+  const bool known = std::find(kPlainWords.begin(), kPlainWords.end(), word) != kPlainWords.end();
+  const bool a_name = !std::all_of(result.begin(), result.begin() + static_cast<ptrdiff_t>(end),
+                                   [](char c) { return c >= 'a' && c <= 'z'; });
+  if (!known && (a_name || !capital)) return result;
   if (capital) word[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(word[0])));
   return result.replace(0, end, word);
 }
@@ -53,7 +58,7 @@ std::string why_no_stages(const Profile& profile) {
 }
 
 std::string why_no_utilization(const Profile& profile) {
-  if (profile.stages.stages.empty()) return why_no_stages(profile);
+  if (profile.stages.stages.empty()) return "there are no stages (see the per-stage timings).";
   const Utilization& use = profile.utilization;
   if (!use.why_not.empty()) return clause(use.why_not);
   for (const StageUtilization& stage : use.stages) {
@@ -68,9 +73,39 @@ std::string why_no_operators(const Profile& profile) {
          "has an nsys capture of a program under torch.autograd.profiler.emit_nvtx.";
 }
 
+bool is_no_llm(const Profile& profile) {
+  return profile.ranking.source == KernelSource::timeline && profile.stages.stages.empty() &&
+         profile.stages.reason.starts_with("no kernel is known as attention");
+}
+
 std::string why_no_findings(const Profile& profile) {
-  if (profile.stages.stages.empty()) return why_no_stages(profile);
+  if (profile.stages.stages.empty()) {
+    if (profile.ranking.source == KernelSource::timeline) {
+      return "findings compare the parts of stages, and there are none (see the per-stage "
+             "timings).";
+    }
+    return "findings compare the parts of stages: capture a timeline of the same program (nsys "
+           "profile, or PyTorch's profiler) and analyse it together with this capture.";
+  }
   return "no part of any stage stands above its floor by enough to be worth a change.";
+}
+
+bool bound_is_known(const StageUtilization* use) {
+  return use != nullptr && use->floor && use->mfu_wall && use->mfu_busy && use->mbu_wall &&
+         use->mbu_busy;
+}
+
+std::string_view driver_version(const Capture& capture) {
+  return capture.driver_version.starts_with("CUDA") ? std::string_view() : capture.driver_version;
+}
+
+std::string token_count_words(const TokenCount& count) {
+  return grouped(count.value) + (count.source == "assumed" ? " (assumed)" : "");
+}
+
+std::string step_count_words(const Stage& stage, const StageFacts& facts) {
+  const bool one_each = facts.decode_steps == 0 && facts.steps == stage.wall.count;
+  return facts.steps == 0 || one_each ? std::string(kMissing) : grouped(facts.steps);
 }
 
 Column text_column(std::string_view title) { return {std::string(title), Column::Kind::text}; }

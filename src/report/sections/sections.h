@@ -42,6 +42,12 @@ std::string why_no_stages(const Profile& profile);
 std::string why_no_utilization(const Profile& profile);
 std::string why_no_operators(const Profile& profile);
 std::string why_no_findings(const Profile& profile);
+// Whether nothing in the kernels looks like an LLM.
+bool is_no_llm(const Profile& profile);
+// The driver's version, empty where a capture names only the CUDA that the driver supports.
+std::string_view driver_version(const Capture& capture);
+// The value; "1 (assumed)" where nobody said it.
+std::string token_count_words(const TokenCount& count);
 
 // Shared with the stakeholder summary.
 std::string coverage_sentence(const Reported& reported);
@@ -49,11 +55,29 @@ std::string coverage_sentence(const Reported& reported);
 // none.
 const BudgetRow* largest_part(const StageFacts& facts, bool idle);
 Table operator_table(const Profile& profile, size_t rows);
+// How much of the GPU's work has an operator, and why the rest has none.
+std::string operator_coverage_words(const Reported& reported);
 // The longest kernels by grid and block: `products` keeps to matrix products.
 Table shape_table(const Reported& reported, size_t kernels, bool products);
 
-// "a request"; under continuous batching "a step".
-std::string_view instance_words(const Profile& profile);
+// What was narrowed to, as a sentence: "Only steps 4 to 11 of each decode (--steps 4:12)."; empty
+// where nothing was.
+std::string selection_words(const Profile& profile);
+// The same as a note on top of a report.
+void add_selection(const Profile& profile, Document& document);
+// "the whole capture", or "the selection".
+std::string_view scope_words(const Profile& profile);
+// "a request"; under continuous batching "an engine step"; of some steps only "per 8 steps".
+std::string instance_words(const Profile& profile);
+// What one instance of a stage is called: "prefill"; under continuous batching "engine step".
+std::string instance_name(const Profile& profile, std::string_view stage);
+// The steps of a stage; "-" for prefills of one pass each, which is no step count.
+std::string step_count_words(const Stage& stage, const StageFacts& facts);
+// Whether what limits a stage is known: MFU and MBU both stand, none was refused.
+bool bound_is_known(const StageUtilization* use);
+// Whether a stage loses more to waiting than to its longest work, and whether mostly for the host.
+bool mostly_idle(const StageFacts& facts);
+bool waits_for_host(const StageFacts& facts);
 // A part of the budget for people who write no kernels: "matrix products".
 std::string_view plain_part_name(size_t part);
 

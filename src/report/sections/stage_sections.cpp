@@ -24,18 +24,17 @@ void add_row(Table& table, std::string name, const Statistics& statistics) {
 
 Table found_table(const Reported& reported) {
   Table table;
-  table.columns = {text_column("stage"),
-                   text_column("source"),
-                   text_column("found by"),
-                   number_column("instances"),
-                   number_column("of them warm-up"),
-                   number_column("steps without warm-up")};
+  const bool serving = reported.profile.stages.serving;
+  table.columns = {text_column("stage"), text_column("source"), text_column("found by"),
+                   number_column(serving ? "engine steps" : "instances"),
+                   number_column("of them warm-up")};
+  if (!serving) table.columns.push_back(number_column("steps without warm-up"));
   for (size_t i = 0; i < reported.stages.size(); ++i) {
     const Stage& stage = reported.stages[i];
     const StageFacts& facts = reported.facts.stages[i];
     table.rows.push_back({stage.name, std::string(to_string(stage.source)), stage.evidence,
-                          grouped(facts.instances), grouped(facts.warmups),
-                          facts.steps == 0 ? std::string(kMissing) : grouped(facts.steps)});
+                          grouped(facts.instances), grouped(facts.warmups)});
+    if (!serving) table.rows.back().push_back(step_count_words(stage, facts));
   }
   return table;
 }
@@ -83,6 +82,33 @@ Table batch_table(const Reported& reported) {
   return table;
 }
 
+// Where each instance is one pass, its time stands in the table as a token's already.
+bool is_told_by_tokens(const Stages& stages, const Stage& stage, const StageFacts& facts) {
+  const bool one_each = facts.steps == stage.wall.count;
+  if (stage.name == "prefill") return one_each && stages.time_to_first_token.has_value();
+  return stage.name == "decode" && one_each && stages.time_per_output_token.has_value();
+}
+
+void add_stage1(const Reported& reported, Document& document) {
+  document.add(Heading{3, "Unprofiled, measured by the workload itself (Stage 1)"});
+  Table table;
+  table.columns = {text_column("stage"), number_column("unprofiled, mean ± std (ms)"),
+                   number_column("this capture (ms)"), number_column("capture over unprofiled")};
+  for (const Stage1Row& row : reported.facts.stage1) {
+    if (!row.mean_ms) continue;
+    std::string own = fmt::format("{:.3f}", *row.mean_ms);
+    if (row.std_ms) own += fmt::format(" ± {:.3f}", *row.std_ms);
+    const std::string missing(kMissing);
+    table.rows.push_back(
+        {row.stage, std::move(own),
+         row.captured_ms ? fmt::format("{:.3f}", *row.captured_ms) : missing,
+         row.captured_over_stage1 ? fmt::format("{:.2f}", *row.captured_over_stage1) : missing});
+  }
+  document.add(std::move(table));
+  document.add(Paragraph{
+      "The capture's times hold what profiling costs; the unprofiled ones are what users see."});
+}
+
 }  // namespace
 
 std::string coverage_sentence(const Reported& reported) {
@@ -104,7 +130,8 @@ void add_stage_timings(const Reported& reported, Document& document) {
   Table timings = statistics_table("stage");
   for (const Stage& stage : stages.stages) add_row(timings, stage.name, stage.wall);
   document.add(
-      Paragraph{"Wall time of one instance, warm-ups left out; percentiles by nearest rank."});
+      Paragraph{fmt::format("Wall time of one {}, warm-ups left out; percentiles by nearest rank.",
+                            instance_name(reported.profile, "instance"))});
   document.add(std::move(timings));
   document.add(Paragraph{
       "The same instances on the GPU, means: busy counts overlapping work once (kernels, copies, "
@@ -116,6 +143,7 @@ void add_stage_timings(const Reported& reported, Document& document) {
   if (stages.confidence) found += fmt::format("Sure to {}. ", percent(*stages.confidence));
   document.add(Paragraph{found + coverage_sentence(reported)});
   document.add(found_table(reported));
+  if (!reported.facts.stage1.empty()) add_stage1(reported, document);
 }
 
 void add_token_times(const Reported& reported, Document& document) {
@@ -124,10 +152,14 @@ void add_token_times(const Reported& reported, Document& document) {
   Table table = statistics_table("time of");
   if (stages.time_to_first_token) add_row(table, "first token", *stages.time_to_first_token);
   if (stages.time_per_output_token) {
-    add_row(table, "output token (a decode's wall over its steps)", *stages.time_per_output_token);
+    add_row(table,
+            stages.serving ? "output token (an engine step of decode)"
+                           : "output token (a decode's wall over its steps)",
+            *stages.time_per_output_token);
   }
-  for (const Stage& stage : stages.stages) {
-    add_row(table, "step of " + stage.name, stage.step_wall);
+  for (size_t i = 0; i < reported.stages.size(); ++i) {
+    if (is_told_by_tokens(stages, reported.stages[i], reported.facts.stages[i])) continue;
+    add_row(table, "step of " + reported.stages[i].name, reported.stages[i].step_wall);
   }
   if (table.rows.empty()) {
     document.add(Paragraph{

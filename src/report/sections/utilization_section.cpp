@@ -28,7 +28,7 @@ Table ratio_table(const Reported& reported) {
     table.rows.push_back({reported.stages[use.stage].name, scaled(use.cost.flops(), "FLOP"),
                           scaled(use.cost.bytes(), "B"), percent(use.mfu_wall),
                           percent(use.mfu_busy), percent(use.mbu_wall), percent(use.mbu_busy),
-                          use.floor ? ms(*use.floor) : std::string(kMissing)});
+                          bound_is_known(&use) ? ms(*use.floor) : std::string(kMissing)});
   }
   return table;
 }
@@ -53,7 +53,7 @@ std::string inputs_sentence(const StageUtilization& use, const StageFacts& facts
     text += fmt::format(" Peaks: {} ({}), {}.", scaled(use.peak_flops, "FLOP/s"), use.peak_name,
                         scaled(use.peak_bandwidth, "B/s"));
   }
-  if (use.floor && facts.wall_over_floor) {
+  if (bound_is_known(&use) && facts.wall_over_floor) {
     text += fmt::format(" The least time is that of {}; the wall time is {:.2f} times as long.",
                         use.memory_bound ? "the bytes" : "the FLOPs", *facts.wall_over_floor);
   }
@@ -77,7 +77,7 @@ void add_utilization(const Reported& reported, Document& document) {
   if (!use.why_not.empty()) document.add(Callout{Callout::Kind::note, sentence(use.why_not)});
   for (const StageUtilization& stage : use.stages) {
     const std::string& name = reported.stages[stage.stage].name;
-    if (!stage.why_not.empty()) {
+    if (!stage.why_not.empty() && stage.why_not != use.why_not) {
       document.add(Callout{Callout::Kind::note, name + ": " + clause(stage.why_not)});
     }
     if (stage.cost.parts.empty()) continue;

@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "report/sections/sections.h"
+
+namespace llmprof {
+namespace {
+
+std::string step_words(const std::pair<uint32_t, uint32_t>& steps) {
+  if (steps.second == std::numeric_limits<uint32_t>::max()) {
+    return fmt::format("steps from {} on", steps.first);
+  }
+  const uint32_t last = steps.second - 1;
+  if (steps.first == last) return fmt::format("step {}", last);
+  return fmt::format("steps {} to {}", steps.first, last);
+}
+
+std::string step_flag(const std::pair<uint32_t, uint32_t>& steps) {
+  if (steps.second == std::numeric_limits<uint32_t>::max()) {
+    return fmt::format("--steps {}:", steps.first);
+  }
+  return fmt::format("--steps {}:{}", steps.first, steps.second);
+}
+
+// The steps of every instance, where they agree.
+std::optional<uint32_t> steps_of_each(const Stages& stages) {
+  std::optional<uint32_t> steps;
+  for (const StageInstance& instance : stages.instances) {
+    if (instance.warmup) continue;
+    if (instance.step_count == 0 || (steps && *steps != instance.step_count)) return std::nullopt;
+    steps = instance.step_count;
+  }
+  return steps;
+}
+
+}  // namespace
+
+std::string selection_words(const Profile& profile) {
+  const Selection& selection = profile.selection;
+  const auto& stages = profile.stages.stages;
+  std::string words;
+  std::string flags;
+  if (selection.steps) {
+    words = fmt::format("{} of each {}", step_words(*selection.steps),
+                        stages.size() == 1 ? stages.front().name : "instance");
+    flags = step_flag(*selection.steps);
+  } else if (selection.stage) {
+    words = *selection.stage;
+  }
+  if (selection.stage) flags += (flags.empty() ? "--stage " : " --stage ") + *selection.stage;
+  if (selection.device) {
+    words += fmt::format("{}GPU {}", words.empty() ? "" : " on ", *selection.device);
+    flags += fmt::format("{}--device {}", flags.empty() ? "" : " ", *selection.device);
+  }
+  if (words.empty()) return {};
+  return fmt::format("Only {} ({}).", words, flags);
+}
+
+void add_selection(const Profile& profile, Document& document) {
+  if (std::string words = selection_words(profile); !words.empty()) {
+    document.add(Callout{Callout::Kind::note, std::move(words)});
+  }
+}
+
+std::string_view scope_words(const Profile& profile) {
+  return profile.selection.everything() ? "the whole capture" : "the selection";
+}
+
+std::string instance_words(const Profile& profile) {
+  if (profile.stages.serving) return "an engine step";
+  if (!profile.selection.steps) return "a request";
+  const auto steps = steps_of_each(profile.stages);
+  if (!steps) return "an instance";
+  return *steps == 1 ? "a step" : fmt::format("per {} steps", *steps);
+}
+
+std::string instance_name(const Profile& profile, std::string_view stage) {
+  return profile.stages.serving ? "engine step" : std::string(stage);
+}
+
+}  // namespace llmprof
