@@ -124,7 +124,7 @@ void add_stage_timings(const Reported& reported, Document& document) {
   const Stages& stages = reported.profile.stages;
   document.add(Heading{2, "Per-stage timings"});
   if (stages.stages.empty()) {
-    document.add(Paragraph{"No stages: " + why_no_stages(reported.profile)});
+    document.add(Paragraph{no_stages_words(reported.profile)});
     return;
   }
   Table timings = statistics_table("stage");
