@@ -30,6 +30,9 @@ Table budget_table(const Stage& stage, const StageFacts& facts, bool serving) {
 
 std::string place(const Reported& reported, InstanceId instance, StepId step) {
   const Stages& stages = reported.profile.stages;
+  if (stages.serving) {
+    return fmt::format("engine step {}", reported.facts.instance_of_stage[instance.index()]);
+  }
   std::string text = fmt::format("instance {}", reported.facts.instance_of_stage[instance.index()]);
   if (step.valid()) {
     text += fmt::format(", step {}", step.index() - stages.instances[instance.index()].first_step);
