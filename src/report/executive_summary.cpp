@@ -190,9 +190,7 @@ std::string caveat_sentence(const Reported& reported) {
 
 std::string no_stages_sentence(const Reported& reported) {
   if (!reported.stages.empty()) return {};
-  const std::string why = why_no_stages(reported.profile);
-  if (is_no_llm(reported.profile)) return "This does not look like LLM inference: " + why;
-  return "Prefill and decode cannot be told apart: " + why;
+  return no_stages_words(reported.profile);
 }
 
 // What single kernels are bound by, where there is nothing to say of stages.

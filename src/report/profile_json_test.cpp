@@ -66,6 +66,7 @@ TEST(ProfileJson, OpensKernels) {
 TEST(ProfileJson, SaysNullForWhatIsMissing) {
   const auto json = json_of(profiler_sample());
   EXPECT_EQ(json["model"], nullptr);
+  EXPECT_EQ(json["selection"], nullptr);
   EXPECT_EQ(json["coverage"], nullptr);
   EXPECT_EQ(json["stage1"], nullptr);
   EXPECT_EQ(json["stages"], nlohmann::json::array());
@@ -74,6 +75,14 @@ TEST(ProfileJson, SaysNullForWhatIsMissing) {
   EXPECT_EQ(json["kernels"][0]["ms_per_token"], nullptr);
   EXPECT_EQ(json["roofline"]["kernels"][0]["bound"], "compute");
   EXPECT_DOUBLE_EQ(json["roofline"]["kernels"][0]["compute_share_of_peak"].get<double>(), 0.6188);
+}
+
+TEST(ProfileJson, NamesTheSelection) {
+  SampleProfile sample = full_sample();
+  sample.profile.selection.steps = {4, 12};
+  const auto json = json_of(sample);
+  EXPECT_EQ(json["selection"]["steps"], nlohmann::json({{"first", 4}, {"last", 11}}));
+  EXPECT_EQ(json["selection"]["stage"], nullptr);
 }
 
 TEST(ProfileJson, StaysFastWithManySteps) {

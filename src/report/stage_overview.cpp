@@ -63,7 +63,7 @@ void add_stage_overview(const Reported& reported, Document& document) {
   const Stages& stages = reported.profile.stages;
   if (stages.stages.empty()) {
     if (!stages.reason.empty()) {
-      document.add(Paragraph{"No stages: " + why_no_stages(reported.profile)});
+      document.add(Paragraph{no_stages_words(reported.profile)});
     }
     return;
   }

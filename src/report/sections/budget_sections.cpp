@@ -11,10 +11,11 @@ constexpr std::string_view kNeedsTimeline =
     "Needs stages on a timeline with the CUDA calls that launched its kernels (nsys SQLite, a "
     "PyTorch trace).";
 
-Table budget_table(const Stage& stage, const StageFacts& facts) {
-  const bool stepped = facts.wall_per_step.has_value();
+Table budget_table(const Stage& stage, const StageFacts& facts, bool serving) {
+  const bool stepped = facts.wall_per_step.has_value() && !serving;
   Table table;
-  table.columns = {text_column("part"), number_column("wall (ms an instance)"),
+  table.columns = {text_column("part"),
+                   number_column(serving ? "wall (ms an engine step)" : "wall (ms an instance)"),
                    number_column("share of wall")};
   if (stepped) table.columns.push_back(number_column("wall (ms a step)"));
   for (const BudgetRow& row : facts.budget) {
@@ -29,6 +30,9 @@ Table budget_table(const Stage& stage, const StageFacts& facts) {
 
 std::string place(const Reported& reported, InstanceId instance, StepId step) {
   const Stages& stages = reported.profile.stages;
+  if (stages.serving) {
+    return fmt::format("engine step {}", reported.facts.instance_of_stage[instance.index()]);
+  }
   std::string text = fmt::format("instance {}", reported.facts.instance_of_stage[instance.index()]);
   if (step.valid()) {
     text += fmt::format(", step {}", step.index() - stages.instances[instance.index()].first_step);
@@ -78,16 +82,18 @@ void add_time_budget(const Reported& reported, Document& document) {
     return;
   }
   document.add(Paragraph{
-      "Where the wall time of an instance goes (mean). Each moment is charged once: overlapping "
+      "Where the wall time of an " + instance_name(reported.profile, "instance") +
+      " goes (mean). Each moment is charged once: overlapping "
       "kernels to the one that started first, communication and copies only where no other kernel "
       "runs. Before rounding the parts sum to the wall time exactly."});
   for (size_t i = 0; i < reported.stages.size(); ++i) {
     const StageFacts& facts = reported.facts.stages[i];
     if (facts.budget.empty()) continue;
     document.add(Heading{3, "Budget of " + reported.stages[i].name});
-    document.add(budget_table(reported.stages[i], facts));
-    document.add(Paragraph{fmt::format("The GPU is idle {} ms an instance, {} of wall.",
-                                       ms(facts.idle), percent(facts.idle_share))});
+    document.add(budget_table(reported.stages[i], facts, reported.profile.stages.serving));
+    document.add(Paragraph{fmt::format("The GPU is idle {} ms an {}, {} of wall.", ms(facts.idle),
+                                       instance_name(reported.profile, "instance"),
+                                       percent(facts.idle_share))});
   }
 }
 

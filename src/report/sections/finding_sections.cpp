@@ -109,10 +109,11 @@ void add_recoverable(const Reported& reported, Document& document) {
     document.add(Paragraph{"Not known: there are no stages (see the per-stage timings)."});
     return;
   }
-  document.add(Paragraph{
-      "Time of an instance above its floor, which is the least time that part could take. An upper "
-      "bound, not a promise. Parts with less than a hundredth of wall to recover are in "
-      "profile.json only."});
+  document.add(
+      Paragraph{"Time of an " + instance_name(reported.profile, "instance") +
+                " above its floor, which is the least time that part could take. An upper "
+                "bound, not a promise. Parts with less than a hundredth of wall to recover are in "
+                "profile.json only."});
   for (const StageRecoverable& stage : reported.profile.recoverable) {
     document.add(Heading{3, "Recoverable in " + reported.stages[stage.stage].name});
     if (Table table = recoverable_table(stage); !table.rows.empty()) document.add(std::move(table));

@@ -55,9 +55,9 @@ std::string_view plain_part_name(size_t part) {
     case BudgetPart::idle_queued:
       return "work that was launched in time and yet did not start";
     case BudgetPart::idle_before_first:
-      return "the time before the first kernel";
+      return "what comes before the first kernel";
     case BudgetPart::idle_after_last:
-      return "the time after the last kernel";
+      return "what comes after the last kernel";
     default:
       return budget_part_name(part);
   }

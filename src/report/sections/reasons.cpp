@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -73,9 +75,15 @@ std::string why_no_operators(const Profile& profile) {
          "has an nsys capture of a program under torch.autograd.profiler.emit_nvtx.";
 }
 
-bool is_no_llm(const Profile& profile) {
-  return profile.ranking.source == KernelSource::timeline && profile.stages.stages.empty() &&
-         profile.stages.reason.starts_with("no kernel is known as attention");
+std::string no_stages_words(const Profile& profile) {
+  constexpr std::string_view kNoLlm = "this does not look like LLM inference";
+  const std::string why = why_no_stages(profile);
+  if (why.starts_with(kNoLlm)) return sentence(why);
+  const bool attention_missing = why.starts_with("no kernel is known as attention");
+  return fmt::format("{}: {}",
+                     attention_missing ? with_plain_start(kNoLlm, true)
+                                       : "Prefill and decode cannot be told apart",
+                     why);
 }
 
 std::string why_no_findings(const Profile& profile) {

@@ -42,8 +42,8 @@ std::string why_no_stages(const Profile& profile);
 std::string why_no_utilization(const Profile& profile);
 std::string why_no_operators(const Profile& profile);
 std::string why_no_findings(const Profile& profile);
-// Whether nothing in the kernels looks like an LLM.
-bool is_no_llm(const Profile& profile);
+// That there are no stages, and why, as a sentence.
+std::string no_stages_words(const Profile& profile);
 // The driver's version, empty where a capture names only the CUDA that the driver supports.
 std::string_view driver_version(const Capture& capture);
 // The value; "1 (assumed)" where nobody said it.

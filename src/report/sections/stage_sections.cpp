@@ -124,7 +124,7 @@ void add_stage_timings(const Reported& reported, Document& document) {
   const Stages& stages = reported.profile.stages;
   document.add(Heading{2, "Per-stage timings"});
   if (stages.stages.empty()) {
-    document.add(Paragraph{"No stages: " + why_no_stages(reported.profile)});
+    document.add(Paragraph{no_stages_words(reported.profile)});
     return;
   }
   Table timings = statistics_table("stage");
@@ -133,9 +133,9 @@ void add_stage_timings(const Reported& reported, Document& document) {
       Paragraph{fmt::format("Wall time of one {}, warm-ups left out; percentiles by nearest rank.",
                             instance_name(reported.profile, "instance"))});
   document.add(std::move(timings));
-  document.add(Paragraph{
-      "The same instances on the GPU, means: busy counts overlapping work once (kernels, copies, "
-      "graph replays), the kernel sum counts it in full."});
+  document.add(Paragraph{"The same " + instance_name(reported.profile, "instance") +
+                         "s on the GPU, means: busy counts overlapping work once (kernels, copies, "
+                         "graph replays), the kernel sum counts it in full."});
   document.add(work_table(reported));
   if (auto lines = note_lines(reported); !lines.empty()) document.add(BulletList{std::move(lines)});
   std::string found;

@@ -14,10 +14,11 @@ bool any_cost(const Utilization& use) {
 }
 
 Table ratio_table(const Reported& reported) {
+  const std::string instance = instance_name(reported.profile, "instance");
   Table table;
   table.columns = {text_column("stage"),
-                   number_column("FLOPs an instance"),
-                   number_column("bytes an instance"),
+                   number_column("FLOPs an " + instance),
+                   number_column("bytes an " + instance),
                    number_column("MFU on wall"),
                    number_column("MFU on GPU busy"),
                    number_column("MBU on wall"),
