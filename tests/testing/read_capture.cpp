@@ -8,7 +8,9 @@
 
 namespace llmprof::testing {
 
-Result<Trace> read_capture(const std::filesystem::path& path) {
+namespace {
+
+Result<void> read_into(TraceBuilder& builder, const std::filesystem::path& path) {
   auto stream = open_byte_stream(path);
   if (!stream) return fail_with(stream.error());
   std::string head(kHeadBytes, '\0');
@@ -17,8 +19,18 @@ Result<Trace> read_capture(const std::filesystem::path& path) {
   head.resize(*filled);
   const Reader* reader = find_reader(head);
   if (reader == nullptr) return fail_with(unreadable(path, head));
+  return reader->read(path, builder);
+}
+
+}  // namespace
+
+Result<Trace> read_capture(const std::filesystem::path& path) { return read_captures({path}); }
+
+Result<Trace> read_captures(const std::vector<std::filesystem::path>& paths) {
   TraceBuilder builder;
-  if (auto read = reader->read(path, builder); !read) return fail_with(read.error());
+  for (const std::filesystem::path& path : paths) {
+    if (auto read = read_into(builder, path); !read) return fail_with(read.error());
+  }
   return std::move(builder).freeze();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 #include "base/error.h"
 #include "trace/trace.h"
@@ -9,5 +10,7 @@ namespace llmprof::testing {
 
 // One capture of any format, frozen.
 Result<Trace> read_capture(const std::filesystem::path& path);
+// Several, put together in this order.
+Result<Trace> read_captures(const std::vector<std::filesystem::path>& paths);
 
 }  // namespace llmprof::testing

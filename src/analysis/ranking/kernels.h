@@ -43,8 +43,8 @@ struct KernelRow {
   std::optional<Nanoseconds> max;
   double share = 0;  // of the time of all kernels in the ranking, 0 to 1
   std::map<std::string, MetricSummary> metrics;
-  // What the metrics were measured on: all launches of these shapes, and no others, are covered.
-  // Shapes are the timeline's where there is one, the profiler's otherwise.
+  // What the metrics were measured on. Shapes are the timeline's where there is one, the profiler's
+  // otherwise; a shape may run in other ranges too, see KernelRanking::measured_kernels.
   std::vector<ShapeId> measured_shapes;
   size_t measured_grids = 0;             // distinct grids
   std::optional<Extent> commonest_grid;  // the one that most measured launches had
@@ -68,6 +68,9 @@ struct KernelRanking {
   std::vector<ClassRow> classes;  // likewise
   uint64_t calls = 0;
   Nanoseconds total = 0;
+  // By row of Trace::kernels: whether a profiler measured a launch of the same kernel, grid, block
+  // and range, so that the row's metrics speak of it. Empty without both.
+  std::vector<bool> measured_kernels;
 };
 
 KernelRanking rank_kernels(const Trace& trace, const DescribedNames& names);

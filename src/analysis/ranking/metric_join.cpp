@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -87,18 +88,28 @@ class Join {
       range_of_path.push_back(ranges_.of(open.path(i)));
     }
     const KernelTable& kernels = trace_.kernels;
+    of_kernel_.resize(kernels.size());
     for (size_t i = 0; i < kernels.size(); ++i) {
       const LaunchShape& launch = trace_.shapes[kernels.shape[i]];
       Shape shape{names_.of(kernels.name[i]), launch.grid, launch.block, 0};
       note_shape(shape, kernels.shape[i]);
-      ++timeline_[shape];
+      of_kernel_[i].fill(count(shape));
       if (!kernels.launch[i].valid()) continue;
       const size_t row = kernels.launch[i].index();
       shape.range = range_of_path[open.at(trace_.launches.thread[row], trace_.launches.start[row])];
       if (shape.range == 0) continue;
       timeline_knows_ranges_ = true;
-      ++timeline_[shape];
+      of_kernel_[i].back() = count(shape);
     }
+  }
+
+  // By row of Trace::kernels, after `run`.
+  [[nodiscard]] std::vector<bool> measured_kernels() const {
+    std::vector<bool> measured(of_kernel_.size());
+    for (size_t i = 0; i < measured.size(); ++i) {
+      measured[i] = covered_[of_kernel_[i].front()] || covered_[of_kernel_[i].back()];
+    }
+    return measured;
   }
 
   MetricJoin run(bool against_timeline) {
@@ -130,6 +141,17 @@ class Join {
   }
 
  private:
+  uint32_t count(const Shape& shape) {
+    const auto [known, fresh] =
+        timeline_.try_emplace(shape, static_cast<uint32_t>(timeline_.size()));
+    if (fresh) {
+      counts_.push_back(0);
+      covered_.push_back(false);
+    }
+    ++counts_[known->second];
+    return known->second;
+  }
+
   [[nodiscard]] Shape shape_of(const ProfiledIdentity& identity) {
     Shape shape{names_.of(identity.name), {}, {}, 0};
     if (identity.shape.valid()) {
@@ -180,8 +202,8 @@ class Join {
     if (timeline_knows_ranges_) shape.range = ranges_.of(trace_.strings[identity.ranges]);
     const auto known = timeline_.find(shape);
     if (known == timeline_.end()) return false;
-    if (!counted_[shape]) result.timeline_covered += known->second;
-    counted_[shape] = true;
+    if (!covered_[known->second]) result.timeline_covered += counts_[known->second];
+    covered_[known->second] = true;
     return true;
   }
 
@@ -189,8 +211,10 @@ class Join {
   KernelNumbers names_;
   RangeNumbers ranges_;
   std::unordered_map<uint32_t, std::vector<KernelRow*>> rows_;
-  std::unordered_map<Shape, uint64_t, ShapeHash> timeline_;
-  std::unordered_map<Shape, bool, ShapeHash> counted_;
+  std::unordered_map<Shape, uint32_t, ShapeHash> timeline_;  // number of what was met
+  std::vector<uint64_t> counts_;                             // by that number: kernels
+  std::vector<bool> covered_;                                // and whether one was measured
+  std::vector<std::array<uint32_t, 2>> of_kernel_;           // without and with its range
   static constexpr unsigned kIdBits = 32;
   std::unordered_set<uint64_t> noted_;  // kernel number and shape
   std::unordered_map<Shape, std::vector<ShapeId>, ShapeHash> timeline_shapes_;
@@ -209,7 +233,9 @@ MetricJoin join_metrics(const Trace& trace, KernelRanking& ranking) {
   Join join(trace, ranking);
   const bool against_timeline = ranking.source == KernelSource::timeline;
   if (against_timeline) join.count_timeline();
-  return join.run(against_timeline);
+  const MetricJoin result = join.run(against_timeline);
+  if (against_timeline) ranking.measured_kernels = join.measured_kernels();
+  return result;
 }
 
 }  // namespace llmprof

@@ -3,8 +3,7 @@
 #include "analysis/ranking/profiled_twice.h"
 #include "analysis/ranking/repeated_timelines.h"
 #include "analysis/ranking/same_gpu.h"
-#include "base/byte_stream.h"
-#include "readers/detect.h"
+#include "testing/read_capture.h"
 #include "testing/shared_captures.h"
 #include "trace/builder.h"
 
@@ -167,15 +166,11 @@ TEST_F(SameWork, RanksAndUuidsTellGpusApart) {
 }
 
 Trace read_all(const std::filesystem::path& folder, const std::vector<std::string>& files) {
-  TraceBuilder builder;
-  for (const std::string& file : files) {
-    const auto head = read_head(folder / file, kHeadBytes);
-    const Reader* reader = head ? find_reader(*head) : nullptr;
-    EXPECT_NE(reader, nullptr) << file;
-    if (reader == nullptr) continue;
-    EXPECT_TRUE(reader->read(folder / file, builder)) << file;
-  }
-  return std::move(builder).freeze();
+  std::vector<std::filesystem::path> paths;
+  for (const std::string& file : files) paths.push_back(folder / file);
+  auto trace = testing::read_captures(paths);
+  EXPECT_TRUE(trace);
+  return trace ? std::move(*trace) : Trace();
 }
 
 // README: both pages are of one run of 120 launches.

@@ -18,8 +18,8 @@ void find_kernel_time(const StageFacts& facts, std::vector<Finding>& findings);
 void find_transfers(const StageFacts& facts, std::vector<Finding>& findings);
 void find_step_outliers(const StageFacts& facts, const Stages& stages,
                         std::vector<Finding>& findings);
-// Kernels that reach neither roof, where a kernel profiler measured them: only launches of the
-// grids and blocks that it measured, because another stage runs the same kernel in other shapes.
+// Kernels that reach neither roof, where a kernel profiler measured them: only launches like those
+// that it measured, because another stage runs the same kernel on other sizes.
 void find_latency_bound(const StageFacts& facts, const Trace& trace, const Stages& stages,
                         const Roofline& roofline, std::vector<Finding>& findings);
 

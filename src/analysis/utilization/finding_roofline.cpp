@@ -27,9 +27,8 @@ struct LatencyBound {
   const KernelRow* row = nullptr;
   double roof = 0;  // the higher of both, 0 to 1
   uint64_t calls = 0;
-  uint64_t measured_calls = 0;  // of a shape that was measured
+  uint64_t measured_calls = 0;  // like one that was measured
   Nanoseconds measured_total = 0;
-  std::vector<bool> measured;  // by shape
 
   [[nodiscard]] double above(double instances) const {  // ns an instance
     return static_cast<double>(measured_total) / instances * std::max(0.0, 1 - roof);
@@ -37,8 +36,7 @@ struct LatencyBound {
 };
 
 // One for each kernel name in the stage that is latency-bound; launches are not counted yet.
-std::vector<LatencyBound> latency_bound(const StageFacts& facts, const Trace& trace,
-                                        const Roofline& roofline) {
+std::vector<LatencyBound> latency_bound(const StageFacts& facts, const Roofline& roofline) {
   std::vector<bool> in_stage(facts.ranking->rows.size(), false);
   for (const auto& of_class : facts.by_class) {
     for (const KernelInStage& kernel : of_class) in_stage[kernel.row] = true;
@@ -51,8 +49,6 @@ std::vector<LatencyBound> latency_bound(const StageFacts& facts, const Trace& tr
     bound.row = &facts.ranking->rows[kernel.row];
     bound.roof =
         std::max(kernel.compute_percent.value_or(0), kernel.memory_percent.value_or(0)) / kPercent;
-    bound.measured.assign(trace.shapes.size(), false);
-    for (const ShapeId shape : bound.row->measured_shapes) bound.measured[shape.index()] = true;
     found.push_back(std::move(bound));
   }
   return found;
@@ -63,6 +59,7 @@ void count_launches(const StageFacts& facts, const Trace& trace, const Stages& s
   std::vector<LatencyBound*> by_name(trace.strings.size(), nullptr);
   for (LatencyBound& bound : found) by_name[bound.row->name.index()] = &bound;
   const KernelTable& kernels = trace.kernels;
+  const std::vector<bool>& measured = facts.ranking->measured_kernels;
   for (size_t i = 0; i < kernels.size(); ++i) {
     LatencyBound* bound = by_name[kernels.name[i].index()];
     const InstanceId owner = stages.owners.kernel_instance[i];
@@ -70,7 +67,7 @@ void count_launches(const StageFacts& facts, const Trace& trace, const Stages& s
     const StageInstance& instance = stages.instances[owner.index()];
     if (instance.warmup || &stages.stages[instance.stage] != facts.stage) continue;
     ++bound->calls;
-    if (!bound->measured[kernels.shape[i].index()]) continue;
+    if (!measured[i]) continue;
     ++bound->measured_calls;
     bound->measured_total += kernels.end[i] - kernels.start[i];
   }
@@ -80,8 +77,8 @@ void count_launches(const StageFacts& facts, const Trace& trace, const Stages& s
 
 void find_latency_bound(const StageFacts& facts, const Trace& trace, const Stages& stages,
                         const Roofline& roofline, std::vector<Finding>& findings) {
-  std::vector<LatencyBound> kernels = latency_bound(facts, trace, roofline);
-  if (kernels.empty()) return;
+  std::vector<LatencyBound> kernels = latency_bound(facts, roofline);
+  if (kernels.empty() || facts.ranking->measured_kernels.size() != trace.kernels.size()) return;
   count_launches(facts, trace, stages, kernels);
   uint64_t calls = 0;
   for (const LatencyBound& kernel : kernels) calls += kernel.calls;
@@ -98,7 +95,7 @@ void find_latency_bound(const StageFacts& facts, const Trace& trace, const Stage
   }
   std::string evidence = fmt::format(
       "above the nearer roof {}; {} kernel names measured by ncu, {} of their {} launches in this "
-      "stage with a grid and block that it measured (the others are not judged)",
+      "stage with a grid, block and range that it measured (the others are not judged)",
       share_words(facts, above), kernels.size(), measured, calls);
   for (size_t i = 0; i < std::min(kNamed, kernels.size()); ++i) {
     const LatencyBound& kernel = kernels[i];
