@@ -72,6 +72,13 @@ const Device* main_device(const Trace& trace) {
                                : &trace.devices[static_cast<size_t>(longest - time.begin())];
 }
 
+// The captured GPU's name where it is certainly another one than the user's; empty otherwise.
+std::string contradicting_gpu(const Device* device, const GpuSpec& wanted, const GpuSpecs& gpus) {
+  if (device == nullptr) return {};
+  const auto captured = gpus.find(device->name, device->sm_count, device->memory_bytes);
+  return captured && captured->name != wanted.name ? device->name : "";
+}
+
 Stages find_stages(const Trace& trace, const AnalysisRules& rules, const DescribedNames& names,
                    bool use_annotations, Diagnostics& diagnostics) {
   if (use_annotations) {
@@ -115,8 +122,12 @@ void judge(const Trace& trace, const AnalysisRules& rules, const AnalysisOptions
   const auto spec = options.gpu || device == nullptr
                         ? rules.gpus.find(gpu)
                         : rules.gpus.find(gpu, device->sm_count, device->memory_bytes);
-  profile.utilization = utilization(profile.stages, options.model, spec,
-                                    complete_workload(options.workload, trace.workload), gpu);
+  profile.utilization = utilization(
+      profile.stages, options.model, spec, complete_workload(options.workload, trace.workload), gpu,
+      options.gpu && spec ? contradicting_gpu(device, *spec, rules.gpus) : "");
+  for (const InputWarning& warning : profile.utilization.warnings) {
+    profile.diagnostics.warn(warning.code, warning.message);
+  }
   profile.roofline = kernel_roofline(profile.ranking);
   profile.recoverable = recoverable_time(profile.stages, profile.budgets, profile.utilization);
   profile.kernel_recoverable =

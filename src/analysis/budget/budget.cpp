@@ -77,8 +77,7 @@ class Sweep {
 
     Progress& progress = progress_[work.instance.index()];
     if (!progress.begun) {
-      settle_edge(work.instance, instance.start, start, BudgetPart::idle_before_first, nullptr,
-                  &work);
+      settle_first(work, start);
     } else if (start > progress.until) {
       settle_between(progress, work, start);
     }
@@ -119,6 +118,19 @@ class Sweep {
     if (!instance.warmup && progress.last.step != work.step) {
       split.charge_to(budgets_.stages[instance.stage].between_steps, BudgetPart::unattributed);
     }
+  }
+
+  void settle_first(const GpuWorkRow& work, Nanoseconds start) {
+    const StageInstance& instance = stages_.instances[work.instance.index()];
+    const IdleSplit split =
+        causes_.before_first(instance.device, instance.start, start, work.launch);
+    settle(work.instance, instance.start, start, split, BudgetPart::idle_before_first, nullptr,
+           &work, false);
+    if (instance.warmup || split.queued <= 0) return;
+    StageBudget& stage = budgets_.stages[instance.stage];
+    stage.queued_before_first += split.queued;
+    const bool mostly = split.cause(BudgetPart::idle_before_first) == BudgetPart::idle_queued;
+    if (mostly) ++stage.gaps_before_first;
   }
 
   void settle_edge(InstanceId id, Nanoseconds start, Nanoseconds end, BudgetPart edge,

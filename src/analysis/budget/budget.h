@@ -69,7 +69,17 @@ struct StageBudget {
   PartTimes
       between_steps{};  // of `total`: idle time from one step's last GPU work to the next's first
   std::array<uint64_t, kBudgetParts> gaps{};  // idle gaps by their largest part
+  // Of idle_queued: from the return of the first launch to its work, where that is long: earlier
+  // work that was not captured still ran. With the number of such gaps.
+  Nanoseconds queued_before_first = 0;
+  uint64_t gaps_before_first = 0;
 };
+
+// Which steps are told as slow, in words.
+inline constexpr std::string_view kSlowStepRule =
+    "longer than the median step of the same kind, batch and tokens by more than 5 % and by more "
+    "than 3 times the usual deviation of the faster half; where fewer than 4 steps are alike, more "
+    "than twice as long as the median step of their kind";
 
 // Why a step took longer than the median one of its stage.
 struct SlowStep {
@@ -79,7 +89,9 @@ struct SlowStep {
     std::string what;  // "gap before <kernel> (host: ...)", "GEMM 128x272 sm90 (nvjet)"
     Nanoseconds longer = 0;
   };
-  std::vector<Reason> reasons;  // the longest first, at most three
+  // The longest first, at most three; where they are more than the whole, one that is negative
+  // tells how much shorter the rest was, so that all sum to `above_median`.
+  std::vector<Reason> reasons;
 };
 
 // Gaps and slow steps are of instances that are no warm-up.

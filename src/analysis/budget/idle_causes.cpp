@@ -4,6 +4,12 @@
 #include <utility>
 
 namespace llmprof {
+namespace {
+
+// A free GPU begins some microseconds after the launch; even large graphs do within this time.
+constexpr Nanoseconds kLongInQueue = 1'000'000;
+
+}  // namespace
 
 BudgetPart IdleSplit::cause(BudgetPart edge_part) const {
   const std::pair<Nanoseconds, BudgetPart> parts[] = {
@@ -48,6 +54,17 @@ IdleSplit IdleCauses::at_edge(DeviceId device, Nanoseconds from, Nanoseconds to)
   IdleSplit split;
   split.occupied = occupied(device, from, to);
   split.edge = to - from - split.occupied;
+  return split;
+}
+
+IdleSplit IdleCauses::before_first(DeviceId device, Nanoseconds from, Nanoseconds to,
+                                   LaunchRow launch) {
+  IdleSplit split = at_edge(device, from, to);
+  if (!launch.valid()) return split;
+  const Nanoseconds returned = std::clamp(trace_.launches.end[launch.index()], from, to);
+  if (to - returned < kLongInQueue) return split;
+  split.queued = to - returned - occupied(device, returned, to);
+  split.edge -= split.queued;
   return split;
 }
 

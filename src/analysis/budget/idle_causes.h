@@ -38,6 +38,9 @@ class IdleCauses {
   // has put other work on the GPU before (a CUDA graph).
   IdleSplit between(DeviceId device, Nanoseconds from, Nanoseconds to, LaunchRow launch,
                     bool later_of_launch);
+  // Before the first, whose call is `launch`: a long time after that call's return is queued time,
+  // since an idle GPU would have begun at once.
+  IdleSplit before_first(DeviceId device, Nanoseconds from, Nanoseconds to, LaunchRow launch);
   // Before the first or after the last.
   IdleSplit at_edge(DeviceId device, Nanoseconds from, Nanoseconds to);
 

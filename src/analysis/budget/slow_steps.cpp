@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "analysis/budget/gpu_timeline.h"
@@ -56,18 +57,51 @@ struct Growth {
   uint64_t calls = 0;
 };
 
-std::vector<Growth> growth_of_work(const Trace& trace, const StepWork& slow,
+// What is compared with what: work of one name that both steps have; other kernels by their class,
+// since another variant of the same operation does the same.
+class Alignment {
+ public:
+  Alignment(const Trace& trace, const DescribedNames& names, const StepWork& slow,
+            const StepWork& usual)
+      : trace_(trace), names_(names) {
+    std::set<WorkKey> of_slow;
+    for (const WorkInStep& entry : slow) of_slow.insert(work_key(trace, entry.work));
+    for (const WorkInStep& entry : usual) {
+      const WorkKey key = work_key(trace, entry.work);
+      if (of_slow.contains(key)) common_.insert(key);
+    }
+  }
+
+  [[nodiscard]] WorkKey key(const WorkInStep& entry) const {
+    const WorkKey own = work_key(trace_, entry.work);
+    return common_.contains(own) ? own : class_key(entry);
+  }
+  [[nodiscard]] WorkKey class_key(const WorkInStep& entry) const {
+    if (entry.work.kind != GpuWorkKind::kernel) return work_key(trace_, entry.work);
+    const auto kind = names_[trace_.kernels.name[entry.work.row]].kernel_class;
+    return {GpuWorkKind::kernel, kNoName | static_cast<uint32_t>(kind)};
+  }
+
+ private:
+  static constexpr uint32_t kNoName = 1U << 31U;  // above every string's number
+
+  const Trace& trace_;
+  const DescribedNames& names_;
+  std::set<WorkKey> common_;
+};
+
+std::vector<Growth> growth_of_work(const Alignment& alignment, const StepWork& slow,
                                    const StepWork& usual) {
   std::map<WorkKey, Growth> by_key;
   for (const WorkInStep& entry : slow) {
-    Growth& growth = by_key[work_key(trace, entry.work)];
+    Growth& growth = by_key[alignment.key(entry)];
     growth.longer += entry.work.end - entry.work.start;
     ++growth.calls;
     ++growth.more_calls;
     growth.where = &entry;
   }
   for (const WorkInStep& entry : usual) {
-    const auto found = by_key.find(work_key(trace, entry.work));
+    const auto found = by_key.find(alignment.key(entry));
     if (found == by_key.end()) continue;
     found->second.longer -= entry.work.end - entry.work.start;
     --found->second.more_calls;
@@ -78,18 +112,19 @@ std::vector<Growth> growth_of_work(const Trace& trace, const StepWork& slow,
   return growths;
 }
 
-bool same_sequence(const Trace& trace, const StepWork& a, const StepWork& b) {
+bool same_sequence(const Alignment& alignment, const StepWork& a, const StepWork& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [&](const WorkInStep& x, const WorkInStep& y) {
-                      return work_key(trace, x.work) == work_key(trace, y.work);
+                      return alignment.class_key(x) == alignment.class_key(y);
                     });
 }
 
-// By position where both steps run the same work in the same order, by what follows otherwise.
-std::vector<Growth> growth_of_gaps(const Trace& trace, const StepWork& slow,
+// By position where both steps run the same kinds of work in the same order, by what follows
+// otherwise.
+std::vector<Growth> growth_of_gaps(const Alignment& alignment, const StepWork& slow,
                                    const StepWork& usual) {
   std::vector<Growth> growths;
-  if (same_sequence(trace, slow, usual)) {
+  if (same_sequence(alignment, slow, usual)) {
     for (size_t i = 0; i < slow.size(); ++i) {
       growths.push_back({slow[i].gap - usual[i].gap, &slow[i], 0, 1});
     }
@@ -97,13 +132,13 @@ std::vector<Growth> growth_of_gaps(const Trace& trace, const StepWork& slow,
   }
   std::map<WorkKey, Growth> by_key;
   for (const WorkInStep& entry : slow) {
-    Growth& growth = by_key[work_key(trace, entry.work)];
+    Growth& growth = by_key[alignment.key(entry)];
     growth.longer += entry.gap;
     ++growth.calls;
     if (growth.where == nullptr || entry.gap > growth.where->gap) growth.where = &entry;
   }
   for (const WorkInStep& entry : usual) {
-    const auto found = by_key.find(work_key(trace, entry.work));
+    const auto found = by_key.find(alignment.key(entry));
     if (found != by_key.end()) found->second.longer -= entry.gap;
   }
   for (const auto& [key, growth] : by_key) growths.push_back(growth);
@@ -117,17 +152,17 @@ struct Cause {
 };
 
 // The largest first. Gaps that say little each are told together (`where` is none).
-std::vector<Cause> causes_of(const Trace& trace, Nanoseconds above, const StepWork& slow,
+std::vector<Cause> causes_of(const Alignment& alignment, Nanoseconds above, const StepWork& slow,
                              const StepWork& usual) {
   const auto at_least = [&](double share) {
     return static_cast<Nanoseconds>(share * static_cast<double>(above));
   };
   std::vector<Cause> causes;
-  for (const Growth& growth : growth_of_work(trace, slow, usual)) {
+  for (const Growth& growth : growth_of_work(alignment, slow, usual)) {
     if (growth.longer > at_least(kWorthTelling)) causes.push_back({growth, false});
   }
   Growth small;
-  for (const Growth& growth : growth_of_gaps(trace, slow, usual)) {
+  for (const Growth& growth : growth_of_gaps(alignment, slow, usual)) {
     if (growth.longer > at_least(kWorthNaming)) {
       causes.push_back({growth, true});
     } else {
@@ -186,13 +221,20 @@ std::vector<SlowStep> find_slow_steps(const Trace& trace, const Stages& stages,
   std::vector<std::pair<size_t, size_t>> asked_for;  // step and reason of each question
   for (const StepOutlier& outlier : outliers) {
     SlowStep step{outlier.step, outlier.above_median, {}};
-    for (const Cause& cause : causes_of(trace, outlier.above_median, work[outlier.step.value],
-                                        work[outlier.reference.value])) {
+    const StepWork& slow = work[outlier.step.value];
+    const StepWork& usual = work[outlier.reference.value];
+    const Alignment alignment(trace, names, slow, usual);
+    Nanoseconds explained = 0;
+    for (const Cause& cause : causes_of(alignment, outlier.above_median, slow, usual)) {
+      explained += cause.growth.longer;
       if (cause.gap && cause.growth.where != nullptr) {
         questions.push_back(question_about(trace, stages, causes, *cause.growth.where));
         asked_for.emplace_back(steps.size(), step.reasons.size());
       }
       step.reasons.push_back({in_words(trace, names, cause), cause.growth.longer});
+    }
+    if (explained > outlier.above_median) {
+      step.reasons.push_back({"other parts were shorter", outlier.above_median - explained});
     }
     steps.push_back(std::move(step));
   }

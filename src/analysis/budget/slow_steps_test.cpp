@@ -89,6 +89,53 @@ TEST_F(SlowSteps, CompareStepsOfTheSameBatchOnly) {
   EXPECT_TRUE(found().empty());
 }
 
+// Walls of ns: 4 x 300, 8 x 1000, 1080, 1090. The median of 14 is the 7th, 1000; the faster half at
+// 1000 does not spread, and the other mode below does not count.
+TEST_F(SlowSteps, AreFoundBesideAFasterMode) {
+  t_.instance(t_.stage("decode"), 0, 0);
+  for (int i = 0; i < 4; ++i) step(-150, -350);
+  for (int i = 0; i < 8; ++i) step();
+  step(80);
+  step(90);
+  const std::vector<SlowStep> steps = found();
+  ASSERT_EQ(steps.size(), 2U);
+  EXPECT_EQ(steps[0].above_median, 90);
+}
+
+// Batches 1, 2, 3, 4 once each: walls 1000, 1100, 5000, 900; the median is 1000.
+TEST_F(SlowSteps, AreFoundWhereNoTwoStepsAreAlike) {
+  t_.instance(t_.stage("decode"), 0, 0);
+  uint64_t batch = 0;
+  for (const Nanoseconds longer : {0, 100, 4000, -100}) {
+    step(longer);
+    t_.stages().steps.back().batch = ++batch;
+  }
+  const std::vector<SlowStep> steps = found();
+  ASSERT_EQ(steps.size(), 1U);
+  EXPECT_EQ(steps[0].step, StepId(2));
+  EXPECT_EQ(steps[0].above_median, 4000);
+}
+
+// gemm2 instead of gemm behind a gap longer by 300; norm is 200 shorter. Against the usual: gemm
+// 400 -> 500 and the gap +300, norm 300 -> 100: 200 in all.
+TEST_F(SlowSteps, HaveReasonsThatSumToTheExcess) {
+  t_.instance(t_.stage("decode"), 0, 0);
+  for (int i = 0; i < 6; ++i) step();
+  t_.step(at_, at_ + 1200);
+  t_.launched("gemm2", at_ + 400, at_ + 500, at_ + 1000);
+  t_.launched("norm", at_ + 450, at_ + 1100, at_ + 1200);
+  at_ += 1200;
+  const std::vector<SlowStep> steps = found();
+  ASSERT_EQ(steps.size(), 1U);
+  EXPECT_EQ(steps[0].above_median, 200);
+  ASSERT_EQ(steps[0].reasons.size(), 3U);
+  EXPECT_EQ(steps[0].reasons[0].longer, 300);
+  EXPECT_EQ(steps[0].reasons[1].what, "gemm2");
+  EXPECT_EQ(steps[0].reasons[1].longer, 100);
+  EXPECT_EQ(steps[0].reasons[2].what, "other parts were shorter");
+  EXPECT_EQ(steps[0].reasons[2].longer, -200);
+}
+
 TEST_F(SlowSteps, KeepTheFiveSlowest) {
   t_.instance(t_.stage("decode"), 0, 0);
   for (int i = 0; i < 30; ++i) step();

@@ -9,7 +9,10 @@ namespace {
 
 constexpr size_t kFewestSteps = 4;       // below, no median to speak of
 constexpr double kClearShare = 0.05;     // above the median
-constexpr Nanoseconds kClearSpread = 3;  // times the median absolute deviation
+constexpr Nanoseconds kClearSpread = 3;  // times the median deviation of the faster half
+constexpr double kSameMode = 0.67;       // of the median
+constexpr size_t kFewestUnlike = 3;
+constexpr uint64_t kMoreTokens = 2;  // times as many
 constexpr double kMedian = 0.50;
 
 uint32_t stage_of(const Stages& stages, const Step& step) {
@@ -58,6 +61,7 @@ class Outliers {
       judge(group);
       group = {i + 1, 0};
     }
+    judge_unlike();
   }
 
   std::vector<StepOutlier> slowest(size_t most) {
@@ -73,7 +77,7 @@ class Outliers {
                                            stage_of(stages_, step(found_[i - 1].row));
       of_stage = same_stage ? of_stage + 1 : 1;
       if (of_stage > most) continue;
-      kept.push_back({StepId(found_[i].row), found_[i].above, reference_for(found_[i])});
+      kept.push_back({StepId(found_[i].row), found_[i].above, found_[i].reference});
     }
     return kept;
   }
@@ -82,39 +86,90 @@ class Outliers {
   struct Found {
     uint32_t row = 0;
     Nanoseconds above = 0;
-    Group group;
+    StepId reference;
   };
   [[nodiscard]] const Step& step(uint32_t row) const { return stages_.steps[row]; }
 
   void judge(const Group& group) {
-    if (group.count < kFewestSteps) return;
-    const Nanoseconds median = step(rows_[group.median()]).wall();
+    if (group.count < kFewestSteps) {
+      for (size_t i = 0; i < group.count; ++i) unlike_.push_back(rows_[group.first + i]);
+      return;
+    }
     const std::span<const uint32_t> rows = std::span(rows_).subspan(group.first, group.count);
-    std::vector<Nanoseconds> apart;
-    apart.reserve(group.count);
-    for (const uint32_t row : rows) apart.push_back(std::abs(step(row).wall() - median));
-    const Nanoseconds spread = nearest_rank(apart, kMedian);
+    const uint32_t middle = rows_[group.median()];
+    const Nanoseconds median = step(middle).wall();
+    const Nanoseconds spread = spread_of_faster(rows.first((group.count + 1) / 2), median);
     for (const uint32_t row : rows) {
       const Nanoseconds above = step(row).wall() - median;
       const bool clear = static_cast<double>(above) > kClearShare * static_cast<double>(median) &&
                          above > kClearSpread * spread;
-      if (clear) found_.push_back({row, above, group});
+      if (clear) found_.push_back({row, above, reference_for(row, group)});
     }
   }
 
-  // The middle one of as many kernels, or of the whole group where there are too few.
-  [[nodiscard]] StepId reference_for(const Found& found) const {
-    std::vector<uint32_t> same;
-    for (size_t i = 0; i < found.group.count; ++i) {
-      const uint32_t row = rows_[found.group.first + i];
-      if (step(row).work.kernel_count == step(found.row).work.kernel_count) same.push_back(row);
+  // The slower half must not hide itself; and where the faster half holds steps of another mode,
+  // far below the median, these say nothing about the spread around it.
+  [[nodiscard]] Nanoseconds spread_of_faster(std::span<const uint32_t> rows,
+                                             Nanoseconds median) const {
+    std::vector<Nanoseconds> apart;
+    for (const uint32_t row : rows) {
+      const Nanoseconds wall = step(row).wall();
+      if (static_cast<double>(wall) >= kSameMode * static_cast<double>(median)) {
+        apart.push_back(median - wall);
+      }
     }
-    if (same.size() < kFewestSteps) return StepId(rows_[found.group.median()]);
+    return nearest_rank(apart, kMedian);
+  }
+
+  // Steps of which few are alike, as in an engine whose batch changes: by stage and kind together.
+  void judge_unlike() {
+    const auto same_kind = [&](uint32_t a, uint32_t b) {
+      return stage_of(stages_, step(a)) == stage_of(stages_, step(b)) &&
+             step(a).kind == step(b).kind;
+    };
+    for (size_t i = 0; i < unlike_.size();) {
+      size_t end = i + 1;
+      while (end < unlike_.size() && same_kind(unlike_[i], unlike_[end])) ++end;
+      judge_pool(std::span(unlike_).subspan(i, end - i));
+      i = end;
+    }
+  }
+
+  void judge_pool(std::span<uint32_t> rows) {
+    if (rows.size() < kFewestUnlike) return;
+    std::sort(rows.begin(), rows.end(),
+              [&](uint32_t a, uint32_t b) { return step(a).wall() < step(b).wall(); });
+    const uint32_t middle = rows[(rows.size() - 1) / 2];
+    const Nanoseconds median = step(middle).wall();
+    for (const uint32_t row : rows) {
+      const Nanoseconds above = step(row).wall() - median;
+      if (above > median && !has_more_tokens(row, middle)) {
+        found_.push_back({row, above, StepId(middle)});
+      }
+    }
+  }
+
+  // More tokens are a reason of their own to take longer.
+  [[nodiscard]] bool has_more_tokens(uint32_t row, uint32_t than) const {
+    const Step& usual = step(than);
+    return step(row).kind != StepKind::decode && step(row).tokens && usual.tokens &&
+           *step(row).tokens > kMoreTokens * *usual.tokens;
+  }
+
+  // The middle one of as many kernels, or of the whole group where there are too few.
+  [[nodiscard]] StepId reference_for(uint32_t slow, const Group& group) const {
+    std::vector<uint32_t> same;
+    for (size_t i = 0; i < group.count; ++i) {
+      const uint32_t row = rows_[group.first + i];
+      if (step(row).work.kernel_count == step(slow).work.kernel_count) same.push_back(row);
+    }
+    if (same.size() < kFewestSteps) return StepId(rows_[group.median()]);
     return StepId(same[(same.size() - 1) / 2]);
   }
 
   const Stages& stages_;
   std::vector<uint32_t> rows_;
+  std::vector<uint32_t> unlike_;  // by stage and kind
   std::vector<Found> found_;
 };
 

@@ -142,6 +142,7 @@ class TestTrace {
                         "  - {function: [norm], class: norm}\n"
                         "  - {function: [mul, add], class: elementwise}\n"
                         "  - {function: [cast], class: copy/cast}\n"
+                        "  - {function: [topk], class: sampling/top-k}\n"
                         "  - {function: [all_reduce], class: communication}\n"};
     return KernelRules::parse({&text, 1}).value();
   }

@@ -207,6 +207,11 @@ Coverage measure_coverage(const Trace& trace, const WorkOwners& owners) {
     ++coverage.kernels_in_stages;
     coverage.time_in_stages += duration;
   }
+  for (size_t i = 0; i < trace.graph_replays.size(); ++i) {
+    const Nanoseconds duration = trace.graph_replays.end[i] - trace.graph_replays.start[i];
+    coverage.replay_time += duration;
+    if (owners.replay_instance[i].valid()) coverage.replay_time_in_stages += duration;
+  }
   return coverage;
 }
 

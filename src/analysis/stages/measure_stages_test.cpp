@@ -238,6 +238,18 @@ TEST_F(MeasureStagesTest, FlagsSlowEngineStepsBeforeALongPause) {
   EXPECT_EQ(warmups(), expected);
 }
 
+// Walls 500, 30, 30, 30 with 20 of GPU work each: the first one is cold.
+TEST_F(MeasureStagesTest, FlagsAColdFirstEngineStep) {
+  stages_.serving = true;
+  Nanoseconds at = 0;
+  for (const Nanoseconds wall : {500, 30, 30, 30}) {
+    kernel(instance(kDecode, at, at + wall), {}, at + wall - 20, at + wall);
+    at += wall;
+  }
+  measure();
+  EXPECT_EQ(warmups(), (std::vector<bool>{true, false, false, false}));
+}
+
 TEST_F(MeasureStagesTest, FlagsNoEngineStepsWithoutAPause) {
   stages_.serving = true;
   for (Nanoseconds i = 0; i < 12; ++i) {

@@ -106,12 +106,15 @@ struct StageNote {
   Nanoseconds kernel_sum = 0;
 };
 
-// How many of a trace's kernels are inside stages. Shares are of all kernels.
+// How many of a trace's kernels are inside stages. Shares are of all kernels, or of kernels and
+// hidden replays together.
 struct Coverage {
   uint64_t kernels = 0;
   uint64_t kernels_in_stages = 0;
-  Nanoseconds time = 0;
+  Nanoseconds time = 0;  // of kernels
   Nanoseconds time_in_stages = 0;
+  Nanoseconds replay_time = 0;  // of CUDA graph replays whose kernels were not captured
+  Nanoseconds replay_time_in_stages = 0;
 };
 
 // A decode step's time by the number of sequences in it (serving).

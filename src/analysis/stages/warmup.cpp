@@ -22,6 +22,11 @@ constexpr size_t kMostWarmupRequests = 10;
 // An engine's first steps are set apart only when a pause of this many median steps follows them.
 constexpr Nanoseconds kLongPause = 10;
 constexpr double kEngineSlower = 1.5;
+// An engine's first step of a kind is cold above so many later ones; the only one of its kind,
+// which has nothing to be compared with, above so many steps of any kind.
+constexpr Nanoseconds kCold = 2;
+constexpr Nanoseconds kColdAlone = 5;
+constexpr double kNsPerMs = 1e6;
 constexpr size_t kLargestLeadingShare = 4;  // at most one step in so many
 
 Nanoseconds median(std::vector<Nanoseconds> values) { return nearest_rank(values, 0.5); }
@@ -170,6 +175,39 @@ void flag_engine_steps(Stages& stages, std::span<const uint32_t> rows, Reasons& 
   }
 }
 
+// The first step of each kind, cold: far longer than later ones of the kind with as much GPU work.
+// A step that is the only one of its kind is kept, and `only` says so.
+void flag_cold_steps(Stages& stages, std::span<const uint32_t> rows, Reasons& reasons,
+                     Reasons& only) {
+  const Nanoseconds usual = median(walls_of(stages, rows));
+  for (uint32_t stage = 0; stage < stages.stages.size(); ++stage) {
+    std::vector<uint32_t> of_kind;
+    for (const uint32_t row : rows) {
+      const StageInstance& instance = stages.instances[row];
+      if (instance.stage == stage && !instance.warmup) of_kind.push_back(row);
+    }
+    if (of_kind.empty()) continue;
+    StageInstance& first = stages.instances[of_kind.front()];
+    std::vector<Nanoseconds> comparable;
+    for (const uint32_t row : std::span(of_kind).subspan(1)) {
+      const StageInstance& later = stages.instances[row];
+      const bool as_much = static_cast<double>(later.work.busy) * kClearlyLonger >=
+                           static_cast<double>(first.work.busy);
+      if (as_much) comparable.push_back(later.wall());
+    }
+    if (!comparable.empty() && first.wall() > kCold * median(comparable)) {
+      first.warmup = true;
+      reasons.because("first of its kind, far slower than later ones with as much GPU work");
+    } else if (of_kind.size() == 1 && rows.size() > 1 && first.wall() > kColdAlone * usual) {
+      only.because(fmt::format(
+          "the only {} step takes {:.1f} ms against {:.1f} ms of the median step: it may hold work "
+          "that is done once; serve a request before the capture begins",
+          stages.stages[stage].name, static_cast<double>(first.wall()) / kNsPerMs,
+          static_cast<double>(usual) / kNsPerMs));
+    }
+  }
+}
+
 // What one range did on several GPUs is one instance for each: they are kept apart together.
 void flag_siblings(Stages& stages) {
   std::vector<StageInstance>& all = stages.instances;
@@ -195,14 +233,17 @@ void flag_warmup(Stages& stages, Diagnostics& diagnostics) {
     by_gpu[{stages.instances[i].process, stages.instances[i].device}].push_back(i);
   }
   Reasons reasons;
+  Reasons only;
   for (const auto& [gpu, rows] : by_gpu) {
     if (stages.serving) {
       flag_engine_steps(stages, rows, reasons);
+      flag_cold_steps(stages, rows, reasons, only);
     } else {
       flag_requests(stages, rows, reasons);
     }
   }
   flag_siblings(stages);
+  for (const std::string& text : only.texts) diagnostics.info("cold_step_kept", text);
   const auto count = std::count_if(stages.instances.begin(), stages.instances.end(),
                                    [](const StageInstance& i) { return i.warmup; });
   if (count == 0) return;

@@ -1,27 +1,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "analysis/utilization/finding_kinds.h"
 #include "analysis/utilization/finding_words.h"
+#include "analysis/utilization/late_launches.h"
 
 namespace llmprof {
 namespace {
 
-// A gap that comes back is a stall of its own where it is so much longer than the average one.
-constexpr double kStallOverAverage = 10;
 constexpr double kMostlyGraphs = 0.5;
 constexpr std::string_view kTracingLengthens =
     "tracing itself lengthens every call of the host, so the untraced loss is smaller";
 
-double part_of(const PartTimes& times, BudgetPart part) {
-  return static_cast<double>(times[static_cast<size_t>(part)]);
-}
 uint64_t gaps_of(const StageFacts& facts, BudgetPart part) {
   return facts.budget->gaps[static_cast<size_t>(part)];
-}
-bool is_host_late(BudgetPart cause) {
-  return cause == BudgetPart::idle_launch || cause == BudgetPart::idle_host;
 }
 
 const IdleGap* longest_gap(const StageFacts& facts, BudgetPart cause) {
@@ -29,34 +23,6 @@ const IdleGap* longest_gap(const StageFacts& facts, BudgetPart cause) {
     if (gap->cause == cause) return gap;
   }
   return nullptr;
-}
-
-// The host's late launches of a stage, taken apart so that no time is told twice. ns an instance.
-struct LateLaunches {
-  double between_steps = 0;  // without stalls
-  double inside = 0;         // without stalls
-  std::vector<const RepeatedGap*> stalls;
-};
-
-LateLaunches take_apart(const StageFacts& facts) {
-  LateLaunches late;
-  const PartTimes& between = facts.budget->between_steps;
-  late.between_steps =
-      (part_of(between, BudgetPart::idle_launch) + part_of(between, BudgetPart::idle_host)) /
-      facts.instances();
-  const double all = facts.time(BudgetPart::idle_launch) + facts.time(BudgetPart::idle_host);
-  late.inside = all - late.between_steps;
-  const auto gaps = static_cast<double>(gaps_of(facts, BudgetPart::idle_launch) +
-                                        gaps_of(facts, BudgetPart::idle_host));
-  const double average = gaps > 0 ? all * facts.instances() / gaps : 0;
-  for (const RepeatedGap* gap : facts.repeated_gaps) {
-    const double mean = static_cast<double>(gap->total) / static_cast<double>(gap->count);
-    if (!is_host_late(gap->longest.cause) || mean < kStallOverAverage * average) continue;
-    late.stalls.push_back(gap);
-    double& rest = gap->longest.between_steps ? late.between_steps : late.inside;
-    rest = std::max(0.0, rest - static_cast<double>(gap->total) / facts.instances());
-  }
-  return late;
 }
 
 void add_stall(const StageFacts& facts, const RepeatedGap& stall, std::vector<Finding>& findings) {
@@ -73,14 +39,46 @@ void add_stall(const StageFacts& facts, const RepeatedGap& stall, std::vector<Fi
       fmt::format("Find what the host does each time before this kernel (a plan or kernel built "
                   "anew for every shape, an allocation, compilation): sample the host, then cache "
                   "it or keep the shapes fixed{}.",
-                  facts.steps > 0 ? " (static KV cache)" : "")));
+                  facts.decodes() ? " (static KV cache)" : "")));
+}
+
+// "1 of 2 prefills", "1 of 40 decode steps".
+std::string instances_words(const StageFacts& facts, size_t with) {
+  return fmt::format("{} of {} {}{}", with, facts.budget->instances, facts.stage->name,
+                     facts.serving ? " steps" : "s");
+}
+
+void add_single_stalls(const StageFacts& facts, const std::vector<const IdleGap*>& stalls,
+                       std::vector<Finding>& findings) {
+  double total = 0;
+  std::set<uint32_t> instances;
+  for (const IdleGap* stall : stalls) {
+    total += static_cast<double>(stall->length());
+    instances.insert(stall->instance.value);
+  }
+  const IdleGap& longest = *stalls.front();
+  const std::string length = duration_words(static_cast<double>(longest.length()));
+  const std::string how_many =
+      stalls.size() == 1
+          ? fmt::format("one stall of {}", length)
+          : fmt::format("{} stalls of {} together", stalls.size(), duration_words(total));
+  const double time = total / facts.instances();
+  findings.push_back(make_finding(
+      facts, time, fmt::format("The host stalls once before {}", longest.work_after),
+      fmt::format("{} in {}, {}{}; the host was in {}; {} on average", how_many,
+                  instances_words(facts, instances.size()),
+                  stalls.size() == 1 ? "" : fmt::format("the longest {}, ", length),
+                  fmt::format("before {}", longest.work_after), longest.host,
+                  share_words(facts, time)),
+      "Find what the host did this once (compilation, autotuning, a cuDNN or cuBLAS plan, a first "
+      "allocation) and do it in a warm-up before the requests that count."));
 }
 
 std::string graph_words(const StageFacts& facts) {
   if (facts.hidden_replays > 0) {
-    return fmt::format("{} CUDA graph replays a {}",
+    return fmt::format("{} CUDA graph replays {}",
                        number_words(static_cast<double>(facts.hidden_replays) / facts.instances()),
-                       facts.unit());
+                       facts.a_unit());
   }
   if (facts.graph_kernels == 0) return "none of them in a CUDA graph";
   return fmt::format(
@@ -94,23 +92,23 @@ bool uses_graphs(const StageFacts& facts) {
 }
 
 std::string kernels_of_pass(const StageFacts& facts) {
-  const bool by_step = facts.steps > 0;
-  const double passes = by_step ? static_cast<double>(facts.steps) : facts.instances();
-  return fmt::format("{} kernels a {}", number_words(static_cast<double>(facts.kernels) / passes),
-                     by_step ? "step" : facts.unit());
+  return fmt::format("{} kernels {}",
+                     number_words(static_cast<double>(facts.kernels) / facts.passes()),
+                     facts.a_pass());
 }
 
-void add_launch_bound(const StageFacts& facts, double time, std::vector<Finding>& findings) {
+void add_waits_for_host(const StageFacts& facts, double time, std::vector<Finding>& findings) {
   const double launch = facts.time(BudgetPart::idle_launch);
   const double host = facts.time(BudgetPart::idle_host);
   const uint64_t gaps =
       gaps_of(facts, BudgetPart::idle_launch) + gaps_of(facts, BudgetPart::idle_host);
   const std::string evidence = fmt::format(
-      "{}; late launches make {} gaps, {} of that time in CUDA calls and {} in host code "
+      "{}; late launches make {} gaps {}, {} of that time in CUDA calls and {} in host code "
       "between them; {}, {}; {}",
       share_words(facts, time), number_words(static_cast<double>(gaps) / facts.instances()),
-      percent_words(launch / (launch + host)), percent_words(host / (launch + host)),
-      kernels_of_pass(facts), graph_words(facts), kTracingLengthens);
+      facts.a_unit(), percent_words(launch / (launch + host)),
+      percent_words(host / (launch + host)), kernels_of_pass(facts), graph_words(facts),
+      kTracingLengthens);
   std::string advice;
   if (uses_graphs(facts)) {
     const IdleGap* gap = longest_gap(facts, BudgetPart::idle_launch);
@@ -121,7 +119,7 @@ void add_launch_bound(const StageFacts& facts, double time, std::vector<Finding>
             ? std::string()
             : fmt::format(" (the longest gap, {}, precedes {})",
                           duration_words(static_cast<double>(gap->length())), gap->work_after));
-  } else if (facts.steps > 0) {
+  } else if (facts.decodes()) {
     advice =
         "Replay the step as one CUDA graph: static KV cache and torch.compile(mode="
         "\"reduce-overhead\"), or the engine's own graph mode.";
@@ -130,8 +128,7 @@ void add_launch_bound(const StageFacts& facts, double time, std::vector<Finding>
         "Launch fewer, larger kernels: torch.compile first; CUDA graphs for a few fixed prompt "
         "lengths where the shapes allow it.";
   }
-  findings.push_back(
-      make_finding(facts, time, "Launch-bound: the GPU waits for the host", evidence, advice));
+  findings.push_back(make_finding(facts, time, "The GPU waits for the host", evidence, advice));
 }
 
 void add_between_steps(const StageFacts& facts, double time, std::vector<Finding>& findings) {
@@ -160,10 +157,10 @@ void add_synchronisation(const StageFacts& facts, std::vector<Finding>& findings
   const double time = facts.time(BudgetPart::idle_synchronisation);
   const IdleGap* longest = longest_gap(facts, BudgetPart::idle_synchronisation);
   std::string evidence = fmt::format(
-      "{}; it is the main cause of {} gaps a {}", share_words(facts, time),
+      "{}; it is the main cause of {} gaps {}", share_words(facts, time),
       number_words(static_cast<double>(gaps_of(facts, BudgetPart::idle_synchronisation)) /
                    facts.instances()),
-      facts.unit());
+      facts.a_unit());
   if (longest != nullptr) {
     evidence += fmt::format("; the longest {}, in {}, after {}",
                             duration_words(static_cast<double>(longest->length())), longest->host,
@@ -176,18 +173,32 @@ void add_synchronisation(const StageFacts& facts, std::vector<Finding>& findings
 }
 
 void add_queued(const StageFacts& facts, std::vector<Finding>& findings) {
-  const double time = facts.time(BudgetPart::idle_queued);
-  const auto gaps = static_cast<double>(gaps_of(facts, BudgetPart::idle_queued));
-  if (gaps == 0) return;
+  const double time = facts.time(BudgetPart::idle_queued) -
+                      static_cast<double>(facts.budget->queued_before_first) / facts.instances();
+  const auto gaps = static_cast<double>(gaps_of(facts, BudgetPart::idle_queued) -
+                                        facts.budget->gaps_before_first);
+  if (gaps <= 0) return;
   findings.push_back(make_finding(
       facts, time, "Small gaps between kernels that were launched in time",
-      fmt::format("{}: {} gaps of {} on average; {}, {}; tracing kernels inside CUDA graphs "
+      fmt::format("{}: {} gaps {} of {} on average; {}, {}; tracing kernels inside CUDA graphs "
                   "lengthens each gap, so the untraced loss is smaller",
-                  share_words(facts, time), number_words(gaps / facts.instances()),
+                  share_words(facts, time), number_words(gaps / facts.instances()), facts.a_unit(),
                   duration_words(time * facts.instances() / gaps), kernels_of_pass(facts),
                   graph_words(facts)),
       "Run fewer kernels: each fused one takes its gap with it. Programmatic dependent launch "
       "hides what remains on Hopper and later."));
+}
+
+void add_first_waits(const StageFacts& facts, std::vector<Finding>& findings) {
+  const double time = static_cast<double>(facts.budget->queued_before_first) / facts.instances();
+  if (time <= 0) return;
+  findings.push_back(make_finding(
+      facts, time, "The first GPU work waits although it was launched in time",
+      fmt::format("{}, between the return of its launch and its start: the GPU was not yet free "
+                  "(earlier work that the capture does not show)",
+                  share_words(facts, time)),
+      "Begin the capture one step earlier: then the work in front of this stage is seen, and this "
+      "time can be told apart from what the stage itself costs."));
 }
 
 void add_edge(const StageFacts& facts, BudgetPart part, std::string title, std::string advice,
@@ -208,12 +219,14 @@ void add_edge(const StageFacts& facts, BudgetPart part, std::string title, std::
 void find_idle_time(const StageFacts& facts, std::vector<Finding>& findings) {
   const LateLaunches late = take_apart(facts);
   for (const RepeatedGap* stall : late.stalls) add_stall(facts, *stall, findings);
-  if (late.inside > 0) add_launch_bound(facts, late.inside, findings);
-  if (late.between_steps > 0 && facts.steps > 0) {
+  if (!late.single_stalls.empty()) add_single_stalls(facts, late.single_stalls, findings);
+  if (late.inside > 0) add_waits_for_host(facts, late.inside, findings);
+  if (late.between_steps > 0 && facts.by_step()) {
     add_between_steps(facts, late.between_steps, findings);
   }
   if (facts.time(BudgetPart::idle_synchronisation) > 0) add_synchronisation(facts, findings);
   add_queued(facts, findings);
+  add_first_waits(facts, findings);
   add_edge(facts, BudgetPart::idle_before_first, "The stage begins before its first GPU work",
            "Prepare inputs (tokens, positions, masks, block tables) before the stage, or while the "
            "GPU still works on the one before.",

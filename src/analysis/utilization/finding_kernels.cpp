@@ -9,6 +9,8 @@ namespace llmprof {
 namespace {
 
 constexpr size_t kNamed = 3;  // kernels named in the evidence
+// Attention kernels a pass below which once a layer and once a pass cannot be told apart.
+constexpr double kFewestLayers = 4;
 
 std::vector<KernelInStage> kernels_of(const StageFacts& facts,
                                       std::span<const KernelClass> classes) {
@@ -82,14 +84,65 @@ constexpr KernelClass kFusable[] = {
     KernelClass::norm,    KernelClass::rope,   KernelClass::elementwise, KernelClass::reduction,
     KernelClass::softmax, KernelClass::gather, KernelClass::quantise};
 constexpr KernelClass kCopies[] = {KernelClass::copy_cast};
-constexpr KernelClass kSampling[] = {KernelClass::sampling};
-constexpr KernelClass kRouting[] = {KernelClass::moe_routing};
 
 bool concatenates(const StageFacts& facts) {
   const auto& copies = facts.by_class[static_cast<size_t>(KernelClass::copy_cast)];
   return std::any_of(copies.begin(), copies.end(), [&](const KernelInStage& kernel) {
     return facts.ranking->rows[kernel.row].description.short_name.starts_with("concatenate");
   });
+}
+
+double calls_of(std::span<const KernelInStage> kernels) {
+  double calls = 0;
+  for (const KernelInStage& kernel : kernels) calls += static_cast<double>(kernel.calls);
+  return calls;
+}
+
+double total_of(std::span<const KernelInStage> kernels) {
+  double total = 0;
+  for (const KernelInStage& kernel : kernels) total += static_cast<double>(kernel.total);
+  return total;
+}
+
+// The kernels that choose something: tokens once a pass, experts in every layer. Their names do not
+// tell which, their number does.
+struct Selection {
+  std::vector<KernelInStage> tokens;
+  std::vector<KernelInStage> experts;  // with the kernels that only routing has
+  double tokens_time = 0;              // ns an instance
+  double experts_time = 0;
+};
+
+Selection selection_of(const StageFacts& facts) {
+  Selection selection;
+  const auto& routing = facts.by_class[static_cast<size_t>(KernelClass::moe_routing)];
+  const auto& sampling = facts.by_class[static_cast<size_t>(KernelClass::sampling)];
+  const double layers =
+      calls_of(facts.by_class[static_cast<size_t>(KernelClass::attention)]) / facts.passes();
+  selection.experts = routing;
+  for (const KernelInStage& kernel : sampling) {
+    const double each_pass = static_cast<double>(kernel.calls) / facts.passes();
+    const bool in_layers = layers >= kFewestLayers && each_pass >= layers / 2;
+    (in_layers ? selection.experts : selection.tokens).push_back(kernel);
+  }
+  std::stable_sort(selection.experts.begin(), selection.experts.end(),
+                   [](const auto& a, const auto& b) { return a.total > b.total; });
+  const double of_sampling = facts.recoverable_of(KernelClass::sampling);
+  const double whole = total_of(sampling);
+  selection.tokens_time = whole > 0 ? of_sampling * total_of(selection.tokens) / whole : 0;
+  selection.experts_time =
+      facts.recoverable_of(KernelClass::moe_routing) + of_sampling - selection.tokens_time;
+  return selection;
+}
+
+void add_selection(const StageFacts& facts, std::span<const KernelInStage> kernels, double time,
+                   std::string title, std::string advice, std::vector<Finding>& findings) {
+  if (time <= 0 || kernels.empty()) return;
+  findings.push_back(
+      make_finding(facts, time, std::move(title),
+                   fmt::format("{}: {}; the longest: {}", share_words(facts, time),
+                               count_words(facts, kernels), longest_words(facts, kernels, kNamed)),
+                   std::move(advice)));
 }
 
 std::string products_advice(const StageFacts& facts) {
@@ -112,12 +165,12 @@ bool splits_the_cache(const StageFacts& facts) {
 }
 
 std::string attention_advice(const StageFacts& facts) {
-  if (facts.steps > 0 && splits_the_cache(facts)) {
+  if (facts.decodes() && splits_the_cache(facts)) {
     return "The KV cache is split over the SMs already: take the mask tensor and layout changes "
            "away first; at short contexts each kernel waits on latency, which only more sequences "
            "a step or fusion with the cache write hide.";
   }
-  if (facts.steps > 0) {
+  if (facts.decodes()) {
     return "Use a decode kernel that splits the KV cache over the SMs (FlashDecoding, FlashInfer), "
            "reads it in the layout it was written in, and takes the length instead of a mask "
            "tensor.";
@@ -146,16 +199,15 @@ void find_kernel_time(const StageFacts& facts, std::vector<Finding>& findings) {
                  : "Keep one data type and one layout from end to end: casts around norms go into "
                    "the norm kernel, layout changes into the product that reads or writes them."},
             findings);
-  add_small(facts,
-            {kSampling, "Token selection",
-             "Select the token in one fused kernel (top-k, top-p and draw together), on the last "
-             "position's logits only."},
-            findings);
-  add_small(facts,
-            {kRouting, "Expert routing",
-             "Use a fused routing kernel (gate, top-k and token order together) with grouped "
-             "products for the experts instead of one product an expert."},
-            findings);
+  const Selection selection = selection_of(facts);
+  add_selection(facts, selection.tokens, selection.tokens_time, "Token selection",
+                "Select the token in one fused kernel (top-k, top-p and draw together), on the "
+                "last position's logits only.",
+                findings);
+  add_selection(facts, selection.experts, selection.experts_time, "Expert routing",
+                "Use a fused routing kernel (gate, top-k and token order together) with grouped "
+                "products for the experts instead of one product an expert.",
+                findings);
 }
 
 }  // namespace llmprof

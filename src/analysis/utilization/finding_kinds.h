@@ -9,6 +9,9 @@ namespace llmprof {
 
 // Each looks at one stage and adds what it finds; what is too small to tell is left out later.
 
+// CUDA graphs whose kernels the capture does not show: told of the stage that has most of it.
+void find_hidden_time(const Trace& trace, const std::vector<StageFacts>& all,
+                      std::vector<Finding>& findings);
 // The GPU waits: for launches, for one slow call on the host, for a synchronisation, between steps,
 // between queued kernels, at the stage's edges.
 void find_idle_time(const StageFacts& facts, std::vector<Finding>& findings);

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "analysis/utilization/finding_kinds.h"
 #include "analysis/utilization/finding_words.h"
 
@@ -31,8 +33,9 @@ void find_step_outliers(const StageFacts& facts, const Stages& stages,
       duration_words(static_cast<double>(facts.stage->step_wall.p50)),
       duration_words(static_cast<double>(slowest.above_median)));
   for (size_t i = 0; i < slowest.reasons.size(); ++i) {
-    evidence += fmt::format("{} {} (+{})", i == 0 ? ":" : ",", slowest.reasons[i].what,
-                            duration_words(static_cast<double>(slowest.reasons[i].longer)));
+    const auto longer = static_cast<double>(slowest.reasons[i].longer);
+    evidence += fmt::format("{} {} ({}{})", i == 0 ? ":" : ",", slowest.reasons[i].what,
+                            longer < 0 ? "-" : "+", duration_words(std::abs(longer)));
   }
   evidence += "; the same time may be part of other findings";
   findings.push_back(make_finding(

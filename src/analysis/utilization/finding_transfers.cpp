@@ -41,7 +41,7 @@ void add_copies(const StageFacts& facts, std::vector<Finding>& findings) {
   }
   findings.push_back(make_finding(
       facts, time, "Copies and fills while no kernel runs",
-      fmt::format("{}; a {}: {}", share_words(facts, time), facts.unit(), each),
+      fmt::format("{}; {}: {}", share_words(facts, time), facts.a_unit(), each),
       "Keep what the next step needs on the GPU; send the rest through pinned memory on a stream "
       "of its own, beside the kernels."));
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace llmprof {
 namespace {
@@ -11,7 +12,7 @@ constexpr double kMicro = 1e3;
 constexpr double kMilli = 1e6;
 constexpr double kSecond = 1e9;
 constexpr double kPercent = 100;
-constexpr double kExact = 1000;  // no decimals from here on
+constexpr double kExact = 100;  // no decimals from here on
 
 }  // namespace
 
@@ -23,13 +24,14 @@ std::string duration_words(double nanoseconds) {
 }
 
 std::string number_words(double number) {
-  return number < kExact ? fmt::format("{:.4g}", number) : fmt::format("{:.0f}", number);
+  if (number < kExact) return fmt::format("{:.4g}", number);
+  return fmt::format("{}{:.0f}", number == std::floor(number) ? "" : "about ", number);
 }
 
 std::string percent_words(double share) { return fmt::format("{:.1f} %", share * kPercent); }
 
 std::string share_words(const StageFacts& facts, double nanoseconds) {
-  return fmt::format("{} a {}, {} of its wall time", duration_words(nanoseconds), facts.unit(),
+  return fmt::format("{} {}, {} of its wall time", duration_words(nanoseconds), facts.a_unit(),
                      percent_words(nanoseconds / facts.recoverable->wall));
 }
 
@@ -54,10 +56,8 @@ std::string count_words(const StageFacts& facts, std::span<const KernelInStage> 
     total += kernel.total;
   }
   const auto count = static_cast<double>(calls);
-  const bool by_step = facts.steps > 0;
-  const double passes = by_step ? static_cast<double>(facts.steps) : facts.instances();
-  return fmt::format("{} kernels a {} of {} on average", number_words(count / passes),
-                     by_step ? "step" : facts.unit(),
+  return fmt::format("{} kernels {} of {} on average", number_words(count / facts.passes()),
+                     facts.a_pass(),
                      duration_words(calls == 0 ? 0 : static_cast<double>(total) / count));
 }
 
@@ -69,6 +69,8 @@ Finding make_finding(const StageFacts& facts, double recoverable, std::string ti
   finding.advice = std::move(advice);
   finding.stage = facts.stage->name;
   finding.recoverable = recoverable;
+  finding.total_recoverable = recoverable * facts.instances();
+  finding.unit = facts.unit();
   if (facts.recoverable->tokens > 0) finding.per_token = recoverable / facts.recoverable->tokens;
   finding.share_of_wall = facts.recoverable->wall > 0 ? recoverable / facts.recoverable->wall : 0;
   return finding;

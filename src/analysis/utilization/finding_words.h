@@ -11,7 +11,7 @@ namespace llmprof {
 // "850 ns", "12.3 us", "4.56 ms", "1.20 s".
 std::string duration_words(double nanoseconds);
 std::string percent_words(double share);
-// "12430", "366.5", "2".
+// "12430", "about 366", "36.5", "2".
 std::string number_words(double number);
 
 // "4.56 ms a request, 12.3 % of its wall time".
@@ -21,7 +21,7 @@ std::string share_words(const StageFacts& facts, double nanoseconds);
 std::string longest_words(const StageFacts& facts, std::span<const KernelInStage> kernels,
                           size_t most);
 
-// "72 kernels a step of 1.5 us on average", or a request where the stage has no steps.
+// "72 kernels a step of 1.5 us on average", or a request where it is one pass.
 std::string count_words(const StageFacts& facts, std::span<const KernelInStage> kernels);
 
 // A finding of this stage, worth `recoverable` ns an instance.

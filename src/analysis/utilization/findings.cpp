@@ -18,8 +18,10 @@ std::vector<Finding> find_findings(const Trace& trace, const Stages& stages, con
                                    const Utilization& utilization, const KernelRanking& ranking,
                                    const Roofline& roofline) {
   std::vector<Finding> findings;
-  for (const StageFacts& facts :
-       stage_facts(trace, stages, budgets, recoverable, utilization, ranking)) {
+  const std::vector<StageFacts> all =
+      stage_facts(trace, stages, budgets, recoverable, utilization, ranking);
+  find_hidden_time(trace, all, findings);
+  for (const StageFacts& facts : all) {
     find_idle_time(facts, findings);
     find_kernel_time(facts, findings);
     find_transfers(facts, findings);
@@ -27,10 +29,11 @@ std::vector<Finding> find_findings(const Trace& trace, const Stages& stages, con
     find_latency_bound(facts, trace, stages, roofline, findings);
   }
   std::erase_if(findings, [](const Finding& finding) {
-    return finding.recoverable <= 0 || finding.share_of_wall < kWorthTelling;
+    return !finding.blind && (finding.recoverable <= 0 || finding.share_of_wall < kWorthTelling);
   });
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
-    return a.recoverable > b.recoverable;
+    if (a.blind != b.blind) return a.blind;
+    return a.total_recoverable > b.total_recoverable;
   });
   if (findings.size() > kMost) findings.resize(kMost);
   return findings;

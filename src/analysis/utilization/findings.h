@@ -11,18 +11,23 @@
 
 namespace llmprof {
 
-// Something to fix, worth `recoverable` nanoseconds a request at the most.
+// Something to fix, worth `recoverable` nanoseconds a request (or engine step) at the most.
 struct Finding {
   std::string title;
   std::string evidence;  // numbers, with their denominators
   std::string advice;
   std::string stage;
-  double recoverable = 0;           // ns a request
+  double recoverable = 0;           // ns a `unit`, mean over the measured ones
+  double total_recoverable = 0;     // ns, over all measured instances of the stage
+  std::string unit;                 // "request", or "engine step" under continuous batching
   std::optional<double> per_token;  // ns
   double share_of_wall = 0;         // of the stage's wall time, 0 to 1
+  // The capture does not show what could be gained: both recoverable times are 0, and
+  // `share_of_wall` is what it hides. Comes first, since all else is only a part of the truth.
+  bool blind = false;
 };
 
-// Ranked by recoverable time.
+// Ranked by the time that they cost in the capture (total_recoverable).
 std::vector<Finding> find_findings(const Trace& trace, const Stages& stages, const Budgets& budgets,
                                    const std::vector<StageRecoverable>& recoverable,
                                    const Utilization& utilization, const KernelRanking& ranking,

@@ -20,7 +20,7 @@ class Findings : public ::testing::Test {
     auto findings = find_findings(t_.trace(), t_.stages(), budgets, recoverable, utilization,
                                   ranking, roofline);
     EXPECT_TRUE(std::is_sorted(findings.begin(), findings.end(), [](const auto& a, const auto& b) {
-      return a.recoverable > b.recoverable;
+      return a.blind != b.blind ? a.blind : a.total_recoverable > b.total_recoverable;
     }));
     for (const Finding& finding : findings) {
       EXPECT_GE(finding.share_of_wall, 0.01) << finding.title;
@@ -54,7 +54,7 @@ TEST_F(Findings, TellLaunchBoundDecode) {
   }
   const std::vector<Finding> findings = found();
   // 20 gaps, of which the first is the edge: 16 in steps, 3 between steps, each 180.
-  const Finding* launch = titled(findings, "Launch-bound");
+  const Finding* launch = titled(findings, "The GPU waits for the host");
   ASSERT_NE(launch, nullptr);
   EXPECT_DOUBLE_EQ(launch->recoverable, 16 * 180);
   EXPECT_DOUBLE_EQ(*launch->per_token, 16 * 180 / 4.0);
@@ -84,7 +84,7 @@ TEST_F(Findings, PointOutsideOfGraphsWhereGraphsAreUsed) {
     }
   }
   const std::vector<Finding> findings = found();
-  const Finding* launch = titled(findings, "Launch-bound");
+  const Finding* launch = titled(findings, "The GPU waits for the host");
   ASSERT_NE(launch, nullptr);
   EXPECT_NE(launch->evidence.find("75.0 % of them in CUDA graphs"), std::string::npos)
       << launch->evidence;
@@ -129,7 +129,7 @@ TEST_F(Findings, TellAStallApartFromLateLaunches) {
             std::string::npos)
       << stall->evidence;
   // 29 gaps of 10 twice, and one after each attention.
-  const Finding* launch = titled(findings, "Launch-bound");
+  const Finding* launch = titled(findings, "The GPU waits for the host");
   ASSERT_NE(launch, nullptr);
   EXPECT_DOUBLE_EQ(launch->recoverable, 600);
 }
@@ -206,6 +206,115 @@ TEST_F(Findings, TellLatencyBoundKernels) {
   EXPECT_NE(findings[0].evidence.find("1 kernel names measured by ncu, 1 of their 1 launches"),
             std::string::npos)
       << findings[0].evidence;
+}
+
+// Two prefills with 20 gaps of 10 ns each; in the second one, one gap is 2000 ns.
+TEST_F(Findings, TellASingleStallAsOne) {
+  const uint32_t prefill = t_.stage("prefill");
+  Nanoseconds at = 0;
+  for (const Nanoseconds stall : {0, 2000}) {
+    t_.instance(prefill, at, at + 21 * 60 - 10 + stall);
+    for (int i = 0; i < 20; ++i) {
+      t_.launched("gemm", at - 2, at, at + 50);
+      at += 60;
+    }
+    at += stall;
+    t_.launched("attention", at - 2, at, at + 50);
+    at += 50;
+  }
+  const std::vector<Finding> findings = found();
+  const Finding* stall = titled(findings, "The host stalls once before attention");
+  ASSERT_NE(stall, nullptr);
+  EXPECT_DOUBLE_EQ(stall->total_recoverable, 2010);
+  EXPECT_DOUBLE_EQ(stall->recoverable, 1005);
+  EXPECT_TRUE(stall->evidence.starts_with(
+      "one stall of 2.0 us in 1 of 2 prefills, before attention; the host was in "))
+      << stall->evidence;
+  const Finding* waits = titled(findings, "The GPU waits for the host");
+  ASSERT_NE(waits, nullptr);
+  EXPECT_DOUBLE_EQ(waits->total_recoverable, 390);
+  EXPECT_EQ(waits->advice.find("Replay the step"), std::string::npos);
+}
+
+// A detected prefill has one step; its kernels are counted, and advice is given, by request.
+TEST_F(Findings, SpeakOfPrefillAsOfAPass) {
+  t_.instance(t_.stage("prefill"), 0, 400);
+  t_.step(0, 400).kind = StepKind::prefill;
+  for (Nanoseconds at = 0; at < 400; at += 100) t_.launched("gemm", at + 40, at + 50, at + 100);
+  const std::vector<Finding> findings = found();
+  const Finding* waits = titled(findings, "The GPU waits for the host");
+  ASSERT_NE(waits, nullptr);
+  EXPECT_NE(waits->evidence.find("4 kernels a request"), std::string::npos) << waits->evidence;
+  EXPECT_NE(waits->advice.find("fixed prompt lengths"), std::string::npos) << waits->advice;
+}
+
+// Three decode steps with 30 ns of norm each, and a prefill step with 60: the steps cost more.
+TEST_F(Findings, RankAnEnginesStepsByWhatTheyCostTogether) {
+  t_.stages().serving = true;
+  const uint32_t prefill = t_.stage("prefill");
+  const uint32_t decode = t_.stage("decode");
+  t_.instance(prefill, 0, 1000);
+  t_.step(0, 1000).kind = StepKind::prefill;
+  t_.launched("gemm", 0, 0, 940);
+  t_.launched("norm", 0, 940, 1000);
+  for (Nanoseconds at = 1000; at < 4000; at += 1000) {
+    t_.instance(decode, at, at + 1000);
+    t_.step(at, at + 1000);
+    t_.launched("gemm", 0, at, at + 970);
+    t_.launched("norm", 0, at + 970, at + 1000);
+  }
+  const std::vector<Finding> findings = found();
+  ASSERT_EQ(findings.size(), 2U);
+  EXPECT_EQ(findings[0].stage, "decode");
+  EXPECT_DOUBLE_EQ(findings[0].recoverable, 30);
+  EXPECT_DOUBLE_EQ(findings[0].total_recoverable, 90);
+  EXPECT_EQ(findings[0].unit, "engine step");
+  EXPECT_TRUE(
+      findings[0].evidence.starts_with("30 ns an engine step, 3.0 % of its wall time: 1 "
+                                       "kernels an engine step"))
+      << findings[0].evidence;
+}
+
+// 600 ns of replays beside 200 of kernels.
+TEST_F(Findings, BeginWithWhatTheCaptureHides) {
+  t_.instance(t_.stage("decode"), 0, 1000);
+  t_.launched("norm", 0, 0, 200);
+  t_.replay(200, 800, t_.call("cudaGraphLaunch", 0, 5));
+  const std::vector<Finding> findings = found();
+  ASSERT_GE(findings.size(), 2U);
+  EXPECT_TRUE(findings[0].blind);
+  EXPECT_EQ(findings[0].title,
+            "75.0 % of GPU time is inside CUDA graphs whose kernels were not captured");
+  EXPECT_DOUBLE_EQ(findings[0].recoverable, 0);
+  EXPECT_DOUBLE_EQ(findings[0].share_of_wall, 0.6);
+  EXPECT_NE(findings[0].advice.find("--cuda-graph-trace=node"), std::string::npos);
+}
+
+// 8 layers: top-k in each of them chooses experts, the one behind them a token.
+TEST_F(Findings, TellExpertsFromTokensByTheirNumber) {
+  t_.instance(t_.stage("decode"), 0, 1000);
+  t_.step(0, 1000);
+  for (Nanoseconds at = 0; at < 800; at += 100) {
+    t_.launched("attention", 0, at, at + 80);
+    t_.launched("topk", 0, at + 80, at + 100);
+  }
+  t_.launched("gemm", 0, 800, 1000);
+  const std::vector<Finding> findings = found();
+  EXPECT_EQ(titled(findings, "Token selection"), nullptr);
+  const Finding* routing = titled(findings, "Expert routing");
+  ASSERT_NE(routing, nullptr);
+  EXPECT_DOUBLE_EQ(routing->recoverable, 160);
+}
+
+// Launched at 0 (the call returns after 2 ns), begun 3 ms later.
+TEST_F(Findings, DoNotBlameTheStageForAGpuThatWasNotFree) {
+  constexpr Nanoseconds kMs = 1'000'000;
+  t_.instance(t_.stage("decode"), 0, 4 * kMs);
+  t_.launched("gemm", 0, 3 * kMs, 4 * kMs);
+  const std::vector<Finding> findings = found();
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].title, "The first GPU work waits although it was launched in time");
+  EXPECT_DOUBLE_EQ(findings[0].recoverable, 3 * kMs - 2);
 }
 
 TEST_F(Findings, LeaveOutWhatIsBelowOnePercent) {

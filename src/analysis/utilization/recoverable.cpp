@@ -42,7 +42,10 @@ StageRecoverable of_stage(const Stages& stages, const StageBudget& budget,
                           const Utilization& utilization) {
   StageRecoverable result;
   result.stage = budget.stage;
-  if (budget.instances == 0) return result;
+  if (budget.instances == 0) {
+    result.bound_reason = "every instance is a warm-up";
+    return result;
+  }
   const auto count = static_cast<double>(budget.instances);
   std::array<double, kBudgetParts> mean{};
   for (size_t part = 0; part < kBudgetParts; ++part) {
@@ -54,15 +57,16 @@ StageRecoverable of_stage(const Stages& stages, const StageBudget& budget,
   const StageUtilization* known = utilization_of(utilization, budget.stage);
   const StageFloors floors(has_floor(known) ? known : nullptr, mean,
                            why_no_floor(utilization, known));
-  double bound = 0;
   for (size_t part = 0; part < kBudgetParts; ++part) {
     if (mean[part] <= 0) continue;
     Floor floor = floors.of(part);
-    bound += std::min(floor.time, mean[part]);
     result.parts.push_back({part, mean[part], floor.time, std::move(floor.rule)});
   }
-  if (has_floor(known)) bound = std::max(bound, static_cast<double>(*known->floor));
-  result.bound = std::min(bound, result.wall);
+  if (known != nullptr && known->floor) {
+    result.bound = std::min(static_cast<double>(*known->floor), result.wall);
+  } else {
+    result.bound_reason = why_no_floor(utilization, known);
+  }
   std::stable_sort(result.parts.begin(), result.parts.end(),
                    [](const RecoverablePart& a, const RecoverablePart& b) {
                      return a.recoverable() > b.recoverable();

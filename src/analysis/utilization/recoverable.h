@@ -21,9 +21,11 @@ struct RecoverablePart {
 struct StageRecoverable {
   uint32_t stage = 0;
   double wall = 0;  // ns an instance, mean
-  // The end-to-end floor of an instance, ns: the parts' floors together, and no less than the
-  // model's. Parts without a floor count as they are, so without a model it is a loose one.
+  // The end-to-end floor of an instance, ns: the model's FLOPs or bytes at the GPU's peaks,
+  // whichever takes longer. The parts' own floors are no bound together: one without a rule is the
+  // measured time.
   std::optional<double> bound;
+  std::string bound_reason;            // why there is none
   double tokens = 0;                   // new tokens an instance, for figures per token
   std::vector<RecoverablePart> parts;  // the most recoverable first
 };

@@ -79,7 +79,8 @@ TEST_F(Recoverable, HasNoFloorWithoutAModel) {
   const RecoverablePart& gemm = find(stages[0], part_of(KernelClass::gemm));
   EXPECT_DOUBLE_EQ(gemm.recoverable(), 0);
   EXPECT_EQ(gemm.floor_rule, "its own time; no floor: no --model given");
-  EXPECT_DOUBLE_EQ(*stages[0].bound, 420 + 100);
+  EXPECT_FALSE(stages[0].bound);
+  EXPECT_EQ(stages[0].bound_reason, "no --model given");
 }
 
 // A floor above the time (weights in the cache, a wrong model) recovers nothing.
@@ -102,7 +103,23 @@ TEST(RecoverableTime, DoesNotRecoverWhatIsUnknown) {
   const Budgets budgets = t.budgets();
   const auto stages = recoverable_time(t.stages(), budgets, {});
   for (const RecoverablePart& part : stages[0].parts) EXPECT_DOUBLE_EQ(part.recoverable(), 0);
-  EXPECT_DOUBLE_EQ(*stages[0].bound, 100);
+  EXPECT_FALSE(stages[0].bound);
+}
+
+// The replay's own time is no bound: with a model, the bound is the model's.
+TEST(RecoverableTime, BoundsHiddenGraphsByTheModel) {
+  TestTrace t;
+  t.instance(t.stage("decode"), 0, 100);
+  t.replay(0, 60, t.call("cudaGraphLaunch", 0, 5));
+  StageUtilization stage;
+  stage.peak_flops = 10e9;
+  stage.peak_bandwidth = 5e9;
+  stage.floor = 25;
+  Utilization utilization;
+  utilization.stages.push_back(stage);
+  const auto stages = recoverable_time(t.stages(), t.budgets(), utilization);
+  EXPECT_DOUBLE_EQ(*stages[0].bound, 25);
+  EXPECT_EQ(stages[0].bound_reason, "");
 }
 
 }  // namespace

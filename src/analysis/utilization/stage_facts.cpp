@@ -135,6 +135,11 @@ void add_budgets(const Stages& stages, const Budgets& budgets, std::vector<Stage
 
 }  // namespace
 
+bool StageFacts::decodes() const {
+  return steps > 0 && stage->name != to_string(StepKind::prefill) &&
+         stage->name != to_string(StepKind::mixed);
+}
+
 std::vector<StageFacts> stage_facts(const Trace& trace, const Stages& stages,
                                     const Budgets& budgets,
                                     const std::vector<StageRecoverable>& recoverable,

@@ -58,6 +58,15 @@ struct StageFacts {
   }
   // "request", or "engine step" where instances are an engine's steps.
   [[nodiscard]] std::string_view unit() const { return serving ? "engine step" : "request"; }
+  [[nodiscard]] std::string_view a_unit() const { return serving ? "an engine step" : "a request"; }
+  // Whether its passes are those of decode: a detected prefill has a step, too.
+  [[nodiscard]] bool decodes() const;
+  // Its forward passes: steps where an instance is a loop of them, instances otherwise.
+  [[nodiscard]] bool by_step() const { return !serving && decodes(); }
+  [[nodiscard]] double passes() const {
+    return by_step() ? static_cast<double>(steps) : instances();
+  }
+  [[nodiscard]] std::string_view a_pass() const { return by_step() ? "a step" : a_unit(); }
 };
 
 // One entry a stage that has instances besides warm-ups.

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "analysis/utilization/input_warnings.h"
+#include "analysis/utilization/refusal.h"
 #include "analysis/utilization/stage_cost.h"
 #include "analysis/utilization/workload_tokens.h"
 
@@ -13,9 +15,6 @@ namespace llmprof {
 namespace {
 
 constexpr double kNsPerSecond = 1e9;
-constexpr double kPercent = 100;
-// Weights that a pass reads, below which the L2 caches of large GPUs may hold them.
-constexpr double kMayStayInCache = 100e6;
 
 struct Peak {
   double flops = 0;
@@ -63,68 +62,10 @@ void explain(StageUtilization& stage, std::string_view why) {
   stage.why_not += why;
 }
 
-// The inputs that a figure above its peak hangs on, the likeliest to be wrong first.
-class Suspects {
- public:
-  Suspects(const Stage& stage, const ModelSpec& model, const Workload& workload,
-           const PassCost& cost) {
-    if (workload.batch && workload.batch->value > 1) {
-      batch_ = fmt::format("batch {} ({})", workload.batch->value, workload.batch->source);
-    }
-    if (is_prefill(stage) && workload.prompt_tokens) {
-      prompt_ = fmt::format("{} prompt tokens ({})", workload.prompt_tokens->value,
-                            workload.prompt_tokens->source);
-    }
-    const Parallelism& parallel = workload.parallel;
-    spread_ = fmt::format("--tp {}, --pp {}, --ep {}", parallel.tp, parallel.pp, parallel.ep);
-    dtype_ =
-        fmt::format("the model's dtype ({}; KV cache {})", model.weights.name, model.kv_cache.name);
-    double weights = 0;
-    for (const CostPart& part : cost.parts) weights += part.weight_bytes;
-    if (weights < kMayStayInCache) cache_ = "whether the weights fit in the GPU's cache";
-  }
-
-  [[nodiscard]] std::string of_flops(bool wall_fits) const {
-    return listed({prompt_, batch_, spread_, "the model itself", missing(wall_fits)});
-  }
-  [[nodiscard]] std::string of_bytes(bool wall_fits) const {
-    return listed({batch_, dtype_, spread_, cache_, missing(wall_fits)});
-  }
-
- private:
-  static std::string missing(bool wall_fits) {
-    return wall_fits ? "whether the capture misses kernels" : "";
-  }
-  static std::string listed(std::vector<std::string> items) {
-    std::erase(items, "");
-    return fmt::format("{}", fmt::join(items, ", "));
-  }
-
-  std::string batch_;
-  std::string prompt_;
-  std::string spread_;
-  std::string dtype_;
-  std::string cache_;
-};
-
 // Work over what the peak could do in that time; none for no time.
 std::optional<double> ratio(double work, double nanoseconds, double peak) {
   if (nanoseconds <= 0 || peak <= 0) return std::nullopt;
   return work / (nanoseconds / kNsPerSecond * peak);
-}
-
-// Takes back a figure above 1, and says so once for each pair: the busy one is the larger.
-void refuse_above_one(StageUtilization& stage, std::string_view name, std::optional<double>& wall,
-                      std::optional<double>& busy, const std::string& suspects) {
-  const bool wall_wrong = wall && *wall > 1;
-  const bool busy_wrong = busy && *busy > 1;
-  if (!wall_wrong && !busy_wrong) return;
-  explain(
-      stage,
-      fmt::format("{} on {} time would be {:.0f} %, and nothing exceeds its peak: check {}", name,
-                  wall_wrong ? "wall" : "busy", (wall_wrong ? *wall : *busy) * kPercent, suspects));
-  if (wall_wrong) wall.reset();
-  if (busy_wrong) busy.reset();
 }
 
 class StageFigures {
@@ -182,20 +123,13 @@ class StageFigures {
       explain(result, fmt::format("conf/gpus.yaml has no peak for {} on {}: no MFU",
                                   model_.weights.name, gpu_->name));
     }
-    const auto bytes_wall = ratio(bytes, stage.wall.mean, gpu_->memory_bandwidth);
-    const bool possible = result.mfu_wall.value_or(0) <= 1 && bytes_wall.value_or(0) <= 1;
     if (whole) {
-      result.mbu_wall = bytes_wall;
+      result.mbu_wall = ratio(bytes, stage.wall.mean, gpu_->memory_bandwidth);
       result.mbu_busy = ratio(bytes, stage.busy.mean, gpu_->memory_bandwidth);
     } else {
       explain(result, "MBU needs the context of every sequence, which the capture does not tell");
     }
-    const Suspects suspects(stage, model_, workload_, result.cost);
-    refuse_above_one(result, "MFU", result.mfu_wall, result.mfu_busy,
-                     suspects.of_flops(result.mfu_wall.value_or(2) <= 1));
-    refuse_above_one(result, "MBU", result.mbu_wall, result.mbu_busy,
-                     suspects.of_bytes(result.mbu_wall.value_or(2) <= 1));
-    if (possible) find_floor(flops, bytes, result);
+    find_floor(flops, bytes, result);
   }
 
   static void find_floor(double flops, double bytes, StageUtilization& result) {
@@ -224,7 +158,7 @@ std::string missing_gpu(const std::string& wanted) {
 
 Utilization utilization(const Stages& stages, const std::optional<ModelSpec>& model,
                         const std::optional<GpuSpec>& gpu, const Workload& workload,
-                        std::string gpu_wanted) {
+                        const std::string& gpu_wanted, const std::string& gpu_captured) {
   Utilization result;
   result.model = model;
   result.gpu = gpu;
@@ -250,6 +184,10 @@ Utilization utilization(const Stages& stages, const std::optional<ModelSpec>& mo
       none.why_not = result.why_not;
       result.stages.push_back(std::move(none));
     }
+  }
+  if (model) {
+    refuse_impossible(stages, *model, gpu_wanted, gpu_captured, result);
+    result.warnings = input_warnings(stages, *model, result.workload, gpu_wanted, gpu_captured);
   }
   return result;
 }

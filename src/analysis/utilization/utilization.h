@@ -46,16 +46,26 @@ struct StageUtilization {
   bool memory_bound = false;
 };
 
+// What the user says and the capture contradicts, or what cannot be right by itself.
+struct InputWarning {
+  std::string code;  // as in Diagnostic
+  std::string message;
+};
+
+// A figure above its peak shows that an input is wrong: no figure of any stage is given then, since
+// all are made of the same inputs.
 struct Utilization {
   std::optional<ModelSpec> model;
   std::optional<GpuSpec> gpu;
   Workload workload;
   std::vector<StageUtilization> stages;  // one a stage
   std::string why_not;                   // for the whole: no model, unknown GPU, no timeline
+  std::vector<InputWarning> warnings;
 };
 
+// `gpu_captured` is the capture's GPU where the user's `gpu_wanted` is another one, else empty.
 Utilization utilization(const Stages& stages, const std::optional<ModelSpec>& model,
                         const std::optional<GpuSpec>& gpu, const Workload& workload,
-                        std::string gpu_wanted);
+                        const std::string& gpu_wanted, const std::string& gpu_captured = {});
 
 }  // namespace llmprof

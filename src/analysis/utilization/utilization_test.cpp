@@ -199,11 +199,19 @@ TEST(Utilization, FiguresAboveThePeakAreRefused) {
   const Stages stages = run.take();
   const Utilization use = utilization(stages, dense_graph(), h200(), told(777), "H200");
   EXPECT_NEAR(kDecodeBytes / (0.014 * 4.8e12), 1.12, 0.04);
-  EXPECT_FALSE(use.stages[1].mbu_busy);
-  EXPECT_TRUE(use.stages[1].mbu_wall);
-  EXPECT_TRUE(contains(use.stages[1].why_not, "MBU on busy time would be 1"))
+  for (const StageUtilization& stage : use.stages) {
+    EXPECT_FALSE(stage.mbu_busy);
+    EXPECT_FALSE(stage.mbu_wall);
+    EXPECT_FALSE(stage.mfu_wall);
+    EXPECT_FALSE(stage.mfu_busy);
+    EXPECT_FALSE(stage.floor);
+    EXPECT_FALSE(stage.memory_bound);
+  }
+  EXPECT_TRUE(use.stages[1].why_not.starts_with("MBU of decode on busy time would be 1"))
       << use.stages[1].why_not;
-  EXPECT_TRUE(contains(use.stages[1].why_not, "the model's dtype (bf16"));
+  EXPECT_TRUE(contains(use.stages[1].why_not, "check the model (--model), its dtype (bf16"));
+  EXPECT_TRUE(contains(use.stages[0].why_not, "the same inputs")) << use.stages[0].why_not;
+  EXPECT_TRUE(contains(use.stages[0].why_not, "MBU of decode"));
   EXPECT_TRUE(contains(use.stages[1].why_not, "misses kernels"));
 
   Workload workload = told(777);
@@ -213,6 +221,49 @@ TEST(Utilization, FiguresAboveThePeakAreRefused) {
   EXPECT_FALSE(batch.stages[0].mfu_busy);
   EXPECT_FALSE(batch.stages[0].floor);
   EXPECT_TRUE(contains(batch.stages[0].why_not, "batch 64 (--batch)")) << batch.stages[0].why_not;
+}
+
+// 64 x 777 tokens in 8 ms are 2.2 PFLOP in 8 ms: impossible. Decode's 40 ms at batch 64 would be
+// possible (24 times the weights and 64 caches: 77.7 GB + 39.7 GB in 44 ms), and is not given.
+TEST(Utilization, OneRefusalTakesAllFiguresBack) {
+  Workload workload = told(777);
+  workload.batch = TokenCount{64, "--batch"};
+  const Utilization use = utilization(dense_run(), dense_graph(), h200(), workload, "H200");
+  EXPECT_TRUE(contains(use.stages[0].why_not, "MFU of prefill on wall time"))
+      << use.stages[0].why_not;
+  EXPECT_FALSE(use.stages[1].mbu_wall);
+  EXPECT_FALSE(use.stages[1].floor);
+  EXPECT_FALSE(use.stages[1].memory_bound);
+  EXPECT_TRUE(contains(use.stages[1].why_not, "batch 64 (--batch)")) << use.stages[1].why_not;
+}
+
+TEST(Utilization, AnotherGpuIsTheFirstSuspect) {
+  GpuSpec small = h200();
+  small.tensor_bf16 = 65e12;
+  small.memory_bandwidth = 0.3e12;
+  const Utilization use =
+      utilization(dense_run(), dense_graph(), small, told(777), "T4", "NVIDIA H200");
+  EXPECT_TRUE(contains(use.stages[0].why_not, "check --gpu T4 (the capture says NVIDIA H200), 777"))
+      << use.stages[0].why_not;
+  ASSERT_EQ(use.warnings.size(), 1U);
+  EXPECT_EQ(use.warnings[0].code, "gpu_contradicts_capture");
+}
+
+// One GPU, 8 KV heads and 32 heads, 24 steps.
+TEST(Utilization, WarnsOfWhatTheCaptureContradicts) {
+  Workload workload = told(777);
+  workload.parallel.tp = 3;
+  workload.new_tokens = TokenCount{100, "--new-tokens"};
+  const Utilization use = utilization(dense_run(), dense_graph(), h200(), workload, "H200");
+  ASSERT_EQ(use.warnings.size(), 4U);
+  EXPECT_TRUE(use.warnings[0].message.starts_with("tp 3, but the capture shows 1 GPU:"));
+  EXPECT_TRUE(use.warnings[1].message.starts_with("tp 3 does not divide the model's 32 attention"));
+  EXPECT_TRUE(use.warnings[2].message.starts_with("tp 3 does not divide the model's 8 KV heads"));
+  EXPECT_EQ(use.warnings[3].message,
+            "--new-tokens says 100 new tokens, but a decode has 24 steps; the steps are used");
+  workload.parallel.tp = 1;
+  workload.new_tokens = TokenCount{25, "--new-tokens"};
+  EXPECT_TRUE(utilization(dense_run(), dense_graph(), h200(), workload, "H200").warnings.empty());
 }
 
 TEST(Utilization, SeveralGpusNeedTheirShares) {
