@@ -16,8 +16,9 @@ std::string gpu_name(const Profile& profile) {
   const auto& devices = profile.totals.devices;
   if (devices.empty()) return {};
   const std::string& name = devices.front().name;
-  if (devices.size() > 1) {
-    return fmt::format(" on {} GPUs{}", devices.size(), name.empty() ? "" : " (" + name + ")");
+  if (profile.totals.gpu_count > 1) {
+    return fmt::format(" on {} GPUs{}", profile.totals.gpu_count,
+                       name.empty() ? "" : " (" + name + ")");
   }
   return name.empty() ? std::string() : " on one " + name;
 }
@@ -161,14 +162,13 @@ std::string limit_sentence(const Reported& reported) {
 
 // What to fix first.
 std::string first_fix_sentence(const Reported& reported) {
-  const auto& findings = reported.profile.findings;
-  if (findings.empty()) return {};
-  const Finding& first = findings.front();
+  const Finding* first = first_gain(reported.profile.findings);
+  if (first == nullptr) return {};
   return fmt::format(
       "Fix first: {}; that can bring {} ms {} at the most ({} of the wall "
       "time of {}).",
-      first.title, ms(first.recoverable), instance_words(reported.profile),
-      percent(first.share_of_wall), first.stage);
+      first->title, ms(first->recoverable), instance_words(reported.profile),
+      percent(first->share_of_wall), first->stage);
 }
 
 // What the reader must know before trusting the rest.

@@ -87,6 +87,10 @@ void add_finding_overview(const Reported& reported, Document& document) {
   BulletList list;
   for (size_t i = 0; i < std::min(kShownFindings, findings.size()); ++i) {
     const Finding& finding = findings[i];
+    if (finding.blind) {
+      list.items.push_back(fmt::format("{}. Do: {}", finding.title, sentence(finding.advice)));
+      continue;
+    }
     list.items.push_back(fmt::format("{}: up to {} ms {}, {} of {}'s wall. Do: {}", finding.title,
                                      ms(finding.recoverable), instance_words(reported.profile),
                                      percent(finding.share_of_wall), finding.stage,

@@ -245,7 +245,7 @@ void add_recommendations(const Reported& reported, Document& document) {
       text_column("what was found"), text_column("what to do"), text_column("stage"),
       number_column(fmt::format("brings at the most (ms {})", instance_words(reported.profile))),
       number_column("share of the stage's wall")};
-  if (hidden) {
+  if (hidden && (findings.empty() || !findings.front().blind)) {
     const std::string missing(kMissing);
     table.rows.push_back(
         {fmt::format("{} of the GPU time is in CUDA graphs whose kernels were not captured",
@@ -256,7 +256,8 @@ void add_recommendations(const Reported& reported, Document& document) {
   }
   for (size_t i = 0; i < std::min(kShownRows, findings.size()); ++i) {
     const Finding& finding = findings[i];
-    table.rows.push_back({finding.title, finding.advice, finding.stage, ms(finding.recoverable),
+    table.rows.push_back({finding.title, finding.advice, finding.stage,
+                          finding.blind ? std::string(kMissing) : ms(finding.recoverable),
                           percent(finding.share_of_wall)});
   }
   document.add(std::move(table));
@@ -320,7 +321,7 @@ std::vector<AggregateRow> map_stage1_metrics_to_stats(const Reported& reported) 
     captured("kernel time bound by latency, share", percent(bounds->latency));
     captured("kernel time whose bound is not known, share", percent(bounds->unknown));
   }
-  if (profile.totals.devices.size() > 1) captured("GPUs", grouped(profile.totals.devices.size()));
+  if (profile.totals.gpu_count > 1) captured("GPUs", grouped(profile.totals.gpu_count));
   captured("kernels", grouped(profile.totals.kernel_count));
   captured("kernel time (ms)", ms(profile.totals.kernel_sum));
   if (facts.time_in_stages && !reported.stages.empty()) {

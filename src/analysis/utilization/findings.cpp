@@ -39,4 +39,11 @@ std::vector<Finding> find_findings(const Trace& trace, const Stages& stages, con
   return findings;
 }
 
+const Finding* first_gain(const std::vector<Finding>& findings) {
+  for (const Finding& finding : findings) {
+    if (!finding.blind) return &finding;
+  }
+  return nullptr;
+}
+
 }  // namespace llmprof

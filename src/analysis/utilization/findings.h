@@ -27,6 +27,9 @@ struct Finding {
   bool blind = false;
 };
 
+// The first that says what could be gained; null where none does.
+const Finding* first_gain(const std::vector<Finding>& findings);
+
 // Ranked by the time that they cost in the capture (total_recoverable).
 std::vector<Finding> find_findings(const Trace& trace, const Stages& stages, const Budgets& budgets,
                                    const std::vector<StageRecoverable>& recoverable,

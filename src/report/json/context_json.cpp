@@ -68,6 +68,7 @@ Json totals_json(const Profile& profile) {
                {"memory_operation_count", totals.memory_operation_count},
                {"memory_operation_sum_ms", milliseconds(totals.memory_operation_sum)},
                {"device_count", totals.devices.size()},
+               {"gpu_count", totals.gpu_count},
                {"devices", devices}};
   json["hidden_graphs"] = nullptr;
   if (const auto& hidden = profile.hidden_graphs) {

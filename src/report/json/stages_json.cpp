@@ -134,7 +134,9 @@ Json coverage_json(const Profile& profile, const Facts& facts) {
           {"kernels_share", value_or_null(facts.kernels_in_stages)},
           {"kernel_sum_ms", milliseconds(coverage.time)},
           {"kernel_sum_in_stages_ms", milliseconds(coverage.time_in_stages)},
-          {"kernel_sum_share", value_or_null(facts.time_in_stages)}};
+          {"kernel_sum_share", value_or_null(facts.time_in_stages)},
+          {"hidden_graph_ms", milliseconds(coverage.replay_time)},
+          {"hidden_graph_in_stages_ms", milliseconds(coverage.replay_time_in_stages)}};
 }
 
 Json stages_json(const Profile& profile, const Facts& facts) {

@@ -145,7 +145,7 @@ void add_slow_steps(const Reported& reported, Document& document) {
   }
   const auto& slow_steps = reported.profile.budgets.slow_steps;
   if (slow_steps.empty()) {
-    document.add(Paragraph{"No step stands out above the median one of its stage."});
+    document.add(Paragraph{fmt::format("No step is {}.", kSlowStepRule)});
     return;
   }
   Table table;

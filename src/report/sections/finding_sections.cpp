@@ -9,6 +9,7 @@ namespace llmprof {
 namespace {
 
 constexpr size_t kShownRooflines = 20;
+constexpr size_t kShownKernels = 8;
 constexpr double kWorthARow = 0.01;  // of wall
 
 std::string share_of_peak(const std::optional<double>& percentage) {
@@ -79,6 +80,23 @@ Table recoverable_table(const StageRecoverable& stage) {
   return table;
 }
 
+Table kernel_recoverable_table(const Reported& reported, const StageRecoverable& stage) {
+  Table table;
+  table.columns = {text_column("kernel"), number_column("time (ms)"), number_column("floor (ms)"),
+                   number_column("recoverable (ms)")};
+  const bool tokens = stage.tokens > 0;
+  if (tokens) table.columns.push_back(number_column("recoverable (ms a token)"));
+  for (const KernelRecoverable& kernel : reported.profile.kernel_recoverable) {
+    if (kernel.stage != stage.stage) continue;
+    if (table.rows.size() == kShownKernels || kernel.recoverable() <= 0) break;
+    auto& row = table.rows.emplace_back();
+    row = {reported.profile.ranking.rows[kernel.row].description.short_name, ms(kernel.time),
+           ms(kernel.floor), ms(kernel.recoverable())};
+    if (tokens) row.push_back(fine_ms(kernel.recoverable() / stage.tokens));
+  }
+  return table;
+}
+
 }  // namespace
 
 void add_roofline(const Reported& reported, Document& document) {
@@ -120,8 +138,14 @@ void add_recoverable(const Reported& reported, Document& document) {
     std::string text = fmt::format("Wall time {} ms", ms(stage.wall));
     if (stage.bound) {
       text += fmt::format("; the hardware's own bound, end to end, is {} ms", ms(*stage.bound));
+    } else if (!stage.bound_reason.empty()) {
+      text += "; the hardware's own bound is not known: " + stage.bound_reason;
     }
-    document.add(Paragraph{text + "."});
+    document.add(Paragraph{sentence(text)});
+    if (Table kernels = kernel_recoverable_table(reported, stage); !kernels.rows.empty()) {
+      document.add(Paragraph{"By kernel; its floor is its share, by time, of its class's:"});
+      document.add(std::move(kernels));
+    }
   }
 }
 
@@ -143,8 +167,8 @@ void add_findings(const Reported& reported, Document& document) {
   for (size_t i = 0; i < findings.size(); ++i) {
     const Finding& finding = findings[i];
     table.rows.push_back({std::to_string(i + 1), finding.title, finding.stage,
-                          ms(finding.recoverable), percent(finding.share_of_wall),
-                          fine_ms(finding.per_token)});
+                          finding.blind ? std::string(kMissing) : ms(finding.recoverable),
+                          percent(finding.share_of_wall), fine_ms(finding.per_token)});
   }
   document.add(std::move(table));
   for (size_t i = 0; i < findings.size(); ++i) {

@@ -71,10 +71,9 @@ void add_key_figures(const Reported& reported, Document& document) {
   Figures figures;
   add_times(reported, figures);
   add_uses(reported, figures);
-  if (!profile.findings.empty()) {
-    const Finding& first = profile.findings.front();
-    figures.add("most to gain", ms(first.recoverable) + " ms",
-                fmt::format("{}, at the most: {}", instance_words(profile), first.title));
+  if (const Finding* first = first_gain(profile.findings)) {
+    figures.add("most to gain", ms(first->recoverable) + " ms",
+                fmt::format("{}, at the most: {}", instance_words(profile), first->title));
   }
   figures.add("kernels", grouped(profile.totals.kernel_count),
               fmt::format("in {}", scope_words(profile)));
