@@ -19,7 +19,7 @@ void find_step_outliers(const StageFacts& facts, const Stages& stages,
                         std::vector<Finding>& findings) {
   if (facts.slow_steps.empty()) return;
   Nanoseconds above = 0;
-  bool all_first = true;
+  bool all_first = !facts.serving;  // an engine's step is the only one of its instance
   for (const SlowStep* slow : facts.slow_steps) {
     above += slow->above_median;
     all_first = all_first && is_first_of_instance(stages, *slow);
