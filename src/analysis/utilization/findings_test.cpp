@@ -198,7 +198,6 @@ TEST_F(Findings, TellLatencyBoundKernels) {
   kernel.memory_percent = 30;
   kernel.bound = KernelRoofline::Bound::latency;
   roofline.kernels.push_back(kernel);
-  EXPECT_TRUE(found({}, roofline).empty());  // measured in another stage only
   measured_ = true;
   const std::vector<Finding> findings = found({}, roofline);
   ASSERT_EQ(findings.size(), 1U);
