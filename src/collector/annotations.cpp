@@ -108,9 +108,14 @@ void cpu_operator(const char* name, int64_t start_ns, int64_t end_ns, uint64_t f
          wire::CpuOperator{start_ns, end_ns, flops, bytes, KnownName(name).key(), 0});
 }
 
-constexpr llmprof_annotation_table kFunctions = {
-    sizeof(llmprof_annotation_table), range_push, range_pop, range_start, range_end, mark, step,
-    cpu_operator};
+constexpr llmprof_annotation_table kFunctions = {sizeof(llmprof_annotation_table),
+                                                 range_push,
+                                                 range_pop,
+                                                 range_start,
+                                                 range_end,
+                                                 mark,
+                                                 step,
+                                                 cpu_operator};
 
 [[gnu::constructor]] void at_load() { prepare_recording(); }
 

@@ -159,8 +159,8 @@ int LogFile::map_next(unsigned char*& begin) {
   const uint64_t offset = chunks_ * wire::kChunkBytes;
   if (chunks_ >= max_chunks_ || beyond_size_limit(offset + wire::kChunkBytes)) return EFBIG;
   if (const int trouble = take_space(descriptor_, offset); trouble != 0) return trouble;
-  void* mapped = mmap(nullptr, wire::kChunkBytes, PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_POPULATE, descriptor_, static_cast<off_t>(offset));
+  void* mapped = mmap(nullptr, wire::kChunkBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+                      descriptor_, static_cast<off_t>(offset));
   if (mapped == MAP_FAILED) return errno;
   ++chunks_;
   begin = static_cast<unsigned char*>(mapped);

@@ -10,8 +10,9 @@
 
 namespace llmprof::collector {
 
-// The log of one process: chunks are given out one after another and mapped, so that what is written
-// into them is the kernel's at once and survives the process. The caller holds the recorder's lock.
+// The log of one process: chunks are given out one after another and mapped, so that what is
+// written into them is the kernel's at once and survives the process. The caller holds the
+// recorder's lock.
 class LogFile {
  public:
   // Notes where logs go (an absolute path, so that it survives chdir) and how large one may grow;
@@ -22,8 +23,8 @@ class LogFile {
   // Creates <folder>/<pid>.llmtrace, or <pid>-2 and so on where a process of that id was before,
   // and gives its chunk 0, behind the file's header. 0, or an errno.
   int create(Chunk& control);
-  // The disk's space is taken before the chunk is given out: a page that cannot be backed would kill
-  // the process by SIGBUS. 0, or an errno.
+  // The disk's space is taken before the chunk is given out: a page that cannot be backed would
+  // kill the process by SIGBUS. 0, or an errno.
   int next_chunk(wire::ChunkKind kind, uint32_t thread, Chunk& chunk);
   static void give_back(Chunk& chunk);
 

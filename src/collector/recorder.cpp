@@ -43,7 +43,8 @@ constinit bool complained = false;
 constinit Chunk released[kReleasedChunks];
 constinit size_t released_count = 0;
 
-// Logs of this process: a forked child begins another. Written in the child while it has one thread.
+// Logs of this process: a forked child begins another. Written in the child while it has one
+// thread.
 constinit std::atomic<uint32_t> log_number = 1;
 constinit pthread_key_t thread_end_key = 0;
 constinit bool thread_end_known = false;
@@ -64,8 +65,8 @@ void complain(const char* what, int trouble) {
   const int length = snprintf(line, sizeof line, "llmprof: %s: %s: %s\n", what, file.path(),
                               strerrordesc_np(trouble));
   if (length <= 0) return;
-  const size_t bytes = static_cast<size_t>(length) < sizeof line ? static_cast<size_t>(length)
-                                                                 : sizeof line - 1;
+  const size_t bytes =
+      static_cast<size_t>(length) < sizeof line ? static_cast<size_t>(length) : sizeof line - 1;
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, bytes);
 }
 
@@ -113,8 +114,8 @@ void write_thread_info(ThreadState& thread) {
   put(thread.chunk, wire::RecordType::thread_info, info);
 }
 
-// A thread's first chunk may be the rest of another's. Its further ones are new, so that its records
-// stand in the file in the order they were made.
+// A thread's first chunk may be the rest of another's. Its further ones are new, so that its
+// records stand in the file in the order they were made.
 bool renew_chunk(ThreadState& thread) {
   const Locked locked;
   const bool first = thread.serial == 0;
@@ -148,8 +149,7 @@ void release_chunk(void* state) {
 }
 
 wire::StringKey define_text(wire::StringKey key, const NameText& text) {
-  const size_t bytes =
-      wire::aligned(sizeof(wire::RecordHeader) + sizeof(wire::Text) + text.length);
+  const size_t bytes = wire::aligned(sizeof(wire::RecordHeader) + sizeof(wire::Text) + text.length);
   if (!strings.mapped() || !strings.fits(bytes)) {
     LogFile::give_back(strings);
     const int trouble = file.next_chunk(wire::ChunkKind::strings, 0, strings);

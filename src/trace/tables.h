@@ -126,13 +126,12 @@ struct RangeTable {
   auto columns() { return std::tie(start, end, thread, domain, text, kind); }
 };
 
-enum class StepKind : uint8_t { prefill, decode, mixed };
-
 // What a program told of the step it was in: the innermost range of `thread` open at `time`.
 struct StepTable {
+  enum class Kind : uint8_t { prefill, decode, mixed };
   std::vector<Nanoseconds> time;
   std::vector<ThreadId> thread;
-  std::vector<StepKind> kind;
+  std::vector<Kind> kind;
   std::vector<uint32_t> batch;   // sequences
   std::vector<uint64_t> tokens;  // over all sequences
 
@@ -140,8 +139,8 @@ struct StepTable {
   auto columns() { return std::tie(time, thread, kind, batch, tokens); }
 };
 
-// Operators on the CPU: a framework's, or such as compute there. `external_id` ties kernels to them;
-// 0 is none.
+// Operators on the CPU: a framework's, or such as compute there. `external_id` ties kernels to
+// them; 0 is none.
 struct OperatorTable {
   std::vector<Nanoseconds> start;
   std::vector<Nanoseconds> end;

@@ -13,12 +13,13 @@
 //   chunk  = ChunkHeader, record, record, ..., zeros     (chunk 0 has the FileHeader in front)
 //   record = RecordHeader, payload, zeros up to a multiple of 8
 //
-// One writer at a time fills a chunk. It writes a record's payload first and its header last, as one
-// 8-byte store: a header of 0 means that nothing follows yet.
+// One writer at a time fills a chunk. It writes a record's payload first and its header last, as
+// one 8-byte store: a header of 0 means that nothing follows yet.
 namespace llmprof::wire {
 
 inline constexpr char kFileMagic[8] = {'L', 'L', 'M', 'T', 'R', 'A', 'C', 'E'};
 inline constexpr uint32_t kByteOrderMark = 0x01020304;
+inline constexpr uint32_t kOtherByteOrderMark = 0x04030201;
 inline constexpr uint32_t kChunkMagic = 0x4B4E4843;  // "CHNK" on a little-endian machine
 
 // A reader refuses another major version; a higher minor one only adds record types, or fields at
@@ -110,14 +111,14 @@ constexpr size_t aligned(size_t bytes) {
   return (bytes + kRecordAlignment - 1) / kRecordAlignment * kRecordAlignment;
 }
 
-// Covers type and size as well, and the chunk: a record that a damaged file system puts into another
-// chunk is not taken for one of its own.
+// Covers type and size as well, and the chunk: a record that a damaged file system puts into
+// another chunk is not taken for one of its own.
 inline uint32_t record_checksum(uint64_t sequence, RecordType type, uint16_t size,
                                 const void* payload) {
   constexpr unsigned kType = 48;
   constexpr unsigned kSize = 32;
-  const uint64_t seed = (uint64_t{static_cast<uint16_t>(type)} << kType) ^
-                        (uint64_t{size} << kSize) ^ sequence;
+  const uint64_t seed =
+      (uint64_t{static_cast<uint16_t>(type)} << kType) ^ (uint64_t{size} << kSize) ^ sequence;
   return checksum(seed, payload, size - sizeof(RecordHeader));
 }
 

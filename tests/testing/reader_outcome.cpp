@@ -7,9 +7,8 @@ bool holds_anything(const Trace& trace) {
   return trace.workload.has_value() ||
          trace.kernels.size() + trace.memory_operations.size() + trace.graph_replays.size() +
                  trace.launches.size() + trace.ranges.size() + trace.steps.size() +
-                 trace.operators.size() +
-                 trace.kernel_summaries.size() + trace.call_summaries.size() +
-                 trace.profiled_launches.size() >
+                 trace.operators.size() + trace.kernel_summaries.size() +
+                 trace.call_summaries.size() + trace.profiled_launches.size() >
              0;
 }
 
