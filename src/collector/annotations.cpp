@@ -41,12 +41,12 @@ void range_push(const char* name) {
 }
 
 void range_pop() {
-  const int64_t time = now_ns();
   const Call call;
   ThreadState& thread = call.thread();
   if (!call || thread.depth == 0) return;
   const uint32_t depth = --thread.depth;
   if (recording()) {
+    const int64_t time = now_ns();
     record(thread, RecordType::range_pop, wire::RangePop{time, domain_key(), depth});
   }
   if (nvtx_watches()) nvtx_pop();
@@ -71,21 +71,20 @@ llmprof_range range_start(const char* name) {
 }
 
 void range_end(llmprof_range range) {
-  const int64_t time = now_ns();
   const Call call;
   if (!call) return;
   if (range.log != 0 && recording()) {
-    record(call.thread(), RecordType::range_end, wire::RangeEnd{time, range.log});
+    record(call.thread(), RecordType::range_end, wire::RangeEnd{now_ns(), range.log});
   }
   if (range.nvtx != 0 && nvtx_watches()) nvtx_end(range.nvtx);
 }
 
 void mark(const char* name) {
-  const int64_t time = now_ns();
   const Call call;
   if (!call) return;
   const bool logged = recording();
   if (!logged && !nvtx_watches()) return;
+  const int64_t time = now_ns();
   const KnownName known(name);
   if (nvtx_watches()) nvtx_mark(known.nvtx(), known.text.bytes);
   if (!logged) return;
@@ -93,11 +92,10 @@ void mark(const char* name) {
 }
 
 void step(uint32_t kind, uint32_t batch, uint64_t tokens) {
-  const int64_t time = now_ns();
   const Call call;
   if (!call || !recording()) return;
   record(call.thread(), RecordType::step,
-         wire::Step{time, static_cast<wire::StepKind>(kind), batch, tokens});
+         wire::Step{now_ns(), static_cast<wire::StepKind>(kind), batch, tokens});
 }
 
 void cpu_operator(const char* name, int64_t start_ns, int64_t end_ns, uint64_t flops,

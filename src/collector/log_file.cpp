@@ -101,7 +101,7 @@ void LogFile::configure(const char* folder, const char* max_megabytes) {
 
 int LogFile::open_new() {
   constexpr unsigned kMostAttempts = 1000;
-  constexpr mode_t kMode = 0666;
+  constexpr mode_t kMode = 0644;
   for (unsigned attempt = 1; attempt <= kMostAttempts; ++attempt) {
     const long pid = getpid();
     if (attempt == 1) {
