@@ -104,6 +104,13 @@ static void endless(void) {
   }
 }
 
+static void killed(void) {
+  request();
+  llmprof_range_push("decode_all");
+  llmprof_range_push("decode_step");
+  raise(SIGKILL);
+}
+
 static void names(void) {
   static char name[20001];
   memset(name, 'n', sizeof name - 1);
@@ -189,7 +196,8 @@ int main(int count, char** arguments) {
   } kWays[] = {{"request", request},       {"threads", threads}, {"short_threads", short_threads},
                {"fork", forked},           {"endless", endless}, {"names", names},
                {"unbalanced", unbalanced}, {"many", many},       {"limited", limited},
-               {"closes_all", closes_all}, {"signals", signals}, {"measure", measure}};
+               {"closes_all", closes_all}, {"signals", signals}, {"measure", measure},
+               {"killed", killed}};
   for (size_t i = 0; count == 2 && i < sizeof kWays / sizeof *kWays; ++i) {
     if (strcmp(arguments[1], kWays[i].name) != 0) continue;
     kWays[i].run();
