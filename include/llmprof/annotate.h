@@ -7,8 +7,8 @@
  * Nothing has to be linked (before glibc 2.34: -ldl). The functions work when the collector is in
  * the process or when the environment variable LLMPROF_COLLECTOR names its file; `llmprof run` sees
  * to that. Without it they do nothing, in about a nanosecond. They may be called from any thread,
- * never fail, never print to stdout. Where an NVTX tool (nsys, ncu) watches the program, it sees the
- * same ranges and marks in the NVTX domain "LLM".
+ * never fail, never print to stdout. Where an NVTX tool (nsys, ncu) watches the program, it sees
+ * the same ranges and marks in the NVTX domain "LLM".
  *
  * For C11 and later, C++11 and later; needs POSIX and the atomics of gcc or clang. */
 #ifndef LLMPROF_ANNOTATE_H
@@ -94,10 +94,14 @@ static inline void* llmprof_find_source_(void) {
 }
 
 static inline const llmprof_annotation_table* llmprof_find_annotations_(void) {
-  static const llmprof_annotation_table kNothing = {
-      sizeof(llmprof_annotation_table), llmprof_ignore_name_, llmprof_ignore_,
-      llmprof_ignore_start_,            llmprof_ignore_end_,  llmprof_ignore_name_,
-      llmprof_ignore_step_,             llmprof_ignore_operator_};
+  static const llmprof_annotation_table kNothing = {sizeof(llmprof_annotation_table),
+                                                    llmprof_ignore_name_,
+                                                    llmprof_ignore_,
+                                                    llmprof_ignore_start_,
+                                                    llmprof_ignore_end_,
+                                                    llmprof_ignore_name_,
+                                                    llmprof_ignore_step_,
+                                                    llmprof_ignore_operator_};
   const llmprof_annotation_table* found = &kNothing;
   void* symbol = llmprof_find_source_();
   if (symbol) {
@@ -117,7 +121,9 @@ static inline const llmprof_annotation_table* llmprof_annotations_(void) {
 
 /* A range of this thread, within the one that is open: "prefill", "decode_all", "decode_step",
  * "layer_03". The name is copied. */
-static inline void llmprof_range_push(const char* name) { llmprof_annotations_()->range_push(name); }
+static inline void llmprof_range_push(const char* name) {
+  llmprof_annotations_()->range_push(name);
+}
 static inline void llmprof_range_pop(void) { llmprof_annotations_()->range_pop(); }
 
 /* A range that may overlap others and end on another thread: a request. */

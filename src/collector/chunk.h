@@ -33,7 +33,7 @@ inline void publish(Chunk& chunk, wire::RecordType type, uint16_t size) {
 template <class Payload>
 void put(Chunk& chunk, wire::RecordType type, const Payload& payload) {
   std::memcpy(chunk.cursor + sizeof(wire::RecordHeader), &payload, sizeof payload);
-  publish(chunk, type, wire::kRecordBytes<Payload>);
+  publish(chunk, type, wire::record_bytes<Payload>());
 }
 
 }  // namespace llmprof::collector

@@ -79,7 +79,7 @@ void stop_growing(int trouble) {
 // Doubling counts: few records, and a killed process leaves one that is right within a factor of 2.
 void write_dropped() {
   const uint64_t count = dropped.load(std::memory_order_relaxed);
-  if (count < 2 * dropped_written || !control.fits(wire::kRecordBytes<wire::Dropped>)) return;
+  if (count < 2 * dropped_written || !control.fits(wire::record_bytes<wire::Dropped>())) return;
   dropped_written = count;
   put(control, wire::RecordType::dropped, wire::Dropped{now_ns(), count});
 }
@@ -263,7 +263,7 @@ void prepare_recording() {
 // Threads that still run go on recording: what they write stays readable.
 void end_recording() {
   if (!lock_within_reason()) return;
-  if (control.mapped() && control.fits(wire::kRecordBytes<wire::CleanEnd>)) {
+  if (control.mapped() && control.fits(wire::record_bytes<wire::CleanEnd>())) {
     put(control, wire::RecordType::clean_end,
         wire::CleanEnd{now_ns(), dropped.load(std::memory_order_relaxed)});
   }

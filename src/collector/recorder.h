@@ -50,7 +50,7 @@ bool make_room(ThreadState& thread, size_t bytes);
 
 template <class Payload>
 void record(ThreadState& thread, wire::RecordType type, const Payload& payload) {
-  constexpr size_t kBytes = wire::kRecordBytes<Payload>;
+  constexpr size_t kBytes = wire::record_bytes<Payload>();
   if (thread.chunk.fits(kBytes) || make_room(thread, kBytes)) put(thread.chunk, type, payload);
 }
 

@@ -207,7 +207,9 @@ struct CleanEnd {
 };
 
 template <class Payload>
-inline constexpr uint16_t kRecordBytes = sizeof(RecordHeader) + sizeof(Payload);
+constexpr uint16_t record_bytes() {
+  return sizeof(RecordHeader) + sizeof(Payload);
+}
 
 template <class... Payload>
 constexpr bool fit_the_alignment() {
@@ -216,6 +218,6 @@ constexpr bool fit_the_alignment() {
 }
 static_assert(fit_the_alignment<Text, ThreadInfo, RangePush, RangePop, RangeStart, RangeEnd, Mark,
                                 Step, CpuOperator, Dropped, CleanEnd>());
-static_assert(kLongestString + kRecordBytes<Text> <= UINT16_MAX);
+static_assert(kLongestString + record_bytes<Text>() <= UINT16_MAX);
 
 }  // namespace llmprof::wire

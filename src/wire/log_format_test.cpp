@@ -16,14 +16,14 @@ TEST(LogFormat, LayoutStaysAsItIs) {
   EXPECT_EQ(offsetof(FileHeader, executable), 56U);
   EXPECT_EQ(offsetof(FileHeader, checksum), 248U);
   EXPECT_EQ(sizeof(ChunkHeader), 32U);
-  EXPECT_EQ(kRecordBytes<ThreadInfo>, 32);
-  EXPECT_EQ(kRecordBytes<RangePush>, 32);
-  EXPECT_EQ(kRecordBytes<RangePop>, 24);
-  EXPECT_EQ(kRecordBytes<RangeStart>, 32);
-  EXPECT_EQ(kRecordBytes<RangeEnd>, 24);
-  EXPECT_EQ(kRecordBytes<Mark>, 24);
-  EXPECT_EQ(kRecordBytes<Step>, 32);
-  EXPECT_EQ(kRecordBytes<CpuOperator>, 48);
+  EXPECT_EQ(record_bytes<ThreadInfo>(), 32);
+  EXPECT_EQ(record_bytes<RangePush>(), 32);
+  EXPECT_EQ(record_bytes<RangePop>(), 24);
+  EXPECT_EQ(record_bytes<RangeStart>(), 32);
+  EXPECT_EQ(record_bytes<RangeEnd>(), 24);
+  EXPECT_EQ(record_bytes<Mark>(), 24);
+  EXPECT_EQ(record_bytes<Step>(), 32);
+  EXPECT_EQ(record_bytes<CpuOperator>(), 48);
   EXPECT_EQ(static_cast<int>(RecordType::clean_end), 11);
 }
 
@@ -52,10 +52,10 @@ TEST(Checksum, TypeSizeAndChunkArePartOfIt) {
   const auto of = [&](uint64_t sequence, RecordType type, uint16_t size) {
     return record_checksum(sequence, type, size, &mark);
   };
-  const uint32_t whole = of(3, RecordType::mark, kRecordBytes<Mark>);
-  EXPECT_NE(whole, of(4, RecordType::mark, kRecordBytes<Mark>));
-  EXPECT_NE(whole, of(3, RecordType::range_end, kRecordBytes<Mark>));
-  EXPECT_NE(whole, of(3, RecordType::mark, kRecordBytes<Mark> - 8));
+  const uint32_t whole = of(3, RecordType::mark, record_bytes<Mark>());
+  EXPECT_NE(whole, of(4, RecordType::mark, record_bytes<Mark>()));
+  EXPECT_NE(whole, of(3, RecordType::range_end, record_bytes<Mark>()));
+  EXPECT_NE(whole, of(3, RecordType::mark, record_bytes<Mark>() - 8));
 }
 
 }  // namespace

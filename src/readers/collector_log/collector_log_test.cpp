@@ -264,8 +264,9 @@ TEST(CollectorLogDamage, ADamagedRecordCostsItselfAlone) {
   const std::string whole = small_log().bytes();
   // The third record of chunk 1: the push at time 20.
   const size_t place = wire::kSmallestChunkBytes + sizeof(wire::ChunkHeader) +
-                       wire::kRecordBytes<wire::ThreadInfo> + wire::kRecordBytes<wire::RangePush>;
-  for (size_t i = 0; i < wire::kRecordBytes<wire::RangePush>; ++i) {
+                       wire::record_bytes<wire::ThreadInfo>() +
+                       wire::record_bytes<wire::RangePush>();
+  for (size_t i = 0; i < wire::record_bytes<wire::RangePush>(); ++i) {
     std::string bytes = whole;
     bytes[place + i] = static_cast<char>(bytes[place + i] ^ 0x40);
     const Trace trace = read_or_fail(bytes);
