@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "readers/collector_log/collector_log.h"
 #include "readers/kineto/kineto_json.h"
 #include "readers/ncu/ncu_csv.h"
 #include "readers/ncu/ncu_json.h"
@@ -16,9 +17,9 @@
 namespace llmprof {
 
 std::span<const Reader* const> all_readers() {
-  static constexpr std::array<const Reader*, 6> kReaders = {
-      &kNsysSqliteReader, &kNcuCsvReader,  &kNcuJsonReader,
-      &kKinetoReader,     &kNsysCsvReader, &kStage1MetricsReader};
+  static constexpr std::array<const Reader*, 7> kReaders = {
+      &kCollectorLogReader, &kNsysSqliteReader, &kNcuCsvReader,       &kNcuJsonReader,
+      &kKinetoReader,       &kNsysCsvReader,    &kStage1MetricsReader};
   return kReaders;
 }
 

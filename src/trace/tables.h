@@ -126,16 +126,32 @@ struct RangeTable {
   auto columns() { return std::tie(start, end, thread, domain, text, kind); }
 };
 
-// Framework operators on the CPU. `external_id` ties kernels to them; 0 is none.
+// What a program told of the step it was in: the innermost range of `thread` open at `time`.
+struct StepTable {
+  enum class Kind : uint8_t { prefill, decode, mixed };
+  std::vector<Nanoseconds> time;
+  std::vector<ThreadId> thread;
+  std::vector<Kind> kind;
+  std::vector<uint32_t> batch;   // sequences
+  std::vector<uint64_t> tokens;  // over all sequences
+
+  [[nodiscard]] size_t size() const { return time.size(); }
+  auto columns() { return std::tie(time, thread, kind, batch, tokens); }
+};
+
+// Operators on the CPU: a framework's, or such as compute there. `external_id` ties kernels to
+// them; 0 is none.
 struct OperatorTable {
   std::vector<Nanoseconds> start;
   std::vector<Nanoseconds> end;
   std::vector<ThreadId> thread;
   std::vector<StringId> name;
   std::vector<uint64_t> external_id;
+  std::vector<uint64_t> flops;  // 0: not told; empty where no capture tells
+  std::vector<uint64_t> bytes;  // moved; 0: not told; empty where no capture tells
 
   [[nodiscard]] size_t size() const { return start.size(); }
-  auto columns() { return std::tie(start, end, thread, name, external_id); }
+  auto columns() { return std::tie(start, end, thread, name, external_id, flops, bytes); }
 };
 
 // A kernel name's aggregate where the capture gives no single launches.

@@ -39,13 +39,18 @@ void permute(std::vector<Value>& column, const std::vector<Row>& order) {
   column.swap(ordered);
 }
 
+// Captures that do not know an optional column may follow one that does.
 template <class Table>
-void order_table(Table& table) {
-  // Captures that do not know an optional column may follow one that does.
+void complete_columns(Table& table) {
   const auto complete = [&](auto& column) {
     if (!column.empty()) column.resize(table.size());
   };
   std::apply([&](auto&... column) { (complete(column), ...); }, table.columns());
+}
+
+template <class Table>
+void order_table(Table& table) {
+  complete_columns(table);
   if (std::is_sorted(table.start.begin(), table.start.end())) return;
   const std::vector<Row> order = order_of(table.start);
   std::apply([&](auto&... column) { (permute(column, order), ...); }, table.columns());
@@ -57,6 +62,7 @@ void order_by_start(Trace& trace) {
   order_table(trace.kernels);
   order_table(trace.memory_operations);
   order_table(trace.graph_replays);
+  complete_columns(trace.operators);
 }
 
 }  // namespace llmprof

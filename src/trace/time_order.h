@@ -5,7 +5,7 @@
 namespace llmprof {
 
 // Orders kernels, memory operations and graph replays by start; rows that start together keep their
-// order. Captures promise no row order.
+// order. Captures promise no row order. Fills up optional columns that not all captures know.
 void order_by_start(Trace& trace);
 
 }  // namespace llmprof

@@ -70,6 +70,7 @@ struct Trace {
   GraphReplayTable graph_replays;
   LaunchTable launches;
   RangeTable ranges;
+  StepTable steps;
   OperatorTable operators;
 
   std::vector<KernelSummary> kernel_summaries;

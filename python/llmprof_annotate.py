@@ -1,0 +1,145 @@
+"""Tells llmprof what a program computes: ranges, steps and CPU operators, in the domain "LLM".
+
+    import llmprof_annotate
+
+    with llmprof_annotate.range("prefill"):
+        llmprof_annotate.step("prefill", batch=1, tokens=512)
+        ...
+
+It works when the environment variable LLMPROF_COLLECTOR names the collector's library (`llmprof run`
+sees to that), or when the library is in the process already. Without it everything here does nothing.
+Where an NVTX tool (nsys, ncu) watches the program, it sees the same ranges.
+"""
+import contextlib
+import ctypes
+import os
+import sys
+import time
+
+STEP_KINDS = {"prefill": 1, "decode": 2, "mixed": 3}
+
+
+class _Range(ctypes.Structure):
+    _fields_ = [("log", ctypes.c_uint64), ("nvtx", ctypes.c_uint64)]
+
+
+_NAMED = ctypes.CFUNCTYPE(None, ctypes.c_char_p)
+
+
+class _Table(ctypes.Structure):
+    """llmprof_annotation_table of llmprof/annotate.h."""
+
+    _fields_ = [
+        ("size", ctypes.c_uint64),
+        ("range_push", _NAMED),
+        ("range_pop", ctypes.CFUNCTYPE(None)),
+        ("range_start", ctypes.CFUNCTYPE(_Range, ctypes.c_char_p)),
+        ("range_end", ctypes.CFUNCTYPE(None, _Range)),
+        ("mark", _NAMED),
+        ("step", ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_uint64)),
+        (
+            "cpu_operator",
+            ctypes.CFUNCTYPE(
+                None,
+                ctypes.c_char_p,
+                ctypes.c_int64,
+                ctypes.c_int64,
+                ctypes.c_uint64,
+                ctypes.c_uint64,
+            ),
+        ),
+    ]
+
+
+def _library():
+    """The collector that is in the process, else the one that the environment names, else None."""
+    with contextlib.suppress(OSError):
+        return ctypes.CDLL("libllmprof_collector.so", mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
+    path = os.environ.get("LLMPROF_COLLECTOR")
+    if not path:
+        return None
+    try:
+        return ctypes.CDLL(path)
+    except OSError as error:
+        print(f"llmprof: annotations are off: {error}", file=sys.stderr)
+        return None
+
+
+def _table():
+    library = _library()
+    if library is None or not hasattr(library, "llmprof_annotation_functions"):
+        return None
+    source = library.llmprof_annotation_functions
+    source.restype = ctypes.POINTER(_Table)
+    table = source()
+    if not table or table.contents.size < ctypes.sizeof(_Table):
+        return None
+    return table.contents
+
+
+_functions = _table()
+
+
+def enabled():
+    """Whether the collector was found."""
+    return _functions is not None
+
+
+def now_ns():
+    """The clock of the log."""
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+
+def _bytes(name):
+    return name.encode("utf-8", "replace")
+
+
+def range_push(name):
+    if _functions is not None:
+        _functions.range_push(_bytes(name))
+
+
+def range_pop():
+    if _functions is not None:
+        _functions.range_pop()
+
+
+@contextlib.contextmanager
+def range(name):  # reads as llmprof_annotate.range(...)
+    """A range of this thread, within the one that is open."""
+    range_push(name)
+    try:
+        yield
+    finally:
+        range_pop()
+
+
+def range_start(name):
+    """A range that may overlap others and end on another thread; gives what range_end takes."""
+    return None if _functions is None else _functions.range_start(_bytes(name))
+
+
+def range_end(started):
+    if _functions is not None and started is not None:
+        _functions.range_end(started)
+
+
+def mark(name):
+    if _functions is not None:
+        _functions.mark(_bytes(name))
+
+
+def step(kind, batch, tokens):
+    """What the innermost open range of this thread computes: kind is "prefill", "decode" or "mixed",
+    batch the number of sequences, tokens the number of tokens over all of them."""
+    number = STEP_KINDS.get(kind)
+    if number is None:
+        raise ValueError(f"a step is one of {', '.join(STEP_KINDS)}, not {kind!r}")
+    if _functions is not None:
+        _functions.step(number, batch, tokens)
+
+
+def operator(name, start_ns, end_ns, flops=0, bytes_moved=0):
+    """One operator that ran on the CPU, with what it needed (0: not told); times are now_ns()'s."""
+    if _functions is not None:
+        _functions.cpu_operator(_bytes(name), start_ns, end_ns, flops, bytes_moved)

@@ -1,0 +1,191 @@
+#include "collector/log_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "collector/clock.h"
+
+namespace llmprof::collector {
+namespace {
+
+constexpr uint64_t kFewestChunks = 4;
+
+template <size_t Size>
+void copy_text(char (&to)[Size], const char* from) {
+  const size_t length = strnlen(from, Size - 1);
+  std::memcpy(to, from, length);
+}
+
+void write_executable_name(wire::FileHeader& header) {
+  char path[PATH_MAX] = {};
+  if (readlink("/proc/self/exe", path, sizeof path - 1) <= 0) return;
+  const char* slash = strrchr(path, '/');
+  copy_text(header.executable, slash == nullptr ? path : slash + 1);
+}
+
+void write_file_header(unsigned char* to) {
+  wire::FileHeader header{};
+  std::memcpy(header.magic, wire::kFileMagic, sizeof header.magic);
+  header.byte_order = wire::kByteOrderMark;
+  header.major_version = wire::kMajorVersion;
+  header.minor_version = wire::kMinorVersion;
+  header.header_bytes = sizeof header;
+  header.chunk_bytes = wire::kChunkBytes;
+  header.process_id = static_cast<uint64_t>(getpid());
+  header.parent_process_id = static_cast<uint64_t>(getppid());
+  header.monotonic_ns = now_ns();
+  header.wall_ns = read_clock(CLOCK_REALTIME);
+  write_executable_name(header);
+  char host[HOST_NAME_MAX + 1] = {};
+  if (gethostname(host, HOST_NAME_MAX) == 0) copy_text(header.host, host);
+  copy_text(header.collector_version, LLMPROF_VERSION);
+  header.checksum = wire::header_checksum(header);
+  std::memcpy(to, &header, sizeof header);
+}
+
+void write_chunk_header(unsigned char* to, wire::ChunkKind kind, uint32_t thread,
+                        uint64_t sequence) {
+  wire::ChunkHeader header{};
+  header.magic = wire::kChunkMagic;
+  header.kind = kind;
+  header.sequence = sequence;
+  header.thread = thread;
+  header.checksum = wire::header_checksum(header);
+  std::memcpy(to, &header, sizeof header);
+}
+
+// A program may have closed its standard streams: their numbers are not ours to take.
+int above_standard_streams(int descriptor) {
+  if (descriptor > STDERR_FILENO || descriptor < 0) return descriptor;
+  const int higher = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  close(descriptor);
+  return higher;
+}
+
+// Growing beyond the limit would raise SIGXFSZ, which ends the program.
+bool beyond_size_limit(uint64_t bytes) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+         bytes > limit.rlim_cur;
+}
+
+int take_space(int descriptor, uint64_t offset) {
+  int trouble = EINTR;
+  while (trouble == EINTR) {
+    trouble = posix_fallocate(descriptor, static_cast<off_t>(offset), wire::kChunkBytes);
+  }
+  return trouble;
+}
+
+}  // namespace
+
+void LogFile::configure(const char* folder, const char* max_megabytes) {
+  if (folder == nullptr || *folder == '\0') return;
+  // Where it does not exist it is kept as it is, for the message.
+  if (realpath(folder, folder_) == nullptr) copy_text(folder_, folder);
+  if (max_megabytes == nullptr) return;
+  constexpr uint64_t kChunksPerMegabyte = (1U << 20U) / wire::kChunkBytes;
+  const uint64_t megabytes = strtoull(max_megabytes, nullptr, 10);
+  if (megabytes == 0 || megabytes > UINT32_MAX) return;
+  const uint64_t chunks = megabytes * kChunksPerMegabyte;
+  max_chunks_ = chunks < kFewestChunks ? kFewestChunks : chunks;
+}
+
+int LogFile::open_new() {
+  constexpr unsigned kMostAttempts = 1000;
+  constexpr mode_t kMode = 0644;
+  for (unsigned attempt = 1; attempt <= kMostAttempts; ++attempt) {
+    const long pid = getpid();
+    if (attempt == 1) {
+      snprintf(path_, sizeof path_, "%s/%ld.llmtrace", folder_, pid);
+    } else {
+      snprintf(path_, sizeof path_, "%s/%ld-%u.llmtrace", folder_, pid, attempt);
+    }
+    const int descriptor = open(path_, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
+    if (descriptor < 0 && errno == EEXIST) continue;
+    descriptor_ = above_standard_streams(descriptor);
+    return descriptor_ < 0 ? errno : 0;
+  }
+  return EEXIST;
+}
+
+int LogFile::create(Chunk& control) {
+  if (const int trouble = open_new(); trouble != 0) return trouble;
+  struct stat info{};
+  if (fstat(descriptor_, &info) != 0) return errno;
+  device_ = info.st_dev;
+  inode_ = info.st_ino;
+  unsigned char* begin = nullptr;
+  if (const int trouble = map_next(begin); trouble != 0) {
+    unlink(path_);
+    return trouble;
+  }
+  write_chunk_header(begin + sizeof(wire::FileHeader), wire::ChunkKind::control, 0, 0);
+  write_file_header(begin);
+  control = {begin + sizeof(wire::FileHeader) + sizeof(wire::ChunkHeader),
+             begin + wire::kChunkBytes, 0};
+  return 0;
+}
+
+bool LogFile::is_ours(int descriptor) const {
+  struct stat info{};
+  return fstat(descriptor, &info) == 0 && info.st_dev == device_ && info.st_ino == inode_;
+}
+
+// Programs that turn into daemons close all descriptors, and ours may by now be somebody else's.
+int LogFile::open_again() {
+  const int descriptor = above_standard_streams(open(path_, O_RDWR | O_CLOEXEC));
+  if (descriptor < 0) return errno;
+  if (!is_ours(descriptor)) {
+    close(descriptor);
+    return ENOENT;
+  }
+  descriptor_ = descriptor;
+  return 0;
+}
+
+int LogFile::map_next(unsigned char*& begin) {
+  if (!is_ours(descriptor_)) {
+    if (const int trouble = open_again(); trouble != 0) return trouble;
+  }
+  const uint64_t offset = chunks_ * wire::kChunkBytes;
+  if (chunks_ >= max_chunks_ || beyond_size_limit(offset + wire::kChunkBytes)) return EFBIG;
+  if (const int trouble = take_space(descriptor_, offset); trouble != 0) return trouble;
+  void* mapped = mmap(nullptr, wire::kChunkBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+                      descriptor_, static_cast<off_t>(offset));
+  if (mapped == MAP_FAILED) return errno;
+  ++chunks_;
+  begin = static_cast<unsigned char*>(mapped);
+  return 0;
+}
+
+int LogFile::next_chunk(wire::ChunkKind kind, uint32_t thread, Chunk& chunk) {
+  unsigned char* begin = nullptr;
+  if (const int trouble = map_next(begin); trouble != 0) return trouble;
+  const uint64_t sequence = chunks_ - 1;
+  write_chunk_header(begin, kind, thread, sequence);
+  chunk = {begin + sizeof(wire::ChunkHeader), begin + wire::kChunkBytes, sequence};
+  return 0;
+}
+
+void LogFile::give_back(Chunk& chunk) {
+  if (chunk.mapped()) munmap(chunk.end - wire::kChunkBytes, wire::kChunkBytes);
+  chunk = {};
+}
+
+void LogFile::forget() {
+  if (descriptor_ >= 0 && is_ours(descriptor_)) close(descriptor_);
+  descriptor_ = -1;
+  chunks_ = 0;
+  path_[0] = '\0';
+}
+
+}  // namespace llmprof::collector

@@ -1,0 +1,102 @@
+#include "collector/names.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+
+#include "collector/nvtx_forward.h"
+
+namespace llmprof::collector {
+namespace {
+
+constexpr size_t kSlots = 1U << 15U;
+constexpr size_t kLongestProbe = 16;
+constexpr size_t kTextBytes = 16U << 20U;  // reserved; touched as far as used
+
+// Not constructed at run time: names may come before any constructor has run.
+constinit Name table[kSlots];
+constinit char* texts = nullptr;
+constinit size_t texts_used = 0;
+constinit wire::StringKey last_key = 0;
+
+uint64_t hash_of(const NameText& name) {
+  constexpr uint64_t kOdd = 0x9E3779B97F4A7C15ULL;
+  constexpr unsigned kFold = 29;
+  uint64_t hash = name.length * kOdd;
+  size_t i = 0;
+  for (; i + sizeof(uint64_t) <= name.length; i += sizeof(uint64_t)) {
+    uint64_t word = 0;
+    std::memcpy(&word, name.bytes + i, sizeof word);
+    hash = (hash ^ word) * kOdd;
+    hash ^= hash >> kFold;
+  }
+  uint64_t tail = 0;
+  std::memcpy(&tail, name.bytes + i, name.length - i);
+  hash = (hash ^ tail) * kOdd;
+  hash ^= hash >> kFold;
+  return hash == 0 ? 1 : hash;
+}
+
+bool is_same(const Name& entry, uint64_t hash, const NameText& name) {
+  return entry.hash.load(std::memory_order_relaxed) == hash && entry.length == name.length &&
+         std::memcmp(entry.text, name.bytes, name.length) == 0;
+}
+
+const char* keep_text(const NameText& name) {
+  if (texts == nullptr) {
+    void* memory = mmap(nullptr, kTextBytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+    texts = static_cast<char*>(memory);
+  }
+  const size_t needed = size_t{name.length} + 1;
+  if (kTextBytes - texts_used < needed) return nullptr;
+  char* text = texts + texts_used;
+  std::memcpy(text, name.bytes, name.length);
+  texts_used += needed;
+  return text;
+}
+
+Name& slot_of(uint64_t hash, size_t probe) { return table[(hash + probe) % kSlots]; }
+
+}  // namespace
+
+NameText measured(const char* name) {
+  if (name == nullptr) name = "";
+  const size_t length = strnlen(name, wire::kLongestString + 1);
+  const bool cut = length > wire::kLongestString;
+  return {name, static_cast<uint16_t>(cut ? wire::kLongestString : length), cut};
+}
+
+Name* find_name(const NameText& name) {
+  const uint64_t hash = hash_of(name);
+  for (size_t probe = 0; probe < kLongestProbe; ++probe) {
+    Name& entry = slot_of(hash, probe);
+    if (entry.hash.load(std::memory_order_acquire) == 0) return nullptr;
+    if (is_same(entry, hash, name)) return &entry;
+  }
+  return nullptr;
+}
+
+Name* add_name(const NameText& name) {
+  const uint64_t hash = hash_of(name);
+  for (size_t probe = 0; probe < kLongestProbe; ++probe) {
+    Name& entry = slot_of(hash, probe);
+    // Another thread was faster.
+    if (is_same(entry, hash, name)) return &entry;
+    if (entry.hash.load(std::memory_order_relaxed) != 0) continue;
+    entry.text = keep_text(name);
+    if (entry.text == nullptr) return nullptr;
+    entry.length = name.length;
+    entry.cut = name.cut;
+    entry.key = next_key();
+    entry.nvtx = nvtx_register(entry.text);
+    entry.hash.store(hash, std::memory_order_release);
+    return &entry;
+  }
+  return nullptr;
+}
+
+wire::StringKey next_key() { return ++last_key; }
+
+}  // namespace llmprof::collector

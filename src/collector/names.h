@@ -1,0 +1,41 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "wire/log_format.h"
+
+namespace llmprof::collector {
+
+// A name as the program gave it, cut where the log cuts.
+struct NameText {
+  const char* bytes;
+  uint16_t length;
+  bool cut;
+};
+
+NameText measured(const char* name);
+
+// A name that was seen before. Entries stay for ever, and readers look without a lock.
+struct Name {
+  std::atomic<uint64_t> hash{0};  // 0: the entry is free; written last
+  const char* text = nullptr;     // ends with a 0
+  uint16_t length = 0;
+  bool cut = false;
+  void* nvtx = nullptr;                 // NVTX's handle, where a tool watches
+  wire::StringKey key = 0;              // the same in all logs of this process and its children
+  std::atomic<uint32_t> defined_in{0};  // the last log that has its definition
+};
+
+// The entry of a name, or null. Any thread, no lock.
+Name* find_name(const NameText& name);
+
+// The entry of a name that was not found, with the next key; null where the table is full or the
+// names' memory is spent: then each use of a name defines it again. The caller holds the lock.
+Name* add_name(const NameText& name);
+
+// The caller holds the lock.
+wire::StringKey next_key();
+
+}  // namespace llmprof::collector

@@ -1,0 +1,273 @@
+#include "collector/recorder.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "collector/clock.h"
+#include "collector/log_file.h"
+
+namespace llmprof::collector {
+namespace {
+
+enum class Status : uint32_t {
+  fresh,      // nothing recorded yet
+  recording,  //
+  full,       // there is a log, and it can grow no more
+  off,        // there is none
+};
+
+constexpr size_t kReleasedChunks = 64;
+constexpr size_t kWorthKeeping = 4096;  // bytes
+
+constinit thread_local ThreadState this_thread;
+constinit std::atomic<Status> status = Status::fresh;
+constinit std::atomic<uint64_t> dropped = 0;
+
+// Everything below is guarded by it.
+constinit pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+constinit LogFile file;
+constinit Chunk control;
+constinit Chunk strings;
+constinit uint64_t dropped_written = 0;
+constinit uint32_t last_serial = 0;
+constinit bool complained = false;
+// The rest of chunks whose threads have ended, for threads that begin.
+constinit Chunk released[kReleasedChunks];
+constinit size_t released_count = 0;
+
+// Logs of this process: a forked child begins another. Written in the child while it has one
+// thread.
+constinit std::atomic<uint32_t> log_number = 1;
+constinit pthread_key_t thread_end_key = 0;
+constinit bool thread_end_known = false;
+
+class Locked {
+ public:
+  Locked() { pthread_mutex_lock(&lock); }
+  ~Locked() { pthread_mutex_unlock(&lock); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+};
+
+// stderr gets one line a process, whatever goes wrong.
+void complain(const char* what, int trouble) {
+  if (complained) return;
+  complained = true;
+  char line[PATH_MAX + 200];
+  const int length = snprintf(line, sizeof line, "llmprof: %s: %s: %s\n", what, file.path(),
+                              strerrordesc_np(trouble));
+  if (length <= 0) return;
+  const size_t bytes =
+      static_cast<size_t>(length) < sizeof line ? static_cast<size_t>(length) : sizeof line - 1;
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, bytes);
+}
+
+void stop_growing(int trouble) {
+  if (status.load(std::memory_order_relaxed) != Status::recording) return;
+  status.store(Status::full, std::memory_order_release);
+  complain("the log can grow no more; later annotations are dropped and counted", trouble);
+}
+
+// Doubling counts: few records, and a killed process leaves one that is right within a factor of 2.
+void write_dropped() {
+  const uint64_t count = dropped.load(std::memory_order_relaxed);
+  if (count < 2 * dropped_written || !control.fits(wire::record_bytes<wire::Dropped>())) return;
+  dropped_written = count;
+  put(control, wire::RecordType::dropped, wire::Dropped{now_ns(), count});
+}
+
+void drop_record() {
+  const uint64_t count = dropped.fetch_add(1, std::memory_order_relaxed) + 1;
+  const bool power_of_two = (count & (count - 1)) == 0;
+  if (!power_of_two) return;
+  const Locked locked;
+  write_dropped();
+}
+
+Status begin_log() {
+  const Locked locked;
+  const Status now = status.load(std::memory_order_relaxed);
+  if (now != Status::fresh) return now;
+  Status next = Status::off;
+  if (file.wanted()) {
+    const int trouble = file.create(control);
+    if (trouble == 0) next = Status::recording;
+    if (trouble != 0) complain("annotations are not recorded", trouble);
+  }
+  status.store(next, std::memory_order_release);
+  return next;
+}
+
+void write_thread_info(ThreadState& thread) {
+  wire::ThreadInfo info{};
+  info.serial = thread.serial;
+  info.thread_id = static_cast<uint32_t>(gettid());
+  prctl(PR_GET_NAME, info.name);
+  put(thread.chunk, wire::RecordType::thread_info, info);
+}
+
+// A thread's first chunk may be the rest of another's. Its further ones are new, so that its
+// records stand in the file in the order they were made.
+bool renew_chunk(ThreadState& thread) {
+  const Locked locked;
+  const bool first = thread.serial == 0;
+  if (first) thread.serial = ++last_serial;
+  if (first && released_count > 0) {
+    thread.chunk = released[--released_count];
+  } else {
+    LogFile::give_back(thread.chunk);
+    const int trouble = file.next_chunk(wire::ChunkKind::thread, thread.serial, thread.chunk);
+    if (trouble != 0) {
+      stop_growing(trouble);
+      return false;
+    }
+  }
+  write_thread_info(thread);
+  return true;
+}
+
+void release_chunk(void* state) {
+  auto& thread = *static_cast<ThreadState*>(state);
+  if (!thread.chunk.mapped()) return;
+  const Locked locked;
+  if (released_count < kReleasedChunks && thread.chunk.fits(kWorthKeeping)) {
+    released[released_count++] = thread.chunk;
+  } else {
+    LogFile::give_back(thread.chunk);
+  }
+  // Should it record again while it ends, it is a new thread to the log.
+  thread.chunk = {};
+  thread.serial = 0;
+}
+
+wire::StringKey define_text(wire::StringKey key, const NameText& text) {
+  const size_t bytes = wire::aligned(sizeof(wire::RecordHeader) + sizeof(wire::Text) + text.length);
+  if (!strings.mapped() || !strings.fits(bytes)) {
+    LogFile::give_back(strings);
+    const int trouble = file.next_chunk(wire::ChunkKind::strings, 0, strings);
+    if (trouble != 0) {
+      stop_growing(trouble);
+      return 0;
+    }
+  }
+  const wire::Text head = {key, text.length, static_cast<uint16_t>(text.cut ? 1 : 0)};
+  unsigned char* payload = strings.cursor + sizeof(wire::RecordHeader);
+  std::memcpy(payload, &head, sizeof head);
+  std::memcpy(payload + sizeof head, text.bytes, text.length);
+  publish(strings, wire::RecordType::string, static_cast<uint16_t>(bytes));
+  return key;
+}
+
+void before_fork() { pthread_mutex_lock(&lock); }
+void after_fork_in_parent() { pthread_mutex_unlock(&lock); }
+
+// The child has this thread alone. Its mappings are the parent's log: it lets go of them and begins
+// its own with its first record.
+void after_fork_in_child() {
+  pthread_mutex_init(&lock, nullptr);
+  LogFile::give_back(this_thread.chunk);
+  LogFile::give_back(strings);
+  LogFile::give_back(control);
+  for (; released_count > 0; --released_count) LogFile::give_back(released[released_count - 1]);
+  this_thread.serial = 0;
+  file.forget();
+  dropped.store(0, std::memory_order_relaxed);
+  dropped_written = 0;
+  last_serial = 0;
+  log_number.fetch_add(1, std::memory_order_relaxed);
+  status.store(Status::fresh, std::memory_order_relaxed);
+}
+
+bool lock_within_reason() {
+  constexpr int kAttempts = 1000;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    if (pthread_mutex_trylock(&lock) == 0) return true;
+    sched_yield();
+  }
+  return false;
+}
+
+}  // namespace
+
+Call::Call() : thread_(this_thread), entered_(!thread_.busy) {
+  if (entered_) {
+    thread_.busy = true;
+  } else {
+    dropped.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+Call::~Call() {
+  if (entered_) thread_.busy = false;
+}
+
+bool recording() {
+  Status now = status.load(std::memory_order_acquire);
+  if (now == Status::fresh) now = begin_log();
+  return now == Status::recording || now == Status::full;
+}
+
+Name* intern(const NameText& text) {
+  if (Name* entry = find_name(text); entry != nullptr) return entry;
+  const Locked locked;
+  return add_name(text);
+}
+
+wire::StringKey define(Name* entry, const NameText& text) {
+  const uint32_t log = log_number.load(std::memory_order_relaxed);
+  if (entry != nullptr && entry->defined_in.load(std::memory_order_acquire) == log) {
+    return entry->key;
+  }
+  if (status.load(std::memory_order_relaxed) != Status::recording) return 0;
+  const Locked locked;
+  const wire::StringKey key = define_text(entry != nullptr ? entry->key : next_key(), text);
+  if (entry != nullptr && key != 0) entry->defined_in.store(log, std::memory_order_release);
+  return key;
+}
+
+wire::StringKey domain_key() {
+  static constinit std::atomic<Name*> domain = nullptr;
+  const NameText text = {"LLM", 3, false};
+  Name* entry = domain.load(std::memory_order_acquire);
+  if (entry == nullptr) {
+    entry = intern(text);
+    domain.store(entry, std::memory_order_release);
+  }
+  return define(entry, text);
+}
+
+bool make_room(ThreadState& thread, size_t bytes) {
+  const bool open = status.load(std::memory_order_relaxed) == Status::recording;
+  if (open && renew_chunk(thread)) {
+    if (thread_end_known) pthread_setspecific(thread_end_key, &thread);
+    if (thread.chunk.fits(bytes)) return true;
+  }
+  drop_record();
+  return false;
+}
+
+void prepare_recording() {
+  file.configure(secure_getenv("LLMPROF_LOG_DIR"), secure_getenv("LLMPROF_LOG_MAX_MB"));
+  thread_end_known = pthread_key_create(&thread_end_key, release_chunk) == 0;
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+// Threads that still run go on recording: what they write stays readable.
+void end_recording() {
+  if (!lock_within_reason()) return;
+  if (control.mapped() && control.fits(wire::record_bytes<wire::CleanEnd>())) {
+    put(control, wire::RecordType::clean_end,
+        wire::CleanEnd{now_ns(), dropped.load(std::memory_order_relaxed)});
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+}  // namespace llmprof::collector

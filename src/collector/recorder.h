@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+
+#include "collector/chunk.h"
+#include "collector/names.h"
+#include "wire/log_format.h"
+
+// The log of this process, filled by all of its threads. Nothing here fails, throws or allocates:
+// what cannot be recorded is counted.
+namespace llmprof::collector {
+
+struct ThreadState {
+  Chunk chunk;          // what it writes to next
+  uint32_t serial = 0;  // 0: it has recorded nothing yet
+  uint32_t depth = 0;   // of open ranges in the domain "LLM"
+  bool busy = false;    // within a Call
+};
+
+// A call into the collector on this thread. A signal handler that interrupts one finds the thread
+// busy: what it wants to record is counted as dropped.
+class Call {
+ public:
+  Call();
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  [[nodiscard]] explicit operator bool() const { return entered_; }
+  [[nodiscard]] ThreadState& thread() const { return thread_; }
+
+ private:
+  ThreadState& thread_;
+  bool entered_;
+};
+
+// Whether there is a log; begins it at the first call.
+bool recording();
+
+// The name's entry, made where there is none; null where names have no room left.
+Name* intern(const NameText& text);
+// The key of a name in the log, defined there where it was not; 0 where that fails.
+wire::StringKey define(Name* entry, const NameText& text);
+// Of "LLM".
+wire::StringKey domain_key();
+
+// Makes room for a record of this thread, in its next chunk where need be; false counts it as
+// dropped.
+bool make_room(ThreadState& thread, size_t bytes);
+
+template <class Payload>
+void record(ThreadState& thread, wire::RecordType type, const Payload& payload) {
+  constexpr size_t kBytes = wire::record_bytes<Payload>();
+  if (thread.chunk.fits(kBytes) || make_room(thread, kBytes)) put(thread.chunk, type, payload);
+}
+
+// Called once each, when the library is loaded and when the process leaves by exit().
+void prepare_recording();
+void end_recording();
+
+}  // namespace llmprof::collector

@@ -1,0 +1,239 @@
+#include "readers/collector_log/collector_log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/byte_stream.h"
+#include "base/text.h"
+#include "readers/collector_log/records.h"
+#include "readers/collector_log/rows.h"
+#include "wire/log_format.h"
+
+namespace llmprof {
+namespace {
+
+using collector_log::Findings;
+using collector_log::Record;
+using collector_log::Records;
+using collector_log::Rows;
+
+constexpr std::string_view kFormat = "llmprof log";
+
+bool recognises(std::string_view head) {
+  return head.starts_with(std::string_view(wire::kFileMagic, sizeof wire::kFileMagic));
+}
+
+template <size_t Size>
+std::string text_of(const char (&characters)[Size]) {
+  return to_printable({characters, strnlen(characters, Size)});
+}
+
+bool has_sane_sizes(const wire::FileHeader& header) {
+  return std::has_single_bit(header.chunk_bytes) &&
+         header.chunk_bytes >= wire::kSmallestChunkBytes &&
+         header.chunk_bytes <= wire::kLargestChunkBytes &&
+         header.header_bytes >= sizeof(wire::FileHeader) &&
+         header.header_bytes % wire::kRecordAlignment == 0 &&
+         header.header_bytes <= header.chunk_bytes / 2;
+}
+
+// What is wrong with the chunks of a file.
+struct ChunkDamage {
+  uint64_t headers = 0;
+  uint64_t stretches = 0;
+  uint64_t unfinished = 0;
+  bool cut_off = false;
+};
+
+class Log {
+ public:
+  Log(const std::filesystem::path& path, TraceBuilder& builder)
+      : file_(path.string()), builder_(builder) {}
+
+  Result<void> read(ByteStream& stream) {
+    if (auto begun = read_header(stream); !begun) return begun;
+    begin_capture();
+    Rows rows(builder_, process_);
+    if (auto done = read_chunks(stream, rows); !done) return done;
+    if (!stream.damage().empty()) damage_.cut_off = true;
+    report(rows.finish());
+    return {};
+  }
+
+ private:
+  // The header is the front of chunk 0, which stays in chunk_.
+  Result<void> read_header(ByteStream& stream) {
+    chunk_.resize(sizeof header_);
+    auto got = stream.read(chunk_);
+    if (!got) return fail_with(got.error().within(file_));
+    if (*got < sizeof header_) {
+      return fail_input(
+          fmt::format("{}: an llmprof log that is cut off within its header ({} of {} bytes): "
+                      "nothing of it can "
+                      "be read; copy the file again, or record again",
+                      file_, *got, sizeof header_));
+    }
+    std::memcpy(&header_, chunk_.data(), sizeof header_);
+    return judge_header();
+  }
+
+  Result<void> judge_header() {
+    header_intact_ = header_.checksum == wire::header_checksum(header_);
+    if (header_.byte_order == wire::kOtherByteOrderMark) {
+      return fail_input(fmt::format(
+          "{}: an llmprof log of a machine with the other byte order; analyse it on a machine of "
+          "that kind",
+          file_));
+    }
+    if (header_intact_ && header_.major_version != wire::kMajorVersion) {
+      return fail_input(fmt::format(
+          "{}: an llmprof log in version {}.{} of its format; this llmprof reads version {}: use "
+          "the llmprof that recorded it",
+          file_, header_.major_version, header_.minor_version, wire::kMajorVersion));
+    }
+    if (has_sane_sizes(header_)) return {};
+    if (header_intact_) {
+      return fail_input(
+          fmt::format("{}: an llmprof log with impossible sizes in its header (chunks "
+                      "of {} bytes); it was not written by llmprof",
+                      file_, header_.chunk_bytes));
+    }
+    header_.chunk_bytes = wire::kChunkBytes;
+    header_.header_bytes = sizeof header_;
+    return {};
+  }
+
+  void begin_capture() {
+    Capture capture;
+    capture.path = file_;
+    capture.format = kFormat;
+    capture.tool = "llmprof collector";
+    if (header_intact_) {
+      capture.tool_version = text_of(header_.collector_version);
+      capture.schema_version = fmt::format("{}.{}", header_.major_version, header_.minor_version);
+      capture.host = text_of(header_.host);
+      if (header_.wall_ns >= 0 && header_.monotonic_ns >= 0) {
+        capture.wall_clock_ns = header_.wall_ns - header_.monotonic_ns;
+      }
+    }
+    builder_.begin_capture(std::move(capture));
+    const uint64_t id = header_intact_ ? header_.process_id : 0;
+    process_ = builder_.process(id, id);
+    if (header_intact_) builder_.process_info(process_).name = text_of(header_.executable);
+  }
+
+  Result<void> read_chunks(ByteStream& stream, Rows& rows) {
+    size_t filled = chunk_.size();
+    chunk_.resize(header_.chunk_bytes);
+    for (uint64_t sequence = 0;; ++sequence) {
+      auto got = stream.read(std::span(chunk_).subspan(filled));
+      if (!got) return fail_with(got.error().within(file_));
+      filled += *got;
+      if (filled == 0) return {};
+      const size_t begin = sequence == 0 ? header_.header_bytes : 0;
+      read_chunk(std::span<const char>(chunk_).first(filled).subspan(std::min(begin, filled)),
+                 sequence, rows);
+      if (filled < chunk_.size()) {
+        damage_.cut_off = true;
+        return {};
+      }
+      filled = 0;
+    }
+  }
+
+  // A damaged header costs nothing but the thread's name: records carry checksums of their own.
+  void read_chunk(std::span<const char> bytes, uint64_t sequence, Rows& rows) {
+    wire::ChunkHeader header{};
+    if (bytes.size() < sizeof header) return;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    const bool intact = header.magic == wire::kChunkMagic && header.sequence == sequence &&
+                        header.checksum == wire::header_checksum(header);
+    rows.begin_chunk(intact ? header.thread : 0);
+    Records records(bytes.subspan(sizeof header), sequence);
+    Record record;
+    uint64_t found = 0;
+    for (; records.next(record); ++found) rows.add(record);
+    damage_.stretches += records.damaged();
+    if (records.unfinished()) ++damage_.unfinished;
+    // A process that is killed while it takes a chunk leaves it all zero.
+    const bool unused = header.magic == 0 && found == 0 && records.damaged() == 0;
+    if (!intact && !unused) ++damage_.headers;
+  }
+
+  void warn(std::string_view code, std::string_view message, uint64_t count) {
+    if (count > 0) {
+      builder_.diagnostics().warn(code, fmt::format("{}: {}", file_, message), count);
+    }
+  }
+  void info(std::string_view code, std::string_view message, uint64_t count) {
+    if (count > 0) {
+      builder_.diagnostics().info(code, fmt::format("{}: {}", file_, message), count);
+    }
+  }
+
+  void report(const Findings& findings) {
+    warn("collector_log_damaged_header",
+         "the log's header is damaged: its process, host and wall-clock time are unknown",
+         header_intact_ ? 0 : 1);
+    warn("collector_log_truncated",
+         "the log is cut off; what precedes the cut was read (copy the file again if this is a "
+         "copy)",
+         damage_.cut_off ? 1 : 0);
+    warn("collector_log_damaged_chunks",
+         "chunks with a damaged header; their records were read where their checksums are right",
+         damage_.headers);
+    warn("collector_log_damaged_records",
+         "stretches of damaged records, which are left out; those around them were read",
+         damage_.stretches);
+    warn("collector_log_dropped",
+         "records that the program could not write (disk full, size limit, or a signal handler "
+         "within an annotation)",
+         findings.dropped);
+    warn("collector_log_bad_values", "records with impossible values; left out",
+         findings.bad_values);
+    warn("collector_log_lost_names", "ranges and operators whose name or domain was lost",
+         findings.lost_names);
+    info("collector_log_unfinished", "records that were being written when the program ended",
+         damage_.unfinished);
+    info("collector_log_unknown_records",
+         "records of kinds that this llmprof does not know; a newer one reads them",
+         findings.unknown);
+    info("collector_log_cut_names",
+         fmt::format("names longer than {} bytes, cut there", wire::kLongestString),
+         findings.cut_names);
+    info("collector_log_open_ranges", "ranges that were never closed", findings.open_ranges);
+    info("collector_log_ends_without_start",
+         "ends of ranges whose start is not in this log (it may be in the parent process's)",
+         findings.ends_without_start);
+    info("collector_log_not_closed",
+         "the program did not close its log (it was killed, left by _exit, or still runs); what it "
+         "recorded until then is here",
+         findings.closed ? 0 : 1);
+    warn("collector_log_empty", "the log holds no records", findings.records == 0 ? 1 : 0);
+  }
+
+  std::string file_;
+  TraceBuilder& builder_;
+  wire::FileHeader header_{};
+  bool header_intact_ = false;
+  ProcessId process_;
+  std::vector<char> chunk_;
+  ChunkDamage damage_;
+};
+
+Result<void> read(const std::filesystem::path& path, TraceBuilder& builder) {
+  auto stream = open_byte_stream(path);
+  if (!stream) return fail_with(stream.error());
+  return Log(path, builder).read(**stream);
+}
+
+}  // namespace
+
+const Reader kCollectorLogReader = {kFormat, recognises, read};
+
+}  // namespace llmprof

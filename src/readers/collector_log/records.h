@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "wire/log_format.h"
+
+namespace llmprof::collector_log {
+
+struct Record {
+  wire::RecordType type = wire::RecordType::none;
+  std::span<const char> payload;
+
+  // False where the payload is too short for it. A longer one is of a newer collector, whose
+  // further fields are not read.
+  template <class Payload>
+  [[nodiscard]] bool get(Payload& to) const {
+    if (payload.size() < sizeof to) return false;
+    std::memcpy(&to, payload.data(), sizeof to);
+    return true;
+  }
+};
+
+// The records of one chunk, in order. What is damaged is stepped over, up to the next record whose
+// checksum is right.
+class Records {
+ public:
+  // `bytes` begin behind the chunk's header; `sequence` is the chunk's place in the file.
+  Records(std::span<const char> bytes, uint64_t sequence) : bytes_(bytes), sequence_(sequence) {}
+
+  // False at the end.
+  bool next(Record& record);
+
+  // Stretches of damaged bytes between or behind records.
+  [[nodiscard]] uint64_t damaged() const { return damaged_; }
+  // Bytes behind the last record, but no header: it was being written when the process ended.
+  [[nodiscard]] bool unfinished() const { return unfinished_; }
+
+ private:
+  [[nodiscard]] bool record_at(size_t place, Record& record) const;
+  [[nodiscard]] bool is_zero_from(size_t place) const;
+
+  std::span<const char> bytes_;
+  uint64_t sequence_;
+  size_t place_ = 0;
+  uint64_t damaged_ = 0;
+  bool unfinished_ = false;
+};
+
+}  // namespace llmprof::collector_log

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace llmprof::wire {
+
+// A 64-bit multiplicative mix folded to 32 bits, over whole words of 8 bytes (`size` is a multiple
+// of 8). What it must tell apart is a record that was written from one that was torn, overwritten
+// or cut off, and it does so on the writer's hot path: about 1 ns a word with plain instructions.
+// CRC-32C needs SSE 4.2 or the ARM CRC extension to be as fast, which the collector may not assume
+// of the machine it is loaded on; its guarantee for short bursts is not worth that here.
+inline uint32_t checksum(uint64_t seed, const void* data, size_t size) {
+  constexpr uint64_t kOdd = 0x9FB21C651E98DF25ULL;
+  constexpr unsigned kFold = 32;
+  uint64_t state = (seed + 1) * kOdd;
+  const auto* bytes = static_cast<const unsigned char*>(data);
+  for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes + i, sizeof word);
+    state = (state ^ word) * kOdd;
+    state ^= state >> kFold;
+  }
+  state *= kOdd;
+  return static_cast<uint32_t>(state >> kFold);
+}
+
+}  // namespace llmprof::wire

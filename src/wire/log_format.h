@@ -1,0 +1,223 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "wire/checksum.h"
+
+// The collector's log (.llmtrace), as docs/collector.md tells it: plain data in the writer's byte
+// order, no code of the C++ library needed.
+//
+//   file   = chunk 0, chunk 1, ...; all of FileHeader::chunk_bytes
+//   chunk  = ChunkHeader, record, record, ..., zeros     (chunk 0 has the FileHeader in front)
+//   record = RecordHeader, payload, zeros up to a multiple of 8
+//
+// One writer at a time fills a chunk. It writes a record's payload first and its header last, as
+// one 8-byte store: a header of 0 means that nothing follows yet.
+namespace llmprof::wire {
+
+inline constexpr char kFileMagic[8] = {'L', 'L', 'M', 'T', 'R', 'A', 'C', 'E'};
+inline constexpr uint32_t kByteOrderMark = 0x01020304;
+inline constexpr uint32_t kOtherByteOrderMark = 0x04030201;
+inline constexpr uint32_t kChunkMagic = 0x4B4E4843;  // "CHNK" on a little-endian machine
+
+// A reader refuses another major version; a higher minor one only adds record types, or fields at
+// the end of payloads.
+inline constexpr uint16_t kMajorVersion = 1;
+inline constexpr uint16_t kMinorVersion = 0;
+
+// The largest page of the machines we know (arm64): a chunk can be mapped by itself on all of them.
+inline constexpr uint32_t kChunkBytes = 64U << 10U;
+// What a reader accepts.
+inline constexpr uint32_t kSmallestChunkBytes = 1U << 10U;
+inline constexpr uint32_t kLargestChunkBytes = 16U << 20U;
+
+inline constexpr size_t kNameBytes = 64;
+
+struct FileHeader {
+  char magic[8];
+  uint32_t byte_order;
+  uint16_t major_version;
+  uint16_t minor_version;
+  uint32_t header_bytes;  // of this header, where chunk 0's ChunkHeader begins
+  uint32_t chunk_bytes;
+  uint64_t process_id;
+  uint64_t parent_process_id;
+  // Both clocks at one instant: CLOCK_MONOTONIC, which all times of the log are on, and Unix time.
+  int64_t monotonic_ns;
+  int64_t wall_ns;
+  char executable[kNameBytes];  // its file name alone: arguments and environment hold secrets
+  char host[kNameBytes];
+  char collector_version[16];
+  uint64_t reserved[6];
+  uint64_t checksum;  // of all before it
+};
+static_assert(sizeof(FileHeader) == 256);
+
+inline uint32_t header_checksum(const FileHeader& header) {
+  return checksum(0, &header, offsetof(FileHeader, checksum));
+}
+
+enum class ChunkKind : uint32_t {
+  control = 1,  // chunk 0: what concerns the whole process
+  strings = 2,  // definitions of strings
+  thread = 3,   // what threads recorded; begins with a ThreadInfo
+};
+
+struct ChunkHeader {
+  uint32_t magic;
+  ChunkKind kind;
+  uint64_t sequence;  // the chunk's place in the file, from 0
+  uint32_t thread;    // ThreadInfo::serial of its first writer, 0 where there is none
+  uint32_t reserved;
+  uint64_t checksum;  // of all before it
+};
+static_assert(sizeof(ChunkHeader) == 32);
+
+inline uint32_t header_checksum(const ChunkHeader& header) {
+  return checksum(header.sequence, &header, offsetof(ChunkHeader, checksum));
+}
+
+// Numbers are never given anew. A reader skips, and counts, what it does not know.
+enum class RecordType : uint16_t {
+  none = 0,  // nothing written here yet
+  string = 1,
+  thread_info = 2,
+  range_push = 3,
+  range_pop = 4,
+  range_start = 5,
+  range_end = 6,
+  mark = 7,
+  step = 8,
+  cpu_operator = 9,
+  dropped = 10,
+  clean_end = 11,
+  // 12 to 63: further annotations and facts about the process.
+  // 64 to 127: CUDA (kernels, memory operations, launches, graphs, counters, devices).
+  first_cuda = 64,
+  last_cuda = 127,
+};
+
+struct RecordHeader {
+  RecordType type;
+  uint16_t size;      // header and payload, a multiple of 8
+  uint32_t checksum;  // record_checksum()
+};
+static_assert(sizeof(RecordHeader) == sizeof(uint64_t));
+
+inline constexpr size_t kRecordAlignment = 8;
+constexpr size_t aligned(size_t bytes) {
+  return (bytes + kRecordAlignment - 1) / kRecordAlignment * kRecordAlignment;
+}
+
+// Covers type and size as well, and the chunk: a record that a damaged file system puts into
+// another chunk is not taken for one of its own.
+inline uint32_t record_checksum(uint64_t sequence, RecordType type, uint16_t size,
+                                const void* payload) {
+  constexpr unsigned kType = 48;
+  constexpr unsigned kSize = 32;
+  const uint64_t seed =
+      (uint64_t{static_cast<uint16_t>(type)} << kType) ^ (uint64_t{size} << kSize) ^ sequence;
+  return checksum(seed, payload, size - sizeof(RecordHeader));
+}
+
+using StringKey = uint32_t;  // of a string definition; 0 is none
+// Longer names are cut here, and Text::cut says so.
+inline constexpr size_t kLongestString = 16U << 10U;
+
+// RecordType::string; `length` bytes follow.
+struct Text {
+  StringKey key;
+  uint16_t length;
+  uint16_t cut;  // 1 where bytes were cut off
+};
+static_assert(sizeof(Text) == 8);
+
+// All records behind it, up to the chunk's end or the next one, are this thread's. It stands at the
+// front of every thread chunk, and where another thread goes on with the chunk of one that ended.
+struct ThreadInfo {
+  uint32_t serial;  // from 1, never given anew in a process, unlike the system's thread ids
+  uint32_t thread_id;
+  char name[16];
+};
+
+// Depth counts the open ranges of this thread and domain below it, so that push and pop find each
+// other although records between them are lost.
+struct RangePush {
+  int64_t time;
+  StringKey name;
+  StringKey domain;
+  uint32_t depth;
+  uint32_t reserved;
+};
+struct RangePop {
+  int64_t time;
+  StringKey domain;
+  uint32_t depth;
+};
+
+// Any thread may end a range that another started.
+struct RangeStart {
+  int64_t time;
+  uint64_t range;  // from 1, unique in the process
+  StringKey name;
+  StringKey domain;
+};
+struct RangeEnd {
+  int64_t time;
+  uint64_t range;
+};
+
+struct Mark {
+  int64_t time;
+  StringKey name;
+  StringKey domain;
+};
+
+enum class StepKind : uint32_t { prefill = 1, decode = 2, mixed = 3 };
+
+// What the innermost open range of this thread computes.
+struct Step {
+  int64_t time;
+  StepKind kind;
+  uint32_t batch;   // sequences
+  uint64_t tokens;  // over all sequences
+};
+
+struct CpuOperator {
+  int64_t start;
+  int64_t end;
+  uint64_t flops;  // 0: not told
+  uint64_t bytes;  // read and written; 0: not told
+  StringKey name;
+  uint32_t reserved;
+};
+
+// Records that could not be written so far. Written at the first, and whenever the count doubled.
+struct Dropped {
+  int64_t time;
+  uint64_t records;
+};
+
+// The process left by exit(): what it recorded is complete but for `dropped` records.
+struct CleanEnd {
+  int64_t time;
+  uint64_t dropped;
+};
+
+template <class Payload>
+constexpr uint16_t record_bytes() {
+  return sizeof(RecordHeader) + sizeof(Payload);
+}
+
+template <class... Payload>
+constexpr bool fit_the_alignment() {
+  return ((std::is_trivially_copyable_v<Payload> && sizeof(Payload) % kRecordAlignment == 0) &&
+          ...);
+}
+static_assert(fit_the_alignment<Text, ThreadInfo, RangePush, RangePop, RangeStart, RangeEnd, Mark,
+                                Step, CpuOperator, Dropped, CleanEnd>());
+static_assert(kLongestString + record_bytes<Text>() <= UINT16_MAX);
+
+}  // namespace llmprof::wire

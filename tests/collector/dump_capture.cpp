@@ -1,0 +1,70 @@
+// Prints what a capture holds as JSON, for tests in Python.
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "testing/read_capture.h"
+
+namespace llmprof {
+namespace {
+
+using nlohmann::json;
+
+json describe(const Trace& trace) {
+  const auto text = [&](StringId id) {
+    return id.valid() ? json(trace.strings[id]) : json(nullptr);
+  };
+  const Process& process = trace.processes.front();
+  json all = {{"format", trace.captures.front().format},
+              {"wall_clock_ns", trace.captures.front().wall_clock_ns.value_or(0)},
+              {"process", {{"pid", process.pid}, {"name", process.name}}}};
+  for (const char* list : {"threads", "ranges", "steps", "operators", "diagnostics"}) {
+    all[list] = json::array();
+  }
+  for (const Thread& thread : trace.threads) {
+    all["threads"].push_back({{"tid", thread.tid}, {"name", thread.name}});
+  }
+  const RangeTable& ranges = trace.ranges;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    all["ranges"].push_back({{"name", text(ranges.text[i])},
+                             {"domain", text(ranges.domain[i])},
+                             {"thread", ranges.thread[i].value},
+                             {"start", ranges.start[i]},
+                             {"end", ranges.end[i] == kOpenEnd ? json() : json(ranges.end[i])},
+                             {"kind", static_cast<int>(ranges.kind[i])}});
+  }
+  const StepTable& steps = trace.steps;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    all["steps"].push_back({{"time", steps.time[i]},
+                            {"kind", static_cast<int>(steps.kind[i])},
+                            {"batch", steps.batch[i]},
+                            {"tokens", steps.tokens[i]}});
+  }
+  const OperatorTable& operators = trace.operators;
+  for (size_t i = 0; i < operators.size(); ++i) {
+    json row = {{"name", text(operators.name[i])},
+                {"start", operators.start[i]},
+                {"end", operators.end[i]}};
+    if (!operators.flops.empty()) row["flops"] = operators.flops[i];
+    if (!operators.bytes.empty()) row["bytes"] = operators.bytes[i];
+    all["operators"].push_back(row);
+  }
+  for (const Diagnostic& item : trace.diagnostics.items()) {
+    all["diagnostics"].push_back({{"code", item.code}, {"count", item.count}});
+  }
+  return all;
+}
+
+int run(const char* path) {
+  const auto trace = testing::read_capture(path);
+  if (!trace) {
+    std::fprintf(stderr, "%s\n", trace.error().message.c_str());
+    return static_cast<int>(trace.error().kind);
+  }
+  std::puts(describe(*trace).dump().c_str());
+  return 0;
+}
+
+}  // namespace
+}  // namespace llmprof
+
+int main(int count, char** arguments) { return count == 2 ? llmprof::run(arguments[1]) : 2; }
