@@ -265,10 +265,10 @@ void add_findings(Profile& profile) {
   profile.findings = {
       {"decode is launch-bound", "the GPU waits 3.500 ms of 9.000 ms of wall for launches",
        "record the decode step in a CUDA graph (torch.compile mode=reduce-overhead)", "decode",
-       3500000, 875000, 3.5 / 9},
+       3500000, 7000000, "request", 875000, 3.5 / 9, false},
       {"matrix products are above their floor", "gemm takes 4.000 ms, its floor is 2.583 ms",
-       "try other tile shapes; check that weights are read once", "decode", 1416667, 354166.75,
-       1416667.0 / 9000000}};
+       "try other tile shapes; check that weights are read once", "decode", 1416667, 2833334,
+       "request", 354166.75, 1416667.0 / 9000000, false}};
   profile.roofline.missing = "ncu's metrics are not among the inputs";
 }
 
