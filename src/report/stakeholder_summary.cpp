@@ -256,9 +256,11 @@ void add_recommendations(const Reported& reported, Document& document) {
   }
   for (size_t i = 0; i < std::min(kShownRows, findings.size()); ++i) {
     const Finding& finding = findings[i];
-    table.rows.push_back({finding.title, finding.advice, finding.stage,
-                          finding.blind ? std::string(kMissing) : ms(finding.recoverable),
-                          percent(finding.share_of_wall)});
+    table.rows.push_back(
+        {finding.title, finding.advice,
+         finding.stage.empty() ? std::string(kMissing) : finding.stage,
+         finding.blind ? std::string(kMissing) : ms(finding.recoverable),
+         finding.stage.empty() ? std::string(kMissing) : percent(finding.share_of_wall)});
   }
   document.add(std::move(table));
   document.add(Paragraph{"Most to gain first. The gains overlap: they do not add up."});

@@ -166,9 +166,11 @@ void add_findings(const Reported& reported, Document& document) {
       number_column("recoverable (ms a token)")};
   for (size_t i = 0; i < findings.size(); ++i) {
     const Finding& finding = findings[i];
-    table.rows.push_back({std::to_string(i + 1), finding.title, finding.stage,
-                          finding.blind ? std::string(kMissing) : ms(finding.recoverable),
-                          percent(finding.share_of_wall), fine_ms(finding.per_token)});
+    table.rows.push_back(
+        {std::to_string(i + 1), finding.title, finding.stage,
+         finding.blind ? std::string(kMissing) : ms(finding.recoverable),
+         finding.stage.empty() ? std::string(kMissing) : percent(finding.share_of_wall),
+         fine_ms(finding.per_token)});
   }
   document.add(std::move(table));
   for (size_t i = 0; i < findings.size(); ++i) {
