@@ -291,7 +291,7 @@ void end_recording() {
   if (!lock_within_reason()) return;
   if (control.mapped() && control.fits(wire::record_bytes<wire::CleanEnd>())) {
     put(control, wire::RecordType::clean_end,
-        wire::CleanEnd{now_ns(), dropped.load(std::memory_order_relaxed)});
+        wire::CleanEnd{now_ns(), dropped.load(std::memory_order_relaxed), file.chunks()});
   }
   pthread_mutex_unlock(&lock);
 }
