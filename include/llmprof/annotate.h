@@ -6,9 +6,10 @@
  *
  * Nothing has to be linked (before glibc 2.34: -ldl). The functions work when the collector is in
  * the process or when the environment variable LLMPROF_COLLECTOR names its file; `llmprof run` sees
- * to that. Without it they do nothing, in about a nanosecond. They may be called from any thread,
- * never fail, never print to stdout. Where an NVTX tool (nsys, ncu) watches the program, it sees
- * the same ranges and marks in the NVTX domain "LLM".
+ * to that. Without it they do nothing, in about a nanosecond. They may be called from any thread
+ * (from a signal handler once the program has called one elsewhere: the first call loads the
+ * library), never fail, never print to stdout. Where an NVTX tool (nsys, ncu) watches the program,
+ * it sees the same ranges and marks in the NVTX domain "LLM".
  *
  * For C11 and later, C++11 and later; needs POSIX and the atomics of gcc or clang. */
 #ifndef LLMPROF_ANNOTATE_H

@@ -31,6 +31,7 @@ class LogFile {
   // In a forked child: the file is the parent's.
   void forget();
 
+  [[nodiscard]] uint64_t chunks() const { return chunks_; }
   [[nodiscard]] const char* path() const { return path_[0] != '\0' ? path_ : folder_; }
 
  private:

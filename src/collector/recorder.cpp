@@ -49,12 +49,23 @@ constinit std::atomic<uint32_t> log_number = 1;
 constinit pthread_key_t thread_end_key = 0;
 constinit bool thread_end_known = false;
 
+// For a thread that is busy (see Call): a signal handler of its own must not come to want it as
+// well. A thread that is cancelled ends after it, not within.
 class Locked {
  public:
-  Locked() { pthread_mutex_lock(&lock); }
-  ~Locked() { pthread_mutex_unlock(&lock); }
+  Locked() {
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
+    pthread_mutex_lock(&lock);
+  }
+  ~Locked() {
+    pthread_mutex_unlock(&lock);
+    pthread_setcancelstate(cancel_state_, nullptr);
+  }
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
+
+ private:
+  int cancel_state_ = 0;
 };
 
 // stderr gets one line a process, whatever goes wrong.
@@ -136,7 +147,8 @@ bool renew_chunk(ThreadState& thread) {
 
 void release_chunk(void* state) {
   auto& thread = *static_cast<ThreadState*>(state);
-  if (!thread.chunk.mapped()) return;
+  const Call call;
+  if (!call || !thread.chunk.mapped()) return;
   const Locked locked;
   if (released_count < kReleasedChunks && thread.chunk.fits(kWorthKeeping)) {
     released[released_count++] = thread.chunk;
@@ -166,8 +178,20 @@ wire::StringKey define_text(wire::StringKey key, const NameText& text) {
   return key;
 }
 
-void before_fork() { pthread_mutex_lock(&lock); }
-void after_fork_in_parent() { pthread_mutex_unlock(&lock); }
+constinit bool busy_before_fork = false;
+
+void before_fork() {
+  const bool busy = this_thread.busy;
+  this_thread.busy = true;
+  pthread_mutex_lock(&lock);
+  busy_before_fork = busy;
+}
+
+void after_fork_in_parent() {
+  const bool busy = busy_before_fork;
+  pthread_mutex_unlock(&lock);
+  this_thread.busy = busy;
+}
 
 // The child has this thread alone. Its mappings are the parent's log: it lets go of them and begins
 // its own with its first record.
@@ -184,6 +208,7 @@ void after_fork_in_child() {
   last_serial = 0;
   log_number.fetch_add(1, std::memory_order_relaxed);
   status.store(Status::fresh, std::memory_order_relaxed);
+  this_thread.busy = busy_before_fork;
 }
 
 bool lock_within_reason() {
@@ -262,10 +287,11 @@ void prepare_recording() {
 
 // Threads that still run go on recording: what they write stays readable.
 void end_recording() {
+  const Call call;
   if (!lock_within_reason()) return;
   if (control.mapped() && control.fits(wire::record_bytes<wire::CleanEnd>())) {
     put(control, wire::RecordType::clean_end,
-        wire::CleanEnd{now_ns(), dropped.load(std::memory_order_relaxed)});
+        wire::CleanEnd{now_ns(), dropped.load(std::memory_order_relaxed), file.chunks()});
   }
   pthread_mutex_unlock(&lock);
 }

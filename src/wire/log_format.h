@@ -204,6 +204,7 @@ struct Dropped {
 struct CleanEnd {
   int64_t time;
   uint64_t dropped;
+  uint64_t chunks;  // of the file then; threads that still ran may have added some
 };
 
 template <class Payload>

@@ -24,6 +24,7 @@ TEST(LogFormat, LayoutStaysAsItIs) {
   EXPECT_EQ(record_bytes<Mark>(), 24);
   EXPECT_EQ(record_bytes<Step>(), 32);
   EXPECT_EQ(record_bytes<CpuOperator>(), 48);
+  EXPECT_EQ(record_bytes<CleanEnd>(), 32);
   EXPECT_EQ(static_cast<int>(RecordType::clean_end), 11);
 }
 

@@ -169,6 +169,7 @@ static void annotate_in_handler(int signal_number) {
 static void signals(void) {
   const struct sigaction action = {.sa_handler = annotate_in_handler};
   sigaction(SIGALRM, &action, 0);
+  llmprof_mark("loaded");
   ualarm(50, 50);
   while (handled < 200) {
     llmprof_range_push("interrupted");

@@ -172,7 +172,7 @@ class Annotated(CollectedCase):
         self.run_program("signals")
         log = self.only_log()
         self.assertLessEqual(set(codes(log)), {"collector_log_dropped"})
-        self.assertLessEqual(set(names(log)), {"interrupted", "in handler"})
+        self.assertLessEqual(set(names(log)), {"loaded", "interrupted", "in handler"})
 
     def check_stopped(self, done, words):
         self.assertEqual(done.stdout, "still here\n")

@@ -135,6 +135,7 @@ class Log {
       if (!got) return fail_with(got.error().within(file_));
       filled += *got;
       if (filled == 0) return {};
+      ++chunks_;
       const size_t begin = sequence == 0 ? header_.header_bytes : 0;
       read_chunk(std::span<const char>(chunk_).first(filled).subspan(std::min(begin, filled)),
                  sequence, rows);
@@ -183,7 +184,7 @@ class Log {
     warn("collector_log_truncated",
          "the log is cut off; what precedes the cut was read (copy the file again if this is a "
          "copy)",
-         damage_.cut_off ? 1 : 0);
+         damage_.cut_off || chunks_ < findings.chunks_when_closed ? 1 : 0);
     warn("collector_log_damaged_chunks",
          "chunks with a damaged header; their records were read where their checksums are right",
          damage_.headers);
@@ -214,7 +215,7 @@ class Log {
          "the program did not close its log (it was killed, left by _exit, or still runs); what it "
          "recorded until then is here",
          findings.closed ? 0 : 1);
-    warn("collector_log_empty", "the log holds no records", findings.records == 0 ? 1 : 0);
+    warn("collector_log_empty", "the log holds no annotations", findings.rows == 0 ? 1 : 0);
   }
 
   std::string file_;
@@ -223,6 +224,7 @@ class Log {
   bool header_intact_ = false;
   ProcessId process_;
   std::vector<char> chunk_;
+  uint64_t chunks_ = 0;  // read
   ChunkDamage damage_;
 };
 

@@ -50,6 +50,7 @@ Rows::Rows(TraceBuilder& builder, ProcessId process)
     : builder_(builder),
       process_(process),
       first_range_(builder.trace().ranges.size()),
+      first_step_(builder.trace().steps.size()),
       first_operator_(builder.trace().operators.size()) {}
 
 template <class Payload>
@@ -60,7 +61,6 @@ bool Rows::take(const Record& record, Payload& payload) {
 }
 
 void Rows::add(const Record& record) {
-  ++findings_.records;
   switch (record.type) {
     case wire::RecordType::string:
       return add_text(record);
@@ -220,6 +220,7 @@ void Rows::add_clean_end(const Record& record) {
   wire::CleanEnd end{};
   if (!take(record, end)) return;
   findings_.closed = true;
+  findings_.chunks_when_closed = end.chunks;
   findings_.dropped = std::max(findings_.dropped, end.dropped);
 }
 
@@ -250,6 +251,9 @@ void Rows::name_rows() {
 const Findings& Rows::finish() {
   end_started_ranges();
   name_rows();
+  const Trace& trace = builder_.trace();
+  findings_.rows = trace.ranges.size() - first_range_ + trace.operators.size() - first_operator_ +
+                   trace.steps.size() - first_step_;
   return findings_;
 }
 

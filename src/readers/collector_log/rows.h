@@ -12,7 +12,7 @@ namespace llmprof::collector_log {
 
 // What the records of a log said about the log itself, and what was wrong with them.
 struct Findings {
-  uint64_t records = 0;
+  uint64_t rows = 0;
   uint64_t unknown = 0;
   uint64_t bad_values = 0;
   uint64_t dropped = 0;
@@ -21,6 +21,7 @@ struct Findings {
   uint64_t open_ranges = 0;
   uint64_t ends_without_start = 0;
   bool closed = false;
+  uint64_t chunks_when_closed = 0;
 };
 
 // Turns the records of one process, in the order of the file, into rows of the trace.
@@ -80,6 +81,7 @@ class Rows {
   uint32_t serial_ = 0;
   ThreadId thread_;
   size_t first_range_;
+  size_t first_step_;
   size_t first_operator_;
   std::unordered_map<wire::StringKey, StringId> texts_;
   std::unordered_map<Nesting, std::vector<size_t>, NestingHash> open_;  // rows, by depth
