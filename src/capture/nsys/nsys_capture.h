@@ -1,0 +1,50 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "capture/capture_result.h"
+#include "capture/probes/ensure.h"
+#include "capture/workload_command.h"
+
+namespace llmprof {
+
+// conf/profiling/nsys/*.yaml
+struct NsysOptions {
+  std::vector<std::string> trace = {"cuda", "nvtx", "osrt"};
+  std::string sample = "none";  // as nsys takes it: none, cpu, process-tree
+  // Capture all and slice offline is the safe default; gated captures that never start leave
+  // nothing at all.
+  bool gating_nvtx = false;
+  std::string capture_range = "none";           // none, nvtx, cudaProfilerApi; nvtx when gated
+  std::string capture_range_end = "stop";       // stop, stop-shutdown, repeat[:N], ...
+  std::string nvtx_capture = "decode_all@LLM";  // Range@Domain
+  std::string cuda_graph_trace = "node";        // node, graph
+  bool trace_fork_before_exec = true;
+  std::vector<std::string> extra_arguments;
+};
+
+struct NsysRequest {
+  NsysOptions options;
+  WorkloadCommand workload;
+  std::filesystem::path bundle;  // files go to bundle/nsys
+  CaptureLimits limits;
+  std::vector<std::pair<std::string, std::string>> environment;  // for the workload alone
+};
+
+// `nsys profile ... -o OUTPUT` in front of the workload's argv. `trace` is the rung of the retry
+// ladder in use.
+std::vector<std::string> build_nsys_cmd(const InstalledTool& nsys, const NsysOptions& options,
+                                        const std::vector<std::string>& trace,
+                                        const std::filesystem::path& output,
+                                        const std::vector<std::string>& work_argv);
+
+CapturePlan plan_nsys(const InstalledTool& nsys, const NsysRequest& request);
+
+// Profiles, rescues a stream that was not imported, exports SQLite (run.sqlite) and the statistics
+// (summary_<report>.csv). Climbs down the ladder (all kinds as configured; cuda,nvtx; cuda) where
+// nsys itself fails. Says what an empty report means.
+CaptureResult capture_with_nsys(const InstalledTool& nsys, const NsysRequest& request);
+
+}  // namespace llmprof
