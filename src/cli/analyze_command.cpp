@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <memory>
@@ -21,10 +20,6 @@ struct Arguments {
   bool json = false;
 };
 
-void show_progress(std::string_view what) {
-  if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "llmprof: {}\n", what);
-}
-
 int run(const Arguments& arguments) {
   const auto analysis = analyze(arguments.options, kVersion, show_progress);
   if (!analysis) return complain(analysis.error());
@@ -35,10 +30,7 @@ int run(const Arguments& arguments) {
     fmt::print("{}\n", to_terminal(kernel_overview(analysis->profile, rows)));
     fmt::print("Written: {} ({})\n", analysis->folder.string(), fmt::join(analysis->files, ", "));
   }
-  // A full disk or a closed pipe behind stdout is the user's to know.
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    return complain({ErrorKind::tool, "cannot write to standard output"});
-  }
+  if (const int trouble = finish_output(); trouble != 0) return trouble;
   return analysis->incomplete ? complain(*analysis->incomplete) : 0;
 }
 

@@ -37,8 +37,8 @@ LIBRARIES = {
     "CLI/": "cli",
 }
 
-# Who else may: profile.json is written with the library that reads configuration.
-ALSO = {("nlohmann/", "report")}
+# Who else may: profile.json and env.json are written with the library that reads configuration.
+ALSO = {("nlohmann/", "report"), ("nlohmann/", "session")}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

@@ -10,7 +10,7 @@ namespace llmprof {
 Result<void> write_provenance(const RunRequest& request, const Artifacts& bundle);
 
 // The contents.
-std::string environment_record(std::string_view version);    // JSON
-std::string inputs_record(const RunRequest& request);        // YAML
+std::string environment_record(std::string_view version);  // JSON
+std::string inputs_record(const RunRequest& request);      // YAML
 
 }  // namespace llmprof

@@ -39,6 +39,10 @@ CaptureResult run_collector(const RunRequest& request, const Artifacts& bundle);
 // The workload's own torch.profiler pass, torch/trace.json.gz.
 CaptureResult run_torch(const RunRequest& request, const Artifacts& bundle);
 
+// What nsys and ncu are asked for.
+NsysRequest nsys_request(const RunRequest& request, const Artifacts& bundle);
+NcuRequest ncu_request(const RunRequest& request, const Artifacts& bundle);
+
 // What these would run, for the plan.
 CapturePlan plan_control(const RunRequest& request, const Artifacts& bundle);
 CapturePlan plan_collector(const RunRequest& request, const Artifacts& bundle);

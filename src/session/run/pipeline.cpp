@@ -15,7 +15,9 @@ namespace {
 class Pipeline {
  public:
   Pipeline(const RunRequest& request, Artifacts bundle, const Progress& progress)
-      : request_(request), options_(request.options), bundle_(std::move(bundle)),
+      : request_(request),
+        options_(request.options),
+        bundle_(std::move(bundle)),
         progress_(progress) {}
 
   RunOutcome run() {
@@ -106,9 +108,10 @@ class Pipeline {
     auto analysis = analyze(wanted, request_.version, progress_);
     if (analysis) {
       outcome_.analysis = std::move(*analysis);
+      outcome_.not_analysed.reset();
       return true;
     }
-    analysis_error_ = analysis.error();
+    outcome_.not_analysed = analysis.error();
     return false;
   }
 
@@ -119,7 +122,6 @@ class Pipeline {
   std::optional<std::chrono::milliseconds> control_time_;
   Diagnostics notes_;
   RunOutcome outcome_;
-  std::optional<Error> analysis_error_;
 };
 
 }  // namespace

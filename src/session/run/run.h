@@ -27,7 +27,8 @@ struct RunRequest {
 
 struct RunOutcome {
   std::filesystem::path folder;
-  std::optional<Analysis> analysis;  // none: nothing could be analysed, `failures` say why
+  std::optional<Analysis> analysis;   // of what was captured
+  std::optional<Error> not_analysed;  // why there is none
   std::vector<CaptureFailure> failures;
 };
 

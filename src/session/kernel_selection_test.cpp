@@ -1,0 +1,83 @@
+#include "session/kernel_selection.h"
+
+#include <gtest/gtest.h>
+
+#include "testing/hand_made_trace.h"
+
+namespace llmprof {
+namespace {
+
+using testing::HandMadeTrace;
+
+AnalysisRules shipped_rules() {
+  const auto conf = ConfFiles::open({});
+  return {*KernelRules::load(*conf), *StageRules::load(*conf), *GpuSpecs::load(*conf)};
+}
+
+// A prefill and a decode of `steps` steps from `start`; `long` and `short` run in both, `rare`
+// before them, outside.
+void add_request(HandMadeTrace& trace, Nanoseconds start, int steps) {
+  trace.range("prefill", start, start + 1000, RangeKind::push_pop, {}, "LLM");
+  trace.kernel("long", start + 10, start + 20, start + 520);
+  trace.kernel("short", start + 30, start + 530, start + 630);
+  const Nanoseconds decode = start + 1000;
+  trace.range("decode_all", decode, decode + 1000 * steps, RangeKind::push_pop, {}, "LLM");
+  for (int step = 0; step < steps; ++step) {
+    const Nanoseconds at = decode + 1000 * step;
+    trace.range("decode_step", at, at + 1000, RangeKind::push_pop, {}, "LLM");
+    trace.kernel("long", at + 10, at + 20, at + 420);
+    trace.kernel("long", at + 30, at + 430, at + 830, {.grid = {2, 1, 1}});
+    trace.kernel("short", at + 40, at + 840, at + 940);
+  }
+}
+
+const ChosenKernel* find(const std::vector<ChosenKernel>& chosen, std::string_view name,
+                         std::string_view stage) {
+  for (const ChosenKernel& kernel : chosen) {
+    if (kernel.name == name && kernel.stage == stage) return &kernel;
+  }
+  return nullptr;
+}
+
+TEST(SelectTopKernels, TheLongestOncePerStageWithLaunchesAndShapes) {
+  HandMadeTrace made;
+  made.kernel("rare", 0, 1, 5);
+  made.kernel("long", 6, 7, 8);
+  add_request(made, 100, 3);
+  Trace trace = made.freeze();
+  const auto profile = analyse(trace, shipped_rules(), {});
+  ASSERT_TRUE(profile) << profile.error().message;
+
+  const auto chosen = select_top_kernels(*profile, 2);
+  ASSERT_EQ(chosen.size(), 4);
+  const ChosenKernel* prefill = find(chosen, "long", "prefill");
+  ASSERT_NE(prefill, nullptr);
+  EXPECT_EQ(prefill->range, "LLM@prefill");
+  EXPECT_EQ(prefill->launches, 1);
+  EXPECT_EQ(prefill->launches_before, 1);
+  EXPECT_EQ(prefill->distinct_shapes, 1);
+  const ChosenKernel* decode = find(chosen, "long", "decode");
+  ASSERT_NE(decode, nullptr);
+  EXPECT_EQ(decode->range, "LLM@decode_all");
+  EXPECT_EQ(decode->launches, 6);
+  EXPECT_EQ(decode->launches_before, 2);  // one outside, one in the prefill
+  EXPECT_EQ(decode->distinct_shapes, 2);
+  EXPECT_EQ(find(chosen, "rare", ""), nullptr) << "third by total time";
+}
+
+TEST(SelectTopKernels, OutsideOfStagesAKernelHasNoRange) {
+  HandMadeTrace made;
+  made.kernel("alone", 0, 1, 1001);
+  Trace trace = made.freeze();
+  const auto profile = analyse(trace, shipped_rules(), {});
+  ASSERT_TRUE(profile);
+  const auto chosen = select_top_kernels(*profile, 5);
+  ASSERT_EQ(chosen.size(), 1);
+  EXPECT_EQ(chosen[0].name, "alone");
+  EXPECT_EQ(chosen[0].stage, "");
+  EXPECT_EQ(chosen[0].range, "");
+  EXPECT_EQ(chosen[0].launches, 1);
+}
+
+}  // namespace
+}  // namespace llmprof

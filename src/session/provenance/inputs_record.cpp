@@ -1,0 +1,142 @@
+#include <algorithm>
+#include <chrono>
+
+#include "capture/process.h"
+#include "config/compose.h"
+#include "session/provenance/provenance.h"
+
+namespace llmprof {
+namespace fs = std::filesystem;
+namespace {
+
+// A map of a record, filled member by member. What is not known is null.
+class MapNode {
+ public:
+  MapNode() { node_.kind = ConfigNode::Kind::map; }
+
+  void add(std::string key, ConfigNode value) {
+    node_.keys.push_back(std::move(key));
+    node_.children.push_back(std::move(value));
+  }
+  void add(std::string key, const std::string& text) {
+    ConfigNode value;
+    if (!text.empty()) {
+      value.kind = ConfigNode::Kind::scalar;
+      value.text = text;
+    }
+    add(std::move(key), std::move(value));
+  }
+  void add(std::string key, const std::optional<uint64_t>& number) {
+    add(std::move(key), number ? std::to_string(*number) : std::string());
+  }
+  void add(std::string key, const std::vector<std::string>& texts) {
+    ConfigNode list;
+    list.kind = ConfigNode::Kind::list;
+    for (const std::string& text : texts) {
+      ConfigNode item;
+      item.kind = ConfigNode::Kind::scalar;
+      item.text = text;
+      list.children.push_back(std::move(item));
+    }
+    add(std::move(key), std::move(list));
+  }
+
+  ConfigNode take() { return std::move(node_); }
+
+ private:
+  ConfigNode node_;
+};
+
+// As sha256sum prints it; empty where it cannot.
+std::string sha256(const fs::path& file) {
+  constexpr auto kPatience = std::chrono::minutes(1);
+  constexpr size_t kHexDigits = 64;
+  Command command;
+  command.argv = {"sha256sum", "--", file.string()};
+  command.timeout = kPatience;
+  const auto result = run_process(command);
+  if (!result || !result->succeeded()) return {};
+  const size_t at = result->output_tail.starts_with('\\') ? 1 : 0;  // of names that were escaped
+  return result->output_tail.substr(at, kHexDigits);
+}
+
+// What the outcome depends on and a later reader cannot see: the program and its files as they
+// were.
+std::vector<fs::path> files_of(const RunOptions& options) {
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  const auto add = [&](const fs::path& path) {
+    if (!path.empty() && fs::is_regular_file(path, ignored) &&
+        std::find(files.begin(), files.end(), path) == files.end()) {
+      files.push_back(path);
+    }
+  };
+  for (const std::string& argument : options.workload.argv) add(argument);
+  if (options.facts.inputs_manifest) add(*options.facts.inputs_manifest);
+  if (!options.model.path.empty()) add(fs::path(options.model.path) / "config.json");
+  return files;
+}
+
+ConfigNode hashes(const RunOptions& options) {
+  MapNode map;
+  for (const fs::path& file : files_of(options)) map.add(file.string(), "sha256:" + sha256(file));
+  return map.take();
+}
+
+ConfigNode model_record(const RunRequest& request) {
+  const ModelChoice& model = request.options.model;
+  MapNode map;
+  map.add("target", model.target);
+  map.add("name", model.name);
+  map.add("variant", model.variant);
+  map.add("params", model.params);
+  map.add("dtype", model.dtype);
+  map.add("weights", model.weights);
+  map.add("source", model.path.empty() ? model.target : model.path);
+  const ConfigNode* section = request.config.tree.root.find("model");
+  const ConfigNode* config = section == nullptr ? nullptr : section->find("config");
+  map.add("config", config == nullptr ? ConfigNode{} : *config);
+  return map.take();
+}
+
+ConfigNode workload_record(const RunOptions& options) {
+  const WorkloadFacts& facts = options.facts;
+  MapNode map;
+  map.add("name", facts.name);
+  map.add("command", options.workload.argv);
+  map.add("prompt_tokens", facts.prompt_tokens);
+  map.add("new_tokens", facts.new_tokens);
+  map.add("batch", facts.batch);
+  map.add("requests", facts.requests);
+  map.add("seed", facts.seed);
+  return map.take();
+}
+
+ConfigNode prompts_record(const RunOptions& options) {
+  const auto& manifest = options.facts.inputs_manifest;
+  MapNode map;
+  map.add("manifest", manifest ? manifest->string() : std::string());
+  // The program behind `--` has prompts of its own, or none.
+  const bool ours = options.facts.prompt_tokens.has_value();
+  map.add("prompts", manifest ? std::string("manifest") : std::string(ours ? "synthetic" : ""));
+  map.add("hashes", hashes(options));
+  return map.take();
+}
+
+}  // namespace
+
+std::string inputs_record(const RunRequest& request) {
+  MapNode record;
+  record.add("model", model_record(request));
+  record.add("workload", workload_record(request.options));
+  record.add("inputs", prompts_record(request.options));
+  return to_yaml(record.take());
+}
+
+Result<void> write_provenance(const RunRequest& request, const Artifacts& bundle) {
+  if (auto done = bundle.write_config(to_yaml(request.config.tree.root)); !done) return done;
+  if (auto done = bundle.write_inputs(inputs_record(request)); !done) return done;
+  return bundle.write_env(environment_record(request.version));
+}
+
+}  // namespace llmprof

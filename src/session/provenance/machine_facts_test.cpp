@@ -1,0 +1,44 @@
+#include "session/provenance/machine_facts.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace llmprof {
+namespace {
+
+TEST(MachineFacts, OnlyVariablesOnTheListAreRecorded) {
+  EXPECT_TRUE(is_recorded_variable("CUDA_VISIBLE_DEVICES"));
+  EXPECT_FALSE(is_recorded_variable("HF_TOKEN"));
+  EXPECT_FALSE(is_recorded_variable("AWS_SECRET_ACCESS_KEY"));
+  EXPECT_FALSE(is_recorded_variable("CUDA_VISIBLE_DEVICES_TOKEN"));
+  EXPECT_FALSE(is_recorded_variable(""));
+
+  ASSERT_EQ(setenv("OMP_NUM_THREADS", "3", 1), 0);
+  ASSERT_EQ(setenv("LLMPROF_TEST_SECRET", "hunter2", 1), 0);
+  bool threads = false;
+  for (const auto& [name, value] : machine_facts().environment) {
+    EXPECT_NE(value, "hunter2") << name;
+    threads = threads || (name == "OMP_NUM_THREADS" && value == "3");
+  }
+  EXPECT_TRUE(threads);
+}
+
+TEST(MachineFacts, NamesOfProcessors) {
+  EXPECT_EQ(cpu_name("processor\t: 0\nmodel name\t: Intel(R) Xeon(R) Platinum 8480C\n"),
+            "Intel(R) Xeon(R) Platinum 8480C");
+  EXPECT_EQ(cpu_name("processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n"),
+            "Neoverse-N1");
+  EXPECT_EQ(cpu_name("CPU implementer\t: 0x61\nCPU part\t: 0xd0c\n"), "");
+  EXPECT_EQ(cpu_name(""), "");
+}
+
+TEST(MachineFacts, ThisMachineHasACpuMemoryAndAnOperatingSystem) {
+  const MachineFacts facts = machine_facts();
+  EXPECT_GT(facts.cpu_count, 0U);
+  EXPECT_GT(facts.memory_bytes, uint64_t{1} << 28U);
+  EXPECT_NE(facts.kernel.find("Linux"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace llmprof

@@ -1,0 +1,51 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "capture/shell_word.h"
+#include "session/run/request.h"
+
+namespace llmprof {
+namespace {
+
+std::string command_line(const PlannedCommand& command) {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : command.environment) {
+    words.push_back(name + "=" + shell_word(value));
+  }
+  for (const std::string& argument : command.argv) words.push_back(shell_word(argument));
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+std::string duration_text(std::chrono::seconds time) {
+  constexpr std::chrono::seconds kLong = std::chrono::minutes(2);
+  if (time < kLong) return fmt::format("about {} s", time.count());
+  return fmt::format("about {} min",
+                     std::chrono::duration_cast<std::chrono::minutes>(time).count());
+}
+
+}  // namespace
+
+std::string describe_plan(const RunRequest& request, const std::vector<CapturePlan>& plans) {
+  const RunOptions& options = request.options;
+  std::string text = fmt::format("Bundle: {}\n", options.run_folder.empty()
+                                                     ? (options.stage2_folder / "<run id>").string()
+                                                     : options.run_folder.string());
+  std::chrono::seconds total{0};
+  bool all_known = true;
+  for (const CapturePlan& plan : plans) {
+    text += fmt::format("\n{}{}\n", plan.backend,
+                        plan.estimate ? " (" + duration_text(*plan.estimate) + ")" : "");
+    for (const std::string& note : plan.notes) text += "  # " + note + "\n";
+    for (const PlannedCommand& command : plan.commands) {
+      text += fmt::format("  {}: {}\n", command.name, command_line(command));
+    }
+    for (const auto& file : plan.files) text += fmt::format("  -> {}\n", file.string());
+    if (plan.estimate) total += *plan.estimate;
+    all_known = all_known && plan.estimate.has_value();
+  }
+  text += fmt::format("\nEstimated time: {}{}\n", duration_text(total),
+                      all_known ? "" : " and what cannot be told before the control run");
+  return text;
+}
+
+}  // namespace llmprof

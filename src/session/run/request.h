@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "session/run/run.h"
+
+namespace llmprof {
+
+// What the user typed.
+struct RunArguments {
+  std::vector<std::string> overrides;  // "run.mode=light", "model=llm/alt", ...
+  std::vector<std::string> program;    // behind `--`; empty: the configured workload
+  std::optional<std::filesystem::path> out;
+  std::optional<std::filesystem::path> config_folder;
+  bool force = false;
+};
+
+// Composes the configuration and checks all of it, before anything runs.
+Result<RunRequest> make_run_request(const RunArguments& arguments, std::string_view version,
+                                    const std::atomic<bool>* stop);
+
+// The plan for people: every command line ready to paste, the files expected, the time.
+std::string describe_plan(const RunRequest& request, const std::vector<CapturePlan>& plans);
+
+}  // namespace llmprof

@@ -1,0 +1,28 @@
+#include "session/run/passes.h"
+
+namespace llmprof {
+
+NsysRequest nsys_request(const RunRequest& request, const Artifacts& bundle) {
+  NsysRequest wanted;
+  wanted.options = request.options.nsys;
+  wanted.workload = request.options.workload;
+  wanted.bundle = bundle.root();
+  wanted.limits = pass_limits(request);
+  // Our own log of the same process, beside nsys's view of the same ranges.
+  wanted.environment = pass_environment(request, bundle.path("nsys/metrics.json"),
+                                        Recording::annotations, bundle.path("nsys/annotations"));
+  return wanted;
+}
+
+NcuRequest ncu_request(const RunRequest& request, const Artifacts& bundle) {
+  NcuRequest wanted;
+  wanted.options = request.options.ncu;
+  wanted.workload = request.options.workload;
+  wanted.bundle = bundle.root();
+  wanted.limits = pass_limits(request);
+  wanted.environment =
+      pass_environment(request, bundle.path("ncu/metrics.json"), Recording::annotations);
+  return wanted;
+}
+
+}  // namespace llmprof
