@@ -18,5 +18,6 @@ int complain(const Error& error);
 
 // Each adds a command to the program; its callback stores the exit code.
 void add_analyze_command(CLI::App& program, int& exit_code);
+void add_doctor_command(CLI::App& program, int& exit_code);
 
 }  // namespace llmprof

@@ -29,6 +29,7 @@ int run(int argc, char** argv) {
       "or nothing to analyse; 4 a tool is missing or failed.");
   int code = 0;
   add_analyze_command(program, code);
+  add_doctor_command(program, code);
   program.add_subcommand("version", "Print the version")->callback([] {
     fmt::print("llmprof {}\n", kVersion);
   });
