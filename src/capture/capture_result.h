@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -32,6 +34,16 @@ struct CommandRecord {
   std::string name;
   std::vector<std::string> argv;
   ProcessResult result;
+  std::filesystem::path log;
+  bool asked_to_stop = false;  // a server after its client: then it may end as it likes
+  // What went wrong around it: a server's client failed, its row could not be written.
+  std::optional<Error> trouble;
+
+  // By itself, as it was meant to.
+  [[nodiscard]] bool ended_well() const {
+    if (!asked_to_stop) return result.succeeded();
+    return result.end == ProcessEnd::exited || result.end == ProcessEnd::signalled;
+  }
 };
 
 // What a backend did. A failure never takes away the files that there are.

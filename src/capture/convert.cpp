@@ -14,7 +14,6 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "capture/convert_advice.h"
-#include "capture/process.h"
 
 namespace llmprof {
 namespace {
@@ -176,7 +175,20 @@ class Conversion {
     command.timeout = options_.timeout;
     command.grace = options_.grace;
     command.stop = options_.stop;
+    if (options_.run) return options_.run(step_of(tool), std::move(command));
     return run_process(command);
+  }
+
+  static std::string_view step_of(Tool tool) {
+    switch (tool) {
+      case Tool::qdstrm_importer:
+        return "import";
+      case Tool::nsys:
+        return "export";
+      case Tool::ncu:
+        return "raw";
+    }
+    return {};
   }
 
   const path& report_;
@@ -213,6 +225,36 @@ Result<path> settle(const path& made, const path& folder, const path& stem,
                                            folder.string(), stem.string()));
 }
 
+// The report's first bytes, or why no tool could read it.
+Result<std::string> head_of_report(const path& report, ReportKind kind) {
+  std::error_code status;
+  const auto size = std::filesystem::file_size(report, status);
+  if (status) return fail_with(system_error(ErrorKind::input, report, status.value()));
+  if (size == 0) {
+    return fail_input(fmt::format("{}: an empty file; the capture did not finish, so capture again",
+                                  report.string()));
+  }
+  std::string head = file_part(report, 0, kHeadBytes);
+  if (head.empty()) return fail_with(system_error(ErrorKind::input, report, EACCES));
+  if (head.starts_with(kGzipMagic)) {
+    return fail_input(fmt::format("{}: {}, compressed with gzip; decompress it first (gunzip)",
+                                  report.string(), report_name(kind)));
+  }
+  return head;
+}
+
+const char* name_for_tools(ReportKind kind) {
+  switch (kind) {
+    case ReportKind::ncu_report:
+      return "input.ncu-rep";
+    case ReportKind::nsys_stream:
+      return "input.qdstrm";
+    case ReportKind::nsys_report:
+      return "input.nsys-rep";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::optional<ReportKind> report_kind(const path& file, std::string_view head) {
@@ -232,36 +274,22 @@ std::optional<ReportKind> report_kind(const path& file, std::string_view head) {
 
 Result<path> convert_report(const path& report, ReportKind kind, const path& output_folder,
                             const ConversionOptions& options) {
-  std::error_code status;
-  const auto size = std::filesystem::file_size(report, status);
-  if (status) return fail_with(system_error(ErrorKind::input, report, status.value()));
-  if (size == 0) {
-    return fail_input(fmt::format("{}: an empty file; the capture did not finish, so capture again",
-                                  report.string()));
-  }
-  const std::string head = file_part(report, 0, kHeadBytes);
-  if (head.empty()) return fail_with(system_error(ErrorKind::input, report, EACCES));
-  if (head.starts_with(kGzipMagic)) {
-    return fail_input(fmt::format("{}: {}, compressed with gzip; decompress it first (gunzip)",
-                                  report.string(), report_name(kind)));
-  }
-
+  const auto head = head_of_report(report, kind);
+  if (!head) return fail_with(head.error());
   const Tool tool = kind == ReportKind::ncu_report ? Tool::ncu : Tool::nsys;
   std::vector<path> importers;
   if (kind == ReportKind::nsys_stream) {
-    auto found = find_or_refuse(Tool::qdstrm_importer, report, kind, options, head);
+    auto found = find_or_refuse(Tool::qdstrm_importer, report, kind, options, *head);
     if (!found) return fail_with(found.error());
     importers = std::move(*found);
   }
-  const auto installations = find_or_refuse(tool, report, kind, options, head);
+  const auto installations = find_or_refuse(tool, report, kind, options, *head);
   if (!installations) return fail_with(installations.error());
 
   const auto work = WorkFolder::make(output_folder);
   if (!work) return fail_with(work.error());
   const Conversion conversion(report, kind, options, *work);
-  const char* name = kind == ReportKind::ncu_report    ? "input.ncu-rep"
-                     : kind == ReportKind::nsys_stream ? "input.qdstrm"
-                                                       : "input.nsys-rep";
+  const char* name = name_for_tools(kind);
   if (auto placed = conversion.place_report(name); !placed) return fail_with(placed.error());
   if (kind == ReportKind::ncu_report) {
     const auto made = conversion.print_raw_page(*installations);
@@ -276,6 +304,24 @@ Result<path> convert_report(const path& report, ReportKind kind, const path& out
   const auto made = conversion.export_sqlite(*installations, name);
   if (!made) return fail_with(made.error());
   return settle(*made, output_folder, report.stem(), ".sqlite");
+}
+
+Result<path> import_nsys_stream(const path& stream, const path& output_folder,
+                                const ConversionOptions& options) {
+  constexpr ReportKind kKind = ReportKind::nsys_stream;
+  const auto head = head_of_report(stream, kKind);
+  if (!head) return fail_with(head.error());
+  const auto importers = find_or_refuse(Tool::qdstrm_importer, stream, kKind, options, *head);
+  if (!importers) return fail_with(importers.error());
+  const auto work = WorkFolder::make(output_folder);
+  if (!work) return fail_with(work.error());
+  const Conversion conversion(stream, kKind, options, *work);
+  if (auto placed = conversion.place_report(name_for_tools(kKind)); !placed) {
+    return fail_with(placed.error());
+  }
+  const auto made = conversion.import_stream(*importers);
+  if (!made) return fail_with(made.error());
+  return settle(*made, output_folder, stream.stem(), ".nsys-rep");
 }
 
 }  // namespace llmprof

@@ -4,10 +4,12 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string_view>
 
 #include "base/error.h"
+#include "capture/process.h"
 #include "capture/tools.h"
 
 namespace llmprof {
@@ -28,6 +30,9 @@ struct ConversionOptions {
   std::chrono::milliseconds timeout = std::chrono::minutes(30);  // for one run of one tool
   std::chrono::milliseconds grace = std::chrono::seconds(5);     // as in Command
   const std::atomic<bool>* stop = nullptr;                       // as in Command
+  // Runs a tool for a step ("import", "export", "raw"), for callers that keep records; run_process
+  // where there is none.
+  std::function<Result<ProcessResult>(std::string_view step, Command command)> run;
 };
 
 // Has the installed tool write an SQLite export or a raw-page CSV into `output_folder`, under the
@@ -38,5 +43,10 @@ struct ConversionOptions {
 Result<std::filesystem::path> convert_report(const std::filesystem::path& report, ReportKind kind,
                                              const std::filesystem::path& output_folder,
                                              const ConversionOptions& options = {});
+
+// Has QdstrmImporter make a report (.nsys-rep) of a stream, in the same way.
+Result<std::filesystem::path> import_nsys_stream(const std::filesystem::path& stream,
+                                                 const std::filesystem::path& output_folder,
+                                                 const ConversionOptions& options = {});
 
 }  // namespace llmprof

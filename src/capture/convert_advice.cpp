@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/text.h"
+#include "capture/shell_word.h"
 
 namespace llmprof {
 namespace {
@@ -12,24 +11,10 @@ namespace {
 constexpr size_t kQuotedLines = 3;
 constexpr size_t kQuotedCharacters = 300;
 
-bool is_plain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
-}
-
-std::string shell_word(const std::filesystem::path& file) {
+std::string file_word(const std::filesystem::path& file) {
   std::string name = file.string();
   if (name.starts_with('-')) name = "./" + name;
-  if (std::all_of(name.begin(), name.end(), is_plain)) return name;
-  std::string word = "'";
-  for (const char c : name) {
-    if (c == '\'') {
-      word += "'\\''";
-    } else {
-      word += c;
-    }
-  }
-  return word + "'";
+  return shell_word(name);
 }
 
 // Beside the report, and never the report itself.
@@ -46,7 +31,9 @@ std::string indented(const std::vector<std::string>& lines) {
   return text;
 }
 
-std::string_view whence(Tool tool) {
+}  // namespace
+
+std::string_view where_to_get(Tool tool) {
   switch (tool) {
     case Tool::nsys:
       return "nsys is part of NVIDIA Nsight Systems: in the CUDA toolkit, in NVIDIA's package "
@@ -61,8 +48,6 @@ std::string_view whence(Tool tool) {
   }
   return {};
 }
-
-}  // namespace
 
 std::string_view report_name(ReportKind kind) {
   switch (kind) {
@@ -79,19 +64,19 @@ std::string_view report_name(ReportKind kind) {
 std::vector<std::string> conversion_commands(const std::filesystem::path& report, ReportKind kind) {
   const auto exporting = [](const std::filesystem::path& from) {
     return fmt::format("nsys export --type sqlite --output {} {}",
-                       shell_word(sibling(from, ".sqlite")), shell_word(from));
+                       file_word(sibling(from, ".sqlite")), file_word(from));
   };
   switch (kind) {
     case ReportKind::nsys_report:
       return {exporting(report)};
     case ReportKind::nsys_stream: {
       const std::filesystem::path imported = sibling(report, ".nsys-rep");
-      return {fmt::format("QdstrmImporter -i {} -o {}", shell_word(report), shell_word(imported)),
+      return {fmt::format("QdstrmImporter -i {} -o {}", file_word(report), file_word(imported)),
               exporting(imported)};
     }
     case ReportKind::ncu_report:
-      return {fmt::format("ncu --import {} --page raw --csv > {}", shell_word(report),
-                          shell_word(sibling(report, ".csv")))};
+      return {fmt::format("ncu --import {} --page raw --csv > {}", file_word(report),
+                          file_word(sibling(report, ".csv")))};
   }
   return {};
 }
@@ -104,7 +89,7 @@ Error missing_tool(const std::filesystem::path& report, ReportKind kind, Tool mi
       "Convert it where it is installed, then analyse the result:{}\n{} If it is installed "
       "elsewhere, set {} to its path.",
       report.string(), report_name(kind), name, indented(conversion_commands(report, kind)),
-      whence(missing), tool_variable(missing));
+      where_to_get(missing), tool_variable(missing));
   if (missing == Tool::qdstrm_importer && !maker_version.empty()) {
     message += fmt::format(" It must be of the version that wrote the stream: {}.", maker_version);
   }

@@ -10,6 +10,9 @@
 
 namespace llmprof {
 
+// "nsys is part of ...": which packages hold the tool, in whole sentences.
+std::string_view where_to_get(Tool tool);
+
 // For people: "an Nsight Systems report".
 std::string_view report_name(ReportKind kind);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,11 +12,13 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <string_view>
 #include <system_error>
 
 #include "capture/executables.h"
 #include "capture/process_launch.h"
+#include "capture/process_tree.h"
 
 namespace llmprof {
 namespace {
@@ -26,11 +29,50 @@ using std::chrono::milliseconds;
 constexpr milliseconds kShortestWait(1);
 constexpr milliseconds kLongestWait(20);
 
+// Ends faster than a program that still writes its report; for what outlives the program itself.
+constexpr milliseconds kSurvivorGrace(3000);
+// Helpers of a program that ended well (nsys's agent) go by themselves within this time.
+constexpr milliseconds kSurvivorPatience(1000);
+constexpr milliseconds kLimitInterval(200);
+
+// The processes that we started ourselves and have not reaped. Any other child of ours was handed
+// to us when its own parent died.
+class DirectChildren {
+ public:
+  void add(pid_t pid) {
+    const std::scoped_lock lock(mutex_);
+    pids_.push_back(pid);
+  }
+  void remove(pid_t pid) {
+    const std::scoped_lock lock(mutex_);
+    std::erase(pids_, pid);
+  }
+  bool has(pid_t pid) {
+    const std::scoped_lock lock(mutex_);
+    return std::find(pids_.begin(), pids_.end(), pid) != pids_.end();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<pid_t> pids_;
+};
+
+DirectChildren& direct_children() {
+  static DirectChildren children;
+  return children;
+}
+
 // A running child and the pipe it writes to.
 class Child {
  public:
-  Child(StartedProcess started, size_t tail_bytes)
-      : pid_(started.pid), output_(std::move(started.output)), tail_bytes_(tail_bytes) {}
+  Child(StartedProcess started, const Command& command)
+      : pid_(started.pid),
+        output_(std::move(started.output)),
+        tail_bytes_(command.output_tail_bytes),
+        whole_tree_(command.whole_tree) {
+    direct_children().add(pid_);
+    if (const auto row = read_process(pid_)) start_time_ = row->start_time;
+  }
 
   // True once it has ended; then it is reaped.
   bool reap(int flags = WNOHANG) {
@@ -40,6 +82,7 @@ class Child {
       got = ::waitpid(pid_, &status_, flags);
     } while (got < 0 && errno == EINTR);
     reaped_ = got != 0;
+    if (reaped_) direct_children().remove(pid_);
     return reaped_;
   }
 
@@ -72,16 +115,25 @@ class Child {
   void end_group(milliseconds grace) {
     ::kill(-pid_, SIGTERM);
     ::kill(-pid_, SIGCONT);
-    const Clock::time_point deadline = Clock::now() + grace;
-    pause_ = kShortestWait;
-    while (Clock::now() < deadline) {
-      if (reap() && ::kill(-pid_, 0) != 0) return;
-      wait_a_little();
+    const auto is_gone = [this] { return reap() && (whole_tree_ || ::kill(-pid_, 0) != 0); };
+    if (!wait_until(grace, is_gone)) {
+      // What it started is still its own to be found.
+      if (whole_tree_) signal_all(survivors(), SIGKILL);
+      ::kill(-pid_, SIGKILL);
+      reap(0);
     }
-    ::kill(-pid_, SIGKILL);
-    reap(0);
+    if (whole_tree_) end_survivors(std::min(grace, kSurvivorGrace));
   }
 
+  // What outlives a program that ended by itself.
+  void end_what_is_left(milliseconds grace) {
+    if (!whole_tree_ || wait_until(kSurvivorPatience, [this] { return survivors().empty(); })) {
+      return;
+    }
+    end_survivors(std::min(grace, kSurvivorGrace));
+  }
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] int status() const { return status_; }
   [[nodiscard]] uint64_t output_bytes() const { return output_bytes_; }
   std::string take_tail() {
@@ -90,6 +142,50 @@ class Child {
   }
 
  private:
+  template <class Done>
+  bool wait_until(milliseconds limit, const Done& done) {
+    const Clock::time_point deadline = Clock::now() + limit;
+    pause_ = kShortestWait;
+    while (!done()) {
+      if (Clock::now() >= deadline) return false;
+      wait_a_little();
+    }
+    return true;
+  }
+
+  // Live processes that descend from it, through us where their parents have died.
+  std::vector<pid_t> survivors() {
+    const std::vector<ProcessRow> processes = list_processes();
+    std::vector<pid_t> alive;
+    const auto add = [&](const ProcessRow& row) {
+      if (!row.is_zombie) alive.push_back(row.pid);
+    };
+    for (const ProcessRow& row : descendants_of(pid_, processes)) add(row);
+    for (const ProcessRow& row : processes) {
+      const bool is_handed_over = row.parent == ::getpid() && !direct_children().has(row.pid);
+      if (!is_handed_over || row.start_time < start_time_) continue;
+      add(row);
+      for (const ProcessRow& below : descendants_of(row.pid, processes)) add(below);
+      if (row.is_zombie) ::waitpid(row.pid, nullptr, WNOHANG);
+    }
+    return alive;
+  }
+
+  static void signal_all(const std::vector<pid_t>& pids, int signal) {
+    for (const pid_t pid : pids) ::kill(pid, signal);
+  }
+
+  void end_survivors(milliseconds grace) {
+    signal_all(survivors(), SIGTERM);
+    if (wait_until(grace, [this] { return survivors().empty(); })) return;
+    // Each round finds what was started while the one before was going on.
+    wait_until(kSurvivorGrace, [this] {
+      const std::vector<pid_t> left = survivors();
+      signal_all(left, SIGKILL);
+      return left.empty();
+    });
+  }
+
   void keep(std::string_view text) {
     output_bytes_ += text.size();
     tail_.append(text);
@@ -99,6 +195,8 @@ class Child {
   pid_t pid_;
   FileDescriptor output_;
   size_t tail_bytes_;
+  bool whole_tree_;
+  unsigned long long start_time_ = 0;
   std::string tail_;
   uint64_t output_bytes_ = 0;
   milliseconds pause_ = kShortestWait;
@@ -106,34 +204,125 @@ class Child {
   bool reaped_ = false;
 };
 
-ProcessResult watch(Child& child, const Command& command, Clock::time_point started) {
-  ProcessResult result;
-  result.end = ProcessEnd::exited;
-  while (!child.reap()) {
-    if (command.stop != nullptr && command.stop->load()) {
-      result.end = ProcessEnd::stopped;
-    } else if (command.timeout && Clock::now() - started >= *command.timeout) {
-      result.end = ProcessEnd::timed_out;
-    }
-    if (result.end != ProcessEnd::exited) {
-      child.end_group(command.grace);
-      break;
-    }
-    child.wait_a_little();
-  }
-  child.drain();
-  if (result.end == ProcessEnd::exited && WIFSIGNALED(child.status())) {
-    result.end = ProcessEnd::signalled;
-    result.signal = WTERMSIG(child.status());
-  } else if (result.end == ProcessEnd::exited) {
-    result.exit_code = WEXITSTATUS(child.status());
-  }
-  result.output_bytes = child.output_bytes();
-  result.output_tail = child.take_tail();
-  return result;
+// "/bin/sh" for "sh"; empty where PATH has none.
+std::string resolve(const std::string& name) {
+  if (name.find('/') != std::string::npos) return name;
+  const char* path_list = ::getenv("PATH");
+  const auto found = find_executable(name, path_list == nullptr ? "" : path_list);
+  if (!found) return {};
+  std::error_code status;  // the working folder may differ from ours
+  return std::filesystem::absolute(*found, status).string();
 }
 
 }  // namespace
+
+class RunningProcess::State {
+ public:
+  explicit State(const Command& command) : command_(command) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    if (child_ && !result_) finish(ProcessEnd::stopped);
+  }
+
+  Result<void> start() {
+    const std::string executable = resolve(command_.argv.front());
+    if (executable.empty()) {
+      not_started(ENOENT);
+      return {};
+    }
+    if (command_.whole_tree) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    auto started = start_process(command_, executable);
+    if (!started) return fail_with(started.error());
+    const int start_error = started->start_error;
+    child_.emplace(std::move(*started), command_);
+    if (start_error != 0) {
+      child_->reap(0);
+      not_started(start_error);
+    }
+    return {};
+  }
+
+  bool ended() {
+    if (result_) return true;
+    if (child_->reap()) {
+      finish(ProcessEnd::exited);
+    } else if (command_.stop != nullptr && command_.stop->load()) {
+      finish(ProcessEnd::stopped);
+    } else if (command_.timeout && Clock::now() - begin_ >= *command_.timeout) {
+      finish(ProcessEnd::timed_out);
+    } else if (is_over_limit()) {
+      finish(ProcessEnd::over_limit);
+    } else {
+      child_->wait_a_little();
+    }
+    return result_.has_value();
+  }
+
+  void finish(ProcessEnd how) {
+    if (result_) return;
+    ProcessResult result;
+    result.end = how;
+    if (how == ProcessEnd::exited) {
+      result.duration = Clock::now() - begin_;
+      child_->end_what_is_left(command_.grace);
+    } else {
+      child_->end_group(command_.grace);
+      result.duration = Clock::now() - begin_;
+    }
+    child_->drain();
+    if (how == ProcessEnd::exited && WIFSIGNALED(child_->status())) {
+      result.end = ProcessEnd::signalled;
+      result.signal = WTERMSIG(child_->status());
+    } else if (how == ProcessEnd::exited) {
+      result.exit_code = WEXITSTATUS(child_->status());
+    }
+    result.output_bytes = child_->output_bytes();
+    result.output_tail = child_->take_tail();
+    result_ = std::move(result);
+  }
+
+  [[nodiscard]] pid_t pid() const { return child_ ? child_->pid() : 0; }
+  ProcessResult take_result() { return result_ ? std::move(*result_) : ProcessResult{}; }
+
+ private:
+  void not_started(int error_number) {
+    result_.emplace();
+    result_->start_error = error_number;
+  }
+
+  bool is_over_limit() {
+    if (!command_.is_over_limit || Clock::now() < next_limit_check_) return false;
+    const Clock::time_point before = Clock::now();
+    const bool is_over = command_.is_over_limit();
+    // A check that takes long must not take the program's time.
+    next_limit_check_ =
+        Clock::now() + std::max<Clock::duration>(kLimitInterval, (Clock::now() - before) * 10);
+    return is_over;
+  }
+
+  const Command& command_;
+  Clock::time_point begin_ = Clock::now();
+  Clock::time_point next_limit_check_ = begin_;
+  std::optional<Child> child_;
+  std::optional<ProcessResult> result_;
+};
+
+RunningProcess::RunningProcess(std::unique_ptr<State> state) : state_(std::move(state)) {}
+RunningProcess::RunningProcess(RunningProcess&& other) noexcept = default;
+RunningProcess::~RunningProcess() = default;
+
+Result<RunningProcess> RunningProcess::start(const Command& command) {
+  if (command.argv.empty()) return fail(ErrorKind::internal, "cannot start a program: no name");
+  auto state = std::make_unique<State>(command);
+  if (auto started = state->start(); !started) return fail_with(started.error());
+  return RunningProcess(std::move(state));
+}
+
+bool RunningProcess::ended() { return state_->ended(); }
+pid_t RunningProcess::pid() const { return state_->pid(); }
+void RunningProcess::end() { state_->finish(ProcessEnd::stopped); }
+ProcessResult RunningProcess::take_result() { return state_->take_result(); }
 
 std::string describe_end(const ProcessResult& result) {
   switch (result.end) {
@@ -146,6 +335,8 @@ std::string describe_end(const ProcessResult& result) {
     case ProcessEnd::timed_out:
       return fmt::format("not finished after {:.0f} s, so it was ended",
                          std::chrono::duration<double>(result.duration).count());
+    case ProcessEnd::over_limit:
+      return "its files grew over the limit, so it was ended";
     case ProcessEnd::stopped:
       return "interrupted";
     case ProcessEnd::not_started:
@@ -155,29 +346,11 @@ std::string describe_end(const ProcessResult& result) {
 }
 
 Result<ProcessResult> run_process(const Command& command) {
-  if (command.argv.empty()) return fail(ErrorKind::internal, "cannot start a program: no name");
-  const Clock::time_point begin = Clock::now();
-  ProcessResult not_started;
-  std::string executable = command.argv.front();
-  if (executable.find('/') == std::string::npos) {
-    const char* path_list = ::getenv("PATH");
-    const auto found = find_executable(executable, path_list == nullptr ? "" : path_list);
-    not_started.start_error = ENOENT;
-    if (!found) return not_started;
-    std::error_code status;  // the working folder may differ from ours
-    executable = std::filesystem::absolute(*found, status).string();
+  auto running = RunningProcess::start(command);
+  if (!running) return fail_with(running.error());
+  while (!running->ended()) {
   }
-  auto started = start_process(command, executable);
-  if (!started) return fail_with(started.error());
-  not_started.start_error = started->start_error;
-  Child child(std::move(*started), command.output_tail_bytes);
-  if (not_started.start_error != 0) {
-    child.reap(0);
-    return not_started;
-  }
-  ProcessResult result = watch(child, command, begin);
-  result.duration = Clock::now() - begin;
-  return result;
+  return running->take_result();
 }
 
 }  // namespace llmprof

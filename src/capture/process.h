@@ -1,10 +1,14 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,17 +23,23 @@ struct Command {
   std::vector<std::string> argv;  // argv[0]: a path, or a name to look up on PATH
   std::vector<std::pair<std::string, std::string>> environment;  // beside ours, or instead of it
   std::filesystem::path working_folder;                          // empty: ours
-  std::filesystem::path stdout_file;                             // empty: into output_tail
-  std::filesystem::path stderr_file;                             // empty: into output_tail
+  // Empty: into output_tail. The same file for both holds them in the order they were written.
+  std::filesystem::path stdout_file;
+  std::filesystem::path stderr_file;
   size_t output_tail_bytes = 16UL << 10U;
   std::optional<std::chrono::milliseconds> timeout;
   // How long the group has between SIGTERM and SIGKILL.
   std::chrono::milliseconds grace = std::chrono::seconds(5);
   // Set from elsewhere (a signal handler, say), it ends the group as a timeout does.
   const std::atomic<bool>* stop = nullptr;
+  // Asked every now and then; true ends the group as a timeout does.
+  std::function<bool()> is_over_limit;
+  // Whatever it started ends with it, also what left its group or became a daemon (profilers run
+  // the profiled program in a session of its own). For one such command at a time.
+  bool whole_tree = false;
 };
 
-enum class ProcessEnd : uint8_t { exited, signalled, timed_out, stopped, not_started };
+enum class ProcessEnd : uint8_t { exited, signalled, timed_out, over_limit, stopped, not_started };
 
 struct ProcessResult {
   ProcessEnd end = ProcessEnd::not_started;
@@ -46,9 +56,34 @@ struct ProcessResult {
 // For a message: "exit code 3", "killed by signal 9 (Killed)", "no such file or directory".
 std::string describe_end(const ProcessResult& result);
 
-// Runs it in a process group of its own and waits for it. On a timeout the whole group is ended; a
-// program that ends by itself may leave others of its group running. It gets SIGTERM when the
-// calling thread dies. An error means that this machine could not even try.
+// A program in a process group of its own. It gets SIGTERM when the thread that started it dies;
+// what it started then ends where it passes that on, as nsys does.
+class RunningProcess {
+ public:
+  // An error means that this machine could not even try. `command` must outlive the process.
+  static Result<RunningProcess> start(const Command& command);
+  RunningProcess(RunningProcess&& other) noexcept;
+  RunningProcess& operator=(RunningProcess&&) = delete;
+  RunningProcess(const RunningProcess&) = delete;
+  RunningProcess& operator=(const RunningProcess&) = delete;
+  ~RunningProcess();  // ends it
+
+  // Waits a little, not longer than some ten milliseconds. True once it has ended, by itself or,
+  // within this call, by a limit of its command: then its result is there.
+  bool ended();
+  [[nodiscard]] pid_t pid() const;
+  // SIGTERM, and SIGKILL after the grace, as after a timeout.
+  void end();
+  ProcessResult take_result();
+
+ private:
+  class State;
+  explicit RunningProcess(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// Starts it and waits for it. On a timeout the whole group is ended; a program that ends by itself
+// may leave others of its group running, unless its whole tree is to end.
 Result<ProcessResult> run_process(const Command& command);
 
 }  // namespace llmprof

@@ -93,11 +93,16 @@ Result<void> open_streams(const Command& command, Launch& launch) {
   launch.in = std::move(*in);
   constexpr int kWrite = O_WRONLY | O_CREAT | O_TRUNC;
   if (!command.stdout_file.empty()) {
-    auto out = open_file(command.stdout_file, kWrite);
+    const bool is_shared = command.stderr_file == command.stdout_file;
+    auto out = open_file(command.stdout_file, is_shared ? kWrite | O_APPEND : kWrite);
     if (!out) return fail_with(out.error());
     launch.out = std::move(*out);
+    if (is_shared) {
+      launch.err = FileDescriptor(::fcntl(launch.out.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+      if (!launch.err.valid()) return fail_with(cannot_start("dup", errno));
+    }
   }
-  if (!command.stderr_file.empty()) {
+  if (!command.stderr_file.empty() && !launch.err.valid()) {
     auto err = open_file(command.stderr_file, kWrite);
     if (!err) return fail_with(err.error());
     launch.err = std::move(*err);

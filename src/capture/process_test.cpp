@@ -12,6 +12,7 @@
 
 #include "base/file_descriptor.h"
 #include "base/text.h"
+#include "capture/process_tree.h"
 #include "testing/temporary_folder.h"
 
 namespace llmprof {
@@ -195,6 +196,99 @@ TEST(Process, StopFlagEndsTheGroup) {
   setter.join();
   EXPECT_EQ(result.end, ProcessEnd::stopped);
   EXPECT_LT(result.duration, 10s);
+}
+
+// As nsys runs the program that it profiles: in a session of its own, below a launcher that dies.
+constexpr const char* kDaemon =
+    "sh -c 'setsid sh -c \"echo \\$\\$; exec sleep 300\" &'; sleep 0.3; ";
+
+TEST(ProcessTree, EndsADaemonWithTheProgramThatLeftIt) {
+  Command command = shell(std::string(kDaemon) + "exit 3");
+  command.whole_tree = true;
+  const ProcessResult result = run(command);
+  EXPECT_EQ(result.end, ProcessEnd::exited);
+  EXPECT_EQ(result.exit_code, 3);
+  const pid_t daemon = first_number(result.output_tail);
+  ASSERT_GT(daemon, 1);
+  EXPECT_TRUE(is_gone(daemon));
+}
+
+TEST(ProcessTree, ATimeoutEndsADaemonThatIgnoresSigterm) {
+  Command command = shell("trap '' TERM; " + std::string(kDaemon) + "sleep 300");
+  command.whole_tree = true;
+  command.timeout = 600ms;
+  const ProcessResult result = run(command);
+  EXPECT_EQ(result.end, ProcessEnd::timed_out);
+  const pid_t daemon = first_number(result.output_tail);
+  ASSERT_GT(daemon, 1);
+  EXPECT_TRUE(is_gone(daemon));
+}
+
+TEST(ProcessTree, LeavesOtherChildrenAlone) {
+  const Command other_command = shell("exec sleep 300");
+  auto other = RunningProcess::start(other_command);
+  ASSERT_TRUE(other);
+  Command command = shell(std::string(kDaemon));
+  command.whole_tree = true;
+  run(command);
+  EXPECT_FALSE(is_gone(other->pid()));
+  other->end();
+  EXPECT_EQ(other->take_result().end, ProcessEnd::stopped);
+}
+
+TEST(ProcessTree, FindsTheWrappedProgram) {
+  const TemporaryFolder folder;
+  const auto script = folder.write("serve", "#!/bin/sh\nsleep 300 & wait\n");
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  Command command = shell("shift; \"$@\" & wait");
+  const std::vector<std::string> argv = {script.string(), "--port", "80"};
+  command.argv.insert(command.argv.end(), {"wrapper", "--option"});
+  command.argv.insert(command.argv.end(), argv.begin(), argv.end());
+  auto running = RunningProcess::start(command);
+  ASSERT_TRUE(running);
+  pid_t found = 0;
+  for (int i = 0; i < 300 && found == 0; ++i) {
+    ASSERT_FALSE(running->ended());
+    found = find_wrapped(running->pid(), argv);
+  }
+  ASSERT_GT(found, 1);
+  EXPECT_NE(found, running->pid());
+  EXPECT_EQ(process_arguments(found).back(), "80");
+  EXPECT_EQ(find_wrapped(running->pid(), {script.string(), "--port", "81"}), 0);
+  ::kill(found, SIGKILL);
+  while (!running->ended()) {
+  }
+}
+
+TEST(Process, EndsWhenItsLimitIsPassed) {
+  Command command = shell("sleep 300");
+  int asked = 0;
+  command.is_over_limit = [&] { return ++asked == 3; };
+  const ProcessResult result = run(command);
+  EXPECT_EQ(result.end, ProcessEnd::over_limit);
+  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(describe_end(result), "its files grew over the limit, so it was ended");
+}
+
+TEST(Process, WritesBothStreamsIntoOneFileInOrder) {
+  const TemporaryFolder folder;
+  Command command = shell("echo a; echo b >&2; echo c");
+  command.stdout_file = folder.path() / "log";
+  command.stderr_file = folder.path() / "log";
+  EXPECT_TRUE(run(command).succeeded());
+  EXPECT_EQ(testing::file_bytes(command.stdout_file), "a\nb\nc\n");
+}
+
+TEST(Process, EndsWithItsHandle) {
+  pid_t pid = 0;
+  Command command = shell("exec sleep 300");
+  {
+    auto running = RunningProcess::start(command);
+    ASSERT_TRUE(running);
+    pid = running->pid();
+    EXPECT_FALSE(is_gone(pid));
+  }
+  EXPECT_TRUE(is_gone(pid));
 }
 
 TEST(Process, DoesNotWaitForWhatAProgramLeavesRunning) {

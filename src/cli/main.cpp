@@ -47,6 +47,7 @@ int run(int argc, char** argv) {
   add_run_command(program, std::move(behind), code);
   add_analyze_command(program, code);
   add_artifacts_command(program, code);
+  add_doctor_command(program, code);
   program.add_subcommand("version", "Print the version")->callback([] {
     fmt::print("llmprof {}\n", kVersion);
   });

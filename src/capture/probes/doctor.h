@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -9,23 +10,30 @@
 
 namespace llmprof {
 
-// One thing that captures need, and whether it is here.
+// One thing that captures need, and whether it is as they need it.
 struct Probe {
   enum class State : uint8_t { found, missing, trouble };
   std::string name;  // "nsys", "counter permission"
   State state = State::missing;
-  std::string detail;  // path and version, or what is wrong
-  std::string fix;     // the exact remedy; empty where found
+  std::string detail;   // path and version, or what is wrong
+  std::string fix;      // the exact remedy; empty where found
+  bool needed = false;  // by the default run, which is on the CPU
 };
 
 struct DoctorOptions {
-  ToolSearch search = tool_search_here();
+  ToolSearch search = tool_search_here();     // its root is also where /proc and libraries are
   std::filesystem::path output_folder = ".";  // whose disk space counts
   std::string python = "python3";             // for the Hugging Face workload
+  std::filesystem::path program_folder;       // of llmprof; empty: this program's own
+  std::chrono::milliseconds timeout = std::chrono::seconds(20);  // for one question to one program
 };
 
 // nsys, ncu, QdstrmImporter, CUPTI, driver, GPUs, MIG, counter permission, DCGM, other users of
-// CUPTI, disk space, Python and torch.
+// CUPTI, CPU sampling, Python and torch, the collector, the CPU workload, the output folder; in
+// that order. Slow ones are asked at the same time.
 std::vector<Probe> probe_machine(const DoctorOptions& options);
+
+// Nothing that the default run needs is missing.
+bool can_run_on_cpu(const std::vector<Probe>& probes);
 
 }  // namespace llmprof

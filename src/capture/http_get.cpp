@@ -1,0 +1,174 @@
+#include "capture/http_get.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "base/file_descriptor.h"
+#include "base/text.h"
+
+namespace llmprof {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Address {
+  sockaddr_storage storage{};
+  socklen_t length = 0;
+};
+
+// Name lookup would need the C library's plug-ins, which a static program lacks.
+std::optional<Address> numeric_address(const std::string& host, uint16_t port) {
+  Address address;
+  sockaddr_in v4{};
+  if (::inet_pton(AF_INET, host.c_str(), &v4.sin_addr) == 1) {
+    v4.sin_family = AF_INET;
+    v4.sin_port = htons(port);
+    std::memcpy(&address.storage, &v4, sizeof v4);
+    address.length = sizeof v4;
+    return address;
+  }
+  sockaddr_in6 v6{};
+  if (::inet_pton(AF_INET6, host.c_str(), &v6.sin6_addr) == 1) {
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = htons(port);
+    std::memcpy(&address.storage, &v6, sizeof v6);
+    address.length = sizeof v6;
+    return address;
+  }
+  return std::nullopt;
+}
+
+bool wait_for(const FileDescriptor& socket, short events, Clock::time_point deadline) {
+  pollfd waiting{socket.get(), events, 0};
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (left <= 0) return false;
+    const int ready = ::poll(&waiting, 1, static_cast<int>(left));
+    if (ready > 0) return true;
+    if (ready == 0 || errno != EINTR) return false;
+  }
+}
+
+FileDescriptor connect_to(const Address& address, Clock::time_point deadline) {
+  FileDescriptor socket(
+      ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket.valid()) return socket;
+  const auto* where = reinterpret_cast<const sockaddr*>(&address.storage);
+  if (::connect(socket.get(), where, address.length) == 0) return socket;
+  int fault = errno;
+  socklen_t length = sizeof fault;
+  if (fault != EINPROGRESS || !wait_for(socket, POLLOUT, deadline) ||
+      ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &fault, &length) != 0 || fault != 0) {
+    return FileDescriptor(-1);
+  }
+  return socket;
+}
+
+bool send_all(const FileDescriptor& socket, std::string_view text, Clock::time_point deadline) {
+  while (!text.empty()) {
+    if (!wait_for(socket, POLLOUT, deadline)) return false;
+    const ssize_t sent = ::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno != EAGAIN && errno != EINTR) return false;
+    if (sent > 0) text.remove_prefix(static_cast<size_t>(sent));
+  }
+  return true;
+}
+
+// "HTTP/1.1 200 OK"
+std::optional<int> status_in(std::string_view answer) {
+  constexpr std::string_view kVersion = "HTTP/1.";
+  if (!answer.starts_with(kVersion)) return std::nullopt;
+  const size_t space = answer.find(' ');
+  if (space == std::string_view::npos) return std::nullopt;
+  const auto status = parse_int(answer.substr(space + 1, 3));
+  return status ? std::optional(static_cast<int>(*status)) : std::nullopt;
+}
+
+std::optional<int> get_status_at(const Address& address, const HttpUrl& url,
+                                 Clock::time_point deadline) {
+  constexpr size_t kStatusLineReach = 16;
+  const FileDescriptor socket = connect_to(address, deadline);
+  if (!socket.valid()) return std::nullopt;
+  const bool is_v6 = url.host.find(':') != std::string::npos;
+  const std::string request = fmt::format(
+      "GET {} HTTP/1.1\r\nHost: {}{}{}:{}\r\nUser-Agent: llmprof\r\nAccept: */*\r\nConnection: "
+      "close\r\n\r\n",
+      url.path, is_v6 ? "[" : "", url.host, is_v6 ? "]" : "", url.port);
+  if (!send_all(socket, request, deadline)) return std::nullopt;
+  std::string answer;
+  while (answer.size() < kStatusLineReach && wait_for(socket, POLLIN, deadline)) {
+    std::array<char, 256> buffer{};
+    const ssize_t got = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+    if (got <= 0) break;
+    answer.append(buffer.data(), static_cast<size_t>(got));
+  }
+  return status_in(answer);
+}
+
+tl::unexpected<Error> bad_url(std::string_view url, std::string_view what) {
+  return fail(ErrorKind::usage, fmt::format("'{}' is no URL that can be asked for readiness: {}",
+                                            to_printable(url), what));
+}
+
+}  // namespace
+
+Result<HttpUrl> parse_http_url(std::string_view url) {
+  constexpr std::string_view kScheme = "http://";
+  constexpr int64_t kLastPort = 65535;
+  if (!url.starts_with(kScheme)) {
+    return bad_url(url, "only http://ADDRESS:PORT/PATH is; for https use a pattern of its log");
+  }
+  const bool has_blank = std::any_of(url.begin(), url.end(), [](char c) {
+    return static_cast<unsigned char>(c) <= ' ' || c == '\x7F';
+  });
+  if (has_blank) return bad_url(url, "it holds a blank or a control character");
+  const std::string_view rest = url.substr(kScheme.size());
+  const size_t slash = std::min(rest.find_first_of("/?"), rest.size());
+  std::string_view authority = rest.substr(0, slash);
+  HttpUrl parsed;
+  parsed.path = std::string(rest.substr(slash));
+  if (!parsed.path.starts_with('/')) parsed.path.insert(0, "/");
+
+  const size_t bracket = authority.rfind(']');
+  const size_t colon = authority.rfind(':');
+  if (colon != std::string_view::npos && (bracket == std::string_view::npos || colon > bracket)) {
+    const auto port = parse_int(authority.substr(colon + 1));
+    if (!port || *port < 1 || *port > kLastPort) return bad_url(url, "its port is none");
+    parsed.port = static_cast<uint16_t>(*port);
+    authority = authority.substr(0, colon);
+  }
+  if (authority.starts_with('[') && authority.ends_with(']')) {
+    authority = authority.substr(1, authority.size() - 2);
+  }
+  parsed.host = std::string(authority);
+  if (parsed.host == "0.0.0.0") parsed.host = "127.0.0.1";
+  if (parsed.host != "localhost" && !numeric_address(parsed.host, parsed.port)) {
+    return bad_url(url, "its host must be localhost or an IP address such as 127.0.0.1");
+  }
+  return parsed;
+}
+
+std::optional<int> http_get_status(const HttpUrl& url, std::chrono::milliseconds timeout) {
+  const Clock::time_point deadline = Clock::now() + timeout;
+  const bool is_local_name = url.host == "localhost";
+  for (const std::string& host : is_local_name ? std::vector<std::string>{"127.0.0.1", "::1"}
+                                               : std::vector<std::string>{url.host}) {
+    const auto address = numeric_address(host, url.port);
+    if (!address) continue;
+    if (const auto status = get_status_at(*address, url, deadline)) return status;
+  }
+  return std::nullopt;
+}
+
+}  // namespace llmprof

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace llmprof {
+
+// An address that a server on this machine may answer at.
+struct HttpUrl {
+  std::string host;  // "127.0.0.1", "::1"; "localhost" stands for both
+  uint16_t port = 80;
+  std::string path = "/";  // with the query
+};
+
+// Plain http only, and addresses rather than names: the server is one that we started.
+Result<HttpUrl> parse_http_url(std::string_view url);
+
+// The status code of the answer to a GET; none where nobody answers in time.
+std::optional<int> http_get_status(const HttpUrl& url, std::chrono::milliseconds timeout);
+
+}  // namespace llmprof

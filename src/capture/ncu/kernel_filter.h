@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace llmprof {
+
+// For --kernel-name regex:..., which is Boost.Regex in Perl syntax and finds a match anywhere
+// (seen with ncu 2022.3 and 2025.3). The tools print one name with other blanks ("> >") and with
+// or without casts ("(int)4"): the expressions match either, and no other name.
+
+// Matches exactly this demangled name.
+std::string kernel_name_regex(std::string_view name);
+
+// The same without anchors, to be put into an alternation.
+std::string kernel_name_pattern(std::string_view name);
+
+// Whether two tools' demangled names are of one kernel.
+bool same_kernel_name(std::string_view a, std::string_view b);
+
+enum class NvtxRangeStyle : unsigned char { push_pop, start_end };
+
+// For --nvtx-include: "LLM@decode_all/". An empty domain is the default one. Characters with a
+// meaning in ncu's syntax are escaped.
+std::string nvtx_include_expression(std::string_view domain, std::string_view range,
+                                    NvtxRangeStyle style = NvtxRangeStyle::push_pop);
+
+}  // namespace llmprof

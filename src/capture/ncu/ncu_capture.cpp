@@ -1,0 +1,329 @@
+#include "capture/ncu/ncu_capture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "base/files.h"
+#include "capture/ncu/finished_runs.h"
+#include "capture/ncu/kernel_filter.h"
+#include "capture/ncu/ncu_failures.h"
+#include "capture/ncu/ncu_messages.h"
+#include "capture/ncu/ncu_runs.h"
+#include "capture/ncu/raw_tables.h"
+#include "capture/workload_pass.h"
+
+namespace llmprof {
+namespace {
+
+using std::filesystem::path;
+
+// Exporting reads one file: it is slow only where something is wrong.
+constexpr std::chrono::minutes kExportTime(15);
+
+bool is_there(const path& file) {
+  std::error_code status;
+  return std::filesystem::is_regular_file(file, status) &&
+         std::filesystem::file_size(file, status) > 0;
+}
+
+void remove_file(const path& file) {
+  std::error_code status;
+  std::filesystem::remove(file, status);
+}
+
+// What one attempt left.
+struct Attempt {
+  CommandRecord record;
+  NcuMessages messages;
+};
+
+class NcuCapture {
+ public:
+  NcuCapture(const InstalledTool& ncu, const NcuRequest& request, path folder)
+      : ncu_(ncu),
+        request_(request),
+        options_(request.options),
+        features_(ncu_features(ncu)),
+        folder_(std::move(folder)),
+        finished_(folder_ / "finished.txt") {}
+
+  CaptureResult capture() {
+    list_sections();
+    for (NcuRun& run : plan_ncu_runs(options_, request_.kernels, features_)) {
+      if (is_stopped() || gave_up_) break;
+      if (!resume(run)) capture_run(std::move(run));
+    }
+    write_union();
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] bool is_stopped() const {
+    return request_.limits.stop != nullptr && request_.limits.stop->load();
+  }
+
+  void fail_run(Error error) {
+    if (!result_.failure) result_.failure = std::move(error);
+  }
+  void add_file(const path& file) { result_.files.push_back(path("ncu") / file.filename()); }
+  [[nodiscard]] path report_of(const NcuRun& run) const {
+    return folder_ / (run.name + ".ncu-rep");
+  }
+  [[nodiscard]] path raw_of(const NcuRun& run) const { return folder_ / (run.name + "_raw.csv"); }
+
+  // Everything that decides what a run measures.
+  [[nodiscard]] std::vector<std::string> identity(const NcuRun& run) const {
+    auto words = build_ncu_cmd(ncu_, features_, request_.options, run, folder_ / run.name,
+                               request_.workload.argv);
+    words.push_back(ncu_.version);
+    return words;
+  }
+
+  bool resume(const NcuRun& run) {
+    if (!finished_.has(run.name, identity(run))) return false;
+    const auto table = read_raw_table(raw_of(run));
+    if (!table) return false;
+    result_.notes.info("ncu_resumed",
+                       fmt::format("{} was captured before by the same command, so it was not "
+                                   "captured again; remove its _raw.csv to do so",
+                                   run.name));
+    if (is_there(report_of(run))) add_file(report_of(run));
+    add_file(raw_of(run));
+    append_table(all_, *table);
+    return true;
+  }
+
+  void capture_run(NcuRun run) {
+    const NcuRun planned = run;
+    auto attempt = profile_until_it_works(run);
+    if (!attempt) return fail_run(attempt.error());
+    auto table = is_there(report_of(run)) ? export_report(run) : capture_live(run);
+    if (!table && is_there(report_of(run)) && !is_stopped()) {
+      result_.notes.warn("ncu_live_csv",
+                         fmt::format("{}: the report could not be exported ({}), so the program "
+                                     "was profiled once more with ncu printing its table",
+                                     run.name, table.error().message));
+      table = capture_live(run);
+    }
+    if (!table) return fail_run(table.error());
+    keep(planned, run, *table);
+    if (attempt->messages.program_exit_code) {
+      result_.notes.warn("ncu_workload_failed",
+                         fmt::format("{}: the workload ended with exit code {} under ncu; what was "
+                                     "measured until then is kept",
+                                     run.name, *attempt->messages.program_exit_code));
+    }
+  }
+
+  // Runs the workload under ncu, again without what ncu did not take. `run` is what worked.
+  Result<Attempt> profile_until_it_works(NcuRun& run) {
+    while (true) {
+      auto attempt = profile(run);
+      if (!attempt) return attempt;
+      const bool ended = attempt->record.result.end == ProcessEnd::exited;
+      if (is_there(report_of(run))) return attempt;
+      if (ended && drop_unknown_sections(attempt->messages)) continue;
+      if (ended && attempt->record.ended_well() && attempt->messages.nothing_profiled &&
+          !run.nvtx_include.empty()) {
+        run = without_gate(std::move(run), options_, features_);
+        note_lost_gate(run);
+        continue;
+      }
+      // It profiled, but kept no report: its table may still be printed.
+      if (ended && attempt->messages.launches > 0 && attempt->messages.first_error.empty()) {
+        return attempt;
+      }
+      gave_up_ = concerns_all_stages(attempt->record, attempt->messages);
+      return fail_with(ncu_failure(attempt->record, attempt->messages, run));
+    }
+  }
+
+  Result<Attempt> profile(const NcuRun& run) {
+    // ncu writes beside the final name, so that a report is whole or not there.
+    const path aside = folder_ / (run.name + ".part");
+    path made = aside;
+    made += ".ncu-rep";
+    remove_file(made);
+    remove_file(report_of(run));
+    WorkloadPass pass;
+    pass.name = run.name;
+    pass.folder = folder_;
+    pass.wrapper = build_ncu_cmd(ncu_, features_, options_, run, aside, {});
+    pass.environment = request_.environment;
+    auto record = run_pass(request_.workload, pass, request_.limits);
+    if (!record) {
+      remove_file(made);
+      return fail_with(record.error().within("ncu, " + run.name));
+    }
+    const bool whole = record->result.end == ProcessEnd::exited || record->asked_to_stop;
+    Attempt attempt{*record, read_ncu_messages(record->log)};
+    result_.commands.push_back(std::move(*record));
+    std::error_code status;
+    if (whole && is_there(made)) std::filesystem::rename(made, report_of(run), status);
+    remove_file(made);
+    return attempt;
+  }
+
+  bool drop_unknown_sections(const NcuMessages& messages) {
+    bool dropped = false;
+    for (const std::string& section : messages.unknown_sections) {
+      if (std::erase(options_.sections, section) == 0) continue;
+      dropped = true;
+      result_.notes.warn("ncu_no_such_section",
+                         fmt::format("this ncu ({}) has no section {}, so it was left out; "
+                                     "ncu/sections.txt lists those it has",
+                                     ncu_.version, section));
+    }
+    return dropped;
+  }
+
+  void note_lost_gate(const NcuRun& run) {
+    result_.notes.warn(
+        "ncu_not_gated",
+        fmt::format("{}: ncu saw no kernel inside the NVTX range, so the launches were chosen by "
+                    "counting instead ({})",
+                    run.name, describe_filter(run)));
+  }
+
+  Result<RawTable> export_report(const NcuRun& run) {
+    const path aside = folder_ / (run.name + "_raw.csv.part");
+    Command command;
+    command.argv = build_ncu_import_cmd(ncu_, features_, report_of(run));
+    // The locale decides how ncu writes numbers.
+    command.environment = {{"LC_ALL", "C"}};
+    command.stdout_file = aside;
+    command.timeout = kExportTime;
+    command.grace = request_.limits.grace;
+    command.stop = request_.limits.stop;
+    const auto record = run_recorded(folder_, run.name + "-export", std::move(command));
+    if (!record) return fail_with(record.error());
+    result_.commands.push_back(*record);
+    auto table = read_raw_table(aside);
+    const NcuMessages messages = read_ncu_messages(aside);
+    remove_file(aside);
+    if (table && record->result.succeeded()) return table;
+    const std::string said =
+        messages.first_error.empty() ? "" : fmt::format(": {}", messages.first_error);
+    return fail(ErrorKind::tool,
+                fmt::format("ncu, {}: `ncu --import {}` gave no table ({}{})", run.name,
+                            report_of(run).string(), describe_end(record->result), said));
+  }
+
+  // The fallback: another run of the workload, with ncu printing its table.
+  Result<RawTable> capture_live(const NcuRun& run) {
+    const path aside = folder_ / (run.name + "_live.part");
+    WorkloadPass pass;
+    pass.name = run.name + "-live";
+    pass.folder = folder_;
+    pass.wrapper = build_ncu_live_cmd(ncu_, features_, options_, run, aside, {});
+    pass.environment = request_.environment;
+    const auto record = run_pass(request_.workload, pass, request_.limits);
+    if (!record) return fail_with(record.error().within("ncu, " + run.name));
+    result_.commands.push_back(*record);
+    auto table = read_raw_table(aside);
+    // Where it ignores --log-file, the table is among the program's output.
+    if (!table) table = read_raw_table(record->log);
+    NcuMessages messages = read_ncu_messages(aside);
+    if (messages.first_error.empty()) messages = read_ncu_messages(record->log);
+    remove_file(aside);
+    if (!table) return fail_with(ncu_failure(*record, messages, run));
+    if (!is_there(report_of(run))) {
+      result_.notes.warn("ncu_live_csv",
+                         fmt::format("{}: ncu kept no report, so the program was profiled once "
+                                     "more with ncu printing its table",
+                                     run.name));
+    }
+    return table;
+  }
+
+  void keep(const NcuRun& planned, const NcuRun& run, const RawTable& table) {
+    if (is_there(report_of(run))) add_file(report_of(run));
+    if (auto written = write_file_atomically(raw_of(run), to_csv(table)); !written) {
+      return fail_run(written.error());
+    }
+    add_file(raw_of(run));
+    append_table(all_, table);
+    note_unseen_kernels(run, table);
+    if (auto noted = finished_.add(run.name, identity(planned)); !noted) fail_run(noted.error());
+  }
+
+  // Proof that what was measured is what was chosen.
+  void note_unseen_kernels(const NcuRun& run, const RawTable& table) {
+    const std::vector<std::string> seen = table.kernel_names();
+    for (const ChosenKernel& kernel : run.kernels) {
+      const bool was_seen = std::any_of(seen.begin(), seen.end(), [&](const std::string& name) {
+        return same_kernel_name(name, kernel.name);
+      });
+      if (was_seen) continue;
+      result_.notes.warn("ncu_kernel_not_seen",
+                         fmt::format("{}: among the chosen kernels were some that ncu measured no "
+                                     "launch of",
+                                     run.name));
+    }
+  }
+
+  void list_sections() {
+    const path aside = folder_ / "sections.txt.part";
+    Command command;
+    command.argv = {ncu_.path.string(), "--list-sections"};
+    command.environment = {{"LC_ALL", "C"}};
+    command.stdout_file = aside;
+    command.timeout = kExportTime;
+    command.grace = request_.limits.grace;
+    command.stop = request_.limits.stop;
+    const auto record = run_recorded(folder_, "list-sections", std::move(command));
+    if (!record) return fail_run(record.error());
+    result_.commands.push_back(*record);
+    std::error_code status;
+    if (record->result.succeeded() && is_there(aside)) {
+      std::filesystem::rename(aside, folder_ / "sections.txt", status);
+      if (!status) return add_file("sections.txt");
+    }
+    remove_file(aside);
+    result_.notes.warn("ncu_no_section_list",
+                       fmt::format("`ncu --list-sections` gave nothing ({}), so there is no "
+                                   "sections.txt",
+                                   describe_end(record->result)));
+  }
+
+  void write_union() {
+    if (all_.launches.empty()) {
+      if (is_stopped() && !result_.failure) {
+        fail_run({ErrorKind::tool, "ncu: the capture was interrupted before a stage was measured"});
+      }
+      return;
+    }
+    if (auto written = write_file_atomically(folder_ / "raw.csv", to_csv(all_)); !written) {
+      return fail_run(written.error());
+    }
+    add_file("raw.csv");
+  }
+
+  const InstalledTool& ncu_;
+  const NcuRequest& request_;
+  NcuOptions options_;  // less the sections that this ncu does not have
+  NcuFeatures features_;
+  path folder_;
+  FinishedRuns finished_;
+  RawTable all_;
+  bool gave_up_ = false;
+  CaptureResult result_;
+};
+
+}  // namespace
+
+CaptureResult capture_with_ncu(const InstalledTool& ncu, const NcuRequest& request) {
+  std::error_code status;
+  const path folder = std::filesystem::absolute(request.bundle / "ncu", status);
+  std::filesystem::create_directories(folder, status);
+  if (status) {
+    CaptureResult result;
+    result.failure = system_error(ErrorKind::tool, folder, status.value()).within("cannot write");
+    return result;
+  }
+  return NcuCapture(ncu, request, folder).capture();
+}
+
+}  // namespace llmprof

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmprof {
+
+// What ncu said among the output of the program it ran.
+struct NcuMessages {
+  bool no_permission = false;     // ERR_NVGPUCTRPERM
+  bool driver_in_use = false;     // another tool holds the counters
+  bool no_driver = false;         // there is no CUDA driver to connect to
+  bool nothing_profiled = false;  // "No kernels were profiled"
+  uint64_t launches = 0;          // profiled, as far as it told
+  std::vector<std::string> unknown_sections;
+  std::optional<int64_t> program_exit_code;  // of the program, where not 0
+  std::string first_error;                   // any other; short and printable
+
+  void note_line(std::string_view line);
+};
+
+// Reads logs of any size, line by line; a file that is not there says nothing.
+NcuMessages read_ncu_messages(const std::filesystem::path& log);
+NcuMessages read_ncu_messages(std::string_view text);
+
+// How to be allowed to read the GPU's performance counters.
+std::string counter_permission_remedy();
+// How to free the counters that DCGM holds.
+std::string counters_in_use_remedy();
+
+}  // namespace llmprof

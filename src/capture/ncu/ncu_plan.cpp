@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include "capture/ncu/ncu_capture.h"
+#include "capture/ncu/ncu_estimate.h"
+#include "capture/ncu/ncu_failures.h"
+#include "capture/ncu/ncu_runs.h"
+
+namespace llmprof {
+namespace {
+
+using std::filesystem::path;
+
+std::string run_note(const NcuRun& run, uint64_t passes) {
+  const auto launches = run.expected_launches();
+  const std::string how_many = launches ? fmt::format("about {} launches", *launches)
+                                        : "a number of launches known only then";
+  return fmt::format("{}: {}, each replayed in about {} passes ({})", run.name, how_many, passes,
+                     describe_filter(run));
+}
+
+}  // namespace
+
+CapturePlan plan_ncu(const InstalledTool& ncu, const NcuRequest& request) {
+  const NcuFeatures features = ncu_features(ncu);
+  const std::vector<NcuRun> runs = plan_ncu_runs(request.options, request.kernels, features);
+  const uint64_t passes = predicted_passes(request.options);
+  std::error_code status;
+  const path folder = std::filesystem::absolute(request.bundle / "ncu", status);
+  CapturePlan plan;
+  plan.backend = "ncu";
+  for (const NcuRun& run : runs) {
+    const path report = folder / (run.name + ".ncu-rep");
+    plan.commands.push_back({run.name,
+                             build_ncu_cmd(ncu, features, request.options, run, folder / run.name,
+                                           request.workload.argv),
+                             request.environment});
+    plan.commands.push_back(
+        {run.name + "-export", build_ncu_import_cmd(ncu, features, report), {}});
+    plan.files.push_back(path("ncu") / (run.name + ".ncu-rep"));
+    plan.files.push_back(path("ncu") / (run.name + "_raw.csv"));
+    plan.notes.push_back(run_note(run, passes));
+  }
+  plan.commands.push_back({"list-sections", {ncu.path.string(), "--list-sections"}, {}});
+  plan.files.emplace_back("ncu/raw.csv");
+  plan.files.emplace_back("ncu/sections.txt");
+  plan.estimate = predicted_time(request.options, runs, request.workload_time);
+  if (request.kernels.empty()) {
+    plan.notes.emplace_back("without a timeline the kernels are not chosen by their time");
+  }
+  if (plan.estimate) {
+    plan.notes.emplace_back(
+        "time: the workload's own for each run, and 37 ms a pass and launch (seen on an H200: 33 "
+        "to 39)");
+  }
+  return plan;
+}
+
+}  // namespace llmprof

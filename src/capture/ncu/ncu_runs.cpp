@@ -1,0 +1,149 @@
+#include "capture/ncu/ncu_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "capture/ncu/kernel_filter.h"
+
+namespace llmprof {
+namespace {
+
+// Linux takes at most 128 KiB for one argument.
+constexpr size_t kLongestFilter = 100'000;
+// A name that alone would be longer is matched by this much of its beginning.
+constexpr size_t kLongestName = 30'000;
+// What counting over all launches may cost at most, where ncu cannot count per shape.
+constexpr uint64_t kMostLaunches = 200;
+// ncu's output is for a stage nobody named.
+constexpr const char* kUnnamedStage = "all";
+
+std::string pattern_of(const ChosenKernel& kernel) {
+  if (kernel.name.size() <= kLongestName) return kernel_name_pattern(kernel.name);
+  return kernel_name_pattern(std::string_view(kernel.name).substr(0, kLongestName)) + ".*";
+}
+
+uint64_t total_launches(const std::vector<ChosenKernel>& kernels) {
+  uint64_t total = 0;
+  for (const ChosenKernel& kernel : kernels) total += kernel.launches;
+  return total;
+}
+
+// A stage repeats its kernels, step by step. The rarest of them in one of its shapes comes once in
+// so many launches; twice that window has it wherever the window begins.
+uint64_t window_with_all(const std::vector<ChosenKernel>& kernels) {
+  double rarest = std::numeric_limits<double>::max();
+  for (const ChosenKernel& kernel : kernels) {
+    const auto shapes = static_cast<double>(std::max<uint64_t>(kernel.distinct_shapes, 1));
+    rarest = std::min(rarest, static_cast<double>(std::max<uint64_t>(kernel.launches, 1)) / shapes);
+  }
+  const auto total = static_cast<double>(total_launches(kernels));
+  const auto window = static_cast<uint64_t>(2 * total / rarest) + 1;
+  return std::min({window, kMostLaunches, std::max<uint64_t>(total_launches(kernels), 1)});
+}
+
+bool counts_shapes(const NcuOptions& options, const NcuFeatures& features) {
+  return features.counts_per_shape && !options.launch_skip && !options.launch_count;
+}
+
+void choose_launches(NcuRun& run, const NcuOptions& options, const NcuFeatures& features) {
+  const bool gated = !run.nvtx_include.empty();
+  const bool known_stage = !run.kernels.empty() && !run.kernels.front().stage.empty();
+  // Per shape, ncu takes the program's first launches, which without a gate are of any stage.
+  if (counts_shapes(options, features) && (gated || !known_stage)) {
+    run.count_per_shape = true;
+    run.launch_skip = 0;
+    run.launch_count = options.launches_per_shape;
+    return;
+  }
+  run.count_per_shape = false;
+  uint64_t before = 0;
+  if (!gated) {
+    for (const ChosenKernel& kernel : run.kernels) before += kernel.launches_before;
+  }
+  run.launch_skip = options.launch_skip.value_or(before);
+  const uint64_t window = run.kernels.empty() ? kMostLaunches : window_with_all(run.kernels);
+  run.launch_count = options.launch_count.value_or(window);
+}
+
+std::vector<std::string> gate_of(const NcuOptions& options, const ChosenKernel* kernel) {
+  if (!options.gating_nvtx) return {};
+  // A range that the timeline did not see would leave nothing to profile.
+  if (kernel != nullptr && kernel->nvtx_include.empty()) return {};
+  if (!options.nvtx_include.empty()) return options.nvtx_include;
+  if (kernel == nullptr) return {};
+  return {kernel->nvtx_include};
+}
+
+bool belongs_to(const NcuRun& run, const ChosenKernel& kernel) {
+  const ChosenKernel& first = run.kernels.front();
+  return first.stage == kernel.stage && first.nvtx_include == kernel.nvtx_include;
+}
+
+// The stage's run with room for this kernel, or a new one.
+NcuRun& run_for(std::vector<NcuRun>& runs, const ChosenKernel& kernel) {
+  const auto fits = [&](const NcuRun& run) {
+    return belongs_to(run, kernel) &&
+           kernel_filter(run).size() + pattern_of(kernel).size() < kLongestFilter;
+  };
+  const auto found = std::find_if(runs.begin(), runs.end(), fits);
+  if (found != runs.end()) return *found;
+  const auto of_stage = [&](const NcuRun& run) {
+    return run.kernels.front().stage == kernel.stage;
+  };
+  const auto number = std::count_if(runs.begin(), runs.end(), of_stage) + 1;
+  NcuRun& run = runs.emplace_back();
+  run.name = kernel.stage.empty() ? kUnnamedStage : kernel.stage;
+  if (number > 1) run.name += fmt::format("_{}", number);
+  return run;
+}
+
+}  // namespace
+
+std::optional<uint64_t> NcuRun::expected_launches() const {
+  if (kernels.empty()) {
+    return count_per_shape || launch_count == 0 ? std::nullopt : std::optional(launch_count);
+  }
+  if (!count_per_shape) {
+    const uint64_t all = total_launches(kernels);
+    return launch_count == 0 ? all : std::min(launch_count, std::max<uint64_t>(all, 1));
+  }
+  uint64_t launches = 0;
+  for (const ChosenKernel& kernel : kernels) {
+    const uint64_t wanted = launch_count * std::max<uint64_t>(kernel.distinct_shapes, 1);
+    launches += std::min(wanted, std::max<uint64_t>(kernel.launches, 1));
+  }
+  return launches;
+}
+
+std::vector<NcuRun> plan_ncu_runs(const NcuOptions& options,
+                                  const std::vector<ChosenKernel>& kernels,
+                                  const NcuFeatures& features) {
+  std::vector<NcuRun> runs;
+  for (const ChosenKernel& kernel : kernels) run_for(runs, kernel).kernels.push_back(kernel);
+  if (runs.empty()) runs.emplace_back().name = kUnnamedStage;
+  for (NcuRun& run : runs) {
+    run.nvtx_include = gate_of(options, run.kernels.empty() ? nullptr : &run.kernels.front());
+    choose_launches(run, options, features);
+  }
+  return runs;
+}
+
+NcuRun without_gate(NcuRun run, const NcuOptions& options, const NcuFeatures& features) {
+  run.nvtx_include.clear();
+  choose_launches(run, options, features);
+  return run;
+}
+
+std::string kernel_filter(const NcuRun& run) {
+  if (run.kernels.empty()) return {};
+  std::string filter;
+  for (const ChosenKernel& kernel : run.kernels) {
+    filter += filter.empty() ? "regex:^(?:" : "|";
+    filter += pattern_of(kernel);
+  }
+  return filter + ")$";
+}
+
+}  // namespace llmprof

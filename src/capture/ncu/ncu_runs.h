@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "capture/ncu/ncu_capture.h"
+
+namespace llmprof {
+
+// One run of the workload under ncu: the kernels of one stage, and which of their launches.
+struct NcuRun {
+  std::string name;  // "decode", "decode_2"; "all" without stages: begins its files' names
+  std::vector<ChosenKernel> kernels;      // empty: whatever runs
+  std::vector<std::string> nvtx_include;  // empty: not gated
+  bool count_per_shape = false;           // launch_skip and _count are per kernel and launch shape
+  uint64_t launch_skip = 0;
+  uint64_t launch_count = 0;  // 0: unlimited
+
+  // How many launches are going to be measured; none: nobody knows before.
+  [[nodiscard]] std::optional<uint64_t> expected_launches() const;
+};
+
+// One run per stage, or several where a command line could not hold its kernels' names.
+std::vector<NcuRun> plan_ncu_runs(const NcuOptions& options,
+                                  const std::vector<ChosenKernel>& kernels,
+                                  const NcuFeatures& features);
+
+// The same launches by counting instead of by NVTX range, for where the range never opened.
+NcuRun without_gate(NcuRun run, const NcuOptions& options, const NcuFeatures& features);
+
+// --kernel-name's argument: "regex:^(?:...|...)$"; empty: no filter.
+std::string kernel_filter(const NcuRun& run);
+
+// `ncu ... --export OUTPUT` in front of the workload's argv. ncu adds ".ncu-rep" to OUTPUT.
+std::vector<std::string> build_ncu_cmd(const InstalledTool& ncu, const NcuFeatures& features,
+                                       const NcuOptions& options, const NcuRun& run,
+                                       const std::filesystem::path& output,
+                                       const std::vector<std::string>& work_argv);
+
+// The same, printing its table into the file `output` instead of making a report.
+std::vector<std::string> build_ncu_live_cmd(const InstalledTool& ncu, const NcuFeatures& features,
+                                            const NcuOptions& options, const NcuRun& run,
+                                            const std::filesystem::path& output,
+                                            const std::vector<std::string>& work_argv);
+
+// Prints a report's raw page as CSV.
+std::vector<std::string> build_ncu_import_cmd(const InstalledTool& ncu, const NcuFeatures& features,
+                                              const std::filesystem::path& report);
+
+}  // namespace llmprof

@@ -1,0 +1,138 @@
+#include "capture/ncu/raw_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/byte_stream.h"
+#include "base/csv.h"
+#include "base/text.h"
+
+namespace llmprof {
+namespace {
+
+constexpr std::string_view kHeaderBegin = "\"ID\",";
+constexpr std::string_view kKernelName = "Kernel Name";
+// A launch is some 10 kB with every section there is.
+constexpr size_t kMostBytes = 2UL << 30U;
+
+bool is_message(std::string_view line) { return line.starts_with("=="); }
+
+// The lines of one table, from its header on; messages of ncu's own may stand between rows.
+std::string table_text(std::string_view output) {
+  size_t begin = output.starts_with(kHeaderBegin) ? 0 : output.find("\n\"ID\",");
+  if (begin == std::string_view::npos) return {};
+  if (begin > 0) ++begin;
+  output.remove_prefix(begin);
+  std::string text;
+  while (!output.empty()) {
+    const size_t end = output.find('\n');
+    const std::string_view line = output.substr(0, end);
+    if (!is_message(line)) {
+      text += line;
+      text += '\n';
+    }
+    if (end == std::string_view::npos) break;
+    output.remove_prefix(end + 1);
+  }
+  return text;
+}
+
+std::vector<std::string> copied(const std::vector<std::string_view>& fields) {
+  return {fields.begin(), fields.end()};
+}
+
+// Where each column of `more` goes among those of `all`, new ones at the end.
+std::vector<size_t> places(RawTable& all, const RawTable& more) {
+  using Key = std::pair<std::string, std::string>;
+  std::multimap<Key, size_t> known;
+  for (size_t i = 0; i < all.columns.size(); ++i) known.insert({{all.columns[i], all.units[i]}, i});
+  std::vector<size_t> place;
+  for (size_t i = 0; i < more.columns.size(); ++i) {
+    const auto found = known.find({more.columns[i], more.units[i]});
+    if (found != known.end()) {
+      place.push_back(found->second);
+      known.erase(found);
+      continue;
+    }
+    place.push_back(all.columns.size());
+    all.columns.push_back(more.columns[i]);
+    all.units.push_back(more.units[i]);
+  }
+  return place;
+}
+
+void append_row(std::string& csv, const std::vector<std::string>& fields, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    csv += i == 0 ? "\"" : ",\"";
+    if (i < fields.size()) {
+      for (const char c : fields[i]) csv += c == '"' ? "\"\"" : std::string(1, c);
+    }
+    csv += '"';
+  }
+  csv += '\n';
+}
+
+}  // namespace
+
+std::vector<std::string> RawTable::kernel_names() const {
+  const auto column = std::find(columns.begin(), columns.end(), kKernelName);
+  std::vector<std::string> names;
+  if (column == columns.end()) return names;
+  const auto place = static_cast<size_t>(column - columns.begin());
+  for (const auto& launch : launches) names.push_back(launch[place]);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+Result<RawTable> read_raw_table(std::string_view output) {
+  const std::string text = table_text(output);
+  CsvRows rows(text);
+  RawTable table;
+  std::vector<std::string_view> fields;
+  if (rows.next(fields)) table.columns = copied(fields);
+  table.units.resize(table.columns.size());
+  while (rows.next(fields)) {
+    // Other programs' lines, and rows that were cut off.
+    if (fields.size() != table.columns.size()) continue;
+    if (parse_int(fields.front())) {
+      table.launches.push_back(copied(fields));
+    } else if (fields.front().empty() && table.launches.empty()) {
+      table.units = copied(fields);
+    }
+  }
+  if (table.launches.empty()) return fail(ErrorKind::tool, "no table of kernel launches");
+  return table;
+}
+
+Result<RawTable> read_raw_table(const std::filesystem::path& file) {
+  auto stream = open_byte_stream(file);
+  if (!stream) return fail_with(stream.error());
+  const auto text = read_all(**stream, kMostBytes);
+  if (!text) return fail_with(text.error().within(file.string()));
+  auto table = read_raw_table(std::string_view(*text));
+  if (!table) return fail_with(table.error().within(file.string()));
+  return table;
+}
+
+void append_table(RawTable& all, const RawTable& more) {
+  const std::vector<size_t> place = places(all, more);
+  for (const auto& launch : more.launches) {
+    std::vector<std::string> row(all.columns.size());
+    for (size_t i = 0; i < launch.size(); ++i) row[place[i]] = launch[i];
+    row.front() = fmt::format("{}", all.launches.size());
+    all.launches.push_back(std::move(row));
+  }
+}
+
+std::string to_csv(const RawTable& table) {
+  std::string csv;
+  append_row(csv, table.columns, table.columns.size());
+  append_row(csv, table.units, table.columns.size());
+  for (const auto& launch : table.launches) append_row(csv, launch, table.columns.size());
+  return csv;
+}
+
+}  // namespace llmprof

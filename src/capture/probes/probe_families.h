@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capture/probes/doctor.h"
+
+namespace llmprof {
+
+// The doctor's questions, by subject; each answers in the doctor's order.
+std::vector<Probe> probe_nvidia_tools(const DoctorOptions& options);   // nsys, ncu, importer
+std::vector<Probe> probe_cupti(const DoctorOptions& options);          // the library
+std::vector<Probe> probe_gpus(const DoctorOptions& options);           // driver, GPUs, MIG
+std::vector<Probe> probe_counters(const DoctorOptions& options);       // permission
+std::vector<Probe> probe_running_tools(const DoctorOptions& options);  // DCGM, CUPTI users
+std::vector<Probe> probe_sampling(const DoctorOptions& options);       // perf_event_paranoid
+std::vector<Probe> probe_python(const DoctorOptions& options);     // Python, torch, transformers
+std::vector<Probe> probe_own_files(const DoctorOptions& options);  // collector, workload, output
+
+Probe found(std::string name, std::string detail);
+Probe missing(std::string name, std::string detail, std::string fix);
+Probe trouble(std::string name, std::string detail, std::string fix);
+
+// What a program answers on stdout and stderr, in time and with exit code 0.
+std::optional<std::string> answer(const DoctorOptions& options, std::vector<std::string> argv);
+
+// A small file's text below the search's root ("proc/driver/nvidia/version"); nothing where it
+// cannot be read.
+std::optional<std::string> system_file(const DoctorOptions& options, const std::string& name);
+
+}  // namespace llmprof

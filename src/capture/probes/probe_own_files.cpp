@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <initializer_list>
+
+#include "capture/executables.h"
+#include "capture/probes/probe_families.h"
+
+namespace llmprof {
+namespace {
+
+using std::filesystem::path;
+
+constexpr uint64_t kGiB = 1ULL << 30U;
+constexpr uint64_t kMiB = 1ULL << 20U;
+// A run on the CPU leaves some 10 MiB; nsys with ncu can leave gigabytes.
+constexpr uint64_t kLeastForCpu = 200 * kMiB;
+constexpr uint64_t kLeastForGpu = 10 * kGiB;
+
+Probe needed(Probe probe) {
+  probe.needed = true;
+  return probe;
+}
+
+std::optional<path> first_there(const path& folder, std::initializer_list<const char*> places) {
+  std::error_code status;
+  for (const char* place : places) {
+    const path file = (folder / place).lexically_normal();
+    if (std::filesystem::is_regular_file(file, status)) return file;
+  }
+  return std::nullopt;
+}
+
+Probe collector(const path& folder) {
+  constexpr const char* kFile = "libllmprof_collector.so";
+  const auto library = first_there(
+      folder,
+      {"../lib/libllmprof_collector.so", "libllmprof_collector.so", "lib/libllmprof_collector.so"});
+  if (library) return found("collector", library->string());
+  return missing("collector", fmt::format("{} is not beside this program", kFile),
+                 "build it (make), and keep lib/ beside bin/");
+}
+
+Probe cpu_workload(const path& folder) {
+  const auto program = first_there(folder, {"cpu_llm", "../bin/cpu_llm", "workloads/cpu_llm"});
+  if (program) return found("CPU workload", program->string());
+  return missing("CPU workload", "cpu_llm is not beside this program",
+                 "build it (make), or name a program of your own: llmprof run -- program");
+}
+
+// The folder itself, or the nearest above it that exists.
+path existing_part(path folder) {
+  std::error_code status;
+  folder = std::filesystem::absolute(folder, status).lexically_normal();
+  while (!std::filesystem::is_directory(folder, status) && folder.has_relative_path()) {
+    folder = folder.parent_path();
+  }
+  return folder;
+}
+
+Probe output_folder(const DoctorOptions& options) {
+  constexpr const char* kName = "output folder";
+  const path folder = existing_part(options.output_folder);
+  if (::access(folder.c_str(), W_OK) != 0) {
+    return trouble(kName, fmt::format("{} cannot be written to", folder.string()),
+                   "choose another with --out");
+  }
+  std::error_code status;
+  const auto space = std::filesystem::space(folder, status);
+  if (status) {
+    return trouble(kName, fmt::format("{}: {}", folder.string(), status.message()),
+                   "choose another with --out");
+  }
+  const std::string free = fmt::format("{}: {:.1f} GiB free", folder.string(),
+                                       static_cast<double>(space.available) / double{kGiB});
+  if (space.available >= kLeastForGpu) return found(kName, free);
+  if (space.available >= kLeastForCpu) {
+    return found(kName, free + "; timelines and ncu reports of large runs may need more");
+  }
+  return trouble(kName, free, "free some space, or choose another folder with --out");
+}
+
+}  // namespace
+
+std::vector<Probe> probe_own_files(const DoctorOptions& options) {
+  return {needed(collector(options.program_folder)), needed(cpu_workload(options.program_folder)),
+          needed(output_folder(options))};
+}
+
+}  // namespace llmprof

@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "capture/ncu/ncu_messages.h"
+#include "capture/probes/probe_families.h"
+
+namespace llmprof {
+namespace {
+
+struct RunningProgram {
+  int64_t pid = 0;
+  std::string name;
+  bool injected = false;  // a library was asked into its CUDA
+};
+
+bool has_injection(std::string_view environment) {
+  constexpr std::string_view kVariable = "CUDA_INJECTION64_PATH=";
+  if (environment.starts_with(kVariable)) return true;
+  return contains(environment, std::string("\0", 1) + std::string(kVariable));
+}
+
+// Those whose name we may see; environments only of this user's own, and nothing of them is kept.
+std::vector<RunningProgram> running_programs(const DoctorOptions& options) {
+  std::vector<RunningProgram> programs;
+  std::error_code status;
+  for (std::filesystem::directory_iterator entry(options.search.root / "proc", status), end;
+       !status && entry != end; entry.increment(status)) {
+    const std::string folder = entry->path().filename().string();
+    const auto pid = parse_int(folder);
+    if (!pid || *pid == ::getpid()) continue;
+    const auto name = system_file(options, "proc/" + folder + "/comm");
+    if (!name) continue;
+    const auto environment = system_file(options, "proc/" + folder + "/environ");
+    programs.push_back(
+        {*pid, std::string(trim(*name)), environment && has_injection(*environment)});
+  }
+  return programs;
+}
+
+bool is_dcgm(const RunningProgram& program) {
+  return program.name.starts_with("nv-hostengine") || program.name.starts_with("dcgm-exporter");
+}
+
+bool uses_cupti(const RunningProgram& program) {
+  constexpr std::array<std::string_view, 6> kProfilers = {
+      "nsys", "nsys-launcher", "ncu", "nv-nsight-cu-cl", "nvprof", "cupti"};
+  return program.injected ||
+         std::find(kProfilers.begin(), kProfilers.end(), program.name) != kProfilers.end();
+}
+
+std::string named(const std::vector<RunningProgram>& programs) {
+  std::vector<std::string> texts;
+  for (const RunningProgram& program : programs) {
+    texts.push_back(fmt::format("{} (process {})", to_printable(program.name), program.pid));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+}  // namespace
+
+std::vector<Probe> probe_running_tools(const DoctorOptions& options) {
+  std::vector<RunningProgram> dcgm;
+  std::vector<RunningProgram> profilers;
+  for (RunningProgram& program : running_programs(options)) {
+    if (is_dcgm(program)) {
+      dcgm.push_back(std::move(program));
+    } else if (uses_cupti(program)) {
+      profilers.push_back(std::move(program));
+    }
+  }
+  std::vector<Probe> probes;
+  probes.push_back(
+      dcgm.empty()
+          ? found("DCGM", "not running: it holds no counters")
+          : trouble("DCGM",
+                    fmt::format("{} runs and may hold the counters that ncu needs", named(dcgm)),
+                    counters_in_use_remedy()));
+  probes.push_back(
+      profilers.empty()
+          ? found("other CUPTI users", "none seen")
+          : trouble("other CUPTI users",
+                    fmt::format("{}: a program can have one at a time, and counters one on the "
+                                "whole GPU",
+                                named(profilers)),
+                    "wait for them, or end them, before you capture"));
+  return probes;
+}
+
+}  // namespace llmprof

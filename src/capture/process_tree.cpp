@@ -1,0 +1,105 @@
+#include "capture/process_tree.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <system_error>
+
+namespace llmprof {
+namespace {
+
+// A script's first line names an interpreter and at most one argument of its.
+constexpr size_t kInterpreterWords = 2;
+
+std::optional<pid_t> as_pid(const std::string& name) {
+  pid_t pid = 0;
+  const auto [end, fault] = std::from_chars(name.data(), name.data() + name.size(), pid);
+  if (fault != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  return pid;
+}
+
+std::string file_text(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+bool runs(const std::vector<std::string>& arguments, const std::vector<std::string>& argv) {
+  if (arguments.size() < argv.size()) return false;
+  const size_t before = arguments.size() - argv.size();
+  if (before > kInterpreterWords) return false;
+  // The kernel gives a script's interpreter the path that was found on PATH.
+  const auto name = [](const std::string& word) { return std::filesystem::path(word).filename(); };
+  return name(arguments[before]) == name(argv.front()) &&
+         std::equal(argv.begin() + 1, argv.end(),
+                    arguments.begin() + static_cast<std::ptrdiff_t>(before) + 1);
+}
+
+}  // namespace
+
+// proc(5): "pid (name) state parent ..."; the name may hold anything, parentheses too.
+std::optional<ProcessRow> read_process(pid_t pid) {
+  constexpr int kFieldsBetweenParentAndStartTime = 17;
+  const std::string text = file_text("/proc/" + std::to_string(pid) + "/stat");
+  const size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos) return std::nullopt;
+  std::istringstream fields(text.substr(name_end + 1));
+  ProcessRow row;
+  row.pid = pid;
+  char state = 0;
+  fields >> state >> row.parent;
+  std::string skipped;
+  for (int i = 0; i < kFieldsBetweenParentAndStartTime; ++i) fields >> skipped;
+  fields >> row.start_time;
+  if (!fields) return std::nullopt;
+  row.is_zombie = state == 'Z' || state == 'X';
+  return row;
+}
+
+std::vector<ProcessRow> list_processes() {
+  std::vector<ProcessRow> rows;
+  std::error_code status;
+  for (std::filesystem::directory_iterator entry("/proc", status), end; !status && entry != end;
+       entry.increment(status)) {
+    const auto pid = as_pid(entry->path().filename().string());
+    if (!pid) continue;
+    if (auto row = read_process(*pid)) rows.push_back(*row);
+  }
+  return rows;
+}
+
+std::vector<ProcessRow> descendants_of(pid_t root, const std::vector<ProcessRow>& processes) {
+  std::vector<ProcessRow> found;
+  std::vector<pid_t> parents = {root};
+  for (size_t i = 0; i < parents.size(); ++i) {
+    for (const ProcessRow& row : processes) {
+      if (row.parent != parents[i]) continue;
+      found.push_back(row);
+      parents.push_back(row.pid);
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> process_arguments(pid_t pid) {
+  const std::string text = file_text("/proc/" + std::to_string(pid) + "/cmdline");
+  std::vector<std::string> words;
+  for (size_t from = 0; from < text.size();) {
+    const size_t to = std::min(text.find('\0', from), text.size());
+    words.push_back(text.substr(from, to - from));
+    from = to + 1;
+  }
+  return words;
+}
+
+pid_t find_wrapped(pid_t wrapper, const std::vector<std::string>& argv) {
+  if (argv.empty()) return 0;
+  for (const ProcessRow& row : descendants_of(wrapper, list_processes())) {
+    if (!row.is_zombie && runs(process_arguments(row.pid), argv)) return row.pid;
+  }
+  return 0;
+}
+
+}  // namespace llmprof

@@ -1,0 +1,173 @@
+#include "capture/recorded_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "base/files.h"
+#include "base/text.h"
+#include "capture/shell_word.h"
+
+namespace llmprof {
+namespace {
+
+using std::filesystem::path;
+
+constexpr std::string_view kStatusBegin = "[\n";
+constexpr std::string_view kStatusEnd = "\n]\n";
+
+std::string file_text(const path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::string tail_of(const path& file, size_t bytes) {
+  std::ifstream stream(file, std::ios::binary | std::ios::ate);
+  const std::streamoff size = stream.tellg();
+  if (!stream || size <= 0) return {};
+  const auto wanted = std::min(size, static_cast<std::streamoff>(bytes));
+  stream.seekg(size - wanted);
+  std::string tail(static_cast<size_t>(wanted), '\0');
+  stream.read(tail.data(), wanted);
+  tail.resize(static_cast<size_t>(stream.gcount()));
+  return tail;
+}
+
+std::string json_text(std::string_view text) {
+  std::string json = "\"";
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' '; };
+  while (!text.empty()) {
+    const auto* stop = std::find_if(text.begin(), text.end(), is_control);
+    const auto plain = static_cast<size_t>(stop - text.begin());
+    for (const char c : to_printable(text.substr(0, plain))) {
+      if (c == '"' || c == '\\') json += '\\';
+      json += c;
+    }
+    text.remove_prefix(plain);
+    if (text.empty()) break;
+    json += fmt::format("\\u{:04x}", static_cast<unsigned>(text.front()));
+    text.remove_prefix(1);
+  }
+  return json + '"';
+}
+
+std::string_view end_name(ProcessEnd end) {
+  switch (end) {
+    case ProcessEnd::exited:
+      return "exited";
+    case ProcessEnd::signalled:
+      return "signalled";
+    case ProcessEnd::timed_out:
+      return "timed_out";
+    case ProcessEnd::over_limit:
+      return "over_size_limit";
+    case ProcessEnd::stopped:
+      return "interrupted";
+    case ProcessEnd::not_started:
+      return "not_started";
+  }
+  return {};
+}
+
+std::string status_row(const CommandRecord& record) {
+  std::string argv;
+  for (const std::string& word : record.argv) {
+    argv += fmt::format("{}{}", argv.empty() ? "" : ", ", json_text(word));
+  }
+  const ProcessResult& result = record.result;
+  const auto number_if = [](bool there, int value) {
+    return there ? fmt::format("{}", value) : std::string("null");
+  };
+  return fmt::format(
+      "  {{\"name\": {}, \"end\": \"{}\", \"exit_code\": {}, \"signal\": {}, \"asked_to_stop\": "
+      "{}, \"seconds\": {:.3f}, \"said\": {}, \"log\": {}, \"argv\": [{}]}}",
+      json_text(record.name), end_name(result.end),
+      number_if(result.end == ProcessEnd::exited, result.exit_code),
+      number_if(result.end == ProcessEnd::signalled, result.signal), record.asked_to_stop,
+      std::chrono::duration<double>(result.duration).count(), json_text(describe_end(result)),
+      json_text(record.log.filename().string()), argv);
+}
+
+// The list as this file's writer left it, with one row more.
+Result<void> add_status_row(const path& file, const std::string& row) {
+  std::string text = file_text(file);
+  if (text.starts_with(kStatusBegin) && text.ends_with(kStatusEnd)) {
+    text.resize(text.size() - kStatusEnd.size());
+    text += ",\n";
+  } else {
+    text = kStatusBegin;
+  }
+  return write_file_atomically(file, text + row + std::string(kStatusEnd));
+}
+
+Result<void> add_command_line(const path& file, std::string_view name, const Command& command) {
+  std::string text = fmt::format("{}# {}", file_text(file), name);
+  if (!command.working_folder.empty()) {
+    text += ", in " + to_printable(command.working_folder.string());
+  }
+  text += "\n" + shell_line(command.argv, command.environment) + "\n";
+  return write_file_atomically(file, text);
+}
+
+std::string unused_name(const path& folder, std::string_view name) {
+  std::string candidate(name);
+  std::error_code status;
+  for (int number = 2; std::filesystem::exists(folder / (candidate + ".log"), status); ++number) {
+    candidate = fmt::format("{}-{}", name, number);
+  }
+  return candidate;
+}
+
+}  // namespace
+
+Result<RecordedCommand> RecordedCommand::start(const path& folder, std::string_view name,
+                                               Command command) {
+  std::error_code status;
+  std::filesystem::create_directories(folder, status);
+  if (status) return fail_with(system_error(ErrorKind::tool, folder, status.value()));
+  RecordedCommand recorded;
+  recorded.folder_ = std::filesystem::absolute(folder, status);
+  recorded.name_ = unused_name(recorded.folder_, name);
+  recorded.log_ = recorded.folder_ / (recorded.name_ + ".log");
+  if (auto added = add_command_line(recorded.folder_ / "cmd.txt", recorded.name_, command);
+      !added) {
+    return fail(ErrorKind::tool, added.error().message);
+  }
+  if (command.stdout_file.empty()) command.stdout_file = recorded.log_;
+  if (command.stderr_file.empty()) command.stderr_file = recorded.log_;
+  recorded.command_ = std::make_unique<Command>(std::move(command));
+  auto process = RunningProcess::start(*recorded.command_);
+  if (!process) return fail_with(process.error());
+  recorded.process_ = std::make_unique<RunningProcess>(std::move(*process));
+  return recorded;
+}
+
+CommandRecord RecordedCommand::finish(bool asked_to_stop) {
+  CommandRecord record;
+  record.name = name_;
+  record.argv = command_->argv;
+  record.log = log_;
+  record.asked_to_stop = asked_to_stop;
+  record.result = process_->take_result();
+  record.result.output_tail = tail_of(log_, command_->output_tail_bytes);
+  std::error_code status;
+  const auto bytes = std::filesystem::file_size(log_, status);
+  record.result.output_bytes = status ? 0 : bytes;
+  if (auto added = add_status_row(folder_ / "status.json", status_row(record)); !added) {
+    record.trouble = Error{ErrorKind::tool, added.error().message};
+  }
+  return record;
+}
+
+Result<CommandRecord> run_recorded(const path& folder, std::string_view name, Command command) {
+  auto running = RecordedCommand::start(folder, name, std::move(command));
+  if (!running) return fail_with(running.error());
+  while (!running->ended()) {
+  }
+  return running->finish();
+}
+
+}  // namespace llmprof

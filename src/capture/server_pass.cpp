@@ -1,0 +1,177 @@
+#include "capture/server_pass.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstring>
+
+#include "capture/convert_advice.h"
+#include "capture/process_tree.h"
+#include "capture/server_readiness.h"
+
+namespace llmprof {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kReadinessInterval(200);
+
+std::string said(const CommandRecord& record) {
+  const std::string words = last_words(record.result.output_tail);
+  return words.empty() ? "it said nothing" : fmt::format("it said \"{}\"", words);
+}
+
+bool hit_a_limit(const CommandRecord& record) {
+  return record.result.end == ProcessEnd::timed_out ||
+         record.result.end == ProcessEnd::over_limit || record.result.end == ProcessEnd::stopped;
+}
+
+std::string signal_name(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name);
+}
+
+// One server while a pass lasts.
+class ServerPass {
+ public:
+  ServerPass(const WorkloadCommand& workload, const WorkloadPass& pass, const Command& command,
+             RecordedCommand server)
+      : workload_(workload), pass_(pass), command_(command), server_(std::move(server)) {}
+
+  Result<CommandRecord> run(ServerReadiness& readiness) {
+    if (auto ready = wait_until_ready(readiness); !ready) return fail_with(ready.error());
+    for (const auto& [suffix, argv] : {std::pair("warm_up", &workload_.server->warm_up),
+                                       {"client", &workload_.server->client}}) {
+      if (early_ || argv->empty()) continue;
+      if (auto ran = run_client(suffix, *argv); !ran) return fail_with(ran.error());
+    }
+    if (!early_) stop();
+    CommandRecord record = early_ ? std::move(*early_) : server_.finish(asked_to_stop_);
+    if (trouble_ && !record.trouble) record.trouble = std::move(trouble_);
+    return record;
+  }
+
+ private:
+  // The server ended before its time: by a limit, which its record tells, or by a fault.
+  Result<void> ended_early(std::string_view when) {
+    early_ = server_.finish();
+    if (hit_a_limit(*early_)) return {};
+    return fail(ErrorKind::tool,
+                fmt::format("the server ended {}: {}; {}; see {}", when,
+                            describe_end(early_->result), said(*early_), server_.log().string()));
+  }
+
+  Result<void> wait_until_ready(ServerReadiness& readiness) {
+    const Clock::time_point deadline = Clock::now() + workload_.server->ready_timeout;
+    Clock::time_point next_look = Clock::now();
+    while (true) {
+      if (server_.ended()) return ended_early("before it was ready");
+      if (Clock::now() >= next_look) {
+        if (readiness.is_ready(server_.log())) return {};
+        next_look = Clock::now() + kReadinessInterval;
+      }
+      if (Clock::now() >= deadline) break;
+    }
+    server_.end();
+    const CommandRecord record = server_.finish();
+    return fail(
+        ErrorKind::tool,
+        fmt::format("the server was not ready after {:.0f} s, waiting for {}; {}; see {}. Correct "
+                    "workload.server.ready_url or ready_log_pattern, or raise "
+                    "workload.server.ready_timeout_s",
+                    std::chrono::duration<double>(workload_.server->ready_timeout).count(),
+                    readiness.waiting_for(), said(record), server_.log().string()));
+  }
+
+  Result<void> run_client(std::string_view suffix, const std::vector<std::string>& argv) {
+    Command command;
+    command.argv = argv;
+    command.environment = command_.environment;
+    command.working_folder = command_.working_folder;
+    command.grace = command_.grace;
+    command.whole_tree = false;
+    auto client = RecordedCommand::start(pass_.folder, fmt::format("{}-{}", pass_.name, suffix),
+                                         std::move(command));
+    if (!client) {
+      server_.end();
+      server_.finish();
+      return fail_with(client.error());
+    }
+    while (!client->ended()) {
+      if (!server_.ended()) continue;
+      client->end();
+      client->finish();
+      return ended_early(fmt::format("while its {} ran", suffix));
+    }
+    const CommandRecord record = client->finish();
+    if (!record.ended_well() && !trouble_) {
+      trouble_ = Error{ErrorKind::tool,
+                       fmt::format("the server's {} failed: {}; {}; see {}", suffix,
+                                   describe_end(record.result), said(record), record.log.string())};
+    }
+    return {};
+  }
+
+  // The signal goes to the server itself: a profiler around it is to see it end, and then writes
+  // its report. Where it cannot be found, the profiler gets it and passes it on.
+  void stop() {
+    asked_to_stop_ = true;
+    const pid_t wrapped = pass_.wrapper.empty() ? 0 : find_wrapped(server_.pid(), workload_.argv);
+    const pid_t target = wrapped != 0 ? wrapped : server_.pid();
+    const auto known = read_process(target);
+    for (const int signal : {workload_.server->stop_signal, SIGTERM, SIGKILL}) {
+      if (signal == SIGKILL && !pass_.wrapper.empty()) {
+        trouble_ = Error{
+            ErrorKind::tool,
+            fmt::format("the server ended neither on {} nor on SIGTERM, {:.0f} s each, and was "
+                        "killed: what the profiler held in its memory is lost; set "
+                        "workload.server.stop_signal to the signal that ends it",
+                        signal_name(workload_.server->stop_signal),
+                        std::chrono::duration<double>(command_.grace).count())};
+      }
+      ::kill(target, signal);
+      if (goes_within_grace(target, known)) break;
+    }
+    while (!server_.ended()) {
+    }
+  }
+
+  bool goes_within_grace(pid_t target, const std::optional<ProcessRow>& known) {
+    const Clock::time_point deadline = Clock::now() + command_.grace;
+    while (Clock::now() < deadline) {
+      if (server_.ended()) return true;
+      const auto now = read_process(target);
+      if (target != server_.pid() &&
+          (!now || now->is_zombie || (known && now->start_time != known->start_time))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const WorkloadCommand& workload_;
+  const WorkloadPass& pass_;
+  const Command& command_;
+  RecordedCommand server_;
+  std::optional<Error> trouble_;
+  bool asked_to_stop_ = false;
+  std::optional<CommandRecord> early_;
+};
+
+}  // namespace
+
+Result<CommandRecord> run_server_pass(const WorkloadCommand& workload, const WorkloadPass& pass,
+                                      const Command& command) {
+  auto readiness = ServerReadiness::make(*workload.server);
+  if (!readiness) return fail_with(readiness.error());
+  if (readiness->is_taken()) {
+    return fail(ErrorKind::tool,
+                fmt::format("something answers at {} before the server is started; stop it, or "
+                            "give the server another port",
+                            workload.server->ready_url));
+  }
+  auto server = RecordedCommand::start(pass.folder, pass.name, command);
+  if (!server) return fail_with(server.error());
+  return ServerPass(workload, pass, command, std::move(*server)).run(*readiness);
+}
+
+}  // namespace llmprof

@@ -1,0 +1,42 @@
+#include "capture/shell_word.h"
+
+#include <gtest/gtest.h>
+
+#include "capture/process.h"
+
+namespace llmprof {
+namespace {
+
+// The shell itself is the judge: what it makes of the line are the words that went in.
+TEST(ShellLine, IsReadByAShellAsItWasMeant) {
+  const std::vector<std::string> argv = {"printf", "%s|",       "plain-1.0/a@b:c,d",
+                                         "",       "two words", "$HOME `id` \"x\" \\",
+                                         "it's",   "a\nb",      "*",
+                                         "~",      "-n",        "\xC3\xA9"};
+  std::string expected;
+  for (size_t i = 2; i < argv.size(); ++i) expected += argv[i] + "|";
+  Command command;
+  command.argv = {"/bin/sh", "-c", shell_line(argv)};
+  const auto result = run_process(command);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->output_tail, expected);
+}
+
+TEST(ShellLine, PutsTheVariablesInFront) {
+  const std::vector<std::string> argv = {"/bin/sh", "-c", "printf %s \"$LLMPROF_TEST_SAID\""};
+  const std::vector<std::pair<std::string, std::string>> environment = {
+      {"LLMPROF_TEST_SAID", "a 'b' $c"}};
+  Command command;
+  command.argv = {"/bin/sh", "-c", shell_line(argv, environment)};
+  const auto result = run_process(command);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->output_tail, "a 'b' $c");
+}
+
+TEST(ShellLine, QuotesAProgramThatLooksLikeAnAssignment) {
+  const std::vector<std::string> argv = {"./a=b", "c=d"};
+  EXPECT_EQ(shell_line(argv), "'./a=b' c=d");
+}
+
+}  // namespace
+}  // namespace llmprof

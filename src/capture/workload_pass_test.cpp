@@ -1,0 +1,255 @@
+#include "capture/workload_pass.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/text.h"
+#include "capture/executables.h"
+#include "testing/temporary_folder.h"
+
+namespace llmprof {
+namespace {
+
+using namespace std::chrono_literals;
+using std::filesystem::path;
+using testing::file_bytes;
+using testing::TemporaryFolder;
+
+// A workload that is a shell script in a file of its own.
+class WorkloadPassTest : public ::testing::Test {
+ protected:
+  WorkloadPassTest() {
+    pass.name = "control";
+    pass.folder = folder.path() / "control";
+    limits.grace = 500ms;
+  }
+
+  std::vector<std::string> script(std::string_view name, std::string_view text) const {
+    const path file = folder.write(name, "#!/bin/sh\n" + std::string(text));
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    return {file.string()};
+  }
+
+  // Says "serving" after a moment, then waits for signals.
+  void serve(std::string_view traps) {
+    workload.argv = script("serve", std::string(traps) +
+                                        "\nsleep 0.2; echo serving on port 1; "
+                                        "while :; do sleep 0.05; done\n");
+    workload.server.emplace();
+    workload.server->ready_log_pattern = "serving on port [0-9]+$";
+    workload.server->ready_timeout = 20s;
+    workload.server->client = script("client", "echo asked; grep -c serving " + log("control"));
+  }
+
+  [[nodiscard]] std::string log(std::string_view name) const {
+    return (pass.folder / (std::string(name) + ".log")).string();
+  }
+  [[nodiscard]] nlohmann::json status() const {
+    return nlohmann::json::parse(file_bytes(pass.folder / "status.json"));
+  }
+  Result<CommandRecord> run() { return run_pass(workload, pass, limits); }
+
+  TemporaryFolder folder;
+  WorkloadCommand workload;
+  WorkloadPass pass;
+  CaptureLimits limits;
+};
+
+using PassRun = WorkloadPassTest;
+using ServerRun = WorkloadPassTest;
+
+TEST_F(PassRun, PutsTheToolInFrontAndThePassesVariablesOver) {
+  workload.argv = script("work", "echo $0 \"$@\" $LLMPROF_A $LLMPROF_B; pwd; exit 3");
+  workload.argv.emplace_back("an argument");
+  workload.environment = {{"LLMPROF_A", "workload"}, {"LLMPROF_B", "workload"}};
+  workload.working_folder = folder.path();
+  pass.environment = {{"LLMPROF_B", "pass"}};
+  pass.wrapper = {"env", "LLMPROF_C=x"};
+  const auto record = run();
+  ASSERT_TRUE(record) << record.error().message;
+  EXPECT_EQ(record->result.exit_code, 3);
+  EXPECT_FALSE(record->ended_well());
+  EXPECT_EQ(file_bytes(log("control")),
+            workload.argv[0] + " an argument workload pass\n" + folder.path().string() + "\n");
+  EXPECT_EQ(record->argv[0], "env");
+}
+
+TEST_F(PassRun, IsEndedByTime) {
+  workload.argv = {"sleep", "300"};
+  limits.timeout = 300ms;
+  const auto record = run();
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->result.end, ProcessEnd::timed_out);
+  EXPECT_EQ(status()[0]["end"], "timed_out");
+}
+
+TEST_F(PassRun, IsEndedBySize) {
+  workload.argv = script(
+      "work", "head -c 3000000 /dev/zero >" + (pass.folder / "big").string() + "; exec sleep 300");
+  limits.max_bytes = 1U << 20U;
+  const auto record = run();
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->result.end, ProcessEnd::over_limit);
+  EXPECT_EQ(status()[0]["end"], "over_size_limit");
+  EXPECT_TRUE(std::filesystem::exists(pass.folder / "big"));
+}
+
+TEST_F(PassRun, IsEndedByTheStopFlag) {
+  std::atomic<bool> stop = true;
+  limits.stop = &stop;
+  workload.argv = {"sleep", "300"};
+  EXPECT_EQ(run()->result.end, ProcessEnd::stopped);
+  EXPECT_EQ(status()[0]["end"], "interrupted");
+}
+
+TEST_F(PassRun, ARunWithinItsLimitsIsLeftAlone) {
+  workload.argv = script("work", "head -c 1000 /dev/zero >" + (pass.folder / "small").string());
+  limits.max_bytes = 1U << 20U;
+  limits.timeout = 60s;
+  EXPECT_TRUE(run()->ended_well());
+}
+
+TEST_F(ServerRun, RunsForItsClientAndIsStoppedByItsSignal) {
+  serve("trap 'echo interrupted; exit 7' INT");
+  workload.server->warm_up = script("warm", "echo warm");
+  const auto record = run();
+  ASSERT_TRUE(record) << record.error().message;
+  EXPECT_TRUE(record->asked_to_stop);
+  EXPECT_TRUE(record->ended_well());
+  EXPECT_FALSE(record->trouble) << record->trouble->message;
+  EXPECT_EQ(file_bytes(log("control")), "serving on port 1\ninterrupted\n");
+  EXPECT_EQ(file_bytes(log("control-warm_up")), "warm\n");
+  // The server had been ready when the client began.
+  EXPECT_EQ(file_bytes(log("control-client")), "asked\n1\n");
+  const nlohmann::json rows = status();
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0]["name"], "control-warm_up");
+  EXPECT_EQ(rows[1]["name"], "control-client");
+  EXPECT_EQ(rows[2]["name"], "control");
+  EXPECT_EQ(rows[2]["exit_code"], 7);
+  EXPECT_EQ(rows[2]["asked_to_stop"], true);
+}
+
+// As nsys and ncu do, the wrapper runs it in a session of its own; unlike them it passes nothing
+// on.
+TEST_F(ServerRun, TheSignalGoesPastTheToolAround) {
+  serve("trap 'echo used; exit 0' USR1; trap '' INT");
+  workload.server->stop_signal = SIGUSR1;
+  pass.wrapper = script("tool", "setsid \"$@\" & wait $!; echo report written\n");
+  const auto record = run();
+  ASSERT_TRUE(record) << record.error().message;
+  EXPECT_TRUE(record->ended_well());
+  EXPECT_FALSE(record->trouble) << record->trouble->message;
+  EXPECT_EQ(file_bytes(log("control")), "serving on port 1\nused\nreport written\n");
+}
+
+TEST_F(ServerRun, OneThatDoesNotStopIsKilledAndTold) {
+  serve("trap '' INT TERM");
+  pass.wrapper = script("tool", "setsid \"$@\" & wait $!; echo report written\n");
+  limits.grace = 200ms;
+  const auto record = run();
+  ASSERT_TRUE(record) << record.error().message;
+  ASSERT_TRUE(record->trouble);
+  EXPECT_TRUE(contains(record->trouble->message, "ended neither on SIGINT nor on SIGTERM"))
+      << record->trouble->message;
+  EXPECT_TRUE(file_bytes(log("control")).ends_with("report written\n"));
+}
+
+TEST_F(ServerRun, AFailingClientIsTold) {
+  serve("");
+  workload.server->client = script("client", "echo connection refused >&2; exit 5");
+  const auto record = run();
+  ASSERT_TRUE(record) << record.error().message;
+  ASSERT_TRUE(record->trouble);
+  EXPECT_EQ(record->trouble->message,
+            "the server's client failed: exit code 5; it said \"connection refused\"; see " +
+                log("control-client"));
+}
+
+TEST_F(ServerRun, OneThatDiesBeforeItIsReadyIsAnError) {
+  serve("echo 'CUDA out of memory' >&2; exit 1");
+  const auto record = run();
+  ASSERT_FALSE(record);
+  EXPECT_EQ(record.error().kind, ErrorKind::tool);
+  EXPECT_EQ(record.error().message,
+            "the server ended before it was ready: exit code 1; it said \"CUDA out of memory\"; "
+            "see " +
+                log("control"));
+  EXPECT_EQ(status()[0]["exit_code"], 1);
+}
+
+TEST_F(ServerRun, OneThatIsNeverReadyIsAnError) {
+  serve("");
+  workload.server->ready_log_pattern = "listening";
+  workload.server->ready_timeout = 700ms;
+  const auto record = run();
+  ASSERT_FALSE(record);
+  EXPECT_TRUE(contains(record.error().message,
+                       "the server was not ready after 1 s, waiting for a "
+                       "line that matches 'listening'; it said \"serving "
+                       "on port 1\"; see " +
+                           log("control")))
+      << record.error().message;
+}
+
+TEST_F(ServerRun, OneThatDiesUnderItsClientIsAnError) {
+  serve("(sleep 0.6; kill -KILL $$) &");
+  workload.server->client = {"sleep", "300"};
+  const auto record = run();
+  ASSERT_FALSE(record);
+  EXPECT_TRUE(
+      contains(record.error().message, "the server ended while its client ran: killed by signal 9"))
+      << record.error().message;
+  EXPECT_EQ(status().size(), 2U);
+}
+
+TEST_F(ServerRun, LimitsHoldWhileTheClientRuns) {
+  serve("");
+  workload.server->client = {"sleep", "300"};
+  limits.timeout = 1s;
+  const auto record = run();
+  ASSERT_TRUE(record) << record.error().message;
+  EXPECT_EQ(record->result.end, ProcessEnd::timed_out);
+  EXPECT_FALSE(record->ended_well());
+}
+
+TEST_F(ServerRun, IsReadyWhenItsUrlAnswers) {
+  const char* path_list = std::getenv("PATH");
+  if (!find_executable("python3", path_list == nullptr ? "" : path_list)) {
+    GTEST_SKIP() << "needs python3, which is not installed";
+  }
+  serve("");
+  // A port that was free a moment ago.
+  Command free_port;
+  free_port.argv = {"python3", "-c",
+                    "import socket\ns = socket.socket()\ns.bind(('127.0.0.1', 0))\n"
+                    "print(s.getsockname()[1])"};
+  const std::string port(trim(run_process(free_port)->output_tail));
+  workload.argv = {"python3", "-m", "http.server", "--bind", "127.0.0.1", port};
+  workload.server->ready_log_pattern.clear();
+  workload.server->ready_url = "http://127.0.0.1:" + port + "/";
+  workload.server->client = {
+      "python3", "-c",
+      "import urllib.request as r\nprint(r.urlopen('http://127.0.0.1:" + port + "/').status)"};
+  const auto record = run();
+  ASSERT_TRUE(record) << record.error().message;
+  EXPECT_FALSE(record->trouble) << record->trouble->message;
+  EXPECT_EQ(file_bytes(log("control-client")), "200\n");
+}
+
+TEST_F(ServerRun, AWrongReadinessIsAUsageError) {
+  serve("");
+  workload.server->ready_log_pattern = "(";
+  EXPECT_EQ(run().error().kind, ErrorKind::usage);
+  workload.server->ready_log_pattern.clear();
+  EXPECT_EQ(run().error().kind, ErrorKind::usage);
+  workload.server->ready_url = "https://127.0.0.1/";
+  EXPECT_EQ(run().error().kind, ErrorKind::usage);
+  EXPECT_FALSE(std::filesystem::exists(pass.folder));
+}
+
+}  // namespace
+}  // namespace llmprof
