@@ -12,8 +12,9 @@ from hf_workload.vision_torch import Images, vision_parts, with_placeholders
 
 class ModelConfig(hf_case.FolderCase):
     def test_text_file_and_folder(self):
-        text = json.dumps({"model_type": "llama", "hidden_size": 8, "torch_dtype": "float16"})
-        wanted = {"model_type": "llama", "hidden_size": 8}
+        text = json.dumps({"model_type": "llama", "hidden_size": 8, "torch_dtype": "float16",
+                           "text_config": {"dtype": "float32", "layers": 2}})
+        wanted = {"model_type": "llama", "hidden_size": 8, "text_config": {"layers": 2}}
         self.assertEqual(read_model_config(text).values, wanted)
         (self.folder / "small").mkdir()
         path = self.file("small/config.json", text)

@@ -99,7 +99,7 @@ class Stages(hf_case.StandInCase):
 
     def test_a_scheduler_that_gave_up_is_no_success(self):
         code, _, _, errors = self.run_program("--mode", "continuous_batching", *WORK,
-                                              model={**hf_case.MODEL, "lost_tokens": 1})
+                                              model={**hf_case.MODEL, "lost_tokens": NEW_TOKENS})
         self.assertEqual(code, 1)
         self.assertIn("finished 0 of 2 sequences", errors)
 

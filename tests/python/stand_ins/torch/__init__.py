@@ -126,7 +126,7 @@ class _Stream:
 
 
 @contextlib.contextmanager
-def _capture(graph):
+def _capture(graph, capture_error_mode):
     events.append("capture")
     yield
 
