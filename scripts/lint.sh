@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# clang-format and clang-tidy over all of our C++, as errors. clang-tidy takes about six minutes on
-# two cores, so `make test` leaves it out.
+# clang-format and clang-tidy over all of our C++, mypy and pyflakes over the Python that users run, as
+# errors. clang-tidy takes about six minutes on two cores, so `make test` leaves it out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/format_check.sh
+tests/python/check_types.sh
 mapfile -t units < <(git ls-files -co --exclude-standard 'src/*.cpp' | grep -v '_test\.cpp$')
 printf '%s\0' "${units[@]}" | xargs -0 -n 4 -P "$(nproc)" clang-tidy-19 --quiet -p build
 echo "lint: ${#units[@]} files checked by clang-tidy"

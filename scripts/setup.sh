@@ -4,7 +4,7 @@
 set -euo pipefail
 
 usage() {
-  echo "usage: scripts/setup.sh build|test|bench|fuzz|dist" >&2
+  echo "usage: scripts/setup.sh build|test|bench|fuzz|dist|nsys" >&2
   exit 2
 }
 
@@ -32,7 +32,7 @@ packages_for() {
     build) echo "${build_packages[@]}" ;;
     test)
       echo "${build_packages[@]}" "${clang_packages[@]}" clang-tidy-19 clang-format-19
-      echo locales git cmark-gfm
+      echo locales git cmark-gfm mypy pyflakes3 python3-yaml
       ;;
     bench) echo "${build_packages[@]}" libbenchmark-dev ;;
     fuzz) echo "${build_packages[@]}" "${clang_packages[@]}" ;;
@@ -74,6 +74,9 @@ install() {
 }
 
 [[ $# -eq 1 ]] || usage
+if [[ $1 == nsys ]]; then
+  exec "$(dirname "$0")/setup_nsight.sh"
+fi
 list=$(packages_for "$1")
 read -r -d '' -a packages <<<"$list" || true
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

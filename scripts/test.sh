@@ -4,6 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/setup.sh test
+scripts/setup.sh nsys
 cmake --preset release
 cmake --build --preset release
 ctest --preset release --parallel "$(nproc)"

@@ -121,7 +121,8 @@ class GraphDecoder(StaticDecoder):
         cuda.current_stream().wait_stream(side)
         graph = cuda.CUDAGraph()
         try:
-            with cuda.graph(graph):
+            # What other threads do with the device (a sampler's, say) is none of the capture's business.
+            with cuda.graph(graph, capture_error_mode="thread_local"):
                 self._body()
         except out_of_memory_class(self._torch):
             raise

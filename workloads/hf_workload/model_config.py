@@ -59,5 +59,10 @@ def _checked(values: Any, where: str, name: str) -> ModelConfig:
     if "quantization_config" in values:
         print("hf_llm: quantization_config is left out: random weights are made in --dtype",
               file=sys.stderr)
-    kept = {key: value for key, value in values.items() if key not in LEFT_OUT}
-    return ModelConfig(name or str(values.get("_name_or_path") or model_type), kept)
+    return ModelConfig(name or str(values.get("_name_or_path") or model_type), _kept(values))
+
+
+def _kept(values: Dict[str, Any]) -> Dict[str, Any]:
+    """Without what is left out, in the parts (text_config, ...) as well."""
+    return {key: _kept(value) if isinstance(value, dict) else value
+            for key, value in values.items() if key not in LEFT_OUT}

@@ -111,14 +111,25 @@ def _random(libraries: Libraries, options: Options, dtype: Any, extra: Dict[str,
     described = read_model_config(options.model_config)
     try:
         config = transformers.AutoConfig.for_model(**described.values)
-    except (ValueError, KeyError) as error:
+    except Exception as error:  # versions have validation errors of their own classes
         raise UsageFault(f"model_type {described.values['model_type']}: transformers "
                          f"{transformers.__version__} does not know it, or refuses its configuration "
                          f"({first_line(error)}); install a version that does, or choose another "
                          "model") from error
     with _weights_made_on(torch, options.device, dtype):
-        module = _auto_class(transformers, config, options).from_config(config, **extra)
-    return _loaded(options.name or described.name, module.to(device=options.device, dtype=dtype), None)
+        module = _from_config(transformers, config, options, extra)
+    return _loaded(options.name or described.name, module.to(options.device), None)
+
+
+def _from_config(transformers: Any, config: Any, options: Options, extra: Dict[str, Any]) -> Any:
+    auto = _auto_class(transformers, config, options)
+    registered = getattr(transformers, "MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING", None)
+    own_name = type(config).__name__.replace("Config", "ForConditionalGeneration")
+    own = getattr(transformers, own_name, None)
+    # Some conditional generators are in no register yet; their class is known by its name.
+    if auto is not transformers.AutoModelForCausalLM and own and registered and type(config) not in registered:
+        return own._from_config(config, **extra)
+    return auto.from_config(config, **extra)
 
 
 def _real(libraries: Libraries, options: Options, dtype: Any, extra: Dict[str, Any]) -> LoadedModel:

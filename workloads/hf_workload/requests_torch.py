@@ -70,10 +70,10 @@ class ContinuousRunner:
         with times.stage("serve", "serve"):
             answers = self._model.generate_batch(inputs=prompts, generation_config=self._config)
         generated = [list(getattr(answer, "generated_tokens", [])) for answer in answers.values()]
-        whole = [tokens for tokens in generated if len(tokens) == self._config.max_new_tokens]
-        if len(whole) != len(prompts):
-            raise Fault(f"--mode continuous_batching: generate_batch finished {len(whole)} of {len(prompts)} "
-                        "sequences; its own messages above say why")
+        answered = [tokens for tokens in generated if tokens]
+        if len(answered) != len(prompts):
+            raise Fault(f"--mode continuous_batching: generate_batch finished {len(answered)} of "
+                        f"{len(prompts)} sequences; its own messages above say why")
         self._sampled = [int(token) for token in generated[0][:SAMPLED_TOKENS]]
         return sum(map(len, generated))
 

@@ -91,7 +91,10 @@ def make_images(torch: Any, model: Any, options: Options) -> Images:
 
 def _rows(features: Any) -> int:
     """How many tokens one picture is: versions give a tensor, a list of them, or an object."""
-    features = getattr(features, "pooler_output", features)
+    for name in ("pooler_output", "last_hidden_state"):
+        if getattr(features, name, None) is not None:
+            features = getattr(features, name)
+            break
     if isinstance(features, (list, tuple)):
         features = features[0]
     shape: Tuple[int, ...] = tuple(features.shape)
