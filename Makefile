@@ -10,7 +10,7 @@ setup:
 
 build: setup
 	cmake --preset release
-	cmake --build --preset release --target llmprof llmprof_collector
+	cmake --build --preset release --target llmprof llmprof_collector cpu_llm
 
 profile: build
 	build/bin/llmprof analyze tests/data/h200-decoder/nsys.sqlite \

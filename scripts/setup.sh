@@ -12,8 +12,8 @@ say() { echo "setup: $*" >&2; }
 
 build_packages=(
   g++ cmake ninja-build make python3
-  libcli11-dev libdeflate-dev libexpected-dev libfmt-dev libgtest-dev libre2-dev libsimdjson-dev
-  libsqlite3-dev libyaml-cpp-dev nlohmann-json3-dev zlib1g-dev
+  libcli11-dev libdeflate-dev libexpected-dev libfmt-dev libgtest-dev libopenblas-dev libre2-dev
+  libsimdjson-dev libsqlite3-dev libyaml-cpp-dev nlohmann-json3-dev zlib1g-dev
 )
 clang_packages=(clang-19 libclang-rt-19-dev)
 

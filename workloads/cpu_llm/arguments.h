@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "cpu_llm/model_shape.h"
+
+namespace cpu_llm {
+
+struct Arguments {
+  std::string name = "cpu_llm";
+  ModelShape shape;
+  size_t prompt_tokens = 64;
+  size_t new_tokens = 16;  // of each sequence, the one that prefill gives included
+  size_t batch = 1;
+  size_t requests = 3;
+  size_t warm_up = 1;
+  uint64_t seed = 1;
+  size_t threads = 0;  // 0: as many as there are CPUs to use
+  bool measure_peaks = true;
+};
+
+// The program ends at once, with this text and exit code.
+struct Ending {
+  std::string text;
+  int exit_code = 0;
+};
+
+std::variant<Arguments, Ending> read_arguments(int count, const char* const* values);
+
+}  // namespace cpu_llm

@@ -1,0 +1,63 @@
+#include "cpu_llm/attention.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cpu_llm/vector_math.h"
+
+namespace cpu_llm {
+namespace {
+
+// Neighbouring queries look at the same keys and values, which then stay in the cache.
+constexpr size_t kQueriesAtOnce = 16;
+
+// exp(score - maximum) in place; gives their sum.
+float exponentials(float* scores, size_t size) {
+  const float maximum = *std::max_element(scores, scores + size);
+  float total = 0;
+  for (size_t i = 0; i < size; ++i) {
+    scores[i] = std::exp(scores[i] - maximum);
+    total += scores[i];
+  }
+  return total;
+}
+
+}  // namespace
+
+Attention::Attention(const ModelShape& shape, size_t positions, size_t workers)
+    : shape_(shape), positions_(positions), scores_(positions * workers) {}
+
+void Attention::attend_one(const float* query, const Head& head, size_t context, float* scores,
+                           float* output) const {
+  const size_t size = shape_.head_size();
+  const float scale = 1.0F / std::sqrt(static_cast<float>(size));
+  for (size_t i = 0; i < context; ++i) scores[i] = scale * dot(query, head.keys + i * size, size);
+  const float total = exponentials(scores, context);
+  std::fill_n(output, size, 0.0F);
+  for (size_t i = 0; i < context; ++i) add_scaled(output, head.values + i * size, scores[i], size);
+  for (size_t i = 0; i < size; ++i) output[i] /= total;
+}
+
+void Attention::attend(size_t layer, const float* qkv, const Pass& pass, const KvCache& cache,
+                       float* outputs, Workers& workers) {
+  const size_t blocks = (pass.added + kQueriesAtOnce - 1) / kQueriesAtOnce;
+  const size_t group = shape_.heads_per_kv_head();
+  workers.share(pass.sequences * shape_.kv_heads * blocks, [&](size_t chunk, size_t worker) {
+    const size_t sequence = chunk / blocks / shape_.kv_heads;
+    const size_t kv_head = chunk / blocks % shape_.kv_heads;
+    const size_t begin = chunk % blocks * kQueriesAtOnce;
+    const size_t end = std::min(begin + kQueriesAtOnce, pass.added);
+    const Head head = {cache.keys(layer, sequence, kv_head),
+                       cache.values(layer, sequence, kv_head)};
+    for (size_t added = begin; added < end; ++added) {
+      const size_t row = sequence * pass.added + added;
+      for (size_t member = 0; member < group; ++member) {
+        const size_t at = (kv_head * group + member) * shape_.head_size();
+        attend_one(qkv + row * shape_.qkv_width() + at, head, pass.cached + added + 1,
+                   scores_.data() + worker * positions_, outputs + row * shape_.hidden + at);
+      }
+    }
+  });
+}
+
+}  // namespace cpu_llm

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "cpu_llm/kv_cache.h"
+
+namespace cpu_llm {
+
+// Causal grouped-query attention over the cache: several heads of queries share a head of keys and
+// values.
+class Attention {
+ public:
+  Attention(const ModelShape& shape, size_t positions, size_t workers);
+
+  // `qkv` are rows of queries, keys and values, whose keys and values are in the cache already;
+  // `outputs` are rows of `hidden`.
+  void attend(size_t layer, const float* qkv, const Pass& pass, const KvCache& cache,
+              float* outputs, Workers& workers);
+
+ private:
+  struct Head {
+    const float* keys;
+    const float* values;
+  };
+  // One query over the first `context` positions.
+  void attend_one(const float* query, const Head& head, size_t context, float* scores,
+                  float* output) const;
+
+  ModelShape shape_;
+  size_t positions_;
+  FloatBuffer scores_;  // `positions` for each worker
+};
+
+}  // namespace cpu_llm

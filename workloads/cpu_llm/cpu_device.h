@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cpu_llm {
+
+// "Neoverse-N1"; from the text of /proc/cpuinfo, which on arm64 has numbers only. "unknown CPU"
+// where neither is known.
+std::string cpu_name(std::string_view cpuinfo);
+std::string cpu_name();
+
+// CPUs that this process may use: its affinity, and the quota of its control group. At least 1.
+size_t available_cpus();
+
+// Whole CPUs of a quota as cpu.max spells it ("150000 100000", "max 100000"); none: no limit.
+std::optional<size_t> cpus_of_quota(std::string_view cpu_max);
+
+// All caches of the highest level together: what could keep weights from being read again. None
+// where the system does not say. `cpus` is /sys/devices/system/cpu.
+std::optional<size_t> last_level_cache_bytes(const std::filesystem::path& cpus);
+std::optional<size_t> last_level_cache_bytes();
+
+}  // namespace cpu_llm

@@ -1,0 +1,120 @@
+#include "cpu_llm/decoder.h"
+
+#include <fmt/format.h>
+
+#include "cpu_llm/embedding.h"
+#include "cpu_llm/feed_forward.h"
+#include "cpu_llm/operator_names.h"
+#include "cpu_llm/rms_norm.h"
+#include "cpu_llm/sampling.h"
+
+namespace cpu_llm {
+
+Decoder::Decoder(const Weights& weights, size_t sequences, size_t positions, Workers& workers)
+    : weights_(weights),
+      workers_(workers),
+      sequences_(sequences),
+      rope_(weights.shape, positions),
+      cache_(weights.shape, sequences, positions),
+      attention_(weights.shape, positions, workers.count()),
+      last_normed_(sequences * weights.shape.hidden),
+      logits_(sequences * weights.shape.vocabulary) {
+  for (size_t layer = 0; layer < weights.shape.layers; ++layer) {
+    layer_names_.push_back(fmt::format("layer_{:02}", layer));
+  }
+}
+
+void Decoder::make_room(size_t rows) {
+  if (rows <= activations_.rows) return;
+  const ModelShape& shape = weights_.shape;
+  activations_ = {rows,
+                  FloatBuffer(rows * shape.hidden),
+                  FloatBuffer(rows * shape.hidden),
+                  FloatBuffer(rows * shape.qkv_width()),
+                  FloatBuffer(rows * shape.hidden),
+                  FloatBuffer(rows * 2 * shape.intermediate),
+                  FloatBuffer(rows * shape.intermediate),
+                  FloatBuffer(rows * shape.hidden)};
+}
+
+std::span<const float> Decoder::add(std::span<const Token> tokens) {
+  const Pass pass = {sequences_, tokens.size() / sequences_, cached_};
+  make_room(pass.rows());
+  log_.run(names::kEmbedding, embedding_cost(pass.rows(), weights_.shape.hidden),
+           [&] { embed(tokens, weights_.embedding, activations_.residual.data(), workers_); });
+  for (size_t layer = 0; layer < weights_.layers.size(); ++layer) run_layer(layer, pass);
+  run_head(pass);
+  cached_ += pass.added;
+  return {logits_.data(), logits_.size()};
+}
+
+void Decoder::run_layer(size_t index, const Pass& pass) {
+  const AnnotatedRange range(layer_names_[index].c_str());
+  run_attention(index, pass);
+  run_feed_forward(weights_.layers[index], pass.rows());
+}
+
+void Decoder::run_attention(size_t index, const Pass& pass) {
+  const ModelShape& shape = weights_.shape;
+  const LayerWeights& layer = weights_.layers[index];
+  Activations& now = activations_;
+  const size_t rows = pass.rows();
+  const ResidualRows residual = {now.residual.data(), rows, shape.hidden};
+  if (index == 0) {
+    log_.run(names::kRmsNorm, rms_norm_cost(rows, shape.hidden),
+             [&] { rms_norm(residual, layer.attention_norm, now.normed.data(), workers_); });
+  } else {
+    log_.run(names::kAddRmsNorm, add_rms_norm_cost(rows, shape.hidden), [&] {
+      add_rms_norm(residual, now.added.data(), layer.attention_norm, now.normed.data(), workers_);
+    });
+  }
+  run_product(names::kQkv, now.normed.data(), rows, layer.qkv, now.qkv.data(), log_, workers_);
+  log_.run(names::kRope, rope_cost(pass, shape),
+           [&] { rope_.rotate(now.qkv.data(), pass, workers_); });
+  log_.run(names::kKvAppend, kv_append_cost(pass, shape),
+           [&] { cache_.append(index, now.qkv.data(), pass, workers_); });
+  log_.run(pass.added > 1 ? names::kAttentionPrefill : names::kAttentionDecode,
+           attention_cost(pass, shape), [&] {
+             attention_.attend(index, now.qkv.data(), pass, cache_, now.attended.data(), workers_);
+           });
+  run_product(names::kOProj, now.attended.data(), rows, layer.o, now.added.data(), log_, workers_);
+}
+
+void Decoder::run_feed_forward(const LayerWeights& layer, size_t rows) {
+  const ModelShape& shape = weights_.shape;
+  Activations& now = activations_;
+  const ResidualRows residual = {now.residual.data(), rows, shape.hidden};
+  log_.run(names::kAddRmsNorm, add_rms_norm_cost(rows, shape.hidden), [&] {
+    add_rms_norm(residual, now.added.data(), layer.feed_forward_norm, now.normed.data(), workers_);
+  });
+  run_product(names::kGateUp, now.normed.data(), rows, layer.gate_up, now.gate_up.data(), log_,
+              workers_);
+  log_.run(names::kSiluMul, silu_mul_cost(rows, shape.intermediate), [&] {
+    silu_mul(now.gate_up.data(), rows, shape.intermediate, now.activated.data(), workers_);
+  });
+  run_product(names::kDownProj, now.activated.data(), rows, layer.down, now.added.data(), log_,
+              workers_);
+}
+
+// Only the last token of each sequence needs logits.
+void Decoder::run_head(const Pass& pass) {
+  const size_t hidden = weights_.shape.hidden;
+  const size_t last = (pass.added - 1) * hidden;
+  const ResidualRows residual = {activations_.residual.data() + last, sequences_,
+                                 pass.added * hidden};
+  log_.run(names::kFinalNorm, add_rms_norm_cost(sequences_, hidden), [&] {
+    add_rms_norm(residual, activations_.added.data() + last, weights_.final_norm,
+                 last_normed_.data(), workers_);
+  });
+  run_product(names::kLmHead, last_normed_.data(), sequences_, weights_.lm_head, logits_.data(),
+              log_, workers_);
+}
+
+std::vector<Token> Decoder::sample(std::span<const float> logits) {
+  std::vector<Token> tokens;
+  log_.run(names::kArgmax, argmax_cost(sequences_, weights_.shape.vocabulary),
+           [&] { tokens = most_likely(logits, weights_.shape.vocabulary); });
+  return tokens;
+}
+
+}  // namespace cpu_llm

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <span>
+
+#include "cpu_llm/weights.h"
+
+namespace cpu_llm {
+
+// Copies each token's row of the table.
+void embed(std::span<const Token> tokens, const Matrix& table, float* outputs, Workers& workers);
+
+}  // namespace cpu_llm

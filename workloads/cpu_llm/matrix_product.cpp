@@ -1,0 +1,77 @@
+#include "cpu_llm/matrix_product.h"
+
+#include <cblas.h>
+
+#include <algorithm>
+
+#include "cpu_llm/vector_math.h"
+
+namespace cpu_llm {
+namespace {
+
+// Up to here weights are read once, row by row, and nothing is packed: the bandwidth of a BLAS's
+// matrix product is far below the machine's for so few rows.
+constexpr size_t kMostGemvRows = 4;
+
+// Large enough to be read at full speed, small enough to be shared out evenly.
+constexpr size_t kGemvBytes = 64UL << 10U;
+
+// Tiles do not depend on the number of workers, so that sums do not either.
+constexpr size_t kTileRows = 256;
+constexpr size_t kTileColumns = 256;
+
+bool is_gemv(size_t rows) { return rows <= kMostGemvRows; }
+
+void gemv(const float* inputs, size_t rows, const Matrix& weights, float* outputs,
+          Workers& workers) {
+  const size_t piece = std::max<size_t>(1, kGemvBytes / (weights.columns * sizeof(float)));
+  workers.share_range(weights.rows, piece, [&](size_t begin, size_t end, size_t) {
+    for (size_t output = begin; output < end; ++output) {
+      for (size_t row = 0; row < rows; ++row) {
+        outputs[row * weights.rows + output] =
+            dot(weights.row(output), inputs + row * weights.columns, weights.columns);
+      }
+    }
+  });
+}
+
+void multiply_tile(const float* inputs, size_t rows, const Matrix& weights, size_t begin,
+                   size_t end, float* outputs) {
+  const auto inner = static_cast<blasint>(weights.columns);
+  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<blasint>(rows),
+              static_cast<blasint>(end - begin), inner, 1, inputs, inner, weights.row(begin), inner,
+              0, outputs + begin, static_cast<blasint>(weights.rows));
+}
+
+void gemm(const float* inputs, size_t rows, const Matrix& weights, float* outputs,
+          Workers& workers) {
+  const size_t tiles_of_rows = (rows + kTileRows - 1) / kTileRows;
+  const size_t tiles_of_columns = (weights.rows + kTileColumns - 1) / kTileColumns;
+  workers.share(tiles_of_rows * tiles_of_columns, [&](size_t tile, size_t) {
+    const size_t row = tile / tiles_of_columns * kTileRows;
+    const size_t begin = tile % tiles_of_columns * kTileColumns;
+    multiply_tile(inputs + row * weights.columns, std::min(kTileRows, rows - row), weights, begin,
+                  std::min(begin + kTileColumns, weights.rows), outputs + row * weights.rows);
+  });
+}
+
+}  // namespace
+
+void leave_threads_to_workers() { openblas_set_num_threads(1); }
+
+void multiply(const float* inputs, size_t rows, const Matrix& weights, float* outputs,
+              Workers& workers) {
+  if (is_gemv(rows)) {
+    gemv(inputs, rows, weights, outputs, workers);
+  } else {
+    gemm(inputs, rows, weights, outputs, workers);
+  }
+}
+
+void run_product(const ProductName& name, const float* inputs, size_t rows, const Matrix& weights,
+                 float* outputs, OperatorLog& log, Workers& workers) {
+  log.run(is_gemv(rows) ? name.gemv : name.gemm, product_cost(rows, weights.columns, weights.rows),
+          [&] { multiply(inputs, rows, weights, outputs, workers); });
+}
+
+}  // namespace cpu_llm

@@ -1,0 +1,120 @@
+#include "cpu_llm/peaks.h"
+
+#include <cblas.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <vector>
+
+#include "cpu_llm/float_buffer.h"
+#include "cpu_llm/vector_math.h"
+
+namespace cpu_llm {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr blasint kGemmSize = 1024;
+constexpr size_t kAssumedCache = 64UL << 20U;
+constexpr size_t kCachesRead = 4;
+constexpr size_t kLeastRead = 128UL << 20U;
+constexpr size_t kMostRead = 4UL << 30U;
+constexpr size_t kPieceFloats = 64UL << 10U;
+constexpr std::chrono::milliseconds kGemmTime(900);
+constexpr std::chrono::milliseconds kReadTime(700);
+constexpr std::chrono::milliseconds kCopyTime(200);
+constexpr int kLeastRounds = 3;
+
+struct Best {
+  double seconds = 0;
+  int rounds = 0;
+};
+
+// The fastest of the rounds that fit in `time`: what disturbs a round only makes it slower.
+template <class Round>
+Best best_of(std::chrono::milliseconds time, const Round& round) {
+  Best best;
+  const auto until = Clock::now() + time;
+  while (best.rounds < kLeastRounds || Clock::now() < until) {
+    const auto start = Clock::now();
+    round();
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    best.seconds = best.rounds == 0 ? seconds : std::min(best.seconds, seconds);
+    ++best.rounds;
+  }
+  return best;
+}
+
+struct Product {
+  FloatBuffer a;
+  FloatBuffer b;
+  FloatBuffer c;
+};
+
+Product product_of_ones() {
+  constexpr auto kElements = static_cast<size_t>(kGemmSize) * kGemmSize;
+  Product product = {FloatBuffer(kElements), FloatBuffer(kElements), FloatBuffer(kElements)};
+  std::fill_n(product.a.data(), kElements, 1.0F);
+  std::fill_n(product.b.data(), kElements, 1.0F);
+  return product;
+}
+
+// Each worker has matrices of its own: nothing is shared but the machine.
+Best time_gemm(Workers& workers) {
+  std::vector<Product> products;
+  for (size_t worker = 0; worker < workers.count(); ++worker) {
+    products.push_back(product_of_ones());
+  }
+  return best_of(kGemmTime, [&] {
+    workers.share(products.size(), [&](size_t chunk, size_t) {
+      Product& product = products[chunk];
+      cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, kGemmSize, kGemmSize, kGemmSize, 1,
+                  product.a.data(), kGemmSize, product.b.data(), kGemmSize, 0, product.c.data(),
+                  kGemmSize);
+    });
+  });
+}
+
+Best time_read(const FloatBuffer& memory, Workers& workers) {
+  std::vector<float> sums(memory.size() / kPieceFloats + 1);
+  return best_of(kReadTime, [&] {
+    workers.share_range(memory.size(), kPieceFloats, [&](size_t begin, size_t end, size_t) {
+      sums[begin / kPieceFloats] = sum(memory.data() + begin, end - begin);
+    });
+  });
+}
+
+// The second half becomes the first.
+Best time_copy(FloatBuffer& memory, Workers& workers) {
+  const size_t half = memory.size() / 2;
+  return best_of(kCopyTime, [&] {
+    workers.share_range(half, kPieceFloats, [&](size_t begin, size_t end, size_t) {
+      std::memcpy(memory.data() + begin, memory.data() + half + begin,
+                  (end - begin) * sizeof(float));
+    });
+  });
+}
+
+}  // namespace
+
+Peaks measure_peaks(std::optional<size_t> last_level_cache, Workers& workers) {
+  const size_t wanted = kCachesRead * last_level_cache.value_or(kAssumedCache);
+  FloatBuffer memory(std::clamp(wanted, kLeastRead, kMostRead) / sizeof(float));
+  const auto threads = static_cast<double>(workers.count());
+  const auto bytes = static_cast<double>(memory.bytes());
+  const Best gemm = time_gemm(workers);
+  const Best read = time_read(memory, workers);
+  const Best copy = time_copy(memory, workers);
+  constexpr double kGemmFlops = 2.0 * kGemmSize * kGemmSize * kGemmSize;
+  constexpr double kMebibyte = 1U << 20U;
+  return {
+      threads * kGemmFlops / gemm.seconds, bytes / read.seconds, bytes / copy.seconds,
+      fmt::format("best of {} rounds of one {}x{}x{} f32 product (OpenBLAS) a thread; best of {} "
+                  "passes that sum up {:.0f} MiB of floats; {} threads",
+                  gemm.rounds, kGemmSize, kGemmSize, kGemmSize, read.rounds, bytes / kMebibyte,
+                  workers.count())};
+}
+
+}  // namespace cpu_llm

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "cpu_llm/decoder.h"
+
+namespace cpu_llm {
+
+// A stage of one request, or a step of it.
+struct StageTiming {
+  int64_t wall_ns = 0;
+  OperatorCost cost;
+};
+
+struct RequestTiming {
+  StageTiming prefill;  // with the sampling of the first token
+  StageTiming decode;   // all steps
+  std::vector<int64_t> decode_steps_ns;
+};
+
+struct RequestResult {
+  RequestTiming timing;
+  std::vector<Token> tokens;  // step by step; in each, one for every sequence
+};
+
+// Tokens of `batch` prompts, one after the other.
+std::vector<Token> random_prompts(size_t tokens, size_t batch, size_t vocabulary, uint64_t seed,
+                                  uint64_t request);
+
+// Greedily adds `new_tokens` to each of `batch` prompts.
+RequestResult run_request(Decoder& decoder, std::span<const Token> prompts, size_t batch,
+                          size_t new_tokens);
+
+}  // namespace cpu_llm

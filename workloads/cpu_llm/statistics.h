@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+namespace cpu_llm {
+
+struct Statistics {
+  double mean = 0;
+  std::optional<double> std;  // of the sample (n - 1); one value has none
+  size_t count = 0;
+};
+
+// None without values.
+std::optional<Statistics> statistics(std::span<const double> values);
+
+}  // namespace cpu_llm

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cpu_llm/float_buffer.h"
+#include "cpu_llm/model_shape.h"
+#include "cpu_llm/workers.h"
+
+namespace cpu_llm {
+
+// One row for each output, so that a product reads rows from end to end.
+struct Matrix {
+  size_t rows = 0;
+  size_t columns = 0;
+  FloatBuffer values;
+
+  [[nodiscard]] const float* row(size_t index) const { return values.data() + index * columns; }
+};
+
+struct LayerWeights {
+  FloatBuffer attention_norm;
+  Matrix qkv;  // queries, keys and values in one
+  Matrix o;    // from the heads back to hidden
+  FloatBuffer feed_forward_norm;
+  Matrix gate_up;  // gate, then up
+  Matrix down;
+};
+
+struct Weights {
+  ModelShape shape;
+  Matrix embedding;
+  std::vector<LayerWeights> layers;
+  FloatBuffer final_norm;
+  Matrix lm_head;  // not tied to the embedding
+
+  [[nodiscard]] size_t bytes() const;
+};
+
+size_t weights_bytes(const ModelShape& shape);
+
+// The same for the same seed, whatever the number of workers. Matrices keep the variance of what
+// goes through them, so that activations stay finite in any depth.
+Weights random_weights(const ModelShape& shape, uint64_t seed, Workers& workers);
+
+}  // namespace cpu_llm
