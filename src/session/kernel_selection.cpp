@@ -2,19 +2,27 @@
 
 #include <algorithm>
 
+#include "capture/ncu/kernel_filter.h"
+
 namespace llmprof {
 namespace {
 
-// ncu can be gated by a push/pop range of a domain only: "LLM@decode_all". A name spelled like that
-// in the default domain matches no filter.
-std::string gating_range(const Trace& trace, const Stage& stage) {
+// ncu's filter for the range that a stage was recognised by; empty where its kernels lie in none.
+std::string range_filter(const Trace& trace, const Stage& stage) {
   if (stage.source != StageSource::nvtx) return {};
-  for (size_t i = 0; i < trace.ranges.size(); ++i) {
-    const StringId domain = trace.ranges.domain[i];
-    if (trace.ranges.kind[i] != RangeKind::push_pop || !domain.valid()) continue;
+  const RangeTable& ranges = trace.ranges;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    if (ranges.kind[i] != RangeKind::push_pop && ranges.kind[i] != RangeKind::start_end) continue;
+    const std::string_view text = trace.strings[ranges.text[i]];
+    const std::string_view domain =
+        ranges.domain[i].valid() ? trace.strings[ranges.domain[i]] : std::string_view();
     const std::string label =
-        std::string(trace.strings[domain]) + '@' + std::string(trace.strings[trace.ranges.text[i]]);
-    if (label == stage.evidence) return label;
+        domain.empty() ? std::string(text) : std::string(domain) + '@' + std::string(text);
+    if (label != stage.evidence) continue;
+    return nvtx_include_expression(domain, text,
+                                   ranges.kind[i] == RangeKind::push_pop
+                                       ? NvtxRangeStyle::push_pop
+                                       : NvtxRangeStyle::start_end);
   }
   return {};
 }
@@ -64,7 +72,7 @@ class KernelChoice {
  public:
   explicit KernelChoice(const Profile& profile) : profile_(profile), trace_(*profile.trace) {
     for (const Stage& stage : profile.stages.stages) {
-      ranges_.push_back(gating_range(trace_, stage));
+      filters_.push_back(range_filter(trace_, stage));
       starts_.push_back(first_start(profile.stages, static_cast<uint32_t>(starts_.size())));
     }
   }
@@ -87,7 +95,7 @@ class KernelChoice {
     if (chosen.launches == 0) return;
     chosen.name = trace_.strings[kernel.name];
     chosen.stage = profile_.stages.stages[stage].name;
-    chosen.range = ranges_[stage];
+    chosen.nvtx_include = filters_[stage];
     chosen.launches_before = launches_before(trace_, kernel.name, starts_[stage]);
     chosen.distinct_shapes = shapes_in(kernel, stage);
     chosen_.push_back(std::move(chosen));
@@ -117,8 +125,8 @@ class KernelChoice {
 
   const Profile& profile_;
   const Trace& trace_;
-  std::vector<std::string> ranges_;  // by stage
-  std::vector<Nanoseconds> starts_;  // by stage
+  std::vector<std::string> filters_;  // by stage
+  std::vector<Nanoseconds> starts_;   // by stage
   std::vector<ChosenKernel> chosen_;
 };
 

@@ -52,13 +52,13 @@ TEST(SelectTopKernels, TheLongestOncePerStageWithLaunchesAndShapes) {
   ASSERT_EQ(chosen.size(), 4);
   const ChosenKernel* prefill = find(chosen, "long", "prefill");
   ASSERT_NE(prefill, nullptr);
-  EXPECT_EQ(prefill->range, "LLM@prefill");
+  EXPECT_EQ(prefill->nvtx_include, "LLM@prefill/");
   EXPECT_EQ(prefill->launches, 1);
   EXPECT_EQ(prefill->launches_before, 1);
   EXPECT_EQ(prefill->distinct_shapes, 1);
   const ChosenKernel* decode = find(chosen, "long", "decode");
   ASSERT_NE(decode, nullptr);
-  EXPECT_EQ(decode->range, "LLM@decode_all");
+  EXPECT_EQ(decode->nvtx_include, "LLM@decode_all/");
   EXPECT_EQ(decode->launches, 6);
   EXPECT_EQ(decode->launches_before, 2);  // one outside, one in the prefill
   EXPECT_EQ(decode->distinct_shapes, 2);
@@ -75,7 +75,7 @@ TEST(SelectTopKernels, OutsideOfStagesAKernelHasNoRange) {
   ASSERT_EQ(chosen.size(), 1);
   EXPECT_EQ(chosen[0].name, "alone");
   EXPECT_EQ(chosen[0].stage, "");
-  EXPECT_EQ(chosen[0].range, "");
+  EXPECT_EQ(chosen[0].nvtx_include, "");
   EXPECT_EQ(chosen[0].launches, 1);
 }
 

@@ -65,7 +65,7 @@ CaptureResult run_collector(const RunRequest& request, const Artifacts& bundle) 
     return result;
   }
   result.commands.push_back(*record);
-  result.failure = pass_failure(*record, pass);
+  result.failure = pass_failure(*record);
   if (!result.failure && result.files.empty()) result.failure = nothing_recorded(bundle);
   return result;
 }

@@ -52,7 +52,7 @@ Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundl
     const WorkloadPass pass = control_pass(request, bundle, number);
     const auto record = run_pass(request.options.workload, pass, pass_limits(request));
     if (!record) return fail_with(record.error());
-    if (const auto failure = pass_failure(*record, pass)) return fail_with(*failure);
+    if (const auto failure = pass_failure(*record)) return fail_with(*failure);
     runs.push_back({number, record->result.duration});
   }
   std::sort(runs.begin(), runs.end(),

@@ -6,10 +6,9 @@
 
 namespace llmprof {
 
-std::optional<Error> pass_failure(const CommandRecord& record, const WorkloadPass& pass) {
+std::optional<Error> pass_failure(const CommandRecord& record) {
   const ProcessResult& result = record.result;
-  if (result.succeeded()) return std::nullopt;
-  const auto log = (pass.folder / (pass.name + ".log")).string();
+  if (record.ended_well()) return record.trouble;
   std::string message;
   switch (result.end) {
     case ProcessEnd::stopped:
@@ -20,6 +19,11 @@ std::optional<Error> pass_failure(const CommandRecord& record, const WorkloadPas
           "or make the workload smaller (workload.requests=1)",
           std::chrono::duration<double>(result.duration).count());
       break;
+    case ProcessEnd::over_limit:
+      message =
+          "the workload was ended because its capture grew over the limit; raise it with "
+          "run.max_trace_mb=MEGABYTES, or make the workload smaller (workload.requests=1)";
+      break;
     case ProcessEnd::not_started:
       message = fmt::format(
           "{}: cannot be run: {}; check the command behind `--`, or "
@@ -29,7 +33,7 @@ std::optional<Error> pass_failure(const CommandRecord& record, const WorkloadPas
     case ProcessEnd::exited:
     case ProcessEnd::signalled:
       message = fmt::format("the workload failed by itself: {}; its output is in {}",
-                            describe_end(result), log);
+                            describe_end(result), record.log.string());
       break;
   }
   if (const std::string words = last_words(result.output_tail); !words.empty()) {

@@ -44,7 +44,7 @@ CaptureResult run_torch(const RunRequest& request, const Artifacts& bundle) {
     return result;
   }
   result.commands.push_back(*record);
-  result.failure = pass_failure(*record, pass);
+  result.failure = pass_failure(*record);
   if (!result.failure && !written) {
     result.failure =
         Error{ErrorKind::tool,
