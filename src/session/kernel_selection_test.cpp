@@ -26,7 +26,9 @@ void add_request(HandMadeTrace& trace, Nanoseconds start, int steps) {
     const Nanoseconds at = decode + 1000 * step;
     trace.range("decode_step", at, at + 1000, RangeKind::push_pop, {}, "LLM");
     trace.kernel("long", at + 10, at + 20, at + 420);
-    trace.kernel("long", at + 30, at + 430, at + 830, {.grid = {2, 1, 1}});
+    HandMadeTrace::Place wider;
+    wider.grid = {2, 1, 1};
+    trace.kernel("long", at + 30, at + 430, at + 830, wider);
     trace.kernel("short", at + 40, at + 840, at + 940);
   }
 }

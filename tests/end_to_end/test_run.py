@@ -1,0 +1,399 @@
+"""`llmprof run` from the workload to the bundle, and what it leaves when something fails."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import sqlite3
+import stat
+import subprocess
+import tempfile
+import time
+import unittest
+
+from program import LLMPROF, ROOT, run
+
+FAKES = ROOT / "tests" / "fakes"
+
+# A model that takes a second, not twenty.
+SMALL = [
+    "model.config.hidden_size=64",
+    "model.config.intermediate_size=128",
+    "model.config.num_hidden_layers=2",
+    "model.config.num_attention_heads=4",
+    "model.config.num_key_value_heads=2",
+    "model.config.vocab_size=512",
+    "workload.prompt_tokens=8",
+    "workload.new_tokens=4",
+]
+REPORTS = ["kernels.md", "operators.md", "report.md", "stakeholder_summary.md", "profile.json"]
+PROVENANCE = ["env.json", "config.yaml", "inputs.yaml"]
+
+needs_nsys = unittest.skipUnless(
+    shutil.which("nsys"), "needs nsys (scripts/setup.sh nsys), which is not here"
+)
+needs_ncu = unittest.skipUnless(
+    shutil.which("ncu"), "needs ncu (scripts/setup.sh nsys), which is not here"
+)
+
+
+def profile_of(folder):
+    return json.loads((folder / "profile.json").read_text(encoding="utf-8"))
+
+
+def stage(profile, name):
+    return next(item for item in profile["stages"] if item["name"] == name)
+
+
+class RunCase(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+        self.out = self.folder / "bundle"
+
+    def profile_run(self, *words, env=None, program=()):
+        behind = ["--", *program] if program else []
+        return run("run", *words, "--out", self.out, *behind, env=env, cwd=self.folder)
+
+    def assert_whole(self, folder):
+        """No half-written file under its final name."""
+        for path in folder.rglob("*.json"):
+            json.loads(path.read_text(encoding="utf-8"))
+        for path in folder.rglob("*.md"):
+            self.assertTrue(path.read_text(encoding="utf-8").endswith("\n"), path)
+
+
+class Whole(RunCase):
+    """One run of the default workload, looked at from all sides."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.holder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.holder.cleanup)
+        cls.bundle = pathlib.Path(cls.holder.name) / "bundle"
+        cls.result = run(
+            "run",
+            *SMALL,
+            "--out",
+            cls.bundle,
+            env={"HF_TOKEN": "planted-secret", "OMP_NUM_THREADS": "2"},
+            cwd=cls.holder.name,
+        )
+
+    def test_it_succeeds_and_leaves_the_whole_bundle(self):
+        self.assertEqual(self.result.returncode, 0, self.result.stderr)
+        for name in [*REPORTS, *PROVENANCE, "stage1/metrics.json", "collector/cmd.txt"]:
+            self.assertTrue((self.bundle / name).is_file(), name)
+        self.assertTrue((self.bundle / "nsys").is_dir())
+        self.assertTrue((self.bundle / "ncu").is_dir())
+        self.assertEqual(len(list((self.bundle / "collector").glob("*.llmtrace"))), 1)
+        self.assert_whole(self.bundle)
+
+    def test_every_table_is_filled(self):
+        profile = profile_of(self.bundle)
+        for key in ["kernels", "classes", "stages", "steps", "layers", "operators", "overhead"]:
+            self.assertTrue(profile[key], key)
+        for name in ["prefill", "decode"]:
+            found = stage(profile, name)
+            self.assertEqual(found["wall_ms"]["count"], 3, name)
+            for ratio in ["mfu", "mbu"]:
+                self.assertGreater(found[ratio]["wall"], 0, name)
+                self.assertLess(found[ratio]["wall"], 1, name)
+        self.assertEqual({row["device"] for row in profile["kernels"]}, {"cpu:0"})
+
+    def test_budgets_sum_to_the_wall_time(self):
+        for item in profile_of(self.bundle)["stages"]:
+            for instance in item["instances"]:
+                total = sum(instance["budget_ns"].values())
+                self.assertEqual(total, round(instance["wall_ms"] * 1e6), item["name"])
+
+    def test_stages_agree_with_what_the_workload_measured_of_itself(self):
+        own = json.loads((self.bundle / "collector/metrics.json").read_text(encoding="utf-8"))
+        profile = profile_of(self.bundle)
+        for name in ["prefill", "decode"]:
+            measured = own["aggregates"]["stage_ms"][name]["mean"]
+            told = stage(profile, name)["wall_ms"]["mean"]
+            self.assertAlmostEqual(told / measured, 1, delta=0.05, msg=name)
+
+    def test_no_secret_is_kept(self):
+        for path in self.bundle.rglob("*"):
+            if path.is_file():
+                self.assertNotIn(b"planted-secret", path.read_bytes(), path)
+        environment = json.loads((self.bundle / "env.json").read_text())["environment"]
+        self.assertEqual(environment["OMP_NUM_THREADS"], "2")
+
+    def test_analyze_of_the_run_says_the_same(self):
+        again = pathlib.Path(self.holder.name) / "again"
+        result = run("analyze", self.bundle, "--out", again)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        one, two = profile_of(self.bundle), profile_of(again)
+        for key in ["totals", "stages", "kernels", "model", "overhead"]:
+            self.assertEqual(one[key], two[key], key)
+
+    def test_artifacts_lists_every_file(self):
+        result = run("artifacts", self.bundle, "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        listed = {item["name"]: item["bytes"] for item in json.loads(result.stdout)["files"]}
+        there = {
+            str(path.relative_to(self.bundle)): path.stat().st_size
+            for path in self.bundle.rglob("*")
+            if path.is_file()
+        }
+        self.assertEqual(listed, there)
+
+    def test_a_second_run_is_not_written_over_it(self):
+        before = (self.bundle / "profile.json").read_bytes()
+        result = run("run", *SMALL, "--out", self.bundle)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("--force", result.stderr)
+        self.assertEqual((self.bundle / "profile.json").read_bytes(), before)
+
+
+class Planned(RunCase):
+    def test_dry_run_prints_the_commands_and_writes_nothing(self):
+        result = self.profile_run("--dry-run", *SMALL)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("--prompt-tokens 8", result.stdout)
+        self.assertIn("stage1/metrics.json", result.stdout)
+        self.assertIn("Estimated time", result.stdout)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_wrong_configuration_names_the_nearest(self):
+        for word, nearest in [
+            ("run.mod=light", "run.mode"),
+            ("run.mode=lite", "light"),
+            ("model=llm/lama_1b", "llama_1b"),
+            ("pipeline.nsis.enable=true", "nsys"),
+        ]:
+            with self.subTest(word):
+                result = self.profile_run(word)
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(nearest, result.stderr)
+                self.assertFalse(self.out.exists())
+
+
+class Failing(RunCase):
+    """A backend that fails never costs what the others captured."""
+
+    def test_a_workload_that_fails_is_told_with_its_last_words(self):
+        result = self.profile_run(
+            "pipeline.nsys.enable=false",
+            program=["sh", "-c", "echo the reason is here >&2; exit 7"],
+        )
+        self.assertEqual(result.returncode, 4)
+        self.assertIn("exit code 7", result.stderr)
+        self.assertIn("the reason is here", result.stderr)
+        for name in PROVENANCE:
+            self.assertTrue((self.out / name).is_file(), name)
+
+    def test_a_program_that_is_not_there(self):
+        result = self.profile_run(program=["/no/such/program"])
+        self.assertEqual(result.returncode, 4)
+        self.assertIn("/no/such/program", result.stderr)
+
+    def test_a_workload_that_never_ends_meets_the_limit(self):
+        result = self.profile_run("run.timeout_s=1", program=["sleep", "60"])
+        self.assertEqual(result.returncode, 4)
+        self.assertIn("run.timeout_s", result.stderr)
+
+    def test_a_missing_nsys_keeps_the_rest(self):
+        result = self.profile_run(
+            *SMALL, "pipeline.nsys.enable=true", env={"LLMPROF_NSYS": "/no/such/nsys"}
+        )
+        self.assertEqual(result.returncode, 4)
+        self.assertIn("nsys", result.stderr)
+        profile = profile_of(self.out)
+        self.assertTrue(profile["kernels"])
+        self.assertEqual([item["backend"] for item in profile["captures_failed"]], ["nsys"])
+        self.assertIn("nsys", (self.out / "report.md").read_text(encoding="utf-8"))
+
+    @needs_ncu
+    def test_the_real_ncu_without_a_gpu(self):
+        if pathlib.Path("/dev/nvidia0").exists():
+            self.skipTest("there is a GPU")
+        result = self.profile_run(*SMALL, "pipeline.ncu.enable=true")
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertIn("ncu", result.stderr)
+        self.assertTrue(profile_of(self.out)["kernels"])
+        self.assertTrue((self.out / "ncu" / "cmd.txt").is_file())
+
+    def test_a_folder_that_cannot_be_written(self):
+        if os.geteuid() == 0:
+            blocker = self.folder / "file"
+            blocker.write_text("not a folder")
+            result = run("run", *SMALL, "--out", blocker / "bundle")
+        else:
+            self.folder.chmod(stat.S_IRUSR | stat.S_IXUSR)
+            result = self.profile_run(*SMALL)
+            self.folder.chmod(stat.S_IRWXU)
+        self.assertEqual(result.returncode, 4)
+        self.assertIn("cannot make the folder", result.stderr)
+
+
+class Interrupted(RunCase):
+    LONG = ["workload.requests=200", "workload.new_tokens=64", "workload.prompt_tokens=8"]
+
+    def start(self, *words, program=()):
+        behind = ["--", *program] if program else []
+        return subprocess.Popen(
+            [LLMPROF, "run", *words, "--out", str(self.out), *behind],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=self.folder,
+        )
+
+    def wait_for(self, condition, what):
+        for _ in range(600):
+            if condition():
+                return
+            time.sleep(0.05)
+        self.fail(f"waited in vain for {what}")
+
+    def workloads(self):
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+                cwd = os.readlink(entry / "cwd")
+            except OSError:
+                continue
+            if words[0].endswith(b"cpu_llm") and cwd == str(self.folder):
+                found.append(int(entry.name))
+        return found
+
+    def log_has_grown(self):
+        logs = list((self.out / "collector").glob("*.llmtrace"))
+        return bool(logs) and logs[0].stat().st_size > 300_000
+
+    def small_but_long(self):
+        return [word for word in SMALL if not word.startswith("workload.")] + self.LONG
+
+    def test_signals_end_the_workload_and_leave_a_readable_bundle(self):
+        for number in [signal.SIGINT, signal.SIGTERM]:
+            with self.subTest(number):
+                shutil.rmtree(self.out, ignore_errors=True)
+                process = self.start(*self.small_but_long())
+                self.wait_for(self.log_has_grown, "the log to grow")
+                process.send_signal(number)
+                _, errors = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, 4, errors)
+                self.assertIn("interrupted", errors)
+                self.assertEqual(self.workloads(), [])
+                self.assertTrue(profile_of(self.out)["kernels"])
+                self.assert_whole(self.out)
+
+    def test_sigkill_of_llmprof_loses_nothing_captured(self):
+        process = self.start(*self.small_but_long())
+        self.wait_for(self.log_has_grown, "the log to grow")
+        process.kill()
+        process.communicate(timeout=60)
+        self.wait_for(lambda: not self.workloads(), "the workload to end")
+        self.assert_whole(self.out)
+        again = run("analyze", self.out, "--out", self.folder / "again")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertTrue(profile_of(self.folder / "again")["kernels"])
+
+    def test_sigkill_of_the_workload_keeps_its_log(self):
+        process = self.start(*self.small_but_long())
+        self.wait_for(self.log_has_grown, "the log to grow")
+        for pid in self.workloads():
+            os.kill(pid, signal.SIGKILL)
+        _, errors = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 4)
+        self.assertIn("signal 9", errors)
+        self.assertTrue(profile_of(self.out)["kernels"])
+
+    def test_a_full_disk_is_told_and_costs_nothing_captured(self):
+        disk = self.folder / "disk"
+        disk.mkdir()
+        mounted = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", disk],
+            capture_output=True,
+            check=False,
+        )
+        if mounted.returncode != 0:
+            self.skipTest("cannot mount a small disk here")
+        self.addCleanup(subprocess.run, ["umount", disk], check=False)
+        self.out = disk / "bundle"
+        result = self.profile_run(*self.small_but_long()[:-3], "workload.requests=20")
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertIn("No space left on device", result.stderr)
+        self.assert_whole(self.out)
+        self.assertTrue((self.out / "inputs.yaml").is_file())
+
+
+class Server(RunCase):
+    def test_a_server_is_profiled_while_its_client_runs(self):
+        conf = self.folder / "conf"
+        (conf / "workload").mkdir(parents=True)
+        server = self.folder / "server.py"
+        server.write_text(
+            "import http.server, llmprof_annotate\n"
+            "class Answer(http.server.BaseHTTPRequestHandler):\n"
+            "    def do_GET(self):\n"
+            "        with llmprof_annotate.range('prefill'):\n"
+            "            now = llmprof_annotate.now_ns()\n"
+            "            llmprof_annotate.operator('gemm', now, now + 1000, 100, 100)\n"
+            "            self.send_response(200); self.end_headers()\n"
+            "server = http.server.HTTPServer(('127.0.0.1', 0), Answer)\n"
+            "open('port', 'w').write(str(server.server_port))\n"
+            "print('listening', flush=True)\n"
+            "server.serve_forever()\n"
+        )
+        client = self.folder / "client.py"
+        client.write_text(
+            "import urllib.request\n"
+            "port = open('port').read()\n"
+            "for _ in range(3): urllib.request.urlopen(f'http://127.0.0.1:{port}/').read()\n"
+        )
+        (conf / "workload" / "mine.yaml").write_text(
+            "name: mine\n"
+            f"command: [python3, {server}]\n"
+            "uses_cuda: false\n"
+            "server:\n"
+            "  ready: {log_pattern: listening, timeout_s: 60}\n"
+            f"  client: [python3, {client}]\n"
+            "  stop_signal: SIGINT\n"
+        )
+        result = self.profile_run("--config-dir", conf, "workload=mine")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        prefill = stage(profile_of(self.out), "prefill")
+        self.assertEqual(prefill["wall_ms"]["count"], 3)
+
+
+@needs_nsys
+class RealNsys(RunCase):
+    def test_its_stages_agree_with_our_own_log(self):
+        result = self.profile_run(
+            "pipeline.nsys.enable=true", "workload.requests=2", "workload.new_tokens=8"
+        )
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for name in ["run.sqlite", "cmd.txt", "status.json"]:
+            self.assertTrue((self.out / "nsys" / name).is_file(), name)
+        database = sqlite3.connect(self.out / "nsys" / "run.sqlite")
+        rows = database.execute(
+            "SELECT COALESCE(text, (SELECT value FROM StringIds WHERE id = textId)), "
+            "SUM(end - start), COUNT(*) FROM NVTX_EVENTS WHERE end IS NOT NULL GROUP BY 1"
+        ).fetchall()
+        nsys = {text: (total, count) for text, total, count in rows}
+        again = self.folder / "again"
+        log = run("analyze", self.out / "nsys" / "annotations", "--out", again)
+        self.assertEqual(log.returncode, 0, log.stderr)
+        profile = profile_of(again)
+        for name, label in [("prefill", "prefill"), ("decode", "decode_all")]:
+            total = sum(item["wall_ms"] for item in stage(profile, name)["instances"])
+            self.assertEqual(len(stage(profile, name)["instances"]), nsys[label][1])
+            self.assertAlmostEqual(total * 1e6 / nsys[label][0], 1, delta=0.01, msg=name)
+
+    def test_its_database_keeps_no_environment(self):
+        result = self.profile_run(
+            *SMALL, "pipeline.nsys.enable=true", env={"HF_TOKEN": "planted-secret"}
+        )
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn(b"planted-secret", (self.out / "nsys" / "run.sqlite").read_bytes())
+
+
+if __name__ == "__main__":
+    unittest.main()
