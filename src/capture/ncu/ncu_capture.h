@@ -21,7 +21,10 @@ struct NcuOptions {
   std::vector<std::string> sections;
   std::vector<std::string> metrics;
   std::string replay_mode = "kernel";  // kernel, application, range, app-range
+  // Of launches that no timeline chose; chosen kernels are always told apart by demangled name.
   std::string kernel_name_base = "demangled";
+  uint64_t launches_per_shape = 3;  // of each chosen kernel in each of its launch shapes
+  // ncu's own --launch-skip and --launch-count, over all matching launches, instead of the above.
   std::optional<uint64_t> launch_skip;
   std::optional<uint64_t> launch_count;
   std::string clock_control = "base";
