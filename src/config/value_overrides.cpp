@@ -58,9 +58,9 @@ Result<void> add(ConfigNode& root, const Override& change, const KeyPath& path) 
 Result<void> remove(ConfigNode& root, const Override& change, const KeyPath& path) {
   const ConfigNode* node = find_path(root, path);
   if (node == nullptr) return no_such_key(root, change, change.key);
-  if (change.has_value && (node->kind != change.value.kind || node->text != change.value.text)) {
+  if (change.has_value && to_json(*node) != to_json(change.value)) {
     return change.wrong(
-        fmt::format("'{}' is '{}', so nothing was removed", change.key, to_printable(node->text)));
+        fmt::format("'{}' is {}, so nothing was removed", change.key, to_json(*node)));
   }
   erase_path(root, path);
   return {};
