@@ -116,7 +116,7 @@ TEST_F(Compose, WrongChoicesNameTheNearest) {
   EXPECT_EQ(error({"db={a: 1}"}),
             "override 'db={a: 1}': 'db' is a group of configurations: write db=CHOICE");
   EXPECT_EQ(error({"~db=old/pg"}),
-            "override '~db=old/pg': 'db' is \"mysql\", so nothing was removed");
+            "override '~db=old/pg': 'db' is 'mysql', so nothing was removed");
   write("main", "a: 1\ndefaults:\n  - db: mysqll\n");
   EXPECT_EQ(error(), path("main.yaml") +
                          ":3: 'mysqll' is no choice of db; did you mean 'mysql'? There are mysql, "
