@@ -1,7 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,21 +8,10 @@
 #include "base/error.h"
 #include "config/conf_files.h"
 #include "config/config_tree.h"
+#include "config/interpolation.h"
+#include "config/tree_text.h"
 
 namespace llmprof {
-
-// What interpolations may ask the machine for.
-struct ComposeContext {
-  std::string working_folder;  // ${hydra:runtime.cwd}
-  std::string now = {};        // ISO time for tests; empty: the clock
-  std::function<std::optional<std::string>(const std::string&)> environment;  // ${oc.env:NAME}
-};
-
-// A group and what was chosen of it: {"profiling/ncu", "light"}.
-struct GroupChoice {
-  std::string group;
-  std::string choice;
-};
 
 struct ComposedConfig {
   ConfigDocument tree;  // interpolations resolved
@@ -38,8 +25,5 @@ struct ComposedConfig {
 Result<ComposedConfig> compose(const ConfFiles& conf, std::string_view primary,
                                std::span<const std::string> overrides,
                                const ComposeContext& context);
-
-// As YAML that composes to the same tree.
-std::string to_yaml(const ConfigNode& node);
 
 }  // namespace llmprof

@@ -11,6 +11,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kLargestConf = 16UL << 20U;
+constexpr std::string_view kYaml = ".yaml";
 
 }  // namespace
 
@@ -58,7 +59,7 @@ std::vector<std::string> ConfFiles::names_in(std::string_view folder) const {
   const auto add = [&](const fs::path& conf) {
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(conf / folder, ignored)) {
-      if (entry.path().extension() == ".yaml") names.insert(entry.path().stem().string());
+      if (entry.path().extension() == kYaml) names.insert(entry.path().stem().string());
     }
   };
   if (user_) add(*user_);
@@ -69,6 +70,30 @@ std::vector<std::string> ConfFiles::names_in(std::string_view folder) const {
       const fs::path path(name);
       if (path.parent_path() == folder) names.insert(path.stem().string());
     }
+  }
+  return {names.begin(), names.end()};
+}
+
+std::vector<std::string> ConfFiles::names_under(std::string_view folder) const {
+  std::set<std::string> names;
+  const auto add = [&](const fs::path& path) {
+    if (path.extension() == kYaml) names.insert(fs::path(path).replace_extension().string());
+  };
+  const auto add_all = [&](const fs::path& conf) {
+    std::error_code ignored;
+    for (fs::recursive_directory_iterator at(conf / folder, ignored), end; at != end;
+         at.increment(ignored)) {
+      add(at->path().lexically_relative(conf / folder));
+    }
+  };
+  if (user_) add_all(*user_);
+  if (shipped_) {
+    add_all(*shipped_);
+    return {names.begin(), names.end()};
+  }
+  const std::string within = std::string(folder) + "/";
+  for (const std::string_view name : built_in_conf_names()) {
+    if (name.starts_with(within)) add(fs::path(name.substr(within.size())));
   }
   return {names.begin(), names.end()};
 }

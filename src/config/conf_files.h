@@ -28,6 +28,8 @@ class ConfFiles {
   [[nodiscard]] Result<std::vector<ConfText>> layers(std::string_view name) const;
   // The names without ".yaml" of what is in a folder ("model/llm"), sorted.
   [[nodiscard]] std::vector<std::string> names_in(std::string_view folder) const;
+  // Likewise, with the folders below it: "llm/qwen2_7b" of "model".
+  [[nodiscard]] std::vector<std::string> names_under(std::string_view folder) const;
 
  private:
   std::optional<std::filesystem::path> user_;

@@ -13,6 +13,8 @@ namespace {
 constexpr int kDeepest = 200;
 // Larger ones too: a few lines of YAML aliases can stand for billions of values.
 constexpr size_t kMostNodes = 1'000'000;
+// What yaml-cpp calls a scalar in quotes, or a block of text.
+constexpr std::string_view kTagOfQuoted = "!";
 
 // Copies a parsed document; false where it is too deep or too large.
 class Conversion {
@@ -23,6 +25,7 @@ class Conversion {
     if (from.IsScalar()) {
       into.kind = ConfigNode::Kind::scalar;
       into.text = from.Scalar();
+      into.quoted = from.Tag() == kTagOfQuoted;
     } else if (from.IsSequence()) {
       into.kind = ConfigNode::Kind::list;
       for (const YAML::Node& item : from) {
@@ -55,7 +58,8 @@ class Conversion {
       }
     } else if (!from.is_null()) {
       into.kind = ConfigNode::Kind::scalar;
-      into.text = from.is_string() ? from.get<std::string>() : from.dump();
+      into.quoted = from.is_string();
+      into.text = into.quoted ? from.get<std::string>() : from.dump();
     }
     return true;
   }
@@ -109,8 +113,9 @@ std::optional<bool> ConfigNode::boolean() const {
 }
 
 tl::unexpected<Error> ConfigDocument::wrong(const ConfigNode& node, std::string_view what) const {
-  return fail(ErrorKind::usage, node.line > 0 ? fmt::format("{}:{}: {}", name, node.line, what)
-                                              : fmt::format("{}: {}", name, what));
+  const std::string& place = node.source ? *node.source : name;
+  return fail(ErrorKind::usage, node.line > 0 ? fmt::format("{}:{}: {}", place, node.line, what)
+                                              : fmt::format("{}: {}", place, what));
 }
 
 Result<ConfigDocument> parse_yaml(std::string_view text, std::string name) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,9 @@ struct ConfigNode {
   std::string text;                  // of a scalar, as written; numbers and booleans too
   std::vector<ConfigNode> children;  // of a list or a map, in the document's order
   std::vector<std::string> keys;     // of a map, one a child
+  bool quoted = false;               // a scalar in quotes: a text, whatever it looks like
+  // The file or the override it came from, where several made one tree; none: the document's.
+  std::shared_ptr<const std::string> source;
 
   [[nodiscard]] bool is_map() const { return kind == Kind::map; }
   [[nodiscard]] bool is_list() const { return kind == Kind::list; }
@@ -36,7 +40,7 @@ struct ConfigDocument {
   std::string name;  // the file, for messages
   ConfigNode root;
 
-  // An error of kind usage: "kernels.yaml:12: what".
+  // An error of kind usage: "kernels.yaml:12: what", or "override 'run.mode=x': what".
   [[nodiscard]] tl::unexpected<Error> wrong(const ConfigNode& node, std::string_view what) const;
 };
 

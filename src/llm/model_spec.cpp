@@ -15,8 +15,10 @@ namespace {
 
 constexpr size_t kLargestConfig = 16UL << 20U;
 constexpr std::string_view kPresets = "model/llm";
-constexpr std::array<std::string_view, 7> kPresetKeys = {
-    "name", "variant", "params", "dtype", "config", "alias_of", "kv_cache_dtype"};
+// The last ones are for `llmprof run`: what runs the model, and with which weights.
+constexpr std::array<std::string_view, 10> kPresetKeys = {
+    "name",     "variant",        "params",           "dtype",   "config",
+    "alias_of", "kv_cache_dtype", "default_workload", "weights", "path"};
 
 Result<std::string> read_text(const fs::path& path) {
   auto stream = open_byte_stream(path);

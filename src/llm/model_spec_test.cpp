@@ -104,7 +104,8 @@ TEST(Presets, TheUsersComeFirst) {
   const testing::TemporaryFolder folder;
   std::filesystem::create_directories(folder.path() / "model/llm");
   folder.write("model/llm/qwen2_7b.yaml",
-               "name: mine\ndtype: float16\nkv_cache_dtype: fp8\nconfig: " + small("") + "\n");
+               "name: mine\ndtype: float16\nkv_cache_dtype: fp8\nconfig: " + small("") +
+                   "\ndefault_workload: hf_llm\nweights: real\npath: /models/mine\n");
   folder.write("model/llm/wrong.yaml", "name: x\nconfg: {}\n");
   const auto files = ConfFiles::open(folder.path());
   const auto model = load_model_spec("qwen2_7b", *files);

@@ -1,0 +1,141 @@
+#include "config/tree_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+
+namespace llmprof {
+namespace {
+
+constexpr size_t kIndent = 2;
+
+bool is_plain_letter(char c) {
+  const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  const bool digit = c >= '0' && c <= '9';
+  constexpr std::string_view kOthers = "_-./+@:%";
+  return letter || digit || kOthers.find(c) != std::string_view::npos;
+}
+
+// Narrower than YAML: what is refused here is only written in quotes.
+bool needs_no_quotes(std::string_view text) {
+  constexpr std::array<std::string_view, 4> kNulls = {"null", "Null", "NULL", "~"};
+  constexpr std::string_view kDocumentEnd = "...";
+  if (text.empty() || text.starts_with(kDocumentEnd) || text.back() == ':') return false;
+  constexpr std::string_view kIndicators = "-:%@";  // harmless further on
+  const bool minus_of_a_number = text.front() == '-' && parse_decimal(text);
+  if (kIndicators.find(text.front()) != std::string_view::npos && !minus_of_a_number) return false;
+  if (std::find(kNulls.begin(), kNulls.end(), text) != kNulls.end()) return false;
+  return std::all_of(text.begin(), text.end(), is_plain_letter);
+}
+
+// What would be an interpolation again says that it is none.
+std::string without_interpolations(std::string_view text) {
+  std::string escaped;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text.substr(i).starts_with("${")) escaped += '\\';
+    escaped += text[i];
+  }
+  return escaped;
+}
+
+std::string in_quotes(std::string_view text) {
+  constexpr unsigned char kFirstPrintable = 0x20;
+  constexpr unsigned char kDelete = 0x7f;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (byte < kFirstPrintable || byte == kDelete) {
+      quoted += fmt::format("\\x{:02x}", byte);
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + '"';
+}
+
+std::string scalar_text(const ConfigNode& node) {
+  if (!node.quoted && needs_no_quotes(node.text)) return node.text;
+  return in_quotes(without_interpolations(node.text));
+}
+
+bool is_block(const ConfigNode& node) { return !node.children.empty(); }
+
+std::string on_one_line(const ConfigNode& node) {
+  switch (node.kind) {
+    case ConfigNode::Kind::null:
+      return "null";
+    case ConfigNode::Kind::scalar:
+      return scalar_text(node);
+    case ConfigNode::Kind::list:
+      return "[]";
+    case ConfigNode::Kind::map:
+      return "{}";
+  }
+  return {};
+}
+
+std::string key_text(std::string_view key) {
+  return needs_no_quotes(key) ? std::string(key) : in_quotes(key);
+}
+
+void write_block(const ConfigNode& node, size_t indent, std::string& out) {
+  const std::string margin(indent, ' ');
+  for (size_t i = 0; i < node.children.size(); ++i) {
+    const ConfigNode& child = node.children[i];
+    const std::string head = node.is_map() ? key_text(node.keys[i]) + ":" : "-";
+    if (!is_block(child)) {
+      out += fmt::format("{}{} {}\n", margin, head, on_one_line(child));
+    } else if (node.is_map()) {
+      out += fmt::format("{}{}\n", margin, head);
+      write_block(child, indent + kIndent, out);
+    } else {
+      // The first line of the element stands behind the dash.
+      std::string element;
+      write_block(child, indent + kIndent, element);
+      element.replace(indent, 1, "-");
+      out += element;
+    }
+  }
+}
+
+nlohmann::ordered_json json_of(const ConfigNode& node) {
+  if (node.is_map()) {
+    auto object = nlohmann::ordered_json::object();
+    for (size_t i = 0; i < node.keys.size(); ++i) object[node.keys[i]] = json_of(node.children[i]);
+    return object;
+  }
+  if (node.is_list()) {
+    auto array = nlohmann::ordered_json::array();
+    for (const ConfigNode& child : node.children) array.push_back(json_of(child));
+    return array;
+  }
+  if (node.is_null()) return nullptr;
+  if (node.quoted) return node.text;
+  if (const auto truth = node.boolean()) return *truth;
+  if (const auto whole = node.integer()) return *whole;
+  if (const auto number = node.number(); number && std::isfinite(*number)) return *number;
+  return node.text;
+}
+
+}  // namespace
+
+std::string to_yaml(const ConfigNode& node) {
+  if (!is_block(node)) return on_one_line(node) + "\n";
+  std::string out;
+  write_block(node, 0, out);
+  return out;
+}
+
+std::string to_json(const ConfigNode& node) {
+  return json_of(node).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace llmprof
