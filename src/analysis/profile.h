@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "analysis/budget/budget.h"
+#include "analysis/device_words.h"
 #include "analysis/layers/kernel_shapes.h"
 #include "analysis/layers/layers.h"
 #include "analysis/operators/operators.h"
@@ -26,7 +27,8 @@ namespace llmprof {
 // All that is known about one trace, ready to be told. The trace must outlive it.
 struct Profile {
   const Trace* trace = nullptr;
-  Selection selection;  // what all of this is about
+  Selection selection;                  // what all of this is about
+  DeviceKind device = DeviceKind::gpu;  // what all kernels ran on
   KernelRanking ranking;
   Totals totals;
   std::optional<MetricJoin> join;  // where a kernel profiler's launches were read

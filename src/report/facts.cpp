@@ -66,6 +66,9 @@ void add_budget(const StageBudget& budget, StageFacts& stage) {
 void add_utilization(const StageUtilization& use, const Stage& stage, StageFacts& facts) {
   facts.utilization = &use;
   if (use.floor) facts.wall_over_floor = ratio(stage.wall.mean, static_cast<double>(*use.floor));
+  if (use.recorded && !use.from_operators) {
+    facts.recorded_over_model = ratio(use.recorded->flops, use.cost.flops());
+  }
   facts.intensity = ratio(use.cost.flops(), use.cost.bytes());
   if (use.peak_flops > 0) facts.ridge = ratio(use.peak_flops, use.peak_bandwidth);
 }

@@ -211,6 +211,9 @@ class Log {
     info("collector_log_ends_without_start",
          "ends of ranges whose start is not in this log (it may be in the parent process's)",
          findings.ends_without_start);
+    info("collector_log_outer_operators",
+         "operators with others inside them: the inner ones count as kernels",
+         findings.outer_operators);
     info("collector_log_not_closed",
          "the program did not close its log (it was killed, left by _exit, or still runs); what it "
          "recorded until then is here",

@@ -55,8 +55,14 @@ Json workload_json(const Profile& profile) {
 
 Json utilization_json(const Profile& profile) {
   const Utilization& use = profile.utilization;
-  Json json = {{"gpu", nullptr}, {"why_not", text_or_null(use.why_not)}};
-  if (use.gpu) {
+  Json json = {{"gpu", nullptr}, {"cpu", nullptr}, {"why_not", text_or_null(use.why_not)}};
+  if (use.gpu && use.gpu->is_measured()) {
+    json["cpu"] = {{"name", use.gpu->name},
+                   {"memory_bandwidth_bytes_per_s", use.gpu->memory_bandwidth},
+                   {"flops_per_s", value_or_null(use.gpu->fp32)},
+                   {"number_format", use.gpu->measured_format},
+                   {"method", text_or_null(use.gpu->measured_how)}};
+  } else if (use.gpu) {
     json["gpu"] = {{"name", use.gpu->name},
                    {"memory_bandwidth_bytes_per_s", use.gpu->memory_bandwidth},
                    {"bf16_flops_per_s", use.gpu->tensor_bf16}};
