@@ -15,6 +15,7 @@ import ctypes
 import os
 import sys
 import time
+from typing import Any, Iterator, Optional
 
 STEP_KINDS = {"prefill": 1, "decode": 2, "mixed": 3}
 
@@ -51,7 +52,7 @@ class _Table(ctypes.Structure):
     ]
 
 
-def _library():
+def _library() -> Optional[ctypes.CDLL]:
     """The collector that is in the process, else the one that the environment names, else None."""
     with contextlib.suppress(OSError):
         return ctypes.CDLL("libllmprof_collector.so", mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
@@ -65,47 +66,48 @@ def _library():
         return None
 
 
-def _table():
+def _table() -> Optional[_Table]:
     library = _library()
     if library is None or not hasattr(library, "llmprof_annotation_functions"):
         return None
     source = library.llmprof_annotation_functions
     source.restype = ctypes.POINTER(_Table)
-    table = source()
+    table: Any = source()
     if not table or table.contents.size < ctypes.sizeof(_Table):
         return None
-    return table.contents
+    functions: _Table = table.contents
+    return functions
 
 
 _functions = _table()
 
 
-def enabled():
+def enabled() -> bool:
     """Whether the collector was found."""
     return _functions is not None
 
 
-def now_ns():
+def now_ns() -> int:
     """The clock of the log."""
     return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
 
 
-def _bytes(name):
+def _bytes(name: str) -> bytes:
     return name.encode("utf-8", "replace")
 
 
-def range_push(name):
+def range_push(name: str) -> None:
     if _functions is not None:
         _functions.range_push(_bytes(name))
 
 
-def range_pop():
+def range_pop() -> None:
     if _functions is not None:
         _functions.range_pop()
 
 
 @contextlib.contextmanager
-def range(name):  # reads as llmprof_annotate.range(...)
+def range(name: str) -> Iterator[None]:  # reads as llmprof_annotate.range(...)
     """A range of this thread, within the one that is open."""
     range_push(name)
     try:
@@ -114,22 +116,22 @@ def range(name):  # reads as llmprof_annotate.range(...)
         range_pop()
 
 
-def range_start(name):
+def range_start(name: str) -> Any:
     """A range that may overlap others and end on another thread; gives what range_end takes."""
     return None if _functions is None else _functions.range_start(_bytes(name))
 
 
-def range_end(started):
+def range_end(started: Any) -> None:
     if _functions is not None and started is not None:
         _functions.range_end(started)
 
 
-def mark(name):
+def mark(name: str) -> None:
     if _functions is not None:
         _functions.mark(_bytes(name))
 
 
-def step(kind, batch, tokens):
+def step(kind: str, batch: int, tokens: int) -> None:
     """What the innermost open range of this thread computes: kind is "prefill", "decode" or "mixed",
     batch the number of sequences, tokens the number of tokens over all of them."""
     number = STEP_KINDS.get(kind)
@@ -139,7 +141,7 @@ def step(kind, batch, tokens):
         _functions.step(number, batch, tokens)
 
 
-def operator(name, start_ns, end_ns, flops=0, bytes_moved=0):
+def operator(name: str, start_ns: int, end_ns: int, flops: int = 0, bytes_moved: int = 0) -> None:
     """One operator that ran on the CPU, with what it needed (0: not told); times are now_ns()'s."""
     if _functions is not None:
         _functions.cpu_operator(_bytes(name), start_ns, end_ns, flops, bytes_moved)

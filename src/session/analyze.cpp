@@ -10,8 +10,8 @@
 #include "config/conf_files.h"
 #include "readers/detect.h"
 #include "report/bundle_reports.h"
-#include "session/artifacts.h"
 #include "session/inputs.h"
+#include "session/run_dir.h"
 
 namespace llmprof {
 namespace {
@@ -20,21 +20,22 @@ namespace {
 class BundleFolder {
  public:
   explicit BundleFolder(const AnalyzeOptions& options)
-      : wanted_(options.out ? *options.out
-                            : fresh_run_folder(std::filesystem::path("tmp") / "analyze")),
-        force_(options.force) {}
+      : wanted_(options.out), force_(options.force) {}
 
   // Again and again the same folder, made anew where it was removed because it was empty.
   Result<Artifacts> open() {
-    auto artifacts = Artifacts::create(wanted_, force_ || ours_);
-    ours_ = ours_ || artifacts.has_value();
+    auto artifacts = wanted_ ? Artifacts::create(*wanted_, force_)
+                             : Artifacts::create_fresh(std::filesystem::path("tmp") / "analyze");
+    if (artifacts) {
+      wanted_ = artifacts->root();
+      force_ = true;
+    }
     return artifacts;
   }
 
  private:
-  std::filesystem::path wanted_;
+  std::optional<std::filesystem::path> wanted_;
   bool force_;
-  bool ours_ = false;
 };
 
 // Where reports are converted to; gone when the reading is done, because nsys puts the program's

@@ -21,7 +21,7 @@ CallsByThread::CallsByThread(const Trace& trace) : first_(trace.threads.size() +
     if (launches.start[a] != launches.start[b]) return launches.start[a] < launches.start[b];
     return launches.end[a] > launches.end[b];
   };
-  outermost_.resize(rows_.size());
+  back_.resize(rows_.size());
   for (size_t thread = 0; thread + 1 < first_.size(); ++thread) {
     const auto begin = rows_.begin() + first_[thread];
     const auto end = rows_.begin() + first_[thread + 1];
@@ -31,7 +31,7 @@ CallsByThread::CallsByThread(const Trace& trace) : first_(trace.threads.size() +
     for (uint32_t i = first_[thread]; i < first_[thread + 1]; ++i) {
       if (launches.start[rows_[i]] >= reached) around = i;
       reached = std::max(reached, launches.end[rows_[i]]);
-      outermost_[i] = around;
+      back_[i] = static_cast<uint8_t>(std::min<uint32_t>(i - around, kFarthestBack));
     }
   }
 }
@@ -42,7 +42,7 @@ size_t CallsByThread::first_reaching(const Trace& trace, ThreadId thread, Nanose
   const auto later = std::partition_point(
       begin, end, [&](uint32_t row) { return trace.launches.start[row] <= from; });
   const auto place = static_cast<size_t>(later - rows_.begin());
-  return later == begin ? place : outermost_[place - 1];
+  return later == begin ? place : outermost(place - 1);
 }
 
 }  // namespace llmprof

@@ -29,7 +29,7 @@ class CallsByThread {
     place =
         gallop(place, rows.size(), [&](size_t i) { return trace.launches.start[rows[i]] <= from; });
     const size_t base = first_[thread.index()];
-    for (size_t i = place == 0 ? 0 : outermost_[base + place - 1] - base; i < rows.size(); ++i) {
+    for (size_t i = place == 0 ? 0 : outermost(base + place - 1) - base; i < rows.size(); ++i) {
       if (trace.launches.start[rows[i]] >= to) break;
       visit(rows[i]);
     }
@@ -42,16 +42,25 @@ class CallsByThread {
     for (size_t i = first_reaching(trace, thread, from); i < first_[thread.index() + 1]; ++i) {
       const uint32_t row = rows_[i];
       if (trace.launches.start[row] >= to) break;
-      if (outermost_[i] == i) visit(row);
+      if (back_[i] == 0) visit(row);
     }
   }
 
  private:
   [[nodiscard]] size_t first_reaching(const Trace& trace, ThreadId thread, Nanoseconds from) const;
 
-  std::vector<uint32_t> first_;      // by thread: where its rows begin
-  std::vector<uint32_t> rows_;       // by thread, then start
-  std::vector<uint32_t> outermost_;  // for each entry of rows_, the first that it overlaps with
+  // For an entry of rows_, the first of those that overlap with it and with each other.
+  [[nodiscard]] size_t outermost(size_t entry) const {
+    while (back_[entry] == kFarthestBack) entry -= kFarthestBack;
+    return entry - back_[entry];
+  }
+
+  static constexpr uint8_t kFarthestBack = UINT8_MAX;
+  std::vector<uint32_t> first_;  // by thread: where its rows begin
+  std::vector<uint32_t> rows_;   // by thread, then start
+  // How many entries the outermost is in front, or the farthest that can be told: most calls hold
+  // few others, and there are millions.
+  std::vector<uint8_t> back_;
 };
 
 }  // namespace llmprof

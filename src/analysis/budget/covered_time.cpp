@@ -8,16 +8,23 @@ namespace llmprof {
 
 void CoveredTime::add(Nanoseconds start, Nanoseconds end) {
   if (end <= start) return;
-  if (intervals_.empty()) {
-    intervals_.push_back({start, end, 0});
+  if (!intervals_.empty() && start <= last_end_) {
+    last_end_ = std::max(last_end_, end);
     return;
   }
-  Interval& last = intervals_.back();
-  if (start <= last.end) {
-    last.end = std::max(last.end, end);
-  } else {
-    intervals_.push_back({start, end, last.covered_before + last.end - last.start});
+  Nanoseconds covered = 0;
+  if (!intervals_.empty()) {
+    const Interval& last = intervals_.back();
+    covered = last.covered_before + last_end_ - last.start;
   }
+  intervals_.push_back({start, covered});
+  last_end_ = end;
+}
+
+Nanoseconds CoveredTime::end_of(size_t row) const {
+  if (row + 1 == intervals_.size()) return last_end_;
+  const Interval& interval = intervals_[row];
+  return interval.start + intervals_[row + 1].covered_before - interval.covered_before;
 }
 
 size_t CoveredTime::started(Nanoseconds time, size_t place) const {
@@ -28,7 +35,7 @@ Nanoseconds CoveredTime::before(Nanoseconds time, size_t& place) const {
   place = started(time, place);
   if (place == 0) return 0;
   const Interval& last = intervals_[place - 1];
-  return last.covered_before + std::min(time, last.end) - last.start;
+  return last.covered_before + std::min(time, end_of(place - 1)) - last.start;
 }
 
 Nanoseconds CoveredTime::within(Nanoseconds from, Nanoseconds to, size_t& place) const {

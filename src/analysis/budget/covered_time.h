@@ -21,16 +21,18 @@ class CoveredTime {
   [[nodiscard]] size_t interval_count() const { return intervals_.size(); }
 
  private:
+  // Its end follows from what the next one has in front: a capture may have millions of these.
   struct Interval {
     Nanoseconds start;
-    Nanoseconds end;
     Nanoseconds covered_before;  // by the intervals in front
   };
+  [[nodiscard]] Nanoseconds end_of(size_t row) const;
   [[nodiscard]] Nanoseconds before(Nanoseconds time, size_t& place) const;
   // The number of intervals that start before `time`.
   [[nodiscard]] size_t started(Nanoseconds time, size_t place) const;
 
   std::vector<Interval> intervals_;
+  Nanoseconds last_end_ = 0;
 };
 
 }  // namespace llmprof

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "analysis/profile.h"
+#include "capture/ncu/ncu_capture.h"
+
+namespace llmprof {
+
+// What ncu is to look at: the `top_n` kernels with the longest total time of a timeline, once for
+// each stage they run in (warm-up is left out where there is more). Empty without a timeline of GPU
+// kernels.
+std::vector<ChosenKernel> select_top_kernels(const Profile& profile, size_t top_n);
+
+}  // namespace llmprof

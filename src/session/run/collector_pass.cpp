@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+
+#include "session/run/pass_failure.h"
+#include "session/run/passes.h"
+
+namespace llmprof {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kFolder = "collector";
+
+WorkloadPass collector_pass(const RunRequest& request, const Artifacts& bundle) {
+  WorkloadPass pass;
+  pass.name = "record";
+  pass.folder = bundle.path(kFolder);
+  pass.environment = pass_environment(request, bundle.path("collector/metrics.json"),
+                                      Recording::annotations, bundle.path(kFolder));
+  if (request.options.max_trace_bytes) {
+    pass.environment.emplace_back("LLMPROF_LOG_MAX_MB",
+                                  std::to_string(*request.options.max_trace_bytes >> 20U));
+  }
+  return pass;
+}
+
+std::vector<fs::path> logs_in(const fs::path& folder) {
+  std::vector<fs::path> logs;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() == ".llmtrace") {
+      logs.push_back(fs::path(kFolder) / entry.path().filename());
+    }
+  }
+  return logs;
+}
+
+Error nothing_recorded(const Artifacts& bundle) {
+  return {ErrorKind::tool,
+          fmt::format("{}: the workload left no log: it does not annotate itself; see "
+                      "docs/collector.md, or capture its kernels with pipeline.nsys.enable=true",
+                      bundle.path(kFolder).string())};
+}
+
+}  // namespace
+
+CaptureResult run_collector(const RunRequest& request, const Artifacts& bundle) {
+  CaptureResult result;
+  if (!request.program.collector) {
+    result.failure = Error{
+        ErrorKind::tool,
+        fmt::format(
+            "{}: no such library; build it with `make build`, or use "
+            "the whole bundle of a release",
+            (request.program.bin.parent_path() / "lib" / "libllmprof_collector.so").string())};
+    return result;
+  }
+  if (const auto made = bundle.make_folder(kFolder); !made) {
+    result.failure = made.error();
+    return result;
+  }
+  const WorkloadPass pass = collector_pass(request, bundle);
+  const auto record = run_pass(request.options.workload, pass, pass_limits(request));
+  result.files = logs_in(pass.folder);
+  if (!record) {
+    result.failure = record.error();
+    return result;
+  }
+  result.commands.push_back(*record);
+  result.failure = pass_failure(*record, pass);
+  if (!result.failure && result.files.empty()) result.failure = nothing_recorded(bundle);
+  return result;
+}
+
+CapturePlan plan_collector(const RunRequest& request, const Artifacts& bundle) {
+  CapturePlan plan;
+  plan.backend = kFolder;
+  const WorkloadPass pass = collector_pass(request, bundle);
+  plan.commands.push_back({pass.name, request.options.workload.argv, pass.environment});
+  plan.files.emplace_back("collector/<pid>.llmtrace");
+  return plan;
+}
+
+}  // namespace llmprof

@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/byte_stream.h"
+#include "session/run/pass_failure.h"
+#include "session/run/passes.h"
+
+namespace llmprof {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kFolder = "stage1";
+constexpr std::string_view kMetrics = "stage1/metrics.json";
+constexpr size_t kLargestMetrics = 16UL << 20U;
+
+WorkloadPass control_pass(const RunRequest& request, const Artifacts& bundle, uint64_t number) {
+  WorkloadPass pass;
+  const bool only = request.options.repeats <= 1;
+  pass.name = only ? "control" : fmt::format("control_{}", number);
+  pass.folder = bundle.path(kFolder);
+  const fs::path metrics =
+      only ? bundle.path(kMetrics) : bundle.path(fmt::format("stage1/metrics_{}.json", number));
+  pass.environment = pass_environment(request, metrics, Recording::none);
+  return pass;
+}
+
+struct Control {
+  uint64_t number = 1;
+  std::chrono::nanoseconds duration{0};
+};
+
+// The median run's figures stand for all.
+Result<void> keep_median_metrics(const Artifacts& bundle, const Control& median) {
+  const fs::path metrics = bundle.path(fmt::format("stage1/metrics_{}.json", median.number));
+  std::error_code ignored;
+  if (!fs::exists(metrics, ignored)) return {};
+  auto stream = open_byte_stream(metrics);
+  if (!stream) return fail_with(stream.error());
+  const auto text = read_all(**stream, kLargestMetrics);
+  if (!text) return fail_with(text.error().within(metrics.string()));
+  return bundle.write(kMetrics, *text);
+}
+
+}  // namespace
+
+Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundle) {
+  if (const auto made = bundle.make_folder(kFolder); !made) return fail_with(made.error());
+  std::vector<Control> runs;
+  const uint64_t repeats = std::max<uint64_t>(1, request.options.repeats);
+  for (uint64_t number = 1; number <= repeats; ++number) {
+    const WorkloadPass pass = control_pass(request, bundle, number);
+    const auto record = run_pass(request.options.workload, pass, pass_limits(request));
+    if (!record) return fail_with(record.error());
+    if (const auto failure = pass_failure(*record, pass)) return fail_with(*failure);
+    runs.push_back({number, record->result.duration});
+  }
+  std::sort(runs.begin(), runs.end(),
+            [](const Control& a, const Control& b) { return a.duration < b.duration; });
+  const Control& median = runs[runs.size() / 2];
+  if (repeats > 1) {
+    if (const auto kept = keep_median_metrics(bundle, median); !kept) {
+      return fail_with(kept.error());
+    }
+  }
+  return ControlRun{median.duration};
+}
+
+CapturePlan plan_control(const RunRequest& request, const Artifacts& bundle) {
+  CapturePlan plan;
+  plan.backend = kFolder;
+  const uint64_t repeats = std::max<uint64_t>(1, request.options.repeats);
+  for (uint64_t number = 1; number <= repeats; ++number) {
+    WorkloadPass pass = control_pass(request, bundle, number);
+    plan.commands.push_back({pass.name, request.options.workload.argv, pass.environment});
+  }
+  plan.files.emplace_back(kMetrics);
+  plan.notes.emplace_back("the workload as it is, unprofiled: what every capture is compared with");
+  return plan;
+}
+
+}  // namespace llmprof

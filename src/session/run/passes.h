@@ -1,0 +1,47 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "capture/capture_result.h"
+#include "capture/workload_pass.h"
+#include "session/run/run.h"
+#include "session/run_dir.h"
+
+namespace llmprof {
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+// What one run of the workload is told through its environment (docs/workloads.md).
+enum class Recording : uint8_t {
+  none,         // the control run
+  annotations,  // ranges reach NVTX, and our own log in `log_folder` where there is one
+};
+Variables pass_environment(const RunRequest& request, const std::filesystem::path& metrics,
+                           Recording recording, const std::filesystem::path& log_folder = {});
+
+CaptureLimits pass_limits(const RunRequest& request);
+
+// The workload's own times, unprofiled, into stage1/metrics.json: the median run of `repeats`.
+// Gives how long a run takes. Where the workload itself fails there is nothing to profile.
+struct ControlRun {
+  std::chrono::nanoseconds duration{0};
+};
+Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundle);
+
+// Our own log, collector/*.llmtrace.
+CaptureResult run_collector(const RunRequest& request, const Artifacts& bundle);
+
+// The workload's own torch.profiler pass, torch/trace.json.gz.
+CaptureResult run_torch(const RunRequest& request, const Artifacts& bundle);
+
+// What these would run, for the plan.
+CapturePlan plan_control(const RunRequest& request, const Artifacts& bundle);
+CapturePlan plan_collector(const RunRequest& request, const Artifacts& bundle);
+CapturePlan plan_torch(const RunRequest& request, const Artifacts& bundle);
+
+}  // namespace llmprof

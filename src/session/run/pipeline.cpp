@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include "capture/ncu/ncu_capture.h"
+#include "capture/nsys/nsys_capture.h"
+#include "readers/nsys_sqlite/scrub.h"
+#include "session/kernel_selection.h"
+#include "session/provenance/provenance.h"
+#include "session/run/passes.h"
+#include "session/run/run.h"
+
+namespace llmprof {
+namespace fs = std::filesystem;
+namespace {
+
+class Pipeline {
+ public:
+  Pipeline(const RunRequest& request, Artifacts bundle, const Progress& progress)
+      : request_(request), options_(request.options), bundle_(std::move(bundle)),
+        progress_(progress) {}
+
+  RunOutcome run() {
+    if (control()) {
+      if (options_.pipeline.collector) collect();
+      if (options_.pipeline.nsys) trace();
+      if (options_.pipeline.ncu) measure_kernels();
+      if (options_.pipeline.torch_profiler) trace_operators();
+    }
+    outcome_.folder = bundle_.root();
+    analyse_bundle();
+    return std::move(outcome_);
+  }
+
+ private:
+  [[nodiscard]] bool stopped() const { return request_.stop != nullptr && request_.stop->load(); }
+
+  bool control() {
+    progress_("control run: the workload, unprofiled");
+    const auto done = run_control(request_, bundle_);
+    if (!done) {
+      fail_backend("stage1", done.error());
+      return false;
+    }
+    control_time_ = std::chrono::duration_cast<std::chrono::milliseconds>(done->duration);
+    return true;
+  }
+
+  void collect() {
+    if (stopped()) return;
+    progress_("collector: the workload with our own log");
+    keep("collector", run_collector(request_, bundle_));
+  }
+
+  void trace() {
+    if (stopped()) return;
+    const auto nsys = ensure_nsys(tool_search_here());
+    if (!nsys) return fail_backend("nsys", nsys.error());
+    progress_(fmt::format("nsys {}: the timeline", nsys->version));
+    keep("nsys", capture_with_nsys(*nsys, nsys_request(request_, bundle_)));
+    const fs::path exported = bundle_.path("nsys/run.sqlite");
+    std::error_code ignored;
+    if (!fs::exists(exported, ignored)) return;
+    // nsys stores the whole environment of what it ran.
+    if (const auto scrubbed = scrub_environment(exported); !scrubbed) {
+      fs::remove(exported, ignored);
+      fail_backend("nsys", scrubbed.error());
+    }
+  }
+
+  void measure_kernels() {
+    if (stopped()) return;
+    const auto ncu = ensure_ncu(tool_search_here());
+    if (!ncu) return fail_backend("ncu", ncu.error());
+    NcuRequest wanted = ncu_request(request_, bundle_);
+    wanted.workload_time = control_time_;
+    if (analyse_bundle() && outcome_.analysis) {
+      wanted.kernels = select_top_kernels(outcome_.analysis->profile, options_.top_n_kernels);
+    }
+    for (const std::string& note : plan_ncu(*ncu, wanted).notes) progress_("ncu: " + note);
+    keep("ncu", capture_with_ncu(*ncu, wanted));
+  }
+
+  void trace_operators() {
+    if (stopped()) return;
+    progress_("torch.profiler: the workload's operators");
+    keep("torch", run_torch(request_, bundle_));
+  }
+
+  void keep(std::string_view backend, const CaptureResult& result) {
+    notes_.merge(result.notes);
+    if (result.failure) fail_backend(backend, *result.failure);
+  }
+
+  void fail_backend(std::string_view backend, const Error& error) {
+    progress_(fmt::format("{}: {}", backend, error.message));
+    outcome_.failures.push_back({std::string(backend), error.message});
+  }
+
+  // Over what there is so far: a run that dies later has left its reports.
+  bool analyse_bundle() {
+    AnalyzeOptions wanted;
+    wanted.inputs = {bundle_.root()};
+    wanted.in_place = true;
+    wanted.config_folder = request_.config_folder;
+    wanted.failures = outcome_.failures;
+    wanted.notes = notes_;
+    auto analysis = analyze(wanted, request_.version, progress_);
+    if (analysis) {
+      outcome_.analysis = std::move(*analysis);
+      return true;
+    }
+    analysis_error_ = analysis.error();
+    return false;
+  }
+
+  const RunRequest& request_;
+  const RunOptions& options_;
+  Artifacts bundle_;
+  const Progress& progress_;
+  std::optional<std::chrono::milliseconds> control_time_;
+  Diagnostics notes_;
+  RunOutcome outcome_;
+  std::optional<Error> analysis_error_;
+};
+
+}  // namespace
+
+Result<RunOutcome> run(const RunRequest& request, const Progress& progress) {
+  const RunOptions& options = request.options;
+  auto bundle = create_stage2_root(options.stage2_folder, options.run_folder, request.force);
+  if (!bundle) return fail_with(bundle.error());
+  if (const auto written = write_provenance(request, *bundle); !written) {
+    return fail_with(written.error());
+  }
+  return Pipeline(request, std::move(*bundle), progress).run();
+}
+
+}  // namespace llmprof

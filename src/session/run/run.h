@@ -1,0 +1,41 @@
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "capture/capture_result.h"
+#include "config/compose.h"
+#include "session/analyze.h"
+#include "session/program_files.h"
+#include "session/run_options.h"
+
+namespace llmprof {
+
+struct RunRequest {
+  ComposedConfig config;
+  RunOptions options;
+  ProgramFiles program;
+  std::optional<std::filesystem::path> config_folder;  // as in AnalyzeOptions
+  bool force = false;                                  // write into a folder that is not empty
+  std::string version;
+  const std::atomic<bool>* stop = nullptr;  // set, it ends what runs; what exists is kept and read
+};
+
+struct RunOutcome {
+  std::filesystem::path folder;
+  std::optional<Analysis> analysis;  // none: nothing could be analysed, `failures` say why
+  std::vector<CaptureFailure> failures;
+};
+
+// Everything that `run` would do, in order.
+std::vector<CapturePlan> plan_run(const RunRequest& request);
+
+// Control run, captures, analysis. An error means that there is no run folder; whatever fails later
+// is in the outcome, beside what worked.
+Result<RunOutcome> run(const RunRequest& request, const Progress& progress);
+
+}  // namespace llmprof

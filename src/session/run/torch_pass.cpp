@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+
+#include "session/run/pass_failure.h"
+#include "session/run/passes.h"
+
+namespace llmprof {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kFolder = "torch";
+constexpr std::string_view kTrace = "torch/trace.json.gz";
+
+WorkloadPass torch_pass(const RunRequest& request, const Artifacts& bundle) {
+  const TorchOptions& options = request.options.torch;
+  WorkloadPass pass;
+  pass.name = "profile";
+  pass.folder = bundle.path(kFolder);
+  pass.environment =
+      pass_environment(request, bundle.path("torch/metrics.json"), Recording::annotations);
+  pass.environment.emplace_back("LLMPROF_TORCH_TRACE", fs::absolute(bundle.path(kTrace)).string());
+  pass.environment.emplace_back(
+      "LLMPROF_TORCH_OPTIONS",
+      fmt::format(R"({{"record_shapes":{},"with_stack":{},"profile_memory":{},"requests":{}}})",
+                  options.record_shapes, options.with_stack, options.profile_memory,
+                  options.requests));
+  return pass;
+}
+
+}  // namespace
+
+CaptureResult run_torch(const RunRequest& request, const Artifacts& bundle) {
+  CaptureResult result;
+  if (const auto made = bundle.make_folder(kFolder); !made) {
+    result.failure = made.error();
+    return result;
+  }
+  const WorkloadPass pass = torch_pass(request, bundle);
+  const auto record = run_pass(request.options.workload, pass, pass_limits(request));
+  std::error_code ignored;
+  const bool written = fs::exists(bundle.path(kTrace), ignored);
+  if (written) result.files.emplace_back(kTrace);
+  if (!record) {
+    result.failure = record.error();
+    return result;
+  }
+  result.commands.push_back(*record);
+  result.failure = pass_failure(*record, pass);
+  if (!result.failure && !written) {
+    result.failure =
+        Error{ErrorKind::tool,
+              fmt::format("{}: the workload wrote no PyTorch trace; a program of your own must do "
+                          "so where LLMPROF_TORCH_TRACE says (docs/workloads.md), or leave the "
+                          "pass out with pipeline.torch_profiler.enable=false",
+                          bundle.path(kTrace).string())};
+  }
+  return result;
+}
+
+CapturePlan plan_torch(const RunRequest& request, const Artifacts& bundle) {
+  CapturePlan plan;
+  plan.backend = kFolder;
+  const WorkloadPass pass = torch_pass(request, bundle);
+  plan.commands.push_back({pass.name, request.options.workload.argv, pass.environment});
+  plan.files.emplace_back(kTrace);
+  return plan;
+}
+
+}  // namespace llmprof

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace llmprof {
+
+// The folder that one run or analysis leaves behind.
+class Artifacts {
+ public:
+  // Makes the folder. One that exists and is not empty is refused unless `force`: nothing that a
+  // user captured is overwritten by accident.
+  static Result<Artifacts> create(std::filesystem::path root, bool force);
+  // Makes `parent`/<run id>, with a number behind it where another run has that one, be it at the
+  // same moment.
+  static Result<Artifacts> create_fresh(const std::filesystem::path& parent);
+  // One that exists.
+  static Result<Artifacts> from_root(std::filesystem::path root);
+
+  [[nodiscard]] const std::filesystem::path& root() const { return root_; }
+  void set_root(std::filesystem::path root) { root_ = std::move(root); }
+  [[nodiscard]] std::filesystem::path path(std::string_view name) const { return root_ / name; }
+
+  [[nodiscard]] Result<void> make_folder(std::string_view name) const;
+  // Whole or not at all, like every file of a bundle.
+  [[nodiscard]] Result<void> write(std::string_view name, std::string_view content) const;
+  [[nodiscard]] Result<void> write_env(std::string_view json) const;
+  [[nodiscard]] Result<void> write_config(std::string_view yaml) const;
+  [[nodiscard]] Result<void> write_inputs(std::string_view yaml) const;
+
+ private:
+  std::filesystem::path root_;
+};
+
+// A run's folder with what every run has in it: nsys/ and ncu/. `chosen` is the user's own choice;
+// empty: a fresh one in `parent`.
+Result<Artifacts> create_stage2_root(const std::filesystem::path& parent,
+                                     const std::filesystem::path& chosen, bool force);
+
+// "20261115-013000" in local time.
+std::string new_run_id();
+
+}  // namespace llmprof
