@@ -44,7 +44,9 @@ void leave_cpu_operators_aside(Trace& trace, Diagnostics& diagnostics) {
   KernelTable& kernels = trace.kernels;
   const auto on_cpu = [&](size_t i) { return cpu[kernels.queue[i].index()]; };
   size_t operators = 0;
-  for (size_t i = 0; i < kernels.size(); ++i) operators += on_cpu(i) ? 1 : 0;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (on_cpu(i)) ++operators;
+  }
   const bool gpu_work = operators < kernels.size() || trace.graph_replays.size() > 0 ||
                         trace.memory_operations.size() > 0;
   if (operators == 0 || !gpu_work) return;

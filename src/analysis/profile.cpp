@@ -33,10 +33,10 @@ void report_sources(const Trace& trace, const KernelRanking& ranking, Diagnostic
   const size_t runs = runs_on_one_gpu(trace);
   if (runs > 1) {
     diagnostics.warn("runs_mixed",
-                     fmt::format("{} timelines of different runs on one GPU are analysed together; "
+                     fmt::format("{} timelines of different runs on one {} are analysed together; "
                                  "figures mix them: give one timeline, or compare them with "
                                  "separate calls",
-                                 runs));
+                                 runs, device_words(device_kind(trace)).device));
   }
   if (timelines > 1) {
     diagnostics.info("several_timelines",
@@ -193,7 +193,7 @@ Result<Profile> analyse(Trace& trace, const AnalysisRules& rules, const Analysis
   profile.opened = open_kernels(trace, profile.ranking, profile.stages);
   profile.budgets = time_budgets(trace, profile.stages, names);
   profile.layers = find_layers(trace, profile.stages, rules.stages, names, options.use_annotations);
-  profile.operators = find_operators(trace);
+  profile.operators = find_operators(options.operators_of ? *options.operators_of : trace);
   judge(trace, rules, options, names, profile);
   return profile;
 }

@@ -85,6 +85,9 @@ void add_aggregates(const Reported& reported, Document& document) {
     }
   }
   document.add(std::move(table));
+  if (std::string words = overhead_words(reported.profile); !words.empty()) {
+    document.add(Paragraph{std::move(words)});
+  }
   if (!stage1) {
     document.add(Paragraph{
         "Unprofiled timings are not available because no Stage 1 metrics.json was among the "
@@ -350,6 +353,7 @@ Document stakeholder_document(const Profile& profile) {
   Document document;
   document.add(Heading{1, "Stakeholder summary"});
   add_selection(profile, document);
+  add_failed_captures(profile, document);
   add_executive_summary(reported, document);
   add_environment(reported, document);
   add_aggregates(reported, document);

@@ -40,7 +40,8 @@ struct WorkloadMetrics {
   std::optional<uint64_t> images;
   std::optional<uint64_t> requests;
   std::optional<uint64_t> seed;
-  std::string model;  // name, empty where not told
+  std::string model;         // name, empty where not told
+  std::string model_config;  // the keys of a Hugging Face config.json, as JSON; empty: not told
   std::optional<Device> device;
 };
 

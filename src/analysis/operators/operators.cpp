@@ -1,6 +1,7 @@
 #include "analysis/operators/operators.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <unordered_map>
 
@@ -143,6 +144,38 @@ std::string recorders(const Trace& trace) {
   return text;
 }
 
+// Replayed by CUDA graphs: those of a graph, or, where the capture names none, launched by a call
+// that replays one.
+uint64_t graph_kernels(const Trace& trace) {
+  std::vector<bool> replays(trace.launches.size(), false);
+  std::map<size_t, bool> is_replay;  // by the call's name
+  for (size_t i = 0; i < replays.size(); ++i) {
+    const StringId api = trace.launches.api[i];
+    if (!api.valid()) continue;
+    const auto [known, is_new] = is_replay.try_emplace(api.index(), false);
+    if (is_new) known->second = trace.strings[api].find("GraphLaunch") != std::string_view::npos;
+    replays[i] = known->second;
+  }
+  const KernelTable& kernels = trace.kernels;
+  uint64_t count = 0;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    const bool of_graph = !kernels.graph.empty() && kernels.graph[i] != 0;
+    const bool replayed = kernels.launch[i].valid() && replays[kernels.launch[i].index()];
+    if (of_graph || replayed) ++count;
+  }
+  return count;
+}
+
+Nanoseconds device_time(const Trace& trace) {
+  Nanoseconds sum = 0;
+  const auto add = [&](const auto& table) {
+    for (size_t i = 0; i < table.size(); ++i) sum += table.end[i] - table.start[i];
+  };
+  add(trace.kernels);
+  add(trace.memory_operations);
+  return sum;
+}
+
 void add_recorded(const Trace& trace, std::vector<OperatorRow>& rows) {
   const OperatorTable& table = trace.operators;
   if (table.flops.empty() && table.bytes.empty()) return;
@@ -180,6 +213,8 @@ Operators find_operators(const Trace& trace) {
   for (size_t i = 0; i < operators.rows.size(); ++i) operators.rows[i].name = calls.names()[i];
   operators.kernels = add_up(trace, calls, operators.rows);
   add_recorded(trace, operators.rows);
+  operators.device_time = device_time(trace);
+  operators.graph_kernels = graph_kernels(trace);
   operators.kernels_without = kernels_beside_operators(trace, calls) - operators.kernels;
   std::sort(operators.rows.begin(), operators.rows.end(),
             [](const OperatorRow& a, const OperatorRow& b) {

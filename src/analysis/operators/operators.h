@@ -37,6 +37,8 @@ struct Operators {
   // Kernels of the captures that have operators, with one and without.
   uint64_t kernels = 0;
   uint64_t kernels_without = 0;
+  Nanoseconds device_time = 0;  // of all kernels, copies and fills of the trace
+  uint64_t graph_kernels = 0;   // replayed by CUDA graphs, which run no operators
 };
 
 // GPU work belongs to the operator that was open innermost on the launching thread when it was

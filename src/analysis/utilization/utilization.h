@@ -25,6 +25,7 @@ struct Workload {
   std::optional<TokenCount> batch;
   Parallelism parallel;
   uint64_t images = 0;
+  std::string command;  // empty: not known
 };
 
 // How well one stage uses one GPU. Ratios are of dense peaks, 0 to 1; absent with `why_not` where

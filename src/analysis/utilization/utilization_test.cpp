@@ -319,5 +319,78 @@ TEST(Utilization, ServingStepsByTheirTokens) {
   EXPECT_TRUE(contains(use.stages[0].why_not, "0 of 1 steps")) << use.stages[0].why_not;
 }
 
+// 60 GFLOP/s and 20 GB/s; prefill of 8 ms (5 busy), decode of 44 ms (40 busy).
+std::vector<std::optional<RecordedWork>> recorded(double prefill_flops, double decode_bytes) {
+  RecordedWork prefill;
+  prefill.cost.parts = {{"gemm", prefill_flops, 1e6, 0}};
+  RecordedWork decode;
+  decode.cost.parts = {{"gemv", 1e6, decode_bytes / 2, 0}, {"attention", 0, 0, decode_bytes / 2}};
+  return {prefill, decode};
+}
+GpuSpec small_cpu() { return measured_cpu("N1, 2 threads, measured", 60e9, 20e9, "f32", "loop"); }
+const DeviceAsked kCpu = {"N1", "", DeviceKind::cpu};
+
+TEST(Utilization, OfWhatOperatorsRecorded) {
+  const Utilization use =
+      utilization(dense_run(), std::nullopt, small_cpu(), {}, kCpu, recorded(120e6, 400e6));
+  EXPECT_EQ(use.why_not, "");
+  EXPECT_TRUE(use.stages[0].from_operators);
+  EXPECT_NEAR(*use.stages[0].mfu_wall, 120e6 / (0.008 * 60e9), 1e-12);  // 25 %
+  EXPECT_NEAR(*use.stages[0].mfu_busy, 120e6 / (0.005 * 60e9), 1e-12);
+  EXPECT_NEAR(*use.stages[1].mbu_wall, 400e6 / (0.044 * 20e9), 1e-12);
+  EXPECT_NEAR(*use.stages[1].mbu_busy, 400e6 / (0.040 * 20e9), 1e-12);
+  EXPECT_FALSE(use.stages[0].memory_bound);
+  EXPECT_TRUE(use.stages[1].memory_bound);
+  EXPECT_EQ(*use.stages[1].floor, 20 * kMs);
+  EXPECT_EQ(use.stages[0].peak_name, "f32, measured on this CPU");
+}
+
+TEST(Utilization, BytesFromACacheCostTheMbuAlone) {
+  const Utilization use =
+      utilization(dense_run(), std::nullopt, small_cpu(), {}, kCpu, recorded(120e6, 2000e6));
+  EXPECT_FALSE(use.stages[1].mbu_wall);
+  EXPECT_FALSE(use.stages[1].floor);
+  EXPECT_TRUE(contains(use.stages[1].why_not, "MBU on wall time would be 227 %"))
+      << use.stages[1].why_not;
+  EXPECT_TRUE(use.stages[1].mfu_wall);
+  EXPECT_TRUE(use.stages[0].mfu_wall && use.stages[0].mbu_wall);
+  // A peak that was measured may be missed by a little: 44 ms at 20 GB/s are 880 MB.
+  const Utilization near =
+      utilization(dense_run(), std::nullopt, small_cpu(), {}, kCpu, recorded(120e6, 860e6));
+  EXPECT_GT(*near.stages[1].mbu_busy, 1);
+  EXPECT_TRUE(contains(near.stages[1].why_not, "slightly above 100 %"));
+}
+
+TEST(Utilization, RecordedFlopsBesideTheModels) {
+  GpuSpec fast = measured_cpu("N1", 2e15, 5e12, "f32", "");
+  const Utilization agree = utilization(dense_run(), dense_graph(), fast, told(777), kCpu,
+                                        recorded(kPrefillFlops * 1.04, 1e9));
+  ASSERT_TRUE(agree.stages[0].recorded);
+  EXPECT_FALSE(agree.stages[0].from_operators);
+  EXPECT_NEAR(agree.stages[0].cost.flops(), kPrefillFlops, 1);
+  EXPECT_NEAR(*agree.stages[0].recorded->mfu_wall, kPrefillFlops * 1.04 / (0.008 * 2e15), 1e-9);
+  const auto of_prefill = [](const Utilization& use) {
+    size_t count = 0;
+    for (const InputWarning& warning : use.warnings) {
+      if (warning.code == "recorded_flops_differ" && warning.message.starts_with("prefill")) {
+        ++count;
+      }
+    }
+    return count;
+  };
+  EXPECT_EQ(of_prefill(agree), 0U);
+  const Utilization differ = utilization(dense_run(), dense_graph(), fast, told(777), kCpu,
+                                         recorded(kPrefillFlops * 1.5, 1e9));
+  EXPECT_EQ(of_prefill(differ), 1U);
+}
+
+TEST(Utilization, ACpuWithoutPeaksSaysWhereTheyComeFrom) {
+  const Utilization use =
+      utilization(dense_run(), std::nullopt, std::nullopt, {}, kCpu, recorded(120e6, 400e6));
+  EXPECT_FALSE(use.stages[0].mfu_wall);
+  EXPECT_TRUE(contains(use.stages[0].why_not, "metrics.json")) << use.stages[0].why_not;
+  EXPECT_NEAR(use.stages[0].cost.flops(), 120e6, 1);
+}
+
 }  // namespace
 }  // namespace llmprof

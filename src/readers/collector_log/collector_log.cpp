@@ -112,7 +112,7 @@ class Log {
     Capture capture;
     capture.path = file_;
     capture.format = kFormat;
-    capture.tool = "llmprof collector";
+    capture.tool = kCollectorTool;
     if (header_intact_) {
       capture.tool_version = text_of(header_.collector_version);
       capture.schema_version = fmt::format("{}.{}", header_.major_version, header_.minor_version);

@@ -59,6 +59,9 @@ class MetricsObject {
     if (find(root, "requests", value)) metrics_.requests = whole(value, "requests");
     if (find(root, "seed", value)) metrics_.seed = whole(value, "seed");
     if (find(root, "model", value)) metrics_.model = text(value, "model");
+    if (find(root, "config", value) && value.is_object()) {
+      metrics_.model_config = simdjson::minify(value);
+    }
     if (find(root, "device", value)) take_device(value);
     if (!metrics_.new_tokens) metrics_.new_tokens = tokens_of_aggregates_;
   }

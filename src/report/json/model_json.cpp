@@ -42,7 +42,7 @@ Json model_json(const Profile& profile) {
 
 Json workload_json(const Profile& profile) {
   const Workload& workload = profile.utilization.workload;
-  Json json = {{"command", nullptr}};
+  Json json = {{"command", text_or_null(workload.command)}};
   add_count(json, "batch", workload.batch);
   add_count(json, "prompt_tokens", workload.prompt_tokens);
   add_count(json, "new_tokens", workload.new_tokens);

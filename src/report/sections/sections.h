@@ -42,6 +42,11 @@ void add_recoverable(const Reported& reported, Document& document);
 void add_findings(const Reported& reported, Document& document);
 void add_operators(const Reported& reported, Document& document);
 void add_diagnostics(const Reported& reported, Document& document);
+// Of a run alone; nothing where there is nothing to tell.
+void add_overhead(const Reported& reported, Document& document);
+void add_failed_captures(const Profile& profile, Document& document);
+// The largest overhead, as a sentence; empty where none was measured.
+std::string overhead_words(const Profile& profile);
 
 // Why something is missing, as clauses.
 std::string why_no_stages(const Profile& profile);
