@@ -33,10 +33,10 @@ void report_sources(const Trace& trace, const KernelRanking& ranking, Diagnostic
   const size_t runs = runs_on_one_gpu(trace);
   if (runs > 1) {
     diagnostics.warn("runs_mixed",
-                     fmt::format("{} timelines of different runs on one GPU are analysed together; "
+                     fmt::format("{} timelines of different runs on one {} are analysed together; "
                                  "figures mix them: give one timeline, or compare them with "
                                  "separate calls",
-                                 runs));
+                                 runs, device_words(device_kind(trace)).device));
   }
   if (timelines > 1) {
     diagnostics.info("several_timelines",
@@ -115,20 +115,51 @@ void rank(const Trace& trace, const DescribedNames& names, Profile& profile) {
   report_sources(trace, profile.ranking, profile.diagnostics);
 }
 
+// A CPU's peaks as the workload measured them; none where it did not.
+std::optional<GpuSpec> measured_cpu_of(const std::optional<WorkloadMetrics>& metrics) {
+  if (!metrics || !metrics->device) return std::nullopt;
+  const WorkloadMetrics::Device& device = *metrics->device;
+  if (device.kind != "cpu" || !device.peak_flops_per_s || !device.peak_bytes_per_s) {
+    return std::nullopt;
+  }
+  std::string name = device.name.empty() ? "CPU" : device.name;
+  if (device.threads) {
+    name += fmt::format(", {} thread{}", *device.threads, *device.threads == 1 ? "" : "s");
+  }
+  return measured_cpu(name + ", measured", *device.peak_flops_per_s, *device.peak_bytes_per_s,
+                      device.number_format, device.method);
+}
+
+// A log does not know what CPU it was recorded on; the workload does.
+void name_cpu(Trace& trace) {
+  if (!trace.workload || !trace.workload->device || trace.workload->device->kind != "cpu") return;
+  for (Device& device : trace.devices) {
+    if (device.kind == DeviceKind::cpu && device.name.empty()) {
+      device.name = trace.workload->device->name;
+    }
+  }
+}
+
 void judge(const Trace& trace, const AnalysisRules& rules, const AnalysisOptions& options,
-           Profile& profile) {
+           const DescribedNames& names, Profile& profile) {
   const Device* device = main_device(trace);
-  const std::string gpu = options.gpu.value_or(device == nullptr ? "" : device->name);
-  const auto spec = options.gpu || device == nullptr
-                        ? rules.gpus.find(gpu)
-                        : rules.gpus.find(gpu, device->sm_count, device->memory_bytes);
-  profile.utilization = utilization(
-      profile.stages, options.model, spec, complete_workload(options.workload, trace.workload), gpu,
-      options.gpu && spec ? contradicting_gpu(device, *spec, rules.gpus) : "");
+  DeviceAsked asked;
+  asked.kind = profile.device;
+  asked.wanted = options.gpu.value_or(device == nullptr ? "" : device->name);
+  auto spec = options.gpu || device == nullptr
+                  ? rules.gpus.find(asked.wanted)
+                  : rules.gpus.find(asked.wanted, device->sm_count, device->memory_bytes);
+  const bool on_cpu = profile.device == DeviceKind::cpu;
+  if (on_cpu && !options.gpu) spec = measured_cpu_of(trace.workload);
+  if (options.gpu && spec) asked.captured = contradicting_gpu(device, *spec, rules.gpus);
+  profile.utilization = utilization(profile.stages, options.model, spec,
+                                    complete_workload(options.workload, trace.workload), asked,
+                                    recorded_work(trace, profile.stages, names));
   for (const InputWarning& warning : profile.utilization.warnings) {
     profile.diagnostics.warn(warning.code, warning.message);
   }
-  profile.roofline = kernel_roofline(profile.ranking);
+  profile.roofline = on_cpu ? operator_roofline(profile.ranking, spec ? &*spec : nullptr)
+                            : kernel_roofline(profile.ranking);
   profile.recoverable = recoverable_time(profile.stages, profile.budgets, profile.utilization);
   profile.kernel_recoverable =
       kernel_recoverable(profile.ranking, profile.opened, profile.budgets, profile.recoverable);
@@ -150,6 +181,9 @@ Result<Profile> analyse(Trace& trace, const AnalysisRules& rules, const Analysis
   profile.diagnostics = trace.diagnostics;
   drop_repeated_timelines(trace, profile.diagnostics);
   merge_profiled_twice(trace, profile.diagnostics);
+  leave_cpu_operators_aside(trace, profile.diagnostics);
+  name_cpu(trace);
+  profile.device = device_kind(trace);
   const DescribedNames names(trace, rules.kernels);
   profile.stages = find_stages(trace, rules, names, options.use_annotations, profile.diagnostics);
   if (auto kept = keep_selected(trace, profile.stages, options.selection); !kept) {
@@ -159,8 +193,8 @@ Result<Profile> analyse(Trace& trace, const AnalysisRules& rules, const Analysis
   profile.opened = open_kernels(trace, profile.ranking, profile.stages);
   profile.budgets = time_budgets(trace, profile.stages, names);
   profile.layers = find_layers(trace, profile.stages, rules.stages, names, options.use_annotations);
-  profile.operators = find_operators(trace);
-  judge(trace, rules, options, profile);
+  profile.operators = find_operators(options.operators_of ? *options.operators_of : trace);
+  judge(trace, rules, options, names, profile);
   return profile;
 }
 

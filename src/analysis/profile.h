@@ -3,9 +3,11 @@
 #include <optional>
 
 #include "analysis/budget/budget.h"
+#include "analysis/device_words.h"
 #include "analysis/layers/kernel_shapes.h"
 #include "analysis/layers/layers.h"
 #include "analysis/operators/operators.h"
+#include "analysis/overhead.h"
 #include "analysis/ranking/hidden_graphs.h"
 #include "analysis/ranking/kernels.h"
 #include "analysis/ranking/metric_join.h"
@@ -26,7 +28,8 @@ namespace llmprof {
 // All that is known about one trace, ready to be told. The trace must outlive it.
 struct Profile {
   const Trace* trace = nullptr;
-  Selection selection;  // what all of this is about
+  Selection selection;                  // what all of this is about
+  DeviceKind device = DeviceKind::gpu;  // what all kernels ran on
   KernelRanking ranking;
   Totals totals;
   std::optional<MetricJoin> join;  // where a kernel profiler's launches were read
@@ -41,7 +44,9 @@ struct Profile {
   std::vector<StageRecoverable> recoverable;
   std::vector<KernelRecoverable> kernel_recoverable;
   std::vector<Finding> findings;
-  Diagnostics diagnostics;  // the readers' and the analyses'
+  std::vector<OverheadRow> overhead;            // of a run's passes
+  std::vector<CaptureFailure> captures_failed;  // of a run
+  Diagnostics diagnostics;                      // the readers' and the analyses'
 };
 
 // What the passes know beside the trace.
@@ -58,6 +63,9 @@ struct AnalysisOptions {
   std::optional<ModelSpec> model;
   std::optional<std::string> gpu;  // its name; the capture's own otherwise
   Workload workload;
+  // Another run of the same program, profiled for its operators: these are told, its kernels are
+  // not.
+  const Trace* operators_of = nullptr;
 };
 
 // Runs all passes. GPU work outside of the selection is taken out of the trace first; a selection

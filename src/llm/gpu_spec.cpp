@@ -107,7 +107,20 @@ Result<std::vector<std::string>> read_names(const ConfigDocument& document, cons
 
 }  // namespace
 
+GpuSpec measured_cpu(std::string name, double flops, double bandwidth, std::string number_format,
+                     std::string how) {
+  GpuSpec spec;
+  spec.name = std::move(name);
+  spec.memory_bandwidth = bandwidth;
+  spec.tensor_bf16 = flops;
+  spec.fp32 = flops;
+  spec.measured_format = number_format.empty() ? "f32" : std::move(number_format);
+  spec.measured_how = std::move(how);
+  return spec;
+}
+
 std::optional<double> GpuSpec::peak_for(std::string_view format) const {
+  if (is_measured()) return fp32;
   if (format == "f32") return fp32;
   if (format == "fp8" && tensor_fp8) return tensor_fp8;
   if (format == "nvfp4" && tensor_fp4) return tensor_fp4;

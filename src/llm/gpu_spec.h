@@ -11,7 +11,8 @@
 
 namespace llmprof {
 
-// A GPU's dense peaks (without 2:4 sparsity, which data sheets like to include).
+// A GPU's dense peaks (without 2:4 sparsity, which data sheets like to include), or a CPU's that
+// were measured on it.
 struct GpuSpec {
   std::string name;             // "H200 SXM"
   double memory_bandwidth = 0;  // bytes a second
@@ -22,12 +23,21 @@ struct GpuSpec {
   std::optional<double> tensor_int8;
   std::optional<double> tensor_tf32;
   std::optional<double> fp32;  // CUDA cores
+  // Of a CPU: the number format that the one measured peak is of ("f32"), and how it was measured.
+  std::string measured_format;
+  std::string measured_how;
+
+  [[nodiscard]] bool is_measured() const { return !measured_format.empty(); }
 
   // For products whose weights are stored so ("bf16", "f16", "f32", "fp8", "int4", ...): weights of
   // fewer bits than the hardware multiplies are converted first, so they run at bf16's. None where
   // the GPU has no such peak on record.
   [[nodiscard]] std::optional<double> peak_for(std::string_view number_format) const;
 };
+
+// A CPU's peaks as measured: every product runs at the one peak there is.
+GpuSpec measured_cpu(std::string name, double flops, double bandwidth, std::string number_format,
+                     std::string how);
 
 // conf/gpus.yaml, the user's over the shipped one. Finds "NVIDIA H200", "H200", "h200 sxm"; none
 // for what is not listed, for names that several variants have, and for parts of a GPU (fewer SMs

@@ -17,8 +17,8 @@ std::string gpu_name(const Profile& profile) {
   if (devices.empty()) return {};
   const std::string& name = devices.front().name;
   if (profile.totals.gpu_count > 1) {
-    return fmt::format(" on {} GPUs{}", profile.totals.gpu_count,
-                       name.empty() ? "" : " (" + name + ")");
+    return fmt::format(" on {} {}s{}", profile.totals.gpu_count,
+                       device_words(profile.device).device, name.empty() ? "" : " (" + name + ")");
   }
   return name.empty() ? std::string() : " on one " + name;
 }
@@ -118,18 +118,26 @@ std::string time_sentence(const Reported& reported) {
   const BudgetRow* idle = largest_part(facts, true);
   const BudgetRow* work = largest_part(facts, false);
   if (mostly_idle(facts) && idle != nullptr) {
+    if (reported.profile.device == DeviceKind::cpu) {
+      return text + fmt::format(
+                        "; there {} of wall time is outside of recorded operators, mostly {} ({} "
+                        "of wall time).",
+                        percent(facts.idle_share), plain_part_name(reported, idle->part),
+                        percent(idle->share));
+    }
     return text + fmt::format(
                       "; there the GPU waits{}: it is idle {} of wall time, mostly for {} "
                       "({} of wall time).",
                       waits_for_host(facts) ? " for the host" : "", percent(facts.idle_share),
-                      plain_part_name(idle->part), percent(idle->share));
+                      plain_part_name(reported, idle->part), percent(idle->share));
   }
   if (facts.busy_share) {
-    text += fmt::format("; there the GPU is busy {} of the time", percent(facts.busy_share));
+    text += fmt::format("; there the {} is busy {} of the time", reported.words().device,
+                        percent(facts.busy_share));
   }
   if (work != nullptr) {
     text += fmt::format(", and the largest part is {} ({} of its wall time)",
-                        plain_part_name(work->part), percent(work->share));
+                        plain_part_name(reported, work->part), percent(work->share));
   }
   return text + ".";
 }
@@ -142,7 +150,9 @@ std::string limit_sentence(const Reported& reported) {
     if (!bound_is_known(use)) continue;
     const auto& figure = use->memory_bound ? use->mbu_wall : use->mfu_wall;
     if (!figures.empty()) figures += ", ";
-    figures += fmt::format("{} uses {} of the GPU's {}", reported.stages[i].name, percent(figure),
+    figures += fmt::format("{} uses {} of the {}'s {}{}", reported.stages[i].name, percent(figure),
+                           reported.words().device,
+                           reported.profile.device == DeviceKind::cpu ? "measured " : "",
                            use->memory_bound ? "memory bandwidth" : "computing power");
   }
   if (figures.empty()) {

@@ -66,6 +66,9 @@ void add_budget(const StageBudget& budget, StageFacts& stage) {
 void add_utilization(const StageUtilization& use, const Stage& stage, StageFacts& facts) {
   facts.utilization = &use;
   if (use.floor) facts.wall_over_floor = ratio(stage.wall.mean, static_cast<double>(*use.floor));
+  if (use.recorded && !use.from_operators) {
+    facts.recorded_over_model = ratio(use.recorded->flops, use.cost.flops());
+  }
   facts.intensity = ratio(use.cost.flops(), use.cost.bytes());
   if (use.peak_flops > 0) facts.ridge = ratio(use.peak_flops, use.peak_bandwidth);
 }
@@ -216,38 +219,17 @@ std::optional<BoundShares> bound_shares(const Profile& profile) {
   return shares;
 }
 
-// Replayed by CUDA graphs: those of a graph, or, where the capture names none, launched by a call
-// that replays one.
-uint64_t graph_kernels(const Trace& trace) {
-  std::vector<bool> replays(trace.launches.size(), false);
-  std::map<size_t, bool> is_replay;  // by the call's name
-  for (size_t i = 0; i < replays.size(); ++i) {
-    const StringId api = trace.launches.api[i];
-    if (!api.valid()) continue;
-    const auto [known, is_new] = is_replay.try_emplace(api.index(), false);
-    if (is_new) known->second = trace.strings[api].find("GraphLaunch") != std::string_view::npos;
-    replays[i] = known->second;
-  }
-  const KernelTable& kernels = trace.kernels;
-  uint64_t count = 0;
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    const bool of_graph = !kernels.graph.empty() && kernels.graph[i] != 0;
-    const bool replayed = kernels.launch[i].valid() && replays[kernels.launch[i].index()];
-    if (of_graph || replayed) ++count;
-  }
-  return count;
-}
-
 OperatorCoverage operator_coverage(const Profile& profile) {
   OperatorCoverage coverage;
   const Operators& operators = profile.operators;
   for (const OperatorRow& row : operators.rows) coverage.time += row.cuda_self;
+  const Nanoseconds all_work = profile.totals.kernel_sum + profile.totals.memory_operation_sum;
   coverage.share_of_gpu_time =
       ratio(static_cast<double>(coverage.time),
-            static_cast<double>(profile.totals.kernel_sum + profile.totals.memory_operation_sum));
+            static_cast<double>(operators.device_time > 0 ? operators.device_time : all_work));
   coverage.share_of_kernels =
       ratio(operators.kernels, operators.kernels + operators.kernels_without);
-  if (!operators.rows.empty()) coverage.graph_kernels = graph_kernels(*profile.trace);
+  coverage.graph_kernels = operators.graph_kernels;
   return coverage;
 }
 

@@ -33,8 +33,9 @@ struct StageFacts {
   std::optional<double> idle_share;     // of wall
   const StageUtilization* utilization = nullptr;
   std::optional<double> wall_over_floor;
-  std::optional<double> intensity;  // FLOP a byte, of the model
-  std::optional<double> ridge;      // FLOP a byte where the GPU's two roofs meet
+  std::optional<double> recorded_over_model;  // FLOPs of operators over the model's
+  std::optional<double> intensity;            // FLOP a byte, of the model
+  std::optional<double> ridge;                // FLOP a byte where the GPU's two roofs meet
 };
 
 // A stage's layers taken together, by pass.

@@ -19,8 +19,11 @@ namespace {
 constexpr size_t kLongestName = 4000;
 constexpr size_t kOpenedKernels = 20;
 
-std::string_view source_sentence(KernelSource source) {
-  switch (source) {
+std::string_view source_sentence(const Profile& profile) {
+  if (profile.device == DeviceKind::cpu) {
+    return "The kernels of a CPU are the operators that the program recorded, the innermost ones.";
+  }
+  switch (profile.ranking.source) {
     case KernelSource::timeline:
       return "Every kernel of the timeline counts once.";
     case KernelSource::profiler:
@@ -52,14 +55,14 @@ std::string totals_sentence(const Profile& profile) {
                                  exact_ms(totals.kernel_sum));
   if (totals.busy && totals.span) {
     const size_t gpus = totals.devices.size();
-    text +=
-        gpus > 1
-            ? fmt::format(
-                  "; busy with kernels {} ms, summed over {} GPUs (overlap on each "
-                  "counted once), of a span of {} x {} ms",
-                  exact_ms(*totals.busy), gpus, gpus, exact_ms(*totals.span))
-            : fmt::format("; GPU busy with kernels {} ms (overlap counted once) of a span of {} ms",
-                          exact_ms(*totals.busy), exact_ms(*totals.span));
+    const std::string_view device = device_words(profile.device).device;
+    text += gpus > 1 ? fmt::format(
+                           "; busy with kernels {} ms, summed over {} {}s (overlap on each "
+                           "counted once), of a span of {} x {} ms",
+                           exact_ms(*totals.busy), gpus, device, gpus, exact_ms(*totals.span))
+                     : fmt::format(
+                           "; {} busy with kernels {} ms (overlap counted once) of a span of {} ms",
+                           device, exact_ms(*totals.busy), exact_ms(*totals.span));
   }
   std::string devices;
   for (const DeviceTotals& device : totals.devices) {
@@ -141,8 +144,7 @@ Document kernel_document(const Profile& profile, size_t top) {
   document.add(Heading{1, "Kernels"});
   add_selection(profile, document);
   document.add(Paragraph{captures_sentence(*profile.trace)});
-  document.add(
-      Paragraph{totals_sentence(profile) + " " + std::string(source_sentence(ranking.source))});
+  document.add(Paragraph{totals_sentence(profile) + " " + std::string(source_sentence(profile))});
   if (profile.join) document.add(Paragraph{join_sentence(*profile.join, ranking.source)});
   if (profile.hidden_graphs) {
     document.add(Callout{Callout::Kind::warning, profile.hidden_graphs->message + "."});
@@ -219,6 +221,10 @@ Document kernel_overview(const Profile& profile, size_t top) {
   document.add(std::move(table));
   if (shown < ranking.rows.size()) document.add(Paragraph{rest_sentence(ranking, shown)});
   add_finding_overview(reported, document);
+  if (std::string words = overhead_words(profile); !words.empty()) {
+    document.add(Paragraph{std::move(words)});
+  }
+  add_failed_captures(profile, document);
   for (const Diagnostic& item : profile.diagnostics.items()) {
     if (item.severity == Severity::info) continue;
     std::string text = item.message;

@@ -6,7 +6,7 @@ namespace llmprof {
 namespace {
 
 constexpr int kSchemaVersion = 1;
-constexpr size_t kSections = 34;
+constexpr size_t kSections = 35;
 constexpr int kIndent = 2;
 
 }  // namespace
@@ -43,7 +43,8 @@ std::string to_profile_json(const Profile& profile, std::string_view tool_versio
   json.add("layers", layers_json(profile));
   json.add("layer_summary", layer_summary_json(profile, facts));
   json.add("steps", steps_json(profile, facts));
-  json.add("overhead", nullptr);
+  json.add("overhead", overhead_json(profile));
+  json.add("captures_failed", captures_failed_json(profile));
   json.add("diagnostics", diagnostics_json(profile));
   return json.take().dump(kIndent) + "\n";
 }

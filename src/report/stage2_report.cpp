@@ -17,6 +17,7 @@ Document stage2_document(const Profile& profile) {
       {"operators.md", "every framework operator"},
       {"profile.json", "all of these numbers and more, for programs"},
   }});
+  add_failed_captures(profile, document);
   add_captures(reported, document);
   add_key_figures(reported, document);
   add_stage_timings(reported, document);
@@ -31,6 +32,7 @@ Document stage2_document(const Profile& profile) {
   add_recoverable(reported, document);
   add_findings(reported, document);
   add_operators(reported, document);
+  add_overhead(reported, document);
   add_diagnostics(reported, document);
   return document;
 }

@@ -13,11 +13,11 @@ namespace {
 constexpr size_t kShownParts = 3;
 constexpr size_t kShownFindings = 3;
 
-std::string largest_parts(const StageFacts& facts) {
+std::string largest_parts(const Reported& reported, const StageFacts& facts) {
   std::string text;
   for (size_t i = 0; i < std::min(kShownParts, facts.budget.size()); ++i) {
     if (!text.empty()) text += ", ";
-    text += fmt::format("{} {}", budget_part_name(facts.budget[i].part),
+    text += fmt::format("{} {}", reported.part_name(facts.budget[i].part),
                         percent(facts.budget[i].share));
   }
   return text;
@@ -52,7 +52,7 @@ Table stage_table(const Reported& reported) {
       row.push_back(percent(use != nullptr ? use->mfu_wall : std::nullopt));
       row.push_back(percent(use != nullptr ? use->mbu_wall : std::nullopt));
     }
-    row.push_back(largest_parts(facts));
+    row.push_back(largest_parts(reported, facts));
   }
   return table;
 }

@@ -36,7 +36,8 @@ void add_environment(const Reported& reported, Document& document) {
     if (!value.empty()) table.rows.push_back({std::string(what), std::move(value)});
   };
   for (const DeviceTotals& device : profile.totals.devices) {
-    add("GPU", device.name.empty() ? device.device : device.name + " (" + device.device + ")");
+    add(reported.words().device,
+        device.name.empty() ? device.device : device.name + " (" + device.device + ")");
   }
   for (const Capture& capture : profile.trace->captures) {
     std::string value = std::filesystem::path(capture.path).filename().string();
@@ -84,6 +85,9 @@ void add_aggregates(const Reported& reported, Document& document) {
     }
   }
   document.add(std::move(table));
+  if (std::string words = overhead_words(reported.profile); !words.empty()) {
+    document.add(Paragraph{std::move(words)});
+  }
   if (!stage1) {
     document.add(Paragraph{
         "Unprofiled timings are not available because no Stage 1 metrics.json was among the "
@@ -180,9 +184,15 @@ void add_mfu(const Reported& reported, Document& document) {
     return;
   }
   document.add(std::move(table));
-  document.add(Paragraph{
-      "MFU is the share of the GPU's dense peak FLOP/s that the model's own FLOPs make up, MBU the "
-      "share of its peak memory bandwidth; of wall time, and of the time the GPU was busy."});
+  const DeviceWords& words = reported.words();
+  document.add(Paragraph{fmt::format(
+      "MFU is the share of the {0}'s {1} FLOP/s that {2} FLOPs make up, MBU the share of its {3} "
+      "memory bandwidth; of wall time, and of the time the {0} was busy.",
+      words.device, words.peak,
+      reported.profile.utilization.model || reported.profile.device == DeviceKind::gpu
+          ? "the model's own"
+          : "the operators' recorded",
+      reported.profile.device == DeviceKind::cpu ? "measured" : "peak")});
   if (auto lines = missing_figures(reported); !lines.empty()) {
     document.add(BulletList{std::move(lines)});
   }
@@ -316,7 +326,9 @@ std::vector<AggregateRow> map_stage1_metrics_to_stats(const Reported& reported) 
     rows.push_back(
         {"MFU of the whole model", percent(workload->mfu_model_level), missing, missing});
   }
-  if (facts.busy_share) captured("GPU busy, share of the stages' wall", percent(facts.busy_share));
+  if (facts.busy_share)
+    captured(fmt::format("{} busy, share of the stages' wall", reported.words().device),
+             percent(facts.busy_share));
   if (const auto& bounds = facts.bounds) {
     captured("kernel time bound by memory, share", percent(bounds->memory));
     captured("kernel time bound by compute, share", percent(bounds->compute));
@@ -341,6 +353,7 @@ Document stakeholder_document(const Profile& profile) {
   Document document;
   document.add(Heading{1, "Stakeholder summary"});
   add_selection(profile, document);
+  add_failed_captures(profile, document);
   add_executive_summary(reported, document);
   add_environment(reported, document);
   add_aggregates(reported, document);

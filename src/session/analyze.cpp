@@ -2,16 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/byte_stream.h"
 #include "base/files.h"
 #include "capture/convert.h"
 #include "config/conf_files.h"
+#include "readers/collector_log/collector_log.h"
 #include "readers/detect.h"
 #include "report/bundle_reports.h"
 #include "session/inputs.h"
+#include "session/overhead.h"
 #include "session/run_dir.h"
+#include "session/run_inputs.h"
+#include "session/run_timeline.h"
 
 namespace llmprof {
 namespace {
@@ -20,7 +25,8 @@ namespace {
 class BundleFolder {
  public:
   explicit BundleFolder(const AnalyzeOptions& options)
-      : wanted_(options.out), force_(options.force) {}
+      : wanted_(options.in_place ? options.inputs.front() : options.out),
+        force_(options.force || options.in_place) {}
 
   // Again and again the same folder, made anew where it was removed because it was empty.
   Result<Artifacts> open() {
@@ -107,30 +113,71 @@ Result<void> read_input(const Input& input, TraceBuilder& builder, BundleFolder&
   return fail_with(unreadable(input.path, *head));
 }
 
+bool has_device_work(const Trace& trace) {
+  return trace.kernels.size() > 0 || trace.graph_replays.size() > 0;
+}
+
+// All that was read.
+struct Reading {
+  TraceBuilder timeline;
+  std::optional<TraceBuilder> operators;  // of a run's torch pass, beside a timeline
+  std::optional<Error> incomplete;
+};
+
+// The torch pass ran the program once more: beside a timeline only its operators are told.
+TraceBuilder& builder_for(const Input& input, Reading& reading) {
+  if (input.role != RunRole::torch || !has_device_work(reading.timeline.trace())) {
+    return reading.timeline;
+  }
+  if (!reading.operators) reading.operators.emplace();
+  return *reading.operators;
+}
+
+// The capture stands among the others with what was wrong with it; its work does not.
+void note_operator_capture(Reading& reading) {
+  if (!reading.operators) return;
+  const Trace& from = reading.operators->trace();
+  for (const Capture& capture : from.captures) {
+    reading.timeline.diagnostics().info(
+        "operators_of_another_pass",
+        fmt::format("{}: its operators are told; its kernels are those of another run of the same "
+                    "program and are in no total",
+                    capture.path));
+    reading.timeline.begin_capture(capture);
+  }
+  reading.timeline.diagnostics().merge(from.diagnostics);
+}
+
 // Reads all that can be read. A file that the user named and that cannot be read makes the result
 // incomplete; one that only lay in a named folder is a note.
-Result<std::optional<Error>> read_inputs(const std::vector<Input>& inputs, TraceBuilder& builder,
-                                         BundleFolder& bundle, const Progress& progress) {
-  std::optional<Error> incomplete;
+Result<Reading> read_inputs(const std::vector<Input>& inputs, BundleFolder& bundle,
+                            const Progress& progress) {
+  Reading reading;
   std::optional<Error> passed_over;
   size_t read = 0;
   for (const Input& input : inputs) {
-    const auto done = read_input(input, builder, bundle, progress);
+    const auto done = read_input(input, builder_for(input, reading), bundle, progress);
     if (done) {
       ++read;
       continue;
     }
     const Error& error = done.error();
     if (input.named) {
-      builder.diagnostics().error("input_unreadable", error.message);
-      if (!incomplete) incomplete = error;
+      reading.timeline.diagnostics().error("input_unreadable", error.message);
+      if (!reading.incomplete) reading.incomplete = error;
     } else {
-      builder.diagnostics().info("file_passed_over", error.message);
+      reading.timeline.diagnostics().info("file_passed_over", error.message);
       if (!passed_over) passed_over = error;
     }
   }
-  if (read > 0) return incomplete;
-  return fail_with(incomplete ? *incomplete : *passed_over);
+  if (read == 0) return fail_with(reading.incomplete ? *reading.incomplete : *passed_over);
+  note_operator_capture(reading);
+  return reading;
+}
+
+bool is_log_without_work(const Trace& trace) {
+  return std::any_of(trace.captures.begin(), trace.captures.end(),
+                     [](const Capture& capture) { return capture.tool == kCollectorTool; });
 }
 
 // Why there is no kernel to rank, from what the readers noticed.
@@ -151,6 +198,11 @@ Error nothing_to_rank(const Profile& profile) {
     message +=
         "\n  the file holds reports on ranges or API calls only; add a kernel report: `nsys stats "
         "--report cuda_gpu_kern_sum --format csv REPORT.nsys-rep`";
+  } else if (is_log_without_work(trace)) {
+    message +=
+        "\n  the program's own log holds ranges but no operators: record them with "
+        "llmprof_operator (docs/collector.md), or capture the kernels of a GPU program with nsys "
+        "beside it (`nsys profile --trace cuda,nvtx`)";
   } else if (trace.workload) {
     message +=
         "\n  Stage 1 metrics are what the workload measured of itself; name a capture of the same "
@@ -162,8 +214,16 @@ Error nothing_to_rank(const Profile& profile) {
   return {ErrorKind::input, message};
 }
 
+// The run folder that all inputs come from; empty where they come from elsewhere.
+std::filesystem::path run_folder(const AnalyzeOptions& options) {
+  const bool one_run = options.inputs.size() == 1 && is_run_folder(options.inputs.front());
+  return one_run ? options.inputs.front() : std::filesystem::path();
+}
+
 struct Plan {
   std::vector<Input> inputs;
+  RunInputs run;      // what the run folder says of itself
+  Diagnostics notes;  // of the plan itself
   AnalysisRules rules;
   AnalysisOptions options;
 };
@@ -197,6 +257,8 @@ Result<Plan> plan_analysis(const AnalyzeOptions& options) {
   auto gpus = GpuSpecs::load(*conf);
   if (!gpus) return fail_with(gpus.error());
   Plan plan{std::move(*inputs),
+            {},
+            options.notes,
             {std::move(*kernels), std::move(*stages), std::move(*gpus)},
             wanted_analysis(options)};
   if (options.steps) {
@@ -204,12 +266,45 @@ Result<Plan> plan_analysis(const AnalyzeOptions& options) {
     if (!steps) return fail_with(steps.error());
     plan.options.selection.steps = *steps;
   }
+  if (const auto run = run_folder(options); !run.empty()) {
+    plan.run = read_run_inputs(run, *conf, plan.notes);
+    plan.options.model = plan.run.model;
+    plan.options.workload.command = plan.run.command;
+  }
+  if (options.model_spec) plan.options.model = options.model_spec;
   if (options.model) {
     auto model = load_model_spec(*options.model, *conf);
     if (!model) return fail_with(model.error());
     plan.options.model = std::move(*model);
   }
   return plan;
+}
+
+// The workload's own record says what really ran; what it leaves out is as it was asked for.
+void complete_from_run(const RunInputs& run, const std::optional<WorkloadMetrics>& metrics,
+                       Workload& workload) {
+  const auto fill = [](std::optional<TokenCount>& into, bool measured,
+                       const std::optional<uint64_t>& from) {
+    if (!into && !measured && from) into = TokenCount{*from, "the run's inputs.yaml"};
+  };
+  fill(workload.prompt_tokens, metrics && metrics->prompt_tokens, run.prompt_tokens);
+  fill(workload.new_tokens, metrics && metrics->new_tokens, run.new_tokens);
+  fill(workload.batch, metrics && metrics->batch, run.batch);
+}
+
+// The model that the workload wrote down with its times, where nobody named one.
+void complete_model(const std::optional<WorkloadMetrics>& metrics, Diagnostics& diagnostics,
+                    std::optional<ModelSpec>& model) {
+  if (model || !metrics || metrics->model_config.empty()) return;
+  auto spec = parse_hugging_face_config(metrics->model_config, metrics->path);
+  if (!spec) {
+    diagnostics.warn("model_of_workload_unusable",
+                     fmt::format("{}: its model configuration cannot be used: {}", metrics->path,
+                                 spec.error().message));
+    return;
+  }
+  if (!metrics->model.empty()) spec->name = metrics->model;
+  model = std::move(*spec);
 }
 
 }  // namespace
@@ -219,18 +314,29 @@ Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version
   auto plan = plan_analysis(options);
   if (!plan) return fail_with(plan.error());
   BundleFolder bundle(options);
-  TraceBuilder builder;
-  auto incomplete = read_inputs(plan->inputs, builder, bundle, progress);
-  if (!incomplete) return fail_with(incomplete.error());
+  choose_timelines(plan->inputs, plan->notes);
+  auto reading = read_inputs(plan->inputs, bundle, progress);
+  if (!reading) return fail_with(reading.error());
+  reading->timeline.diagnostics().merge(plan->notes);
+  const auto& metrics = reading->timeline.trace().workload;
+  complete_from_run(plan->run, metrics, plan->options.workload);
+  complete_model(metrics, reading->timeline.diagnostics(), plan->options.model);
 
   Analysis analysis;
-  analysis.incomplete = std::move(*incomplete);
-  auto trace = std::make_unique<Trace>(std::move(builder).freeze());
+  analysis.incomplete = std::move(reading->incomplete);
+  auto trace = std::make_unique<Trace>(std::move(reading->timeline).freeze());
+  std::optional<Trace> operators;
+  if (reading->operators) operators = std::move(*reading->operators).freeze();
+  if (operators) plan->options.operators_of = &*operators;
   progress("analysing");
   auto profile = analyse(*trace, plan->rules, plan->options);
   if (!profile) return fail_with(profile.error());
   analysis.trace = std::move(trace);
   analysis.profile = std::move(*profile);
+  analysis.profile.captures_failed = options.failures;
+  if (const auto run = run_folder(options); !run.empty()) {
+    analysis.profile.overhead = measure_overhead(run);
+  }
   if (analysis.profile.ranking.rows.empty()) return fail_with(nothing_to_rank(analysis.profile));
 
   progress("writing the bundle");

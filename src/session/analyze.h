@@ -16,20 +16,27 @@ namespace llmprof {
 
 struct AnalyzeOptions {
   std::vector<std::filesystem::path> inputs;
-  std::optional<std::filesystem::path> out;            // default: tmp/analyze/<run id>
-  bool force = false;                                  // write into a folder that is not empty
+  std::optional<std::filesystem::path> out;  // default: tmp/analyze/<run id>
+  bool force = false;                        // write into a folder that is not empty
+  bool in_place = false;  // into the one input, a run folder: reports are replaced, captures stay
   std::optional<size_t> top;                           // rows of kernels.md; all of them by default
   std::optional<std::filesystem::path> config_folder;  // overlays the shipped conf/
 
   // What ran.
-  std::optional<std::string> model;  // config.json, a folder with one, or a preset
-  std::optional<std::string> gpu;    // instead of the capture's own name
+  // config.json, a folder with one, or a preset; that of a run folder's inputs.yaml otherwise
+  std::optional<std::string> model;
+  std::optional<ModelSpec> model_spec;  // one that is loaded already, instead
+  std::optional<std::string> gpu;       // instead of the capture's own name
   std::optional<uint64_t> prompt_tokens;
   std::optional<uint64_t> new_tokens;
   std::optional<uint64_t> batch;
   uint32_t tp = 1;
   uint32_t pp = 1;
   uint32_t ep = 1;
+
+  // What a run knows of its captures beside their files.
+  std::vector<CaptureFailure> failures;
+  Diagnostics notes;
 
   // What part of it the analysis is about.
   std::optional<std::string> stage;

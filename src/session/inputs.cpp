@@ -17,19 +17,27 @@ namespace fs = std::filesystem;
 
 constexpr int kDeepestFolder = 3;
 
-bool is_run_folder(const fs::path& folder) {
-  return fs::exists(folder / "profile.json") &&
-         (fs::is_directory(folder / "nsys") || fs::is_directory(folder / "ncu") ||
-          fs::is_directory(folder / "torch") || fs::is_directory(folder / "collector"));
-}
+struct RunFile {
+  std::string_view name;
+  RunRole role;
+};
 
-std::vector<fs::path> run_captures(const fs::path& folder) {
-  constexpr std::array<std::string_view, 5> kNames = {"nsys/run.sqlite", "ncu/raw.csv",
-                                                      "torch/trace.json.gz", "torch/trace.json",
-                                                      "stage1/metrics.json"};
-  std::vector<fs::path> files;
-  for (const std::string_view name : kNames) {
-    if (fs::is_regular_file(folder / name)) files.push_back(folder / name);
+std::vector<Input> run_captures(const fs::path& folder, size_t run) {
+  constexpr std::array<RunFile, 5> kFiles = {{{"nsys/run.sqlite", RunRole::nsys},
+                                              {"ncu/raw.csv", RunRole::other},
+                                              {"stage1/metrics.json", RunRole::other},
+                                              {"torch/trace.json.gz", RunRole::torch},
+                                              {"torch/trace.json", RunRole::torch}}};
+  std::set<fs::path> logs;
+  std::error_code trouble;
+  for (const auto& entry : fs::directory_iterator(folder / "collector", trouble)) {
+    if (entry.path().extension() == ".llmtrace") logs.insert(entry.path());
+  }
+  std::vector<Input> files;
+  for (const fs::path& log : logs) files.push_back({log, false, run, RunRole::log});
+  for (const RunFile& file : kFiles) {
+    if (!fs::is_regular_file(folder / file.name, trouble)) continue;
+    files.push_back({folder / file.name, false, run, file.role});
   }
   return files;
 }
@@ -47,7 +55,7 @@ bool has_export_beside(const fs::path& file, const std::set<fs::path>& files) {
   return files.contains(fs::path(file).replace_extension(".sqlite"));
 }
 
-Result<std::vector<fs::path>> folder_captures(const fs::path& folder) {
+Result<std::vector<Input>> folder_captures(const fs::path& folder) {
   std::set<fs::path> files;
   std::error_code trouble;
   fs::recursive_directory_iterator entries(folder, trouble);
@@ -62,35 +70,56 @@ Result<std::vector<fs::path>> folder_captures(const fs::path& folder) {
     return fail_input(
         fmt::format("{}: cannot list the folder: {}", folder.string(), trouble.message()));
   }
-  std::vector<fs::path> captures;
-  std::copy_if(files.begin(), files.end(), std::back_inserter(captures),
-               [&](const fs::path& file) { return !has_export_beside(file, files); });
+  std::vector<Input> captures;
+  for (const fs::path& file : files) {
+    if (!has_export_beside(file, files)) captures.push_back({file, false, {}, RunRole::other});
+  }
   return captures;
 }
 
 }  // namespace
 
+bool is_run_folder(const fs::path& folder) {
+  constexpr std::array<std::string_view, 4> kOwnFiles = {"profile.json", "inputs.yaml",
+                                                         "config.yaml", "env.json"};
+  constexpr std::array<std::string_view, 4> kPasses = {"nsys", "ncu", "torch", "collector"};
+  std::error_code ignored;
+  const auto is_file = [&](std::string_view name) {
+    return fs::is_regular_file(folder / name, ignored);
+  };
+  const auto is_folder = [&](std::string_view name) {
+    return fs::is_directory(folder / name, ignored);
+  };
+  return std::any_of(kOwnFiles.begin(), kOwnFiles.end(), is_file) &&
+         std::any_of(kPasses.begin(), kPasses.end(), is_folder);
+}
+
 Result<std::vector<Input>> expand_inputs(std::span<const fs::path> paths) {
   std::vector<Input> inputs;
   std::set<fs::path> seen;
-  for (const fs::path& path : paths) {
+  for (size_t i = 0; i < paths.size(); ++i) {
+    const fs::path& path = paths[i];
     std::error_code trouble;
     const auto status = fs::status(path, trouble);
     if (!fs::exists(status)) {
       return fail_with(system_error(ErrorKind::input, path, trouble ? trouble.value() : ENOENT));
     }
     if (!fs::is_directory(status)) {
-      if (seen.insert(fs::weakly_canonical(path, trouble)).second) inputs.push_back({path, true});
+      if (seen.insert(fs::weakly_canonical(path, trouble)).second) {
+        inputs.push_back({path, true, {}, RunRole::other});
+      }
       continue;
     }
-    auto files = is_run_folder(path) ? Result<std::vector<fs::path>>(run_captures(path))
+    auto files = is_run_folder(path) ? Result<std::vector<Input>>(run_captures(path, i))
                                      : folder_captures(path);
     if (!files) return fail_with(files.error());
     if (files->empty()) {
       return fail_input(fmt::format("{}: the folder holds no capture", path.string()));
     }
-    for (const fs::path& file : *files) {
-      if (seen.insert(fs::weakly_canonical(file, trouble)).second) inputs.push_back({file, false});
+    for (Input& file : *files) {
+      if (seen.insert(fs::weakly_canonical(file.path, trouble)).second) {
+        inputs.push_back(std::move(file));
+      }
     }
   }
   return inputs;

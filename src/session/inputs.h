@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -8,14 +10,21 @@
 
 namespace llmprof {
 
+// What a file is in the run folder that it was found in.
+enum class RunRole : uint8_t { other, log, nsys, torch };
+
 // The files behind what a user named: a file stands for itself, a run folder for its captures
-// (nsys/run.sqlite, ncu/raw.csv, stage1/metrics.json, ...), any other folder for the captures in it
-// and its subfolders. Reports that stand beside their own export (run.nsys-rep and run.sqlite) are
-// left out.
+// (collector/*.llmtrace, nsys/run.sqlite, ncu/raw.csv, torch/trace.json.gz, stage1/metrics.json),
+// any other folder for the captures in it and its subfolders. Reports that stand beside their own
+// export (run.nsys-rep and run.sqlite) are left out.
 struct Input {
   std::filesystem::path path;
-  bool named = true;  // by the user; a file found in a folder may be something else
+  bool named = true;          // by the user; a file found in a folder may be something else
+  std::optional<size_t> run;  // the path among those given, where that is a run folder
+  RunRole role = RunRole::other;
 };
+// A folder that `llmprof run` made, whole or not: it knows what ran, and has folders of captures.
+bool is_run_folder(const std::filesystem::path& folder);
 Result<std::vector<Input>> expand_inputs(std::span<const std::filesystem::path> paths);
 
 }  // namespace llmprof

@@ -25,13 +25,16 @@ ThreadId TraceBuilder::thread(ProcessId process, uint64_t key, uint64_t tid) {
   return known->second;
 }
 
-DeviceId TraceBuilder::device(uint32_t ordinal) {
+DeviceId TraceBuilder::device(uint32_t ordinal, DeviceKind kind) {
+  constexpr unsigned kOrdinalBits = 32;
+  const uint64_t key = (uint64_t{static_cast<uint8_t>(kind)} << kOrdinalBits) | ordinal;
   const auto [known, fresh] =
-      devices_.try_emplace({capture_id().value, ordinal}, trace_.devices.size());
+      devices_.try_emplace({capture_id().value, key}, trace_.devices.size());
   if (fresh) {
     Device device;
     device.capture = capture_id();
     device.ordinal = ordinal;
+    device.kind = kind;
     trace_.devices.push_back(std::move(device));
   }
   return known->second;

@@ -19,7 +19,7 @@ class TraceBuilder {
   // The same key within the current capture gives the same id.
   ProcessId process(uint64_t key, uint64_t pid);
   ThreadId thread(ProcessId process, uint64_t key, uint64_t tid);
-  DeviceId device(uint32_t ordinal);
+  DeviceId device(uint32_t ordinal, DeviceKind kind = DeviceKind::gpu);
 
   StringId string(std::string_view text) { return trace_.strings.intern(text); }
   QueueId queue(const Queue& queue) { return trace_.queues.intern(queue); }

@@ -60,11 +60,13 @@ struct KernelTable {
   std::vector<uint32_t> graph;        // graph that replayed it, 0 is none; empty without graphs
   std::vector<uint64_t> graph_node;   // 0 is none; empty without graphs
   std::vector<uint64_t> external_id;  // its operator's, 0 is none; empty without operators
+  std::vector<uint64_t> flops;        // as the program told, 0: not told; empty without any
+  std::vector<uint64_t> bytes;        // moved, likewise
 
   [[nodiscard]] size_t size() const { return start.size(); }
   auto columns() {
     return std::tie(start, end, name, shape, queue, correlation, launch, graph, graph_node,
-                    external_id);
+                    external_id, flops, bytes);
   }
 };
 

@@ -29,6 +29,10 @@ struct Capture {
   std::optional<uint32_t> rank;          // of a distributed job
 };
 
+// A machine's processors are one device, `cpu:0`, whose kernels are the operators that a program
+// recorded of itself.
+enum class DeviceKind : uint8_t { gpu, cpu };
+
 struct Device {
   CaptureId capture;
   uint32_t ordinal = 0;  // CUDA's number
@@ -39,6 +43,7 @@ struct Device {
   uint64_t memory_bandwidth = 0;  // bytes a second, as the driver states it
   uint64_t clock_hz = 0;
   std::string compute_capability;
+  DeviceKind kind = DeviceKind::gpu;
 };
 
 struct Process {

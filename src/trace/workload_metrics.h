@@ -18,6 +18,16 @@ struct WorkloadMetrics {
     std::string name;
     double mfu = 0;  // 0 to 1, as the workload computed it
   };
+  // What it ran on, as it says. Peaks are measured on that machine, by the workload.
+  struct Device {
+    std::string kind;  // "cpu", "cuda"
+    std::string name;  // "Neoverse-N1"
+    std::optional<uint64_t> threads;
+    std::optional<double> peak_flops_per_s;
+    std::optional<double> peak_bytes_per_s;
+    std::string number_format;  // of the peak: "f32"
+    std::string method;         // how the peaks were measured
+  };
   std::string path;
   std::vector<StageTiming> stages;
   std::vector<StageMfu> mfu_per_stage;
@@ -28,7 +38,11 @@ struct WorkloadMetrics {
   std::optional<uint64_t> new_tokens;
   std::optional<uint64_t> batch;
   std::optional<uint64_t> images;
-  std::string model;  // name, empty where not told
+  std::optional<uint64_t> requests;
+  std::optional<uint64_t> seed;
+  std::string model;         // name, empty where not told
+  std::string model_config;  // the keys of a Hugging Face config.json, as JSON; empty: not told
+  std::optional<Device> device;
 };
 
 }  // namespace llmprof

@@ -29,7 +29,7 @@ enum class BudgetPart : uint8_t {
 inline constexpr size_t kBudgetParts = static_cast<size_t>(BudgetPart::unattributed) + 1;
 // "gemm", ..., "exposed communication" (that class), "memory copies and fills", "idle:
 // launch-bound"
-std::string_view budget_part_name(size_t part);
+std::string_view budget_part_name(size_t part, DeviceKind device = DeviceKind::gpu);
 bool is_idle(size_t part);
 
 using PartTimes = std::array<Nanoseconds, kBudgetParts>;

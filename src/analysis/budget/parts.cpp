@@ -16,9 +16,17 @@ constexpr std::array<std::string_view, kBudgetParts - kClassParts> kOtherNames =
     "unattributed",
 };
 
+// A CPU is not idle outside of operators, and nothing is launched.
+std::string_view cpu_name(BudgetPart part) {
+  if (part == BudgetPart::idle_before_first) return "before the first operator";
+  if (part == BudgetPart::idle_after_last) return "after the last operator";
+  return "between operators";
+}
+
 }  // namespace
 
-std::string_view budget_part_name(size_t part) {
+std::string_view budget_part_name(size_t part, DeviceKind device) {
+  if (device == DeviceKind::cpu && is_idle(part)) return cpu_name(static_cast<BudgetPart>(part));
   if (part == static_cast<size_t>(KernelClass::communication)) return "exposed communication";
   if (part < kClassParts) return to_string(static_cast<KernelClass>(part));
   return part < kBudgetParts ? kOtherNames[part - kClassParts] : std::string_view();

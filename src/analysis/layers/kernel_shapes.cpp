@@ -136,6 +136,8 @@ std::vector<OpenedKernel> open_kernels(const Trace& trace, const KernelRanking& 
     for (size_t s = 0; s < kernel.stages.size(); ++s) {
       add(kernel.stages[s], kernel.shapes.back().stages[s]);
     }
+    // Operators on a CPU have neither grid nor block.
+    if (trace.devices[line.device.index()].kind == DeviceKind::cpu) kernel.shapes.clear();
   }
   for (OpenedKernel& kernel : opened) {
     std::sort(kernel.shapes.begin(), kernel.shapes.end(), [](const ShapeRow& a, const ShapeRow& b) {

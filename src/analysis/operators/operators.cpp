@@ -1,7 +1,9 @@
 #include "analysis/operators/operators.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
+#include <unordered_map>
 
 #include "analysis/operators/call_stack.h"
 #include "analysis/operators/launched_work.h"
@@ -121,12 +123,83 @@ std::string why_none(const Trace& trace) {
          "under nsys";
 }
 
+// The formats of the captures that recorded operators: "PyTorch trace".
+std::string recorders(const Trace& trace) {
+  std::vector<bool> recorded(trace.captures.size(), false);
+  for (const ThreadId thread : trace.operators.thread) {
+    if (!thread.valid()) continue;
+    const ProcessId process = trace.threads[thread.index()].process;
+    recorded[trace.processes[process.index()].capture.index()] = true;
+  }
+  std::vector<std::string_view> formats;
+  std::string text;
+  for (size_t i = 0; i < recorded.size(); ++i) {
+    const std::string_view format = trace.captures[i].format;
+    if (!recorded[i] || std::find(formats.begin(), formats.end(), format) != formats.end()) {
+      continue;
+    }
+    formats.push_back(format);
+    text += (text.empty() ? "" : ", ") + std::string(format);
+  }
+  return text;
+}
+
+// Replayed by CUDA graphs: those of a graph, or, where the capture names none, launched by a call
+// that replays one.
+uint64_t graph_kernels(const Trace& trace) {
+  std::vector<bool> replays(trace.launches.size(), false);
+  std::map<size_t, bool> is_replay;  // by the call's name
+  for (size_t i = 0; i < replays.size(); ++i) {
+    const StringId api = trace.launches.api[i];
+    if (!api.valid()) continue;
+    const auto [known, is_new] = is_replay.try_emplace(api.index(), false);
+    if (is_new) known->second = trace.strings[api].find("GraphLaunch") != std::string_view::npos;
+    replays[i] = known->second;
+  }
+  const KernelTable& kernels = trace.kernels;
+  uint64_t count = 0;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    const bool of_graph = !kernels.graph.empty() && kernels.graph[i] != 0;
+    const bool replayed = kernels.launch[i].valid() && replays[kernels.launch[i].index()];
+    if (of_graph || replayed) ++count;
+  }
+  return count;
+}
+
+Nanoseconds device_time(const Trace& trace) {
+  Nanoseconds sum = 0;
+  const auto add = [&](const auto& table) {
+    for (size_t i = 0; i < table.size(); ++i) sum += table.end[i] - table.start[i];
+  };
+  add(trace.kernels);
+  add(trace.memory_operations);
+  return sum;
+}
+
+void add_recorded(const Trace& trace, std::vector<OperatorRow>& rows) {
+  const OperatorTable& table = trace.operators;
+  if (table.flops.empty() && table.bytes.empty()) return;
+  std::unordered_map<std::string_view, OperatorRow*> by_name;
+  for (OperatorRow& row : rows) by_name[row.name] = &row;
+  const auto add = [](std::optional<double>& sum, const std::vector<uint64_t>& column, size_t i) {
+    if (i < column.size() && column[i] > 0) {
+      sum = sum.value_or(0) + static_cast<double>(column[i]);
+    }
+  };
+  for (size_t i = 0; i < table.size(); ++i) {
+    const auto row = by_name.find(trace.strings[table.name[i]]);
+    if (row == by_name.end()) continue;
+    add(row->second->flops, table.flops, i);
+    add(row->second->bytes, table.bytes, i);
+  }
+}
+
 }  // namespace
 
 Operators find_operators(const Trace& trace) {
   Operators operators;
   OperatorCalls calls = OperatorCalls::recorded(trace);
-  operators.source = "PyTorch trace";
+  operators.source = recorders(trace);
   if (calls.empty()) {
     calls = OperatorCalls::of_ranges(trace);
     operators.source = "NVTX operator ranges (emit_nvtx)";
@@ -139,6 +212,9 @@ Operators find_operators(const Trace& trace) {
   operators.rows.resize(calls.names().size());
   for (size_t i = 0; i < operators.rows.size(); ++i) operators.rows[i].name = calls.names()[i];
   operators.kernels = add_up(trace, calls, operators.rows);
+  add_recorded(trace, operators.rows);
+  operators.device_time = device_time(trace);
+  operators.graph_kernels = graph_kernels(trace);
   operators.kernels_without = kernels_beside_operators(trace, calls) - operators.kernels;
   std::sort(operators.rows.begin(), operators.rows.end(),
             [](const OperatorRow& a, const OperatorRow& b) {

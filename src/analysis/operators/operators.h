@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct OperatorRow {
   Nanoseconds cuda_total = 0;
   Nanoseconds cuda_self = 0;
   uint64_t kernel_count = 0;  // kernels behind cuda_total, without copies and fills
+  // Over all calls, as the program recorded them; absent where it did not.
+  std::optional<double> flops;
+  std::optional<double> bytes;
 
   [[nodiscard]] double mean_cpu_ns() const {
     return static_cast<double>(cpu_total) / static_cast<double>(calls == 0 ? 1 : calls);
@@ -28,11 +32,13 @@ struct OperatorRow {
 
 struct Operators {
   std::vector<OperatorRow> rows;  // by cuda_self, then cpu_self, longest first
-  std::string source;             // "PyTorch trace", "NVTX operator ranges (emit_nvtx)"
-  std::string missing;            // why there are none, and what capture would give them
+  std::string source;   // "PyTorch trace", "llmprof log", "NVTX operator ranges (emit_nvtx)"
+  std::string missing;  // why there are none, and what capture would give them
   // Kernels of the captures that have operators, with one and without.
   uint64_t kernels = 0;
   uint64_t kernels_without = 0;
+  Nanoseconds device_time = 0;  // of all kernels, copies and fills of the trace
+  uint64_t graph_kernels = 0;   // replayed by CUDA graphs, which run no operators
 };
 
 // GPU work belongs to the operator that was open innermost on the launching thread when it was

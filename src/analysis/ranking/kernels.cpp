@@ -55,6 +55,22 @@ std::vector<KernelRow> rows_of(const Trace& trace, const Interner<GroupId, Group
   return rows;
 }
 
+// FLOPs and bytes of operators; `rows` are in the order of the groups.
+void add_recorded(const KernelTable& kernels, const std::vector<GroupId>& group_of,
+                  std::vector<KernelRow>& rows) {
+  const auto add = [](std::optional<double>& sum, const std::vector<uint64_t>& column, size_t i) {
+    if (i < column.size() && column[i] > 0) {
+      sum = sum.value_or(0) + static_cast<double>(column[i]);
+    }
+  };
+  if (kernels.flops.empty() && kernels.bytes.empty()) return;
+  for (size_t i = 0; i < group_of.size(); ++i) {
+    KernelRow& row = rows[group_of[i].index()];
+    add(row.flops, kernels.flops, i);
+    add(row.bytes, kernels.bytes, i);
+  }
+}
+
 std::vector<KernelRow> timeline_rows(const Trace& trace) {
   const KernelTable& kernels = trace.kernels;
   Interner<GroupId, Group> groups;
@@ -62,8 +78,10 @@ std::vector<KernelRow> timeline_rows(const Trace& trace) {
   for (size_t i = 0; i < kernels.size(); ++i) {
     group_of[i] = groups.intern({kernels.name[i], trace.queues[kernels.queue[i]].device});
   }
-  return rows_of(trace, groups, group_of,
-                 [&](size_t i) { return kernels.end[i] - kernels.start[i]; });
+  std::vector<KernelRow> rows =
+      rows_of(trace, groups, group_of, [&](size_t i) { return kernels.end[i] - kernels.start[i]; });
+  add_recorded(kernels, group_of, rows);
+  return rows;
 }
 
 std::vector<KernelRow> profiler_rows(const Trace& trace) {
@@ -138,7 +156,8 @@ std::string_view to_string(KernelSource source) {
 std::string device_label(const Trace& trace, DeviceId device) {
   if (!device.valid()) return "cuda";
   const Device& info = trace.devices[device.index()];
-  std::string label = "cuda:" + std::to_string(info.ordinal);
+  std::string label =
+      (info.kind == DeviceKind::cpu ? "cpu:" : "cuda:") + std::to_string(info.ordinal);
   const bool several = std::any_of(
       trace.queues.values().begin(), trace.queues.values().end(), [&](const Queue& queue) {
         return queue.device.valid() && trace.devices[queue.device.index()].capture != info.capture;

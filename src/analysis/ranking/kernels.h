@@ -42,6 +42,9 @@ struct KernelRow {
   std::optional<Nanoseconds> p99;
   std::optional<Nanoseconds> max;
   double share = 0;  // of the time of all kernels in the ranking, 0 to 1
+  // Over all calls, as the program recorded them (CPU operators); absent where it did not.
+  std::optional<double> flops;
+  std::optional<double> bytes;
   std::map<std::string, MetricSummary> metrics;
   // What the metrics were measured on. Shapes are the timeline's where there is one, the profiler's
   // otherwise; a shape may run in other ranges too, see KernelRanking::measured_kernels.
@@ -75,7 +78,7 @@ struct KernelRanking {
 
 KernelRanking rank_kernels(const Trace& trace, const DescribedNames& names);
 
-// "cuda:0", with the capture's file in front where several captures were read.
+// "cuda:0" or "cpu:0", with the capture's file in front where several captures were read.
 std::string device_label(const Trace& trace, DeviceId device);
 
 }  // namespace llmprof

@@ -1,6 +1,8 @@
 #include "analysis/ranking/same_gpu.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <set>
 
 namespace llmprof {
 namespace {
@@ -8,7 +10,7 @@ namespace {
 bool same_gpu(const Trace& trace, DeviceId left, DeviceId right) {
   const Device& a = trace.devices[left.index()];
   const Device& b = trace.devices[right.index()];
-  if (a.capture == b.capture) return false;
+  if (a.capture == b.capture || a.kind != b.kind) return false;
   if (!a.uuid.empty() && !b.uuid.empty()) return a.uuid == b.uuid;
   const Capture& from = trace.captures[a.capture.index()];
   const Capture& other = trace.captures[b.capture.index()];
@@ -45,7 +47,18 @@ std::vector<std::vector<DeviceId>> gpus_with_kernels(const Trace& trace) {
 
 size_t runs_on_one_gpu(const Trace& trace) {
   size_t most = 0;
-  for (const auto& gpu : gpus_with_kernels(trace)) most = std::max(most, gpu.size());
+  for (const auto& gpu : gpus_with_kernels(trace)) {
+    std::set<std::filesystem::path> folders;  // of CPUs: a run has one log a process there
+    size_t runs = 0;
+    for (const DeviceId id : gpu) {
+      const Device& device = trace.devices[id.index()];
+      const std::filesystem::path path(trace.captures[device.capture.index()].path);
+      const bool same_run =
+          device.kind == DeviceKind::cpu && !folders.insert(path.parent_path()).second;
+      if (!same_run) ++runs;
+    }
+    most = std::max(most, runs);
+  }
   return most;
 }
 

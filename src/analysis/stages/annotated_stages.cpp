@@ -7,6 +7,7 @@
 #include "analysis/stages/meaningful_ranges.h"
 #include "analysis/stages/measure_stages.h"
 #include "analysis/stages/stage_ranges.h"
+#include "analysis/stages/told_steps.h"
 
 namespace llmprof {
 namespace {
@@ -44,6 +45,7 @@ class Attribution {
       : trace_(trace),
         ranges_(ranges),
         stage_ranges_(stage_ranges),
+        told_(trace, ranges),
         instances_(stage_ranges.units().size()),
         steps_(ranges.ranges().size()),
         vision_(ranges.ranges().size()) {
@@ -80,7 +82,8 @@ class Attribution {
       if (!unit.valid()) continue;
       const DeviceId device = trace_.queues[table.queue[i]].device;
       instance[i] = instance_of(unit, device);
-      if (open.step.valid()) step[i] = step_of(open.step, instance[i], device);
+      const OpenRangeId of_step = told_.step_of(open);
+      if (of_step.valid()) step[i] = step_of(of_step, instance[i], device);
     }
   }
 
@@ -122,6 +125,11 @@ class Attribution {
           stage == to_string(StepKind::prefill) ? StepKind::prefill : StepKind::decode);
       step.batch = meaning.batch;
       step.tokens = meaning.tokens;
+      if (const ToldSteps::Told* told = told_.of(range)) {
+        step.kind = told->kind;
+        if (told->batch > 0) step.batch = told->batch;
+        if (told->tokens > 0) step.tokens = told->tokens;
+      }
       step.start = trace_.ranges.start[row];
       step.end = trace_.ranges.end[row] == kOpenEnd ? step.start : trace_.ranges.end[row];
       stages_.steps.push_back(step);
@@ -176,6 +184,7 @@ class Attribution {
   const Trace& trace_;
   const MeaningfulRanges& ranges_;
   const StageRanges& stage_ranges_;
+  ToldSteps told_;
   RowsByDevice<InstanceId> instances_;
   RowsByDevice<StepId> steps_;
   std::map<std::string, uint32_t, std::less<>> rows_;  // stages by name

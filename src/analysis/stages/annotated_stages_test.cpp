@@ -301,5 +301,54 @@ TEST_F(AnnotatedStagesTest, LeavesOutOccurrencesWithoutGpuWork) {
   EXPECT_TRUE(diagnostics_.has("stage_ranges_without_gpu_work"));
 }
 
+void tell_step(HandMadeTrace& trace, Nanoseconds time, StepTable::Kind kind, uint32_t batch,
+               uint64_t tokens) {
+  StepTable& steps = trace.builder().trace().steps;
+  steps.time.push_back(time);
+  steps.thread.push_back(trace.thread(1));
+  steps.kind.push_back(kind);
+  steps.batch.push_back(batch);
+  steps.tokens.push_back(tokens);
+}
+
+TEST_F(AnnotatedStagesTest, StepsAreWhatTheProgramToldOfThem) {
+  trace_.range("prefill", 0, 100);
+  tell_step(trace_, 1, StepTable::Kind::prefill, 2, 64);
+  trace_.kernel("a", 10, 20, 90);
+  trace_.range("decode_all", 100, 200);
+  trace_.range("decode_step", 100, 150);
+  tell_step(trace_, 101, StepTable::Kind::decode, 2, 2);
+  trace_.kernel("b", 110, 120, 140);
+  trace_.range("decode_step", 150, 200);
+  tell_step(trace_, 151, StepTable::Kind::mixed, 3, 34);
+  trace_.kernel("c", 160, 170, 190);
+  const auto stages = find();
+  ASSERT_TRUE(stages);
+  ASSERT_EQ(stages->steps.size(), 3U);
+  EXPECT_EQ(stages->steps[0].kind, StepKind::prefill);
+  EXPECT_EQ(stages->steps[0].batch, 2U);
+  EXPECT_EQ(stages->steps[0].tokens, 64U);
+  EXPECT_EQ(stages->steps[1].kind, StepKind::decode);
+  EXPECT_EQ(stages->steps[1].tokens, 2U);
+  EXPECT_EQ(stages->steps[2].kind, StepKind::mixed);
+  EXPECT_EQ(stages->steps[2].batch, 3U);
+  EXPECT_EQ(stages->steps[2].tokens, 34U);
+}
+
+TEST_F(AnnotatedStagesTest, APrefillToldInPiecesIsOneStep) {
+  trace_.range("prefill", 0, 100);
+  tell_step(trace_, 1, StepTable::Kind::prefill, 1, 512);
+  tell_step(trace_, 50, StepTable::Kind::prefill, 1, 88);
+  trace_.kernel("a", 10, 20, 90);
+  trace_.range("decode_all", 100, 200);  // two told, no range of their own: how many is not known
+  tell_step(trace_, 101, StepTable::Kind::decode, 1, 1);
+  tell_step(trace_, 151, StepTable::Kind::decode, 1, 1);
+  trace_.kernel("b", 110, 120, 140);
+  const auto stages = find();
+  ASSERT_TRUE(stages);
+  ASSERT_EQ(stages->steps.size(), 1U);
+  EXPECT_EQ(stages->steps[0].tokens, 600U);
+}
+
 }  // namespace
 }  // namespace llmprof

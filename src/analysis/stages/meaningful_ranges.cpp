@@ -178,17 +178,19 @@ OpenAt MeaningfulRanges::Cursor::at(LaunchRow launch) {
   if (!launch.valid()) return {};
   if (launch == last_) return last_open_;  // a graph's kernels share their launch
   last_ = launch;
+  const LaunchTable& launches = ranges_.trace_.launches;
+  last_open_ = at(launches.thread[launch.index()], launches.start[launch.index()]);
+  return last_open_;
+}
+
+OpenAt MeaningfulRanges::Cursor::at(ThreadId thread, Nanoseconds time) {
   const Trace& trace = ranges_.trace_;
-  const ThreadId thread = trace.launches.thread[launch.index()];
-  const Nanoseconds time = trace.launches.start[launch.index()];
   const size_t process = trace.threads.size() + trace.threads[thread.index()].process.index();
   const OpenRangeId of_thread = find(thread.index(), time);
   const OpenRangeId of_process = find(process, time);
   const OpenAt none;
   const OpenAt& on_thread = of_thread.valid() ? ranges_[of_thread].open : none;
-  last_open_ =
-      of_process.valid() ? ranges_.together(on_thread, ranges_[of_process].open) : on_thread;
-  return last_open_;
+  return of_process.valid() ? ranges_.together(on_thread, ranges_[of_process].open) : on_thread;
 }
 
 }  // namespace llmprof

@@ -52,6 +52,7 @@ class MeaningfulRanges {
    public:
     explicit Cursor(const MeaningfulRanges& ranges);
     OpenAt at(LaunchRow launch);
+    OpenAt at(ThreadId thread, Nanoseconds time);
 
    private:
     OpenRangeId find(size_t timeline, Nanoseconds time);

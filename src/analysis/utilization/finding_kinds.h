@@ -15,6 +15,8 @@ void find_hidden_time(const Trace& trace, const std::vector<StageFacts>& all,
 // The GPU waits: for launches, for one slow call on the host, for a synchronisation, between steps,
 // between queued kernels, at the stage's edges.
 void find_idle_time(const StageFacts& facts, std::vector<Finding>& findings);
+// All that is said of a CPU's operators.
+void find_cpu_time(const StageFacts& facts, std::vector<Finding>& findings);
 // Kernels above their floor: products, attention, small kernels, copies, routing, sampling.
 void find_kernel_time(const StageFacts& facts, std::vector<Finding>& findings);
 // Communication and copies that computation does not hide.

@@ -42,10 +42,13 @@ void find_step_outliers(const StageFacts& facts, const Stages& stages,
       facts, time,
       all_first ? "The first step takes longer than the others" : "Some steps take clearly longer",
       evidence,
-      all_first ? "Do before the loop what only the first step does: upload graphs "
-                  "(cudaGraphUpload), allocate, choose kernels; then compare again."
-                : "Look at the longer part named here in the timeline of that step first; where it "
-                  "is a gap, sample the host (garbage collection, allocation, other threads)."));
+      all_first
+          ? (facts.on_cpu ? "Do before the loop what only the first step does: touch memory, "
+                            "start threads, choose kernels; then compare again."
+                          : "Do before the loop what only the first step does: upload graphs "
+                            "(cudaGraphUpload), allocate, choose kernels; then compare again.")
+          : "Look at the longer part named here in the timeline of that step first; where it "
+            "is a gap, sample the host (garbage collection, allocation, other threads)."));
 }
 
 }  // namespace llmprof

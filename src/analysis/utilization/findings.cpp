@@ -22,9 +22,13 @@ std::vector<Finding> find_findings(const Trace& trace, const Stages& stages, con
       stage_facts(trace, stages, budgets, recoverable, utilization, ranking);
   find_hidden_time(trace, all, findings);
   for (const StageFacts& facts : all) {
-    find_idle_time(facts, findings);
-    find_kernel_time(facts, findings);
-    find_transfers(facts, findings);
+    if (facts.on_cpu) {
+      find_cpu_time(facts, findings);
+    } else {
+      find_idle_time(facts, findings);
+      find_kernel_time(facts, findings);
+      find_transfers(facts, findings);
+    }
     find_step_outliers(facts, stages, findings);
     find_latency_bound(facts, trace, stages, roofline, findings);
   }

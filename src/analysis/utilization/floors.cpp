@@ -17,6 +17,23 @@ constexpr auto kGemv = static_cast<size_t>(KernelClass::gemv);
 
 bool is_attention(const CostPart& part) { return part.name.starts_with("attention"); }
 
+// Of recorded operators each class is a part; of a model all but attention is products.
+bool is_product(const StageUtilization& stage, const CostPart& part) {
+  if (!stage.from_operators) return !is_attention(part);
+  return part.name == to_string(KernelClass::gemm) || part.name == to_string(KernelClass::gemv);
+}
+
+// A CPU's peaks are in billions.
+struct Scale {
+  double unit = kTera;
+  std::string_view prefix = "T";
+  explicit Scale(double peak) {
+    if (peak >= kTera) return;
+    unit = kGiga;
+    prefix = "G";
+  }
+};
+
 // The longer of FLOPs and bytes at the GPU's peaks.
 struct Least {
   double flops = 0;
@@ -26,11 +43,14 @@ struct Least {
     const double compute = flops / stage.peak_flops * kNanosecondsPerSecond;
     const double memory = bytes / stage.peak_bandwidth * kNanosecondsPerSecond;
     if (compute >= memory) {
-      return {compute, fmt::format("{:.4g} TFLOP at {:.0f} TFLOP/s ({})", flops / kTera,
-                                   stage.peak_flops / kTera, stage.peak_name)};
+      const Scale scale(stage.peak_flops);
+      return {compute,
+              fmt::format("{:.4g} {}FLOP at {:.0f} {}FLOP/s ({})", flops / scale.unit, scale.prefix,
+                          stage.peak_flops / scale.unit, scale.prefix, stage.peak_name)};
     }
-    return {memory, fmt::format("{:.4g} GB of {} at {:.2f} TB/s", bytes / kGiga, bytes_are,
-                                stage.peak_bandwidth / kTera)};
+    const Scale scale(stage.peak_bandwidth);
+    return {memory, fmt::format("{:.4g} GB of {} at {:.2f} {}B/s", bytes / kGiga, bytes_are,
+                                stage.peak_bandwidth / scale.unit, scale.prefix)};
   }
 };
 
@@ -63,8 +83,9 @@ std::string_view other_rule(BudgetPart part) {
 }  // namespace
 
 StageFloors::StageFloors(const StageUtilization* stage,
-                         const std::array<double, kBudgetParts>& mean, std::string why_no_model)
-    : stage_(stage), mean_(mean), why_no_model_(std::move(why_no_model)) {}
+                         const std::array<double, kBudgetParts>& mean, std::string why_no_model,
+                         DeviceKind device)
+    : stage_(stage), mean_(mean), why_no_model_(std::move(why_no_model)), device_(device) {}
 
 Floor StageFloors::of(size_t part) const {
   if (part == kGemm || part == kGemv) return of_products(part);
@@ -82,6 +103,9 @@ Floor StageFloors::of(size_t part) const {
   if (known == BudgetPart::unattributed) {
     return as_it_is(part, "its own time: the capture does not say what it went to");
   }
+  if (device_ == DeviceKind::cpu && is_idle(part)) {
+    return {0, "0: nothing of the model is known to run then"};
+  }
   return {0, std::string(other_rule(known))};
 }
 
@@ -94,11 +118,12 @@ Floor StageFloors::of_products(size_t part) const {
   if (stage_ == nullptr) return as_it_is(part, "its own time; no floor: " + why_no_model_);
   Least least;
   for (const CostPart& line : stage_->cost.parts) {
-    if (is_attention(line)) continue;
+    if (!is_product(*stage_, line)) continue;
     least.flops += line.flops;
     least.bytes += line.weight_bytes;
   }
-  Floor floor = least.at_peak(*stage_, "weights, read once a pass,");
+  Floor floor = least.at_peak(
+      *stage_, stage_->from_operators ? "recorded bytes" : "weights, read once a pass,");
   const double products = mean_[kGemm] + mean_[kGemv];
   if (products > 0) floor.time *= mean_[part] / products;
   if (mean_[kGemm] > 0 && mean_[kGemv] > 0)
@@ -115,7 +140,7 @@ Floor StageFloors::of_attention() const {
     least.flops += line.flops;
     least.bytes += line.kv_bytes;
   }
-  return least.at_peak(*stage_, "KV cache");
+  return least.at_peak(*stage_, stage_->from_operators ? "recorded bytes" : "KV cache");
 }
 
 }  // namespace llmprof

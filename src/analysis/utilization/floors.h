@@ -18,7 +18,7 @@ class StageFloors {
  public:
   // `mean` is the stage's budget, ns an instance, by part; `stage` is null where nothing is known.
   StageFloors(const StageUtilization* stage, const std::array<double, kBudgetParts>& mean,
-              std::string why_no_model);
+              std::string why_no_model, DeviceKind device = DeviceKind::gpu);
 
   [[nodiscard]] Floor of(size_t part) const;
 
@@ -30,6 +30,7 @@ class StageFloors {
   const StageUtilization* stage_;
   const std::array<double, kBudgetParts>& mean_;
   std::string why_no_model_;
+  DeviceKind device_;
 };
 
 }  // namespace llmprof

@@ -68,6 +68,23 @@ void check_new_tokens(const Stages& stages, const Workload& workload,
 
 }  // namespace
 
+void warn_of_recorded(const Stages& stages, Utilization& use) {
+  constexpr double kAgree = 0.05;
+  for (const StageUtilization& stage : use.stages) {
+    if (stage.from_operators || !stage.recorded || stage.recorded->flops <= 0) continue;
+    const double model = stage.cost.flops();
+    const double times = stage.recorded->flops / model;
+    if (model <= 0 || std::abs(times - 1) <= kAgree) continue;
+    use.warnings.push_back(
+        {"recorded_flops_differ",
+         fmt::format("{}: its operators recorded {:.4g} FLOPs an instance, {:.2f} times the {:.4g} "
+                     "of the model ({}): check the model, the token counts, and what the program "
+                     "records",
+                     stages.stages[stage.stage].name, stage.recorded->flops, times, model,
+                     stage.basis)});
+  }
+}
+
 std::vector<InputWarning> input_warnings(const Stages& stages, const ModelSpec& model,
                                          const Workload& workload, const std::string& gpu_wanted,
                                          const std::string& gpu_captured) {

@@ -11,4 +11,8 @@ std::vector<InputWarning> input_warnings(const Stages& stages, const ModelSpec& 
                                          const Workload& workload, const std::string& gpu_wanted,
                                          const std::string& gpu_captured);
 
+// Where the model's FLOPs and those that operators recorded are not the same, one of the two is
+// wrong.
+void warn_of_recorded(const Stages& stages, Utilization& use);
+
 }  // namespace llmprof

@@ -56,7 +56,7 @@ StageRecoverable of_stage(const Stages& stages, const StageBudget& budget,
 
   const StageUtilization* known = utilization_of(utilization, budget.stage);
   const StageFloors floors(has_floor(known) ? known : nullptr, mean,
-                           why_no_floor(utilization, known));
+                           why_no_floor(utilization, known), utilization.device);
   for (size_t part = 0; part < kBudgetParts; ++part) {
     if (mean[part] <= 0) continue;
     Floor floor = floors.of(part);

@@ -102,7 +102,53 @@ void explain(StageUtilization& stage, std::string_view why) {
   stage.why_not += why;
 }
 
+// How far above a measured peak a figure may stand.
+constexpr double kMeasuredSlack = 1.1;
+
+// "MBU on busy time would be 240 %"; empty where the figures can be.
+std::string above_measured(std::string_view figure, std::optional<double>& wall,
+                           std::optional<double>& busy) {
+  const bool on_wall = wall && *wall > kMeasuredSlack;
+  const bool on_busy = busy && *busy > kMeasuredSlack;
+  if (!on_wall && !on_busy) return {};
+  std::string words = fmt::format("{} on {} time would be {:.0f} %", figure,
+                                  on_wall ? "wall" : "busy", (on_wall ? *wall : *busy) * kPercent);
+  wall.reset();
+  busy.reset();
+  return words;
+}
+
+bool slightly_above(const std::optional<double>& figure) { return figure && *figure > 1; }
+
 }  // namespace
+
+void refuse_above_measured(const Stages& stages, Utilization& use) {
+  for (StageUtilization& stage : use.stages) {
+    if (stage.recorded) {
+      StageUtilization::Recorded& own = *stage.recorded;
+      above_measured("MFU", own.mfu_wall, own.mfu_busy);
+      above_measured("MBU", own.mbu_wall, own.mbu_busy);
+    }
+    const std::string of_flops = above_measured("MFU", stage.mfu_wall, stage.mfu_busy);
+    const std::string of_bytes = above_measured("MBU", stage.mbu_wall, stage.mbu_busy);
+    if (!of_flops.empty()) {
+      explain(stage, fmt::format("{} of the measured peak: check the FLOPs and how the peak was "
+                                 "measured (metrics.json, device)",
+                                 of_flops));
+    }
+    if (!of_bytes.empty()) {
+      explain(stage, fmt::format("{} of the memory bandwidth: {} bytes come from the CPU's caches; "
+                                 "weights of at least four times its last-level cache show memory",
+                                 of_bytes, stages.stages[stage.stage].name + "'s"));
+    }
+    if (!of_flops.empty() || !of_bytes.empty()) {
+      stage.floor.reset();
+      stage.memory_bound = false;
+    } else if (slightly_above(stage.mfu_busy) || slightly_above(stage.mbu_busy)) {
+      explain(stage, "a figure slightly above 100 %: the peaks are measurements, too");
+    }
+  }
+}
 
 void refuse_impossible(const Stages& stages, const ModelSpec& model, const std::string& gpu_wanted,
                        const std::string& gpu_captured, Utilization& use) {

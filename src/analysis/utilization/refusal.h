@@ -11,4 +11,8 @@ namespace llmprof {
 void refuse_impossible(const Stages& stages, const ModelSpec& model, const std::string& gpu_wanted,
                        const std::string& gpu_captured, Utilization& use);
 
+// Peaks measured on a CPU are themselves measurements, and its caches are faster than its memory:
+// figures a little above 1 stand with a note, others are taken back alone, with the reason.
+void refuse_above_measured(const Stages& stages, Utilization& use);
+
 }  // namespace llmprof

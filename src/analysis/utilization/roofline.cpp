@@ -183,6 +183,64 @@ std::string_view to_string(Bound bound) {
   return "unknown";
 }
 
+namespace {
+
+std::optional<double> share_percent(const std::optional<double>& rate, double peak) {
+  constexpr double kPercent = 100;
+  if (!rate || peak <= 0) return std::nullopt;
+  return *rate / peak * kPercent;
+}
+
+std::optional<KernelRoofline> place_operator(const KernelRow& row, size_t index,
+                                             const GpuSpec* cpu) {
+  if ((!row.flops && !row.bytes) || row.total <= 0) return std::nullopt;
+  const auto rate = [&](const std::optional<double>& sum) {
+    return sum ? std::optional(*sum / static_cast<double>(row.total) * kNanosecondsPerSecond)
+               : std::nullopt;
+  };
+  KernelRoofline kernel;
+  kernel.row = index;
+  kernel.launches = row.calls;
+  kernel.flops = rate(row.flops);
+  kernel.bytes = rate(row.bytes);
+  if (row.flops && row.bytes) kernel.intensity = *row.flops / *row.bytes;
+  if (cpu != nullptr) {
+    kernel.compute_percent = share_percent(kernel.flops, cpu->fp32.value_or(0));
+    kernel.memory_percent = share_percent(kernel.bytes, cpu->memory_bandwidth);
+    // An operator that computes nothing worth counting, or moves nothing, still has one roof.
+    if (!kernel.compute_percent) kernel.compute_percent = 0;
+    if (!kernel.memory_percent) kernel.memory_percent = 0;
+  }
+  kernel.bound = bound_of(kernel);
+  return kernel;
+}
+
+}  // namespace
+
+Roofline operator_roofline(const KernelRanking& ranking, const GpuSpec* cpu) {
+  Roofline roofline;
+  roofline.recorded = true;
+  for (size_t i = 0; i < ranking.rows.size(); ++i) {
+    if (const auto kernel = place_operator(ranking.rows[i], i, cpu)) {
+      roofline.kernels.push_back(*kernel);
+    }
+  }
+  roofline.rule = fmt::format(
+      "memory: bytes over time are at least {0:g} % of the measured memory bandwidth and no less "
+      "a share than the FLOPs are of theirs; compute: FLOPs over time are at least {0:g} % of the "
+      "measured peak and above memory's share; latency: both are under {0:g} %. FLOPs and bytes "
+      "are those that the program recorded with its operators; above 100 % of the memory "
+      "bandwidth the bytes came from a cache",
+      kBoundPercent);
+  if (roofline.kernels.empty()) {
+    roofline.missing = "no operator was recorded with FLOPs or bytes (llmprof_operator takes both)";
+  } else if (cpu == nullptr) {
+    roofline.missing =
+        "no bound class: the CPU's peaks are not known (the workload's metrics.json, device)";
+  }
+  return roofline;
+}
+
 Roofline kernel_roofline(const KernelRanking& ranking) {
   Roofline roofline;
   for (size_t i = 0; i < ranking.rows.size(); ++i) {

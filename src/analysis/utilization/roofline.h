@@ -29,11 +29,15 @@ struct KernelRoofline {
 std::string_view to_string(KernelRoofline::Bound bound);
 
 struct Roofline {
+  bool recorded = false;  // by CPU operators' own FLOPs and bytes, against measured peaks
   std::vector<KernelRoofline> kernels;  // in the ranking's order
   std::string rule;                     // the bound classes' rule with its thresholds, in words
   std::string missing;                  // what is not known of how many kernels, and what gives it
 };
 
 Roofline kernel_roofline(const KernelRanking& ranking);
+// The same of CPU operators, from the FLOPs and bytes that the program recorded; `cpu` null where
+// its peaks are not known.
+Roofline operator_roofline(const KernelRanking& ranking, const GpuSpec* cpu);
 
 }  // namespace llmprof

@@ -151,6 +151,7 @@ std::vector<StageFacts> stage_facts(const Trace& trace, const Stages& stages,
     facts[i].recoverable = &recoverable[i];
     facts[i].ranking = &ranking;
     facts[i].serving = stages.serving;
+    facts[i].on_cpu = utilization.device == DeviceKind::cpu;
     facts[i].by_part.assign(kBudgetParts, nullptr);
     for (const RecoverablePart& part : recoverable[i].parts) facts[i].by_part[part.part] = &part;
   }

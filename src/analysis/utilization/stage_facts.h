@@ -37,6 +37,7 @@ struct StageFacts {
   std::vector<const RepeatedGap*> repeated_gaps;  // of this stage
   std::vector<const SlowStep*> slow_steps;        // of this stage
   bool serving = false;
+  bool on_cpu = false;
   bool memory_bound = false;  // by the model's cost
   uint64_t steps = 0;
   uint64_t kernels = 0;

@@ -21,7 +21,8 @@ struct Peak {
   std::string name;
 };
 
-std::string_view peak_name(std::string_view format, const GpuSpec& gpu) {
+std::string peak_name(std::string_view format, const GpuSpec& gpu) {
+  if (gpu.is_measured()) return gpu.measured_format + ", measured on this CPU";
   if (format == "f32") return "fp32, CUDA cores";
   if (format == "fp8" && gpu.tensor_fp8) return "fp8 dense";
   if (format == "nvfp4" && gpu.tensor_fp4) return "fp4 dense";
@@ -35,7 +36,7 @@ std::optional<Peak> peak_of(const GpuSpec& gpu, const ModelSpec& model) {
   for (const NumberFormat& format : {model.weights, model.experts.value_or(model.weights)}) {
     const auto peak = gpu.peak_for(format.name);
     if (peak && (!best || *peak > best->flops)) {
-      best = Peak{*peak, std::string(peak_name(format.name, gpu))};
+      best = Peak{*peak, peak_name(format.name, gpu)};
     }
   }
   return best;
@@ -68,127 +69,187 @@ std::optional<double> ratio(double work, double nanoseconds, double peak) {
   return work / (nanoseconds / kNsPerSecond * peak);
 }
 
+// MFU, MBU and the floor of one stage, from its cost.
+void measure(const Stage& stage, const std::optional<Peak>& peak, const GpuSpec& gpu, bool whole,
+             StageUtilization& result) {
+  const double flops = result.cost.flops();
+  const double bytes = result.cost.bytes();
+  result.peak_bandwidth = gpu.memory_bandwidth;
+  if (peak) {
+    result.peak_flops = peak->flops;
+    result.peak_name = peak->name;
+    result.mfu_wall = ratio(flops, stage.wall.mean, peak->flops);
+    result.mfu_busy = ratio(flops, stage.busy.mean, peak->flops);
+  }
+  if (whole) {
+    result.mbu_wall = ratio(bytes, stage.wall.mean, gpu.memory_bandwidth);
+    result.mbu_busy = ratio(bytes, stage.busy.mean, gpu.memory_bandwidth);
+  } else {
+    explain(result, "MBU needs the context of every sequence, which the capture does not tell");
+  }
+  const double moving = bytes / result.peak_bandwidth * kNsPerSecond;
+  const double computing = result.peak_flops > 0 ? flops / result.peak_flops * kNsPerSecond : 0;
+  result.memory_bound = moving > computing;
+  result.floor = static_cast<Nanoseconds>(std::max(moving, computing));
+}
+
+StageUtilization::Recorded recorded_figures(const Stage& stage, const PassCost& cost,
+                                            const GpuSpec& gpu) {
+  StageUtilization::Recorded figures;
+  figures.flops = cost.flops();
+  figures.bytes = cost.bytes();
+  const double peak = gpu.fp32.value_or(0);
+  figures.mfu_wall = ratio(figures.flops, stage.wall.mean, peak);
+  figures.mfu_busy = ratio(figures.flops, stage.busy.mean, peak);
+  figures.mbu_wall = ratio(figures.bytes, stage.wall.mean, gpu.memory_bandwidth);
+  figures.mbu_busy = ratio(figures.bytes, stage.busy.mean, gpu.memory_bandwidth);
+  return figures;
+}
+
+std::string missing_device(const DeviceAsked& device) {
+  if (device.kind == DeviceKind::cpu) {
+    return "the CPU's peaks are not known: give the workload's metrics.json with "
+           "device.peak_flops_per_s and device.peak_bytes_per_s";
+  }
+  if (device.wanted.empty()) return "the capture does not name its GPU: give --gpu";
+  return fmt::format(
+      "the GPU '{}' is not in conf/gpus.yaml, or is one of several variants there: name one with "
+      "--gpu, or add it to a gpus.yaml in a folder given with --config-dir",
+      device.wanted);
+}
+
+bool is_spread(const Parallelism& parallel) {
+  return parallel.tp > 1 || parallel.pp > 1 || parallel.ep > 1;
+}
+
+// What one stage needs and reaches.
 class StageFigures {
  public:
-  StageFigures(const Stages& stages, const ModelSpec& model, const GpuSpec* gpu,
-               const Workload& workload, std::string no_gpu)
+  StageFigures(const Stages& stages, const Utilization& use, const DeviceAsked& device)
       : stages_(stages),
-        model_(model),
-        gpu_(gpu),
-        workload_(workload),
-        no_gpu_(std::move(no_gpu)) {}
+        model_(use.model ? &*use.model : nullptr),
+        gpu_(use.gpu ? &*use.gpu : nullptr),
+        workload_(use.workload),
+        device_(device) {}
 
-  [[nodiscard]] StageUtilization of(uint32_t index) const {
+  // By the model; `recorded` stands beside it.
+  [[nodiscard]] StageUtilization of_model(uint32_t index,
+                                          const std::optional<RecordedWork>& recorded) const {
     const Stage& stage = stages_.stages[index];
     StageUtilization result;
     result.stage = index;
-    StageCost cost = stage_cost(stages_, index, model_, workload_);
+    StageCost cost = stage_cost(stages_, index, *model_, workload_);
     result.cost = std::move(cost.cost);
     result.basis = std::move(cost.basis);
     if (!cost.why_not.empty()) {
       result.why_not = std::move(cost.why_not);
     } else if (stage.wall.count == 0) {
-      result.why_not = "every instance is a warm-up";
+      result.why_not = kAllWarmUp;
     } else if (gpu_ == nullptr) {
-      result.why_not = no_gpu_;
-    } else if (const size_t gpus = gpus_of_one_process(stages_, index); gpus > 1 && !spread()) {
+      result.why_not = missing_device(device_);
+    } else if (const size_t gpus = gpus_of_one_process(stages_, index);
+               gpus > 1 && !is_spread(workload_.parallel)) {
       result.why_not = fmt::format(
           "one process runs it on {} GPUs: give --tp, --pp or --ep, without which the figures "
           "would "
           "be up to {} times too high",
           gpus, gpus);
     } else {
-      measure(stage, cost.whole, result);
+      const auto peak = peak_of(*gpu_, *model_);
+      if (!peak) {
+        explain(result, fmt::format("conf/gpus.yaml has no peak for {} on {}: no MFU",
+                                    model_->weights.name, gpu_->name));
+      }
+      measure(stage, peak, *gpu_, cost.whole, result);
+      if (recorded) result.recorded = recorded_figures(stage, recorded->cost, *gpu_);
+    }
+    return result;
+  }
+
+  // By what the operators recorded.
+  [[nodiscard]] StageUtilization of_operators(uint32_t index, const RecordedWork& recorded) const {
+    const Stage& stage = stages_.stages[index];
+    StageUtilization result;
+    result.stage = index;
+    result.from_operators = true;
+    result.cost = recorded.cost;
+    result.basis = recorded.basis;
+    if (stage.wall.count == 0) {
+      result.why_not = kAllWarmUp;
+    } else if (gpu_ == nullptr) {
+      result.why_not = missing_device(device_);
+    } else {
+      const Peak peak{gpu_->fp32.value_or(0), peak_name("f32", *gpu_)};
+      measure(stage, peak, *gpu_, true, result);
+      result.recorded = recorded_figures(stage, recorded.cost, *gpu_);
     }
     return result;
   }
 
  private:
-  [[nodiscard]] bool spread() const {
-    const Parallelism& parallel = workload_.parallel;
-    return parallel.tp > 1 || parallel.pp > 1 || parallel.ep > 1;
-  }
-
-  void measure(const Stage& stage, bool whole, StageUtilization& result) const {
-    const double flops = result.cost.flops();
-    const double bytes = result.cost.bytes();
-    const auto peak = peak_of(*gpu_, model_);
-    result.peak_bandwidth = gpu_->memory_bandwidth;
-    if (peak) {
-      result.peak_flops = peak->flops;
-      result.peak_name = peak->name;
-      result.mfu_wall = ratio(flops, stage.wall.mean, peak->flops);
-      result.mfu_busy = ratio(flops, stage.busy.mean, peak->flops);
-    } else {
-      explain(result, fmt::format("conf/gpus.yaml has no peak for {} on {}: no MFU",
-                                  model_.weights.name, gpu_->name));
-    }
-    if (whole) {
-      result.mbu_wall = ratio(bytes, stage.wall.mean, gpu_->memory_bandwidth);
-      result.mbu_busy = ratio(bytes, stage.busy.mean, gpu_->memory_bandwidth);
-    } else {
-      explain(result, "MBU needs the context of every sequence, which the capture does not tell");
-    }
-    find_floor(flops, bytes, result);
-  }
-
-  static void find_floor(double flops, double bytes, StageUtilization& result) {
-    const double moving = bytes / result.peak_bandwidth * kNsPerSecond;
-    const double computing = result.peak_flops > 0 ? flops / result.peak_flops * kNsPerSecond : 0;
-    result.memory_bound = moving > computing;
-    result.floor = static_cast<Nanoseconds>(std::max(moving, computing));
-  }
+  static constexpr std::string_view kAllWarmUp = "every instance is a warm-up";
 
   const Stages& stages_;
-  const ModelSpec& model_;
+  const ModelSpec* model_;
   const GpuSpec* gpu_;
   const Workload& workload_;
-  std::string no_gpu_;
+  const DeviceAsked& device_;
 };
 
-std::string missing_gpu(const std::string& wanted) {
-  if (wanted.empty()) return "the capture does not name its GPU: give --gpu";
-  return fmt::format(
-      "the GPU '{}' is not in conf/gpus.yaml, or is one of several variants there: name one with "
-      "--gpu, or add it to a gpus.yaml in a folder given with --config-dir",
-      wanted);
+// Why there is nothing to say of any stage; empty where there may be.
+std::string why_nothing(const Stages& stages, const Utilization& use, const DeviceAsked& device,
+                        bool any_recorded) {
+  if (stages.stages.empty()) {
+    return stages.reason.empty() ? "no stages were found"
+                                 : "no stages were found: " + stages.reason;
+  }
+  if (!use.model && !any_recorded) {
+    return "no model was named: --model takes a Hugging Face config.json or a preset such as "
+           "llm/llama3_8b";
+  }
+  return use.gpu ? std::string() : missing_device(device);
 }
 
 }  // namespace
 
 Utilization utilization(const Stages& stages, const std::optional<ModelSpec>& model,
                         const std::optional<GpuSpec>& gpu, const Workload& workload,
-                        const std::string& gpu_wanted, const std::string& gpu_captured) {
+                        const DeviceAsked& device,
+                        const std::vector<std::optional<RecordedWork>>& recorded) {
   Utilization result;
   result.model = model;
   result.gpu = gpu;
+  result.device = device.kind;
   result.workload = complete_workload(stages, workload);
-  if (stages.stages.empty()) {
-    result.why_not = "no stages were found";
-    if (!stages.reason.empty()) result.why_not += ": " + stages.reason;
-  } else if (!model) {
-    result.why_not =
-        "no model was named: --model takes a Hugging Face config.json or a preset such as "
-        "llm/llama3_8b";
-  } else if (!gpu) {
-    result.why_not = missing_gpu(gpu_wanted);
-  }
+  const bool any_recorded = std::any_of(recorded.begin(), recorded.end(),
+                                        [](const auto& work) { return work.has_value(); });
+  result.why_not = why_nothing(stages, result, device, any_recorded);
+  const StageFigures figures(stages, result, device);
   for (uint32_t i = 0; i < stages.stages.size(); ++i) {
+    const std::optional<RecordedWork> own =
+        i < recorded.size() ? recorded[i] : std::optional<RecordedWork>();
     if (model) {
-      result.stages.push_back(StageFigures(stages, *model, gpu ? &*gpu : nullptr, result.workload,
-                                           missing_gpu(gpu_wanted))
-                                  .of(i));
+      result.stages.push_back(figures.of_model(i, own));
+    } else if (own) {
+      result.stages.push_back(figures.of_operators(i, *own));
     } else {
       StageUtilization none;
       none.stage = i;
-      none.why_not = result.why_not;
+      none.why_not =
+          any_recorded ? "no operator in it was recorded with FLOPs or bytes" : result.why_not;
       result.stages.push_back(std::move(none));
     }
   }
-  if (model) {
-    refuse_impossible(stages, *model, gpu_wanted, gpu_captured, result);
-    result.warnings = input_warnings(stages, *model, result.workload, gpu_wanted, gpu_captured);
+  if (gpu && gpu->is_measured()) {
+    refuse_above_measured(stages, result);
+  } else if (model) {
+    refuse_impossible(stages, *model, device.wanted, device.captured, result);
   }
+  if (model) {
+    result.warnings =
+        input_warnings(stages, *model, result.workload, device.wanted, device.captured);
+  }
+  warn_of_recorded(stages, result);
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/stages/stages.h"
+#include "analysis/utilization/recorded_work.h"
 #include "llm/cost.h"
 #include "llm/gpu_spec.h"
 #include "llm/model_spec.h"
@@ -24,6 +25,7 @@ struct Workload {
   std::optional<TokenCount> batch;
   Parallelism parallel;
   uint64_t images = 0;
+  std::string command;  // empty: not known
 };
 
 // How well one stage uses one GPU. Ratios are of dense peaks, 0 to 1; absent with `why_not` where
@@ -41,6 +43,18 @@ struct StageUtilization {
   std::optional<double> mbu_wall;
   std::optional<double> mbu_busy;
   std::string why_not;
+  // The cost is what the program recorded with its operators, no model being known.
+  bool from_operators = false;
+  // That beside the model's cost, where both are known.
+  struct Recorded {
+    double flops = 0;
+    double bytes = 0;
+    std::optional<double> mfu_wall;
+    std::optional<double> mfu_busy;
+    std::optional<double> mbu_wall;
+    std::optional<double> mbu_busy;
+  };
+  std::optional<Recorded> recorded;
   // The least time one instance could take on this GPU: the longer of FLOPs and bytes at peak.
   std::optional<Nanoseconds> floor;
   bool memory_bound = false;
@@ -57,15 +71,25 @@ struct InputWarning {
 struct Utilization {
   std::optional<ModelSpec> model;
   std::optional<GpuSpec> gpu;
+  DeviceKind device = DeviceKind::gpu;
   Workload workload;
   std::vector<StageUtilization> stages;  // one a stage
   std::string why_not;                   // for the whole: no model, unknown GPU, no timeline
   std::vector<InputWarning> warnings;
 };
 
-// `gpu_captured` is the capture's GPU where the user's `gpu_wanted` is another one, else empty.
+// What the stages ran on. `captured` is the capture's GPU where the user's `wanted` is another one,
+// else empty.
+struct DeviceAsked {
+  std::string wanted;
+  std::string captured = {};
+  DeviceKind kind = DeviceKind::gpu;
+};
+
+// Without a model, FLOPs and bytes are those that operators recorded, where they did.
 Utilization utilization(const Stages& stages, const std::optional<ModelSpec>& model,
                         const std::optional<GpuSpec>& gpu, const Workload& workload,
-                        const std::string& gpu_wanted, const std::string& gpu_captured = {});
+                        const DeviceAsked& device,
+                        const std::vector<std::optional<RecordedWork>>& recorded = {});
 
 }  // namespace llmprof

@@ -98,7 +98,8 @@ constexpr double kDecodeBytes = 24 * 2.0 * (1'417'674'752 + 65'536 + 4'096 + 131
                                 32'768.0 * (24 * 778 + 23 * 24 / 2);
 
 TEST(Utilization, MfuAndMbuOfTheDenseModel) {
-  const Utilization use = utilization(dense_run(), dense_graph(), h200(), told(777), "NVIDIA H200");
+  const Utilization use =
+      utilization(dense_run(), dense_graph(), h200(), told(777), {"NVIDIA H200"});
   EXPECT_EQ(use.why_not, "");
   ASSERT_EQ(use.stages.size(), 2U);
   const StageUtilization& prefill = use.stages[0];
@@ -126,24 +127,24 @@ TEST(Utilization, MfuAndMbuOfTheDenseModel) {
 
 TEST(Utilization, MissingInputsAreNamed) {
   const Stages stages = dense_run();
-  const Utilization no_model = utilization(stages, std::nullopt, h200(), told(777), "H200");
+  const Utilization no_model = utilization(stages, std::nullopt, h200(), told(777), {"H200"});
   EXPECT_TRUE(contains(no_model.why_not, "--model")) << no_model.why_not;
   ASSERT_EQ(no_model.stages.size(), 2U);
   EXPECT_TRUE(contains(no_model.stages[0].why_not, "--model"));
 
   const Utilization no_gpu =
-      utilization(stages, dense_graph(), std::nullopt, told(777), "NVIDIA H999");
+      utilization(stages, dense_graph(), std::nullopt, told(777), {"NVIDIA H999"});
   EXPECT_TRUE(contains(no_gpu.why_not, "'NVIDIA H999' is not in conf/gpus.yaml"));
   EXPECT_NEAR(no_gpu.stages[0].cost.flops(), kPrefillFlops, 1);
   EXPECT_FALSE(no_gpu.stages[0].mfu_wall);
   EXPECT_FALSE(no_gpu.stages[0].floor);
 
-  const Utilization no_prompt = utilization(stages, dense_graph(), h200(), {}, "H200");
+  const Utilization no_prompt = utilization(stages, dense_graph(), h200(), {}, {"H200"});
   for (const StageUtilization& stage : no_prompt.stages) {
     EXPECT_TRUE(contains(stage.why_not, "--prompt-tokens")) << stage.why_not;
     EXPECT_FALSE(stage.mfu_wall);
   }
-  const Utilization nothing = utilization({}, dense_graph(), h200(), {}, "H200");
+  const Utilization nothing = utilization({}, dense_graph(), h200(), {}, {"H200"});
   EXPECT_TRUE(contains(nothing.why_not, "no stages"));
 }
 
@@ -154,7 +155,7 @@ TEST(Utilization, TokensOfDetectedSteps) {
   run.instance(0, 8 * kMs, 5 * kMs, prefill);
   run.instance(1, 44 * kMs, 40 * kMs, std::vector<Step>(24));
   run.instance(1, 44 * kMs, 40 * kMs, std::vector<Step>(23));
-  const Utilization use = utilization(run.take(), dense_graph(), h200(), {}, "H200");
+  const Utilization use = utilization(run.take(), dense_graph(), h200(), {}, {"H200"});
   EXPECT_EQ(use.workload.prompt_tokens->value, 777U);
   EXPECT_EQ(use.workload.prompt_tokens->source, "tokens of the prefill steps");
   EXPECT_NEAR(use.stages[0].cost.flops(), kPrefillFlops, 1);
@@ -169,10 +170,10 @@ TEST(Utilization, WithoutStepsTheFlagCounts) {
   run.instance(1, 44 * kMs, 40 * kMs, {});
   Workload workload = told(777);
   const Stages stages = run.take();
-  EXPECT_TRUE(contains(utilization(stages, dense_graph(), h200(), workload, "").stages[1].why_not,
+  EXPECT_TRUE(contains(utilization(stages, dense_graph(), h200(), workload, {""}).stages[1].why_not,
                        "--new-tokens"));
   workload.new_tokens = TokenCount{24, "--new-tokens"};
-  const Utilization use = utilization(stages, dense_graph(), h200(), workload, "");
+  const Utilization use = utilization(stages, dense_graph(), h200(), workload, {""});
   EXPECT_NEAR(use.stages[1].cost.bytes(), kDecodeBytes, 1);
   EXPECT_TRUE(contains(use.stages[1].basis, "24 steps (--new-tokens)")) << use.stages[1].basis;
   EXPECT_EQ(use.stages[0].why_not, "every instance is a warm-up");
@@ -184,7 +185,7 @@ TEST(Utilization, LongDecodeLoops) {
   run.instance(1, 44 * kMs, 40 * kMs, {});
   Workload workload = told(1000);
   workload.new_tokens = TokenCount{1'000'001, "--new-tokens"};
-  const Utilization use = utilization(run.take(), dense_graph(), h200(), workload, "");
+  const Utilization use = utilization(run.take(), dense_graph(), h200(), workload, {""});
   const double n = 1'000'001;
   const double bytes = n * 2.0 * (1'417'674'752 + 65'536 + 4'096 + 131'072'000 + 4'096) +
                        32'768.0 * (n * 1001 + n * (n - 1) / 2);
@@ -197,7 +198,7 @@ TEST(Utilization, FiguresAboveThePeakAreRefused) {
   // 24 steps in 14 ms busy: kDecodeBytes / (0.014 x 4.8e12) = 1.116...; in 20 ms 0.781.
   run.instance(1, 20 * kMs, 14 * kMs, std::vector<Step>(24));
   const Stages stages = run.take();
-  const Utilization use = utilization(stages, dense_graph(), h200(), told(777), "H200");
+  const Utilization use = utilization(stages, dense_graph(), h200(), told(777), {"H200"});
   EXPECT_NEAR(kDecodeBytes / (0.014 * 4.8e12), 1.12, 0.04);
   for (const StageUtilization& stage : use.stages) {
     EXPECT_FALSE(stage.mbu_busy);
@@ -216,7 +217,7 @@ TEST(Utilization, FiguresAboveThePeakAreRefused) {
 
   Workload workload = told(777);
   workload.batch = TokenCount{64, "--batch"};
-  const Utilization batch = utilization(stages, dense_graph(), h200(), workload, "H200");
+  const Utilization batch = utilization(stages, dense_graph(), h200(), workload, {"H200"});
   EXPECT_FALSE(batch.stages[0].mfu_wall);
   EXPECT_FALSE(batch.stages[0].mfu_busy);
   EXPECT_FALSE(batch.stages[0].floor);
@@ -228,7 +229,7 @@ TEST(Utilization, FiguresAboveThePeakAreRefused) {
 TEST(Utilization, OneRefusalTakesAllFiguresBack) {
   Workload workload = told(777);
   workload.batch = TokenCount{64, "--batch"};
-  const Utilization use = utilization(dense_run(), dense_graph(), h200(), workload, "H200");
+  const Utilization use = utilization(dense_run(), dense_graph(), h200(), workload, {"H200"});
   EXPECT_TRUE(contains(use.stages[0].why_not, "MFU of prefill on wall time"))
       << use.stages[0].why_not;
   EXPECT_FALSE(use.stages[1].mbu_wall);
@@ -242,7 +243,7 @@ TEST(Utilization, AnotherGpuIsTheFirstSuspect) {
   small.tensor_bf16 = 65e12;
   small.memory_bandwidth = 0.3e12;
   const Utilization use =
-      utilization(dense_run(), dense_graph(), small, told(777), "T4", "NVIDIA H200");
+      utilization(dense_run(), dense_graph(), small, told(777), {"T4", "NVIDIA H200"});
   EXPECT_TRUE(contains(use.stages[0].why_not, "check --gpu T4 (the capture says NVIDIA H200), 777"))
       << use.stages[0].why_not;
   ASSERT_EQ(use.warnings.size(), 1U);
@@ -254,7 +255,7 @@ TEST(Utilization, WarnsOfWhatTheCaptureContradicts) {
   Workload workload = told(777);
   workload.parallel.tp = 3;
   workload.new_tokens = TokenCount{100, "--new-tokens"};
-  const Utilization use = utilization(dense_run(), dense_graph(), h200(), workload, "H200");
+  const Utilization use = utilization(dense_run(), dense_graph(), h200(), workload, {"H200"});
   ASSERT_EQ(use.warnings.size(), 4U);
   EXPECT_TRUE(use.warnings[0].message.starts_with("tp 3, but the capture shows 1 GPU:"));
   EXPECT_TRUE(use.warnings[1].message.starts_with("tp 3 does not divide the model's 32 attention"));
@@ -263,7 +264,7 @@ TEST(Utilization, WarnsOfWhatTheCaptureContradicts) {
             "--new-tokens says 100 new tokens, but a decode has 24 steps; the steps are used");
   workload.parallel.tp = 1;
   workload.new_tokens = TokenCount{25, "--new-tokens"};
-  EXPECT_TRUE(utilization(dense_run(), dense_graph(), h200(), workload, "H200").warnings.empty());
+  EXPECT_TRUE(utilization(dense_run(), dense_graph(), h200(), workload, {"H200"}).warnings.empty());
 }
 
 TEST(Utilization, SeveralGpusNeedTheirShares) {
@@ -271,11 +272,11 @@ TEST(Utilization, SeveralGpusNeedTheirShares) {
   run.instance(0, 8 * kMs, 5 * kMs, std::vector<Step>(1), false, 0);
   run.instance(0, 8 * kMs, 5 * kMs, std::vector<Step>(1), false, 1);
   const Stages stages = run.take();
-  const Utilization use = utilization(stages, dense_graph(), h200(), told(777), "H200");
+  const Utilization use = utilization(stages, dense_graph(), h200(), told(777), {"H200"});
   EXPECT_TRUE(contains(use.stages[0].why_not, "2 GPUs: give --tp")) << use.stages[0].why_not;
   Workload workload = told(777);
   workload.parallel.tp = 2;
-  const Utilization halves = utilization(stages, dense_graph(), h200(), workload, "H200");
+  const Utilization halves = utilization(stages, dense_graph(), h200(), workload, {"H200"});
   EXPECT_NEAR(*halves.stages[0].mfu_wall, kPrefillFlops / 2 / (0.008 * 989e12), 1e-9);
   EXPECT_TRUE(contains(halves.stages[0].basis, "one GPU's share of tp 2"));
 }
@@ -283,13 +284,13 @@ TEST(Utilization, SeveralGpusNeedTheirShares) {
 TEST(Utilization, PeakFollowsThePrecision) {
   ModelSpec model = dense_graph();
   model.weights = {"fp8", 1};
-  EXPECT_EQ(utilization(dense_run(), model, h200(), told(777), "").stages[0].peak_name,
+  EXPECT_EQ(utilization(dense_run(), model, h200(), told(777), {""}).stages[0].peak_name,
             "fp8 dense");
   model.weights = {"int4", 0.5};
-  EXPECT_EQ(utilization(dense_run(), model, h200(), told(777), "").stages[0].peak_name,
+  EXPECT_EQ(utilization(dense_run(), model, h200(), told(777), {""}).stages[0].peak_name,
             "bf16 dense");
   model.weights = {"f32", 4};
-  const Utilization use = utilization(dense_run(), model, h200(), told(777), "");
+  const Utilization use = utilization(dense_run(), model, h200(), told(777), {""});
   EXPECT_FALSE(use.stages[0].mfu_wall);
   EXPECT_TRUE(use.stages[0].mbu_wall);
   EXPECT_TRUE(contains(use.stages[0].why_not, "no peak for f32"));
@@ -307,7 +308,7 @@ TEST(Utilization, ServingStepsByTheirTokens) {
   Step unknown;
   unknown.kind = StepKind::prefill;
   run.instance(0, 8 * kMs, 5 * kMs, {unknown});
-  const Utilization use = utilization(run.take(), dense_graph(), h200(), {}, "");
+  const Utilization use = utilization(run.take(), dense_graph(), h200(), {}, {""});
   // On average 6 tokens through the weights and 6 positions through the head; no attention.
   const double flops = 6 * 2.0 * (1'417'674'752 + 131'072'000);
   EXPECT_NEAR(use.stages[1].cost.flops(), flops, 1);
@@ -316,6 +317,79 @@ TEST(Utilization, ServingStepsByTheirTokens) {
   EXPECT_TRUE(contains(use.stages[1].why_not, "context")) << use.stages[1].why_not;
   EXPECT_TRUE(use.stages[1].floor);
   EXPECT_TRUE(contains(use.stages[0].why_not, "0 of 1 steps")) << use.stages[0].why_not;
+}
+
+// 60 GFLOP/s and 20 GB/s; prefill of 8 ms (5 busy), decode of 44 ms (40 busy).
+std::vector<std::optional<RecordedWork>> recorded(double prefill_flops, double decode_bytes) {
+  RecordedWork prefill;
+  prefill.cost.parts = {{"gemm", prefill_flops, 1e6, 0}};
+  RecordedWork decode;
+  decode.cost.parts = {{"gemv", 1e6, decode_bytes / 2, 0}, {"attention", 0, 0, decode_bytes / 2}};
+  return {prefill, decode};
+}
+GpuSpec small_cpu() { return measured_cpu("N1, 2 threads, measured", 60e9, 20e9, "f32", "loop"); }
+const DeviceAsked kCpu = {"N1", "", DeviceKind::cpu};
+
+TEST(Utilization, OfWhatOperatorsRecorded) {
+  const Utilization use =
+      utilization(dense_run(), std::nullopt, small_cpu(), {}, kCpu, recorded(120e6, 400e6));
+  EXPECT_EQ(use.why_not, "");
+  EXPECT_TRUE(use.stages[0].from_operators);
+  EXPECT_NEAR(*use.stages[0].mfu_wall, 120e6 / (0.008 * 60e9), 1e-12);  // 25 %
+  EXPECT_NEAR(*use.stages[0].mfu_busy, 120e6 / (0.005 * 60e9), 1e-12);
+  EXPECT_NEAR(*use.stages[1].mbu_wall, 400e6 / (0.044 * 20e9), 1e-12);
+  EXPECT_NEAR(*use.stages[1].mbu_busy, 400e6 / (0.040 * 20e9), 1e-12);
+  EXPECT_FALSE(use.stages[0].memory_bound);
+  EXPECT_TRUE(use.stages[1].memory_bound);
+  EXPECT_EQ(*use.stages[1].floor, 20 * kMs);
+  EXPECT_EQ(use.stages[0].peak_name, "f32, measured on this CPU");
+}
+
+TEST(Utilization, BytesFromACacheCostTheMbuAlone) {
+  const Utilization use =
+      utilization(dense_run(), std::nullopt, small_cpu(), {}, kCpu, recorded(120e6, 2000e6));
+  EXPECT_FALSE(use.stages[1].mbu_wall);
+  EXPECT_FALSE(use.stages[1].floor);
+  EXPECT_TRUE(contains(use.stages[1].why_not, "MBU on wall time would be 227 %"))
+      << use.stages[1].why_not;
+  EXPECT_TRUE(use.stages[1].mfu_wall);
+  EXPECT_TRUE(use.stages[0].mfu_wall && use.stages[0].mbu_wall);
+  // A peak that was measured may be missed by a little: 44 ms at 20 GB/s are 880 MB.
+  const Utilization near =
+      utilization(dense_run(), std::nullopt, small_cpu(), {}, kCpu, recorded(120e6, 860e6));
+  EXPECT_GT(*near.stages[1].mbu_busy, 1);
+  EXPECT_TRUE(contains(near.stages[1].why_not, "slightly above 100 %"));
+}
+
+TEST(Utilization, RecordedFlopsBesideTheModels) {
+  GpuSpec fast = measured_cpu("N1", 2e15, 5e12, "f32", "");
+  const Utilization agree = utilization(dense_run(), dense_graph(), fast, told(777), kCpu,
+                                        recorded(kPrefillFlops * 1.04, 1e9));
+  ASSERT_TRUE(agree.stages[0].recorded);
+  EXPECT_FALSE(agree.stages[0].from_operators);
+  EXPECT_NEAR(agree.stages[0].cost.flops(), kPrefillFlops, 1);
+  EXPECT_NEAR(*agree.stages[0].recorded->mfu_wall, kPrefillFlops * 1.04 / (0.008 * 2e15), 1e-9);
+  const auto of_prefill = [](const Utilization& use) {
+    size_t count = 0;
+    for (const InputWarning& warning : use.warnings) {
+      if (warning.code == "recorded_flops_differ" && warning.message.starts_with("prefill")) {
+        ++count;
+      }
+    }
+    return count;
+  };
+  EXPECT_EQ(of_prefill(agree), 0U);
+  const Utilization differ = utilization(dense_run(), dense_graph(), fast, told(777), kCpu,
+                                         recorded(kPrefillFlops * 1.5, 1e9));
+  EXPECT_EQ(of_prefill(differ), 1U);
+}
+
+TEST(Utilization, ACpuWithoutPeaksSaysWhereTheyComeFrom) {
+  const Utilization use =
+      utilization(dense_run(), std::nullopt, std::nullopt, {}, kCpu, recorded(120e6, 400e6));
+  EXPECT_FALSE(use.stages[0].mfu_wall);
+  EXPECT_TRUE(contains(use.stages[0].why_not, "metrics.json")) << use.stages[0].why_not;
+  EXPECT_NEAR(use.stages[0].cost.flops(), 120e6, 1);
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ class Log {
     Capture capture;
     capture.path = file_;
     capture.format = kFormat;
-    capture.tool = "llmprof collector";
+    capture.tool = kCollectorTool;
     if (header_intact_) {
       capture.tool_version = text_of(header_.collector_version);
       capture.schema_version = fmt::format("{}.{}", header_.major_version, header_.minor_version);
@@ -211,6 +211,9 @@ class Log {
     info("collector_log_ends_without_start",
          "ends of ranges whose start is not in this log (it may be in the parent process's)",
          findings.ends_without_start);
+    info("collector_log_outer_operators",
+         "operators with others inside them: the inner ones count as kernels",
+         findings.outer_operators);
     info("collector_log_not_closed",
          "the program did not close its log (it was killed, left by _exit, or still runs); what it "
          "recorded until then is here",

@@ -132,6 +132,59 @@ TEST(CollectorLog, SeveralLogsMakeOneTrace) {
   EXPECT_EQ(trace.operators.flops, (std::vector<uint64_t>{600, 600}));
 }
 
+void add_operator(TestLog& log, int64_t start, int64_t end, uint64_t flops) {
+  log.add(RecordType::cpu_operator, wire::CpuOperator{start, end, flops, 7 * flops, kStep, 0});
+}
+
+TEST(CollectorLog, InnermostOperatorsAreKernelsOfTheCpu) {
+  TestLog log;
+  close(log);
+  log.thread_chunk(1, 7);
+  add_operator(log, 10, 20, 1);
+  add_operator(log, 20, 30, 2);
+  add_operator(log, 10, 30, 3);  // holds both: recorded when it ends
+  add_operator(log, 30, 30, 4);  // takes no time; touches the one before
+  add_operator(log, 40, 50, 5);
+  add_operator(log, 40, 50, 6);  // of two alike the later one is around the earlier
+  add_operator(log, 60, 80, 8);
+  add_operator(log, 70, 90, 9);  // overlaps without nesting: both are kernels
+  log.thread_chunk(2, 8);
+  add_operator(log, 12, 18, 10);  // another thread's is inside of none
+  add_names(log);
+  const Trace trace = read_or_fail(log.bytes());
+  EXPECT_EQ(trace.operators.size(), 9U);
+  EXPECT_EQ(trace.kernels.flops, (std::vector<uint64_t>{1, 10, 2, 4, 5, 8, 9}));
+  EXPECT_EQ(trace.kernels.bytes, (std::vector<uint64_t>{7, 70, 14, 28, 35, 56, 63}));
+  EXPECT_EQ(trace.kernels.start, (std::vector<Nanoseconds>{10, 12, 20, 30, 40, 60, 70}));
+  EXPECT_EQ(count_of(trace, "collector_log_outer_operators"), 2U);
+  ASSERT_EQ(trace.devices.size(), 1U);
+  EXPECT_EQ(trace.devices[0].kind, DeviceKind::cpu);
+  EXPECT_EQ(trace.queues.size(), 2U);  // one a thread
+  for (size_t i = 0; i < trace.kernels.size(); ++i) {
+    const LaunchRow launch = trace.kernels.launch[i];
+    ASSERT_TRUE(launch.valid());
+    EXPECT_EQ(trace.launches.start[launch.index()], trace.kernels.start[i]);
+    const uint64_t tid = trace.threads[trace.launches.thread[launch.index()].index()].tid;
+    EXPECT_EQ(tid, i == 1 ? 8U : 7U);
+  }
+}
+
+TEST(CollectorLog, OperatorsOfSeveralLogsKeepTheirLaunches) {
+  const testing::TemporaryFolder folder;
+  TestLog other = small_log();
+  other.header.process_id = 4712;
+  TraceBuilder builder;
+  ASSERT_TRUE(kCollectorLogReader.read(folder.write("a", small_log().bytes()), builder));
+  ASSERT_TRUE(kCollectorLogReader.read(folder.write("b", other.bytes()), builder));
+  const Trace trace = std::move(builder).freeze();
+  ASSERT_EQ(trace.kernels.size(), 2U);
+  ASSERT_EQ(trace.devices.size(), 2U);
+  for (size_t i = 0; i < 2; ++i) {
+    const ThreadId thread = trace.launches.thread[trace.kernels.launch[i].index()];
+    EXPECT_EQ(trace.threads[thread.index()].process, trace.queues[trace.kernels.queue[i]].process);
+  }
+}
+
 TEST(CollectorLog, AnyThreadEndsAStartedRange) {
   TestLog log;
   close(log);

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "readers/collector_log/operator_kernels.h"
 
 namespace llmprof::collector_log {
 namespace {
@@ -251,6 +252,7 @@ void Rows::name_rows() {
 const Findings& Rows::finish() {
   end_started_ranges();
   name_rows();
+  findings_.outer_operators = add_operator_kernels(builder_, process_, first_operator_);
   const Trace& trace = builder_.trace();
   findings_.rows = trace.ranges.size() - first_range_ + trace.operators.size() - first_operator_ +
                    trace.steps.size() - first_step_;

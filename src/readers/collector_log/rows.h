@@ -20,6 +20,7 @@ struct Findings {
   uint64_t lost_names = 0;
   uint64_t open_ranges = 0;
   uint64_t ends_without_start = 0;
+  uint64_t outer_operators = 0;  // with others inside them
   bool closed = false;
   uint64_t chunks_when_closed = 0;
 };

@@ -56,7 +56,13 @@ class MetricsObject {
     if (find(root, "new_tokens", value)) metrics_.new_tokens = whole(value, "new_tokens");
     if (find(root, "batch", value)) metrics_.batch = whole(value, "batch");
     if (find(root, "images", value)) metrics_.images = whole(value, "images");
-    if (find(root, "model", value)) take_model(value);
+    if (find(root, "requests", value)) metrics_.requests = whole(value, "requests");
+    if (find(root, "seed", value)) metrics_.seed = whole(value, "seed");
+    if (find(root, "model", value)) metrics_.model = text(value, "model");
+    if (find(root, "config", value) && value.is_object()) {
+      metrics_.model_config = simdjson::minify(value);
+    }
+    if (find(root, "device", value)) take_device(value);
     if (!metrics_.new_tokens) metrics_.new_tokens = tokens_of_aggregates_;
   }
 
@@ -196,10 +202,31 @@ class MetricsObject {
     }
   }
 
-  void take_model(const dom::element& value) {
-    std::string_view name;
-    if (value.get(name) != simdjson::SUCCESS) return refuse("model", "is no text");
-    metrics_.model = to_printable(name);
+  std::string text(const dom::element& value, std::string_view key) {
+    std::string_view found;
+    if (value.get(found) == simdjson::SUCCESS) return to_printable(found);
+    refuse(key, "is no text");
+    return {};
+  }
+
+  void take_device(const dom::element& value) {
+    dom::object object;
+    if (value.get(object) != simdjson::SUCCESS) return refuse("device", "is no object");
+    WorkloadMetrics::Device& device = metrics_.device.emplace();
+    dom::element part;
+    if (find(object, "kind", part)) device.kind = text(part, "device.kind");
+    if (find(object, "name", part)) device.name = text(part, "device.name");
+    if (find(object, "threads", part)) device.threads = whole(part, "device.threads");
+    if (find(object, "peak_flops_per_s", part)) {
+      device.peak_flops_per_s = positive(part, "device.peak_flops_per_s");
+    }
+    if (find(object, "peak_bytes_per_s", part)) {
+      device.peak_bytes_per_s = positive(part, "device.peak_bytes_per_s");
+    }
+    if (find(object, "number_format", part)) {
+      device.number_format = text(part, "device.number_format");
+    }
+    if (find(object, "method", part)) device.method = text(part, "device.method");
   }
 
   std::string file_;

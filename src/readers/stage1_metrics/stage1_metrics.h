@@ -12,7 +12,11 @@ namespace llmprof {
 //                    (new tokens a request) likewise
 //   tokens_per_s     a number, or an object with its mean
 //   mfu_model_level  0 to 1; mfu_per_stage: {"prefill": 0.3, ...}; peak_tflops
-//   prompt_tokens, new_tokens, batch, images: whole numbers; model: a name
+//   prompt_tokens, new_tokens, batch, images, requests, seed: whole numbers; model: a name
+//   config           the model's, with the keys of a Hugging Face config.json
+//   device           what it ran on: {"kind": "cpu", "name": "Neoverse-N1", "threads": 2,
+//                    "peak_flops_per_s": 6e10, "peak_bytes_per_s": 2e10, "number_format": "f32",
+//                    "method": how the peaks were measured}
 extern const Reader kStage1MetricsReader;
 
 }  // namespace llmprof

@@ -168,5 +168,35 @@ TEST(Stage1Metrics, ReplacesNumbersThatAreNoJson) {
   EXPECT_EQ(count, 3U);
 }
 
+TEST(Stage1Metrics, TheMachineAndTheModelItRanOn) {
+  const Trace trace = read_text(R"({"tokens_per_s": 2, "requests": 3, "seed": 5,
+      "config": {"model_type": "llama", "hidden_size": 64},
+      "device": {"kind": "cpu", "name": "Neoverse-N1", "threads": 2, "peak_flops_per_s": 6e10,
+                 "peak_bytes_per_s": 2.5e10, "number_format": "f32", "method": "best of 4"}})");
+  ASSERT_TRUE(trace.workload && trace.workload->device);
+  const WorkloadMetrics::Device& device = *trace.workload->device;
+  EXPECT_EQ(device.kind, "cpu");
+  EXPECT_EQ(device.name, "Neoverse-N1");
+  EXPECT_EQ(device.threads, 2U);
+  EXPECT_DOUBLE_EQ(*device.peak_flops_per_s, 6e10);
+  EXPECT_DOUBLE_EQ(*device.peak_bytes_per_s, 2.5e10);
+  EXPECT_EQ(device.number_format, "f32");
+  EXPECT_EQ(device.method, "best of 4");
+  EXPECT_EQ(trace.workload->requests, 3U);
+  EXPECT_EQ(trace.workload->seed, 5U);
+  EXPECT_EQ(trace.workload->model_config, R"({"model_type":"llama","hidden_size":64})");
+}
+
+TEST(Stage1Metrics, PeaksThatCannotBeAreLeftOut) {
+  const Trace trace = read_text(
+      R"({"tokens_per_s": 2, "device": {"kind": "cpu", "peak_flops_per_s": 0,
+          "peak_bytes_per_s": "fast", "threads": 1.5}})");
+  ASSERT_TRUE(trace.workload && trace.workload->device);
+  EXPECT_FALSE(trace.workload->device->peak_flops_per_s);
+  EXPECT_FALSE(trace.workload->device->peak_bytes_per_s);
+  EXPECT_FALSE(trace.workload->device->threads);
+  EXPECT_TRUE(trace.diagnostics.has("stage1_metrics_bad_value"));
+}
+
 }  // namespace
 }  // namespace llmprof

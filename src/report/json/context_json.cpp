@@ -20,6 +20,31 @@ Json selection_json(const Profile& profile) {
           {"words", selection_words(profile)}};
 }
 
+namespace {
+
+Json cpu_json(const Profile& profile, DeviceId id) {
+  const Trace& trace = *profile.trace;
+  Json json = {{"device", device_label(trace, id)},
+               {"name", text_or_null(trace.devices[id.index()].name)},
+               {"threads", nullptr},
+               {"peak_flops_per_s", nullptr},
+               {"peak_bytes_per_s", nullptr},
+               {"number_format", nullptr},
+               {"method", nullptr}};
+  if (!trace.workload || !trace.workload->device || trace.workload->device->kind != "cpu") {
+    return json;
+  }
+  const WorkloadMetrics::Device& told = *trace.workload->device;
+  json["threads"] = value_or_null(told.threads);
+  json["peak_flops_per_s"] = value_or_null(told.peak_flops_per_s);
+  json["peak_bytes_per_s"] = value_or_null(told.peak_bytes_per_s);
+  json["number_format"] = text_or_null(told.number_format);
+  json["method"] = text_or_null(told.method);
+  return json;
+}
+
+}  // namespace
+
 Json context_json(const Profile& profile) {
   const Trace& trace = *profile.trace;
   Json captures = Json::array();
@@ -34,8 +59,13 @@ Json context_json(const Profile& profile) {
                         {"wall_clock_ns", value_or_null(capture.wall_clock_ns)}});
   }
   Json gpus = Json::array();
+  Json cpus = Json::array();
   for (size_t i = 0; i < trace.devices.size(); ++i) {
     const Device& device = trace.devices[i];
+    if (device.kind == DeviceKind::cpu) {
+      cpus.push_back(cpu_json(profile, DeviceId(i)));
+      continue;
+    }
     gpus.push_back({{"device", device_label(trace, DeviceId(i))},
                     {"name", text_or_null(device.name)},
                     {"uuid", text_or_null(device.uuid)},
@@ -45,7 +75,7 @@ Json context_json(const Profile& profile) {
                     {"memory_bandwidth_bytes_per_s", number_or_null(device.memory_bandwidth)},
                     {"clock_hz", number_or_null(device.clock_hz)}});
   }
-  return {{"gpus", gpus}, {"captures", captures}};
+  return {{"gpus", gpus}, {"cpus", cpus}, {"captures", captures}};
 }
 
 Json totals_json(const Profile& profile) {

@@ -9,7 +9,7 @@ Json recoverable_json(const Profile& profile) {
     for (const RecoverablePart& part : stage.parts) {
       Json per_token = nullptr;
       if (stage.tokens > 0) per_token = milliseconds(part.recoverable() / stage.tokens);
-      parts.push_back({{"part", budget_part_name(part.part)},
+      parts.push_back({{"part", budget_part_name(part.part, profile.device)},
                        {"ms", milliseconds(part.time)},
                        {"floor_ms", milliseconds(part.floor)},
                        {"floor_rule", text_or_null(part.floor_rule)},

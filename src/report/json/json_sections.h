@@ -12,6 +12,8 @@ Json selection_json(const Profile& profile);
 Json context_json(const Profile& profile);
 Json totals_json(const Profile& profile);
 Json diagnostics_json(const Profile& profile);
+Json overhead_json(const Profile& profile);
+Json captures_failed_json(const Profile& profile);
 
 // What ran, and how well it used the GPU.
 Json model_json(const Profile& profile);

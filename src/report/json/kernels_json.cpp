@@ -6,7 +6,7 @@ namespace {
 
 constexpr size_t kTopKernels = 20;
 constexpr size_t kMetricFields = 5;
-constexpr size_t kKernelFields = 18;
+constexpr size_t kKernelFields = 20;
 constexpr size_t kShapeFields = 6;
 
 Json metrics_json(const KernelRow& row) {
@@ -75,6 +75,8 @@ Json kernel_json(const Profile& profile, const Facts& facts, size_t index) {
   json.add("ms_per_token", milliseconds(time_per_token(facts, opened.stages)));
   json.add("stages", stage_times_json(profile, opened.stages));
   json.add("shapes", shapes_json(facts, opened));
+  json.add("flops", value_or_null(row.flops));
+  json.add("bytes", value_or_null(row.bytes));
   json.add("metrics", metrics_json(row));
   return json.take();
 }
@@ -127,6 +129,16 @@ Json kernels_all_devices_json(const Profile& profile, const Facts& facts) {
   return rows;
 }
 
+namespace {
+
+std::optional<double> per_second(const std::optional<double>& sum, Nanoseconds time) {
+  constexpr double kNanosecondsPerSecond = 1e9;
+  if (!sum || time <= 0) return std::nullopt;
+  return *sum / static_cast<double>(time) * kNanosecondsPerSecond;
+}
+
+}  // namespace
+
 Json operators_json(const Profile& profile) {
   const Operators& operators = profile.operators;
   Json rows = Json::array();
@@ -138,7 +150,11 @@ Json operators_json(const Profile& profile) {
                     {"cuda_total_ms", milliseconds(row.cuda_total)},
                     {"cuda_self_ms", milliseconds(row.cuda_self)},
                     {"mean_ms", milliseconds(row.mean_cpu_ns())},
-                    {"kernel_count", row.kernel_count}});
+                    {"kernel_count", row.kernel_count},
+                    {"flops", value_or_null(row.flops)},
+                    {"bytes", value_or_null(row.bytes)},
+                    {"flops_per_s", value_or_null(per_second(row.flops, row.cpu_total))},
+                    {"bytes_per_s", value_or_null(per_second(row.bytes, row.cpu_total))}});
   }
   return rows;
 }

@@ -42,7 +42,7 @@ Json model_json(const Profile& profile) {
 
 Json workload_json(const Profile& profile) {
   const Workload& workload = profile.utilization.workload;
-  Json json = {{"command", nullptr}};
+  Json json = {{"command", text_or_null(workload.command)}};
   add_count(json, "batch", workload.batch);
   add_count(json, "prompt_tokens", workload.prompt_tokens);
   add_count(json, "new_tokens", workload.new_tokens);
@@ -55,8 +55,14 @@ Json workload_json(const Profile& profile) {
 
 Json utilization_json(const Profile& profile) {
   const Utilization& use = profile.utilization;
-  Json json = {{"gpu", nullptr}, {"why_not", text_or_null(use.why_not)}};
-  if (use.gpu) {
+  Json json = {{"gpu", nullptr}, {"cpu", nullptr}, {"why_not", text_or_null(use.why_not)}};
+  if (use.gpu && use.gpu->is_measured()) {
+    json["cpu"] = {{"name", use.gpu->name},
+                   {"memory_bandwidth_bytes_per_s", use.gpu->memory_bandwidth},
+                   {"flops_per_s", value_or_null(use.gpu->fp32)},
+                   {"number_format", use.gpu->measured_format},
+                   {"method", text_or_null(use.gpu->measured_how)}};
+  } else if (use.gpu) {
     json["gpu"] = {{"name", use.gpu->name},
                    {"memory_bandwidth_bytes_per_s", use.gpu->memory_bandwidth},
                    {"bf16_flops_per_s", use.gpu->tensor_bf16}};

@@ -9,10 +9,13 @@ Json device_json(const Trace& trace, DeviceId device) {
   return device.valid() ? Json(device_label(trace, device)) : Json(nullptr);
 }
 
-Json budget_ns(const PartTimes& parts) {
+// A CPU has one name for several parts.
+Json budget_ns(const PartTimes& parts, DeviceKind device) {
   Json json = Json::object();
   for (size_t part = 0; part < kBudgetParts; ++part) {
-    if (parts[part] != 0) json[std::string(budget_part_name(part))] = parts[part];
+    if (parts[part] == 0) continue;
+    const std::string name(budget_part_name(part, device));
+    json[name] = json.value(name, Nanoseconds{0}) + parts[part];
   }
   return json;
 }
@@ -33,15 +36,15 @@ Json instance_json(const Profile& profile, size_t row) {
   json.add("warmup", instance.warmup);
   json.add("device", device_json(*profile.trace, instance.device));
   json.add("budget_ns", row < profile.budgets.instances.size()
-                            ? budget_ns(profile.budgets.instances[row])
+                            ? budget_ns(profile.budgets.instances[row], profile.device)
                             : Json(nullptr));
   return json.take();
 }
 
-Json budget_json(const StageFacts& facts) {
+Json budget_json(const StageFacts& facts, DeviceKind device) {
   Json rows = Json::array();
   for (const BudgetRow& row : facts.budget) {
-    rows.push_back({{"part", budget_part_name(row.part)},
+    rows.push_back({{"part", budget_part_name(row.part, device)},
                     {"ms", milliseconds(row.time)},
                     {"share", row.share},
                     {"ms_per_step", milliseconds(row.per_step)},
@@ -61,6 +64,18 @@ Json cost_json(const StageUtilization& use) {
   return rows;
 }
 
+// What operators recorded; null where they did not.
+Json recorded_json(const StageFacts& facts) {
+  if (facts.utilization == nullptr || !facts.utilization->recorded) return nullptr;
+  const StageUtilization::Recorded& own = *facts.utilization->recorded;
+  return {
+      {"flops", own.flops},
+      {"bytes", own.bytes},
+      {"flops_over_model", value_or_null(facts.recorded_over_model)},
+      {"mfu", {{"wall", value_or_null(own.mfu_wall)}, {"gpu_busy", value_or_null(own.mfu_busy)}}},
+      {"mbu", {{"wall", value_or_null(own.mbu_wall)}, {"gpu_busy", value_or_null(own.mbu_busy)}}}};
+}
+
 // Every field is there, null where nothing is known of the stage's use of the GPU.
 void add_utilization(Json& json, const StageFacts& facts) {
   static const StageUtilization unknown;
@@ -76,6 +91,8 @@ void add_utilization(Json& json, const StageFacts& facts) {
   json["peak_flops_per_s"] = number_or_null(use.peak_flops);
   json["peak_name"] = text_or_null(use.peak_name);
   json["peak_bandwidth_bytes_per_s"] = number_or_null(use.peak_bandwidth);
+  json["from_operators"] = use.from_operators;
+  json["recorded"] = recorded_json(facts);
   json["floor_ms"] = milliseconds(use.floor);
   json["wall_over_floor"] = value_or_null(facts.wall_over_floor);
   json["memory_bound"] = use.floor ? Json(use.memory_bound) : Json(nullptr);
@@ -103,7 +120,8 @@ Json stage_json(const Profile& profile, const Stage& stage, const StageFacts& fa
       {"kernel_count", statistics_plain(stage.kernel_count)},
       {"step_wall_ms", stage.step_wall.count > 0 ? statistics_ms(stage.step_wall) : Json(nullptr)}};
   add_utilization(json, facts);
-  json["budget"] = profile.budgets.stages.empty() ? Json(nullptr) : budget_json(facts);
+  json["budget"] =
+      profile.budgets.stages.empty() ? Json(nullptr) : budget_json(facts, profile.device);
   return json;
 }
 

@@ -22,7 +22,7 @@ Json gap_json(const Profile& profile, const Facts& facts, const IdleGap& gap) {
           {"after_start_ms", milliseconds(gap.start - instance.start)},
           {"ms", milliseconds(gap.end - gap.start)},
           {"between_steps", gap.between_steps},
-          {"cause", budget_part_name(static_cast<size_t>(gap.cause))},
+          {"cause", budget_part_name(static_cast<size_t>(gap.cause), profile.device)},
           {"work_before", text_or_null(gap.work_before)},
           {"work_after", text_or_null(gap.work_after)},
           {"host", text_or_null(gap.host)}};

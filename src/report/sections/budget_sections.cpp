@@ -11,7 +11,8 @@ constexpr std::string_view kNeedsTimeline =
     "Needs stages on a timeline with the CUDA calls that launched its kernels (nsys SQLite, a "
     "PyTorch trace).";
 
-Table budget_table(const Stage& stage, const StageFacts& facts, bool serving) {
+Table budget_table(const Reported& reported, const Stage& stage, const StageFacts& facts) {
+  const bool serving = reported.profile.stages.serving;
   const bool stepped = facts.wall_per_step.has_value() && !serving;
   Table table;
   table.columns = {text_column("part"),
@@ -19,8 +20,7 @@ Table budget_table(const Stage& stage, const StageFacts& facts, bool serving) {
                    number_column("share of wall")};
   if (stepped) table.columns.push_back(number_column("wall (ms a step)"));
   for (const BudgetRow& row : facts.budget) {
-    table.rows.push_back(
-        {std::string(budget_part_name(row.part)), ms(row.time), percent(row.share)});
+    table.rows.push_back({reported.part_name(row.part), ms(row.time), percent(row.share)});
     if (stepped) table.rows.back().push_back(fine_ms(row.per_step));
   }
   table.rows.push_back({"sum: wall", ms(stage.wall.mean), percent(1.0)});
@@ -58,7 +58,7 @@ Table repeated_gap_table(const Reported& reported) {
     const StageInstance& instance = stages.instances[gap.longest.instance.index()];
     table.rows.push_back({stages.stages[instance.stage].name, grouped(gap.count), ms(gap.total),
                           ms(gap.longest.length()),
-                          std::string(budget_part_name(static_cast<size_t>(gap.longest.cause))),
+                          reported.part_name(static_cast<size_t>(gap.longest.cause)),
                           between(gap.longest), gap.longest.host});
   }
   return table;
@@ -90,10 +90,10 @@ void add_time_budget(const Reported& reported, Document& document) {
     const StageFacts& facts = reported.facts.stages[i];
     if (facts.budget.empty()) continue;
     document.add(Heading{3, "Budget of " + reported.stages[i].name});
-    document.add(budget_table(reported.stages[i], facts, reported.profile.stages.serving));
-    document.add(Paragraph{fmt::format("The GPU is idle {} ms an {}, {} of wall.", ms(facts.idle),
-                                       instance_name(reported.profile, "instance"),
-                                       percent(facts.idle_share))});
+    document.add(budget_table(reported, reported.stages[i], facts));
+    document.add(Paragraph{fmt::format(
+        "The {} {} {} ms an {}, {} of wall.", reported.words().device, reported.words().is_idle,
+        ms(facts.idle), instance_name(reported.profile, "instance"), percent(facts.idle_share))});
   }
 }
 
@@ -106,7 +106,9 @@ void add_idle_gaps(const Reported& reported, Document& document) {
     return;
   }
   if (budgets.gaps.empty()) {
-    document.add(Paragraph{"The GPU was never idle inside a stage."});
+    document.add(Paragraph{reported.profile.device == DeviceKind::cpu
+                               ? "Inside stages an operator ran all the time."
+                               : "The GPU was never idle inside a stage."});
     return;
   }
   Table table;
@@ -124,7 +126,7 @@ void add_idle_gaps(const Reported& reported, Document& document) {
     table.rows.push_back(
         {stages.stages[instance.stage].name, place(reported, gap.instance, gap.step),
          ms(gap.start - instance.start), ms(gap.end - gap.start),
-         std::string(budget_part_name(static_cast<size_t>(gap.cause))), between(gap), gap.host});
+         reported.part_name(static_cast<size_t>(gap.cause)), between(gap), gap.host});
   }
   document.add(std::move(table));
   if (!budgets.repeated_gaps.empty()) {

@@ -30,9 +30,27 @@ std::string scaled_or_missing(uint64_t number, std::string_view unit) {
   return number == 0 ? std::string(kMissing) : scaled(static_cast<double>(number), unit);
 }
 
+Table cpu_table(const Profile& profile) {
+  const Trace& trace = *profile.trace;
+  const auto& cpu = profile.utilization.gpu;
+  Table table;
+  table.columns = {text_column("device"), text_column("CPU"), number_column("measured peak"),
+                   number_column("measured memory bandwidth"), text_column("how measured")};
+  for (size_t i = 0; i < trace.devices.size(); ++i) {
+    if (trace.devices[i].kind != DeviceKind::cpu) continue;
+    const std::string missing(kMissing);
+    table.rows.push_back({device_label(trace, DeviceId(i)), or_missing(trace.devices[i].name),
+                          cpu ? scaled(cpu->fp32, "FLOP/s") : missing,
+                          cpu ? scaled(cpu->memory_bandwidth, "B/s") : missing,
+                          cpu ? or_missing(cpu->measured_how) : missing});
+  }
+  return table;
+}
+
 Table device_table(const Profile& profile) {
   const Trace& trace = *profile.trace;
   Table table;
+  if (profile.device == DeviceKind::cpu) return cpu_table(profile);
   table.columns = {
       text_column("device"), text_column("GPU"),      text_column("compute capability"),
       number_column("SMs"),  number_column("memory"), number_column("bandwidth"),

@@ -22,11 +22,12 @@ std::string intensity(const std::optional<double>& value) {
 }
 
 Table kernel_roofline_table(const Profile& profile) {
+  const bool recorded = profile.roofline.recorded;
   Table table;
   table.columns = {text_column("kernel"),
-                   number_column("launches measured"),
+                   number_column(recorded ? "calls" : "launches measured"),
                    number_column("compute"),
-                   number_column("DRAM traffic"),
+                   number_column(recorded ? "bytes moved" : "DRAM traffic"),
                    number_column("FLOP a byte"),
                    number_column("compute share of peak"),
                    number_column("memory share of peak"),
@@ -46,7 +47,8 @@ Table kernel_roofline_table(const Profile& profile) {
 Table stage_roofline_table(const Reported& reported) {
   Table table;
   table.columns = {text_column("stage"),
-                   number_column("FLOP a byte, of the model"),
+                   number_column(reported.profile.utilization.model ? "FLOP a byte, of the model"
+                                                                    : "FLOP a byte"),
                    number_column("FLOP a byte where the roofs meet"),
                    text_column("bound by"),
                    number_column("least possible (ms)"),
@@ -62,7 +64,7 @@ Table stage_roofline_table(const Reported& reported) {
   return table;
 }
 
-Table recoverable_table(const StageRecoverable& stage) {
+Table recoverable_table(const Reported& reported, const StageRecoverable& stage) {
   Table table;
   table.columns = {text_column("part"), number_column("time (ms)"), number_column("floor (ms)"),
                    number_column("recoverable (ms)")};
@@ -72,8 +74,7 @@ Table recoverable_table(const StageRecoverable& stage) {
   for (const RecoverablePart& part : stage.parts) {
     if (part.recoverable() < kWorthARow * stage.wall) continue;
     auto& row = table.rows.emplace_back();
-    row = {std::string(budget_part_name(part.part)), ms(part.time), ms(part.floor),
-           ms(part.recoverable())};
+    row = {reported.part_name(part.part), ms(part.time), ms(part.floor), ms(part.recoverable())};
     if (tokens) row.push_back(fine_ms(part.recoverable() / stage.tokens));
     row.push_back(part.floor_rule);
   }
@@ -114,7 +115,9 @@ void add_roofline(const Reported& reported, Document& document) {
              : clause(roofline.missing))});
   }
   if (Table stages = stage_roofline_table(reported); !stages.rows.empty()) {
-    document.add(Paragraph{"By stage, from what the model must compute and move:"});
+    document.add(Paragraph{reported.profile.utilization.model
+                               ? "By stage, from what the model must compute and move:"
+                               : "By stage, from what the operators recorded:"});
     document.add(std::move(stages));
   } else {
     document.add(Paragraph{"By stage: not known: " + why_no_utilization(reported.profile)});
@@ -134,7 +137,9 @@ void add_recoverable(const Reported& reported, Document& document) {
                 "profile.json only."});
   for (const StageRecoverable& stage : reported.profile.recoverable) {
     document.add(Heading{3, "Recoverable in " + reported.stages[stage.stage].name});
-    if (Table table = recoverable_table(stage); !table.rows.empty()) document.add(std::move(table));
+    if (Table table = recoverable_table(reported, stage); !table.rows.empty()) {
+      document.add(std::move(table));
+    }
     std::string text = fmt::format("Wall time {} ms", ms(stage.wall));
     if (stage.bound) {
       text += fmt::format("; the hardware's own bound, end to end, is {} ms", ms(*stage.bound));

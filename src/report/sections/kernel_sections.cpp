@@ -69,6 +69,34 @@ bool is_product(const KernelRow& row) {
   return kind == KernelClass::gemm || kind == KernelClass::gemv;
 }
 
+// FLOP/s and B/s are over the calls' whole time.
+Table cpu_operator_table(const std::vector<OperatorRow>& operators, size_t rows) {
+  constexpr double kNanosecondsPerSecond = 1e9;
+  Table table;
+  table.columns = {text_column("name"),
+                   number_column("calls"),
+                   number_column("cpu_total_ms"),
+                   number_column("cpu_self_ms"),
+                   number_column("mean_ms"),
+                   number_column("FLOPs"),
+                   number_column("bytes"),
+                   number_column("FLOP a second"),
+                   number_column("bytes a second")};
+  for (size_t i = 0; i < std::min(rows, operators.size()); ++i) {
+    const OperatorRow& row = operators[i];
+    const auto rate = [&](const std::optional<double>& sum) {
+      return sum && row.cpu_total > 0
+                 ? std::optional(*sum / static_cast<double>(row.cpu_total) * kNanosecondsPerSecond)
+                 : std::nullopt;
+    };
+    table.rows.push_back({row.name, std::to_string(row.calls), exact_ms(row.cpu_total),
+                          exact_ms(row.cpu_self), rounded_ms(row.mean_cpu_ns()),
+                          scaled(row.flops, "FLOP"), scaled(row.bytes, "B"),
+                          scaled(rate(row.flops), "FLOP/s"), scaled(rate(row.bytes), "B/s")});
+  }
+  return table;
+}
+
 }  // namespace
 
 Table shape_table(const Reported& reported, size_t kernels, bool products) {
@@ -116,6 +144,11 @@ void add_top_kernels(const Reported& reported, Document& document) {
 std::string operator_coverage_words(const Reported& reported) {
   const Operators& operators = reported.profile.operators;
   const OperatorCoverage& coverage = reported.facts.operators;
+  if (reported.profile.device == DeviceKind::cpu) {
+    return fmt::format(
+        "From: {}. The innermost operators are the kernels of this CPU: {} of them, {} ms.",
+        operators.source, grouped(operators.kernels), ms(coverage.time));
+  }
   std::string text = fmt::format(
       "From: {}. Operators launched {} of {} kernels ({}); with copies and fills that is {} ms, {} "
       "of the GPU's time.",
@@ -141,6 +174,7 @@ Table operator_table(const Profile& profile, size_t rows) {
       number_column("cpu_self_ms"), number_column("cuda_total_ms"), number_column("cuda_self_ms"),
       number_column("mean_ms")};
   const auto& operators = profile.operators.rows;
+  if (profile.device == DeviceKind::cpu) return cpu_operator_table(operators, rows);
   for (size_t i = 0; i < std::min(rows, operators.size()); ++i) {
     const OperatorRow& row = operators[i];
     table.rows.push_back({row.name, std::to_string(row.calls), exact_ms(row.cpu_total),

@@ -48,7 +48,8 @@ void add_times(const Reported& reported, Figures& figures) {
     figures.add("request", ms(facts.request) + " ms", "prefill and decode, means");
   }
   if (facts.busy_share) {
-    figures.add("GPU busy", percent(facts.busy_share), "of the stages' wall time");
+    figures.add(fmt::format("{} busy", reported.words().device), percent(facts.busy_share),
+                "of the stages' wall time");
   }
 }
 
@@ -59,8 +60,9 @@ void add_uses(const Reported& reported, Figures& figures) {
     const auto& figure = use->memory_bound ? use->mbu_wall : use->mfu_wall;
     figures.add(fmt::format("{} of {}", use->memory_bound ? "MBU" : "MFU", reported.stages[i].name),
                 percent(figure),
-                use->memory_bound ? "of peak memory bandwidth, on wall time"
-                                  : "of peak FLOP/s, on wall time");
+                fmt::format("of {}peak {}, on wall time",
+                            reported.profile.device == DeviceKind::cpu ? "the CPU's measured " : "",
+                            use->memory_bound ? "memory bandwidth" : "FLOP/s"));
   }
 }
 

@@ -26,7 +26,14 @@ bool waits_for_host(const StageFacts& facts) {
   return facts.idle_share && 2 * host > *facts.idle_share;
 }
 
-std::string_view plain_part_name(size_t part) {
+std::string_view plain_part_name(const Reported& reported, size_t part) {
+  const DeviceKind device = reported.profile.device;
+  if (device == DeviceKind::cpu && is_idle(part)) {
+    const auto idle = static_cast<BudgetPart>(part);
+    if (idle == BudgetPart::idle_before_first) return "what comes before the first operator";
+    if (idle == BudgetPart::idle_after_last) return "what comes after the last operator";
+    return "what runs between operators";
+  }
   if (part < kClassParts) {
     switch (static_cast<KernelClass>(part)) {
       case KernelClass::gemm:

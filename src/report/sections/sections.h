@@ -14,6 +14,12 @@ struct Reported {
   explicit Reported(const Profile& of)
       : profile(of), facts(derive_facts(of)), stages(of.stages.stages) {}
 
+  [[nodiscard]] const DeviceWords& words() const { return device_words(profile.device); }
+  // A part of the budget as this device has it.
+  [[nodiscard]] std::string part_name(size_t part) const {
+    return std::string(budget_part_name(part, profile.device));
+  }
+
   const Profile& profile;
   Facts facts;
   const std::vector<Stage>& stages;
@@ -36,6 +42,11 @@ void add_recoverable(const Reported& reported, Document& document);
 void add_findings(const Reported& reported, Document& document);
 void add_operators(const Reported& reported, Document& document);
 void add_diagnostics(const Reported& reported, Document& document);
+// Of a run alone; nothing where there is nothing to tell.
+void add_overhead(const Reported& reported, Document& document);
+void add_failed_captures(const Profile& profile, Document& document);
+// The largest overhead, as a sentence; empty where none was measured.
+std::string overhead_words(const Profile& profile);
 
 // Why something is missing, as clauses.
 std::string why_no_stages(const Profile& profile);
@@ -79,7 +90,7 @@ bool bound_is_known(const StageUtilization* use);
 bool mostly_idle(const StageFacts& facts);
 bool waits_for_host(const StageFacts& facts);
 // A part of the budget for people who write no kernels: "matrix products".
-std::string_view plain_part_name(size_t part);
+std::string_view plain_part_name(const Reported& reported, size_t part);
 
 // Both end with one full stop. A sentence stands alone, a clause follows a colon or "because":
 // their first word, where it is no name, begins with a capital letter or not.

@@ -50,7 +50,8 @@ std::string selection_words(const Profile& profile) {
   }
   if (selection.stage) flags += (flags.empty() ? "--stage " : " --stage ") + *selection.stage;
   if (selection.device) {
-    words += fmt::format("{}GPU {}", words.empty() ? "" : " on ", *selection.device);
+    words += fmt::format("{}{} {}", words.empty() ? "" : " on ",
+                         device_words(profile.device).device, *selection.device);
     flags += fmt::format("{}--device {}", flags.empty() ? "" : " ", *selection.device);
   }
   if (words.empty()) return {};

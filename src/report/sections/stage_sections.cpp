@@ -43,7 +43,7 @@ Table work_table(const Reported& reported) {
   Table table;
   table.columns = {text_column("stage"),
                    number_column("wall (ms)"),
-                   number_column("GPU busy (ms)"),
+                   number_column(fmt::format("{} busy (ms)", reported.words().device)),
                    number_column("busy share of wall"),
                    number_column("kernel sum (ms)"),
                    number_column("kernels"),
@@ -133,9 +133,12 @@ void add_stage_timings(const Reported& reported, Document& document) {
       Paragraph{fmt::format("Wall time of one {}, warm-ups left out; percentiles by nearest rank.",
                             instance_name(reported.profile, "instance"))});
   document.add(std::move(timings));
-  document.add(Paragraph{"The same " + instance_name(reported.profile, "instance") +
-                         "s on the GPU, means: busy counts overlapping work once (kernels, copies, "
-                         "graph replays), the kernel sum counts it in full."});
+  document.add(Paragraph{fmt::format(
+      "The same {}s on the {}, means: busy counts overlapping work once ({}), the "
+      "kernel sum counts it in full.",
+      instance_name(reported.profile, "instance"), reported.words().device,
+      reported.profile.device == DeviceKind::cpu ? "recorded operators, which are a CPU's kernels"
+                                                 : "kernels, copies, graph replays")});
   document.add(work_table(reported));
   if (auto lines = note_lines(reported); !lines.empty()) document.add(BulletList{std::move(lines)});
   std::string found;
@@ -169,8 +172,9 @@ void add_token_times(const Reported& reported, Document& document) {
   }
   document.add(std::move(table));
   document.add(Paragraph{
-      "A step's wall time runs from the end of the previous step's last GPU work to the end of its "
-      "own."});
+      fmt::format("A step's wall time runs from the end of the previous step's last {} to the end "
+                  "of its own.",
+                  reported.profile.device == DeviceKind::cpu ? "operator" : "GPU work")});
   if (reported.facts.tokens_per_s_per_sequence) {
     std::string text = fmt::format("Decoding gives {} tokens a second for each sequence",
                                    rate(reported.facts.tokens_per_s_per_sequence));

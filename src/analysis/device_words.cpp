@@ -1,0 +1,70 @@
+#include "analysis/device_words.h"
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+namespace llmprof {
+namespace {
+
+constexpr DeviceWords kGpuWords = {"GPU", "is idle", "dense peak"};
+constexpr DeviceWords kCpuWords = {"CPU", "is outside of recorded operators", "measured peak"};
+
+// By queue: whether it is a CPU's.
+std::vector<bool> cpu_queues(const Trace& trace) {
+  std::vector<bool> cpu;
+  cpu.reserve(trace.queues.size());
+  for (const Queue& queue : trace.queues.values()) {
+    cpu.push_back(queue.device.valid() &&
+                  trace.devices[queue.device.index()].kind == DeviceKind::cpu);
+  }
+  return cpu;
+}
+
+}  // namespace
+
+DeviceKind device_kind(const Trace& trace) {
+  const std::vector<bool> cpu = cpu_queues(trace);
+  const auto& queues = trace.kernels.queue;
+  if (std::find(cpu.begin(), cpu.end(), true) == cpu.end() || queues.empty()) {
+    return DeviceKind::gpu;
+  }
+  const bool only_cpu =
+      std::all_of(queues.begin(), queues.end(), [&](QueueId queue) { return cpu[queue.index()]; });
+  return only_cpu ? DeviceKind::cpu : DeviceKind::gpu;
+}
+
+const DeviceWords& device_words(DeviceKind kind) {
+  return kind == DeviceKind::cpu ? kCpuWords : kGpuWords;
+}
+
+void leave_cpu_operators_aside(Trace& trace, Diagnostics& diagnostics) {
+  const std::vector<bool> cpu = cpu_queues(trace);
+  if (std::find(cpu.begin(), cpu.end(), true) == cpu.end()) return;
+  KernelTable& kernels = trace.kernels;
+  const auto on_cpu = [&](size_t i) { return cpu[kernels.queue[i].index()]; };
+  size_t operators = 0;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (on_cpu(i)) ++operators;
+  }
+  const bool gpu_work = operators < kernels.size() || trace.graph_replays.size() > 0 ||
+                        trace.memory_operations.size() > 0;
+  if (operators == 0 || !gpu_work) return;
+  std::vector<bool> keep(kernels.size());
+  for (size_t i = 0; i < keep.size(); ++i) keep[i] = !on_cpu(i);
+  const auto keep_column = [&](auto& column) {
+    if (column.empty()) return;
+    size_t kept = 0;
+    for (size_t i = 0; i < keep.size(); ++i) {
+      if (keep[i]) column[kept++] = column[i];
+    }
+    column.resize(kept);
+  };
+  std::apply([&](auto&... column) { (keep_column(column), ...); }, kernels.columns());
+  diagnostics.info("cpu_operators_left_aside",
+                   "CPU operators beside a GPU's kernels: they are told as operators and are in no "
+                   "total of kernels",
+                   operators);
+}
+
+}  // namespace llmprof

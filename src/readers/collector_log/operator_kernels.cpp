@@ -1,0 +1,98 @@
+#include "readers/collector_log/operator_kernels.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <vector>
+
+namespace llmprof::collector_log {
+namespace {
+
+// Rows by thread, then start, an outer operator before those inside it. A program records an
+// operator when it ends: of two with the same times the later row is the outer one.
+std::vector<size_t> outer_first(const OperatorTable& operators, size_t first) {
+  std::vector<size_t> order(operators.size() - first);
+  std::iota(order.begin(), order.end(), first);
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::tuple(operators.thread[a], operators.start[a], operators.end[b], b) <
+           std::tuple(operators.thread[b], operators.start[b], operators.end[a], a);
+  });
+  return order;
+}
+
+// In `order`: whether an operator holds none that takes time. What follows starts no earlier, so
+// one that ends no later is inside.
+std::vector<bool> innermost(const OperatorTable& operators, const std::vector<size_t>& order) {
+  std::vector<bool> inner(order.size(), true);
+  ThreadId thread;
+  Nanoseconds earliest_end = kOpenEnd;  // of those behind it on its thread
+  for (size_t i = order.size(); i-- > 0;) {
+    const size_t row = order[i];
+    if (operators.thread[row] != thread) earliest_end = kOpenEnd;
+    thread = operators.thread[row];
+    if (operators.end[row] == operators.start[row]) continue;
+    inner[i] = earliest_end > operators.end[row];
+    earliest_end = std::min(earliest_end, operators.end[row]);
+  }
+  return inner;
+}
+
+class Kernels {
+ public:
+  Kernels(TraceBuilder& builder, ProcessId process)
+      : builder_(builder),
+        process_(process),
+        device_(builder.device(0, DeviceKind::cpu)),
+        shape_(builder.shape({})),
+        api_(builder.string("operator")) {
+    // Rows of captures before this one do not have these columns.
+    KernelTable& kernels = builder_.trace().kernels;
+    kernels.flops.resize(kernels.size());
+    kernels.bytes.resize(kernels.size());
+  }
+
+  void add(size_t row) {
+    const OperatorTable& operators = builder_.trace().operators;
+    const ThreadId thread = operators.thread[row];
+    ++correlation_;
+    KernelTable& kernels = builder_.trace().kernels;
+    kernels.start.push_back(operators.start[row]);
+    kernels.end.push_back(operators.end[row]);
+    kernels.name.push_back(operators.name[row]);
+    kernels.shape.push_back(shape_);
+    kernels.queue.push_back(builder_.queue({process_, device_, 0, thread.value}));
+    kernels.correlation.push_back(correlation_);
+    kernels.flops.push_back(operators.flops[row]);
+    kernels.bytes.push_back(operators.bytes[row]);
+    LaunchTable& launches = builder_.trace().launches;
+    launches.start.push_back(operators.start[row]);
+    launches.end.push_back(operators.end[row]);
+    launches.thread.push_back(thread);
+    launches.api.push_back(api_);
+    launches.correlation.push_back(correlation_);
+  }
+
+ private:
+  TraceBuilder& builder_;
+  ProcessId process_;
+  DeviceId device_;
+  ShapeId shape_;
+  StringId api_;
+  uint32_t correlation_ = 0;
+};
+
+}  // namespace
+
+uint64_t add_operator_kernels(TraceBuilder& builder, ProcessId process, size_t first) {
+  const OperatorTable& operators = builder.trace().operators;
+  if (operators.size() == first) return 0;
+  const std::vector<size_t> order = outer_first(operators, first);
+  const std::vector<bool> inner = innermost(operators, order);
+  Kernels kernels(builder, process);
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (inner[i]) kernels.add(order[i]);
+  }
+  return static_cast<uint64_t>(std::count(inner.begin(), inner.end(), false));
+}
+
+}  // namespace llmprof::collector_log

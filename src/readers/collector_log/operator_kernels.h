@@ -1,0 +1,13 @@
+#pragma once
+
+#include "trace/builder.h"
+
+namespace llmprof::collector_log {
+
+// Makes the CPU operators from row `first` on, all of one process, kernels of the device cpu:0,
+// each launched by its own thread at its own start, so that analyses treat them as they treat a
+// GPU's. Of operators inside each other only the innermost are kernels: their time counts once.
+// Returns how many have others inside them.
+uint64_t add_operator_kernels(TraceBuilder& builder, ProcessId process, size_t first);
+
+}  // namespace llmprof::collector_log

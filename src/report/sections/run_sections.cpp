@@ -1,0 +1,66 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/numbers.h"
+#include "report/sections/sections.h"
+
+namespace llmprof {
+namespace {
+
+std::string times(double ratio) { return fmt::format("{:.3f}", ratio); }
+
+bool is_much(const OverheadRow& row) { return row.ratio() > 1 + kMuchOverhead; }
+
+Table overhead_table(const std::vector<OverheadRow>& rows) {
+  Table table;
+  table.columns = {text_column("pass"), text_column("stage"), number_column("control run (ms)"),
+                   number_column("profiled (ms)"), number_column("profiled over control")};
+  for (const OverheadRow& row : rows) {
+    table.rows.push_back({row.pass, row.stage, fmt::format("{:.3f}", row.control_ms),
+                          fmt::format("{:.3f}", row.profiled_ms), times(row.ratio())});
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string overhead_words(const Profile& profile) {
+  const auto& rows = profile.overhead;
+  const auto worst = std::max_element(
+      rows.begin(), rows.end(),
+      [](const OverheadRow& a, const OverheadRow& b) { return a.ratio() < b.ratio(); });
+  if (worst == rows.end()) return {};
+  std::string text =
+      fmt::format("Profiling cost most in {} under {}: {} times the control run's time",
+                  worst->stage, worst->pass, times(worst->ratio()));
+  if (!is_much(*worst)) return text + ".";
+  return text + fmt::format(
+                    ", more than {:g} % on top: that pass says little of the program's own speed; "
+                    "run.mode=light captures less.",
+                    kMuchOverhead * 100);
+}
+
+void add_overhead(const Reported& reported, Document& document) {
+  const auto& rows = reported.profile.overhead;
+  if (rows.empty()) return;
+  document.add(Heading{2, "What profiling cost"});
+  document.add(overhead_table(rows));
+  std::string note = overhead_words(reported.profile) +
+                     " Times are the workload's own, in each pass and in the control run, which "
+                     "nothing profiled.";
+  if (std::any_of(rows.begin(), rows.end(), [](const OverheadRow& row) { return row.whole_run; })) {
+    note += " Of a whole run, start-up and end count, too: the workload timed no stage in it.";
+  }
+  document.add(Paragraph{std::move(note)});
+}
+
+void add_failed_captures(const Profile& profile, Document& document) {
+  for (const CaptureFailure& failure : profile.captures_failed) {
+    document.add(
+        Callout{Callout::Kind::warning, fmt::format("{} was asked for and is missing: {}",
+                                                    failure.backend, clause(failure.message))});
+  }
+}
+
+}  // namespace llmprof

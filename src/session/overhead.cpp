@@ -1,0 +1,92 @@
+#include "session/overhead.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/byte_stream.h"
+#include "config/config_tree.h"
+#include "readers/stage1_metrics/stage1_metrics.h"
+
+namespace llmprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kControl = "stage1";
+constexpr std::array<std::string_view, 4> kPasses = {"collector", "nsys", "ncu", "torch"};
+constexpr size_t kLargestStatus = 1UL << 20U;
+constexpr double kMillisecondsPerSecond = 1e3;
+
+std::optional<WorkloadMetrics> metrics_in(const fs::path& folder) {
+  const fs::path file = folder / "metrics.json";
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return std::nullopt;
+  TraceBuilder scratch;
+  if (!kStage1MetricsReader.read(file, scratch)) return std::nullopt;
+  return scratch.trace().workload;
+}
+
+// A command that ran the workload, as against one that exported or converted.
+bool runs_workload(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kNames = {"control", "record", "profile", "torch"};
+  return std::any_of(kNames.begin(), kNames.end(),
+                     [&](std::string_view known) { return name.starts_with(known); });
+}
+
+// How long the last command that ran the workload took.
+std::optional<double> duration_in(const fs::path& folder) {
+  const fs::path file = folder / "status.json";
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return std::nullopt;
+  auto stream = open_byte_stream(file);
+  if (!stream) return std::nullopt;
+  const auto text = read_all(**stream, kLargestStatus);
+  if (!text) return std::nullopt;
+  const auto document = parse_json(*text, file.string());
+  if (!document) return std::nullopt;
+  const ConfigNode* rows =
+      document->root.is_list() ? &document->root : document->root.find("commands");
+  if (rows == nullptr || !rows->is_list()) return std::nullopt;
+  std::optional<double> seconds;
+  for (const ConfigNode& row : rows->children) {
+    const ConfigNode* name = row.find("name");
+    const ConfigNode* time = row.find("seconds");
+    if (name == nullptr || time == nullptr || !runs_workload(name->text)) continue;
+    if (const auto value = time->number(); value && *value > 0) seconds = value;
+  }
+  return seconds;
+}
+
+void add_stages(std::string_view pass, const WorkloadMetrics& control,
+                const WorkloadMetrics& profiled, std::vector<OverheadRow>& rows) {
+  for (const WorkloadMetrics::StageTiming& own : control.stages) {
+    for (const WorkloadMetrics::StageTiming& other : profiled.stages) {
+      if (own.name != other.name || own.mean_ms <= 0) continue;
+      rows.push_back({std::string(pass), own.name, own.mean_ms, other.mean_ms});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<OverheadRow> measure_overhead(const fs::path& run) {
+  std::vector<OverheadRow> rows;
+  const auto control = metrics_in(run / kControl);
+  const auto control_time = duration_in(run / kControl);
+  for (const std::string_view pass : kPasses) {
+    const size_t before = rows.size();
+    const auto profiled = metrics_in(run / pass);
+    if (control && profiled) add_stages(pass, *control, *profiled, rows);
+    if (rows.size() > before) continue;
+    const auto time = duration_in(run / pass);
+    if (!time || !control_time) continue;
+    rows.push_back({std::string(pass), "whole run", *control_time * kMillisecondsPerSecond,
+                    *time * kMillisecondsPerSecond, true});
+  }
+  return rows;
+}
+
+}  // namespace llmprof
