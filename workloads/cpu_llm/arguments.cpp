@@ -15,16 +15,20 @@ constexpr int kWrongUsage = 2;
 // Far beyond what a CPU computes in a day; keeps products of three within 64 bits.
 constexpr size_t kLargest = 1UL << 20U;
 
+// Of an option that is given twice the last counts: a command line can be overridden by adding to
+// it.
 void add_count(CLI::App& app, const char* flag, size_t& value, size_t least, const char* meaning) {
   app.add_option(flag, value, meaning)
       ->check(CLI::Range(least, kLargest))
       ->capture_default_str()
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
       ->type_name("N");
 }
 
 void describe(CLI::App& app, Arguments& arguments) {
   ModelShape& shape = arguments.shape;
   app.add_option("--name", arguments.name, "The model's name in metrics.json")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
       ->capture_default_str();
   add_count(app, "--hidden", shape.hidden, 2, "Width of the residual stream");
   add_count(app, "--intermediate", shape.intermediate, 1, "Width of the feed-forward part");
@@ -41,6 +45,7 @@ void describe(CLI::App& app, Arguments& arguments) {
   add_count(app, "--threads", arguments.threads, 0,
             "Threads to compute with; 0: as many as there are CPUs to use");
   app.add_option("--seed", arguments.seed, "Of weights and prompts")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
       ->capture_default_str()
       ->type_name("N");
   app.add_flag("!--no-peaks", arguments.measure_peaks, "Leave out measuring the machine's peaks");

@@ -88,19 +88,13 @@ std::string arm_name(uint32_t implementer, uint32_t part) {
   return fmt::format("arm64 CPU (implementer {:#x}, part {:#x})", implementer, part);
 }
 
-// "32768K"
-std::optional<size_t> cache_size(std::string_view text) {
+// "32768K"; 0 where it is no size.
+size_t cache_size(std::string_view text) {
   constexpr unsigned kKilo = 10;
-  const auto number = leading_number(text);
-  if (!number) return std::nullopt;
-  switch (trimmed(text).back()) {
-    case 'K':
-      return *number << kKilo;
-    case 'M':
-      return *number << 2 * kKilo;
-    default:
-      return *number;
-  }
+  const size_t number = leading_number(text).value_or(0);
+  const std::string_view size = trimmed(text);
+  if (size.ends_with('K')) return number << kKilo;
+  return size.ends_with('M') ? number << 2 * kKilo : number;
 }
 
 // The caches of one level: their sizes, by the CPUs that share them.
@@ -111,10 +105,10 @@ struct CacheLevel {
 
 void add_cache(const fs::path& cache, CacheLevel& highest) {
   const auto level = leading_number(content_of(cache / "level"));
-  const auto size = cache_size(content_of(cache / "size"));
-  if (!level || !size || *level < highest.level) return;
+  const size_t size = cache_size(content_of(cache / "size"));
+  if (!level || size == 0 || *level < highest.level) return;
   if (*level > highest.level) highest = {*level, {}};
-  highest.sizes[content_of(cache / "shared_cpu_list")] = *size;
+  highest.sizes[content_of(cache / "shared_cpu_list")] = size;
 }
 
 std::optional<size_t> affinity_cpus() {

@@ -1,6 +1,7 @@
 #include "cpu_llm/weights.h"
 
 #include <cmath>
+#include <numbers>
 
 #include "cpu_llm/random_numbers.h"
 
@@ -32,7 +33,7 @@ class WeightSource {
 
   // Rows of variance 1.
   Matrix table(size_t rows, size_t columns) {
-    return {rows, columns, around(0, std::sqrt(3.0F), rows * columns)};
+    return {rows, columns, around(0, std::numbers::sqrt3_v<float>, rows * columns)};
   }
 
   FloatBuffer norm(size_t size) { return around(1, kNormSpread, size); }

@@ -1,0 +1,98 @@
+#include "cpu_llm/arguments.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace cpu_llm {
+namespace {
+
+std::variant<Arguments, Ending> read(std::vector<const char*> values) {
+  values.insert(values.begin(), "cpu_llm");
+  return read_arguments(static_cast<int>(values.size()), values.data());
+}
+
+void expect_refused(const std::vector<const char*>& values, const std::string& words) {
+  const auto result = read(values);
+  const auto* ending = std::get_if<Ending>(&result);
+  ASSERT_NE(ending, nullptr) << words;
+  EXPECT_EQ(ending->exit_code, 2);
+  EXPECT_NE(ending->text.find(words), std::string::npos) << ending->text;
+  EXPECT_NE(ending->text.find("cpu_llm --help"), std::string::npos) << ending->text;
+}
+
+TEST(CpuLlmArguments, HaveDefaults) {
+  const auto result = read({});
+  const auto& arguments = std::get<Arguments>(result);
+  EXPECT_EQ(arguments.name, "cpu_llm");
+  EXPECT_EQ(arguments.shape.hidden, 768U);
+  EXPECT_EQ(arguments.shape.intermediate, 2048U);
+  EXPECT_EQ(arguments.shape.layers, 8U);
+  EXPECT_EQ(arguments.shape.heads, 12U);
+  EXPECT_EQ(arguments.shape.kv_heads, 4U);
+  EXPECT_EQ(arguments.shape.vocabulary, 8192U);
+  EXPECT_EQ(arguments.prompt_tokens, 64U);
+  EXPECT_EQ(arguments.new_tokens, 16U);
+  EXPECT_EQ(arguments.batch, 1U);
+  EXPECT_EQ(arguments.requests, 3U);
+  EXPECT_EQ(arguments.warm_up, 1U);
+  EXPECT_EQ(arguments.seed, 1U);
+  EXPECT_EQ(arguments.threads, 0U);
+  EXPECT_TRUE(arguments.measure_peaks);
+}
+
+TEST(CpuLlmArguments, AreAllTaken) {
+  const auto result = read(
+      {"--hidden",   "64", "--intermediate", "100",   "--layers",        "3", "--heads",      "8",
+       "--kv-heads", "2",  "--vocabulary",   "99",    "--prompt-tokens", "5", "--new-tokens", "6",
+       "--batch",    "7",  "--requests",     "8",     "--warm-up",       "0", "--seed",       "9",
+       "--threads",  "4",  "--name",         "small", "--no-peaks"});
+  const auto& arguments = std::get<Arguments>(result);
+  EXPECT_EQ(arguments.name, "small");
+  EXPECT_EQ(arguments.shape.hidden, 64U);
+  EXPECT_EQ(arguments.shape.intermediate, 100U);
+  EXPECT_EQ(arguments.shape.layers, 3U);
+  EXPECT_EQ(arguments.shape.heads, 8U);
+  EXPECT_EQ(arguments.shape.kv_heads, 2U);
+  EXPECT_EQ(arguments.shape.vocabulary, 99U);
+  EXPECT_EQ(arguments.prompt_tokens, 5U);
+  EXPECT_EQ(arguments.new_tokens, 6U);
+  EXPECT_EQ(arguments.batch, 7U);
+  EXPECT_EQ(arguments.requests, 8U);
+  EXPECT_EQ(arguments.warm_up, 0U);
+  EXPECT_EQ(arguments.seed, 9U);
+  EXPECT_EQ(arguments.threads, 4U);
+  EXPECT_FALSE(arguments.measure_peaks);
+}
+
+TEST(CpuLlmArguments, TheLastOfSeveralCounts) {
+  const auto result = read({"--layers", "3", "--seed", "1", "--layers", "4", "--seed", "2"});
+  const auto& arguments = std::get<Arguments>(result);
+  EXPECT_EQ(arguments.shape.layers, 4U);
+  EXPECT_EQ(arguments.seed, 2U);
+}
+
+TEST(CpuLlmArguments, HelpNamesEveryOption) {
+  const auto result = read({"--help"});
+  const auto& ending = std::get<Ending>(result);
+  EXPECT_EQ(ending.exit_code, 0);
+  for (const char* option : {"--hidden", "--kv-heads", "--no-peaks", "--threads", "--warm-up"}) {
+    EXPECT_NE(ending.text.find(option), std::string::npos) << option;
+  }
+}
+
+TEST(CpuLlmArguments, ThatCannotBeAreRefused) {
+  expect_refused({"--hiden", "8"}, "--hiden");
+  expect_refused({"--layers", "many"}, "--layers");
+  expect_refused({"--layers", "0"}, "--layers");
+  expect_refused({"--layers", "-1"}, "--layers");
+  expect_refused({"--layers"}, "--layers");
+  expect_refused({"prompt"}, "prompt");
+  expect_refused({"--hidden", "100"}, "--hidden 100 is no multiple of --heads 12");
+  expect_refused({"--hidden", "36"}, "even");
+  expect_refused({"--kv-heads", "5"}, "--heads 12 is no multiple of --kv-heads 5");
+  expect_refused({"--layers", "1000000"}, "fewer --layers");
+}
+
+}  // namespace
+}  // namespace cpu_llm

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cpu_llm::testing {
+
+// What the code under test told the profiler; the tests take the collector's place.
+struct RecordedOperator {
+  std::string name;
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  uint64_t flops = 0;
+  uint64_t bytes = 0;
+  std::vector<std::string> within;  // open ranges, the outermost first
+};
+
+struct RecordedStep {
+  uint32_t kind = 0;
+  uint32_t batch = 0;
+  uint64_t tokens = 0;
+  std::string within;  // the innermost open range
+};
+
+struct RecordedAnnotations {
+  std::vector<std::string> open;
+  std::vector<std::string> ranges;  // in the order of their starts
+  std::vector<RecordedStep> steps;
+  std::vector<RecordedOperator> operators;
+};
+
+// Forgets what was recorded before.
+RecordedAnnotations& record_annotations();
+
+}  // namespace cpu_llm::testing

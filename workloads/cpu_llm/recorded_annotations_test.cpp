@@ -1,0 +1,45 @@
+#include "cpu_llm/recorded_annotations.h"
+
+#include <llmprof/annotate.h>
+
+namespace cpu_llm::testing {
+namespace {
+
+RecordedAnnotations recorded;
+
+void push(const char* name) {
+  recorded.open.emplace_back(name);
+  recorded.ranges.emplace_back(name);
+}
+void pop() { recorded.open.pop_back(); }
+void step(uint32_t kind, uint32_t batch, uint64_t tokens) {
+  recorded.steps.push_back(
+      {kind, batch, tokens, recorded.open.empty() ? "" : recorded.open.back()});
+}
+void cpu_operator(const char* name, int64_t start_ns, int64_t end_ns, uint64_t flops,
+                  uint64_t bytes) {
+  recorded.operators.push_back({name, start_ns, end_ns, flops, bytes, recorded.open});
+}
+
+const llmprof_annotation_table kTable = {sizeof(llmprof_annotation_table),
+                                         push,
+                                         pop,
+                                         llmprof_ignore_start_,
+                                         llmprof_ignore_end_,
+                                         llmprof_ignore_name_,
+                                         step,
+                                         cpu_operator};
+
+}  // namespace
+
+RecordedAnnotations& record_annotations() {
+  recorded = {};
+  return recorded;
+}
+
+}  // namespace cpu_llm::testing
+
+// annotate.h asks the process for this name before anything else.
+extern "C" const llmprof_annotation_table* llmprof_annotation_functions() {
+  return &cpu_llm::testing::kTable;
+}
