@@ -36,7 +36,7 @@ void remove_file(const path& file) {
 // What one attempt left.
 struct Attempt {
   CommandRecord record;
-  NcuMessages messages;
+  NcuRunMessages messages;
 };
 
 class NcuCapture {
@@ -91,7 +91,7 @@ class NcuCapture {
                                    run.name));
     if (is_there(report_of(run))) add_file(report_of(run));
     add_file(raw_of(run));
-    append_table(all_, *table);
+    all_.add(*table);
     return true;
   }
 
@@ -136,7 +136,7 @@ class NcuCapture {
         return attempt;
       }
       gave_up_ = concerns_all_stages(attempt->record, attempt->messages);
-      return fail_with(ncu_failure(attempt->record, attempt->messages, run));
+      return fail_with(failed_ncu_run(attempt->record, attempt->messages, run));
     }
   }
 
@@ -166,7 +166,7 @@ class NcuCapture {
     return attempt;
   }
 
-  bool drop_unknown_sections(const NcuMessages& messages) {
+  bool drop_unknown_sections(const NcuRunMessages& messages) {
     bool dropped = false;
     for (const std::string& section : messages.unknown_sections) {
       if (std::erase(options_.sections, section) == 0) continue;
@@ -201,7 +201,7 @@ class NcuCapture {
     if (!record) return fail_with(record.error());
     result_.commands.push_back(*record);
     auto table = read_raw_table(aside);
-    const NcuMessages messages = read_ncu_messages(aside);
+    const NcuRunMessages messages = read_ncu_messages(aside);
     remove_file(aside);
     if (table && record->result.succeeded()) return table;
     const std::string said =
@@ -225,10 +225,10 @@ class NcuCapture {
     auto table = read_raw_table(aside);
     // Where it ignores --log-file, the table is among the program's output.
     if (!table) table = read_raw_table(record->log);
-    NcuMessages messages = read_ncu_messages(aside);
+    NcuRunMessages messages = read_ncu_messages(aside);
     if (messages.first_error.empty()) messages = read_ncu_messages(record->log);
     remove_file(aside);
-    if (!table) return fail_with(ncu_failure(*record, messages, run));
+    if (!table) return fail_with(failed_ncu_run(*record, messages, run));
     if (!is_there(report_of(run))) {
       result_.notes.warn("ncu_live_csv",
                          fmt::format("{}: ncu kept no report, so the program was profiled once "
@@ -244,7 +244,7 @@ class NcuCapture {
       return fail_run(written.error());
     }
     add_file(raw_of(run));
-    append_table(all_, table);
+    all_.add(table);
     note_unseen_kernels(run, table);
     if (auto noted = finished_.add(run.name, identity(planned)); !noted) fail_run(noted.error());
   }
@@ -289,13 +289,13 @@ class NcuCapture {
   }
 
   void write_union() {
-    if (all_.launches.empty()) {
+    if (all_.empty()) {
       if (is_stopped() && !result_.failure) {
         fail_run({ErrorKind::tool, "ncu: the capture was interrupted before a stage was measured"});
       }
       return;
     }
-    if (auto written = write_file_atomically(folder_ / "raw.csv", to_csv(all_)); !written) {
+    if (auto written = write_file_atomically(folder_ / "raw.csv", all_.to_csv()); !written) {
       return fail_run(written.error());
     }
     add_file("raw.csv");
@@ -307,7 +307,7 @@ class NcuCapture {
   NcuFeatures features_;
   path folder_;
   FinishedRuns finished_;
-  RawTable all_;
+  RawUnion all_;
   bool gave_up_ = false;
   CaptureResult result_;
 };

@@ -49,7 +49,7 @@ std::string nothing_matched(const NcuRun& run) {
       describe_filter(run));
 }
 
-std::string explanation(const CommandRecord& record, const NcuMessages& messages,
+std::string explanation(const CommandRecord& record, const NcuRunMessages& messages,
                         const NcuRun& run) {
   if (messages.no_permission) {
     return "ncu was not allowed to read the GPU's performance counters (ERR_NVGPUCTRPERM): " +
@@ -103,11 +103,12 @@ std::string describe_filter(const NcuRun& run) {
   return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-Error ncu_failure(const CommandRecord& record, const NcuMessages& messages, const NcuRun& run) {
+Error failed_ncu_run(const CommandRecord& record, const NcuRunMessages& messages,
+                     const NcuRun& run) {
   return Error{ErrorKind::tool, explanation(record, messages, run)}.within("ncu, " + run.name);
 }
 
-bool concerns_all_stages(const CommandRecord& record, const NcuMessages& messages) {
+bool concerns_all_stages(const CommandRecord& record, const NcuRunMessages& messages) {
   return messages.no_permission || messages.driver_in_use || messages.no_driver ||
          record.result.end == ProcessEnd::stopped || record.result.end == ProcessEnd::not_started ||
          record.result.end == ProcessEnd::over_limit;

@@ -7,10 +7,11 @@
 namespace llmprof {
 
 // Why a run under ncu left nothing to read, and what to do about it.
-Error ncu_failure(const CommandRecord& record, const NcuMessages& messages, const NcuRun& run);
+Error failed_ncu_run(const CommandRecord& record, const NcuRunMessages& messages,
+                     const NcuRun& run);
 
 // Another stage would fail in the same way.
-bool concerns_all_stages(const CommandRecord& record, const NcuMessages& messages);
+bool concerns_all_stages(const CommandRecord& record, const NcuRunMessages& messages);
 
 // "--nvtx-include LLM@decode_all/, 8 kernels by name, --launch-count 3": for messages.
 std::string describe_filter(const NcuRun& run);

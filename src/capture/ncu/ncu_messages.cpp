@@ -22,7 +22,7 @@ std::string_view between(std::string_view text, std::string_view before, std::st
 // Cuts text into lines as it comes; of an endless line only the beginning counts.
 class Lines {
  public:
-  explicit Lines(NcuMessages& messages) : messages_(messages) {}
+  explicit Lines(NcuRunMessages& messages) : messages_(messages) {}
   void add(std::string_view text) {
     while (!text.empty()) {
       const size_t end = text.find('\n');
@@ -39,13 +39,13 @@ class Lines {
   }
 
  private:
-  NcuMessages& messages_;
+  NcuRunMessages& messages_;
   std::string line_;
 };
 
 }  // namespace
 
-void NcuMessages::note_line(std::string_view line) {
+void NcuRunMessages::note_line(std::string_view line) {
   line = trim(line);
   if (line.starts_with("==PROF== Profiling ")) ++launches;
   const bool is_error = line.starts_with("==ERROR==");
@@ -80,8 +80,8 @@ void NcuMessages::note_line(std::string_view line) {
   }
 }
 
-NcuMessages read_ncu_messages(const std::filesystem::path& log) {
-  NcuMessages messages;
+NcuRunMessages read_ncu_messages(const std::filesystem::path& log) {
+  NcuRunMessages messages;
   Lines lines(messages);
   std::ifstream stream(log, std::ios::binary);
   std::string chunk(kChunk, '\0');
@@ -93,8 +93,8 @@ NcuMessages read_ncu_messages(const std::filesystem::path& log) {
   return messages;
 }
 
-NcuMessages read_ncu_messages(std::string_view text) {
-  NcuMessages messages;
+NcuRunMessages ncu_messages_in(std::string_view text) {
+  NcuRunMessages messages;
   Lines lines(messages);
   lines.add(text);
   lines.finish();

@@ -10,7 +10,7 @@
 namespace llmprof {
 
 // What ncu said among the output of the program it ran.
-struct NcuMessages {
+struct NcuRunMessages {
   bool no_permission = false;     // ERR_NVGPUCTRPERM
   bool driver_in_use = false;     // another tool holds the counters
   bool no_driver = false;         // there is no CUDA driver to connect to
@@ -24,8 +24,8 @@ struct NcuMessages {
 };
 
 // Reads logs of any size, line by line; a file that is not there says nothing.
-NcuMessages read_ncu_messages(const std::filesystem::path& log);
-NcuMessages read_ncu_messages(std::string_view text);
+NcuRunMessages read_ncu_messages(const std::filesystem::path& log);
+NcuRunMessages ncu_messages_in(std::string_view text);
 
 // How to be allowed to read the GPU's performance counters.
 std::string counter_permission_remedy();

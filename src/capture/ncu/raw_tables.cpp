@@ -43,24 +43,46 @@ std::vector<std::string> copied(const std::vector<std::string_view>& fields) {
   return {fields.begin(), fields.end()};
 }
 
-// Where each column of `more` goes among those of `all`, new ones at the end.
-std::vector<size_t> places(RawTable& all, const RawTable& more) {
-  using Key = std::pair<std::string, std::string>;
-  std::multimap<Key, size_t> known;
-  for (size_t i = 0; i < all.columns.size(); ++i) known.insert({{all.columns[i], all.units[i]}, i});
-  std::vector<size_t> place;
+using Places = std::multimap<std::string_view, size_t>;  // of columns, by name
+
+Places places_of(const RawTable& table) {
+  Places places;
+  for (size_t i = 0; i < table.columns.size(); ++i) places.insert({table.columns[i], i});
+  return places;
+}
+
+bool has_other_units(const RawTable& table, const RawTable& more) {
+  const Places known = places_of(table);
   for (size_t i = 0; i < more.columns.size(); ++i) {
-    const auto found = known.find({more.columns[i], more.units[i]});
-    if (found != known.end()) {
-      place.push_back(found->second);
-      known.erase(found);
+    const auto found = known.find(more.columns[i]);
+    if (found == known.end() || more.units[i].empty()) continue;
+    const std::string& unit = table.units[found->second];
+    if (!unit.empty() && unit != more.units[i]) return true;
+  }
+  return false;
+}
+
+// Where each column of `more` goes among those of `all`, new ones at the end.
+std::vector<size_t> make_room(RawTable& all, const RawTable& more) {
+  Places known = places_of(all);
+  std::vector<size_t> places;
+  std::vector<size_t> fresh;
+  for (size_t i = 0; i < more.columns.size(); ++i) {
+    const auto found = known.find(more.columns[i]);
+    if (found == known.end()) {
+      places.push_back(all.columns.size() + fresh.size());
+      fresh.push_back(i);
       continue;
     }
-    place.push_back(all.columns.size());
-    all.columns.push_back(more.columns[i]);
-    all.units.push_back(more.units[i]);
+    places.push_back(found->second);
+    if (all.units[found->second].empty()) all.units[found->second] = more.units[i];
+    known.erase(found);
   }
-  return place;
+  for (const size_t column : fresh) {
+    all.columns.push_back(more.columns[column]);
+    all.units.push_back(more.units[column]);
+  }
+  return places;
 }
 
 void append_row(std::string& csv, const std::vector<std::string>& fields, size_t count) {
@@ -87,7 +109,7 @@ std::vector<std::string> RawTable::kernel_names() const {
   return names;
 }
 
-Result<RawTable> read_raw_table(std::string_view output) {
+Result<RawTable> parse_raw_table(std::string_view output) {
   const std::string text = table_text(output);
   CsvRows rows(text);
   RawTable table;
@@ -112,19 +134,28 @@ Result<RawTable> read_raw_table(const std::filesystem::path& file) {
   if (!stream) return fail_with(stream.error());
   const auto text = read_all(**stream, kMostBytes);
   if (!text) return fail_with(text.error().within(file.string()));
-  auto table = read_raw_table(std::string_view(*text));
+  auto table = parse_raw_table(*text);
   if (!table) return fail_with(table.error().within(file.string()));
   return table;
 }
 
-void append_table(RawTable& all, const RawTable& more) {
-  const std::vector<size_t> place = places(all, more);
-  for (const auto& launch : more.launches) {
-    std::vector<std::string> row(all.columns.size());
-    for (size_t i = 0; i < launch.size(); ++i) row[place[i]] = launch[i];
-    row.front() = fmt::format("{}", all.launches.size());
-    all.launches.push_back(std::move(row));
+void RawUnion::add(const RawTable& table) {
+  const auto fits = [&](const RawTable& known) { return !has_other_units(known, table); };
+  auto into = std::find_if(tables_.begin(), tables_.end(), fits);
+  if (into == tables_.end()) into = tables_.insert(tables_.end(), RawTable{});
+  const std::vector<size_t> places = make_room(*into, table);
+  for (const auto& launch : table.launches) {
+    std::vector<std::string> row(into->columns.size());
+    for (size_t i = 0; i < launch.size(); ++i) row[places[i]] = launch[i];
+    row.front() = fmt::format("{}", launches_++);
+    into->launches.push_back(std::move(row));
   }
+}
+
+std::string RawUnion::to_csv() const {
+  std::string csv;
+  for (const RawTable& table : tables_) csv += llmprof::to_csv(table);
+  return csv;
 }
 
 std::string to_csv(const RawTable& table) {

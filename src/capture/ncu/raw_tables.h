@@ -20,12 +20,22 @@ struct RawTable {
 
 // Finds the tables among the other lines that ncu prints; an error where there is none with a
 // whole row.
-Result<RawTable> read_raw_table(std::string_view output);
+Result<RawTable> parse_raw_table(std::string_view output);
 Result<RawTable> read_raw_table(const std::filesystem::path& file);
 
-// All columns of both, a launch's cells empty where its own table had none. A column that comes
-// with another unit is another column. Launches are numbered through.
-void append_table(RawTable& all, const RawTable& more);
+// Several raw pages as one: all columns of all, a launch's cells empty where its own page had none,
+// launches numbered through. Where pages give a column in different units, a second table with a
+// header of its own follows, as ncu's own output may have several.
+class RawUnion {
+ public:
+  void add(const RawTable& table);
+  [[nodiscard]] bool empty() const { return tables_.empty(); }
+  [[nodiscard]] std::string to_csv() const;
+
+ private:
+  std::vector<RawTable> tables_;
+  size_t launches_ = 0;
+};
 
 std::string to_csv(const RawTable& table);
 

@@ -1,0 +1,302 @@
+#include "capture/ncu/ncu_capture.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+#include "base/text.h"
+#include "capture/ncu/kernel_filter.h"
+#include "testing/read_capture.h"
+#include "testing/shared_captures.h"
+#include "testing/temporary_folder.h"
+
+namespace llmprof {
+namespace {
+
+using namespace std::chrono_literals;
+using std::filesystem::path;
+using testing::file_bytes;
+using testing::TemporaryFolder;
+
+// A fake ncu in a folder of its own, and a bundle.
+class NcuCaptureTest : public ::testing::Test {
+ protected:
+  NcuCaptureTest() {
+    std::filesystem::create_symlink(
+        testing::test_data("../fakes/ncu_profile/ncu").lexically_normal(), ncu_.path);
+    behave("well");
+    request_.bundle = folder_.path() / "bundle";
+    request_.workload.argv = {"/bin/sh", "-c", "echo the program ran"};
+    request_.limits.grace = 100ms;
+    request_.kernels = {{"void gemm<(int)8>(T1 *, \"quoted\")", "decode", "LLM@decode_all/", 80, 8},
+                        {"norm(float *)", "decode", "LLM@decode_all/", 40, 4}};
+  }
+
+  void behave(std::string_view how) const { folder_.write("behaviour", how); }
+  CaptureResult capture() const { return capture_with_ncu(ncu_, request_); }
+  [[nodiscard]] std::string calls() const {
+    return std::filesystem::exists(folder_.path() / "calls") ? file_bytes(folder_.path() / "calls")
+                                                             : "";
+  }
+  // Calls that ran the workload.
+  [[nodiscard]] size_t profiled() const {
+    const std::string text = calls();
+    size_t count = 0;
+    for (size_t at = 0; (at = text.find("--target-processes", at)) != std::string::npos; ++at) {
+      ++count;
+    }
+    return count;
+  }
+  [[nodiscard]] bool made(const char* file) const {
+    return std::filesystem::exists(request_.bundle / "ncu" / file);
+  }
+  [[nodiscard]] size_t launches_in(const char* file) const {
+    const auto trace = testing::read_capture(request_.bundle / "ncu" / file);
+    EXPECT_TRUE(trace) << trace.error().message;
+    return trace ? trace->profiled_launches.size() : 0;
+  }
+  void add_prefill() {
+    request_.kernels.push_back({"norm(float *)", "prefill", "LLM@prefill/", 4, 0});
+  }
+  void expect_nothing_half_written() const {
+    for (const auto& entry : std::filesystem::directory_iterator(request_.bundle / "ncu")) {
+      const std::string name = entry.path().filename().string();
+      EXPECT_FALSE(contains(name, ".part") || name.ends_with(".tmp")) << name;
+    }
+  }
+  // A failure of its own kind, with these words, that leaves nothing half written.
+  void expect_failure(std::string_view words) const {
+    const CaptureResult result = capture();
+    ASSERT_TRUE(result.failure);
+    EXPECT_EQ(result.failure->kind, ErrorKind::tool);
+    EXPECT_TRUE(contains(result.failure->message, words)) << result.failure->message;
+    EXPECT_FALSE(made("raw.csv"));
+    EXPECT_TRUE(made("sections.txt"));
+    expect_nothing_half_written();
+  }
+
+  TemporaryFolder folder_;
+  InstalledTool ncu_{folder_.path() / "ncu", "2025.3.1.0"};
+  NcuRequest request_;
+};
+
+TEST_F(NcuCaptureTest, LeavesReportsTablesAndTheirUnion) {
+  add_prefill();
+  const CaptureResult result = capture();
+  EXPECT_FALSE(result.failure) << result.failure->message;
+  const std::vector<path> files = {"ncu/sections.txt",    "ncu/decode.ncu-rep",
+                                   "ncu/decode_raw.csv",  "ncu/prefill.ncu-rep",
+                                   "ncu/prefill_raw.csv", "ncu/raw.csv"};
+  EXPECT_EQ(result.files, files);
+  for (const path& file : files) EXPECT_TRUE(std::filesystem::exists(request_.bundle / file));
+  for (const char* file : {"cmd.txt", "status.json", "decode.log"}) EXPECT_TRUE(made(file)) << file;
+  EXPECT_EQ(launches_in("decode_raw.csv"), 2U);
+  EXPECT_EQ(launches_in("raw.csv"), 4U);
+  EXPECT_TRUE(contains(file_bytes(request_.bundle / "ncu/decode.log"), "the program ran"));
+  EXPECT_TRUE(contains(calls(), "--nvtx-include LLM@decode_all/"));
+  EXPECT_TRUE(contains(calls(), "--nvtx-include LLM@prefill/"));
+  EXPECT_TRUE(contains(calls(), "--rename-kernels off"));
+  EXPECT_FALSE(result.notes.has("ncu_kernel_not_seen"));
+  expect_nothing_half_written();
+}
+
+TEST_F(NcuCaptureTest, WithoutATimelineStillYieldsATable) {
+  request_.kernels.clear();
+  const CaptureResult result = capture();
+  EXPECT_FALSE(result.failure);
+  EXPECT_TRUE(made("all.ncu-rep"));
+  EXPECT_EQ(launches_in("raw.csv"), 2U);
+}
+
+TEST_F(NcuCaptureTest, SaysWhichChosenKernelsWereNotSeen) {
+  request_.kernels.push_back({"absent(int)", "decode", "LLM@decode_all/", 4, 0});
+  EXPECT_TRUE(capture().notes.has("ncu_kernel_not_seen"));
+}
+
+TEST_F(NcuCaptureTest, CountsWhereTheRangeNeverOpened) {
+  behave("nothing_when_gated");
+  const CaptureResult result = capture();
+  EXPECT_FALSE(result.failure);
+  EXPECT_TRUE(result.notes.has("ncu_not_gated"));
+  EXPECT_TRUE(contains(calls(), "--launch-skip 12 --launch-count "));
+  EXPECT_EQ(profiled(), 2U);
+  EXPECT_EQ(launches_in("raw.csv"), 2U);
+}
+
+TEST_F(NcuCaptureTest, LeavesOutSectionsThatItDoesNotKnow) {
+  behave("no_section");
+  request_.options.sections = {"NoSuch", "Occupancy"};
+  add_prefill();
+  const CaptureResult result = capture();
+  EXPECT_FALSE(result.failure);
+  EXPECT_TRUE(result.notes.has("ncu_no_such_section"));
+  EXPECT_EQ(profiled(), 3U);  // decode twice, prefill without it at once
+  EXPECT_TRUE(contains(calls(), "--section Occupancy"));
+}
+
+TEST_F(NcuCaptureTest, PrintsTheTableWhereThereIsNoReport) {
+  for (const char* how : {"no_report", "import_fails"}) {
+    behave(how);
+    std::filesystem::remove_all(request_.bundle);
+    const CaptureResult result = capture();
+    EXPECT_FALSE(result.failure) << how << ": " << result.failure->message;
+    EXPECT_TRUE(result.notes.has("ncu_live_csv")) << how;
+    EXPECT_EQ(launches_in("decode_raw.csv"), 2U);
+    EXPECT_EQ(made("decode.ncu-rep"), std::string_view(how) == "import_fails");
+    expect_nothing_half_written();
+  }
+}
+
+TEST_F(NcuCaptureTest, ResumesWhatTheSameCommandCaptured) {
+  behave("prefill_fails");
+  add_prefill();
+  const CaptureResult first = capture();
+  ASSERT_TRUE(first.failure);
+  EXPECT_TRUE(contains(first.failure->message, "ncu, prefill: ncu failed (exit code 9)"))
+      << first.failure->message;
+  EXPECT_EQ(launches_in("raw.csv"), 2U);
+  EXPECT_EQ(profiled(), 2U);
+  behave("well");
+  const CaptureResult second = capture();
+  EXPECT_FALSE(second.failure);
+  EXPECT_TRUE(second.notes.has("ncu_resumed"));
+  EXPECT_EQ(profiled(), 3U);
+  EXPECT_EQ(launches_in("raw.csv"), 4U);
+  EXPECT_NE(std::find(second.files.begin(), second.files.end(), "ncu/decode_raw.csv"),
+            second.files.end());
+  request_.options.set = "full";
+  EXPECT_FALSE(capture().notes.has("ncu_resumed"));
+  EXPECT_EQ(profiled(), 5U);
+}
+
+TEST_F(NcuCaptureTest, PermissionEndsAllAtOnce) {
+  behave("permission");
+  add_prefill();
+  expect_failure("NVreg_RestrictProfilingToAdminUsers=0");
+  EXPECT_EQ(profiled(), 1U);
+}
+
+TEST_F(NcuCaptureTest, SaysHowToFreeTheCounters) {
+  behave("in_use");
+  expect_failure("dcgmi profile --pause");
+}
+
+TEST_F(NcuCaptureTest, SaysThatThereIsNoDriver) {
+  behave("no_driver");
+  expect_failure("found no CUDA driver");
+  EXPECT_EQ(profiled(), 1U);
+}
+
+TEST_F(NcuCaptureTest, NamesTheFilterThatMatchedNothing) {
+  behave("nothing");
+  expect_failure("profiled no kernel (filter: 2 kernels by name, --launch-skip 12");
+  EXPECT_EQ(profiled(), 2U);
+}
+
+TEST_F(NcuCaptureTest, TellsTheWorkloadsFailureFromItsOwn) {
+  behave("workload_fails");
+  request_.workload.argv = {"/bin/sh", "-c", "exit 3"};
+  expect_failure("the workload itself failed under ncu with exit code 3");
+}
+
+TEST_F(NcuCaptureTest, KeepsWhatAFailingWorkloadLeft) {
+  request_.workload.argv = {"/bin/sh", "-c", "exit 3"};
+  const CaptureResult result = capture();
+  EXPECT_FALSE(result.failure);
+  EXPECT_TRUE(result.notes.has("ncu_workload_failed"));
+  EXPECT_EQ(launches_in("raw.csv"), 2U);
+}
+
+TEST_F(NcuCaptureTest, EveryOtherFailureHasItsMessage) {
+  const std::vector<std::pair<const char*, const char*>> failures = {
+      {"crash", "ncu crashed: killed by signal 11"},
+      {"silent", "ncu ended without a report; it said nothing"},
+      {"wrong_option", "the argument for option '--clock-control' is invalid"},
+      {"babble", "ncu failed: exit code 3; it said \"Hello from something else\""},
+      {"garbage", "ncu ended without a report"},
+  };
+  for (const auto& [how, words] : failures) {
+    std::filesystem::remove_all(request_.bundle);
+    behave(how);
+    SCOPED_TRACE(how);
+    expect_failure(words);
+  }
+}
+
+TEST_F(NcuCaptureTest, EndsOneThatHangs) {
+  behave("hang");
+  request_.limits.timeout = 300ms;
+  expect_failure("ncu did not finish");
+}
+
+TEST_F(NcuCaptureTest, EndsWhenToldTo) {
+  behave("hang");
+  std::atomic<bool> stop = false;
+  request_.limits.stop = &stop;
+  request_.limits.timeout = 20s;
+  add_prefill();
+  CaptureResult result;
+  std::thread capturing([&] { result = capture(); });
+  while (profiled() == 0) std::this_thread::sleep_for(5ms);
+  stop = true;
+  capturing.join();
+  ASSERT_TRUE(result.failure);
+  EXPECT_TRUE(contains(result.failure->message, "interrupted")) << result.failure->message;
+  EXPECT_EQ(profiled(), 1U);
+}
+
+TEST_F(NcuCaptureTest, SurvivesHugeOutput) {
+  behave("huge");
+  const CaptureResult result = capture();
+  EXPECT_FALSE(result.failure);
+  EXPECT_EQ(launches_in("raw.csv"), 2U);
+}
+
+TEST_F(NcuCaptureTest, HoldsToTheSizeLimit) {
+  behave("huge");
+  request_.workload.argv = {"/bin/sh", "-c", "head -c 9000000 /dev/zero; exec sleep 60"};
+  request_.limits.max_bytes = 1'000'000;
+  expect_failure("beyond the size limit");
+}
+
+TEST_F(NcuCaptureTest, SaysThatNcuIsGone) {
+  ncu_.path = folder_.path() / "nothing_here";
+  add_prefill();
+  const CaptureResult result = capture();
+  ASSERT_TRUE(result.failure);
+  EXPECT_EQ(result.failure->kind, ErrorKind::tool);
+  EXPECT_TRUE(contains(result.failure->message, "could not be started: No such file"))
+      << result.failure->message;
+}
+
+TEST_F(NcuCaptureTest, SaysThatTheFolderCannotBeWritten) {
+  request_.bundle = folder_.write("a_file", "");
+  const CaptureResult result = capture();
+  ASSERT_TRUE(result.failure);
+  EXPECT_TRUE(contains(result.failure->message, "cannot write")) << result.failure->message;
+  EXPECT_EQ(profiled(), 0U);
+}
+
+TEST_F(NcuCaptureTest, PlanTellsCommandsFilesAndTime) {
+  add_prefill();
+  request_.workload_time = 10s;
+  const CapturePlan plan = plan_ncu(ncu_, request_);
+  EXPECT_EQ(plan.backend, "ncu");
+  const auto first = std::find_if(plan.commands.begin(), plan.commands.end(),
+                                  [](const auto& command) { return command.name == "decode"; });
+  ASSERT_NE(first, plan.commands.end());
+  EXPECT_EQ(first->argv.back(), "echo the program ran");
+  EXPECT_EQ(plan.files.back(), "ncu/sections.txt");
+  // Two runs of 10 s; 2 x 3 and 3 launches, 17 passes of 37 ms each.
+  ASSERT_TRUE(plan.estimate);
+  EXPECT_NEAR(static_cast<double>(plan.estimate->count()), 20 + 9 * 17 * 0.037, 1);
+  EXPECT_TRUE(contains(plan.notes.front(), "about 6 launches, each replayed in about 17 passes"))
+      << plan.notes.front();
+  EXPECT_EQ(profiled(), 0U);
+}
+
+}  // namespace
+}  // namespace llmprof
