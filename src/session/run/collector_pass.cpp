@@ -15,9 +15,8 @@ WorkloadPass collector_pass(const RunRequest& request, const Artifacts& bundle) 
   pass.folder = bundle.path(kFolder);
   pass.environment = pass_environment(request, bundle.path("collector/metrics.json"),
                                       Recording::annotations, bundle.path(kFolder));
-  if (request.options.max_trace_bytes) {
-    pass.environment.emplace_back("LLMPROF_LOG_MAX_MB",
-                                  std::to_string(*request.options.max_trace_bytes >> 20U));
+  if (const auto limit = request.options.collector.max_log_mb) {
+    pass.environment.emplace_back("LLMPROF_LOG_MAX_MB", std::to_string(*limit));
   }
   return pass;
 }

@@ -46,8 +46,9 @@ class Pipeline {
     return true;
   }
 
+  // Of a program that uses CUDA the log holds the ranges alone, and nsys's pass records those too.
   void collect() {
-    if (stopped()) return;
+    if (stopped() || (options_.pipeline.nsys && options_.workload.uses_cuda)) return;
     progress_("collector: the workload with our own log");
     keep("collector", run_collector(request_, bundle_));
   }
@@ -126,10 +127,14 @@ class Pipeline {
 
 }  // namespace
 
-Result<RunOutcome> run(const RunRequest& request, const Progress& progress) {
-  const RunOptions& options = request.options;
+Result<RunOutcome> run(const RunRequest& asked, const Progress& progress) {
+  RunRequest request = asked;
+  RunOptions& options = request.options;
   auto bundle = create_stage2_root(options.stage2_folder, options.run_folder, request.force);
   if (!bundle) return fail_with(bundle.error());
+  if (options.change_folder) {
+    options.workload.working_folder = std::filesystem::absolute(bundle->root());
+  }
   if (const auto written = write_provenance(request, *bundle); !written) {
     return fail_with(written.error());
   }

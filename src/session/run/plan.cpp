@@ -37,7 +37,9 @@ std::vector<CapturePlan> plan_run(const RunRequest& request) {
     plans.push_back(std::move(plan));
   };
   add(plan_control(request, bundle), static_cast<double>(std::max<uint64_t>(1, options.repeats)));
-  if (options.pipeline.collector) add(plan_collector(request, bundle), 1.0);
+  if (options.pipeline.collector && !(options.pipeline.nsys && options.workload.uses_cuda)) {
+    add(plan_collector(request, bundle), 1.0);
+  }
   if (options.pipeline.nsys) {
     const auto nsys = ensure_nsys(tool_search_here());
     add(nsys ? plan_nsys(*nsys, nsys_request(request, bundle)) : plan_without("nsys", nsys.error()),

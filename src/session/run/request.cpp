@@ -1,18 +1,8 @@
 #include "session/run/request.h"
 
-#include <cstdlib>
+#include "session/run_options.h"
 
 namespace llmprof {
-namespace {
-
-constexpr std::string_view kPrimaryConfig = "runner/stage2";
-
-std::optional<std::string> variable(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-}
-
-}  // namespace
 
 Result<RunRequest> make_run_request(const RunArguments& arguments, std::string_view version,
                                     const std::atomic<bool>* stop) {
@@ -20,12 +10,7 @@ Result<RunRequest> make_run_request(const RunArguments& arguments, std::string_v
   if (!conf) return fail_with(conf.error());
   RunRequest request;
   request.program = find_program_files();
-  ComposeContext context;
-  context.working_folder = std::filesystem::current_path().string();
-  context.home = request.program.home.string();
-  context.bin = request.program.bin.string();
-  context.environment = variable;
-  auto config = compose(*conf, kPrimaryConfig, arguments.overrides, context);
+  auto config = compose_run(*conf, arguments.overrides, arguments.program, compose_context_here());
   if (!config) return fail_with(config.error());
   auto options = read_run_options(*config, arguments.program);
   if (!options) return fail_with(options.error());
