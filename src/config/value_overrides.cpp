@@ -34,6 +34,12 @@ std::optional<std::string> unknown_member(const ConfigNode& node, const ConfigNo
 Result<void> set(ConfigNode& root, const Override& change, const KeyPath& path) {
   ConfigNode* node = find_path(root, path);
   if (node == nullptr) return no_such_key(root, change, change.key);
+  if (!node->keys.empty() && change.value.is_scalar()) {
+    return change.wrong(
+        fmt::format("'{0}' is a map: set one of its keys, such as {0}.{1}=... "
+                    "(++{0}=... puts a value in its place)",
+                    change.key, node->keys.front()));
+  }
   if (const auto unknown = unknown_member(*node, change.value)) {
     return no_such_key(root, change, change.key + "." + *unknown);
   }

@@ -26,6 +26,11 @@ struct TorchOptions {
   uint64_t requests = 1;  // profiled ones
 };
 
+// conf/profiling/collector/*.yaml
+struct CollectorOptions {
+  std::optional<uint64_t> max_log_mb;  // LLMPROF_LOG_MAX_MB; none: the library's own limit
+};
+
 struct PipelineToggles {
   bool collector = true;
   bool nsys = false;
@@ -36,12 +41,14 @@ struct PipelineToggles {
 // What is told of the model, beside what is run: goes into inputs.yaml and the reports.
 struct ModelChoice {
   std::string target;  // preset ("llm/llama_1b"), config.json or folder; empty: none told
+  // What ran, overrides included, as the text of a Hugging Face config.json; empty: not a preset.
+  std::string config_json;
   std::string name;
   std::string variant;
   std::optional<uint64_t> params;
   std::string dtype;
   std::string weights;  // "random" or "real"
-  std::string path;     // of real weights
+  std::string path;     // of real weights, or of a configuration on this machine
 };
 
 // What the workload is asked to do, for the record and the analysis.
@@ -65,16 +72,26 @@ struct RunOptions {
   std::string device = "cuda:0";
   std::filesystem::path stage2_folder;  // artifacts.stage2_dir
   std::filesystem::path run_folder;     // hydra.run.dir; empty: a fresh one in stage2_folder
+  bool change_folder = false;           // hydra.job.chdir: the workload runs in the run's folder
   PipelineToggles pipeline;
   NsysOptions nsys;
   NcuOptions ncu;
   TorchOptions torch;
+  CollectorOptions collector;
   ModelChoice model;
   WorkloadFacts facts;
   WorkloadCommand workload;
 };
 
-// `program` is what stood behind `--`; it replaces the configured workload.
+// conf/runner/stage2.yaml with the command line's overrides. A model may be named by its path as
+// well (model=/models/mine, +model.target=...); a `program`, what stood behind `--`, brings the
+// workload of that name and no model, unless they are chosen.
+Result<ComposedConfig> compose_run(const ConfFiles& conf, const std::vector<std::string>& overrides,
+                                   const std::vector<std::string>& program,
+                                   const ComposeContext& context);
+
+// Every value is checked; errors are of kind usage, name the file and line or the override, and the
+// nearest valid value or key. `program` takes the place of the workload's command.
 Result<RunOptions> read_run_options(const ComposedConfig& config,
                                     const std::vector<std::string>& program);
 
