@@ -13,18 +13,19 @@ namespace {
 // matrix product is far below the machine's for so few rows.
 constexpr size_t kMostGemvRows = 4;
 
-// Large enough to be read at full speed, small enough to be shared out evenly.
-constexpr size_t kGemvBytes = 64UL << 10U;
+// Large pieces are read fastest; several for each worker, so that a slow one holds up nobody.
+constexpr size_t kPiecesPerWorker = 4;
 
 // Tiles do not depend on the number of workers, so that sums do not either.
 constexpr size_t kTileRows = 256;
-constexpr size_t kTileColumns = 256;
+constexpr size_t kTileColumns = 128;
 
 bool is_gemv(size_t rows) { return rows <= kMostGemvRows; }
 
 void gemv(const float* inputs, size_t rows, const Matrix& weights, float* outputs,
           Workers& workers) {
-  const size_t piece = std::max<size_t>(1, kGemvBytes / (weights.columns * sizeof(float)));
+  const size_t pieces = kPiecesPerWorker * workers.count();
+  const size_t piece = (weights.rows + pieces - 1) / pieces;
   workers.share_range(weights.rows, piece, [&](size_t begin, size_t end, size_t) {
     for (size_t output = begin; output < end; ++output) {
       for (size_t row = 0; row < rows; ++row) {
