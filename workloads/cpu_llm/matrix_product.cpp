@@ -3,6 +3,7 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <array>
 
 #include "cpu_llm/vector_math.h"
 
@@ -13,27 +14,30 @@ namespace {
 // matrix product is far below the machine's for so few rows.
 constexpr size_t kMostGemvRows = 4;
 
-// Large enough to be read at full speed, small enough to be shared out evenly.
-constexpr size_t kGemvBytes = 64UL << 10U;
+// Large pieces are read fastest; several for each worker, so that a slow one holds up nobody.
+constexpr size_t kPiecesPerWorker = 4;
 
 // Tiles do not depend on the number of workers, so that sums do not either.
 constexpr size_t kTileRows = 256;
-constexpr size_t kTileColumns = 256;
+constexpr size_t kTileColumns = 128;
 
 bool is_gemv(size_t rows) { return rows <= kMostGemvRows; }
 
-void gemv(const float* inputs, size_t rows, const Matrix& weights, float* outputs,
-          Workers& workers) {
-  const size_t piece = std::max<size_t>(1, kGemvBytes / (weights.columns * sizeof(float)));
+// For so many rows of inputs, known to the compiler.
+template <size_t Rows>
+void gemv(const float* inputs, const Matrix& weights, float* outputs, Workers& workers) {
+  const size_t pieces = kPiecesPerWorker * workers.count();
+  const size_t piece = (weights.rows + pieces - 1) / pieces;
   workers.share_range(weights.rows, piece, [&](size_t begin, size_t end, size_t) {
     for (size_t output = begin; output < end; ++output) {
-      for (size_t row = 0; row < rows; ++row) {
-        outputs[row * weights.rows + output] =
-            dot(weights.row(output), inputs + row * weights.columns, weights.columns);
-      }
+      const auto results = dots<Rows>(weights.row(output), inputs, weights.columns);
+      for (size_t row = 0; row < Rows; ++row) outputs[row * weights.rows + output] = results[row];
     }
   });
 }
+
+using Gemv = void (*)(const float* inputs, const Matrix& weights, float* outputs, Workers& workers);
+constexpr std::array<Gemv, kMostGemvRows> kGemvOfRows = {gemv<1>, gemv<2>, gemv<3>, gemv<4>};
 
 void multiply_tile(const float* inputs, size_t rows, const Matrix& weights, size_t begin,
                    size_t end, float* outputs) {
@@ -62,7 +66,7 @@ void leave_threads_to_workers() { openblas_set_num_threads(1); }
 void multiply(const float* inputs, size_t rows, const Matrix& weights, float* outputs,
               Workers& workers) {
   if (is_gemv(rows)) {
-    gemv(inputs, rows, weights, outputs, workers);
+    kGemvOfRows.at(rows - 1)(inputs, weights, outputs, workers);
   } else {
     gemm(inputs, rows, weights, outputs, workers);
   }

@@ -36,7 +36,7 @@ void expect_product(size_t rows, size_t inputs, size_t outputs) {
 
 TEST(MatrixProduct, OfFewRowsAndMany) {
   leave_threads_to_workers();
-  for (const size_t rows : {1U, 2U, 4U, 5U, 64U}) expect_product(rows, 100, 37);
+  for (const size_t rows : {1U, 2U, 3U, 4U, 5U, 64U}) expect_product(rows, 100, 37);
 }
 
 // Beyond one tile both ways, and not a whole number of them.

@@ -23,7 +23,8 @@ constexpr size_t kAssumedCache = 64UL << 20U;
 constexpr size_t kCachesRead = 4;
 constexpr size_t kLeastRead = 128UL << 20U;
 constexpr size_t kMostRead = 4UL << 30U;
-constexpr size_t kPieceFloats = 64UL << 10U;
+// As the products that are to be compared with it read their weights: in large pieces.
+constexpr size_t kPiecesPerWorker = 4;
 constexpr std::chrono::milliseconds kGemmTime(450);
 constexpr std::chrono::milliseconds kReadTime(700);
 constexpr std::chrono::milliseconds kCopyTime(200);
@@ -97,10 +98,11 @@ GemmPeak gemm_peak(Workers& workers) {
 }
 
 Best time_read(const FloatBuffer& memory, Workers& workers) {
-  std::vector<float> sums(memory.size() / kPieceFloats + 1);
+  const size_t piece = memory.size() / (kPiecesPerWorker * workers.count());
+  std::vector<float> sums(memory.size() / piece + 1);
   return best_of(kReadTime, [&] {
-    workers.share_range(memory.size(), kPieceFloats, [&](size_t begin, size_t end, size_t) {
-      sums[begin / kPieceFloats] = sum(memory.data() + begin, end - begin);
+    workers.share_range(memory.size(), piece, [&](size_t begin, size_t end, size_t) {
+      sums[begin / piece] = sum(memory.data() + begin, end - begin);
     });
   });
 }
@@ -108,8 +110,9 @@ Best time_read(const FloatBuffer& memory, Workers& workers) {
 // The second half becomes the first.
 Best time_copy(FloatBuffer& memory, Workers& workers) {
   const size_t half = memory.size() / 2;
+  const size_t piece = half / (kPiecesPerWorker * workers.count());
   return best_of(kCopyTime, [&] {
-    workers.share_range(half, kPieceFloats, [&](size_t begin, size_t end, size_t) {
+    workers.share_range(half, piece, [&](size_t begin, size_t end, size_t) {
       std::memcpy(memory.data() + begin, memory.data() + half + begin,
                   (end - begin) * sizeof(float));
     });
