@@ -59,7 +59,7 @@ struct WorkloadFacts {
   std::optional<uint64_t> batch;
   std::optional<uint64_t> requests;
   std::optional<uint64_t> seed;
-  std::optional<double> expected_seconds;  // of one unprofiled run, for the plan alone
+  std::optional<uint64_t> expected_seconds;  // of one unprofiled run, for the plan alone
   std::optional<std::filesystem::path> inputs_manifest;
 };
 

@@ -120,6 +120,7 @@ WorkloadOptions read_workload_options(Settings settings, const std::vector<std::
   facts.batch = settings.optional_whole("batch", 1, kMostTokens);
   facts.requests = settings.optional_whole("requests", 1, kMostTokens);
   facts.seed = settings.optional_whole("seed");
+  facts.expected_seconds = settings.optional_whole("expected_s");
   // Those that only a workload's own command uses.
   settings.optional_whole("warm_up", 0, kMostTokens);
   settings.optional_whole("threads", 1);

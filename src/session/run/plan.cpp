@@ -18,7 +18,7 @@ CapturePlan plan_without(std::string_view backend, const Error& missing) {
 void estimate_pass(CapturePlan& plan, const RunRequest& request, double runs) {
   if (plan.estimate || !request.options.facts.expected_seconds) return;
   plan.estimate = std::chrono::seconds(
-      static_cast<int64_t>(*request.options.facts.expected_seconds * runs + 1.0));
+      static_cast<int64_t>(static_cast<double>(*request.options.facts.expected_seconds) * runs));
 }
 
 }  // namespace
@@ -49,8 +49,7 @@ std::vector<CapturePlan> plan_run(const RunRequest& request) {
     const auto ncu = ensure_ncu(tool_search_here());
     NcuRequest wanted = ncu_request(request, bundle);
     if (options.facts.expected_seconds) {
-      wanted.workload_time = std::chrono::duration_cast<std::chrono::milliseconds>(
-          std::chrono::duration<double>(*options.facts.expected_seconds));
+      wanted.workload_time = std::chrono::seconds(*options.facts.expected_seconds);
     }
     plans.push_back(ncu ? plan_ncu(*ncu, wanted) : plan_without("ncu", ncu.error()));
   }
