@@ -144,10 +144,7 @@ constexpr std::array<std::string_view, 28> kRecordedVariables = {
 
 }  // namespace
 
-bool is_recorded_variable(std::string_view name) {
-  return std::find(kRecordedVariables.begin(), kRecordedVariables.end(), name) !=
-         kRecordedVariables.end();
-}
+std::span<const std::string_view> recorded_variables() { return kRecordedVariables; }
 
 std::string cpu_name(std::string_view cpuinfo) {
   if (std::string name = value_of(cpuinfo, "model name", ':'); !name.empty()) return name;

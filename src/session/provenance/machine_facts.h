@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,8 +38,8 @@ struct MachineFacts {
 
 MachineFacts machine_facts();
 
-// Whether the record may hold a variable of this name.
-bool is_recorded_variable(std::string_view name);
+// The names of the variables that a record may hold.
+std::span<const std::string_view> recorded_variables();
 
 // "Neoverse-N1", from the text of /proc/cpuinfo; empty where it does not tell.
 std::string cpu_name(std::string_view cpuinfo);

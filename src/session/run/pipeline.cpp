@@ -4,6 +4,7 @@
 #include "capture/nsys/nsys_capture.h"
 #include "readers/nsys_sqlite/scrub.h"
 #include "session/kernel_selection.h"
+#include "session/provenance/machine_facts.h"
 #include "session/provenance/provenance.h"
 #include "session/run/passes.h"
 #include "session/run/run.h"
@@ -63,7 +64,7 @@ class Pipeline {
     std::error_code ignored;
     if (!fs::exists(exported, ignored)) return;
     // nsys stores the whole environment of what it ran.
-    if (const auto scrubbed = scrub_environment(exported); !scrubbed) {
+    if (const auto scrubbed = scrub_environment(exported, recorded_variables()); !scrubbed) {
       fs::remove(exported, ignored);
       fail_backend("nsys", scrubbed.error());
     }
