@@ -37,7 +37,7 @@ build() {
     cmake --fresh -S . -B "$tree" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLLMPROF_STATIC=ON \
       -DLLMPROF_TESTS=OFF -DCMAKE_TOOLCHAIN_FILE="$root/cmake/static_toolchain.cmake" \
       -DLLMPROF_ARCH="$arch" -DLLMPROF_SYSROOT="$root/build/sysroot-$arch" &&
-      cmake --build "$tree" --target llmprof --parallel "${JOBS:-$(nproc)}"
+      cmake --build "$tree" --target llmprof llmprof_collector --parallel "${JOBS:-$(nproc)}"
   } >"$log" 2>&1 || {
     tail -n 60 "$log" >&2
     fail "the build for $arch failed; the whole log is $log"
@@ -79,7 +79,12 @@ bundle() {
   mkdir -p "$folder/bin"
   "$arch-linux-gnu-strip" -o "$folder/bin/llmprof" "build/dist-$arch/bin/llmprof"
   check_program "$arch" "$folder/bin/llmprof"
+  mkdir -p "$folder/lib" "$folder/include"
+  "$arch-linux-gnu-strip" -o "$folder/lib/libllmprof_collector.so" \
+    "build/dist-$arch/lib/libllmprof_collector.so"
   cp -R conf "$folder/conf"
+  cp -R include/llmprof "$folder/include/llmprof"
+  find python workloads -name '*.py' -exec cp --parents -t "$folder" {} +
   cp packaging/README.md "$folder/README.md"
   scripts/dist_licences.sh "$arch" "$folder/LICENSES"
   pack "$name"
