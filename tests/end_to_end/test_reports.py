@@ -27,6 +27,8 @@ CAPTURES = {
     "nsys stats": (DECODER / "nsys_cuda_gpu_kern_sum.csv",),
     "ncu": (DECODER / "ncu_raw.csv.gz",),
     "PyTorch": (DECODER / "kineto.json.gz",),
+    "CPU log": (DATA / "cpu-llm" / "collector" / "1.llmtrace", DATA / "cpu-llm" / "stage1" / "metrics.json"),
+    "CPU log alone": (DATA / "cpu-llm" / "collector" / "1.llmtrace",),
     "joined": (DECODER / "nsys.sqlite", DECODER / "ncu_raw.csv.gz"),
 }
 

@@ -187,6 +187,30 @@ rules:
   EXPECT_EQ(rules->describe("ncclDevKernel_SendRecv").library, "NCCL");
 }
 
+// What programs call the operators that they record of themselves.
+TEST(KernelRules, PlainOperatorNames) {
+  const std::map<std::string, KernelClass> expected = {
+      {"q_proj", KernelClass::gemm},
+      {"down_proj", KernelClass::gemm},
+      {"lm_head", KernelClass::gemm},
+      {"mlp", KernelClass::gemm},
+      {"cpu::gemm_qkv", KernelClass::gemm},
+      {"cpu::gemv_o_proj", KernelClass::gemv},
+      {"final_norm", KernelClass::norm},
+      {"cpu::rms_norm", KernelClass::norm},
+      {"token_embedding", KernelClass::gather},
+      {"rope", KernelClass::rope},
+      {"residual", KernelClass::elementwise},
+      {"cpu::silu_mul", KernelClass::elementwise},
+      {"attention", KernelClass::attention},
+      {"sample", KernelClass::sampling},
+      {"tokenize", KernelClass::other},
+      {"cpu::kv_cache_append", KernelClass::copy_cast}};
+  for (const auto& [name, kernel_class] : expected) {
+    EXPECT_EQ(to_string(shipped().describe(name).kernel_class), to_string(kernel_class)) << name;
+  }
+}
+
 TEST(KernelRules, LibraryByPrefixWhereTheRuleLeavesItOut) {
   const auto rules =
       rules_of("rules:\n- {contains: [gemm], class: gemm}\nlibraries: {Ours: [our_]}");

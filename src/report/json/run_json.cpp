@@ -13,7 +13,7 @@ Json overhead_json(const Profile& profile) {
                     {"ratio", row.ratio()},
                     {"whole_run", row.whole_run}});
   }
-  return {{"passes", std::move(rows)}, {"much_above", kMuchOverhead}};
+  return {{"passes", std::move(rows)}, {"warn_above_share", kMuchOverhead}};
 }
 
 Json captures_failed_json(const Profile& profile) {

@@ -111,6 +111,10 @@ void add_idle_gaps(const Reported& reported, Document& document) {
                                : "The GPU was never idle inside a stage."});
     return;
   }
+  if (reported.profile.device == DeviceKind::cpu) {
+    document.add(
+        Paragraph{"Times between recorded operators: what the CPU did there, nobody recorded."});
+  }
   Table table;
   table.columns = {text_column("stage"),
                    text_column("where"),

@@ -12,16 +12,23 @@ std::string or_missing(const std::string& text) {
   return text.empty() ? std::string(kMissing) : text;
 }
 
-Table capture_table(const Trace& trace) {
+Table capture_table(const Profile& profile) {
+  const Trace& trace = *profile.trace;
+  const bool gpu = profile.device == DeviceKind::gpu;
   Table table;
-  table.columns = {code_column("file"), text_column("format"), text_column("tool"),
-                   text_column("driver"), text_column("CUDA")};
+  table.columns = {code_column("file"), text_column("format"), text_column("tool")};
+  if (gpu) {
+    table.columns.push_back(text_column("driver"));
+    table.columns.push_back(text_column("CUDA"));
+  }
   for (const Capture& capture : trace.captures) {
     std::string tool = capture.tool;
     if (!capture.tool_version.empty()) tool += " " + capture.tool_version;
     table.rows.push_back({std::filesystem::path(capture.path).filename().string(), capture.format,
-                          or_missing(tool), or_missing(std::string(driver_version(capture))),
-                          or_missing(capture.cuda_version)});
+                          or_missing(tool)});
+    if (!gpu) continue;
+    table.rows.back().push_back(or_missing(std::string(driver_version(capture))));
+    table.rows.back().push_back(or_missing(capture.cuda_version));
   }
   return table;
 }
@@ -101,7 +108,7 @@ Table workload_table(const Utilization& use) {
 void add_captures(const Reported& reported, Document& document) {
   const Profile& profile = reported.profile;
   document.add(Heading{2, "What was captured"});
-  document.add(capture_table(*profile.trace));
+  document.add(capture_table(profile));
   if (!profile.trace->devices.empty()) document.add(device_table(profile));
   Table workload = workload_table(profile.utilization);
   if (!workload.rows.empty()) document.add(std::move(workload));

@@ -104,10 +104,13 @@ std::string peaks_sentence(const Reported& reported) {
     return "Peaks are dense and of one GPU; FLOPs and bytes are what the model needs on one GPU, "
            "whatever the kernels did.";
   }
-  std::string text = use.gpu && !use.gpu->measured_how.empty()
-                         ? fmt::format("Peaks are the CPU's measured ones ({}; {}). ",
-                                       use.gpu->name, use.gpu->measured_how)
-                         : std::string("Peaks are the CPU's measured ones. ");
+  std::string text;
+  if (use.gpu) {
+    text = use.gpu->measured_how.empty()
+               ? "Peaks are the CPU's measured ones. "
+               : fmt::format("Peaks are the CPU's measured ones ({}; {}). ", use.gpu->name,
+                             use.gpu->measured_how);
+  }
   text += use.model ? "FLOPs and bytes are what the model needs, whatever the operators did."
                     : "FLOPs and bytes are those that the program recorded with its operators.";
   return text;
