@@ -39,6 +39,9 @@ CaptureResult run_collector(const RunRequest& request, const Artifacts& bundle);
 // The workload's own torch.profiler pass, torch/trace.json.gz.
 CaptureResult run_torch(const RunRequest& request, const Artifacts& bundle);
 
+// Our own log of what nsys watches: it records into a folder that exists.
+inline constexpr std::string_view kNsysAnnotations = "nsys/annotations";
+
 // What nsys and ncu are asked for.
 NsysRequest nsys_request(const RunRequest& request, const Artifacts& bundle);
 NcuRequest ncu_request(const RunRequest& request, const Artifacts& bundle);

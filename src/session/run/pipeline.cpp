@@ -58,6 +58,9 @@ class Pipeline {
     if (stopped()) return;
     const auto nsys = ensure_nsys(tool_search_here());
     if (!nsys) return fail_backend("nsys", nsys.error());
+    if (const auto made = bundle_.make_folder(kNsysAnnotations); !made) {
+      return fail_backend("nsys", made.error());
+    }
     progress_(fmt::format("nsys {}: the timeline", nsys->version));
     keep("nsys", capture_with_nsys(*nsys, nsys_request(request_, bundle_)));
     const fs::path exported = bundle_.path("nsys/run.sqlite");

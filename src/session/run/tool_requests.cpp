@@ -8,9 +8,8 @@ NsysRequest nsys_request(const RunRequest& request, const Artifacts& bundle) {
   wanted.workload = request.options.workload;
   wanted.bundle = bundle.root();
   wanted.limits = pass_limits(request);
-  // Our own log of the same process, beside nsys's view of the same ranges.
   wanted.environment = pass_environment(request, bundle.path("nsys/metrics.json"),
-                                        Recording::annotations, bundle.path("nsys/annotations"));
+                                        Recording::annotations, bundle.path(kNsysAnnotations));
   return wanted;
 }
 
