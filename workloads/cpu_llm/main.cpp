@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <optional>
 
 #include <cstdio>
 #include <cstdlib>
@@ -6,6 +7,7 @@
 #include <new>
 
 #include "base/files.h"
+#include "cpu_llm/annotations.h"
 #include "cpu_llm/arguments.h"
 #include "cpu_llm/cpu_device.h"
 #include "cpu_llm/matrix_product.h"
@@ -25,9 +27,11 @@ void run_requests(const Arguments& arguments, const Weights& weights, Workers& w
   for (size_t request = 0; request < arguments.warm_up + arguments.requests; ++request) {
     const auto prompts = random_prompts(arguments.prompt_tokens, arguments.batch,
                                         arguments.shape.vocabulary, arguments.seed, request);
+    std::optional<AnnotatedRange> warming_up;
+    if (request < arguments.warm_up) warming_up.emplace("warm_up");
     const RequestResult result =
         run_request(decoder, prompts, arguments.batch, arguments.new_tokens);
-    if (request < arguments.warm_up) continue;
+    if (warming_up) continue;
     measured.requests.push_back(result.timing);
     hash.add(result.tokens);
   }

@@ -96,6 +96,7 @@ class Attribution {
       instance.device = device;
       instance.start = unit.start;
       instance.range_end = unit.end;
+      instance.warmup = unit.warmup;
       stages_.instances.push_back(instance);
       return InstanceId(stages_.instances.size() - 1);
     });

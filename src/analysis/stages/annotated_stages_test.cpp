@@ -39,6 +39,37 @@ class AnnotatedStagesTest : public ::testing::Test {
   Diagnostics diagnostics_;
 };
 
+TEST_F(AnnotatedStagesTest, KeepsToWhatTheProgramCallsWarmUp) {
+  trace_.range("warm_up", 0, 100);
+  trace_.range("prefill", 10, 50);
+  trace_.kernel("a", 20, 21, 22);
+  trace_.range("vocode", 60, 90);
+  // Slower than the warm-up, which a comparison of times would take for one.
+  trace_.range("prefill", 110, 300);
+  trace_.kernel("a", 120, 121, 290);
+  trace_.range("prefill", 310, 350);
+  trace_.kernel("a", 320, 321, 322);
+  trace_.range("prefill", 360, 400);
+  trace_.kernel("a", 370, 371, 372);
+  const auto stages = find();
+  ASSERT_TRUE(stages);
+  ASSERT_EQ(stages->instances.size(), 4U);
+  EXPECT_TRUE(stages->instances[0].warmup);
+  for (size_t i = 1; i < 4; ++i) EXPECT_FALSE(stages->instances[i].warmup) << i;
+  EXPECT_EQ(stages->stages[0].wall.count, 3U);
+  EXPECT_TRUE(diagnostics_.has("warmup_set_apart"));
+}
+
+TEST_F(AnnotatedStagesTest, AStageThatOnlyWarmsUpIsKept) {
+  trace_.range("warm-up 1", 0, 100);
+  trace_.range("prefill", 10, 50);
+  trace_.kernel("a", 20, 21, 22);
+  const auto stages = find();
+  ASSERT_TRUE(stages);
+  ASSERT_EQ(stages->instances.size(), 1U);
+  EXPECT_FALSE(stages->instances[0].warmup);
+}
+
 TEST_F(AnnotatedStagesTest, PutsAKernelInTheInnermostRangeOpenAtItsLaunch) {
   trace_.range("prefill", 0, 100);
   trace_.range("decode_all", 20, 60);  // inside the prefill

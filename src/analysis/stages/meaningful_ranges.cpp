@@ -129,6 +129,7 @@ void MeaningfulRanges::open_inside(OpenRangeId id, OpenRangeId parent) {
       // The outermost part: "attn" and not the "norm" in it.
       if (!range.open.part.valid()) range.open.part = id;
       break;
+    case Kind::warm_up:
     case Kind::none:
     case Kind::ignored:
       break;

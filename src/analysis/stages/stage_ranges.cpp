@@ -41,6 +41,9 @@ void StageRanges::add_unit(OpenRangeId range, std::string stage) {
   unit.process = trace_.threads[trace_.ranges.thread[row].index()].process;
   unit.start = trace_.ranges.start[row];
   unit.end = trace_.ranges.end[row];
+  for (OpenRangeId around = range; around.valid(); around = ranges_[around].parent) {
+    unit.warmup = unit.warmup || ranges_.meaning(around).kind == Kind::warm_up;
+  }
   unit_of_range_[range.index()] = StageUnitId(units_.size());
   units_.push_back(std::move(unit));
 }

@@ -19,6 +19,7 @@ struct StageUnit {
   ProcessId process;
   Nanoseconds start = 0;
   Nanoseconds end = 0;  // kOpenEnd where never closed
+  bool warmup = false;  // the program says so by a range around it
 };
 
 class StageRanges {

@@ -217,6 +217,7 @@ class StageRules::Compiled {
         tell_part(caught, label, meaning);
         break;
       case Kind::stage:
+      case Kind::warm_up:
       case Kind::none:
       case Kind::ignored:
         break;

@@ -22,6 +22,7 @@ struct RangeMeaning {
     layer,        // `name` is the layer's
     layer_part,   // attention, feed-forward, ... inside a layer
     vision,       // a note under prefill
+    warm_up,      // stages inside it are kept apart
   };
   Kind kind = Kind::none;
   std::string name;

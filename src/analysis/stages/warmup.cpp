@@ -224,10 +224,33 @@ void flag_siblings(Stages& stages) {
   }
 }
 
+size_t count_warmup(const Stages& stages) {
+  return static_cast<size_t>(std::count_if(stages.instances.begin(), stages.instances.end(),
+                                           [](const StageInstance& i) { return i.warmup; }));
+}
+
+// A stage that has nothing else keeps its warm-up.
+void keep_only_ones(Stages& stages) {
+  std::vector<bool> has_others(stages.stages.size(), false);
+  for (const StageInstance& instance : stages.instances) {
+    if (!instance.warmup) has_others[instance.stage] = true;
+  }
+  for (StageInstance& instance : stages.instances) {
+    if (!has_others[instance.stage]) instance.warmup = false;
+  }
+}
+
 }  // namespace
 
 void flag_warmup(Stages& stages, Diagnostics& diagnostics) {
-  for (StageInstance& instance : stages.instances) instance.warmup = false;
+  if (count_warmup(stages) > 0) {
+    keep_only_ones(stages);
+    diagnostics.info("warmup_set_apart",
+                     "stage instances inside the program's own warm-up ranges; they are listed, "
+                     "and left out of the statistics",
+                     count_warmup(stages));
+    return;
+  }
   std::map<Gpu, std::vector<uint32_t>> by_gpu;
   for (uint32_t i = 0; i < stages.instances.size(); ++i) {
     by_gpu[{stages.instances[i].process, stages.instances[i].device}].push_back(i);
@@ -244,14 +267,13 @@ void flag_warmup(Stages& stages, Diagnostics& diagnostics) {
   }
   flag_siblings(stages);
   for (const std::string& text : only.texts) diagnostics.info("cold_step_kept", text);
-  const auto count = std::count_if(stages.instances.begin(), stages.instances.end(),
-                                   [](const StageInstance& i) { return i.warmup; });
+  const size_t count = count_warmup(stages);
   if (count == 0) return;
   diagnostics.info("warmup_set_apart",
                    fmt::format("stage instances that come first and are warm-up ({}); they are "
                                "listed, and left out of the statistics",
                                fmt::join(reasons.texts, ", ")),
-                   static_cast<uint64_t>(count));
+                   count);
 }
 
 }  // namespace llmprof
