@@ -13,8 +13,7 @@ build: setup
 	cmake --build --preset release --target llmprof llmprof_collector cpu_llm
 
 profile: build
-	build/bin/llmprof analyze tests/data/h200-decoder/nsys.sqlite \
-	    --model tests/data/h200-decoder/config.json --prompt-tokens 256 --batch 1
+	build/bin/llmprof run
 
 test:
 	scripts/test.sh

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
-#include <optional>
 
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <optional>
 
 #include "base/files.h"
 #include "cpu_llm/annotations.h"
