@@ -50,7 +50,7 @@ CapturePlan plan_ncu(const InstalledTool& ncu, const NcuRequest& request) {
   if (plan.estimate) {
     plan.notes.emplace_back(
         "time: the workload's own for each run, and 37 ms a pass and launch (seen on an H200: 33 "
-        "to 39)");
+        "to 39); reports take some 1 to 3 MB a launch");
   }
   return plan;
 }
