@@ -252,15 +252,15 @@ class Composition {
 
   // +group=choice where no list names the group: as if it stood at the list's end.
   Result<void> add_appended_groups() {
-    // Names are taken first: what is added may bring further groups.
-    for (size_t i = 0; i < groups_.size(); ++i) {
-      if (groups_[i].used || groups_[i].change.action != OverrideAction::add) continue;
+    for (const GroupOverride& group : groups_) {
+      const Override& change = group.change;
+      if (group.used || change.action != OverrideAction::add) continue;
       DefaultsEntry entry;
       entry.kind = DefaultsEntry::Kind::group;
-      entry.group = groups_[i].change.key;
-      entry.package = groups_[i].change.package;
-      entry.choices = choices_of(groups_[i].change.value);
-      entry.place = groups_[i].change.value;
+      entry.group = change.key;
+      entry.package = change.package;
+      entry.choices = choices_of(change.value);
+      entry.place = change.value;
       if (auto added = add_entry(entry, {}, {}); !added) return added;
     }
     return {};

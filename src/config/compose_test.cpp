@@ -1,5 +1,6 @@
 #include "config/compose.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -343,16 +344,16 @@ TEST_F(Compose, InterpolationsDoNotExplode) {
   std::string text = "a0: xxxxxxxxxxxxxxxx\n";
   std::string lists = "b0: [1, 2]\n";
   for (int i = 1; i < 60; ++i) {
-    const std::string before = std::to_string(i - 1);
-    text += "a" + std::to_string(i) + ": ${a" + before + "}${a" + before + "}\n";
-    lists += "b" + std::to_string(i) + ": [\"${b" + before + "}\", \"${b" + before + "}\"]\n";
+    text += fmt::format("a{0}: ${{a{1}}}${{a{1}}}\n", i, i - 1);
+    lists += fmt::format("b{0}: [\"${{b{1}}}\", \"${{b{1}}}\"]\n", i, i - 1);
   }
   write("main", text);
   EXPECT_TRUE(contains(error(), "without bounds")) << error();
   write("main", lists);
   EXPECT_TRUE(contains(error(), "without bounds")) << error();
-  std::string deep = "x";
-  for (int i = 0; i < 1000; ++i) deep = "${" + deep + "}";
+  std::string deep;
+  for (int i = 0; i < 1000; ++i) deep += "${";
+  deep += "x" + std::string(1000, '}');
   write("main", "x: 1\ny: " + deep + "\n");
   EXPECT_TRUE(contains(error(), "without bounds")) << error();
 }

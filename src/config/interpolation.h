@@ -15,10 +15,10 @@ namespace llmprof {
 // What interpolations may ask the machine for.
 struct ComposeContext {
   std::string working_folder;  // ${hydra:runtime.cwd}
-  std::string now = {};        // "2026-11-15T07:33:00", for tests; empty: the clock
+  std::string now;             // "2026-11-15T07:33:00", for tests; empty: the clock
   std::function<std::optional<std::string>(const std::string&)> environment;  // ${oc.env:NAME}
-  std::string home = {};  // ${llmprof:home}: holds conf/, workloads/ and python/
-  std::string bin = {};   // ${llmprof:bin}: holds the programs
+  std::string home;  // ${llmprof:home}: holds conf/, workloads/ and python/
+  std::string bin;   // ${llmprof:bin}: holds the programs
 };
 
 // Of the running program. Home is the nearest folder above the program with workloads/hf_llm.py in

@@ -80,7 +80,7 @@ constexpr std::string_view kRegex = "regex:";
 // "repeat:3" is "repeat" with a count.
 std::string read_range_end(Settings& settings) {
   constexpr std::string_view kKey = "capture_range_end";
-  const std::string written = settings.text(kKey, "stop");
+  std::string written = settings.text(kKey, "stop");
   const size_t colon = written.find(':');
   const std::string_view word = std::string_view(written).substr(0, colon);
   const bool repeats = word == "repeat" || word == "repeat-shutdown";
@@ -100,7 +100,7 @@ std::string read_range_end(Settings& settings) {
 std::string read_nvtx_capture(Settings& settings) {
   constexpr std::string_view kKey = "nvtx_capture";
   constexpr std::string_view kOurDomain = "LLM@";
-  const std::string written = settings.text(kKey, "decode_all@LLM");
+  std::string written = settings.text(kKey, "decode_all@LLM");
   std::string_view range = written;
   if (range.ends_with('/')) range.remove_suffix(1);
   if (range.empty() || range.size() != written.size() || range.starts_with(kOurDomain)) {

@@ -29,6 +29,7 @@ constexpr std::array<std::string_view, 4> kModes = {"eager", "cuda_graph", "comp
 
 int read_stop_signal(Settings& settings) {
   std::vector<std::string_view> names;
+  names.reserve(kSignals.size());
   for (const NamedSignal& signal : kSignals) names.push_back(signal.name);
   const std::string chosen = settings.one_of("stop_signal", names, "SIGINT");
   const auto* at = std::find_if(kSignals.begin(), kSignals.end(),
@@ -82,8 +83,8 @@ bool is_variable_name(std::string_view name) {
   const auto belongs = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   };
-  return !name.empty() && !(name.front() >= '0' && name.front() <= '9') &&
-         std::all_of(name.begin(), name.end(), belongs);
+  const bool begins_with_digit = !name.empty() && name.front() >= '0' && name.front() <= '9';
+  return !name.empty() && !begins_with_digit && std::all_of(name.begin(), name.end(), belongs);
 }
 
 std::vector<std::pair<std::string, std::string>> read_environment(Settings& workload) {
