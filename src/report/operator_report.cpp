@@ -21,10 +21,10 @@ Document operator_document(const Profile& profile) {
   document.add(Paragraph{operator_coverage_words(Reported(profile))});
   document.add(operator_table(profile, operators.rows.size()));
   if (profile.device == DeviceKind::cpu) {
-    document.add(Paragraph{
-        "cpu_total_ms is with the operators inside, cpu_self_ms without them; mean_ms = "
-        "cpu_total_ms / calls. FLOPs and bytes are sums over all calls as the program recorded "
-        "them, the rates are these over cpu_total_ms."});
+    document.add(
+        Paragraph{"cpu_total_ms is with the operators inside, cpu_self_ms without them; mean_ms = "
+                  "cpu_total_ms / calls. FLOPs are of all calls, as the program recorded "
+                  "them, the rates are these over cpu_total_ms."});
     return document;
   }
   document.add(Paragraph{

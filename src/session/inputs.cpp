@@ -34,6 +34,7 @@ std::vector<Input> run_captures(const fs::path& folder, size_t run) {
     if (entry.path().extension() == ".llmtrace") logs.insert(entry.path());
   }
   std::vector<Input> files;
+  files.reserve(logs.size() + kFiles.size());
   for (const fs::path& log : logs) files.push_back({log, false, run, RunRole::log});
   for (const RunFile& file : kFiles) {
     if (!fs::is_regular_file(folder / file.name, trouble)) continue;

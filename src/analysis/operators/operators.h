@@ -22,8 +22,8 @@ struct OperatorRow {
   Nanoseconds cuda_self = 0;
   uint64_t kernel_count = 0;  // kernels behind cuda_total, without copies and fills
   // Over all calls, as the program recorded them; absent where it did not.
-  std::optional<double> flops = {};
-  std::optional<double> bytes = {};
+  std::optional<double> flops = std::nullopt;
+  std::optional<double> bytes = std::nullopt;
 
   [[nodiscard]] double mean_cpu_ns() const {
     return static_cast<double>(cpu_total) / static_cast<double>(calls == 0 ? 1 : calls);

@@ -24,6 +24,7 @@ class OperatorsTest : public ::testing::Test {
 
   void call(std::string_view name, Nanoseconds start, Nanoseconds end, uint64_t on = 1,
             uint64_t external_id = 0) {
+    builder_.capture().format = "PyTorch trace";
     OperatorTable& table = builder_.trace().operators;
     table.start.push_back(start);
     table.end.push_back(end);

@@ -243,11 +243,11 @@ Utilization utilization(const Stages& stages, const std::optional<ModelSpec>& mo
   if (gpu && gpu->is_measured()) {
     refuse_above_measured(stages, result);
   } else if (model) {
-    refuse_impossible(stages, *model, device.wanted, device.captured, result);
+    refuse_impossible(stages, *model, device.wanted, device.captured.value_or(""), result);
   }
   if (model) {
-    result.warnings =
-        input_warnings(stages, *model, result.workload, device.wanted, device.captured);
+    result.warnings = input_warnings(stages, *model, result.workload, device.wanted,
+                                     device.captured.value_or(""));
   }
   warn_of_recorded(stages, result);
   return result;

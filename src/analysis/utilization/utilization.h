@@ -78,11 +78,10 @@ struct Utilization {
   std::vector<InputWarning> warnings;
 };
 
-// What the stages ran on. `captured` is the capture's GPU where the user's `wanted` is another one,
-// else empty.
+// What the stages ran on. `captured` is the capture's GPU where the user's `wanted` is another one.
 struct DeviceAsked {
   std::string wanted;
-  std::string captured = {};
+  std::optional<std::string> captured = std::nullopt;
   DeviceKind kind = DeviceKind::gpu;
 };
 

@@ -328,7 +328,7 @@ std::vector<std::optional<RecordedWork>> recorded(double prefill_flops, double d
   return {prefill, decode};
 }
 GpuSpec small_cpu() { return measured_cpu("N1, 2 threads, measured", 60e9, 20e9, "f32", "loop"); }
-const DeviceAsked kCpu = {"N1", "", DeviceKind::cpu};
+const DeviceAsked kCpu = {"N1", std::nullopt, DeviceKind::cpu};
 
 TEST(Utilization, OfWhatOperatorsRecorded) {
   const Utilization use =

@@ -79,7 +79,6 @@ Table cpu_operator_table(const std::vector<OperatorRow>& operators, size_t rows)
                    number_column("cpu_self_ms"),
                    number_column("mean_ms"),
                    number_column("FLOPs"),
-                   number_column("bytes"),
                    number_column("FLOP a second"),
                    number_column("bytes a second")};
   for (size_t i = 0; i < std::min(rows, operators.size()); ++i) {
@@ -91,8 +90,8 @@ Table cpu_operator_table(const std::vector<OperatorRow>& operators, size_t rows)
     };
     table.rows.push_back({row.name, std::to_string(row.calls), exact_ms(row.cpu_total),
                           exact_ms(row.cpu_self), rounded_ms(row.mean_cpu_ns()),
-                          scaled(row.flops, "FLOP"), scaled(row.bytes, "B"),
-                          scaled(rate(row.flops), "FLOP/s"), scaled(rate(row.bytes), "B/s")});
+                          scaled(row.flops, "FLOP"), scaled(rate(row.flops), "FLOP/s"),
+                          scaled(rate(row.bytes), "B/s")});
   }
   return table;
 }
