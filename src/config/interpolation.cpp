@@ -343,9 +343,13 @@ class Interpolation {
       return value ? Result<ConfigNode>(as_json(*value)) : value;
     }
     if (*what == "option" && given == 3) return option(call, place);
+    if (*what == "is_gpu" && given == 2) {
+      auto device = value_of_key(call.arguments[1], place);
+      return device ? scalar_node(device->text == "cpu" ? "false" : "true") : device;
+    }
     return wrong(place, expression,
-                 "is not known; there are llmprof:home, llmprof:bin, llmprof:json,KEY and "
-                 "llmprof:option,FLAG,KEY");
+                 "is not known; there are llmprof:home, llmprof:bin, llmprof:json,KEY, "
+                 "llmprof:is_gpu,KEY and llmprof:option,FLAG,KEY");
   }
 
   static ConfigNode as_json(const ConfigNode& value) {

@@ -159,6 +159,9 @@ TEST(RunOptions, SwitchesAreTheUsersToDecide) {
   EXPECT_TRUE(made.pipeline.nsys);
   EXPECT_FALSE(made.pipeline.ncu);
   EXPECT_FALSE(made.pipeline.collector);
+  const RunOptions without = options({"model=llm/llama_1b", "device=cpu"});
+  EXPECT_FALSE(without.workload.uses_cuda || without.pipeline.nsys || without.pipeline.ncu);
+  EXPECT_TRUE(without.pipeline.torch_profiler);
 }
 
 TEST(RunOptions, LightModeTakesLightPresets) {
