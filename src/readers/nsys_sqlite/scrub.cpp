@@ -214,7 +214,7 @@ Result<uint64_t> scrub_copy(const path& original, const path& copy_file,
   for (const char* setting : {"PRAGMA secure_delete = ON", "PRAGMA journal_mode = OFF", "BEGIN"}) {
     if (auto set = copy->execute(setting); !set) return fail_with(set.error());
   }
-  const auto removed = Scrubber(*copy, allowed).run();
+  auto removed = Scrubber(*copy, allowed).run();
   if (!removed) return fail_with(removed.error());
   if (auto committed = copy->execute("COMMIT"); !committed) return fail_with(committed.error());
   return removed;
