@@ -50,22 +50,35 @@ uint64_t launches_before(const Trace& trace, StringId name, Nanoseconds time) {
 struct TopKernel {
   StringId name;
   std::vector<size_t> rows;  // of the ranking: one a device
+  Nanoseconds time = 0;
 };
 
-// Rows are one a device; a kernel is chosen once.
-std::vector<TopKernel> top_names(const KernelRanking& ranking, size_t top_n) {
-  std::vector<TopKernel> top;
-  for (size_t row = 0; row < ranking.rows.size(); ++row) {
-    const StringId name = ranking.rows[row].name;
-    const auto same = std::find_if(top.begin(), top.end(),
-                                   [&](const TopKernel& kernel) { return kernel.name == name; });
-    if (same != top.end()) {
-      same->rows.push_back(row);
-    } else if (top.size() < top_n) {
-      top.push_back({name, {row}});
-    }
+// What a kernel takes inside stages; of a timeline without stages, all of it.
+Nanoseconds time_that_counts(const Profile& profile, size_t row) {
+  if (profile.stages.stages.empty()) return profile.ranking.rows[row].total;
+  Nanoseconds time = 0;
+  for (const StageTime& stage : profile.opened[row].stages) time += stage.total;
+  return time;
+}
+
+// Rows are one a device; a kernel is chosen once. What only runs outside of stages (weights being
+// made, say) is nobody's token.
+std::vector<TopKernel> top_kernels(const Profile& profile, size_t top_n) {
+  std::vector<TopKernel> kernels;
+  for (size_t row = 0; row < profile.ranking.rows.size(); ++row) {
+    const Nanoseconds time = time_that_counts(profile, row);
+    if (time == 0) continue;
+    const StringId name = profile.ranking.rows[row].name;
+    auto same = std::find_if(kernels.begin(), kernels.end(),
+                             [&](const TopKernel& kernel) { return kernel.name == name; });
+    if (same == kernels.end()) same = kernels.insert(same, {name, {}, 0});
+    same->rows.push_back(row);
+    same->time += time;
   }
-  return top;
+  std::stable_sort(kernels.begin(), kernels.end(),
+                   [](const TopKernel& a, const TopKernel& b) { return a.time > b.time; });
+  if (kernels.size() > top_n) kernels.resize(top_n);
+  return kernels;
 }
 
 class KernelChoice {
@@ -135,7 +148,7 @@ class KernelChoice {
 std::vector<ChosenKernel> select_top_kernels(const Profile& profile, size_t top_n) {
   if (profile.ranking.source != KernelSource::timeline) return {};
   KernelChoice selection(profile);
-  for (const TopKernel& kernel : top_names(profile.ranking, top_n)) selection.add(kernel);
+  for (const TopKernel& kernel : top_kernels(profile, top_n)) selection.add(kernel);
   return selection.take();
 }
 

@@ -8,9 +8,9 @@
 
 namespace llmprof {
 
-// What ncu is to look at: the `top_n` kernels with the longest total time of a timeline, once for
-// each stage they run in (warm-up is left out where there is more). Empty without a timeline of GPU
-// kernels.
+// What ncu is to look at: the `top_n` kernels with the longest total time in the stages of a
+// timeline (in all of it where no stages are known), once for each stage they run in (warm-up is
+// left out where there is more). Empty without a timeline of GPU kernels.
 std::vector<ChosenKernel> select_top_kernels(const Profile& profile, size_t top_n);
 
 }  // namespace llmprof

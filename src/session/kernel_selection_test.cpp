@@ -14,8 +14,7 @@ AnalysisRules shipped_rules() {
   return {*KernelRules::load(*conf), *StageRules::load(*conf), *GpuSpecs::load(*conf)};
 }
 
-// A prefill and a decode of `steps` steps from `start`; `long` and `short` run in both, `rare`
-// before them, outside.
+// A prefill and a decode of `steps` steps from `start`; `long` and `short` run in both.
 void add_request(HandMadeTrace& trace, Nanoseconds start, int steps) {
   trace.range("prefill", start, start + 1000, RangeKind::push_pop, {}, "LLM");
   trace.kernel("long", start + 10, start + 20, start + 520);
@@ -64,7 +63,19 @@ TEST(SelectTopKernels, TheLongestOncePerStageWithLaunchesAndShapes) {
   EXPECT_EQ(decode->launches, 6);
   EXPECT_EQ(decode->launches_before, 2);  // one outside, one in the prefill
   EXPECT_EQ(decode->distinct_shapes, 2);
-  EXPECT_EQ(find(chosen, "rare", ""), nullptr) << "third by total time";
+}
+
+TEST(SelectTopKernels, WhatRunsOutsideOfStagesOnlyIsNotChosen) {
+  HandMadeTrace made;
+  made.kernel("weights", 0, 1, 90);
+  made.range("prefill", 100, 200, RangeKind::push_pop, {}, "LLM");
+  made.kernel("gemm", 110, 120, 130);
+  Trace trace = made.freeze();
+  const auto profile = analyse(trace, shipped_rules(), {});
+  ASSERT_TRUE(profile);
+  const auto chosen = select_top_kernels(*profile, 5);
+  ASSERT_EQ(chosen.size(), 1U);
+  EXPECT_EQ(chosen[0].name, "gemm");
 }
 
 TEST(SelectTopKernels, OutsideOfStagesAKernelHasNoRange) {

@@ -44,6 +44,11 @@ class RangeNumbers {
     if (path.empty()) return 0;
     return numbers_.try_emplace(std::string(innermost(path)), numbers_.size() + 1).first->second;
   }
+  // As if there was none where no path had it.
+  [[nodiscard]] uint32_t known(std::string_view path) const {
+    const auto found = numbers_.find(std::string(innermost(path)));
+    return found == numbers_.end() ? 0 : found->second;
+  }
 
  private:
   std::unordered_map<std::string, uint32_t> numbers_;
@@ -199,7 +204,7 @@ class Join {
 
   bool covers(const ProfiledIdentity& identity, MetricJoin& result) {
     Shape shape = shape_of(identity);
-    if (timeline_knows_ranges_) shape.range = ranges_.of(trace_.strings[identity.ranges]);
+    if (timeline_knows_ranges_) shape.range = ranges_.known(trace_.strings[identity.ranges]);
     const auto known = timeline_.find(shape);
     if (known == timeline_.end()) return false;
     if (!covered_[known->second]) result.timeline_covered += counts_[known->second];

@@ -21,7 +21,7 @@ struct MetricJoin {
 std::string metric_name_with_unit(std::string_view name, std::string_view unit);
 
 // Puts each profiled launch's metrics into the row of the same kernel: same name (however spelled),
-// grid and block, and the same innermost range where both sides know one. Without a timeline the
+// grid and block, and the same innermost range where both sides know it. Without a timeline the
 // rows are the profiler's own.
 MetricJoin join_metrics(const Trace& trace, KernelRanking& ranking);
 

@@ -1,4 +1,5 @@
 #include "capture/ncu/ncu_capture.h"
+#include "base/text.h"
 
 #include <fmt/format.h>
 
@@ -16,6 +17,8 @@
 
 namespace llmprof {
 namespace {
+
+constexpr size_t kNameCharacters = 100;  // of a kernel in a message
 
 using std::filesystem::path;
 
@@ -258,9 +261,9 @@ class NcuCapture {
       });
       if (was_seen) continue;
       result_.notes.warn("ncu_kernel_not_seen",
-                         fmt::format("{}: among the chosen kernels were some that ncu measured no "
-                                     "launch of",
-                                     run.name));
+                         fmt::format("{}: ncu measured no launch of {}, which the timeline chose: "
+                                     "libraries may choose other kernels from one run to the next",
+                                     run.name, shortened(kernel.name, kNameCharacters)));
     }
   }
 
