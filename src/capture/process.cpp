@@ -115,7 +115,7 @@ class Child {
   void end_group(milliseconds grace) {
     ::kill(-pid_, SIGTERM);
     ::kill(-pid_, SIGCONT);
-    const auto is_gone = [this] { return reap() && (whole_tree_ || ::kill(-pid_, 0) != 0); };
+    const auto is_gone = [this] { return reap() && (whole_tree_ || is_group_empty()); };
     if (!wait_until(grace, is_gone)) {
       // What it started is still its own to be found.
       if (whole_tree_) signal_all(survivors(), SIGKILL);
@@ -153,8 +153,16 @@ class Child {
     return true;
   }
 
+  // A member whose parent died may have become our child, and stays in the group until we take
+  // note.
+  [[nodiscard]] bool is_group_empty() const {
+    while (::waitpid(-pid_, nullptr, WNOHANG) > 0) {
+    }
+    return ::kill(-pid_, 0) != 0;
+  }
+
   // Live processes that descend from it, through us where their parents have died.
-  std::vector<pid_t> survivors() {
+  [[nodiscard]] std::vector<pid_t> survivors() const {
     const std::vector<ProcessRow> processes = list_processes();
     std::vector<pid_t> alive;
     const auto add = [&](const ProcessRow& row) {
@@ -237,6 +245,7 @@ class RunningProcess::State {
     const int start_error = started->start_error;
     child_.emplace(std::move(*started), command_);
     if (start_error != 0) {
+      if (command_.whole_tree) ::prctl(PR_SET_CHILD_SUBREAPER, 0);
       child_->reap(0);
       not_started(start_error);
     }
@@ -270,6 +279,7 @@ class RunningProcess::State {
       child_->end_group(command_.grace);
       result.duration = Clock::now() - begin_;
     }
+    if (command_.whole_tree) ::prctl(PR_SET_CHILD_SUBREAPER, 0);
     child_->drain();
     if (how == ProcessEnd::exited && WIFSIGNALED(child_->status())) {
       result.end = ProcessEnd::signalled;

@@ -241,6 +241,7 @@ TEST(ProcessTree, FindsTheWrappedProgram) {
   const auto script = folder.write("serve", "#!/bin/sh\nsleep 300 & wait\n");
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
   Command command = shell("shift; \"$@\" & wait");
+  command.whole_tree = true;
   const std::vector<std::string> argv = {script.string(), "--port", "80"};
   command.argv.insert(command.argv.end(), {"wrapper", "--option"});
   command.argv.insert(command.argv.end(), argv.begin(), argv.end());

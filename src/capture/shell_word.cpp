@@ -28,12 +28,15 @@ std::string shell_word(std::string_view text) {
 std::string shell_line(std::span<const std::string> argv,
                        std::span<const std::pair<std::string, std::string>> environment) {
   std::string line;
-  for (const auto& [name, value] : environment) line += name + "=" + shell_word(value) + " ";
+  for (const auto& [name, value] : environment) {
+    line.append(name).append("=").append(shell_word(value)).append(" ");
+  }
   for (size_t i = 0; i < argv.size(); ++i) {
     if (i > 0) line += ' ';
     std::string word = shell_word(argv[i]);
     // A program whose name holds '=' would be an assignment.
-    if (i == 0 && word == argv[i] && word.find('=') != std::string::npos) word = "'" + word + "'";
+    if (i == 0 && word == argv[i] && word.find('=') != std::string::npos)
+      word.insert(0, "'").append("'");
     line += word;
   }
   return line;

@@ -13,7 +13,7 @@ namespace llmprof {
 // conf/profiling/nsys/*.yaml
 struct NsysOptions {
   std::vector<std::string> trace = {"cuda", "nvtx", "osrt"};
-  std::string sample = "none";  // as nsys takes it: none, cpu, process-tree
+  std::string sample = "none";  // none, process-tree (or cpu, its older name), system-wide
   // Capture all and slice offline is the safe default; gated captures that never start leave
   // nothing at all.
   bool gating_nvtx = false;
@@ -31,10 +31,15 @@ struct NsysRequest {
   std::filesystem::path bundle;  // files go to bundle/nsys
   CaptureLimits limits;
   std::vector<std::pair<std::string, std::string>> environment;  // for the workload alone
+  ToolSearch search = tool_search_here();                        // for QdstrmImporter
 };
 
-// `nsys profile ... -o OUTPUT` in front of the workload's argv. `trace` is the rung of the retry
-// ladder in use.
+// What --trace says, attempt by attempt: as configured, then without all but cuda and nvtx, then
+// cuda alone; no rung twice, none empty, and none without nvtx where an NVTX range starts it all.
+std::vector<std::vector<std::string>> nsys_trace_ladder(const NsysOptions& options);
+
+// `nsys profile ... -o OUTPUT` in front of the workload's argv. `trace` is the rung of the ladder
+// in use. Options that this version lacks are left out.
 std::vector<std::string> build_nsys_cmd(const InstalledTool& nsys, const NsysOptions& options,
                                         const std::vector<std::string>& trace,
                                         const std::filesystem::path& output,
@@ -43,8 +48,9 @@ std::vector<std::string> build_nsys_cmd(const InstalledTool& nsys, const NsysOpt
 CapturePlan plan_nsys(const InstalledTool& nsys, const NsysRequest& request);
 
 // Profiles, rescues a stream that was not imported, exports SQLite (run.sqlite) and the statistics
-// (summary_<report>.csv). Climbs down the ladder (all kinds as configured; cuda,nvtx; cuda) where
-// nsys itself fails. Says what an empty report means.
+// (summary_<report>.csv). Climbs down the ladder where nsys itself fails. The failure says which of
+// its ways to fail it was and what helps; what was captured is kept in any case. run.sqlite and the
+// report hold the environment of whoever started it: scrub the one, do not publish the other.
 CaptureResult capture_with_nsys(const InstalledTool& nsys, const NsysRequest& request);
 
 }  // namespace llmprof
