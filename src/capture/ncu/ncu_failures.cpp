@@ -93,6 +93,7 @@ std::string explanation(const CommandRecord& record, const NcuRunMessages& messa
 
 std::string describe_filter(const NcuRun& run) {
   std::vector<std::string> parts;
+  parts.reserve(run.nvtx_include.size() + 3);
   for (const std::string& range : run.nvtx_include) parts.push_back("--nvtx-include " + range);
   if (!run.kernels.empty()) parts.push_back(fmt::format("{} kernels by name", run.kernels.size()));
   if (run.launch_skip > 0) parts.push_back(fmt::format("--launch-skip {}", run.launch_skip));

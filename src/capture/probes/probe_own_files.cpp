@@ -52,6 +52,7 @@ Probe cpu_workload(const path& folder) {
 path existing_part(path folder) {
   std::error_code status;
   folder = std::filesystem::absolute(folder, status).lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();
   while (!std::filesystem::is_directory(folder, status) && folder.has_relative_path()) {
     folder = folder.parent_path();
   }
