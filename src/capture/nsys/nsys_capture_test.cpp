@@ -248,7 +248,7 @@ TEST_F(NsysCaptureTest, AGatedRangeThatNeverBeganIsTold) {
   expect_failure(result,
                  "the gated capture never started: no range 'decode_all' of the NVTX domain 'LLM' "
                  "began, so nsys wrote no report",
-                 "profiling.nsys.gating_nvtx=false");
+                 "nsys.gating_nvtx=false");
   EXPECT_EQ(ends(), Words{"profile exited"}) << "another attempt would end in the same way";
 }
 
