@@ -188,6 +188,11 @@ TEST_F(NsysCaptureTest, AWorkloadThatFailsIsToldAsSuch) {
   EXPECT_EQ(ends().size(), 3U) << "it is not nsys's fault, so there is no second attempt";
 }
 
+TEST_F(NsysCaptureTest, AFileThatNsysItselfMissesIsNotTheWorkloads) {
+  expect_failure(capture("no_semaphore"), "nsys failed and left no report: exit code 1",
+                 "sem_open");
+}
+
 TEST_F(NsysCaptureTest, AMissingWorkloadIsToldAsSuch) {
   request.workload.argv = {"/nowhere/program"};
   expect_failure(capture("ok"), "nsys could not start the workload '/nowhere/program'",

@@ -102,7 +102,10 @@ NsysFailure without_report(const NsysRequest& request, const CommandRecord& reco
         "set LLMPROF_NSYS to one",
         describe_end(result), said(record)));
   }
-  if (!result.succeeded() && says_any(last_words(result.output_tail), kNoProgramWords)) {
+  const std::string words = last_words(result.output_tail);
+  // By its name: nsys misses files of its own, too.
+  if (!result.succeeded() && says_any(words, kNoProgramWords) &&
+      contains(words, request.workload.argv.front())) {
     return final_failure(
         fmt::format("nsys could not start the workload '{}': {}. Correct the workload's command",
                     request.workload.argv.front(), said(record)));
