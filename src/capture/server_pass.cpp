@@ -76,8 +76,8 @@ class ServerPass {
     return fail(
         ErrorKind::tool,
         fmt::format("the server was not ready after {:.0f} s, waiting for {}; {}; see {}. Correct "
-                    "workload.server.ready_url or ready_log_pattern, or raise "
-                    "workload.server.ready_timeout_s",
+                    "workload.server.ready.url or workload.server.ready.log_pattern, or raise "
+                    "workload.server.ready.timeout_s",
                     std::chrono::duration<double>(workload_.server->ready_timeout).count(),
                     readiness.waiting_for(), said(record), server_.log().string()));
   }

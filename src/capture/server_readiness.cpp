@@ -31,15 +31,15 @@ void ServerReadiness::PatternDeleter::operator()(Pattern* pattern) const {
 Result<ServerReadiness> ServerReadiness::make(const ServerWorkload& server) {
   if (server.ready_url.empty() && server.ready_log_pattern.empty()) {
     return fail(ErrorKind::usage,
-                "workload.server: how to see that it is ready is missing; give ready_url "
-                "(http://127.0.0.1:8000/health) or ready_log_pattern");
+                "workload.server.ready: how to see that it is ready is missing; give url "
+                "(http://127.0.0.1:8000/health) or log_pattern");
   }
   ServerReadiness readiness;
   readiness.url_text_ = server.ready_url;
   readiness.pattern_text_ = server.ready_log_pattern;
   if (!server.ready_url.empty()) {
     auto url = parse_http_url(server.ready_url);
-    if (!url) return fail_with(url.error().within("workload.server.ready_url"));
+    if (!url) return fail_with(url.error().within("workload.server.ready.url"));
     readiness.url_ = std::move(*url);
   }
   if (!server.ready_log_pattern.empty()) {
@@ -50,7 +50,7 @@ Result<ServerReadiness> ServerReadiness::make(const ServerWorkload& server) {
       std::array<char, 200> reason{};
       ::regerror(fault, &pattern->compiled, reason.data(), reason.size());
       return fail(ErrorKind::usage,
-                  fmt::format("workload.server.ready_log_pattern: '{}' is no extended regular "
+                  fmt::format("workload.server.ready.log_pattern: '{}' is no extended regular "
                               "expression: {}",
                               to_printable(server.ready_log_pattern), reason.data()));
     }

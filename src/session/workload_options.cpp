@@ -101,7 +101,10 @@ std::vector<std::pair<std::string, std::string>> read_environment(Settings& work
   return variables;
 }
 
-std::vector<std::string> read_command(Settings& settings, const std::vector<std::string>& program) {
+}  // namespace
+
+std::vector<std::string> build_work_argv(Settings& settings,
+                                         const std::vector<std::string>& program) {
   std::vector<std::string> argv = settings.texts("command");
   if (!program.empty()) argv = program;
   if (argv.empty() || argv.front().empty()) {
@@ -109,8 +112,6 @@ std::vector<std::string> read_command(Settings& settings, const std::vector<std:
   }
   return argv;
 }
-
-}  // namespace
 
 WorkloadOptions read_workload_options(Settings settings, const std::vector<std::string>& program) {
   WorkloadOptions options;
@@ -132,7 +133,7 @@ WorkloadOptions read_workload_options(Settings settings, const std::vector<std::
   settings.within("options");
 
   WorkloadCommand& command = options.command;
-  command.argv = read_command(settings, program);
+  command.argv = build_work_argv(settings, program);
   command.environment = read_environment(settings);
   command.working_folder = settings.text("working_folder");
   command.uses_cuda = settings.boolean("uses_cuda", true);

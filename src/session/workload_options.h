@@ -5,6 +5,10 @@
 
 namespace llmprof {
 
+// The argument list that runs the workload: its command, or the program behind `--`.
+std::vector<std::string> build_work_argv(Settings& settings,
+                                         const std::vector<std::string>& program);
+
 // The section `workload`; faults stay with the settings.
 struct WorkloadOptions {
   WorkloadFacts facts;

@@ -1,4 +1,5 @@
 """`llmprof run` from the workload to the bundle, and what it leaves when something fails."""
+import contextlib
 import json
 import os
 import pathlib
@@ -7,6 +8,7 @@ import signal
 import sqlite3
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -229,6 +231,168 @@ class Failing(RunCase):
             self.folder.chmod(stat.S_IRWXU)
         self.assertEqual(result.returncode, 4)
         self.assertIn("cannot make the folder", result.stderr)
+
+
+class FailingTools(RunCase):
+    """Every way in which nsys and ncu fail: told in words of its own, and nothing else is lost."""
+
+    # A program that annotates itself and is over at once.
+    PROGRAM = (
+        "import llmprof_annotate as a\n"
+        "with a.range('prefill'):\n"
+        "    now = a.now_ns()\n"
+        "    a.operator('gemm', now, now + 1000, 100, 100)\n"
+    )
+
+    def setUp(self):
+        super().setUp()
+        self.program = self.folder / "program.py"
+        self.program.write_text(self.PROGRAM)
+
+    def fake_ncu(self, behaviour):
+        folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        (folder / "ncu").symlink_to(FAKES / "ncu_profile" / "ncu")
+        (folder / "behaviour").write_text(behaviour)
+        return {"LLMPROF_NCU": str(folder / "ncu")}
+
+    def fake_nsys(self, behaviour):
+        return {
+            "LLMPROF_NSYS": str(FAKES / "nsys_profile" / "nsys"),
+            "LLMPROF_QDSTRM_IMPORTER": str(FAKES / "QdstrmImporter"),
+            "FAKE_NSYS": behaviour,
+        }
+
+    def nsys_exporting(self, behaviour, *tables):
+        """A fake nsys whose export is a database with these tables, not a few words."""
+        database = self.folder / "exported.sqlite"
+        database.unlink(missing_ok=True)
+        with contextlib.closing(sqlite3.connect(database)) as connection:
+            connection.execute("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)")
+            for table in tables:
+                connection.execute(table)
+            connection.commit()
+        tool = self.folder / "nsys"
+        tool.write_text(
+            "#!/bin/sh\n"
+            f'[ "$1" != export ] || exec cp "{database}" "$5"\n'
+            f'exec "{FAKES}/nsys_profile/nsys" "$@"\n'
+        )
+        tool.chmod(stat.S_IRWXU)
+        return {**self.fake_nsys(behaviour), "LLMPROF_NSYS": str(tool)}
+
+    def run_with(self, environment, *words, uses_cuda="false"):
+        shutil.rmtree(self.out, ignore_errors=True)
+        return self.profile_run(
+            f"workload.uses_cuda={uses_cuda}",
+            *words,
+            env=environment,
+            program=[sys.executable, self.program],
+        )
+
+    def assert_the_rest_is_kept(self, result, backends):
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertEqual(len(list((self.out / "collector").glob("*.llmtrace"))), 1)
+        for name in [*REPORTS, *PROVENANCE]:
+            self.assertTrue((self.out / name).is_file(), name)
+        profile = profile_of(self.out)
+        self.assertEqual([row["kernel_name"] for row in profile["kernels"]], ["gemm"])
+        self.assertEqual([item["backend"] for item in profile["captures_failed"]], backends)
+        report = (self.out / "report.md").read_text(encoding="utf-8")
+        for backend in backends:
+            self.assertIn(backend, report)
+            self.assertTrue((self.out / backend / "status.json").is_file())
+        for path in self.out.rglob("*"):
+            self.assertNotRegex(path.name, r"\.(tmp|part)\b")
+        self.assert_whole(self.out)
+
+    def test_nsys(self):
+        for behaviour, words, settings in [
+            ("crash", "nsys crashed and left no report: killed by signal 11", []),
+            ("huge", "nsys wrote more than 5 MB", ["run.max_trace_mb=5"]),
+            ("nothing", "nsys reported success but left no report", []),
+            ("empty", "nsys left an empty report", []),
+            ("garbage", "no Nsight Systems report", []),
+            ("permission", "nsys is not permitted to profile here", []),
+            ("refused", "Illegal --trace argument", []),
+            ("bad_stream", "QdstrmImporter could not convert it", []),
+            ("bad_export", "nsys export --type sqlite", []),
+        ]:
+            with self.subTest(behaviour):
+                result = self.run_with(
+                    self.fake_nsys(behaviour), "pipeline.nsys.enable=true", *settings
+                )
+                self.assertIn(words, result.stderr)
+                self.assert_the_rest_is_kept(result, ["nsys"])
+
+    def test_an_nsys_that_hangs_is_told_to_end_and_its_report_kept(self):
+        result = self.run_with(
+            self.nsys_exporting("hang"), "pipeline.nsys.enable=true", "run.timeout_s=5"
+        )
+        self.assertIn("not finished after 5 s", result.stderr)
+        self.assert_the_rest_is_kept(result, ["nsys"])
+        self.assertTrue((self.out / "nsys" / "run.nsys-rep").is_file())
+
+    def test_a_stream_that_nsys_did_not_import_is_no_failure(self):
+        result = self.run_with(self.nsys_exporting("stream"), "pipeline.nsys.enable=true")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue((self.out / "nsys" / "run.nsys-rep").is_file())
+        self.assertTrue((self.out / "nsys" / "run.sqlite").is_file())
+
+    def test_a_timeline_without_kernels_is_a_failure_of_a_workload_that_uses_cuda(self):
+        result = self.run_with(
+            self.nsys_exporting("ok"), "pipeline.ncu.enable=false", uses_cuda="true"
+        )
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertIn("the timeline holds no GPU kernels", result.stderr)
+        for cause in ["computed on the CPU", "forked", "CUPTI"]:
+            self.assertIn(cause, result.stderr)
+        self.assertNotIn("while the capture was open", result.stderr)
+
+    def test_kernels_in_the_timeline_are_no_failure(self):
+        result = self.run_with(
+            self.nsys_exporting(
+                "ok",
+                "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, deviceId INT, "
+                "streamId INT, demangledName INT, shortName INT, gridX INT, gridY INT, gridZ INT, "
+                "blockX INT, blockY INT, blockZ INT)",
+                "INSERT INTO StringIds VALUES (1, 'gemm')",
+                "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 9, 0, 7, 1, 1, 1, 1, 1, 32, 1, 1)",
+            ),
+            "pipeline.ncu.enable=false",
+            uses_cuda="true",
+        )
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual([row["calls"] for row in profile_of(self.out)["kernels"]][:1], [1])
+
+    def test_ncu(self):
+        for behaviour, words, settings in [
+            ("crash", "ncu crashed: killed by signal 11", []),
+            ("hang", "ncu did not finish", ["run.timeout_s=5"]),
+            ("endless", "grew beyond the size limit", ["run.max_trace_mb=5"]),
+            ("silent", "ncu ended without a report", []),
+            ("garbage", "gave no table", []),
+            ("permission", "NVreg_RestrictProfilingToAdminUsers=0", []),
+            ("in_use", "another tool holds them, most often DCGM", []),
+            ("no_driver", "ncu found no CUDA driver", []),
+            ("nothing", "profiled no kernel", []),
+            ("babble", "ncu failed: exit code 3", []),
+        ]:
+            with self.subTest(behaviour):
+                result = self.run_with(
+                    self.fake_ncu(behaviour), "pipeline.ncu.enable=true", *settings
+                )
+                self.assertIn(words, result.stderr)
+                self.assert_the_rest_is_kept(result, ["ncu"])
+
+    def test_both(self):
+        result = self.run_with(
+            {**self.fake_nsys("crash"), **self.fake_ncu("permission")},
+            "pipeline.nsys.enable=true",
+            "pipeline.ncu.enable=true",
+        )
+        self.assertIn("nsys crashed", result.stderr)
+        self.assertIn("ERR_NVGPUCTRPERM", result.stderr)
+        self.assert_the_rest_is_kept(result, ["nsys", "ncu"])
 
 
 class Interrupted(RunCase):

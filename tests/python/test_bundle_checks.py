@@ -39,7 +39,7 @@ class Bundle(hf_case.FolderCase):
 
     def put(self, name, text):
         path = self.folder / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
     def failures(self, captures=bundle_checks.CAPTURES):

@@ -108,7 +108,13 @@ class NcuCapture {
                          fmt::format("{}: the report could not be exported ({}), so the program "
                                      "was profiled once more with ncu printing its table",
                                      run.name, table.error().message));
+      const std::string unread = table.error().message;
       table = capture_live(run);
+      if (!table) {
+        return fail_run(
+            {ErrorKind::tool, fmt::format("{}; another run, to print it, failed too: {}", unread,
+                                          table.error().message)});
+      }
     }
     if (!table) return fail_run(table.error());
     keep(planned, run, *table);

@@ -216,7 +216,7 @@ TEST_F(NcuCaptureTest, EveryOtherFailureHasItsMessage) {
       {"silent", "ncu ended without a report; it said nothing"},
       {"wrong_option", "the argument for option '--clock-control' is invalid"},
       {"babble", "ncu failed: exit code 3; it said \"Hello from something else\""},
-      {"garbage", "ncu ended without a report"},
+      {"garbage", "decode.ncu-rep` gave no table (exit code 1: "},
   };
   for (const auto& [how, words] : failures) {
     std::filesystem::remove_all(request_.bundle);

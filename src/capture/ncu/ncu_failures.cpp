@@ -44,8 +44,8 @@ std::string nothing_matched(const NcuRun& run) {
   return fmt::format(
       "ncu ran the program but profiled no kernel (filter: {}). The program must launch the same "
       "kernels in every run; a range is gated on only by its NVTX domain and name, and a child "
-      "process only with profiling.ncu.target_processes=all. To measure whatever runs, without a "
-      "timeline: pipeline.nsys.enable=false, profiling.ncu.gating_nvtx=false",
+      "process only with ncu.target_processes=all. To measure whatever runs, without a "
+      "timeline: pipeline.nsys.enable=false, ncu.gating_nvtx=false",
       describe_filter(run));
 }
 
@@ -69,7 +69,7 @@ std::string explanation(const CommandRecord& record, const NcuRunMessages& messa
   if (!messages.unknown_sections.empty()) {
     return fmt::format(
         "ncu does not know the section {}. `ncu --list-sections` prints those of this version: "
-        "correct profiling.ncu.sections",
+        "correct ncu.sections",
         fmt::join(messages.unknown_sections, ", "));
   }
   if (!messages.first_error.empty()) {

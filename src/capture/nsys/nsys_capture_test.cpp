@@ -188,6 +188,11 @@ TEST_F(NsysCaptureTest, AWorkloadThatFailsIsToldAsSuch) {
   EXPECT_EQ(ends().size(), 3U) << "it is not nsys's fault, so there is no second attempt";
 }
 
+TEST_F(NsysCaptureTest, AFileThatNsysItselfMissesIsNotTheWorkloads) {
+  expect_failure(capture("no_semaphore"), "nsys failed and left no report: exit code 1",
+                 "sem_open");
+}
+
 TEST_F(NsysCaptureTest, AMissingWorkloadIsToldAsSuch) {
   request.workload.argv = {"/nowhere/program"};
   expect_failure(capture("ok"), "nsys could not start the workload '/nowhere/program'",
@@ -248,7 +253,7 @@ TEST_F(NsysCaptureTest, AGatedRangeThatNeverBeganIsTold) {
   expect_failure(result,
                  "the gated capture never started: no range 'decode_all' of the NVTX domain 'LLM' "
                  "began, so nsys wrote no report",
-                 "profiling.nsys.gating_nvtx=false");
+                 "nsys.gating_nvtx=false");
   EXPECT_EQ(ends(), Words{"profile exited"}) << "another attempt would end in the same way";
 }
 

@@ -55,14 +55,14 @@ NsysFailure hit_limit(const NsysRequest& request, const CommandRecord& record, N
     case ProcessEnd::timed_out:
       return final_failure(fmt::format(
           "the workload under nsys was not finished after {:.0f} s and was ended; {}. {}. If it "
-          "hangs only under nsys, trace less (profiling.nsys.trace=[cuda,nvtx], "
-          "profiling.nsys.sample=none); else raise run.timeout_s",
+          "hangs only under nsys, trace less (nsys.trace=[cuda,nvtx], "
+          "nsys.sample=none); else raise run.timeout_s",
           seconds(request.limits.timeout.value_or(std::chrono::milliseconds(0))), said(record),
           kept(output)));
     case ProcessEnd::over_limit:
       return final_failure(fmt::format(
           "nsys wrote more than {:.0f} MB, so the capture was ended; see {}. {}. Trace less "
-          "(profiling.nsys.trace=[cuda,nvtx], profiling.nsys.sample=none), run a shorter workload, "
+          "(nsys.trace=[cuda,nvtx], nsys.sample=none), run a shorter workload, "
           "or raise run.max_trace_mb",
           static_cast<double>(request.limits.max_bytes.value_or(0)) / kMegabyte,
           record.log.string(), kept(output)));
@@ -84,8 +84,8 @@ NsysFailure never_started(const NsysRequest& request, const CommandRecord& recor
                                                             describe_end(record.result));
   return final_failure(fmt::format(
       "the gated capture never started: no range '{}' of {} began{}, so nsys wrote no report; {}. "
-      "Capture all and slice offline (profiling.nsys.gating_nvtx=false), or name a range that the "
-      "workload has (profiling.nsys.nvtx_capture=RANGE@DOMAIN; a range whose name is written "
+      "Capture all and slice offline (nsys.gating_nvtx=false), or name a range that the "
+      "workload has (nsys.nvtx_capture=RANGE@DOMAIN; a range whose name is written "
       "'DOMAIN@RANGE' is in no domain)",
       name, where, end, said(record)));
 }
@@ -102,7 +102,10 @@ NsysFailure without_report(const NsysRequest& request, const CommandRecord& reco
         "set LLMPROF_NSYS to one",
         describe_end(result), said(record)));
   }
-  if (!result.succeeded() && says_any(last_words(result.output_tail), kNoProgramWords)) {
+  const std::string words = last_words(result.output_tail);
+  // By its name: nsys misses files of its own, too.
+  if (!result.succeeded() && says_any(words, kNoProgramWords) &&
+      contains(words, request.workload.argv.front())) {
     return final_failure(
         fmt::format("nsys could not start the workload '{}': {}. Correct the workload's command",
                     request.workload.argv.front(), said(record)));
@@ -111,7 +114,7 @@ NsysFailure without_report(const NsysRequest& request, const CommandRecord& reco
     return nsys_failed(fmt::format(
         "nsys is not permitted to profile here: {}. Run as root or, in a container, with "
         "--cap-add=SYS_ADMIN (or SYS_PTRACE); for CPU sampling: sysctl -w "
-        "kernel.perf_event_paranoid=2, or profiling.nsys.sample=none",
+        "kernel.perf_event_paranoid=2, or nsys.sample=none",
         said(record)));
   }
   if (is_gated_by_nvtx(request.options)) return never_started(request, record);

@@ -11,7 +11,7 @@ std::vector<Probe> probe_sampling(const DoctorOptions& options) {
   const auto text = system_file(options, "proc/sys/kernel/perf_event_paranoid");
   if (!text) {
     return {missing(kName, "this kernel has no perf events; nsys traces all the same",
-                    "leave profiling.nsys.sample=none")};
+                    "leave nsys.sample=none")};
   }
   const int64_t level = parse_int(trim(*text)).value_or(kMostAllowed + 1);
   if (level <= kMostAllowed) {
@@ -22,7 +22,7 @@ std::vector<Probe> probe_sampling(const DoctorOptions& options) {
                               "traces all the same",
                               level, kMostAllowed),
                   fmt::format("as root: sysctl kernel.perf_event_paranoid={}; or leave "
-                              "profiling.nsys.sample=none",
+                              "nsys.sample=none",
                               kMostAllowed))};
 }
 

@@ -1,13 +1,17 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "capture/ncu/ncu_capture.h"
 #include "capture/nsys/nsys_capture.h"
+#include "readers/nsys_sqlite/gpu_work.h"
 #include "readers/nsys_sqlite/scrub.h"
 #include "session/kernel_selection.h"
 #include "session/provenance/machine_facts.h"
 #include "session/provenance/provenance.h"
 #include "session/run/passes.h"
 #include "session/run/run.h"
+#include "session/run/zero_kernels.h"
 
 namespace llmprof {
 namespace fs = std::filesystem;
@@ -62,15 +66,36 @@ class Pipeline {
       return fail_backend("nsys", made.error());
     }
     progress_(fmt::format("nsys {}: the timeline", nsys->version));
-    keep("nsys", capture_with_nsys(*nsys, nsys_request(request_, bundle_)));
-    const fs::path exported = bundle_.path("nsys/run.sqlite");
-    std::error_code ignored;
-    if (!fs::exists(exported, ignored)) return;
-    // nsys stores the whole environment of what it ran.
-    if (const auto scrubbed = scrub_environment(exported, recorded_variables()); !scrubbed) {
-      fs::remove(exported, ignored);
-      fail_backend("nsys", scrubbed.error());
+    const CaptureResult captured = capture_with_nsys(*nsys, nsys_request(request_, bundle_));
+    keep("nsys", captured);
+    // A range that opens again begins another report: run.sqlite, run.2.sqlite, ...
+    std::vector<fs::path> exports;
+    bool scrubbed = true;
+    for (const fs::path& file : captured.files) {
+      if (file.extension() != ".sqlite") continue;
+      exports.push_back(bundle_.path(file.string()));
+      scrubbed = scrub(exports.back()) && scrubbed;
     }
+    if (scrubbed && !captured.failure && expects_kernels() &&
+        std::none_of(exports.begin(), exports.end(), holds_gpu_kernels)) {
+      fail_backend("nsys", zero_kernels(options_.nsys));
+    }
+  }
+
+  // nsys stores the whole environment of what it ran.
+  bool scrub(const fs::path& exported) {
+    const auto scrubbed = scrub_environment(exported, recorded_variables());
+    if (scrubbed) return true;
+    std::error_code ignored;
+    fs::remove(exported, ignored);
+    fail_backend("nsys", scrubbed.error());
+    return false;
+  }
+
+  [[nodiscard]] bool expects_kernels() const {
+    const auto& kinds = options_.nsys.trace;
+    return options_.workload.uses_cuda &&
+           std::find(kinds.begin(), kinds.end(), "cuda") != kinds.end();
   }
 
   void measure_kernels() {

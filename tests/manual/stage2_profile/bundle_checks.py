@@ -18,7 +18,8 @@ ALWAYS = ["env.json", "config.yaml", "inputs.yaml", "stage1/metrics.json", "kern
           "stakeholder_summary.md", "profile.json"]
 OF_CAPTURE = {
     "collector": ["collector/*.llmtrace", "collector/cmd.txt"],
-    "nsys": ["nsys/run.nsys-rep", "nsys/run.sqlite", "nsys/summary_*.csv", "nsys/cmd.txt"],
+    "nsys": ["nsys/run.nsys-rep", "nsys/run.sqlite", "nsys/summary_*.csv", "nsys/cmd.txt",
+             "nsys/annotations/*.llmtrace"],
     "ncu": ["ncu/*.ncu-rep", "ncu/*_raw.csv", "ncu/raw.csv", "ncu/sections.txt", "ncu/cmd.txt"],
     "torch": ["torch/trace.json.gz", "torch/cmd.txt"],
 }
@@ -41,7 +42,9 @@ class Checks:
 
 
 def check_files(checks: Checks, bundle: pathlib.Path, captures: List[str]) -> None:
-    patterns = ALWAYS + [pattern for capture in captures for pattern in OF_CAPTURE[capture]]
+    # Beside nsys, a workload on the GPU has no pass of the collector alone: nsys's pass records its log.
+    own = [capture for capture in captures if capture != "collector" or "nsys" not in captures]
+    patterns = ALWAYS + [pattern for capture in own for pattern in OF_CAPTURE[capture]]
     for pattern in patterns:
         files = [path for path in bundle.glob(pattern) if path.is_file() and path.stat().st_size > 0]
         checks.check(f"{pattern} is there and not empty", bool(files))
@@ -136,7 +139,7 @@ def profile_and_check(given: argparse.Namespace, model: List[str]) -> int:
     captures = [name for name in CAPTURES if name not in given.without]
     toggles = [f"pipeline.{TOGGLES.get(name, name)}.enable={'true' if name in captures else 'false'}"
                for name in CAPTURES]
-    command = [given.llmprof, "run", "workload=hf_llm", *model, f"device={given.device}", "run.mode=deep", *toggles,
+    command = [given.llmprof, "run", *model, f"device={given.device}", "run.mode=deep", *toggles,
                *given.overrides, "--out", given.out]
     print(" ".join(command), flush=True)
     checks = Checks()

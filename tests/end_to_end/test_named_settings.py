@@ -1,0 +1,100 @@
+"""The settings that documents and messages name are settings that `llmprof run` has."""
+import re
+import unittest
+
+from program import ROOT, run
+
+DOCUMENTS = [
+    *ROOT.glob("*.md"),
+    *ROOT.glob("docs/*.md"),
+    *ROOT.glob("tests/manual/**/*.md"),
+    *ROOT.glob("packaging/*.md"),
+]
+SOURCES = [
+    path for path in sorted(ROOT.glob("src/**/*.cpp")) if not path.name.endswith("_test.cpp")
+]
+
+# Workloads differ in their keys: a setting must be one of some composition.
+COMPOSITIONS = [[], ["model=llm/llama_1b"], ["workload=server_example", "model=llm/llama_1b"]]
+
+# `run.timeout_s`, `nsys.trace=...`; alone or before `=`. Of torch only the latter: torch.compile.
+TOP = "run|pipeline|inputs|artifacts|hydra|model|workload|nsys|ncu|torch|collector|profiling"
+KEY = re.compile(rf"(?<![\w./{{:@=-])(?:{TOP})(?:\.[a-z_][a-z_0-9]*)+(?![\w/*(-])(=?)")
+GROUP = re.compile(r"(?<![\w.{:])(profiling/[a-z]+)=([a-z][\w.]*)?")
+CHOICE = re.compile(r"(?<![\w./+{:-])((?:model|workload)=[a-z_]+(?:/\w+)?)(?![\w/(.])")
+FILES = (".sqlite", ".yaml", ".json", ".csv", ".md", ".so", ".py")
+# Made in the documents themselves, by the reader.
+EXAMPLES = {"model=llm/mine", "model=llm/NAME", "workload=mine", "workload=my_server"}
+
+CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+
+
+def texts(path):
+    content = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        return CODE.findall(content)
+    lines = [line for line in content.splitlines() if not re.match(r"\s*(#include|//)", line)]
+    return LITERAL.findall("\n".join(lines))
+
+
+def keys_in(text):
+    for found in KEY.finditer(text):
+        key = found.group(0).rstrip("=")
+        if key.endswith(FILES) or (key.startswith("torch.") and not found.group(1)):
+            continue
+        yield key
+
+
+def named(pattern_of_words):
+    """word -> the files that name it."""
+    places = {}
+    for path in [*DOCUMENTS, *SOURCES]:
+        for text in texts(path):
+            for word in pattern_of_words(text):
+                if word not in EXAMPLES:
+                    places.setdefault(word, set()).add(str(path.relative_to(ROOT)))
+    return places
+
+
+def answer(*words):
+    # No tool is asked for its version: only the settings matter.
+    nowhere = {"LLMPROF_NSYS": "/no/such/nsys", "LLMPROF_NCU": "/no/such/ncu"}
+    return run("run", "--dry-run", *words, env=nowhere).stderr
+
+
+class NamedSettings(unittest.TestCase):
+    def assert_known(self, places, word_of, refusal):
+        for name, files in sorted(places.items()):
+            with self.subTest(name):
+                told = [answer(*base, word_of(name)) for base in COMPOSITIONS]
+                refused = all(refusal.format(name) in text for text in told)
+                self.assertFalse(refused, f"{sorted(files)}: {told[-1]}")
+
+    def test_keys(self):
+        places = named(keys_in)
+        self.assertIn("run.timeout_s", places)
+        self.assertIn("src/session/run/pass_failure.cpp", places["run.timeout_s"])
+        self.assert_known(places, lambda key: f"{key}=?", "there is no key '{}'")
+
+    def test_presets(self):
+        places = named(
+            lambda text: (f"{group}={choice or 'default'}" for group, choice in GROUP.findall(text))
+        )
+        self.assertIn("profiling/ncu=light", places)
+        self.assert_known(places, str, "llmprof: ")
+
+    def test_models_and_workloads(self):
+        places = named(CHOICE.findall)
+        self.assertIn("model=llm/llama_1b", places)
+        self.assert_known(places, str, "is no choice")
+
+    def test_what_is_not_there_is_noticed(self):
+        self.assertEqual(list(keys_in("raise nsys.timeout, see nsys.sqlite")), ["nsys.timeout"])
+        self.assertIn("there is no key 'nsys.timeout'", answer("nsys.timeout=?"))
+        for word in ["model=llm/lama", "workload=hf", "profiling/ncu=lite"]:
+            self.assertIn("is no choice", answer(word))
+
+
+if __name__ == "__main__":
+    unittest.main()
