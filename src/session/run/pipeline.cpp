@@ -32,6 +32,9 @@ class Pipeline {
       if (options_.pipeline.ncu) measure_kernels();
       if (options_.pipeline.torch_profiler) trace_operators();
     }
+    if (stopped() && outcome_.failures.empty()) {
+      fail_backend("run", {ErrorKind::tool, "interrupted; what was captured before is kept"});
+    }
     outcome_.folder = bundle_.root();
     analyse_bundle();
     return std::move(outcome_);
