@@ -32,8 +32,6 @@ fuzz:
 
 lint:
 	scripts/setup.sh test
-	cmake --preset release
-	cmake --build --preset release
 	scripts/lint.sh
 
 fmt:
