@@ -164,7 +164,8 @@ void judge(const Trace& trace, const AnalysisRules& rules, const AnalysisOptions
   profile.kernel_recoverable =
       kernel_recoverable(profile.ranking, profile.opened, profile.budgets, profile.recoverable);
   profile.findings = find_findings(trace, profile.stages, profile.budgets, profile.recoverable,
-                                   profile.utilization, profile.ranking, profile.roofline);
+                                   profile.utilization, profile.ranking, profile.roofline,
+                                   profile.selection);
 }
 
 }  // namespace
