@@ -59,6 +59,7 @@ struct Step {
   StepKind kind = StepKind::decode;
   std::optional<uint64_t> batch;   // sequences
   std::optional<uint64_t> tokens;  // that pass through the layers
+  uint32_t layers = 0;  // attention layers of a detected pass: tells models apart; 0 if not known
   Nanoseconds start = 0;
   Nanoseconds end = 0;
   GpuWork work;
@@ -101,7 +102,7 @@ struct StageNote {
   uint32_t stage = 0;
   std::string name;
   uint64_t instances = 0;
-  Nanoseconds range_time = 0;  // CPU duration of its ranges
+  Nanoseconds range_time = 0;  // CPU duration of its ranges; detected, from first to last kernel
   uint64_t kernel_count = 0;
   Nanoseconds kernel_sum = 0;
 };
