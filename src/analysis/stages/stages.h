@@ -95,6 +95,7 @@ struct StageTime {
   Nanoseconds total = 0;
   uint64_t steady_calls = 0;
   Nanoseconds steady_total = 0;
+  uint64_t steady_measured = 0;  // of steady_calls, like a launch that a kernel profiler measured
 };
 
 // A part inside a stage that is told as a note (vision tower, projector).
