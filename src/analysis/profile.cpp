@@ -162,9 +162,11 @@ void judge(const Trace& trace, const AnalysisRules& rules, const AnalysisOptions
                             : kernel_roofline(profile.ranking);
   profile.recoverable = recoverable_time(profile.stages, profile.budgets, profile.utilization);
   profile.kernel_recoverable =
-      kernel_recoverable(profile.ranking, profile.opened, profile.budgets, profile.recoverable);
-  profile.findings = find_findings(trace, profile.stages, profile.budgets, profile.recoverable,
-                                   profile.utilization, profile.ranking, profile.roofline);
+      kernel_recoverable(profile.ranking, profile.opened, profile.budgets, profile.recoverable,
+                         profile.roofline, spec ? &*spec : nullptr);
+  profile.findings =
+      find_findings(trace, profile.stages, profile.budgets, profile.recoverable,
+                    profile.utilization, profile.ranking, profile.roofline, profile.selection);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "report/typical.h"
 
@@ -105,17 +106,19 @@ std::string_view part_of_layer(std::string_view name) {
 // "outside layers" is a row of its own beside the layers.
 bool is_layer(const LayerRow& row) { return !row.part && row.name != "outside layers"; }
 
-LayerSummary summarise_layers(const std::vector<LayerRow>& rows, uint32_t stage) {
+LayerSummary summarise_layers(const std::vector<LayerRow>& rows, uint32_t stage, uint32_t model) {
   LayerSummary summary;
   summary.stage = stage;
+  summary.model = model;
   std::map<std::string_view, double> parts;
   double all = 0;
   double in_layers = 0;
   double in_parts = 0;
   for (const LayerRow& row : rows) {
-    if (row.stage != stage) continue;
+    if (row.stage != stage || row.model != model) continue;
     const double time = per_pass(row, row.kernel_sum);
     if (is_layer(row)) {
+      summary.passes = row.passes;
       summary.min = summary.layers == 0 ? time : std::min(summary.min, time);
       summary.max = std::max(summary.max, time);
       ++summary.layers;
@@ -140,8 +143,10 @@ LayerSummary summarise_layers(const std::vector<LayerRow>& rows, uint32_t stage)
 
 std::vector<LayerSummary> layer_summaries(const Profile& profile) {
   std::vector<LayerSummary> summaries;
-  for (uint32_t stage = 0; stage < profile.stages.stages.size(); ++stage) {
-    LayerSummary summary = summarise_layers(profile.layers.rows, stage);
+  std::set<std::pair<uint32_t, uint32_t>> stages_and_models;
+  for (const LayerRow& row : profile.layers.rows) stages_and_models.emplace(row.stage, row.model);
+  for (const auto& [stage, model] : stages_and_models) {
+    LayerSummary summary = summarise_layers(profile.layers.rows, stage, model);
     if (summary.layers > 0) summaries.push_back(std::move(summary));
   }
   return summaries;

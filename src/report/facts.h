@@ -41,6 +41,8 @@ struct StageFacts {
 // A stage's layers taken together, by pass.
 struct LayerSummary {
   uint32_t stage = 0;
+  uint32_t model = 0;   // LayerRow::model
+  uint64_t passes = 0;  // that show these layers
   size_t layers = 0;
   double mean = 0;  // kernel time a layer
   double min = 0;

@@ -74,6 +74,8 @@ TEST(ProfileJson, SaysNullForWhatIsMissing) {
   EXPECT_EQ(json["workload"]["batch"], nullptr);
   EXPECT_EQ(json["kernels"][0]["ms_per_token"], nullptr);
   EXPECT_EQ(json["roofline"]["kernels"][0]["bound"], "compute");
+  EXPECT_EQ(json["roofline"]["kernels"][0]["commonest_grid"], nlohmann::json({64, 2, 1}));
+  EXPECT_EQ(json["roofline"]["kernels"][0]["grids"], 3);
   EXPECT_DOUBLE_EQ(json["roofline"]["kernels"][0]["compute_share_of_peak"].get<double>(), 0.6188);
 }
 

@@ -200,6 +200,7 @@ void add_details(SampleProfile& sample) {
   LayerRow outside = layer;
   outside.name = "outside layers";
   outside.kernel_sum = 2000000;
+  layer.note = "40 kernels a pass, the median layer 75";
   profile.layers.rows = {layer, attn, outside};
   profile.operators.rows = {{"aten::linear", 15, 3000000, 500000, 22500000, 22500000, 15},
                             {"my|op <x>", 1, 100000, 100000, 0, 0, 0}};
@@ -319,6 +320,8 @@ SampleProfile profiler_sample() {
   sample.profile.join = MetricJoin{30, 30, 30};
   KernelRoofline roofline;
   roofline.launches = 15;
+  roofline.grid = Extent{64, 2, 1};
+  roofline.grids = 3;
   roofline.flops = 6.12e14;
   roofline.bytes = 1.9e12;
   roofline.intensity = 322.105;

@@ -66,8 +66,11 @@ std::string vision_message(const Reported& reported, uint32_t stage) {
   std::string text;
   for (const StageNote& note : reported.profile.stages.notes) {
     if (note.stage != stage) continue;
-    text += fmt::format(" Inside it, {} takes {} ms of kernel time ({}).", note.name,
-                        ms(note.kernel_sum), counted(note.instances, "range"));
+    const bool detected = reported.stages[stage].source == StageSource::detected;
+    text += fmt::format(" {}, {} takes {} ms of kernel time ({}).",
+                        detected ? "Beside it" : "Inside it", note.name, ms(note.kernel_sum),
+                        detected ? counted(note.instances, "detected pass", "detected passes")
+                                 : counted(note.instances, "range"));
   }
   return text;
 }

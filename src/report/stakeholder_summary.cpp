@@ -44,7 +44,7 @@ void add_environment(const Reported& reported, Document& document) {
     value += " (" + capture.format;
     if (!capture.tool_version.empty()) value += ", " + capture.tool + " " + capture.tool_version;
     add("capture", value + ")");
-    add("driver", std::string(driver_version(capture)));
+    add("driver", capture.driver_version);
     add("CUDA", capture.cuda_version);
   }
   const Utilization& use = profile.utilization;

@@ -3,12 +3,13 @@ import json
 import os
 import pathlib
 import shutil
+import sqlite3
 import stat
 import subprocess
 import tempfile
 import unittest
 
-from program import DATA, LLMPROF, ROOT, Bundle, kernel_summary, run
+from program import CAPTURES, DATA, LLMPROF, ROOT, Bundle, kernel_summary, needs_captures, run
 
 DECODER = DATA / "h200-decoder"
 
@@ -112,6 +113,24 @@ class Joining(unittest.TestCase):
         self.assertEqual(bundle.profile["totals"]["kernel_sum_ns"], 10340189)
         self.assertIn("summary_left_aside", bundle.codes())
 
+    def test_one_run_in_two_formats_is_counted_once(self):
+        bundle = Bundle(DECODER / "nsys.sqlite", DECODER / "nsys_cuda_gpu_trace.csv.gz")
+        self.assertEqual(bundle.kernels(), kernel_summary(DECODER / "nsys_cuda_gpu_kern_sum.csv"))
+        self.assertEqual(bundle.profile["totals"]["kernel_count"], 4465)
+        self.assertEqual(bundle.profile["totals"]["gpu_count"], 1)
+        (told,) = [d for d in bundle.profile["diagnostics"] if d["code"] == "timeline_twice"]
+        self.assertIn("nsys_cuda_gpu_trace.csv.gz", told["message"].split(" holds ")[0])
+
+    def test_two_pages_of_one_ncu_run_are_counted_once(self):
+        pages = (DECODER / "ncu_raw.csv.gz", DECODER / "ncu_details.csv.gz")
+        alone, both = Bundle(pages[0]), Bundle(*pages)
+        self.assertEqual(both.kernels(), alone.kernels())
+        self.assertEqual(sum(calls for calls, _ in both.kernels().values()), 24)
+        (told,) = [d for d in both.profile["diagnostics"] if d["code"] == "profiled_twice"]
+        self.assertEqual(told["count"], 24)
+        joined = Bundle(DECODER / "nsys.sqlite", *pages).profile["totals"]["metric_join"]
+        self.assertEqual((joined["profiled_launches"], joined["joined"]), (24, 24))
+
     def test_one_bad_file_does_not_cost_the_others(self):
         with tempfile.TemporaryDirectory() as folder:
             bad = pathlib.Path(folder) / "notes.txt"
@@ -121,6 +140,20 @@ class Joining(unittest.TestCase):
             self.assertIn("notes.txt", bundle.result.stderr)
             self.assertIn("input_unreadable", bundle.codes())
             self.assertEqual(bundle.profile["totals"]["kernel_sum_ns"], 10340189)
+
+
+class Devices(unittest.TestCase):
+    @needs_captures
+    def test_gpus_are_counted_by_their_kernels(self):
+        path = CAPTURES / "public" / "GindaChen+nsys-ai__mfu_2gpu_before.sqlite"
+        database = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
+        (truth,) = database.execute(
+            "SELECT count(DISTINCT deviceId) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()
+        database.close()
+        self.assertEqual(truth, 2)
+        self.assertEqual(Bundle(path).profile["totals"]["gpu_count"], truth)
+        narrowed = Bundle(path, options=("--device", "0"))
+        self.assertEqual(narrowed.profile["totals"]["gpu_count"], 1)
 
 
 class HiddenGraphs(unittest.TestCase):
@@ -138,6 +171,24 @@ class HiddenGraphs(unittest.TestCase):
             self.assertIn("decode_all", plain)
             self.assertIn("77.3 %", plain)
             self.assertIn("--cuda-graph-trace=node", plain)
+
+    def test_coverage_counts_replays_beside_kernels(self):
+        path = DECODER / "nsys_graph_level.sqlite"
+        database = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
+        (whole,) = database.execute(
+            'SELECT sum("end" - start) FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE').fetchone()
+        (inside,) = database.execute(
+            """SELECT sum(g."end" - g.start) FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE g
+            JOIN CUPTI_ACTIVITY_KIND_RUNTIME a ON a.correlationId = g.correlationId
+            WHERE EXISTS (SELECT 1 FROM NVTX_EVENTS r WHERE r.globalTid = a.globalTid
+              AND coalesce(r.text, (SELECT value FROM StringIds WHERE id = r.textId)) = 'decode_all'
+              AND a.start >= r.start AND a.start < r."end")""").fetchone()
+        database.close()
+        coverage = Bundle(path).profile["coverage"]
+        self.assertEqual(whole, 9490248)
+        self.assertEqual(coverage["hidden_graph_ms"], whole / 1e6)
+        self.assertEqual(coverage["hidden_graph_in_stages_ms"], inside / 1e6)
+        self.assertEqual(Bundle(DECODER / "nsys.sqlite").profile["coverage"]["hidden_graph_ms"], 0)
 
 
 class Surroundings(unittest.TestCase):
@@ -207,8 +258,6 @@ class Surroundings(unittest.TestCase):
             self.assertIn("standard output", done.stderr)
 
     def test_environments_never_leave_the_export(self):
-        import sqlite3
-
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "secrets.sqlite"
             shutil.copy(DECODER / "nsys.sqlite", path)

@@ -213,6 +213,43 @@ class WithoutAnnotations(BudgetCheck):
         )
         self.assertEqual(sum(batch for _, batch, _ in steps), 24 * 2 + 24 * 10)
 
+    def test_two_models_and_an_image_encoder(self):
+        path = CAPTURES / "h200-hf" / "deepseek_ocr2.sqlite"
+        database = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
+        # The encoder begins with its patch convolution; the program then fills the next model's weights.
+        kernels, total, span = database.execute(
+            """WITH k AS (SELECT start, "end", (SELECT value FROM StringIds WHERE id = demangledName) AS name
+                 FROM CUPTI_ACTIVITY_KIND_KERNEL),
+               first AS (SELECT min(start) AS start FROM k WHERE name LIKE '%convolve%'),
+               behind AS (SELECT min(k.start) AS start FROM k, first
+                 WHERE k.start > first.start AND name LIKE '%distribution_elementwise%')
+               SELECT count(*), sum(k."end" - k.start), max(k."end") - min(k.start) FROM k, first, behind
+               WHERE k.start >= first.start AND k.start < behind.start""").fetchone()
+        database.close()
+        bundle = Bundle(path)
+        (note,) = bundle.profile["stage_notes"]
+        self.assertEqual((note["stage"], note["name"], note["instances"]), ("prefill", "vision", 1))
+        self.assertEqual(note["kernel_count"], kernels)
+        self.assertEqual(nanoseconds(note["gpu_sum_ms"]), total)
+        self.assertEqual(nanoseconds(note["range_ms"]), span)
+        self.assertIn(
+            "vision (for prefill, outside of its figures): 1 detected pass", bundle.files["report.md"]
+        )
+
+        self.assertEqual([s["layers"] for s in bundle.profile["steps"]], [12] * 5 + [8] * 12)
+        (told,) = [d for d in bundle.profile["diagnostics"] if d["code"] == "several_models"]
+        self.assertIn("12 of 8 attention layers, 5 of 12 attention layers", told["message"])
+        summaries = {
+            (s["stage"], s["model_layers"]): (s["layers"], s["passes"])
+            for s in bundle.profile["layer_summary"]["stages"]
+        }
+        # Without the first prefill, which is warm-up, and the first decode step.
+        self.assertEqual(summaries[("prefill", 8)], (8, 1))
+        self.assertEqual(summaries[("prefill", 12)], (12, 1))
+        self.assertEqual(summaries[("decode", 8)], (8, 11))
+        self.assertEqual(summaries[("decode", 12)][0], 12)
+        self.assertIn("Layers in decode, model of 8 attention layers", bundle.files["report.md"])
+
     def test_a_resnet_has_no_stages(self):
         (path,) = (CAPTURES / "public").glob("pytorch+kineto__resnet50*")
         found = Bundle(path)

@@ -89,8 +89,9 @@ struct SlowStep {
     std::string what;  // "gap before <kernel> (host: ...)", "GEMM 128x272 sm90 (nvjet)"
     Nanoseconds longer = 0;
   };
-  // The longest first, at most three; where they are more than the whole, one that is negative
-  // tells how much shorter the rest was, so that all sum to `above_median`.
+  // The longest first, at most three. Where these are not the whole, one more so that all sum to
+  // `above_median`: positive, what none of them explains; negative, how much shorter the rest was.
+  // A rest below 1 % is not told; nor is one where there is no reason at all.
   std::vector<Reason> reasons;
 };
 

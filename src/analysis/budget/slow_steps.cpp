@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -18,6 +19,7 @@ constexpr size_t kMostSteps = 5;  // a stage
 constexpr size_t kMostReasons = 3;
 constexpr double kWorthNaming = 0.10;  // of the time above the median: a gap on its own line
 constexpr double kWorthTelling = 0.05;
+constexpr double kRestWorthTelling = 0.01;
 
 struct WorkInStep {
   GpuWorkRow work;
@@ -194,6 +196,12 @@ std::string in_words(const Trace& trace, const DescribedNames& names, const Caus
   return growth.calls > 1 ? fmt::format("{} ({} calls together)", name, growth.calls) : name;
 }
 
+void add_rest(Nanoseconds rest, SlowStep& step) {
+  const double share = static_cast<double>(rest) / static_cast<double>(step.above_median);
+  if (step.reasons.empty() || std::abs(share) < kRestWorthTelling) return;
+  step.reasons.push_back({rest > 0 ? "not explained" : "other parts were shorter", rest});
+}
+
 HostQuestion question_about(const Trace& trace, const Stages& stages, IdleCauses& causes,
                             const WorkInStep& entry) {
   GapFound gap;
@@ -233,9 +241,7 @@ std::vector<SlowStep> find_slow_steps(const Trace& trace, const Stages& stages,
       }
       step.reasons.push_back({in_words(trace, names, cause), cause.growth.longer});
     }
-    if (explained > outlier.above_median) {
-      step.reasons.push_back({"other parts were shorter", outlier.above_median - explained});
-    }
+    add_rest(outlier.above_median - explained, step);
     steps.push_back(std::move(step));
   }
   const std::vector<std::string> answers = what_the_host_did(trace, calls, questions);

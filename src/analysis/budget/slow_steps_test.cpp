@@ -136,6 +136,49 @@ TEST_F(SlowSteps, HaveReasonsThatSumToTheExcess) {
   EXPECT_EQ(steps[0].reasons[2].longer, -200);
 }
 
+// Four kernels share an excess of 200 ns as 80, 60, 40 and 20: three are named.
+TEST_F(SlowSteps, GiveANameToWhatTheReasonsLeave) {
+  t_.instance(t_.stage("decode"), 0, 0);
+  const auto run = [&](Nanoseconds growth) {
+    const Nanoseconds start = at_;
+    t_.step(start, start + 500 + 10 * growth);
+    for (const auto& [name, share] :
+         {std::pair("gemm", 4), std::pair("norm", 3), std::pair("mul", 2), std::pair("cast", 1)}) {
+      const Nanoseconds end = at_ + 125 + share * growth;
+      t_.launched(name, start, at_, end);
+      at_ = end;
+    }
+  };
+  for (int i = 0; i < 6; ++i) run(0);
+  run(20);
+  const std::vector<SlowStep> steps = found();
+  ASSERT_EQ(steps.size(), 1U);
+  EXPECT_EQ(steps[0].above_median, 200);
+  ASSERT_EQ(steps[0].reasons.size(), 4U);
+  EXPECT_EQ(steps[0].reasons[0].longer, 80);
+  EXPECT_EQ(steps[0].reasons[2].longer, 40);
+  EXPECT_EQ(steps[0].reasons[3].what, "not explained");
+  EXPECT_EQ(steps[0].reasons[3].longer, 20);
+}
+
+// The gemm takes 20,100 ns longer, the norm 100 ns less: 0.5 % of 20,000 is no reason.
+TEST_F(SlowSteps, LeaveOutARestThatIsNearlyNothing) {
+  t_.instance(t_.stage("decode"), 0, 0);
+  const auto run = [&](Nanoseconds gemm, Nanoseconds norm) {
+    t_.step(at_, at_ + gemm + norm);
+    t_.launched("gemm", at_, at_, at_ + gemm);
+    t_.launched("norm", at_, at_ + gemm, at_ + gemm + norm);
+    at_ += gemm + norm;
+  };
+  for (int i = 0; i < 6; ++i) run(400, 300);
+  run(20'500, 200);
+  const std::vector<SlowStep> steps = found();
+  ASSERT_EQ(steps.size(), 1U);
+  EXPECT_EQ(steps[0].above_median, 20'000);
+  ASSERT_EQ(steps[0].reasons.size(), 1U);
+  EXPECT_EQ(steps[0].reasons[0].longer, 20'100);
+}
+
 TEST_F(SlowSteps, KeepTheFiveSlowest) {
   t_.instance(t_.stage("decode"), 0, 0);
   for (int i = 0; i < 30; ++i) step();

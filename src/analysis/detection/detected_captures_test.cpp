@@ -266,10 +266,16 @@ TEST(DetectedCapturesTest, DeepseekOcrTextPasses) {
     const bool prefill = i < 2 || i == 5;
     EXPECT_EQ(stages.steps[i].kind, prefill ? StepKind::prefill : StepKind::decode);
     EXPECT_EQ(stages.steps[i].tokens, i < 2 ? 300U : i < 5 ? 1U : i == 5 ? 750U : 6U);
+    EXPECT_EQ(stages.steps[i].layers, i < 5 ? 12U : 8U);
   }
   EXPECT_LT(*stages.confidence, 0.8);
-  EXPECT_NE(stages.reason.find("36 of 192 attention layers are in no such pass"),
-            std::string::npos);
+  // Its image encoder: 12 and 24 layers.
+  EXPECT_NE(stages.reason.find("36 of 192 attention layers are in no such pass, 36 of them in 1 "
+                               "vision pass"),
+            std::string::npos)
+      << stages.reason;
+  ASSERT_EQ(stages.notes.size(), 1U);
+  EXPECT_EQ(stages.stages[stages.notes[0].stage].name, "prefill");
   const auto layers = detected.layers_of(StepId(3));  // the first layer is dense
   ASSERT_TRUE(layers);
   EXPECT_EQ(layers->count, 11U);

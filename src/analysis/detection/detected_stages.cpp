@@ -79,12 +79,14 @@ class StageBuilder {
       step.kind = kind.kind;
       step.batch = kind.batch;
       step.tokens = kind.tokens;
+      step.layers = pass.layers;
       step.start = found.sequence->start(pass.begin);
       stages_.steps.push_back(step);
       passes_.push_back({pass.begin, pass.end, step.instance, StepId(stages_.steps.size() - 1)});
     }
     own_work(*found.sequence, passes_, stages_.owners);
     passes_.clear();
+    add_vision(found);
   }
 
  private:
@@ -98,6 +100,25 @@ class StageBuilder {
     instance.start = found.sequence->start(pass.begin);
     instance.range_end = instance.start;
     stages_.instances.push_back(instance);
+  }
+
+  // Under prefill; without one there is nothing to tell it under.
+  void add_vision(const Found& found) {
+    const uint32_t prefill = row_of_kind_[static_cast<size_t>(StepKind::prefill)];
+    if (prefill == kNone || found.forward.vision.empty()) return;
+    if (stages_.notes.empty()) stages_.notes.push_back({prefill, "vision", 0, 0, 0, 0});
+    StageNote& note = stages_.notes.front();
+    for (const VisionPass& pass : found.forward.vision) {
+      ++note.instances;
+      Nanoseconds end = 0;
+      for (uint32_t at = pass.begin; at < pass.end; ++at) {
+        if (found.sequence->replay(at)) continue;
+        ++note.kernel_count;
+        note.kernel_sum += found.sequence->end(at) - found.sequence->start(at);
+        end = std::max(end, found.sequence->end(at));
+      }
+      note.range_time += end - found.sequence->start(pass.begin);
+    }
   }
 
   uint32_t stage_of(StepKind kind) {
@@ -117,6 +138,24 @@ class StageBuilder {
   std::array<uint32_t, static_cast<size_t>(StepKind::mixed) + 1> row_of_kind_{};
   std::vector<OwnedPass> passes_;
 };
+
+// Passes through different numbers of layers are those of different models.
+void report_models(const Stages& stages, Diagnostics& diagnostics) {
+  std::map<uint32_t, uint64_t> passes;
+  for (const Step& step : stages.steps) {
+    if (step.layers > 0) ++passes[step.layers];
+  }
+  if (passes.size() < 2) return;
+  std::string each;
+  for (const auto& [layers, count] : passes) {
+    each += fmt::format("{}{} of {} attention layers", each.empty() ? "" : ", ", count, layers);
+  }
+  diagnostics.warn("several_models",
+                   fmt::format("forward passes of {} models ran: {}; figures of a stage as a whole "
+                               "mix them, layers and steps are told by model: capture one model, "
+                               "or narrow to its steps",
+                               passes.size(), each));
+}
 
 // The reason of the sequence with most work: the others' tell less.
 std::string reason_for_none(const std::vector<KernelSequence>& sequences) {
@@ -154,6 +193,7 @@ Stages detected_stages(const Trace& trace, const DescribedNames& names, Diagnost
     resize_owners(trace, stages.owners);
     StageBuilder builder(stages);
     for (const Found& found : all) builder.add(found, stages.serving);
+    report_models(stages, diagnostics);
   }
   measure_stages(trace, stages, diagnostics);
   return stages;

@@ -35,6 +35,10 @@ void DetectionEvidence::add(const ForwardPasses& found, std::span<const PassSize
   layers += found.layers;
   layers_in_passes += found.layers_in_passes;
   passes += found.passes.size();
+  for (const VisionPass& vision : found.vision) {
+    ++vision_passes;
+    vision_layers += vision.layers;
+  }
   told_apart = told_apart && kinds.told_apart;
   std::unordered_map<uint64_t, uint32_t> times;
   for (const PassSize& size : sizes) ++times[size.names];
@@ -68,6 +72,10 @@ std::string DetectionEvidence::in_words() const {
   if (layers_in_passes < layers) {
     words += fmt::format("; {} of {} attention layers are in no such pass",
                          layers - layers_in_passes, layers);
+    if (vision_passes > 0) {
+      words += fmt::format(", {} of them in {} vision pass{} that a convolution begins",
+                           vision_layers, vision_passes, vision_passes == 1 ? "" : "es");
+    }
   }
   if (!told_apart) words += "; all passes are of one size, so their kind is a guess";
   return words;

@@ -17,6 +17,8 @@ struct DetectionEvidence {
   uint64_t kernels_repeating = 0;     // in passes that occur at least twice, kernel by kernel
   uint64_t layers = 0;                // attention layers and hidden passes, inside passes or not
   uint64_t layers_in_passes = 0;
+  uint64_t vision_passes = 0;
+  uint64_t vision_layers = 0;
   bool told_apart = true;  // prefill and decode could be compared
   std::vector<uint32_t> layers_a_pass;
 

@@ -8,6 +8,7 @@
 
 #include "analysis/detection/pass_boundary.h"
 #include "analysis/detection/pass_markers.h"
+#include "analysis/detection/vision_passes.h"
 
 namespace llmprof {
 namespace {
@@ -252,7 +253,9 @@ ForwardPasses find_forward_passes(const KernelSequence& sequence) {
         "only {} of {} attention layers fit forward passes of equal length, {} in number",
         found.layers_in_passes, found.layers, found.passes.size());
     found.passes.clear();
+    return found;
   }
+  found.vision = find_vision_passes(sequence, beats, found.passes);
   return found;
 }
 

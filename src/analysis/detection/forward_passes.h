@@ -24,8 +24,16 @@ struct ForwardPass {
   [[nodiscard]] bool replay() const { return layers == 0; }
 };
 
+// One way through a vision tower: positions [begin, end).
+struct VisionPass {
+  uint32_t begin = 0;
+  uint32_t end = 0;
+  uint32_t layers = 0;
+};
+
 struct ForwardPasses {
   std::vector<ForwardPass> passes;  // in order
+  std::vector<VisionPass> vision;   // in order
   uint64_t layers = 0;              // layers (or replays) in the sequence, inside passes or not
   uint64_t layers_in_passes = 0;
   std::string reason;  // why there are none

@@ -43,6 +43,12 @@ KernelClass KernelSequence::kernel_class(size_t at) const {
   return (*names_)[trace_->kernels.name[items_[at].row]].kernel_class;
 }
 
+bool KernelSequence::convolution(size_t at) const {
+  // A convolution is a matrix product by its class; only its name tells.
+  return kernel_class(at) == KernelClass::gemm &&
+         (*names_)[trace_->kernels.name[items_[at].row]].short_name.starts_with("convolution");
+}
+
 StringId KernelSequence::name(size_t at) const {
   return items_[at].replay ? StringId() : trace_->kernels.name[items_[at].row];
 }

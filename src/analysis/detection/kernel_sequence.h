@@ -31,6 +31,7 @@ class KernelSequence {
 
   // Of a replay: KernelClass::other.
   [[nodiscard]] KernelClass kernel_class(size_t at) const;
+  [[nodiscard]] bool convolution(size_t at) const;
   // None of a replay.
   [[nodiscard]] StringId name(size_t at) const;
   [[nodiscard]] ShapeId shape(size_t at) const;

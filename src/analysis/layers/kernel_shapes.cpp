@@ -46,12 +46,16 @@ void add(StageTime& sum, const StageTime& more) {
   sum.total += more.total;
   sum.steady_calls += more.steady_calls;
   sum.steady_total += more.steady_total;
+  sum.steady_measured += more.steady_measured;
 }
 
 class Lines {
  public:
-  Lines(const Trace& trace, const Stages& stages)
-      : trace_(trace), stages_(stages), grid_of_shape_(grids_of_shapes(trace, grids_)) {
+  Lines(const Trace& trace, const Stages& stages, const std::vector<bool>& measured)
+      : trace_(trace),
+        stages_(stages),
+        measured_(measured),
+        grid_of_shape_(grids_of_shapes(trace, grids_)) {
     const KernelTable& kernels = trace.kernels;
     for (size_t i = 0; i < kernels.size(); ++i) {
       const size_t line = lines_
@@ -100,10 +104,12 @@ class Lines {
     if (instance.warmup) return;
     ++time.steady_calls;
     time.steady_total += duration;
+    if (kernel < measured_.size() && measured_[kernel]) ++time.steady_measured;
   }
 
   const Trace& trace_;
   const Stages& stages_;
+  const std::vector<bool>& measured_;  // empty, or one a kernel
   Interner<GridId, GridAndBlock> grids_;
   std::vector<GridId> grid_of_shape_;
   Interner<LineId, Line> lines_;
@@ -126,7 +132,7 @@ std::vector<OpenedKernel> open_kernels(const Trace& trace, const KernelRanking& 
   for (size_t i = 0; i < trace.devices.size(); ++i) {
     labels.push_back(device_label(trace, DeviceId(i)));
   }
-  const Lines lines(trace, stages);
+  const Lines lines(trace, stages, ranking.measured_kernels);
   for (size_t i = 0; i < lines.lines().size(); ++i) {
     const Line& line = lines.lines()[i];
     const auto row = row_of.find({line.name, labels[line.device.index()]});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <unordered_map>
 
 #include "analysis/layers/layer_cuts.h"
@@ -185,11 +186,13 @@ class RepeatedLayers {
                  const KernelTimes& times)
       : trace_(trace), names_(names), passes_(passes), times_(times) {}
 
-  StageLayers run(uint32_t stage) {
+  // Of one model's passes only, where several ran.
+  StageLayers run(uint32_t stage, std::optional<uint32_t> model = std::nullopt) {
     std::vector<std::pair<size_t, const std::vector<size_t>*>> cut;  // pass, where
     std::map<size_t, size_t> passes_by_count;
     for (size_t pass = 0; pass < passes_.size(); ++pass) {
       if (passes_.stage(pass) != stage || passes_.undivided(pass)) continue;
+      if (model && passes_.model(pass) != *model) continue;
       const std::vector<size_t>& cuts = cuts_of(passes_.kernels(pass));
       if (cuts.empty()) continue;
       cut.emplace_back(pass, &cuts);
@@ -300,10 +303,12 @@ class UnlikeMost {
   uint64_t median_ = 0;
 };
 
-void add_rows(const StageLayers& found, uint32_t stage, const StageWhole& whole, Layers& layers) {
+void add_rows(const StageLayers& found, uint32_t stage, uint32_t model, const StageWhole& whole,
+              Layers& layers) {
   LayerSum outside = whole.sum;
   const UnlikeMost unlike(found);
   const auto push = [&](LayerRow row, bool part, uint64_t passes) {
+    row.model = model;
     row.part = part;
     row.source = found.source;
     row.passes = passes;
@@ -336,6 +341,38 @@ std::string why_none(const Stage& stage, const StageWhole& whole) {
       stage.name);
 }
 
+void add_reason(const std::string& reason, Layers& layers) {
+  if (!layers.reason.empty()) layers.reason += "; ";
+  layers.reason += reason;
+}
+
+// What the passes of each model come to. Passes of an unknown model are one of their own.
+std::map<uint32_t, StageWhole> models_of(const PassKernels& passes, uint32_t stage,
+                                         const KernelTimes& times) {
+  std::map<uint32_t, StageWhole> models;
+  for (size_t pass = 0; pass < passes.size(); ++pass) {
+    if (passes.stage(pass) != stage) continue;
+    StageWhole& whole = models[passes.model(pass)];
+    ++whole.passes;
+    for (const uint32_t kernel : passes.kernels(pass)) times.add(kernel, whole.sum);
+  }
+  return models;
+}
+
+void add_models(const std::map<uint32_t, StageWhole>& models, const Stage& stage, uint32_t row,
+                RepeatedLayers& repeated, Layers& layers) {
+  for (const auto& [model, whole] : models) {
+    const StageLayers found = repeated.run(row, model);
+    if (found.layers.empty()) {
+      add_reason(
+          fmt::format("{} (the model of {} attention layers)", why_none(stage, whole), model),
+          layers);
+    } else {
+      add_rows(found, row, model, whole, layers);
+    }
+  }
+}
+
 }  // namespace
 
 Layers find_layers(const Trace& trace, const Stages& stages, const StageRules& rules,
@@ -354,15 +391,17 @@ Layers find_layers(const Trace& trace, const Stages& stages, const StageRules& r
         !found[stage].layers.empty()) {
       // A decode without known steps passes through a layer as often as its range was opened.
       if (!whole.undivided || found[stage].passes == 0) found[stage].passes = whole.passes;
+    } else if (const auto models = models_of(passes, stage, times); models.size() > 1) {
+      add_models(models, stages.stages[stage], stage, repeated, layers);
+      continue;
     } else {
       found[stage] = repeated.run(stage);
     }
     if (found[stage].layers.empty()) {
-      if (!layers.reason.empty()) layers.reason += "; ";
-      layers.reason += why_none(stages.stages[stage], whole);
+      add_reason(why_none(stages.stages[stage], whole), layers);
       continue;
     }
-    add_rows(found[stage], stage, whole, layers);
+    add_rows(found[stage], stage, 0, whole, layers);
   }
   return layers;
 }

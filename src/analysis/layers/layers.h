@@ -16,7 +16,8 @@ inline constexpr size_t kKernelClasses = static_cast<size_t>(KernelClass::other)
 struct LayerRow {
   std::string name;  // "layer_00", "layer_00/attn"; "outside layers"
   uint32_t stage = 0;
-  bool part = false;  // of the layer named before
+  uint32_t model = 0;  // Step::layers of its passes, where several models ran; 0 otherwise
+  bool part = false;   // of the layer named before
   StageSource source = StageSource::nvtx;
   uint64_t passes = 0;  // forward passes that the figures below are sums over
   uint64_t kernel_count = 0;

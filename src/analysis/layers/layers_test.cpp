@@ -35,8 +35,10 @@ Found find(Trace trace, bool use_annotations = true) {
   return found;
 }
 
-const LayerRow* row(const Found& found, std::string_view stage, std::string_view name) {
+const LayerRow* row(const Found& found, std::string_view stage, std::string_view name,
+                    uint32_t model = 0) {
   for (const LayerRow& each : found.layers.rows) {
+    if (each.model != model) continue;
     if (found.stages.stages[each.stage].name == stage && each.name == name) return &each;
   }
   return nullptr;
@@ -287,13 +289,23 @@ TEST(Layers, OfAMixtureOfExpertsWithADenseFirstLayer) {
   Found found;
   Diagnostics diagnostics;
   found.stages = detected_stages(*trace, names, diagnostics);
-  // Both prefills of the 12-layer model: the first is cold, and the capture holds another model.
+  // Both prefills of the 12-layer model: the first is cold. The capture holds another model, of 8
+  // layers with 44 kernels each.
   for (StageInstance& instance : found.stages.instances) instance.warmup = false;
   found.layers = find_layers(*trace, found.stages, *rules, names, true);
-  ASSERT_NE(row(found, "prefill", "layer_11"), nullptr);
-  EXPECT_EQ(row(found, "prefill", "layer_12"), nullptr);
-  EXPECT_EQ(row(found, "prefill", "layer_00")->kernel_count, 2U * 40);
-  EXPECT_EQ(row(found, "prefill", "layer_11")->kernel_count, 2U * 75);
+  ASSERT_NE(row(found, "prefill", "layer_11", 12), nullptr);
+  EXPECT_EQ(row(found, "prefill", "layer_12", 12), nullptr);
+  EXPECT_EQ(row(found, "prefill", "layer_00", 12)->kernel_count, 2U * 40);
+  EXPECT_EQ(row(found, "prefill", "layer_11", 12)->kernel_count, 2U * 75);
+  EXPECT_EQ(row(found, "prefill", "layer_00"), nullptr);
+  ASSERT_NE(row(found, "prefill", "layer_03", 8), nullptr);
+  EXPECT_EQ(row(found, "prefill", "layer_08", 8), nullptr);
+  EXPECT_EQ(row(found, "prefill", "layer_03", 8)->kernel_count, 44U);
+  EXPECT_EQ(row(found, "prefill", "layer_03", 8)->passes, 1U);
+  EXPECT_EQ(row(found, "decode", "layer_03", 8)->passes, 11U);
+  EXPECT_EQ(row(found, "decode", "layer_03", 8)->kernel_count, 11U * 47);
+  EXPECT_EQ(row(found, "decode", "layer_03", 12)->passes, 3U);
+  EXPECT_EQ(row(found, "decode", "layer_03", 12)->kernel_count, 3U * 75);
   expect_whole(found);
 }
 

@@ -13,9 +13,11 @@ PassKernels::PassKernels(const Trace& trace, const Stages& stages) {
     if (instance.step_count == 0) of_instance[i] = PassId(stage_.size());
     for (uint32_t s = 0; s < instance.step_count; ++s) {
       of_step[instance.first_step + s] = PassId(stage_.size() + s);
+      model_.push_back(stages.steps[instance.first_step + s].layers);
     }
     const size_t passes = instance.step_count == 0 ? 1 : instance.step_count;
     stage_.insert(stage_.end(), passes, instance.stage);
+    model_.resize(stage_.size(), 0);
     undivided_.insert(undivided_.end(), passes,
                       instance.step_count == 0 && stages.stages[instance.stage].name == decode);
   }

@@ -15,6 +15,8 @@ class PassKernels {
 
   [[nodiscard]] size_t size() const { return stage_.size(); }
   [[nodiscard]] uint32_t stage(size_t pass) const { return stage_[pass]; }
+  // Step::layers: which model's pass it is; 0 if not known.
+  [[nodiscard]] uint32_t model(size_t pass) const { return model_[pass]; }
   // Whether it is a whole decode without known steps, so that its passes cannot be told apart.
   [[nodiscard]] bool undivided(size_t pass) const { return undivided_[pass]; }
   // Rows of Trace::kernels.
@@ -24,6 +26,7 @@ class PassKernels {
 
  private:
   std::vector<uint32_t> stage_;
+  std::vector<uint32_t> model_;
   std::vector<bool> undivided_;
   std::vector<size_t> first_;
   std::vector<uint32_t> rows_;

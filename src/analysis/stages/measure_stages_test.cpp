@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "testing/hand_made_trace.h"
 
 namespace llmprof {
@@ -248,6 +250,37 @@ TEST_F(MeasureStagesTest, FlagsAColdFirstEngineStep) {
   }
   measure();
   EXPECT_EQ(warmups(), (std::vector<bool>{true, false, false, false}));
+}
+
+// One prefill of 500 ms before decode steps of 30 ms: cold or not, there is none to compare it
+// with.
+TEST_F(MeasureStagesTest, KeepsTheOnlyStepOfItsKindAndSaysSo) {
+  constexpr Nanoseconds kMs = 1'000'000;
+  stages_.serving = true;
+  kernel(instance(kPrefill, 0, 500 * kMs), {}, 480 * kMs, 500 * kMs);
+  for (Nanoseconds at = 500 * kMs; at < 620 * kMs; at += 30 * kMs) {
+    kernel(instance(kDecode, at, at + 30 * kMs), {}, at + 10 * kMs, at + 30 * kMs);
+  }
+  measure();
+  EXPECT_EQ(warmups(), std::vector<bool>(5, false));
+  ASSERT_TRUE(diagnostics_.has("cold_step_kept"));
+  const auto& items = diagnostics_.items();
+  const auto kept = std::find_if(items.begin(), items.end(),
+                                 [](const auto& item) { return item.code == "cold_step_kept"; });
+  EXPECT_TRUE(kept->message.starts_with(
+      "the only prefill step takes 500.0 ms against 30.0 ms of the median step"))
+      << kept->message;
+}
+
+// 140 ms is less than five median steps.
+TEST_F(MeasureStagesTest, SaysNothingOfAnOnlyStepThatIsNotFarLonger) {
+  stages_.serving = true;
+  kernel(instance(kPrefill, 0, 140), {}, 0, 140);
+  for (Nanoseconds at = 140; at < 260; at += 30) {
+    kernel(instance(kDecode, at, at + 30), {}, at + 10, at + 30);
+  }
+  measure();
+  EXPECT_FALSE(diagnostics_.has("cold_step_kept"));
 }
 
 TEST_F(MeasureStagesTest, FlagsNoEngineStepsWithoutAPause) {

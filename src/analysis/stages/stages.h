@@ -59,6 +59,7 @@ struct Step {
   StepKind kind = StepKind::decode;
   std::optional<uint64_t> batch;   // sequences
   std::optional<uint64_t> tokens;  // that pass through the layers
+  uint32_t layers = 0;  // attention layers of a detected pass: tells models apart; 0 if not known
   Nanoseconds start = 0;
   Nanoseconds end = 0;
   GpuWork work;
@@ -94,6 +95,7 @@ struct StageTime {
   Nanoseconds total = 0;
   uint64_t steady_calls = 0;
   Nanoseconds steady_total = 0;
+  uint64_t steady_measured = 0;  // of steady_calls, like a launch that a kernel profiler measured
 };
 
 // A part inside a stage that is told as a note (vision tower, projector).
@@ -101,7 +103,7 @@ struct StageNote {
   uint32_t stage = 0;
   std::string name;
   uint64_t instances = 0;
-  Nanoseconds range_time = 0;  // CPU duration of its ranges
+  Nanoseconds range_time = 0;  // CPU duration of its ranges; detected, from first to last kernel
   uint64_t kernel_count = 0;
   Nanoseconds kernel_sum = 0;
 };

@@ -48,9 +48,9 @@ void add_outside(const StageFacts& facts, std::vector<Finding>& findings) {
     gaps += facts.budget->gaps[static_cast<size_t>(part)];
   }
   if (time <= 0) return;
-  std::string evidence =
-      fmt::format("{}, in {} gaps {}", share_words(facts, time),
-                  number_words(static_cast<double>(gaps) / facts.instances()), facts.a_unit());
+  std::string evidence = fmt::format(
+      "{}, in {} {}", share_words(facts, time),
+      counted_words(static_cast<double>(gaps) / facts.instances(), "gap"), facts.a_unit());
   if (!facts.gaps.empty()) {
     const IdleGap& longest = *facts.gaps.front();
     evidence += fmt::format("; the longest {}: {}",

@@ -35,8 +35,10 @@ void find_hidden_time(const Trace& trace, const std::vector<StageFacts>& all,
   const auto most = std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
     return hidden_time(a) < hidden_time(b);
   });
-  finding.evidence = fmt::format("{} replays of {} together in the capture",
-                                 trace.graph_replays.size(), duration_words(hidden));
+  finding.evidence =
+      fmt::format("{} of {} together in the capture",
+                  counted_words(static_cast<double>(trace.graph_replays.size()), "replay"),
+                  duration_words(hidden));
   if (most != all.end() && hidden_time(*most) > 0) {
     const double time = most->time(BudgetPart::hidden_graphs);
     finding.stage = most->stage->name;

@@ -30,9 +30,9 @@ void add_stall(const StageFacts& facts, const RepeatedGap& stall, std::vector<Fi
   findings.push_back(make_finding(
       facts, time, fmt::format("The host stalls before {}", stall.longest.work_after),
       fmt::format(
-          "{}: {} gaps of {} on average between {} and {}; the longest {}, in it on the "
+          "{}: {} of {} on average between {} and {}; the longest {}, in it on the "
           "host: {}",
-          share_words(facts, time), stall.count,
+          share_words(facts, time), counted_words(static_cast<double>(stall.count), "gap"),
           duration_words(static_cast<double>(stall.total) / static_cast<double>(stall.count)),
           stall.longest.work_before, stall.longest.work_after,
           duration_words(static_cast<double>(stall.longest.length())), stall.longest.host),
@@ -42,8 +42,11 @@ void add_stall(const StageFacts& facts, const RepeatedGap& stall, std::vector<Fi
                   facts.decodes() ? " (static KV cache)" : "")));
 }
 
-// "1 of 2 prefills", "1 of 40 decode steps".
+// "1 of 2 prefills", "1 of 40 decode steps", "the only prefill".
 std::string instances_words(const StageFacts& facts, size_t with) {
+  if (facts.budget->instances == 1) {
+    return fmt::format("the only {}{}", facts.stage->name, facts.serving ? " step" : "");
+  }
   return fmt::format("{} of {} {}{}", with, facts.budget->instances, facts.stage->name,
                      facts.serving ? " steps" : "s");
 }
@@ -64,21 +67,24 @@ void add_single_stalls(const StageFacts& facts, const std::vector<const IdleGap*
           : fmt::format("{} stalls of {} together", stalls.size(), duration_words(total));
   const double time = total / facts.instances();
   findings.push_back(make_finding(
-      facts, time, fmt::format("The host stalls once before {}", longest.work_after),
+      facts, time,
+      stalls.size() == 1 ? fmt::format("The host stalls once before {}", longest.work_after)
+                         : fmt::format("The host stalls {} times, longest before {}", stalls.size(),
+                                       longest.work_after),
       fmt::format("{} in {}, {}{}; the host was in {}; {} on average", how_many,
                   instances_words(facts, instances.size()),
                   stalls.size() == 1 ? "" : fmt::format("the longest {}, ", length),
                   fmt::format("before {}", longest.work_after), longest.host,
                   share_words(facts, time)),
-      "Find what the host did this once (compilation, autotuning, a cuDNN or cuBLAS plan, a first "
-      "allocation) and do it in a warm-up before the requests that count."));
+      fmt::format("Find what the host did {} (compilation, autotuning, a cuDNN or cuBLAS plan, a "
+                  "first allocation) and do it in a warm-up before the requests that count.",
+                  stalls.size() == 1 ? "this once" : "these times")));
 }
 
 std::string graph_words(const StageFacts& facts) {
   if (facts.hidden_replays > 0) {
-    return fmt::format("{} CUDA graph replays {}",
-                       number_words(static_cast<double>(facts.hidden_replays) / facts.instances()),
-                       facts.a_unit());
+    const double replays = static_cast<double>(facts.hidden_replays) / facts.instances();
+    return fmt::format("{} {}", counted_words(replays, "CUDA graph replay"), facts.a_unit());
   }
   if (facts.graph_kernels == 0) return "none of them in a CUDA graph";
   return fmt::format(
@@ -92,8 +98,8 @@ bool uses_graphs(const StageFacts& facts) {
 }
 
 std::string kernels_of_pass(const StageFacts& facts) {
-  return fmt::format("{} kernels {}",
-                     number_words(static_cast<double>(facts.kernels) / facts.passes()),
+  return fmt::format("{} {}",
+                     counted_words(static_cast<double>(facts.kernels) / facts.passes(), "kernel"),
                      facts.a_pass());
 }
 
@@ -103,9 +109,9 @@ void add_waits_for_host(const StageFacts& facts, double time, std::vector<Findin
   const uint64_t gaps =
       gaps_of(facts, BudgetPart::idle_launch) + gaps_of(facts, BudgetPart::idle_host);
   const std::string evidence = fmt::format(
-      "{}; late launches make {} gaps {}, {} of that time in CUDA calls and {} in host code "
+      "{}; late launches make {} {}, {} of that time in CUDA calls and {} in host code "
       "between them; {}, {}; {}",
-      share_words(facts, time), number_words(static_cast<double>(gaps) / facts.instances()),
+      share_words(facts, time), counted_words(static_cast<double>(gaps) / facts.instances(), "gap"),
       facts.a_unit(), percent_words(launch / (launch + host)),
       percent_words(host / (launch + host)), kernels_of_pass(facts), graph_words(facts),
       kTracingLengthens);
@@ -141,8 +147,8 @@ void add_between_steps(const StageFacts& facts, double time, std::vector<Finding
   }
   const double each = time * facts.instances() / static_cast<double>(facts.steps);
   std::string evidence =
-      fmt::format("{}: {} for each of {} steps", share_words(facts, time), duration_words(each),
-                  number_words(static_cast<double>(facts.steps) / facts.instances()));
+      fmt::format("{}: {} for each of {}", share_words(facts, time), duration_words(each),
+                  counted_words(static_cast<double>(facts.steps) / facts.instances(), "step"));
   if (longest != nullptr) {
     evidence += fmt::format("; the longest gap {}, in it on the host: {}",
                             duration_words(static_cast<double>(longest->length())), longest->host);
@@ -157,9 +163,10 @@ void add_synchronisation(const StageFacts& facts, std::vector<Finding>& findings
   const double time = facts.time(BudgetPart::idle_synchronisation);
   const IdleGap* longest = longest_gap(facts, BudgetPart::idle_synchronisation);
   std::string evidence = fmt::format(
-      "{}; it is the main cause of {} gaps {}", share_words(facts, time),
-      number_words(static_cast<double>(gaps_of(facts, BudgetPart::idle_synchronisation)) /
-                   facts.instances()),
+      "{}; it is the main cause of {} {}", share_words(facts, time),
+      counted_words(
+          static_cast<double>(gaps_of(facts, BudgetPart::idle_synchronisation)) / facts.instances(),
+          "gap"),
       facts.a_unit());
   if (longest != nullptr) {
     evidence += fmt::format("; the longest {}, in {}, after {}",
@@ -180,11 +187,11 @@ void add_queued(const StageFacts& facts, std::vector<Finding>& findings) {
   if (gaps <= 0) return;
   findings.push_back(make_finding(
       facts, time, "Small gaps between kernels that were launched in time",
-      fmt::format("{}: {} gaps {} of {} on average; {}, {}; tracing kernels inside CUDA graphs "
+      fmt::format("{}: {} {} of {} on average; {}, {}; tracing kernels inside CUDA graphs "
                   "lengthens each gap, so the untraced loss is smaller",
-                  share_words(facts, time), number_words(gaps / facts.instances()), facts.a_unit(),
-                  duration_words(time * facts.instances() / gaps), kernels_of_pass(facts),
-                  graph_words(facts)),
+                  share_words(facts, time), counted_words(gaps / facts.instances(), "gap"),
+                  facts.a_unit(), duration_words(time * facts.instances() / gaps),
+                  kernels_of_pass(facts), graph_words(facts)),
       "Run fewer kernels: each fused one takes its gap with it. Programmatic dependent launch "
       "hides what remains on Hopper and later."));
 }

@@ -106,15 +106,15 @@ double total_of(std::span<const KernelInStage> kernels) {
 
 // The kernels that choose something: tokens once a pass, experts in every layer. Their names do not
 // tell which, their number does.
-struct Selection {
+struct SelectionKernels {
   std::vector<KernelInStage> tokens;
   std::vector<KernelInStage> experts;  // with the kernels that only routing has
   double tokens_time = 0;              // ns an instance
   double experts_time = 0;
 };
 
-Selection selection_of(const StageFacts& facts) {
-  Selection selection;
+SelectionKernels selection_of(const StageFacts& facts) {
+  SelectionKernels selection;
   const auto& routing = facts.by_class[static_cast<size_t>(KernelClass::moe_routing)];
   const auto& sampling = facts.by_class[static_cast<size_t>(KernelClass::sampling)];
   const double layers =
@@ -199,7 +199,7 @@ void find_kernel_time(const StageFacts& facts, std::vector<Finding>& findings) {
                  : "Keep one data type and one layout from end to end: casts around norms go into "
                    "the norm kernel, layout changes into the product that reads or writes them."},
             findings);
-  const Selection selection = selection_of(facts);
+  const SelectionKernels selection = selection_of(facts);
   add_selection(facts, selection.tokens, selection.tokens_time, "Token selection",
                 "Select the token in one fused kernel (top-k, top-p and draw together), on the "
                 "last position's logits only.",

@@ -94,9 +94,11 @@ void find_latency_bound(const StageFacts& facts, const Trace& trace, const Stage
     measured += kernel.measured_calls;
   }
   std::string evidence = fmt::format(
-      "above the nearer roof {}; {} kernel names measured by ncu, {} of their {} launches in this "
-      "stage with a grid, block and range that it measured (the others are not judged)",
-      share_words(facts, above), kernels.size(), measured, calls);
+      "above the nearer roof {}; {} measured by ncu, {} in this "
+      "stage with a grid, block and range that it measured{}",
+      share_words(facts, above), counted_words(static_cast<double>(kernels.size()), "kernel name"),
+      calls == 1 ? "its 1 launch" : fmt::format("{} of {} launches", measured, calls),
+      measured == calls ? "" : " (the others are not judged)");
   for (size_t i = 0; i < std::min(kNamed, kernels.size()); ++i) {
     const LatencyBound& kernel = kernels[i];
     evidence += fmt::format("; {} at {} of its nearer roof", kernel.row->description.short_name,

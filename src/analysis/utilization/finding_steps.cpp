@@ -25,11 +25,13 @@ void find_step_outliers(const StageFacts& facts, const Stages& stages,
     all_first = all_first && is_first_of_instance(stages, *slow);
   }
   const double time = static_cast<double>(above) / facts.instances();
+  const bool alone = facts.slow_steps.size() == 1;
   const SlowStep& slowest = *facts.slow_steps.front();
   std::string evidence = fmt::format(
-      "{}: the {} slowest of {} steps together, against a median step of {}; the slowest takes {} "
-      "more",
-      share_words(facts, time), facts.slow_steps.size(), facts.steps,
+      "{}: {} of {} steps{}, against a median step of {}; the slowest takes {} more",
+      share_words(facts, time),
+      alone ? std::string("the slowest") : fmt::format("the {} slowest", facts.slow_steps.size()),
+      facts.steps, alone ? "" : " together",
       duration_words(static_cast<double>(facts.stage->step_wall.p50)),
       duration_words(static_cast<double>(slowest.above_median)));
   for (size_t i = 0; i < slowest.reasons.size(); ++i) {
@@ -40,7 +42,8 @@ void find_step_outliers(const StageFacts& facts, const Stages& stages,
   evidence += "; the same time may be part of other findings";
   findings.push_back(make_finding(
       facts, time,
-      all_first ? "The first step takes longer than the others" : "Some steps take clearly longer",
+      all_first ? "The first step takes longer than the others"
+                : (alone ? "One step takes clearly longer" : "Some steps take clearly longer"),
       evidence,
       all_first
           ? (facts.on_cpu ? "Do before the loop what only the first step does: touch memory, "

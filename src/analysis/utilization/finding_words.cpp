@@ -28,11 +28,15 @@ std::string number_words(double number) {
   return fmt::format("{}{:.0f}", number == std::floor(number) ? "" : "about ", number);
 }
 
+std::string counted_words(double number, std::string_view one) {
+  return fmt::format("{} {}{}", number_words(number), one, number == 1 ? "" : "s");
+}
+
 std::string percent_words(double share) { return fmt::format("{:.1f} %", share * kPercent); }
 
 std::string share_words(const StageFacts& facts, double nanoseconds) {
-  return fmt::format("{} {}, {} of its wall time", duration_words(nanoseconds), facts.a_unit(),
-                     percent_words(nanoseconds / facts.recoverable->wall));
+  return fmt::format("{} {}, {} of the stage's wall time", duration_words(nanoseconds),
+                     facts.a_unit(), percent_words(nanoseconds / facts.recoverable->wall));
 }
 
 std::string longest_words(const StageFacts& facts, std::span<const KernelInStage> kernels,
@@ -41,9 +45,9 @@ std::string longest_words(const StageFacts& facts, std::span<const KernelInStage
   for (const KernelInStage& kernel : kernels.first(std::min(most, kernels.size()))) {
     if (!words.empty()) words += ", ";
     words +=
-        fmt::format("{} {} in {} calls", facts.ranking->rows[kernel.row].description.short_name,
+        fmt::format("{} {} in {}", facts.ranking->rows[kernel.row].description.short_name,
                     duration_words(static_cast<double>(kernel.total) / facts.instances()),
-                    number_words(static_cast<double>(kernel.calls) / facts.instances()));
+                    counted_words(static_cast<double>(kernel.calls) / facts.instances(), "call"));
   }
   return words;
 }
@@ -56,7 +60,7 @@ std::string count_words(const StageFacts& facts, std::span<const KernelInStage> 
     total += kernel.total;
   }
   const auto count = static_cast<double>(calls);
-  return fmt::format("{} kernels {} of {} on average", number_words(count / facts.passes()),
+  return fmt::format("{} {} of {} on average", counted_words(count / facts.passes(), "kernel"),
                      facts.a_pass(),
                      duration_words(calls == 0 ? 0 : static_cast<double>(total) / count));
 }

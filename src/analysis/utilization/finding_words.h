@@ -14,7 +14,10 @@ std::string percent_words(double share);
 // "12430", "about 366", "36.5", "2".
 std::string number_words(double number);
 
-// "4.56 ms a request, 12.3 % of its wall time".
+// "12430 kernels", "1 gap".
+std::string counted_words(double number, std::string_view one);
+
+// "4.56 ms a request, 12.3 % of the stage's wall time".
 std::string share_words(const StageFacts& facts, double nanoseconds);
 
 // "mul (bf16, strided) 2.10 ms in 1728 calls, ...": the first of some kernels, a request.

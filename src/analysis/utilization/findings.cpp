@@ -16,10 +16,10 @@ constexpr size_t kMost = 10;
 std::vector<Finding> find_findings(const Trace& trace, const Stages& stages, const Budgets& budgets,
                                    const std::vector<StageRecoverable>& recoverable,
                                    const Utilization& utilization, const KernelRanking& ranking,
-                                   const Roofline& roofline) {
+                                   const Roofline& roofline, const Selection& selection) {
   std::vector<Finding> findings;
   const std::vector<StageFacts> all =
-      stage_facts(trace, stages, budgets, recoverable, utilization, ranking);
+      stage_facts(trace, stages, budgets, recoverable, utilization, ranking, selection);
   find_hidden_time(trace, all, findings);
   for (const StageFacts& facts : all) {
     if (facts.on_cpu) {

@@ -6,20 +6,21 @@
 #include "analysis/budget/budget.h"
 #include "analysis/layers/kernel_shapes.h"
 #include "analysis/ranking/kernels.h"
+#include "analysis/stages/selection.h"
 #include "analysis/utilization/recoverable.h"
 #include "analysis/utilization/roofline.h"
 
 namespace llmprof {
 
-// Something to fix, worth `recoverable` nanoseconds a request (or engine step) at the most.
+// Something to fix, worth `recoverable` nanoseconds a `unit` at the most.
 struct Finding {
   std::string title;
   std::string evidence;  // numbers, with their denominators
   std::string advice;
   std::string stage;
-  double recoverable = 0;           // ns a `unit`, mean over the measured ones
-  double total_recoverable = 0;     // ns, over all measured instances of the stage
-  std::string unit;                 // "request", or "engine step" under continuous batching
+  double recoverable = 0;        // ns a `unit`, mean over the measured ones
+  double total_recoverable = 0;  // ns, over all measured instances of the stage
+  std::string unit;  // "request", "engine step" under continuous batching; InstanceUnit::name
   std::optional<double> per_token;  // ns
   double share_of_wall = 0;         // of the stage's wall time, 0 to 1
   // The capture does not show what could be gained: both recoverable times are 0, and
@@ -34,6 +35,6 @@ const Finding* first_gain(const std::vector<Finding>& findings);
 std::vector<Finding> find_findings(const Trace& trace, const Stages& stages, const Budgets& budgets,
                                    const std::vector<StageRecoverable>& recoverable,
                                    const Utilization& utilization, const KernelRanking& ranking,
-                                   const Roofline& roofline);
+                                   const Roofline& roofline, const Selection& selection);
 
 }  // namespace llmprof

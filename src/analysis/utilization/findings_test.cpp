@@ -18,7 +18,7 @@ class Findings : public ::testing::Test {
     ranking.measured_kernels.assign(t_.trace().kernels.size(), measured_);
     const auto recoverable = recoverable_time(t_.stages(), budgets, utilization);
     auto findings = find_findings(t_.trace(), t_.stages(), budgets, recoverable, utilization,
-                                  ranking, roofline);
+                                  ranking, roofline, selection_);
     EXPECT_TRUE(std::is_sorted(findings.begin(), findings.end(), [](const auto& a, const auto& b) {
       return a.blind != b.blind ? a.blind : a.total_recoverable > b.total_recoverable;
     }));
@@ -37,6 +37,7 @@ class Findings : public ::testing::Test {
   }
 
   TestTrace t_;
+  Selection selection_;
   bool measured_ = false;  // every kernel, by a profiler
 };
 
@@ -60,7 +61,8 @@ TEST_F(Findings, TellLaunchBoundDecode) {
   EXPECT_DOUBLE_EQ(*launch->per_token, 16 * 180 / 4.0);
   EXPECT_DOUBLE_EQ(launch->share_of_wall, 16 * 180 / 4000.0);
   EXPECT_EQ(launch->stage, "decode");
-  EXPECT_NE(launch->evidence.find("2.9 us a request, 72.0 % of its wall time"), std::string::npos)
+  EXPECT_NE(launch->evidence.find("2.9 us a request, 72.0 % of the stage's wall time"),
+            std::string::npos)
       << launch->evidence;
   EXPECT_NE(launch->evidence.find("5 kernels a step, none of them in a CUDA graph"),
             std::string::npos)
@@ -149,7 +151,8 @@ TEST_F(Findings, CountSmallKernelsAndCopies) {
   EXPECT_EQ(findings[0].title, "Small kernels that can be fused");
   EXPECT_DOUBLE_EQ(findings[0].recoverable, 120);
   EXPECT_EQ(findings[0].evidence,
-            "120 ns a request, 12.0 % of its wall time: 2 kernels a step of 30 ns on average; the "
+            "120 ns a request, 12.0 % of the stage's wall time: 2 kernels a step of 30 ns on "
+            "average; the "
             "longest: norm 80 ns in 2 calls, mul 40 ns in 2 calls");
   EXPECT_EQ(findings[1].title, "Copies and casts");
   EXPECT_DOUBLE_EQ(findings[1].recoverable, 80);
@@ -202,7 +205,7 @@ TEST_F(Findings, TellLatencyBoundKernels) {
   const std::vector<Finding> findings = found({}, roofline);
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_DOUBLE_EQ(findings[0].recoverable, 350);
-  EXPECT_NE(findings[0].evidence.find("1 kernel names measured by ncu, 1 of their 1 launches"),
+  EXPECT_NE(findings[0].evidence.find("1 kernel name measured by ncu, its 1 launch"),
             std::string::npos)
       << findings[0].evidence;
 }
@@ -233,6 +236,83 @@ TEST_F(Findings, TellASingleStallAsOne) {
   ASSERT_NE(waits, nullptr);
   EXPECT_DOUBLE_EQ(waits->total_recoverable, 390);
   EXPECT_EQ(waits->advice.find("Replay the step"), std::string::npos);
+}
+
+// Two decodes with 20 gaps of 10 ns; before attention 2000 ns in the first, before norm 3000 ns in
+// the second.
+TEST_F(Findings, CountSeveralSingleStalls) {
+  const uint32_t decode = t_.stage("decode");
+  Nanoseconds at = 0;
+  for (const auto& [stall, name] : {std::pair<Nanoseconds, const char*>(2000, "attention"),
+                                    std::pair<Nanoseconds, const char*>(3000, "norm")}) {
+    t_.instance(decode, at, at + 21 * 60 - 10 + stall);
+    for (int i = 0; i < 20; ++i) {
+      t_.launched("gemm", at - 2, at, at + 50);
+      at += 60;
+    }
+    at += stall;
+    t_.launched(name, at - 2, at, at + 50);
+    at += 50;
+  }
+  const std::vector<Finding> findings = found();
+  EXPECT_EQ(titled(findings, "stalls once"), nullptr);
+  const Finding* stall = titled(findings, "The host stalls 2 times, longest before norm");
+  ASSERT_NE(stall, nullptr);
+  EXPECT_DOUBLE_EQ(stall->total_recoverable, 2010 + 3010);
+  EXPECT_TRUE(
+      stall->evidence.starts_with("2 stalls of 5.0 us together in 2 of 2 decodes, the "
+                                  "longest 3.0 us, before norm; "))
+      << stall->evidence;
+  EXPECT_NE(stall->advice.find("these times"), std::string::npos) << stall->advice;
+}
+
+TEST_F(Findings, DoNotCountOneOfOne) {
+  t_.instance(t_.stage("prefill"), 0, 21 * 60 - 10 + 2000);
+  Nanoseconds at = 0;
+  for (int i = 0; i < 20; ++i) {
+    t_.launched("gemm", at - 2, at, at + 50);
+    at += 60;
+  }
+  at += 2000;
+  t_.launched("attention", at - 2, at, at + 50);
+  const std::vector<Finding> findings = found();
+  const Finding* stall = titled(findings, "The host stalls once before attention");
+  ASSERT_NE(stall, nullptr);
+  EXPECT_TRUE(stall->evidence.starts_with("one stall of 2.0 us in the only prefill, before "))
+      << stall->evidence;
+}
+
+// 80 ns of norm in two steps of one decode.
+TEST_F(Findings, SayWhatANarrowedInstanceIs) {
+  t_.instance(t_.stage("decode"), 0, 1000);
+  for (Nanoseconds at = 0; at < 1000; at += 500) {
+    t_.step(at, at + 500);
+    t_.launched("norm", 0, at, at + 40);
+    t_.launched("gemm", 0, at + 40, at + 500);
+  }
+  selection_.stage = "decode";
+  const std::vector<Finding> of_stage = found();
+  ASSERT_EQ(of_stage.size(), 1U);
+  EXPECT_EQ(of_stage[0].unit, "decode");
+  EXPECT_TRUE(of_stage[0].evidence.starts_with("80 ns a decode, 8.0 % of the stage's wall time"))
+      << of_stage[0].evidence;
+}
+
+TEST_F(Findings, SayWhatSomeStepsAre) {
+  t_.instance(t_.stage("decode"), 0, 1000);
+  for (Nanoseconds at = 0; at < 1000; at += 500) {
+    t_.step(at, at + 500);
+    t_.launched("norm", 0, at, at + 40);
+    t_.launched("gemm", 0, at + 40, at + 500);
+  }
+  selection_.steps = {4, 6};
+  const std::vector<Finding> of_steps = found();
+  ASSERT_EQ(of_steps.size(), 1U);
+  EXPECT_EQ(of_steps[0].unit, "2 steps");
+  EXPECT_TRUE(
+      of_steps[0].evidence.starts_with("80 ns per 2 steps, 8.0 % of the stage's wall "
+                                       "time: 1 kernel a step of 40 ns"))
+      << of_steps[0].evidence;
 }
 
 // A detected prefill has one step; its kernels are counted, and advice is given, by request.
@@ -269,8 +349,8 @@ TEST_F(Findings, RankAnEnginesStepsByWhatTheyCostTogether) {
   EXPECT_DOUBLE_EQ(findings[0].total_recoverable, 90);
   EXPECT_EQ(findings[0].unit, "engine step");
   EXPECT_TRUE(
-      findings[0].evidence.starts_with("30 ns an engine step, 3.0 % of its wall time: 1 "
-                                       "kernels an engine step"))
+      findings[0].evidence.starts_with("30 ns an engine step, 3.0 % of the stage's wall time: 1 "
+                                       "kernel an engine step"))
       << findings[0].evidence;
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/layers/kernel_shapes.h"
 #include "analysis/utilization/recoverable.h"
+#include "analysis/utilization/roofline.h"
 
 namespace llmprof {
 
@@ -15,13 +17,19 @@ struct KernelRecoverable {
   double time = 0;   // ns an instance, mean; overlap counted in full
   double floor = 0;  // ns an instance
   std::string floor_rule;
+  bool own = false;  // the floor is by what a kernel profiler counted of this kernel
   [[nodiscard]] double recoverable() const { return time > floor ? time - floor : 0; }
 };
 
-// A kernel's floor is its share, by time, of the floor of its class. The most recoverable first.
+std::string_view floor_basis(const KernelRecoverable& kernel);
+
+// Where a profiler counted bytes and FLOPs of a kernel, and all its launches in a stage are like
+// those, its floor is by them and the GPU's peaks (`gpu` null: not known). Otherwise it is its
+// share, by time, of the floor of its class. The most recoverable first.
 std::vector<KernelRecoverable> kernel_recoverable(const KernelRanking& ranking,
                                                   const std::vector<OpenedKernel>& opened,
                                                   const Budgets& budgets,
-                                                  const std::vector<StageRecoverable>& recoverable);
+                                                  const std::vector<StageRecoverable>& recoverable,
+                                                  const Roofline& roofline, const GpuSpec* gpu);
 
 }  // namespace llmprof

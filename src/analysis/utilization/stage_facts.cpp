@@ -143,13 +143,15 @@ bool StageFacts::decodes() const {
 std::vector<StageFacts> stage_facts(const Trace& trace, const Stages& stages,
                                     const Budgets& budgets,
                                     const std::vector<StageRecoverable>& recoverable,
-                                    const Utilization& utilization, const KernelRanking& ranking) {
+                                    const Utilization& utilization, const KernelRanking& ranking,
+                                    const Selection& selection) {
   std::vector<StageFacts> facts(budgets.stages.size());
   for (size_t i = 0; i < facts.size(); ++i) {
     facts[i].stage = &stages.stages[i];
     facts[i].budget = &budgets.stages[i];
     facts[i].recoverable = &recoverable[i];
     facts[i].ranking = &ranking;
+    facts[i].instance_unit = instance_unit(stages, selection, static_cast<uint32_t>(i));
     facts[i].serving = stages.serving;
     facts[i].on_cpu = utilization.device == DeviceKind::cpu;
     facts[i].by_part.assign(kBudgetParts, nullptr);

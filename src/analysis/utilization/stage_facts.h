@@ -7,6 +7,7 @@
 
 #include "analysis/budget/budget.h"
 #include "analysis/ranking/kernels.h"
+#include "analysis/stages/selection.h"
 #include "analysis/utilization/recoverable.h"
 
 namespace llmprof {
@@ -36,6 +37,7 @@ struct StageFacts {
   std::vector<const RecoverablePart*> by_part;    // null where the stage has none of it
   std::vector<const RepeatedGap*> repeated_gaps;  // of this stage
   std::vector<const SlowStep*> slow_steps;        // of this stage
+  InstanceUnit instance_unit;
   bool serving = false;
   bool on_cpu = false;
   bool memory_bound = false;  // by the model's cost
@@ -57,9 +59,9 @@ struct StageFacts {
     const RecoverablePart* known = by_part[static_cast<size_t>(part)];
     return known == nullptr ? 0 : known->recoverable();
   }
-  // "request", or "engine step" where instances are an engine's steps.
-  [[nodiscard]] std::string_view unit() const { return serving ? "engine step" : "request"; }
-  [[nodiscard]] std::string_view a_unit() const { return serving ? "an engine step" : "a request"; }
+  // What an instance is: "request" and "a request", "engine step", "8 steps" and "per 8 steps".
+  [[nodiscard]] std::string_view unit() const { return instance_unit.name; }
+  [[nodiscard]] std::string_view a_unit() const { return instance_unit.each; }
   // Whether its passes are those of decode: a detected prefill has a step, too.
   [[nodiscard]] bool decodes() const;
   // Its forward passes: steps where an instance is a loop of them, instances otherwise.
@@ -74,6 +76,7 @@ struct StageFacts {
 std::vector<StageFacts> stage_facts(const Trace& trace, const Stages& stages,
                                     const Budgets& budgets,
                                     const std::vector<StageRecoverable>& recoverable,
-                                    const Utilization& utilization, const KernelRanking& ranking);
+                                    const Utilization& utilization, const KernelRanking& ranking,
+                                    const Selection& selection);
 
 }  // namespace llmprof

@@ -106,7 +106,7 @@ TEST(KinetoJson, MetadataBeforeAndBehindTheEvents) {
     EXPECT_EQ(capture.format, "PyTorch trace");
     EXPECT_EQ(capture.schema_version, "1");
     EXPECT_EQ(capture.cuda_version, "12.4");
-    EXPECT_EQ(capture.driver_version, "CUDA 13.0");
+    EXPECT_EQ(capture.driver_version, "");
     EXPECT_EQ(capture.wall_clock_ns, 1'790'857'026'000'000'000);
     EXPECT_EQ(capture.rank, 3U);
     ASSERT_EQ(trace.devices.size(), 1U);

@@ -77,10 +77,9 @@ KinetoMetadata read_kineto_metadata(const KinetoEnvelope& envelope) {
     metadata.schema_version = std::to_string(*version);
   }
   metadata.cuda_version = cuda_version(scalar("cuda_runtime_version"));
-  // The newest CUDA that the driver supports; a trace does not name the driver itself.
-  if (const std::string supported = cuda_version(scalar("cuda_driver_version"));
-      !supported.empty()) {
-    metadata.driver_version = "CUDA " + supported;
+  // The newest CUDA that the driver supports, in spite of its name.
+  if (metadata.cuda_version.empty()) {
+    metadata.cuda_version = cuda_version(scalar("cuda_driver_version"));
   }
   if (const auto base = token_unsigned(scalar("baseTimeNanoseconds")); base && *base <= INT64_MAX) {
     metadata.base_time_ns = static_cast<int64_t>(*base);
@@ -94,7 +93,6 @@ void describe_capture(const KinetoMetadata& metadata, TraceBuilder& builder) {
   Capture& capture = builder.capture();
   capture.schema_version = metadata.schema_version;
   capture.cuda_version = metadata.cuda_version;
-  capture.driver_version = metadata.driver_version;
   capture.wall_clock_ns = metadata.base_time_ns;
   capture.rank = metadata.rank;
   for (const KinetoDevice& known : metadata.devices) {

@@ -22,7 +22,6 @@ struct KinetoDevice {
 struct KinetoMetadata {
   std::string schema_version;
   std::string cuda_version;
-  std::string driver_version;
   std::optional<int64_t> base_time_ns;
   std::optional<uint32_t> rank;
   std::vector<KinetoDevice> devices;

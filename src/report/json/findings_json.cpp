@@ -27,6 +27,7 @@ Json recoverable_json(const Profile& profile) {
                          {"ms", milliseconds(kernel.time)},
                          {"floor_ms", milliseconds(kernel.floor)},
                          {"floor_rule", text_or_null(kernel.floor_rule)},
+                         {"floor_basis", floor_basis(kernel)},
                          {"recoverable_ms", milliseconds(kernel.recoverable())},
                          {"recoverable_ms_per_token", std::move(per_token)}});
     }

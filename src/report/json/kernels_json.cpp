@@ -184,6 +184,8 @@ Json roofline_json(const Profile& profile, const Facts& facts) {
                     {"short_name", row.description.short_name},
                     {"device", row.device},
                     {"launches", kernel.launches},
+                    {"commonest_grid", kernel.grid ? Json(*kernel.grid) : Json(nullptr)},
+                    {"grids", kernel.grids},
                     {"flops_per_s", value_or_null(kernel.flops)},
                     {"bytes_per_s", value_or_null(kernel.bytes)},
                     {"flops_per_byte", value_or_null(kernel.intensity)},

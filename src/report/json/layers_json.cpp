@@ -3,6 +3,11 @@
 #include "report/json/json_sections.h"
 
 namespace llmprof {
+namespace {
+
+Json known_or_null(uint32_t layers) { return layers == 0 ? Json() : Json(layers); }
+
+}  // namespace
 
 Json layers_json(const Profile& profile) {
   Json rows = Json::array();
@@ -15,6 +20,7 @@ Json layers_json(const Profile& profile) {
     rows.push_back(
         {{"name", to_printable(row.name)},
          {"stage", to_printable(profile.stages.stages[row.stage].name)},
+         {"model_layers", known_or_null(row.model)},
          {"part", row.part},
          {"source", to_string(row.source)},
          {"ms_per_step", milliseconds(per_pass(row, row.kernel_sum))},
@@ -22,7 +28,8 @@ Json layers_json(const Profile& profile) {
                                   static_cast<double>(std::max<uint64_t>(row.passes, 1))},
          {"passes", row.passes},
          {"total_ns", row.kernel_sum},
-         {"classes", std::move(classes)}});
+         {"classes", std::move(classes)},
+         {"note", text_or_null(row.note)}});
   }
   return rows;
 }
@@ -37,6 +44,8 @@ Json layer_summary_json(const Profile& profile, const Facts& facts) {
                        {"share_of_kernel_time", part.share}});
     }
     rows.push_back({{"stage", to_printable(profile.stages.stages[summary.stage].name)},
+                    {"model_layers", known_or_null(summary.model)},
+                    {"passes", summary.passes},
                     {"layers", summary.layers},
                     {"mean_ms_per_step", milliseconds(summary.mean)},
                     {"min_ms_per_step", milliseconds(summary.min)},

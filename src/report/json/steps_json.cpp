@@ -3,7 +3,7 @@
 namespace llmprof {
 namespace {
 
-constexpr size_t kStepFields = 10;
+constexpr size_t kStepFields = 11;
 
 const std::string& stage_of(const Stages& stages, InstanceId instance) {
   return stages.stages[stages.instances[instance.index()].stage].name;
@@ -41,6 +41,7 @@ Json steps_json(const Profile& profile, const Facts& facts) {
     json.add("kind", to_string(step.kind));
     json.add("batch", value_or_null(step.batch));
     json.add("tokens", value_or_null(step.tokens));
+    json.add("layers", step.layers == 0 ? Json() : Json(step.layers));
     json.add("start_ms", milliseconds(step.start));
     json.add("wall_ms", milliseconds(step.wall()));
     json.add("gpu_sum_ms", milliseconds(step.work.kernel_sum));

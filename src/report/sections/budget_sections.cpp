@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "report/numbers.h"
 #include "report/sections/sections.h"
 
@@ -68,7 +70,8 @@ std::string reasons(const SlowStep& slow) {
   std::string text;
   for (const SlowStep::Reason& reason : slow.reasons) {
     if (!text.empty()) text += "; ";
-    text += fmt::format("{} ({} ms longer)", reason.what, ms(reason.longer));
+    text += fmt::format("{} ({} ms {})", reason.what, ms(std::abs(reason.longer)),
+                        reason.longer < 0 ? "shorter" : "longer");
   }
   return text.empty() ? "spread over many kernels" : text;
 }

@@ -27,7 +27,7 @@ Table capture_table(const Profile& profile) {
     table.rows.push_back({std::filesystem::path(capture.path).filename().string(), capture.format,
                           or_missing(tool)});
     if (!gpu) continue;
-    table.rows.back().push_back(or_missing(std::string(driver_version(capture))));
+    table.rows.back().push_back(or_missing(capture.driver_version));
     table.rows.back().push_back(or_missing(capture.cuda_version));
   }
   return table;

@@ -21,11 +21,21 @@ std::string intensity(const std::optional<double>& value) {
   return value ? fmt::format("{:.2f}", *value) : std::string(kMissing);
 }
 
+// "120", "120, commonest grid 64 x 1 x 1 (of 3)": figures are means over all of them.
+std::string measured_words(const KernelRoofline& kernel) {
+  std::string words = grouped(kernel.launches);
+  if (!kernel.grid) return words;
+  words += fmt::format(", {} {} x {} x {}", kernel.grids > 1 ? "commonest grid" : "grid",
+                       (*kernel.grid)[0], (*kernel.grid)[1], (*kernel.grid)[2]);
+  if (kernel.grids > 1) words += fmt::format(" (of {})", kernel.grids);
+  return words;
+}
+
 Table kernel_roofline_table(const Profile& profile) {
   const bool recorded = profile.roofline.recorded;
   Table table;
   table.columns = {text_column("kernel"),
-                   number_column(recorded ? "calls" : "launches measured"),
+                   recorded ? number_column("calls") : text_column("launches measured"),
                    number_column("compute"),
                    number_column(recorded ? "bytes moved" : "DRAM traffic"),
                    number_column("FLOP a byte"),
@@ -36,7 +46,7 @@ Table kernel_roofline_table(const Profile& profile) {
   for (size_t i = 0; i < std::min(kShownRooflines, kernels.size()); ++i) {
     const KernelRoofline& kernel = kernels[i];
     table.rows.push_back(
-        {profile.ranking.rows[kernel.row].description.short_name, grouped(kernel.launches),
+        {profile.ranking.rows[kernel.row].description.short_name, measured_words(kernel),
          scaled(kernel.flops, "FLOP/s"), scaled(kernel.bytes, "B/s"), intensity(kernel.intensity),
          share_of_peak(kernel.compute_percent), share_of_peak(kernel.memory_percent),
          std::string(to_string(kernel.bound))});
@@ -87,6 +97,7 @@ Table kernel_recoverable_table(const Reported& reported, const StageRecoverable&
                    number_column("recoverable (ms)")};
   const bool tokens = stage.tokens > 0;
   if (tokens) table.columns.push_back(number_column("recoverable (ms a token)"));
+  table.columns.push_back(text_column("basis of the floor"));
   for (const KernelRecoverable& kernel : reported.profile.kernel_recoverable) {
     if (kernel.stage != stage.stage) continue;
     if (table.rows.size() == kShownKernels || kernel.recoverable() <= 0) break;
@@ -94,6 +105,7 @@ Table kernel_recoverable_table(const Reported& reported, const StageRecoverable&
     row = {reported.profile.ranking.rows[kernel.row].description.short_name, ms(kernel.time),
            ms(kernel.floor), ms(kernel.recoverable())};
     if (tokens) row.push_back(fine_ms(kernel.recoverable() / stage.tokens));
+    row.emplace_back(floor_basis(kernel));
   }
   return table;
 }
@@ -148,7 +160,9 @@ void add_recoverable(const Reported& reported, Document& document) {
     }
     document.add(Paragraph{sentence(text)});
     if (Table kernels = kernel_recoverable_table(reported, stage); !kernels.rows.empty()) {
-      document.add(Paragraph{"By kernel; its floor is its share, by time, of its class's:"});
+      document.add(Paragraph{
+          "By kernel; its floor is by the bytes and FLOPs that ncu counted of it, or its share, by "
+          "time, of its class's:"});
       document.add(std::move(kernels));
     }
   }

@@ -28,10 +28,11 @@ std::string largest_classes(const LayerRow& row) {
 }
 
 // Layers are mostly alike: the slowest say what there is to say.
-std::vector<const LayerRow*> slowest_layers(const std::vector<LayerRow>& rows, uint32_t stage) {
+std::vector<const LayerRow*> slowest_layers(const std::vector<LayerRow>& rows,
+                                            const LayerSummary& of) {
   std::vector<const LayerRow*> chosen;
   for (const LayerRow& row : rows) {
-    if (row.stage == stage && !row.part) chosen.push_back(&row);
+    if (row.stage == of.stage && row.model == of.model && !row.part) chosen.push_back(&row);
   }
   std::stable_sort(chosen.begin(), chosen.end(), [](const LayerRow* a, const LayerRow* b) {
     return a->kernel_sum > b->kernel_sum;
@@ -44,11 +45,15 @@ Table layer_table(const std::vector<const LayerRow*>& rows) {
   Table table;
   table.columns = {text_column("layer"), number_column("kernel time (ms a pass)"),
                    number_column("kernels a pass"), text_column("largest classes (ms a pass)")};
+  const bool noted =
+      std::any_of(rows.begin(), rows.end(), [](const LayerRow* row) { return !row->note.empty(); });
+  if (noted) table.columns.push_back(text_column("unlike the others"));
   for (const LayerRow* row : rows) {
     const double passes = static_cast<double>(std::max<uint64_t>(row->passes, 1));
     table.rows.push_back({row->name, fine_ms(per_pass(*row, row->kernel_sum)),
                           plain(static_cast<double>(row->kernel_count) / passes),
                           largest_classes(*row)});
+    if (noted) table.rows.back().push_back(row->note);
   }
   return table;
 }
@@ -78,12 +83,16 @@ void add_layers(const Reported& reported, Document& document) {
   }
   for (const LayerSummary& summary : reported.facts.layers) {
     const std::string& name = reported.stages[summary.stage].name;
-    document.add(Heading{3, "Layers in " + name});
-    document.add(Paragraph{
-        fmt::format("{}, {} ms of kernel time a pass each on average ({} to {} ms). The longest:",
-                    counted(summary.layers, "layer"), fine_ms(summary.mean), fine_ms(summary.min),
-                    fine_ms(summary.max))});
-    document.add(layer_table(slowest_layers(layers.rows, summary.stage)));
+    document.add(Heading{
+        3, summary.model == 0
+               ? "Layers in " + name
+               : fmt::format("Layers in {}, model of {} attention layers", name, summary.model)});
+    document.add(Paragraph{fmt::format(
+        "{}{}, {} ms of kernel time a pass each on average ({} to {} ms). The longest:",
+        counted(summary.layers, "layer"),
+        summary.model == 0 ? "" : fmt::format(" in {}", counted(summary.passes, "pass", "passes")),
+        fine_ms(summary.mean), fine_ms(summary.min), fine_ms(summary.max))});
+    document.add(layer_table(slowest_layers(layers.rows, summary)));
     if (summary.parts.size() > 1) document.add(part_table(summary));
   }
   if (!layers.reason.empty()) document.add(Paragraph{sentence(layers.reason)});

@@ -103,10 +103,6 @@ bool bound_is_known(const StageUtilization* use) {
          use->mbu_busy;
 }
 
-std::string_view driver_version(const Capture& capture) {
-  return capture.driver_version.starts_with("CUDA") ? std::string_view() : capture.driver_version;
-}
-
 std::string token_count_words(const TokenCount& count) {
   return grouped(count.value) + (count.source == "assumed" ? " (assumed)" : "");
 }

@@ -55,8 +55,6 @@ std::string why_no_operators(const Profile& profile);
 std::string why_no_findings(const Profile& profile);
 // That there are no stages, and why, as a sentence.
 std::string no_stages_words(const Profile& profile);
-// The driver's version, empty where a capture names only the CUDA that the driver supports.
-std::string_view driver_version(const Capture& capture);
 // The value; "1 (assumed)" where nobody said it.
 std::string token_count_words(const TokenCount& count);
 
@@ -78,7 +76,8 @@ std::string selection_words(const Profile& profile);
 void add_selection(const Profile& profile, Document& document);
 // "the whole capture", or "the selection".
 std::string_view scope_words(const Profile& profile);
-// "a request"; under continuous batching "an engine step"; of some steps only "per 8 steps".
+// "a request"; under continuous batching "an engine step"; of one stage only "a decode"; of some
+// steps only "per 8 steps".
 std::string instance_words(const Profile& profile);
 // What one instance of a stage is called: "prefill"; under continuous batching "engine step".
 std::string instance_name(const Profile& profile, std::string_view stage);

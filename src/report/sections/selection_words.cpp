@@ -23,17 +23,6 @@ std::string step_flag(const std::pair<uint32_t, uint32_t>& steps) {
   return fmt::format("--steps {}:{}", steps.first, steps.second);
 }
 
-// The steps of every instance, where they agree.
-std::optional<uint32_t> steps_of_each(const Stages& stages) {
-  std::optional<uint32_t> steps;
-  for (const StageInstance& instance : stages.instances) {
-    if (instance.warmup) continue;
-    if (instance.step_count == 0 || (steps && *steps != instance.step_count)) return std::nullopt;
-    steps = instance.step_count;
-  }
-  return steps;
-}
-
 }  // namespace
 
 std::string selection_words(const Profile& profile) {
@@ -69,11 +58,7 @@ std::string_view scope_words(const Profile& profile) {
 }
 
 std::string instance_words(const Profile& profile) {
-  if (profile.stages.serving) return "an engine step";
-  if (!profile.selection.steps) return "a request";
-  const auto steps = steps_of_each(profile.stages);
-  if (!steps) return "an instance";
-  return *steps == 1 ? "a step" : fmt::format("per {} steps", *steps);
+  return instance_unit(profile.stages, profile.selection).each;
 }
 
 std::string instance_name(const Profile& profile, std::string_view stage) {

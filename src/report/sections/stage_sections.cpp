@@ -63,10 +63,17 @@ std::vector<std::string> note_lines(const Reported& reported) {
   std::vector<std::string> lines;
   lines.reserve(reported.profile.stages.notes.size());
   for (const StageNote& note : reported.profile.stages.notes) {
-    lines.push_back(fmt::format("{} holds {}: {}, {} ms of kernel time in {}.",
-                                reported.stages[note.stage].name, note.name,
-                                counted(note.instances, "range"), ms(note.kernel_sum),
-                                counted(note.kernel_count, "kernel")));
+    const Stage& stage = reported.stages[note.stage];
+    // A detected pass lies beside the passes of the language model, not inside them.
+    const bool detected = stage.source == StageSource::detected;
+    lines.push_back(fmt::format(
+        "{}: {}, {} ms of kernel time in {}{}.",
+        detected ? fmt::format("{} (for {}, outside of its figures)", note.name, stage.name)
+                 : fmt::format("{} holds {}", stage.name, note.name),
+        detected ? counted(note.instances, "detected pass", "detected passes")
+                 : counted(note.instances, "range"),
+        ms(note.kernel_sum), counted(note.kernel_count, "kernel"),
+        detected ? fmt::format(", {} ms from the first to the last", ms(note.range_time)) : ""));
   }
   return lines;
 }
