@@ -9,8 +9,8 @@ set(sources ${LLMPROF_SYSROOT}/usr/src)
 # For find_library in the modules.
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 
-# scripts/dist.sh reads from the map which archives went in, to lay their licences beside llmprof.
-add_link_options(-Wl,-Map=${PROJECT_BINARY_DIR}/link.map)
+# scripts/dist_licences.sh reads from the maps which archives went in.
+add_link_options(-Wl,-Map=${PROJECT_BINARY_DIR}/$<TARGET_PROPERTY:NAME>.map)
 find_package(Threads REQUIRED)
 
 function(llmprof_archive target file)
@@ -30,6 +30,10 @@ llmprof_archive(SQLite::SQLite3 libsqlite3.a)
 llmprof_archive(ZLIB::ZLIB libz.a)
 llmprof_archive(yaml-cpp libyaml-cpp.a)
 find_library(LIBDEFLATE deflate REQUIRED)
+# Where OpenBLASConfig.cmake of a shared build says it. Nothing of it that needs Fortran is linked.
+set(OpenBLAS_LIBRARIES ${archives}/openblas-pthread/libopenblas.a)
+set(OpenBLAS_INCLUDE_DIRS
+    ${LLMPROF_SYSROOT}/usr/include/${LLMPROF_ARCH}-linux-gnu/openblas-pthread)
 foreach(header_only tl::expected nlohmann_json::nlohmann_json CLI11::CLI11)
   add_library(${header_only} INTERFACE IMPORTED)
 endforeach()

@@ -17,7 +17,9 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 # --sysroot alone leaves gcc's own folders first in the search, and with them the build machine's
 # (or the cross packages' older) libc.
 set(libraries ${LLMPROF_SYSROOT}/usr/lib/${triplet})
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-static -B${libraries} -L${libraries}")
+foreach(kind EXE SHARED)
+  set(CMAKE_${kind}_LINKER_FLAGS_INIT "-B${libraries} -L${libraries}")
+endforeach()
 
 # No path of the build machine stays in the program.
 get_filename_component(source_root ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds dist/llmprof-VERSION-linux-ARCH/ and its tarball: a static llmprof, conf/ and licences.
+# Builds dist/llmprof-VERSION-linux-ARCH/ and its tarball: a static llmprof, the collector, the CPU
+# workload cpu_llm, conf/, the Python parts and licences.
 #   scripts/dist.sh [x86_64] [aarch64]     both when none is named
 # Works alike on amd64 and arm64 Debian 12; needs what scripts/setup.sh dist installs.
 set -euo pipefail
@@ -32,12 +33,13 @@ build() {
   scripts/dist_sysroot.sh "$arch" "build/sysroot-$arch"
   say "building llmprof for $arch in $tree"
   # Linked anew every time: the checks below read the linker's warnings and map.
-  rm -f "$tree/bin/llmprof"
+  rm -f "$tree"/bin/{llmprof,cpu_llm} "$tree/lib/libllmprof_collector.so"
   {
     cmake --fresh -S . -B "$tree" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLLMPROF_STATIC=ON \
       -DLLMPROF_TESTS=OFF -DCMAKE_TOOLCHAIN_FILE="$root/cmake/static_toolchain.cmake" \
       -DLLMPROF_ARCH="$arch" -DLLMPROF_SYSROOT="$root/build/sysroot-$arch" &&
-      cmake --build "$tree" --target llmprof llmprof_collector --parallel "${JOBS:-$(nproc)}"
+      cmake --build "$tree" --target llmprof llmprof_collector cpu_llm \
+        --parallel "${JOBS:-$(nproc)}"
   } >"$log" 2>&1 || {
     tail -n 60 "$log" >&2
     fail "the build for $arch failed; the whole log is $log"
@@ -45,24 +47,42 @@ build() {
   check_link_warnings "$log"
 }
 
-check_program() {
-  local arch=$1 program=$2 machine
-  local headers
-  headers=$(readelf -hlW "$program")
+check_file() {
+  local arch=$1 file=$2 machine
   case "$arch" in
     x86_64) machine='X86-64' ;;
     aarch64) machine='AArch64' ;;
   esac
-  grep -q "Machine:.*$machine" <<<"$headers" || fail "$program is not a program for $arch"
-  if grep -qE 'INTERP|DYNAMIC' <<<"$headers"; then
-    fail "$program is not fully static"
+  readelf -hW "$file" | grep -q "Machine:.*$machine" || fail "$file is not for $arch"
+  if grep -qaF "$root" "$file"; then
+    fail "$file holds paths of this machine ($root)"
   fi
-  if grep -qaF "$root" "$program"; then
-    fail "$program holds paths of this machine ($root)"
-  fi
+}
+
+check_runs() {
+  local arch=$1 program=$2
+  shift 2
   if [[ $arch == "$(uname -m)" ]]; then
-    (cd / && env -i "$root/$program" --version >/dev/null) || fail "$program does not run"
+    (cd / && env -i "$root/$program" "$@" >/dev/null) || fail "$program does not run"
   fi
+}
+
+check_static() {
+  if readelf -lW "$1" | grep -qE 'INTERP|DYNAMIC'; then
+    fail "$1 is not fully static"
+  fi
+}
+
+# What is loaded into, or loads into, other programs' processes takes the machine's libc: no other
+# library, and none newer than docs/collector.md says.
+check_dynamic() {
+  local file=$1 needed newest
+  needed=$(readelf -dW "$file" | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' |
+    grep -vE '^(libc\.so\.6|libm\.so\.6|libgcc_s\.so\.1|ld-linux-.*)$' || true)
+  [[ -z $needed ]] || fail "$file needs $needed"
+  newest=$(readelf -VW "$file" | grep -oE 'GLIBC_2\.[0-9]+' | sort -uV | tail -n 1)
+  [[ $(printf '%s\n' GLIBC_2.34 "$newest" | sort -V | tail -n 1) == GLIBC_2.34 ]] ||
+    fail "$file needs $newest; GLIBC_2.34 is the newest that it may"
 }
 
 # The epoch dates every file, so that the same commit gives the same tarball, byte for byte.
@@ -74,22 +94,27 @@ pack() {
 
 bundle() {
   local arch=$1 name=llmprof-$version-linux-$1
-  local folder=dist/$name
+  local folder=dist/$name file
   rm -rf "$folder" "$folder.tar.gz"
-  mkdir -p "$folder/bin"
-  "$arch-linux-gnu-strip" -o "$folder/bin/llmprof" "build/dist-$arch/bin/llmprof"
-  check_program "$arch" "$folder/bin/llmprof"
-  mkdir -p "$folder/lib" "$folder/include"
-  "$arch-linux-gnu-strip" -o "$folder/lib/libllmprof_collector.so" \
-    "build/dist-$arch/lib/libllmprof_collector.so"
+  mkdir -p "$folder"/{bin,lib,include}
+  for file in bin/llmprof bin/cpu_llm lib/libllmprof_collector.so; do
+    "$arch-linux-gnu-strip" -o "$folder/$file" "build/dist-$arch/$file"
+    check_file "$arch" "$folder/$file"
+  done
+  check_static "$folder/bin/llmprof"
+  check_dynamic "$folder/bin/cpu_llm"
+  check_dynamic "$folder/lib/libllmprof_collector.so"
+  check_runs "$arch" "$folder/bin/llmprof" --version
+  check_runs "$arch" "$folder/bin/cpu_llm" --help
   cp -R conf "$folder/conf"
   cp -R include/llmprof "$folder/include/llmprof"
-  find python workloads -name '*.py' -exec cp --parents -t "$folder" {} +
+  find python workloads -name '*.py' ! -name 'test_*' -exec cp --parents -t "$folder" {} +
   cp packaging/README.md "$folder/README.md"
   scripts/dist_licences.sh "$arch" "$folder/LICENSES"
   pack "$name"
   say "$folder.tar.gz: $(du -h "$folder.tar.gz" | cut -f1)," \
-    "bin/llmprof: $(du -h "$folder/bin/llmprof" | cut -f1)"
+    "bin/llmprof: $(du -h "$folder/bin/llmprof" | cut -f1)," \
+    "bin/cpu_llm: $(du -h "$folder/bin/cpu_llm" | cut -f1)"
 }
 
 [[ $# -gt 0 ]] || set -- x86_64 aarch64

@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
-# Lays out the licence of everything that was linked into build/dist-ARCH/bin/llmprof:
+# Lays out the licence of everything that was linked into what build/dist-ARCH holds:
 #   scripts/dist_licences.sh ARCH FOLDER
-# The link map says which archives went in; an archive of unknown licence is an error.
+# The link maps say which archives went in; an archive of unknown licence is an error.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 arch=$1
 folder=$2
 sysroot=$root/build/sysroot-$arch
-map=$root/build/dist-$arch/link.map
+maps=()
+for target in llmprof cpu_llm llmprof_collector; do
+  maps+=("$root/build/dist-$arch/$target.map")
+done
 
 fail() {
   echo "dist: $*" >&2
@@ -18,8 +21,8 @@ fail() {
 # LIBRARY FILE-NAME of the archive, or 'ours': the Debian package whose copyright file tells.
 package_of_archive() {
   case "$1" in
-    libllmprof_*.a) echo ours ;;
-    libc.a | libm.a | libm-*.a | libmvec.a | libpthread.a) echo libc6-dev ;;
+    libllmprof_*.a | libcpu_llm_model.a) echo ours ;;
+    libc.a | libc_nonshared.a | libm.a | libm-*.a | libmvec.a | libpthread.a) echo libc6-dev ;;
     libstdc++.a | libgcc.a | libgcc_eh.a) echo compiler ;;
     libfmt.a) echo fmtlib ;;
     libsimdjson.a) echo simdjson ;;
@@ -28,6 +31,7 @@ package_of_archive() {
     libdeflate.a) echo libdeflate-dev ;;
     libz.a) echo zlib1g-dev ;;
     libre2.a) echo libre2-dev ;;
+    libopenblas.a | libopenblasp-*.a) echo libopenblas-pthread-dev ;;
     *) fail "$1 is linked in and scripts/dist_licences.sh knows no licence for it" ;;
   esac
 }
@@ -57,7 +61,7 @@ add() {
 rm -rf "$folder"
 mkdir -p "$folder"
 {
-  echo "# Licences of what is inside bin/llmprof"
+  echo "# Licences of what is inside bin/ and lib/"
   echo
   echo "Debian 12 packages, each with its copyright file as Debian ships it. The licences that"
   echo "these name by a path under /usr/share/common-licenses are in common-licenses/ here."
@@ -66,8 +70,9 @@ mkdir -p "$folder"
   echo "| --- | --- | --- |"
 } >"$folder/README.md"
 
-archives=$(grep -oE '[^/ ]+\.a\(' "$map" | tr -d '(' | sort -u)
-[[ -n $archives ]] || fail "$map names no archive"
+archives=$(for map in "${maps[@]}"; do
+  grep -oE '[^/ ]+\.a\(' "$map" || fail "$map names no archive"
+done | tr -d '(' | sort -u)
 # Header-only libraries leave no archive.
 packages=(libcli11-dev libexpected-dev nlohmann-json3-dev)
 for archive in $archives; do

@@ -6,8 +6,8 @@
 # FOLDER/packages.txt lists what was unpacked: package, version. A complete FOLDER is left alone.
 set -euo pipefail
 
-arch_packages=(libc6-dev linux-libc-dev libdeflate-dev libre2-9 libre2-dev libsqlite3-dev
-  libyaml-cpp-dev zlib1g-dev)
+arch_packages=(libc6 libc6-dev linux-libc-dev libdeflate-dev libopenblas-pthread-dev libre2-9 libre2-dev
+  libsqlite3-dev libyaml-cpp-dev zlib1g-dev)
 all_packages=(libcli11-dev libexpected-dev nlohmann-json3-dev)
 # Of these Debian has no static archive: their sources are unpacked under usr/src.
 source_packages=(libfmt-dev libsimdjson-dev)
@@ -82,6 +82,14 @@ unpack_binaries() {
   done >>"$sysroot/packages.txt"
 }
 
+# Links to /lib/... would lead out of the folder.
+relink() {
+  local link
+  find "$sysroot" -type l -lname '/*' | while read -r link; do
+    ln -sfnr "$sysroot$(readlink "$link")" "$link"
+  done
+}
+
 unpack_sources() {
   local description name documents
   for description in "$work"/packages/*.dsc; do
@@ -101,6 +109,7 @@ echo "dist: unpacking Debian's $debian_arch packages into ${sysroot#"$PWD"/}" >&
   fail "packages for $debian_arch could not be fetched; the whole log is $work/apt.log"
 }
 unpack_binaries
+relink
 unpack_sources
 echo "$wanted" >"$sysroot/wanted.txt"
 rm -rf "$work"

@@ -26,7 +26,9 @@ class NcuCaptureTest : public ::testing::Test {
  protected:
   NcuCaptureTest() {
     std::filesystem::create_symlink(
-        testing::test_data("../fakes/ncu_profile/ncu").lexically_normal(), ncu_.path);
+        std::filesystem::absolute(testing::test_data("../fakes/ncu_profile/ncu"))
+            .lexically_normal(),
+        ncu_.path);
     behave("well");
     request_.bundle = folder_.path() / "bundle";
     request_.workload.argv = {"/bin/sh", "-c", "echo the program ran"};
@@ -239,8 +241,12 @@ TEST_F(NcuCaptureTest, EndsWhenToldTo) {
   request_.limits.timeout = 20s;
   add_prefill();
   CaptureResult result;
-  std::thread capturing([&] { result = capture(); });
-  while (profiled() == 0) std::this_thread::sleep_for(5ms);
+  std::atomic<bool> over = false;
+  std::thread capturing([&] {
+    result = capture();
+    over = true;
+  });
+  while (profiled() == 0 && !over) std::this_thread::sleep_for(5ms);
   stop = true;
   capturing.join();
   ASSERT_TRUE(result.failure);
