@@ -9,14 +9,10 @@ function(llmprof_precompile target)
                             <tl/expected.hpp> ${ARGN})
 endfunction()
 
-# Tests are compiled quickly; what they test is as fast as ever. In a precompiled header g++ 12 does not
-# know its own std::string for the system's, and warns of copies that it believes to be too large.
+# Tests are compiled quickly; what they test is as fast as ever.
 function(llmprof_precompile_test target)
   llmprof_precompile(${target} <gtest/gtest.h>)
   target_compile_options(${target} PRIVATE -O1)
-  if(LLMPROF_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow)
-  endif()
 endfunction()
 
 # A folder under src/ is one library; the tests beside its code make one test program.
