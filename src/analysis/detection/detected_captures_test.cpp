@@ -276,6 +276,11 @@ TEST(DetectedCapturesTest, DeepseekOcrTextPasses) {
       << stages.reason;
   ASSERT_EQ(stages.notes.size(), 1U);
   EXPECT_EQ(stages.stages[stages.notes[0].stage].name, "prefill");
+  // By SQL: kernels from the first convolution to before the next random fill of weights.
+  EXPECT_EQ(stages.notes[0].instances, 1U);
+  EXPECT_EQ(stages.notes[0].kernel_count, 1421U);
+  EXPECT_EQ(stages.notes[0].kernel_sum, 14585604);
+  EXPECT_EQ(stages.notes[0].range_time, 1411993975);
   const auto layers = detected.layers_of(StepId(3));  // the first layer is dense
   ASSERT_TRUE(layers);
   EXPECT_EQ(layers->count, 11U);
