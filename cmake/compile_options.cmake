@@ -7,7 +7,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   if(LLMPROF_PCH)
     # In a precompiled header it does not know its own std::string for the system's, and warns of
     # copies that it believes to be too large. `make dist` compiles without one, and with these.
-    add_compile_options(-Wno-array-bounds -Wno-stringop-overflow)
+    add_compile_options(-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
   endif()
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
