@@ -60,6 +60,8 @@ class Profile:
                 text = "/".join(path)
                 if re.search(r"(^|[_/])ms($|[_/])", text) or "classes" in path:
                     ms.append(value)
+                    if path[-1] == "longer_ms":  # "1.9 ms shorter" is -1.9 there
+                        ms.append(abs(value))
                 if any(word in text for word in SHARE_WORDS):
                     shares.append(value * 100)
                 if any(word in text for word in QUANTITY_WORDS):
