@@ -268,7 +268,8 @@ class NcuCapture {
       if (was_seen) continue;
       result_.notes.warn("ncu_kernel_not_seen",
                          fmt::format("{}: ncu measured no launch of {}, which the timeline chose: "
-                                     "libraries may choose other kernels from one run to the next",
+                                     "ncu loses kernels where it counts launches by shape; "
+                                     "ncu.launch_count=400 has it count all that match instead",
                                      run.name, shortened(kernel.name, kNameCharacters)));
     }
   }
