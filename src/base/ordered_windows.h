@@ -123,9 +123,10 @@ class Worker {
 template <class Slot, class Merge>
 Result<void> parse_in_windows(ByteStream& stream, size_t window_bytes, const WindowCut& cut,
                               std::vector<Slot>& slots, Merge merge) {
+  // Before the workers, which read them until they have ended, also where this returns early.
+  std::vector<std::vector<char>> buffers(slots.size());
   std::deque<window_detail::Worker<Slot>> workers;
   for (Slot& slot : slots) workers.emplace_back(slot);
-  std::vector<std::vector<char>> buffers(slots.size());
 
   std::vector<char> carried;
   bool ended = false;
