@@ -8,9 +8,7 @@
 
 namespace cpu_llm {
 
-// "Neoverse-N1"; from the text of /proc/cpuinfo, which on arm64 has numbers only. "unknown CPU"
-// where neither is known.
-std::string cpu_name(std::string_view cpuinfo);
+// "Neoverse-N1"; "unknown CPU" where the system does not tell.
 std::string cpu_name();
 
 // CPUs that this process may use: its affinity, and the quota of its control group. At least 1.

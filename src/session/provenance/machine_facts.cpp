@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "base/byte_stream.h"
+#include "base/cpu_name.h"
 #include "base/text.h"
 #include "capture/process.h"
 
@@ -145,30 +146,6 @@ constexpr std::array<std::string_view, 28> kRecordedVariables = {
 }  // namespace
 
 std::span<const std::string_view> recorded_variables() { return kRecordedVariables; }
-
-std::string cpu_name(std::string_view cpuinfo) {
-  if (std::string name = value_of(cpuinfo, "model name", ':'); !name.empty()) return name;
-  struct Part {
-    std::string_view code;
-    std::string_view name;
-  };
-  // Arm's own designs, by the numbers of their manuals: /proc/cpuinfo has no names there.
-  constexpr std::array<Part, 9> kArmParts = {{{"0xd07", "Cortex-A57"},
-                                              {"0xd08", "Cortex-A72"},
-                                              {"0xd0b", "Cortex-A76"},
-                                              {"0xd0c", "Neoverse-N1"},
-                                              {"0xd40", "Neoverse-V1"},
-                                              {"0xd49", "Neoverse-N2"},
-                                              {"0xd4f", "Neoverse-V2"},
-                                              {"0xd83", "Neoverse-V3"},
-                                              {"0xd8e", "Neoverse-N3"}}};
-  if (value_of(cpuinfo, "CPU implementer", ':') != "0x41") return {};
-  const std::string code = value_of(cpuinfo, "CPU part", ':');
-  for (const Part& part : kArmParts) {
-    if (part.code == code) return std::string(part.name);
-  }
-  return {};
-}
 
 MachineFacts machine_facts() {
   MachineFacts facts;

@@ -41,7 +41,4 @@ MachineFacts machine_facts();
 // The names of the variables that a record may hold.
 std::span<const std::string_view> recorded_variables();
 
-// "Neoverse-N1", from the text of /proc/cpuinfo; empty where it does not tell.
-std::string cpu_name(std::string_view cpuinfo);
-
 }  // namespace llmprof

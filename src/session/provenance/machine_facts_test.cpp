@@ -24,15 +24,6 @@ TEST(MachineFacts, OnlyVariablesOnTheListAreRecorded) {
   EXPECT_TRUE(threads);
 }
 
-TEST(MachineFacts, NamesOfProcessors) {
-  EXPECT_EQ(cpu_name("processor\t: 0\nmodel name\t: Intel(R) Xeon(R) Platinum 8480C\n"),
-            "Intel(R) Xeon(R) Platinum 8480C");
-  EXPECT_EQ(cpu_name("processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n"),
-            "Neoverse-N1");
-  EXPECT_EQ(cpu_name("CPU implementer\t: 0x61\nCPU part\t: 0xd0c\n"), "");
-  EXPECT_EQ(cpu_name(""), "");
-}
-
 TEST(MachineFacts, ThisMachineHasACpuMemoryAndAnOperatingSystem) {
   const MachineFacts facts = machine_facts();
   EXPECT_GT(facts.cpu_count, 0U);
