@@ -27,6 +27,7 @@ using DeviceId = Id<struct DeviceKindTag>;   // a GPU of one capture
 using QueueId = Id<struct QueueKind>;        // process, device, context and stream
 using ShapeId = Id<struct ShapeKind>;        // grid, block, registers, shared memory
 using LaunchRow = Id<struct LaunchKind>;     // row of Trace::launches
+using RangeRow = Id<struct RangeKindTag>;    // row of Trace::ranges
 using IdentityId = Id<struct IdentityKind>;  // what ncu measured: kernel, shape, device, ranges
 using MetricId = Id<struct MetricKind>;
 

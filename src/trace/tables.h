@@ -62,11 +62,14 @@ struct KernelTable {
   std::vector<uint64_t> external_id;  // its operator's, 0 is none; empty without operators
   std::vector<uint64_t> flops;        // as the program told, 0: not told; empty without any
   std::vector<uint64_t> bytes;        // moved, likewise
+  // The innermost range open when its graph node was captured: a replayed kernel's layer. None:
+  // not replayed, or captured unseen; empty where no capture tells.
+  std::vector<RangeRow> node_range;
 
   [[nodiscard]] size_t size() const { return start.size(); }
   auto columns() {
     return std::tie(start, end, name, shape, queue, correlation, launch, graph, graph_node,
-                    external_id, flops, bytes);
+                    external_id, flops, bytes, node_range);
   }
 };
 
@@ -154,6 +157,49 @@ struct OperatorTable {
 
   [[nodiscard]] size_t size() const { return start.size(); }
   auto columns() { return std::tie(start, end, thread, name, external_id, flops, bytes); }
+};
+
+// Hardware counters and sensors of a device over time, ordered by device, metric and start once the
+// trace is frozen. A sample's value is the sum or the mean over [start, end), as its unit says;
+// start == end where a sensor was read at an instant.
+struct CounterTable {
+  std::vector<Nanoseconds> start;
+  std::vector<Nanoseconds> end;
+  std::vector<DeviceId> device;
+  std::vector<MetricId> metric;
+  std::vector<double> value;
+
+  [[nodiscard]] size_t size() const { return start.size(); }
+  auto columns() { return std::tie(start, end, device, metric, value); }
+};
+
+// What our collector recorded from `time` on, in one process: with a duty cycle, launches and
+// kernels are missing on purpose while it is not tracing.
+enum class CollectionState : uint8_t { detached, paused, tracing, stood_down };
+enum class CollectionReason : uint8_t {
+  none,
+  program_start,
+  duty,
+  budget,
+  arm_range,
+  step_limit,
+  command,
+  other_subscriber,
+  cupti_missing,
+  cupti_failed,
+  process_end,
+  delay
+};
+struct CollectionTable {
+  std::vector<Nanoseconds> time;
+  std::vector<ProcessId> process;
+  std::vector<CollectionState> state;
+  std::vector<CollectionReason> reason;
+  std::vector<uint64_t> step;     // steps begun so far
+  std::vector<Nanoseconds> cost;  // how long the change held up the program
+
+  [[nodiscard]] size_t size() const { return time.size(); }
+  auto columns() { return std::tie(time, process, state, reason, step, cost); }
 };
 
 // A kernel name's aggregate where the capture gives no single launches.

@@ -77,6 +77,8 @@ struct Trace {
   RangeTable ranges;
   StepTable steps;
   OperatorTable operators;
+  CounterTable counters;
+  CollectionTable collection;
 
   std::vector<KernelSummary> kernel_summaries;
   std::vector<CallSummary> call_summaries;

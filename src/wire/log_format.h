@@ -25,7 +25,7 @@ inline constexpr uint32_t kChunkMagic = 0x4B4E4843;  // "CHNK" on a little-endia
 // A reader refuses another major version; a higher minor one only adds record types, or fields at
 // the end of payloads.
 inline constexpr uint16_t kMajorVersion = 1;
-inline constexpr uint16_t kMinorVersion = 0;
+inline constexpr uint16_t kMinorVersion = 1;
 
 // The largest page of the machines we know (arm64): a chunk can be mapped by itself on all of them.
 inline constexpr uint32_t kChunkBytes = 64U << 10U;
@@ -63,6 +63,7 @@ enum class ChunkKind : uint32_t {
   control = 1,  // chunk 0: what concerns the whole process
   strings = 2,  // definitions of strings
   thread = 3,   // what threads recorded; begins with a ThreadInfo
+  device = 4,   // what GPUs did, and counters
 };
 
 struct ChunkHeader {
@@ -93,10 +94,28 @@ enum class RecordType : uint16_t {
   cpu_operator = 9,
   dropped = 10,
   clean_end = 11,
-  // 12 to 63: further annotations and facts about the process.
-  // 64 to 127: CUDA (kernels, memory operations, launches, graphs, counters, devices).
-  first_cuda = 64,
-  last_cuda = 127,
+  variable = 12,
+  // 13 to 63: further annotations and facts about the process.
+  // 64 to 127: CUDA, cuda_records.h.
+  cuda_session = 64,
+  cuda_device = 65,
+  collection = 66,
+  api_name = 67,
+  launch = 68,
+  api_call = 69,
+  graph_node_created = 70,
+  graph_node_cloned = 71,
+  kernel_definition = 72,
+  kernels = 73,
+  long_kernel = 74,
+  memory_definition = 75,
+  memory_operation = 76,
+  graph_replay = 77,
+  cupti_dropped = 78,
+  counter_set = 79,
+  counter_sample = 80,
+  counters_off = 81,
+  counters_lost = 82,
 };
 
 struct RecordHeader {

@@ -1,0 +1,231 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "wire/log_format.h"
+
+// What the collector's CUDA half adds to the log. Times are on the log's clock, CLOCK_MONOTONIC.
+// Small numbers stand for what repeats (KernelDefinition, MemoryDefinition, ApiName), so that a
+// kernel and its launch take 40 bytes.
+namespace llmprof::wire {
+
+// A definition may stand behind its first use in the file, as a string's may. It has its key anew
+// in a forked child's log.
+using DefinitionKey = uint32_t;  // from 1; 0 is none
+
+inline constexpr size_t kUuidBytes = 16;
+
+// RecordType::cuda_session: once in a log, when CUDA was first seen in the process.
+struct CudaSession {
+  int64_t time;
+  uint32_t driver_version;  // of CUDA, as cuDriverGetVersion says: 13000
+  uint32_t cupti_version;   // as cuptiGetVersion says: 130001; 0: CUPTI was not loaded
+  StringKey cupti_path;
+  uint32_t reserved;
+};
+
+// RecordType::cuda_device
+struct CudaDevice {
+  uint32_t ordinal;
+  uint32_t sm_count;
+  uint64_t memory_bytes;
+  uint64_t memory_bandwidth;  // bytes a second, from clock and bus width; 0: not known
+  uint64_t clock_hz;          // the highest of the SMs
+  uint32_t capability_major;
+  uint32_t capability_minor;
+  uint8_t uuid[kUuidBytes];
+  char name[kNameBytes];
+};
+
+// RecordType::variable: a variable of the environment that the collector lists (ranks of a
+// distributed job), never others.
+struct Variable {
+  StringKey name;
+  StringKey value;
+};
+
+// RecordType::collection: what is recorded from `time` on. Launches of a window in which tracing is
+// off, and their kernels, are missing on purpose.
+enum class CollectionState : uint32_t {
+  detached = 1,    // CUPTI is not attached: the program runs at its own speed
+  paused = 2,      // attached, no kernel is recorded
+  tracing = 3,     // kernels, memory operations and launches are recorded
+  stood_down = 4,  // for good: another tool uses CUPTI, or it failed
+};
+enum class CollectionReason : uint32_t {
+  none = 0,
+  program_start = 1,  // armed from the start
+  duty = 2,           // alternating windows of steps
+  budget = 3,         // the overhead budget allows it, or is spent
+  arm_range = 4,      // the range that arms opened or closed
+  step_limit = 5,
+  command = 6,           // llmprof arm, llmprof disarm
+  other_subscriber = 7,  // nsys, ncu, torch.profiler or another tool
+  cupti_missing = 8,
+  cupti_failed = 9,
+  process_end = 10,
+  delay = 11,
+};
+struct Collection {
+  int64_t time;
+  CollectionState state;
+  CollectionReason reason;
+  uint64_t step;  // steps begun in this process so far
+  // How long the change held up the thread that made it, ns.
+  uint32_t cost_ns;
+  uint32_t result;  // CUPTI's result code where the reason is cupti_failed
+};
+
+// RecordType::api_name: 8-bit codes of the CUDA functions in Launch records.
+struct ApiName {
+  StringKey name;
+  uint32_t code;
+};
+
+// RecordType::launch, among the records of the thread that called: its open ranges are those of the
+// records before it.
+inline constexpr unsigned kLaunchDurationBits = 24;
+inline constexpr uint32_t kLongestLaunch = (1U << kLaunchDurationBits) - 1;  // ns; longer: ApiCall
+struct Launch {
+  int64_t start;
+  uint32_t duration_and_code;  // ns in the low 24 bits, ApiName::code above
+  uint32_t correlation;
+};
+
+// RecordType::api_call: synchronising calls, long launches and, where asked for, all calls.
+struct ApiCall {
+  int64_t start;
+  int64_t end;
+  uint32_t correlation;
+  uint32_t code;  // ApiName::code
+};
+
+// RecordType::graph_node_created and graph_node_cloned, among the records of the thread that did
+// it. A node belongs to the ranges open on that thread when it was created, a clone to those of its
+// original.
+struct GraphNodeCreated {
+  uint64_t node;
+};
+struct GraphNodeCloned {
+  uint64_t node;
+  uint64_t original;
+};
+
+// RecordType::kernel_definition
+struct KernelDefinition {
+  DefinitionKey key;
+  StringKey name;  // mangled, as CUPTI gives it
+  uint32_t grid[3];
+  uint32_t block[3];
+  uint32_t registers_per_thread;
+  uint32_t static_shared_bytes;
+  uint32_t dynamic_shared_bytes;
+  uint32_t device;  // ordinal
+  uint32_t context;
+  uint32_t stream;
+  uint32_t graph;  // that replays it, 0: none
+  uint32_t reserved;
+  uint64_t graph_node;  // 0: none
+};
+
+// RecordType::kernels: KernelBatch, then `count` Kernels.
+struct KernelBatch {
+  int64_t base;  // starts are relative to it
+  uint32_t count;
+  uint32_t reserved;
+};
+struct Kernel {
+  int32_t start;      // ns from the batch's base
+  uint32_t duration;  // ns
+  uint32_t correlation;
+  DefinitionKey definition;
+};
+// RecordType::long_kernel: what a Kernel cannot hold.
+struct LongKernel {
+  int64_t start;
+  int64_t end;
+  uint32_t correlation;
+  DefinitionKey definition;
+};
+
+// RecordType::memory_definition
+struct MemoryDefinition {
+  DefinitionKey key;
+  uint32_t kind;       // 0: copy, 1: fill
+  uint32_t direction;  // of a copy: CUpti_ActivityMemcpyKind
+  uint32_t device;
+  uint32_t context;
+  uint32_t stream;
+  uint32_t graph;
+  uint32_t reserved;
+  uint64_t graph_node;
+};
+// RecordType::memory_operation
+struct MemoryOperation {
+  int64_t start;
+  int64_t end;
+  uint64_t bytes;
+  uint32_t correlation;
+  DefinitionKey definition;
+};
+
+// RecordType::graph_replay: a whole replay where its kernels are not recorded one by one.
+struct GraphReplay {
+  int64_t start;
+  int64_t end;
+  uint32_t correlation;
+  uint32_t graph;
+  uint32_t device;
+  uint32_t context;
+  uint32_t stream;
+  uint32_t reserved;
+};
+
+// RecordType::cupti_dropped: activity records that CUPTI itself lost since the last of these.
+struct CuptiDropped {
+  int64_t time;
+  uint64_t records;
+};
+
+// RecordType::counter_set: the columns of the samples that name it. `count` CounterColumns follow.
+struct CounterSet {
+  uint32_t set;  // from 1
+  uint32_t device;
+  int64_t period;  // ns between samples as asked for; 0: irregular
+  uint32_t count;
+  uint32_t reserved;
+};
+struct CounterColumn {
+  StringKey name;  // "dram__bytes_read.sum", "power"
+  StringKey unit;  // "byte", "%", "W", "MHz", "C", "J"
+};
+// RecordType::counter_sample: `count` doubles follow. Sums are over [start, end), others their
+// mean; start == end where a value was read at an instant. NaN: not available.
+struct CounterSample {
+  int64_t start;
+  int64_t end;
+  uint32_t set;
+  uint32_t count;
+};
+
+// RecordType::counters_off: why hardware counters are not in this log.
+struct CountersOff {
+  int64_t time;
+  StringKey reason;  // a sentence for the reader, with the remedy
+  uint32_t reserved;
+};
+// RecordType::counters_lost: samples that the hardware's buffer lost.
+struct CountersLost {
+  int64_t time;
+  uint64_t times;
+};
+
+static_assert(
+    fit_the_alignment<CudaSession, CudaDevice, Variable, Collection, ApiName, Launch, ApiCall,
+                      GraphNodeCreated, GraphNodeCloned, KernelDefinition, KernelBatch, Kernel,
+                      LongKernel, MemoryDefinition, MemoryOperation, GraphReplay, CuptiDropped,
+                      CounterSet, CounterColumn, CounterSample, CountersOff, CountersLost>());
+static_assert(record_bytes<Launch>() + sizeof(Kernel) == 40);
+
+}  // namespace llmprof::wire
