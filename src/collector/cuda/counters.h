@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+// Hardware counters by CUPTI's PM sampling, and NVML's sensors, as counter_set and counter_sample
+// records. What is missing is told once, as a counters_off record.
+namespace llmprof::collector {
+
+struct CounterSettings {
+  bool counters = true;
+  uint32_t hertz = 0;  // samples a second; 0: chosen
+  bool sensors = true;
+};
+
+// On the thread that initialises CUDA, after cuInit and before the first context: configuring PM
+// sampling while kernels run stalls them for seconds.
+void prepare_counters(const CounterSettings& settings);
+
+// On the collector's thread alone. drain_counters is called every 20 ms or so between start and
+// stop.
+void start_counters();
+void drain_counters();
+void stop_counters();
+
+// On the collector's thread; does nothing unless a second has passed or sensors were asked for.
+void sample_sensors();
+// From any thread, at a stage's edge: takes no lock.
+void ask_for_sensors();
+
+}  // namespace llmprof::collector
