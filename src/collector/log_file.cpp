@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "collector/clock.h"
+#include "collector/rank_variables.h"
 
 namespace llmprof::collector {
 namespace {
@@ -91,6 +92,7 @@ void LogFile::configure(const char* folder, const char* max_megabytes) {
   if (folder == nullptr || *folder == '\0') return;
   // Where it does not exist it is kept as it is, for the message.
   if (realpath(folder, folder_) == nullptr) copy_text(folder_, folder);
+  name_rank();
   if (max_megabytes == nullptr) return;
   constexpr uint64_t kChunksPerMegabyte = (1U << 20U) / wire::kChunkBytes;
   const uint64_t megabytes = strtoull(max_megabytes, nullptr, 10);
@@ -99,15 +101,24 @@ void LogFile::configure(const char* folder, const char* max_megabytes) {
   max_chunks_ = chunks < kFewestChunks ? kFewestChunks : chunks;
 }
 
+// "rank3-", where a launcher of distributed programs told one.
+void LogFile::name_rank() {
+  const RankVariable* rank = global_rank();
+  if (rank != nullptr) snprintf(rank_, sizeof rank_, "rank%s-", rank->value);
+}
+
 int LogFile::open_new() {
   constexpr unsigned kMostAttempts = 1000;
   constexpr mode_t kMode = 0644;
   for (unsigned attempt = 1; attempt <= kMostAttempts; ++attempt) {
     const long pid = getpid();
+    const int length = snprintf(path_, sizeof path_, "%s/%s%ld", folder_, rank_, pid);
+    char* end = path_ + length;
+    const size_t room = sizeof path_ - static_cast<size_t>(length);
     if (attempt == 1) {
-      snprintf(path_, sizeof path_, "%s/%ld.llmtrace", folder_, pid);
+      snprintf(end, room, ".llmtrace");
     } else {
-      snprintf(path_, sizeof path_, "%s/%ld-%u.llmtrace", folder_, pid, attempt);
+      snprintf(end, room, "-%u.llmtrace", attempt);
     }
     const int descriptor = open(path_, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
     if (descriptor < 0 && errno == EEXIST) continue;
@@ -174,6 +185,12 @@ int LogFile::next_chunk(wire::ChunkKind kind, uint32_t thread, Chunk& chunk) {
   write_chunk_header(begin, kind, thread, sequence);
   chunk = {begin + sizeof(wire::ChunkHeader), begin + wire::kChunkBytes, sequence};
   return 0;
+}
+
+Chunk LogFile::chunk_at(unsigned char* begin) {
+  wire::ChunkHeader header{};
+  std::memcpy(&header, begin, sizeof header);
+  return {begin + sizeof header, begin + wire::kChunkBytes, header.sequence};
 }
 
 void LogFile::give_back(Chunk& chunk) {

@@ -20,13 +20,16 @@ class LogFile {
   void configure(const char* folder, const char* max_megabytes);
   [[nodiscard]] bool wanted() const { return folder_[0] != '\0'; }
 
-  // Creates <folder>/<pid>.llmtrace, or <pid>-2 and so on where a process of that id was before,
-  // and gives its chunk 0, behind the file's header. 0, or an errno.
+  // Creates <folder>/<pid>.llmtrace (rank3-<pid> in a distributed job), or <pid>-2 and so on where
+  // a process of that id was before, and gives its chunk 0, behind the file's header. 0, or an
+  // errno.
   int create(Chunk& control);
   // The disk's space is taken before the chunk is given out: a page that cannot be backed would
   // kill the process by SIGBUS. 0, or an errno.
   int next_chunk(wire::ChunkKind kind, uint32_t thread, Chunk& chunk);
   static void give_back(Chunk& chunk);
+  // Of a chunk that is mapped at `begin` and holds no record yet.
+  static Chunk chunk_at(unsigned char* begin);
 
   // In a forked child: the file is the parent's.
   void forget();
@@ -35,13 +38,15 @@ class LogFile {
   [[nodiscard]] const char* path() const { return path_[0] != '\0' ? path_ : folder_; }
 
  private:
+  void name_rank();
   int open_new();
   int open_again();
   int map_next(unsigned char*& begin);
   [[nodiscard]] bool is_ours(int descriptor) const;
 
   char folder_[PATH_MAX] = {};
-  char path_[PATH_MAX + 40] = {};
+  char rank_[32] = {};
+  char path_[PATH_MAX + 80] = {};
   uint64_t max_chunks_ = UINT64_MAX;
   uint64_t chunks_ = 0;
   int descriptor_ = -1;

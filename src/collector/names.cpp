@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "collector/nvtx_forward.h"
+#include "collector/roles.h"
 
 namespace llmprof::collector {
 namespace {
@@ -89,6 +90,7 @@ Name* add_name(const NameText& name) {
     if (entry.text == nullptr) return nullptr;
     entry.length = name.length;
     entry.cut = name.cut;
+    entry.roles = roles_of(name);
     entry.key = next_key();
     entry.nvtx = nvtx_register(entry.text);
     entry.hash.store(hash, std::memory_order_release);

@@ -23,6 +23,7 @@ struct Name {
   const char* text = nullptr;     // ends with a 0
   uint16_t length = 0;
   bool cut = false;
+  uint8_t roles = 0;                    // Role
   void* nvtx = nullptr;                 // NVTX's handle, where a tool watches
   wire::StringKey key = 0;              // the same in all logs of this process and its children
   std::atomic<uint32_t> defined_in{0};  // the last log that has its definition

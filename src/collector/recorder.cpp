@@ -12,7 +12,10 @@
 #include <cstring>
 
 #include "collector/clock.h"
+#include "collector/device_records.h"
 #include "collector/log_file.h"
+#include "collector/roles.h"
+#include "collector/spare_chunks.h"
 
 namespace llmprof::collector {
 namespace {
@@ -43,6 +46,12 @@ constinit bool complained = false;
 constinit Chunk released[kReleasedChunks];
 constinit size_t released_count = 0;
 
+constinit SpareChunks spares;
+
+// What GPUs did has a lock and chunks of its own, taken before the other: CUPTI's buffers are long.
+constinit pthread_mutex_t device_lock = PTHREAD_MUTEX_INITIALIZER;
+constinit Chunk device;
+
 // Logs of this process: a forked child begins another. Written in the child while it has one
 // thread.
 constinit std::atomic<uint32_t> log_number = 1;
@@ -53,18 +62,19 @@ constinit bool thread_end_known = false;
 // well. A thread that is cancelled ends after it, not within.
 class Locked {
  public:
-  Locked() {
+  explicit Locked(pthread_mutex_t& mutex = lock) : mutex_(mutex) {
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&mutex_);
   }
   ~Locked() {
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&mutex_);
     pthread_setcancelstate(cancel_state_, nullptr);
   }
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
 
  private:
+  pthread_mutex_t& mutex_;
   int cancel_state_ = 0;
 };
 
@@ -95,14 +105,6 @@ void write_dropped() {
   put(control, wire::RecordType::dropped, wire::Dropped{now_ns(), count});
 }
 
-void drop_record() {
-  const uint64_t count = dropped.fetch_add(1, std::memory_order_relaxed) + 1;
-  const bool power_of_two = (count & (count - 1)) == 0;
-  if (!power_of_two) return;
-  const Locked locked;
-  write_dropped();
-}
-
 Status begin_log() {
   const Locked locked;
   const Status now = status.load(std::memory_order_relaxed);
@@ -126,8 +128,17 @@ void write_thread_info(ThreadState& thread) {
 }
 
 // A thread's first chunk may be the rest of another's. Its further ones are new, so that its
-// records stand in the file in the order they were made.
+// records stand in the file in the order they were made: spare chunks are taken in the file's
+// order, and while there are any, nobody takes a newer one.
 bool renew_chunk(ThreadState& thread) {
+  if (thread.serial != 0) {
+    if (unsigned char* spare = spares.take(); spare != nullptr) {
+      LogFile::give_back(thread.chunk);
+      thread.chunk = LogFile::chunk_at(spare);
+      write_thread_info(thread);
+      return true;
+    }
+  }
   const Locked locked;
   const bool first = thread.serial == 0;
   if (first) thread.serial = ++last_serial;
@@ -135,8 +146,11 @@ bool renew_chunk(ThreadState& thread) {
     thread.chunk = released[--released_count];
   } else {
     LogFile::give_back(thread.chunk);
-    const int trouble = file.next_chunk(wire::ChunkKind::thread, thread.serial, thread.chunk);
-    if (trouble != 0) {
+    if (unsigned char* spare = spares.take(); spare != nullptr) {
+      thread.chunk = LogFile::chunk_at(spare);
+    } else if (const int trouble =
+                   file.next_chunk(wire::ChunkKind::thread, thread.serial, thread.chunk);
+               trouble != 0) {
       stop_growing(trouble);
       return false;
     }
@@ -183,6 +197,7 @@ constinit bool busy_before_fork = false;
 void before_fork() {
   const bool busy = this_thread.busy;
   this_thread.busy = true;
+  pthread_mutex_lock(&device_lock);
   pthread_mutex_lock(&lock);
   busy_before_fork = busy;
 }
@@ -190,6 +205,7 @@ void before_fork() {
 void after_fork_in_parent() {
   const bool busy = busy_before_fork;
   pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&device_lock);
   this_thread.busy = busy;
 }
 
@@ -197,7 +213,13 @@ void after_fork_in_parent() {
 // its own with its first record.
 void after_fork_in_child() {
   pthread_mutex_init(&lock, nullptr);
+  pthread_mutex_init(&device_lock, nullptr);
+  while (unsigned char* spare = spares.take()) {
+    Chunk chunk = LogFile::chunk_at(spare);
+    LogFile::give_back(chunk);
+  }
   LogFile::give_back(this_thread.chunk);
+  LogFile::give_back(device);
   LogFile::give_back(strings);
   LogFile::give_back(control);
   for (; released_count > 0; --released_count) LogFile::give_back(released[released_count - 1]);
@@ -258,15 +280,66 @@ wire::StringKey define(Name* entry, const NameText& text) {
   return key;
 }
 
-wire::StringKey domain_key() {
-  static constinit std::atomic<Name*> domain = nullptr;
-  const NameText text = {"LLM", 3, false};
-  Name* entry = domain.load(std::memory_order_acquire);
-  if (entry == nullptr) {
-    entry = intern(text);
-    domain.store(entry, std::memory_order_release);
+uint32_t current_log() { return log_number.load(std::memory_order_relaxed); }
+
+void drop_record() {
+  const uint64_t count = dropped.fetch_add(1, std::memory_order_relaxed) + 1;
+  const bool power_of_two = (count & (count - 1)) == 0;
+  if (!power_of_two) return;
+  const Locked locked;
+  write_dropped();
+}
+
+void prepare_chunks() {
+  while (status.load(std::memory_order_relaxed) == Status::recording && spares.wants_more()) {
+    const Locked locked;
+    Chunk chunk;
+    const int trouble = file.next_chunk(wire::ChunkKind::thread, 0, chunk);
+    if (trouble != 0) return stop_growing(trouble);
+    spares.add(chunk.end - wire::kChunkBytes);
   }
-  return define(entry, text);
+}
+
+bool write_device_record(wire::RecordType type, const void* head, size_t head_bytes,
+                         const void* tail, size_t tail_bytes) {
+  DeviceChunk chunk;
+  const size_t bytes = sizeof(wire::RecordHeader) + head_bytes + tail_bytes;
+  if (!chunk.make_room(wire::aligned(bytes))) return false;
+  unsigned char* payload = chunk.chunk().cursor + sizeof(wire::RecordHeader);
+  std::memcpy(payload, head, head_bytes);
+  if (tail_bytes > 0) std::memcpy(payload + head_bytes, tail, tail_bytes);
+  publish(chunk.chunk(), type, static_cast<uint16_t>(wire::aligned(bytes)));
+  return true;
+}
+
+DeviceChunk::DeviceChunk() {
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
+  pthread_mutex_lock(&device_lock);
+}
+
+DeviceChunk::~DeviceChunk() {
+  pthread_mutex_unlock(&device_lock);
+  pthread_setcancelstate(cancel_state_, nullptr);
+}
+
+Chunk& DeviceChunk::chunk() { return device; }
+
+bool DeviceChunk::make_room(size_t bytes) {
+  if (device.mapped() && device.fits(bytes)) return true;
+  if (recording() && status.load(std::memory_order_relaxed) == Status::recording) {
+    const Locked locked;
+    LogFile::give_back(device);
+    const int trouble = file.next_chunk(wire::ChunkKind::device, 0, device);
+    if (trouble == 0 && device.fits(bytes)) return true;
+    if (trouble != 0) stop_growing(trouble);
+  }
+  drop_record();
+  return false;
+}
+
+wire::StringKey text_key(const char* text) {
+  const NameText measured_text = measured(text);
+  return define(intern(measured_text), measured_text);
 }
 
 bool make_room(ThreadState& thread, size_t bytes) {
@@ -280,6 +353,7 @@ bool make_room(ThreadState& thread, size_t bytes) {
 }
 
 void prepare_recording() {
+  read_roles();
   file.configure(secure_getenv("LLMPROF_LOG_DIR"), secure_getenv("LLMPROF_LOG_MAX_MB"));
   thread_end_known = pthread_key_create(&thread_end_key, release_chunk) == 0;
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);

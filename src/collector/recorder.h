@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "collector/chunk.h"
+#include "collector/domains.h"
 #include "collector/names.h"
 #include "wire/log_format.h"
 
@@ -11,10 +12,13 @@
 namespace llmprof::collector {
 
 struct ThreadState {
-  Chunk chunk;          // what it writes to next
-  uint32_t serial = 0;  // 0: it has recorded nothing yet
-  uint32_t depth = 0;   // of open ranges in the domain "LLM"
-  bool busy = false;    // within a Call
+  Chunk chunk;                    // what it writes to next
+  uint32_t serial = 0;            // 0: it has recorded nothing yet
+  uint16_t depth[kDomains] = {};  // of open ranges, by domain
+  bool busy = false;              // within a Call
+  // The open range that armed the collector; kDomains: none.
+  uint16_t arming_domain = kDomains;
+  uint16_t arming_depth = 0;
 };
 
 // A call into the collector on this thread. A signal handler that interrupts one finds the thread
@@ -41,9 +45,6 @@ bool recording();
 Name* intern(const NameText& text);
 // The key of a name in the log, defined there where it was not; 0 where that fails.
 wire::StringKey define(Name* entry, const NameText& text);
-// Of "LLM".
-wire::StringKey domain_key();
-
 // Makes room for a record of this thread, in its next chunk where need be; false counts it as
 // dropped.
 bool make_room(ThreadState& thread, size_t bytes);
@@ -53,6 +54,15 @@ void record(ThreadState& thread, wire::RecordType type, const Payload& payload) 
   constexpr size_t kBytes = wire::record_bytes<Payload>();
   if (thread.chunk.fits(kBytes) || make_room(thread, kBytes)) put(thread.chunk, type, payload);
 }
+
+// The number of this process's log: a forked child begins another. What is defined in one log is
+// not in the next.
+uint32_t current_log();
+// Counts a record that could not be written.
+void drop_record();
+// Maps chunks ahead, so that threads that fill theirs need no lock to go on. For the collector's
+// own thread.
+void prepare_chunks();
 
 // Called once each, when the library is loaded and when the process leaves by exit().
 void prepare_recording();

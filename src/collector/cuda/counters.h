@@ -12,12 +12,15 @@ struct CounterSettings {
   bool sensors = true;
 };
 
-// On the thread that initialises CUDA, after cuInit and before the first context: configuring PM
-// sampling while kernels run stalls them for seconds.
-void prepare_counters(const CounterSettings& settings);
+// Once, before the others.
+void configure_counters(const CounterSettings& settings);
 
-// On the collector's thread alone. drain_counters is called every 20 ms or so between start and
-// stop.
+// On the thread that initialises CUDA, at the end of cuInit and before the first context, where
+// CUPTI was attached by then.
+void prepare_counters();
+
+// On the collector's thread alone, once there is a context. drain_counters is called every 20 ms or
+// so between start and stop.
 void start_counters();
 void drain_counters();
 void stop_counters();

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cupti.h>
+
+#include <cstdint>
+
+// CUDA functions that the program calls, by CUPTI's callbacks: launches, copies and fills, and
+// calls that wait. They run on the program's own threads: no lock, no allocation.
+namespace llmprof::collector {
+
+// Asks CUPTI for callbacks of the functions to record; with `every_call`, of all.
+CUptiResult enable_api_callbacks(CUpti_SubscriberHandle subscriber, bool every_call);
+// Of kernel launches alone, which are what a program calls most.
+CUptiResult enable_launch_callbacks(CUpti_SubscriberHandle subscriber, bool enable);
+
+void api_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& data);
+
+// The correlation of the latest launch that was recorded.
+[[nodiscard]] uint32_t last_launch();
+
+}  // namespace llmprof::collector

@@ -1,0 +1,280 @@
+#include "collector/cuda/collection.h"
+
+#include <pthread.h>
+
+#include <atomic>
+
+#include "collector/clock.h"
+#include "collector/complaint.h"
+#include "collector/cuda/activity_buffers.h"
+#include "collector/cuda/api_calls.h"
+#include "collector/cuda/cupti_functions.h"
+#include "collector/cuda/cupti_library.h"
+#include "collector/cuda/gpu_work.h"
+#include "collector/cuda/resources.h"
+#include "collector/device_records.h"
+
+namespace llmprof::collector {
+namespace {
+
+constexpr CUpti_ActivityKind kActivities[] = {
+    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
+    CUPTI_ACTIVITY_KIND_MEMSET};
+// Kernels that were launched while tracing and have not ended by then are given up.
+constexpr int64_t kLongestWait = 2'000'000'000;
+// CUPTI goes best at the end of one of the program's CUDA calls. A program that makes none for so
+// long is not in CUDA, and then any moment is as good.
+constexpr int64_t kPatience = 500'000'000;
+
+constinit std::atomic<CollectionState> state = CollectionState::detached;
+constinit std::atomic<uint64_t> steps = 0;
+constinit std::atomic<int64_t> spent = 0;
+
+// Guarded by it: everything below, and the calls that change CUPTI's state.
+constinit pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+constinit CUpti_SubscriberHandle subscriber = nullptr;
+constinit bool attached = false;
+constinit bool every_call = false;
+constinit bool launch_callbacks = false;
+
+// A detach that waits for kernels on their way: since when, and for which launch.
+constinit std::atomic<int64_t> detaching_since = 0;
+constinit uint32_t detaching_after = 0;
+constinit CollectionReason detaching_reason = CollectionReason::none;
+// All are in: the next CUDA call of the program may end it.
+constinit std::atomic<bool> detach_now = false;
+
+class Locked {
+ public:
+  Locked() { pthread_mutex_lock(&lock); }
+  ~Locked() { pthread_mutex_unlock(&lock); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+};
+
+uint64_t CUPTIAPI log_clock() { return static_cast<uint64_t>(now_ns()); }
+
+void write_state(CollectionState now, CollectionReason reason, int64_t began, uint32_t result = 0) {
+  const int64_t time = now_ns();
+  const int64_t cost = time - began;
+  spent.fetch_add(cost, std::memory_order_relaxed);
+  state.store(now, std::memory_order_release);
+  const auto capped = static_cast<uint32_t>(cost < UINT32_MAX ? cost : UINT32_MAX);
+  write_device_record(
+      wire::RecordType::collection,
+      wire::Collection{time, now, reason, steps.load(std::memory_order_relaxed), capped, result});
+}
+
+void detach(CollectionReason reason);
+
+void CUPTIAPI on_callback(void* /*user*/, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                          const void* data) {
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+    return resource_callback(id, *static_cast<const CUpti_ResourceData*>(data));
+  }
+  const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+  if (state.load(std::memory_order_relaxed) == CollectionState::tracing) {
+    api_callback(domain, id, call);
+  }
+  if (detach_now.load(std::memory_order_relaxed) && call.callbackSite == CUPTI_API_EXIT &&
+      pthread_mutex_trylock(&lock) == 0) {
+    if (detach_now.exchange(false)) detach(detaching_reason);
+    pthread_mutex_unlock(&lock);
+  }
+}
+
+void leave_cupti() {
+  if (!attached) return;
+  attached = false;
+  launch_callbacks = false;
+  cupti().unsubscribe(subscriber);
+  cupti().finalize();
+  subscriber = nullptr;
+}
+
+void stood_down(CollectionReason reason, uint32_t result, int64_t began) {
+  leave_cupti();
+  write_state(CollectionState::stood_down, reason, began, result);
+  if (reason == CollectionReason::other_subscriber) {
+    complain("another tool uses CUPTI (nsys, ncu, torch.profiler): kernels are not recorded");
+  } else if (reason == CollectionReason::cupti_missing) {
+    complain("libcupti was not found: kernels are not recorded; name it in LLMPROF_CUPTI");
+  } else {
+    complain("CUPTI failed: kernels are not recorded; the log has its result code");
+  }
+}
+
+// CUPTI's answer to the first step that fails.
+CUptiResult enter_cupti() {
+  const CuptiFunctions& functions = cupti();
+  if (const auto result = functions.subscribe(&subscriber, on_callback, nullptr);
+      result != CUPTI_SUCCESS) {
+    return result;
+  }
+  attached = true;
+  if (const auto result = functions.register_timestamps(log_clock); result != CUPTI_SUCCESS) {
+    return result;
+  }
+  if (const auto result = functions.register_buffers(give_buffer, take_buffer);
+      result != CUPTI_SUCCESS) {
+    return result;
+  }
+  if (const auto result = enable_resource_callbacks(subscriber); result != CUPTI_SUCCESS) {
+    return result;
+  }
+  const CUptiResult result = enable_api_callbacks(subscriber, every_call);
+  launch_callbacks = true;
+  return result;
+}
+
+bool is_other_subscriber(CUptiResult result) {
+  return result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED ||
+         result == CUPTI_ERROR_MAX_LIMIT_REACHED;
+}
+
+bool attach(int64_t began) {
+  if (attached) return true;
+  if (!load_cupti()) {
+    stood_down(CollectionReason::cupti_missing, 0, began);
+    return false;
+  }
+  const CUptiResult result = enter_cupti();
+  if (result == CUPTI_SUCCESS) return true;
+  stood_down(is_other_subscriber(result) ? CollectionReason::other_subscriber
+                                         : CollectionReason::cupti_failed,
+             result, began);
+  return false;
+}
+
+CUptiResult enable_activities() {
+  for (const CUpti_ActivityKind kind : kActivities) {
+    if (const auto result = cupti().activity_enable(kind); result != CUPTI_SUCCESS) return result;
+  }
+  return CUPTI_SUCCESS;
+}
+
+void disable_activities() {
+  for (const CUpti_ActivityKind kind : kActivities) cupti().activity_disable(kind);
+}
+
+void set_launch_callbacks(bool wanted) {
+  if (launch_callbacks == wanted) return;
+  launch_callbacks = wanted;
+  enable_launch_callbacks(subscriber, wanted);
+}
+
+bool refuses() { return state.load(std::memory_order_relaxed) == CollectionState::stood_down; }
+
+void forget_detaching() {
+  detaching_since.store(0, std::memory_order_relaxed);
+  detach_now.store(false, std::memory_order_relaxed);
+}
+
+void detach(CollectionReason reason) {
+  const int64_t began = now_ns();
+  forget_detaching();
+  cupti().flush_all(1);
+  leave_cupti();
+  write_state(CollectionState::detached, reason, began);
+}
+
+}  // namespace
+
+void begin_collection(bool record_every_call) { every_call = record_every_call; }
+
+CollectionState collection_state() { return state.load(std::memory_order_acquire); }
+
+bool start_tracing(CollectionReason reason) {
+  const int64_t began = now_ns();
+  const Locked locked;
+  if (refuses()) return false;
+  forget_detaching();
+  if (state.load(std::memory_order_relaxed) == CollectionState::tracing) return true;
+  if (!attach(began)) return false;
+  set_launch_callbacks(true);
+  if (const auto result = enable_activities(); result != CUPTI_SUCCESS) {
+    stood_down(CollectionReason::cupti_failed, result, began);
+    return false;
+  }
+  write_state(CollectionState::tracing, reason, began);
+  return true;
+}
+
+bool pause_tracing(CollectionReason reason) {
+  const int64_t began = now_ns();
+  const Locked locked;
+  if (refuses()) return false;
+  const CollectionState before = state.load(std::memory_order_relaxed);
+  if (before == CollectionState::paused) return true;
+  if (before == CollectionState::tracing) disable_activities();
+  if (!attach(began)) return false;
+  set_launch_callbacks(false);
+  write_state(CollectionState::paused, reason, began);
+  return true;
+}
+
+void stop_tracing(CollectionReason reason) {
+  const int64_t began = now_ns();
+  const Locked locked;
+  if (!attached || refuses()) return;
+  const bool was_tracing = state.load(std::memory_order_relaxed) == CollectionState::tracing;
+  if (was_tracing) {
+    disable_activities();
+    write_state(CollectionState::paused, reason, began);
+  }
+  detaching_after = last_launch();
+  detaching_reason = reason;
+  detaching_since.store(now_ns(), std::memory_order_release);
+}
+
+void stand_down(CollectionReason reason, uint32_t result) {
+  const int64_t began = now_ns();
+  const Locked locked;
+  if (refuses()) return;
+  if (state.load(std::memory_order_relaxed) == CollectionState::tracing) {
+    disable_activities();
+    cupti().flush_all(1);
+  }
+  forget_detaching();
+  stood_down(reason, result, began);
+}
+
+void note_step(uint64_t step) { steps.store(step, std::memory_order_relaxed); }
+
+uint64_t kernels_recorded() { return kernels_seen(); }
+
+int64_t time_spent_on_changes() { return spent.load(std::memory_order_relaxed); }
+
+void hand_over_records() {
+  const CollectionState now = state.load(std::memory_order_acquire);
+  if (now != CollectionState::tracing && now != CollectionState::paused) return;
+  // Not while the program attaches or detaches; it flushes then itself.
+  if (pthread_mutex_trylock(&lock) != 0) return;
+  if (attached) cupti().flush_all(0);
+  pthread_mutex_unlock(&lock);
+}
+
+void finish_detaching() {
+  const int64_t since = detaching_since.load(std::memory_order_acquire);
+  if (since == 0) return;
+  const int64_t waited = now_ns() - since;
+  const bool all_in = last_finished() >= detaching_after;
+  if (!all_in && waited < kLongestWait) return;
+  detach_now.store(true, std::memory_order_release);
+  if (waited < kPatience) return;
+  const Locked locked;
+  if (detach_now.exchange(false)) detach(detaching_reason);
+}
+
+void end_collection() {
+  const int64_t began = now_ns();
+  if (pthread_mutex_trylock(&lock) != 0) return;
+  if (attached) {
+    // Those that have not ended yet come without an end: better than none.
+    cupti().flush_all(1);
+    write_state(CollectionState::detached, CollectionReason::process_end, began);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+}  // namespace llmprof::collector

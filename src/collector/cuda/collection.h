@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+
+#include "wire/cuda_records.h"
+
+// CUPTI, attached or not, tracing or not. Changes are made by one thread at a time; each is a
+// record in the log with what it cost.
+namespace llmprof::collector {
+
+using wire::CollectionReason;
+using wire::CollectionState;
+
+void begin_collection(bool every_call);
+
+[[nodiscard]] CollectionState collection_state();
+
+// From any state but stood_down. False: stood down, and why is in the log.
+bool start_tracing(CollectionReason reason);
+// Attached, with the graphs' nodes noted, but no kernels.
+bool pause_tracing(CollectionReason reason);
+// Kernels that were launched while tracing are waited for, by the collector's thread: see
+// finish_detaching.
+void stop_tracing(CollectionReason reason);
+// For good: another tool asks for CUPTI, which has room for one.
+void stand_down(CollectionReason reason, uint32_t result);
+
+// Steps begun so far, for the records.
+void note_step(uint64_t step);
+
+// Kernels recorded so far.
+[[nodiscard]] uint64_t kernels_recorded();
+// How long changes of state held the program up so far, ns.
+[[nodiscard]] int64_t time_spent_on_changes();
+
+// For the collector's own thread: hands over what CUPTI has, and detaches where that is due.
+void hand_over_records();
+void finish_detaching();
+
+// The process ends by exit().
+void end_collection();
+
+}  // namespace llmprof::collector

@@ -1,0 +1,45 @@
+// What the CUDA driver calls in cuInit where CUDA_INJECTION64_PATH names this library.
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+
+#include "collector/cuda/collection.h"
+#include "collector/cuda/counters.h"
+#include "collector/cuda/schedule.h"
+#include "collector/cuda/settings.h"
+#include "collector/cuda/worker.h"
+#include "collector/recorder.h"
+
+namespace llmprof::collector {
+namespace {
+
+constinit std::atomic<pid_t> initialised_in = 0;
+
+void at_end_of_process() {
+  // A child that was forked has neither the thread nor CUDA.
+  if (initialised_in.load(std::memory_order_acquire) != getpid()) return;
+  stop_worker();
+  end_collection();
+}
+
+void begin() {
+  if (!recording()) return;
+  if (initialised_in.exchange(getpid()) != 0) return;
+  const Settings settings = read_settings();
+  configure_counters(settings.counters);
+  begin_schedule(settings);
+  // Before the handlers of what was loaded earlier, CUPTI's and the driver's among them.
+  std::atexit(at_end_of_process);
+  start_worker();
+}
+
+}  // namespace
+}  // namespace llmprof::collector
+
+extern "C" [[gnu::visibility("default")]] int InitializeInjection() {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, llmprof::collector::begin);
+  return 1;
+}

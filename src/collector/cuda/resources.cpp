@@ -1,0 +1,48 @@
+#include "collector/cuda/resources.h"
+
+#include <atomic>
+
+#include "collector/cuda/counters.h"
+#include "collector/cuda/cupti_functions.h"
+#include "collector/cuda/graph_nodes.h"
+
+namespace llmprof::collector {
+namespace {
+
+constinit std::atomic<bool> has_context = false;
+
+constexpr CUpti_CallbackId kWanted[] = {
+    CUPTI_CBID_RESOURCE_CU_INIT_FINISHED, CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
+    CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
+
+}  // namespace
+
+CUptiResult enable_resource_callbacks(CUpti_SubscriberHandle subscriber) {
+  for (const CUpti_CallbackId id : kWanted) {
+    const CUptiResult result = cupti().enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
+    if (result != CUPTI_SUCCESS) return result;
+  }
+  return CUPTI_SUCCESS;
+}
+
+void resource_callback(CUpti_CallbackId id, const CUpti_ResourceData& data) {
+  const auto* graph = static_cast<const CUpti_GraphData*>(data.resourceDescriptor);
+  switch (id) {
+    case CUPTI_CBID_RESOURCE_CU_INIT_FINISHED:
+      return prepare_counters();
+    case CUPTI_CBID_RESOURCE_CONTEXT_CREATED:
+      return has_context.store(true, std::memory_order_release);
+    case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
+      if (graph != nullptr) graph_node_created(*graph);
+      return;
+    case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
+      if (graph != nullptr) graph_node_cloned(*graph);
+      return;
+    default:
+      return;
+  }
+}
+
+bool context_exists() { return has_context.load(std::memory_order_acquire); }
+
+}  // namespace llmprof::collector

@@ -1,0 +1,214 @@
+#include "collector/cuda/schedule.h"
+
+#include <pthread.h>
+
+#include <atomic>
+
+#include "collector/clock.h"
+#include "collector/cuda/collection.h"
+#include "collector/cuda/counters.h"
+#include "collector/cuda/settings.h"
+#include "collector/roles.h"
+
+namespace llmprof::collector {
+namespace {
+
+constexpr uint64_t kNever = UINT64_MAX;
+// Steps of one window under an overhead budget.
+constexpr uint64_t kBudgetWindow = 4;
+// What tracing a kernel costs at most, for the budget's reckoning: measured, 0.3 us (large kernels
+// in a graph) to 1 us (launched one by one, or tiny ones in a graph). docs/measurements.md
+constexpr int64_t kCostOfKernel = 1000;  // ns
+
+constinit Settings settings;
+constinit std::atomic<bool> scheduled = false;
+constinit std::atomic<bool> armed = false;
+constinit std::atomic<uint64_t> steps = 0;
+// The step with which something changes.
+constinit std::atomic<uint64_t> next_change = kNever;
+constinit std::atomic<int64_t> arm_time = 0;  // by delay; 0: not so
+
+// Guarded by it: the rest. Changes come at a step's beginning, not within steps.
+constinit pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+constinit uint64_t armed_at_step = 0;
+constinit int64_t armed_since = 0;
+constinit uint64_t kernels_before_window = 0;
+constinit int64_t estimated_cost = 0;
+
+class Locked {
+ public:
+  Locked() { pthread_mutex_lock(&lock); }
+  ~Locked() { pthread_mutex_unlock(&lock); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+};
+
+bool has_duty() { return settings.duty_period > 0; }
+bool has_budget() { return settings.overhead_budget > 0; }
+
+void disarm_locked(CollectionReason reason) {
+  armed.store(false, std::memory_order_release);
+  next_change.store(kNever, std::memory_order_relaxed);
+  stop_tracing(reason);
+}
+
+bool arm_locked(CollectionReason reason) {
+  if (armed.load(std::memory_order_relaxed)) return true;
+  if (!start_tracing(reason)) return false;
+  armed_at_step = steps.load(std::memory_order_relaxed);
+  armed_since = now_ns();
+  kernels_before_window = kernels_recorded();
+  uint64_t first = kNever;
+  if (has_budget()) {
+    first = armed_at_step + 1 + kBudgetWindow;
+  } else if (has_duty()) {
+    first = armed_at_step + 1;
+  }
+  if (settings.steps > 0) {
+    const uint64_t last = armed_at_step + 1 + settings.steps;
+    first = last < first ? last : first;
+  }
+  next_change.store(first, std::memory_order_relaxed);
+  armed.store(true, std::memory_order_release);
+  return true;
+}
+
+// Of every duty_period steps the first duty_traced are traced.
+uint64_t follow_duty(uint64_t step) {
+  const uint64_t place = (step - armed_at_step - 1) % settings.duty_period;
+  if (place < settings.duty_traced) {
+    start_tracing(CollectionReason::duty);
+    return step + settings.duty_traced - place;
+  }
+  pause_tracing(CollectionReason::duty);
+  return step + settings.duty_period - place;
+}
+
+// A window is traced whenever what all windows cost, with this one as dear as the last, is within
+// the budget. In between CUPTI is not attached.
+uint64_t follow_budget(uint64_t step) {
+  if (collection_state() == CollectionState::tracing) {
+    stop_tracing(CollectionReason::budget);
+    const auto kernels = static_cast<int64_t>(kernels_recorded() - kernels_before_window);
+    estimated_cost += kernels * kCostOfKernel;
+    return step + 1;
+  }
+  const int64_t windows = static_cast<int64_t>((step - armed_at_step) / kBudgetWindow) + 1;
+  const int64_t spent = estimated_cost + time_spent_on_changes();
+  const int64_t expected = spent + spent / windows;
+  const auto elapsed = static_cast<double>(now_ns() - armed_since);
+  if (static_cast<double>(expected) > settings.overhead_budget * elapsed) return step + 1;
+  kernels_before_window = kernels_recorded();
+  start_tracing(CollectionReason::budget);
+  return step + kBudgetWindow;
+}
+
+void change_at(uint64_t step) {
+  const Locked locked;
+  if (step < next_change.load(std::memory_order_relaxed) || !armed.load()) return;
+  note_step(step);
+  if (settings.steps > 0 && step > armed_at_step + settings.steps) {
+    return disarm_locked(CollectionReason::step_limit);
+  }
+  uint64_t next = kNever;
+  if (has_budget()) {
+    next = follow_budget(step);
+  } else if (has_duty()) {
+    next = follow_duty(step);
+  }
+  if (settings.steps > 0) {
+    const uint64_t last = armed_at_step + settings.steps + 1;
+    next = last < next ? last : next;
+  }
+  next_change.store(next, std::memory_order_relaxed);
+}
+
+void step_begins() {
+  const uint64_t step = steps.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (step >= next_change.load(std::memory_order_relaxed)) change_at(step);
+}
+
+// A duty cycle is for steps: what lies between them, prefill above all, is traced whole.
+void stage_begins() {
+  ask_for_sensors();
+  if (!has_duty() || has_budget() || !armed.load(std::memory_order_relaxed)) return;
+  if (collection_state() != CollectionState::paused) return;
+  const Locked locked;
+  note_step(steps.load(std::memory_order_relaxed));
+  start_tracing(CollectionReason::duty);
+  next_change.store(steps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void begin_schedule(const Settings& asked) {
+  settings = asked;
+  begin_collection(settings.every_call);
+  scheduled.store(true, std::memory_order_release);
+  if (settings.arm != Settings::Arm::start) return;
+  if (settings.delay_ms > 0) {
+    constexpr int64_t kMillisecond = 1'000'000;
+    arm_time.store(now_ns() + settings.delay_ms * kMillisecond, std::memory_order_release);
+    return;
+  }
+  const Locked locked;
+  arm_locked(CollectionReason::program_start);
+}
+
+void range_opens(uint8_t roles) {
+  if (!scheduled.load(std::memory_order_acquire)) return;
+  if ((roles & kArmRole) != 0) {
+    const Locked locked;
+    arm_locked(CollectionReason::arm_range);
+  }
+  if ((roles & kStageRole) != 0) stage_begins();
+  if ((roles & kStepRole) != 0) step_begins();
+}
+
+void arming_range_closed() {
+  if (!scheduled.load(std::memory_order_acquire)) return;
+  const Locked locked;
+  note_step(steps.load(std::memory_order_relaxed));
+  disarm_locked(CollectionReason::arm_range);
+}
+
+const char* arm_by_command() {
+  const Locked locked;
+  if (armed.load()) return "ok: armed already\n";
+  note_step(steps.load(std::memory_order_relaxed));
+  if (!arm_locked(CollectionReason::command)) {
+    return "error: the collector stood down: another tool uses CUPTI, or CUPTI failed\n";
+  }
+  return "ok: armed\n";
+}
+
+const char* disarm_by_command() {
+  const Locked locked;
+  if (!armed.load()) return "ok: not armed\n";
+  note_step(steps.load(std::memory_order_relaxed));
+  disarm_locked(CollectionReason::command);
+  return "ok: disarmed\n";
+}
+
+const char* collection_words() {
+  switch (collection_state()) {
+    case CollectionState::tracing:
+      return "ok: tracing\n";
+    case CollectionState::paused:
+      return "ok: attached, not tracing\n";
+    case CollectionState::stood_down:
+      return "ok: stood down\n";
+    default:
+      return "ok: not attached\n";
+  }
+}
+
+void look_at_clock() {
+  const int64_t due = arm_time.load(std::memory_order_acquire);
+  if (due == 0 || now_ns() < due) return;
+  arm_time.store(0, std::memory_order_relaxed);
+  const Locked locked;
+  arm_locked(CollectionReason::delay);
+}
+
+}  // namespace llmprof::collector

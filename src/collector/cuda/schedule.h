@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+// When to record: armed by the program's start, a range, a delay or a command; for all steps, some
+// of every so many, or as many as an overhead budget allows.
+namespace llmprof::collector {
+
+#ifdef LLMPROF_HAS_CUPTI
+
+struct Settings;
+
+// Once, when CUDA is initialised.
+void begin_schedule(const Settings& settings);
+
+// A range with these roles (Role) opens on this thread.
+void range_opens(uint8_t roles);
+void arming_range_closed();
+
+// From `llmprof arm` and `disarm`; what to answer.
+const char* arm_by_command();
+const char* disarm_by_command();
+const char* collection_words();
+
+// What is due by the clock, for the collector's own thread.
+void look_at_clock();
+
+#else
+
+inline void range_opens(uint8_t /*roles*/) {}
+inline void arming_range_closed() {}
+
+#endif
+
+}  // namespace llmprof::collector

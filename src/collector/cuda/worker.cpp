@@ -1,0 +1,103 @@
+#include "collector/cuda/worker.h"
+
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <ctime>
+
+#include "collector/clock.h"
+#include "collector/cuda/collection.h"
+#include "collector/cuda/command_socket.h"
+#include "collector/cuda/counters.h"
+#include "collector/cuda/driver_facts.h"
+#include "collector/cuda/resources.h"
+#include "collector/cuda/schedule.h"
+#include "collector/recorder.h"
+
+namespace llmprof::collector {
+namespace {
+
+// What a killed process loses is at most what CUPTI held: 50 ms and the time of a hand-over.
+constexpr int kLook = 20;                  // ms
+constexpr int64_t kHandOver = 50'000'000;  // ns
+constexpr int kIdleLook = 200;             // ms, while nothing is recorded
+
+constinit std::atomic<bool> stopping = false;
+constinit std::atomic<bool> ended = true;
+constinit pthread_t worker_thread = {};
+// The process that has the thread: a forked child has none.
+constinit std::atomic<pid_t> owner = 0;
+
+// The driver answers once cuInit has returned.
+void write_facts_once() {
+  static constinit bool written = false;
+  if (!written) written = write_driver_facts();
+}
+
+bool recording_now() {
+  const CollectionState state = collection_state();
+  return state == CollectionState::tracing || state == CollectionState::paused;
+}
+
+void sample_while_tracing(bool& sampling) {
+  const bool wanted = recording_now() && context_exists();
+  if (wanted && !sampling) start_counters();
+  if (wanted) drain_counters();
+  if (!wanted && sampling) stop_counters();
+  sampling = wanted;
+}
+
+void* work(void* /*unused*/) {
+  prctl(PR_SET_NAME, "llmprof");
+  int64_t last_hand_over = now_ns();
+  bool sampling = false;
+  while (!stopping.load(std::memory_order_acquire)) {
+    answer_commands(recording_now() ? kLook : kIdleLook);
+    write_facts_once();
+    look_at_clock();
+    if (recording_now()) prepare_chunks();
+    sample_while_tracing(sampling);
+    sample_sensors();
+    if (const int64_t now = now_ns(); now - last_hand_over >= kHandOver) {
+      hand_over_records();
+      last_hand_over = now;
+    }
+    finish_detaching();
+  }
+  if (sampling) stop_counters();
+  ended.store(true, std::memory_order_release);
+  return nullptr;
+}
+
+}  // namespace
+
+void start_worker() {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  // Signals are for the program's threads.
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  ended.store(false, std::memory_order_relaxed);
+  if (pthread_create(&worker_thread, nullptr, work, nullptr) == 0) {
+    owner.store(getpid(), std::memory_order_release);
+  } else {
+    ended.store(true, std::memory_order_relaxed);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void stop_worker() {
+  constexpr time_t kPatience = 2;  // s
+  if (owner.load(std::memory_order_acquire) != getpid()) return;
+  stopping.store(true, std::memory_order_release);
+  wake_for_commands();
+  timespec until{};
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += kPatience;
+  pthread_timedjoin_np(worker_thread, nullptr, &until);
+}
+
+}  // namespace llmprof::collector

@@ -1,0 +1,56 @@
+#include "collector/ranges.h"
+
+#include <atomic>
+
+#include "collector/clock.h"
+#include "collector/cuda/schedule.h"
+#include "collector/roles.h"
+
+namespace llmprof::collector {
+
+using wire::RecordType;
+
+// What a range sets in motion comes before it: its cost is not the range's.
+void record_push(ThreadState& thread, size_t domain, const KnownName& name, uint32_t depth) {
+  if (name.roles() != kNoRole) {
+    range_opens(name.roles());
+    if ((name.roles() & kArmRole) != 0 && thread.arming_domain == kDomains) {
+      thread.arming_domain = static_cast<uint16_t>(domain);
+      thread.arming_depth = static_cast<uint16_t>(depth);
+    }
+  }
+  const wire::StringKey key = name.key();
+  const wire::StringKey domain_name = domain_key(domain);
+  record(thread, RecordType::range_push, wire::RangePush{now_ns(), key, domain_name, depth, 0});
+}
+
+void record_pop(ThreadState& thread, size_t domain, uint32_t depth) {
+  const int64_t time = now_ns();
+  record(thread, RecordType::range_pop, wire::RangePop{time, domain_key(domain), depth});
+  if (thread.arming_domain == domain && thread.arming_depth == depth) {
+    thread.arming_domain = kDomains;
+    arming_range_closed();
+  }
+}
+
+uint64_t record_start(ThreadState& thread, size_t domain, const KnownName& name) {
+  static constinit std::atomic<uint64_t> last_range = 0;
+  if (name.roles() != kNoRole) range_opens(name.roles());
+  const uint64_t range = last_range.fetch_add(1, std::memory_order_relaxed) + 1;
+  const wire::StringKey key = name.key();
+  const wire::StringKey domain_name = domain_key(domain);
+  record(thread, RecordType::range_start, wire::RangeStart{now_ns(), range, key, domain_name});
+  return range;
+}
+
+void record_end(ThreadState& thread, uint64_t range) {
+  record(thread, RecordType::range_end, wire::RangeEnd{now_ns(), range});
+}
+
+void record_mark(ThreadState& thread, size_t domain, const KnownName& name) {
+  const int64_t time = now_ns();
+  const wire::StringKey key = name.key();
+  record(thread, RecordType::mark, wire::Mark{time, key, domain_key(domain)});
+}
+
+}  // namespace llmprof::collector

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "collector/names.h"
+#include "collector/recorder.h"
+#include "wire/log_format.h"
+
+// Ranges and marks into the log, wherever they come from (annotations, NVTX).
+namespace llmprof::collector {
+
+struct KnownName {
+  Name* entry = nullptr;
+  NameText text;
+
+  explicit KnownName(const char* name) : text(measured(name)) { entry = intern(text); }
+  explicit KnownName(Name* known) : entry(known), text{known->text, known->length, known->cut} {}
+  [[nodiscard]] wire::StringKey key() const { return define(entry, text); }
+  [[nodiscard]] void* nvtx() const { return entry == nullptr ? nullptr : entry->nvtx; }
+  [[nodiscard]] uint8_t roles() const { return entry == nullptr ? 0 : entry->roles; }
+};
+
+// `depth` is that of the range, which the caller counts.
+void record_push(ThreadState& thread, size_t domain, const KnownName& name, uint32_t depth);
+void record_pop(ThreadState& thread, size_t domain, uint32_t depth);
+
+// The number that ends it.
+uint64_t record_start(ThreadState& thread, size_t domain, const KnownName& name);
+void record_end(ThreadState& thread, uint64_t range);
+
+void record_mark(ThreadState& thread, size_t domain, const KnownName& name);
+
+}  // namespace llmprof::collector
