@@ -9,7 +9,7 @@
 namespace llmprof::collector {
 namespace {
 
-constinit std::atomic<bool> has_context = false;
+constinit std::atomic<bool> ready = false;
 
 constexpr CUpti_CallbackId kWanted[] = {
     CUPTI_CBID_RESOURCE_CU_INIT_FINISHED, CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
@@ -31,7 +31,7 @@ void resource_callback(CUpti_CallbackId id, const CUpti_ResourceData& data) {
     case CUPTI_CBID_RESOURCE_CU_INIT_FINISHED:
       return prepare_counters();
     case CUPTI_CBID_RESOURCE_CONTEXT_CREATED:
-      return has_context.store(true, std::memory_order_release);
+      return note_cuda_is_ready();
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
       if (graph != nullptr) graph_node_created(*graph);
       return;
@@ -43,6 +43,8 @@ void resource_callback(CUpti_CallbackId id, const CUpti_ResourceData& data) {
   }
 }
 
-bool context_exists() { return has_context.load(std::memory_order_acquire); }
+bool cuda_is_ready() { return ready.load(std::memory_order_acquire); }
+
+void note_cuda_is_ready() { ready.store(true, std::memory_order_release); }
 
 }  // namespace llmprof::collector

@@ -9,7 +9,9 @@ CUptiResult enable_resource_callbacks(CUpti_SubscriberHandle subscriber);
 
 void resource_callback(CUpti_CallbackId id, const CUpti_ResourceData& data);
 
-// Whether a context was seen: counters have nothing to count before.
-[[nodiscard]] bool context_exists();
+// Whether cuInit has returned: until then no other thread may call the driver or CUPTI.
+[[nodiscard]] bool cuda_is_ready();
+// Where CUPTI is attached to a program that has long initialised CUDA.
+void note_cuda_is_ready();
 
 }  // namespace llmprof::collector

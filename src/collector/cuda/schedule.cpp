@@ -7,6 +7,7 @@
 #include "collector/clock.h"
 #include "collector/cuda/collection.h"
 #include "collector/cuda/counters.h"
+#include "collector/cuda/resources.h"
 #include "collector/cuda/settings.h"
 #include "collector/roles.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 constexpr uint64_t kNever = UINT64_MAX;
 // Steps of one window under an overhead budget.
-constexpr uint64_t kBudgetWindow = 4;
+constexpr uint64_t kBudgetWindow = 8;
 // What tracing a kernel costs at most, for the budget's reckoning: measured, 0.3 us (large kernels
 // in a graph) to 1 us (launched one by one, or tiny ones in a graph). docs/measurements.md
 constexpr int64_t kCostOfKernel = 1000;  // ns
@@ -55,6 +56,7 @@ void disarm_locked(CollectionReason reason) {
 bool arm_locked(CollectionReason reason) {
   if (armed.load(std::memory_order_relaxed)) return true;
   if (!start_tracing(reason)) return false;
+  if (reason != CollectionReason::program_start) note_cuda_is_ready();
   armed_at_step = steps.load(std::memory_order_relaxed);
   armed_since = now_ns();
   kernels_before_window = kernels_recorded();

@@ -31,7 +31,6 @@ constinit pthread_t worker_thread = {};
 // The process that has the thread: a forked child has none.
 constinit std::atomic<pid_t> owner = 0;
 
-// The driver answers once cuInit has returned.
 void write_facts_once() {
   static constinit bool written = false;
   if (!written) written = write_driver_facts();
@@ -43,7 +42,7 @@ bool recording_now() {
 }
 
 void sample_while_tracing(bool& sampling) {
-  const bool wanted = recording_now() && context_exists();
+  const bool wanted = recording_now();
   if (wanted && !sampling) start_counters();
   if (wanted) drain_counters();
   if (!wanted && sampling) stop_counters();
@@ -56,9 +55,10 @@ void* work(void* /*unused*/) {
   bool sampling = false;
   while (!stopping.load(std::memory_order_acquire)) {
     answer_commands(recording_now() ? kLook : kIdleLook);
-    write_facts_once();
     look_at_clock();
     if (recording_now()) prepare_chunks();
+    if (!cuda_is_ready()) continue;
+    write_facts_once();
     sample_while_tracing(sampling);
     sample_sensors();
     if (const int64_t now = now_ns(); now - last_hand_over >= kHandOver) {
