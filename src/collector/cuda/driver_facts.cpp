@@ -97,10 +97,12 @@ void write_ranks() {
 
 }  // namespace
 
-bool write_driver_facts() {
+void write_driver_facts() {
+  static constinit bool written = false;
   Driver driver;
   int devices = 0;
-  if (!driver.load() || driver.count(&devices) != CUDA_SUCCESS) return false;
+  if (written || !driver.load() || driver.count(&devices) != CUDA_SUCCESS) return;
+  written = true;
   int version = 0;
   driver.version(&version);
   const wire::StringKey path = cupti_version() == 0 ? 0 : text_key(cupti_path());
@@ -109,7 +111,6 @@ bool write_driver_facts() {
       wire::CudaSession{now_ns(), static_cast<uint32_t>(version), cupti_version(), path, 0});
   for (int i = 0; i < devices; ++i) write_device(driver, i);
   write_ranks();
-  return true;
 }
 
 }  // namespace llmprof::collector

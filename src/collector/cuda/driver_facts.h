@@ -2,8 +2,8 @@
 
 namespace llmprof::collector {
 
-// Writes what the driver says of itself and its devices, and the rank variables. False, and nothing
-// written, while cuInit has not returned.
-bool write_driver_facts();
+// Writes what the driver says of itself and its devices, and the rank variables: once a process,
+// when cuInit has returned. One thread at a time.
+void write_driver_facts();
 
 }  // namespace llmprof::collector

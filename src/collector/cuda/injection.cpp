@@ -7,6 +7,8 @@
 
 #include "collector/cuda/collection.h"
 #include "collector/cuda/counters.h"
+#include "collector/cuda/driver_facts.h"
+#include "collector/cuda/resources.h"
 #include "collector/cuda/schedule.h"
 #include "collector/cuda/settings.h"
 #include "collector/cuda/worker.h"
@@ -21,6 +23,7 @@ void at_end_of_process() {
   // A child that was forked has neither the thread nor CUDA.
   if (initialised_in.load(std::memory_order_acquire) != getpid()) return;
   stop_worker();
+  if (cuda_is_ready()) write_driver_facts();
   end_collection();
 }
 

@@ -31,11 +31,6 @@ constinit pthread_t worker_thread = {};
 // The process that has the thread: a forked child has none.
 constinit std::atomic<pid_t> owner = 0;
 
-void write_facts_once() {
-  static constinit bool written = false;
-  if (!written) written = write_driver_facts();
-}
-
 bool recording_now() {
   const CollectionState state = collection_state();
   return state == CollectionState::tracing || state == CollectionState::paused;
@@ -58,7 +53,7 @@ void* work(void* /*unused*/) {
     look_at_clock();
     if (recording_now()) prepare_chunks();
     if (!cuda_is_ready()) continue;
-    write_facts_once();
+    write_driver_facts();
     sample_while_tracing(sampling);
     sample_sensors();
     if (const int64_t now = now_ns(); now - last_hand_over >= kHandOver) {
