@@ -70,7 +70,7 @@ void detach(CollectionReason reason);
 void CUPTIAPI on_callback(void* /*user*/, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                           const void* data) {
   if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
-    return resource_callback(id, *static_cast<const CUpti_ResourceData*>(data));
+    return resource_callback(id, static_cast<const CUpti_ResourceData*>(data));
   }
   const auto& call = *static_cast<const CUpti_CallbackData*>(data);
   if (state.load(std::memory_order_relaxed) == CollectionState::tracing) {

@@ -25,8 +25,9 @@ CUptiResult enable_resource_callbacks(CUpti_SubscriberHandle subscriber) {
   return CUPTI_SUCCESS;
 }
 
-void resource_callback(CUpti_CallbackId id, const CUpti_ResourceData& data) {
-  const auto* graph = static_cast<const CUpti_GraphData*>(data.resourceDescriptor);
+void resource_callback(CUpti_CallbackId id, const CUpti_ResourceData* data) {
+  const auto* graph =
+      data == nullptr ? nullptr : static_cast<const CUpti_GraphData*>(data->resourceDescriptor);
   switch (id) {
     case CUPTI_CBID_RESOURCE_CU_INIT_FINISHED:
       return prepare_counters();

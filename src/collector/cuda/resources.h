@@ -7,7 +7,8 @@ namespace llmprof::collector {
 
 CUptiResult enable_resource_callbacks(CUpti_SubscriberHandle subscriber);
 
-void resource_callback(CUpti_CallbackId id, const CUpti_ResourceData& data);
+// `data` is null for some callbacks: of cuInit, on CUDA 13.
+void resource_callback(CUpti_CallbackId id, const CUpti_ResourceData* data);
 
 // Whether cuInit has returned: until then no other thread may call the driver or CUPTI.
 [[nodiscard]] bool cuda_is_ready();
