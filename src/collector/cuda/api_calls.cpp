@@ -23,6 +23,7 @@ struct Function {
   std::atomic<uint32_t> code{0};
   std::atomic<uint32_t> named_in{0};  // the last log that has its name
   bool launches = false;
+  bool launches_graphs = false;
 };
 constinit Function functions[kApis][kMostFunctions];
 constinit std::atomic<uint32_t> last_code = 0;
@@ -118,6 +119,7 @@ CUptiResult enable_api_callbacks(CUpti_SubscriberHandle subscriber, bool every_c
   CUptiResult worst = CUPTI_SUCCESS;
   for_each_function(CUPTI_CB_DOMAIN_DRIVER_API, [&](uint32_t id, const char* bare) {
     functions[kDriver][id].launches = is_launch(bare);
+    functions[kDriver][id].launches_graphs = starts_with(bare, "GraphLaunch");
     if (every_call || !is_of_interest(bare)) return;
     const CUptiResult result =
         cupti().enable_callback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
@@ -153,8 +155,13 @@ void api_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id,
   const Call call;
   if (!call || !recording()) return;
   Function& function = functions[api_of(domain)][id];
-  if (function.launches) latest_launch.store(data.correlationId, std::memory_order_relaxed);
+  if (function.launches || function.launches_graphs)
+    latest_launch.store(data.correlationId, std::memory_order_relaxed);
   record_call(call.thread(), start, end, data.correlationId, code_of(function, data.functionName));
+}
+
+bool is_graph_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+  return id < kMostFunctions && functions[api_of(domain)][id].launches_graphs;
 }
 
 uint32_t last_launch() { return latest_launch.load(std::memory_order_relaxed); }

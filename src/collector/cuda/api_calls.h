@@ -15,6 +15,8 @@ CUptiResult enable_launch_callbacks(CUpti_SubscriberHandle subscriber, bool enab
 
 void api_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& data);
 
+[[nodiscard]] bool is_graph_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id);
+
 // The correlation of the latest launch that was recorded.
 [[nodiscard]] uint32_t last_launch();
 

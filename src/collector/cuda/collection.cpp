@@ -37,12 +37,18 @@ constinit bool attached = false;
 constinit bool every_call = false;
 constinit bool launch_callbacks = false;
 
-// A detach that waits for kernels on their way: since when, and for which launch.
+// A detach waits for the kernels that were launched while tracing. Meanwhile CUPTI goes on, and
+// what was launched later is not recorded: were kernels switched off instead, a graph that is
+// replayed then would fail with its first replay after CUPTI was finalised (CUPTI 13.0,
+// docs/collector.md).
 constinit std::atomic<int64_t> detaching_since = 0;
-constinit uint32_t detaching_after = 0;
+constinit uint32_t last_wanted = 0;
 constinit CollectionReason detaching_reason = CollectionReason::none;
+constinit std::atomic<bool> activities_off = true;
 // All are in: the next CUDA call of the program may end it.
 constinit std::atomic<bool> detach_now = false;
+// A graph was replayed while kernels were switched off: CUPTI can never be finalised.
+constinit std::atomic<bool> graphs_ran_paused = false;
 
 class Locked {
  public:
@@ -75,6 +81,8 @@ void CUPTIAPI on_callback(void* /*user*/, CUpti_CallbackDomain domain, CUpti_Cal
   const auto& call = *static_cast<const CUpti_CallbackData*>(data);
   if (state.load(std::memory_order_relaxed) == CollectionState::tracing) {
     api_callback(domain, id, call);
+  } else if (activities_off.load(std::memory_order_relaxed) && is_graph_launch(domain, id)) {
+    graphs_ran_paused.store(true, std::memory_order_relaxed);
   }
   if (detach_now.load(std::memory_order_relaxed) && call.callbackSite == CUPTI_API_EXIT &&
       pthread_mutex_trylock(&lock) == 0) {
@@ -83,12 +91,17 @@ void CUPTIAPI on_callback(void* /*user*/, CUpti_CallbackDomain domain, CUpti_Cal
   }
 }
 
-// Unsubscribing alone leaves kernels in graphs slower by a third (docs/measurements.md).
+// Unsubscribing alone leaves kernels in graphs slower (docs/measurements.md).
 void leave_cupti() {
   if (!attached) return;
   attached = false;
   launch_callbacks = false;
-  cupti().finalize();
+  if (graphs_ran_paused.load(std::memory_order_relaxed)) {
+    cupti().unsubscribe(subscriber);
+  } else {
+    cupti().finalize();
+  }
+  activities_off.store(true, std::memory_order_relaxed);
   subscriber = nullptr;
 }
 
@@ -147,6 +160,7 @@ bool attach(int64_t began) {
 }
 
 CUptiResult enable_activities() {
+  activities_off.store(false, std::memory_order_relaxed);
   for (const CUpti_ActivityKind kind : kActivities) {
     if (const auto result = cupti().activity_enable(kind); result != CUPTI_SUCCESS) return result;
   }
@@ -154,6 +168,7 @@ CUptiResult enable_activities() {
 }
 
 void disable_activities() {
+  activities_off.store(true, std::memory_order_relaxed);
   for (const CUpti_ActivityKind kind : kActivities) cupti().activity_disable(kind);
 }
 
@@ -166,14 +181,15 @@ void set_launch_callbacks(bool wanted) {
 bool refuses() { return state.load(std::memory_order_relaxed) == CollectionState::stood_down; }
 
 void forget_detaching() {
+  record_kernels_up_to(kAllKernels);
   detaching_since.store(0, std::memory_order_relaxed);
   detach_now.store(false, std::memory_order_relaxed);
 }
 
 void detach(CollectionReason reason) {
   const int64_t began = now_ns();
-  forget_detaching();
   cupti().flush_all(1);
+  forget_detaching();
   leave_cupti();
   write_state(CollectionState::detached, reason, began);
 }
@@ -217,12 +233,11 @@ void stop_tracing(CollectionReason reason) {
   const int64_t began = now_ns();
   const Locked locked;
   if (!attached || refuses()) return;
-  const bool was_tracing = state.load(std::memory_order_relaxed) == CollectionState::tracing;
-  if (was_tracing) {
-    disable_activities();
+  last_wanted = last_launch();
+  if (state.load(std::memory_order_relaxed) == CollectionState::tracing) {
+    record_kernels_up_to(last_wanted);
     write_state(CollectionState::paused, reason, began);
   }
-  detaching_after = last_launch();
   detaching_reason = reason;
   detaching_since.store(now_ns(), std::memory_order_release);
 }
@@ -258,7 +273,7 @@ void finish_detaching() {
   const int64_t since = detaching_since.load(std::memory_order_acquire);
   if (since == 0) return;
   const int64_t waited = now_ns() - since;
-  const bool all_in = last_finished() >= detaching_after;
+  const bool all_in = last_finished() >= last_wanted;
   if (!all_in && waited < kLongestWait) return;
   detach_now.store(true, std::memory_order_release);
   if (waited < kPatience) return;

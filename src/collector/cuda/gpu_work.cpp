@@ -16,6 +16,7 @@ namespace {
 
 constinit std::atomic<uint64_t> kernels = 0;
 constinit std::atomic<uint32_t> finished = 0;
+constinit std::atomic<uint32_t> last_wanted = kAllKernels;
 
 // CUPTI 12's records are CUPTI 13's without their ends.
 using KernelActivity = CUpti_ActivityKernel10;
@@ -68,14 +69,15 @@ class Writer {
       ++without_times_;
       return;
     }
+    ++kernels_;
+    last_ = kernel.correlationId > last_ ? kernel.correlationId : last_;
+    if (kernel.correlationId > wanted_) return;
     wire::KernelDefinition definition = definition_of(kernel);
     bool fresh = false;
     kernel_key(definition, kernel.name, fresh);
     if (fresh) write(wire::RecordType::kernel_definition, definition);
     add(static_cast<int64_t>(kernel.start), static_cast<int64_t>(kernel.end), kernel.correlationId,
         definition.key);
-    ++kernels_;
-    last_ = kernel.correlationId;
   }
 
   void add(const CopyActivity& copy) {
@@ -104,7 +106,7 @@ class Writer {
     }
     end_batch();
     kernels.fetch_add(kernels_, std::memory_order_relaxed);
-    if (kernels_ > 0) finished.store(last_, std::memory_order_relaxed);
+    finished.store(last_, std::memory_order_relaxed);
   }
 
  private:
@@ -128,6 +130,7 @@ class Writer {
 
   template <class Activity>
   void add(wire::MemoryDefinition& definition, const Activity& activity) {
+    if (activity.correlationId > wanted_) return;
     bool fresh = false;
     memory_key(definition, fresh);
     if (fresh) write(wire::RecordType::memory_definition, definition);
@@ -171,7 +174,8 @@ class Writer {
   unsigned char* entry_ = nullptr;  // where the batch goes on; null: none is open
   uint64_t kernels_ = 0;
   uint64_t without_times_ = 0;
-  uint32_t last_ = 0;
+  uint32_t last_ = finished.load(std::memory_order_relaxed);
+  uint32_t wanted_ = last_wanted.load(std::memory_order_relaxed);
 };
 
 void add_record(Writer& writer, const CUpti_Activity& record) {
@@ -199,6 +203,10 @@ void record_gpu_work(uint8_t* records, size_t bytes) {
     add_record(writer, *record);
   }
   writer.finish();
+}
+
+void record_kernels_up_to(uint32_t correlation) {
+  last_wanted.store(correlation, std::memory_order_relaxed);
 }
 
 uint64_t kernels_seen() { return kernels.load(std::memory_order_relaxed); }

@@ -8,8 +8,12 @@ namespace llmprof::collector {
 
 void record_gpu_work(uint8_t* records, size_t bytes);
 
+// What was launched later than this correlation is not recorded.
+inline constexpr uint32_t kAllKernels = UINT32_MAX;
+void record_kernels_up_to(uint32_t correlation);
+
 [[nodiscard]] uint64_t kernels_seen();
-// The highest correlation of a kernel that was recorded.
+// The highest correlation of a kernel that was seen.
 [[nodiscard]] uint32_t last_finished();
 
 }  // namespace llmprof::collector

@@ -19,7 +19,8 @@ constexpr uint64_t kNever = UINT64_MAX;
 constexpr uint64_t kBudgetWindow = 8;
 // What tracing a kernel costs at most, for the budget's reckoning: measured, 0.3 us (large kernels
 // in a graph) to 1 us (launched one by one, or tiny ones in a graph). docs/measurements.md
-constexpr int64_t kCostOfKernel = 1000;  // ns
+constexpr int64_t kCostOfKernel = 1000;           // ns
+constexpr int64_t kCostOfAttaching = 15'000'000;  // ns; 8 to 17 ms, once a program runs
 
 constinit Settings settings;
 constinit std::atomic<bool> scheduled = false;
@@ -32,9 +33,11 @@ constinit std::atomic<int64_t> arm_time = 0;  // by delay; 0: not so
 // Guarded by it: the rest. Changes come at a step's beginning, not within steps.
 constinit pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 constinit uint64_t armed_at_step = 0;
-constinit int64_t armed_since = 0;
-constinit uint64_t kernels_before_window = 0;
-constinit int64_t estimated_cost = 0;
+// Of the budget: windows so far, and what was before them.
+constinit int64_t windows = 0;
+constinit int64_t steps_since = 0;
+constinit uint64_t kernels_before = 0;
+constinit int64_t changes_before = 0;
 
 class Locked {
  public:
@@ -58,14 +61,7 @@ bool arm_locked(CollectionReason reason) {
   if (!start_tracing(reason)) return false;
   if (reason != CollectionReason::program_start) note_cuda_is_ready();
   armed_at_step = steps.load(std::memory_order_relaxed);
-  armed_since = now_ns();
-  kernels_before_window = kernels_recorded();
-  uint64_t first = kNever;
-  if (has_budget()) {
-    first = armed_at_step + 1 + kBudgetWindow;
-  } else if (has_duty()) {
-    first = armed_at_step + 1;
-  }
+  uint64_t first = has_budget() || has_duty() ? armed_at_step + 1 : kNever;
   if (settings.steps > 0) {
     const uint64_t last = armed_at_step + 1 + settings.steps;
     first = last < first ? last : first;
@@ -86,21 +82,26 @@ uint64_t follow_duty(uint64_t step) {
   return step + settings.duty_period - place;
 }
 
-// A window is traced whenever what all windows cost, with this one as dear as the last, is within
-// the budget. In between CUPTI is not attached.
+// A window is traced whenever what all windows cost, with this one as dear as they were, is within
+// the budget. In between CUPTI is not attached. What came before the first step (start, warm-up,
+// prefill) was traced whole and is not counted.
 uint64_t follow_budget(uint64_t step) {
-  if (collection_state() == CollectionState::tracing) {
-    stop_tracing(CollectionReason::budget);
-    const auto kernels = static_cast<int64_t>(kernels_recorded() - kernels_before_window);
-    estimated_cost += kernels * kCostOfKernel;
-    return step + 1;
+  if (windows == 0) {
+    ++windows;
+    steps_since = now_ns();
+    kernels_before = kernels_recorded();
+    changes_before = time_spent_on_changes();
+    return step + kBudgetWindow;
   }
-  const int64_t windows = static_cast<int64_t>((step - armed_at_step) / kBudgetWindow) + 1;
-  const int64_t spent = estimated_cost + time_spent_on_changes();
-  const int64_t expected = spent + spent / windows;
-  const auto elapsed = static_cast<double>(now_ns() - armed_since);
-  if (static_cast<double>(expected) > settings.overhead_budget * elapsed) return step + 1;
-  kernels_before_window = kernels_recorded();
+  const CollectionState state = collection_state();
+  if (state == CollectionState::tracing) stop_tracing(CollectionReason::budget);
+  if (state != CollectionState::detached) return step + 1;
+  const auto kernels = static_cast<int64_t>(kernels_recorded() - kernels_before);
+  const int64_t spent = kernels * kCostOfKernel + time_spent_on_changes() - changes_before;
+  const auto expected = static_cast<double>(spent + spent / windows + kCostOfAttaching);
+  const auto elapsed = static_cast<double>(now_ns() - steps_since);
+  if (expected > settings.overhead_budget * elapsed) return step + 1;
+  ++windows;
   start_tracing(CollectionReason::budget);
   return step + kBudgetWindow;
 }
