@@ -10,8 +10,10 @@
 #include "collector/cuda/api_calls.h"
 #include "collector/cuda/cupti_functions.h"
 #include "collector/cuda/cupti_library.h"
+#include "collector/cuda/driver_facts.h"
 #include "collector/cuda/gpu_work.h"
 #include "collector/cuda/resources.h"
+#include "collector/cuda/rival_tools.h"
 #include "collector/device_records.h"
 
 namespace llmprof::collector {
@@ -137,6 +139,7 @@ CUptiResult enter_cupti() {
   }
   const CUptiResult result = enable_api_callbacks(subscriber, every_call);
   launch_callbacks = true;
+  watch_for_rivals();
   return result;
 }
 
@@ -246,8 +249,9 @@ void stand_down(CollectionReason reason, uint32_t result) {
   const int64_t began = now_ns();
   const Locked locked;
   if (refuses()) return;
-  if (state.load(std::memory_order_relaxed) == CollectionState::tracing) {
-    disable_activities();
+  if (attached) {
+    // CUPTI must not hold one of our buffers when another takes over.
+    synchronise_context();
     cupti().flush_all(1);
   }
   forget_detaching();
@@ -255,8 +259,6 @@ void stand_down(CollectionReason reason, uint32_t result) {
 }
 
 void note_step(uint64_t step) { steps.store(step, std::memory_order_relaxed); }
-
-uint64_t kernels_recorded() { return kernels_seen(); }
 
 int64_t time_spent_on_changes() { return spent.load(std::memory_order_relaxed); }
 

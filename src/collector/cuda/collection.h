@@ -28,8 +28,6 @@ void stand_down(CollectionReason reason, uint32_t result);
 // Steps begun so far, for the records.
 void note_step(uint64_t step);
 
-// Kernels recorded so far.
-[[nodiscard]] uint64_t kernels_recorded();
 // How long changes of state held the program up so far, ns.
 [[nodiscard]] int64_t time_spent_on_changes();
 

@@ -97,6 +97,13 @@ void write_ranks() {
 
 }  // namespace
 
+void synchronise_context() {
+  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  if (library == nullptr) return;
+  auto* synchronise = reinterpret_cast<CUresult (*)()>(dlsym(library, "cuCtxSynchronize"));
+  if (synchronise != nullptr) synchronise();
+}
+
 void write_driver_facts() {
   static constinit bool written = false;
   Driver driver;

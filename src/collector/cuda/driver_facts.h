@@ -6,4 +6,7 @@ namespace llmprof::collector {
 // when cuInit has returned. One thread at a time.
 void write_driver_facts();
 
+// Waits for what the program has launched, where this thread has a context.
+void synchronise_context();
+
 }  // namespace llmprof::collector

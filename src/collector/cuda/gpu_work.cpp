@@ -14,7 +14,8 @@
 namespace llmprof::collector {
 namespace {
 
-constinit std::atomic<uint64_t> kernels = 0;
+constinit std::atomic<uint64_t> launched_kernels = 0;
+constinit std::atomic<uint64_t> graph_kernels = 0;
 constinit std::atomic<uint32_t> finished = 0;
 constinit std::atomic<uint32_t> last_wanted = kAllKernels;
 
@@ -69,7 +70,7 @@ class Writer {
       ++without_times_;
       return;
     }
-    ++kernels_;
+    ++(kernel.graphNodeId == 0 ? counts_.launched : counts_.in_graphs);
     last_ = kernel.correlationId > last_ ? kernel.correlationId : last_;
     if (kernel.correlationId > wanted_) return;
     wire::KernelDefinition definition = definition_of(kernel);
@@ -105,7 +106,8 @@ class Writer {
       write(wire::RecordType::cupti_dropped, wire::CuptiDropped{now_ns(), without_times_});
     }
     end_batch();
-    kernels.fetch_add(kernels_, std::memory_order_relaxed);
+    launched_kernels.fetch_add(counts_.launched, std::memory_order_relaxed);
+    graph_kernels.fetch_add(counts_.in_graphs, std::memory_order_relaxed);
     finished.store(last_, std::memory_order_relaxed);
   }
 
@@ -172,7 +174,7 @@ class Writer {
   DeviceChunk chunk_;
   wire::KernelBatch batch_ = {};
   unsigned char* entry_ = nullptr;  // where the batch goes on; null: none is open
-  uint64_t kernels_ = 0;
+  KernelCounts counts_;
   uint64_t without_times_ = 0;
   uint32_t last_ = finished.load(std::memory_order_relaxed);
   uint32_t wanted_ = last_wanted.load(std::memory_order_relaxed);
@@ -209,7 +211,10 @@ void record_kernels_up_to(uint32_t correlation) {
   last_wanted.store(correlation, std::memory_order_relaxed);
 }
 
-uint64_t kernels_seen() { return kernels.load(std::memory_order_relaxed); }
+KernelCounts kernels_seen() {
+  return {launched_kernels.load(std::memory_order_relaxed),
+          graph_kernels.load(std::memory_order_relaxed)};
+}
 uint32_t last_finished() { return finished.load(std::memory_order_relaxed); }
 
 }  // namespace llmprof::collector

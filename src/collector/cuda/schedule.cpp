@@ -7,6 +7,7 @@
 #include "collector/clock.h"
 #include "collector/cuda/collection.h"
 #include "collector/cuda/counters.h"
+#include "collector/cuda/gpu_work.h"
 #include "collector/cuda/resources.h"
 #include "collector/cuda/settings.h"
 #include "collector/roles.h"
@@ -17,10 +18,12 @@ namespace {
 constexpr uint64_t kNever = UINT64_MAX;
 // Steps of one window under an overhead budget.
 constexpr uint64_t kBudgetWindow = 8;
-// What tracing a kernel costs at most, for the budget's reckoning: measured, 0.3 us (large kernels
-// in a graph) to 1 us (launched one by one, or tiny ones in a graph). docs/measurements.md
-constexpr int64_t kCostOfKernel = 1000;           // ns
-constexpr int64_t kCostOfAttaching = 15'000'000;  // ns; 8 to 17 ms, once a program runs
+// What tracing costs, for the budget's reckoning, ns (docs/measurements.md): a launch 2 us, a
+// kernel of a graph 0.25 us and more where kernels are tiny, attaching to a program that runs 8 to
+// 17 ms.
+constexpr int64_t kCostOfLaunch = 2'000;
+constexpr int64_t kCostInGraph = 500;
+constexpr int64_t kCostOfAttaching = 15'000'000;
 
 constinit Settings settings;
 constinit std::atomic<bool> scheduled = false;
@@ -36,7 +39,7 @@ constinit uint64_t armed_at_step = 0;
 // Of the budget: windows so far, and what was before them.
 constinit int64_t windows = 0;
 constinit int64_t steps_since = 0;
-constinit uint64_t kernels_before = 0;
+constinit int64_t tracing_before = 0;
 constinit int64_t changes_before = 0;
 
 class Locked {
@@ -82,6 +85,12 @@ uint64_t follow_duty(uint64_t step) {
   return step + settings.duty_period - place;
 }
 
+int64_t cost_of_tracing() {
+  const KernelCounts kernels = kernels_seen();
+  return static_cast<int64_t>(kernels.launched) * kCostOfLaunch +
+         static_cast<int64_t>(kernels.in_graphs) * kCostInGraph;
+}
+
 // A window is traced whenever what all windows cost, with this one as dear as they were, is within
 // the budget. In between CUPTI is not attached. What came before the first step (start, warm-up,
 // prefill) was traced whole and is not counted.
@@ -89,15 +98,15 @@ uint64_t follow_budget(uint64_t step) {
   if (windows == 0) {
     ++windows;
     steps_since = now_ns();
-    kernels_before = kernels_recorded();
+    tracing_before = cost_of_tracing();
     changes_before = time_spent_on_changes();
     return step + kBudgetWindow;
   }
   const CollectionState state = collection_state();
   if (state == CollectionState::tracing) stop_tracing(CollectionReason::budget);
   if (state != CollectionState::detached) return step + 1;
-  const auto kernels = static_cast<int64_t>(kernels_recorded() - kernels_before);
-  const int64_t spent = kernels * kCostOfKernel + time_spent_on_changes() - changes_before;
+  const int64_t spent =
+      cost_of_tracing() - tracing_before + time_spent_on_changes() - changes_before;
   const auto expected = static_cast<double>(spent + spent / windows + kCostOfAttaching);
   const auto elapsed = static_cast<double>(now_ns() - steps_since);
   if (expected > settings.overhead_budget * elapsed) return step + 1;
