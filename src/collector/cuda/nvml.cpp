@@ -13,6 +13,7 @@ void find(void* library, const char* name, Function*& function) {
 void find_all(void* library, Nvml& nvml) {
   find(library, "nvmlInit_v2", nvml.init);
   find(library, "nvmlDeviceGetHandleByPciBusId_v2", nvml.device_by_pci_bus_id);
+  find(library, "nvmlDeviceGetHandleByUUID", nvml.device_by_uuid);
   find(library, "nvmlDeviceGetClockInfo", nvml.clock);
   find(library, "nvmlDeviceGetPowerUsage", nvml.power);
   find(library, "nvmlDeviceGetTemperature", nvml.temperature);
@@ -31,8 +32,7 @@ bool load_nvml(const char* path, Nvml& nvml) {
   void* library = dlopen(named ? path : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return false;
   find_all(library, nvml);
-  return nvml.init != nullptr && nvml.device_by_pci_bus_id != nullptr &&
-         nvml.init() == Nvml::kSuccess;
+  return nvml.init != nullptr && nvml.init() == Nvml::kSuccess;
 }
 
 }  // namespace llmprof::collector

@@ -17,6 +17,7 @@ struct Nvml {
 
   Result (*init)() = nullptr;
   Result (*device_by_pci_bus_id)(const char* id, Device*) = nullptr;
+  Result (*device_by_uuid)(const char* id, Device*) = nullptr;
   Result (*clock)(Device, unsigned type, unsigned* megahertz) = nullptr;
   Result (*power)(Device, unsigned* milliwatts) = nullptr;
   Result (*temperature)(Device, unsigned sensor, unsigned* celsius) = nullptr;
@@ -26,8 +27,7 @@ struct Nvml {
 };
 
 // Opens `path`, or libnvidia-ml.so.1 where it is empty, and initialises it. False where there is
-// none or it refuses. Entries that this version lacks stay null, but for init and
-// device_by_pci_bus_id.
+// none or it refuses. Entries that this version lacks stay null.
 bool load_nvml(const char* path, Nvml& nvml);
 
 }  // namespace llmprof::collector
