@@ -6,7 +6,6 @@
 #include <cstdlib>
 
 #include "collector/cuda/collection.h"
-#include "collector/cuda/counters.h"
 #include "collector/cuda/driver_facts.h"
 #include "collector/cuda/resources.h"
 #include "collector/cuda/schedule.h"
@@ -31,11 +30,10 @@ void begin() {
   if (!recording()) return;
   if (initialised_in.exchange(getpid()) != 0) return;
   const Settings settings = read_settings();
-  configure_counters(settings.counters);
   begin_schedule(settings);
   // Before the handlers of what was loaded earlier, CUPTI's and the driver's among them.
   std::atexit(at_end_of_process);
-  start_worker();
+  start_worker(settings.counters);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <atomic>
 
-#include "collector/cuda/counters.h"
 #include "collector/cuda/cupti_functions.h"
 #include "collector/cuda/graph_nodes.h"
 
@@ -11,9 +10,9 @@ namespace {
 
 constinit std::atomic<bool> ready = false;
 
-constexpr CUpti_CallbackId kWanted[] = {
-    CUPTI_CBID_RESOURCE_CU_INIT_FINISHED, CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
-    CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
+constexpr CUpti_CallbackId kWanted[] = {CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
+                                        CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+                                        CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
 
 }  // namespace
 
@@ -29,8 +28,6 @@ void resource_callback(CUpti_CallbackId id, const CUpti_ResourceData* data) {
   const auto* graph =
       data == nullptr ? nullptr : static_cast<const CUpti_GraphData*>(data->resourceDescriptor);
   switch (id) {
-    case CUPTI_CBID_RESOURCE_CU_INIT_FINISHED:
-      return prepare_counters();
     case CUPTI_CBID_RESOURCE_CONTEXT_CREATED:
       return note_cuda_is_ready();
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:

@@ -25,6 +25,7 @@ constexpr int kLook = 20;                  // ms
 constexpr int64_t kHandOver = 50'000'000;  // ns
 constexpr int kIdleLook = 200;             // ms, while nothing is recorded
 
+constinit CounterSettings counter_settings;
 constinit std::atomic<bool> stopping = false;
 constinit std::atomic<bool> ended = true;
 constinit pthread_t worker_thread = {};
@@ -38,7 +39,10 @@ bool recording_now() {
 
 void sample_while_tracing(bool& sampling) {
   const bool wanted = recording_now();
-  if (wanted && !sampling) start_counters();
+  if (wanted && !sampling) {
+    prepare_counters(counter_settings);
+    start_counters();
+  }
   if (wanted) drain_counters();
   if (!wanted && sampling) stop_counters();
   sampling = wanted;
@@ -69,7 +73,8 @@ void* work(void* /*unused*/) {
 
 }  // namespace
 
-void start_worker() {
+void start_worker(const CounterSettings& counters) {
+  counter_settings = counters;
   sigset_t all;
   sigset_t before;
   sigfillset(&all);

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "collector/cuda/pm_metrics.h"
+#include "collector/cuda/sampler_clock.h"
+
+namespace llmprof::collector {
+
+// PM sampling of one GPU. One thread at a time. Set up, it stays so: CUPTI takes a configuration
+// once, set-up is far dearer than start and stop (about 350 ms against 2), and after cuptiFinalize
+// what was set up still works, but nothing can be set up.
+class Sampler {
+ public:
+  // Chooses the metrics and configures the hardware.
+  PmFailure set_up(uint32_t device, uint32_t hertz);
+  // From now on samples are recorded.
+  PmFailure start();
+  // Hands over what was sampled, if that is worth it yet. Fails where sampling ended and could not
+  // be started again.
+  PmFailure drain();
+  // Hands over the rest.
+  void stop();
+
+  [[nodiscard]] const char* chip() const { return chip_; }
+  [[nodiscard]] const MetricChoice& metrics() const { return metrics_; }
+
+ private:
+  PmFailure find_chip();
+  PmFailure find_availability();
+  PmFailure configure();
+  PmFailure set_config(size_t buffer_bytes);
+  PmFailure make_image();
+  PmFailure ask_image_size(uint32_t samples, size_t& bytes);
+  PmFailure reset_image();
+  PmFailure run();
+  PmFailure halt();
+  PmFailure take_samples();
+  PmFailure decode(bool& full);
+  PmFailure write_samples(SampleWindow window);
+  PmFailure write_sample(size_t index);
+  PmFailure sample_times(size_t index, CUpti_PmSampling_CounterData_GetSampleInfo_Params& times);
+  PmFailure recover(PmFailure failure);
+  PmFailure configure_again();
+  [[nodiscard]] bool has_time_trigger() const;
+
+  static constexpr size_t kChipBytes = 32;
+
+  uint32_t device_ = 0;
+  char chip_[kChipBytes] = {};
+  int64_t period_ = 0;  // ns
+  uint8_t* availability_ = nullptr;
+  MetricChoice metrics_;
+  CUpti_PmSampling_Object* object_ = nullptr;
+  // Decoded samples that are not evaluated yet.
+  uint8_t* image_ = nullptr;
+  size_t image_bytes_ = 0;
+  uint32_t image_samples_ = 0;
+  uint32_t set_ = 0;  // in the log; 0: not defined yet
+  int64_t started_ = 0;
+  int64_t last_decode_ = 0;
+  unsigned failures_ = 0;  // in a row
+  SamplerClock clock_;
+};
+
+}  // namespace llmprof::collector
