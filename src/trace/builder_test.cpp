@@ -118,6 +118,46 @@ TEST(Builder, AddsUpMetricValues) {
   EXPECT_EQ(trace.metric_values[1].max, 5);
 }
 
+TEST(Builder, OrdersCountersBySeriesAndTime) {
+  TraceBuilder builder;
+  CounterTable& counters = builder.trace().counters;
+  const auto add = [&](uint32_t device, uint32_t metric, Nanoseconds start, double value) {
+    counters.start.push_back(start);
+    counters.end.push_back(start + 5);
+    counters.device.emplace_back(device);
+    counters.metric.emplace_back(metric);
+    counters.value.push_back(value);
+  };
+  add(1, 0, 10, 1);
+  add(0, 1, 10, 2);
+  add(0, 0, 30, 3);
+  add(0, 0, 20, 4);  // of another thread's buffer
+  add(1, 0, 20, 5);
+  add(0, 1, 10, 6);
+  const Trace trace = std::move(builder).freeze();
+  EXPECT_EQ(trace.counters.value, (std::vector<double>{4, 3, 2, 6, 1, 5}));
+  EXPECT_EQ(trace.counters.start, (std::vector<Nanoseconds>{20, 30, 10, 10, 10, 20}));
+  EXPECT_EQ(trace.counters.end, (std::vector<Nanoseconds>{25, 35, 15, 15, 15, 25}));
+  EXPECT_EQ(trace.counters.device[3], DeviceId(0));
+  EXPECT_EQ(trace.counters.metric[3], MetricId(1));
+  EXPECT_EQ(trace.counters.device[4], DeviceId(1));
+}
+
+TEST(Builder, OrdersCollectionByProcessAndTime) {
+  TraceBuilder builder;
+  CollectionTable& collection = builder.trace().collection;
+  collection.time = {30, 10, 20};
+  collection.process = {ProcessId(0), ProcessId(1), ProcessId(0)};
+  collection.state = {CollectionState::detached, CollectionState::paused, CollectionState::tracing};
+  collection.reason.resize(3);
+  collection.step = {3, 1, 2};
+  collection.cost.resize(3);
+  const Trace trace = std::move(builder).freeze();
+  EXPECT_EQ(trace.collection.time, (std::vector<Nanoseconds>{20, 30, 10}));
+  EXPECT_EQ(trace.collection.step, (std::vector<uint64_t>{2, 3, 1}));
+  EXPECT_EQ(trace.collection.state[2], CollectionState::paused);
+}
+
 TEST(Append, FillsColumnsThatOnlyOneSideKnows) {
   KernelTable first;
   first.start = {1, 2};

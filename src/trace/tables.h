@@ -174,7 +174,8 @@ struct CounterTable {
 };
 
 // What our collector recorded from `time` on, in one process: with a duty cycle, launches and
-// kernels are missing on purpose while it is not tracing.
+// kernels are missing on purpose while it is not tracing. Ordered by process and time once the
+// trace is frozen.
 enum class CollectionState : uint8_t { detached, paused, tracing, stood_down };
 enum class CollectionReason : uint8_t {
   none,

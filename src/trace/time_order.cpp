@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <future>
+#include <numeric>
+#include <utility>
 
 namespace llmprof {
 namespace {
@@ -56,6 +58,71 @@ void order_table(Table& table) {
   std::apply([&](auto&... column) { (permute(column, order), ...); }, table.columns());
 }
 
+// The values of one metric on one device.
+struct Series {
+  DeviceId device;
+  MetricId metric;
+
+  friend auto operator<=>(const Series&, const Series&) = default;
+  [[nodiscard]] size_t hash() const { return hash_mix(device.value, metric.value); }
+};
+
+// Where each series begins among the ordered rows, by its place in `series`.
+std::vector<size_t> first_rows(const std::vector<Series>& series, std::vector<size_t> counts) {
+  std::vector<uint32_t> by_series(series.size());
+  std::iota(by_series.begin(), by_series.end(), 0U);
+  std::sort(by_series.begin(), by_series.end(),
+            [&](uint32_t a, uint32_t b) { return series[a] < series[b]; });
+  size_t first = 0;
+  for (const uint32_t each : by_series) first += std::exchange(counts[each], first);
+  return counts;
+}
+
+// Samples come in about the order of time: once each is in its series, little is left to sort.
+std::vector<Row> order_of(const CounterTable& counters) {
+  using SeriesId = Id<struct SeriesKind>;
+  Interner<SeriesId, Series> series;
+  std::vector<SeriesId> of_row(counters.size());
+  std::vector<size_t> counts;
+  for (size_t i = 0; i < counters.size(); ++i) {
+    of_row[i] = series.intern({counters.device[i], counters.metric[i]});
+    counts.resize(series.size());
+    ++counts[of_row[i].index()];
+  }
+  const std::vector<size_t> first = first_rows(series.values(), counts);
+  std::vector<size_t> next = first;
+  std::vector<Row> order(counters.size());
+  for (size_t i = 0; i < counters.size(); ++i) {
+    order[next[of_row[i].index()]++] = {counters.start[i], static_cast<uint32_t>(i)};
+  }
+  for (size_t i = 0; i < first.size(); ++i) {
+    const auto begin = order.begin() + static_cast<std::ptrdiff_t>(first[i]);
+    const auto end = order.begin() + static_cast<std::ptrdiff_t>(next[i]);
+    if (!std::is_sorted(begin, end, before)) std::sort(begin, end, before);
+  }
+  return order;
+}
+
+void order_counters(Trace& trace) {
+  CounterTable& counters = trace.counters;
+  const std::vector<Row> order = order_of(counters);
+  std::apply([&](auto&... column) { (permute(column, order), ...); }, counters.columns());
+}
+
+void order_collection(Trace& trace) {
+  CollectionTable& collection = trace.collection;
+  std::vector<Row> order(collection.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    order[i] = {collection.time[i], static_cast<uint32_t>(i)};
+  }
+  std::sort(order.begin(), order.end(), [&](const Row& a, const Row& b) {
+    const ProcessId process = collection.process[a.row];
+    const ProcessId other = collection.process[b.row];
+    return process != other ? process < other : before(a, b);
+  });
+  std::apply([&](auto&... column) { (permute(column, order), ...); }, collection.columns());
+}
+
 }  // namespace
 
 void order_by_start(Trace& trace) {
@@ -63,6 +130,8 @@ void order_by_start(Trace& trace) {
   order_table(trace.memory_operations);
   order_table(trace.graph_replays);
   complete_columns(trace.operators);
+  order_counters(trace);
+  order_collection(trace);
 }
 
 }  // namespace llmprof

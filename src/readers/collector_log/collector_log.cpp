@@ -18,6 +18,7 @@ namespace llmprof {
 namespace {
 
 using collector_log::Findings;
+using collector_log::Notice;
 using collector_log::Record;
 using collector_log::Records;
 using collector_log::Rows;
@@ -197,8 +198,23 @@ class Log {
          findings.dropped);
     warn("collector_log_bad_values", "records with impossible values; left out",
          findings.bad_values);
-    warn("collector_log_lost_names", "ranges and operators whose name or domain was lost",
+    warn("collector_log_lost_names", "names, domains and other words that were lost",
          findings.lost_names);
+    warn("collector_log_lost_definitions",
+         "kernels, memory operations and counter values whose definition was lost; left out",
+         findings.lost_definitions);
+    warn("collector_cupti_dropped",
+         "records of kernels and memory operations that CUPTI itself lost, more than its buffers "
+         "hold; trace fewer steps at a time (--duty)",
+         findings.cupti_dropped);
+    warn("collector_counters_lost",
+         "times that the hardware's buffer of counter samples ran over, and samples were lost; "
+         "sample less often (LLMPROF_COUNTER_HZ)",
+         findings.counters_lost);
+    warn("graph_built_before_attach",
+         "kernels of graphs that were built before the collector attached: their layers are not "
+         "known; attach it from the program's start",
+         findings.kernels_of_old_graphs);
     info("collector_log_unfinished", "records that were being written when the program ended",
          damage_.unfinished);
     info("collector_log_unknown_records",
@@ -218,7 +234,12 @@ class Log {
          "the program did not close its log (it was killed, left by _exit, or still runs); what it "
          "recorded until then is here",
          findings.closed ? 0 : 1);
-    warn("collector_log_empty", "the log holds no annotations", findings.rows == 0 ? 1 : 0);
+    warn("collector_log_empty", "the log holds no annotations and no GPU work",
+         findings.rows == 0 ? 1 : 0);
+    for (const Notice& notice : findings.notices) {
+      builder_.diagnostics().add(notice.severity, notice.code,
+                                 fmt::format("{}: {}", file_, notice.message), notice.count);
+    }
   }
 
   std::string file_;

@@ -10,7 +10,7 @@ namespace llmprof {
 inline constexpr std::string_view kCollectorTool = "llmprof collector";
 
 // The collector's own log (.llmtrace, docs/collector.md), plain or gzip-compressed: one process,
-// its threads, ranges, steps and CPU operators.
+// its threads, ranges, steps and CPU operators, and what it did on GPUs.
 extern const Reader kCollectorLogReader;
 
 }  // namespace llmprof

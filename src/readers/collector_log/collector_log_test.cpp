@@ -5,6 +5,7 @@
 #include <random>
 
 #include "readers/collector_log/test_log.h"
+#include "readers/collector_log/test_reading.h"
 #include "testing/read_capture.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
@@ -12,33 +13,15 @@
 namespace llmprof {
 namespace {
 
+using testing::count_of;
+using testing::read_bytes;
+using testing::read_or_fail;
 using testing::TestLog;
 using wire::RecordType;
 
 constexpr wire::StringKey kDomain = 1;
 constexpr wire::StringKey kDecode = 2;
 constexpr wire::StringKey kStep = 3;
-
-Result<Trace> read_bytes(std::string_view bytes) {
-  static const testing::TemporaryFolder folder;
-  TraceBuilder builder;
-  const auto done = kCollectorLogReader.read(folder.write("log", bytes), builder);
-  if (!done) return fail_with(done.error());
-  return std::move(builder).freeze();
-}
-
-Trace read_or_fail(std::string_view bytes) {
-  auto trace = read_bytes(bytes);
-  EXPECT_TRUE(trace) << trace.error().message;
-  return trace ? std::move(*trace) : Trace();
-}
-
-uint64_t count_of(const Trace& trace, std::string_view code) {
-  for (const Diagnostic& item : trace.diagnostics.items()) {
-    if (item.code == code) return item.count;
-  }
-  return 0;
-}
 
 void add_names(TestLog& log) {
   log.chunk(wire::ChunkKind::strings, 0);
@@ -99,7 +82,7 @@ TEST(CollectorLog, ReadsWhatWasRecorded) {
   EXPECT_EQ(trace.threads[0].tid, 7U);
   EXPECT_EQ(trace.threads[0].name, "worker");
   EXPECT_EQ(trace.captures[0].wall_clock_ns, 1'700'000'000'000'000'000);
-  EXPECT_EQ(trace.captures[0].schema_version, "1.0");
+  EXPECT_EQ(trace.captures[0].schema_version, "1.1");
 }
 
 TEST(CollectorLog, FixturesOfTheRealCollector) {
@@ -266,7 +249,7 @@ TEST(CollectorLog, RefusesWhatItCannotKnow) {
   other.header.major_version = 2;
   const auto newer = read_bytes(other.bytes());
   ASSERT_FALSE(newer);
-  EXPECT_NE(newer.error().message.find("version 2.0"), std::string::npos);
+  EXPECT_NE(newer.error().message.find("version 2.1"), std::string::npos);
   other = small_log();
   other.header.byte_order = wire::kOtherByteOrderMark;
   const auto swapped = read_bytes(other.bytes());

@@ -39,12 +39,13 @@ std::vector<bool> innermost(const OperatorTable& operators, const std::vector<si
 
 class Kernels {
  public:
-  Kernels(TraceBuilder& builder, ProcessId process)
+  Kernels(TraceBuilder& builder, ProcessId process, uint32_t last_correlation)
       : builder_(builder),
         process_(process),
         device_(builder.device(0, DeviceKind::cpu)),
         shape_(builder.shape({})),
-        api_(builder.string("operator")) {
+        api_(builder.string("operator")),
+        correlation_(last_correlation) {
     // Rows of captures before this one do not have these columns.
     KernelTable& kernels = builder_.trace().kernels;
     kernels.flops.resize(kernels.size());
@@ -78,17 +79,18 @@ class Kernels {
   DeviceId device_;
   ShapeId shape_;
   StringId api_;
-  uint32_t correlation_ = 0;
+  uint32_t correlation_;
 };
 
 }  // namespace
 
-uint64_t add_operator_kernels(TraceBuilder& builder, ProcessId process, size_t first) {
+uint64_t add_operator_kernels(TraceBuilder& builder, ProcessId process, size_t first,
+                              uint32_t last_correlation) {
   const OperatorTable& operators = builder.trace().operators;
   if (operators.size() == first) return 0;
   const std::vector<size_t> order = outer_first(operators, first);
   const std::vector<bool> inner = innermost(operators, order);
-  Kernels kernels(builder, process);
+  Kernels kernels(builder, process, last_correlation);
   for (size_t i = 0; i < order.size(); ++i) {
     if (inner[i]) kernels.add(order[i]);
   }

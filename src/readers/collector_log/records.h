@@ -3,7 +3,10 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <tuple>
 
+#include "readers/collector_log/findings.h"
+#include "trace/tables.h"
 #include "wire/log_format.h"
 
 namespace llmprof::collector_log {
@@ -21,6 +24,35 @@ struct Record {
     return true;
   }
 };
+
+inline bool is_time(int64_t time) { return time >= 0 && time < kOpenEnd; }
+inline bool is_interval(int64_t start, int64_t end) {
+  return is_time(start) && is_time(end) && start <= end;
+}
+
+// Takes a record's payload out; false where it is too short or not `sane`, which is counted.
+template <class Payload>
+bool take(const Record& record, Payload& payload, Findings& findings,
+          bool (*sane)(const Payload&)) {
+  if (record.get(payload) && sane(payload)) return true;
+  ++findings.bad_values;
+  return false;
+}
+template <class Payload>
+bool take(const Record& record, Payload& payload, Findings& findings) {
+  if (record.get(payload)) return true;
+  ++findings.bad_values;
+  return false;
+}
+
+// Cuts off a table's rows from `rows` on.
+template <class Table>
+void shorten(Table& table, size_t rows) {
+  const auto cut = [&](auto& column) {
+    if (column.size() > rows) column.resize(rows);
+  };
+  std::apply([&](auto&... column) { (cut(column), ...); }, table.columns());
+}
 
 // The records of one chunk, in order. What is damaged is stepped over, up to the next record whose
 // checksum is right.

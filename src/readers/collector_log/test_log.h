@@ -3,7 +3,9 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "wire/cuda_records.h"
 #include "wire/log_format.h"
 
 namespace llmprof::testing {
@@ -45,6 +47,19 @@ class TestLog {
     const wire::Text head = {key, static_cast<uint16_t>(text.size()), 0};
     std::string payload(reinterpret_cast<const char*>(&head), sizeof head);
     add_bytes(wire::RecordType::string, payload.append(text));
+  }
+  // A record of a head and the values behind it.
+  template <class Head, class Value>
+  void add_list(wire::RecordType type, const Head& head, const std::vector<Value>& values) {
+    std::string payload(reinterpret_cast<const char*>(&head), sizeof head);
+    for (const Value& value : values) {
+      payload.append(reinterpret_cast<const char*>(&value), sizeof value);
+    }
+    add_bytes(type, payload);
+  }
+  void add_kernels(int64_t base, const std::vector<wire::Kernel>& kernels) {
+    const wire::KernelBatch batch = {base, static_cast<uint32_t>(kernels.size()), 0};
+    add_list(wire::RecordType::kernels, batch, kernels);
   }
   void add_bytes(wire::RecordType type, std::string payload) {
     payload.resize(wire::aligned(payload.size()));

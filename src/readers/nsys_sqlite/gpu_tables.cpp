@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "readers/copy_direction.h"
 #include "readers/nsys_sqlite/column_table.h"
 #include "readers/nsys_sqlite/keys.h"
 #include "readers/nsys_sqlite/tables.h"
@@ -177,8 +178,8 @@ class MemoryOperations final : public NsysColumnTable<MemoryOperationTable, Loca
   void settle(size_t first, size_t count, unsigned worker) override {
     for (size_t i = first; i < first + count; ++i) {
       columns_.queue[i] = queues_[worker][columns_.queue[i].index()];
-      columns_.detail[i] = kind_ == MemoryKind::copy ? direction(columns_.detail[i].value)
-                                                     : reading_.builder.string("fill");
+      columns_.detail[i] = reading_.builder.string(
+          kind_ == MemoryKind::copy ? copy_direction(columns_.detail[i].value) : "fill");
     }
   }
 
@@ -188,25 +189,6 @@ class MemoryOperations final : public NsysColumnTable<MemoryOperationTable, Loca
   static constexpr std::array<std::string_view, 9> kColumns = {
       "start",    "end",           "globalPid", "deviceId", "contextId",
       "streamId", "correlationId", "bytes",     "copyKind"};
-
-  // CUpti_ActivityMemcpyKind, as nsys spells it.
-  StringId direction(uint32_t kind) {
-    static constexpr std::array<std::string_view, 14> kNames = {"Unknown",
-                                                                "Host-to-Device",
-                                                                "Device-to-Host",
-                                                                "Host-to-Array",
-                                                                "Array-to-Host",
-                                                                "Array-to-Array",
-                                                                "Array-to-Device",
-                                                                "Device-to-Array",
-                                                                "Device-to-Device",
-                                                                "Host-to-Host",
-                                                                "Peer-to-Peer",
-                                                                "Unified Host-to-Device",
-                                                                "Unified Device-to-Host",
-                                                                "Unified Device-to-Device"};
-    return reading_.builder.string(kNames[kind < kNames.size() ? kind : 0]);
-  }
 
   MemoryKind kind_;
   std::vector<std::vector<QueueId>> queues_ = std::vector<std::vector<QueueId>>(reading_.workers);

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "readers/collector_log/definitions.h"
+#include "readers/collector_log/findings.h"
+#include "readers/collector_log/graph_nodes.h"
+#include "readers/collector_log/records.h"
+#include "readers/collector_log/texts.h"
+#include "trace/builder.h"
+#include "wire/cuda_records.h"
+
+namespace llmprof::collector_log {
+
+// What ran on the GPUs: kernels, memory operations and whole graph replays.
+class DeviceRows {
+ public:
+  DeviceRows(TraceBuilder& builder, ProcessId process, Findings& findings);
+
+  void add_kernel_definition(const Record& record);
+  void add_kernels(const Record& record);
+  void add_long_kernel(const Record& record);
+  void add_memory_definition(const Record& record);
+  void add_memory_operation(const Record& record);
+  void add_graph_replay(const Record& record);
+
+  // Gives every row what its definition says: until then names (of memory operations: details) hold
+  // the definitions' keys. Rows whose definition is lost are left out and counted.
+  void finish(Texts& texts, const GraphNodes& nodes);
+
+  [[nodiscard]] size_t rows() const;
+  [[nodiscard]] uint32_t largest_correlation() const;
+
+ private:
+  // A definition as the log tells it and, once settled, as the trace does.
+  struct KernelKind {
+    wire::KernelDefinition told{};
+    StringId name;
+    ShapeId shape;
+    QueueId queue;
+    RangeRow node_range;
+    bool of_old_graph = false;  // its node's creation is not in the log
+  };
+  struct MemoryOperationKind {
+    wire::MemoryDefinition told{};
+    StringId detail;
+    QueueId queue;
+  };
+
+  struct Place {
+    uint32_t device;
+    uint32_t context;
+    uint32_t stream;
+  };
+  QueueId queue(const Place& place);
+  void add_kernel(Nanoseconds start, Nanoseconds end, uint32_t correlation,
+                  wire::DefinitionKey definition);
+  void settle_kernel_kinds(Texts& texts, const GraphNodes& nodes);
+  StringId readable_name(wire::StringKey key, Texts& texts);
+  void settle_kernels();
+  void settle_memory_operations();
+
+  TraceBuilder& builder_;
+  ProcessId process_;
+  Findings& findings_;
+  size_t first_kernel_;
+  size_t first_memory_operation_;
+  size_t first_replay_;
+  Definitions<KernelKind> kernel_kinds_;
+  Definitions<MemoryOperationKind> memory_kinds_;
+  std::unordered_map<wire::StringKey, StringId> readable_names_;
+  bool any_graph_ = false;
+  bool any_node_range_ = false;
+};
+
+}  // namespace llmprof::collector_log

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+
+#include "readers/collector_log/definitions.h"
+#include "readers/collector_log/findings.h"
+#include "readers/collector_log/records.h"
+#include "readers/collector_log/texts.h"
+#include "trace/builder.h"
+#include "wire/cuda_records.h"
+
+namespace llmprof::collector_log {
+
+// CUDA API calls, each by the thread that made it.
+class LaunchRows {
+ public:
+  LaunchRows(TraceBuilder& builder, Findings& findings)
+      : builder_(builder), findings_(findings), first_(builder.trace().launches.size()) {}
+
+  void add_name(const Record& record);
+  void add_launch(const Record& record, ThreadId thread);
+  void add_call(const Record& record, ThreadId thread);
+
+  // Names the calls: until then their names hold the log's codes.
+  void finish(Texts& texts);
+
+  [[nodiscard]] size_t rows() const { return builder_.trace().launches.size() - first_; }
+  [[nodiscard]] uint32_t largest_correlation() const;
+
+ private:
+  struct Api {
+    wire::StringKey key = 0;
+    StringId name;
+  };
+  void add(Nanoseconds start, Nanoseconds end, ThreadId thread, uint32_t code,
+           uint32_t correlation);
+
+  TraceBuilder& builder_;
+  Findings& findings_;
+  size_t first_;
+  Definitions<Api> names_;
+};
+
+}  // namespace llmprof::collector_log

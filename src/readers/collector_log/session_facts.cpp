@@ -1,0 +1,177 @@
+#include "readers/collector_log/session_facts.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+#include "base/text.h"
+
+namespace llmprof::collector_log {
+namespace {
+
+constexpr auto kFirstState = wire::CollectionState::detached;
+constexpr auto kLastState = wire::CollectionState::stood_down;
+constexpr auto kLastReason = wire::CollectionReason::delay;
+static_assert(static_cast<uint32_t>(CollectionState::stood_down) + 1 ==
+              static_cast<uint32_t>(kLastState));
+static_assert(static_cast<uint32_t>(CollectionReason::delay) == static_cast<uint32_t>(kLastReason));
+
+bool is_sane(const wire::CudaSession& session) { return is_time(session.time); }
+bool is_sane(const wire::Collection& change) {
+  return is_time(change.time) && change.state >= kFirstState && change.state <= kLastState &&
+         change.reason <= kLastReason;
+}
+bool is_sane(const wire::CuptiDropped& dropped) { return is_time(dropped.time); }
+bool is_sane(const wire::CountersOff& off) { return is_time(off.time); }
+bool is_sane(const wire::CountersLost& lost) { return is_time(lost.time); }
+
+CollectionState state_of(wire::CollectionState state) {
+  return static_cast<CollectionState>(static_cast<uint32_t>(state) -
+                                      static_cast<uint32_t>(kFirstState));
+}
+
+// 13000 is 13.0.
+std::string cuda_version(uint32_t number) {
+  constexpr uint32_t kMajor = 1000;
+  constexpr uint32_t kMinor = 10;
+  if (number < kMajor) return {};
+  return fmt::format("{}.{}", number / kMajor, number % kMajor / kMinor);
+}
+
+// As nsys writes it: 3d79c6fb-8838-e918-5193-3fe6bfedd8a7.
+std::string uuid_text(const uint8_t (&uuid)[wire::kUuidBytes]) {
+  std::string text;
+  for (size_t i = 0; i < wire::kUuidBytes; ++i) {
+    const bool begins_group = i == 4 || i == 6 || i == 8 || i == 10;
+    text += fmt::format("{}{:02x}", begins_group ? "-" : "", uuid[i]);
+  }
+  return text;
+}
+
+std::string why_stood_down(const wire::Collection& change) {
+  switch (change.reason) {
+    case wire::CollectionReason::other_subscriber:
+      return "the collector stood down: another tool (nsys, ncu, torch.profiler) uses CUPTI, which "
+             "serves one at a time; kernels were not recorded. Run without the other tool";
+    case wire::CollectionReason::cupti_missing:
+      return "the collector stood down: no libcupti could be loaded, so that kernels were not "
+             "recorded. It comes with the CUDA toolkit and with PyTorch; LLMPROF_CUPTI names its "
+             "path";
+    case wire::CollectionReason::cupti_failed:
+      return fmt::format(
+          "the collector stood down: CUPTI failed with result {}, so that kernels were not "
+          "recorded from then on. LLMPROF_CUPTI names another libcupti to try",
+          change.result);
+    default:
+      return "the collector stood down: kernels were not recorded from then on";
+  }
+}
+
+}  // namespace
+
+void SessionFacts::add_session(const Record& record) {
+  wire::CudaSession session{};
+  if (!take(record, session, findings_, is_sane)) return;
+  builder_.capture().cuda_version = cuda_version(session.driver_version);
+  sessions_.push_back(session);
+}
+
+void SessionFacts::add_device(const Record& record) {
+  wire::CudaDevice told{};
+  if (!take(record, told, findings_)) return;
+  Device& device = builder_.device_info(builder_.device(told.ordinal));
+  device.name = to_printable({told.name, strnlen(told.name, sizeof told.name)});
+  device.uuid = uuid_text(told.uuid);
+  device.sm_count = told.sm_count;
+  device.memory_bytes = told.memory_bytes;
+  device.memory_bandwidth = told.memory_bandwidth;
+  device.clock_hz = told.clock_hz;
+  device.compute_capability = fmt::format("{}.{}", told.capability_major, told.capability_minor);
+}
+
+void SessionFacts::add_variable(const Record& record) {
+  wire::Variable variable{};
+  if (take(record, variable, findings_)) variables_.push_back(variable);
+}
+
+void SessionFacts::add_collection(const Record& record) {
+  wire::Collection change{};
+  if (!take(record, change, findings_, is_sane)) return;
+  CollectionTable& collection = builder_.trace().collection;
+  collection.time.push_back(change.time);
+  collection.process.push_back(process_);
+  collection.state.push_back(state_of(change.state));
+  collection.reason.push_back(static_cast<CollectionReason>(change.reason));
+  collection.step.push_back(change.step);
+  collection.cost.push_back(change.cost_ns);
+  if (change.state == wire::CollectionState::stood_down) {
+    findings_.notices.push_back(
+        {Severity::warning, "collector_stood_down", why_stood_down(change)});
+  }
+}
+
+void SessionFacts::add_cupti_dropped(const Record& record) {
+  wire::CuptiDropped dropped{};
+  if (take(record, dropped, findings_, is_sane)) findings_.cupti_dropped += dropped.records;
+}
+
+void SessionFacts::add_counters_off(const Record& record) {
+  wire::CountersOff off{};
+  if (take(record, off, findings_, is_sane)) counters_off_.push_back(off);
+}
+
+void SessionFacts::add_counters_lost(const Record& record) {
+  wire::CountersLost lost{};
+  if (take(record, lost, findings_, is_sane)) findings_.counters_lost += lost.times;
+}
+
+void SessionFacts::tell_cupti(const Texts& texts) {
+  for (const wire::CudaSession& session : sessions_) {
+    const StringId path = texts.find(session.cupti_path, findings_);
+    if (session.cupti_version == 0) continue;
+    findings_.notices.push_back({Severity::info, "collector_cupti",
+                                 fmt::format("recorded through CUPTI {}{}{}", session.cupti_version,
+                                             path.valid() ? ", " : "", texts.text(path))});
+  }
+}
+
+void SessionFacts::tell_counters_off(const Texts& texts) {
+  for (const wire::CountersOff& off : counters_off_) {
+    const StringId reason = texts.find(off.reason, findings_);
+    findings_.notices.push_back(
+        {Severity::warning, "collector_counters_off",
+         fmt::format("no hardware counters: {}",
+                     reason.valid() ? texts.text(reason) : "the reason is lost")});
+  }
+}
+
+// Of torchrun, Open MPI, other MPIs and Slurm, in this order: a launcher inside another knows
+// better.
+void SessionFacts::find_rank(const Texts& texts) {
+  constexpr std::array<std::string_view, 4> kRanks = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
+                                                      "SLURM_PROCID"};
+  size_t best = kRanks.size();
+  for (const wire::Variable& variable : variables_) {
+    const StringId name = texts.find(variable.name, findings_);
+    const StringId value = texts.find(variable.value, findings_);
+    for (size_t i = 0; i < best; ++i) {
+      if (texts.text(name) != kRanks[i]) continue;
+      const auto rank = parse_int(texts.text(value));
+      if (!rank || *rank < 0 || *rank > UINT32_MAX) {
+        ++findings_.bad_values;
+        break;
+      }
+      builder_.capture().rank = static_cast<uint32_t>(*rank);
+      best = i;
+    }
+  }
+}
+
+void SessionFacts::finish(Texts& texts) {
+  tell_cupti(texts);
+  tell_counters_off(texts);
+  find_rank(texts);
+}
+
+}  // namespace llmprof::collector_log

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "readers/collector_log/findings.h"
+#include "readers/collector_log/records.h"
+#include "readers/collector_log/texts.h"
+#include "trace/builder.h"
+#include "wire/cuda_records.h"
+
+namespace llmprof::collector_log {
+
+// What a log says of the process, its GPUs and what was recorded when.
+class SessionFacts {
+ public:
+  SessionFacts(TraceBuilder& builder, ProcessId process, Findings& findings)
+      : builder_(builder), process_(process), findings_(findings) {}
+
+  void add_session(const Record& record);
+  void add_device(const Record& record);
+  void add_variable(const Record& record);
+  void add_collection(const Record& record);
+  void add_cupti_dropped(const Record& record);
+  void add_counters_off(const Record& record);
+  void add_counters_lost(const Record& record);
+
+  // What needed the log's strings.
+  void finish(Texts& texts);
+
+ private:
+  void tell_cupti(const Texts& texts);
+  void tell_counters_off(const Texts& texts);
+  void find_rank(const Texts& texts);
+
+  TraceBuilder& builder_;
+  ProcessId process_;
+  Findings& findings_;
+  std::vector<wire::CudaSession> sessions_;
+  std::vector<wire::Variable> variables_;
+  std::vector<wire::CountersOff> counters_off_;
+};
+
+}  // namespace llmprof::collector_log

@@ -1,0 +1,197 @@
+// What a log says of the process, its GPUs, what was recorded when, and counters.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "readers/collector_log/test_log.h"
+#include "readers/collector_log/test_reading.h"
+
+namespace llmprof {
+namespace {
+
+using testing::count_of;
+using testing::message_of;
+using testing::read_or_fail;
+using testing::TestLog;
+using wire::RecordType;
+
+// A log that was closed, with `strings` defined at its end under the keys 1, 2, ...
+template <class Fill>
+std::string log_with(const std::vector<std::string_view>& strings, const Fill& fill) {
+  TestLog log;
+  log.add(RecordType::clean_end, wire::CleanEnd{9000, 0, 1});
+  log.chunk(wire::ChunkKind::device, 0);
+  fill(log);
+  log.chunk(wire::ChunkKind::strings, 0);
+  wire::StringKey key = 0;
+  for (const std::string_view text : strings) log.add_text(++key, text);
+  return log.bytes();
+}
+
+TEST(CollectorLogSession, TellsOfCudaAndItsDevices) {
+  wire::CudaDevice device{};
+  device.ordinal = 1;
+  device.sm_count = 132;
+  device.memory_bytes = 150'109'880'320;
+  device.memory_bandwidth = 4'814'304'000'000;
+  device.clock_hz = 1'980'000'000;
+  device.capability_major = 9;
+  const uint8_t uuid[] = {0x3d, 0x79, 0xc6, 0xfb, 0x88, 0x38, 0xe9, 0x18,
+                          0x51, 0x93, 0x3f, 0xe6, 0xbf, 0xed, 0xd8, 0xa7};
+  std::memcpy(device.uuid, uuid, sizeof uuid);
+  std::memcpy(device.name, "NVIDIA H200", sizeof "NVIDIA H200");
+  const Trace trace = read_or_fail(log_with({"/opt/libcupti.so.13"}, [&](TestLog& log) {
+    log.add(RecordType::cuda_session, wire::CudaSession{10, 13010, 130001, 1, 0});
+    log.add(RecordType::cuda_device, device);
+  }));
+  EXPECT_EQ(trace.captures[0].cuda_version, "13.1");
+  ASSERT_EQ(trace.devices.size(), 1U);
+  EXPECT_EQ(trace.devices[0].ordinal, 1U);
+  EXPECT_EQ(trace.devices[0].name, "NVIDIA H200");
+  // As nsys's TARGET_INFO_GPU has it of the same GPU.
+  EXPECT_EQ(trace.devices[0].uuid, "3d79c6fb-8838-e918-5193-3fe6bfedd8a7");
+  EXPECT_EQ(trace.devices[0].sm_count, 132U);
+  EXPECT_EQ(trace.devices[0].memory_bytes, 150'109'880'320U);
+  EXPECT_EQ(trace.devices[0].memory_bandwidth, 4'814'304'000'000U);
+  EXPECT_EQ(trace.devices[0].clock_hz, 1'980'000'000U);
+  EXPECT_EQ(trace.devices[0].compute_capability, "9.0");
+  EXPECT_NE(message_of(trace, "collector_cupti").find("CUPTI 130001, /opt/libcupti.so.13"),
+            std::string::npos);
+}
+
+std::optional<uint32_t> rank_of(const std::vector<std::string_view>& names_and_values) {
+  const Trace trace = read_or_fail(log_with(names_and_values, [&](TestLog& log) {
+    for (wire::StringKey key = 1; key < names_and_values.size(); key += 2) {
+      log.add(RecordType::variable, wire::Variable{key, key + 1});
+    }
+  }));
+  return trace.captures[0].rank;
+}
+
+TEST(CollectorLogSession, KnowsItsRank) {
+  EXPECT_EQ(rank_of({"RANK", "3"}), 3U);
+  EXPECT_EQ(rank_of({"SLURM_PROCID", "9", "PMI_RANK", "7", "WORLD_SIZE", "16"}), 7U);
+  EXPECT_EQ(rank_of({"RANK", "0", "OMPI_COMM_WORLD_RANK", "5"}), 0U);
+  EXPECT_EQ(rank_of({"WORLD_SIZE", "16", "LOCAL_RANK", "1"}), std::nullopt);
+  EXPECT_EQ(rank_of({"RANK", "first"}), std::nullopt);
+  EXPECT_EQ(rank_of({"RANK", "", "SLURM_PROCID", "4"}), 4U);
+}
+
+wire::Collection change(int64_t time, wire::CollectionState state, wire::CollectionReason reason,
+                        uint64_t step = 0, uint32_t cost_ns = 0, uint32_t result = 0) {
+  return {time, state, reason, step, cost_ns, result};
+}
+
+TEST(CollectorLogSession, TellsWhatWasRecordedWhen) {
+  using State = wire::CollectionState;
+  using Reason = wire::CollectionReason;
+  const Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
+    log.add(RecordType::collection, change(50, State::paused, Reason::duty, 4, 21'000));
+    log.add(RecordType::collection, change(10, State::tracing, Reason::program_start));
+    log.add(RecordType::collection, change(90, State::detached, Reason::process_end, 8));
+  }));
+  ASSERT_EQ(trace.collection.size(), 3U);
+  EXPECT_EQ(trace.collection.time, (std::vector<Nanoseconds>{10, 50, 90}));
+  EXPECT_EQ(trace.collection.state,
+            (std::vector<CollectionState>{CollectionState::tracing, CollectionState::paused,
+                                          CollectionState::detached}));
+  EXPECT_EQ(trace.collection.reason,
+            (std::vector<CollectionReason>{CollectionReason::program_start, CollectionReason::duty,
+                                           CollectionReason::process_end}));
+  EXPECT_EQ(trace.collection.step, (std::vector<uint64_t>{0, 4, 8}));
+  EXPECT_EQ(trace.collection.cost, (std::vector<Nanoseconds>{0, 21'000, 0}));
+  EXPECT_EQ(trace.collection.process[0], ProcessId(0));
+  EXPECT_FALSE(trace.diagnostics.has("collector_stood_down"));
+}
+
+TEST(CollectorLogSession, SaysWhyItStoodDown) {
+  const auto message = [](wire::CollectionReason reason) {
+    const Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
+      log.add(RecordType::collection,
+              change(10, wire::CollectionState::stood_down, reason, 0, 0, 39));
+    }));
+    EXPECT_EQ(count_of(trace, "collector_stood_down"), 1U);
+    return message_of(trace, "collector_stood_down");
+  };
+  EXPECT_NE(message(wire::CollectionReason::other_subscriber).find("another tool"),
+            std::string::npos);
+  EXPECT_NE(message(wire::CollectionReason::cupti_missing).find("LLMPROF_CUPTI"),
+            std::string::npos);
+  EXPECT_NE(message(wire::CollectionReason::cupti_failed).find("result 39"), std::string::npos);
+}
+
+TEST(CollectorLogSession, CountsWhatCuptiAndTheCountersLost) {
+  const Trace trace = read_or_fail(log_with({"permission is missing"}, [&](TestLog& log) {
+    log.add(RecordType::cupti_dropped, wire::CuptiDropped{10, 5});
+    log.add(RecordType::cupti_dropped, wire::CuptiDropped{20, 7});
+    log.add(RecordType::counters_lost, wire::CountersLost{20, 2});
+    log.add(RecordType::counters_lost, wire::CountersLost{30, 1});
+    log.add(RecordType::counters_off, wire::CountersOff{5, 1, 0});
+  }));
+  EXPECT_EQ(count_of(trace, "collector_cupti_dropped"), 12U);
+  EXPECT_EQ(count_of(trace, "collector_counters_lost"), 3U);
+  EXPECT_NE(message_of(trace, "collector_counters_off").find("permission is missing"),
+            std::string::npos);
+}
+
+// The set stands behind its samples, the names behind both.
+TEST(CollectorLogCounters, AreOneRowAValue) {
+  const double none = std::nan("");
+  const Trace trace =
+      read_or_fail(log_with({"dram__bytes_read.sum", "byte", "power", "W"}, [&](TestLog& log) {
+        const auto sample = [&](int64_t start, int64_t end, uint32_t set,
+                                const std::vector<double>& values) {
+          const auto count = static_cast<uint32_t>(values.size());
+          log.add_list(RecordType::counter_sample, wire::CounterSample{start, end, set, count},
+                       values);
+        };
+        sample(100, 200, 1, {4096, none});
+        sample(200, 300, 1, {8192, 350.5});
+        sample(250, 250, 2, {341});
+        sample(250, 250, 3, {1, 2});      // of no set
+        sample(260, 260, 2, {342, 343});  // more than its set has
+        const std::vector<wire::CounterColumn> columns = {{1, 2}, {3, 4}};
+        log.add_list(RecordType::counter_set, wire::CounterSet{1, 0, 100, 2, 0}, columns);
+        log.add_list(RecordType::counter_set, wire::CounterSet{2, 1, 0, 1, 0},
+                     std::vector<wire::CounterColumn>{{3, 4}});
+      }));
+  // By device, metric and time.
+  EXPECT_EQ(trace.counters.value, (std::vector<double>{4096, 8192, 350.5, 341, 342}));
+  EXPECT_EQ(trace.counters.start, (std::vector<Nanoseconds>{100, 200, 200, 250, 260}));
+  EXPECT_EQ(trace.counters.end, (std::vector<Nanoseconds>{200, 300, 300, 250, 260}));
+  const auto name_of = [&](size_t row) {
+    return trace.strings[trace.metrics[trace.counters.metric[row]].name];
+  };
+  EXPECT_EQ(name_of(1), "dram__bytes_read.sum");
+  EXPECT_EQ(trace.strings[trace.metrics[trace.counters.metric[1]].unit], "byte");
+  EXPECT_EQ(name_of(2), "power");
+  EXPECT_EQ(trace.counters.metric[2], trace.counters.metric[3]);
+  EXPECT_EQ(trace.devices[trace.counters.device[2].index()].ordinal, 0U);
+  EXPECT_EQ(trace.devices[trace.counters.device[3].index()].ordinal, 1U);
+  EXPECT_EQ(count_of(trace, "collector_log_lost_definitions"), 3U);
+  EXPECT_EQ(count_of(trace, "collector_log_bad_values"), 0U);
+}
+
+TEST(CollectorLogSession, LeavesOutWhatIsImpossible) {
+  const Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
+    const auto state = [](uint32_t number) { return static_cast<wire::CollectionState>(number); };
+    const auto reason = [](uint32_t number) { return static_cast<wire::CollectionReason>(number); };
+    log.add(RecordType::collection, change(10, state(0), reason(0)));
+    log.add(RecordType::collection, change(10, state(5), reason(0)));
+    log.add(RecordType::collection, change(10, state(3), reason(12)));
+    log.add(RecordType::collection, change(-1, state(3), reason(0)));
+    log.add(RecordType::counter_sample, wire::CounterSample{10, 20, 1, 1});  // no value follows
+    log.add(RecordType::counter_set, wire::CounterSet{1, 0, 0, 1U << 31U, 0});
+    log.add_list(RecordType::counter_sample, wire::CounterSample{20, 10, 1, 1},
+                 std::vector<double>{1});
+    log.add_list(RecordType::counter_sample, wire::CounterSample{20, 30, 1, 1},
+                 std::vector<double>{HUGE_VAL});
+    log.add_bytes(RecordType::cuda_device, "short");
+    log.add_bytes(RecordType::cuda_session, "");
+  }));
+  EXPECT_EQ(count_of(trace, "collector_log_bad_values"), 10U);
+  EXPECT_EQ(trace.collection.size() + trace.counters.size() + trace.devices.size(), 0U);
+}
+
+}  // namespace
+}  // namespace llmprof

@@ -1,0 +1,33 @@
+#include "readers/collector_log/texts.h"
+
+#include "base/text.h"
+
+namespace llmprof::collector_log {
+
+void Texts::add(const Record& record, Findings& findings) {
+  wire::Text head{};
+  if (!take(record, head, findings)) return;
+  const std::span<const char> bytes = record.payload.subspan(sizeof head);
+  if (bytes.size() < head.length) {
+    ++findings.bad_values;
+    return;
+  }
+  if (head.cut != 0) ++findings.cut_names;
+  const std::string_view text(bytes.data(), head.length);
+  texts_.try_emplace(head.key, builder_.string(to_printable(text)));
+}
+
+StringId Texts::find(wire::StringKey key, Findings& findings) const {
+  if (key == 0) return {};
+  const auto known = texts_.find(key);
+  if (known != texts_.end()) return known->second;
+  ++findings.lost_names;
+  return {};
+}
+
+StringId Texts::find_name(wire::StringKey key, Findings& findings) {
+  const StringId name = find(key, findings);
+  return name.valid() ? name : builder_.string("(name lost)");
+}
+
+}  // namespace llmprof::collector_log

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string_view>
+#include <unordered_map>
+
+#include "readers/collector_log/findings.h"
+#include "readers/collector_log/records.h"
+#include "trace/builder.h"
+#include "wire/log_format.h"
+
+namespace llmprof::collector_log {
+
+// The strings of a log by their keys. A string may stand behind its use in the file: ask when all
+// records are read.
+class Texts {
+ public:
+  explicit Texts(TraceBuilder& builder) : builder_(builder) {}
+
+  void add(const Record& record, Findings& findings);
+
+  // None for key 0, and for a lost string, which is counted.
+  StringId find(wire::StringKey key, Findings& findings) const;
+  // Its name where it is lost.
+  StringId find_name(wire::StringKey key, Findings& findings);
+  [[nodiscard]] std::string_view text(StringId id) const {
+    return id.valid() ? builder_.trace().strings[id] : std::string_view();
+  }
+
+ private:
+  TraceBuilder& builder_;
+  std::unordered_map<wire::StringKey, StringId> texts_;
+};
+
+}  // namespace llmprof::collector_log
