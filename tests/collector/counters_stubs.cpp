@@ -80,7 +80,7 @@ class Parser {
         recorded_.lost += value_at<wire::CountersLost>(bytes, 0).times;
         return;
       default:
-        recorded_.off.push_back("a record that counters do not write");
+        recorded_.off.emplace_back("a record that counters do not write");
     }
   }
 

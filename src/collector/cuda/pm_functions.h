@@ -33,6 +33,7 @@ namespace llmprof::collector {
   FUNCTION(sample_info, cuptiPmSamplingCounterDataGetSampleInfo)
 
 struct PmFunctions {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): names cannot stand in parentheses
 #define LLMPROF_DECLARE(field, name) decltype(name)* field = nullptr;
   LLMPROF_PM_FUNCTIONS(LLMPROF_DECLARE)
 #undef LLMPROF_DECLARE

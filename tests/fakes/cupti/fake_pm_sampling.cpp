@@ -27,9 +27,7 @@
 #include <cstring>
 #include <ctime>
 #include <mutex>
-#include <string>
 #include <string_view>
-#include <vector>
 
 struct CUpti_Profiler_Host_Object {
   size_t metrics = 0;
@@ -114,11 +112,11 @@ double value_of(std::string_view metric, int64_t duration) {
   constexpr double kHalf = 0.5;
   constexpr double kSmsActive = 75;
   constexpr double kTensorActive = 25;
-  if (metric.starts_with("dram__bytes") && metric.find("read") != metric.npos) {
+  if (metric.starts_with("dram__bytes") && metric.find("read") != std::string_view::npos) {
     return static_cast<double>(duration);
   }
   if (metric.starts_with("dram__bytes")) return static_cast<double>(duration) * kHalf;
-  if (metric.find("tensor") != metric.npos) return kTensorActive;
+  if (metric.find("tensor") != std::string_view::npos) return kTensorActive;
   return metric.starts_with("sm__cycles_active") ? kSmsActive : 1;
 }
 
@@ -199,7 +197,8 @@ cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetrics_Params* p
   const std::string_view refused = variable("FAKE_PM_REFUSE");
   for (size_t i = 0; i < parameters->numMetrics; ++i) {
     const std::string_view name = parameters->ppMetricNames[i];
-    if (!refused.empty() && name.find(refused) != name.npos) return CUPTI_ERROR_INVALID_METRIC_NAME;
+    if (!refused.empty() && name.find(refused) != std::string_view::npos)
+      return CUPTI_ERROR_INVALID_METRIC_NAME;
   }
   parameters->pHostObject->metrics += parameters->numMetrics;
   return CUPTI_SUCCESS;

@@ -19,6 +19,7 @@ int find(const char* id, void** device) {
 
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): NVML's names
 extern "C" {
 
 int nvmlInit_v2() { return success; }
@@ -57,3 +58,4 @@ int nvmlDeviceGetTotalEnergyConsumption(void* /*device*/, unsigned long long* en
 }
 
 }  // extern "C"
+// NOLINTEND(readability-identifier-naming)
