@@ -64,7 +64,7 @@ bool device_uuid(uint32_t device, char (&id)[kDeviceNameBytes]) {
   CUuuid uuid{};
   if (driver.uuid == nullptr || driver.uuid(&uuid, ordinal(device)) != CUDA_SUCCESS) return false;
   constexpr size_t kGroupEnds[] = {4, 6, 8, 10};
-  size_t length = static_cast<size_t>(snprintf(id, sizeof id, "GPU-"));
+  auto length = static_cast<size_t>(snprintf(id, sizeof id, "GPU-"));
   size_t group = 0;
   for (size_t i = 0; i < sizeof uuid.bytes; ++i) {
     const bool dash = group < sizeof kGroupEnds / sizeof *kGroupEnds && i == kGroupEnds[group];
