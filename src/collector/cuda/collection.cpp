@@ -1,6 +1,7 @@
 #include "collector/cuda/collection.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 
@@ -49,6 +50,8 @@ constinit CollectionReason detaching_reason = CollectionReason::none;
 constinit std::atomic<bool> activities_off = true;
 // All are in: the next CUDA call of the program may end it.
 constinit std::atomic<bool> detach_now = false;
+constinit std::atomic<bool> sampling = false;
+constinit std::atomic<bool> standing_down = false;
 // A graph was replayed while kernels were switched off: CUPTI can never be finalised.
 constinit std::atomic<bool> graphs_ran_paused = false;
 
@@ -183,6 +186,14 @@ void set_launch_callbacks(bool wanted) {
 
 bool refuses() { return state.load(std::memory_order_relaxed) == CollectionState::stood_down; }
 
+void wait_for_sampling_to_end() {
+  constexpr int kTurns = 500;
+  constexpr useconds_t kTurn = 1000;
+  for (int turn = 0; turn < kTurns && sampling.load(std::memory_order_acquire); ++turn) {
+    usleep(kTurn);
+  }
+}
+
 void forget_detaching() {
   record_kernels_up_to(kAllKernels);
   detaching_since.store(0, std::memory_order_relaxed);
@@ -247,6 +258,8 @@ void stop_tracing(CollectionReason reason) {
 
 void stand_down(CollectionReason reason, uint32_t result) {
   const int64_t began = now_ns();
+  standing_down.store(true, std::memory_order_release);
+  wait_for_sampling_to_end();
   const Locked locked;
   if (refuses()) return;
   if (attached) {
@@ -271,9 +284,18 @@ void hand_over_records() {
   pthread_mutex_unlock(&lock);
 }
 
+bool may_sample() {
+  const CollectionState now = state.load(std::memory_order_acquire);
+  return (now == CollectionState::tracing || now == CollectionState::paused) &&
+         detaching_since.load(std::memory_order_acquire) == 0 &&
+         !standing_down.load(std::memory_order_acquire);
+}
+
+void note_sampling(bool now) { sampling.store(now, std::memory_order_release); }
+
 void finish_detaching() {
   const int64_t since = detaching_since.load(std::memory_order_acquire);
-  if (since == 0) return;
+  if (since == 0 || sampling.load(std::memory_order_relaxed)) return;
   const int64_t waited = now_ns() - since;
   const bool all_in = last_finished() >= last_wanted;
   if (!all_in && waited < kLongestWait) return;

@@ -31,8 +31,14 @@ void note_step(uint64_t step);
 // How long changes of state held the program up so far, ns.
 [[nodiscard]] int64_t time_spent_on_changes();
 
-// For the collector's own thread: hands over what CUPTI has, and detaches where that is due.
+// For the collector's own thread.
+// Hands over what CUPTI has.
 void hand_over_records();
+// Whether counters may be sampled: CUPTI must not be finalised while another thread is in its
+// sampling. What is told with note_sampling is waited for.
+[[nodiscard]] bool may_sample();
+void note_sampling(bool sampling);
+// Detaches where that is due.
 void finish_detaching();
 
 // The process ends by exit().

@@ -37,15 +37,19 @@ bool recording_now() {
   return state == CollectionState::tracing || state == CollectionState::paused;
 }
 
-void sample_while_tracing(bool& sampling) {
-  const bool wanted = recording_now();
-  if (wanted && !sampling) {
+void sample_while_allowed(bool& sampling) {
+  if (may_sample() && !sampling) {
+    note_sampling(true);
+    sampling = true;
     prepare_counters(counter_settings);
     start_counters();
   }
-  if (wanted) drain_counters();
-  if (!wanted && sampling) stop_counters();
-  sampling = wanted;
+  if (sampling && may_sample()) drain_counters();
+  if (sampling && !may_sample()) {
+    stop_counters();
+    sampling = false;
+    note_sampling(false);
+  }
 }
 
 void* work(void* /*unused*/) {
@@ -58,7 +62,7 @@ void* work(void* /*unused*/) {
     if (recording_now()) prepare_chunks();
     if (!cuda_is_ready()) continue;
     write_driver_facts();
-    sample_while_tracing(sampling);
+    sample_while_allowed(sampling);
     sample_sensors();
     if (const int64_t now = now_ns(); now - last_hand_over >= kHandOver) {
       hand_over_records();
@@ -67,6 +71,7 @@ void* work(void* /*unused*/) {
     finish_detaching();
   }
   if (sampling) stop_counters();
+  note_sampling(false);
   ended.store(true, std::memory_order_release);
   return nullptr;
 }
