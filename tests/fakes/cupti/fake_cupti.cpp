@@ -4,8 +4,8 @@
 
 #include <cupti.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+#include <ctime>
 
 #include <array>
 #include <atomic>
@@ -204,6 +204,7 @@ void call(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void* data) 
 
 template <class Handle>
 Handle as_handle(uint64_t id) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): handles are numbers to their users
   return reinterpret_cast<Handle>(static_cast<uintptr_t>(id));
 }
 

@@ -20,6 +20,7 @@ uint64_t as_number(Handle handle) {
 
 template <class Handle>
 Handle as_handle(uint64_t number) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): handles are numbers to their users
   return reinterpret_cast<Handle>(static_cast<uintptr_t>(number));
 }
 

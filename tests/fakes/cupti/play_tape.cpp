@@ -3,9 +3,9 @@
 //
 //   FAKE_CUPTI_LIBRARY, FAKE_CUDA_LIBRARY   paths of the two fakes
 #include <dlfcn.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <csignal>
 
 #include <atomic>
 #include <charconv>

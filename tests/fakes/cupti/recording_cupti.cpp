@@ -250,11 +250,13 @@ void CUPTIAPI on_completed(CUcontext context, uint32_t stream, uint8_t* buffer, 
 
 // ---- What the collector calls
 
+// NOLINTBEGIN(bugprone-macro-parentheses): parameter lists are no expressions
 #define FORWARDED(name, parameters, arguments)                                   \
   extern "C" CUptiResult CUPTIAPI name parameters {                              \
     static auto* const function = real<decltype(&name)>(#name);                  \
     return function == nullptr ? CUPTI_ERROR_NOT_SUPPORTED : function arguments; \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 
 FORWARDED(cuptiGetVersion, (uint32_t* version), (version))
 FORWARDED(cuptiGetResultString, (CUptiResult result, const char** text), (result, text))
@@ -511,6 +513,7 @@ int domain_pop(nvtxDomainHandle_t domain) {
 // Handles must differ, also where the collector gives none.
 template <class Handle>
 Handle or_own(Handle given, uint32_t number) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): handles are numbers to their users
   return given != nullptr ? given : reinterpret_cast<Handle>(uintptr_t{number});
 }
 
@@ -599,6 +602,7 @@ void take_core2(NvtxFunctionTable table, unsigned size) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-identifier-naming): NVTX calls it so
 extern "C" int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
   const char* path = std::getenv("LLMPROF_COLLECTOR");
   void* collector = path != nullptr ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;
