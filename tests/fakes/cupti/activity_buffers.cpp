@@ -4,6 +4,7 @@
 #include <cstring>
 #include <thread>
 
+#include "activity_fields.h"
 #include "oracle.h"
 
 namespace llmprof::fake {
@@ -19,6 +20,8 @@ void ActivityBuffers::use(CUpti_BuffersCallbackRequestFunc requested,
 
 void ActivityBuffers::forget() {
   const std::scoped_lock lock(mutex_);
+  tell_all_lost();
+  running_.clear();
   requested_ = nullptr;
   completed_ = nullptr;
   current_ = {};
@@ -60,17 +63,34 @@ void ActivityBuffers::retire_current() {
   changed_.notify_all();
 }
 
-void ActivityBuffers::add(const void* record, size_t bytes) {
-  std::unique_lock lock(mutex_);
-  if (!make_room(lock, bytes)) {
-    lock.unlock();
+void ActivityBuffers::put(std::unique_lock<std::mutex>& lock, const std::string& record) {
+  if (!make_room(lock, record.size())) {
     drop(1);
-    tell(Fate::dropped, record);
-    return;
+    return tell(Fate::dropped, record.data());
   }
-  std::memcpy(current_.bytes + current_.used, record, bytes);
-  current_.used += bytes;
+  std::memcpy(current_.bytes + current_.used, record.data(), record.size());
+  current_.used += record.size();
   ++current_.records;
+}
+
+void ActivityBuffers::take_ended(std::unique_lock<std::mutex>& lock, int64_t now) {
+  while (!running_.empty() && running_.begin()->first <= now) {
+    const std::string record = std::move(running_.begin()->second);
+    running_.erase(running_.begin());
+    put(lock, record);
+  }
+}
+
+void ActivityBuffers::add(const void* record, size_t bytes, int64_t end, int64_t now) {
+  std::unique_lock lock(mutex_);
+  running_.emplace(end, std::string(static_cast<const char*>(record), bytes));
+  take_ended(lock, now);
+}
+
+void ActivityBuffers::tell_all_lost() {
+  for (const auto& [end, record] : running_) tell(Fate::lost, record.data());
+  for (const Buffer& buffer : full_) BufferLines(buffer.bytes, buffer.used).tell(Fate::lost);
+  BufferLines(current_.bytes, current_.used).tell(Fate::lost);
 }
 
 void ActivityBuffers::hand_back(std::unique_lock<std::mutex>& lock) {
@@ -80,17 +100,25 @@ void ActivityBuffers::hand_back(std::unique_lock<std::mutex>& lock) {
     auto* const completed = completed_;
     ++being_handed_back_;
     lock.unlock();
-    Delivery delivery(buffer.bytes, buffer.used);
+    const BufferLines lines(buffer.bytes, buffer.used);
     completed(nullptr, 0, buffer.bytes, buffer.size, buffer.used);
-    delivery.tell_delivered();
+    lines.tell(Fate::delivered);
     lock.lock();
     --being_handed_back_;
     changed_.notify_all();
   }
 }
 
-void ActivityBuffers::flush() {
+void ActivityBuffers::flush(int64_t now, bool forced) {
   std::unique_lock lock(mutex_);
+  take_ended(lock, now);
+  while (forced && !running_.empty()) {
+    std::string record = std::move(running_.begin()->second);
+    running_.erase(running_.begin());
+    tell(Fate::unfinished, record.data());
+    with_record(record.data(), [](auto& value) { value.start = value.end = 0; });
+    put(lock, record);
+  }
   retire_current();
   hand_back(lock);
   changed_.wait(lock, [this] { return being_handed_back_ == 0; });

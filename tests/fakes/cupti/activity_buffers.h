@@ -5,11 +5,13 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <map>
 #include <mutex>
+#include <string>
 #include <vector>
 
-// The subscriber's buffers: asked for, filled with records, and handed back full (by a thread of
-// CUPTI's own), on a flush (by whoever flushes) or after the flush period.
+// The subscriber's buffers: asked for, filled with records of work that has ended, and handed back
+// full (by a thread of CUPTI's own), on a flush (by whoever flushes) or after the flush period.
 namespace llmprof::fake {
 
 class ActivityBuffers {
@@ -19,10 +21,12 @@ class ActivityBuffers {
   void forget();
   void set_flush_period(uint32_t milliseconds);
 
-  // `record` is in the layout that this version delivers.
-  void add(const void* record, size_t bytes);
-  // Returns when the subscriber has had all that was added before.
-  void flush();
+  // `record` is in the layout that this version delivers; the work ends at `end`, on the clock that
+  // `now` is told on.
+  void add(const void* record, size_t bytes, int64_t end, int64_t now);
+  // Returns when the subscriber has had all work that has ended by now; with `forced`, also the
+  // rest, without its times.
+  void flush(int64_t now, bool forced);
 
   // Records lost since the last call.
   size_t take_dropped() { return dropped_.exchange(0); }
@@ -42,6 +46,9 @@ class ActivityBuffers {
     }
   };
 
+  void take_ended(std::unique_lock<std::mutex>& lock, int64_t now);
+  void put(std::unique_lock<std::mutex>& lock, const std::string& record);
+  void tell_all_lost();
   bool make_room(std::unique_lock<std::mutex>& lock, size_t bytes);
   void retire_current();
   void hand_back(std::unique_lock<std::mutex>& lock);
@@ -51,6 +58,7 @@ class ActivityBuffers {
   std::condition_variable changed_;
   CUpti_BuffersCallbackRequestFunc requested_ = nullptr;
   CUpti_BuffersCallbackCompleteFunc completed_ = nullptr;
+  std::multimap<int64_t, std::string> running_;  // records by the end of their work
   Buffer current_;
   std::vector<Buffer> spare_;
   std::vector<Buffer> full_;

@@ -27,6 +27,8 @@ bool with_record(void* record, Use use) {
       return with(CUpti_ActivityKernel10{});
     case CUPTI_ACTIVITY_KIND_MEMCPY:
       return with(CUpti_ActivityMemcpy6{});
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+      return with(CUpti_ActivityMemcpyPtoP4{});
     case CUPTI_ACTIVITY_KIND_MEMSET:
       return with(CUpti_ActivityMemset4{});
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:

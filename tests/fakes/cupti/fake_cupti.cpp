@@ -73,6 +73,8 @@ int64_t subscribers_offset() {
   return offset > -kSameClock && offset < kSameClock ? 0 : offset;
 }
 
+int64_t subscribers_now() { return host_now() + subscribers_offset(); }
+
 bool enabled(CUpti_ActivityKind kind) {
   const auto index = static_cast<size_t>(kind);
   return index < kMostKinds && state().kinds[index];
@@ -114,16 +116,15 @@ bool is_to_be_dropped() {
   return every > 0 && ++records % every == 0;
 }
 
-void settle(const void* record, bool recorded) {
-  CUpti_ActivityKind kind = CUPTI_ACTIVITY_KIND_INVALID;
-  std::memcpy(&kind, record, sizeof kind);
+void settle(const void* record, const Fields& fields, bool recorded) {
   if (!recorded) {
     tell(Fate::off, record);
   } else if (is_to_be_dropped()) {
     state().buffers.drop(1);
     tell(Fate::dropped, record);
   } else {
-    state().buffers.add(record, delivered_bytes(kind));
+    state().buffers.add(record, delivered_bytes(fields.kind), static_cast<int64_t>(fields.end),
+                        subscribers_now());
   }
 }
 
@@ -187,7 +188,7 @@ void launch(const Tape& tape, const std::vector<size_t>& records, Copy copy, int
     const bool recorded = is_recorded(record.fields());
     if (recorded && is_kernel(record.fields())) hold_up(cost);
     work_until(record.fields().end - static_cast<uint64_t>(clock));
-    settle(record.bytes(), recorded);
+    settle(record.bytes(), record.fields(), recorded);
   }
 }
 
@@ -245,7 +246,7 @@ void record_api(const Tape& tape, const Frame& frame, Copy copy) {
   record.processId = static_cast<uint32_t>(getpid());
   record.threadId = static_cast<uint32_t>(syscall(SYS_gettid));
   record.correlationId = shifted_correlation(tape, copy, frame.api.correlation);
-  settle(&record, true);
+  settle(&record, fields_of(record), true);
 }
 
 void play_api(const Tape& tape, size_t index, Copy copy) {
@@ -341,6 +342,12 @@ void fake_cupti_play(const tape::Tape* tape, size_t item, uint32_t copy) {
   }
 }
 
+int64_t fake_cupti_host_time(int64_t tape_time) {
+  State& all = state();
+  const std::scoped_lock lock(all.mutex);
+  return tape_time + all.offset;
+}
+
 void fake_cupti_end(const tape::Tape* tape, uint32_t copy) {
   launch(*tape, tape->orphans, Copy{copy}, offset_after(INT64_MAX, 0));
 }
@@ -366,7 +373,7 @@ CUptiResult CUPTIAPI cuptiGetResultString(CUptiResult result, const char** text)
 }
 
 CUptiResult CUPTIAPI cuptiGetTimestamp(uint64_t* time) {
-  *time = static_cast<uint64_t>(host_now() + subscribers_offset());
+  *time = static_cast<uint64_t>(subscribers_now());
   return CUPTI_SUCCESS;
 }
 
@@ -487,9 +494,9 @@ CUptiResult CUPTIAPI cuptiActivityGetNumDroppedRecords(CUcontext /*context*/, ui
   return CUPTI_SUCCESS;
 }
 
-CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t /*flag*/) {
+CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flag) {
   FAIL_IF_PLANNED("flush_all");
-  state().buffers.flush();
+  state().buffers.flush(subscribers_now(), (flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0);
   return CUPTI_SUCCESS;
 }
 

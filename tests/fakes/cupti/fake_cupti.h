@@ -44,6 +44,8 @@ extern "C" {
 void fake_cupti_begin(const llmprof::tape::Tape* tape, uint32_t copy);
 // Does what CUPTI did at this item, on the calling thread: calls the subscriber, makes records.
 void fake_cupti_play(const llmprof::tape::Tape* tape, size_t item, uint32_t copy);
+// When the GPU has reached a time of the tape: CLOCK_MONOTONIC, ns.
+int64_t fake_cupti_host_time(int64_t tape_time);
 // Records that no call on the tape launched.
 void fake_cupti_end(const llmprof::tape::Tape* tape, uint32_t copy);
 }

@@ -173,21 +173,40 @@ class TapeMaker {
     ++correlation;
     runtime(thread, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, CUPTI_API_ENTER,
             "cudaMemcpyAsync");
+    driver(thread, CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync, CUPTI_API_ENTER, "cuMemcpyAsync");
     CUpti_ActivityMemcpy6 record{};
     record.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
     record.copyKind = static_cast<uint8_t>(kind);
     fill(record, bytes, nanoseconds);
+    driver(thread, CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync, CUPTI_API_EXIT, "cuMemcpyAsync");
     runtime(thread, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, CUPTI_API_EXIT,
             "cudaMemcpyAsync");
+    activity(record, correlation);
+  }
+  void peer_copy(uint16_t thread, uint64_t bytes, int64_t nanoseconds) {
+    ++correlation;
+    runtime(thread, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyPeerAsync_v4000, CUPTI_API_ENTER,
+            "cudaMemcpyPeerAsync");
+    driver(thread, CUPTI_DRIVER_TRACE_CBID_cuMemcpyPeerAsync, CUPTI_API_ENTER, "cuMemcpyPeerAsync");
+    CUpti_ActivityMemcpyPtoP4 record{};
+    record.kind = CUPTI_ACTIVITY_KIND_MEMCPY2;
+    record.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP;
+    record.dstDeviceId = 1;
+    fill(record, bytes, nanoseconds);
+    driver(thread, CUPTI_DRIVER_TRACE_CBID_cuMemcpyPeerAsync, CUPTI_API_EXIT, "cuMemcpyPeerAsync");
+    runtime(thread, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyPeerAsync_v4000, CUPTI_API_EXIT,
+            "cudaMemcpyPeerAsync");
     activity(record, correlation);
   }
   void set(uint16_t thread, uint64_t bytes, int64_t nanoseconds) {
     ++correlation;
     runtime(thread, CUPTI_RUNTIME_TRACE_CBID_cudaMemsetAsync_v3020, CUPTI_API_ENTER,
             "cudaMemsetAsync");
+    driver(thread, CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async, CUPTI_API_ENTER, "cuMemsetD8Async");
     CUpti_ActivityMemset4 record{};
     record.kind = CUPTI_ACTIVITY_KIND_MEMSET;
     fill(record, bytes, nanoseconds);
+    driver(thread, CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async, CUPTI_API_EXIT, "cuMemsetD8Async");
     runtime(thread, CUPTI_RUNTIME_TRACE_CBID_cudaMemsetAsync_v3020, CUPTI_API_EXIT,
             "cudaMemsetAsync");
     activity(record, correlation);
@@ -198,8 +217,12 @@ class TapeMaker {
     ++correlation;
     runtime(thread, CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020, CUPTI_API_ENTER,
             "cudaStreamSynchronize");
+    driver(thread, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize, CUPTI_API_ENTER,
+           "cuStreamSynchronize");
     if (gpu_free > now) now = gpu_free;
     sleep(thread);
+    driver(thread, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize, CUPTI_API_EXIT,
+           "cuStreamSynchronize");
     runtime(thread, CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020, CUPTI_API_EXIT,
             "cudaStreamSynchronize");
   }
@@ -454,8 +477,13 @@ void make_edges(TapeMaker& maker) {
   maker.correlation = kUnknown;
   maker.kernel_record("kernel_of_an_unknown_launch", maker.work(kMicrosecond), kMicrosecond);
   maker.correlation = kept;
-  // Longer than 32 bits of nanoseconds.
-  maker.launch(kMain, "kernel_of_five_seconds", 5 * kSecondOfTime);
+  maker.peer_copy(kMain, 1U << 20U, kMicrosecond);
+  // Longer than 32 bits of nanoseconds can say.
+  ++maker.correlation;
+  maker.enter_launch(kMain, "kernel_of_five_seconds");
+  maker.leave_launch(kMain, "kernel_of_five_seconds");
+  maker.kernel_record("kernel_of_five_seconds", maker.now - 5 * kSecondOfTime, 5 * kSecondOfTime);
+  maker.synchronize(kMain);
 }
 
 bool read_size(std::string_view argument, Size& size) {

@@ -32,19 +32,23 @@ const char* word(Fate fate) {
       return "off";
     case Fate::dropped:
       return "dropped";
+    case Fate::unfinished:
+      return "unfinished";
+    case Fate::lost:
+      return "lost";
   }
   return "";
 }
 
 // `record` may lack the last fields of its type, in an older layout.
-std::string line(Fate fate, const void* record, size_t bytes) {
+std::string line(const void* record, size_t bytes) {
   alignas(CUpti_ActivityKernel10) char copy[sizeof(CUpti_ActivityKernel10)] = {};
   std::memcpy(copy, record, bytes);
   Fields f;
   with_record(copy, [&](auto& value) { f = fields_of(value); });
   constexpr size_t kLongestNumbers = 256;
   char text[kLongestNumbers];
-  std::snprintf(text, sizeof text, "%s %d %llu %llu %u %u %u %u %u %llu %llu ", word(fate),
+  std::snprintf(text, sizeof text, " %d %llu %llu %u %u %u %u %u %llu %llu ",
                 static_cast<int>(f.kind), static_cast<unsigned long long>(f.start),
                 static_cast<unsigned long long>(f.end), f.correlation, f.device, f.context,
                 f.stream, f.graph, static_cast<unsigned long long>(f.node),
@@ -66,20 +70,22 @@ void write_out(const std::string& lines) {
 
 void tell(Fate fate, const void* record) {
   if (oracle_file() < 0) return;
-  write_out(line(fate, record, delivered_bytes(kind_of(record))));
+  write_out(word(fate) + line(record, delivered_bytes(kind_of(record))));
 }
 
-Delivery::Delivery(const uint8_t* buffer, size_t bytes) {
+BufferLines::BufferLines(const uint8_t* buffer, size_t bytes) {
   if (oracle_file() < 0) return;
   for (size_t at = 0; at < bytes;) {
     const size_t size = delivered_bytes(kind_of(buffer + at));
-    lines_ += line(Fate::delivered, buffer + at, size);
+    lines_.push_back(line(buffer + at, size));
     at += size;
   }
 }
 
-void Delivery::tell_delivered() const {
-  if (!lines_.empty()) write_out(lines_);
+void BufferLines::tell(Fate fate) const {
+  std::string all;
+  for (const std::string& line : lines_) all += word(fate) + line;
+  if (!all.empty()) write_out(all);
 }
 
 }  // namespace llmprof::fake

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 // What became of every record of GPU work, for tests to hold the collector's log against: a line
 //   FATE KIND START END CORRELATION DEVICE CONTEXT STREAM GRAPH NODE BYTES NAME
@@ -11,21 +12,23 @@
 namespace llmprof::fake {
 
 enum class Fate {
-  delivered,  // the subscriber has returned from bufferCompleted
-  off,        // its kind was not enabled when it was launched, or nobody had subscribed
-  dropped,    // lost, and counted for cuptiActivityGetNumDroppedRecords
+  delivered,   // the subscriber has returned from bufferCompleted
+  off,         // its kind was not enabled when it was launched, or nobody had subscribed
+  dropped,     // lost, and counted for cuptiActivityGetNumDroppedRecords
+  unfinished,  // forced out before its end: what is delivered has no times
+  lost,        // not delivered when CUPTI was finalised
 };
 
 void tell(Fate fate, const void* record);
 
 // The lines of a buffer, made before the subscriber may reuse it.
-class Delivery {
+class BufferLines {
  public:
-  Delivery(const uint8_t* buffer, size_t bytes);
-  void tell_delivered() const;
+  BufferLines(const uint8_t* buffer, size_t bytes);
+  void tell(Fate fate) const;
 
  private:
-  std::string lines_;
+  std::vector<std::string> lines_;  // without their fate
 };
 
 }  // namespace llmprof::fake

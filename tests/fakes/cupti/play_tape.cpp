@@ -96,6 +96,7 @@ bool read_arguments(int count, char** arguments, Options& options) {
 struct Libraries {
   decltype(&fake_cupti_begin) begin = nullptr;
   decltype(&fake_cupti_play) play = nullptr;
+  decltype(&fake_cupti_host_time) host_time = nullptr;
   decltype(&fake_cupti_end) end = nullptr;
   void* cupti = nullptr;
   void* cuda = nullptr;
@@ -106,8 +107,9 @@ struct Libraries {
     if (cupti == nullptr || cuda == nullptr) return false;
     find(begin, "fake_cupti_begin");
     find(play, "fake_cupti_play");
+    find(host_time, "fake_cupti_host_time");
     find(end, "fake_cupti_end");
-    return begin != nullptr && play != nullptr && end != nullptr;
+    return begin != nullptr && play != nullptr && host_time != nullptr && end != nullptr;
   }
 
   void initialise_cuda() const {
@@ -222,7 +224,11 @@ class Performance {
   }
 
   void wait_for(int64_t time) const {
-    std::this_thread::sleep_until(begin_ + std::chrono::nanoseconds(time - program_.tape.begin));
+    const auto at =
+        program_.options.cuda
+            ? Clock::time_point(std::chrono::nanoseconds(program_.libraries.host_time(time)))
+            : begin_ + std::chrono::nanoseconds(time - program_.tape.begin);
+    std::this_thread::sleep_until(at);
   }
 
   void begin_thread(size_t number) {
