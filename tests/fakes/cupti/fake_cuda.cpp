@@ -3,6 +3,7 @@
 #include <cuda.h>
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,7 +16,9 @@ int device_count() {
   return text != nullptr ? std::atoi(text) : 1;
 }
 
-bool exists(CUdevice device) { return device >= 0 && device < device_count(); }
+std::atomic<bool> initialised{false};
+
+bool exists(CUdevice device) { return initialised && device >= 0 && device < device_count(); }
 
 void load_injection() {
   const char* path = std::getenv("CUDA_INJECTION64_PATH");
@@ -51,6 +54,7 @@ extern "C" {
 CUresult CUDAAPI cuInit(unsigned int /*flags*/) {
   static std::once_flag once;
   std::call_once(once, load_injection);
+  initialised = true;
   return CUDA_SUCCESS;
 }
 
@@ -61,7 +65,7 @@ CUresult CUDAAPI cuDriverGetVersion(int* version) {
 
 CUresult CUDAAPI cuDeviceGetCount(int* count) {
   *count = device_count();
-  return CUDA_SUCCESS;
+  return initialised ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 }
 
 CUresult CUDAAPI cuDeviceGet(CUdevice* device, int ordinal) {

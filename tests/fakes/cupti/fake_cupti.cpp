@@ -288,7 +288,9 @@ void play_resource(const tape::Item& item, Copy copy) {
   const bool tells_of_graphs = resource.cbid >= CUPTI_CBID_RESOURCE_GRAPH_CREATED &&
                                resource.cbid <= CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
   data.resourceDescriptor = tells_of_graphs ? &graph : nullptr;
-  call(CUPTI_CB_DOMAIN_RESOURCE, resource.cbid, &data);
+  // Seen with CUDA 13: this one tells nothing more.
+  const bool has_data = resource.cbid != CUPTI_CBID_RESOURCE_CU_INIT_FINISHED;
+  call(CUPTI_CB_DOMAIN_RESOURCE, resource.cbid, has_data ? &data : nullptr);
 }
 
 template <class Id>

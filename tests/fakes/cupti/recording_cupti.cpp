@@ -168,18 +168,22 @@ bool tells_of_a_graph(CUpti_CallbackId cbid) {
          cbid == CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED;
 }
 
-void record_resource(CUpti_CallbackId cbid, const CUpti_ResourceData& data) {
-  const bool graph = tells_of_a_graph(cbid) && data.resourceDescriptor != nullptr;
+// `data` is null where cuInit has finished, on CUDA 13.
+void record_resource(CUpti_CallbackId cbid, const CUpti_ResourceData* data) {
+  const bool graph =
+      tells_of_a_graph(cbid) && data != nullptr && data->resourceDescriptor != nullptr;
   if (!graph && cbid != CUPTI_CBID_RESOURCE_CONTEXT_CREATED &&
       cbid != CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING &&
       cbid != CUPTI_CBID_RESOURCE_STREAM_CREATED && cbid != CUPTI_CBID_RESOURCE_CU_INIT_FINISHED) {
     return;
   }
   Resource resource{};
-  if (graph) resource = graph_resource(*static_cast<CUpti_GraphData*>(data.resourceDescriptor));
+  if (graph) resource = graph_resource(*static_cast<CUpti_GraphData*>(data->resourceDescriptor));
   resource.cbid = cbid;
   static auto* const context_id = real<decltype(&cuptiGetContextId)>("cuptiGetContextId");
-  if (data.context != nullptr && context_id) context_id(data.context, &resource.context);
+  if (data != nullptr && data->context != nullptr && context_id) {
+    context_id(data->context, &resource.context);
+  }
   Recorder& to = recorder();
   const std::scoped_lock lock(to.mutex);
   put(to, Kind::resource, resource);
@@ -190,7 +194,7 @@ void CUPTIAPI on_callback(void* /*userdata*/, CUpti_CallbackDomain domain, CUpti
   if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) {
     record_api(domain, cbid, *static_cast<const CUpti_CallbackData*>(data));
   } else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
-    record_resource(cbid, *static_cast<const CUpti_ResourceData*>(data));
+    record_resource(cbid, static_cast<const CUpti_ResourceData*>(data));
   }
   CUpti_CallbackFunc client = client_callback;
   if (client != nullptr && cbid < kMostCallbacks && client_wants[domain][cbid]) {
