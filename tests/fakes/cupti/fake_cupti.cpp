@@ -45,6 +45,10 @@ struct State {
   std::array<std::atomic<bool>, kMostKinds> kinds{};
   std::atomic<CUpti_TimestampCallbackFunc> clock{nullptr};
   ActivityBuffers buffers;
+  // A graph that is replayed while CUPTI is attached and kernels are not recorded fails once CUPTI
+  // was finalised: seen with CUPTI 13.0.
+  std::atomic<bool> graphs_ran_untraced{false};
+  std::atomic<bool> graphs_are_broken{false};
   // Where the tape's times lie on the subscriber's clock.
   int64_t offset = INT64_MIN;
   int64_t busy_until = INT64_MIN;
@@ -94,7 +98,6 @@ bool is_kernel(const Fields& fields) {
 
 // Where whole replays are recorded, their parts are not.
 bool is_recorded(const Fields& fields) {
-  if (state().subscriber.load() == nullptr) return false;
   const bool in_graph = fields.node != 0 && enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
   if (is_kernel(fields)) {
     return !in_graph &&
@@ -179,6 +182,14 @@ void work_until(uint64_t end) {
   if (static_cast<int64_t>(end) > all.busy_until) all.busy_until = static_cast<int64_t>(end);
 }
 
+void follow_graph(const PlayedRecord& record) {
+  State& all = state();
+  if (all.graphs_are_broken) tell(Fate::broken, record.bytes());
+  const bool traced =
+      enabled(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) || enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  if (all.subscriber.load() != nullptr && !traced) all.graphs_ran_untraced = true;
+}
+
 void launch(const Tape& tape, const std::vector<size_t>& records, Copy copy, int64_t offset) {
   static const long cost = number_from_environment("FAKE_CUPTI_LAUNCH_COST_NS");
   const int64_t clock = subscribers_offset();
@@ -188,6 +199,7 @@ void launch(const Tape& tape, const std::vector<size_t>& records, Copy copy, int
     const bool recorded = is_recorded(record.fields());
     if (recorded && is_kernel(record.fields())) hold_up(cost);
     work_until(record.fields().end - static_cast<uint64_t>(clock));
+    if (is_kernel(record.fields()) && record.fields().node != 0) follow_graph(record);
     settle(record.bytes(), record.fields(), recorded);
   }
 }
@@ -236,7 +248,7 @@ void call_api(const Tape& tape, const Frame& frame, uint64_t* own, CUpti_ApiCall
 void record_api(const Tape& tape, const Frame& frame, Copy copy) {
   const auto kind = frame.api.domain == CUPTI_CB_DOMAIN_RUNTIME_API ? CUPTI_ACTIVITY_KIND_RUNTIME
                                                                     : CUPTI_ACTIVITY_KIND_DRIVER;
-  if (!enabled(kind) || state().subscriber.load() == nullptr) return;
+  if (!enabled(kind)) return;
   const int64_t clock = subscribers_offset();
   CUpti_ActivityAPI record{};
   record.kind = kind;
@@ -525,6 +537,7 @@ CUptiResult CUPTIAPI cuptiFinalize(void) {
     leave();
     for (auto& kind : all.kinds) kind = false;
     all.clock = nullptr;
+    if (all.graphs_ran_untraced) all.graphs_are_broken = true;
   }
   all.buffers.forget();
   return CUPTI_SUCCESS;

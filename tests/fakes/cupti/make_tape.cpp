@@ -1,9 +1,10 @@
-// make_tape eager|graph|edges FILE [--steps=N] [--layers=N]: tapes of programs that never ran, in
-// the shape of recorded ones.
+// make_tape eager|graph|edges|running FILE [--steps=N] [--layers=N]: tapes of programs that never
+// ran, in the shape of recorded ones.
 //   eager   prefill and decode steps of layers, kernels launched one by one; a second thread
 //   graph   one decode step captured under ranges of its layers, instantiated, replayed
 //   edges   what records can hold at most: long kernels, long calls, long names, two devices, NVTX
 //           in all its forms
+//   running  work that has not ended when the program does
 #include <cupti.h>
 
 #include <charconv>
@@ -486,6 +487,16 @@ void make_edges(TapeMaker& maker) {
   maker.synchronize(kMain);
 }
 
+void make_running(TapeMaker& maker) {
+  constexpr int64_t kHour = int64_t{3'600'000} * kMillisecond;
+  maker.initialise();
+  maker.launch(kMain, "kernel_that_ends", kMicrosecond);
+  maker.synchronize(kMain);
+  maker.launch(kMain, "kernel_that_runs", kHour);
+  maker.copy(kMain, CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, 8, kMicrosecond);
+  maker.set(kMain, 8, kMicrosecond);
+}
+
 bool read_size(std::string_view argument, Size& size) {
   const size_t equals = argument.find('=');
   if (equals == std::string_view::npos) return false;
@@ -502,7 +513,7 @@ int run(const std::vector<std::string_view>& arguments) {
   bool ok = arguments.size() >= kFirstOption;
   for (size_t i = kFirstOption; ok && i < arguments.size(); ++i) ok = read_size(arguments[i], size);
   if (!ok) {
-    std::fputs("make_tape eager|graph|edges FILE [--steps=N] [--layers=N]\n", stderr);
+    std::fputs("make_tape eager|graph|edges|running FILE [--steps=N] [--layers=N]\n", stderr);
     return 2;
   }
   TapeMaker maker(std::string(arguments[1]).c_str());
@@ -513,6 +524,7 @@ int run(const std::vector<std::string_view>& arguments) {
   if (arguments[0] == "eager") make_eager(maker, size);
   if (arguments[0] == "graph") make_graph(maker, size);
   if (arguments[0] == "edges") make_edges(maker);
+  if (arguments[0] == "running") make_running(maker);
   return 0;
 }
 

@@ -34,6 +34,8 @@ const char* word(Fate fate) {
       return "dropped";
     case Fate::unfinished:
       return "unfinished";
+    case Fate::broken:
+      return "broken";
     case Fate::lost:
       return "lost";
   }

@@ -16,6 +16,7 @@ enum class Fate {
   off,         // its kind was not enabled when it was launched, or nobody had subscribed
   dropped,     // lost, and counted for cuptiActivityGetNumDroppedRecords
   unfinished,  // forced out before its end: what is delivered has no times
+  broken,      // it would have failed: graphs_are_broken
   lost,        // not delivered when CUPTI was finalised
 };
 

@@ -22,6 +22,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "activity_fields.h"
 #include "tape.h"
@@ -566,48 +567,69 @@ void destroy(nvtxDomainHandle_t domain) {
   if (auto* f = core2<nvtxDomainDestroy_impl_fntype>(NVTX_CBID_CORE2_DomainDestroy)) f(domain);
 }
 
-template <class Function>
-void take(NvtxFunctionTable table, unsigned size, unsigned id, NvtxFunctionPointer* kept,
-          Function* ours) {
-  if (id >= size || table[id] == nullptr) return;
-  const auto pointer = reinterpret_cast<NvtxFunctionPointer>(ours);
-  // A program may hold several copies of NVTX, each initialised: ours is there once only.
-  if (*table[id] != pointer) kept[id] = *table[id];
-  *table[id] = pointer;
+// A program may hold several copies of NVTX, each initialised, each with a table of its own. What
+// the collector did not set there leads back to NVTX's initialisation: it is not called.
+class NvtxTable {
+ public:
+  NvtxTable(const NvtxExportTableCallbacks& callbacks, NvtxCallbackModule module,
+            NvtxFunctionPointer* kept)
+      : kept_(kept) {
+    if (callbacks.GetModuleFunctionTable(module, &table_, &size_) == 0) size_ = 0;
+    for (unsigned id = 0; id < size_; ++id) {
+      before_.push_back(table_[id] != nullptr ? *table_[id] : nullptr);
+    }
+  }
+  template <class Function>
+  void take(unsigned id, Function* ours) const {
+    if (id >= size_ || table_[id] == nullptr) return;
+    if (*table_[id] != before_[id]) kept_[id] = *table_[id];
+    *table_[id] = reinterpret_cast<NvtxFunctionPointer>(ours);
+  }
+
+ private:
+  NvtxFunctionTable table_ = nullptr;
+  unsigned size_ = 0;
+  std::vector<NvtxFunctionPointer> before_;
+  NvtxFunctionPointer* kept_;
+};
+
+void take_core(const NvtxTable& table) {
+  table.take(NVTX_CBID_CORE_MarkEx, mark_ex);
+  table.take(NVTX_CBID_CORE_MarkA, mark_a);
+  table.take(NVTX_CBID_CORE_MarkW, mark_w);
+  table.take(NVTX_CBID_CORE_RangeStartEx, start_ex);
+  table.take(NVTX_CBID_CORE_RangeStartA, start_a);
+  table.take(NVTX_CBID_CORE_RangeStartW, start_w);
+  table.take(NVTX_CBID_CORE_RangeEnd, end_range);
+  table.take(NVTX_CBID_CORE_RangePushEx, push_ex);
+  table.take(NVTX_CBID_CORE_RangePushA, push_a);
+  table.take(NVTX_CBID_CORE_RangePushW, push_w);
+  table.take(NVTX_CBID_CORE_RangePop, pop);
+  table.take(NVTX_CBID_CORE_NameOsThreadA, name_thread_a);
 }
 
-void take_core(NvtxFunctionTable table, unsigned size) {
-  take(table, size, NVTX_CBID_CORE_MarkEx, collectors_core, mark_ex);
-  take(table, size, NVTX_CBID_CORE_MarkA, collectors_core, mark_a);
-  take(table, size, NVTX_CBID_CORE_MarkW, collectors_core, mark_w);
-  take(table, size, NVTX_CBID_CORE_RangeStartEx, collectors_core, start_ex);
-  take(table, size, NVTX_CBID_CORE_RangeStartA, collectors_core, start_a);
-  take(table, size, NVTX_CBID_CORE_RangeStartW, collectors_core, start_w);
-  take(table, size, NVTX_CBID_CORE_RangeEnd, collectors_core, end_range);
-  take(table, size, NVTX_CBID_CORE_RangePushEx, collectors_core, push_ex);
-  take(table, size, NVTX_CBID_CORE_RangePushA, collectors_core, push_a);
-  take(table, size, NVTX_CBID_CORE_RangePushW, collectors_core, push_w);
-  take(table, size, NVTX_CBID_CORE_RangePop, collectors_core, pop);
-  take(table, size, NVTX_CBID_CORE_NameOsThreadA, collectors_core, name_thread_a);
-}
-
-void take_core2(NvtxFunctionTable table, unsigned size) {
-  take(table, size, NVTX_CBID_CORE2_DomainMarkEx, collectors_core2, domain_mark);
-  take(table, size, NVTX_CBID_CORE2_DomainRangeStartEx, collectors_core2, domain_start);
-  take(table, size, NVTX_CBID_CORE2_DomainRangeEnd, collectors_core2, domain_end);
-  take(table, size, NVTX_CBID_CORE2_DomainRangePushEx, collectors_core2, domain_push);
-  take(table, size, NVTX_CBID_CORE2_DomainRangePop, collectors_core2, domain_pop);
-  take(table, size, NVTX_CBID_CORE2_DomainRegisterStringA, collectors_core2, register_a);
-  take(table, size, NVTX_CBID_CORE2_DomainRegisterStringW, collectors_core2, register_w);
-  take(table, size, NVTX_CBID_CORE2_DomainCreateA, collectors_core2, create_a);
-  take(table, size, NVTX_CBID_CORE2_DomainCreateW, collectors_core2, create_w);
-  take(table, size, NVTX_CBID_CORE2_DomainDestroy, collectors_core2, destroy);
+void take_core2(const NvtxTable& table) {
+  table.take(NVTX_CBID_CORE2_DomainMarkEx, domain_mark);
+  table.take(NVTX_CBID_CORE2_DomainRangeStartEx, domain_start);
+  table.take(NVTX_CBID_CORE2_DomainRangeEnd, domain_end);
+  table.take(NVTX_CBID_CORE2_DomainRangePushEx, domain_push);
+  table.take(NVTX_CBID_CORE2_DomainRangePop, domain_pop);
+  table.take(NVTX_CBID_CORE2_DomainRegisterStringA, register_a);
+  table.take(NVTX_CBID_CORE2_DomainRegisterStringW, register_w);
+  table.take(NVTX_CBID_CORE2_DomainCreateA, create_a);
+  table.take(NVTX_CBID_CORE2_DomainCreateW, create_w);
+  table.take(NVTX_CBID_CORE2_DomainDestroy, destroy);
 }
 
 }  // namespace
 
 // NOLINTNEXTLINE(readability-identifier-naming): NVTX calls it so
 extern "C" int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
+  const auto* callbacks =
+      static_cast<const NvtxExportTableCallbacks*>(get_table(NVTX_ETID_CALLBACKS));
+  if (callbacks == nullptr) return 0;
+  const NvtxTable core(*callbacks, NVTX_CB_MODULE_CORE, collectors_core);
+  const NvtxTable core2(*callbacks, NVTX_CB_MODULE_CORE2, collectors_core2);
   const char* path = std::getenv("LLMPROF_COLLECTOR");
   void* collector = path != nullptr ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;
   if (collector != nullptr) {
@@ -615,17 +637,8 @@ extern "C" int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
     auto* initialize = reinterpret_cast<Initialize>(dlsym(collector, "InitializeInjectionNvtx2"));
     if (initialize != nullptr) initialize(get_table);
   }
-  const auto* callbacks =
-      static_cast<const NvtxExportTableCallbacks*>(get_table(NVTX_ETID_CALLBACKS));
-  if (callbacks == nullptr) return 0;
-  NvtxFunctionTable table = nullptr;
-  unsigned size = 0;
-  if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &table, &size) != 0) {
-    take_core(table, size);
-  }
-  if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size) != 0) {
-    take_core2(table, size);
-  }
+  take_core(core);
+  take_core2(core2);
   return 1;
 }
 
