@@ -106,6 +106,7 @@ void leave_cupti() {
 }
 
 void stood_down(CollectionReason reason, uint32_t result, int64_t began) {
+  if (attached) cupti().flush_all(1);  // what earlier windows traced
   leave_cupti();
   write_state(CollectionState::stood_down, reason, began, result);
   if (reason == CollectionReason::other_subscriber) {
