@@ -91,12 +91,18 @@ void CUPTIAPI on_callback(void* /*user*/, CUpti_CallbackDomain domain, CUpti_Cal
   }
 }
 
+void disable_activities() {
+  activities_off.store(true, std::memory_order_relaxed);
+  for (const CUpti_ActivityKind kind : kActivities) cupti().activity_disable(kind);
+}
+
 // Unsubscribing alone leaves kernels in graphs slower (docs/measurements.md).
 void leave_cupti() {
   if (!attached) return;
   attached = false;
   launch_callbacks = false;
   if (graphs_ran_paused.load(std::memory_order_relaxed)) {
+    disable_activities();
     cupti().unsubscribe(subscriber);
   } else {
     cupti().finalize();
@@ -166,11 +172,6 @@ CUptiResult enable_activities() {
     if (const auto result = cupti().activity_enable(kind); result != CUPTI_SUCCESS) return result;
   }
   return CUPTI_SUCCESS;
-}
-
-void disable_activities() {
-  activities_off.store(true, std::memory_order_relaxed);
-  for (const CUpti_ActivityKind kind : kActivities) cupti().activity_disable(kind);
 }
 
 void set_launch_callbacks(bool wanted) {
