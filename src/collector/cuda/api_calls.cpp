@@ -28,6 +28,7 @@ struct Function {
 constinit Function functions[kApis][kMostFunctions];
 constinit std::atomic<uint32_t> last_code = 0;
 constinit std::atomic<uint32_t> latest_launch = 0;
+constinit std::atomic<uint32_t> latest_call = 0;
 
 size_t api_of(CUpti_CallbackDomain domain) {
   return domain == CUPTI_CB_DOMAIN_DRIVER_API ? kDriver : kRuntime;
@@ -157,6 +158,7 @@ void api_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id,
   Function& function = functions[api_of(domain)][id];
   if (function.launches || function.launches_graphs)
     latest_launch.store(data.correlationId, std::memory_order_relaxed);
+  latest_call.store(data.correlationId, std::memory_order_relaxed);
   record_call(call.thread(), start, end, data.correlationId, code_of(function, data.functionName));
 }
 
@@ -165,5 +167,6 @@ bool is_graph_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
 }
 
 uint32_t last_launch() { return latest_launch.load(std::memory_order_relaxed); }
+uint32_t last_call() { return latest_call.load(std::memory_order_relaxed); }
 
 }  // namespace llmprof::collector

@@ -17,7 +17,8 @@ void api_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_
 
 [[nodiscard]] bool is_graph_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id);
 
-// The correlation of the latest launch that was recorded.
+// The correlations of the latest launch, and of the latest call, that were recorded.
 [[nodiscard]] uint32_t last_launch();
+[[nodiscard]] uint32_t last_call();
 
 }  // namespace llmprof::collector

@@ -237,7 +237,7 @@ void stop_tracing(CollectionReason reason) {
   if (!attached || refuses()) return;
   last_wanted = last_launch();
   if (state.load(std::memory_order_relaxed) == CollectionState::tracing) {
-    record_kernels_up_to(last_wanted);
+    record_kernels_up_to(last_call());
     write_state(CollectionState::paused, reason, began);
   }
   detaching_reason = reason;
