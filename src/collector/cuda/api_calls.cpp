@@ -64,10 +64,17 @@ void for_each_function(CUpti_CallbackDomain domain, const Use& use) {
   }
 }
 
-// Within a call of the runtime, whose own calls of the driver are part of it.
+// Within a call of the runtime, whose own calls of the driver are part of it. A call that was entered
+// in another window of tracing does not count: its end may have passed unseen.
+constinit std::atomic<uint32_t> window = 0;
+constinit thread_local uint32_t window_of_depth = 0;
 constinit thread_local uint32_t runtime_depth = 0;
 
 bool is_inner(CUpti_CallbackDomain domain, CUpti_ApiCallbackSite site) {
+  if (const uint32_t now = window.load(std::memory_order_relaxed); window_of_depth != now) {
+    window_of_depth = now;
+    runtime_depth = 0;
+  }
   if (domain != CUPTI_CB_DOMAIN_RUNTIME_API) return runtime_depth > 0;
   if (site == CUPTI_API_ENTER) return runtime_depth++ > 0;
   if (runtime_depth > 0) --runtime_depth;
@@ -142,6 +149,8 @@ CUptiResult enable_launch_callbacks(CUpti_SubscriberHandle subscriber, bool enab
   }
   return worst;
 }
+
+void begin_window() { window.fetch_add(1, std::memory_order_relaxed); }
 
 void api_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id,
                   const CUpti_CallbackData& data) {

@@ -214,6 +214,7 @@ bool start_tracing(CollectionReason reason) {
     stood_down(CollectionReason::cupti_failed, result, began);
     return false;
   }
+  begin_window();
   write_state(CollectionState::tracing, reason, began);
   return true;
 }
