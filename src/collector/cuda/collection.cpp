@@ -206,6 +206,8 @@ bool start_tracing(CollectionReason reason) {
   const int64_t began = now_ns();
   const Locked locked;
   if (refuses()) return false;
+  // What was launched since tracing stopped is not for the log: it goes before the rest is.
+  if (detaching_since.load(std::memory_order_relaxed) != 0) cupti().flush_all(0);
   forget_detaching();
   if (state.load(std::memory_order_relaxed) == CollectionState::tracing) return true;
   if (!attach(began)) return false;
