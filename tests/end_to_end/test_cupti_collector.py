@@ -201,7 +201,8 @@ class PlayedCase(unittest.TestCase):
         """Every record once, with its times to the nanosecond; where tracing was stopped, of what
         was launched before."""
         launched = {call["correlation"] for call in log.calls()}
-        stopped = ("detached" in [state for state, reason in log.collections() if reason != "process_end"])
+        stops = {("paused", why) for why in ("budget", "arm_range", "step_limit", "command")}
+        stopped = not stops.isdisjoint(log.collections())
         for found, kinds in ((kernel_rows(log), [KERNEL]), (memory_rows(log), [COPY, FILL, PEER_COPY])):
             delivered = self.told("delivered", *kinds)
             if stopped:
@@ -586,6 +587,8 @@ class Armed(PlayedCase):
         for kernel in kernel_rows(log):
             if (stack := ranges[kernel.correlation % tape.correlations]) != ["sampling"]:
                 self.assertEqual(stack[0], "decode_all")
+        # Not attached before: CUPTI was not asked for prefill's.
+        self.assertGreaterEqual(len(self.kernels_of("off", 0, tape)), 10)
         for copy in (0, 1):
             missing = [
                 k
@@ -593,12 +596,6 @@ class Armed(PlayedCase):
                 if ranges[k.correlation % tape.correlations][0] == "decode_all"
             ]
             self.assertEqual(missing, [])
-            in_prefill = [
-                k
-                for k in self.kernels_of("off", copy, tape)
-                if ranges[k.correlation % tape.correlations][0] == "prefill"
-            ]
-            self.assertEqual(len(in_prefill), 10)
         self.assertEqual(len(self.told("lost", KERNEL, COPY)), 0)
         self.assertEqual(len(self.told("unfinished", KERNEL, COPY)), 0)
         states = log.collections()
@@ -746,16 +743,19 @@ class DutyCycle(PlayedCase):
         log = self.log()
         self.assert_holds_what_was_delivered(log)
         rows = sorted(log.of("collection"), key=lambda row: row["time"])
-        armed = rows[0]["time"]
+        # What came before the first step does not count.
+        first = min(
+            r["time"] for r in log.of("range_push") if log.strings[r["name"]] == "decode_step"
+        )
         kernels = sorted(k.end for k in kernel_rows(log))
         begun = [row for row in rows if row["state"] == 3 and row["reason"] == 3]
         self.assertNotEqual(begun, [], "no second window in a program of seconds")
         cost_of_kernel = 1000  # ns, as the collector reckons
         for row in begun:
-            changes = sum(r["cost_ns"] for r in rows if r["time"] < row["time"])
+            changes = sum(r["cost_ns"] for r in rows if first < r["time"] < row["time"])
             traced = sum(1 for end in kernels if end < row["time"])
             self.assertLessEqual(
-                changes + traced * cost_of_kernel, budget * (row["time"] - armed) * 1.01
+                changes + traced * cost_of_kernel, budget * (row["time"] - first)
             )
 
 
