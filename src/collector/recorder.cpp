@@ -256,6 +256,10 @@ Call::~Call() {
   if (entered_) thread_.busy = false;
 }
 
+OwnWork::OwnWork() : busy_before_(this_thread.busy) { this_thread.busy = true; }
+
+OwnWork::~OwnWork() { this_thread.busy = busy_before_; }
+
 bool recording() {
   Status now = status.load(std::memory_order_acquire);
   if (now == Status::fresh) now = begin_log();

@@ -38,6 +38,18 @@ class Call {
   bool entered_;
 };
 
+// The collector's own work on this thread, within a Call or not: signal handlers find it busy.
+class OwnWork {
+ public:
+  OwnWork();
+  ~OwnWork();
+  OwnWork(const OwnWork&) = delete;
+  OwnWork& operator=(const OwnWork&) = delete;
+
+ private:
+  bool busy_before_;
+};
+
 // Whether there is a log; begins it at the first call.
 bool recording();
 

@@ -63,7 +63,7 @@ void CUPTIAPI give_buffer(uint8_t** buffer, size_t* size, size_t* most_records) 
 void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t* buffer, size_t /*size*/,
                           size_t filled) {
   if (buffer == nullptr) return;
-  const Call call;
+  const OwnWork own;
   if (filled > 0) record_gpu_work(buffer, filled);
   note_dropped(context, stream);
   release(buffer);

@@ -28,6 +28,7 @@ struct Function {
 constinit Function functions[kApis][kMostFunctions];
 constinit std::atomic<uint32_t> last_code = 0;
 constinit std::atomic<uint32_t> latest_launch = 0;
+constinit std::atomic<uint32_t> latest_call = 0;
 
 size_t api_of(CUpti_CallbackDomain domain) {
   return domain == CUPTI_CB_DOMAIN_DRIVER_API ? kDriver : kRuntime;
@@ -63,10 +64,17 @@ void for_each_function(CUpti_CallbackDomain domain, const Use& use) {
   }
 }
 
-// Within a call of the runtime, whose own calls of the driver are part of it.
+// Within a call of the runtime, whose own calls of the driver are part of it. A call that was
+// entered in another window of tracing does not count: its end may have passed unseen.
+constinit std::atomic<uint32_t> window = 0;
+constinit thread_local uint32_t window_of_depth = 0;
 constinit thread_local uint32_t runtime_depth = 0;
 
 bool is_inner(CUpti_CallbackDomain domain, CUpti_ApiCallbackSite site) {
+  if (const uint32_t now = window.load(std::memory_order_relaxed); window_of_depth != now) {
+    window_of_depth = now;
+    runtime_depth = 0;
+  }
   if (domain != CUPTI_CB_DOMAIN_RUNTIME_API) return runtime_depth > 0;
   if (site == CUPTI_API_ENTER) return runtime_depth++ > 0;
   if (runtime_depth > 0) --runtime_depth;
@@ -142,6 +150,8 @@ CUptiResult enable_launch_callbacks(CUpti_SubscriberHandle subscriber, bool enab
   return worst;
 }
 
+void begin_window() { window.fetch_add(1, std::memory_order_relaxed); }
+
 void api_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id,
                   const CUpti_CallbackData& data) {
   if (is_inner(domain, data.callbackSite)) return;
@@ -157,6 +167,7 @@ void api_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id,
   Function& function = functions[api_of(domain)][id];
   if (function.launches || function.launches_graphs)
     latest_launch.store(data.correlationId, std::memory_order_relaxed);
+  latest_call.store(data.correlationId, std::memory_order_relaxed);
   record_call(call.thread(), start, end, data.correlationId, code_of(function, data.functionName));
 }
 
@@ -165,5 +176,6 @@ bool is_graph_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
 }
 
 uint32_t last_launch() { return latest_launch.load(std::memory_order_relaxed); }
+uint32_t last_call() { return latest_call.load(std::memory_order_relaxed); }
 
 }  // namespace llmprof::collector

@@ -13,11 +13,14 @@ CUptiResult enable_api_callbacks(CUpti_SubscriberHandle subscriber, bool every_c
 // Of kernel launches alone, which are what a program calls most.
 CUptiResult enable_launch_callbacks(CUpti_SubscriberHandle subscriber, bool enable);
 
+// Before calls are recorded after a time in which they were not.
+void begin_window();
 void api_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& data);
 
 [[nodiscard]] bool is_graph_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id);
 
-// The correlation of the latest launch that was recorded.
+// The correlations of the latest launch, and of the latest call, that were recorded.
 [[nodiscard]] uint32_t last_launch();
+[[nodiscard]] uint32_t last_call();
 
 }  // namespace llmprof::collector

@@ -96,12 +96,18 @@ void CUPTIAPI on_callback(void* /*user*/, CUpti_CallbackDomain domain, CUpti_Cal
   }
 }
 
+void disable_activities() {
+  activities_off.store(true, std::memory_order_relaxed);
+  for (const CUpti_ActivityKind kind : kActivities) cupti().activity_disable(kind);
+}
+
 // Unsubscribing alone leaves kernels in graphs slower (docs/measurements.md).
 void leave_cupti() {
   if (!attached) return;
   attached = false;
   launch_callbacks = false;
   if (graphs_ran_paused.load(std::memory_order_relaxed)) {
+    disable_activities();
     cupti().unsubscribe(subscriber);
   } else {
     cupti().finalize();
@@ -111,6 +117,7 @@ void leave_cupti() {
 }
 
 void stood_down(CollectionReason reason, uint32_t result, int64_t began) {
+  if (attached) cupti().flush_all(1);  // what earlier windows traced
   leave_cupti();
   write_state(CollectionState::stood_down, reason, began, result);
   if (reason == CollectionReason::other_subscriber) {
@@ -173,11 +180,6 @@ CUptiResult enable_activities() {
   return CUPTI_SUCCESS;
 }
 
-void disable_activities() {
-  activities_off.store(true, std::memory_order_relaxed);
-  for (const CUpti_ActivityKind kind : kActivities) cupti().activity_disable(kind);
-}
-
 void set_launch_callbacks(bool wanted) {
   if (launch_callbacks == wanted) return;
   launch_callbacks = wanted;
@@ -218,6 +220,8 @@ bool start_tracing(CollectionReason reason) {
   const int64_t began = now_ns();
   const Locked locked;
   if (refuses()) return false;
+  // What was launched since tracing stopped is not for the log: it goes before the rest is.
+  if (detaching_since.load(std::memory_order_relaxed) != 0) cupti().flush_all(0);
   forget_detaching();
   if (state.load(std::memory_order_relaxed) == CollectionState::tracing) return true;
   if (!attach(began)) return false;
@@ -226,6 +230,7 @@ bool start_tracing(CollectionReason reason) {
     stood_down(CollectionReason::cupti_failed, result, began);
     return false;
   }
+  begin_window();
   write_state(CollectionState::tracing, reason, began);
   return true;
 }
@@ -249,7 +254,7 @@ void stop_tracing(CollectionReason reason) {
   if (!attached || refuses()) return;
   last_wanted = last_launch();
   if (state.load(std::memory_order_relaxed) == CollectionState::tracing) {
-    record_kernels_up_to(last_wanted);
+    record_kernels_up_to(last_call());
     write_state(CollectionState::paused, reason, began);
   }
   detaching_reason = reason;

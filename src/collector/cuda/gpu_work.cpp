@@ -65,11 +65,7 @@ class Writer {
   ~Writer() { end_batch(); }
 
   void add(const KernelActivity& kernel) {
-    // CUPTI gives these out, where it is stopped before they ended.
-    if (kernel.start == 0 || kernel.end < kernel.start) {
-      ++without_times_;
-      return;
-    }
+    if (lacks_times(kernel)) return;
     ++(kernel.graphNodeId == 0 ? counts_.launched : counts_.in_graphs);
     last_ = kernel.correlationId > last_ ? kernel.correlationId : last_;
     if (kernel.correlationId > wanted_) return;
@@ -130,9 +126,17 @@ class Writer {
     ++batch_.count;
   }
 
+  // CUPTI gives these out, where it is stopped before they ended.
+  template <class Activity>
+  bool lacks_times(const Activity& activity) {
+    const bool lacks = activity.start == 0 || activity.end < activity.start;
+    if (lacks) ++without_times_;
+    return lacks;
+  }
+
   template <class Activity>
   void add(wire::MemoryDefinition& definition, const Activity& activity) {
-    if (activity.correlationId > wanted_) return;
+    if (activity.correlationId > wanted_ || lacks_times(activity)) return;
     bool fresh = false;
     memory_key(definition, fresh);
     if (fresh) write(wire::RecordType::memory_definition, definition);

@@ -33,6 +33,7 @@ void begin() {
   begin_schedule(settings);
   // Before the handlers of what was loaded earlier, CUPTI's and the driver's among them.
   std::atexit(at_end_of_process);
+  pthread_atfork(nullptr, nullptr, abandon_schedule);
   start_worker(settings.counters);
 }
 

@@ -167,6 +167,8 @@ void begin_schedule(const Settings& asked) {
   arm_locked(CollectionReason::program_start);
 }
 
+void abandon_schedule() { scheduled.store(false, std::memory_order_release); }
+
 void range_opens(uint8_t roles) {
   if (!scheduled.load(std::memory_order_acquire)) return;
   if ((roles & kArmRole) != 0) {

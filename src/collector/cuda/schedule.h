@@ -13,6 +13,9 @@ struct Settings;
 // Once, when CUDA is initialised.
 void begin_schedule(const Settings& settings);
 
+// In a forked child, which has neither CUDA nor the collector's thread: it records annotations alone.
+void abandon_schedule();
+
 // A range with these roles (Role) opens on this thread.
 void range_opens(uint8_t roles);
 void arming_range_closed();

@@ -27,7 +27,6 @@ constexpr int kIdleLook = 200;             // ms, while nothing is recorded
 
 constinit CounterSettings counter_settings;
 constinit std::atomic<bool> stopping = false;
-constinit std::atomic<bool> ended = true;
 constinit pthread_t worker_thread = {};
 // The process that has the thread: a forked child has none.
 constinit std::atomic<pid_t> owner = 0;
@@ -72,7 +71,6 @@ void* work(void* /*unused*/) {
   }
   if (sampling) stop_counters();
   note_sampling(false);
-  ended.store(true, std::memory_order_release);
   return nullptr;
 }
 
@@ -85,11 +83,8 @@ void start_worker(const CounterSettings& counters) {
   sigfillset(&all);
   // Signals are for the program's threads.
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  ended.store(false, std::memory_order_relaxed);
   if (pthread_create(&worker_thread, nullptr, work, nullptr) == 0) {
     owner.store(getpid(), std::memory_order_release);
-  } else {
-    ended.store(true, std::memory_order_relaxed);
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
