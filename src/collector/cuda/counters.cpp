@@ -147,6 +147,15 @@ void stop_counters() {
   }
 }
 
+void end_counters() {
+  if (!is_ours()) return;
+  for (uint32_t device = 0; device < devices; ++device) {
+    Slot& slot = slots[device];
+    if (slot.state == State::ready) slot.sampler.end();
+    slot.state = State::off;
+  }
+}
+
 void sample_sensors() {
   if (is_ours()) read_sensors_where_due();
 }

@@ -19,6 +19,8 @@ void prepare_counters(const CounterSettings& settings);
 void start_counters();
 void drain_counters();
 void stop_counters();
+// For good, before the process ends: CUPTI does not like to be left sampling.
+void end_counters();
 
 // On the collector's thread; does nothing unless a second has passed or sensors were asked for.
 void sample_sensors();

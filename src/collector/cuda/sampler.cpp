@@ -268,10 +268,20 @@ PmFailure Sampler::recover(PmFailure failure) {
   return configure_again();
 }
 
-PmFailure Sampler::configure_again() {
+PmFailure Sampler::disable() {
   LLMPROF_PM_PARAMETERS(CUpti_PmSampling_Disable_Params, parameters);
   parameters.pPmSamplingObject = object_;
   LLMPROF_PM_TRY(disable, cuptiPmSamplingDisable, parameters)
+  return {};
+}
+
+void Sampler::end() {
+  disable();
+  release(metrics_);
+}
+
+PmFailure Sampler::configure_again() {
+  if (const auto failure = disable()) return failure;
   if (const auto failure = configure()) return failure;
   return run();
 }

@@ -22,6 +22,8 @@ class Sampler {
   PmFailure drain();
   // Hands over the rest.
   void stop();
+  // Gives the hardware back, for good.
+  void end();
 
   [[nodiscard]] const char* chip() const { return chip_; }
   [[nodiscard]] const MetricChoice& metrics() const { return metrics_; }
@@ -43,6 +45,7 @@ class Sampler {
   PmFailure sample_times(size_t index, CUpti_PmSampling_CounterData_GetSampleInfo_Params& times);
   PmFailure recover(PmFailure failure);
   PmFailure configure_again();
+  PmFailure disable();
   [[nodiscard]] bool has_time_trigger() const;
 
   static constexpr size_t kChipBytes = 32;

@@ -13,7 +13,8 @@ struct Settings;
 // Once, when CUDA is initialised.
 void begin_schedule(const Settings& settings);
 
-// In a forked child, which has neither CUDA nor the collector's thread: it records annotations alone.
+// In a forked child, which has neither CUDA nor the collector's thread: it records annotations
+// alone.
 void abandon_schedule();
 
 // A range with these roles (Role) opens on this thread.

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
 #include <ctime>
 
 #include "collector/clock.h"
@@ -37,10 +38,14 @@ bool recording_now() {
 }
 
 void sample_while_allowed(bool& sampling) {
+  static constinit bool told_to_stop = false;
   if (may_sample() && !sampling) {
     note_sampling(true);
     sampling = true;
     prepare_counters(counter_settings);
+    // Setting up loads libraries, whose handlers run before those that were there: counters end
+    // before them.
+    if (!told_to_stop) told_to_stop = std::atexit(stop_worker) == 0;
     start_counters();
   }
   if (sampling && may_sample()) drain_counters();
@@ -70,6 +75,7 @@ void* work(void* /*unused*/) {
     finish_detaching();
   }
   if (sampling) stop_counters();
+  end_counters();
   note_sampling(false);
   return nullptr;
 }
@@ -91,7 +97,7 @@ void start_worker(const CounterSettings& counters) {
 
 void stop_worker() {
   constexpr time_t kPatience = 2;  // s
-  if (owner.load(std::memory_order_acquire) != getpid()) return;
+  if (pid_t ours = getpid(); !owner.compare_exchange_strong(ours, 0)) return;
   stopping.store(true, std::memory_order_release);
   wake_for_commands();
   timespec until{};
