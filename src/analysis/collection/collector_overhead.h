@@ -7,6 +7,8 @@
 
 namespace llmprof {
 
+inline constexpr double kIntervalConfidence = 0.95;
+
 // What tracing cost a decode step, measured by the run itself: windows of traced steps beside
 // windows of untraced ones. Nothing else in a profile is corrected by it.
 //

@@ -275,9 +275,7 @@ void compare_with_model(const Utilization& use, StageCounters& stage) {
   for (const StageUtilization& known : use.stages) {
     if (known.stage != stage.stage || known.cost.parts.empty() || known.from_operators) continue;
     const double bytes = known.cost.bytes();
-    if (stage.read_bytes && stage.write_bytes && bytes > 0) {
-      stage.bytes_over_model = (*stage.read_bytes + *stage.write_bytes) / bytes;
-    }
+    if (stage.bytes() && bytes > 0) stage.bytes_over_model = *stage.bytes() / bytes;
   }
 }
 

@@ -33,6 +33,11 @@ struct StageCounters {
   double tokens = 0;  // an instance, mean: generated, or a prefill's prompt tokens; 0: not known
   std::optional<double> energy;  // J an instance, mean
   std::string energy_source;     // "energy counter", "power over time"
+  // Read and written; none where one of them is not known.
+  [[nodiscard]] std::optional<double> bytes() const {
+    if (!read_bytes || !write_bytes) return std::nullopt;
+    return *read_bytes + *write_bytes;
+  }
   [[nodiscard]] std::optional<double> per_token(const std::optional<double>& value) const {
     if (!value || tokens <= 0) return std::nullopt;
     return *value / tokens;
