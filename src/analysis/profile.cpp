@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/collection/stage_tracing.h"
 #include "analysis/detection/detected_stages.h"
 #include "analysis/ranking/profiled_twice.h"
 #include "analysis/ranking/repeated_timelines.h"
@@ -158,15 +159,16 @@ void judge(const Trace& trace, const AnalysisRules& rules, const AnalysisOptions
   for (const InputWarning& warning : profile.utilization.warnings) {
     profile.diagnostics.warn(warning.code, warning.message);
   }
+  profile.counters = attribute_counters(trace, profile.stages, profile.utilization);
   profile.roofline = on_cpu ? operator_roofline(profile.ranking, spec ? &*spec : nullptr)
                             : kernel_roofline(profile.ranking);
   profile.recoverable = recoverable_time(profile.stages, profile.budgets, profile.utilization);
   profile.kernel_recoverable =
       kernel_recoverable(profile.ranking, profile.opened, profile.budgets, profile.recoverable,
                          profile.roofline, spec ? &*spec : nullptr);
-  profile.findings =
-      find_findings(trace, profile.stages, profile.budgets, profile.recoverable,
-                    profile.utilization, profile.ranking, profile.roofline, profile.selection);
+  profile.findings = find_findings(trace, profile.stages, profile.budgets, profile.recoverable,
+                                   profile.utilization, profile.ranking, profile.roofline,
+                                   profile.selection, profile.counters);
 }
 
 }  // namespace
@@ -188,9 +190,11 @@ Result<Profile> analyse(Trace& trace, const AnalysisRules& rules, const Analysis
   profile.device = device_kind(trace);
   const DescribedNames names(trace, rules.kernels);
   profile.stages = find_stages(trace, rules, names, options.use_annotations, profile.diagnostics);
+  profile.collector_overhead = collector_overhead(trace, profile.stages);
   if (auto kept = keep_selected(trace, profile.stages, options.selection); !kept) {
     return fail_with(kept.error());
   }
+  report_untraced(profile.stages, profile.diagnostics);
   rank(trace, names, profile);
   profile.opened = open_kernels(trace, profile.ranking, profile.stages);
   profile.budgets = time_budgets(trace, profile.stages, names);

@@ -3,6 +3,8 @@
 #include <optional>
 
 #include "analysis/budget/budget.h"
+#include "analysis/collection/collector_overhead.h"
+#include "analysis/counters/stage_counters.h"
 #include "analysis/device_words.h"
 #include "analysis/layers/kernel_shapes.h"
 #include "analysis/layers/layers.h"
@@ -44,7 +46,9 @@ struct Profile {
   std::vector<StageRecoverable> recoverable;
   std::vector<KernelRecoverable> kernel_recoverable;
   std::vector<Finding> findings;
-  std::vector<OverheadRow> overhead;            // of a run's passes
+  Counters counters;                  // the GPU's own, by stage
+  std::vector<OverheadRow> overhead;  // of a run's passes
+  std::optional<CollectorOverhead> collector_overhead;
   std::vector<CaptureFailure> captures_failed;  // of a run
   Diagnostics diagnostics;                      // the readers' and the analyses'
 };

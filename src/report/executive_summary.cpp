@@ -123,13 +123,13 @@ std::string time_sentence(const Reported& reported) {
                         "; there {} of wall time is outside of recorded operators, mostly {} ({} "
                         "of wall time).",
                         percent(facts.idle_share), plain_part_name(reported, idle->part),
-                        percent(idle->share));
+                        percent(idle->share_of_traced));
     }
     return text + fmt::format(
                       "; there the GPU waits{}: it is idle {} of wall time, mostly for {} "
                       "({} of wall time).",
                       waits_for_host(facts) ? " for the host" : "", percent(facts.idle_share),
-                      plain_part_name(reported, idle->part), percent(idle->share));
+                      plain_part_name(reported, idle->part), percent(idle->share_of_traced));
   }
   if (facts.busy_share) {
     text += fmt::format("; there the {} is busy {} of the time", reported.words().device,
@@ -137,7 +137,7 @@ std::string time_sentence(const Reported& reported) {
   }
   if (work != nullptr) {
     text += fmt::format(", and the largest part is {} ({} of its wall time)",
-                        plain_part_name(reported, work->part), percent(work->share));
+                        plain_part_name(reported, work->part), percent(work->share_of_traced));
   }
   return text + ".";
 }

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kNanosecondsPerSecond = 1e9;
 constexpr double kNanosecondsPerMillisecond = 1e6;
+constexpr auto kNotTraced = static_cast<size_t>(BudgetPart::not_traced);
 
 std::optional<double> ratio(double part, double whole) {
   if (whole <= 0) return std::nullopt;
@@ -49,19 +50,30 @@ void add_budget(const StageBudget& budget, StageFacts& stage) {
   Nanoseconds wall = 0;
   for (const Nanoseconds time : budget.total) wall += time;
   Nanoseconds idle = 0;
+  const auto traced_steps = static_cast<double>(stage.decode_steps);
+  const Nanoseconds not_traced = budget.total[kNotTraced];
   for (size_t part = 0; part < kBudgetParts; ++part) {
     const Nanoseconds time = budget.total[part];
     if (is_idle(part)) idle += time;
     if (time == 0) continue;
     const auto of_all = static_cast<double>(time);
-    stage.budget.push_back({part, time, of_all / instances, of_all / static_cast<double>(wall),
-                            ratio(of_all, static_cast<double>(stage.decode_steps))});
+    BudgetRow row{part, time, of_all / instances, of_all / static_cast<double>(wall)};
+    if (part != kNotTraced) {
+      row.share_of_traced = of_all / static_cast<double>(wall - not_traced);
+      row.per_step = ratio(of_all, traced_steps);
+    }
+    stage.budget.push_back(row);
   }
   std::stable_sort(stage.budget.begin(), stage.budget.end(),
                    [](const BudgetRow& a, const BudgetRow& b) { return a.total > b.total; });
-  stage.wall_per_step = ratio(static_cast<double>(wall), static_cast<double>(stage.decode_steps));
+  if (stage.decode_steps > 0) {
+    const uint64_t untraced = stage.tracing.steps_all - stage.tracing.steps_traced;
+    stage.wall_per_step =
+        static_cast<double>(wall) / (traced_steps + static_cast<double>(untraced));
+  }
   stage.idle = static_cast<double>(idle) / instances;
-  stage.idle_share = ratio(static_cast<double>(idle), static_cast<double>(wall));
+  stage.idle_share = ratio(static_cast<double>(idle), static_cast<double>(wall - not_traced));
+  if (not_traced > 0) stage.not_traced = static_cast<double>(not_traced) / instances;
 }
 
 void add_utilization(const StageUtilization& use, const Stage& stage, StageFacts& facts) {
@@ -74,11 +86,22 @@ void add_utilization(const StageUtilization& use, const Stage& stage, StageFacts
   if (use.peak_flops > 0) facts.ridge = ratio(use.peak_flops, use.peak_bandwidth);
 }
 
+// Over all instances: what GPU times can be shares of.
+double traced_wall(const Stage& stage, const StageFacts& facts) {
+  return total(stage.wall) - facts.not_traced.value_or(0) * static_cast<double>(stage.wall.count);
+}
+
 void add_stage_facts(const Profile& profile, Facts& told) {
   const Stages& stages = profile.stages;
   std::vector<StageFacts>& facts = told.stages;
   facts.resize(stages.stages.size());
   count_instances(stages, told);
+  for (size_t i = 0; i < facts.size(); ++i) {
+    facts[i].tracing = stage_tracing(stages, static_cast<uint32_t>(i));
+  }
+  for (const StageCounters& counters : profile.counters.stages) {
+    if (counters.instances > 0) facts[counters.stage].counters = &counters;
+  }
   for (const StageBudget& budget : profile.budgets.stages) add_budget(budget, facts[budget.stage]);
   for (const StageUtilization& use : profile.utilization.stages) {
     add_utilization(use, stages.stages[use.stage], facts[use.stage]);
@@ -88,7 +111,7 @@ void add_stage_facts(const Profile& profile, Facts& told) {
   for (size_t i = 0; i < facts.size(); ++i) {
     const Stage& stage = stages.stages[i];
     facts[i].share_of_stage_time = ratio(total(stage.wall), all).value_or(0);
-    facts[i].busy_share = ratio(total(stage.busy), total(stage.wall));
+    facts[i].busy_share = ratio(total(stage.busy), traced_wall(stage, facts[i]));
   }
 }
 
@@ -257,7 +280,7 @@ Facts derive_facts(const Profile& profile) {
   double busy = 0;
   for (size_t i = 0; i < facts.stages.size(); ++i) {
     facts.decode_steps += facts.stages[i].decode_steps;
-    wall += total(stages.stages[i].wall);
+    wall += traced_wall(stages.stages[i], facts.stages[i]);
     busy += total(stages.stages[i].busy);
   }
   facts.busy_share = ratio(busy, wall);

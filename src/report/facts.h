@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/collection/stage_tracing.h"
 #include "analysis/profile.h"
 
 namespace llmprof {
@@ -17,21 +18,25 @@ struct BudgetRow {
   Nanoseconds total = 0;           // over all instances that are no warm-up
   double time = 0;                 // an instance, mean
   double share = 0;                // of wall
-  std::optional<double> per_step;  // of decode steps
+  double share_of_traced = 0;      // of wall less what was not traced; 0 of that itself
+  std::optional<double> per_step;  // of decode steps that were traced; none of what was not
 };
 
 struct StageFacts {
   uint64_t instances = 0;  // warm-ups included
   uint64_t warmups = 0;
-  uint64_t steps = 0;                   // of instances that are no warm-up
+  uint64_t steps = 0;                   // of instances that are no warm-up, traced
   uint64_t decode_steps = 0;            // of those, steps that give a token for each sequence
   double share_of_stage_time = 0;       // its wall time over that of all stages, warm-ups left out
-  std::optional<double> busy_share;     // GPU busy over wall
-  std::optional<double> wall_per_step;  // of decode steps
+  StageTracing tracing;                 // by our collector
+  std::optional<double> not_traced;     // of wall, an instance, mean; none where all was traced
+  std::optional<double> busy_share;     // GPU busy over wall, less what was not traced
+  std::optional<double> wall_per_step;  // of all decode steps
   std::vector<BudgetRow> budget;        // what is not zero, longest first
   std::optional<double> idle;           // an instance, mean; none without a budget
-  std::optional<double> idle_share;     // of wall
+  std::optional<double> idle_share;     // of wall, less what was not traced
   const StageUtilization* utilization = nullptr;
+  const StageCounters* counters = nullptr;  // where anything was sampled in it
   std::optional<double> wall_over_floor;
   std::optional<double> recorded_over_model;  // FLOPs of operators over the model's
   std::optional<double> intensity;            // FLOP a byte, of the model
@@ -101,7 +106,7 @@ struct Facts {
   bool request_spread = false;  // the means it is made of say little
   std::optional<double> tokens_per_s_per_sequence;
   std::optional<double> tokens_per_s;       // of the whole batch
-  std::optional<double> busy_share;         // GPU busy over wall, all stages, warm-ups left out
+  std::optional<double> busy_share;         // of all stages, as a stage's, warm-ups left out
   std::optional<double> kernels_in_stages;  // share of all kernels
   std::optional<double> time_in_stages;     // share of the time of all kernels
   uint64_t decode_steps = 0;                // of all stages, warm-ups left out

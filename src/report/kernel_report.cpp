@@ -221,8 +221,9 @@ Document kernel_overview(const Profile& profile, size_t top) {
   document.add(std::move(table));
   if (shown < ranking.rows.size()) document.add(Paragraph{rest_sentence(ranking, shown)});
   add_finding_overview(reported, document);
-  if (std::string words = overhead_words(profile); !words.empty()) {
-    document.add(Paragraph{std::move(words)});
+  for (std::string& words : std::vector<std::string>{
+           measured_words(reported), overhead_words(profile), collector_overhead_words(profile)}) {
+    if (!words.empty()) document.add(Paragraph{std::move(words)});
   }
   add_failed_captures(profile, document);
   for (const Diagnostic& item : profile.diagnostics.items()) {

@@ -309,6 +309,68 @@ SampleProfile full_sample() {
   return sample;
 }
 
+SampleProfile duty_sample() {
+  SampleProfile sample = full_sample();
+  Profile& profile = sample.profile;
+  for (size_t i = 0; i < profile.stages.instances.size(); ++i) {
+    StageInstance& instance = profile.stages.instances[i];
+    if (instance.stage != 1) continue;
+    instance.untraced_steps = 12;
+    profile.stages.steps[instance.first_step].after_untraced = true;
+    instance.end += 24 * kMillisecond;
+    instance.range_end = instance.end;
+    profile.budgets.instances[i][part(BudgetPart::not_traced)] = 24 * kMillisecond;
+  }
+  profile.budgets.stages[1].total[part(BudgetPart::not_traced)] = 48 * kMillisecond;
+  profile.stages.stages[1].wall = two(32000000, 34000000);
+  profile.stages.time_per_output_token = two(2000000, 2125000);
+  CollectorOverhead overhead;
+  overhead.traced = {5, 20, 2130000, 4000};
+  overhead.untraced = {4, 48, 2000000, 3000};
+  overhead.gap = 12000;
+  overhead.added = CollectorOverhead::Interval{130000, 124500, 135500};
+  overhead.share_of_step = 0.065;
+  overhead.share_of_decode = 0.01625;
+  overhead.steps_traced = 24;
+  overhead.steps_all = 96;
+  overhead.duty_traced = 4;
+  overhead.duty_period = 16;
+  overhead.switches = 11;
+  overhead.switch_cost = 270000;
+  profile.collector_overhead = overhead;
+  StageCounters prefill;
+  prefill.stage = 0;
+  prefill.instances = 2;
+  prefill.why_not =
+      "samples of the DRAM counters cover 31.0 % of the stage's wall time, too little";
+  prefill.coverage = 0.31;
+  prefill.sm_active = 0.913;
+  StageCounters decode;
+  decode.stage = 1;
+  decode.instances = 2;
+  decode.coverage = 0.985;
+  decode.read_bytes = 5.125e10;
+  decode.write_bytes = 4.1e8;
+  decode.peak_bandwidth = 4.8e12;
+  decode.mbu_wall = 0.3261;
+  decode.mbu_busy = 0.5871;
+  decode.bytes_over_model = 4.1;
+  decode.sm_active = 0.702;
+  decode.tensor_active = 0.083;
+  decode.steps = 16;
+  decode.tokens = 32;
+  decode.energy = 12.75;
+  decode.energy_source = "energy counter";
+  decode.sm_clock = StageCounters::Sensor{1742.5, 1410, 1980, 9};
+  decode.memory_clock = StageCounters::Sensor{3201, 3201, 3201, 9};
+  decode.power = StageCounters::Sensor{512.25, 430.5, 610, 9};
+  decode.temperature = StageCounters::Sensor{61.5, 58, 66, 9};
+  decode.highest_sm_clock = 1980;
+  decode.throttled = {{throttle_reasons(0x4).front(), 0.444}};
+  profile.counters.stages = {prefill, decode};
+  return sample;
+}
+
 SampleProfile profiler_sample() {
   SampleProfile sample;
   sample.trace = sample_trace();

@@ -17,6 +17,9 @@ struct SampleProfile {
 // kernels) and a decode of four steps (8 ms, then 10 ms), with everything an analysis can find.
 SampleProfile full_sample();
 
+// The same with the GPU's counters, where our collector traced 4 of every 16 steps of decode.
+SampleProfile duty_sample();
+
 // The same kernels as ncu alone knows them: no timeline, no stages, no operators, no model.
 SampleProfile profiler_sample();
 

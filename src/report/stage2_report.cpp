@@ -23,6 +23,7 @@ Document stage2_document(const Profile& profile) {
   add_stage_timings(reported, document);
   add_token_times(reported, document);
   add_utilization(reported, document);
+  add_measured(reported, document);
   add_time_budget(reported, document);
   add_idle_gaps(reported, document);
   add_slow_steps(reported, document);

@@ -17,7 +17,7 @@ std::string cpu_idle_message(const Reported& reported, const StageFacts& facts) 
   if (cause == nullptr) return "Recorded operators fill all of its wall time.";
   return fmt::format("{} of wall is outside of recorded operators, mostly {} ({} of wall).",
                      percent(facts.idle_share), plain_part_name(reported, cause->part),
-                     percent(cause->share));
+                     percent(cause->share_of_traced));
 }
 
 std::string idle_message(const Reported& reported, const StageFacts& facts) {
@@ -32,7 +32,7 @@ std::string idle_message(const Reported& reported, const StageFacts& facts) {
       waits_for_host(facts) ? "The host sets the pace" : "Much time is lost waiting";
   return fmt::format("{}: the GPU is idle {} of wall, mostly for {} ({} of wall).",
                      *facts.idle_share >= kMuchIdle ? much : "Some time is lost waiting", share,
-                     plain_part_name(reported, cause->part), percent(cause->share));
+                     plain_part_name(reported, cause->part), percent(cause->share_of_traced));
 }
 
 std::string limit_message(const Reported& reported, const StageFacts& facts) {
@@ -59,7 +59,7 @@ std::string part_message(const Reported& reported, const StageFacts& facts) {
                      mostly_idle(facts) ? fmt::format("Of the {}'s own work the largest part is",
                                                       reported.words().device)
                                         : "Its largest part is",
-                     plain_part_name(reported, part->part), percent(part->share));
+                     plain_part_name(reported, part->part), percent(part->share_of_traced));
 }
 
 std::string vision_message(const Reported& reported, uint32_t stage) {

@@ -85,8 +85,10 @@ void add_aggregates(const Reported& reported, Document& document) {
     }
   }
   document.add(std::move(table));
-  if (std::string words = overhead_words(reported.profile); !words.empty()) {
-    document.add(Paragraph{std::move(words)});
+  for (std::string& words :
+       std::vector<std::string>{measured_words(reported), overhead_words(reported.profile),
+                                collector_overhead_words(reported.profile)}) {
+    if (!words.empty()) document.add(Paragraph{std::move(words)});
   }
   if (!stage1) {
     document.add(Paragraph{

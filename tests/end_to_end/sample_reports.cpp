@@ -12,9 +12,9 @@
 
 int main(int argc, char** argv) {
   using Sample = std::pair<std::string_view, llmprof::SampleProfile (*)()>;
-  const std::array<Sample, 3> samples = {Sample{"full", llmprof::full_sample},
-                                         Sample{"profiler", llmprof::profiler_sample},
-                                         Sample{"serving", llmprof::serving_sample}};
+  const std::array<Sample, 4> samples = {
+      Sample{"full", llmprof::full_sample}, Sample{"duty cycle", llmprof::duty_sample},
+      Sample{"profiler", llmprof::profiler_sample}, Sample{"serving", llmprof::serving_sample}};
   if (argc != 2) return 2;
   for (const auto& [name, make] : samples) {
     const std::filesystem::path folder = std::filesystem::path(argv[1]) / name;

@@ -101,10 +101,13 @@ class Reports(unittest.TestCase):
         self.for_each(("report.md",), check)
 
     def test_report_has_its_sections_each_filled_or_explained(self):
-        def check(_, markdown):
+        def check(files, markdown):
             found = sections(markdown)
+            cost = json.loads(files["profile.json"])["overhead"] is not None
+            self.assertEqual("What profiling cost" in found, cost)
             self.assertEqual(
-                [name for name in found if name != "LLM inference profile"],
+                [name for name in found
+                 if name not in ("LLM inference profile", "What profiling cost")],
                 ["What was captured", "Key figures", "Per-stage timings", "Steps and tokens",
                  "MFU and MBU", "Time budget", "Longest idle gaps", "Slowest steps", "Layers",
                  "Top kernels", "Roofline", "Recoverable time", "Findings", "Top operators",
@@ -157,6 +160,28 @@ class Reports(unittest.TestCase):
         summary = files["stakeholder_summary.md"]
         self.assertNotIn("request", summary)
         self.assertIsNone(json.loads(self.reports["nsys"]["profile.json"])["selection"])
+
+    def test_a_duty_cycle_says_what_was_not_traced_and_what_tracing_cost(self):
+        files = self.reports["duty cycle"]
+        profile = json.loads(files["profile.json"])
+        decode = profile["stages"][1]
+        self.assertEqual(decode["tracing"], {"steps_traced": 8, "steps_all": 32,
+                                             "share_of_steps": 0.25, "not_traced_ms": 24.0})
+        # Busy 5 ms of 8 and 10 ms that were traced: 10 / 18; all 66 ms over 32 steps.
+        self.assertAlmostEqual(decode["gpu_busy_share_of_wall"], 10 / 18)
+        parts = {row["part"]: row for row in decode["budget"]}
+        self.assertIsNone(parts["not traced"]["ms_per_step"])
+        self.assertAlmostEqual(parts["gemm"]["ms_per_step"], 1.0)
+        report = files["report.md"]
+        self.assertIn("8 of 32 steps (25.0 %) were traced", report)
+        for file in ("report.md", "stakeholder_summary.md"):
+            self.assertIn("Tracing adds 0.1300 ms a step (95 % interval 0.1245 to 0.1355 ms), 6.5 % of "
+                          "an untraced step; 4 of every 16 steps were traced; over the whole decode "
+                          "that is 1.6 %.", files[file])
+            self.assertIn("51.66 GB", files[file])
+        self.assertIn("| 12.750 J | 0.398 J |", report)
+        self.assertIn("1742 MHz (1410 MHz to 1980 MHz)", report)
+        self.assertIn("power cap (44.4 %)", report)
 
     def test_hidden_graphs_come_first(self):
         files = self.reports["nsys, graph level"]

@@ -53,8 +53,7 @@ class Sweep {
         continue;
       }
       progress.charge.finish(times);
-      settle_edge(InstanceId(i), progress.until, instance.end, BudgetPart::idle_after_last,
-                  &progress.last, nullptr);
+      settle_last(InstanceId(i), progress, instance.end);
     }
   }
 
@@ -111,21 +110,32 @@ class Sweep {
   void settle_between(const Progress& progress, const GpuWorkRow& work, Nanoseconds start) {
     const bool later = work.launch.valid() && launched_[work.launch.index()];
     const StageInstance& instance = stages_.instances[work.instance.index()];
-    const IdleSplit split =
-        causes_.between(instance.device, progress.until, start, work.launch, later);
-    settle(work.instance, progress.until, start, split, BudgetPart::unattributed, &progress.last,
-           &work, later);
-    if (!instance.warmup && progress.last.step != work.step) {
-      split.charge_to(budgets_.stages[instance.stage].between_steps, BudgetPart::unattributed);
-    }
+    each_traced(work.instance, progress.until, start, [&](Nanoseconds from, Nanoseconds to) {
+      const IdleSplit split = causes_.between(instance.device, from, to, work.launch, later);
+      settle(work.instance, from, to, split, BudgetPart::unattributed,
+             from == progress.until ? &progress.last : nullptr, to == start ? &work : nullptr,
+             later);
+      if (!instance.warmup && progress.last.step != work.step) {
+        split.charge_to(budgets_.stages[instance.stage].between_steps, BudgetPart::unattributed);
+      }
+    });
   }
 
   void settle_first(const GpuWorkRow& work, Nanoseconds start) {
     const StageInstance& instance = stages_.instances[work.instance.index()];
-    const IdleSplit split =
-        causes_.before_first(instance.device, instance.start, start, work.launch);
-    settle(work.instance, instance.start, start, split, BudgetPart::idle_before_first, nullptr,
-           &work, false);
+    each_traced(work.instance, instance.start, start, [&](Nanoseconds from, Nanoseconds to) {
+      settle_before_first(work, from, to, to == start ? &work : nullptr);
+    });
+  }
+
+  // `after` is null where untraced time stands between.
+  void settle_before_first(const GpuWorkRow& work, Nanoseconds from, Nanoseconds to,
+                           const GpuWorkRow* after) {
+    const StageInstance& instance = stages_.instances[work.instance.index()];
+    const IdleSplit split = after == nullptr
+                                ? causes_.at_edge(instance.device, from, to)
+                                : causes_.before_first(instance.device, from, to, work.launch);
+    settle(work.instance, from, to, split, BudgetPart::idle_before_first, nullptr, after, false);
     if (instance.warmup || split.queued <= 0) return;
     StageBudget& stage = budgets_.stages[instance.stage];
     stage.queued_before_first += split.queued;
@@ -133,10 +143,29 @@ class Sweep {
     if (mostly) ++stage.gaps_before_first;
   }
 
-  void settle_edge(InstanceId id, Nanoseconds start, Nanoseconds end, BudgetPart edge,
-                   const GpuWorkRow* before, const GpuWorkRow* after) {
+  void settle_last(InstanceId id, const Progress& progress, Nanoseconds end) {
     const DeviceId device = stages_.instances[id.index()].device;
-    settle(id, start, end, causes_.at_edge(device, start, end), edge, before, after, false);
+    each_traced(id, progress.until, end, [&](Nanoseconds from, Nanoseconds to) {
+      settle(id, from, to, causes_.at_edge(device, from, to), BudgetPart::idle_after_last,
+             from == progress.until ? &progress.last : nullptr, nullptr, false);
+    });
+  }
+
+  // Charges what was not traced of [from, to), less what others did then, and calls
+  // visit(from, to) for the rest.
+  template <class Visit>
+  void each_traced(InstanceId id, Nanoseconds from, Nanoseconds to, const Visit& visit) {
+    const StageInstance& instance = stages_.instances[id.index()];
+    PartTimes& times = budgets_.instances[id.index()];
+    Nanoseconds reached = from;
+    for (const auto& unseen :
+         stages_.untraced.within(instance.process, instance.device, from, to)) {
+      if (unseen.start > reached) visit(reached, unseen.start);
+      const IdleSplit split = causes_.at_edge(instance.device, unseen.start, unseen.end);
+      split.charge_to(times, BudgetPart::not_traced);
+      reached = unseen.end;
+    }
+    if (reached < to) visit(reached, to);
   }
 
   // `edge` is what split.edge is charged to; `before` and `after` are null at the edges.

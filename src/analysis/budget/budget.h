@@ -24,6 +24,7 @@ enum class BudgetPart : uint8_t {
   idle_queued,                  // launched in time, and yet the GPU waited
   idle_before_first,            // from the stage's start to its first GPU work
   idle_after_last,              // from its last GPU work to the stage's end
+  not_traced,                   // GPU work may have run that our collector did not record
   unattributed,                 // GPU work of others, and idle time without any launch record
 };
 inline constexpr size_t kBudgetParts = static_cast<size_t>(BudgetPart::unattributed) + 1;

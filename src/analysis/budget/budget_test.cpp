@@ -353,10 +353,17 @@ void fill_at_random(TestTrace& t, Random& random) {
   }
   t.outside();
   constexpr std::string_view kNames[] = {"gemm", "mul", "norm", "all_reduce"};
+  t.collection(0, true, CollectionReason::program_start);
   Nanoseconds at = 0;
   uint32_t graph = 0;
   while (at < 640) {
     at += random.below(14);
+    if (random.below(12) == 0) {
+      t.collection(at, false);
+      at += 1 + random.below(60);
+      t.collection(at, true);
+      at += random.below(20);
+    }
     const Nanoseconds end = at + random.below(20);
     const Nanoseconds choice = random.below(10);
     uint32_t correlation = 0;
@@ -382,6 +389,11 @@ void fill_at_random(TestTrace& t, Random& random) {
     call += 20;
   }
 }
+
+struct OracleWindow {
+  Nanoseconds start = 0;
+  Nanoseconds end = 0;
+};
 
 struct OracleWork {
   Nanoseconds start = 0;
@@ -411,6 +423,27 @@ std::vector<OracleWork> oracle_work(const Trace& trace, const Stages& stages) {
   return all;
 }
 
+// From the end of tracing, or of the last work launched before it, to the first work launched
+// after.
+std::vector<OracleWindow> oracle_windows(const Trace& trace, const std::vector<OracleWork>& all) {
+  std::vector<OracleWindow> windows;
+  const CollectionTable& collection = trace.collection;
+  for (size_t i = 0; i < collection.size(); ++i) {
+    if (collection.state[i] == CollectionState::tracing) continue;
+    OracleWindow window{collection.time[i], INT64_MAX};
+    for (const OracleWork& work : all) {
+      if (!work.launch.valid()) continue;
+      if (trace.launches.start[work.launch.index()] < collection.time[i]) {
+        window.start = std::max(window.start, work.end);
+      } else {
+        window.end = std::min(window.end, work.start);
+      }
+    }
+    windows.push_back(window);
+  }
+  return windows;
+}
+
 bool in_call(const Trace& trace, ThreadId thread, Nanoseconds time, bool synchronising) {
   const LaunchTable& calls = trace.launches;
   for (size_t i = 0; i < calls.size(); ++i) {
@@ -424,7 +457,8 @@ bool in_call(const Trace& trace, ThreadId thread, Nanoseconds time, bool synchro
 
 // The part that the instant [time, time + 1) of an instance belongs to, by the rules as written.
 BudgetPart oracle_part(const Trace& trace, const StageInstance& instance, InstanceId id,
-                       const std::vector<OracleWork>& all, Nanoseconds time) {
+                       const std::vector<OracleWork>& all,
+                       const std::vector<OracleWindow>& untraced, Nanoseconds time) {
   const OracleWork* charged = nullptr;
   const OracleWork* next = nullptr;
   Nanoseconds last_end = INT64_MIN;
@@ -444,6 +478,13 @@ BudgetPart oracle_part(const Trace& trace, const StageInstance& instance, Instan
   }
   if (charged != nullptr) return static_cast<BudgetPart>(charged->part);
   if (occupied || (next == nullptr && last_end == INT64_MIN)) return BudgetPart::unattributed;
+  Nanoseconds untraced_until = INT64_MIN;
+  for (const OracleWindow& window : untraced) {
+    if (window.start <= time && time < window.end) return BudgetPart::not_traced;
+    if (window.start < window.end && window.end <= time) {
+      untraced_until = std::max(untraced_until, window.end);
+    }
+  }
   if (next == nullptr) return BudgetPart::idle_after_last;
   if (last_end == INT64_MIN) return BudgetPart::idle_before_first;
   if (!next->launch.valid()) return BudgetPart::unattributed;
@@ -452,6 +493,7 @@ BudgetPart oracle_part(const Trace& trace, const StageInstance& instance, Instan
     if (earlier && work.launch == next->launch) return BudgetPart::idle_queued;
   }
   const size_t call = next->launch.index();
+  last_end = std::max(last_end, untraced_until);
   if (trace.launches.end[call] <= last_end) return BudgetPart::idle_queued;
   if (time >= trace.launches.start[call]) return BudgetPart::idle_launch;
   const ThreadId thread = trace.launches.thread[call];
@@ -467,11 +509,13 @@ TEST(TimeBudget, AgreesWithLookingAtEveryNanosecond) {
     fill_at_random(t, random);
     const Budgets budgets = t.budgets();
     const std::vector<OracleWork> all = oracle_work(t.trace(), t.stages());
+    const std::vector<OracleWindow> untraced = oracle_windows(t.trace(), all);
     for (size_t i = 0; i < t.stages().instances.size(); ++i) {
       const StageInstance& instance = t.stages().instances[i];
       PartTimes expected{};
       for (Nanoseconds time = instance.start; time < instance.end; ++time) {
-        const BudgetPart part = oracle_part(t.trace(), instance, InstanceId(i), all, time);
+        const BudgetPart part =
+            oracle_part(t.trace(), instance, InstanceId(i), all, untraced, time);
         ++expected[static_cast<size_t>(part)];
         ++seen[static_cast<size_t>(part)];
       }

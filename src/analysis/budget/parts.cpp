@@ -13,6 +13,7 @@ constexpr std::array<std::string_view, kBudgetParts - kClassParts> kOtherNames =
     "idle: between queued kernels",
     "idle: before the first GPU work",
     "idle: after the last GPU work",
+    "not traced",
     "unattributed",
 };
 

@@ -19,11 +19,12 @@ uint32_t stage_of(const Stages& stages, const Step& step) {
   return stages.instances[step.instance.index()].stage;
 }
 
-// Steps alike, by wall time within.
+// Steps alike whose wall time is known, by wall time within.
 std::vector<uint32_t> ordered_steps(const Stages& stages) {
   std::vector<uint32_t> rows;
   for (size_t i = 0; i < stages.steps.size(); ++i) {
     const InstanceId instance = stages.steps[i].instance;
+    if (stages.steps[i].after_untraced) continue;
     if (instance.valid() && !stages.instances[instance.index()].warmup) {
       rows.push_back(static_cast<uint32_t>(i));
     }

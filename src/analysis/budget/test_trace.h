@@ -125,9 +125,33 @@ class TestTrace {
     operators.external_id.push_back(0);
   }
 
+  // From `time` on our collector traces, or not; `step`: steps begun so far.
+  void collection(Nanoseconds time, bool tracing, CollectionReason reason = CollectionReason::duty,
+                  uint64_t step = 0) {
+    CollectionTable& table = builder_.trace().collection;
+    table.time.push_back(time);
+    table.process.push_back(process_);
+    table.state.push_back(tracing ? CollectionState::tracing : CollectionState::paused);
+    table.reason.push_back(reason);
+    table.step.push_back(step);
+    table.cost.push_back(0);
+  }
+  void counter(std::string_view name, std::string_view unit, Nanoseconds start, Nanoseconds end,
+               double value) {
+    Trace& trace = builder_.trace();
+    trace.counters.start.push_back(start);
+    trace.counters.end.push_back(end);
+    trace.counters.device.push_back(builder_.device(0));
+    trace.counters.metric.push_back(
+        trace.metrics.intern({builder_.string(name), builder_.string(unit)}));
+    trace.counters.value.push_back(value);
+  }
+  Device& device() { return builder_.device_info(builder_.device(0)); }
+
   // GPU work must have been added in order of its start, since owners are by row.
   const Trace& freeze() {
     trace_ = std::move(builder_).freeze();
+    stages_.untraced = UntracedGpuTime(trace_);
     return trace_;
   }
   Budgets budgets() {

@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/collection/tracing_periods.h"
 #include "analysis/stages/meaningful_ranges.h"
 #include "analysis/stages/measure_stages.h"
 #include "analysis/stages/stage_ranges.h"
@@ -46,6 +47,7 @@ class Attribution {
         ranges_(ranges),
         stage_ranges_(stage_ranges),
         told_(trace, ranges),
+        periods_(trace),
         instances_(stage_ranges.units().size()),
         steps_(ranges.ranges().size()),
         vision_(ranges.ranges().size()) {
@@ -60,6 +62,7 @@ class Attribution {
     attribute(trace_.graph_replays, owners.replay_instance, owners.replay_step);
     sum_vision();
     add_units_without_work(diagnostics);
+    if (periods_.any_untraced()) count_untraced_steps();
     add_notes();
     return std::move(stages_);
   }
@@ -98,6 +101,7 @@ class Attribution {
       instance.range_end = unit.end;
       instance.warmup = unit.warmup;
       stages_.instances.push_back(instance);
+      unit_of_instance_.push_back(id);
       return InstanceId(stages_.instances.size() - 1);
     });
   }
@@ -159,10 +163,13 @@ class Attribution {
   void add_units_without_work(Diagnostics& diagnostics) {
     std::vector<bool> without(stage_ranges_.units().size(), false);
     uint64_t left_out = 0;
+    uint64_t untraced = 0;
     for (size_t i = 0; i < without.size(); ++i) {
       if (instances_.any(i)) continue;
-      without[i] = !rows_.contains(stage_ranges_.units()[i].stage);
-      if (!without[i]) ++left_out;
+      const StageUnit& unit = stage_ranges_.units()[i];
+      const bool unseen = !periods_.traced_at(unit.process, unit.start);
+      without[i] = !unseen && !rows_.contains(unit.stage);
+      if (!without[i]) ++(unseen ? untraced : left_out);
     }
     for (size_t i = 0; i < without.size(); ++i) {
       if (without[i]) instance_of(StageUnitId(i), DeviceId());
@@ -178,20 +185,62 @@ class Attribution {
                        "stage ranges in which no GPU work was launched; they are left out",
                        left_out);
     }
+    if (untraced > 0) {
+      diagnostics.info("stage_ranges_not_traced",
+                       "stage ranges that began while the collector was not tracing, of whose GPU "
+                       "work nothing was recorded; they are left out",
+                       untraced);
+    }
   }
 
+  void count_untraced_steps();
   void add_notes();
 
   const Trace& trace_;
   const MeaningfulRanges& ranges_;
   const StageRanges& stage_ranges_;
   ToldSteps told_;
+  TracingPeriods periods_;
   RowsByDevice<InstanceId> instances_;
   RowsByDevice<StepId> steps_;
+  std::vector<StageUnitId> unit_of_instance_;
   std::map<std::string, uint32_t, std::less<>> rows_;  // stages by name
   std::vector<VisionWork> vision_;                     // by range, without what is inside it
   Stages stages_;
 };
+
+// Steps are switched at their beginning, so that what holds at a step's end held for all of it.
+void Attribution::count_untraced_steps() {
+  std::vector<std::vector<Nanoseconds>> untraced(stage_ranges_.units().size());  // starts
+  for (size_t i = 0; i < ranges_.ranges().size(); ++i) {
+    const OpenAt& open = ranges_.ranges()[i].open;
+    const StageUnitId unit = stage_ranges_.unit_of(open);
+    if (open.step != OpenRangeId(i) || !unit.valid() || steps_.any(i)) continue;
+    const uint32_t row = ranges_.ranges()[i].row;
+    const ProcessId process = stage_ranges_.units()[unit.index()].process;
+    const Nanoseconds start = trace_.ranges.start[row];
+    const Nanoseconds end = trace_.ranges.end[row] == kOpenEnd ? start : trace_.ranges.end[row];
+    if (!periods_.traced_at(process, end)) untraced[unit.index()].push_back(start);
+  }
+  std::vector<std::vector<uint32_t>> steps(stages_.instances.size());
+  for (uint32_t i = 0; i < stages_.steps.size(); ++i) {
+    steps[stages_.steps[i].instance.index()].push_back(i);
+  }
+  for (size_t i = 0; i < stages_.instances.size(); ++i) {
+    std::vector<Nanoseconds>& missing = untraced[unit_of_instance_[i].index()];
+    std::sort(missing.begin(), missing.end());
+    stages_.instances[i].untraced_steps = static_cast<uint32_t>(missing.size());
+    std::sort(steps[i].begin(), steps[i].end(), [&](uint32_t a, uint32_t b) {
+      return stages_.steps[a].start < stages_.steps[b].start;
+    });
+    auto counted = missing.begin();
+    for (const uint32_t row : steps[i]) {
+      const auto before = std::lower_bound(counted, missing.end(), stages_.steps[row].start);
+      stages_.steps[row].untraced_before = static_cast<uint32_t>(before - counted);
+      counted = before;
+    }
+  }
+}
 
 // A note includes what is noted inside it ("vision_tower" its "sam").
 void Attribution::add_notes() {

@@ -96,6 +96,11 @@ void complete_owners(const Trace& trace, WorkOwners& owners) {
   owners.replay_step.resize(trace.graph_replays.size());
 }
 
+bool untraced_within(const Stages& stages, const StageInstance& instance, Nanoseconds from,
+                     Nanoseconds to) {
+  return !stages.untraced.within(instance.process, instance.device, from, to).empty();
+}
+
 // The engine prepares a step while the GPU still works on the one before: that wait is not this
 // step's time. Instances are in order.
 void start_after_the_step_before(Stages& stages, const std::vector<GpuWorkMeter>& work) {
@@ -109,6 +114,12 @@ void start_after_the_step_before(Stages& stages, const std::vector<GpuWorkMeter>
       const Nanoseconds free = std::min(before->second, work[i].first_start());
       instance.start = std::max(instance.start, free);
       before->second = std::max(before->second, work[i].last_end());
+    }
+    // Nor is the wait for steps that were not traced; when these ended is not known.
+    const Nanoseconds begun = work[i].first_start();
+    if (untraced_within(stages, instance, instance.start, begun)) {
+      instance.start = begun;
+      if (instance.step_count > 0) stages.steps[instance.first_step].after_untraced = true;
     }
   }
 }
@@ -156,8 +167,12 @@ void set_step_windows(Stages& stages, const std::vector<GpuWorkMeter>& work) {
       Step& step = stages.steps[row];
       step.work = work[row].work();
       if (on_gpu) {
-        step.start = reached;
-        step.end = work[row].any() ? std::max(reached, work[row].last_end()) : reached;
+        if (work[row].any() &&
+            untraced_within(stages, instance, reached, work[row].first_start())) {
+          step.after_untraced = true;
+        }
+        step.start = step.after_untraced ? work[row].first_start() : reached;
+        step.end = work[row].any() ? std::max(step.start, work[row].last_end()) : reached;
       } else {
         step.end = std::max(step.start, step.end);
       }
@@ -186,7 +201,8 @@ void summarise_stage(Stages& stages, size_t index) {
     busy.push_back(instance.work.busy);
     kernel_count.push_back(static_cast<Nanoseconds>(instance.work.kernel_count));
     for (uint32_t i = 0; i < instance.step_count; ++i) {
-      step_wall.push_back(stages.steps[instance.first_step + i].wall());
+      const Step& step = stages.steps[instance.first_step + i];
+      if (!step.after_untraced) step_wall.push_back(step.wall());
     }
   });
   Stage& stage = stages.stages[index];
@@ -228,8 +244,8 @@ void measure_token_times(Stages& stages) {
     if (instance.warmup) continue;
     const std::string& name = stages.stages[instance.stage].name;
     if (name == to_string(StepKind::prefill)) first_token.push_back(instance.wall());
-    if (name == to_string(StepKind::decode) && instance.step_count > 0) {
-      const Nanoseconds steps = instance.step_count;
+    if (name == to_string(StepKind::decode) && instance.all_steps() > 0) {
+      const Nanoseconds steps = instance.all_steps();
       per_token.push_back((instance.wall() + steps / 2) / steps);
     }
   }
@@ -243,6 +259,7 @@ void measure_served_token_times(Stages& stages) {
   std::map<uint64_t, std::vector<Nanoseconds>> by_batch;
   for (const Step& step : stages.steps) {
     if (step.kind != StepKind::decode || stages.instances[step.instance.index()].warmup) continue;
+    if (step.after_untraced) continue;
     per_token.push_back(step.wall());
     if (step.batch) by_batch[*step.batch].push_back(step.wall());
   }
@@ -268,6 +285,7 @@ void sum_up(const Trace& trace, Stages& stages) {
 
 void measure_stages(const Trace& trace, Stages& stages, Diagnostics& diagnostics) {
   complete_owners(trace, stages.owners);
+  stages.untraced = UntracedGpuTime(trace);
   order_instances(stages);
   order_steps(stages);
   order_stages(stages);

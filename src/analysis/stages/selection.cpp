@@ -149,6 +149,11 @@ class Narrowing {
         if (keep_step_[instance.first_step + s]) kept.push_back(instance.first_step + s);
       }
       if (kept.size() == instance.step_count) continue;
+      stages_.steps[kept.front()].untraced_before = 0;
+      instance.untraced_steps = 0;
+      for (size_t k = 1; k < kept.size(); ++k) {
+        instance.untraced_steps += stages_.steps[kept[k]].untraced_before;
+      }
       instance.start = stages_.steps[kept.front()].start;
       instance.end = stages_.steps[kept.back()].end;
       instance.range_end = instance.end;

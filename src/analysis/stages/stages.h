@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/collection/untraced_gpu_time.h"
 #include "analysis/statistics.h"
 #include "trace/trace.h"
 
@@ -47,13 +48,19 @@ struct StageInstance {
   bool warmup = false;        // kept apart: not in any statistics
   uint32_t first_step = 0;    // rows of Stages::steps
   uint32_t step_count = 0;
+  // Steps that have no row, because our collector was not tracing: `work` is without theirs, the
+  // wall time is with them.
+  uint32_t untraced_steps = 0;
   GpuWork work;
 
   [[nodiscard]] Nanoseconds wall() const { return end - start; }
+  [[nodiscard]] uint32_t all_steps() const { return step_count + untraced_steps; }
 };
 
 // One forward pass. Its wall time runs from the end of the previous step's last GPU work in the
 // same instance (or the instance's start) to the end of its own.
+// Behind untraced work it is not known when the step before ended: the wall time then runs from the
+// step's own first GPU work, and is in no statistics.
 struct Step {
   InstanceId instance;
   StepKind kind = StepKind::decode;
@@ -62,6 +69,8 @@ struct Step {
   uint32_t layers = 0;  // attention layers of a detected pass: tells models apart; 0 if not known
   Nanoseconds start = 0;
   Nanoseconds end = 0;
+  bool after_untraced = false;
+  uint32_t untraced_before = 0;  // untraced steps between the row before and this one
   GpuWork work;
 
   [[nodiscard]] Nanoseconds wall() const { return end - start; }
@@ -76,7 +85,7 @@ struct Stage {
   Statistics kernel_sum;
   Statistics busy;
   Statistics kernel_count;  // plain numbers
-  Statistics step_wall;     // of all their steps; count 0 without steps
+  Statistics step_wall;     // of all their steps whose wall time is known; count 0 without any
 };
 
 // What belongs to which instance and step: one entry a row of the trace's tables.
@@ -130,6 +139,7 @@ struct Stages {
   std::vector<StageInstance> instances;  // by start
   std::vector<Step> steps;               // by instance, then start
   WorkOwners owners;
+  UntracedGpuTime untraced;  // when GPUs may have worked unseen
   std::vector<StageNote> notes;
   Coverage coverage;
   bool serving = false;  // instances are an engine's steps
@@ -138,7 +148,7 @@ struct Stages {
   std::string reason;  // how the stages were found, or why there are none
   std::vector<BatchTime> by_batch;
   std::optional<Statistics> time_to_first_token;    // of prefills
-  std::optional<Statistics> time_per_output_token;  // a decode's wall time over its steps
+  std::optional<Statistics> time_per_output_token;  // a decode's wall time over all its steps
 };
 
 }  // namespace llmprof

@@ -86,22 +86,22 @@ class RequestComparison {
 
   static bool fewer_steps(const StageInstance& instance,
                           const std::vector<const StageInstance*>& later) {
-    if (instance.step_count == 0) return false;
+    if (instance.all_steps() == 0) return false;
     std::vector<Nanoseconds> counts;
-    for (const StageInstance* other : later) counts.push_back(other->step_count);
+    for (const StageInstance* other : later) counts.push_back(other->all_steps());
     const Nanoseconds usual = median(counts);
     const auto alike = std::count(counts.begin(), counts.end(), usual);
-    if (instance.step_count >= usual || static_cast<size_t>(alike) * 2 <= counts.size()) {
+    if (instance.all_steps() >= usual || static_cast<size_t>(alike) * 2 <= counts.size()) {
       return false;
     }
-    return later.size() > 1 || Nanoseconds{instance.step_count} * 2 <= usual;
+    return later.size() > 1 || Nanoseconds{instance.all_steps()} * 2 <= usual;
   }
 
   static bool longer(const StageInstance& instance,
                      const std::vector<const StageInstance*>& later) {
     std::vector<Nanoseconds> walls;
     for (const StageInstance* other : later) {
-      if (other->step_count == instance.step_count) walls.push_back(other->wall());
+      if (other->all_steps() == instance.all_steps()) walls.push_back(other->wall());
     }
     if (walls.size() * kMostOf < later.size() * (kMostOf - 1)) return false;
     const auto usual = static_cast<double>(median(walls));

@@ -21,6 +21,9 @@ void find_cpu_time(const StageFacts& facts, std::vector<Finding>& findings);
 void find_kernel_time(const StageFacts& facts, std::vector<Finding>& findings);
 // Communication and copies that computation does not hide.
 void find_transfers(const StageFacts& facts, std::vector<Finding>& findings);
+// Clocks far below the GPU's highest, or lowered by heat or power, in the stage.
+void find_low_clocks(const StageFacts& facts, const Stages& stages, const Counters& counters,
+                     std::vector<Finding>& findings);
 void find_step_outliers(const StageFacts& facts, const Stages& stages,
                         std::vector<Finding>& findings);
 // Kernels that reach neither roof, where a kernel profiler measured them: only launches like those

@@ -16,7 +16,8 @@ constexpr size_t kMost = 10;
 std::vector<Finding> find_findings(const Trace& trace, const Stages& stages, const Budgets& budgets,
                                    const std::vector<StageRecoverable>& recoverable,
                                    const Utilization& utilization, const KernelRanking& ranking,
-                                   const Roofline& roofline, const Selection& selection) {
+                                   const Roofline& roofline, const Selection& selection,
+                                   const Counters& counters) {
   std::vector<Finding> findings;
   const std::vector<StageFacts> all =
       stage_facts(trace, stages, budgets, recoverable, utilization, ranking, selection);
@@ -30,6 +31,7 @@ std::vector<Finding> find_findings(const Trace& trace, const Stages& stages, con
       find_transfers(facts, findings);
     }
     find_step_outliers(facts, stages, findings);
+    find_low_clocks(facts, stages, counters, findings);
     find_latency_bound(facts, trace, stages, roofline, findings);
   }
   std::erase_if(findings, [](const Finding& finding) {

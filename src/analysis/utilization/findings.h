@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analysis/budget/budget.h"
+#include "analysis/counters/stage_counters.h"
 #include "analysis/layers/kernel_shapes.h"
 #include "analysis/ranking/kernels.h"
 #include "analysis/stages/selection.h"
@@ -35,6 +36,7 @@ const Finding* first_gain(const std::vector<Finding>& findings);
 std::vector<Finding> find_findings(const Trace& trace, const Stages& stages, const Budgets& budgets,
                                    const std::vector<StageRecoverable>& recoverable,
                                    const Utilization& utilization, const KernelRanking& ranking,
-                                   const Roofline& roofline, const Selection& selection);
+                                   const Roofline& roofline, const Selection& selection,
+                                   const Counters& counters = {});
 
 }  // namespace llmprof

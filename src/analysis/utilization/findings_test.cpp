@@ -18,7 +18,7 @@ class Findings : public ::testing::Test {
     ranking.measured_kernels.assign(t_.trace().kernels.size(), measured_);
     const auto recoverable = recoverable_time(t_.stages(), budgets, utilization);
     auto findings = find_findings(t_.trace(), t_.stages(), budgets, recoverable, utilization,
-                                  ranking, roofline, selection_);
+                                  ranking, roofline, selection_, counters_);
     EXPECT_TRUE(std::is_sorted(findings.begin(), findings.end(), [](const auto& a, const auto& b) {
       return a.blind != b.blind ? a.blind : a.total_recoverable > b.total_recoverable;
     }));
@@ -38,6 +38,7 @@ class Findings : public ::testing::Test {
 
   TestTrace t_;
   Selection selection_;
+  Counters counters_;
   bool measured_ = false;  // every kernel, by a profiler
 };
 
@@ -91,6 +92,44 @@ TEST_F(Findings, PointOutsideOfGraphsWhereGraphsAreUsed) {
   EXPECT_NE(launch->evidence.find("75.0 % of them in CUDA graphs"), std::string::npos)
       << launch->evidence;
   EXPECT_NE(launch->advice.find("CUDA graphs are in use"), std::string::npos);
+}
+
+// 800 of 1000 ns busy at three quarters of the highest clock.
+TEST_F(Findings, TellClocksThatHeatOrPowerLower) {
+  t_.instance(t_.stage("decode"), 0, 1000);
+  t_.launched("gemm", 0, 0, 800);
+  t_.stages().stages[0].busy = summarise({800});
+  StageCounters decode;
+  decode.sm_clock = StageCounters::Sensor{1500, 1400, 1980, 8};
+  decode.highest_sm_clock = 2000;
+  decode.throttled = {{throttle_reasons(0x4).front(), 0.5},
+                      {throttle_reasons(0x40).front(), 0.25},
+                      {throttle_reasons(0x1).front(), 0.1}};
+  counters_.stages = {decode};
+  const std::vector<Finding> findings = found();
+  const Finding* clocks = titled(findings, "below its highest clock");
+  ASSERT_NE(clocks, nullptr);
+  EXPECT_DOUBLE_EQ(clocks->recoverable, 200);
+  EXPECT_NE(clocks->evidence.find("1500 MHz on average (1400 to 1980 MHz in 8 samples) of 2000"),
+            std::string::npos)
+      << clocks->evidence;
+  EXPECT_NE(clocks->evidence.find("power cap in 50.0 % of the samples, thermal slowdown (hardware) "
+                                  "in 25.0 %"),
+            std::string::npos)
+      << clocks->evidence;
+  EXPECT_EQ(clocks->evidence.find("idle"), std::string::npos) << clocks->evidence;
+}
+
+TEST_F(Findings, LeaveUsualClocksAlone) {
+  t_.instance(t_.stage("decode"), 0, 1000);
+  t_.launched("gemm", 0, 0, 800);
+  t_.stages().stages[0].busy = summarise({800});
+  StageCounters decode;
+  decode.sm_clock = StageCounters::Sensor{1900, 1850, 1980, 8};
+  decode.highest_sm_clock = 2000;
+  decode.throttled = {{throttle_reasons(0x4).front(), 0.01}};
+  counters_.stages = {decode};
+  EXPECT_EQ(titled(found(), "below its highest clock"), nullptr);
 }
 
 TEST_F(Findings, NameTheSynchronisingCall) {

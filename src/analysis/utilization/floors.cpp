@@ -109,6 +109,14 @@ Floor StageFloors::of(size_t part) const {
   return {0, std::string(other_rule(known))};
 }
 
+Floor StageFloors::scaled_to_traced(Floor floor) const {
+  const double share = stage_->traced_share.value_or(1);
+  if (share == 1) return floor;
+  floor.time *= share;
+  floor.rule += fmt::format(", {:.3g} of it traced", share);
+  return floor;
+}
+
 Floor StageFloors::as_it_is(size_t part, std::string why) const {
   return {mean_[part], std::move(why)};
 }
@@ -128,7 +136,7 @@ Floor StageFloors::of_products(size_t part) const {
   if (products > 0) floor.time *= mean_[part] / products;
   if (mean_[kGemm] > 0 && mean_[kGemv] > 0)
     floor.rule += ", shared by time with the other products";
-  return floor;
+  return scaled_to_traced(std::move(floor));
 }
 
 Floor StageFloors::of_attention() const {
@@ -140,7 +148,8 @@ Floor StageFloors::of_attention() const {
     least.flops += line.flops;
     least.bytes += line.kv_bytes;
   }
-  return least.at_peak(*stage_, stage_->from_operators ? "recorded bytes" : "KV cache");
+  return scaled_to_traced(
+      least.at_peak(*stage_, stage_->from_operators ? "recorded bytes" : "KV cache"));
 }
 
 }  // namespace llmprof

@@ -13,7 +13,8 @@ struct Floor {
   std::string rule;
 };
 
-// Floors of one stage's parts, from the model's cost where it is known.
+// Floors of one stage's parts, from the model's cost where it is known. Of an instance of which
+// only some steps were traced, the parts are those steps', and so are the floors.
 class StageFloors {
  public:
   // `mean` is the stage's budget, ns an instance, by part; `stage` is null where nothing is known.
@@ -25,6 +26,7 @@ class StageFloors {
  private:
   [[nodiscard]] Floor of_products(size_t part) const;
   [[nodiscard]] Floor of_attention() const;
+  [[nodiscard]] Floor scaled_to_traced(Floor floor) const;
   [[nodiscard]] Floor as_it_is(size_t part, std::string why) const;
 
   const StageUtilization* stage_;

@@ -22,7 +22,8 @@ const StageUtilization* utilization_of(const Utilization& utilization, uint32_t 
 }
 
 bool has_floor(const StageUtilization* stage) {
-  return stage != nullptr && stage->floor && stage->peak_flops > 0 && stage->peak_bandwidth > 0;
+  return stage != nullptr && stage->floor && stage->traced_share && stage->peak_flops > 0 &&
+         stage->peak_bandwidth > 0;
 }
 
 // Tokens that all steps of a stage's instances generate, warm-ups left out.
@@ -49,6 +50,7 @@ StageRecoverable of_stage(const Stages& stages, const StageBudget& budget,
   const auto count = static_cast<double>(budget.instances);
   std::array<double, kBudgetParts> mean{};
   for (size_t part = 0; part < kBudgetParts; ++part) {
+    if (part == static_cast<size_t>(BudgetPart::not_traced)) continue;
     mean[part] = static_cast<double>(budget.total[part]) / count;
     result.wall += mean[part];
   }
@@ -62,8 +64,8 @@ StageRecoverable of_stage(const Stages& stages, const StageBudget& budget,
     Floor floor = floors.of(part);
     result.parts.push_back({part, mean[part], floor.time, std::move(floor.rule)});
   }
-  if (known != nullptr && known->floor) {
-    result.bound = std::min(static_cast<double>(*known->floor), result.wall);
+  if (known != nullptr && known->floor && known->traced_share) {
+    result.bound = std::min(static_cast<double>(*known->floor) * *known->traced_share, result.wall);
   } else {
     result.bound_reason = why_no_floor(utilization, known);
   }

@@ -20,10 +20,10 @@ struct RecoverablePart {
 
 struct StageRecoverable {
   uint32_t stage = 0;
-  double wall = 0;  // ns an instance, mean
-  // The end-to-end floor of an instance, ns: the model's FLOPs or bytes at the GPU's peaks,
-  // whichever takes longer. The parts' own floors are no bound together: one without a rule is the
-  // measured time.
+  double wall = 0;  // ns an instance, mean, less what was not traced
+  // The end-to-end floor of an instance (of its traced steps), ns: the model's FLOPs or bytes at
+  // the GPU's peaks, whichever takes longer. The parts' own floors are no bound together: one
+  // without a rule is the measured time.
   std::optional<double> bound;
   std::string bound_reason;            // why there is none
   double tokens = 0;                   // new tokens an instance, for figures per token

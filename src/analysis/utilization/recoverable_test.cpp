@@ -74,6 +74,21 @@ TEST_F(Recoverable, TakesFloorsFromTheModel) {
   EXPECT_EQ(stage.parts[1].part, part_of(KernelClass::gemm));
 }
 
+// Half of the steps were traced: what is not traced recovers nothing, and floors are of that half.
+TEST_F(Recoverable, OfTracedStepsAlone) {
+  budgets_.stages[0].total[part_of(BudgetPart::not_traced)] = 2000;
+  Utilization half = known();
+  half.stages[0].traced_share = 0.5;
+  const StageRecoverable stage = recoverable_time(t_.stages(), budgets_, half)[0];
+  EXPECT_DOUBLE_EQ(stage.wall, 1000);
+  EXPECT_DOUBLE_EQ(find(stage, part_of(KernelClass::gemm)).floor, 160);
+  EXPECT_DOUBLE_EQ(find(stage, part_of(KernelClass::attention)).floor, 15);
+  EXPECT_DOUBLE_EQ(*stage.bound, 175);
+  for (const RecoverablePart& part : stage.parts) {
+    EXPECT_NE(part.part, part_of(BudgetPart::not_traced));
+  }
+}
+
 TEST_F(Recoverable, HasNoFloorWithoutAModel) {
   const auto stages = recoverable_time(t_.stages(), budgets_, {});
   const RecoverablePart& gemm = find(stages[0], part_of(KernelClass::gemm));

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "analysis/collection/stage_tracing.h"
+
 namespace llmprof {
 namespace {
 
@@ -133,6 +135,12 @@ void add_budgets(const Stages& stages, const Budgets& budgets, std::vector<Stage
   }
 }
 
+// Where some steps were not traced, all figures are of the others.
+InstanceUnit traced_part_of(const InstanceUnit& unit) {
+  return {fmt::format("traced part of a {}", unit.name),
+          fmt::format("in the traced part of {}", unit.each)};
+}
+
 }  // namespace
 
 bool StageFacts::decodes() const {
@@ -152,6 +160,9 @@ std::vector<StageFacts> stage_facts(const Trace& trace, const Stages& stages,
     facts[i].recoverable = &recoverable[i];
     facts[i].ranking = &ranking;
     facts[i].instance_unit = instance_unit(stages, selection, static_cast<uint32_t>(i));
+    if (!selection.steps && !stage_tracing(stages, static_cast<uint32_t>(i)).whole()) {
+      facts[i].instance_unit = traced_part_of(facts[i].instance_unit);
+    }
     facts[i].serving = stages.serving;
     facts[i].on_cpu = utilization.device == DeviceKind::cpu;
     facts[i].by_part.assign(kBudgetParts, nullptr);

@@ -59,7 +59,8 @@ struct StageFacts {
     const RecoverablePart* known = by_part[static_cast<size_t>(part)];
     return known == nullptr ? 0 : known->recoverable();
   }
-  // What an instance is: "request" and "a request", "engine step", "8 steps" and "per 8 steps".
+  // What an instance is: "request" and "a request", "engine step", "8 steps" and "per 8 steps",
+  // "traced part of a request".
   [[nodiscard]] std::string_view unit() const { return instance_unit.name; }
   [[nodiscard]] std::string_view a_unit() const { return instance_unit.each; }
   // Whether its passes are those of decode: a detected prefill has a step, too.

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "analysis/collection/stage_tracing.h"
 #include "analysis/utilization/input_warnings.h"
 #include "analysis/utilization/refusal.h"
 #include "analysis/utilization/stage_cost.h"
@@ -74,18 +75,24 @@ void measure(const Stage& stage, const std::optional<Peak>& peak, const GpuSpec&
              StageUtilization& result) {
   const double flops = result.cost.flops();
   const double bytes = result.cost.bytes();
+  const double traced = result.traced_share.value_or(1);
   result.peak_bandwidth = gpu.memory_bandwidth;
   if (peak) {
     result.peak_flops = peak->flops;
     result.peak_name = peak->name;
     result.mfu_wall = ratio(flops, stage.wall.mean, peak->flops);
-    result.mfu_busy = ratio(flops, stage.busy.mean, peak->flops);
+    result.mfu_busy = ratio(flops * traced, stage.busy.mean, peak->flops);
   }
   if (whole) {
     result.mbu_wall = ratio(bytes, stage.wall.mean, gpu.memory_bandwidth);
-    result.mbu_busy = ratio(bytes, stage.busy.mean, gpu.memory_bandwidth);
+    result.mbu_busy = ratio(bytes * traced, stage.busy.mean, gpu.memory_bandwidth);
   } else {
     explain(result, "MBU needs the context of every sequence, which the capture does not tell");
+  }
+  if (!result.traced_share) {
+    result.mfu_busy.reset();
+    result.mbu_busy.reset();
+    explain(result, "the collector was not tracing all the time: no figures on busy time");
   }
   const double moving = bytes / result.peak_bandwidth * kNsPerSecond;
   const double computing = result.peak_flops > 0 ? flops / result.peak_flops * kNsPerSecond : 0;
@@ -141,6 +148,7 @@ class StageFigures {
     StageCost cost = stage_cost(stages_, index, *model_, workload_);
     result.cost = std::move(cost.cost);
     result.basis = std::move(cost.basis);
+    tell_tracing(result);
     if (!cost.why_not.empty()) {
       result.why_not = std::move(cost.why_not);
     } else if (stage.wall.count == 0) {
@@ -187,6 +195,14 @@ class StageFigures {
   }
 
  private:
+  void tell_tracing(StageUtilization& result) const {
+    const StageTracing tracing = stage_tracing(stages_, result.stage);
+    result.traced_share = tracing.share;
+    if (tracing.whole() || !tracing.share || result.basis.empty()) return;
+    result.basis += fmt::format("; on busy time, of the {} of {} steps that were traced",
+                                tracing.steps_traced, tracing.steps_all);
+  }
+
   static constexpr std::string_view kAllWarmUp = "every instance is a warm-up";
 
   const Stages& stages_;

@@ -35,6 +35,8 @@ struct StageUtilization {
   PassCost cost;  // of one instance: all its passes together
   std::string
       basis;  // the passes in words: "24 steps of 1 token at a context of 777 to 800, batch 1"
+  // Of the cost, what the traced steps did: figures on busy time are of these. None: not known.
+  std::optional<double> traced_share = 1;
   double peak_flops = 0;
   std::string peak_name;  // "bf16 dense"
   double peak_bandwidth = 0;

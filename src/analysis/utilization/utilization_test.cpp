@@ -125,6 +125,21 @@ TEST(Utilization, MfuAndMbuOfTheDenseModel) {
   EXPECT_EQ(use.workload.new_tokens->source, "number of decode steps");
 }
 
+// 6 of 24 steps were traced: the wall time is that of all of them, the busy time that of six.
+TEST(Utilization, OnBusyTimeTracedStepsAloneCount) {
+  StagesOfARun run;
+  run.instance(1, 44 * kMs, 10 * kMs, std::vector<Step>(6));
+  run.stages_.instances[0].untraced_steps = 18;
+  const Utilization use =
+      utilization(run.take(), dense_graph(), h200(), told(777), {"NVIDIA H200"});
+  const StageUtilization& decode = use.stages[1];
+  EXPECT_NEAR(decode.cost.bytes(), kDecodeBytes, 1);
+  EXPECT_NEAR(*decode.mbu_wall, kDecodeBytes / (0.044 * 4.8e12), 1e-9);
+  EXPECT_NEAR(*decode.mbu_busy, kDecodeBytes / 4 / (0.010 * 4.8e12), 1e-9);
+  EXPECT_EQ(use.workload.new_tokens->value, 24U);
+  EXPECT_TRUE(contains(decode.basis, "of the 6 of 24 steps that were traced")) << decode.basis;
+}
+
 TEST(Utilization, MissingInputsAreNamed) {
   const Stages stages = dense_run();
   const Utilization no_model = utilization(stages, std::nullopt, h200(), told(777), {"H200"});

@@ -70,7 +70,7 @@ std::optional<double> mean_steps(const Stages& stages, uint32_t stage) {
   double instances = 0;
   for (const StageInstance& instance : stages.instances) {
     if (instance.warmup || instance.stage != stage) continue;
-    steps += instance.step_count;
+    steps += instance.all_steps();
     ++instances;
   }
   if (steps == 0) return std::nullopt;

@@ -25,6 +25,8 @@ Json stage1_json(const Profile& profile, const Facts& facts);
 Json stage_finding_json(const Profile& profile);
 Json coverage_json(const Profile& profile, const Facts& facts);
 Json stages_json(const Profile& profile, const Facts& facts);
+// A stage as the GPU's counters and sensors saw it; null where nothing was sampled.
+Json measured_json(const StageFacts& facts);
 Json stage_notes_json(const Profile& profile);
 Json steps_json(const Profile& profile, const Facts& facts);
 Json token_times_json(const Profile& profile, const Facts& facts);

@@ -3,7 +3,7 @@
 namespace llmprof {
 namespace {
 
-constexpr size_t kInstanceFields = 13;
+constexpr size_t kInstanceFields = 14;
 
 Json device_json(const Trace& trace, DeviceId device) {
   return device.valid() ? Json(device_label(trace, device)) : Json(nullptr);
@@ -33,6 +33,7 @@ Json instance_json(const Profile& profile, size_t row) {
   json.add("hidden_graph_sum_ms", milliseconds(instance.work.hidden_graph_sum));
   json.add("kernel_count", instance.work.kernel_count);
   json.add("steps", instance.step_count);
+  json.add("untraced_steps", instance.untraced_steps);
   json.add("warmup", instance.warmup);
   json.add("device", device_json(*profile.trace, instance.device));
   json.add("budget_ns", row < profile.budgets.instances.size()
@@ -47,6 +48,7 @@ Json budget_json(const StageFacts& facts, DeviceKind device) {
     rows.push_back({{"part", budget_part_name(row.part, device)},
                     {"ms", milliseconds(row.time)},
                     {"share", row.share},
+                    {"share_of_traced", row.share_of_traced},
                     {"ms_per_step", milliseconds(row.per_step)},
                     {"total_ns", row.total}});
   }
@@ -74,6 +76,15 @@ Json recorded_json(const StageFacts& facts) {
       {"flops_over_model", value_or_null(facts.recorded_over_model)},
       {"mfu", {{"wall", value_or_null(own.mfu_wall)}, {"gpu_busy", value_or_null(own.mfu_busy)}}},
       {"mbu", {{"wall", value_or_null(own.mbu_wall)}, {"gpu_busy", value_or_null(own.mbu_busy)}}}};
+}
+
+// Null where all of it was traced.
+Json tracing_json(const StageFacts& facts) {
+  if (facts.tracing.whole() && !facts.not_traced) return nullptr;
+  return {{"steps_traced", facts.tracing.steps_traced},
+          {"steps_all", facts.tracing.steps_all},
+          {"share_of_steps", value_or_null(facts.tracing.share)},
+          {"not_traced_ms", milliseconds(facts.not_traced)}};
 }
 
 // Every field is there, null where nothing is known of the stage's use of the GPU.
@@ -120,6 +131,8 @@ Json stage_json(const Profile& profile, const Stage& stage, const StageFacts& fa
       {"kernel_count", statistics_plain(stage.kernel_count)},
       {"step_wall_ms", stage.step_wall.count > 0 ? statistics_ms(stage.step_wall) : Json(nullptr)}};
   add_utilization(json, facts);
+  json["tracing"] = tracing_json(facts);
+  json["measured"] = measured_json(facts);
   json["budget"] =
       profile.budgets.stages.empty() ? Json(nullptr) : budget_json(facts, profile.device);
   return json;

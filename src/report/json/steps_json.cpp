@@ -3,7 +3,7 @@
 namespace llmprof {
 namespace {
 
-constexpr size_t kStepFields = 11;
+constexpr size_t kStepFields = 13;
 
 const std::string& stage_of(const Stages& stages, InstanceId instance) {
   return stages.stages[stages.instances[instance.index()].stage].name;
@@ -34,7 +34,9 @@ Json steps_json(const Profile& profile, const Facts& facts) {
   const Stages& stages = profile.stages;
   Json rows = Json::array();
   rows.get_ref<Json::array_t&>().reserve(stages.steps.size());
-  for (const Step& step : stages.steps) {
+  const auto& dram_bytes = profile.counters.step_bytes;
+  for (size_t row = 0; row < stages.steps.size(); ++row) {
+    const Step& step = stages.steps[row];
     JsonObject json(kStepFields);
     json.add("stage", to_printable(stage_of(stages, step.instance)));
     json.add("instance", facts.instance_of_stage[step.instance.index()]);
@@ -47,6 +49,8 @@ Json steps_json(const Profile& profile, const Facts& facts) {
     json.add("gpu_sum_ms", milliseconds(step.work.kernel_sum));
     json.add("gpu_busy_ms", milliseconds(step.work.busy));
     json.add("kernel_count", step.work.kernel_count);
+    json.add("after_untraced", step.after_untraced);
+    json.add("dram_bytes", row < dram_bytes.size() ? value_or_null(dram_bytes[row]) : Json());
     rows.push_back(json.take());
   }
   return rows;

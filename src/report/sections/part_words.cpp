@@ -4,6 +4,7 @@ namespace llmprof {
 
 const BudgetRow* largest_part(const StageFacts& facts, bool idle) {
   for (const BudgetRow& row : facts.budget) {
+    if (row.part == static_cast<size_t>(BudgetPart::not_traced)) continue;
     if (is_idle(row.part) == idle) return &row;
   }
   return nullptr;
@@ -11,7 +12,7 @@ const BudgetRow* largest_part(const StageFacts& facts, bool idle) {
 
 bool mostly_idle(const StageFacts& facts) {
   const BudgetRow* work = largest_part(facts, false);
-  return facts.idle_share && *facts.idle_share > (work == nullptr ? 0 : work->share);
+  return facts.idle && *facts.idle > (work == nullptr ? 0 : work->time);
 }
 
 bool waits_for_host(const StageFacts& facts) {
@@ -20,10 +21,10 @@ bool waits_for_host(const StageFacts& facts) {
     const auto part = static_cast<BudgetPart>(row.part);
     if (part == BudgetPart::idle_launch || part == BudgetPart::idle_host ||
         part == BudgetPart::idle_synchronisation || part == BudgetPart::idle_before_first) {
-      host += row.share;
+      host += row.time;
     }
   }
-  return facts.idle_share && 2 * host > *facts.idle_share;
+  return facts.idle && 2 * host > *facts.idle;
 }
 
 std::string_view plain_part_name(const Reported& reported, size_t part) {
@@ -65,6 +66,8 @@ std::string_view plain_part_name(const Reported& reported, size_t part) {
       return "what comes before the first kernel";
     case BudgetPart::idle_after_last:
       return "what comes after the last kernel";
+    case BudgetPart::not_traced:
+      return "what was not traced";
     default:
       return budget_part_name(part);
   }

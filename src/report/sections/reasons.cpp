@@ -109,7 +109,10 @@ std::string token_count_words(const TokenCount& count) {
 
 std::string step_count_words(const Stage& stage, const StageFacts& facts) {
   const bool one_each = facts.decode_steps == 0 && facts.steps == stage.wall.count;
-  return facts.steps == 0 || one_each ? std::string(kMissing) : grouped(facts.steps);
+  if (facts.steps == 0 || one_each) return std::string(kMissing);
+  if (facts.tracing.steps_traced == facts.tracing.steps_all) return grouped(facts.steps);
+  return fmt::format("{} of {} traced", grouped(facts.tracing.steps_traced),
+                     grouped(facts.tracing.steps_all));
 }
 
 Column text_column(std::string_view title) { return {std::string(title), Column::Kind::text}; }

@@ -23,7 +23,50 @@ Table overhead_table(const std::vector<OverheadRow>& rows) {
   return table;
 }
 
+std::string duty_words(const CollectorOverhead& measured) {
+  if (measured.duty_period > 0) {
+    return fmt::format("{} of every {} steps were traced", grouped(measured.duty_traced),
+                       grouped(measured.duty_period));
+  }
+  return fmt::format("{} of {} steps were traced", grouped(measured.steps_traced),
+                     grouped(measured.steps_all));
+}
+
+std::string window_words(const CollectorOverhead::Windows& windows, std::string_view kind) {
+  return fmt::format("{} {} steps in {} ({} ms a step)", grouped(windows.steps), kind,
+                     counted(windows.windows, "window"), fine_ms(windows.mean));
+}
+
+void add_collector_overhead(const Profile& profile, Document& document) {
+  if (!profile.collector_overhead) return;
+  const CollectorOverhead& measured = *profile.collector_overhead;
+  std::string text = collector_overhead_words(profile);
+  if (measured.added) {
+    text += fmt::format(
+        " Measured in this run: {} beside {}, with {} ms between two steps; Welch's interval. {} "
+        "held the program up for {} ms together. No figure of this report is corrected by it.",
+        window_words(measured.traced, "traced"), window_words(measured.untraced, "untraced"),
+        fine_ms(measured.gap), counted(measured.switches, "switch", "switches"),
+        ms(measured.switch_cost));
+  }
+  document.add(Paragraph{std::move(text)});
+}
+
 }  // namespace
+
+std::string collector_overhead_words(const Profile& profile) {
+  if (!profile.collector_overhead) return {};
+  const CollectorOverhead& measured = *profile.collector_overhead;
+  if (!measured.added) {
+    return fmt::format("What tracing cost a step is not known: {}", clause(measured.why_not));
+  }
+  return fmt::format(
+      "Tracing adds {} ms a step ({:g} % interval {} to {} ms), {} of an untraced step; {}; over "
+      "the whole decode that is {}.",
+      fine_ms(measured.added->mean), kIntervalConfidence * 100, fine_ms(measured.added->low),
+      fine_ms(measured.added->high), percent(measured.share_of_step), duty_words(measured),
+      percent(measured.share_of_decode));
+}
 
 std::string overhead_words(const Profile& profile) {
   std::vector<OverheadRow> rows = profile.overhead;
@@ -45,8 +88,10 @@ std::string overhead_words(const Profile& profile) {
 
 void add_overhead(const Reported& reported, Document& document) {
   const auto& rows = reported.profile.overhead;
-  if (rows.empty()) return;
+  if (rows.empty() && !reported.profile.collector_overhead) return;
   document.add(Heading{2, "What profiling cost"});
+  add_collector_overhead(reported.profile, document);
+  if (rows.empty()) return;
   document.add(overhead_table(rows));
   std::string note = overhead_words(reported.profile) +
                      " Times are the workload's own, in each pass and in the control run, which "

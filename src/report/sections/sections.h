@@ -42,11 +42,20 @@ void add_recoverable(const Reported& reported, Document& document);
 void add_findings(const Reported& reported, Document& document);
 void add_operators(const Reported& reported, Document& document);
 void add_diagnostics(const Reported& reported, Document& document);
-// Of a run alone; nothing where there is nothing to tell.
+// What the GPU's own counters and sensors say, behind MFU and MBU; nothing where they were off.
+void add_measured(const Reported& reported, Document& document);
+// Which figures are of traced steps alone; nothing where all was traced.
+void add_tracing_notes(const Reported& reported, Document& document);
+// Nothing where there is nothing to tell.
 void add_overhead(const Reported& reported, Document& document);
 void add_failed_captures(const Profile& profile, Document& document);
 // The largest overhead, as a sentence; empty where none was measured.
 std::string overhead_words(const Profile& profile);
+// What tracing cost a step as the run itself measured it, or why that is not known, as a sentence;
+// empty without a duty cycle.
+std::string collector_overhead_words(const Profile& profile);
+// "decode moves 12.50 GB an instance to and from memory, ..."; empty where nothing was measured.
+std::string measured_words(const Reported& reported);
 
 // Why something is missing, as clauses.
 std::string why_no_stages(const Profile& profile);
@@ -76,8 +85,9 @@ std::string selection_words(const Profile& profile);
 void add_selection(const Profile& profile, Document& document);
 // "the whole capture", or "the selection".
 std::string_view scope_words(const Profile& profile);
-// "a request"; under continuous batching "an engine step"; of one stage only "a decode"; of some
-// steps only "per 8 steps".
+// What findings bring their time in: "a request"; "in the traced part of a request" where not all
+// steps were traced; under continuous batching "an engine step"; of one stage only "a decode"; of
+// some steps only "per 8 steps".
 std::string instance_words(const Profile& profile);
 // What one instance of a stage is called: "prefill"; under continuous batching "engine step".
 std::string instance_name(const Profile& profile, std::string_view stage);

@@ -147,6 +147,7 @@ void add_stage_timings(const Reported& reported, Document& document) {
       reported.profile.device == DeviceKind::cpu ? "recorded operators, which are a CPU's kernels"
                                                  : "kernels, copies, graph replays")});
   document.add(work_table(reported));
+  add_tracing_notes(reported, document);
   if (auto lines = note_lines(reported); !lines.empty()) document.add(BulletList{std::move(lines)});
   std::string found;
   if (!stages.reason.empty()) found = "How they were found: " + clause(stages.reason) + " ";

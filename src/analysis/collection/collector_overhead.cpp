@@ -1,0 +1,249 @@
+#include "analysis/collection/collector_overhead.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <span>
+#include <vector>
+
+namespace llmprof {
+namespace {
+
+constexpr size_t kFewestWindows = 3;
+
+// A step's GPU work, from first start to last end.
+struct StepSpan {
+  Nanoseconds first_start = INT64_MAX;
+  Nanoseconds last_end = INT64_MIN;
+};
+
+template <class Table>
+void extend(const Table& table, const std::vector<StepId>& owners, std::vector<StepSpan>& spans) {
+  for (size_t i = 0; i < table.size(); ++i) {
+    if (!owners[i].valid()) continue;
+    StepSpan& span = spans[owners[i].index()];
+    span.first_start = std::min(span.first_start, table.start[i]);
+    span.last_end = std::max(span.last_end, table.end[i]);
+  }
+}
+
+std::vector<StepSpan> step_spans(const Trace& trace, const Stages& stages) {
+  std::vector<StepSpan> spans(stages.steps.size());
+  const WorkOwners& owners = stages.owners;
+  extend(trace.kernels, owners.kernel_step, spans);
+  extend(trace.memory_operations, owners.memory_step, spans);
+  extend(trace.graph_replays, owners.replay_step, spans);
+  return spans;
+}
+
+// Traced steps without an untraced one between them, and the untraced ones before them.
+struct Run {
+  size_t first = 0;  // row of Stages::steps
+  size_t count = 0;
+  uint32_t untraced_before = 0;
+};
+
+std::vector<Run> runs_of(const Stages& stages, const StageInstance& instance) {
+  std::vector<Run> runs;
+  for (size_t i = 0; i < instance.step_count; ++i) {
+    const size_t row = instance.first_step + i;
+    const uint32_t untraced = stages.steps[row].untraced_before;
+    if (runs.empty() || untraced > 0) runs.push_back({row, 0, untraced});
+    ++runs.back().count;
+  }
+  return runs;
+}
+
+// A window's time before the waits between steps are shared out.
+struct WindowTime {
+  double time = 0;
+  double steps = 0;
+};
+
+struct Found {
+  std::vector<WindowTime> traced;
+  std::vector<WindowTime> untraced;
+  double gaps = 0;  // ns
+  double gap_count = 0;
+};
+
+uint32_t untraced_behind(const StageInstance& instance, std::span<const Run> runs) {
+  uint32_t before = 0;
+  for (const Run& run : runs) before += run.untraced_before;
+  return instance.untraced_steps - before;
+}
+
+void add_instance(const StageInstance& instance, std::span<const Run> runs,
+                  std::span<const StepSpan> spans, Found& found) {
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const Run& run = runs[i];
+    const Nanoseconds begun = spans[run.first].first_start;
+    const bool untraced_follows = i + 1 < runs.size() || untraced_behind(instance, runs) > 0;
+    if (run.untraced_before > 0 && untraced_follows) {
+      const Nanoseconds ended = spans[run.first + run.count - 1].last_end;
+      found.traced.push_back({static_cast<double>(ended - begun), static_cast<double>(run.count)});
+      for (size_t s = run.first + 1; s < run.first + run.count; ++s) {
+        found.gaps += static_cast<double>(spans[s].first_start - spans[s - 1].last_end);
+        ++found.gap_count;
+      }
+    }
+    if (i > 0) {
+      const Run& before = runs[i - 1];
+      const Nanoseconds ended = spans[before.first + before.count - 1].last_end;
+      found.untraced.push_back(
+          {static_cast<double>(begun - ended), static_cast<double>(run.untraced_before)});
+    }
+  }
+}
+
+Found find_windows(const Trace& trace, const Stages& stages, ProcessId process) {
+  Found found;
+  const std::vector<StepSpan> spans = step_spans(trace, stages);
+  for (const StageInstance& instance : stages.instances) {
+    const bool decode = stages.stages[instance.stage].name == to_string(StepKind::decode);
+    if (!decode || instance.warmup || instance.process != process) continue;
+    add_instance(instance, runs_of(stages, instance), spans, found);
+  }
+  return found;
+}
+
+// `gap` is added to each window's time: negative takes it away.
+CollectorOverhead::Windows summarise_windows(const std::vector<WindowTime>& windows, double gap) {
+  CollectorOverhead::Windows result;
+  result.windows = windows.size();
+  if (windows.empty()) return result;
+  const auto count = static_cast<double>(windows.size());
+  const auto per_step = [&](const WindowTime& window) {
+    return (window.time + gap) / window.steps;
+  };
+  for (const WindowTime& window : windows) {
+    result.steps += static_cast<uint64_t>(window.steps);
+    result.mean += per_step(window) / count;
+  }
+  if (windows.size() < 2) return result;
+  double squares = 0;
+  for (const WindowTime& window : windows) {
+    const double apart = per_step(window) - result.mean;
+    squares += apart * apart;
+  }
+  result.deviation = std::sqrt(squares / (count - 1));
+  return result;
+}
+
+CollectorOverhead::Interval welch(const CollectorOverhead::Windows& a,
+                                  const CollectorOverhead::Windows& b) {
+  const auto error = [](const CollectorOverhead::Windows& windows) {
+    return windows.deviation * windows.deviation / static_cast<double>(windows.windows);
+  };
+  const double of_a = error(a);
+  const double of_b = error(b);
+  const double both = of_a + of_b;
+  const double difference = a.mean - b.mean;
+  if (both <= 0) return {difference, difference, difference};
+  const double freedom = both * both /
+                         (of_a * of_a / static_cast<double>(a.windows - 1) +
+                          of_b * of_b / static_cast<double>(b.windows - 1));
+  const double half = student_t_975(freedom) * std::sqrt(both);
+  return {difference, difference - half, difference + half};
+}
+
+// The one process whose collector alternated; none where there is none or more than one.
+ProcessId alternating_process(const CollectionTable& table) {
+  ProcessId found;
+  for (size_t i = 0; i < table.size(); ++i) {
+    const bool duty =
+        table.reason[i] == CollectionReason::duty || table.reason[i] == CollectionReason::budget;
+    if (!duty || table.process[i] == found) continue;
+    if (found.valid()) return {};
+    found = table.process[i];
+  }
+  return found;
+}
+
+uint64_t most_frequent(const std::map<uint64_t, uint64_t>& counts) {
+  const auto most =
+      std::max_element(counts.begin(), counts.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == counts.end() ? 0 : most->first;
+}
+
+// The collector's own count of steps. A window's last step is followed by the next change.
+void count_duty(const CollectionTable& table, ProcessId process, CollectorOverhead& result) {
+  std::vector<size_t> rows;
+  for (size_t i = 0; i < table.size(); ++i) {
+    if (table.process[i] == process) rows.push_back(i);
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](size_t a, size_t b) { return table.time[a] < table.time[b]; });
+  std::map<uint64_t, uint64_t> traced_windows;
+  std::map<uint64_t, uint64_t> untraced_windows;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const bool tracing = table.state[rows[i]] == CollectionState::tracing;
+    const bool before = i > 0 && table.state[rows[i - 1]] == CollectionState::tracing;
+    if (tracing != before) {
+      ++result.switches;
+      result.switch_cost += table.cost[rows[i]];
+    }
+    if (i + 1 == rows.size()) break;
+    const uint64_t steps = table.step[rows[i + 1]] - table.step[rows[i]];
+    result.steps_all += steps;
+    if (tracing) result.steps_traced += steps;
+    const bool whole = table.reason[rows[i]] == table.reason[rows[i + 1]];
+    if (whole && steps > 0) ++(tracing ? traced_windows : untraced_windows)[steps];
+  }
+  result.duty_traced = most_frequent(traced_windows);
+  const uint64_t untraced = most_frequent(untraced_windows);
+  if (result.duty_traced > 0 && untraced > 0) result.duty_period = result.duty_traced + untraced;
+}
+
+void measure(const Found& found, CollectorOverhead& result) {
+  if (found.gap_count > 0) result.gap = found.gaps / found.gap_count;
+  result.traced = summarise_windows(found.traced, result.gap);
+  result.untraced = summarise_windows(found.untraced, -result.gap);
+  if (found.traced.size() < kFewestWindows || found.untraced.size() < kFewestWindows) {
+    result.why_not = fmt::format(
+        "it takes at least {} windows of traced and {} of untraced steps that lie wholly inside a "
+        "decode, and there are {} and {}: decode more tokens, or shorten the period of --duty",
+        kFewestWindows, kFewestWindows, found.traced.size(), found.untraced.size());
+    return;
+  }
+  result.added = welch(result.traced, result.untraced);
+  result.share_of_step = result.added->mean / result.untraced.mean;
+  if (result.steps_all > 0) {
+    result.share_of_decode = *result.share_of_step * static_cast<double>(result.steps_traced) /
+                             static_cast<double>(result.steps_all);
+  }
+}
+
+}  // namespace
+
+double student_t_975(double degrees_of_freedom) {
+  // Quantiles of Student's distribution; between them the lower number of degrees counts, so that
+  // an interval is rather too wide.
+  constexpr std::array kUpTo30 = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
+                                  2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+                                  2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
+                                  2.060,  2.056, 2.052, 2.048, 2.045, 2.042};
+  constexpr std::array<std::pair<double, double>, 4> kBeyond = {
+      {{1000, 1.962}, {120, 1.980}, {60, 2.000}, {40, 2.021}}};
+  for (const auto& [degrees, quantile] : kBeyond) {
+    if (degrees_of_freedom >= degrees) return quantile;
+  }
+  const double whole =
+      std::clamp(std::floor(degrees_of_freedom), 1.0, static_cast<double>(kUpTo30.size()));
+  return kUpTo30[static_cast<size_t>(whole) - 1];
+}
+
+std::optional<CollectorOverhead> collector_overhead(const Trace& trace, const Stages& stages) {
+  const ProcessId process = alternating_process(trace.collection);
+  if (!process.valid()) return std::nullopt;
+  CollectorOverhead result;
+  count_duty(trace.collection, process, result);
+  measure(find_windows(trace, stages, process), result);
+  return result;
+}
+
+}  // namespace llmprof

@@ -1,0 +1,134 @@
+#include "analysis/collection/collector_overhead.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "analysis/budget/test_trace.h"
+
+namespace llmprof {
+namespace {
+
+// A decode whose steps are one kernel each, 10 ns apart: traced ones last as told, untraced ones
+// are a gap in the timeline.
+class Alternation {
+ public:
+  Alternation() {
+    t_.instance(t_.stage("decode"), 0, 0);
+    t_.collection(0, true, CollectionReason::program_start, 0);
+  }
+
+  Alternation& traced(std::initializer_list<Nanoseconds> steps) {
+    if (untraced_ > 0) t_.collection(at_, true, reason_, steps_);
+    for (const Nanoseconds length : steps) {
+      Step& step = t_.step(at_, at_ + length);
+      step.untraced_before = untraced_;
+      untraced_ = 0;
+      t_.kernel("gemm", at_, at_ + length);
+      at_ += length + kGap;
+      ++steps_;
+    }
+    return *this;
+  }
+  Alternation& untraced(uint32_t steps, Nanoseconds length) {
+    t_.collection(at_, false, reason_, steps_);
+    untraced_ += steps;
+    steps_ += steps;
+    t_.stages().instances.back().untraced_steps += steps;
+    at_ += Nanoseconds{steps} * (length + kGap);
+    return *this;
+  }
+  Alternation& because(CollectionReason reason) {
+    reason_ = reason;
+    return *this;
+  }
+  std::optional<CollectorOverhead> measured() {
+    t_.collection(at_, false, CollectionReason::process_end, steps_);
+    return collector_overhead(t_.freeze(), t_.stages());
+  }
+  TestTrace& trace() { return t_; }
+
+ private:
+  static constexpr Nanoseconds kGap = 10;
+  TestTrace t_;
+  Nanoseconds at_ = 0;
+  uint32_t untraced_ = 0;
+  uint64_t steps_ = 0;
+  CollectionReason reason_ = CollectionReason::duty;
+};
+
+// Untraced steps of 90 + 10, traced ones of 97, 98, 99 + 10: by hand, means 108 and 100, deviations
+// 1 and 0, so that the standard error is 1 / sqrt(3) with 2 degrees of freedom (t = 4.303).
+TEST(CollectorOverhead, IsTheDifferenceOfTracedAndUntracedSteps) {
+  Alternation run;
+  run.traced({500, 500}).untraced(6, 90);  // the first window may have begun before the decode
+  run.traced({97, 97}).untraced(6, 90).traced({98, 98}).untraced(6, 90).traced({99, 99});
+  run.untraced(6, 90);
+  const auto overhead = run.measured();
+  ASSERT_TRUE(overhead && overhead->added);
+  EXPECT_EQ(overhead->traced.windows, 3U);
+  EXPECT_EQ(overhead->traced.steps, 6U);
+  EXPECT_EQ(overhead->untraced.windows, 3U);
+  EXPECT_EQ(overhead->untraced.steps, 18U);
+  EXPECT_DOUBLE_EQ(overhead->gap, 10);
+  EXPECT_NEAR(overhead->traced.mean, 108, 1e-9);
+  EXPECT_NEAR(overhead->untraced.mean, 100, 1e-9);
+  EXPECT_NEAR(overhead->added->mean, 8, 1e-9);
+  EXPECT_NEAR(overhead->added->low, 8 - 4.303 / std::sqrt(3.0), 1e-9);
+  EXPECT_NEAR(overhead->added->high, 8 + 4.303 / std::sqrt(3.0), 1e-9);
+  EXPECT_NEAR(*overhead->share_of_step, 0.08, 1e-12);
+  // 8 traced steps of 32.
+  EXPECT_EQ(overhead->steps_traced, 8U);
+  EXPECT_EQ(overhead->steps_all, 32U);
+  EXPECT_NEAR(*overhead->share_of_decode, 0.02, 1e-12);
+  EXPECT_EQ(overhead->duty_traced, 2U);
+  EXPECT_EQ(overhead->duty_period, 8U);
+  EXPECT_EQ(overhead->switches, 8U);  // on with the program, then off four times and on three
+  EXPECT_TRUE(overhead->why_not.empty());
+}
+
+TEST(CollectorOverhead, NeedsThreeWindowsOfEachKind) {
+  Alternation run;
+  run.traced({97}).untraced(6, 90).traced({98}).untraced(6, 90).traced({99}).untraced(6, 90);
+  const auto overhead = run.measured();
+  ASSERT_TRUE(overhead);
+  EXPECT_FALSE(overhead->added);
+  EXPECT_EQ(overhead->traced.windows, 2U);
+  EXPECT_NE(overhead->why_not.find("there are 2 and 2"), std::string::npos) << overhead->why_not;
+}
+
+TEST(CollectorOverhead, WarmUpsDoNotCount) {
+  Alternation run;
+  run.traced({97}).untraced(6, 90).traced({97}).untraced(6, 90).traced({98}).untraced(6, 90);
+  run.traced({99}).untraced(6, 90);
+  run.trace().stages().instances.back().warmup = true;
+  EXPECT_EQ(run.measured()->traced.windows, 0U);
+}
+
+TEST(CollectorOverhead, WithoutADutyCycleThereIsNothingToSay) {
+  Alternation run;
+  run.because(CollectionReason::command);
+  run.traced({97}).untraced(6, 90).traced({97}).untraced(6, 90);
+  EXPECT_FALSE(run.measured());
+}
+
+TEST(CollectorOverhead, OfSeveralProcessesNothingIsSaid) {
+  Alternation run;
+  run.traced({97}).untraced(6, 90).traced({97}).untraced(6, 90);
+  Trace trace = run.trace().freeze();
+  trace.collection.process.back() = ProcessId(1);
+  EXPECT_FALSE(collector_overhead(trace, run.trace().stages()));
+}
+
+// Of tables of Student's distribution.
+TEST(CollectorOverhead, QuantilesAreRatherTooWide) {
+  EXPECT_DOUBLE_EQ(student_t_975(1), 12.706);
+  EXPECT_DOUBLE_EQ(student_t_975(4.9), 2.776);
+  EXPECT_DOUBLE_EQ(student_t_975(30), 2.042);
+  EXPECT_DOUBLE_EQ(student_t_975(39), 2.042);
+  EXPECT_DOUBLE_EQ(student_t_975(100), 2.000);
+  EXPECT_DOUBLE_EQ(student_t_975(1e6), 1.962);
+}
+
+}  // namespace
+}  // namespace llmprof

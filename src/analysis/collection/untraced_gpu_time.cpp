@@ -1,0 +1,94 @@
+#include "analysis/collection/untraced_gpu_time.h"
+
+#include <algorithm>
+
+#include "analysis/collection/tracing_periods.h"
+
+namespace llmprof {
+namespace {
+
+using Period = TracingPeriods::Period;
+using Window = UntracedGpuTime::Window;
+
+// GPU work that was launched between two untraced periods, before the first or after the last.
+struct Group {
+  Nanoseconds first_start = INT64_MAX;
+  Nanoseconds last_end = INT64_MIN;
+};
+using Groups = std::vector<Group>;  // one more than there are periods
+
+// Work without a launch tells nothing: its own start may be long after it.
+template <class Table>
+void add_work(const Trace& trace, const Table& table, const TracingPeriods& periods,
+              std::map<std::pair<ProcessId, DeviceId>, Groups>& groups) {
+  for (size_t i = 0; i < table.size(); ++i) {
+    if (i >= table.launch.size() || !table.launch[i].valid()) continue;
+    const Queue& queue = trace.queues[table.queue[i]];
+    if (!queue.process.valid() || !queue.device.valid()) continue;
+    const std::vector<Period>& untraced = periods.untraced(queue.process);
+    if (untraced.empty()) continue;
+    const Nanoseconds launched = trace.launches.start[table.launch[i].index()];
+    const auto behind =
+        std::upper_bound(untraced.begin(), untraced.end(), launched,
+                         [](Nanoseconds at, const Period& period) { return at < period.start; });
+    Groups& of_queue = groups[{queue.process, queue.device}];
+    if (of_queue.empty()) of_queue.resize(untraced.size() + 1);
+    Group& group = of_queue[static_cast<size_t>(behind - untraced.begin())];
+    group.first_start = std::min(group.first_start, table.start[i]);
+    group.last_end = std::max(group.last_end, table.end[i]);
+  }
+}
+
+std::vector<Window> windows_between(const std::vector<Period>& periods, const Groups& groups) {
+  std::vector<Nanoseconds> next_start(groups.size(), INT64_MAX);  // of this group or a later one
+  Nanoseconds next = INT64_MAX;
+  for (size_t i = groups.size(); i-- > 0;) {
+    next = std::min(next, groups[i].first_start);
+    next_start[i] = next;
+  }
+  std::vector<Window> windows;
+  Nanoseconds worked_until = INT64_MIN;
+  for (size_t i = 0; i < periods.size(); ++i) {
+    worked_until = std::max(worked_until, groups[i].last_end);
+    Window window{std::max(periods[i].start, worked_until), next_start[i + 1]};
+    if (!windows.empty()) window.start = std::max(window.start, windows.back().end);
+    if (window.start < window.end) windows.push_back(window);
+  }
+  return windows;
+}
+
+}  // namespace
+
+UntracedGpuTime::UntracedGpuTime(const Trace& trace) {
+  const TracingPeriods periods(trace);
+  if (!periods.any_untraced()) return;
+  std::map<std::pair<ProcessId, DeviceId>, Groups> groups;
+  add_work(trace, trace.kernels, periods, groups);
+  add_work(trace, trace.memory_operations, periods, groups);
+  add_work(trace, trace.graph_replays, periods, groups);
+  for (const auto& [owner, of_owner] : groups) {
+    std::vector<Window> windows = windows_between(periods.untraced(owner.first), of_owner);
+    if (!windows.empty()) windows_.emplace(owner, std::move(windows));
+  }
+}
+
+const std::vector<Window>& UntracedGpuTime::of(ProcessId process, DeviceId device) const {
+  static const std::vector<Window> none;
+  const auto found = windows_.find({process, device});
+  return found == windows_.end() ? none : found->second;
+}
+
+std::vector<Window> UntracedGpuTime::within(ProcessId process, DeviceId device, Nanoseconds from,
+                                            Nanoseconds to) const {
+  std::vector<Window> found;
+  const std::vector<Window>& all = of(process, device);
+  auto next =
+      std::upper_bound(all.begin(), all.end(), from,
+                       [](Nanoseconds at, const Window& window) { return at < window.end; });
+  for (; next != all.end() && next->start < to; ++next) {
+    found.push_back({std::max(next->start, from), std::min(next->end, to)});
+  }
+  return found;
+}
+
+}  // namespace llmprof

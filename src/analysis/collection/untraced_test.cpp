@@ -1,0 +1,183 @@
+#include <gtest/gtest.h>
+
+#include "analysis/budget/test_trace.h"
+#include "analysis/collection/stage_tracing.h"
+#include "analysis/collection/tracing_periods.h"
+#include "analysis/collection/untraced_gpu_time.h"
+#include "analysis/stages/annotated_stages.h"
+#include "config/conf_files.h"
+
+namespace llmprof {
+namespace {
+
+using Windows = std::vector<std::pair<Nanoseconds, Nanoseconds>>;
+
+Windows windows_of(const TestTrace& t) {
+  Windows found;
+  for (const auto& window : t.stages().untraced.of(ProcessId(0), DeviceId(0))) {
+    found.emplace_back(window.start, window.end);
+  }
+  return found;
+}
+
+TEST(UntracedGpuTime, RunsFromTheLastWorkLaunchedBeforeToTheFirstLaunchedAfter) {
+  TestTrace t;
+  t.collection(0, true, CollectionReason::program_start);
+  t.collection(100, false);
+  t.collection(200, true);
+  t.launched("gemm", 10, 20, 60);
+  t.launched("gemm", 50, 60, 150);    // the CPU ran ahead: until 150 all is seen
+  t.launched("gemm", 210, 400, 450);  // untraced work kept the GPU until 400, or did not
+  t.freeze();
+  EXPECT_EQ(windows_of(t), (Windows{{150, 400}}));
+  EXPECT_TRUE(t.stages().untraced.within(ProcessId(0), DeviceId(0), 0, 150).empty());
+  const auto inside = t.stages().untraced.within(ProcessId(0), DeviceId(0), 160, 1000);
+  ASSERT_EQ(inside.size(), 1U);
+  EXPECT_EQ(inside[0].start, 160);
+  EXPECT_EQ(inside[0].end, 400);
+}
+
+TEST(UntracedGpuTime, BeginsWithThePeriodWhereTheGpuWasIdleBefore) {
+  TestTrace t;
+  t.collection(0, true, CollectionReason::program_start);
+  t.collection(100, false);
+  t.collection(200, true);
+  t.launched("gemm", 10, 20, 60);
+  t.launched("gemm", 210, 220, 250);
+  t.freeze();
+  EXPECT_EQ(windows_of(t), (Windows{{100, 220}}));
+}
+
+TEST(UntracedGpuTime, LastsUntilTheEndWhereNothingWasTracedAgain) {
+  TestTrace t;
+  t.collection(0, true, CollectionReason::program_start);
+  t.collection(100, false, CollectionReason::step_limit);
+  t.launched("gemm", 10, 20, 60);
+  t.freeze();
+  EXPECT_EQ(windows_of(t), (Windows{{100, INT64_MAX}}));
+}
+
+TEST(UntracedGpuTime, AProcessArmedLaterIsUntracedBefore) {
+  TestTrace t;
+  t.collection(100, true, CollectionReason::arm_range);
+  t.launched("gemm", 110, 120, 160);
+  t.freeze();
+  EXPECT_EQ(windows_of(t), (Windows{{INT64_MIN, 120}}));
+}
+
+TEST(UntracedGpuTime, AProcessThatWasNeverTracedHasNone) {
+  TestTrace t;
+  t.collection(0, false, CollectionReason::other_subscriber);
+  t.launched("gemm", 110, 120, 160);
+  t.freeze();
+  EXPECT_FALSE(t.stages().untraced.any());
+}
+
+TEST(TracingPeriods, TellWhetherATimeWasTraced) {
+  TestTrace t;
+  t.collection(0, true, CollectionReason::program_start);
+  t.collection(100, false);
+  t.collection(200, true);
+  t.collection(300, false, CollectionReason::process_end);
+  const TracingPeriods periods(t.freeze());
+  EXPECT_TRUE(periods.traced_at(ProcessId(0), -5));
+  EXPECT_TRUE(periods.traced_at(ProcessId(0), 99));
+  EXPECT_FALSE(periods.traced_at(ProcessId(0), 100));
+  EXPECT_FALSE(periods.traced_at(ProcessId(0), 199));
+  EXPECT_TRUE(periods.traced_at(ProcessId(0), 200));
+  EXPECT_FALSE(periods.traced_at(ProcessId(0), 300));
+}
+
+// Steps of 100 ns from 1000 on, one kernel of 80 ns each, called 10 ns before; traced: 0, 1, 4, 5.
+class DutyCycle : public ::testing::Test {
+ protected:
+  static constexpr Nanoseconds kFirst = 1000;
+  static constexpr Nanoseconds kLength = 100;
+
+  DutyCycle() {
+    trace_.range("decode_all", kFirst - 20, kFirst + 8 * kLength);
+    trace_.collection(0, true, CollectionReason::program_start);
+    for (const auto& [step, on] : {std::pair{2, false}, {4, true}, {6, false}}) {
+      trace_.collection(kFirst + step * kLength - 15, on, CollectionReason::duty,
+                        static_cast<uint64_t>(step));
+    }
+    for (int step = 0; step < 8; ++step) {
+      const Nanoseconds start = kFirst + step * kLength;
+      trace_.range("decode_step", start - 18, start + 40);
+      if (step / 2 % 2 == 0) trace_.launched("gemm", start - 10, start, start + 80);
+    }
+  }
+
+  Stages annotated() {
+    const auto conf = ConfFiles::open(std::nullopt).value();
+    const StageRules rules = StageRules::load(conf).value();
+    return *annotated_stages(trace_.freeze(), rules, diagnostics_);
+  }
+
+  TestTrace trace_;
+  Diagnostics diagnostics_;
+};
+
+TEST_F(DutyCycle, UntracedStepsAreCountedAndNoRows) {
+  const Stages stages = annotated();
+  ASSERT_EQ(stages.instances.size(), 1U);
+  const StageInstance& decode = stages.instances[0];
+  EXPECT_EQ(decode.step_count, 4U);
+  EXPECT_EQ(decode.untraced_steps, 4U);
+  ASSERT_EQ(stages.steps.size(), 4U);
+  EXPECT_EQ(stages.steps[2].untraced_before, 2U);
+  EXPECT_EQ(stages.steps[0].untraced_before + stages.steps[1].untraced_before +
+                stages.steps[3].untraced_before,
+            0U);
+}
+
+TEST_F(DutyCycle, NoStepLastsAsLongAsTheUntracedOnesBeforeIt) {
+  const Stages stages = annotated();
+  EXPECT_FALSE(stages.steps[1].after_untraced);
+  EXPECT_TRUE(stages.steps[2].after_untraced);
+  EXPECT_EQ(stages.steps[2].start, 1400);
+  EXPECT_EQ(stages.steps[2].wall(), 80);
+  EXPECT_EQ(stages.steps[3].wall(), 100);
+  // Step 0 (from the range's start, 980), 1 and 5: 100 each; step 4's is not known.
+  EXPECT_EQ(stages.stages[0].step_wall.count, 3U);
+  EXPECT_EQ(stages.stages[0].step_wall.max, 100);
+}
+
+TEST_F(DutyCycle, ATokensTimeIsOverAllSteps) {
+  const Stages stages = annotated();
+  // The range from 980 to 1800 over eight steps: 102.5, rounded up.
+  ASSERT_TRUE(stages.time_per_output_token);
+  EXPECT_EQ(stages.time_per_output_token->p50, 103);
+}
+
+TEST_F(DutyCycle, TheBudgetSaysWhatWasNotTraced) {
+  const Stages stages = annotated();
+  const KernelRules rules = TestTrace::rules();
+  const Budgets budgets =
+      time_budgets(trace_.trace(), stages, DescribedNames(trace_.trace(), rules));
+  const PartTimes& parts = budgets.instances[0];
+  // The windows: 1185 (tracing ends, the GPU is idle since 1180) to 1400, and 1585 to 1800.
+  EXPECT_EQ(parts[static_cast<size_t>(BudgetPart::not_traced)], 215 + 215);
+  EXPECT_EQ(parts[static_cast<size_t>(KernelClass::gemm)], 4 * 80);
+  // Known to be idle: 980-1000, 1080-1100, 1180-1185, 1480-1500, 1580-1585.
+  Nanoseconds idle = 0;
+  for (size_t part = 0; part < kBudgetParts; ++part) {
+    if (is_idle(part)) idle += parts[part];
+  }
+  EXPECT_EQ(idle, 20 + 20 + 5 + 20 + 5);
+  for (const IdleGap& gap : budgets.gaps) EXPECT_LE(gap.length(), 20);
+}
+
+TEST_F(DutyCycle, ADiagnosticSaysWhichFiguresAreOfTracedSteps) {
+  const Stages stages = annotated();
+  const StageTracing tracing = stage_tracing(stages, 0);
+  EXPECT_EQ(tracing.steps_traced, 4U);
+  EXPECT_EQ(tracing.steps_all, 8U);
+  EXPECT_EQ(tracing.untraced, 430);
+  EXPECT_DOUBLE_EQ(*tracing.share, 0.5);
+  report_untraced(stages, diagnostics_);
+  ASSERT_TRUE(diagnostics_.has("steps_not_traced"));
+}
+
+}  // namespace
+}  // namespace llmprof

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/counters/counter_series.h"
+#include "analysis/stages/stages.h"
+#include "analysis/utilization/utilization.h"
+
+namespace llmprof {
+
+// What the GPU's own counters and sensors say of a stage, by time: all that the GPU did in the
+// instances' windows counts, whoever did it. Of instances that are no warm-up; none where the
+// metric is missing.
+struct StageCounters {
+  uint32_t stage = 0;
+  uint64_t instances = 0;  // measured
+  // Share of the instances' wall time with samples of DRAM bytes; of the SMs' activity without.
+  std::optional<double> coverage;
+  // An instance, mean. Where samples cover only a part, scaled to the whole wall time.
+  std::optional<double> read_bytes;
+  std::optional<double> write_bytes;
+  std::optional<double> mbu_wall;
+  std::optional<double> mbu_busy;          // of traced steps alone where others were not traced
+  double peak_bandwidth = 0;               // bytes a second, 0: not known
+  std::optional<double> bytes_over_model;  // read and written over what the model must move
+  // Means over the wall time, 0 to 1.
+  std::optional<double> tensor_active;
+  std::optional<double> sm_active;
+
+  double steps = 0;   // an instance, mean; decode only
+  double tokens = 0;  // an instance, mean: generated, or a prefill's prompt tokens; 0: not known
+  std::optional<double> energy;  // J an instance, mean
+  std::string energy_source;     // "energy counter", "power over time"
+  // Read and written; none where one of them is not known.
+  [[nodiscard]] std::optional<double> bytes() const {
+    if (!read_bytes || !write_bytes) return std::nullopt;
+    return *read_bytes + *write_bytes;
+  }
+  [[nodiscard]] std::optional<double> per_token(const std::optional<double>& value) const {
+    if (!value || tokens <= 0) return std::nullopt;
+    return *value / tokens;
+  }
+  [[nodiscard]] std::optional<double> per_step(const std::optional<double>& value) const {
+    if (!value || steps <= 0) return std::nullopt;
+    return *value / steps;
+  }
+
+  struct Sensor {
+    double mean = 0;
+    double min = 0;
+    double max = 0;
+    uint64_t samples = 0;
+  };
+  std::optional<Sensor> sm_clock;      // MHz
+  std::optional<Sensor> memory_clock;  // MHz
+  std::optional<Sensor> power;         // W
+  std::optional<Sensor> temperature;   // C
+  double highest_sm_clock = 0;         // MHz, of the GPU; 0: not known
+  // Of the samples; a reason may hold together with others.
+  struct Throttled {
+    ThrottleReason reason;
+    double share = 0;
+  };
+  std::vector<Throttled> throttled;  // the most frequent first
+  std::string why_not;               // why a figure is missing that samples would give
+};
+
+struct Counters {
+  std::vector<StageCounters> stages;  // one a stage; empty where nothing was sampled
+  // DRAM bytes of each step, by time: one a step; empty without samples.
+  std::vector<std::optional<double>> step_bytes;
+};
+
+Counters attribute_counters(const Trace& trace, const Stages& stages, const Utilization& use);
+
+}  // namespace llmprof

@@ -1,0 +1,216 @@
+#include "analysis/counters/stage_counters.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/budget/test_trace.h"
+
+namespace llmprof {
+namespace {
+
+constexpr Nanoseconds kMs = 1'000'000;
+
+TEST(CounterRoles, ChipsSpellThemDifferently) {
+  EXPECT_EQ(counter_role("dram__bytes_read.sum", "byte"), CounterRole::dram_read);
+  EXPECT_EQ(counter_role("sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "%"),
+            CounterRole::sm_active);
+  EXPECT_EQ(counter_role("TPC.TriageCompute.sm__pipe_tensor_cycles_active_realtime.avg", "%"),
+            CounterRole::tensor_active);
+  EXPECT_EQ(counter_role("throttle_reasons", "bit mask"), CounterRole::throttle_reasons);
+  EXPECT_FALSE(counter_role("sm__cycles_active.avg", "cycle"));
+  EXPECT_FALSE(counter_role("l2__hits", "%"));
+}
+
+TEST(CounterRoles, ThrottleReasonsInWords) {
+  const auto reasons = throttle_reasons(0x1 | 0x4 | 0x40 | 0x4000);
+  ASSERT_EQ(reasons.size(), 4U);
+  EXPECT_EQ(reasons[0].words, "GPU idle");
+  EXPECT_FALSE(reasons[0].slowing);
+  EXPECT_EQ(reasons[1].words, "power cap");
+  EXPECT_EQ(reasons[2].words, "thermal slowdown (hardware)");
+  EXPECT_TRUE(reasons[2].slowing);
+  EXPECT_EQ(reasons[3].bit, 0x4000U);
+}
+
+TEST(CounterSeries, ASampleCountsByTheShareInside) {
+  CounterSeries series;
+  series.add({20, 30, 50});
+  series.add({0, 10, 100});
+  series.add({10, 20, 200});
+  series.put_in_order();
+  // Half of the first, all of the second, a tenth of the third.
+  const CounterSeries::Share share = series.over(5, 21);
+  EXPECT_DOUBLE_EQ(share.sum, 50 + 200 + 5);
+  EXPECT_EQ(share.covered, 16);
+  EXPECT_DOUBLE_EQ(*share.mean(), (100 * 5 + 200 * 10 + 50 * 1) / 16.0);
+  EXPECT_EQ(series.over(30, 40).covered, 0);
+  EXPECT_FALSE(series.over(30, 40).mean());
+}
+
+TEST(CounterSeries, BetweenInstantsIsAStraightLine) {
+  CounterSeries series;
+  series.add({1'000'000'000, 1'000'000'000, 10});
+  series.add({3'000'000'000, 3'000'000'000, 30});
+  EXPECT_DOUBLE_EQ(*series.at(2'000'000'000), 20);
+  EXPECT_DOUBLE_EQ(*series.at(3'000'000'000), 30);
+  EXPECT_FALSE(series.at(999'999'999));
+  EXPECT_FALSE(series.at(3'000'000'001));
+  // From 20 to 30 within one second.
+  EXPECT_DOUBLE_EQ(*series.integral(2'000'000'000, 3'000'000'000), 25);
+  EXPECT_FALSE(series.integral(2'000'000'000, 4'000'000'000));
+}
+
+// A decode from 10 to 20 ms, busy for 8 ms, and samples of 1 ms: 3 GB read and 1 GB written a
+// second, which are 3 MB and 1 MB a sample.
+class DecodeWithCounters : public ::testing::Test {
+ protected:
+  DecodeWithCounters() {
+    t_.device().memory_bandwidth = 10'000'000'000;
+    t_.device().clock_hz = 2'000'000'000;
+    StageInstance& decode = t_.instance(t_.stage("decode"), 10 * kMs, 20 * kMs);
+    decode.work.busy = 8 * kMs;
+    for (int step = 0; step < 4; ++step) {
+      t_.step(10 * kMs + step * 5 * kMs / 2, 10 * kMs + (step + 1) * 5 * kMs / 2).work.busy =
+          2 * kMs;
+    }
+  }
+  void sample_dram(Nanoseconds from, Nanoseconds to) {
+    for (Nanoseconds start = from; start < to; start += kMs) {
+      t_.counter("dram__bytes_read.sum", "byte", start, start + kMs, 3e6);
+      t_.counter("dram__bytes_write.sum", "byte", start, start + kMs, 1e6);
+    }
+  }
+  Counters counters(const Utilization& use = {}) {
+    t_.freeze();
+    return attribute_counters(t_.trace(), t_.stages(), use);
+  }
+  TestTrace t_;
+};
+
+TEST_F(DecodeWithCounters, BytesAndMbuAreOfTheWindow) {
+  sample_dram(0, 40 * kMs);
+  const Counters all = counters();
+  ASSERT_EQ(all.stages.size(), 1U);
+  const StageCounters& decode = all.stages[0];
+  EXPECT_DOUBLE_EQ(*decode.coverage, 1);
+  EXPECT_NEAR(*decode.read_bytes, 30e6, 1);
+  EXPECT_NEAR(*decode.write_bytes, 10e6, 1);
+  EXPECT_NEAR(*decode.mbu_wall, 40e6 / 0.010 / 10e9, 1e-12);
+  EXPECT_NEAR(*decode.mbu_busy, 40e6 / 0.008 / 10e9, 1e-12);
+  EXPECT_DOUBLE_EQ(decode.steps, 4);
+  EXPECT_DOUBLE_EQ(decode.tokens, 4);
+  EXPECT_NEAR(*decode.per_step(decode.read_bytes), 7.5e6, 1);
+  ASSERT_EQ(all.step_bytes.size(), 4U);
+  EXPECT_NEAR(*all.step_bytes[1], 10e6, 1);  // 12.5 to 15 ms
+}
+
+TEST_F(DecodeWithCounters, WhatSamplesMissIsScaledAndSaid) {
+  sample_dram(12 * kMs, 20 * kMs);
+  const StageCounters decode = counters().stages[0];
+  EXPECT_DOUBLE_EQ(*decode.coverage, 0.8);
+  EXPECT_NEAR(*decode.read_bytes, 30e6, 1);
+  EXPECT_NEAR(*decode.mbu_wall, 0.4, 1e-12);
+}
+
+TEST_F(DecodeWithCounters, TooFewSamplesGiveAReason) {
+  sample_dram(16 * kMs, 20 * kMs);
+  const StageCounters decode = counters().stages[0];
+  EXPECT_DOUBLE_EQ(*decode.coverage, 0.4);
+  EXPECT_FALSE(decode.read_bytes);
+  EXPECT_FALSE(decode.mbu_wall);
+  EXPECT_NE(decode.why_not.find("40.0 %"), std::string::npos) << decode.why_not;
+}
+
+TEST_F(DecodeWithCounters, MoreThanThePeakIsRefused) {
+  t_.device().memory_bandwidth = 3'000'000'000;
+  sample_dram(0, 40 * kMs);
+  const StageCounters decode = counters().stages[0];
+  EXPECT_TRUE(decode.read_bytes);
+  EXPECT_FALSE(decode.mbu_wall);
+  EXPECT_FALSE(decode.mbu_busy);
+  EXPECT_NE(decode.why_not.find("167 %"), std::string::npos) << decode.why_not;
+}
+
+TEST_F(DecodeWithCounters, BesideTheModelsBytes) {
+  sample_dram(0, 40 * kMs);
+  Utilization use;
+  StageUtilization stage;
+  stage.cost.parts.push_back({"weights", 1, 32e6, 0});
+  use.stages.push_back(stage);
+  EXPECT_NEAR(*counters(use).stages[0].bytes_over_model, 1.25, 1e-9);
+}
+
+// Untraced between 12.5 and 17.5 ms: steps 1 and 2 were not recorded.
+TEST_F(DecodeWithCounters, BusyFiguresAreOfTracedSteps) {
+  sample_dram(0, 40 * kMs);
+  Stages& stages = t_.stages();
+  stages.steps.erase(stages.steps.begin() + 1, stages.steps.begin() + 3);
+  stages.steps[1].after_untraced = true;
+  stages.instances[0].step_count = 2;
+  stages.instances[0].untraced_steps = 2;
+  t_.collection(0, true, CollectionReason::program_start);
+  t_.collection(12 * kMs, false);
+  t_.collection(17 * kMs, true);
+  t_.kernel("gemm", 10 * kMs, 12 * kMs, t_.call("cudaLaunchKernel", 9 * kMs, 10 * kMs));
+  t_.kernel("gemm", 175 * kMs / 10, 20 * kMs, t_.call("cudaLaunchKernel", 17 * kMs, 17 * kMs + 1));
+  const StageCounters decode = counters().stages[0];
+  EXPECT_NEAR(*decode.mbu_wall, 0.4, 1e-12);
+  // Of step 0 alone, whose start is known: 10 MB in 2 ms of busy time.
+  EXPECT_NEAR(*decode.mbu_busy, 10e6 / 0.002 / 10e9, 1e-12);
+  EXPECT_DOUBLE_EQ(decode.steps, 4);
+  EXPECT_DOUBLE_EQ(decode.tokens, 4);
+}
+
+TEST_F(DecodeWithCounters, ActivityIsATimeWeightedMean) {
+  t_.counter("sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "%", 0, 15 * kMs, 40);
+  t_.counter("sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "%", 15 * kMs, 30 * kMs, 80);
+  t_.counter("sm__pipe_tensor_cycles_active.avg", "%", 0, 30 * kMs, 25);
+  const StageCounters decode = counters().stages[0];
+  EXPECT_DOUBLE_EQ(*decode.sm_active, 0.6);
+  EXPECT_DOUBLE_EQ(*decode.tensor_active, 0.25);
+  EXPECT_DOUBLE_EQ(*decode.coverage, 1);
+  EXPECT_FALSE(decode.read_bytes);
+}
+
+TEST_F(DecodeWithCounters, EnergyIsTheCountersDifference) {
+  t_.counter("energy", "J", 5 * kMs, 5 * kMs, 1000);
+  t_.counter("energy", "J", 25 * kMs, 25 * kMs, 1010);
+  t_.counter("power", "W", 5 * kMs, 5 * kMs, 100);
+  t_.counter("power", "W", 25 * kMs, 25 * kMs, 100);
+  const StageCounters decode = counters().stages[0];
+  EXPECT_NEAR(*decode.energy, 5, 1e-9);
+  EXPECT_EQ(decode.energy_source, "energy counter");
+  EXPECT_NEAR(*decode.per_token(decode.energy), 1.25, 1e-9);
+}
+
+TEST_F(DecodeWithCounters, WithoutACounterEnergyIsPowerOverTime) {
+  t_.counter("power", "W", 5 * kMs, 5 * kMs, 300);
+  t_.counter("power", "W", 25 * kMs, 25 * kMs, 300);
+  const StageCounters decode = counters().stages[0];
+  EXPECT_NEAR(*decode.energy, 3, 1e-9);
+  EXPECT_EQ(decode.energy_source, "power over time");
+}
+
+TEST_F(DecodeWithCounters, SensorsAndThrottleReasons) {
+  for (const auto& [time, clock, reasons] :
+       {std::tuple{9, 500, 1}, {10, 1500, 4}, {15, 1600, 4 + 0x40}, {20, 1700, 0}, {21, 500, 1}}) {
+    t_.counter("sm_clock", "MHz", time * kMs, time * kMs, clock);
+    t_.counter("throttle_reasons", "", time * kMs, time * kMs, reasons);
+  }
+  const StageCounters decode = counters().stages[0];
+  ASSERT_TRUE(decode.sm_clock);
+  EXPECT_EQ(decode.sm_clock->samples, 3U);
+  EXPECT_DOUBLE_EQ(decode.sm_clock->mean, 1600);
+  EXPECT_DOUBLE_EQ(decode.sm_clock->min, 1500);
+  EXPECT_DOUBLE_EQ(decode.sm_clock->max, 1700);
+  EXPECT_DOUBLE_EQ(decode.highest_sm_clock, 2000);
+  ASSERT_EQ(decode.throttled.size(), 2U);
+  EXPECT_EQ(decode.throttled[0].reason.words, "power cap");
+  EXPECT_DOUBLE_EQ(decode.throttled[0].share, 2.0 / 3);
+  EXPECT_DOUBLE_EQ(decode.throttled[1].share, 1.0 / 3);
+  EXPECT_FALSE(decode.temperature);
+}
+
+TEST_F(DecodeWithCounters, WithoutSamplesThereIsNothing) { EXPECT_TRUE(counters().stages.empty()); }
+
+}  // namespace
+}  // namespace llmprof

@@ -1,0 +1,167 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/numbers.h"
+#include "report/sections/sections.h"
+
+namespace llmprof {
+namespace {
+
+std::string ratio_words(const std::optional<double>& ratio) {
+  return ratio ? fmt::format("{:.3f}", *ratio) : std::string(kMissing);
+}
+
+std::string joules(const std::optional<double>& energy) {
+  return energy ? fmt::format("{:.3f} J", *energy) : std::string(kMissing);
+}
+
+// "1,755 MHz (1,410 to 1,980)" without the grouping that clocks do without.
+std::string clock_words(const std::optional<StageCounters::Sensor>& clock) {
+  if (!clock) return std::string(kMissing);
+  return fmt::format("{:.0f} MHz ({:.0f} MHz to {:.0f} MHz)", clock->mean, clock->min, clock->max);
+}
+
+std::string sensor_words(const std::optional<StageCounters::Sensor>& sensor, bool highest) {
+  if (!sensor) return std::string(kMissing);
+  return fmt::format("{:.1f}", highest ? sensor->max : sensor->mean);
+}
+
+std::string throttle_words(const StageCounters& counters) {
+  std::string text;
+  for (const StageCounters::Throttled& seen : counters.throttled) {
+    text +=
+        fmt::format("{}{} ({})", text.empty() ? "" : ", ", seen.reason.words, percent(seen.share));
+  }
+  return text.empty() ? "none" : text;
+}
+
+bool has_traffic(const StageCounters& counters) {
+  return counters.read_bytes || counters.sm_active || counters.tensor_active;
+}
+
+bool has_sensors(const StageCounters& counters) {
+  return counters.energy || counters.sm_clock || counters.power || counters.temperature;
+}
+
+Table traffic_table(const Reported& reported) {
+  const std::string instance = instance_name(reported.profile, "instance");
+  Table table;
+  table.columns = {text_column("stage"),
+                   number_column(fmt::format("DRAM read an {}", instance)),
+                   number_column("written"),
+                   number_column("both over the model's bytes"),
+                   number_column("both a step"),
+                   number_column("MBU on wall"),
+                   number_column("MBU on GPU busy"),
+                   number_column("SMs active, of wall"),
+                   number_column("tensor cores active, of wall"),
+                   number_column("samples cover, of wall")};
+  for (size_t i = 0; i < reported.stages.size(); ++i) {
+    const StageCounters* own = reported.facts.stages[i].counters;
+    if (own == nullptr || !has_traffic(*own)) continue;
+    table.rows.push_back({reported.stages[i].name, scaled(own->read_bytes, "B"),
+                          scaled(own->write_bytes, "B"), ratio_words(own->bytes_over_model),
+                          scaled(own->per_step(own->bytes()), "B"), percent(own->mbu_wall),
+                          percent(own->mbu_busy), percent(own->sm_active),
+                          percent(own->tensor_active), percent(own->coverage)});
+  }
+  return table;
+}
+
+Table sensor_table(const Reported& reported) {
+  Table table;
+  table.columns = {text_column("stage"),
+                   number_column("energy an " + instance_name(reported.profile, "instance")),
+                   number_column("energy a token"),
+                   number_column("power, mean (W)"),
+                   number_column("SM clock, mean (min to max)"),
+                   number_column("memory clock, mean (min to max)"),
+                   number_column("highest temperature (C)"),
+                   text_column("clocks lowered by (share of samples)")};
+  for (size_t i = 0; i < reported.stages.size(); ++i) {
+    const StageCounters* own = reported.facts.stages[i].counters;
+    if (own == nullptr || !has_sensors(*own)) continue;
+    table.rows.push_back({reported.stages[i].name, joules(own->energy),
+                          joules(own->per_token(own->energy)), sensor_words(own->power, false),
+                          clock_words(own->sm_clock), clock_words(own->memory_clock),
+                          sensor_words(own->temperature, true), throttle_words(*own)});
+  }
+  return table;
+}
+
+std::string energy_sources(const Reported& reported) {
+  std::string text;
+  for (size_t i = 0; i < reported.stages.size(); ++i) {
+    const StageCounters* own = reported.facts.stages[i].counters;
+    if (own == nullptr || own->energy_source.empty()) continue;
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", reported.stages[i].name,
+                        own->energy_source);
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_measured(const Reported& reported, Document& document) {
+  Table traffic = traffic_table(reported);
+  Table sensors = sensor_table(reported);
+  if (traffic.rows.empty() && sensors.rows.empty()) return;
+  document.add(Heading{3, "Measured by the GPU's counters and sensors"});
+  if (!traffic.rows.empty()) {
+    document.add(std::move(traffic));
+    document.add(Paragraph{
+        "Samples belong to stages by time: all that the GPU did then counts, whoever did it. Bytes "
+        "are those that DRAM delivered and took, scaled to the whole wall time where samples cover "
+        "only a part of it; MBU is measured bytes / (time x peak bandwidth), beside the model's "
+        "own above. Activity is a mean over wall time."});
+  }
+  for (size_t i = 0; i < reported.stages.size(); ++i) {
+    const StageCounters* own = reported.facts.stages[i].counters;
+    if (own == nullptr || own->why_not.empty()) continue;
+    document.add(
+        Callout{Callout::Kind::note, reported.stages[i].name + ": " + clause(own->why_not)});
+  }
+  if (sensors.rows.empty()) return;
+  document.add(std::move(sensors));
+  const std::string sources = energy_sources(reported);
+  if (!sources.empty()) {
+    document.add(Paragraph{
+        fmt::format("Energy is the whole GPU's, idle draw included ({}). A token is one that a "
+                    "decode generates, and a prompt token of a prefill.",
+                    sources)});
+  }
+}
+
+void add_tracing_notes(const Reported& reported, Document& document) {
+  for (size_t i = 0; i < reported.stages.size(); ++i) {
+    const StageFacts& facts = reported.facts.stages[i];
+    if (facts.tracing.whole() || !facts.tracing.share) continue;
+    document.add(Callout{
+        Callout::Kind::note,
+        fmt::format(
+            "{}: {} of {} steps ({}) were traced. Kernel times and counts, layers and busy "
+            "times are of these alone, busy and idle shares of their part of the wall time; "
+            "wall times are of all steps.",
+            reported.stages[i].name, grouped(facts.tracing.steps_traced),
+            grouped(facts.tracing.steps_all), percent(facts.tracing.share))});
+  }
+}
+
+std::string measured_words(const Reported& reported) {
+  std::string text;
+  for (size_t i = 0; i < reported.stages.size(); ++i) {
+    const StageCounters* own = reported.facts.stages[i].counters;
+    if (own == nullptr || !own->mbu_wall) continue;
+    text +=
+        fmt::format("{}{} moves {} an {} to and from memory, {} of the bandwidth",
+                    text.empty() ? "" : "; ", reported.stages[i].name, scaled(own->bytes(), "B"),
+                    instance_name(reported.profile, "instance"), percent(own->mbu_wall));
+    if (const auto energy = own->per_token(own->energy)) {
+      text += fmt::format(", and takes {} a token", joules(energy));
+    }
+  }
+  return text.empty() ? text : "Measured by the GPU's counters, on wall time: " + text + ".";
+}
+
+}  // namespace llmprof
