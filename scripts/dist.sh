@@ -2,7 +2,9 @@
 # Builds dist/llmprof-VERSION-linux-ARCH/ and its tarball: a static llmprof, the collector, the CPU
 # workload cpu_llm, conf/, the Python parts and licences.
 #   scripts/dist.sh [x86_64] [aarch64]     both when none is named
-# Works alike on amd64 and arm64 Debian 12; needs what scripts/setup.sh dist installs.
+# Works alike on amd64 and arm64 Debian 12; needs what scripts/setup.sh dist installs, and for the
+# collector's CUDA half the CUDA toolkit's headers (cupti.h; in CUDA_HOME or /usr/local/cuda*), which
+# are the same for every architecture. DIST_WITHOUT_CUDA=1 builds bundles without that half.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -73,8 +75,8 @@ check_static() {
   fi
 }
 
-# What is loaded into, or loads into, other programs' processes takes the machine's libc: no other
-# library, and none newer than docs/collector.md says.
+# What loads the collector takes the machine's libc: no other library of the machine, and none newer
+# than docs/collector.md says.
 check_dynamic() {
   local file=$1 needed newest
   needed=$(readelf -dW "$file" | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' |
@@ -103,7 +105,7 @@ bundle() {
   done
   check_static "$folder/bin/llmprof"
   check_dynamic "$folder/bin/cpu_llm"
-  check_dynamic "$folder/lib/libllmprof_collector.so"
+  scripts/check_collector.sh ${DIST_WITHOUT_CUDA:+--without-cuda} "$folder/lib/libllmprof_collector.so"
   check_runs "$arch" "$folder/bin/llmprof" --version
   check_runs "$arch" "$folder/bin/cpu_llm" --help
   cp -R conf "$folder/conf"

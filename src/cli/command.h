@@ -31,5 +31,6 @@ void add_artifacts_command(CLI::App& program, int& exit_code);
 // `behind_dashes`: the program to run and its arguments, what stood behind `--`.
 void add_run_command(CLI::App& program, std::vector<std::string> behind_dashes, int& exit_code);
 void add_doctor_command(CLI::App& program, int& exit_code);
+void add_arm_commands(CLI::App& program, int& exit_code);  // arm, disarm
 
 }  // namespace llmprof

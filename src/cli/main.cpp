@@ -48,6 +48,7 @@ int run(int argc, char** argv) {
   add_analyze_command(program, code);
   add_artifacts_command(program, code);
   add_doctor_command(program, code);
+  add_arm_commands(program, code);
   program.add_subcommand("version", "Print the version")->callback([] {
     fmt::print("llmprof {}\n", kVersion);
   });

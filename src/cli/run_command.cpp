@@ -19,6 +19,10 @@ constexpr size_t kTerminalRows = 20;
 struct Arguments {
   RunArguments run;
   std::optional<std::string> mode;
+  std::optional<std::string> duty;
+  std::optional<std::string> overhead_budget;
+  std::optional<std::string> arm;
+  bool api = false;
   bool dry_run = false;
   bool json = false;
 };
@@ -59,8 +63,22 @@ int tell(const RunOutcome& outcome, bool json) {
   return outcome.not_analysed ? complain(*outcome.not_analysed) : told;
 }
 
+// Options that stand for settings come behind the words: the last one said holds.
+std::vector<std::string> all_overrides(const Arguments& arguments) {
+  std::vector<std::string> overrides = arguments.run.overrides;
+  const auto set = [&](std::string_view key, const std::optional<std::string>& value) {
+    if (value) overrides.push_back(text_override(key, *value));
+  };
+  if (arguments.mode) overrides.push_back("run.mode=" + *arguments.mode);
+  set("collector.duty", arguments.duty);
+  set("collector.overhead_budget", arguments.overhead_budget);
+  set("collector.arm", arguments.arm);
+  if (arguments.api) overrides.emplace_back("collector.api=true");
+  return overrides;
+}
+
 int run_workload(Arguments arguments) {
-  if (arguments.mode) arguments.run.overrides.push_back("run.mode=" + *arguments.mode);
+  arguments.run.overrides = all_overrides(arguments);
   const auto request = make_run_request(arguments.run, kVersion, &stop_wanted);
   if (!request) return complain(request.error());
   if (arguments.dry_run) {
@@ -70,6 +88,31 @@ int run_workload(Arguments arguments) {
   stop_on_signals();
   const auto outcome = run(*request, show_progress);
   return outcome ? tell(*outcome, arguments.json) : complain(outcome.error());
+}
+
+// Of the collector, on a GPU.
+void add_collector_options(CLI::App& command, Arguments& arguments) {
+  constexpr const char* kGroup = "What the collector records of CUDA";
+  command
+      .add_option("--duty", arguments.duty,
+                  "Trace T of every P steps (4/32); N: 4 of every 4*N. The run then measures what "
+                  "tracing costs")
+      ->type_name("T/P|N")
+      ->group(kGroup);
+  command
+      .add_option("--overhead-budget", arguments.overhead_budget,
+                  "Percent that tracing may cost (2%): the collector chooses the duty")
+      ->type_name("P%")
+      ->group(kGroup);
+  command
+      .add_option("--arm", arguments.arm,
+                  "Record while this range is open (LLM@decode_all); command: from `llmprof arm "
+                  "PID` on [start]")
+      ->type_name("RANGE|command")
+      ->group(kGroup);
+  command
+      .add_flag("--api", arguments.api, "Every CUDA call, not launches and synchronisation alone")
+      ->group(kGroup);
 }
 
 }  // namespace
@@ -90,11 +133,13 @@ void add_run_command(CLI::App& program, std::vector<std::string> behind_dashes, 
   command->add_flag("--dry-run", arguments->dry_run,
                     "Print every command line, the files and the time expected; run nothing");
   command->add_flag("--json", arguments->json, "Print profile.json instead of tables");
+  add_collector_options(*command, *arguments);
   command->footer(
       "Examples:\n"
       "  llmprof run                               the default workload; no GPU needed\n"
       "  llmprof run model=llm/llama_1b            another model\n"
       "  llmprof run profiling/ncu=light workload.new_tokens=8\n"
+      "  llmprof run --overhead-budget 2% model=llm/llama_1b\n"
       "  llmprof run pipeline.ncu.enable=false -- python3 serve_my_llm.py --port 8000");
   command->callback([arguments, &exit_code] { exit_code = run_workload(*arguments); });
 }

@@ -77,6 +77,10 @@ void take_model(const ConfFiles& conf, const Override& change, const std::string
 
 }  // namespace
 
+std::string text_override(std::string_view key, std::string_view value) {
+  return fmt::format("{}={}", key, in_quotes(value));
+}
+
 Result<ComposedConfig> compose_run(const ConfFiles& conf, const std::vector<std::string>& overrides,
                                    const std::vector<std::string>& program,
                                    const ComposeContext& context) {

@@ -52,6 +52,18 @@ std::string read_device(Settings& root) {
   return device;
 }
 
+Switch read_automatic(Settings pipeline, std::string_view backend) {
+  constexpr std::string_view kKey = "enable";
+  constexpr std::array<std::string_view, 3> kValues = {"auto", "true", "false"};
+  Settings settings = pipeline.within(backend);
+  const ConfigNode* written = settings.node(kKey);
+  const auto decided = written == nullptr ? std::nullopt : written->boolean();
+  if (!decided) settings.one_of(kKey, kValues, kValues.front());
+  settings.refuse_unknown_keys();
+  if (!decided) return Switch::automatic;
+  return *decided ? Switch::on : Switch::off;
+}
+
 bool read_switch(Settings pipeline, std::string_view backend, bool otherwise) {
   Settings settings = pipeline.within(backend);
   const bool enabled = settings.boolean("enable", otherwise);
@@ -62,8 +74,8 @@ bool read_switch(Settings pipeline, std::string_view backend, bool otherwise) {
 PipelineToggles read_pipeline(Settings settings) {
   PipelineToggles toggles;
   toggles.collector = read_switch(settings, "collector", toggles.collector);
-  toggles.nsys = read_switch(settings, "nsys", toggles.nsys);
-  toggles.ncu = read_switch(settings, "ncu", toggles.ncu);
+  toggles.nsys = read_automatic(settings, "nsys");
+  toggles.ncu = read_automatic(settings, "ncu");
   toggles.torch_profiler = read_switch(settings, "torch_profiler", toggles.torch_profiler);
   settings.allow({"collector", "nsys", "ncu", "torch_profiler"});
   settings.refuse_unknown_keys();

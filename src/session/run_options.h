@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -26,15 +27,35 @@ struct TorchOptions {
   uint64_t requests = 1;  // profiled ones
 };
 
-// conf/profiling/collector/*.yaml
-struct CollectorOptions {
-  std::optional<uint64_t> max_log_mb;  // LLMPROF_LOG_MAX_MB; none: the library's own limit
+// Of every `period` steps, `traced` are recorded; the others run at the program's own speed.
+struct DutyCycle {
+  uint64_t traced = 1;
+  uint64_t period = 1;
+  friend bool operator==(const DutyCycle&, const DutyCycle&) = default;
 };
+
+// conf/profiling/collector/*.yaml. What concerns CUDA holds for programs that use it alone.
+struct CollectorOptions {
+  std::optional<uint64_t> max_log_mb;  // of one process; none: the library's own limit
+  std::string arm = "start";           // "start", "command", or the range that arms it
+  std::optional<uint64_t> delay_ms;    // from CUDA's start until it arms
+  std::optional<uint64_t> steps;       // traced ones, after which it detaches
+  std::string step_range = "decode_step";
+  std::optional<DutyCycle> duty;
+  std::optional<double> overhead_budget;  // percent of the program's own time
+  bool api = false;                       // every CUDA call, not launches alone
+  bool counters = true;
+  std::optional<uint64_t> counter_hz;  // none: the collector chooses
+  bool sensors = true;
+};
+
+// Automatic: as the workload and the machine suggest (session/run/captures.h).
+enum class Switch : uint8_t { off, on, automatic };
 
 struct PipelineToggles {
   bool collector = true;
-  bool nsys = false;
-  bool ncu = false;
+  Switch nsys = Switch::automatic;
+  Switch ncu = Switch::automatic;
   bool torch_profiler = false;
 };
 
@@ -89,6 +110,9 @@ struct RunOptions {
 Result<ComposedConfig> compose_run(const ConfFiles& conf, const std::vector<std::string>& overrides,
                                    const std::vector<std::string>& program,
                                    const ComposeContext& context);
+
+// "key=value" for compose_run, where the value is a text whatever characters it has.
+std::string text_override(std::string_view key, std::string_view value);
 
 // Every value is checked; errors are of kind usage, name the file and line or the override, and the
 // nearest valid value or key. `program` takes the place of the workload's command.

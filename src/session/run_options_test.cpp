@@ -89,8 +89,8 @@ TEST(RunOptions, PlainRunNeedsNoGpu) {
   EXPECT_FALSE(made.workload.uses_cuda);
   EXPECT_FALSE(made.workload.server);
   EXPECT_TRUE(made.pipeline.collector);
-  EXPECT_FALSE(made.pipeline.nsys);
-  EXPECT_FALSE(made.pipeline.ncu);
+  EXPECT_EQ(made.pipeline.nsys, Switch::automatic);
+  EXPECT_EQ(made.pipeline.ncu, Switch::automatic);
   EXPECT_FALSE(made.pipeline.torch_profiler);
   EXPECT_EQ(made.mode, RunMode::deep);
   EXPECT_EQ(made.stage2_folder, "tmp/stage2");
@@ -124,8 +124,7 @@ TEST(RunOptions, AnotherModelBringsItsWorkload) {
   EXPECT_EQ(value_of(made, "--images"), "");
   EXPECT_EQ(value_of(made, "--inputs-manifest"), "");
   EXPECT_TRUE(made.workload.uses_cuda);
-  EXPECT_TRUE(made.pipeline.collector && made.pipeline.nsys && made.pipeline.ncu &&
-              made.pipeline.torch_profiler);
+  EXPECT_TRUE(made.pipeline.collector && made.pipeline.torch_profiler);
   EXPECT_EQ(made.model.target, "llm/llama_1b");
   EXPECT_EQ(made.model.params, 1'235'814'400U);
   // The configuration arrives whole: the model it describes is the preset's.
@@ -152,16 +151,63 @@ TEST(RunOptions, AliasesAndModelsThatSee) {
 }
 
 TEST(RunOptions, SwitchesAreTheUsersToDecide) {
-  EXPECT_TRUE(options({"pipeline.nsys.enable=true"}).pipeline.nsys);
-  EXPECT_FALSE(options({"pipeline.nsys.enable=true"}).pipeline.ncu);
+  EXPECT_EQ(options({"pipeline.nsys.enable=true"}).pipeline.nsys, Switch::on);
+  EXPECT_EQ(options({"pipeline.nsys.enable=true"}).pipeline.ncu, Switch::automatic);
   const RunOptions made = options(
       {"model=llm/llama_1b", "pipeline.ncu.enable=false", "pipeline.collector.enable=false"});
-  EXPECT_TRUE(made.pipeline.nsys);
-  EXPECT_FALSE(made.pipeline.ncu);
+  EXPECT_EQ(made.pipeline.nsys, Switch::automatic);
+  EXPECT_EQ(made.pipeline.ncu, Switch::off);
   EXPECT_FALSE(made.pipeline.collector);
+  // A file of the user's may have the switch follow the workload.
+  EXPECT_EQ(options({"pipeline.nsys.enable=${workload.uses_cuda}"}).pipeline.nsys, Switch::off);
   const RunOptions without = options({"model=llm/llama_1b", "device=cpu"});
-  EXPECT_FALSE(without.workload.uses_cuda || without.pipeline.nsys || without.pipeline.ncu);
+  EXPECT_FALSE(without.workload.uses_cuda);
   EXPECT_TRUE(without.pipeline.torch_profiler);
+}
+
+TEST(RunOptions, TheCollectorIsSetByKey) {
+  const CollectorOptions plain = options().collector;
+  EXPECT_EQ(plain.arm, "start");
+  EXPECT_EQ(plain.step_range, "decode_step");
+  EXPECT_TRUE(plain.counters && plain.sensors);
+  EXPECT_FALSE(plain.api || plain.duty || plain.overhead_budget || plain.delay_ms || plain.steps ||
+               plain.counter_hz || plain.max_log_mb);
+  const CollectorOptions made =
+      options({"collector.arm=LLM@decode_all", "collector.steps=64", "collector.duty=4/32",
+               "collector.step_range=generate", "collector.api=true", "collector.counters=false",
+               "collector.counter_hz=5000", "collector.sensors=false", "collector.max_log_mb=64"})
+          .collector;
+  EXPECT_EQ(made.arm, "LLM@decode_all");
+  EXPECT_EQ(made.steps, 64U);
+  EXPECT_EQ(made.duty, (DutyCycle{4, 32}));
+  EXPECT_EQ(made.step_range, "generate");
+  EXPECT_TRUE(made.api);
+  EXPECT_FALSE(made.counters || made.sensors);
+  EXPECT_EQ(made.counter_hz, 5000U);
+  EXPECT_EQ(made.max_log_mb, 64U);
+  EXPECT_EQ(options({"collector.delay_ms=1500"}).collector.delay_ms, 1500U);
+  EXPECT_EQ(options({"collector.arm=command"}).collector.arm, "command");
+  EXPECT_EQ(options({"run.mode=light"}).collector.counter_hz, 1000U);
+  EXPECT_TRUE(options({"profiling/collector=high"}).collector.api);
+}
+
+// 4 of every 4*8 steps are an eighth; 4 of every 4 are all.
+TEST(RunOptions, ADutyIsAShareOfTheSteps) {
+  const auto duty = [](std::string_view text) {
+    return options({text_override("collector.duty", text)}).collector.duty;
+  };
+  EXPECT_EQ(duty("8"), (DutyCycle{4, 32}));
+  EXPECT_EQ(duty("1"), (DutyCycle{4, 4}));
+  EXPECT_EQ(duty("1/10"), (DutyCycle{1, 10}));
+  EXPECT_EQ(duty("3/3"), (DutyCycle{3, 3}));
+}
+
+TEST(RunOptions, ABudgetIsPercentWithOrWithoutTheSign) {
+  for (const char* text : {"2", "2%", "2.0 %"}) {
+    EXPECT_EQ(options({text_override("collector.overhead_budget", text)}).collector.overhead_budget,
+              2.0)
+        << text;
+  }
 }
 
 TEST(RunOptions, LightModeTakesLightPresets) {
@@ -226,7 +272,7 @@ TEST(RunOptions, AProgramTakesTheWorkloadsPlace) {
   EXPECT_EQ(made.workload.argv, program);
   EXPECT_EQ(made.facts.name, "program");
   EXPECT_EQ(made.facts.prompt_tokens, 100U);
-  EXPECT_TRUE(made.pipeline.nsys && made.pipeline.ncu && made.pipeline.collector);
+  EXPECT_TRUE(made.workload.uses_cuda);
   EXPECT_FALSE(made.pipeline.torch_profiler);
   EXPECT_EQ(made.model.target, "");
   EXPECT_EQ(made.model.name, "");
@@ -234,7 +280,7 @@ TEST(RunOptions, AProgramTakesTheWorkloadsPlace) {
   const RunOptions known = options({"model=llm/qwen2_7b", "workload.uses_cuda=false"}, program);
   EXPECT_EQ(known.model.target, "llm/qwen2_7b");
   EXPECT_EQ(known.workload.argv, program);
-  EXPECT_FALSE(known.pipeline.nsys);
+  EXPECT_FALSE(known.workload.uses_cuda);
   EXPECT_TRUE(contains(error({"workload=program"}), "workload.command is empty: name what runs"));
 }
 
@@ -318,9 +364,33 @@ TEST(RunOptions, EveryValueIsChecked) {
             "override 'device=1': device must be cpu, cuda or cuda:N, but is '1'; did you mean "
             "'cuda:1'?"},
            {{"pipeline.nsys.enable=on"},
-            "override 'pipeline.nsys.enable=on': pipeline.nsys.enable must be true or false, but "
-            "is "
-            "'on'"},
+            "override 'pipeline.nsys.enable=on': pipeline.nsys.enable must be one of auto, true, "
+            "false, but is 'on'"},
+           {{"pipeline.collector.enable=auto"}, "must be true or false, but is 'auto'"},
+           {{"pipeline.ncu.enable=autom"}, "did you mean 'auto'?"},
+           {{"collector.duty=x"}, "collector.duty must be T/P, to trace T of every P steps"},
+           {{"collector.duty=0"}, "collector.duty must be T/P"},
+           {{"collector.duty=4/3"}, "but is '4/3'"},
+           {{"collector.duty=0/3"}, "but is '0/3'"},
+           {{"collector.duty=1/2000000"}, "P of at most 1000000"},
+           {{"collector.duty=1/2/3"}, "but is '1/2/3'"},
+           {{"collector.overhead_budget=0"}, "above 0 and at most 100"},
+           {{"collector.overhead_budget='2%%'"}, "but is '2%%'"},
+           {{"collector.overhead_budget=101"}, "but is '101'"},
+           {{"collector.duty=8", "collector.overhead_budget=2"}, "choose one"},
+           {{"collector.arm=comand"}, "did you mean 'command'?"},
+           {{"collector.arm=Start"}, "did you mean 'start'?"},
+           {{"collector.arm=decode_all@LLM"}, "did you mean 'LLM@decode_all'?"},
+           {{"collector.arm=LLM@decode_all/"}, "did you mean 'LLM@decode_all'?"},
+           {{"collector.arm='LLM@'"}, "must be start, command or a range"},
+           {{"collector.arm=''"}, "must be start, command or a range"},
+           {{"collector.arm=command", "collector.delay_ms=5"}, "choose one"},
+           {{"collector.steps=0"}, "collector.steps must be a whole number of at least 1"},
+           {{"collector.step_range=''"}, "collector.step_range is empty"},
+           {{"collector.counters=on"}, "collector.counters must be true or false"},
+           {{"collector.counter_hz=0"}, "from 1 to 200000"},
+           {{"+collector.sensor=true"}, "did you mean 'sensors'?"},
+           {{"profiling/collector=hi"}, "There are default, high, light"},
            {{"nsys.trace=[cuda,nvxt]"}, "did you mean 'nvtx'?"},
            {{"nsys.trace=[]"}, "nsys.trace must name at least one kind"},
            {{"nsys.sample=proces-tree"}, "did you mean 'process-tree'?"},

@@ -208,11 +208,4 @@ TorchOptions read_torch_options(Settings settings) {
   return options;
 }
 
-CollectorOptions read_collector_options(Settings settings) {
-  CollectorOptions options;
-  options.max_log_mb = settings.optional_whole("max_log_mb", 1);
-  settings.refuse_unknown_keys();
-  return options;
-}
-
 }  // namespace llmprof

@@ -9,9 +9,9 @@ import unittest
 from program import run
 
 NAMES = [
-    "nsys", "ncu", "QdstrmImporter", "CUPTI", "driver", "GPUs", "MIG", "counter permission", "DCGM",
-    "other CUPTI users", "CPU sampling", "Python", "torch", "transformers", "collector",
-    "CPU workload", "output folder",
+    "nsys", "ncu", "QdstrmImporter", "CUPTI", "CUDA injection", "driver", "GPUs", "MIG",
+    "counter permission", "DCGM", "other CUPTI users", "CPU sampling", "Python", "torch",
+    "transformers", "collector", "collector for CUDA", "CPU workload", "output folder",
 ]
 SECRET = "not-for-anybodys-eyes"
 
@@ -68,6 +68,13 @@ class Doctor(unittest.TestCase):
         users = next(p for p in json.loads(done.stdout)["probes"] if p["name"] == "other CUPTI users")
         self.assertEqual(users["state"], "trouble")
         self.assertIn(f"sleep (process {other.pid})", users["detail"])
+        self.assertNotIn(SECRET, done.stdout + done.stderr)
+
+    def test_a_library_in_cudas_way_is_told_and_not_named(self):
+        done = doctor("--json", CUDA_INJECTION64_PATH=f"/opt/{SECRET}/lib.so")
+        probe = next(p for p in json.loads(done.stdout)["probes"] if p["name"] == "CUDA injection")
+        self.assertEqual(probe["state"], "trouble")
+        self.assertIn("CUDA_INJECTION64_PATH is set", probe["detail"])
         self.assertNotIn(SECRET, done.stdout + done.stderr)
 
     def test_help_has_an_example(self):

@@ -20,17 +20,29 @@ struct Probe {
   bool needed = false;  // by the default run, which is on the CPU
 };
 
+// What the environment says of CUDA; empty where a variable is not set.
+struct CudaVariables {
+  std::filesystem::path cupti;  // LLMPROF_CUPTI
+  std::filesystem::path home;   // CUDA_HOME
+  std::filesystem::path path;   // CUDA_PATH
+  std::string library_path;     // LD_LIBRARY_PATH
+  std::string injection;        // CUDA_INJECTION64_PATH
+};
+CudaVariables cuda_variables_here();
+
 struct DoctorOptions {
-  ToolSearch search = tool_search_here();     // its root is also where /proc and libraries are
+  ToolSearch search = tool_search_here();  // its root is also where /proc and libraries are
+  CudaVariables cuda = cuda_variables_here();
   std::filesystem::path output_folder = ".";  // whose disk space counts
   std::string python = "python3";             // for the Hugging Face workload
   std::filesystem::path program_folder;       // of llmprof; empty: this program's own
   std::chrono::milliseconds timeout = std::chrono::seconds(20);  // for one question to one program
 };
 
-// nsys, ncu, QdstrmImporter, CUPTI, driver, GPUs, MIG, counter permission, DCGM, other users of
-// CUPTI, CPU sampling, Python and torch, the collector, the CPU workload, the output folder; in
-// that order. Slow ones are asked at the same time.
+// nsys, ncu, QdstrmImporter, CUPTI, another library in CUDA's way, driver, GPUs, MIG, counter
+// permission, DCGM, other users of CUPTI, CPU sampling, Python and torch, the collector and its
+// CUDA half, the CPU workload, the output folder; in that order. Slow ones are asked at the same
+// time.
 std::vector<Probe> probe_machine(const DoctorOptions& options);
 
 // Nothing that the default run needs is missing.

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "capture/probes/cuda_here.h"
 #include "testing/temporary_folder.h"
 
 namespace llmprof {
@@ -23,6 +24,7 @@ class Doctor : public ::testing::Test {
     options_.search.root = folder_.path() / "root";
     options_.search.path_list = (folder_.path() / "bin").string();
     options_.search.machine = "x86_64";
+    options_.cuda = {};
     options_.program_folder = folder_.path() / "llmprof" / "bin";
     options_.output_folder = folder_.path() / "not" / "yet" / "there";
     options_.timeout = std::chrono::seconds(10);
@@ -70,9 +72,10 @@ TEST_F(Doctor, AnswersEveryQuestionOnABareMachine) {
     EXPECT_EQ(one.fix.empty(), one.state == State::found) << one.name;
   }
   EXPECT_EQ(names, (std::vector<std::string>{
-                       "nsys", "ncu", "QdstrmImporter", "CUPTI", "driver", "GPUs", "MIG",
-                       "counter permission", "DCGM", "other CUPTI users", "CPU sampling", "Python",
-                       "torch", "transformers", "collector", "CPU workload", "output folder"}));
+                       "nsys", "ncu", "QdstrmImporter", "CUPTI", "CUDA injection", "driver", "GPUs",
+                       "MIG", "counter permission", "DCGM", "other CUPTI users", "CPU sampling",
+                       "Python", "torch", "transformers", "collector", "collector for CUDA",
+                       "CPU workload", "output folder"}));
   EXPECT_FALSE(can_run_on_cpu(probes));
   for (const char* name : {"nsys", "ncu", "driver", "CUPTI", "torch", "collector"}) {
     EXPECT_EQ(probe(name).state, State::missing) << name;
@@ -159,14 +162,56 @@ TEST_F(Doctor, SeesOtherToolsAndKeepsTheirEnvironmentsToItself) {
 TEST_F(Doctor, FindsCupti) {
   const std::string library = "libcupti.so.2025.3.1";
   program("bin/python3", "echo /site/nvidia/cu13/lib/libcupti.so.13");
-  expect("CUPTI", State::found, "/site/nvidia/cu13/lib/libcupti.so.13");
-  file("root/usr/lib/x86_64-linux-gnu/libcupti.so.11.8", "");
-  expect("CUPTI", State::found, "x86_64-linux-gnu/libcupti.so.11.8");
+  expect("CUPTI", State::found, "/site/nvidia/cu13/lib/libcupti.so.13 (version 13)");
   program("toolkit/bin/nvcc", "");
   file("toolkit/extras/CUPTI/lib64/" + library, "");
   file("toolkit/extras/CUPTI/lib64/libcupti.so", "");
   std::filesystem::create_symlink(folder_.path() / "toolkit/bin/nvcc", folder_.path() / "bin/nvcc");
-  expect("CUPTI", State::found, "toolkit/extras/CUPTI/lib64/" + library);
+  expect("CUPTI", State::found, "toolkit/extras/CUPTI/lib64/" + library + " (version 2025.3.1)");
+  file("root/usr/lib/x86_64-linux-gnu/libcupti.so.11.8", "");
+  expect("CUPTI", State::found, "x86_64-linux-gnu/libcupti.so.11.8");
+  file("by_loader/libcupti.so.12", "");
+  options_.cuda.library_path = "::" + (folder_.path() / "by_loader").string();
+  expect("CUPTI", State::found, "by_loader/libcupti.so.12 (version 12)");
+  file("home/lib64/libcupti.so.13", "");
+  options_.cuda.home = folder_.path() / "home";
+  expect("CUPTI", State::found, "home/lib64/libcupti.so.13");
+  options_.cuda.cupti = folder_.path() / "my_own.so";
+  expect("CUPTI", State::trouble, "LLMPROF_CUPTI names a file that is not there", "unset");
+  file("my_own.so", "");
+  expect("CUPTI", State::found, "my_own.so");
+}
+
+TEST_F(Doctor, SaysWhetherTheCollectorHasItsCudaHalf) {
+  expect("collector for CUDA", State::missing, "no collector", "see collector");
+  // The entry point for NVTX alone is no CUDA half, although its name begins alike.
+  file("llmprof/lib/libllmprof_collector.so", std::string("\x7f"
+                                                          "ELF\0InitializeInjectionNvtx2\0",
+                                                          30));
+  expect("collector for CUDA", State::missing, "not built in", "LLMPROF_CUPTI_INCLUDE");
+  file("llmprof/lib/libllmprof_collector.so", std::string("\x7f"
+                                                          "ELF\0InitializeInjection\0rest",
+                                                          29));
+  expect("collector for CUDA", State::found, "built in");
+}
+
+TEST_F(Doctor, SaysThatAnotherLibraryIsInCudasWayAndNotWhich) {
+  expect("CUDA injection", State::found, "not set");
+  options_.cuda.injection = "/a/private/lib.so";
+  expect("CUDA injection", State::trouble, "CUDA_INJECTION64_PATH is set", "unset");
+  EXPECT_FALSE(contains(probe("CUDA injection").detail, "private"));
+  options_.cuda.injection = "/opt/llmprof/lib/libllmprof_collector.so";
+  expect("CUDA injection", State::found, "the collector itself");
+}
+
+TEST(CudaHere, AnyTraceOfADriverWillDo) {
+  const TemporaryFolder folder;
+  ToolSearch search;
+  search.root = folder.path();
+  EXPECT_FALSE(has_nvidia_driver(search));
+  std::filesystem::create_directories(folder.path() / "dev");
+  folder.write("dev/nvidiactl", "");
+  EXPECT_TRUE(has_nvidia_driver(search));
 }
 
 TEST_F(Doctor, AsksPythonForTorch) {

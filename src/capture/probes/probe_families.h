@@ -10,7 +10,7 @@ namespace llmprof {
 
 // The doctor's questions, by subject; each answers in the doctor's order.
 std::vector<Probe> probe_nvidia_tools(const DoctorOptions& options);   // nsys, ncu, importer
-std::vector<Probe> probe_cupti(const DoctorOptions& options);          // the library
+std::vector<Probe> probe_cupti(const DoctorOptions& options);          // the library, injection
 std::vector<Probe> probe_gpus(const DoctorOptions& options);           // driver, GPUs, MIG
 std::vector<Probe> probe_counters(const DoctorOptions& options);       // permission
 std::vector<Probe> probe_running_tools(const DoctorOptions& options);  // DCGM, CUPTI users

@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "capture/executables.h"
+#include "capture/probes/cuda_here.h"
 #include "capture/probes/probe_families.h"
 
 namespace llmprof {
@@ -25,20 +26,30 @@ Probe needed(Probe probe) {
 std::optional<path> first_there(const path& folder, std::initializer_list<const char*> places) {
   std::error_code status;
   for (const char* place : places) {
-    const path file = (folder / place).lexically_normal();
+    path file = (folder / place).lexically_normal();
     if (std::filesystem::is_regular_file(file, status)) return file;
   }
   return std::nullopt;
 }
 
-Probe collector(const path& folder) {
+std::vector<Probe> collector(const path& folder) {
   constexpr const char* kFile = "libllmprof_collector.so";
+  constexpr const char* kCuda = "collector for CUDA";
   const auto library = first_there(
       folder,
       {"../lib/libllmprof_collector.so", "libllmprof_collector.so", "lib/libllmprof_collector.so"});
-  if (library) return found("collector", library->string());
-  return missing("collector", fmt::format("{} is not beside this program", kFile),
-                 "build it (make), and keep lib/ beside bin/");
+  if (!library) {
+    return {needed(missing("collector", fmt::format("{} is not beside this program", kFile),
+                           "build it (make), and keep lib/ beside bin/")),
+            missing(kCuda, "no collector", "see collector")};
+  }
+  return {needed(found("collector", library->string())),
+          has_cuda_half(*library)
+              ? found(kCuda, "its CUDA half is built in: it records kernels, graphs and counters")
+              : missing(kCuda,
+                        "its CUDA half is not built in: it records annotations alone, and nsys "
+                        "the timeline",
+                        cuda_half_remedy())};
 }
 
 Probe cpu_workload(const path& folder) {
@@ -84,8 +95,10 @@ Probe output_folder(const DoctorOptions& options) {
 }  // namespace
 
 std::vector<Probe> probe_own_files(const DoctorOptions& options) {
-  return {needed(collector(options.program_folder)), needed(cpu_workload(options.program_folder)),
-          needed(output_folder(options))};
+  std::vector<Probe> probes = collector(options.program_folder);
+  probes.push_back(needed(cpu_workload(options.program_folder)));
+  probes.push_back(needed(output_folder(options)));
+  return probes;
 }
 
 }  // namespace llmprof

@@ -15,9 +15,8 @@ WorkloadPass collector_pass(const RunRequest& request, const Artifacts& bundle) 
   pass.folder = bundle.path(kFolder);
   pass.environment = pass_environment(request, bundle.path("collector/metrics.json"),
                                       Recording::annotations, bundle.path(kFolder));
-  if (const auto limit = request.options.collector.max_log_mb) {
-    pass.environment.emplace_back("LLMPROF_LOG_MAX_MB", std::to_string(*limit));
-  }
+  const Variables told = collector_environment(request);
+  pass.environment.insert(pass.environment.end(), told.begin(), told.end());
   return pass;
 }
 
@@ -65,7 +64,9 @@ CaptureResult run_collector(const RunRequest& request, const Artifacts& bundle) 
   }
   result.commands.push_back(*record);
   result.failure = pass_failure(*record);
-  if (!result.failure && result.files.empty()) result.failure = nothing_recorded(bundle);
+  // Of a program that uses CUDA the pipeline looks into the logs, and knows more.
+  const bool empty = result.files.empty() && !request.captures.collector_cuda;
+  if (!result.failure && empty) result.failure = nothing_recorded(bundle);
   return result;
 }
 
@@ -75,6 +76,9 @@ CapturePlan plan_collector(const RunRequest& request, const Artifacts& bundle) {
   const WorkloadPass pass = collector_pass(request, bundle);
   plan.commands.push_back({pass.name, request.options.workload.argv, pass.environment});
   plan.files.emplace_back("collector/<pid>.llmtrace");
+  if (request.captures.collector_cuda && request.options.collector.arm == "command") {
+    plan.notes.emplace_back("records once `llmprof arm PID` is called while the program runs");
+  }
   return plan;
 }
 

@@ -24,6 +24,10 @@ enum class Recording : uint8_t {
 Variables pass_environment(const RunRequest& request, const std::filesystem::path& metrics,
                            Recording recording, const std::filesystem::path& log_folder = {});
 
+// What the collector is told, beside that: its options, and to load itself into the program's CUDA
+// and NVTX where this run records those (docs/collector.md).
+Variables collector_environment(const RunRequest& request);
+
 CaptureLimits pass_limits(const RunRequest& request);
 
 // The workload's own times, unprofiled, into stage1/metrics.json: the median run of `repeats`.
@@ -33,7 +37,8 @@ struct ControlRun {
 };
 Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundle);
 
-// Our own log, collector/*.llmtrace.
+// Our own log, collector/*.llmtrace. Of a workload that uses CUDA, where the collector records that
+// here, it is a failure that it holds no GPU work.
 CaptureResult run_collector(const RunRequest& request, const Artifacts& bundle);
 
 // The workload's own torch.profiler pass, torch/trace.json.gz.

@@ -9,6 +9,7 @@
 #include "session/kernel_selection.h"
 #include "session/provenance/machine_facts.h"
 #include "session/provenance/provenance.h"
+#include "session/run/log_contents.h"
 #include "session/run/passes.h"
 #include "session/run/run.h"
 #include "session/run/zero_kernels.h"
@@ -22,15 +23,17 @@ class Pipeline {
   Pipeline(const RunRequest& request, Artifacts bundle, const Progress& progress)
       : request_(request),
         options_(request.options),
+        captures_(request.captures),
         bundle_(std::move(bundle)),
         progress_(progress) {}
 
   RunOutcome run() {
+    for (const std::string& note : captures_.notes) progress_(note);
     if (control()) {
-      if (options_.pipeline.collector) collect();
-      if (options_.pipeline.nsys) trace();
-      if (options_.pipeline.ncu) measure_kernels();
-      if (options_.pipeline.torch_profiler) trace_operators();
+      if (captures_.collector) collect();
+      if (captures_.nsys || (captures_.nsys_in_need && !recorded_gpu_)) trace();
+      if (captures_.ncu) measure_kernels();
+      if (captures_.torch_profiler) trace_operators();
     }
     if (stopped() && outcome_.failures.empty()) {
       fail_backend("run", {ErrorKind::tool, "interrupted; what was captured before is kept"});
@@ -54,16 +57,26 @@ class Pipeline {
     return true;
   }
 
-  // Of a program that uses CUDA the log holds the ranges alone, and nsys's pass records those too.
   void collect() {
-    if (stopped() || (options_.pipeline.nsys && options_.workload.uses_cuda)) return;
+    if (stopped()) return;
     progress_("collector: the workload with our own log");
-    keep("collector", run_collector(request_, bundle_));
+    const CaptureResult captured = run_collector(request_, bundle_);
+    keep("collector", captured);
+    if (!captures_.collector_cuda || stopped()) return;
+    std::vector<fs::path> logs;
+    logs.reserve(captured.files.size());
+    for (const fs::path& file : captured.files) logs.push_back(bundle_.path(file.string()));
+    const LogContents contents = read_log_contents(logs);
+    recorded_gpu_ = contents.gpu_work > 0;
+    if (!recorded_gpu_ && !captured.failure) {
+      fail_backend("collector", no_gpu_work(contents, options_.collector));
+    }
   }
 
   void trace() {
     if (stopped()) return;
     const auto nsys = ensure_nsys(tool_search_here());
+    if (!nsys && !captures_.nsys) return;  // the collector's failure is what to mend
     if (!nsys) return fail_backend("nsys", nsys.error());
     if (const auto made = bundle_.make_folder(kNsysAnnotations); !made) {
       return fail_backend("nsys", made.error());
@@ -150,9 +163,11 @@ class Pipeline {
 
   const RunRequest& request_;
   const RunOptions& options_;
+  const Captures& captures_;
   Artifacts bundle_;
   const Progress& progress_;
   std::optional<std::chrono::milliseconds> control_time_;
+  bool recorded_gpu_ = false;  // by the collector
   Diagnostics notes_;
   RunOutcome outcome_;
 };

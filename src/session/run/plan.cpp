@@ -29,6 +29,7 @@ std::vector<CapturePlan> plan_run(const RunRequest& request) {
   bundle.set_root(options.run_folder.empty() ? options.stage2_folder / "<run id>"
                                              : options.run_folder);
   // nsys writes its report and exports it; torch.profiler slows eager code by half or more.
+  constexpr double kUnderCollector = 1.0;
   constexpr double kUnderNsys = 2.0;
   constexpr double kUnderTorch = 2.5;
   std::vector<CapturePlan> plans;
@@ -37,15 +38,13 @@ std::vector<CapturePlan> plan_run(const RunRequest& request) {
     plans.push_back(std::move(plan));
   };
   add(plan_control(request, bundle), static_cast<double>(std::max<uint64_t>(1, options.repeats)));
-  if (options.pipeline.collector && !(options.pipeline.nsys && options.workload.uses_cuda)) {
-    add(plan_collector(request, bundle), 1.0);
-  }
-  if (options.pipeline.nsys) {
+  if (request.captures.collector) add(plan_collector(request, bundle), kUnderCollector);
+  if (request.captures.nsys) {
     const auto nsys = ensure_nsys(tool_search_here());
     add(nsys ? plan_nsys(*nsys, nsys_request(request, bundle)) : plan_without("nsys", nsys.error()),
         kUnderNsys);
   }
-  if (options.pipeline.ncu) {
+  if (request.captures.ncu) {
     const auto ncu = ensure_ncu(tool_search_here());
     NcuRequest wanted = ncu_request(request, bundle);
     if (options.facts.expected_seconds) {
@@ -53,7 +52,7 @@ std::vector<CapturePlan> plan_run(const RunRequest& request) {
     }
     plans.push_back(ncu ? plan_ncu(*ncu, wanted) : plan_without("ncu", ncu.error()));
   }
-  if (options.pipeline.torch_profiler) add(plan_torch(request, bundle), kUnderTorch);
+  if (request.captures.torch_profiler) add(plan_torch(request, bundle), kUnderTorch);
   return plans;
 }
 

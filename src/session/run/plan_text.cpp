@@ -30,6 +30,7 @@ std::string describe_plan(const RunRequest& request, const std::vector<CapturePl
   std::string text = fmt::format("Bundle: {}\n", options.run_folder.empty()
                                                      ? (options.stage2_folder / "<run id>").string()
                                                      : options.run_folder.string());
+  for (const std::string& note : request.captures.notes) text += fmt::format("# {}\n", note);
   std::chrono::seconds total{0};
   bool all_known = true;
   for (const CapturePlan& plan : plans) {

@@ -16,6 +16,8 @@ Result<RunRequest> make_run_request(const RunArguments& arguments, std::string_v
   if (!options) return fail_with(options.error());
   request.config = std::move(*config);
   request.options = std::move(*options);
+  request.captures =
+      choose_captures(request.options, collector_reach(request.options, request.program));
   if (arguments.out) request.options.run_folder = *arguments.out;
   request.config_folder = arguments.config_folder;
   request.force = arguments.force;

@@ -11,6 +11,7 @@
 #include "config/compose.h"
 #include "session/analyze.h"
 #include "session/program_files.h"
+#include "session/run/captures.h"
 #include "session/run_options.h"
 
 namespace llmprof {
@@ -18,6 +19,7 @@ namespace llmprof {
 struct RunRequest {
   ComposedConfig config;
   RunOptions options;
+  Captures captures;
   ProgramFiles program;
   std::optional<std::filesystem::path> config_folder;  // as in AnalyzeOptions
   bool force = false;                                  // write into a folder that is not empty

@@ -42,8 +42,9 @@ class Checks:
 
 
 def check_files(checks: Checks, bundle: pathlib.Path, captures: List[str]) -> None:
-    # Beside nsys, a workload on the GPU has no pass of the collector alone: nsys's pass records its log.
-    own = [capture for capture in captures if capture != "collector" or "nsys" not in captures]
+    # A collector without its CUDA half has no pass of its own beside nsys, whose pass records its log.
+    alone = "nsys" not in captures or (bundle / "collector").is_dir()
+    own = [capture for capture in captures if capture != "collector" or alone]
     patterns = ALWAYS + [pattern for capture in own for pattern in OF_CAPTURE[capture]]
     for pattern in patterns:
         files = [path for path in bundle.glob(pattern) if path.is_file() and path.stat().st_size > 0]

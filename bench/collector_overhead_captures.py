@@ -1,0 +1,94 @@
+"""What a run left: our logs through `llmprof analyze --json`, nsys's export by plain SQL."""
+import contextlib
+import json
+import re
+import sqlite3
+import subprocess
+
+
+def squeezed(name):
+    """Demanglers differ in their spaces."""
+    return re.sub(r"\s+", "", name)
+
+
+def added(rows):
+    """(name, calls, total in ns) -> name -> [calls, total]"""
+    kernels = {}
+    for name, calls, total in rows:
+        known = kernels.setdefault(squeezed(name), [0, 0])
+        known[0] += calls
+        known[1] += total
+    return kernels
+
+
+def read_logs(llmprof, folder):
+    """Of our logs: kernels, how many each stage launched, bytes."""
+    logs = sorted(folder.glob("*.llmtrace"))
+    if not logs:
+        return {"problem": "no log"}
+    done = subprocess.run(
+        [llmprof, "analyze", *map(str, logs), "--json", "--out", str(folder / "analysis"), "--force"],
+        capture_output=True, text=True, check=False,
+    )
+    if done.returncode != 0:
+        return {"problem": done.stderr[-2000:]}
+    profile = json.loads(done.stdout)
+    kernels = added((row["kernel_name"], row["calls"], row["total_ns"]) for row in profile["kernels"])
+    return {
+        "kernels": kernels,
+        "kernel_count": profile["totals"]["kernel_count"],
+        "stages": {
+            stage["name"]: sum(instance["kernel_count"] or 0 for instance in stage["instances"])
+            for stage in profile["stages"]
+        },
+        "diagnostics": [[item["code"], item["count"]] for item in profile["diagnostics"]],
+        "log_bytes": sum(log.stat().st_size for log in logs),
+        "log_bytes_on_disk": sum(log.stat().st_blocks * 512 for log in logs),
+    }
+
+
+KERNELS = """
+SELECT s.value, COUNT(*), SUM(k.end - k.start)
+FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName GROUP BY s.value
+"""
+# A kernel belongs to the ranges that were open on its launch's thread at its launch.
+IN_RANGE = """
+SELECT COUNT(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k
+JOIN CUPTI_ACTIVITY_KIND_RUNTIME r
+  ON r.correlationId = k.correlationId AND r.globalTid / 0x1000000 = k.globalPid / 0x1000000
+WHERE EXISTS (
+  SELECT 1 FROM NVTX_EVENTS n
+  WHERE n.globalTid = r.globalTid AND r.start >= n.start AND r.start < n.end
+    AND COALESCE(n.text, (SELECT value FROM StringIds WHERE id = n.textId)) = ?)
+"""
+STAGES = {"prefill": "prefill", "decode": "decode_all"}
+
+
+def read_nsys(nsys, report):
+    """Of nsys's report: kernels, and how many were launched within each stage's range."""
+    if not report.exists():
+        return {"problem": "no report"}
+    database = report.with_suffix(".sqlite")
+    done = subprocess.run(
+        [nsys, "export", "--type", "sqlite", "--force-overwrite", "true", "--output", str(database),
+         str(report)],
+        capture_output=True, text=True, check=False,
+    )
+    if not database.exists():
+        return {"problem": done.stderr[-2000:]}
+    with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        kernels = added(connection.execute(KERNELS))
+        stages = {}
+        try:
+            for stage, label in STAGES.items():
+                stages[stage] = connection.execute(IN_RANGE, (label,)).fetchone()[0]
+        except sqlite3.OperationalError as problem:  # no NVTX in the program
+            stages = {"problem": str(problem)}
+    return {
+        "kernels": kernels,
+        "kernel_count": sum(calls for calls, _ in kernels.values()),
+        "stages": stages,
+        "report_bytes": report.stat().st_size,
+    }
+
+

@@ -1,0 +1,113 @@
+// What one kernel launch costs the CPU, for bench/collector_overhead.py. On a machine with a GPU:
+//   nvcc -O2 -o launch_loop bench/launch_loop.cu
+//   ./launch_loop [--launches N] [--core C]
+// Prints one line of JSON; times are nanoseconds a launch:
+//   median_ns, mean_ns     of the launches, one by one, on the wall clock
+//   thread_cpu_ns          CPU time of the launching thread, synchronisation left out
+//   other_threads_cpu_ns   CPU time of all other threads, CUDA's and a profiler's
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+namespace {
+
+// Fewer than the driver queues without waiting.
+constexpr int kBurst = 256;
+constexpr int kWarmUpBursts = 20;
+constexpr int64_t kNanosecondsPerSecond = 1000000000;
+
+__global__ void empty_kernel() {}
+
+struct Options {
+  int launches = 100000;
+  int core = -1;  // the one that it happens to run on
+};
+
+int64_t now(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<int64_t>(time.tv_sec) * kNanosecondsPerSecond + time.tv_nsec;
+}
+
+void must(cudaError_t result, const char* what) {
+  if (result == cudaSuccess) return;
+  std::fprintf(stderr, "launch_loop: %s: %s\n", what, cudaGetErrorString(result));
+  std::exit(1);
+}
+
+Options parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::strcmp(argv[i], "--launches") == 0) {
+      options.launches = std::atoi(argv[i + 1]);
+    } else if (std::strcmp(argv[i], "--core") == 0) {
+      options.core = std::atoi(argv[i + 1]);
+    }
+  }
+  if (options.launches < kBurst) options.launches = kBurst;
+  return options;
+}
+
+// Once CUDA and whoever watches it have started their threads, which would inherit the core.
+int pin(int core) {
+  if (core < 0) core = sched_getcpu();
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(core, &set);
+  return sched_setaffinity(0, sizeof(set), &set) == 0 ? core : -1;
+}
+
+// Gives the thread's CPU time. The clock is read once between two launches, alike whoever watches.
+int64_t run_burst(std::vector<int64_t>& times) {
+  int64_t marks[kBurst + 1];
+  const int64_t before = now(CLOCK_THREAD_CPUTIME_ID);
+  marks[0] = now(CLOCK_MONOTONIC);
+  for (int i = 0; i < kBurst; ++i) {
+    empty_kernel<<<1, 32>>>();
+    marks[i + 1] = now(CLOCK_MONOTONIC);
+  }
+  const int64_t cpu = now(CLOCK_THREAD_CPUTIME_ID) - before;
+  must(cudaDeviceSynchronize(), "synchronising");
+  for (int i = 0; i < kBurst; ++i) times.push_back(marks[i + 1] - marks[i]);
+  return cpu;
+}
+
+int64_t other_threads_cpu() { return now(CLOCK_PROCESS_CPUTIME_ID) - now(CLOCK_THREAD_CPUTIME_ID); }
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options options = parse(argc, argv);
+  must(cudaFree(nullptr), "initialising CUDA");
+  std::vector<int64_t> times;
+  times.reserve(static_cast<size_t>(options.launches) + kBurst);
+  for (int i = 0; i < kWarmUpBursts; ++i) {
+    run_burst(times);
+    times.clear();
+  }
+  must(cudaGetLastError(), "launching");
+  const int core = pin(options.core);
+  int64_t thread_cpu = 0;
+  const int64_t others_before = other_threads_cpu();
+  while (times.size() < static_cast<size_t>(options.launches)) thread_cpu += run_burst(times);
+  const int64_t others_cpu = other_threads_cpu() - others_before;
+  must(cudaGetLastError(), "launching");
+  const double count = static_cast<double>(times.size());
+  double sum = 0;
+  for (const int64_t time : times) sum += static_cast<double>(time);
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  std::printf(
+      "{\"launches\": %zu, \"core\": %d, \"median_ns\": %lld, \"mean_ns\": %.1f, "
+      "\"thread_cpu_ns\": %.1f, \"other_threads_cpu_ns\": %.1f}\n",
+      times.size(), core, static_cast<long long>(*middle), sum / count,
+      static_cast<double>(thread_cpu) / count, static_cast<double>(others_cpu) / count);
+  return 0;
+}

@@ -1,0 +1,52 @@
+#include "capture/probes/cuda_here.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "base/text.h"
+
+namespace llmprof {
+namespace fs = std::filesystem;
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+}  // namespace
+
+CudaVariables cuda_variables_here() {
+  return {variable("LLMPROF_CUPTI"), variable("CUDA_HOME"), variable("CUDA_PATH"),
+          variable("LD_LIBRARY_PATH"), variable("CUDA_INJECTION64_PATH")};
+}
+
+bool has_cuda_half(const fs::path& collector) {
+  // The end belongs to it: another entry point's name begins with the same letters.
+  constexpr std::string_view kEntryPoint{"InitializeInjection\0", 20};
+  std::ifstream stream(collector, std::ios::binary);
+  const std::string content(std::istreambuf_iterator<char>(stream), {});
+  return contains(content, kEntryPoint);
+}
+
+std::string cuda_half_remedy() {
+  return "use a release's bundle, whose collector has it; or install the headers of the CUDA "
+         "toolkit (cupti.h) and build again: they are looked for in CUDA_HOME and "
+         "/usr/local/cuda*, or name their folder: cmake --preset release "
+         "-DLLMPROF_CUPTI_INCLUDE=FOLDER";
+}
+
+bool has_nvidia_driver(const ToolSearch& search) {
+  // Containers show one and hide another; the last is that of Windows' subsystem for Linux.
+  constexpr std::array kTraces = {"proc/driver/nvidia/version", "dev/nvidiactl", "dev/nvidia0",
+                                  "dev/dxg"};
+  return std::any_of(kTraces.begin(), kTraces.end(), [&](const char* trace) {
+    std::error_code status;
+    return fs::exists(search.root / trace, status);
+  });
+}
+
+}  // namespace llmprof

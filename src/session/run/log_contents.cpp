@@ -1,0 +1,127 @@
+#include "session/run/log_contents.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/byte_stream.h"
+#include "base/text.h"
+#include "readers/detect.h"
+
+namespace llmprof {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr size_t kMostRanges = 8;  // that a message names
+
+std::string stood_down_because(CollectionReason reason) {
+  switch (reason) {
+    case CollectionReason::other_subscriber:
+      return "it stood down, because another tool uses CUPTI in the program (torch.profiler, nsys, "
+             "ncu, a monitor): switch that off while profiling";
+    case CollectionReason::cupti_missing:
+      return "it found no libcupti in the program's reach: LLMPROF_CUPTI=FILE names one, and "
+             "llmprof doctor says where one is";
+    default:
+      return "CUPTI failed, and it stood down: collector/record.log has what it said; "
+             "pipeline.collector.enable=false takes the timeline with nsys instead";
+  }
+}
+
+std::string never_opened(const LogContents& contents, const std::string& range) {
+  const std::vector<std::string_view> opened(contents.ranges.begin(), contents.ranges.end());
+  const auto meant = nearest(range, opened);
+  std::string message = fmt::format("the range '{}', which arms it (collector.arm), never opened",
+                                    to_printable(range));
+  if (meant) return message + fmt::format("; did you mean '{}'?", *meant);
+  if (opened.empty()) return message + "; no other did either: does the program annotate itself?";
+  const size_t shown = std::min(opened.size(), kMostRanges);
+  return message + fmt::format("; these did: {}{}",
+                               fmt::join(opened.begin(),
+                                         opened.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                               shown < opened.size() ? ", ..." : "");
+}
+
+std::string never_armed(const LogContents& contents, const CollectorOptions& options) {
+  if (options.arm == "command") {
+    return "it waited for `llmprof arm PID`, which did not come while the program ran; "
+           "collector.arm=start records from the start";
+  }
+  if (options.arm != "start") return never_opened(contents, options.arm);
+  if (options.delay_ms) {
+    return fmt::format(
+        "the program was over before collector.delay_ms={} had passed, or never used CUDA",
+        *options.delay_ms);
+  }
+  return "CUDA was initialised, and tracing never began: collector/record.log has what it said";
+}
+
+std::string_view nothing_ran() {
+  return "while it traced, nothing ran on the GPU: check device=cuda:0 and `nvidia-smi`; a program "
+         "that computes on the CPU needs workload.uses_cuda=false";
+}
+
+std::string_view never_saw_cuda() {
+  return "no process that it was loaded into used CUDA:\n"
+         "  - the program computed on the CPU: check device=cuda:0 and `nvidia-smi`; one that is "
+         "meant to needs workload.uses_cuda=false\n"
+         "  - it, or a script around it, started the computing process with another environment "
+         "(CUDA_INJECTION64_PATH must reach it)";
+}
+
+// A process that was never armed may leave no word of CUDA.
+std::string cause(const LogContents& contents, const CollectorOptions& options) {
+  if (!contents.stood_down.empty()) return stood_down_because(*contents.stood_down.begin());
+  const bool waits = options.arm != "start" || options.delay_ms;
+  if (!contents.traced && waits) return never_armed(contents, options);
+  if (!contents.saw_cuda) return std::string(never_saw_cuda());
+  if (!contents.traced) return never_armed(contents, options);
+  return std::string(nothing_ran());
+}
+
+}  // namespace
+
+void add_contents(const Trace& trace, LogContents& contents) {
+  contents.gpu_work += trace.graph_replays.size();
+  contents.gpu_work += static_cast<uint64_t>(
+      std::count_if(trace.kernels.queue.begin(), trace.kernels.queue.end(),
+                    [&](QueueId queue) { return trace.device_of(queue).kind == DeviceKind::gpu; }));
+  const CollectionTable& collection = trace.collection;
+  const bool gpus =
+      std::any_of(trace.devices.begin(), trace.devices.end(),
+                  [](const Device& device) { return device.kind == DeviceKind::gpu; });
+  contents.saw_cuda = contents.saw_cuda || gpus || collection.size() > 0;
+  for (size_t row = 0; row < collection.size(); ++row) {
+    if (collection.state[row] == CollectionState::tracing) contents.traced = true;
+    if (collection.state[row] == CollectionState::stood_down) {
+      contents.stood_down.insert(collection.reason[row]);
+    }
+  }
+  const RangeTable& ranges = trace.ranges;
+  for (size_t row = 0; row < ranges.size(); ++row) {
+    const std::string_view domain = trace.strings[ranges.domain[row]];
+    const std::string_view text = trace.strings[ranges.text[row]];
+    contents.ranges.insert(domain.empty() ? std::string(text) : fmt::format("{}@{}", domain, text));
+  }
+}
+
+LogContents read_log_contents(const std::vector<fs::path>& logs) {
+  LogContents contents;
+  for (const fs::path& log : logs) {
+    const auto head = read_head(log, kHeadBytes);
+    const Reader* reader = head ? find_reader(*head) : nullptr;
+    TraceBuilder scratch;
+    if (reader != nullptr && reader->read(log, scratch)) add_contents(scratch.trace(), contents);
+  }
+  return contents;
+}
+
+Error no_gpu_work(const LogContents& contents, const CollectorOptions& options) {
+  return {ErrorKind::tool,
+          "the collector recorded no GPU kernels, although the workload uses CUDA "
+          "(workload.uses_cuda=true): " +
+              cause(contents, options)};
+}
+
+}  // namespace llmprof

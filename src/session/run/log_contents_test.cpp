@@ -1,0 +1,105 @@
+#include "session/run/log_contents.h"
+
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "trace/builder.h"
+
+namespace llmprof {
+namespace {
+
+void add_state(Trace& trace, CollectionState state, CollectionReason reason) {
+  trace.collection.time.push_back(0);
+  trace.collection.process.push_back(ProcessId(0));
+  trace.collection.state.push_back(state);
+  trace.collection.reason.push_back(reason);
+  trace.collection.step.push_back(0);
+  trace.collection.cost.push_back(0);
+}
+
+void add_range(TraceBuilder& builder, std::string_view domain, std::string_view text) {
+  RangeTable& ranges = builder.trace().ranges;
+  ranges.start.push_back(0);
+  ranges.end.push_back(1);
+  ranges.thread.push_back(ThreadId(0));
+  ranges.domain.push_back(domain.empty() ? StringId() : builder.string(domain));
+  ranges.text.push_back(builder.string(text));
+  ranges.kind.push_back(RangeKind::push_pop);
+}
+
+void add_kernel(TraceBuilder& builder, DeviceKind kind) {
+  const ProcessId process = builder.process(1, 1);
+  const QueueId queue = builder.queue({process, builder.device(0, kind), 0, 0});
+  builder.trace().kernels.queue.push_back(queue);
+  builder.trace().kernels.start.push_back(0);
+}
+
+std::string told(const LogContents& contents, const CollectorOptions& options = {}) {
+  const Error error = no_gpu_work(contents, options);
+  EXPECT_EQ(error.kind, ErrorKind::tool);
+  return error.message;
+}
+
+TEST(LogContents, CountsWhatRanOnTheGpu) {
+  TraceBuilder builder;
+  builder.begin_capture({});
+  add_kernel(builder, DeviceKind::gpu);
+  add_kernel(builder, DeviceKind::gpu);
+  add_kernel(builder, DeviceKind::cpu);
+  add_state(builder.trace(), CollectionState::tracing, CollectionReason::program_start);
+  add_range(builder, "LLM", "prefill");
+  add_range(builder, "", "step");
+  LogContents contents;
+  add_contents(builder.trace(), contents);
+  EXPECT_EQ(contents.gpu_work, 2U);
+  EXPECT_TRUE(contents.saw_cuda && contents.traced);
+  EXPECT_TRUE(contents.stood_down.empty());
+  EXPECT_EQ(contents.ranges, (std::set<std::string>{"LLM@prefill", "step"}));
+}
+
+TEST(LogContents, NamesWhyItStoodDown) {
+  for (const auto& [reason, words] : std::vector<std::pair<CollectionReason, std::string>>{
+           {CollectionReason::other_subscriber, "another tool uses CUPTI"},
+           {CollectionReason::cupti_missing, "LLMPROF_CUPTI=FILE"},
+           {CollectionReason::cupti_failed, "CUPTI failed"}}) {
+    TraceBuilder builder;
+    add_state(builder.trace(), CollectionState::stood_down, reason);
+    LogContents contents;
+    add_contents(builder.trace(), contents);
+    EXPECT_TRUE(contains(told(contents), words)) << told(contents);
+  }
+}
+
+TEST(LogContents, NamesWhyItWasNeverArmed) {
+  LogContents contents;  // a process that was never armed may not tell of CUDA
+  CollectorOptions options;
+  options.arm = "command";
+  EXPECT_TRUE(contains(told(contents, options), "`llmprof arm PID`"));
+  options.arm = "start";
+  options.delay_ms = 5000;
+  EXPECT_TRUE(contains(told(contents, options), "collector.delay_ms=5000"));
+  options.arm = "LLM@decode_al";
+  EXPECT_TRUE(contains(told(contents, options), "no other did either"));
+  contents.ranges = {"LLM@prefill", "LLM@decode_all"};
+  EXPECT_TRUE(contains(told(contents, options), "did you mean 'LLM@decode_all'?"));
+  contents.ranges = {"one", "two"};
+  EXPECT_TRUE(contains(told(contents, options), "these did: one, two"));
+}
+
+TEST(LogContents, NamesWhatElseMayBe) {
+  LogContents contents;
+  EXPECT_TRUE(contains(told(contents), "no process that it was loaded into used CUDA"));
+  contents.saw_cuda = true;
+  EXPECT_TRUE(contains(told(contents), "tracing never began"));
+  contents.traced = true;
+  EXPECT_TRUE(contains(told(contents), "nothing ran on the GPU"));
+}
+
+TEST(LogContents, WhatCannotBeReadHoldsNothing) {
+  const LogContents contents = read_log_contents({"/no/such.llmtrace"});
+  EXPECT_EQ(contents.gpu_work, 0U);
+  EXPECT_FALSE(contents.saw_cuda);
+}
+
+}  // namespace
+}  // namespace llmprof

@@ -1,0 +1,102 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+#include "session/run/passes.h"
+
+namespace llmprof {
+namespace {
+
+constexpr const char* kLibrary = "/opt/llmprof/lib/libllmprof_collector.so";
+
+class PassEnvironment : public ::testing::Test {
+ protected:
+  PassEnvironment() {
+    request_.program.collector = kLibrary;
+    request_.options.workload.uses_cuda = true;
+    request_.captures.collector_cuda = true;
+    bundle_.set_root("/runs/one");
+    ::unsetenv("LLMPROF_DUTY");
+  }
+  ~PassEnvironment() override { ::unsetenv("LLMPROF_DUTY"); }
+  [[nodiscard]] std::map<std::string, std::string> told() const {
+    const Variables variables = collector_environment(request_);
+    return {variables.begin(), variables.end()};
+  }
+
+  RunRequest request_;
+  Artifacts bundle_;
+};
+
+bool has(const Variables& variables, std::string_view name) {
+  return std::any_of(variables.begin(), variables.end(),
+                     [&](const auto& variable) { return variable.first == name; });
+}
+
+TEST_F(PassEnvironment, TheCollectorIsLoadedByCudaAndNvtx) {
+  const std::map<std::string, std::string> expected = {{"CUDA_INJECTION64_PATH", kLibrary},
+                                                       {"NVTX_INJECTION64_PATH", kLibrary},
+                                                       {"LLMPROF_ARM", "start"},
+                                                       {"LLMPROF_STEP_RANGE", "decode_step"},
+                                                       {"LLMPROF_COUNTERS", "on"},
+                                                       {"LLMPROF_SENSORS", "on"}};
+  EXPECT_EQ(told(), expected);
+}
+
+TEST_F(PassEnvironment, EveryOptionReachesIt) {
+  CollectorOptions& options = request_.options.collector;
+  options.max_log_mb = 64;
+  options.arm = "LLM@decode_all";
+  options.steps = 12;
+  options.step_range = "generate";
+  options.duty = DutyCycle{4, 32};
+  options.overhead_budget = 2.5;
+  options.api = true;
+  options.counters = false;
+  options.counter_hz = 5000;
+  options.sensors = false;
+  options.delay_ms = 1500;
+  const std::map<std::string, std::string> expected = {
+      {"LLMPROF_LOG_MAX_MB", "64"},        {"CUDA_INJECTION64_PATH", kLibrary},
+      {"NVTX_INJECTION64_PATH", kLibrary}, {"LLMPROF_ARM", "LLM@decode_all"},
+      {"LLMPROF_DELAY_MS", "1500"},        {"LLMPROF_STEPS", "12"},
+      {"LLMPROF_STEP_RANGE", "generate"},  {"LLMPROF_DUTY", "4/32"},
+      {"LLMPROF_OVERHEAD_BUDGET", "2.5"},  {"LLMPROF_API", "1"},
+      {"LLMPROF_COUNTERS", "off"},         {"LLMPROF_COUNTER_HZ", "5000"},
+      {"LLMPROF_SENSORS", "off"}};
+  EXPECT_EQ(told(), expected);
+  options.overhead_budget = 2;
+  EXPECT_EQ(told()["LLMPROF_OVERHEAD_BUDGET"], "2");
+}
+
+TEST_F(PassEnvironment, TheUsersOwnSettingsOfTheCollectorAreNoneOfThisRun) {
+  ::setenv("LLMPROF_DUTY", "1/2", 1);
+  const auto variables = told();
+  ASSERT_TRUE(variables.contains("LLMPROF_DUTY"));
+  EXPECT_EQ(variables.at("LLMPROF_DUTY"), "");
+}
+
+TEST_F(PassEnvironment, WithoutCudaItIsNotLoadedByCuda) {
+  request_.captures.collector_cuda = false;
+  EXPECT_TRUE(told().empty());
+}
+
+// Two users of CUPTI in one program get in each other's way.
+TEST_F(PassEnvironment, NoOtherPassLoadsItIntoCuda) {
+  const std::vector<Variables> others = {
+      plan_control(request_, bundle_).commands.front().environment,
+      plan_torch(request_, bundle_).commands.front().environment,
+      nsys_request(request_, bundle_).environment, ncu_request(request_, bundle_).environment};
+  for (const Variables& environment : others) {
+    EXPECT_FALSE(has(environment, "CUDA_INJECTION64_PATH"));
+    EXPECT_FALSE(has(environment, "NVTX_INJECTION64_PATH"));
+    EXPECT_FALSE(has(environment, "LLMPROF_ARM"));
+  }
+  const Variables ours = plan_collector(request_, bundle_).commands.front().environment;
+  EXPECT_TRUE(has(ours, "CUDA_INJECTION64_PATH"));
+}
+
+}  // namespace
+}  // namespace llmprof

@@ -1,0 +1,140 @@
+"""`llmprof arm` and `llmprof disarm`: what they ask a process, and what they say when it fails."""
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from program import LLMPROF, run
+
+# A process that answers as the collector does: a datagram socket in the abstract namespace.
+ANSWERING = """
+import os, socket, sys
+answers = dict(word.split("=", 1) for word in sys.argv[1:])
+server = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+server.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+server.bind("\\0llmprof." + str(os.getpid()))
+print("ready", flush=True)
+while True:
+    asked, _, _, sender = server.recvmsg(64, socket.CMSG_SPACE(12))
+    answer = answers.get(asked.decode(), "error: unknown command")
+    if answer != "silence":
+        server.sendto(answer.encode(), sender)
+"""
+
+# The collector itself, as CUDA loads it; without CUDA it has nothing to record.
+COLLECTOR = pathlib.Path(LLMPROF).parents[1] / "lib" / "libllmprof_collector.so"
+LOADED = """
+import ctypes, os, sys, time
+os.environ.update(LLMPROF_ARM="command", LLMPROF_LOG_DIR=sys.argv[2])
+ctypes.CDLL(sys.argv[1]).InitializeInjection()
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+@contextlib.contextmanager
+def process(program, *arguments):
+    with subprocess.Popen(
+        [sys.executable, "-c", program, *arguments], stdout=subprocess.PIPE, text=True
+    ) as started:
+        try:
+            started.stdout.readline()
+            yield started
+        finally:
+            started.kill()
+
+
+class Arm(unittest.TestCase):
+    def assert_failure(self, result, words):
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertEqual(result.stdout, "")
+        self.assertIn(words, result.stderr)
+
+    def test_what_is_asked_and_answered(self):
+        with process(ANSWERING, "arm=ok: tracing", "disarm=ok: detached after 12 steps") as other:
+            armed, disarmed = run("arm", other.pid), run("disarm", other.pid)
+        self.assertEqual((armed.returncode, disarmed.returncode), (0, 0), armed.stderr)
+        self.assertEqual(armed.stdout, f"process {other.pid}: tracing\n")
+        self.assertEqual(disarmed.stdout, f"process {other.pid}: detached after 12 steps\n")
+
+    def test_json(self):
+        with process(ANSWERING, 'arm=ok: a "word" \\ more') as other:
+            armed = json.loads(run("arm", other.pid, "--json").stdout)
+            refused = run("disarm", other.pid, "--json")
+        expected = {"pid": other.pid, "command": "arm", "ok": True, "message": 'a "word" \\ more'}
+        self.assertEqual(armed, expected)
+        self.assertEqual(refused.returncode, 4)
+        told = json.loads(refused.stdout)
+        self.assertFalse(told["ok"])
+        self.assertEqual(told["message"], f"process {other.pid}: unknown command")
+
+    def test_the_collectors_own_errors_are_told(self):
+        with process(ANSWERING, "arm=error: another tool uses CUPTI") as other:
+            self.assert_failure(run("arm", other.pid), "another tool uses CUPTI")
+
+    def test_an_answer_that_is_none_is_an_error(self):
+        with process(ANSWERING, "arm=maybe \x1b[31m") as other:
+            result = run("arm", other.pid)
+        self.assert_failure(result, "maybe")
+        self.assertNotIn("\x1b", result.stderr)
+
+    def test_a_process_without_a_collector(self):
+        with process("import time; print('ready', flush=True); time.sleep(60)") as other:
+            self.assert_failure(run("arm", other.pid), f"process {other.pid} has no collector")
+
+    def test_a_process_that_is_not_there(self):
+        with process("print('ready', flush=True)") as other:
+            other.wait()
+        self.assert_failure(run("disarm", other.pid), f"there is no process {other.pid}")
+
+    def test_no_answer(self):
+        with process(ANSWERING, "arm=silence") as other:
+            begin = time.monotonic()
+            result = run("arm", other.pid)
+            self.assertGreaterEqual(time.monotonic() - begin, 2)
+        self.assert_failure(result, "did not answer within 2 s")
+
+    def test_a_stopped_process(self):
+        with process(ANSWERING, "arm=ok: tracing") as other:
+            other.send_signal(signal.SIGSTOP)
+            self.assert_failure(run("arm", other.pid), "is the process stopped")
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root, to be somebody else")
+    def test_another_users_process(self):
+        with process(ANSWERING, "arm=silence") as other:
+            result = subprocess.run(
+                [sys.executable, "-c", "import os, sys; os.setuid(65534); os.execv(sys.argv[1], sys.argv[1:])",
+                 LLMPROF, "arm", str(other.pid)],
+                capture_output=True, text=True, check=False, timeout=60,
+            )
+        if "Permission denied" in result.stderr:
+            self.skipTest("another user cannot reach this build")
+        self.assert_failure(result, "belongs to another user")
+
+    def test_the_collector_itself_answers(self):
+        if b"InitializeInjection\0" not in COLLECTOR.read_bytes():
+            self.skipTest("this build's collector has no CUDA half")
+        with tempfile.TemporaryDirectory() as folder, process(LOADED, COLLECTOR, folder) as other:
+            for _ in range(100):  # its thread opens the socket in its own time
+                result = run("disarm", other.pid, "--json")
+                if result.returncode == 0:
+                    break
+                time.sleep(0.05)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertTrue(json.loads(result.stdout)["message"])
+
+    def test_wrong_usage(self):
+        for words in [["arm"], ["arm", "abc"], ["arm", "0"], ["disarm", "-4"]]:
+            with self.subTest(words):
+                self.assertEqual(run(*words).returncode, 2)
+        self.assertIn("Example: llmprof arm", run("arm", "--help").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
