@@ -57,7 +57,8 @@ void add_budget(const StageBudget& budget, StageFacts& stage) {
     if (is_idle(part)) idle += time;
     if (time == 0) continue;
     const auto of_all = static_cast<double>(time);
-    BudgetRow row{part, time, of_all / instances, of_all / static_cast<double>(wall)};
+    BudgetRow row{part, time,        of_all / instances, of_all / static_cast<double>(wall),
+                  0,    std::nullopt};
     if (part != kNotTraced) {
       row.share_of_traced = of_all / static_cast<double>(wall - not_traced);
       row.per_step = ratio(of_all, traced_steps);
