@@ -108,6 +108,14 @@ uint32_t code_of(Function& function, const char* name) {
   return code;
 }
 
+// Calls end in another order than they began: a thread may wait long in an early one.
+void raise(std::atomic<uint32_t>& latest, uint32_t correlation) {
+  uint32_t before = latest.load(std::memory_order_relaxed);
+  while (before < correlation &&
+         !latest.compare_exchange_weak(before, correlation, std::memory_order_relaxed)) {
+  }
+}
+
 void record_call(ThreadState& thread, int64_t start, int64_t end, uint32_t correlation,
                  uint32_t code) {
   const int64_t duration = end - start;
@@ -165,9 +173,8 @@ void api_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id,
   const Call call;
   if (!call || !recording()) return;
   Function& function = functions[api_of(domain)][id];
-  if (function.launches || function.launches_graphs)
-    latest_launch.store(data.correlationId, std::memory_order_relaxed);
-  latest_call.store(data.correlationId, std::memory_order_relaxed);
+  if (function.launches || function.launches_graphs) raise(latest_launch, data.correlationId);
+  raise(latest_call, data.correlationId);
   record_call(call.thread(), start, end, data.correlationId, code_of(function, data.functionName));
 }
 

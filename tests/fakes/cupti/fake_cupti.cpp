@@ -475,6 +475,8 @@ CUptiResult CUPTIAPI cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequest
   FAIL_IF_PLANNED("register_callbacks");
   if (requested == nullptr || completed == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   state().buffers.use(requested, completed);
+  const long period = number_from_environment("FAKE_CUPTI_FLUSH_MS");
+  if (period > 0) state().buffers.set_flush_period(static_cast<uint32_t>(period));
   return CUPTI_SUCCESS;
 }
 

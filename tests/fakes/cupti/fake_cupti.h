@@ -13,6 +13,7 @@
 //                                  enable_domain, activity_enable, activity_disable,
 //                                  register_callbacks, timestamp_callback, flush_all, flush_period,
 //                                  finalize) returns CODE, from its N-th call on
+//   FAKE_CUPTI_FLUSH_MS=N          CUPTI's own thread hands back what it has so often
 //   FAKE_CUPTI_DROP=N              every N-th record is lost, and counted as CUPTI does
 //   FAKE_CUPTI_VERSION=12          records of CUPTI 12 (from its header alone: never seen)
 //   FAKE_CUPTI_LAUNCH_COST_NS=N    what recording one kernel holds up its launch
