@@ -182,6 +182,13 @@ struct GraphReplay {
   uint32_t reserved;
 };
 
+// RecordType::replay_overwritten: the kernels of this replay have wrong times (a later replay of
+// the graph, untraced, wrote over them).
+struct ReplayOverwritten {
+  uint32_t correlation;
+  uint32_t reserved;
+};
+
 // RecordType::cupti_dropped: activity records that CUPTI itself lost since the last of these.
 struct CuptiDropped {
   int64_t time;
@@ -221,11 +228,11 @@ struct CountersLost {
   uint64_t times;
 };
 
-static_assert(
-    fit_the_alignment<CudaSession, CudaDevice, Variable, Collection, ApiName, Launch, ApiCall,
-                      GraphNodeCreated, GraphNodeCloned, KernelDefinition, KernelBatch, Kernel,
-                      LongKernel, MemoryDefinition, MemoryOperation, GraphReplay, CuptiDropped,
-                      CounterSet, CounterColumn, CounterSample, CountersOff, CountersLost>());
+static_assert(fit_the_alignment<CudaSession, CudaDevice, Variable, Collection, ApiName, Launch,
+                                ApiCall, GraphNodeCreated, GraphNodeCloned, KernelDefinition,
+                                KernelBatch, Kernel, LongKernel, MemoryDefinition, MemoryOperation,
+                                GraphReplay, ReplayOverwritten, CuptiDropped, CounterSet,
+                                CounterColumn, CounterSample, CountersOff, CountersLost>());
 static_assert(record_bytes<Launch>() + sizeof(Kernel) == 40);
 
 }  // namespace llmprof::wire

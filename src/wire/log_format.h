@@ -116,6 +116,7 @@ enum class RecordType : uint16_t {
   counter_sample = 80,
   counters_off = 81,
   counters_lost = 82,
+  replay_overwritten = 83,
 };
 
 struct RecordHeader {

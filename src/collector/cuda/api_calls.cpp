@@ -172,10 +172,17 @@ void api_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id,
   if (start == 0 || id >= kMostFunctions) return;  // entered before the callback was enabled
   const Call call;
   if (!call || !recording()) return;
+  note_api_call(domain, id, data);
   Function& function = functions[api_of(domain)][id];
+  record_call(call.thread(), start, end, data.correlationId, code_of(function, data.functionName));
+}
+
+void note_api_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                   const CUpti_CallbackData& data) {
+  if (id >= kMostFunctions) return;
+  const Function& function = functions[api_of(domain)][id];
   if (function.launches || function.launches_graphs) raise(latest_launch, data.correlationId);
   raise(latest_call, data.correlationId);
-  record_call(call.thread(), start, end, data.correlationId, code_of(function, data.functionName));
 }
 
 bool is_graph_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id) {

@@ -17,9 +17,13 @@ CUptiResult enable_launch_callbacks(CUpti_SubscriberHandle subscriber, bool enab
 void begin_window();
 void api_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& data);
 
+// A call that is not recorded, but is followed by ones that may be.
+void note_api_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                   const CUpti_CallbackData& data);
+
 [[nodiscard]] bool is_graph_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id);
 
-// The correlations of the latest launch, and of the latest call, that were recorded.
+// The correlations of the latest launch, and of the latest call, that were recorded or noted.
 [[nodiscard]] uint32_t last_launch();
 [[nodiscard]] uint32_t last_call();
 

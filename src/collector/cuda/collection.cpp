@@ -13,6 +13,7 @@
 #include "collector/cuda/cupti_library.h"
 #include "collector/cuda/driver_facts.h"
 #include "collector/cuda/gpu_work.h"
+#include "collector/cuda/graph_replays.h"
 #include "collector/cuda/resources.h"
 #include "collector/cuda/rival_tools.h"
 #include "collector/device_records.h"
@@ -78,16 +79,27 @@ void write_state(CollectionState now, CollectionReason reason, int64_t began, ui
 
 void detach(CollectionReason reason);
 
+void graph_is_replayed(bool tracing, const CUpti_CallbackData& launch) {
+  if (tracing) return note_traced_replay(launch);
+  if (!activities_off.load(std::memory_order_relaxed)) return note_replay_between(launch);
+  note_untraced_replay(launch);
+  graphs_ran_paused.store(true, std::memory_order_relaxed);
+}
+
 void CUPTIAPI on_callback(void* /*user*/, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                           const void* data) {
   if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
     return resource_callback(id, static_cast<const CUpti_ResourceData*>(data));
   }
   const auto& call = *static_cast<const CUpti_CallbackData*>(data);
-  if (state.load(std::memory_order_relaxed) == CollectionState::tracing) {
+  const bool tracing = state.load(std::memory_order_relaxed) == CollectionState::tracing;
+  if (tracing) {
     api_callback(domain, id, call);
-  } else if (activities_off.load(std::memory_order_relaxed) && is_graph_launch(domain, id)) {
-    graphs_ran_paused.store(true, std::memory_order_relaxed);
+  } else if (!activities_off.load(std::memory_order_relaxed)) {
+    note_api_call(domain, id, call);
+  }
+  if (call.callbackSite == CUPTI_API_ENTER && is_graph_launch(domain, id)) {
+    graph_is_replayed(tracing, call);
   }
   if (detach_now.load(std::memory_order_relaxed) && call.callbackSite == CUPTI_API_EXIT &&
       pthread_mutex_trylock(&lock) == 0) {
@@ -186,6 +198,11 @@ void set_launch_callbacks(bool wanted) {
   enable_launch_callbacks(subscriber, wanted);
 }
 
+void switch_off() {
+  disable_activities();
+  set_launch_callbacks(false);
+}
+
 bool refuses() { return state.load(std::memory_order_relaxed) == CollectionState::stood_down; }
 
 void wait_for_sampling_to_end() {
@@ -197,7 +214,6 @@ void wait_for_sampling_to_end() {
 }
 
 void forget_detaching() {
-  record_kernels_up_to(kAllKernels);
   detaching_since.store(0, std::memory_order_relaxed);
   detach_now.store(false, std::memory_order_relaxed);
 }
@@ -220,8 +236,6 @@ bool start_tracing(CollectionReason reason) {
   const int64_t began = now_ns();
   const Locked locked;
   if (refuses()) return false;
-  // What was launched since tracing stopped is not for the log: it goes before the rest is.
-  if (detaching_since.load(std::memory_order_relaxed) != 0) cupti().flush_all(0);
   forget_detaching();
   if (state.load(std::memory_order_relaxed) == CollectionState::tracing) return true;
   if (!attach(began)) return false;
@@ -231,6 +245,7 @@ bool start_tracing(CollectionReason reason) {
     return false;
   }
   begin_window();
+  traced_windows().open(last_call());
   write_state(CollectionState::tracing, reason, began);
   return true;
 }
@@ -238,14 +253,20 @@ bool start_tracing(CollectionReason reason) {
 bool pause_tracing(CollectionReason reason) {
   const int64_t began = now_ns();
   const Locked locked;
-  if (refuses()) return false;
-  const CollectionState before = state.load(std::memory_order_relaxed);
-  if (before == CollectionState::paused) return true;
-  if (before == CollectionState::tracing) disable_activities();
-  if (!attach(began)) return false;
-  set_launch_callbacks(false);
+  if (state.load(std::memory_order_relaxed) != CollectionState::tracing) return false;
+  traced_windows().close(last_call());
+  const bool later = graphs_were_traced();
+  if (!later) switch_off();
   write_state(CollectionState::paused, reason, began);
-  return true;
+  return later;
+}
+
+void rest_tracing() {
+  const int64_t began = now_ns();
+  const Locked locked;
+  if (state.load(std::memory_order_relaxed) != CollectionState::paused) return;
+  switch_off();
+  spent.fetch_add(now_ns() - began, std::memory_order_relaxed);
 }
 
 void stop_tracing(CollectionReason reason) {
@@ -254,7 +275,7 @@ void stop_tracing(CollectionReason reason) {
   if (!attached || refuses()) return;
   last_wanted = last_launch();
   if (state.load(std::memory_order_relaxed) == CollectionState::tracing) {
-    record_kernels_up_to(last_call());
+    traced_windows().close(last_call());
     write_state(CollectionState::paused, reason, began);
   }
   detaching_reason = reason;

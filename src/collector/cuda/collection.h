@@ -17,8 +17,11 @@ void begin_collection(bool every_call);
 
 // From any state but stood_down. False: stood down, and why is in the log.
 bool start_tracing(CollectionReason reason);
-// Attached, with the graphs' nodes noted, but no kernels.
+// Attached, with the graphs' nodes noted, but nothing of what is launched from now on is recorded.
+// True: CUPTI goes on for a while, for the sake of what was launched before, until rest_tracing
+// switches it off: where graphs were replayed, after each was replayed once more.
 bool pause_tracing(CollectionReason reason);
+void rest_tracing();
 // Kernels that were launched while tracing are waited for, by the collector's thread: see
 // finish_detaching.
 void stop_tracing(CollectionReason reason);

@@ -17,7 +17,7 @@ namespace {
 constinit std::atomic<uint64_t> launched_kernels = 0;
 constinit std::atomic<uint64_t> graph_kernels = 0;
 constinit std::atomic<uint32_t> finished = 0;
-constinit std::atomic<uint32_t> last_wanted = kAllKernels;
+constinit TracedWindows windows;
 
 // CUPTI 12's records are CUPTI 13's without their ends.
 using KernelActivity = CUpti_ActivityKernel10;
@@ -68,7 +68,7 @@ class Writer {
     if (lacks_times(kernel)) return;
     ++(kernel.graphNodeId == 0 ? counts_.launched : counts_.in_graphs);
     last_ = kernel.correlationId > last_ ? kernel.correlationId : last_;
-    if (kernel.correlationId > wanted_) return;
+    if (!windows.hold(kernel.correlationId)) return;
     wire::KernelDefinition definition = definition_of(kernel);
     bool fresh = false;
     kernel_key(definition, kernel.name, fresh);
@@ -136,7 +136,7 @@ class Writer {
 
   template <class Activity>
   void add(wire::MemoryDefinition& definition, const Activity& activity) {
-    if (activity.correlationId > wanted_ || lacks_times(activity)) return;
+    if (!windows.hold(activity.correlationId) || lacks_times(activity)) return;
     bool fresh = false;
     memory_key(definition, fresh);
     if (fresh) write(wire::RecordType::memory_definition, definition);
@@ -181,7 +181,6 @@ class Writer {
   KernelCounts counts_;
   uint64_t without_times_ = 0;
   uint32_t last_ = finished.load(std::memory_order_relaxed);
-  uint32_t wanted_ = last_wanted.load(std::memory_order_relaxed);
 };
 
 void add_record(Writer& writer, const CUpti_Activity& record) {
@@ -211,9 +210,7 @@ void record_gpu_work(uint8_t* records, size_t bytes) {
   writer.finish();
 }
 
-void record_kernels_up_to(uint32_t correlation) {
-  last_wanted.store(correlation, std::memory_order_relaxed);
-}
+TracedWindows& traced_windows() { return windows; }
 
 KernelCounts kernels_seen() {
   return {launched_kernels.load(std::memory_order_relaxed),

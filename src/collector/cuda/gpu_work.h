@@ -3,14 +3,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "collector/cuda/traced_windows.h"
+
 // Kernels, memory operations and graph replays from CUPTI's records into the log.
 namespace llmprof::collector {
 
 void record_gpu_work(uint8_t* records, size_t bytes);
 
-// What was launched later than this correlation is not recorded.
-inline constexpr uint32_t kAllKernels = UINT32_MAX;
-void record_kernels_up_to(uint32_t correlation);
+// What was launched outside of these is not recorded.
+TracedWindows& traced_windows();
 
 struct KernelCounts {
   uint64_t launched = 0;   // one by one

@@ -77,12 +77,14 @@ bool arm_locked(CollectionReason reason) {
 // Of every duty_period steps the first duty_traced are traced.
 uint64_t follow_duty(uint64_t step) {
   const uint64_t place = (step - armed_at_step - 1) % settings.duty_period;
+  const uint64_t next_period = step + settings.duty_period - place;
   if (place < settings.duty_traced) {
     start_tracing(CollectionReason::duty);
     return step + settings.duty_traced - place;
   }
-  pause_tracing(CollectionReason::duty);
-  return step + settings.duty_period - place;
+  if (pause_tracing(CollectionReason::duty)) return step + 1;
+  rest_tracing();
+  return next_period;
 }
 
 int64_t cost_of_tracing() {
