@@ -211,6 +211,11 @@ class Log {
          "times that the hardware's buffer of counter samples ran over, and samples were lost; "
          "sample less often (LLMPROF_COUNTER_HZ)",
          findings.counters_lost);
+    warn(
+        "collector_replays_overwritten",
+        "kernels of graph replays at a traced window's end, left out: the graph was replayed again "
+        "untraced before CUPTI had read their times",
+        findings.overwritten_kernels);
     warn("graph_built_before_attach",
          "kernels of graphs that were built before the collector attached: their layers are not "
          "known; attach it from the program's start",

@@ -20,6 +20,7 @@ bool is_sane(const wire::LongKernel& kernel) {
 bool is_sane(const wire::MemoryOperation& operation) {
   return operation.definition != 0 && is_interval(operation.start, operation.end);
 }
+bool is_sane(const wire::ReplayOverwritten& replay) { return replay.correlation != 0; }
 bool is_sane(const wire::GraphReplay& replay) { return is_interval(replay.start, replay.end); }
 
 LaunchShape shape_of(const wire::KernelDefinition& told) {
@@ -123,6 +124,11 @@ void DeviceRows::add_graph_replay(const Record& record) {
   replays.correlation.push_back(replay.correlation);
 }
 
+void DeviceRows::add_overwritten_replay(const Record& record) {
+  wire::ReplayOverwritten replay{};
+  if (take(record, replay, findings_, is_sane)) overwritten_.insert(replay.correlation);
+}
+
 StringId DeviceRows::readable_name(wire::StringKey key, Texts& texts) {
   const auto [known, fresh] = readable_names_.try_emplace(key);
   if (!fresh) return known->second;
@@ -163,6 +169,10 @@ void DeviceRows::settle_kernels() {
     const KernelKind* kind = kernel_kinds_.find(kernels.name[i].value);
     if (kind == nullptr) {
       ++findings_.lost_definitions;
+      continue;
+    }
+    if (in_graph(kind->told) && overwritten_.contains(kernels.correlation[i])) {
+      ++findings_.overwritten_kernels;
       continue;
     }
     kernels.start[kept] = kernels.start[i];

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "readers/collector_log/definitions.h"
 #include "readers/collector_log/findings.h"
@@ -24,9 +25,11 @@ class DeviceRows {
   void add_memory_definition(const Record& record);
   void add_memory_operation(const Record& record);
   void add_graph_replay(const Record& record);
+  void add_overwritten_replay(const Record& record);
 
   // Gives every row what its definition says: until then names (of memory operations: details) hold
-  // the definitions' keys. Rows whose definition is lost are left out and counted.
+  // the definitions' keys. Rows whose definition is lost are left out and counted, and kernels
+  // whose times were written over.
   void finish(Texts& texts, const GraphNodes& nodes);
 
   [[nodiscard]] size_t rows() const;
@@ -70,6 +73,7 @@ class DeviceRows {
   Definitions<KernelKind> kernel_kinds_;
   Definitions<MemoryOperationKind> memory_kinds_;
   std::unordered_map<wire::StringKey, StringId> readable_names_;
+  std::unordered_set<uint32_t> overwritten_;  // correlations
   bool any_graph_ = false;
   bool any_node_range_ = false;
 };

@@ -30,6 +30,7 @@ struct Findings {
   uint64_t ends_without_start = 0;
   uint64_t outer_operators = 0;        // with others inside them
   uint64_t kernels_of_old_graphs = 0;  // whose nodes' creation is not in the log
+  uint64_t overwritten_kernels = 0;    // of replays whose times were lost
   uint64_t cupti_dropped = 0;
   uint64_t counters_lost = 0;
   bool closed = false;

@@ -110,6 +110,8 @@ bool Rows::add_to_session(const Record& record) {
       return session_.add_collection(record), true;
     case RecordType::cupti_dropped:
       return session_.add_cupti_dropped(record), true;
+    case RecordType::replay_overwritten:
+      return devices_.add_overwritten_replay(record), true;
     case RecordType::counters_off:
       return session_.add_counters_off(record), true;
     case RecordType::counters_lost:

@@ -141,8 +141,8 @@ void SessionFacts::tell_counters_off(const Texts& texts) {
     const StringId reason = texts.find(off.reason, findings_);
     findings_.notices.push_back(
         {Severity::warning, "collector_counters_off",
-         fmt::format("no hardware counters: {}",
-                     reason.valid() ? texts.text(reason) : "the reason is lost")});
+         std::string(reason.valid() ? texts.text(reason)
+                                    : "hardware counters are off; why is lost")});
   }
 }
 
