@@ -216,6 +216,15 @@ struct CounterSample {
   uint32_t count;
 };
 
+// RecordType::short_counter_sample: the same in less room, for samples that come by the thousand;
+// `count` floats follow.
+struct ShortCounterSample {
+  int64_t start;
+  uint32_t duration;  // ns
+  uint16_t set;
+  uint16_t count;
+};
+
 // RecordType::counters_off: why hardware counters are not in this log.
 struct CountersOff {
   int64_t time;
@@ -228,11 +237,12 @@ struct CountersLost {
   uint64_t times;
 };
 
-static_assert(fit_the_alignment<CudaSession, CudaDevice, Variable, Collection, ApiName, Launch,
-                                ApiCall, GraphNodeCreated, GraphNodeCloned, KernelDefinition,
-                                KernelBatch, Kernel, LongKernel, MemoryDefinition, MemoryOperation,
-                                GraphReplay, ReplayOverwritten, CuptiDropped, CounterSet,
-                                CounterColumn, CounterSample, CountersOff, CountersLost>());
+static_assert(
+    fit_the_alignment<CudaSession, CudaDevice, Variable, Collection, ApiName, Launch, ApiCall,
+                      GraphNodeCreated, GraphNodeCloned, KernelDefinition, KernelBatch, Kernel,
+                      LongKernel, MemoryDefinition, MemoryOperation, GraphReplay, ReplayOverwritten,
+                      CuptiDropped, CounterSet, CounterColumn, CounterSample, ShortCounterSample,
+                      CountersOff, CountersLost>());
 static_assert(record_bytes<Launch>() + sizeof(Kernel) == 40);
 
 }  // namespace llmprof::wire

@@ -117,6 +117,7 @@ enum class RecordType : uint16_t {
   counters_off = 81,
   counters_lost = 82,
   replay_overwritten = 83,
+  short_counter_sample = 84,
 };
 
 struct RecordHeader {

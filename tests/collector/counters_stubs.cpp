@@ -73,6 +73,8 @@ class Parser {
         return add_set(bytes);
       case wire::RecordType::counter_sample:
         return add_sample(bytes);
+      case wire::RecordType::short_counter_sample:
+        return add_short_sample(bytes);
       case wire::RecordType::counters_off:
         recorded_.off.push_back(text(value_at<wire::CountersOff>(bytes, 0).reason));
         return;
@@ -98,6 +100,15 @@ class Parser {
     Sample sample{value_at<wire::CounterSample>(bytes, 0), {}};
     for (size_t place = sizeof sample.head; place < bytes.size(); place += sizeof(double)) {
       sample.values.push_back(value_at<double>(bytes, place));
+    }
+    recorded_.samples.push_back(std::move(sample));
+  }
+
+  void add_short_sample(const std::string& bytes) {
+    const auto head = value_at<wire::ShortCounterSample>(bytes, 0);
+    Sample sample{{head.start, head.start + head.duration, head.set, head.count}, {}};
+    for (size_t i = 0; i < head.count; ++i) {
+      sample.values.push_back(double{value_at<float>(bytes, sizeof head + i * sizeof(float))});
     }
     recorded_.samples.push_back(std::move(sample));
   }

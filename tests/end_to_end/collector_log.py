@@ -52,6 +52,8 @@ RECORDS = {
     80: ("counter_sample", "<qqII", "start end set count"),
     81: ("counters_off", "<qII", "time reason reserved"),
     82: ("counters_lost", "<qQ", "time times"),
+    83: ("replay_overwritten", "<II", "correlation reserved"),
+    84: ("short_counter_sample", "<qIHH", "start duration set count"),
 }
 KERNEL = struct.Struct("<iIII")
 LAUNCH_DURATION_BITS = 24
@@ -120,6 +122,8 @@ class Log:
             record["rows"] = [KERNEL.unpack_from(self.bytes, row) for row in rows]
         elif name == "counter_sample":
             record["values"] = struct.unpack_from(f"<{record['count']}d", self.bytes, tail)
+        elif name == "short_counter_sample":
+            record["values"] = struct.unpack_from(f"<{record['count']}f", self.bytes, tail)
         assert tail <= end, name
         return record
 

@@ -251,7 +251,7 @@ PmFailure Sampler::write_sample(size_t index) {
   parameters.numMetrics = metrics_.count;
   parameters.pMetricValues = values;
   LLMPROF_PM_TRY(evaluate, cuptiProfilerHostEvaluateToGpuValues, parameters)
-  write_counter_sample(set_, time, values, metrics_.count);
+  write_short_counter_sample(set_, time, values, metrics_.count);
   return {};
 }
 

@@ -33,6 +33,20 @@ void write_counter_sample(uint32_t set, SampleTime time, const double* values, s
                       count * sizeof *values);
 }
 
+void write_short_counter_sample(uint32_t set, SampleTime time, const double* values, size_t count) {
+  const int64_t duration = time.end - time.start;
+  if (count > kMostColumns || set > UINT16_MAX || duration < 0 || duration > UINT32_MAX) {
+    return write_counter_sample(set, time, values, count);
+  }
+  float floats[kMostColumns] = {};
+  for (size_t i = 0; i < count; ++i) floats[i] = static_cast<float>(values[i]);
+  const wire::ShortCounterSample sample = {time.start, static_cast<uint32_t>(duration),
+                                           static_cast<uint16_t>(set),
+                                           static_cast<uint16_t>(count)};
+  write_device_record(wire::RecordType::short_counter_sample, &sample, sizeof sample, floats,
+                      count * sizeof *floats);
+}
+
 void write_counters_lost() {
   write_device_record(wire::RecordType::counters_lost, wire::CountersLost{now_ns(), 1});
 }

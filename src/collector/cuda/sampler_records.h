@@ -20,7 +20,10 @@ struct SampleTime {
   int64_t start = 0;
   int64_t end = 0;
 };
+// In full, for values that grow for ever.
 void write_counter_sample(uint32_t set, SampleTime time, const double* values, size_t count);
+// As floats, for those that come by the thousand.
+void write_short_counter_sample(uint32_t set, SampleTime time, const double* values, size_t count);
 
 // That samples were lost, once.
 void write_counters_lost();

@@ -10,6 +10,10 @@ bool is_sane(const wire::CounterSample& sample) {
   return sample.set != 0 && is_interval(sample.start, sample.end);
 }
 
+bool is_sane(const wire::ShortCounterSample& sample) {
+  return sample.set != 0 && sample.start >= 0 && sample.start < kOpenEnd - UINT32_MAX;
+}
+
 // The `place`th of the values that follow a record's head.
 template <class Head, class Value>
 Value value_behind(const Record& record, uint32_t place) {
@@ -47,20 +51,37 @@ void CounterRows::add_sample(const Record& record) {
     ++findings_.bad_values;
     return;
   }
-  CounterTable& counters = builder_.trace().counters;
   for (uint32_t i = 0; i < sample.count; ++i) {
-    const auto value = value_behind<wire::CounterSample, double>(record, i);
-    if (std::isnan(value)) continue;
-    if (std::isinf(value)) {
-      ++findings_.bad_values;
-      continue;
-    }
-    counters.start.push_back(sample.start);
-    counters.end.push_back(sample.end);
-    counters.device.emplace_back(sample.set);
-    counters.metric.emplace_back(i);
-    counters.value.push_back(value);
+    add_value(sample, i, value_behind<wire::CounterSample, double>(record, i));
   }
+}
+
+void CounterRows::add_short_sample(const Record& record) {
+  wire::ShortCounterSample sample{};
+  if (!take(record, sample, findings_, is_sane)) return;
+  if (!holds<wire::ShortCounterSample, float>(record, sample.count)) {
+    ++findings_.bad_values;
+    return;
+  }
+  const wire::CounterSample as_long = {sample.start, sample.start + sample.duration, sample.set,
+                                       sample.count};
+  for (uint32_t i = 0; i < sample.count; ++i) {
+    add_value(as_long, i, double{value_behind<wire::ShortCounterSample, float>(record, i)});
+  }
+}
+
+void CounterRows::add_value(const wire::CounterSample& sample, uint32_t place, double value) {
+  if (std::isnan(value)) return;
+  if (std::isinf(value)) {
+    ++findings_.bad_values;
+    return;
+  }
+  CounterTable& counters = builder_.trace().counters;
+  counters.start.push_back(sample.start);
+  counters.end.push_back(sample.end);
+  counters.device.emplace_back(sample.set);
+  counters.metric.emplace_back(place);
+  counters.value.push_back(value);
 }
 
 std::map<uint32_t, CounterRows::Named> CounterRows::named_sets(Texts& texts) {

@@ -20,6 +20,7 @@ class CounterRows {
 
   void add_set(const Record& record);
   void add_sample(const Record& record);
+  void add_short_sample(const Record& record);
 
   // Gives samples their device and metric: until then these columns hold the set and the place in
   // it. Samples of a lost set are left out and counted.
@@ -28,6 +29,7 @@ class CounterRows {
   [[nodiscard]] size_t rows() const { return builder_.trace().counters.size() - first_; }
 
  private:
+  void add_value(const wire::CounterSample& sample, uint32_t place, double value);
   struct Set {
     uint32_t device = 0;
     std::vector<wire::CounterColumn> columns;

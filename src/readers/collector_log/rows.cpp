@@ -74,6 +74,8 @@ bool Rows::add_to_devices(const Record& record) {
       return devices_.add_graph_replay(record), true;
     case RecordType::counter_sample:
       return counters_.add_sample(record), true;
+    case RecordType::short_counter_sample:
+      return counters_.add_short_sample(record), true;
     case RecordType::counter_set:
       return counters_.add_set(record), true;
     default:

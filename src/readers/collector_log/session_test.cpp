@@ -134,6 +134,25 @@ TEST(CollectorLogSession, CountsWhatCuptiAndTheCountersLost) {
             std::string::npos);
 }
 
+TEST(CollectorLogCounters, ShortSamplesAreTheSame) {
+  const Trace trace = read_or_fail(log_with({"dram__bytes_read.sum", "byte"}, [&](TestLog& log) {
+    log.add_list(RecordType::counter_set, wire::CounterSet{3, 0, 500, 1, 0},
+                 std::vector<wire::CounterColumn>{{1, 2}});
+    log.add_list(RecordType::short_counter_sample, wire::ShortCounterSample{100, 500, 3, 1},
+                 std::vector<float>{4096.0F});
+    // Longer than the record, and at the end of time.
+    log.add_list(RecordType::short_counter_sample, wire::ShortCounterSample{100, 500, 3, 9},
+                 std::vector<float>{1.0F});
+    log.add_list(RecordType::short_counter_sample,
+                 wire::ShortCounterSample{INT64_MAX - 5, 500, 3, 1}, std::vector<float>{1.0F});
+  }));
+  ASSERT_EQ(trace.counters.size(), 1U);
+  EXPECT_EQ(trace.counters.start[0], 100);
+  EXPECT_EQ(trace.counters.end[0], 600);
+  EXPECT_EQ(trace.counters.value[0], 4096.0);
+  EXPECT_EQ(count_of(trace, "collector_log_bad_values"), 2U);
+}
+
 // The set stands behind its samples, the names behind both.
 TEST(CollectorLogCounters, AreOneRowAValue) {
   const double none = std::nan("");
