@@ -4,6 +4,10 @@ import pathlib
 import re
 import shutil
 import sqlite3
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "end_to_end"))
+import cuda_log  # noqa: E402
 
 DECODER = pathlib.Path(__file__).resolve().parents[1] / "tests" / "data" / "h200-decoder"
 
@@ -73,3 +77,8 @@ def ncu_csv(path, size):
                 block.append(f'"{number}",{row}')
                 number += 1
             file.write("".join(block))
+
+
+def collector_log(path, kernels):
+    """A log of eager decode steps, every kernel with a launch of its own."""
+    cuda_log.large_eager_run(path, kernels)

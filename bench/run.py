@@ -108,12 +108,19 @@ def main():
     parser.add_argument("--kernels", type=int, default=3_000_000)
     parser.add_argument("--bytes", type=float, default=1e9, help="size of the JSON and CSV captures")
     parser.add_argument("--keep", action="store_true", help="append to bench/RESULTS.md")
-    parser.add_argument("--only", choices=("nsys", "kineto", "ncu"))
+    parser.add_argument("--only", choices=("log", "nsys", "kineto", "ncu"))
     arguments = parser.parse_args()
 
     sections = []
     with tempfile.TemporaryDirectory(prefix="llmprof-bench-") as name:
         folder = pathlib.Path(name)
+        if arguments.only in (None, "log"):
+            path = folder / "run.llmtrace"
+            generate.collector_log(path, arguments.kernels)
+            results = interleaved({"llmprof": (llmprof(path), False)}, arguments.rounds)
+            sections.append(report("The collector's log, eager", path, results, "llmprof",
+                                   (arguments.kernels, "kernels", "kernel")))
+            path.unlink()
         if arguments.only in (None, "nsys"):
             path = folder / "nsys.sqlite"
             generate.nsys_sqlite(path, arguments.kernels)

@@ -173,9 +173,8 @@ struct CounterTable {
   auto columns() { return std::tie(start, end, device, metric, value); }
 };
 
-// What our collector recorded from `time` on, in one process: with a duty cycle, launches and
-// kernels are missing on purpose while it is not tracing. Ordered by process and time once the
-// trace is frozen.
+// What our collector recorded from `time` on, ordered by process and time once the trace is frozen:
+// with a duty cycle, launches and kernels are missing on purpose while it is not tracing.
 enum class CollectionState : uint8_t { detached, paused, tracing, stood_down };
 enum class CollectionReason : uint8_t {
   none,

@@ -7,8 +7,9 @@ bool holds_anything(const Trace& trace) {
   return trace.workload.has_value() ||
          trace.kernels.size() + trace.memory_operations.size() + trace.graph_replays.size() +
                  trace.launches.size() + trace.ranges.size() + trace.steps.size() +
-                 trace.operators.size() + trace.kernel_summaries.size() +
-                 trace.call_summaries.size() + trace.profiled_launches.size() >
+                 trace.operators.size() + trace.counters.size() + trace.collection.size() +
+                 trace.kernel_summaries.size() + trace.call_summaries.size() +
+                 trace.profiled_launches.size() >
              0;
 }
 
@@ -17,6 +18,30 @@ bool columns_agree(Table& table) {
   return std::apply(
       [&](auto&... column) { return ((column.empty() || column.size() == table.size()) && ...); },
       table.columns());
+}
+
+// Times in order, and nothing named that is not there.
+std::string judge_rows(const Trace& trace) {
+  const KernelTable& kernels = trace.kernels;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (kernels.end[i] < kernels.start[i]) return "a kernel that ends before it starts";
+    if (kernels.queue[i].index() >= trace.queues.size()) return "a kernel on no queue";
+    if (!kernels.node_range.empty() && kernels.node_range[i].valid() &&
+        kernels.node_range[i].index() >= trace.ranges.size()) {
+      return "a kernel in a range that does not exist";
+    }
+  }
+  const MemoryOperationTable& memory = trace.memory_operations;
+  for (size_t i = 0; i < memory.size(); ++i) {
+    if (memory.queue[i].index() >= trace.queues.size()) return "a memory operation on no queue";
+  }
+  const CounterTable& counters = trace.counters;
+  for (size_t i = 0; i < counters.size(); ++i) {
+    if (counters.end[i] < counters.start[i]) return "a sample that ends before it starts";
+    if (counters.device[i].index() >= trace.devices.size()) return "a sample of no device";
+    if (counters.metric[i].index() >= trace.metrics.size()) return "a sample of no metric";
+  }
+  return {};
 }
 
 }  // namespace
@@ -30,13 +55,11 @@ std::string judge_reading(const Reader& reader, const std::filesystem::path& pat
   if (!columns_agree(trace.kernels) || !columns_agree(trace.memory_operations) ||
       !columns_agree(trace.graph_replays) || !columns_agree(trace.launches) ||
       !columns_agree(trace.ranges) || !columns_agree(trace.steps) ||
-      !columns_agree(trace.operators)) {
+      !columns_agree(trace.operators) || !columns_agree(trace.counters) ||
+      !columns_agree(trace.collection)) {
     return "columns of different lengths";
   }
-  for (size_t i = 0; i < trace.kernels.size(); ++i) {
-    if (trace.kernels.end[i] < trace.kernels.start[i]) return "a kernel that ends before it starts";
-  }
-  return {};
+  return judge_rows(trace);
 }
 
 }  // namespace llmprof::testing

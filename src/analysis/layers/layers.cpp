@@ -9,25 +9,13 @@
 
 #include "analysis/layers/layer_cuts.h"
 #include "analysis/layers/pass_kernels.h"
-#include "analysis/stages/meaningful_ranges.h"
+#include "analysis/layers/range_layers.h"
+#include "analysis/layers/stage_layers.h"
 
 namespace llmprof {
 namespace {
 
 constexpr std::string_view kOutside = "outside layers";
-
-// Kernel time without a name yet.
-struct LayerSum {
-  uint64_t kernel_count = 0;
-  Nanoseconds kernel_sum = 0;
-  std::array<Nanoseconds, kKernelClasses> by_class{};
-
-  void add(Nanoseconds duration, KernelClass kernel_class) {
-    ++kernel_count;
-    kernel_sum += duration;
-    by_class[static_cast<size_t>(kernel_class)] += duration;
-  }
-};
 
 LayerRow row_of(std::string name, uint32_t stage, const LayerSum& sum) {
   LayerRow row;
@@ -38,146 +26,6 @@ LayerRow row_of(std::string name, uint32_t stage, const LayerSum& sum) {
   row.by_class = sum.by_class;
   return row;
 }
-
-// "layer_9" before "layer_10".
-struct LayerOrder {
-  bool operator()(const std::string& a, const std::string& b) const {
-    return a.size() != b.size() ? a.size() < b.size() : a < b;
-  }
-};
-
-// Layers of one stage.
-struct StageLayers {
-  struct Layer {
-    LayerSum sum;
-    uint64_t openings = 0;                                // of its range
-    std::vector<std::pair<std::string, LayerSum>> parts;  // in order of first occurrence
-  };
-  std::map<std::string, Layer, LayerOrder> layers;
-  StageSource source = StageSource::nvtx;
-  uint64_t layered_kernels = 0;
-  uint64_t passes = 0;  // with layers
-};
-
-// What a kernel's duration and class are.
-class KernelTimes {
- public:
-  KernelTimes(const Trace& trace, const DescribedNames& names) : trace_(trace), names_(names) {}
-  [[nodiscard]] Nanoseconds duration(size_t kernel) const {
-    return trace_.kernels.end[kernel] - trace_.kernels.start[kernel];
-  }
-  [[nodiscard]] KernelClass kernel_class(size_t kernel) const {
-    return names_[trace_.kernels.name[kernel]].kernel_class;
-  }
-  void add(size_t kernel, LayerSum& sum) const { sum.add(duration(kernel), kernel_class(kernel)); }
-
- private:
-  const Trace& trace_;
-  const DescribedNames& names_;
-};
-
-// Kernels by the layer and part that were open when they were launched.
-class RangeLayers {
- public:
-  RangeLayers(const Trace& trace, const Stages& stages, const StageRules& rules,
-              const KernelTimes& times)
-      : trace_(trace), stages_(stages), ranges_(trace, rules), times_(times) {}
-
-  std::vector<StageLayers> run() {
-    std::vector<StageLayers> found(stages_.stages.size());
-    const bool any =
-        ranges_.any(RangeMeaning::Kind::layer) || ranges_.any(RangeMeaning::Kind::layer_part);
-    if (!any || stages_.instances.empty()) return found;
-    MeaningfulRanges::Cursor cursor(ranges_);
-    std::vector<bool> met(ranges_.ranges().size(), false);
-    const KernelTable& kernels = trace_.kernels;
-    for (size_t i = 0; i < kernels.size(); ++i) {
-      const InstanceId owner = stages_.owners.kernel_instance[i];
-      if (!owner.valid() || stages_.instances[owner.index()].warmup) continue;
-      const OpenAt open = cursor.at(kernels.launch[i]);
-      if (!open.layer.valid() && !open.part.valid()) continue;
-      Slot& slot = slot_of(stages_.instances[owner.index()].stage, open);
-      if (slot.layer.empty()) continue;  // a part without a layer
-      times_.add(i, slot.sum);
-      if (open.layer.valid() && !met[open.layer.index()]) ++slot.openings;
-      if (open.layer.valid()) met[open.layer.index()] = true;
-    }
-    for (const Slot& slot : slots_) {
-      if (slot.layer.empty()) continue;
-      merge(slot, found[slot.stage]);
-    }
-    return found;
-  }
-
- private:
-  struct Key {
-    uint32_t stage = 0;
-    MeaningId layer;
-    MeaningId part;
-    friend bool operator==(const Key&, const Key&) = default;
-    [[nodiscard]] size_t hash() const { return hash_mix(hash_mix(stage, layer.value), part.value); }
-  };
-  using SlotId = Id<struct LayerSlotKind>;
-  struct Slot {
-    uint32_t stage = 0;
-    std::string layer;
-    std::string part;
-    StageSource source = StageSource::nvtx;
-    uint64_t openings = 0;  // of the layer's range, counted where its first kernel is
-    LayerSum sum;
-  };
-
-  Slot& slot_of(uint32_t stage, const OpenAt& open) {
-    const auto meaning = [&](OpenRangeId id) {
-      return id.valid() ? ranges_[id].meaning : MeaningId();
-    };
-    const size_t slot = keys_.intern({stage, meaning(open.layer), meaning(open.part)}).index();
-    if (slot < slots_.size()) return slots_[slot];
-    Slot made;
-    made.stage = stage;
-    if (open.layer.valid()) made.layer = ranges_.meaning(open.layer).name;
-    if (open.part.valid()) {
-      // A module's full name tells the layer too: "layer_07/self_attn".
-      const std::string& part = ranges_.meaning(open.part).name;
-      const size_t slash = part.find('/');
-      if (slash != std::string::npos) made.layer = part.substr(0, slash);
-      made.part = slash == std::string::npos ? part : part.substr(slash + 1);
-    }
-    const OpenRangeId range = open.layer.valid() ? open.layer : open.part;
-    if (trace_.ranges.kind[ranges_[range].row] == RangeKind::annotation) {
-      made.source = StageSource::annotation;
-    }
-    slots_.push_back(std::move(made));
-    return slots_.back();
-  }
-
-  static void merge(const LayerSum& more, LayerSum& sum) {
-    sum.kernel_count += more.kernel_count;
-    sum.kernel_sum += more.kernel_sum;
-    for (size_t i = 0; i < sum.by_class.size(); ++i) sum.by_class[i] += more.by_class[i];
-  }
-
-  static void merge(const Slot& slot, StageLayers& found) {
-    StageLayers::Layer& layer = found.layers[slot.layer];
-    merge(slot.sum, layer.sum);
-    layer.openings += slot.openings;
-    found.passes = std::max(found.passes, layer.openings);
-    found.layered_kernels += slot.sum.kernel_count;
-    found.source = slot.source;
-    if (slot.part.empty()) return;
-    auto part = std::find_if(layer.parts.begin(), layer.parts.end(),
-                             [&](const auto& known) { return known.first == slot.part; });
-    if (part == layer.parts.end()) part = layer.parts.insert(part, {slot.part, LayerSum()});
-    merge(slot.sum, part->second);
-  }
-
-  const Trace& trace_;
-  const Stages& stages_;
-  const MeaningfulRanges ranges_;
-  const KernelTimes& times_;
-  Interner<SlotId, Key> keys_;
-  std::vector<Slot> slots_;
-};
 
 // Layers as what repeats in each pass's kernel names.
 class RepeatedLayers {
@@ -382,7 +230,7 @@ Layers find_layers(const Trace& trace, const Stages& stages, const StageRules& r
   const PassKernels passes(trace, stages);
   const auto wholes = wholes_of(trace, stages, passes, times);
   std::vector<StageLayers> found(stages.stages.size());
-  if (use_annotations) found = RangeLayers(trace, stages, rules, times).run();
+  if (use_annotations) found = layers_of_ranges(trace, stages, rules, times);
   RepeatedLayers repeated(trace, names, passes, times);
   for (uint32_t stage = 0; stage < stages.stages.size(); ++stage) {
     const StageWhole& whole = wholes[stage];

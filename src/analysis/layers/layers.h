@@ -31,8 +31,9 @@ struct Layers {
   std::string reason;          // for the reader, where a stage has none
 };
 
-// From layer ranges where the launches were made inside some (eager), from what repeats in the
-// kernel sequence otherwise (CUDA graphs, no annotations).
+// From layer ranges where the launches were made inside some (eager) or their graph's nodes were
+// captured inside some, from what repeats in the kernel sequence otherwise (CUDA graphs captured
+// unseen, no annotations).
 Layers find_layers(const Trace& trace, const Stages& stages, const StageRules& rules,
                    const DescribedNames& names, bool use_annotations);
 

@@ -152,6 +152,118 @@ TEST(Layers, ArePeriodsWhereNoRangeTellsThem) {
   expect_whole(found);
 }
 
+// Gives the kernels made so far, behind those that have one, the range of their nodes' capture, by
+// its row; -1: none.
+void captured_in(testing::HandMadeTrace& made, const std::vector<int>& rows) {
+  for (const int row : rows) {
+    made.builder().trace().kernels.node_range.push_back(
+        row < 0 ? RangeRow() : RangeRow(static_cast<size_t>(row)));
+  }
+}
+
+// A graph captured in a warm-up's prefill, with ranges that start together.
+void add_capture(testing::HandMadeTrace& made) {
+  made.range("warm_up", 0, 110);      // 0
+  made.range("prefill", 1, 100);      // 1
+  made.range("layer_00", 10, 30);     // 2
+  made.range("attn", 10, 20);         // 3
+  made.range("bookkeeping", 13, 14);  // 4: of no meaning
+  made.range("layer_01", 40, 60);     // 5
+}
+
+// Both replays of that graph: two kernels in layer_00/attn, one in layer_00, one in layer_01, one
+// outside of layers, and an eager kernel behind it.
+void add_replays(testing::HandMadeTrace& made) {
+  for (const Nanoseconds at : {1000, 1200}) {
+    made.kernel("a", at + 5, at + 10, at + 11);
+    made.kernel("b", at + 5, at + 20, at + 22);
+    made.kernel("c", at + 5, at + 30, at + 34);
+    made.kernel("d", at + 5, at + 40, at + 48);
+    made.kernel("e", at + 5, at + 50, at + 66);
+    made.kernel("f", at + 70, at + 80, at + 112);
+    captured_in(made, {4, 3, 2, 5, 1, -1});
+  }
+}
+
+void expect_captured_layers(const Found& found) {
+  expect_whole(found);
+  ASSERT_EQ(found.layers.rows.size(), 4U);
+  // The prefill of the capture has no kernels.
+  for (const LayerRow& each : found.layers.rows) {
+    EXPECT_EQ(found.stages.stages[each.stage].name, "decode");
+  }
+  const LayerRow& first = found.layers.rows[0];
+  EXPECT_EQ(first.name, "layer_00");
+  EXPECT_EQ(first.source, StageSource::captured);
+  EXPECT_EQ(first.passes, 2U);
+  EXPECT_EQ(first.kernel_count, 6U);
+  EXPECT_EQ(first.kernel_sum, 2 * (1 + 2 + 4));
+  EXPECT_EQ(found.layers.rows[1].name, "layer_00/attn");
+  EXPECT_EQ(found.layers.rows[1].kernel_sum, 2 * (1 + 2));
+  EXPECT_EQ(found.layers.rows[2].name, "layer_01");
+  EXPECT_EQ(found.layers.rows[2].kernel_sum, 2 * 8);
+  EXPECT_EQ(found.layers.rows[3].name, "outside layers");
+  EXPECT_EQ(found.layers.rows[3].kernel_sum, 2 * (16 + 32));
+}
+
+TEST(Layers, OfReplaysAreThoseOfTheirCapture) {
+  testing::HandMadeTrace made;
+  add_capture(made);
+  made.range("decode_all", 1000, 1400);
+  made.range("decode_step", 1000, 1190);
+  made.range("decode_step", 1200, 1390);
+  add_replays(made);
+  const Found found = find(made.freeze());
+  expect_captured_layers(found);
+}
+
+// Each kernel of a replay has the replay's launch.
+TEST(Layers, OfReplaysAreCountedByReplayWhereStepsAreNotKnown) {
+  testing::HandMadeTrace made;
+  add_capture(made);
+  made.range("decode_all", 1000, 1400);
+  testing::HandMadeTrace::Place place;
+  for (const Nanoseconds at : {1000, 1100, 1200}) {
+    place.correlation = static_cast<uint32_t>(at);
+    made.kernel("a", at, at + 10, at + 11, place);
+    made.kernel("b", at, at + 20, at + 22, place);
+    made.kernel("c", at, at + 30, at + 34, place);
+    captured_in(made, {2, 3, 5});
+  }
+  const Found found = find(made.freeze());
+  expect_whole(found);
+  ASSERT_NE(row(found, "decode", "layer_00"), nullptr);
+  EXPECT_EQ(row(found, "decode", "layer_00")->passes, 3U);
+  EXPECT_EQ(row(found, "decode", "layer_01")->kernel_sum, 3 * 4);
+}
+
+// A graph of one attention, captured outside of layers and replayed in two.
+TEST(Layers, OfAPartThatIsReplayedInsideThem) {
+  testing::HandMadeTrace made;
+  made.range("attn", 10, 20);
+  made.range("decode_all", 1000, 2000);
+  made.range("layer_04", 1100, 1200);
+  made.range("layer_05", 1300, 1400);
+  made.kernel("a", 1150, 1160, 1163);
+  made.kernel("a", 1350, 1360, 1365);
+  captured_in(made, {0, 0});
+  const Found found = find(made.freeze());
+  expect_whole(found);
+  ASSERT_NE(row(found, "decode", "layer_04/attn"), nullptr);
+  EXPECT_EQ(row(found, "decode", "layer_04/attn")->kernel_sum, 3);
+  EXPECT_EQ(row(found, "decode", "layer_05/attn")->kernel_sum, 5);
+}
+
+// Without annotations asked for, the capture's ranges are none either.
+TEST(Layers, OfTheCaptureAreAnnotations) {
+  testing::HandMadeTrace made;
+  add_capture(made);
+  made.range("decode_all", 1000, 1400);
+  add_replays(made);
+  const Found found = find(made.freeze(), false);
+  EXPECT_EQ(row(found, "decode", "layer_00"), nullptr);
+}
+
 // A pass of layers, each a list of kernel names, between an embedding and a head; every kernel
 // takes 2 ns.
 Trace pass_of(const std::vector<std::vector<const char*>>& layers) {

@@ -58,6 +58,14 @@ Nanoseconds MeaningfulRanges::start(OpenRangeId id) const {
   return trace_.ranges.start[ranges_[id.index()].row];
 }
 
+OpenRangeId MeaningfulRanges::find(RangeRow row) const {
+  const auto found = std::lower_bound(
+      ranges_.begin(), ranges_.end(), row.value,
+      [](const MeaningfulRange& range, uint32_t wanted) { return range.row < wanted; });
+  if (found == ranges_.end() || found->row != row.value) return {};
+  return OpenRangeId(static_cast<size_t>(found - ranges_.begin()));
+}
+
 void MeaningfulRanges::add_timeline(std::vector<OpenRangeId>& members, Timeline& timeline) {
   const RangeTable& table = trace_.ranges;
   const auto end = [&](OpenRangeId id) { return table.end[ranges_[id.index()].row]; };
@@ -185,9 +193,22 @@ OpenAt MeaningfulRanges::Cursor::at(LaunchRow launch) {
 }
 
 OpenAt MeaningfulRanges::Cursor::at(ThreadId thread, Nanoseconds time) {
+  return with_process(find(thread.index(), time), thread, time);
+}
+
+// Its own start finds it, but for ranges inside it that start with it.
+OpenAt MeaningfulRanges::Cursor::at(RangeRow range) {
+  const RangeTable& table = ranges_.trace_.ranges;
+  const ThreadId thread = table.thread[range.index()];
+  const Nanoseconds time = table.start[range.index()];
+  const OpenRangeId own = ranges_.find(range);
+  return with_process(own.valid() ? own : find(thread.index(), time), thread, time);
+}
+
+OpenAt MeaningfulRanges::Cursor::with_process(OpenRangeId of_thread, ThreadId thread,
+                                              Nanoseconds time) {
   const Trace& trace = ranges_.trace_;
   const size_t process = trace.threads.size() + trace.threads[thread.index()].process.index();
-  const OpenRangeId of_thread = find(thread.index(), time);
   const OpenRangeId of_process = find(process, time);
   const OpenAt none;
   const OpenAt& on_thread = of_thread.valid() ? ranges_[of_thread].open : none;

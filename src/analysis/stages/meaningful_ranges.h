@@ -53,9 +53,12 @@ class MeaningfulRanges {
     explicit Cursor(const MeaningfulRanges& ranges);
     OpenAt at(LaunchRow launch);
     OpenAt at(ThreadId thread, Nanoseconds time);
+    // When this range was the innermost one of its thread, whether it means something or not.
+    OpenAt at(RangeRow range);
 
    private:
     OpenRangeId find(size_t timeline, Nanoseconds time);
+    OpenAt with_process(OpenRangeId of_thread, ThreadId thread, Nanoseconds time);
 
     const MeaningfulRanges& ranges_;
     std::vector<size_t> next_;  // by timeline: the first change behind the time asked for last
@@ -74,12 +77,13 @@ class MeaningfulRanges {
   void add_timeline(std::vector<OpenRangeId>& members, Timeline& timeline);
   void open_inside(OpenRangeId id, OpenRangeId parent);
   [[nodiscard]] Nanoseconds start(OpenRangeId id) const;
+  [[nodiscard]] OpenRangeId find(RangeRow row) const;
   [[nodiscard]] OpenAt together(const OpenAt& thread, const OpenAt& process) const;
 
   const Trace& trace_;
   std::vector<RangeMeaning> meanings_;
-  std::vector<MeaningfulRange> ranges_;
-  std::vector<Timeline> timelines_;  // of threads, then of processes
+  std::vector<MeaningfulRange> ranges_;  // by row
+  std::vector<Timeline> timelines_;      // of threads, then of processes
 };
 
 }  // namespace llmprof

@@ -10,6 +10,8 @@ std::string_view to_string(StageSource source) {
       return "annotation";
     case StageSource::detected:
       return "detected";
+    case StageSource::captured:
+      return "captured";
   }
   return "detected";
 }

@@ -19,6 +19,7 @@ enum class StageSource : uint8_t {
   nvtx,        // ranges that the program set
   annotation,  // an engine's or PyTorch's annotations
   detected,    // the kernel sequence alone
+  captured,    // ranges that were open when a CUDA graph was captured: of layers only
 };
 std::string_view to_string(StageSource source);
 

@@ -47,8 +47,12 @@ size_t AnnotationRows::add_range(Nanoseconds start, Nanoseconds end, ThreadId th
 }
 
 AnnotationRows::OpenRows& AnnotationRows::open_rows(ThreadId thread, wire::StringKey domain) {
-  const auto [known, fresh] = open_.try_emplace({thread, domain});
+  const Nesting nesting = {thread, domain};
+  if (last_open_ != nullptr && nesting == last_nesting_) return *last_open_;
+  const auto [known, fresh] = open_.try_emplace(nesting);
   if (fresh) open_on_[thread].push_back(&known->second);
+  last_nesting_ = nesting;
+  last_open_ = &known->second;
   return known->second;
 }
 

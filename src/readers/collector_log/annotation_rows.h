@@ -66,7 +66,9 @@ class AnnotationRows {
   size_t first_operator_;
   std::unordered_map<Nesting, OpenRows, NestingHash> open_;
   std::unordered_map<ThreadId, std::vector<const OpenRows*>> open_on_;  // one a domain
-  std::unordered_map<uint64_t, size_t> started_;                        // rows, by range
+  Nesting last_nesting_{};
+  OpenRows* last_open_ = nullptr;
+  std::unordered_map<uint64_t, size_t> started_;  // rows, by range
   std::vector<wire::RangeEnd> ends_;
 };
 

@@ -67,6 +67,9 @@ class Log {
   }
 
  private:
+  // A large log is about the same throughout: its first part tells how many rows will follow.
+  static constexpr uint64_t kSample = 16;
+
   // The header is the front of chunk 0, which stays in chunk_.
   Result<void> read_header(ByteStream& stream) {
     chunk_.resize(sizeof header_);
@@ -131,6 +134,9 @@ class Log {
   Result<void> read_chunks(ByteStream& stream, Rows& rows) {
     size_t filled = chunk_.size();
     chunk_.resize(header_.chunk_bytes);
+    std::error_code unknown;  // of a pipe, say
+    const auto bytes = std::filesystem::file_size(file_, unknown);
+    if (!unknown) expected_chunks_ = bytes / header_.chunk_bytes / kSample * kSample;
     for (uint64_t sequence = 0;; ++sequence) {
       auto got = stream.read(std::span(chunk_).subspan(filled));
       if (!got) return fail_with(got.error().within(file_));
@@ -140,6 +146,7 @@ class Log {
       const size_t begin = sequence == 0 ? header_.header_bytes : 0;
       read_chunk(std::span<const char>(chunk_).first(filled).subspan(std::min(begin, filled)),
                  sequence, rows);
+      if (chunks_ * kSample == expected_chunks_) rows.expect(kSample);
       if (filled < chunk_.size()) {
         damage_.cut_off = true;
         return {};
@@ -253,7 +260,8 @@ class Log {
   bool header_intact_ = false;
   ProcessId process_;
   std::vector<char> chunk_;
-  uint64_t chunks_ = 0;  // read
+  uint64_t chunks_ = 0;           // read
+  uint64_t expected_chunks_ = 0;  // by the file's size, of kSample parts; 0: few, or not known
   ChunkDamage damage_;
 };
 

@@ -123,6 +123,14 @@ bool Rows::add_to_session(const Record& record) {
   }
 }
 
+void Rows::expect(uint64_t times) {
+  const auto make_room = [&](auto&... column) { (column.reserve(column.size() * (times + 1)), ...); };
+  Trace& trace = builder_.trace();
+  std::apply(make_room, trace.kernels.columns());
+  std::apply(make_room, trace.launches.columns());
+  std::apply(make_room, trace.ranges.columns());
+}
+
 ThreadId Rows::thread() {
   if (!thread_.valid()) thread_ = builder_.thread(process_, serial_, 0);
   return thread_;

@@ -29,6 +29,9 @@ class Rows {
     thread_ = {};
   }
   void add(const Record& record);
+  // Makes room for `times` the rows that there are now: growing step by step would touch every
+  // column's memory twice.
+  void expect(uint64_t times);
   // Settles what may stand behind its use in the file: names, definitions, ends of ranges.
   const Findings& finish();
 

@@ -1,0 +1,180 @@
+#include "analysis/layers/range_layers.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "analysis/stages/meaningful_ranges.h"
+
+namespace llmprof {
+namespace {
+
+// A kernel's layer and part, and how they are known.
+struct LayerAt {
+  OpenRangeId layer;
+  OpenRangeId part;
+  bool captured = false;  // with its graph's node
+
+  [[nodiscard]] bool any() const { return layer.valid() || part.valid(); }
+};
+
+// Finds each kernel's layer; kernels asked for in about the order of time cost a few steps each.
+class KernelLayers {
+ public:
+  KernelLayers(const Trace& trace, const MeaningfulRanges& ranges)
+      : kernels_(trace.kernels), cursor_(ranges) {}
+
+  LayerAt of(size_t kernel) {
+    const OpenAt launch = cursor_.at(kernels_.launch[kernel]);
+    const RangeRow node = kernels_.node_range.empty() ? RangeRow() : kernels_.node_range[kernel];
+    if (!node.valid()) return {launch.layer, launch.part};
+    const OpenAt capture = at_capture(node);
+    if (capture.layer.valid()) return {capture.layer, capture.part, true};
+    // A graph of one part of a layer, replayed inside each.
+    if (capture.part.valid()) return {launch.layer, capture.part, true};
+    return {launch.layer, launch.part};
+  }
+
+ private:
+  // Replays ask for the same few ranges again and again.
+  const OpenAt& at_capture(RangeRow range) {
+    if (range == last_ && last_open_ != nullptr) return *last_open_;
+    const auto [known, fresh] = captured_.try_emplace(range);
+    if (fresh) known->second = cursor_.at(range);
+    last_ = range;
+    last_open_ = &known->second;
+    return known->second;
+  }
+
+  const KernelTable& kernels_;
+  MeaningfulRanges::Cursor cursor_;
+  std::unordered_map<RangeRow, OpenAt> captured_;
+  RangeRow last_;
+  const OpenAt* last_open_ = nullptr;
+};
+
+class RangeLayers {
+ public:
+  RangeLayers(const Trace& trace, const Stages& stages, const StageRules& rules,
+              const KernelTimes& times)
+      : trace_(trace), stages_(stages), ranges_(trace, rules), times_(times) {}
+
+  std::vector<StageLayers> run() {
+    std::vector<StageLayers> found(stages_.stages.size());
+    const bool any =
+        ranges_.any(RangeMeaning::Kind::layer) || ranges_.any(RangeMeaning::Kind::layer_part);
+    if (!any || stages_.instances.empty()) return found;
+    add_kernels();
+    std::vector<uint64_t> captured(found.size(), 0);
+    for (const Slot& slot : slots_) {
+      if (slot.layer.empty()) continue;
+      merge(slot, found[slot.stage]);
+      if (slot.captured) captured[slot.stage] += slot.sum.kernel_count;
+    }
+    for (size_t i = 0; i < found.size(); ++i) {
+      if (captured[i] * 2 > found[i].layered_kernels) found[i].source = StageSource::captured;
+    }
+    return found;
+  }
+
+ private:
+  struct Key {
+    uint32_t stage = 0;
+    MeaningId layer;
+    MeaningId part;
+    bool captured = false;
+    friend bool operator==(const Key&, const Key&) = default;
+    [[nodiscard]] size_t hash() const {
+      return hash_mix(hash_mix(hash_mix(stage, layer.value), part.value), captured ? 1 : 0);
+    }
+  };
+  using SlotId = Id<struct LayerSlotKind>;
+  struct Slot {
+    uint32_t stage = 0;
+    std::string layer;
+    std::string part;
+    StageSource source = StageSource::nvtx;  // of its ranges
+    bool captured = false;
+    uint64_t openings = 0;  // of the layer's range, counted where its first kernel is
+    LayerSum sum;
+  };
+
+  void add_kernels() {
+    KernelLayers layers(trace_, ranges_);
+    // By range: the launch that met it last. A range is met once, a captured one in each replay.
+    std::vector<LaunchRow> met(ranges_.ranges().size());
+    const KernelTable& kernels = trace_.kernels;
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      const InstanceId owner = stages_.owners.kernel_instance[i];
+      if (!owner.valid() || stages_.instances[owner.index()].warmup) continue;
+      const LayerAt at = layers.of(i);
+      if (!at.any()) continue;
+      Slot& slot = slot_of(stages_.instances[owner.index()].stage, at);
+      if (slot.layer.empty()) continue;  // a part without a layer
+      times_.add(i, slot.sum);
+      if (!at.layer.valid()) continue;
+      LaunchRow& last = met[at.layer.index()];
+      if (at.captured ? last != kernels.launch[i] : !last.valid()) ++slot.openings;
+      last = kernels.launch[i];
+    }
+  }
+
+  Slot& slot_of(uint32_t stage, const LayerAt& at) {
+    const auto meaning = [&](OpenRangeId id) {
+      return id.valid() ? ranges_[id].meaning : MeaningId();
+    };
+    const size_t slot =
+        keys_.intern({stage, meaning(at.layer), meaning(at.part), at.captured}).index();
+    if (slot < slots_.size()) return slots_[slot];
+    slots_.push_back(make_slot(stage, at));
+    return slots_.back();
+  }
+
+  [[nodiscard]] Slot make_slot(uint32_t stage, const LayerAt& at) const {
+    Slot made;
+    made.stage = stage;
+    if (at.layer.valid()) made.layer = ranges_.meaning(at.layer).name;
+    if (at.part.valid()) {
+      // A module's full name tells the layer too: "layer_07/self_attn".
+      const std::string& part = ranges_.meaning(at.part).name;
+      const size_t slash = part.find('/');
+      if (slash != std::string::npos) made.layer = part.substr(0, slash);
+      made.part = slash == std::string::npos ? part : part.substr(slash + 1);
+    }
+    const OpenRangeId range = at.layer.valid() ? at.layer : at.part;
+    made.captured = at.captured;
+    if (trace_.ranges.kind[ranges_[range].row] == RangeKind::annotation) {
+      made.source = StageSource::annotation;
+    }
+    return made;
+  }
+
+  static void merge(const Slot& slot, StageLayers& found) {
+    StageLayers::Layer& layer = found.layers[slot.layer];
+    layer.sum += slot.sum;
+    layer.openings += slot.openings;
+    found.passes = std::max(found.passes, layer.openings);
+    found.layered_kernels += slot.sum.kernel_count;
+    found.source = slot.source;
+    if (slot.part.empty()) return;
+    auto part = std::find_if(layer.parts.begin(), layer.parts.end(),
+                             [&](const auto& known) { return known.first == slot.part; });
+    if (part == layer.parts.end()) part = layer.parts.insert(part, {slot.part, LayerSum()});
+    part->second += slot.sum;
+  }
+
+  const Trace& trace_;
+  const Stages& stages_;
+  const MeaningfulRanges ranges_;
+  const KernelTimes& times_;
+  Interner<SlotId, Key> keys_;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace
+
+std::vector<StageLayers> layers_of_ranges(const Trace& trace, const Stages& stages,
+                                          const StageRules& rules, const KernelTimes& times) {
+  return RangeLayers(trace, stages, rules, times).run();
+}
+
+}  // namespace llmprof

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/layers/layers.h"
+
+namespace llmprof {
+
+// Kernel time without a name yet.
+struct LayerSum {
+  uint64_t kernel_count = 0;
+  Nanoseconds kernel_sum = 0;
+  std::array<Nanoseconds, kKernelClasses> by_class{};
+
+  void add(Nanoseconds duration, KernelClass kernel_class) {
+    ++kernel_count;
+    kernel_sum += duration;
+    by_class[static_cast<size_t>(kernel_class)] += duration;
+  }
+  LayerSum& operator+=(const LayerSum& more) {
+    kernel_count += more.kernel_count;
+    kernel_sum += more.kernel_sum;
+    for (size_t i = 0; i < by_class.size(); ++i) by_class[i] += more.by_class[i];
+    return *this;
+  }
+};
+
+// "layer_9" before "layer_10".
+struct LayerOrder {
+  bool operator()(const std::string& a, const std::string& b) const {
+    return a.size() != b.size() ? a.size() < b.size() : a < b;
+  }
+};
+
+// Layers of one stage.
+struct StageLayers {
+  struct Layer {
+    LayerSum sum;
+    uint64_t openings = 0;                                // of its range
+    std::vector<std::pair<std::string, LayerSum>> parts;  // in order of first occurrence
+  };
+  std::map<std::string, Layer, LayerOrder> layers;
+  StageSource source = StageSource::nvtx;
+  uint64_t layered_kernels = 0;
+  uint64_t passes = 0;  // with layers
+};
+
+// What a kernel's duration and class are.
+class KernelTimes {
+ public:
+  KernelTimes(const Trace& trace, const DescribedNames& names) : trace_(trace), names_(names) {}
+  [[nodiscard]] Nanoseconds duration(size_t kernel) const {
+    return trace_.kernels.end[kernel] - trace_.kernels.start[kernel];
+  }
+  [[nodiscard]] KernelClass kernel_class(size_t kernel) const {
+    return names_[trace_.kernels.name[kernel]].kernel_class;
+  }
+  void add(size_t kernel, LayerSum& sum) const { sum.add(duration(kernel), kernel_class(kernel)); }
+
+ private:
+  const Trace& trace_;
+  const DescribedNames& names_;
+};
+
+}  // namespace llmprof
