@@ -95,8 +95,9 @@ void add_time_budget(const Reported& reported, Document& document) {
     document.add(Heading{3, "Budget of " + reported.stages[i].name});
     document.add(budget_table(reported, reported.stages[i], facts));
     document.add(Paragraph{fmt::format(
-        "The {} {} {} ms an {}, {} of wall.", reported.words().device, reported.words().is_idle,
-        ms(facts.idle), instance_name(reported.profile, "instance"), percent(facts.idle_share))});
+        "The {} {} {} ms an {}, {} of wall{}.", reported.words().device, reported.words().is_idle,
+        ms(facts.idle), instance_name(reported.profile, "instance"), percent(facts.idle_share),
+        facts.not_traced ? " less what was not traced" : "")});
   }
 }
 

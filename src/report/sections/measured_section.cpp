@@ -37,7 +37,7 @@ std::string throttle_words(const StageCounters& counters) {
 }
 
 bool has_traffic(const StageCounters& counters) {
-  return counters.read_bytes || counters.sm_active || counters.tensor_active;
+  return counters.read_bytes || counters.write_bytes;
 }
 
 bool has_sensors(const StageCounters& counters) {
@@ -54,8 +54,6 @@ Table traffic_table(const Reported& reported) {
                    number_column("both a step"),
                    number_column("MBU on wall"),
                    number_column("MBU on GPU busy"),
-                   number_column("SMs active, of wall"),
-                   number_column("tensor cores active, of wall"),
                    number_column("samples cover, of wall")};
   for (size_t i = 0; i < reported.stages.size(); ++i) {
     const StageCounters* own = reported.facts.stages[i].counters;
@@ -63,8 +61,20 @@ Table traffic_table(const Reported& reported) {
     table.rows.push_back({reported.stages[i].name, scaled(own->read_bytes, "B"),
                           scaled(own->write_bytes, "B"), ratio_words(own->bytes_over_model),
                           scaled(own->per_step(own->bytes()), "B"), percent(own->mbu_wall),
-                          percent(own->mbu_busy), percent(own->sm_active),
-                          percent(own->tensor_active), percent(own->coverage)});
+                          percent(own->mbu_busy), percent(own->coverage)});
+  }
+  return table;
+}
+
+Table activity_table(const Reported& reported) {
+  Table table;
+  table.columns = {text_column("stage"), number_column("SMs active, of wall"),
+                   number_column("tensor cores active, of wall")};
+  for (size_t i = 0; i < reported.stages.size(); ++i) {
+    const StageCounters* own = reported.facts.stages[i].counters;
+    if (own == nullptr || (!own->sm_active && !own->tensor_active)) continue;
+    table.rows.push_back(
+        {reported.stages[i].name, percent(own->sm_active), percent(own->tensor_active)});
   }
   return table;
 }
@@ -105,8 +115,9 @@ std::string energy_sources(const Reported& reported) {
 
 void add_measured(const Reported& reported, Document& document) {
   Table traffic = traffic_table(reported);
+  Table activity = activity_table(reported);
   Table sensors = sensor_table(reported);
-  if (traffic.rows.empty() && sensors.rows.empty()) return;
+  if (traffic.rows.empty() && activity.rows.empty() && sensors.rows.empty()) return;
   document.add(Heading{3, "Measured by the GPU's counters and sensors"});
   if (!traffic.rows.empty()) {
     document.add(std::move(traffic));
@@ -114,8 +125,9 @@ void add_measured(const Reported& reported, Document& document) {
         "Samples belong to stages by time: all that the GPU did then counts, whoever did it. Bytes "
         "are those that DRAM delivered and took, scaled to the whole wall time where samples cover "
         "only a part of it; MBU is measured bytes / (time x peak bandwidth), beside the model's "
-        "own above. Activity is a mean over wall time."});
+        "own above."});
   }
+  if (!activity.rows.empty()) document.add(std::move(activity));
   for (size_t i = 0; i < reported.stages.size(); ++i) {
     const StageCounters* own = reported.facts.stages[i].counters;
     if (own == nullptr || own->why_not.empty()) continue;
