@@ -20,22 +20,23 @@ constexpr size_t kBufferBytes = 4U << 20U;
 
 struct Buffer {
   std::atomic<bool> taken{false};
-  uint8_t* memory = nullptr;
+  std::atomic<uint8_t*> memory{nullptr};
 };
 constinit Buffer buffers[kBuffers];
 
 bool has_memory(Buffer& buffer) {
-  if (buffer.memory != nullptr) return true;
+  if (buffer.memory.load(std::memory_order_relaxed) != nullptr) return true;
   void* memory =
       mmap(nullptr, kBufferBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return false;
-  buffer.memory = static_cast<uint8_t*>(memory);
+  buffer.memory.store(static_cast<uint8_t*>(memory), std::memory_order_relaxed);
   return true;
 }
 
 void release(const uint8_t* memory) {
   for (Buffer& buffer : buffers) {
-    if (buffer.memory == memory) return buffer.taken.store(false, std::memory_order_release);
+    if (buffer.memory.load(std::memory_order_relaxed) != memory) continue;
+    return buffer.taken.store(false, std::memory_order_release);
   }
 }
 
@@ -54,7 +55,7 @@ void CUPTIAPI give_buffer(uint8_t** buffer, size_t* size, size_t* most_records) 
   for (Buffer& one : buffers) {
     if (one.taken.exchange(true, std::memory_order_acquire)) continue;
     if (!has_memory(one)) return one.taken.store(false, std::memory_order_release);
-    *buffer = one.memory;
+    *buffer = one.memory.load(std::memory_order_relaxed);
     *size = kBufferBytes;
     return;
   }

@@ -22,8 +22,8 @@ constexpr uint32_t kLargestShortCode = UINT8_MAX;
 struct Function {
   std::atomic<uint32_t> code{0};
   std::atomic<uint32_t> named_in{0};  // the last log that has its name
-  bool launches = false;
-  bool launches_graphs = false;
+  std::atomic<bool> launches{false};
+  std::atomic<bool> launches_graphs{false};
 };
 constinit Function functions[kApis][kMostFunctions];
 constinit std::atomic<uint32_t> last_code = 0;
@@ -134,8 +134,9 @@ void record_call(ThreadState& thread, int64_t start, int64_t end, uint32_t corre
 CUptiResult enable_api_callbacks(CUpti_SubscriberHandle subscriber, bool every_call) {
   CUptiResult worst = CUPTI_SUCCESS;
   for_each_function(CUPTI_CB_DOMAIN_DRIVER_API, [&](uint32_t id, const char* bare) {
-    functions[kDriver][id].launches = is_launch(bare);
-    functions[kDriver][id].launches_graphs = starts_with(bare, "GraphLaunch");
+    Function& function = functions[kDriver][id];
+    function.launches.store(is_launch(bare), std::memory_order_relaxed);
+    function.launches_graphs.store(starts_with(bare, "GraphLaunch"), std::memory_order_relaxed);
     if (every_call || !is_of_interest(bare)) return;
     const CUptiResult result =
         cupti().enable_callback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
@@ -150,7 +151,7 @@ CUptiResult enable_api_callbacks(CUpti_SubscriberHandle subscriber, bool every_c
 CUptiResult enable_launch_callbacks(CUpti_SubscriberHandle subscriber, bool enable) {
   CUptiResult worst = CUPTI_SUCCESS;
   for (uint32_t id = 1; id < kMostFunctions; ++id) {
-    if (!functions[kDriver][id].launches) continue;
+    if (!functions[kDriver][id].launches.load(std::memory_order_relaxed)) continue;
     const CUptiResult result =
         cupti().enable_callback(enable ? 1 : 0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
     if (result != CUPTI_SUCCESS) worst = result;
@@ -181,12 +182,16 @@ void note_api_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
                    const CUpti_CallbackData& data) {
   if (id >= kMostFunctions) return;
   const Function& function = functions[api_of(domain)][id];
-  if (function.launches || function.launches_graphs) raise(latest_launch, data.correlationId);
+  if (function.launches.load(std::memory_order_relaxed) ||
+      function.launches_graphs.load(std::memory_order_relaxed)) {
+    raise(latest_launch, data.correlationId);
+  }
   raise(latest_call, data.correlationId);
 }
 
 bool is_graph_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
-  return id < kMostFunctions && functions[api_of(domain)][id].launches_graphs;
+  return id < kMostFunctions &&
+         functions[api_of(domain)][id].launches_graphs.load(std::memory_order_relaxed);
 }
 
 uint32_t last_launch() { return latest_launch.load(std::memory_order_relaxed); }

@@ -46,7 +46,7 @@ constinit bool launch_callbacks = false;
 // replayed then would fail with its first replay after CUPTI was finalised (CUPTI 13.0,
 // docs/collector.md).
 constinit std::atomic<int64_t> detaching_since = 0;
-constinit uint32_t last_wanted = 0;
+constinit std::atomic<uint32_t> last_wanted = 0;
 constinit CollectionReason detaching_reason = CollectionReason::none;
 constinit std::atomic<bool> activities_off = true;
 // All are in: the next CUDA call of the program may end it.
@@ -273,7 +273,7 @@ void stop_tracing(CollectionReason reason) {
   const int64_t began = now_ns();
   const Locked locked;
   if (!attached || refuses()) return;
-  last_wanted = last_launch();
+  last_wanted.store(last_launch(), std::memory_order_relaxed);
   if (state.load(std::memory_order_relaxed) == CollectionState::tracing) {
     traced_windows().close(last_call());
     write_state(CollectionState::paused, reason, began);
@@ -323,7 +323,7 @@ void finish_detaching() {
   const int64_t since = detaching_since.load(std::memory_order_acquire);
   if (since == 0 || sampling.load(std::memory_order_relaxed)) return;
   const int64_t waited = now_ns() - since;
-  const bool all_in = last_finished() >= last_wanted;
+  const bool all_in = last_finished() >= last_wanted.load(std::memory_order_relaxed);
   if (!all_in && waited < kLongestWait) return;
   detach_now.store(true, std::memory_order_release);
   if (waited < kPatience) return;

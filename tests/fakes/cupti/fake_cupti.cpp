@@ -233,8 +233,14 @@ thread_local std::vector<Frame> frames;
 void call_api(const Tape& tape, const Frame& frame, uint64_t* own, CUpti_ApiCallbackSite site,
               Copy copy) {
   int return_value = 0;
+  // As in cuGraphLaunch_params; other functions' are not played.
+  const struct {
+    CUgraphExec graph;
+    CUstream stream;
+  } replay = {as_handle<CUgraphExec>(shifted_graph(copy, frame.api.graph_exec)), nullptr};
   CUpti_CallbackData data{};
   data.callbackSite = site;
+  data.functionParams = frame.api.graph_exec != 0 ? &replay : nullptr;
   data.functionName = tape.text(frame.api.function);
   data.functionReturnValue = &return_value;
   data.symbolName = tape.text(frame.api.symbol);

@@ -29,6 +29,9 @@ constexpr uint32_t kStream = 7;
 constexpr uint16_t kMain = 1;
 constexpr uint16_t kSecond = 2;
 
+constexpr uint32_t kGraphId = 2;
+constexpr uint32_t kExecId = 3;
+
 struct Shape {
   int grid = 132;
   int block = 256;
@@ -68,6 +71,7 @@ class TapeMaker {
     item.context = kContext;
     item.function = writer.text(function);
     if (!symbol.empty()) item.symbol = writer.text(symbol);
+    item.graph_exec = function.ends_with("GraphLaunch") ? kExecId : 0;
     writer.put(Kind::api, thread, now, item);
     pass(kMicrosecond / 2);
   }
@@ -352,9 +356,6 @@ uint64_t node_id(uint32_t graph, uint64_t number) {
   constexpr unsigned kGraph = 32;
   return (uint64_t{graph} << kGraph) + number;
 }
-
-constexpr uint32_t kGraphId = 2;
-constexpr uint32_t kExecId = 3;
 
 // A captured launch makes a node instead of work.
 uint64_t capture(TapeMaker& maker, Annotations& ranges, const Size& size) {

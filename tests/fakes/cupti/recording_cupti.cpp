@@ -128,6 +128,19 @@ bool belongs_on_the_tape(const char* function) {
   return false;
 }
 
+// The graph is the first parameter of all functions that launch one.
+uint32_t replayed_graph(const CUpti_CallbackData& data) {
+  static auto* const exec_id = real<decltype(&cuptiGetGraphExecId)>("cuptiGetGraphExecId");
+  uint32_t id = 0;
+  if (data.functionName == nullptr || std::strstr(data.functionName, "GraphLaunch") == nullptr ||
+      data.functionParams == nullptr || exec_id == nullptr) {
+    return id;
+  }
+  auto* graph = *static_cast<CUgraphExec const*>(data.functionParams);
+  if (graph != nullptr) exec_id(graph, &id);
+  return id;
+}
+
 void record_api(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
                 const CUpti_CallbackData& data) {
   const bool wanted = cbid < kMostCallbacks && client_wants[domain][cbid];
@@ -142,6 +155,7 @@ void record_api(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
   api.context = data.contextUid;
   if (data.functionName != nullptr) api.function = to.writer.text(data.functionName);
   if (wanted && data.symbolName != nullptr) api.symbol = to.writer.text(data.symbolName);
+  api.graph_exec = replayed_graph(data);
   put(to, Kind::api, api);
 }
 

@@ -24,6 +24,7 @@ json describe(const Tape& tape, const Api& api) {
           {"cbid", api.cbid},
           {"site", api.site == CUPTI_API_ENTER ? "enter" : "exit"},
           {"correlation", api.correlation},
+          {"graph", api.graph_exec},
           {"function", text(tape, api.function)}};
 }
 

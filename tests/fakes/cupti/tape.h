@@ -65,8 +65,8 @@ struct Api {
   uint32_t correlation;
   uint32_t context;
   TextId function;
-  TextId symbol;  // of the kernel, in launches
-  uint32_t reserved;
+  TextId symbol;        // of the kernel, in launches
+  uint32_t graph_exec;  // that it replays, as cuptiGetGraphExecId says; 0: none
 };
 struct Resource {
   uint32_t cbid;  // CUpti_CallbackIdResource
