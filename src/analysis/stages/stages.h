@@ -15,8 +15,8 @@ using InstanceId = Id<struct StageInstanceKind>;  // row of Stages::instances
 using StepId = Id<struct StepKindTag>;            // row of Stages::steps
 
 enum class StageSource : uint8_t {
-  nvtx,        // ranges that the program set
-  annotation,  // an engine's or PyTorch's annotations
+  nvtx,        // NVTX ranges that the program set
+  annotation,  // our own log's ranges, an engine's or PyTorch's annotations
   detected,    // the kernel sequence alone
 };
 std::string_view to_string(StageSource source);
