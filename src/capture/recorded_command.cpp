@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "base/files.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "capture/shell_word.h"
 
@@ -74,7 +75,7 @@ std::string_view end_name(ProcessEnd end) {
 
 std::string status_row(const CommandRecord& record) {
   std::string argv;
-  for (const std::string& word : record.argv) {
+  for (const std::string& word : without_secrets(record.argv)) {
     argv += fmt::format("{}{}", argv.empty() ? "" : ", ", json_text(word));
   }
   const ProcessResult& result = record.result;

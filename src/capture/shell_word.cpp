@@ -1,6 +1,9 @@
 #include "capture/shell_word.h"
 
 #include <algorithm>
+#include <vector>
+
+#include "base/secrets.h"
 
 namespace llmprof {
 namespace {
@@ -29,13 +32,14 @@ std::string shell_line(std::span<const std::string> argv,
                        std::span<const std::pair<std::string, std::string>> environment) {
   std::string line;
   for (const auto& [name, value] : environment) {
-    line.append(name).append("=").append(shell_word(value)).append(" ");
+    line.append(name).append("=").append(shell_word(recorded_value(name, value))).append(" ");
   }
-  for (size_t i = 0; i < argv.size(); ++i) {
+  const std::vector<std::string> told = without_secrets(argv);
+  for (size_t i = 0; i < told.size(); ++i) {
     if (i > 0) line += ' ';
-    std::string word = shell_word(argv[i]);
+    std::string word = shell_word(told[i]);
     // A program whose name holds '=' would be an assignment.
-    if (i == 0 && word == argv[i] && word.find('=') != std::string::npos)
+    if (i == 0 && word == told[i] && word.find('=') != std::string::npos)
       word.insert(0, "'").append("'");
     line += word;
   }

@@ -38,5 +38,13 @@ TEST(ShellLine, QuotesAProgramThatLooksLikeAnAssignment) {
   EXPECT_EQ(shell_line(argv), "'./a=b' c=d");
 }
 
+TEST(ShellLine, TellsNoSecrets) {
+  const std::vector<std::string> argv = {"serve", "--api-key", "X", "HF_TOKEN=Y"};
+  const std::vector<std::pair<std::string, std::string>> environment = {{"API_KEY", "Z"},
+                                                                        {"N", "1"}};
+  EXPECT_EQ(shell_line(argv, environment),
+            "API_KEY='***' N=1 serve --api-key '***' 'HF_TOKEN=***'");
+}
+
 }  // namespace
 }  // namespace llmprof

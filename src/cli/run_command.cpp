@@ -57,6 +57,7 @@ int tell(const RunOutcome& outcome, bool json) {
     fmt::print(stderr, "llmprof: {}: {}\n", failure.backend, failure.message);
   }
   if (!outcome.failures.empty()) {
+    if (outcome.not_analysed) complain(*outcome.not_analysed);
     fmt::print(stderr, "llmprof: what was captured is kept in {}\n", outcome.folder.string());
     return static_cast<int>(ErrorKind::tool);
   }

@@ -1,6 +1,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/last_level_cache.h"
 #include "config/interpolation.h"
 
 namespace llmprof {
@@ -30,6 +31,8 @@ ComposeContext compose_context_here() {
     const char* value = std::getenv(name.c_str());
     return value == nullptr ? std::nullopt : std::optional<std::string>(value);
   };
+  context.last_level_cache_bytes = last_level_cache_bytes();
+  context.memory_bytes = usable_memory_bytes();
   return context;
 }
 

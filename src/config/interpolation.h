@@ -19,6 +19,8 @@ struct ComposeContext {
   std::function<std::optional<std::string>(const std::string&)> environment;  // ${oc.env:NAME}
   std::string home;  // ${llmprof:home}: holds conf/, workloads/ and python/
   std::string bin;   // ${llmprof:bin}: holds the programs
+  std::optional<size_t> last_level_cache_bytes;  // for models that are to outgrow it; none: unknown
+  size_t memory_bytes = 0;                       // 0: unknown
 };
 
 // Of the running program. Home is the nearest folder above the program with workloads/hf_llm.py in

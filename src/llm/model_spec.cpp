@@ -16,9 +16,9 @@ namespace {
 constexpr size_t kLargestConfig = 16UL << 20U;
 constexpr std::string_view kPresets = "model/llm";
 // The last ones are for `llmprof run`: what runs the model, and with which weights.
-constexpr std::array<std::string_view, 10> kPresetKeys = {
-    "name",     "variant",        "params",           "dtype",   "config",
-    "alias_of", "kv_cache_dtype", "default_workload", "weights", "path"};
+constexpr std::array<std::string_view, 11> kPresetKeys = {
+    "name",           "variant",          "params",  "dtype", "config",       "alias_of",
+    "kv_cache_dtype", "default_workload", "weights", "path",  "outgrow_cache"};
 
 Result<std::string> read_text(const fs::path& path) {
   auto stream = open_byte_stream(path);

@@ -12,6 +12,7 @@
 #include "readers/collector_log/collector_log.h"
 #include "readers/detect.h"
 #include "report/bundle_reports.h"
+#include "session/captures_record.h"
 #include "session/inputs.h"
 #include "session/overhead.h"
 #include "session/run_dir.h"
@@ -181,7 +182,8 @@ bool is_log_without_work(const Trace& trace) {
 }
 
 // Why there is no kernel to rank, from what the readers noticed.
-Error nothing_to_rank(const Profile& profile) {
+// Of a run that is on, failures are told by themselves.
+Error nothing_to_rank(const Profile& profile, bool tell_failures) {
   const Trace& trace = *profile.trace;
   std::string files;
   for (const Capture& capture : trace.captures) {
@@ -208,6 +210,10 @@ Error nothing_to_rank(const Profile& profile) {
         "\n  Stage 1 metrics are what the workload measured of itself; name a capture of the same "
         "program beside them (nsys, ncu, or a PyTorch trace)";
   }
+  for (const CaptureFailure& failure : profile.captures_failed) {
+    if (!tell_failures) break;
+    message += fmt::format("\n  {} failed: {}", failure.backend, failure.message);
+  }
   for (const Diagnostic& item : profile.diagnostics.items()) {
     if (item.severity != Severity::info) message += "\n  " + item.message;
   }
@@ -222,7 +228,8 @@ std::filesystem::path run_folder(const AnalyzeOptions& options) {
 
 struct Plan {
   std::vector<Input> inputs;
-  RunInputs run;      // what the run folder says of itself
+  RunInputs run;  // what the run folder says of itself
+  std::vector<CaptureFailure> failures;
   Diagnostics notes;  // of the plan itself
   AnalysisRules rules;
   AnalysisOptions options;
@@ -258,7 +265,8 @@ Result<Plan> plan_analysis(const AnalyzeOptions& options) {
   if (!gpus) return fail_with(gpus.error());
   Plan plan{std::move(*inputs),
             {},
-            options.notes,
+            {},
+            {},
             {std::move(*kernels), std::move(*stages), std::move(*gpus)},
             wanted_analysis(options)};
   if (options.steps) {
@@ -270,6 +278,9 @@ Result<Plan> plan_analysis(const AnalyzeOptions& options) {
     plan.run = read_run_inputs(run, *conf, plan.notes);
     plan.options.model = plan.run.model;
     plan.options.workload.command = plan.run.command;
+    CapturesRecord captures = read_captures_record(run, plan.notes);
+    plan.failures = std::move(captures.failures);
+    plan.notes.merge(captures.notes);
   }
   if (options.model_spec) plan.options.model = options.model_spec;
   if (options.model) {
@@ -333,11 +344,13 @@ Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version
   if (!profile) return fail_with(profile.error());
   analysis.trace = std::move(trace);
   analysis.profile = std::move(*profile);
-  analysis.profile.captures_failed = options.failures;
+  analysis.profile.captures_failed = std::move(plan->failures);
   if (const auto run = run_folder(options); !run.empty()) {
     analysis.profile.overhead = measure_overhead(run);
   }
-  if (analysis.profile.ranking.rows.empty()) return fail_with(nothing_to_rank(analysis.profile));
+  if (analysis.profile.ranking.rows.empty()) {
+    return fail_with(nothing_to_rank(analysis.profile, !options.in_place));
+  }
 
   progress("writing the bundle");
   auto artifacts = bundle.open();

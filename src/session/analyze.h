@@ -34,10 +34,6 @@ struct AnalyzeOptions {
   uint32_t pp = 1;
   uint32_t ep = 1;
 
-  // What a run knows of its captures beside their files.
-  std::vector<CaptureFailure> failures;
-  Diagnostics notes;
-
   // What part of it the analysis is about.
   std::optional<std::string> stage;
   std::optional<std::string> steps;  // "4:12", as parse_step_range reads it

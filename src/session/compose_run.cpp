@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "config/override.h"
+#include "session/outgrow_cache.h"
 #include "session/run_options.h"
 
 namespace llmprof {
@@ -50,6 +51,7 @@ struct RunOverrides {
   std::vector<std::string> given;
   bool chooses_model = false;
   bool chooses_workload = false;
+  bool changes_shape = false;  // of the model: it is then as large as the user says
 
   [[nodiscard]] std::vector<std::string> all() const {
     std::vector<std::string> joined = implied;
@@ -94,6 +96,7 @@ Result<ComposedConfig> compose_run(const ConfFiles& conf, const std::vector<std:
                                (change->key == kModel || change->key == "model.target");
     all.chooses_workload = all.chooses_workload || change->key == "workload";
     all.chooses_model = all.chooses_model || change->key == kModel;
+    all.changes_shape = all.changes_shape || change->key.starts_with("model.config");
     if (names_a_model) {
       take_model(conf, *change, text, context, all);
     } else {
@@ -102,6 +105,11 @@ Result<ComposedConfig> compose_run(const ConfFiles& conf, const std::vector<std:
   }
   if (!program.empty() && !all.chooses_workload) all.implied.emplace_back("workload=program");
   if (!program.empty() && !all.chooses_model) all.implied.emplace_back("~model");
+  auto config = compose(conf, kPrimary, all.all(), context);
+  if (!config || all.changes_shape) return config;
+  const auto more_layers = overrides_to_outgrow_cache(*config, context);
+  if (more_layers.empty()) return config;
+  all.given.insert(all.given.end(), more_layers.begin(), more_layers.end());
   return compose(conf, kPrimary, all.all(), context);
 }
 

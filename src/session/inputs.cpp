@@ -22,23 +22,38 @@ struct RunFile {
   RunRole role;
 };
 
+std::set<fs::path> logs_in(const fs::path& folder) {
+  std::set<fs::path> logs;
+  std::error_code trouble;
+  for (const auto& entry : fs::directory_iterator(folder, trouble)) {
+    if (entry.path().extension() == ".llmtrace") logs.insert(entry.path());
+  }
+  return logs;
+}
+
 std::vector<Input> run_captures(const fs::path& folder, size_t run) {
   constexpr std::array<RunFile, 5> kFiles = {{{"nsys/run.sqlite", RunRole::nsys},
                                               {"ncu/raw.csv", RunRole::other},
                                               {"stage1/metrics.json", RunRole::other},
                                               {"torch/trace.json.gz", RunRole::torch},
                                               {"torch/trace.json", RunRole::torch}}};
-  std::set<fs::path> logs;
+  constexpr std::string_view kOwnMetrics = "stage1/metrics.json";
   std::error_code trouble;
-  for (const auto& entry : fs::directory_iterator(folder / "collector", trouble)) {
-    if (entry.path().extension() == ".llmtrace") logs.insert(entry.path());
-  }
   std::vector<Input> files;
-  files.reserve(logs.size() + kFiles.size());
-  for (const fs::path& log : logs) files.push_back({log, false, run, RunRole::log});
+  for (const fs::path& log : logs_in(folder / "collector")) {
+    files.push_back({log, false, run, RunRole::log});
+  }
+  bool has_capture = !files.empty();
   for (const RunFile& file : kFiles) {
     if (!fs::is_regular_file(folder / file.name, trouble)) continue;
     files.push_back({folder / file.name, false, run, file.role});
+    has_capture = has_capture || file.name != kOwnMetrics;
+  }
+  // Where nothing else was captured, what nsys's pass recorded of the program itself is all there
+  // is: a CPU program's operators, or ranges that say what is missing.
+  if (has_capture) return files;
+  for (const fs::path& log : logs_in(folder / "nsys" / "annotations")) {
+    files.push_back({log, false, run, RunRole::log});
   }
   return files;
 }
@@ -46,8 +61,9 @@ std::vector<Input> run_captures(const fs::path& folder, size_t run) {
 // What our own bundles hold beside captures.
 bool is_our_output(const fs::path& file) {
   const std::string name = file.filename().string();
-  return name == "profile.json" || name == "env.json" || file.extension() == ".md" ||
-         file.extension() == ".html" || file.extension() == ".yaml" || file.extension() == ".tmp";
+  return name == "profile.json" || name == "env.json" || name == "captures.json" ||
+         file.extension() == ".md" || file.extension() == ".html" || file.extension() == ".yaml" ||
+         file.extension() == ".tmp";
 }
 
 bool has_export_beside(const fs::path& file, const std::set<fs::path>& files) {

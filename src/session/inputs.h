@@ -14,7 +14,8 @@ namespace llmprof {
 enum class RunRole : uint8_t { other, log, nsys, torch };
 
 // The files behind what a user named: a file stands for itself, a run folder for its captures
-// (collector/*.llmtrace, nsys/run.sqlite, ncu/raw.csv, torch/trace.json.gz, stage1/metrics.json),
+// (collector/*.llmtrace, nsys/run.sqlite, ncu/raw.csv, torch/trace.json.gz; where it has none of
+// these nsys/annotations/*.llmtrace; and stage1/metrics.json),
 // any other folder for the captures in it and its subfolders. Reports that stand beside their own
 // export (run.nsys-rep and run.sqlite) are left out.
 struct Input {

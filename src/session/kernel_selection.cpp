@@ -8,8 +8,9 @@ namespace llmprof {
 namespace {
 
 // ncu's filter for the range that a stage was recognised by; empty where its kernels lie in none.
-std::string range_filter(const Trace& trace, const Stage& stage) {
-  if (stage.source != StageSource::nvtx) return {};
+// Our own annotations are NVTX ranges as well; an engine's steps have a name each.
+std::string range_filter(const Trace& trace, const Stages& stages, const Stage& stage) {
+  if (stage.source == StageSource::detected || stages.serving) return {};
   const RangeTable& ranges = trace.ranges;
   for (size_t i = 0; i < ranges.size(); ++i) {
     if (ranges.kind[i] != RangeKind::push_pop && ranges.kind[i] != RangeKind::start_end) continue;
@@ -85,7 +86,7 @@ class KernelChoice {
  public:
   explicit KernelChoice(const Profile& profile) : profile_(profile), trace_(*profile.trace) {
     for (const Stage& stage : profile.stages.stages) {
-      filters_.push_back(range_filter(trace_, stage));
+      filters_.push_back(range_filter(trace_, profile.stages, stage));
       starts_.push_back(first_start(profile.stages, static_cast<uint32_t>(starts_.size())));
     }
   }

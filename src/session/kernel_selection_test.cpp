@@ -65,6 +65,24 @@ TEST(SelectTopKernels, TheLongestOncePerStageWithLaunchesAndShapes) {
   EXPECT_EQ(decode->distinct_shapes, 2);
 }
 
+// Our own annotations reach NVTX as well, so that ncu can be gated by them.
+TEST(SelectTopKernels, RangesOfOurOwnLogGateToo) {
+  HandMadeTrace made;
+  add_request(made, 100, 3);
+  Trace trace = made.freeze();
+  trace.captures.front().tool = kCollectorTool;
+  const auto profile = analyse(trace, shipped_rules(), {});
+  ASSERT_TRUE(profile) << profile.error().message;
+  ASSERT_FALSE(profile->stages.stages.empty());
+  for (const Stage& stage : profile->stages.stages) {
+    EXPECT_EQ(stage.source, StageSource::annotation) << stage.name;
+  }
+  const auto chosen = select_top_kernels(*profile, 2);
+  const ChosenKernel* prefill = find(chosen, "long", "prefill");
+  ASSERT_NE(prefill, nullptr);
+  EXPECT_EQ(prefill->nvtx_include, "LLM@prefill/");
+}
+
 TEST(SelectTopKernels, WhatRunsOutsideOfStagesOnlyIsNotChosen) {
   HandMadeTrace made;
   made.kernel("weights", 0, 1, 90);

@@ -18,7 +18,7 @@ struct Kind {
 };
 
 // The first that fits.
-constexpr std::array<Kind, 26> kKinds = {{
+constexpr std::array<Kind, 27> kKinds = {{
     {"env.json", "provenance"},
     {"config.yaml", "provenance"},
     {"inputs.yaml", "provenance"},
@@ -27,6 +27,7 @@ constexpr std::array<Kind, 26> kKinds = {{
     {".md", "report"},
     {"cmd.txt", "command line"},
     {"status.json", "exit status"},
+    {"captures.json", "notes on the captures"},
     {"metrics.json", "workload's own metrics"},
     {".log", "log"},
     {".llmtrace", "collector's log"},

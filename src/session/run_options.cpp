@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/text.h"
 #include "config/settings.h"
+#include "llm/cost.h"
+#include "llm/model_spec.h"
 #include "session/tool_options.h"
 #include "session/workload_options.h"
 
@@ -127,6 +130,18 @@ void read_model_config(Settings& settings, ModelChoice& model) {
   }
 }
 
+// A preset's count is as published; of a shape that was changed it would be wrong.
+void correct_parameters(ModelChoice& model) {
+  constexpr double kPublishedWithin = 0.01;
+  if (model.config_json.empty()) return;
+  const auto spec = parse_hugging_face_config(model.config_json, model.name);
+  if (!spec) return;
+  const uint64_t counted = parameter_count(*spec);
+  const auto published = static_cast<double>(model.params.value_or(0));
+  const double difference = std::abs(static_cast<double>(counted) - published);
+  if (difference > kPublishedWithin * published) model.params = counted;
+}
+
 ModelChoice read_model(Settings settings, const ComposedConfig& config) {
   ModelChoice model;
   model.weights = settings.one_of("weights", kWeights, "random");
@@ -136,6 +151,7 @@ ModelChoice read_model(Settings settings, const ComposedConfig& config) {
   model.params = settings.optional_whole("params", 1);
   model.dtype = settings.one_of("dtype", kDtypes, "bfloat16");
   read_model_config(settings, model);
+  if (model.weights == "random") correct_parameters(model);
   model.target = settings.text("target", chosen_preset(config));
   if (model.target.empty()) model.target = model.path;
   std::error_code ignored;
@@ -144,6 +160,7 @@ ModelChoice read_model(Settings settings, const ComposedConfig& config) {
   } else if (!model.path.empty() && !fs::exists(model.path, ignored)) {
     settings.wrong("path", fmt::format("is '{}', and there is nothing", to_printable(model.path)));
   }
+  settings.boolean("outgrow_cache", false);
   settings.allow({"default_workload", "kv_cache_dtype"});
   settings.refuse_unknown_keys();
   return model;

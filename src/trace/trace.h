@@ -29,6 +29,9 @@ struct Capture {
   std::optional<uint32_t> rank;          // of a distributed job
 };
 
+// The tool of our own log's captures.
+inline constexpr std::string_view kCollectorTool = "llmprof collector";
+
 // A machine's processors are one device, `cpu:0`, whose kernels are the operators that a program
 // recorded of itself.
 enum class DeviceKind : uint8_t { gpu, cpu };

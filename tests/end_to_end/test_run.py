@@ -152,6 +152,43 @@ class Whole(RunCase):
         self.assertEqual((self.bundle / "profile.json").read_bytes(), before)
 
 
+class Secrets(RunCase):
+    def test_are_in_nothing_that_is_written(self):
+        conf = self.folder / "conf"
+        (conf / "workload").mkdir(parents=True)
+        (conf / "workload" / "mine.yaml").write_text(
+            "name: mine\n"
+            "uses_cuda: false\n"
+            "options: {client_secret: '${oc.env:PLANTED}'}\n"
+            "environment: {MY_API_KEY: '${oc.env:PLANTED}'}\n"
+            f"command: [{sys.executable}, {self.folder}/program.py, --token=planted-secret-2, "
+            "HF_TOKEN=planted-secret-3, --password, '${oc.env:PLANTED}', --prompt-tokens, 8]\n"
+        )
+        (self.folder / "program.py").write_text(
+            "import os, sys, llmprof_annotate as a\n"
+            "assert os.environ['MY_API_KEY'] == 'planted-secret-1'\n"
+            "assert sys.argv[1:] == ['--token=planted-secret-2', 'HF_TOKEN=planted-secret-3',\n"
+            "    '--password', 'planted-secret-1', '--prompt-tokens', '8']\n"
+            "now = a.now_ns()\n"
+            "a.operator('gemm', now, now + 1000, 100, 100)\n"
+        )
+        words = ["--config-dir", conf, "workload=mine", "~model"]
+        environment = {"PLANTED": "planted-secret-1"}
+        plan = self.profile_run(*words, "--dry-run", env=environment)
+        self.assertEqual(plan.returncode, 0, plan.stderr)
+        self.assertNotIn("planted", plan.stdout)
+        result = self.profile_run(*words, env=environment)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("planted", result.stdout + result.stderr)
+        for path in self.out.rglob("*"):
+            if path.is_file():
+                self.assertFalse(b"planted" in path.read_bytes(), path)
+        for name in ["config.yaml", "inputs.yaml", "collector/cmd.txt", "collector/status.json"]:
+            text = (self.out / name).read_text(encoding="utf-8")
+            self.assertIn("--token=***", text, name)
+            self.assertIn("--prompt-tokens", text, name)
+
+
 class Planned(RunCase):
     def test_dry_run_prints_the_commands_and_writes_nothing(self):
         result = self.profile_run("--dry-run", *SMALL)
@@ -304,6 +341,10 @@ class FailingTools(RunCase):
         for path in self.out.rglob("*"):
             self.assertNotRegex(path.name, r"\.(tmp|part)\b")
         self.assert_whole(self.out)
+        again = self.folder / "again"
+        shutil.rmtree(again, ignore_errors=True)
+        self.assertEqual(run("analyze", self.out, "--out", again).returncode, 0)
+        self.assertEqual(profile_of(again)["captures_failed"], profile["captures_failed"])
 
     def test_nsys(self):
         for behaviour, words, settings in [
@@ -383,6 +424,56 @@ class FailingTools(RunCase):
                 )
                 self.assertIn(words, result.stderr)
                 self.assert_the_rest_is_kept(result, ["ncu"])
+
+    def test_what_ncu_loses_is_measured_once_more(self):
+        kernels = ['void gemm<(int)8>(T1 *, "quoted")', "norm(float *)"]
+        tables = [
+            "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, deviceId INT, "
+            "streamId INT, demangledName INT, shortName INT, gridX INT, gridY INT, gridZ INT, "
+            "blockX INT, blockY INT, blockZ INT)"
+        ]
+        for number, name in enumerate(kernels, 1):
+            tables.append(f"INSERT INTO StringIds VALUES ({number}, '{name}')")
+            tables.append(
+                f"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ({number}0, {number}9, 0, 7, "
+                f"{number}, {number}, 1, 1, 1, 32, 1, 1)"
+            )
+        for behaviour, measured, lost in [("loses", 2, 0), ("loses_always", 1, 1)]:
+            with self.subTest(behaviour):
+                result = self.run_with(
+                    {**self.nsys_exporting("ok", *tables), **self.fake_ncu(behaviour)},
+                    uses_cuda="true",
+                )
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertTrue((self.out / "ncu" / "all_lost_raw.csv").is_file())
+                union = (self.out / "ncu" / "raw.csv").read_text(encoding="utf-8")
+                self.assertEqual(len(union.splitlines()), 2 + measured, union)
+                again = self.folder / behaviour
+                self.assertEqual(run("analyze", self.out, "--out", again).returncode, 0)
+                for folder in [self.out, again]:
+                    codes = [item["code"] for item in profile_of(folder)["diagnostics"]]
+                    self.assertEqual(codes.count("ncu_kernel_not_seen"), lost, codes)
+
+    def test_ranges_without_kernels_are_named(self):
+        self.program.write_text("import llmprof_annotate as a\nwith a.range('prefill'): pass\n")
+        result = self.run_with(
+            self.fake_nsys("nothing"), "pipeline.ncu.enable=false", uses_cuda="true"
+        )
+        self.assertEqual(result.returncode, 4, result.stderr)
+        # One log: each attempt's takes the place of the one before.
+        (log,) = (self.out / "nsys" / "annotations").iterdir()
+        again = run("analyze", self.out, "--out", self.folder / "again")
+        self.assertEqual(again.returncode, 3, again.stderr)
+        for words in [str(log), "holds ranges but no", "nsys reported success but left no report"]:
+            self.assertIn(words, again.stderr)
+            self.assertIn(words, result.stderr)
+
+    def test_a_cpu_program_is_told_by_the_log_of_a_failed_nsys_pass(self):
+        result = self.run_with(
+            self.fake_nsys("nothing"), "pipeline.nsys.enable=true", "pipeline.collector.enable=false"
+        )
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertEqual([row["kernel_name"] for row in profile_of(self.out)["kernels"]], ["gemm"])
 
     def test_both(self):
         result = self.run_with(
@@ -551,12 +642,27 @@ class RealNsys(RunCase):
             self.assertEqual(len(stage(profile, name)["instances"]), nsys[label][1])
             self.assertAlmostEqual(total * 1e6 / nsys[label][0], 1, delta=0.01, msg=name)
 
-    def test_its_database_keeps_no_environment(self):
+    def test_secrets_are_in_its_own_report_alone(self):
+        program = self.folder / "program.py"
+        program.write_text(
+            "import os, llmprof_annotate as a\n"
+            "assert os.environ['HF_TOKEN'] == 'planted-one'\n"
+            "with a.range('prefill'):\n"
+            "    now = a.now_ns()\n"
+            "    a.operator('gemm', now, now + 1000, 100, 100)\n"
+        )
         result = self.profile_run(
-            *SMALL, "pipeline.nsys.enable=true", env={"HF_TOKEN": "planted-secret"}
+            "pipeline.nsys.enable=true",
+            "workload.uses_cuda=false",
+            env={"HF_TOKEN": "planted-one"},
+            program=[sys.executable, program, "--api-key", "planted-two"],
         )
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertNotIn(b"planted-secret", (self.out / "nsys" / "run.sqlite").read_bytes())
+        for path in self.out.rglob("*"):
+            if path.is_file() and path.suffix != ".nsys-rep":
+                self.assertFalse(b"planted-" in path.read_bytes(), path)
+        codes = [item["code"] for item in profile_of(self.out)["diagnostics"]]
+        self.assertIn("nsys_report_holds_environment", codes)
 
 
 if __name__ == "__main__":

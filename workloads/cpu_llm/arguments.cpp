@@ -1,11 +1,12 @@
 #include "cpu_llm/arguments.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <optional>
 
+#include "base/last_level_cache.h"
+#include "cpu_llm/default_layers.h"
 #include "cpu_llm/weights.h"
 
 namespace cpu_llm {
@@ -32,7 +33,8 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
   add_count(app, "--hidden", shape.hidden, 2, "Width of the residual stream");
   add_count(app, "--intermediate", shape.intermediate, 1, "Width of the feed-forward part");
-  add_count(app, "--layers", shape.layers, 1, "Layers");
+  add_count(app, "--layers", shape.layers, 1,
+            "Layers; by default so many that the weights are four times the last-level cache");
   add_count(app, "--heads", shape.heads, 1, "Heads of queries");
   add_count(app, "--kv-heads", shape.kv_heads, 1, "Heads of keys and values");
   add_count(app, "--vocabulary", shape.vocabulary, 1, "Tokens there are");
@@ -64,8 +66,7 @@ std::optional<std::string> fault(const Arguments& arguments) {
   if (shape.heads % shape.kv_heads != 0) {
     return fmt::format("--heads {} is no multiple of --kv-heads {}", shape.heads, shape.kv_heads);
   }
-  const double memory =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  const auto memory = static_cast<double>(llmprof::usable_memory_bytes());
   const auto needed = static_cast<double>(weights_bytes(shape));
   if (needed > memory) {
     constexpr double kGigabyte = 1e9;
@@ -83,6 +84,8 @@ std::variant<Arguments, Ending> read_arguments(int count, const char* const* val
       "Generates tokens with a Llama-shaped decoder of random weights (f32), on the CPU, and\n"
       "annotates what it does for llmprof. With LLMPROF_METRICS=FILE it writes its timings there.");
   Arguments arguments;
+  arguments.shape.layers =
+      default_layers(llmprof::last_level_cache_bytes(), llmprof::usable_memory_bytes());
   describe(app, arguments);
   try {
     app.parse(count, values);

@@ -4,6 +4,9 @@
 
 #include <vector>
 
+#include "base/last_level_cache.h"
+#include "cpu_llm/default_layers.h"
+
 namespace cpu_llm {
 namespace {
 
@@ -27,7 +30,8 @@ TEST(CpuLlmArguments, HaveDefaults) {
   EXPECT_EQ(arguments.name, "cpu_llm");
   EXPECT_EQ(arguments.shape.hidden, 768U);
   EXPECT_EQ(arguments.shape.intermediate, 2048U);
-  EXPECT_EQ(arguments.shape.layers, 8U);
+  EXPECT_EQ(arguments.shape.layers,
+            default_layers(llmprof::last_level_cache_bytes(), llmprof::usable_memory_bytes()));
   EXPECT_EQ(arguments.shape.heads, 12U);
   EXPECT_EQ(arguments.shape.kv_heads, 4U);
   EXPECT_EQ(arguments.shape.vocabulary, 8192U);

@@ -1,13 +1,12 @@
 #include "cpu_llm/cpu_device.h"
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <thread>
 
 #include "base/cpu_name.h"
@@ -22,41 +21,11 @@ std::string content_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
-}
-
 std::optional<size_t> leading_number(std::string_view text) {
   size_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc()) return std::nullopt;
   return value;
-}
-
-// "32768K"; 0 where it is no size.
-size_t cache_size(std::string_view text) {
-  constexpr unsigned kKilo = 10;
-  const size_t number = leading_number(text).value_or(0);
-  const std::string_view size = trimmed(text);
-  if (size.ends_with('K')) return number << kKilo;
-  return size.ends_with('M') ? number << 2 * kKilo : number;
-}
-
-// The caches of one level: their sizes, by the CPUs that share them.
-struct CacheLevel {
-  size_t level = 0;
-  std::map<std::string, size_t> sizes;
-};
-
-void add_cache(const fs::path& cache, CacheLevel& highest) {
-  const auto level = leading_number(content_of(cache / "level"));
-  const size_t size = cache_size(content_of(cache / "size"));
-  if (!level || size == 0 || *level < highest.level) return;
-  if (*level > highest.level) highest = {*level, {}};
-  highest.sizes[content_of(cache / "shared_cpu_list")] = size;
 }
 
 std::optional<size_t> affinity_cpus() {
@@ -103,27 +72,6 @@ std::optional<size_t> cpus_of_quota(std::string_view cpu_max) {
 size_t available_cpus() {
   const size_t cpus = affinity_cpus().value_or(std::thread::hardware_concurrency());
   return std::max<size_t>(1, std::min(cpus, quota_cpus().value_or(cpus)));
-}
-
-std::optional<size_t> last_level_cache_bytes(const fs::path& cpus) {
-  CacheLevel highest;
-  std::error_code error;
-  for (const auto& cpu : fs::directory_iterator(cpus, error)) {
-    for (const auto& cache : fs::directory_iterator(cpu.path() / "cache", error)) {
-      add_cache(cache.path(), highest);
-    }
-  }
-  size_t total = 0;
-  for (const auto& [shared, size] : highest.sizes) total += size;
-  return total > 0 ? std::optional(total) : std::nullopt;
-}
-
-std::optional<size_t> last_level_cache_bytes() {
-  if (const auto listed = last_level_cache_bytes("/sys/devices/system/cpu")) return listed;
-  for (const int level : {_SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE}) {
-    if (const long size = sysconf(level); size > 0) return static_cast<size_t>(size);
-  }
-  return std::nullopt;
 }
 
 }  // namespace cpu_llm

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,10 +15,5 @@ size_t available_cpus();
 
 // Whole CPUs of a quota as cpu.max spells it ("150000 100000", "max 100000"); none: no limit.
 std::optional<size_t> cpus_of_quota(std::string_view cpu_max);
-
-// All caches of the highest level together: what could keep weights from being read again. None
-// where the system does not say. `cpus` is /sys/devices/system/cpu.
-std::optional<size_t> last_level_cache_bytes(const std::filesystem::path& cpus);
-std::optional<size_t> last_level_cache_bytes();
 
 }  // namespace cpu_llm

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/files.h"
+#include "base/last_level_cache.h"
 #include "cpu_llm/annotations.h"
 #include "cpu_llm/arguments.h"
 #include "cpu_llm/cpu_device.h"
@@ -44,7 +45,8 @@ Measurements measure(const Arguments& arguments, bool with_peaks) {
   Measurements measured;
   {
     const Weights weights = random_weights(arguments.shape, arguments.seed, workers);
-    measured.device = {cpu_name(), workers.count(), last_level_cache_bytes(), weights.bytes()};
+    measured.device = {cpu_name(), workers.count(), llmprof::last_level_cache_bytes(),
+                       weights.bytes()};
     run_requests(arguments, weights, workers, measured);
   }
   if (with_peaks) measured.peaks = measure_peaks(measured.device.last_level_cache_bytes, workers);

@@ -75,7 +75,7 @@ Json device_of(const Measurements& measured) {
     if (ratio < kEnoughCaches) {
       json["note"] =
           "The weights are less than 4 times the last-level cache: a part of them is read from "
-          "there, and MBU may pass 100 %.";
+          "there, and MBU may pass 100 %. More layers help, where the memory holds them.";
     }
   }
   if (measured.peaks) {

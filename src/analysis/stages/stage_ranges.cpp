@@ -32,13 +32,16 @@ StageRanges::StageRanges(const Trace& trace, const MeaningfulRanges& ranges)
 
 void StageRanges::add_unit(OpenRangeId range, std::string stage) {
   const uint32_t row = ranges_[range].row;
+  const ProcessId process = trace_.threads[trace_.ranges.thread[row].index()].process;
+  const Capture& capture = trace_.captures[trace_.processes[process.index()].capture.index()];
   const bool annotation = ranges_.meaning(range).kind == Kind::engine_step ||
-                          trace_.ranges.kind[row] == RangeKind::annotation;
+                          trace_.ranges.kind[row] == RangeKind::annotation ||
+                          capture.tool == kCollectorTool;
   StageUnit unit;
   unit.stage = std::move(stage);
   unit.label = label_of(trace_, row);
   unit.source = annotation ? StageSource::annotation : StageSource::nvtx;
-  unit.process = trace_.threads[trace_.ranges.thread[row].index()].process;
+  unit.process = process;
   unit.start = trace_.ranges.start[row];
   unit.end = trace_.ranges.end[row];
   for (OpenRangeId around = range; around.valid(); around = ranges_[around].parent) {

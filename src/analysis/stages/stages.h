@@ -16,8 +16,8 @@ using InstanceId = Id<struct StageInstanceKind>;  // row of Stages::instances
 using StepId = Id<struct StepKindTag>;            // row of Stages::steps
 
 enum class StageSource : uint8_t {
-  nvtx,        // ranges that the program set
-  annotation,  // an engine's or PyTorch's annotations
+  nvtx,        // NVTX ranges that the program set
+  annotation,  // our own log's ranges, an engine's or PyTorch's annotations
   detected,    // the kernel sequence alone
   captured,    // ranges that were open when a CUDA graph was captured: of layers only
 };

@@ -36,6 +36,12 @@ void remove_file(const path& file) {
   std::filesystem::remove(file, status);
 }
 
+// What one run measured, in the way that worked.
+struct Measured {
+  NcuRun run;
+  RawTable table;
+};
+
 // What one attempt left.
 struct Attempt {
   CommandRecord record;
@@ -54,9 +60,14 @@ class NcuCapture {
 
   CaptureResult capture() {
     list_sections();
-    for (NcuRun& run : plan_ncu_runs(options_, request_.kernels, features_)) {
+    for (const NcuRun& run : plan_ncu_runs(options_, request_.kernels, features_)) {
       if (is_stopped() || gave_up_) break;
-      if (!resume(run)) capture_run(std::move(run));
+      if (auto measured = measure(run)) {
+        all_.add(measured->table);
+        measure_lost_kernels(*measured);
+      } else {
+        fail_run(measured.error());
+      }
     }
     write_union();
     return std::move(result_);
@@ -76,7 +87,7 @@ class NcuCapture {
   }
   [[nodiscard]] path raw_of(const NcuRun& run) const { return folder_ / (run.name + "_raw.csv"); }
 
-  // Everything that decides what a run measures.
+  // Everything that decides what a run measures: as it was planned, whatever then worked.
   [[nodiscard]] std::vector<std::string> identity(const NcuRun& run) const {
     auto words = build_ncu_cmd(ncu_, features_, request_.options, run, folder_ / run.name,
                                request_.workload.argv);
@@ -84,24 +95,28 @@ class NcuCapture {
     return words;
   }
 
-  bool resume(const NcuRun& run) {
-    if (!finished_.has(run.name, identity(run))) return false;
-    const auto table = read_raw_table(raw_of(run));
-    if (!table) return false;
+  Result<Measured> measure(const NcuRun& run) {
+    if (auto before = resume(run)) return Measured{run, std::move(*before)};
+    return capture_run(run);
+  }
+
+  std::optional<RawTable> resume(const NcuRun& run) {
+    if (!finished_.has(run.name, identity(run))) return std::nullopt;
+    auto table = read_raw_table(raw_of(run));
+    if (!table) return std::nullopt;
     result_.notes.info("ncu_resumed",
                        fmt::format("{} was captured before by the same command, so it was not "
                                    "captured again; remove its _raw.csv to do so",
                                    run.name));
     if (is_there(report_of(run))) add_file(report_of(run));
     add_file(raw_of(run));
-    all_.add(*table);
-    return true;
+    return std::move(*table);
   }
 
-  void capture_run(NcuRun run) {
-    const NcuRun planned = run;
+  Result<Measured> capture_run(const NcuRun& planned) {
+    NcuRun run = planned;
     auto attempt = profile_until_it_works(run);
-    if (!attempt) return fail_run(attempt.error());
+    if (!attempt) return fail_with(attempt.error());
     auto table = is_there(report_of(run)) ? export_report(run) : capture_live(run);
     if (!table && is_there(report_of(run)) && !is_stopped()) {
       result_.notes.warn("ncu_live_csv",
@@ -111,19 +126,39 @@ class NcuCapture {
       const std::string unread = table.error().message;
       table = capture_live(run);
       if (!table) {
-        return fail_run(
-            {ErrorKind::tool, fmt::format("{}; another run, to print it, failed too: {}", unread,
-                                          table.error().message)});
+        return fail(ErrorKind::tool, fmt::format("{}; another run, to print it, failed too: {}",
+                                                 unread, table.error().message));
       }
     }
-    if (!table) return fail_run(table.error());
-    keep(planned, run, *table);
+    if (!table) return fail_with(table.error());
+    keep(planned, *table);
     if (attempt->messages.program_exit_code) {
       result_.notes.warn("ncu_workload_failed",
                          fmt::format("{}: the workload ended with exit code {} under ncu; what was "
                                      "measured until then is kept",
                                      run.name, *attempt->messages.program_exit_code));
     }
+    return Measured{std::move(run), std::move(*table)};
+  }
+
+  // Counting launches by shape, ncu loses kernels. They get one run more, counted in its plain way.
+  void measure_lost_kernels(const Measured& measured) {
+    const std::vector<ChosenKernel> lost = unseen_kernels(measured.run, measured.table);
+    if (lost.empty()) return;
+    if (is_stopped() || !loses_kernels(options_, measured.run)) {
+      return note_unseen(measured.run, lost, "; ncu.launch_count=N measures more launches");
+    }
+    const NcuRun again = run_of_lost_kernels(measured.run, lost);
+    auto found = measure(again);
+    if (!found) {
+      if (is_stopped()) fail_run(found.error());
+      return note_unseen(again, lost, ", and a run for it alone failed: " + found.error().message);
+    }
+    // What the first run had is not to count twice, whatever else this one matched.
+    found->table.leave_out(measured.table.kernel_names());
+    if (!found->table.launches.empty()) all_.add(found->table);
+    note_unseen(again, unseen_kernels(again, found->table),
+                ", nor did a first run, with the stage's other kernels");
   }
 
   // Runs the workload under ncu, again without what ncu did not take. `run` is what worked.
@@ -247,30 +282,33 @@ class NcuCapture {
     return table;
   }
 
-  void keep(const NcuRun& planned, const NcuRun& run, const RawTable& table) {
+  void keep(const NcuRun& run, const RawTable& table) {
     if (is_there(report_of(run))) add_file(report_of(run));
     if (auto written = write_file_atomically(raw_of(run), to_csv(table)); !written) {
       return fail_run(written.error());
     }
     add_file(raw_of(run));
-    all_.add(table);
-    note_unseen_kernels(run, table);
-    if (auto noted = finished_.add(run.name, identity(planned)); !noted) fail_run(noted.error());
+    if (auto noted = finished_.add(run.name, identity(run)); !noted) fail_run(noted.error());
   }
 
   // Proof that what was measured is what was chosen.
-  void note_unseen_kernels(const NcuRun& run, const RawTable& table) {
+  static std::vector<ChosenKernel> unseen_kernels(const NcuRun& run, const RawTable& table) {
     const std::vector<std::string> seen = table.kernel_names();
-    for (const ChosenKernel& kernel : run.kernels) {
-      const bool was_seen = std::any_of(seen.begin(), seen.end(), [&](const std::string& name) {
+    std::vector<ChosenKernel> unseen = run.kernels;
+    std::erase_if(unseen, [&](const ChosenKernel& kernel) {
+      return std::any_of(seen.begin(), seen.end(), [&](const std::string& name) {
         return same_kernel_name(name, kernel.name);
       });
-      if (was_seen) continue;
+    });
+    return unseen;
+  }
+
+  void note_unseen(const NcuRun& run, const std::vector<ChosenKernel>& kernels,
+                   std::string_view why) {
+    for (const ChosenKernel& kernel : kernels) {
       result_.notes.warn("ncu_kernel_not_seen",
-                         fmt::format("{}: ncu measured no launch of {}, which the timeline chose: "
-                                     "ncu loses kernels where it counts launches by shape; "
-                                     "ncu.launch_count=400 has it count all that match instead",
-                                     run.name, shortened(kernel.name, kNameCharacters)));
+                         fmt::format("{}: ncu measured no launch of {}, which the timeline chose{}",
+                                     run.name, shortened(kernel.name, kNameCharacters), why));
     }
   }
 

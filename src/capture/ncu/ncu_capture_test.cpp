@@ -118,6 +118,56 @@ TEST_F(NcuCaptureTest, SaysWhichChosenKernelsWereNotSeen) {
   EXPECT_TRUE(capture().notes.has("ncu_kernel_not_seen"));
 }
 
+TEST_F(NcuCaptureTest, MeasuresOnceMoreWhatItLostByCountingShapes) {
+  behave("loses");
+  const CaptureResult result = capture();
+  EXPECT_FALSE(result.failure);
+  EXPECT_FALSE(result.notes.has("ncu_kernel_not_seen"));
+  EXPECT_EQ(profiled(), 2U);
+  for (const char* file : {"decode_lost.ncu-rep", "decode_lost_raw.csv"}) EXPECT_TRUE(made(file));
+  EXPECT_EQ(launches_in("decode_raw.csv"), 1U);
+  // The fake measures both kernels again: the one that was there already counts once.
+  EXPECT_EQ(launches_in("decode_lost_raw.csv"), 2U);
+  EXPECT_EQ(launches_in("raw.csv"), 2U);
+  // For the lost kernel alone, in the same range, counted plainly: 40 launches of one shape, so
+  // that twice the period of one launch, and one more, has it.
+  const std::string text = calls();
+  const std::string again = text.substr(text.rfind("--target-processes"));
+  EXPECT_TRUE(contains(again, "--nvtx-include LLM@decode_all/")) << again;
+  EXPECT_TRUE(contains(again, "norm") && contains(again, "$ --launch-count 3 ")) << again;
+  EXPECT_FALSE(contains(again, "gemm")) << again;
+  EXPECT_FALSE(contains(again, "per-launch-config")) << again;
+  expect_nothing_half_written();
+
+  const CaptureResult resumed = capture();
+  EXPECT_EQ(profiled(), 2U);
+  EXPECT_EQ(launches_in("raw.csv"), 2U);
+  EXPECT_FALSE(resumed.notes.has("ncu_kernel_not_seen"));
+}
+
+TEST_F(NcuCaptureTest, SaysWhatAlsoTheSecondRunLost) {
+  behave("loses_always");
+  const CaptureResult result = capture();
+  EXPECT_FALSE(result.failure);
+  EXPECT_EQ(profiled(), 2U);
+  EXPECT_EQ(launches_in("raw.csv"), 1U);
+  size_t lost = 0;
+  for (const Diagnostic& note : result.notes.items()) {
+    if (note.code != "ncu_kernel_not_seen") continue;
+    ++lost;
+    EXPECT_TRUE(contains(note.message, "decode_lost: ncu measured no launch of norm(float *)"));
+  }
+  EXPECT_EQ(lost, 1U);
+}
+
+TEST_F(NcuCaptureTest, WhatPlainCountingMissedIsNotRunAgain) {
+  behave("loses_always");
+  request_.options.launch_count = 4;
+  const CaptureResult result = capture();
+  EXPECT_EQ(profiled(), 1U);
+  EXPECT_TRUE(result.notes.has("ncu_kernel_not_seen"));
+}
+
 TEST_F(NcuCaptureTest, CountsWhereTheRangeNeverOpened) {
   behave("nothing_when_gated");
   const CaptureResult result = capture();

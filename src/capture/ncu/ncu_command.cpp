@@ -34,11 +34,6 @@ void append_measurements(Argv& argv, const NcuOptions& options) {
   append(argv, {"--metrics", fmt::format("{}", fmt::join(metrics, ","))});
 }
 
-// Whole ranges are replayed as one: ncu then knows no single launches.
-bool replays_ranges(const NcuOptions& options) {
-  return options.replay_mode == "range" || options.replay_mode == "app-range";
-}
-
 void append_launch_filter(Argv& argv, const NcuOptions& options, const NcuRun& run) {
   const std::string filter = kernel_filter(run);
   append(argv, {"--kernel-name-base", filter.empty() ? options.kernel_name_base : "demangled"});

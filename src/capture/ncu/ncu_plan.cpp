@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "capture/ncu/ncu_capture.h"
 #include "capture/ncu/ncu_estimate.h"
 #include "capture/ncu/ncu_failures.h"
@@ -39,6 +41,11 @@ CapturePlan plan_ncu(const InstalledTool& ncu, const NcuRequest& request) {
     plan.files.push_back(path("ncu") / (run.name + ".ncu-rep"));
     plan.files.push_back(path("ncu") / (run.name + "_raw.csv"));
     plan.notes.push_back(run_note(run, passes));
+  }
+  if (std::any_of(runs.begin(), runs.end(), [&](const NcuRun& run) {
+        return !run.kernels.empty() && loses_kernels(request.options, run);
+      })) {
+    plan.notes.emplace_back("a stage whose kernels ncu loses is run once more for those alone");
   }
   plan.commands.push_back({"list-sections", {ncu.path.string(), "--list-sections"}, {}});
   plan.files.emplace_back("ncu/raw.csv");

@@ -131,9 +131,29 @@ std::vector<NcuRun> plan_ncu_runs(const NcuOptions& options,
 }
 
 NcuRun without_gate(NcuRun run, const NcuOptions& options, const NcuFeatures& features) {
+  NcuFeatures used = features;
+  used.counts_per_shape = used.counts_per_shape && run.count_per_shape;
   run.nvtx_include.clear();
-  choose_launches(run, options, features);
+  choose_launches(run, options, used);
   return run;
+}
+
+bool replays_ranges(const NcuOptions& options) {
+  return options.replay_mode == "range" || options.replay_mode == "app-range";
+}
+
+bool loses_kernels(const NcuOptions& options, const NcuRun& run) {
+  return run.count_per_shape && !replays_ranges(options);
+}
+
+NcuRun run_of_lost_kernels(const NcuRun& run, std::vector<ChosenKernel> lost) {
+  NcuRun again = run;
+  again.name += "_lost";
+  again.kernels = std::move(lost);
+  again.count_per_shape = false;
+  again.launch_skip = 0;
+  again.launch_count = window_with_all(again.kernels);
+  return again;
 }
 
 std::string kernel_filter(const NcuRun& run) {

@@ -30,6 +30,16 @@ std::vector<NcuRun> plan_ncu_runs(const NcuOptions& options,
 // The same launches by counting instead of by NVTX range, for where the range never opened.
 NcuRun without_gate(NcuRun run, const NcuOptions& options, const NcuFeatures& features);
 
+// Whether ncu may leave out kernels of this run that it was told to measure: seen with 2025.3.1,
+// where it counts launches by shape.
+bool loses_kernels(const NcuOptions& options, const NcuRun& run);
+
+// One more run for them, <name>_lost: the first matching launches, as many as have each of them.
+NcuRun run_of_lost_kernels(const NcuRun& run, std::vector<ChosenKernel> lost);
+
+// Whole ranges are replayed as one: ncu then knows no single launches.
+bool replays_ranges(const NcuOptions& options);
+
 // --kernel-name's argument: "regex:^(?:...|...)$"; empty: no filter.
 std::string kernel_filter(const NcuRun& run);
 

@@ -126,6 +126,40 @@ TEST(NcuRuns, FilterTakesEachOfItsKernels) {
   EXPECT_FALSE(std::regex_search("head(float *) const", regex));
 }
 
+// 16 steps: the head once a step, attention once in each of 16 layers. Every 17 launches have both,
+// wherever they begin; 35 have them twice.
+TEST(NcuRuns, OfLostKernelsHaveEachOfThem) {
+  NcuRun run;
+  run.name = "decode";
+  run.nvtx_include = {"LLM@decode_all/"};
+  run.count_per_shape = true;
+  run.launch_count = 3;
+  run.kernels = {kernel("gemm", "decode", "LLM@decode_all/", 400)};
+  const NcuRun again =
+      run_of_lost_kernels(run, {kernel("head", "decode", "LLM@decode_all/", 16),
+                                kernel("attention", "decode", "LLM@decode_all/", 256)});
+  EXPECT_EQ(again.name, "decode_lost");
+  EXPECT_EQ(again.nvtx_include, run.nvtx_include);
+  EXPECT_FALSE(again.count_per_shape);
+  EXPECT_EQ(again.launch_skip, 0U);
+  EXPECT_EQ(again.launch_count, 35U);
+  EXPECT_EQ(again.kernels.size(), 2U);
+  // Of one that comes once in a thousand launches not all are taken.
+  const NcuRun rare =
+      run_of_lost_kernels(run, {kernel("head", "decode", "LLM@decode_all/", 1),
+                                kernel("attention", "decode", "LLM@decode_all/", 1000)});
+  EXPECT_EQ(rare.launch_count, 200U);
+}
+
+TEST(NcuRuns, WithoutAGateALostKernelsRunStillCountsPlainly) {
+  NcuRun run;
+  run.nvtx_include = {"LLM@decode_all/"};
+  run.kernels = {kernel("head", "", "LLM@decode_all/", 16)};
+  EXPECT_FALSE(without_gate(run, {}, kNew).count_per_shape);
+  run.count_per_shape = true;
+  EXPECT_TRUE(without_gate(run, {}, kNew).count_per_shape);
+}
+
 TEST(NcuCommand, SaysAllThatWasAskedFor) {
   NcuOptions options;
   options.sections = {"SpeedOfLight", "Occupancy"};

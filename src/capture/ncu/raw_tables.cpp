@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "base/byte_stream.h"
 #include "base/csv.h"
@@ -96,17 +97,30 @@ void append_row(std::string& csv, const std::vector<std::string>& fields, size_t
   csv += '\n';
 }
 
+std::optional<size_t> place_of_name(const RawTable& table) {
+  const auto column = std::find(table.columns.begin(), table.columns.end(), kKernelName);
+  if (column == table.columns.end()) return std::nullopt;
+  return static_cast<size_t>(column - table.columns.begin());
+}
+
 }  // namespace
 
 std::vector<std::string> RawTable::kernel_names() const {
-  const auto column = std::find(columns.begin(), columns.end(), kKernelName);
   std::vector<std::string> names;
-  if (column == columns.end()) return names;
-  const auto place = static_cast<size_t>(column - columns.begin());
-  for (const auto& launch : launches) names.push_back(launch[place]);
+  const auto place = place_of_name(*this);
+  if (!place) return names;
+  for (const auto& launch : launches) names.push_back(launch[*place]);
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
+}
+
+void RawTable::leave_out(const std::vector<std::string>& names) {
+  const auto place = place_of_name(*this);
+  if (!place) return;
+  std::erase_if(launches, [&](const auto& launch) {
+    return std::find(names.begin(), names.end(), launch[*place]) != names.end();
+  });
 }
 
 Result<RawTable> parse_raw_table(std::string_view output) {

@@ -15,7 +15,9 @@ struct RawTable {
   std::vector<std::string> units;  // as many as columns; empty where a column has none
   std::vector<std::vector<std::string>> launches;
 
-  [[nodiscard]] std::vector<std::string> kernel_names() const;
+  [[nodiscard]] std::vector<std::string> kernel_names() const;  // each once, in order
+  // The launches of these kernels go.
+  void leave_out(const std::vector<std::string>& names);
 };
 
 // Finds the tables among the other lines that ncu prints; an error where there is none with a

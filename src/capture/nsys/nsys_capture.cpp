@@ -130,6 +130,9 @@ class NsysCapture {
     std::filesystem::remove_all(work_, status);
     std::filesystem::create_directories(work_, status);
     if (status) return NsysFailure{system_error(ErrorKind::tool, work_, status.value()), false};
+    if (!request_.annotations.empty()) {
+      for (const path& log : files_in(request_.annotations)) std::filesystem::remove(log, status);
+    }
     auto record =
         run_pass(request_.workload, nsys_pass(nsys_, request_, trace, work_), request_.limits);
     if (!record) {
@@ -194,8 +197,9 @@ class NsysCapture {
     }
     if (!reports_.empty()) {
       result_.notes.info("nsys_report_holds_environment",
-                         "the Nsight Systems report in the bundle holds all environment variables "
-                         "of the profiled run; leave it out of what you publish");
+                         "the Nsight Systems report in the bundle holds the command line and all "
+                         "environment variables of the profiled run, and those of other processes "
+                         "that ran on this machine; leave it out of what you publish");
     }
   }
 

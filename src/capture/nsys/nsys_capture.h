@@ -32,6 +32,7 @@ struct NsysRequest {
   CaptureLimits limits;
   std::vector<std::pair<std::string, std::string>> environment;  // for the workload alone
   ToolSearch search = tool_search_here();                        // for QdstrmImporter
+  std::filesystem::path annotations;  // emptied before each attempt, whose log it is; empty: none
 };
 
 // What --trace says, attempt by attempt: as configured, then without all but cuda and nvtx, then
@@ -50,7 +51,8 @@ CapturePlan plan_nsys(const InstalledTool& nsys, const NsysRequest& request);
 // Profiles, rescues a stream that was not imported, exports SQLite (run.sqlite) and the statistics
 // (summary_<report>.csv). Climbs down the ladder where nsys itself fails. The failure says which of
 // its ways to fail it was and what helps; what was captured is kept in any case. run.sqlite and the
-// report hold the environment of whoever started it: scrub the one, do not publish the other.
+// report hold the environment of whoever started it, the report also arguments and the environments
+// of other processes on the machine: scrub the one, do not publish the other.
 CaptureResult capture_with_nsys(const InstalledTool& nsys, const NsysRequest& request);
 
 }  // namespace llmprof

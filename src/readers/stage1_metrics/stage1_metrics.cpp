@@ -227,6 +227,10 @@ class MetricsObject {
       device.number_format = text(part, "device.number_format");
     }
     if (find(object, "method", part)) device.method = text(part, "device.method");
+    if (find(object, "note", part)) {
+      diagnostics_.info("workload_device_note",
+                        fmt::format("{}: {}", file_, text(part, "device.note")));
+    }
   }
 
   std::string file_;

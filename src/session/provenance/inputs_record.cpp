@@ -4,6 +4,7 @@
 #include "capture/process.h"
 #include "config/compose.h"
 #include "session/provenance/provenance.h"
+#include "session/provenance/recorded_tree.h"
 
 namespace llmprof {
 namespace fs = std::filesystem;
@@ -130,11 +131,12 @@ std::string inputs_record(const RunRequest& request) {
   record.add("model", model_record(request));
   record.add("workload", workload_record(request.options));
   record.add("inputs", prompts_record(request.options));
-  return to_yaml(record.take());
+  return to_yaml(without_secrets(record.take()));
 }
 
 Result<void> write_provenance(const RunRequest& request, const Artifacts& bundle) {
-  if (auto done = bundle.write_config(to_yaml(request.config.tree.root)); !done) return done;
+  if (auto done = bundle.write_config(to_yaml(without_secrets(request.config.tree.root))); !done)
+    return done;
   if (auto done = bundle.write_inputs(inputs_record(request)); !done) return done;
   return bundle.write_env(environment_record(request.version));
 }

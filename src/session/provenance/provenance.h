@@ -6,7 +6,8 @@
 
 namespace llmprof {
 
-// env.json, config.yaml and inputs.yaml: what ran, where, with which configuration.
+// env.json, config.yaml and inputs.yaml: what ran, where, with which configuration, but for secrets
+// (base/secrets.h).
 Result<void> write_provenance(const RunRequest& request, const Artifacts& bundle);
 
 // The contents.

@@ -6,6 +6,7 @@
 #include "capture/nsys/nsys_capture.h"
 #include "readers/nsys_sqlite/gpu_work.h"
 #include "readers/nsys_sqlite/scrub.h"
+#include "session/captures_record.h"
 #include "session/kernel_selection.h"
 #include "session/provenance/machine_facts.h"
 #include "session/provenance/provenance.h"
@@ -28,6 +29,7 @@ class Pipeline {
         progress_(progress) {}
 
   RunOutcome run() {
+    record_captures();
     for (const std::string& note : captures_.notes) progress_(note);
     if (control()) {
       if (captures_.collector) collect();
@@ -135,12 +137,20 @@ class Pipeline {
 
   void keep(std::string_view backend, const CaptureResult& result) {
     notes_.merge(result.notes);
+    record_captures();
     if (result.failure) fail_backend(backend, *result.failure);
   }
 
   void fail_backend(std::string_view backend, const Error& error) {
     progress_(fmt::format("{}: {}", backend, error.message));
     outcome_.failures.push_back({std::string(backend), error.message});
+    record_captures();
+  }
+
+  // At once: what dies later leaves it. A disk that is full shows elsewhere.
+  void record_captures() const {
+    [[maybe_unused]] const auto written =
+        write_captures_record(bundle_, {outcome_.failures, notes_});
   }
 
   // Over what there is so far: a run that dies later has left its reports.
@@ -149,8 +159,6 @@ class Pipeline {
     wanted.inputs = {bundle_.root()};
     wanted.in_place = true;
     wanted.config_folder = request_.config_folder;
-    wanted.failures = outcome_.failures;
-    wanted.notes = notes_;
     auto analysis = analyze(wanted, request_.version, progress_);
     if (analysis) {
       outcome_.analysis = std::move(*analysis);

@@ -1,20 +1,10 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "capture/shell_word.h"
 #include "session/run/request.h"
 
 namespace llmprof {
 namespace {
-
-std::string command_line(const PlannedCommand& command) {
-  std::vector<std::string> words;
-  for (const auto& [name, value] : command.environment) {
-    words.push_back(name + "=" + shell_word(value));
-  }
-  for (const std::string& argument : command.argv) words.push_back(shell_word(argument));
-  return fmt::format("{}", fmt::join(words, " "));
-}
 
 std::string duration_text(std::chrono::seconds time) {
   constexpr std::chrono::seconds kLong = std::chrono::minutes(2);
@@ -38,7 +28,8 @@ std::string describe_plan(const RunRequest& request, const std::vector<CapturePl
                         plan.estimate ? " (" + duration_text(*plan.estimate) + ")" : "");
     for (const std::string& note : plan.notes) text += "  # " + note + "\n";
     for (const PlannedCommand& command : plan.commands) {
-      text += fmt::format("  {}: {}\n", command.name, command_line(command));
+      text +=
+          fmt::format("  {}: {}\n", command.name, shell_line(command.argv, command.environment));
     }
     for (const auto& file : plan.files) text += fmt::format("  -> {}\n", file.string());
     if (plan.estimate) total += *plan.estimate;

@@ -10,6 +10,7 @@ NsysRequest nsys_request(const RunRequest& request, const Artifacts& bundle) {
   wanted.limits = pass_limits(request);
   wanted.environment = pass_environment(request, bundle.path("nsys/metrics.json"),
                                         Recording::annotations, bundle.path(kNsysAnnotations));
+  wanted.annotations = bundle.path(kNsysAnnotations);
   return wanted;
 }
 

@@ -1,0 +1,58 @@
+#include "session/provenance/recorded_tree.h"
+
+#include <algorithm>
+
+#include "base/secrets.h"
+
+namespace llmprof {
+namespace {
+
+bool is_plain(const ConfigNode& node) { return node.is_scalar(); }
+
+void replace(ConfigNode& scalar, std::string text) {
+  if (scalar.text == text) return;
+  scalar.text = std::move(text);
+  scalar.quoted = true;
+}
+
+// A list of texts in place, so that a flag meets its value.
+void hide_in_list(ConfigNode& list) {
+  std::vector<std::string> texts;
+  for (const ConfigNode& item : list.children) texts.push_back(is_plain(item) ? item.text : "");
+  texts = without_secrets(texts);
+  for (size_t i = 0; i < list.children.size(); ++i) {
+    ConfigNode& item = list.children[i];
+    if (is_plain(item)) {
+      replace(item, std::move(texts[i]));
+    } else {
+      item = without_secrets(std::move(item));
+    }
+  }
+}
+
+// All of what a key with a telling name holds.
+void hide_whole(ConfigNode& node, const std::string& key) {
+  if (is_plain(node)) return replace(node, recorded_value(key, node.text));
+  for (ConfigNode& child : node.children) hide_whole(child, key);
+}
+
+}  // namespace
+
+ConfigNode without_secrets(ConfigNode node) {
+  if (is_plain(node)) {
+    replace(node, without_secrets(node.text));
+  } else if (node.is_list()) {
+    hide_in_list(node);
+  } else if (node.is_map()) {
+    for (size_t i = 0; i < node.children.size(); ++i) {
+      if (names_a_secret(node.keys[i])) {
+        hide_whole(node.children[i], node.keys[i]);
+      } else {
+        node.children[i] = without_secrets(std::move(node.children[i]));
+      }
+    }
+  }
+  return node;
+}
+
+}  // namespace llmprof
