@@ -12,6 +12,9 @@
 // Makes a tape's NVTX calls through NVTX's own headers, as a program does.
 namespace llmprof {
 
+// Before threads do so at once.
+void initialise_nvtx();
+
 class NvtxPlayer {
  public:
   explicit NvtxPlayer(const tape::Tape& tape) : tape_(tape), serial_(++players_) {}

@@ -289,6 +289,8 @@ int run(int count, char** arguments) {
     return 2;
   }
   if (!program->libraries.load()) return 2;
+  // NVTX finds its tool with the first call, and says itself that threads may race for it.
+  if (program->options.threads > 1) initialise_nvtx();
   for (unsigned round = 0; round < program->options.rounds; ++round) {
     play_round(*program, round);
     if (program->options.interactive && !next_round_is_wanted(round)) break;
