@@ -13,6 +13,9 @@ using wire::RecordType;
 Rows::Rows(TraceBuilder& builder, ProcessId process)
     : builder_(builder),
       process_(process),
+      first_kernel_(builder.trace().kernels.size()),
+      first_launch_(builder.trace().launches.size()),
+      first_range_(builder.trace().ranges.size()),
       texts_(builder),
       annotations_(builder, findings_),
       launches_(builder, findings_),
@@ -124,11 +127,16 @@ bool Rows::add_to_session(const Record& record) {
 }
 
 void Rows::expect(uint64_t times) {
-  const auto make_room = [&](auto&... column) { (column.reserve(column.size() * (times + 1)), ...); };
-  Trace& trace = builder_.trace();
-  std::apply(make_room, trace.kernels.columns());
-  std::apply(make_room, trace.launches.columns());
-  std::apply(make_room, trace.ranges.columns());
+  const auto make_room = [&](auto& table, size_t first) {
+    const size_t rows = first + (table.size() - first) * (times + 1);
+    const auto of_column = [&](auto& column) {
+      if (column.size() == table.size()) column.reserve(rows);
+    };
+    std::apply([&](auto&... column) { (of_column(column), ...); }, table.columns());
+  };
+  make_room(builder_.trace().kernels, first_kernel_);
+  make_room(builder_.trace().launches, first_launch_);
+  make_room(builder_.trace().ranges, first_range_);
 }
 
 ThreadId Rows::thread() {

@@ -29,8 +29,8 @@ class Rows {
     thread_ = {};
   }
   void add(const Record& record);
-  // Makes room for `times` the rows that there are now: growing step by step would touch every
-  // column's memory twice.
+  // Makes room for `times` the rows of this log so far, and a little more: growing step by step
+  // would touch every column's memory twice.
   void expect(uint64_t times);
   // Settles what may stand behind its use in the file: names, definitions, ends of ranges.
   const Findings& finish();
@@ -49,6 +49,9 @@ class Rows {
 
   TraceBuilder& builder_;
   ProcessId process_;
+  size_t first_kernel_;
+  size_t first_launch_;
+  size_t first_range_;
   uint32_t serial_ = 0;
   ThreadId thread_;
   Findings findings_;
