@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/control_group.h"
 #include "base/text.h"
 
 namespace llmprof {
@@ -54,25 +55,6 @@ void add_cache(const fs::path& cache, CacheLevel& highest) {
   highest.sizes[content_of(cache / "shared_cpu_list")] = size;
 }
 
-// Of the control group (version 2) and all those around it.
-std::optional<size_t> group_limit() {
-  const fs::path root = "/sys/fs/cgroup";
-  constexpr std::string_view kVersion2 = "0::/";
-  const std::string groups = content_of("/proc/self/cgroup");
-  const size_t found = groups.find(kVersion2);
-  if (found == std::string::npos) return std::nullopt;
-  const size_t begin = found + kVersion2.size();
-  fs::path group = root / groups.substr(begin, groups.find('\n', begin) - begin);
-  std::optional<size_t> least;
-  while (true) {
-    // "max" where there is none.
-    const auto limit = leading_number(content_of(group / "memory.max"));
-    if (limit) least = std::min(*limit, least.value_or(*limit));
-    if (group == root || !group.has_relative_path()) return least;
-    group = group.parent_path();
-  }
-}
-
 }  // namespace
 
 std::optional<size_t> last_level_cache_bytes(const fs::path& cpus) {
@@ -101,7 +83,7 @@ size_t usable_memory_bytes() {
   const long page = sysconf(_SC_PAGESIZE);
   const size_t memory =
       pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : 0;
-  const auto limit = group_limit();
+  const auto limit = least_control_group_limit("memory.max", leading_number);
   return limit ? std::min(*limit, memory == 0 ? *limit : memory) : memory;
 }
 

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <thread>
 
+#include "base/control_group.h"
 #include "base/cpu_name.h"
 
 namespace cpu_llm {
@@ -35,24 +36,6 @@ std::optional<size_t> affinity_cpus() {
   return static_cast<size_t>(CPU_COUNT(&set));
 }
 
-// Of the control group (version 2) and all those around it.
-std::optional<size_t> quota_cpus() {
-  const fs::path root = "/sys/fs/cgroup";
-  constexpr std::string_view kVersion2 = "0::/";
-  const std::string groups = content_of("/proc/self/cgroup");
-  const size_t found = groups.find(kVersion2);
-  if (found == std::string::npos) return std::nullopt;
-  const size_t begin = found + kVersion2.size();
-  fs::path group = root / groups.substr(begin, groups.find('\n', begin) - begin);
-  std::optional<size_t> least;
-  while (true) {
-    const auto cpus = cpus_of_quota(content_of(group / "cpu.max"));
-    if (cpus) least = std::min(*cpus, least.value_or(*cpus));
-    if (group == root || !group.has_relative_path()) return least;
-    group = group.parent_path();
-  }
-}
-
 }  // namespace
 
 std::string cpu_name() {
@@ -70,8 +53,9 @@ std::optional<size_t> cpus_of_quota(std::string_view cpu_max) {
 }
 
 size_t available_cpus() {
+  const auto quota = llmprof::least_control_group_limit("cpu.max", cpus_of_quota);
   const size_t cpus = affinity_cpus().value_or(std::thread::hardware_concurrency());
-  return std::max<size_t>(1, std::min(cpus, quota_cpus().value_or(cpus)));
+  return std::max<size_t>(1, std::min(cpus, quota.value_or(cpus)));
 }
 
 }  // namespace cpu_llm
