@@ -330,8 +330,9 @@ SampleProfile duty_sample() {
   overhead.gap = 12000;
   overhead.added = CollectorOverhead::Interval{130000, 124500, 135500};
   overhead.share_of_step = 0.065;
-  overhead.share_of_decode = 0.01625;
+  overhead.share_of_decode = 0.0203125;
   overhead.steps_traced = 24;
+  overhead.steps_cupti_on = 6;
   overhead.steps_all = 96;
   overhead.duty_traced = 4;
   overhead.duty_period = 16;

@@ -177,7 +177,7 @@ class Reports(unittest.TestCase):
         for file in ("report.md", "stakeholder_summary.md"):
             self.assertIn("Tracing adds 0.1300 ms a step (95 % interval 0.1245 to 0.1355 ms), 6.5 % of "
                           "an untraced step; 4 of every 16 steps were traced; over the whole decode "
-                          "that is 1.6 %.", files[file])
+                          "that is 2.0 %.", files[file])
         self.assertIn("51.66 GB", files["stakeholder_summary.md"])
         self.assertIn("| decode | 51.25 GB | 410.00 MB | 4.100 | 3.23 GB | 32.6 % | 58.7 % | 98.5 % |", report)
         self.assertIn("| 12.750 J | 0.398 J |", report)

@@ -16,9 +16,17 @@ constexpr size_t kFewestWindows = 3;
 
 // A step's GPU work, from first start to last end.
 struct StepSpan {
+  bool replays_graphs = false;
   Nanoseconds first_start = INT64_MAX;
   Nanoseconds last_end = INT64_MIN;
 };
+
+bool in_graph(const KernelTable& kernels, size_t row) {
+  return (row < kernels.graph.size() && kernels.graph[row] != 0) ||
+         (row < kernels.graph_node.size() && kernels.graph_node[row] != 0);
+}
+bool in_graph(const MemoryOperationTable& /*memory*/, size_t /*row*/) { return false; }
+bool in_graph(const GraphReplayTable& /*replays*/, size_t /*row*/) { return true; }
 
 template <class Table>
 void extend(const Table& table, const std::vector<StepId>& owners, std::vector<StepSpan>& spans) {
@@ -27,6 +35,7 @@ void extend(const Table& table, const std::vector<StepId>& owners, std::vector<S
     StepSpan& span = spans[owners[i].index()];
     span.first_start = std::min(span.first_start, table.start[i]);
     span.last_end = std::max(span.last_end, table.end[i]);
+    span.replays_graphs = span.replays_graphs || in_graph(table, i);
   }
 }
 
@@ -61,6 +70,7 @@ std::vector<Run> runs_of(const Stages& stages, const StageInstance& instance) {
 struct WindowTime {
   double time = 0;
   double steps = 0;
+  double cupti_on = 0;  // of them, steps that cost what a traced one does
 };
 
 struct Found {
@@ -68,12 +78,19 @@ struct Found {
   std::vector<WindowTime> untraced;
   double gaps = 0;  // ns
   double gap_count = 0;
+  bool graphs = false;  // were replayed
 };
 
 uint32_t untraced_behind(const StageInstance& instance, std::span<const Run> runs) {
   uint32_t before = 0;
   for (const Run& run : runs) before += run.untraced_before;
   return instance.untraced_steps - before;
+}
+
+bool replays_graphs(const Run& run, std::span<const StepSpan> spans) {
+  const auto steps = spans.subspan(run.first, run.count);
+  return std::any_of(steps.begin(), steps.end(),
+                     [](const StepSpan& step) { return step.replays_graphs; });
 }
 
 void add_instance(const StageInstance& instance, std::span<const Run> runs,
@@ -93,8 +110,11 @@ void add_instance(const StageInstance& instance, std::span<const Run> runs,
     if (i > 0) {
       const Run& before = runs[i - 1];
       const Nanoseconds ended = spans[before.first + before.count - 1].last_end;
-      found.untraced.push_back(
-          {static_cast<double>(begun - ended), static_cast<double>(run.untraced_before)});
+      const double still_on = replays_graphs(before, spans) ? 1 : 0;
+      if (run.untraced_before > still_on) {
+        found.untraced.push_back({static_cast<double>(begun - ended),
+                                  static_cast<double>(run.untraced_before), still_on});
+      }
     }
   }
 }
@@ -106,21 +126,25 @@ Found find_windows(const Trace& trace, const Stages& stages, ProcessId process) 
     const bool decode = stages.stages[instance.stage].name == to_string(StepKind::decode);
     if (!decode || instance.warmup || instance.process != process) continue;
     add_instance(instance, runs_of(stages, instance), spans, found);
+    const auto steps = std::span(spans).subspan(instance.first_step, instance.step_count);
+    found.graphs = found.graphs || std::any_of(steps.begin(), steps.end(),
+                                               [](const StepSpan& s) { return s.replays_graphs; });
   }
   return found;
 }
 
-// `gap` is added to each window's time: negative takes it away.
-CollectorOverhead::Windows summarise_windows(const std::vector<WindowTime>& windows, double gap) {
+// `gap` is added to each window's time: negative takes it away. `traced` is a traced step's time.
+CollectorOverhead::Windows summarise_windows(const std::vector<WindowTime>& windows, double gap,
+                                             double traced) {
   CollectorOverhead::Windows result;
   result.windows = windows.size();
   if (windows.empty()) return result;
   const auto count = static_cast<double>(windows.size());
   const auto per_step = [&](const WindowTime& window) {
-    return (window.time + gap) / window.steps;
+    return (window.time + gap - window.cupti_on * traced) / (window.steps - window.cupti_on);
   };
   for (const WindowTime& window : windows) {
-    result.steps += static_cast<uint64_t>(window.steps);
+    result.steps += static_cast<uint64_t>(window.steps - window.cupti_on);
     result.mean += per_step(window) / count;
   }
   if (windows.size() < 2) return result;
@@ -171,7 +195,8 @@ uint64_t most_frequent(const std::map<uint64_t, uint64_t>& counts) {
 }
 
 // The collector's own count of steps. A window's last step is followed by the next change.
-void count_duty(const CollectionTable& table, ProcessId process, CollectorOverhead& result) {
+void count_duty(const CollectionTable& table, ProcessId process, bool graphs,
+                CollectorOverhead& result) {
   std::vector<size_t> rows;
   for (size_t i = 0; i < table.size(); ++i) {
     if (table.process[i] == process) rows.push_back(i);
@@ -191,6 +216,7 @@ void count_duty(const CollectionTable& table, ProcessId process, CollectorOverhe
     const uint64_t steps = table.step[rows[i + 1]] - table.step[rows[i]];
     result.steps_all += steps;
     if (tracing) result.steps_traced += steps;
+    if (graphs && before && !tracing && steps > 0) ++result.steps_cupti_on;
     const bool whole = table.reason[rows[i]] == table.reason[rows[i + 1]];
     if (whole && steps > 0) ++(tracing ? traced_windows : untraced_windows)[steps];
   }
@@ -201,8 +227,8 @@ void count_duty(const CollectionTable& table, ProcessId process, CollectorOverhe
 
 void measure(const Found& found, CollectorOverhead& result) {
   if (found.gap_count > 0) result.gap = found.gaps / found.gap_count;
-  result.traced = summarise_windows(found.traced, result.gap);
-  result.untraced = summarise_windows(found.untraced, -result.gap);
+  result.traced = summarise_windows(found.traced, result.gap, 0);
+  result.untraced = summarise_windows(found.untraced, -result.gap, result.traced.mean);
   if (found.traced.size() < kFewestWindows || found.untraced.size() < kFewestWindows) {
     result.why_not = fmt::format(
         "it takes at least {} windows of traced and {} of untraced steps that lie wholly inside a "
@@ -213,7 +239,8 @@ void measure(const Found& found, CollectorOverhead& result) {
   result.added = welch(result.traced, result.untraced);
   result.share_of_step = result.added->mean / result.untraced.mean;
   if (result.steps_all > 0) {
-    result.share_of_decode = *result.share_of_step * static_cast<double>(result.steps_traced) /
+    result.share_of_decode = *result.share_of_step *
+                             static_cast<double>(result.steps_traced + result.steps_cupti_on) /
                              static_cast<double>(result.steps_all);
   }
 }
@@ -241,8 +268,9 @@ std::optional<CollectorOverhead> collector_overhead(const Trace& trace, const St
   const ProcessId process = alternating_process(trace.collection);
   if (!process.valid()) return std::nullopt;
   CollectorOverhead result;
-  count_duty(trace.collection, process, result);
-  measure(find_windows(trace, stages, process), result);
+  const Found found = find_windows(trace, stages, process);
+  count_duty(trace.collection, process, found.graphs, result);
+  measure(found, result);
   return result;
 }
 

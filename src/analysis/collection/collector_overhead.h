@@ -15,7 +15,9 @@ inline constexpr double kIntervalConfidence = 0.95;
 // A traced window's time a step is that from its first GPU work's start to its last one's end, and
 // an untraced window's that from the traced window before to the one behind it. Between two steps
 // the GPU waits; n steps have n - 1 such waits inside their window, so the mean wait inside traced
-// windows (`gap`) is added to each traced window and taken from each untraced one.
+// windows (`gap`) is added to each traced window and taken from each untraced one. Behind a window
+// that replayed CUDA graphs CUPTI goes on for one more step, of which nothing is recorded: that
+// step costs what a traced one does, and is taken from the untraced window at a traced step's mean.
 struct CollectorOverhead {
   struct Windows {
     uint64_t windows = 0;
@@ -34,11 +36,12 @@ struct CollectorOverhead {
   };
   std::optional<Interval> added;
   std::optional<double> share_of_step;  // added over an untraced step
-  // added x traced steps, over all steps at the untraced pace.
+  // added x (traced steps and those with CUPTI still on), over all steps at the untraced pace.
   std::optional<double> share_of_decode;
   std::string why_not;
 
-  uint64_t steps_traced = 0;  // of the process, by the collector's own count
+  uint64_t steps_traced = 0;    // of the process, by the collector's own count
+  uint64_t steps_cupti_on = 0;  // untraced, right behind windows that replayed graphs
   uint64_t steps_all = 0;
   // T of every P steps: the most frequent windows; 0 where there is none.
   uint64_t duty_traced = 0;

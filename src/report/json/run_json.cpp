@@ -27,6 +27,7 @@ Json collector_json(const std::optional<CollectorOverhead>& measured) {
           {"untraced", windows_json(measured->untraced)},
           {"gap_ms", milliseconds(measured->gap)},
           {"steps_traced", measured->steps_traced},
+          {"steps_cupti_on", measured->steps_cupti_on},
           {"steps_all", measured->steps_all},
           {"duty_traced", number_or_null(measured->duty_traced)},
           {"duty_period", number_or_null(measured->duty_period)},

@@ -37,17 +37,25 @@ std::string window_words(const CollectorOverhead::Windows& windows, std::string_
                      counted(windows.windows, "window"), fine_ms(windows.mean));
 }
 
+std::string switching_words(const CollectorOverhead& measured) {
+  if (measured.steps_cupti_on == 0) return {};
+  return fmt::format(
+      "Behind a window that replays CUDA graphs CUPTI goes on for one step more, {} in all, which "
+      "counts as a traced one. ",
+      counted(measured.steps_cupti_on, "step"));
+}
+
 void add_collector_overhead(const Profile& profile, Document& document) {
   if (!profile.collector_overhead) return;
   const CollectorOverhead& measured = *profile.collector_overhead;
   std::string text = collector_overhead_words(profile);
   if (measured.added) {
     text += fmt::format(
-        " Measured in this run: {} beside {}, with {} ms between two steps; Welch's interval. {} "
+        " Measured in this run: {} beside {}, with {} ms between two steps; Welch's interval. {}{} "
         "held the program up for {} ms together. No figure of this report is corrected by it.",
         window_words(measured.traced, "traced"), window_words(measured.untraced, "untraced"),
-        fine_ms(measured.gap), counted(measured.switches, "switch", "switches"),
-        ms(measured.switch_cost));
+        fine_ms(measured.gap), switching_words(measured),
+        counted(measured.switches, "switch", "switches"), ms(measured.switch_cost));
   }
   document.add(Paragraph{std::move(text)});
 }
