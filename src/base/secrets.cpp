@@ -113,7 +113,8 @@ class Words {
   // Of a whole argument, which may be a script of several words or a value with blanks in it.
   std::string recorded_argument(std::string_view argument) {
     const bool is_value = awaited_ != Secrecy::open && !argument.starts_with("--");
-    const bool is_option = argument.starts_with('-') && argument.find('=') != argument.npos;
+    const bool is_option =
+        argument.starts_with('-') && argument.find('=') != std::string_view::npos;
     return is_value || is_option ? recorded(argument) : recorded_text(argument);
   }
 

@@ -18,6 +18,7 @@ void replace(ConfigNode& scalar, std::string text) {
 // A list of texts in place, so that a flag meets its value.
 void hide_in_list(ConfigNode& list) {
   std::vector<std::string> texts;
+  texts.reserve(list.children.size());
   for (const ConfigNode& item : list.children) texts.push_back(is_plain(item) ? item.text : "");
   texts = without_secrets(texts);
   for (size_t i = 0; i < list.children.size(); ++i) {
