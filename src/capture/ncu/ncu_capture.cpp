@@ -1,5 +1,4 @@
 #include "capture/ncu/ncu_capture.h"
-#include "base/text.h"
 
 #include <fmt/format.h>
 
@@ -7,6 +6,7 @@
 #include <system_error>
 
 #include "base/files.h"
+#include "base/text.h"
 #include "capture/ncu/finished_runs.h"
 #include "capture/ncu/kernel_filter.h"
 #include "capture/ncu/ncu_failures.h"
