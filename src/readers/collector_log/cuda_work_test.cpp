@@ -264,6 +264,22 @@ TEST(CollectorLogGraphs, KernelsHaveTheRangeOfTheirNodesCapture) {
             std::string::npos);
 }
 
+// Of replays 201 and 202 the first was written over; a kernel outside of graphs that happens to
+// carry its correlation is none of it.
+TEST(CollectorLogGraphs, ReplaysThatWereWrittenOverAreLeftOut) {
+  TestLog log = empty_log(3);
+  log.chunk(wire::ChunkKind::device, 0);
+  define_kernel(log, 1, kPlain, 3, 960);
+  define_kernel(log, 2, kPlain);
+  log.add_kernels(100, {{0, 1, 201, 1}, {10, 1, 201, 1}, {20, 1, 202, 1}, {30, 1, 201, 2}});
+  log.add(RecordType::replay_overwritten, wire::ReplayOverwritten{201, 0});
+  add_names(log);
+  const Trace trace = read_or_fail(log.bytes());
+  EXPECT_EQ(trace.kernels.correlation, (std::vector<uint32_t>{202, 201}));
+  EXPECT_EQ(trace.kernels.start, (std::vector<Nanoseconds>{120, 130}));
+  EXPECT_EQ(count_of(trace, "collector_replays_overwritten"), 2U);
+}
+
 TEST(CollectorLogGraphs, ACircleOfClonesEnds) {
   TestLog log = empty_log();
   log.thread_chunk(1, 7);
