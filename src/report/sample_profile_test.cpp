@@ -344,6 +344,8 @@ SampleProfile duty_sample() {
   prefill.instances = 2;
   prefill.why_not =
       "samples of the DRAM counters cover 31.0 % of the stage's wall time, too little";
+  prefill.energy_why_not =
+      "no energy: the sensors were read every 113.2 ms, too rarely to tell this stage from others";
   prefill.coverage = 0.31;
   prefill.sm_active = 0.913;
   StageCounters decode;
@@ -368,6 +370,7 @@ SampleProfile duty_sample() {
   decode.temperature = StageCounters::Sensor{61.5, 58, 66, 9};
   decode.highest_sm_clock = 1980;
   decode.throttled = {{throttle_reasons(0x4).front(), 0.444}};
+  decode.throttle_samples = 9;
   profile.counters.stages = {prefill, decode};
   return sample;
 }

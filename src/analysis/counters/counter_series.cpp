@@ -6,8 +6,6 @@
 namespace llmprof {
 namespace {
 
-constexpr double kNanosecondsPerSecond = 1e9;
-
 using Sample = CounterSeries::Sample;
 
 bool before(const Sample& a, const Sample& b) {
@@ -42,37 +40,6 @@ CounterSeries::Share CounterSeries::over(Nanoseconds from, Nanoseconds to) const
     share.covered += inside;
   }
   return share;
-}
-
-std::optional<double> CounterSeries::at(Nanoseconds time) const {
-  const size_t behind = first_ending_after(time);
-  if (behind == samples_.size()) return std::nullopt;
-  const Sample& next = samples_[behind];
-  if (next.start <= time) return next.value;
-  if (behind == 0) return std::nullopt;
-  const Sample& last = samples_[behind - 1];
-  const double share =
-      static_cast<double>(time - last.end) / static_cast<double>(next.start - last.end);
-  return last.value + share * (next.value - last.value);
-}
-
-std::optional<double> CounterSeries::integral(Nanoseconds from, Nanoseconds to) const {
-  const std::optional<double> first = at(from);
-  const std::optional<double> last = at(to);
-  if (!first || !last || to < from) return std::nullopt;
-  double sum = 0;
-  Nanoseconds reached = from;
-  double value = *first;
-  const auto go_to = [&](Nanoseconds time, double next) {
-    sum += (value + next) / 2 * static_cast<double>(time - reached);
-    reached = time;
-    value = next;
-  };
-  for (size_t i = first_ending_after(from); i < samples_.size() && samples_[i].end < to; ++i) {
-    if (samples_[i].end > reached) go_to(samples_[i].end, samples_[i].value);
-  }
-  go_to(to, *last);
-  return sum / kNanosecondsPerSecond;
 }
 
 std::vector<DeviceCounters> counters_by_device(const Trace& trace) {

@@ -46,11 +46,7 @@ class CounterSeries {
       visit(samples_[i].value);
     }
   }
-  // Between the instants around it; none outside of all.
-  [[nodiscard]] std::optional<double> at(Nanoseconds time) const;
-  // The values' integral over [from, to) in value x s, by the straight lines between instants; none
-  // where the window is not inside of them.
-  [[nodiscard]] std::optional<double> integral(Nanoseconds from, Nanoseconds to) const;
+  [[nodiscard]] const std::vector<Sample>& samples() const { return samples_; }
 
  private:
   // The first sample that ends at or after `time`.

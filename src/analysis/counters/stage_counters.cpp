@@ -6,6 +6,8 @@
 #include <map>
 #include <span>
 
+#include "analysis/counters/stage_energy.h"
+
 namespace llmprof {
 namespace {
 
@@ -70,29 +72,6 @@ struct Traffic {
   }
 };
 
-// Joules of one window, by the energy counter or else by the power.
-struct EnergySum {
-  double joules = 0;
-  uint64_t windows = 0;
-  bool by_power = false;
-
-  void add(const DeviceCounters& device, Nanoseconds from, Nanoseconds to) {
-    const CounterSeries& counter = series(device, CounterRole::energy);
-    const auto first = counter.at(from);
-    const auto last = counter.at(to);
-    if (first && last && *last >= *first) {
-      joules += *last - *first;
-      ++windows;
-      return;
-    }
-    const auto used = series(device, CounterRole::power).integral(from, to);
-    if (!used) return;
-    by_power = true;
-    joules += *used;
-    ++windows;
-  }
-};
-
 class StageMeter {
  public:
   StageMeter(const Trace& trace, const Stages& stages, const std::vector<DeviceCounters>& devices)
@@ -108,7 +87,7 @@ class StageMeter {
     add_traced(instance, device);
     sm_.add(series(device, CounterRole::sm_active).over(instance.start, instance.end));
     tensor_.add(series(device, CounterRole::tensor_active).over(instance.start, instance.end));
-    energy_.add(device, instance.start, instance.end);
+    windows_[instance.device].emplace_back(instance.start, instance.end);
     add_sensors(instance, device);
     const Device& gpu = trace_.devices[instance.device.index()];
     bandwidth_ = static_cast<double>(gpu.memory_bandwidth);
@@ -178,10 +157,14 @@ class StageMeter {
     }
     std::stable_sort(result.throttled.begin(), result.throttled.end(),
                      [](const auto& a, const auto& b) { return a.share > b.share; });
-    if (energy_.windows == instances_) {
-      result.energy = energy_.joules / count();
-      result.energy_source = energy_.by_power ? "power over time" : "energy counter";
+    result.throttle_samples = throttle_samples_;
+    StageEnergy energy;
+    for (const auto& [device, windows] : windows_) energy.add(devices_[device.index()], windows);
+    if (const auto power = energy.mean_power()) {
+      result.energy = *power * whole_.wall / kNanosecondsPerSecond / count();
+      result.energy_source = energy.source();
     }
+    result.energy_why_not = energy.why_not();
   }
 
   void tell_activity(StageCounters& result) const {
@@ -239,7 +222,7 @@ class StageMeter {
   Traffic traced_;
   CounterSeries::Share sm_;
   CounterSeries::Share tensor_;
-  EnergySum energy_;
+  std::map<DeviceId, std::vector<std::pair<Nanoseconds, Nanoseconds>>> windows_;
   Readings sm_clock_;
   Readings memory_clock_;
   Readings power_;

@@ -33,6 +33,7 @@ struct StageCounters {
   double tokens = 0;  // an instance, mean: generated, or a prefill's prompt tokens; 0: not known
   std::optional<double> energy;  // J an instance, mean
   std::string energy_source;     // "energy counter", "power over time"
+  std::string energy_why_not;
   // Read and written; none where one of them is not known.
   [[nodiscard]] std::optional<double> bytes() const {
     if (!read_bytes || !write_bytes) return std::nullopt;
@@ -64,7 +65,8 @@ struct StageCounters {
     double share = 0;
   };
   std::vector<Throttled> throttled;  // the most frequent first
-  std::string why_not;               // why a figure is missing that samples would give
+  uint64_t throttle_samples = 0;
+  std::string why_not;  // why a figure is missing that samples would give
 };
 
 struct Counters {

@@ -46,19 +46,6 @@ TEST(CounterSeries, ASampleCountsByTheShareInside) {
   EXPECT_FALSE(series.over(30, 40).mean());
 }
 
-TEST(CounterSeries, BetweenInstantsIsAStraightLine) {
-  CounterSeries series;
-  series.add({1'000'000'000, 1'000'000'000, 10});
-  series.add({3'000'000'000, 3'000'000'000, 30});
-  EXPECT_DOUBLE_EQ(*series.at(2'000'000'000), 20);
-  EXPECT_DOUBLE_EQ(*series.at(3'000'000'000), 30);
-  EXPECT_FALSE(series.at(999'999'999));
-  EXPECT_FALSE(series.at(3'000'000'001));
-  // From 20 to 30 within one second.
-  EXPECT_DOUBLE_EQ(*series.integral(2'000'000'000, 3'000'000'000), 25);
-  EXPECT_FALSE(series.integral(2'000'000'000, 4'000'000'000));
-}
-
 // A decode from 10 to 20 ms, busy for 8 ms, and samples of 1 ms: 3 GB read and 1 GB written a
 // second, which are 3 MB and 1 MB a sample.
 class DecodeWithCounters : public ::testing::Test {
@@ -171,23 +158,36 @@ TEST_F(DecodeWithCounters, ActivityIsATimeWeightedMean) {
   EXPECT_FALSE(decode.read_bytes);
 }
 
+// Readings at 9, 17 and 21 ms: of the first 8 ms the decode has 7, of the other 4 it has 3.
 TEST_F(DecodeWithCounters, EnergyIsTheCountersDifference) {
-  t_.counter("energy", "J", 5 * kMs, 5 * kMs, 1000);
-  t_.counter("energy", "J", 25 * kMs, 25 * kMs, 1010);
-  t_.counter("power", "W", 5 * kMs, 5 * kMs, 100);
-  t_.counter("power", "W", 25 * kMs, 25 * kMs, 100);
+  t_.counter("energy", "J", 9 * kMs, 9 * kMs, 1000);
+  t_.counter("energy", "J", 17 * kMs, 17 * kMs, 1004);
+  t_.counter("energy", "J", 21 * kMs, 21 * kMs, 1006);
+  t_.counter("power", "W", 9 * kMs, 9 * kMs, 100);
   const StageCounters decode = counters().stages[0];
+  // 6 J in 12 ms, 500 W, for 10 ms.
   EXPECT_NEAR(*decode.energy, 5, 1e-9);
   EXPECT_EQ(decode.energy_source, "energy counter");
   EXPECT_NEAR(*decode.per_token(decode.energy), 1.25, 1e-9);
+  EXPECT_EQ(decode.energy_why_not, "");
 }
 
 TEST_F(DecodeWithCounters, WithoutACounterEnergyIsPowerOverTime) {
-  t_.counter("power", "W", 5 * kMs, 5 * kMs, 300);
-  t_.counter("power", "W", 25 * kMs, 25 * kMs, 300);
+  t_.counter("power", "W", 10 * kMs, 10 * kMs, 200);
+  t_.counter("power", "W", 20 * kMs, 20 * kMs, 400);
   const StageCounters decode = counters().stages[0];
   EXPECT_NEAR(*decode.energy, 3, 1e-9);
   EXPECT_EQ(decode.energy_source, "power over time");
+}
+
+// Half of the time between the readings is not this decode's.
+TEST_F(DecodeWithCounters, EnergyOfOthersIsNotTheStages) {
+  t_.counter("energy", "J", 5 * kMs, 5 * kMs, 1000);
+  t_.counter("energy", "J", 25 * kMs, 25 * kMs, 1010);
+  const StageCounters decode = counters().stages[0];
+  EXPECT_FALSE(decode.energy);
+  EXPECT_NE(decode.energy_why_not.find("every 20.0 ms"), std::string::npos)
+      << decode.energy_why_not;
 }
 
 TEST_F(DecodeWithCounters, SensorsAndThrottleReasons) {

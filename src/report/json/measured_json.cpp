@@ -49,6 +49,7 @@ Json measured_json(const StageFacts& facts) {
       {"energy_j", value_or_null(own.energy)},
       {"energy_per_token_j", value_or_null(own.per_token(own.energy))},
       {"energy_source", text_or_null(own.energy_source)},
+      {"energy_why_not", text_or_null(own.energy_why_not)},
       {"sm_clock_hz", sensor_json(own.sm_clock, kHertzPerMegahertz)},
       {"highest_sm_clock_hz", number_or_null(own.highest_sm_clock * kHertzPerMegahertz)},
       {"memory_clock_hz", sensor_json(own.memory_clock, kHertzPerMegahertz)},

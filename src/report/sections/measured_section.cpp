@@ -33,7 +33,8 @@ std::string throttle_words(const StageCounters& counters) {
     text +=
         fmt::format("{}{} ({})", text.empty() ? "" : ", ", seen.reason.words, percent(seen.share));
   }
-  return text.empty() ? "none" : text;
+  if (counters.throttle_samples == 0) return std::string(kMissing);
+  return text.empty() ? "nothing" : text;
 }
 
 bool has_traffic(const StageCounters& counters) {
@@ -130,9 +131,11 @@ void add_measured(const Reported& reported, Document& document) {
   if (!activity.rows.empty()) document.add(std::move(activity));
   for (size_t i = 0; i < reported.stages.size(); ++i) {
     const StageCounters* own = reported.facts.stages[i].counters;
-    if (own == nullptr || own->why_not.empty()) continue;
-    document.add(
-        Callout{Callout::Kind::note, reported.stages[i].name + ": " + clause(own->why_not)});
+    if (own == nullptr) continue;
+    for (const std::string& why : {own->why_not, own->energy_why_not}) {
+      if (why.empty()) continue;
+      document.add(Callout{Callout::Kind::note, reported.stages[i].name + ": " + clause(why)});
+    }
   }
   if (sensors.rows.empty()) return;
   document.add(std::move(sensors));

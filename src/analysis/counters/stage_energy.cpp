@@ -1,0 +1,68 @@
+#include "analysis/counters/stage_energy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace llmprof {
+namespace {
+
+constexpr double kMostOf = 0.75;  // of an interval between two readings: the stage's own time
+constexpr double kEnough = 0.5;   // of the stage's time: in intervals that count
+constexpr double kNanosecondsPerSecond = 1e9;
+constexpr double kNanosecondsPerMillisecond = 1e6;
+
+using Windows = std::vector<std::pair<Nanoseconds, Nanoseconds>>;
+
+Nanoseconds inside(const Windows& windows, Nanoseconds from, Nanoseconds to) {
+  auto next =
+      std::lower_bound(windows.begin(), windows.end(), from,
+                       [](const auto& window, Nanoseconds at) { return window.second < at; });
+  Nanoseconds time = 0;
+  for (; next != windows.end() && next->first < to; ++next) {
+    time += std::max<Nanoseconds>(0, std::min(next->second, to) - std::max(next->first, from));
+  }
+  return time;
+}
+
+}  // namespace
+
+void StageEnergy::add(const DeviceCounters& device, const Windows& windows) {
+  for (const auto& [start, end] : windows) wall_ += static_cast<double>(end - start);
+  const CounterSeries& energy = device[static_cast<size_t>(CounterRole::energy)];
+  const bool counted = !energy.empty();
+  const CounterSeries& readings =
+      counted ? energy : device[static_cast<size_t>(CounterRole::power)];
+  by_power_ = by_power_ || !counted;
+  const auto& samples = readings.samples();
+  for (size_t i = 1; i < samples.size(); ++i) {
+    const Nanoseconds from = samples[i - 1].start;
+    const Nanoseconds to = samples[i].start;
+    const auto own = static_cast<double>(inside(windows, from, to));
+    const auto length = static_cast<double>(to - from);
+    if (own <= 0) continue;
+    reading_time_ += length;
+    ++readings_;
+    const double used =
+        counted ? samples[i].value - samples[i - 1].value
+                : (samples[i].value + samples[i - 1].value) / 2 * length / kNanosecondsPerSecond;
+    if (own < kMostOf * length || used < 0) continue;
+    joules_ += used;
+    between_ += length;
+    covered_ += own;
+  }
+}
+
+std::optional<double> StageEnergy::mean_power() const {
+  if (between_ <= 0 || covered_ < kEnough * wall_) return std::nullopt;
+  return joules_ / (between_ / kNanosecondsPerSecond);
+}
+
+std::string StageEnergy::why_not() const {
+  if (readings_ <= 0 || mean_power()) return {};
+  return fmt::format(
+      "no energy: the sensors were read every {:.1f} ms, too rarely to tell this stage from others",
+      reading_time_ / readings_ / kNanosecondsPerMillisecond);
+}
+
+}  // namespace llmprof
