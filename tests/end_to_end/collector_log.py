@@ -144,7 +144,8 @@ class Log:
         rows = []
         for record in self.of("kernels", "long_kernel"):
             if record["type"] == "long_kernel":
-                rows.append((record["start"], record["end"], record["correlation"], record["definition"]))
+                fields = ("start", "end", "correlation", "definition")
+                rows.append(tuple(record[field] for field in fields))
             for start, duration, correlation, key in record.get("rows", []):
                 start += record["base"]
                 rows.append((start, start + duration, correlation, key))

@@ -370,6 +370,12 @@ int64_t fake_cupti_host_time(int64_t tape_time) {
   return tape_time + all.offset;
 }
 
+int64_t fake_cupti_busy_until() {
+  State& all = state();
+  const std::scoped_lock lock(all.mutex);
+  return all.busy_until;
+}
+
 void fake_cupti_end(const tape::Tape* tape, uint32_t copy) {
   launch(*tape, tape->orphans, Copy{copy}, offset_after(INT64_MAX, 0));
 }

@@ -47,6 +47,8 @@ void fake_cupti_begin(const llmprof::tape::Tape* tape, uint32_t copy);
 void fake_cupti_play(const llmprof::tape::Tape* tape, size_t item, uint32_t copy);
 // When the GPU has reached a time of the tape: CLOCK_MONOTONIC, ns.
 int64_t fake_cupti_host_time(int64_t tape_time);
+// When all work so far has ended: CLOCK_MONOTONIC, ns.
+int64_t fake_cupti_busy_until();
 // Records that no call on the tape launched.
 void fake_cupti_end(const llmprof::tape::Tape* tape, uint32_t copy);
 }

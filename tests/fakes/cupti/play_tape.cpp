@@ -29,7 +29,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kUsage =
-    "play_tape TAPE [--rounds=N] [--threads=N] [--pace] [--no-cuda] [--fork=ITEM]\n"
+    "play_tape TAPE [--rounds=N] [--threads=N] [--pace] [--finish] [--no-cuda] [--fork=ITEM]\n"
     "          [--child=exit|_exit] [--exit=return|exit|_exit|abort|kill9] [--at=ITEM] "
     "[--status=N]\n"
     "          [--interactive] [--other-subscriber]\n"
@@ -40,7 +40,8 @@ struct Options {
   std::string tape;
   unsigned rounds = 1;
   unsigned threads = 1;
-  bool pace = false;  // every item waits for its time
+  bool pace = false;    // every item waits for its time
+  bool finish = false;  // waits at the end for all work
   bool cuda = true;
   size_t fork_at = 0;  // 0: never
   std::string child = "exit";
@@ -67,6 +68,7 @@ bool read_option(const std::string& argument, Options& options) {
   if (name == "--at") return read_number(value, options.exit_at);
   if (name == "--status") return read_number(value, options.status);
   if (name == "--pace") return options.pace = true;
+  if (name == "--finish") return options.finish = true;
   if (name == "--no-cuda") return !(options.cuda = false);
   if (name == "--interactive") return options.interactive = true;
   if (name == "--other-subscriber") return options.other_subscriber = true;
@@ -97,6 +99,7 @@ struct Libraries {
   decltype(&fake_cupti_begin) begin = nullptr;
   decltype(&fake_cupti_play) play = nullptr;
   decltype(&fake_cupti_host_time) host_time = nullptr;
+  decltype(&fake_cupti_busy_until) busy_until = nullptr;
   decltype(&fake_cupti_end) end = nullptr;
   void* cupti = nullptr;
   void* cuda = nullptr;
@@ -108,8 +111,10 @@ struct Libraries {
     find(begin, "fake_cupti_begin");
     find(play, "fake_cupti_play");
     find(host_time, "fake_cupti_host_time");
+    find(busy_until, "fake_cupti_busy_until");
     find(end, "fake_cupti_end");
-    return begin != nullptr && play != nullptr && host_time != nullptr && end != nullptr;
+    return begin != nullptr && play != nullptr && host_time != nullptr && busy_until != nullptr &&
+           end != nullptr;
   }
 
   void initialise_cuda() const {
@@ -294,6 +299,10 @@ int run(int count, char** arguments) {
   for (unsigned round = 0; round < program->options.rounds; ++round) {
     play_round(*program, round);
     if (program->options.interactive && !next_round_is_wanted(round)) break;
+  }
+  if (program->options.finish) {
+    const std::chrono::nanoseconds end(program->libraries.busy_until());
+    std::this_thread::sleep_until(Clock::time_point(end));
   }
   if (program->options.exit != "return" && program->options.exit_at == 0) {
     leave(program->options.exit, program->options.status);

@@ -156,6 +156,10 @@ void record_api(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
   if (data.functionName != nullptr) api.function = to.writer.text(data.functionName);
   if (wanted && data.symbolName != nullptr) api.symbol = to.writer.text(data.symbolName);
   api.graph_exec = replayed_graph(data);
+  // A call that waited for the GPU waits also where it is played.
+  const bool waited = data.callbackSite == CUPTI_API_EXIT && data.functionName != nullptr &&
+                      std::strstr(data.functionName, "Synchronize") != nullptr;
+  if (waited) put(to, Kind::sleep, Thread{});
   put(to, Kind::api, api);
 }
 
