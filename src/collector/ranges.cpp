@@ -7,6 +7,12 @@
 #include "collector/roles.h"
 
 namespace llmprof::collector {
+namespace {
+
+// The start/end range that armed the collector, which any thread may end; 0: none.
+constinit std::atomic<uint64_t> arming_range = 0;
+
+}  // namespace
 
 using wire::RecordType;
 
@@ -37,6 +43,9 @@ uint64_t record_start(ThreadState& thread, size_t domain, const KnownName& name)
   static constinit std::atomic<uint64_t> last_range = 0;
   if (name.roles() != kNoRole) range_opens(name.roles());
   const uint64_t range = last_range.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (uint64_t none = 0; (name.roles() & kArmRole) != 0) {
+    arming_range.compare_exchange_strong(none, range);
+  }
   const wire::StringKey key = name.key();
   const wire::StringKey domain_name = domain_key(domain);
   record(thread, RecordType::range_start, wire::RangeStart{now_ns(), range, key, domain_name});
@@ -45,6 +54,9 @@ uint64_t record_start(ThreadState& thread, size_t domain, const KnownName& name)
 
 void record_end(ThreadState& thread, uint64_t range) {
   record(thread, RecordType::range_end, wire::RangeEnd{now_ns(), range});
+  if (uint64_t ours = range; range != 0 && arming_range.compare_exchange_strong(ours, 0)) {
+    arming_range_closed();
+  }
 }
 
 void record_mark(ThreadState& thread, size_t domain, const KnownName& name) {

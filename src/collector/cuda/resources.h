@@ -7,7 +7,7 @@ namespace llmprof::collector {
 
 CUptiResult enable_resource_callbacks(CUpti_SubscriberHandle subscriber);
 
-// `data` is null for some callbacks: of cuInit, on CUDA 13.
+// `data` may be null: CUPTI 13 gives its callback of cuInit none.
 void resource_callback(CUpti_CallbackId id, const CUpti_ResourceData* data);
 
 // Whether cuInit has returned: until then no other thread may call the driver or CUPTI.
