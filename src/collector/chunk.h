@@ -8,6 +8,12 @@
 
 namespace llmprof::collector {
 
+// A chunk of the file that is all zero and nobody's yet.
+struct MappedChunk {
+  unsigned char* begin = nullptr;
+  uint64_t sequence = 0;  // its place in the file
+};
+
 // The unfilled part of a chunk that is mapped. One writer at a time.
 struct Chunk {
   unsigned char* cursor = nullptr;

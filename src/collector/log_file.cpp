@@ -134,11 +134,12 @@ int LogFile::create(Chunk& control) {
   if (fstat(descriptor_, &info) != 0) return errno;
   device_ = info.st_dev;
   inode_ = info.st_ino;
-  unsigned char* begin = nullptr;
-  if (const int trouble = map_next(begin); trouble != 0) {
+  MappedChunk first;
+  if (const int trouble = map_next(first); trouble != 0) {
     unlink(path_);
     return trouble;
   }
+  unsigned char* begin = first.begin;
   write_chunk_header(begin + sizeof(wire::FileHeader), wire::ChunkKind::control, 0, 0);
   write_file_header(begin);
   control = {begin + sizeof(wire::FileHeader) + sizeof(wire::ChunkHeader),
@@ -163,39 +164,36 @@ int LogFile::open_again() {
   return 0;
 }
 
-int LogFile::map_next(unsigned char*& begin) {
-  if (!is_ours(descriptor_)) {
-    if (const int trouble = open_again(); trouble != 0) return trouble;
-  }
+int LogFile::have_it_open() { return is_ours(descriptor_) ? 0 : open_again(); }
+
+int LogFile::map_next(MappedChunk& chunk) {
+  if (const int trouble = have_it_open(); trouble != 0) return trouble;
   const uint64_t offset = chunks_ * wire::kChunkBytes;
   if (chunks_ >= max_chunks_ || beyond_size_limit(offset + wire::kChunkBytes)) return EFBIG;
   if (const int trouble = take_space(descriptor_, offset); trouble != 0) return trouble;
   void* mapped = mmap(nullptr, wire::kChunkBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
                       descriptor_, static_cast<off_t>(offset));
   if (mapped == MAP_FAILED) return errno;
-  ++chunks_;
-  begin = static_cast<unsigned char*>(mapped);
+  chunk = {static_cast<unsigned char*>(mapped), chunks_++};
   return 0;
 }
 
-int LogFile::next_chunk(wire::ChunkKind kind, uint32_t thread, Chunk& chunk) {
-  unsigned char* begin = nullptr;
-  if (const int trouble = map_next(begin); trouble != 0) return trouble;
-  const uint64_t sequence = chunks_ - 1;
-  write_chunk_header(begin, kind, thread, sequence);
-  chunk = {begin + sizeof(wire::ChunkHeader), begin + wire::kChunkBytes, sequence};
-  return 0;
-}
-
-Chunk LogFile::chunk_at(unsigned char* begin) {
-  wire::ChunkHeader header{};
-  std::memcpy(&header, begin, sizeof header);
-  return {begin + sizeof header, begin + wire::kChunkBytes, header.sequence};
+Chunk LogFile::begin_chunk(MappedChunk chunk, wire::ChunkKind kind, uint32_t thread) {
+  write_chunk_header(chunk.begin, kind, thread, chunk.sequence);
+  return {chunk.begin + sizeof(wire::ChunkHeader), chunk.begin + wire::kChunkBytes, chunk.sequence};
 }
 
 void LogFile::give_back(Chunk& chunk) {
   if (chunk.mapped()) munmap(chunk.end - wire::kChunkBytes, wire::kChunkBytes);
   chunk = {};
+}
+
+void LogFile::give_back(MappedChunk chunk) { munmap(chunk.begin, wire::kChunkBytes); }
+
+void LogFile::cut_to(uint64_t chunks) {
+  if (have_it_open() != 0) return;
+  const auto bytes = static_cast<off_t>(chunks * wire::kChunkBytes);
+  if (ftruncate(descriptor_, bytes) == 0) chunks_ = chunks;
 }
 
 void LogFile::forget() {

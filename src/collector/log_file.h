@@ -26,10 +26,13 @@ class LogFile {
   int create(Chunk& control);
   // The disk's space is taken before the chunk is given out: a page that cannot be backed would
   // kill the process by SIGBUS. 0, or an errno.
-  int next_chunk(wire::ChunkKind kind, uint32_t thread, Chunk& chunk);
+  int map_next(MappedChunk& chunk);
+  static Chunk begin_chunk(MappedChunk chunk, wire::ChunkKind kind, uint32_t thread);
   static void give_back(Chunk& chunk);
-  // Of a chunk that is mapped at `begin` and holds no record yet.
-  static Chunk chunk_at(unsigned char* begin);
+  static void give_back(MappedChunk chunk);
+  // The file ends behind its first so many chunks; those that follow are mapped nowhere. Where it
+  // fails the file stays as it is.
+  void cut_to(uint64_t chunks);
 
   // In a forked child: the file is the parent's.
   void forget();
@@ -41,7 +44,7 @@ class LogFile {
   void name_rank();
   int open_new();
   int open_again();
-  int map_next(unsigned char*& begin);
+  int have_it_open();
   [[nodiscard]] bool is_ours(int descriptor) const;
 
   char folder_[PATH_MAX] = {};

@@ -46,7 +46,10 @@ constinit bool complained = false;
 constinit Chunk released[kReleasedChunks];
 constinit size_t released_count = 0;
 
+// Always the file's last chunks: whoever needs one takes the first of them, and a new one only
+// where there are none.
 constinit SpareChunks spares;
+constinit bool no_more_spares = false;
 
 // What GPUs did has a lock and chunks of its own, taken before the other: CUPTI's buffers are long.
 constinit pthread_mutex_t device_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -55,6 +58,9 @@ constinit Chunk device;
 // Logs of this process: a forked child begins another. Written in the child while it has one
 // thread.
 constinit std::atomic<uint32_t> log_number = 1;
+// The process whose log it is. A child that was forked without pthread_atfork's handlers has all of
+// this in its memory, and is another.
+constinit std::atomic<pid_t> owner = 0;
 constinit pthread_key_t thread_end_key = 0;
 constinit bool thread_end_known = false;
 
@@ -97,6 +103,32 @@ void stop_growing(int trouble) {
   complain("the log can grow no more; later annotations are dropped and counted", trouble);
 }
 
+bool may_grow() {
+  if (status.load(std::memory_order_relaxed) != Status::recording) return false;
+  if (owner.load(std::memory_order_relaxed) == getpid()) return true;
+  status.store(Status::off, std::memory_order_relaxed);
+  return false;
+}
+
+// 0, or an errno.
+int take_chunk(wire::ChunkKind kind, uint32_t thread, Chunk& chunk) {
+  MappedChunk mapped;
+  if (!spares.take(mapped)) {
+    if (const int trouble = file.map_next(mapped); trouble != 0) return trouble;
+  }
+  chunk = LogFile::begin_chunk(mapped, kind, thread);
+  return 0;
+}
+
+// For what no thread of the program waits for: it leaves them as many spare chunks as it found.
+int take_chunk_beside(wire::ChunkKind kind, Chunk& chunk) {
+  const bool replace = !spares.empty() && !no_more_spares;
+  if (const int trouble = take_chunk(kind, 0, chunk); trouble != 0) return trouble;
+  MappedChunk mapped;
+  if (replace && spares.wants_more() && file.map_next(mapped) == 0) spares.add(mapped);
+  return 0;
+}
+
 // Doubling counts: few records, and a killed process leaves one that is right within a factor of 2.
 void write_dropped() {
   const uint64_t count = dropped.load(std::memory_order_relaxed);
@@ -113,6 +145,7 @@ Status begin_log() {
   if (file.wanted()) {
     const int trouble = file.create(control);
     if (trouble == 0) next = Status::recording;
+    owner.store(getpid(), std::memory_order_relaxed);
     if (trouble != 0) complain("annotations are not recorded", trouble);
   }
   status.store(next, std::memory_order_release);
@@ -132,9 +165,9 @@ void write_thread_info(ThreadState& thread) {
 // order, and while there are any, nobody takes a newer one.
 bool renew_chunk(ThreadState& thread) {
   if (thread.serial != 0) {
-    if (unsigned char* spare = spares.take(); spare != nullptr) {
+    if (MappedChunk spare; spares.take(spare)) {
       LogFile::give_back(thread.chunk);
-      thread.chunk = LogFile::chunk_at(spare);
+      thread.chunk = LogFile::begin_chunk(spare, wire::ChunkKind::thread, thread.serial);
       write_thread_info(thread);
       return true;
     }
@@ -146,11 +179,8 @@ bool renew_chunk(ThreadState& thread) {
     thread.chunk = released[--released_count];
   } else {
     LogFile::give_back(thread.chunk);
-    if (unsigned char* spare = spares.take(); spare != nullptr) {
-      thread.chunk = LogFile::chunk_at(spare);
-    } else if (const int trouble =
-                   file.next_chunk(wire::ChunkKind::thread, thread.serial, thread.chunk);
-               trouble != 0) {
+    if (const int trouble = take_chunk(wire::ChunkKind::thread, thread.serial, thread.chunk);
+        trouble != 0) {
       stop_growing(trouble);
       return false;
     }
@@ -177,8 +207,9 @@ void release_chunk(void* state) {
 wire::StringKey define_text(wire::StringKey key, const NameText& text) {
   const size_t bytes = wire::aligned(sizeof(wire::RecordHeader) + sizeof(wire::Text) + text.length);
   if (!strings.mapped() || !strings.fits(bytes)) {
+    if (!may_grow()) return 0;
     LogFile::give_back(strings);
-    const int trouble = file.next_chunk(wire::ChunkKind::strings, 0, strings);
+    const int trouble = take_chunk_beside(wire::ChunkKind::strings, strings);
     if (trouble != 0) {
       stop_growing(trouble);
       return 0;
@@ -214,10 +245,8 @@ void after_fork_in_parent() {
 void after_fork_in_child() {
   pthread_mutex_init(&lock, nullptr);
   pthread_mutex_init(&device_lock, nullptr);
-  while (unsigned char* spare = spares.take()) {
-    Chunk chunk = LogFile::chunk_at(spare);
-    LogFile::give_back(chunk);
-  }
+  for (MappedChunk spare; spares.take(spare);) LogFile::give_back(spare);
+  no_more_spares = false;
   LogFile::give_back(this_thread.chunk);
   LogFile::give_back(device);
   LogFile::give_back(strings);
@@ -231,6 +260,20 @@ void after_fork_in_child() {
   log_number.fetch_add(1, std::memory_order_relaxed);
   status.store(Status::fresh, std::memory_order_relaxed);
   this_thread.busy = busy_before_fork;
+}
+
+// The file's end, up to the first chunk that somebody has. Threads that still run may take spare
+// chunks meanwhile; what they took stays in the file.
+void cut_off_spares() {
+  no_more_spares = true;
+  uint64_t first = file.chunks();
+  uint64_t behind = first;
+  for (MappedChunk spare; spares.take(spare);) {
+    if (spare.sequence != behind) first = spare.sequence;
+    behind = spare.sequence + 1;
+    LogFile::give_back(spare);
+  }
+  if (first < behind && behind == file.chunks()) file.cut_to(first);
 }
 
 bool lock_within_reason() {
@@ -297,10 +340,10 @@ void drop_record() {
 void prepare_chunks() {
   while (status.load(std::memory_order_relaxed) == Status::recording && spares.wants_more()) {
     const Locked locked;
-    Chunk chunk;
-    const int trouble = file.next_chunk(wire::ChunkKind::thread, 0, chunk);
-    if (trouble != 0) return stop_growing(trouble);
-    spares.add(chunk.end - wire::kChunkBytes);
+    if (no_more_spares) return;
+    MappedChunk chunk;
+    if (const int trouble = file.map_next(chunk); trouble != 0) return stop_growing(trouble);
+    spares.add(chunk);
   }
 }
 
@@ -330,10 +373,10 @@ Chunk& DeviceChunk::chunk() { return device; }
 
 bool DeviceChunk::make_room(size_t bytes) {
   if (device.mapped() && device.fits(bytes)) return true;
-  if (recording() && status.load(std::memory_order_relaxed) == Status::recording) {
+  if (recording() && may_grow()) {
     const Locked locked;
     LogFile::give_back(device);
-    const int trouble = file.next_chunk(wire::ChunkKind::device, 0, device);
+    const int trouble = take_chunk_beside(wire::ChunkKind::device, device);
     if (trouble == 0 && device.fits(bytes)) return true;
     if (trouble != 0) stop_growing(trouble);
   }
@@ -347,8 +390,7 @@ wire::StringKey text_key(const char* text) {
 }
 
 bool make_room(ThreadState& thread, size_t bytes) {
-  const bool open = status.load(std::memory_order_relaxed) == Status::recording;
-  if (open && renew_chunk(thread)) {
+  if (may_grow() && renew_chunk(thread)) {
     if (thread_end_known) pthread_setspecific(thread_end_key, &thread);
     if (thread.chunk.fits(bytes)) return true;
   }
@@ -367,6 +409,7 @@ void prepare_recording() {
 void end_recording() {
   const Call call;
   if (!lock_within_reason()) return;
+  cut_off_spares();
   if (control.mapped() && control.fits(wire::record_bytes<wire::CleanEnd>())) {
     put(control, wire::RecordType::clean_end,
         wire::CleanEnd{now_ns(), dropped.load(std::memory_order_relaxed), file.chunks()});

@@ -4,29 +4,35 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "collector/chunk.h"
+
 namespace llmprof::collector {
 
 // Chunks that are mapped ahead, given out in the order they were added, without a lock. One thread
 // adds at a time.
 class SpareChunks {
  public:
+  [[nodiscard]] bool empty() const {
+    return added_.load(std::memory_order_relaxed) == taken_.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] bool wants_more() const {
     return added_.load(std::memory_order_relaxed) - taken_.load(std::memory_order_relaxed) < kReady;
   }
-  void add(unsigned char* begin) {
+  void add(MappedChunk chunk) {
     const uint64_t place = added_.load(std::memory_order_relaxed);
-    begins_[place % kPlaces].store(begin, std::memory_order_relaxed);
+    begins_[place % kPlaces].store(chunk.begin, std::memory_order_relaxed);
+    sequences_[place % kPlaces].store(chunk.sequence, std::memory_order_relaxed);
     added_.store(place + 1, std::memory_order_release);
   }
-  // Null where there is none.
-  unsigned char* take() {
+  // False where there is none.
+  bool take(MappedChunk& chunk) {
     uint64_t place = taken_.load(std::memory_order_acquire);
-    unsigned char* begin = nullptr;
     do {
-      if (place == added_.load(std::memory_order_acquire)) return nullptr;
-      begin = begins_[place % kPlaces].load(std::memory_order_relaxed);
+      if (place == added_.load(std::memory_order_acquire)) return false;
+      chunk.begin = begins_[place % kPlaces].load(std::memory_order_relaxed);
+      chunk.sequence = sequences_[place % kPlaces].load(std::memory_order_relaxed);
     } while (!taken_.compare_exchange_weak(place, place + 1, std::memory_order_acq_rel));
-    return begin;
+    return true;
   }
 
  private:
@@ -36,6 +42,7 @@ class SpareChunks {
   static constexpr size_t kPlaces = 2 * kReady;
 
   std::atomic<unsigned char*> begins_[kPlaces] = {};
+  std::atomic<uint64_t> sequences_[kPlaces] = {};
   std::atomic<uint64_t> added_{0};
   std::atomic<uint64_t> taken_{0};
 };

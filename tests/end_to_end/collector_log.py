@@ -84,6 +84,7 @@ class Log:
         self.thread_names = {}
         self.device = []
         self.control = []
+        self.unused_chunks = []  # places of chunks that nobody began
         for start in range(0, len(self.bytes), self.chunk_bytes):
             self.read_chunk(start)
 
@@ -94,6 +95,7 @@ class Log:
             return
         magic, kind, _, _, _, _ = CHUNK_HEADER.unpack_from(self.bytes, at)
         if magic != CHUNK_MAGIC:
+            self.unused_chunks.append(start // self.chunk_bytes)
             return
         at += CHUNK_HEADER.size
         records = {1: self.control, 4: self.device}.get(kind, [])
@@ -131,6 +133,10 @@ class Log:
         """Records of these types, wherever they stand."""
         everywhere = [self.control, *self.threads.values(), self.device]
         return [record for records in everywhere for record in records if record["type"] in types]
+
+    @property
+    def chunks(self):
+        return len(self.bytes) // self.chunk_bytes
 
     def only(self, kind):
         (record,) = self.of(kind)

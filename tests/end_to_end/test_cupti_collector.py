@@ -496,6 +496,35 @@ class Ends(PlayedCase):
         self.assertEqual(log.memory_operations(), [])
         self.assertEqual(sum(r["records"] for r in log.of("cupti_dropped")), 3)
 
+    def has_spare_chunks(self, path):
+        log = Log(path)
+        return len(log.unused_chunks) == 4 and log.unused_chunks[-1] == log.chunks - 1
+
+    def wait_for_spare_chunks(self, program):
+        (path,) = self.folder.glob("*.llmtrace")
+        program.wait_until(lambda: self.has_spare_chunks(path), "no chunks are mapped ahead")
+
+    def test_chunks_that_nobody_took_are_cut_off(self):
+        tape = self.tape("eager")
+        program = InteractiveProgram(self, tape)
+        self.wait_for_spare_chunks(program)
+        program.next_round()
+        program.end()
+        log = self.log()
+        self.assertEqual(log.unused_chunks, [])
+        self.assertEqual(log.only("clean_end")["chunks"], log.chunks)
+        # What concerns the process, its strings, its two threads in two rounds, its GPU.
+        self.assertLessEqual(log.chunks, 6)
+        self.assertEqual(len(kernel_rows(log)), 2 * 92)
+        self.assert_holds_what_was_delivered(log)
+
+    def test_a_killed_program_leaves_the_chunks_that_were_mapped_ahead(self):
+        program = InteractiveProgram(self, self.tape("eager"))
+        self.wait_for_spare_chunks(program)
+        program.process.kill()
+        program.process.communicate()
+        self.assertTrue(self.has_spare_chunks(self.log().path))
+
     def test_fork(self):
         tape = self.tape("eager", steps=32)
         for child in ("exit", "_exit"):
