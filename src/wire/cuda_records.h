@@ -22,7 +22,7 @@ struct CudaSession {
   uint32_t driver_version;  // of CUDA, as cuDriverGetVersion says: 13000
   uint32_t cupti_version;   // as cuptiGetVersion says: 130001; 0: CUPTI was not loaded
   StringKey cupti_path;
-  uint32_t reserved;
+  StringKey kernel_driver;  // the version of NVIDIA's kernel driver: 580.95.05; 0: not known
 };
 
 // RecordType::cuda_device

@@ -24,7 +24,7 @@ RECORDS = {
     10: ("dropped", "<qQ", "time records"),
     11: ("clean_end", "<qQQ", "time dropped chunks"),
     12: ("variable", "<II", "name value"),
-    64: ("cuda_session", "<qIIII", "time driver_version cupti_version cupti_path reserved"),
+    64: ("cuda_session", "<qIIII", "time driver_version cupti_version cupti_path kernel_driver"),
     65: (
         "cuda_device",
         "<IIQQQII16s64s",

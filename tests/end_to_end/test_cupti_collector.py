@@ -30,6 +30,7 @@ LIBRARY = built("LLMPROF_COLLECTOR_LIBRARY", "lib/libllmprof_collector.so")
 PLAY = built("PLAY_TAPE", "bin/play_tape")
 CUPTI = built("FAKE_CUPTI_LIBRARY", "lib/libfake_cupti.so")
 CUDA = built("FAKE_CUDA_LIBRARY", "lib/fake_cuda/libcuda.so.1")
+NVML = built("FAKE_NVML_LIBRARY", "lib/libfake_nvml.so")
 RECORDING = built("RECORDING_CUPTI", "lib/librecording_cupti.so")
 MAKE = built("MAKE_TAPE", "bin/make_tape")
 SHOW = built("SHOW_TAPE", "bin/show_tape")
@@ -317,6 +318,23 @@ class Records(PlayedCase):
             log.collections(), [("tracing", "program_start"), ("detached", "process_end")]
         )
         self.assertEqual(log.only("clean_end")["dropped"], 0)
+
+    def test_the_log_tells_of_the_kernel_driver(self):
+        files = [pathlib.Path("/sys/module/nvidia/version"), pathlib.Path("/proc/driver/nvidia/version")]
+        told = [path.read_text() for path in files if path.exists()] or ["580.95.05"]  # the fake NVML's
+        for sensors in ("on", "off"):
+            with self.part(sensors=sensors):
+                program = InteractiveProgram(
+                    self, self.tape("eager"), LLMPROF_NVML=NVML, LLMPROF_SENSORS=sensors
+                )
+                program.wait_until(lambda: self.log().of("cuda_session"), "no session in the log")
+                program.end()
+                log = self.log()
+                version = log.strings.get(log.only("cuda_session")["kernel_driver"], "")
+                if sensors == "off" and len(told) == 1 and told[0] == "580.95.05":
+                    self.assertEqual(version, "")  # NVML is not loaded
+                else:
+                    self.assertIn(version, told[0].split())
 
     def test_threads_and_copies_of_a_program_do_not_mix(self):
         tape = self.tape("eager")

@@ -7,6 +7,7 @@
 
 #include "collector/clock.h"
 #include "collector/cuda/cupti_library.h"
+#include "collector/cuda/driver_version.h"
 #include "collector/device_records.h"
 #include "collector/rank_variables.h"
 #include "wire/cuda_records.h"
@@ -104,7 +105,7 @@ void synchronise_context() {
   if (synchronise != nullptr) synchronise();
 }
 
-void write_driver_facts() {
+void write_driver_facts(bool may_ask_nvml) {
   static constinit bool written = false;
   Driver driver;
   int devices = 0;
@@ -113,9 +114,12 @@ void write_driver_facts() {
   int version = 0;
   driver.version(&version);
   const wire::StringKey path = cupti_version() == 0 ? 0 : text_key(cupti_path());
-  write_device_record(
-      wire::RecordType::cuda_session,
-      wire::CudaSession{now_ns(), static_cast<uint32_t>(version), cupti_version(), path, 0});
+  char kernel_driver[kDriverVersionBytes] = {};
+  const wire::StringKey kernel_driver_key =
+      read_driver_version(may_ask_nvml, kernel_driver) ? text_key(kernel_driver) : 0;
+  write_device_record(wire::RecordType::cuda_session,
+                      wire::CudaSession{now_ns(), static_cast<uint32_t>(version), cupti_version(),
+                                        path, kernel_driver_key});
   for (int i = 0; i < devices; ++i) write_device(driver, i);
   write_ranks();
 }

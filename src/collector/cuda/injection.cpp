@@ -22,7 +22,7 @@ void at_end_of_process() {
   // A child that was forked has neither the thread nor CUDA.
   if (initialised_in.load(std::memory_order_acquire) != getpid()) return;
   stop_worker();
-  if (cuda_is_ready()) write_driver_facts();
+  if (cuda_is_ready()) write_driver_facts(false);
   end_collection();
 }
 

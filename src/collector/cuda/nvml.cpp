@@ -12,6 +12,7 @@ void find(void* library, const char* name, Function*& function) {
 
 void find_all(void* library, Nvml& nvml) {
   find(library, "nvmlInit_v2", nvml.init);
+  find(library, "nvmlSystemGetDriverVersion", nvml.driver_version);
   find(library, "nvmlDeviceGetHandleByPciBusId_v2", nvml.device_by_pci_bus_id);
   find(library, "nvmlDeviceGetHandleByUUID", nvml.device_by_uuid);
   find(library, "nvmlDeviceGetClockInfo", nvml.clock);

@@ -16,6 +16,7 @@ struct Nvml {
   static constexpr unsigned kGpuTemperature = 0;  // NVML_TEMPERATURE_GPU
 
   Result (*init)() = nullptr;
+  Result (*driver_version)(char* version, unsigned bytes) = nullptr;
   Result (*device_by_pci_bus_id)(const char* id, Device*) = nullptr;
   Result (*device_by_uuid)(const char* id, Device*) = nullptr;
   Result (*clock)(Device, unsigned type, unsigned* megahertz) = nullptr;

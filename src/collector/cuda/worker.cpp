@@ -65,7 +65,7 @@ void* work(void* /*unused*/) {
     look_at_clock();
     if (recording_now()) prepare_chunks();
     if (!cuda_is_ready()) continue;
-    write_driver_facts();
+    write_driver_facts(counter_settings.sensors);
     sample_while_allowed(sampling);
     sample_sensors();
     if (const int64_t now = now_ns(); now - last_hand_over >= kHandOver) {

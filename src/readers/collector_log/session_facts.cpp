@@ -126,8 +126,12 @@ void SessionFacts::add_counters_lost(const Record& record) {
   if (take(record, lost, findings_, is_sane)) findings_.counters_lost += lost.times;
 }
 
-void SessionFacts::tell_cupti(const Texts& texts) {
+void SessionFacts::tell_driver_and_cupti(const Texts& texts) {
   for (const wire::CudaSession& session : sessions_) {
+    if (session.kernel_driver != 0) {
+      const StringId version = texts.find(session.kernel_driver, findings_);
+      builder_.capture().driver_version = std::string(texts.text(version));
+    }
     const StringId path = texts.find(session.cupti_path, findings_);
     if (session.cupti_version == 0) continue;
     findings_.notices.push_back({Severity::info, "collector_cupti",
@@ -169,7 +173,7 @@ void SessionFacts::find_rank(const Texts& texts) {
 }
 
 void SessionFacts::finish(Texts& texts) {
-  tell_cupti(texts);
+  tell_driver_and_cupti(texts);
   tell_counters_off(texts);
   find_rank(texts);
 }

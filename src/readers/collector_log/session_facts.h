@@ -29,7 +29,7 @@ class SessionFacts {
   void finish(Texts& texts);
 
  private:
-  void tell_cupti(const Texts& texts);
+  void tell_driver_and_cupti(const Texts& texts);
   void tell_counters_off(const Texts& texts);
   void find_rank(const Texts& texts);
 

@@ -40,11 +40,13 @@ TEST(CollectorLogSession, TellsOfCudaAndItsDevices) {
                           0x51, 0x93, 0x3f, 0xe6, 0xbf, 0xed, 0xd8, 0xa7};
   std::memcpy(device.uuid, uuid, sizeof uuid);
   std::memcpy(device.name, "NVIDIA H200", sizeof "NVIDIA H200");
-  const Trace trace = read_or_fail(log_with({"/opt/libcupti.so.13"}, [&](TestLog& log) {
-    log.add(RecordType::cuda_session, wire::CudaSession{10, 13010, 130001, 1, 0});
-    log.add(RecordType::cuda_device, device);
-  }));
+  const Trace trace =
+      read_or_fail(log_with({"/opt/libcupti.so.13", "580.95.05"}, [&](TestLog& log) {
+        log.add(RecordType::cuda_session, wire::CudaSession{10, 13010, 130001, 1, 2});
+        log.add(RecordType::cuda_device, device);
+      }));
   EXPECT_EQ(trace.captures[0].cuda_version, "13.1");
+  EXPECT_EQ(trace.captures[0].driver_version, "580.95.05");
   ASSERT_EQ(trace.devices.size(), 1U);
   EXPECT_EQ(trace.devices[0].ordinal, 1U);
   EXPECT_EQ(trace.devices[0].name, "NVIDIA H200");
@@ -57,6 +59,18 @@ TEST(CollectorLogSession, TellsOfCudaAndItsDevices) {
   EXPECT_EQ(trace.devices[0].compute_capability, "9.0");
   EXPECT_NE(message_of(trace, "collector_cupti").find("CUPTI 130001, /opt/libcupti.so.13"),
             std::string::npos);
+}
+
+TEST(CollectorLogSession, MayNotKnowTheDriver) {
+  const auto driver_of = [](wire::StringKey key, uint64_t lost_names) {
+    const Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
+      log.add(RecordType::cuda_session, wire::CudaSession{10, 13010, 0, 0, key});
+    }));
+    EXPECT_EQ(count_of(trace, "collector_log_lost_names"), lost_names);
+    return trace.captures[0].driver_version;
+  };
+  EXPECT_EQ(driver_of(0, 0), "");
+  EXPECT_EQ(driver_of(7, 1), "");
 }
 
 std::optional<uint32_t> rank_of(const std::vector<std::string_view>& names_and_values) {
