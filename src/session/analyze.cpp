@@ -176,7 +176,11 @@ Result<Reading> read_inputs(const std::vector<Input>& inputs, BundleFolder& bund
   return reading;
 }
 
-bool is_log_without_work(const Trace& trace) {
+// Unless the log says itself why.
+bool is_log_without_work(const Trace& trace, const Diagnostics& diagnostics) {
+  if (diagnostics.has("collector_never_armed") || diagnostics.has("collector_stood_down")) {
+    return false;
+  }
   return std::any_of(trace.captures.begin(), trace.captures.end(),
                      [](const Capture& capture) { return capture.tool == kCollectorTool; });
 }
@@ -200,7 +204,7 @@ Error nothing_to_rank(const Profile& profile, bool tell_failures) {
     message +=
         "\n  the file holds reports on ranges or API calls only; add a kernel report: `nsys stats "
         "--report cuda_gpu_kern_sum --format csv REPORT.nsys-rep`";
-  } else if (is_log_without_work(trace)) {
+  } else if (is_log_without_work(trace, profile.diagnostics)) {
     message +=
         "\n  the program's own log holds ranges but no operators: record them with "
         "llmprof_operator (docs/collector.md), or capture the kernels of a GPU program with nsys "

@@ -77,6 +77,17 @@ struct Collection {
   uint32_t result;  // CUPTI's result code where the reason is cupti_failed
 };
 
+// RecordType::waiting: CUDA was initialised, and the collector records once it is armed. Where no
+// Collection follows, it never was.
+enum class WaitsFor : uint32_t { command = 1, range = 2, delay = 3 };
+struct Waiting {
+  int64_t time;
+  WaitsFor what;
+  StringKey range;  // as LLMPROF_ARM names it
+  uint32_t delay_ms;
+  uint32_t reserved;
+};
+
 // RecordType::api_name: 8-bit codes of the CUDA functions in Launch records.
 struct ApiName {
   StringKey name;
@@ -238,11 +249,11 @@ struct CountersLost {
 };
 
 static_assert(
-    fit_the_alignment<CudaSession, CudaDevice, Variable, Collection, ApiName, Launch, ApiCall,
-                      GraphNodeCreated, GraphNodeCloned, KernelDefinition, KernelBatch, Kernel,
-                      LongKernel, MemoryDefinition, MemoryOperation, GraphReplay, ReplayOverwritten,
-                      CuptiDropped, CounterSet, CounterColumn, CounterSample, ShortCounterSample,
-                      CountersOff, CountersLost>());
+    fit_the_alignment<CudaSession, CudaDevice, Variable, Collection, Waiting, ApiName, Launch,
+                      ApiCall, GraphNodeCreated, GraphNodeCloned, KernelDefinition, KernelBatch,
+                      Kernel, LongKernel, MemoryDefinition, MemoryOperation, GraphReplay,
+                      ReplayOverwritten, CuptiDropped, CounterSet, CounterColumn, CounterSample,
+                      ShortCounterSample, CountersOff, CountersLost>());
 static_assert(record_bytes<Launch>() + sizeof(Kernel) == 40);
 
 }  // namespace llmprof::wire

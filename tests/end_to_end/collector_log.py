@@ -54,6 +54,7 @@ RECORDS = {
     82: ("counters_lost", "<qQ", "time times"),
     83: ("replay_overwritten", "<II", "correlation reserved"),
     84: ("short_counter_sample", "<qIHH", "start duration set count"),
+    85: ("waiting", "<qIIII", "time what range delay_ms reserved"),
 }
 KERNEL = struct.Struct("<iIII")
 LAUNCH_DURATION_BITS = 24

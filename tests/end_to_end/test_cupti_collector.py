@@ -193,6 +193,15 @@ class PlayedCase(unittest.TestCase):
         self.assertEqual(done.stdout, "")
         return done.stderr
 
+    def analyse(self, tape, **environment):
+        """Plays and lets llmprof read the log."""
+        if "san" in pathlib.Path(LIBRARY).stem or not pathlib.Path(LLMPROF).exists():
+            self.skipTest("llmprof is looked at once, in the plain suite, where it is built")
+        self.play(tape, **environment)
+        (log,) = self.folder.glob("*.llmtrace")
+        command = [LLMPROF, "analyze", log, "--json", "--out", self.folder / "bundle"]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
     def logs(self):
         return [Log(path) for path in sorted(self.folder.glob("*.llmtrace"))]
 
@@ -646,6 +655,20 @@ class Armed(PlayedCase):
         self.assertEqual(log.of("launch", "api_call", "kernels", "collection"), [])
         self.assertEqual([s["cupti_version"] for s in log.of("cuda_session") if s["cupti_version"]], [])
         self.assertEqual(len(log.ranges()), 65)
+        self.assertEqual(log.only("waiting")["what"], 1)
+
+    def test_what_never_came_is_named(self):
+        for words, environment in (
+            ("`llmprof arm PID`", {"LLMPROF_ARM": "command"}),
+            ("'LLM@decode_al'", {"LLMPROF_ARM": "LLM@decode_al"}),
+            ("3600000 ms", {"LLMPROF_DELAY_MS": "3600000"}),
+        ):
+            with self.part(words):
+                done = self.analyse(self.tape("eager"), **environment)
+                self.assertEqual(done.returncode, 3)
+                self.assertIn("never armed", done.stderr)
+                self.assertIn(words, done.stderr)
+                self.assertEqual(len(done.stderr.splitlines()), 2, done.stderr)
 
     def test_by_a_range(self):
         tape = self.tape("eager")
@@ -983,18 +1006,13 @@ class Recorder(PlayedCase):
 class Analysed(PlayedCase):
     """The log as llmprof reads it. A layer's kernels take 2 + 11 + 7 + 2 + 23 = 45 us."""
 
-    def analyse(self, tape):
-        if "san" in pathlib.Path(LIBRARY).stem or not pathlib.Path(LLMPROF).exists():
-            self.skipTest("llmprof is looked at once, in the plain suite, where it is built")
-        self.play(tape)
-        (log,) = self.folder.glob("*.llmtrace")
-        command = [LLMPROF, "analyze", log, "--json", "--out", self.folder / "bundle"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    def profile(self, tape):
+        done = self.analyse(tape)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
     def test_eager(self):
-        profile = self.analyse(self.tape("eager"))
+        profile = self.profile(self.tape("eager"))
         totals = profile["totals"]
         self.assertEqual(totals["kernel_count"], 92)
         self.assertEqual(totals["kernel_sum_ns"], 9 * 2 * 45_000 + 3_000 + 4_000)
@@ -1005,7 +1023,7 @@ class Analysed(PlayedCase):
         self.assertEqual([i["steps"] for i in stages["decode"]], [8])
 
     def test_graph(self):
-        profile = self.analyse(self.tape("graph"))
+        profile = self.profile(self.tape("graph"))
         self.assertEqual(profile["totals"]["kernel_count"], 80)
         self.assertEqual(profile["totals"]["kernel_sum_ns"], 8 * 2 * 45_000)
         calls = {kernel["kernel_name"]: kernel["calls"] for kernel in profile["kernels"]}

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstdlib>
 
 #include "collector/clock.h"
 #include "collector/cuda/collection.h"
@@ -10,6 +11,7 @@
 #include "collector/cuda/gpu_work.h"
 #include "collector/cuda/resources.h"
 #include "collector/cuda/settings.h"
+#include "collector/device_records.h"
 #include "collector/roles.h"
 
 namespace llmprof::collector {
@@ -153,11 +155,24 @@ void stage_begins() {
   next_change.store(steps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
+// What the collector waits for, so that a log without GPU work says why it has none.
+void write_waiting() {
+  wire::Waiting waiting{now_ns(), wire::WaitsFor::delay, 0, settings.delay_ms, 0};
+  if (settings.arm == Settings::Arm::command) waiting.what = wire::WaitsFor::command;
+  if (settings.arm == Settings::Arm::range) {
+    waiting.what = wire::WaitsFor::range;
+    waiting.range = text_key(secure_getenv("LLMPROF_ARM"));
+  }
+  write_device_record(wire::RecordType::waiting, waiting);
+}
+
 }  // namespace
 
 void begin_schedule(const Settings& asked) {
   settings = asked;
   begin_collection(settings.every_call);
+  const bool waits = settings.arm != Settings::Arm::start || settings.delay_ms > 0;
+  if (waits) write_waiting();
   scheduled.store(true, std::memory_order_release);
   if (settings.arm != Settings::Arm::start) return;
   if (settings.delay_ms > 0) {

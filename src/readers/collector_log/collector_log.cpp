@@ -247,7 +247,7 @@ class Log {
          "recorded until then is here",
          findings.closed ? 0 : 1);
     warn("collector_log_empty", "the log holds no annotations and no GPU work",
-         findings.rows == 0 ? 1 : 0);
+         findings.rows == 0 && !findings.never_armed ? 1 : 0);
     for (const Notice& notice : findings.notices) {
       builder_.diagnostics().add(notice.severity, notice.code,
                                  fmt::format("{}: {}", file_, notice.message), notice.count);

@@ -33,6 +33,7 @@ struct Findings {
   uint64_t overwritten_kernels = 0;    // of replays whose times were lost
   uint64_t cupti_dropped = 0;
   uint64_t counters_lost = 0;
+  bool never_armed = false;
   bool closed = false;
   uint64_t chunks_when_closed = 0;
   std::vector<Notice> notices;

@@ -113,6 +113,8 @@ bool Rows::add_to_session(const Record& record) {
       return session_.add_variable(record), true;
     case RecordType::collection:
       return session_.add_collection(record), true;
+    case RecordType::waiting:
+      return session_.add_waiting(record), true;
     case RecordType::cupti_dropped:
       return session_.add_cupti_dropped(record), true;
     case RecordType::replay_overwritten:

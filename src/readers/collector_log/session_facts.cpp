@@ -22,6 +22,10 @@ bool is_sane(const wire::Collection& change) {
   return is_time(change.time) && change.state >= kFirstState && change.state <= kLastState &&
          change.reason <= kLastReason;
 }
+bool is_sane(const wire::Waiting& waiting) {
+  return is_time(waiting.time) && waiting.what >= wire::WaitsFor::command &&
+         waiting.what <= wire::WaitsFor::delay;
+}
 bool is_sane(const wire::CuptiDropped& dropped) { return is_time(dropped.time); }
 bool is_sane(const wire::CountersOff& off) { return is_time(off.time); }
 bool is_sane(const wire::CountersLost& lost) { return is_time(lost.time); }
@@ -98,6 +102,7 @@ void SessionFacts::add_variable(const Record& record) {
 void SessionFacts::add_collection(const Record& record) {
   wire::Collection change{};
   if (!take(record, change, findings_, is_sane)) return;
+  armed_ = true;
   CollectionTable& collection = builder_.trace().collection;
   collection.time.push_back(change.time);
   collection.process.push_back(process_);
@@ -109,6 +114,11 @@ void SessionFacts::add_collection(const Record& record) {
     findings_.notices.push_back(
         {Severity::warning, "collector_stood_down", why_stood_down(change)});
   }
+}
+
+void SessionFacts::add_waiting(const Record& record) {
+  wire::Waiting waiting{};
+  if (take(record, waiting, findings_, is_sane)) waiting_ = waiting;
 }
 
 void SessionFacts::add_cupti_dropped(const Record& record) {
@@ -138,6 +148,33 @@ void SessionFacts::tell_driver_and_cupti(const Texts& texts) {
                                  fmt::format("recorded through CUPTI {}{}{}", session.cupti_version,
                                              path.valid() ? ", " : "", texts.text(path))});
   }
+}
+
+void SessionFacts::tell_never_armed(const Texts& texts) {
+  if (!waiting_ || armed_) return;
+  std::string what;
+  switch (waiting_->what) {
+    case wire::WaitsFor::command:
+      what =
+          "`llmprof arm PID`, which did not come; give it while the program works, or record from "
+          "the start (LLMPROF_ARM=start)";
+      break;
+    case wire::WaitsFor::range:
+      what = fmt::format(
+          "the range '{}', which never opened after CUDA was initialised; name one that the "
+          "program opens (LLMPROF_ARM), or record from the start (LLMPROF_ARM=start)",
+          to_printable(texts.text(texts.find(waiting_->range, findings_))));
+      break;
+    case wire::WaitsFor::delay:
+      what = fmt::format(
+          "{} ms to pass (LLMPROF_DELAY_MS), and the log ends before that; set a shorter delay",
+          waiting_->delay_ms);
+  }
+  findings_.never_armed = true;
+  findings_.notices.push_back({Severity::warning, "collector_never_armed",
+                               "the collector was loaded and never armed, so that no GPU work was "
+                               "recorded: it waited for " +
+                                   what});
 }
 
 void SessionFacts::tell_counters_off(const Texts& texts) {
@@ -174,6 +211,7 @@ void SessionFacts::find_rank(const Texts& texts) {
 
 void SessionFacts::finish(Texts& texts) {
   tell_driver_and_cupti(texts);
+  tell_never_armed(texts);
   tell_counters_off(texts);
   find_rank(texts);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "readers/collector_log/findings.h"
@@ -21,6 +22,7 @@ class SessionFacts {
   void add_device(const Record& record);
   void add_variable(const Record& record);
   void add_collection(const Record& record);
+  void add_waiting(const Record& record);
   void add_cupti_dropped(const Record& record);
   void add_counters_off(const Record& record);
   void add_counters_lost(const Record& record);
@@ -30,6 +32,7 @@ class SessionFacts {
 
  private:
   void tell_driver_and_cupti(const Texts& texts);
+  void tell_never_armed(const Texts& texts);
   void tell_counters_off(const Texts& texts);
   void find_rank(const Texts& texts);
 
@@ -37,6 +40,8 @@ class SessionFacts {
   ProcessId process_;
   Findings& findings_;
   std::vector<wire::CudaSession> sessions_;
+  std::optional<wire::Waiting> waiting_;
+  bool armed_ = false;  // or it was tried
   std::vector<wire::Variable> variables_;
   std::vector<wire::CountersOff> counters_off_;
 };

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/text.h"
 #include "readers/collector_log/test_log.h"
 #include "readers/collector_log/test_reading.h"
 
@@ -116,6 +117,35 @@ TEST(CollectorLogSession, TellsWhatWasRecordedWhen) {
   EXPECT_EQ(trace.collection.cost, (std::vector<Nanoseconds>{0, 21'000, 0}));
   EXPECT_EQ(trace.collection.process[0], ProcessId(0));
   EXPECT_FALSE(trace.diagnostics.has("collector_stood_down"));
+}
+
+TEST(CollectorLogSession, SaysWhatItWaitedForInVain) {
+  const auto message = [](const wire::Waiting& waiting) {
+    const Trace trace = read_or_fail(
+        log_with({"LLM@decode_al"}, [&](TestLog& log) { log.add(RecordType::waiting, waiting); }));
+    EXPECT_EQ(count_of(trace, "collector_never_armed"), 1U);
+    // One word on it is enough.
+    EXPECT_FALSE(trace.diagnostics.has("collector_log_empty"));
+    return message_of(trace, "collector_never_armed");
+  };
+  using For = wire::WaitsFor;
+  EXPECT_TRUE(contains(message({10, For::command, 0, 0, 0}), "`llmprof arm PID`"));
+  EXPECT_TRUE(contains(message({10, For::range, 1, 0, 0}), "'LLM@decode_al', which never opened"));
+  EXPECT_TRUE(contains(message({10, For::delay, 0, 1500, 0}), "1500 ms"));
+}
+
+TEST(CollectorLogSession, WaitedNotInVainOnceItTracedOrTriedTo) {
+  for (const auto state : {wire::CollectionState::tracing, wire::CollectionState::stood_down}) {
+    const Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
+      log.add(RecordType::waiting, wire::Waiting{10, wire::WaitsFor::command, 0, 0, 0});
+      log.add(RecordType::collection, change(20, state, wire::CollectionReason::command));
+    }));
+    EXPECT_FALSE(trace.diagnostics.has("collector_never_armed"));
+  }
+  const Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
+    log.add(RecordType::waiting, wire::Waiting{10, static_cast<wire::WaitsFor>(4), 0, 0, 0});
+  }));
+  EXPECT_EQ(count_of(trace, "collector_log_bad_values"), 1U);
 }
 
 TEST(CollectorLogSession, SaysWhyItStoodDown) {

@@ -51,7 +51,7 @@ std::string never_armed(const LogContents& contents, const CollectorOptions& opt
   if (options.arm != "start") return never_opened(contents, options.arm);
   if (options.delay_ms) {
     return fmt::format(
-        "the program was over before collector.delay_ms={} had passed, or never used CUDA",
+        "the program was over before collector.delay_ms={} had passed; set a shorter delay",
         *options.delay_ms);
   }
   return "CUDA was initialised, and tracing never began: collector/record.log has what it said";
@@ -70,11 +70,8 @@ std::string_view never_saw_cuda() {
          "(CUDA_INJECTION64_PATH must reach it)";
 }
 
-// A process that was never armed may leave no word of CUDA.
 std::string cause(const LogContents& contents, const CollectorOptions& options) {
   if (!contents.stood_down.empty()) return stood_down_because(*contents.stood_down.begin());
-  const bool waits = options.arm != "start" || options.delay_ms;
-  if (!contents.traced && waits) return never_armed(contents, options);
   if (!contents.saw_cuda) return std::string(never_saw_cuda());
   if (!contents.traced) return never_armed(contents, options);
   return std::string(nothing_ran());
@@ -91,7 +88,8 @@ void add_contents(const Trace& trace, LogContents& contents) {
   const bool gpus =
       std::any_of(trace.devices.begin(), trace.devices.end(),
                   [](const Device& device) { return device.kind == DeviceKind::gpu; });
-  contents.saw_cuda = contents.saw_cuda || gpus || collection.size() > 0;
+  contents.saw_cuda = contents.saw_cuda || gpus || collection.size() > 0 ||
+                      trace.diagnostics.has("collector_never_armed");
   for (size_t row = 0; row < collection.size(); ++row) {
     if (collection.state[row] == CollectionState::tracing) contents.traced = true;
     if (collection.state[row] == CollectionState::stood_down) {

@@ -71,9 +71,13 @@ TEST(LogContents, NamesWhyItStoodDown) {
 }
 
 TEST(LogContents, NamesWhyItWasNeverArmed) {
-  LogContents contents;  // a process that was never armed may not tell of CUDA
+  TraceBuilder builder;
+  builder.diagnostics().warn("collector_never_armed", "it waited");
+  LogContents contents;
   CollectorOptions options;
   options.arm = "command";
+  EXPECT_TRUE(contains(told(contents, options), "no process that it was loaded into used CUDA"));
+  add_contents(builder.trace(), contents);
   EXPECT_TRUE(contains(told(contents, options), "`llmprof arm PID`"));
   options.arm = "start";
   options.delay_ms = 5000;
