@@ -20,10 +20,11 @@ void add_kernel(TraceBuilder& builder, QueueId queue, Nanoseconds start, Nanosec
   kernels.correlation.push_back(correlation);
 }
 
-void add_launch(TraceBuilder& builder, ThreadId thread, uint32_t correlation) {
+void add_launch(TraceBuilder& builder, ThreadId thread, uint32_t correlation,
+                Nanoseconds start = 0) {
   LaunchTable& launches = builder.trace().launches;
-  launches.start.push_back(0);
-  launches.end.push_back(1);
+  launches.start.push_back(start);
+  launches.end.push_back(start + 1);
   launches.thread.push_back(thread);
   launches.api.push_back(builder.string("cudaLaunchKernel"));
   launches.correlation.push_back(correlation);
@@ -102,6 +103,28 @@ TEST(Builder, JoinsLaunchesWithinAProcess) {
   EXPECT_FALSE(trace.kernels.launch[4].valid());
   ASSERT_TRUE(trace.diagnostics.has("kernels_without_launch"));
   EXPECT_EQ(trace.diagnostics.items()[0].count, 2U);
+}
+
+TEST(Builder, JoinsTheLastOfLaunchesWhoseCorrelationCameAgain) {
+  for (const uint32_t correlation : {5U, 4'000'000'000U}) {  // by an array, and without
+    TraceBuilder builder;
+    builder.begin_capture({});
+    const ProcessId process = builder.process(1, 1);
+    const ThreadId thread = builder.thread(process, 11, 11);
+    const QueueId queue = builder.queue({process, builder.device(0), 0, 0});
+    for (const Nanoseconds start : {500, 100, 900}) {
+      add_launch(builder, thread, correlation, start);
+    }
+    for (const Nanoseconds start : {50, 110, 499, 500, 899, 5000}) {
+      add_kernel(builder, queue, start, start + 5, correlation);
+    }
+    const Trace trace = std::move(builder).freeze();
+    const std::vector<LaunchRow> expected = {LaunchRow(1), LaunchRow(1), LaunchRow(1),
+                                             LaunchRow(0), LaunchRow(0), LaunchRow(2)};
+    // The first kernel began before any of them, as clocks that disagree have it: any will do.
+    EXPECT_TRUE(trace.kernels.launch[0].valid());
+    for (size_t i = 1; i < expected.size(); ++i) EXPECT_EQ(trace.kernels.launch[i], expected[i]);
+  }
 }
 
 TEST(Builder, AddsUpMetricValues) {

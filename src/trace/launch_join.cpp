@@ -19,26 +19,45 @@ class LaunchesOfProcess {
     dense_ = largest_ / 8 <= count_ + 1024;
     if (dense_) rows_.assign(size_t{largest_} + 1, LaunchRow());
   }
-  // A runtime call and the driver call inside it share their correlation; the first one stays.
-  void add(uint32_t correlation, LaunchRow row) {
-    if (dense_) {
-      if (!rows_[correlation].valid()) rows_[correlation] = row;
-    } else {
-      sparse_.try_emplace(correlation, row);
+  // A runtime call and the driver call inside it share their correlation; the first one stays. Of
+  // calls at different times all stay: 32 bits of correlations begin anew in a long run.
+  void add(uint32_t correlation, LaunchRow row, const LaunchTable& launches) {
+    LaunchRow& known = dense_ ? rows_[correlation] : sparse_[correlation];
+    if (!known.valid()) {
+      known = row;
+    } else if (launches.end[known.index()] < launches.start[row.index()] ||
+               launches.end[row.index()] < launches.start[known.index()]) {
+      again_.emplace(correlation, row);
     }
   }
-  [[nodiscard]] LaunchRow find(uint32_t correlation) const {
+  // The last call of that correlation that began before the work did, else any.
+  [[nodiscard]] LaunchRow find(uint32_t correlation, Nanoseconds start,
+                               const LaunchTable& launches) const {
+    LaunchRow best = first(correlation);
+    if (again_.empty() || !best.valid()) return best;
+    const auto begin = [&](LaunchRow row) { return launches.start[row.index()]; };
+    const auto [from, to] = again_.equal_range(correlation);
+    for (auto other = from; other != to; ++other) {
+      const LaunchRow row = other->second;
+      const bool both_before = begin(row) <= start && begin(best) <= start;
+      if (both_before ? begin(row) > begin(best) : begin(row) <= start) best = row;
+    }
+    return best;
+  }
+
+ private:
+  [[nodiscard]] LaunchRow first(uint32_t correlation) const {
     if (dense_) return correlation < rows_.size() ? rows_[correlation] : LaunchRow();
     const auto known = sparse_.find(correlation);
     return known == sparse_.end() ? LaunchRow() : known->second;
   }
 
- private:
   uint32_t largest_ = 0;
   size_t count_ = 0;
   bool dense_ = false;
   std::vector<LaunchRow> rows_;
   std::unordered_map<uint32_t, LaunchRow> sparse_;
+  std::unordered_multimap<uint32_t, LaunchRow> again_;
 };
 
 class LaunchIndex {
@@ -54,19 +73,24 @@ class LaunchIndex {
     };
     each([](LaunchesOfProcess& p, uint32_t correlation, LaunchRow) { p.expect(correlation); });
     for (LaunchesOfProcess& process : by_process_) process.prepare();
-    each(
-        [](LaunchesOfProcess& p, uint32_t correlation, LaunchRow row) { p.add(correlation, row); });
+    each([&](LaunchesOfProcess& p, uint32_t correlation, LaunchRow row) {
+      p.add(correlation, row, launches);
+    });
   }
 
   // Fills the launch column; returns how many rows have none.
-  size_t fill(const std::vector<QueueId>& queue, const std::vector<uint32_t>& correlation,
-              std::vector<LaunchRow>& launch) const {
+  template <class Table>
+  size_t fill(Table& work) const {
+    const std::vector<QueueId>& queue = work.queue;
+    const std::vector<uint32_t>& correlation = work.correlation;
+    std::vector<LaunchRow>& launch = work.launch;
     launch.assign(queue.size(), LaunchRow());
     size_t missing = 0;
     for (size_t i = 0; i < queue.size(); ++i) {
       if (correlation[i] != 0) {
         const ProcessId process = trace_.queues[queue[i]].process;
-        launch[i] = by_process_[process.index()].find(correlation[i]);
+        launch[i] =
+            by_process_[process.index()].find(correlation[i], work.start[i], trace_.launches);
       }
       if (!launch[i].valid()) ++missing;
     }
@@ -85,9 +109,8 @@ void join_launches(Trace& trace) {
   auto& kernels = trace.kernels;
   auto& memory = trace.memory_operations;
   auto& graphs = trace.graph_replays;
-  const size_t lone_kernels = index.fill(kernels.queue, kernels.correlation, kernels.launch);
-  const size_t lone_others = index.fill(memory.queue, memory.correlation, memory.launch) +
-                             index.fill(graphs.queue, graphs.correlation, graphs.launch);
+  const size_t lone_kernels = index.fill(kernels);
+  const size_t lone_others = index.fill(memory) + index.fill(graphs);
   if (trace.launches.size() == 0) return;
   if (lone_kernels > 0) {
     trace.diagnostics.warn("kernels_without_launch",

@@ -10,7 +10,7 @@ TEST(TracedWindows, HoldWhatWasLaunchedWithinThem) {
   EXPECT_FALSE(windows.hold(1));
   windows.open(0);
   EXPECT_TRUE(windows.hold(1));
-  EXPECT_TRUE(windows.hold(4'000'000'000));
+  EXPECT_TRUE(windows.hold(5'000'000'000));
   windows.close(10);
   windows.open(20);
   windows.close(30);

@@ -767,6 +767,24 @@ class Armed(PlayedCase):
         # All of the tape's work is launched after its end.
         self.assertEqual(kernel_rows(log), [])
 
+    def test_detached_where_correlations_begin_anew(self):
+        largest = 2**32 - 1
+        tape = self.tape("eager")
+        after = largest - 50  # of 111 calls
+        program = InteractiveProgram(
+            self, tape, LLMPROF_ARM="command", FAKE_CUPTI_CORRELATIONS_AFTER=str(after - tape.correlations)
+        )
+        program.say("arm")
+        program.next_round()
+        program.say("disarm")
+        program.wait_until(lambda: program.say("status") == "ok: not attached\n", "still attached")
+        program.next_round()
+        program.end()
+        log = self.log()
+        self.assertEqual(len(kernel_rows(log)), 92)
+        self.assert_every_record_has_its_call(log, kernel_rows(log))
+        self.assertEqual(len(self.told("lost", KERNEL, COPY)), 0)
+
     def test_for_a_number_of_steps(self):
         tape = self.tape("graph", steps=12)
         program = InteractiveProgram(self, tape, LLMPROF_STEPS="3")
@@ -837,6 +855,30 @@ class DutyCycle(PlayedCase):
         launches = [c for c in log.calls() if c["function"] == "cuLaunchKernel"]
         traced = {steps[c["correlation"]] for c in launches if c["correlation"] in steps}
         self.assertEqual(traced, {1, 2, 9, 10, 17, 18, 25, 26})
+
+    def test_correlations_that_begin_anew(self):
+        """After 4,294,967,295 calls; a server makes them in half a day."""
+        largest = 2**32 - 1
+        for kind in ("eager", "graph"):
+            tape = self.tape(kind, steps=32)
+            steps = tape.steps_of_launches()
+            # Within the first window, between windows, within the second.
+            for step in (1, 5, 9):
+                with self.part(kind, step=step):
+                    last = max(correlation for correlation, of in steps.items() if of == step)
+                    after = largest - last
+                    self.play(tape, LLMPROF_DUTY="2/8", FAKE_CUPTI_CORRELATIONS_AFTER=str(after))
+                    log = self.log()
+                    self.assert_holds_what_was_delivered(log)
+                    traced = collections.Counter(
+                        steps.get((k.correlation - after) % largest) for k in kernel_rows(log)
+                    )
+                    del traced[None]
+                    wanted = [1, 2, 9, 10, 17, 18, 25, 26]
+                    self.assertEqual(traced, {number: 10 for number in wanted})
+                    correlations = {k.correlation for k in kernel_rows(log)}
+                    self.assertLess(min(correlations), 10_000)
+                    self.assertGreater(max(correlations), largest - 10_000)
 
     def test_an_overhead_budget_is_kept(self):
         tape = self.tape("graph", steps=200)

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "collector/clock.h"
+#include "collector/cuda/call_numbers.h"
 #include "collector/cuda/cupti_functions.h"
 #include "collector/device_records.h"
 #include "collector/recorder.h"
@@ -27,8 +28,10 @@ struct Function {
 };
 constinit Function functions[kApis][kMostFunctions];
 constinit std::atomic<uint32_t> last_code = 0;
-constinit std::atomic<uint32_t> latest_launch = 0;
-constinit std::atomic<uint32_t> latest_call = 0;
+constinit CallNumbers calls;
+constinit std::atomic<uint64_t> latest_launch = 0;
+// Calls were made that nobody counted.
+constinit std::atomic<bool> paused_before = true;
 
 size_t api_of(CUpti_CallbackDomain domain) {
   return domain == CUPTI_CB_DOMAIN_DRIVER_API ? kDriver : kRuntime;
@@ -108,11 +111,11 @@ uint32_t code_of(Function& function, const char* name) {
   return code;
 }
 
-// Calls end in another order than they began: a thread may wait long in an early one.
-void raise(std::atomic<uint32_t>& latest, uint32_t correlation) {
-  uint32_t before = latest.load(std::memory_order_relaxed);
-  while (before < correlation &&
-         !latest.compare_exchange_weak(before, correlation, std::memory_order_relaxed)) {
+// The first call of a window.
+void count_on(uint32_t correlation) {
+  if (!paused_before.load(std::memory_order_relaxed)) return;
+  if (paused_before.exchange(false, std::memory_order_relaxed)) {
+    calls.note_after_pause(correlation);
   }
 }
 
@@ -159,12 +162,16 @@ CUptiResult enable_launch_callbacks(CUpti_SubscriberHandle subscriber, bool enab
   return worst;
 }
 
-void begin_window() { window.fetch_add(1, std::memory_order_relaxed); }
+void begin_window() {
+  window.fetch_add(1, std::memory_order_relaxed);
+  paused_before.store(true, std::memory_order_relaxed);
+}
 
 void api_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id,
                   const CUpti_CallbackData& data) {
   if (is_inner(domain, data.callbackSite)) return;
   if (data.callbackSite == CUPTI_API_ENTER) {
+    count_on(data.correlationId);
     *data.correlationData = static_cast<uint64_t>(now_ns());
     return;
   }
@@ -184,9 +191,9 @@ void note_api_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
   const Function& function = functions[api_of(domain)][id];
   if (function.launches.load(std::memory_order_relaxed) ||
       function.launches_graphs.load(std::memory_order_relaxed)) {
-    raise(latest_launch, data.correlationId);
+    CallNumbers::raise(latest_launch, calls.number_of(data.correlationId));
   }
-  raise(latest_call, data.correlationId);
+  calls.note(data.correlationId);
 }
 
 bool is_graph_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
@@ -194,7 +201,8 @@ bool is_graph_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
          functions[api_of(domain)][id].launches_graphs.load(std::memory_order_relaxed);
 }
 
-uint32_t last_launch() { return latest_launch.load(std::memory_order_relaxed); }
-uint32_t last_call() { return latest_call.load(std::memory_order_relaxed); }
+uint64_t last_launch() { return latest_launch.load(std::memory_order_relaxed); }
+uint64_t last_call() { return calls.latest(); }
+uint64_t call_number(uint32_t correlation) { return calls.number_of(correlation); }
 
 }  // namespace llmprof::collector

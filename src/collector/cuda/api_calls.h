@@ -23,8 +23,10 @@ void note_api_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
 
 [[nodiscard]] bool is_graph_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id);
 
-// The correlations of the latest launch, and of the latest call, that were recorded or noted.
-[[nodiscard]] uint32_t last_launch();
-[[nodiscard]] uint32_t last_call();
+// Calls by their numbers (CallNumbers): the latest launch, and the latest call, that were recorded
+// or noted.
+[[nodiscard]] uint64_t last_launch();
+[[nodiscard]] uint64_t last_call();
+[[nodiscard]] uint64_t call_number(uint32_t correlation);
 
 }  // namespace llmprof::collector

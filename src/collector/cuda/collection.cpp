@@ -46,7 +46,7 @@ constinit bool launch_callbacks = false;
 // replayed then would fail with its first replay after CUPTI was finalised (CUPTI 13.0,
 // docs/collector.md).
 constinit std::atomic<int64_t> detaching_since = 0;
-constinit std::atomic<uint32_t> last_wanted = 0;
+constinit std::atomic<uint64_t> last_wanted = 0;  // its call's number
 constinit CollectionReason detaching_reason = CollectionReason::none;
 constinit std::atomic<bool> activities_off = true;
 // All are in: the next CUDA call of the program may end it.

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "collector/clock.h"
+#include "collector/cuda/api_calls.h"
 #include "collector/cuda/cupti_functions.h"
 #include "collector/cuda/kernel_definitions.h"
 #include "collector/device_records.h"
@@ -16,7 +17,7 @@ namespace {
 
 constinit std::atomic<uint64_t> launched_kernels = 0;
 constinit std::atomic<uint64_t> graph_kernels = 0;
-constinit std::atomic<uint32_t> finished = 0;
+constinit std::atomic<uint64_t> finished = 0;
 constinit TracedWindows windows;
 
 // CUPTI 12's records are CUPTI 13's without their ends.
@@ -67,8 +68,9 @@ class Writer {
   void add(const KernelActivity& kernel) {
     if (lacks_times(kernel)) return;
     ++(kernel.graphNodeId == 0 ? counts_.launched : counts_.in_graphs);
-    last_ = kernel.correlationId > last_ ? kernel.correlationId : last_;
-    if (!windows.hold(kernel.correlationId)) return;
+    const uint64_t call = call_number(kernel.correlationId);
+    last_ = call > last_ ? call : last_;
+    if (!windows.hold(call)) return;
     wire::KernelDefinition definition = definition_of(kernel);
     bool fresh = false;
     kernel_key(definition, kernel.name, fresh);
@@ -136,7 +138,7 @@ class Writer {
 
   template <class Activity>
   void add(wire::MemoryDefinition& definition, const Activity& activity) {
-    if (!windows.hold(activity.correlationId) || lacks_times(activity)) return;
+    if (!windows.hold(call_number(activity.correlationId)) || lacks_times(activity)) return;
     bool fresh = false;
     memory_key(definition, fresh);
     if (fresh) write(wire::RecordType::memory_definition, definition);
@@ -180,7 +182,7 @@ class Writer {
   unsigned char* entry_ = nullptr;  // where the batch goes on; null: none is open
   KernelCounts counts_;
   uint64_t without_times_ = 0;
-  uint32_t last_ = finished.load(std::memory_order_relaxed);
+  uint64_t last_ = finished.load(std::memory_order_relaxed);
 };
 
 void add_record(Writer& writer, const CUpti_Activity& record) {
@@ -216,6 +218,6 @@ KernelCounts kernels_seen() {
   return {launched_kernels.load(std::memory_order_relaxed),
           graph_kernels.load(std::memory_order_relaxed)};
 }
-uint32_t last_finished() { return finished.load(std::memory_order_relaxed); }
+uint64_t last_finished() { return finished.load(std::memory_order_relaxed); }
 
 }  // namespace llmprof::collector

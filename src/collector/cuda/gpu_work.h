@@ -18,7 +18,7 @@ struct KernelCounts {
   uint64_t in_graphs = 0;  // replayed
 };
 [[nodiscard]] KernelCounts kernels_seen();
-// The highest correlation of a kernel that was seen.
-[[nodiscard]] uint32_t last_finished();
+// The latest call (its number, call_number) whose kernel was seen.
+[[nodiscard]] uint64_t last_finished();
 
 }  // namespace llmprof::collector

@@ -203,6 +203,20 @@ TEST(CollectorLogCuda, OperatorsOfTheCpuHaveCorrelationsOfTheirOwn) {
   EXPECT_GT(trace.kernels.correlation[0], 105U);
 }
 
+TEST(CollectorLogCuda, OperatorsOfTheCpuLeaveOutTheCorrelationsInUse) {
+  TestLog log = empty_log(6);
+  log.thread_chunk(1, 7);
+  launch(log, 10, 5, kKernelCode, UINT32_MAX - 1);
+  launch(log, 20, 5, kKernelCode, 2);
+  for (int64_t i = 0; i < 3; ++i) {
+    log.add(RecordType::cpu_operator,
+            wire::CpuOperator{100 + i * 10, 105 + i * 10, 1, 1, kPlain, 0});
+  }
+  add_names(log);
+  const Trace trace = read_or_fail(log.bytes());
+  EXPECT_EQ(trace.kernels.correlation, (std::vector<uint32_t>{UINT32_MAX, 1, 3}));
+}
+
 // Captured on thread 7: node 900 in layer_03/attn (in another domain), 901 in layer_03, 902 in
 // decode_all, 903 outside. Thread 8 clones 900 and 901; its records stand before the creation.
 TestLog graph_log() {

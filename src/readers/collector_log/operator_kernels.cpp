@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+#include <unordered_set>
 #include <vector>
 
 namespace llmprof::collector_log {
@@ -37,15 +38,40 @@ std::vector<bool> innermost(const OperatorTable& operators, const std::vector<si
   return inner;
 }
 
+// Correlations that no CUDA call has.
+class FreeCorrelations {
+ public:
+  FreeCorrelations(const Trace& trace, uint32_t last, size_t wanted) : last_(last) {
+    if (wanted <= UINT32_MAX - last) return;
+    for (const auto* column :
+         {&trace.launches.correlation, &trace.kernels.correlation,
+          &trace.memory_operations.correlation, &trace.graph_replays.correlation}) {
+      used_.insert(column->begin(), column->end());
+    }
+    used_.insert(0);
+  }
+
+  uint32_t next() {
+    do {
+      ++last_;
+    } while (used_.contains(last_));
+    return last_;
+  }
+
+ private:
+  uint32_t last_;
+  std::unordered_set<uint32_t> used_;  // empty where those behind the last one suffice
+};
+
 class Kernels {
  public:
-  Kernels(TraceBuilder& builder, ProcessId process, uint32_t last_correlation)
+  Kernels(TraceBuilder& builder, ProcessId process, FreeCorrelations correlations)
       : builder_(builder),
         process_(process),
         device_(builder.device(0, DeviceKind::cpu)),
         shape_(builder.shape({})),
         api_(builder.string("operator")),
-        correlation_(last_correlation) {
+        correlations_(std::move(correlations)) {
     // Rows of captures before this one do not have these columns.
     KernelTable& kernels = builder_.trace().kernels;
     kernels.flops.resize(kernels.size());
@@ -55,14 +81,14 @@ class Kernels {
   void add(size_t row) {
     const OperatorTable& operators = builder_.trace().operators;
     const ThreadId thread = operators.thread[row];
-    ++correlation_;
+    const uint32_t correlation = correlations_.next();
     KernelTable& kernels = builder_.trace().kernels;
     kernels.start.push_back(operators.start[row]);
     kernels.end.push_back(operators.end[row]);
     kernels.name.push_back(operators.name[row]);
     kernels.shape.push_back(shape_);
     kernels.queue.push_back(builder_.queue({process_, device_, 0, thread.value}));
-    kernels.correlation.push_back(correlation_);
+    kernels.correlation.push_back(correlation);
     kernels.flops.push_back(operators.flops[row]);
     kernels.bytes.push_back(operators.bytes[row]);
     LaunchTable& launches = builder_.trace().launches;
@@ -70,7 +96,7 @@ class Kernels {
     launches.end.push_back(operators.end[row]);
     launches.thread.push_back(thread);
     launches.api.push_back(api_);
-    launches.correlation.push_back(correlation_);
+    launches.correlation.push_back(correlation);
   }
 
  private:
@@ -79,7 +105,7 @@ class Kernels {
   DeviceId device_;
   ShapeId shape_;
   StringId api_;
-  uint32_t correlation_;
+  FreeCorrelations correlations_;
 };
 
 }  // namespace
@@ -90,7 +116,8 @@ uint64_t add_operator_kernels(TraceBuilder& builder, ProcessId process, size_t f
   if (operators.size() == first) return 0;
   const std::vector<size_t> order = outer_first(operators, first);
   const std::vector<bool> inner = innermost(operators, order);
-  Kernels kernels(builder, process, last_correlation);
+  Kernels kernels(builder, process,
+                  FreeCorrelations(builder.trace(), last_correlation, operators.size() - first));
   for (size_t i = 0; i < order.size(); ++i) {
     if (inner[i]) kernels.add(order[i]);
   }

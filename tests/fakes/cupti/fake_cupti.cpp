@@ -89,6 +89,12 @@ long number_from_environment(const char* name) {
   return text != nullptr ? std::atol(text) : 0;
 }
 
+uint32_t first_correlation() {
+  static const auto first =
+      static_cast<uint32_t>(number_from_environment("FAKE_CUPTI_CORRELATIONS_AFTER"));
+  return first;
+}
+
 // ---- Records
 
 bool is_kernel(const Fields& fields) {
@@ -144,7 +150,8 @@ class PlayedRecord {
       };
       record.start = shift(record.start);
       record.end = shift(record.end);
-      record.correlationId = shifted_correlation(tape, copy, record.correlationId);
+      record.correlationId =
+          shifted_correlation(tape, copy, first_correlation(), record.correlationId);
       if constexpr (requires { record.graphId; })
         record.graphId = shifted_graph(copy, record.graphId);
       if constexpr (requires { record.graphNodeId; }) {
@@ -247,7 +254,7 @@ void call_api(const Tape& tape, const Frame& frame, uint64_t* own, CUpti_ApiCall
   data.context = as_handle<CUcontext>(frame.api.context);
   data.contextUid = frame.api.context;
   data.correlationData = own;
-  data.correlationId = shifted_correlation(tape, copy, frame.api.correlation);
+  data.correlationId = shifted_correlation(tape, copy, first_correlation(), frame.api.correlation);
   call(static_cast<CUpti_CallbackDomain>(frame.api.domain), frame.api.cbid, &data);
 }
 
@@ -263,7 +270,8 @@ void record_api(const Tape& tape, const Frame& frame, Copy copy) {
   record.end = static_cast<uint64_t>(host_now() + clock);
   record.processId = static_cast<uint32_t>(getpid());
   record.threadId = static_cast<uint32_t>(syscall(SYS_gettid));
-  record.correlationId = shifted_correlation(tape, copy, frame.api.correlation);
+  record.correlationId =
+      shifted_correlation(tape, copy, first_correlation(), frame.api.correlation);
   settle(&record, fields_of(record), true);
 }
 

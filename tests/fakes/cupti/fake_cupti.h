@@ -13,6 +13,7 @@
 //                                  enable_domain, activity_enable, activity_disable,
 //                                  register_callbacks, timestamp_callback, flush_all, flush_period,
 //                                  finalize) returns CODE, from its N-th call on
+//   FAKE_CUPTI_CORRELATIONS_AFTER=N  correlations count on from N; after 4,294,967,295 comes 1
 //   FAKE_CUPTI_FLUSH_MS=N          CUPTI's own thread hands back what it has so often
 //   FAKE_CUPTI_DROP=N              every N-th record is lost, and counted as CUPTI does
 //   FAKE_CUPTI_VERSION=12          records of CUPTI 12 (from its header alone: never seen)
@@ -27,9 +28,13 @@ struct Copy {
   uint32_t number = 0;
 };
 
-// What a record's correlation, node and graph become in a copy of the tape.
-inline uint32_t shifted_correlation(const tape::Tape& tape, Copy copy, uint32_t correlation) {
-  return correlation == 0 ? 0 : correlation + copy.number * tape.correlations;
+// What a record's correlation, node and graph become in a copy of the tape, where calls are counted
+// on from `first`.
+inline uint32_t shifted_correlation(const tape::Tape& tape, Copy copy, uint32_t first,
+                                    uint32_t correlation) {
+  if (correlation == 0) return 0;
+  const uint64_t count = uint64_t{first} + correlation + uint64_t{copy.number} * tape.correlations;
+  return static_cast<uint32_t>((count - 1) % UINT32_MAX + 1);
 }
 inline uint64_t shifted_node(Copy copy, uint64_t node) {
   return node == 0 ? 0 : node + (uint64_t{copy.number} << kCopyNodeShift);
