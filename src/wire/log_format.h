@@ -95,7 +95,8 @@ enum class RecordType : uint16_t {
   dropped = 10,
   clean_end = 11,
   variable = 12,
-  // 13 to 63: further annotations and facts about the process.
+  thread_name = 13,
+  // 14 to 63: further annotations and facts about the process.
   // 64 to 127: CUDA, cuda_records.h.
   cuda_session = 64,
   cuda_device = 65,
@@ -162,6 +163,12 @@ struct ThreadInfo {
   uint32_t serial;  // from 1, never given anew in a process, unlike the system's thread ids
   uint32_t thread_id;
   char name[16];
+};
+
+// The name that the program gave a thread of its own, by the system's thread id.
+struct ThreadName {
+  uint32_t thread_id;
+  StringKey name;
 };
 
 // Depth counts the open ranges of this thread and domain below it, so that push and pop find each
@@ -239,8 +246,8 @@ constexpr bool fit_the_alignment() {
   return ((std::is_trivially_copyable_v<Payload> && sizeof(Payload) % kRecordAlignment == 0) &&
           ...);
 }
-static_assert(fit_the_alignment<Text, ThreadInfo, RangePush, RangePop, RangeStart, RangeEnd, Mark,
-                                Step, CpuOperator, Dropped, CleanEnd>());
+static_assert(fit_the_alignment<Text, ThreadInfo, ThreadName, RangePush, RangePop, RangeStart,
+                                RangeEnd, Mark, Step, CpuOperator, Dropped, CleanEnd>());
 static_assert(kLongestString + record_bytes<Text>() <= UINT16_MAX);
 
 }  // namespace llmprof::wire

@@ -24,6 +24,7 @@ RECORDS = {
     10: ("dropped", "<qQ", "time records"),
     11: ("clean_end", "<qQQ", "time dropped chunks"),
     12: ("variable", "<II", "name value"),
+    13: ("thread_name", "<II", "thread_id name"),
     64: ("cuda_session", "<qIIII", "time driver_version cupti_version cupti_path kernel_driver"),
     65: (
         "cuda_device",
@@ -82,7 +83,8 @@ class Log:
         (self.pid,) = struct.unpack_from("<Q", self.bytes, 24)
         self.strings = {}
         self.threads = {}
-        self.thread_names = {}
+        self.thread_names = {}  # by serial number, as the system has them
+        self.thread_ids = {}
         self.device = []
         self.control = []
         self.unused_chunks = []  # places of chunks that nobody began
@@ -108,6 +110,7 @@ class Log:
             if record["type"] == "thread_info":
                 records = self.threads.setdefault(record["serial"], [])
                 self.thread_names[record["serial"]] = text(record["name"])
+                self.thread_ids[record["serial"]] = record["thread_id"]
             elif record["type"] == "string":
                 self.strings[record["key"]] = record["text"]
             else:

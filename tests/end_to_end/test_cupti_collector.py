@@ -431,6 +431,19 @@ class Nvtx(PlayedCase):
             ],
         )
 
+    def test_names_of_threads(self):
+        self.play(self.tape("eager"))
+        log = self.log()
+        (second,) = [
+            serial
+            for serial, records in log.threads.items()
+            if any(log.strings.get(record.get("name")) == "sampling" for record in records)
+        ]
+        named = log.only("thread_name")
+        self.assertEqual(log.strings[named["name"]], "sampler")
+        self.assertEqual(named["thread_id"], log.thread_ids[second])
+        self.assertIn(named, log.threads[second])
+
     def test_a_program_without_cuda(self):
         self.assertEqual(self.play(self.tape("eager"), "--no-cuda"), "")
         log = self.log()

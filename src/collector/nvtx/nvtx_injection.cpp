@@ -11,6 +11,7 @@
 #include "collector/nvtx/message.h"
 #include "collector/ranges.h"
 #include "collector/recorder.h"
+#include "wire/log_format.h"
 
 namespace llmprof::collector {
 namespace {
@@ -67,6 +68,16 @@ void end_range(nvtxRangeId_t range) {
 }
 
 template <class Text>
+void name_thread(uint32_t thread_id, const Text& text) {
+  const Call call;
+  if (!call || !recording()) return;
+  const wire::StringKey name = text.name().key();
+  if (name != 0) {
+    record(call.thread(), wire::RecordType::thread_name, wire::ThreadName{thread_id, name});
+  }
+}
+
+template <class Text>
 nvtxDomainHandle_t create_domain(const Text& text) {
   const Call call;
   if (!call || !recording()) return nullptr;
@@ -103,6 +114,12 @@ int NVTX_API push_ex(const nvtxEventAttributes_t* event) {
 int NVTX_API push_a(const char* text) { return push_text(kDefaultDomain, NarrowMessage(text)); }
 int NVTX_API push_w(const wchar_t* text) { return push_text(kDefaultDomain, WideMessage(text)); }
 int NVTX_API pop_default() { return pop(kDefaultDomain); }
+void NVTX_API name_thread_a(uint32_t thread_id, const char* name) {
+  name_thread(thread_id, NarrowMessage(name));
+}
+void NVTX_API name_thread_w(uint32_t thread_id, const wchar_t* name) {
+  name_thread(thread_id, WideMessage(name));
+}
 
 void NVTX_API domain_mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
   mark_text(domain_of(domain), EventMessage(event));
@@ -153,12 +170,19 @@ bool fill(const NvtxExportTableCallbacks& callbacks, NvtxCallbackModule module,
 
 bool fill_tables(const NvtxExportTableCallbacks& callbacks) {
   const Entry core[] = {
-      entry(NVTX_CBID_CORE_MarkEx, mark_ex),       entry(NVTX_CBID_CORE_MarkA, mark_a),
-      entry(NVTX_CBID_CORE_MarkW, mark_w),         entry(NVTX_CBID_CORE_RangeStartEx, start_ex),
-      entry(NVTX_CBID_CORE_RangeStartA, start_a),  entry(NVTX_CBID_CORE_RangeStartW, start_w),
-      entry(NVTX_CBID_CORE_RangeEnd, end_id),      entry(NVTX_CBID_CORE_RangePushEx, push_ex),
-      entry(NVTX_CBID_CORE_RangePushA, push_a),    entry(NVTX_CBID_CORE_RangePushW, push_w),
+      entry(NVTX_CBID_CORE_MarkEx, mark_ex),
+      entry(NVTX_CBID_CORE_MarkA, mark_a),
+      entry(NVTX_CBID_CORE_MarkW, mark_w),
+      entry(NVTX_CBID_CORE_RangeStartEx, start_ex),
+      entry(NVTX_CBID_CORE_RangeStartA, start_a),
+      entry(NVTX_CBID_CORE_RangeStartW, start_w),
+      entry(NVTX_CBID_CORE_RangeEnd, end_id),
+      entry(NVTX_CBID_CORE_RangePushEx, push_ex),
+      entry(NVTX_CBID_CORE_RangePushA, push_a),
+      entry(NVTX_CBID_CORE_RangePushW, push_w),
       entry(NVTX_CBID_CORE_RangePop, pop_default),
+      entry(NVTX_CBID_CORE_NameOsThreadA, name_thread_a),
+      entry(NVTX_CBID_CORE_NameOsThreadW, name_thread_w),
   };
   const Entry core2[] = {
       entry(NVTX_CBID_CORE2_DomainMarkEx, domain_mark),

@@ -85,6 +85,30 @@ TEST(CollectorLog, ReadsWhatWasRecorded) {
   EXPECT_EQ(trace.captures[0].schema_version, "1.2");
 }
 
+TEST(CollectorLog, ThreadsHaveTheNamesThatTheProgramGaveThem) {
+  enum : wire::StringKey { kSampler = 1, kLoader, kLost };
+  TestLog log;
+  log.add(RecordType::clean_end, wire::CleanEnd{9000, 0, 1});
+  log.thread_chunk(1, 70);
+  log.add(RecordType::thread_name, wire::ThreadName{80, kLoader});  // another's
+  log.add(RecordType::thread_name, wire::ThreadName{99, kLoader});  // that recorded nothing
+  log.thread_chunk(2, 80);
+  log.thread_chunk(3, 90);  // ended, and its number came again
+  log.thread_chunk(4, 90);
+  log.add(RecordType::thread_name, wire::ThreadName{90, kSampler});
+  log.thread_chunk(5, 100);
+  log.add(RecordType::thread_name, wire::ThreadName{100, kLost});
+  log.chunk(wire::ChunkKind::strings, 0);
+  log.add_text(kSampler, "a sampler of tokens, with a long name");
+  log.add_text(kLoader, "loader");
+  const Trace trace = read_or_fail(log.bytes());
+  std::vector<std::string> names;
+  for (const Thread& thread : trace.threads) names.push_back(thread.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"worker", "loader", "worker",
+                                             "a sampler of tokens, with a long name", "worker"}));
+  EXPECT_EQ(count_of(trace, "collector_log_lost_names"), 1U);
+}
+
 TEST(CollectorLog, FixturesOfTheRealCollector) {
   const auto closed = testing::read_capture(testing::test_data("collector_log/request.llmtrace"));
   ASSERT_TRUE(closed) << closed.error().message;

@@ -17,6 +17,7 @@ Rows::Rows(TraceBuilder& builder, ProcessId process)
       first_launch_(builder.trace().launches.size()),
       first_range_(builder.trace().ranges.size()),
       texts_(builder),
+      thread_names_(builder, process, findings_),
       annotations_(builder, findings_),
       launches_(builder, findings_),
       nodes_(findings_),
@@ -52,6 +53,8 @@ bool Rows::add_to_thread(const Record& record) {
       return annotations_.add_step(record, thread()), true;
     case RecordType::cpu_operator:
       return annotations_.add_operator(record, thread()), true;
+    case RecordType::thread_name:
+      return thread_names_.add(record, thread()), true;
     case RecordType::graph_node_created:
       return nodes_.add_created(record, annotations_.innermost(thread())), true;
     case RecordType::graph_node_cloned:
@@ -171,6 +174,7 @@ void Rows::add_clean_end(const Record& record) {
 }
 
 const Findings& Rows::finish() {
+  thread_names_.finish(texts_);
   annotations_.finish(texts_);
   launches_.finish(texts_);
   devices_.finish(texts_, nodes_);

@@ -11,6 +11,7 @@
 #include "readers/collector_log/records.h"
 #include "readers/collector_log/session_facts.h"
 #include "readers/collector_log/texts.h"
+#include "readers/collector_log/thread_names.h"
 #include "trace/builder.h"
 
 namespace llmprof::collector_log {
@@ -56,6 +57,7 @@ class Rows {
   ThreadId thread_;
   Findings findings_;
   Texts texts_;
+  ThreadNames thread_names_;
   AnnotationRows annotations_;
   LaunchRows launches_;
   GraphNodes nodes_;
