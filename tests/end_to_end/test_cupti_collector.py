@@ -178,9 +178,9 @@ class PlayedCase(unittest.TestCase):
         together = {**base, **ours, **more}
         return {k: v for k, v in together.items() if v is not None}
 
-    def play(self, tape, *options, status=0, limit=None, **environment):
+    def play(self, tape, *options, status=0, limit=None, inside=(), **environment):
         done = subprocess.run(
-            [PLAY, tape.path, *options],
+            [*inside, PLAY, tape.path, *options],
             capture_output=True,
             text=True,
             timeout=300,
@@ -937,6 +937,36 @@ class Trouble(PlayedCase):
     def test_no_libcupti(self):
         self.complaints = self.play(self.tape("eager"), LLMPROF_CUPTI="/nowhere/libcupti.so")
         self.assert_stood_down("cupti_missing", "libcupti was not found")
+
+    def test_libcupti_of_last_resort(self):
+        toolkit = pathlib.Path("/usr/local/cuda")
+        without_toolkit = []
+        if toolkit.exists():
+            hide = f'mount -t tmpfs tmpfs {toolkit} && exec "$@"'
+            without_toolkit = ["unshare", "--mount", "sh", "-c", hide, "sh"]
+            if subprocess.run([*without_toolkit, "true"], capture_output=True, check=False).returncode:
+                self.skipTest(f"{toolkit} has a libcupti, which comes first; hiding it needs root")
+        environment = {"LLMPROF_CUPTI": None, "LD_LIBRARY_PATH": None}
+        self.play(
+            self.tape("eager"), inside=without_toolkit, LLMPROF_CUPTI_FALLBACK=CUPTI, **environment
+        )
+        log = self.log()
+        if log.strings[log.only("cuda_session")["cupti_path"]] != CUPTI:
+            self.skipTest("a libcupti is on the loader's path here, and comes first")
+        self.assertEqual(len(kernel_rows(log)), 92)
+
+    def test_libcupti_of_last_resort_comes_last(self):
+        # A toolkit's folder whose libcupti is the fake one.
+        toolkit = self.folder / "toolkit" / "lib64"
+        toolkit.mkdir(parents=True)
+        (toolkit / "libcupti.so.13").symlink_to(CUPTI)
+        self.play(
+            self.tape("eager"),
+            LLMPROF_CUPTI=None,
+            CUDA_HOME=str(toolkit.parent),
+            LLMPROF_CUPTI_FALLBACK="/nowhere/libcupti.so",
+        )
+        self.assertEqual(len(kernel_rows(self.log())), 92)
 
     def test_cupti_that_fails(self):
         for function, code in (

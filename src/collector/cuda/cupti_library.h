@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-// libcupti, found at run time: what the process has loaded already, then LLMPROF_CUPTI, CUDA_HOME
-// and the loader's path.
+// libcupti, found at run time: LLMPROF_CUPTI, that one or none; else what the process has loaded
+// already, then CUDA_HOME, the loader's path, /usr/local/cuda, and LLMPROF_CUPTI_FALLBACK.
 namespace llmprof::collector {
 
 // False where there is none, or it lacks what the collector cannot do without.

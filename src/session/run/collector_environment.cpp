@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "session/run/passes.h"
 
@@ -49,6 +50,11 @@ Variables collector_environment(const RunRequest& request) {
   const std::string library = request.program.collector->string();
   variables.emplace_back("CUDA_INJECTION64_PATH", library);
   variables.emplace_back("NVTX_INJECTION64_PATH", library);
+  // Not LLMPROF_CUPTI: that would come before the one that the program brings itself.
+  if (request.captures.cupti && !is_set("LLMPROF_CUPTI")) {
+    const auto found = std::filesystem::absolute(*request.captures.cupti);
+    variables.emplace_back("LLMPROF_CUPTI_FALLBACK", found.string());
+  }
   // What the user's own shell may have set must not change what this run says it does.
   for (auto& [name, value] : settings_of(options)) {
     if (!value.empty() || is_set(name)) variables.emplace_back(name, std::move(value));

@@ -18,9 +18,12 @@ class PassEnvironment : public ::testing::Test {
     request_.options.workload.uses_cuda = true;
     request_.captures.collector_cuda = true;
     bundle_.set_root("/runs/one");
-    ::unsetenv("LLMPROF_DUTY");
+    clear();
   }
-  ~PassEnvironment() override { ::unsetenv("LLMPROF_DUTY"); }
+  ~PassEnvironment() override { clear(); }
+  static void clear() {
+    for (const char* name : {"LLMPROF_DUTY", "LLMPROF_CUPTI"}) ::unsetenv(name);
+  }
   [[nodiscard]] std::map<std::string, std::string> told() const {
     const Variables variables = collector_environment(request_);
     return {variables.begin(), variables.end()};
@@ -76,6 +79,14 @@ TEST_F(PassEnvironment, TheUsersOwnSettingsOfTheCollectorAreNoneOfThisRun) {
   const auto variables = told();
   ASSERT_TRUE(variables.contains("LLMPROF_DUTY"));
   EXPECT_EQ(variables.at("LLMPROF_DUTY"), "");
+}
+
+TEST_F(PassEnvironment, TheCuptiThatWasFoundIsTheLastResort) {
+  request_.captures.cupti = "/venv/nvidia/cuda_cupti/lib/libcupti.so.12";
+  EXPECT_EQ(told()["LLMPROF_CUPTI_FALLBACK"], "/venv/nvidia/cuda_cupti/lib/libcupti.so.12");
+  EXPECT_FALSE(told().contains("LLMPROF_CUPTI"));
+  ::setenv("LLMPROF_CUPTI", "/opt/libcupti.so", 1);  // that one or none
+  EXPECT_FALSE(told().contains("LLMPROF_CUPTI_FALLBACK"));
 }
 
 TEST_F(PassEnvironment, WithoutCudaItIsNotLoadedByCuda) {
