@@ -86,12 +86,30 @@ int take_space(int descriptor, uint64_t offset) {
   return trouble;
 }
 
+// Of a folder in one that exists. False where its parent does not.
+bool absolute_in_parent(const char* folder, char (&absolute)[PATH_MAX]) {
+  char parent[PATH_MAX] = {};
+  copy_text(parent, folder);
+  size_t length = std::strlen(parent);
+  while (length > 1 && parent[length - 1] == '/') parent[--length] = '\0';
+  char* slash = strrchr(parent, '/');
+  const char* name = slash == nullptr ? parent : slash + 1;
+  char whole[PATH_MAX] = {};
+  if (slash != nullptr) *slash = '\0';
+  const char* above = slash == nullptr ? "." : parent;
+  if (realpath(*above == '\0' ? "/" : above, whole) == nullptr) return false;
+  const int written = snprintf(absolute, sizeof absolute, "%s/%s", whole, name);
+  return written > 0 && static_cast<size_t>(written) < sizeof absolute;
+}
+
 }  // namespace
 
 void LogFile::configure(const char* folder, const char* max_megabytes) {
   if (folder == nullptr || *folder == '\0') return;
-  // Where it does not exist it is kept as it is, for the message.
-  if (realpath(folder, folder_) == nullptr) copy_text(folder_, folder);
+  // Where not even its parent exists it is kept as it is, for the message.
+  if (realpath(folder, folder_) == nullptr && !absolute_in_parent(folder, folder_)) {
+    copy_text(folder_, folder);
+  }
   name_rank();
   if (max_megabytes == nullptr) return;
   constexpr uint64_t kChunksPerMegabyte = (1U << 20U) / wire::kChunkBytes;
@@ -128,8 +146,16 @@ int LogFile::open_new() {
   return EEXIST;
 }
 
+// The folder is made with the first log, and its parents never: a wrong path is told, not built.
+int LogFile::open_new_in_folder() {
+  constexpr mode_t kMode = 0755;
+  const int trouble = open_new();
+  if (trouble != ENOENT || (mkdir(folder_, kMode) != 0 && errno != EEXIST)) return trouble;
+  return open_new();
+}
+
 int LogFile::create(Chunk& control) {
-  if (const int trouble = open_new(); trouble != 0) return trouble;
+  if (const int trouble = open_new_in_folder(); trouble != 0) return trouble;
   struct stat info{};
   if (fstat(descriptor_, &info) != 0) return errno;
   device_ = info.st_dev;

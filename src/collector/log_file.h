@@ -20,9 +20,9 @@ class LogFile {
   void configure(const char* folder, const char* max_megabytes);
   [[nodiscard]] bool wanted() const { return folder_[0] != '\0'; }
 
-  // Creates <folder>/<pid>.llmtrace (rank3-<pid> in a distributed job), or <pid>-2 and so on where
-  // a process of that id was before, and gives its chunk 0, behind the file's header. 0, or an
-  // errno.
+  // Creates the folder where its parent exists, <folder>/<pid>.llmtrace (rank3-<pid> in a
+  // distributed job), or <pid>-2 and so on where a process of that id was before, and gives its
+  // chunk 0, behind the file's header. 0, or an errno.
   int create(Chunk& control);
   // The disk's space is taken before the chunk is given out: a page that cannot be backed would
   // kill the process by SIGBUS. 0, or an errno.
@@ -43,6 +43,7 @@ class LogFile {
  private:
   void name_rank();
   int open_new();
+  int open_new_in_folder();
   int open_again();
   int have_it_open();
   [[nodiscard]] bool is_ours(int descriptor) const;

@@ -203,8 +203,33 @@ class Annotated(CollectedCase):
         finally:
             subprocess.run(["umount", self.folder], check=True)
 
+    def test_a_folder_is_made_with_the_first_log(self):
+        for name in ("absent", "absent too/", "./in the program's folder//"):
+            with self.subTest(name):
+                # A path is as it was when the library was loaded.
+                done = self.python(
+                    f"""
+                    import ctypes, os
+                    os.chdir({str(self.folder)!r})
+                    ctypes.CDLL(os.environ["LLMPROF_COLLECTOR"])
+                    os.chdir("/")
+                    import llmprof_annotate
+                    llmprof_annotate.mark("moved")
+                    """,
+                    LLMPROF_LOG_DIR=name,
+                )
+                self.assertEqual(done.stderr, "")
+                (log,) = (self.folder / name).glob("*.llmtrace")
+                self.assertEqual(names(dump(log)), {"moved": 1})
+
+    def test_no_folder_is_made_for_nothing(self):
+        code = "import ctypes, os; ctypes.CDLL(os.environ['LLMPROF_COLLECTOR'])"
+        self.python(code, LLMPROF_LOG_DIR=str(self.folder / "absent"))
+        self.assertEqual(list(self.folder.iterdir()), [])
+
     def test_a_folder_that_cannot_be_written(self):
-        done = self.run_program("many", LLMPROF_LOG_DIR=str(self.folder / "absent"))
+        done = self.run_program("many", LLMPROF_LOG_DIR=str(self.folder / "absent" / "below"))
+        self.assertFalse((self.folder / "absent").exists())
         self.assertEqual(done.stdout, "still here\n")
         self.assertEqual(len(done.stderr.splitlines()), 1)
         self.assertIn("No such file or directory", done.stderr)
