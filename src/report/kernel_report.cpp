@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "report/capture_words.h"
 #include "report/markdown.h"
 #include "report/numbers.h"
 #include "report/sections/sections.h"
@@ -40,11 +41,8 @@ std::string_view source_sentence(const Profile& profile) {
 std::string captures_sentence(const Trace& trace) {
   std::string text = trace.captures.size() == 1 ? "Capture: " : "Captures: ";
   for (size_t i = 0; i < trace.captures.size(); ++i) {
-    const Capture& capture = trace.captures[i];
     if (i > 0) text += "; ";
-    text += std::filesystem::path(capture.path).filename().string() + " (" + capture.format;
-    if (!capture.tool_version.empty()) text += ", " + capture.tool + " " + capture.tool_version;
-    text += ")";
+    text += capture_words(trace.captures[i]);
   }
   return text + ".";
 }

@@ -37,6 +37,13 @@ TEST(ProfileJson, HoldsStages) {
   EXPECT_EQ(json["stages"][0]["step_wall_ms"], nullptr);
 }
 
+TEST(ProfileJson, HoldsRanks) {
+  const SampleProfile sample = full_sample();
+  EXPECT_EQ(json_of(sample)["context"]["captures"][0].at("rank"), nullptr);
+  sample.trace->captures[0].rank = 0;
+  EXPECT_EQ(json_of(sample)["context"]["captures"][0].at("rank"), 0);
+}
+
 TEST(ProfileJson, NumbersInstancesByTheirStage) {
   const auto json = json_of(full_sample());
   ASSERT_EQ(json["steps"].size(), 12U);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "report/kernel_report.h"
 #include "report/markdown.h"
 #include "report/sample_profile_test.h"
 
@@ -21,6 +22,18 @@ TEST(Stage2Report, SaysOnWhatGridsKernelsWereMeasured) {
   EXPECT_TRUE(has(report_of(sample), "15, commonest grid 64 x 2 x 1 (of 3)"));
   sample.profile.roofline.kernels[0].grids = 1;
   EXPECT_TRUE(has(report_of(sample), "15, grid 64 x 2 x 1 |"));
+}
+
+TEST(Stage2Report, NamesRanksWhereThereAreAny) {
+  SampleProfile sample = full_sample();
+  EXPECT_FALSE(has(report_of(sample), "| rank |"));
+  sample.trace->captures[0].rank = 3;
+  EXPECT_TRUE(has(report_of(sample), "| tool | rank | driver | CUDA |"));
+  EXPECT_TRUE(has(report_of(sample), "| Nsight Systems 2025.3.2.0 | 3 | 580.159 | 13.0 |"));
+  // On the terminal, and in kernels.md.
+  const std::string words = "(nsys SQLite, Nsight Systems 2025.3.2.0, rank 3)";
+  EXPECT_TRUE(has(to_markdown(kernel_overview(sample.profile, 5)), words));
+  EXPECT_TRUE(has(to_markdown(kernel_document(sample.profile, 5)), words));
 }
 
 TEST(Stage2Report, PointsOutALayerUnlikeTheOthers) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "report/capture_words.h"
 #include "report/markdown.h"
 #include "report/numbers.h"
 #include "report/typical.h"
@@ -40,10 +41,7 @@ void add_environment(const Reported& reported, Document& document) {
         device.name.empty() ? device.device : device.name + " (" + device.device + ")");
   }
   for (const Capture& capture : profile.trace->captures) {
-    std::string value = std::filesystem::path(capture.path).filename().string();
-    value += " (" + capture.format;
-    if (!capture.tool_version.empty()) value += ", " + capture.tool + " " + capture.tool_version;
-    add("capture", value + ")");
+    add("capture", capture_words(capture));
     add("driver", capture.driver_version);
     add("CUDA", capture.cuda_version);
   }

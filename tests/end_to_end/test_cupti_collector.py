@@ -1091,8 +1091,8 @@ class Recorder(PlayedCase):
 class Analysed(PlayedCase):
     """The log as llmprof reads it. A layer's kernels take 2 + 11 + 7 + 2 + 23 = 45 us."""
 
-    def profile(self, tape):
-        done = self.analyse(tape)
+    def profile(self, tape, **environment):
+        done = self.analyse(tape, **environment)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
@@ -1106,6 +1106,14 @@ class Analysed(PlayedCase):
         self.assertEqual([i["kernel_count"] for i in stages["prefill"]], [10])
         self.assertEqual([i["kernel_count"] for i in stages["decode"]], [80])
         self.assertEqual([i["steps"] for i in stages["decode"]], [8])
+
+    def test_the_rank_reaches_the_reports(self):
+        profile = self.profile(self.tape("eager"), RANK="3")
+        (capture,) = profile["context"]["captures"]
+        self.assertEqual(capture["rank"], 3)
+        report = (self.folder / "bundle" / "report.md").read_text()
+        self.assertIn("| tool | rank | driver | CUDA |", report)
+        self.assertIn(", rank 3)", (self.folder / "bundle" / "kernels.md").read_text())
 
     def test_graph(self):
         profile = self.profile(self.tape("graph"))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <span>
 
 #include "analysis/statistics.h"
@@ -137,6 +138,21 @@ std::vector<ClassRow> by_class(const KernelRanking& ranking) {
   return rows;
 }
 
+// Of those that have work on a device: each has a rank, and none the same.
+bool ranks_tell_captures_apart(const Trace& trace) {
+  std::vector<bool> has_work(trace.captures.size());
+  for (const Queue& queue : trace.queues.values()) {
+    if (queue.device.valid()) has_work[trace.devices[queue.device.index()].capture.index()] = true;
+  }
+  std::set<uint32_t> ranks;
+  for (size_t i = 0; i < trace.captures.size(); ++i) {
+    if (!has_work[i]) continue;
+    const auto& rank = trace.captures[i].rank;
+    if (!rank || !ranks.insert(*rank).second) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string_view to_string(KernelSource source) {
@@ -163,8 +179,11 @@ std::string device_label(const Trace& trace, DeviceId device) {
         return queue.device.valid() && trace.devices[queue.device.index()].capture != info.capture;
       });
   if (!several) return label;
-  const std::filesystem::path path(trace.captures[info.capture.index()].path);
-  return path.filename().string() + "/" + label;
+  const Capture& capture = trace.captures[info.capture.index()];
+  if (capture.rank && ranks_tell_captures_apart(trace)) {
+    return "rank" + std::to_string(*capture.rank) + "/" + label;
+  }
+  return std::filesystem::path(capture.path).filename().string() + "/" + label;
 }
 
 KernelRanking rank_kernels(const Trace& trace, const DescribedNames& names) {

@@ -78,7 +78,8 @@ struct KernelRanking {
 
 KernelRanking rank_kernels(const Trace& trace, const DescribedNames& names);
 
-// "cuda:0" or "cpu:0", with the capture's file in front where several captures were read.
+// "cuda:0" or "cpu:0"; where several captures were read with the capture in front: "rank3/cuda:0",
+// or by its file where ranks do not tell captures apart.
 std::string device_label(const Trace& trace, DeviceId device);
 
 }  // namespace llmprof

@@ -56,6 +56,7 @@ Json context_json(const Profile& profile) {
                         {"schema_version", text_or_null(capture.schema_version)},
                         {"driver", text_or_null(capture.driver_version)},
                         {"cuda", text_or_null(capture.cuda_version)},
+                        {"rank", value_or_null(capture.rank)},
                         {"wall_clock_ns", value_or_null(capture.wall_clock_ns)}});
   }
   Json gpus = Json::array();

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "report/numbers.h"
@@ -17,6 +18,9 @@ Table capture_table(const Profile& profile) {
   const bool gpu = profile.device == DeviceKind::gpu;
   Table table;
   table.columns = {code_column("file"), text_column("format"), text_column("tool")};
+  const bool ranks = std::any_of(trace.captures.begin(), trace.captures.end(),
+                                 [](const Capture& capture) { return capture.rank.has_value(); });
+  if (ranks) table.columns.push_back(number_column("rank"));
   if (gpu) {
     table.columns.push_back(text_column("driver"));
     table.columns.push_back(text_column("CUDA"));
@@ -26,6 +30,10 @@ Table capture_table(const Profile& profile) {
     if (!capture.tool_version.empty()) tool += " " + capture.tool_version;
     table.rows.push_back({std::filesystem::path(capture.path).filename().string(), capture.format,
                           or_missing(tool)});
+    if (ranks) {
+      table.rows.back().push_back(capture.rank ? std::to_string(*capture.rank)
+                                               : std::string(kMissing));
+    }
     if (!gpu) continue;
     table.rows.back().push_back(or_missing(capture.driver_version));
     table.rows.back().push_back(or_missing(capture.cuda_version));
