@@ -53,8 +53,17 @@ Secrecy secrecy_of(std::string_view name) {
   return std::max(secrecy, secrecy_of_word(word, true));
 }
 
+// Of one number or, in JSON, several.
 bool is_number(std::string_view text) {
   constexpr size_t kLongestCount = 12;
+  if (text.starts_with('[') && text.ends_with(']')) {
+    text = text.substr(1, text.size() - 2);
+    const size_t comma = text.find(',');
+    if (comma != std::string_view::npos) {
+      return is_number(text.substr(0, comma)) &&
+             is_number('[' + std::string(text.substr(comma + 1)) + ']');
+    }
+  }
   if (text.starts_with('-')) text.remove_prefix(1);
   return !text.empty() && text.size() <= kLongestCount &&
          std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || c == '.'; });
@@ -101,6 +110,35 @@ std::string without_password(std::string_view word) {
   return std::string(word.substr(0, colon + 1)).append(kHiddenSecret).append(word.substr(at));
 }
 
+// Where a text in quotes ends, just behind them; npos: not in here.
+size_t end_of_quotes(std::string_view text) {
+  size_t at = 0;
+  while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2U : 1U;
+  return at < text.size() ? at + 1 : std::string_view::npos;
+}
+
+// Whether the quotes that a value begins with end in a later word.
+bool opens_quotes(std::string_view value) {
+  return value.starts_with('"') && end_of_quotes(value.substr(1)) == std::string_view::npos;
+}
+
+// How much of `text` is one value of a JSON object, where it is that and more follows.
+size_t json_value_length(std::string_view text) {
+  size_t end = 0;
+  if (text.starts_with('"')) {
+    end = end_of_quotes(text.substr(1));
+    if (end != std::string_view::npos) ++end;
+  } else if (text.starts_with('[')) {
+    end = text.find(']');
+    if (end != std::string_view::npos) ++end;
+  } else {
+    end = text.find_first_of(",}]");
+  }
+  const bool more =
+      end < text.size() && std::string_view(",}]").find(text[end]) != std::string_view::npos;
+  return more ? end : text.size();
+}
+
 // Of the header Authorization.
 bool is_scheme(std::string_view word) {
   constexpr std::array<std::string_view, 4> kSchemes = {"Basic", "Bearer", "Digest", "token"};
@@ -112,6 +150,7 @@ class Words {
  public:
   // Of a whole argument, which may be a script of several words or a value with blanks in it.
   std::string recorded_argument(std::string_view argument) {
+    in_hidden_quotes_ = false;
     const bool is_value = awaited_ != Secrecy::open && !argument.starts_with("--");
     const bool is_option =
         argument.starts_with('-') && argument.find('=') != std::string_view::npos;
@@ -135,33 +174,51 @@ class Words {
 
  private:
   std::string recorded(std::string_view word) {
-    const Secrecy before = std::exchange(awaited_, Secrecy::open);
-    const bool is_option = word.starts_with("--");
-    if (before != Secrecy::open && !is_option) {
-      // "Authorization: Bearer x": the scheme is no secret, what follows it is.
-      if (is_scheme(without_quotes(word))) {
-        awaited_ = Secrecy::always;
-        return std::string(word);
-      }
-      if (is_hidden(before, without_quotes(word))) return std::string(kHiddenSecret);
-      return std::string(word);
+    if (in_hidden_quotes_) {
+      const size_t end = end_of_quotes(word);
+      in_hidden_quotes_ = end == std::string_view::npos;
+      return std::string(kHiddenSecret).append(word.substr(std::min(end, word.size())));
     }
+    const Secrecy before = std::exchange(awaited_, Secrecy::open);
+    if (before != Secrecy::open && !word.starts_with("--")) return recorded_value_of(before, word);
+    std::string told;
+    size_t kept = 0;  // where what is not yet told begins
     for (size_t i = 0; i < word.size(); ++i) {
       if (word[i] != '=' && word[i] != ':') continue;
       const Secrecy secrecy = secrecy_of(name_before(word.substr(0, i)));
-      const std::string_view value = without_quotes(word.substr(i + 1));
-      if (secrecy != Secrecy::open && value.empty()) awaited_ = secrecy;
-      if (is_hidden(secrecy, value)) {
-        return std::string(word.substr(0, i + 1)).append(kHiddenSecret);
-      }
+      if (secrecy == Secrecy::open) continue;
+      const bool in_json = i > 0 && word[i - 1] == '"' && word[i] == ':';
+      std::string_view value = word.substr(i + 1);
+      if (in_json) value = value.substr(0, json_value_length(value));
+      if (without_quotes(value).empty()) awaited_ = secrecy;
+      if (!is_hidden(secrecy, without_quotes(value))) continue;
+      in_hidden_quotes_ = in_json && opens_quotes(value);
+      told.append(word.substr(kept, i + 1 - kept)).append(kHiddenSecret);
+      kept = i + 1 + value.size();
+      i = kept - 1;
     }
+    if (kept > 0) return told.append(word.substr(kept));
     if (word.starts_with('-') && word.find('=') == std::string_view::npos) {
       awaited_ = secrecy_of(word);
     }
     return without_password(word);
   }
 
+  // Of a word that follows its name.
+  std::string recorded_value_of(Secrecy secrecy, std::string_view word) {
+    // "Authorization: Bearer x": the scheme is no secret, what follows it is.
+    if (is_scheme(without_quotes(word))) {
+      awaited_ = Secrecy::always;
+      return std::string(word);
+    }
+    const size_t length = word.starts_with('"') ? json_value_length(word) : word.size();
+    if (!is_hidden(secrecy, without_quotes(word.substr(0, length)))) return std::string(word);
+    in_hidden_quotes_ = opens_quotes(word);
+    return std::string(kHiddenSecret).append(word.substr(length));
+  }
+
   Secrecy awaited_ = Secrecy::open;  // of the value that the next word is
+  bool in_hidden_quotes_ = false;    // they end in this word or a later one
 };
 
 }  // namespace

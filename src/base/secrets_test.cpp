@@ -46,11 +46,21 @@ TEST(Secrets, AreHiddenInCommandLines) {
   EXPECT_EQ(without_secrets(Words{"curl", "-H", "X-Api-Key: X"}),
             (Words{"curl", "-H", "X-Api-Key: ***"}));
   EXPECT_EQ(without_secrets(Words{"--json", R"({"api_key":"X", "n": 1, "token": "Y"})"}),
-            (Words{"--json", R"({"api_key":*** "n": 1, "token": ***)"}));
+            (Words{"--json", R"({"api_key":***, "n": 1, "token": ***})"}));
   EXPECT_EQ(without_secrets(Words{"client", "https://me:X@host/a?b=c"}),
             (Words{"client", "https://me:***@host/a?b=c"}));
   EXPECT_EQ(without_secrets(Words{"client", "https://host/?token=X"}),
             (Words{"client", "https://host/?token=***"}));
+}
+
+TEST(Secrets, InJsonHideNoOtherMember) {
+  const std::string model =
+      R"({"num_key_value_heads":8,"bos_token_id":1,"eos_token_id":[1,2],"n":3})";
+  EXPECT_EQ(without_secrets(Words{"--model-config", model}), (Words{"--model-config", model}));
+  EXPECT_EQ(without_secrets(R"({"a":1,"api_key":"x,\"}y","b":{"token":"z"},"tokens":["s","t"]})"),
+            R"({"a":1,"api_key":***,"b":{"token":***},"tokens":***})");
+  EXPECT_EQ(without_secrets(R"({"password": "two words", "n": 1})"),
+            R"({"password": *** ***, "n": 1})");
 }
 
 TEST(Secrets, WithBlanksAreHiddenWhole) {
