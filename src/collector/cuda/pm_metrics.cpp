@@ -46,17 +46,43 @@ bool takes_one_pass(const MetricChoice& choice) {
   return pm().passes(&parameters) == CUPTI_SUCCESS && parameters.numOfPasses == 1;
 }
 
+void add(MetricChoice& choice, const WantedMetric& metric) {
+  choice.names[choice.count] = metric.name;
+  choice.units[choice.count] = metric.unit;
+  choice.quantities[choice.count] = metric.quantity;
+  ++choice.count;
+}
+
 // The metrics of `choice` and one more, configured anew: CUPTI cannot take one out again.
 MetricChoice with(const MetricChoice& choice, const WantedMetric& metric) {
   MetricChoice larger = choice;
-  larger.names[larger.count] = metric.name;
-  larger.units[larger.count] = metric.unit;
-  larger.quantities[larger.count] = metric.quantity;
-  ++larger.count;
+  add(larger, metric);
   larger.host = nullptr;
   larger.config = nullptr;
   larger.config_bytes = 0;
   return larger;
+}
+
+bool configured(MetricChoice& choice) {
+  return !add_metrics(choice) && !make_config(choice) && takes_one_pass(choice);
+}
+
+PmFailure choose_one_by_one(const char* chip, const uint8_t* availability, MetricChoice& choice) {
+  for (const WantedMetric& wanted : kWantedMetrics) {
+    if (has(choice, wanted.quantity)) continue;
+    MetricChoice larger = with(choice, wanted);
+    if (const auto failure = begin_host(chip, availability, larger)) {
+      release(choice);
+      return failure;
+    }
+    if (configured(larger)) {
+      release(choice);
+      choice = larger;
+    } else {
+      release(larger);
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -70,21 +96,18 @@ bool has(const MetricChoice& choice, Quantity quantity) {
 
 PmFailure choose_metrics(const char* chip, const uint8_t* availability, MetricChoice& choice) {
   choice = {};
+  // Where a chip takes the first of each, the usual case, CUPTI is asked once: each time costs tens
+  // of milliseconds.
   for (const WantedMetric& wanted : kWantedMetrics) {
-    if (has(choice, wanted.quantity)) continue;
-    MetricChoice larger = with(choice, wanted);
-    if (const auto failure = begin_host(chip, availability, larger)) {
-      release(choice);
-      return failure;
-    }
-    if (!add_metrics(larger) && !make_config(larger) && takes_one_pass(larger)) {
-      release(choice);
-      choice = larger;
-    } else {
-      release(larger);
-    }
+    if (!has(choice, wanted.quantity)) add(choice, wanted);
   }
-  return {};
+  if (const auto failure = begin_host(chip, availability, choice)) {
+    release(choice);
+    return failure;
+  }
+  if (configured(choice)) return {};
+  release(choice);
+  return choose_one_by_one(chip, availability, choice);
 }
 
 void release(MetricChoice& choice) {
