@@ -33,7 +33,8 @@ target_compile_definitions(test_counters_choice
                            PRIVATE LLMPROF_CUPTI_LIBRARY="${LLMPROF_CUPTI_LIBRARY}")
 
 add_library(fake_nvml SHARED ${PROJECT_SOURCE_DIR}/tests/fakes/nvml/fake_nvml.cpp)
-file(GLOB sampling CONFIGURE_DEPENDS ${cuda}/pm_*.cpp ${cuda}/sampler*.cpp)
+file(GLOB sampling CONFIGURE_DEPENDS ${cuda}/pm_*.cpp ${cuda}/sampler*.cpp
+     ${cuda}/quiet_samples.cpp)
 list(REMOVE_ITEM sampling ${cuda}/sampler_devices.cpp)
 add_counter_test(sampling ${sampling} ${cuda}/counters.cpp ${cuda}/sensors.cpp ${cuda}/nvml.cpp
                  ${PROJECT_SOURCE_DIR}/tests/fakes/cupti/fake_pm_sampling.cpp)

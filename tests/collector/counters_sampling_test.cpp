@@ -8,6 +8,7 @@
 
 #include "collector/clock.h"
 #include "collector/cuda/counters.h"
+#include "collector/cuda/quiet_samples.h"
 #include "counters_stubs.h"
 
 namespace llmprof::collector {
@@ -92,6 +93,47 @@ TEST(Counters, SamplesFollowEachOtherWithTheSumsOfTheirTime) {
     if (recorded.samples[i].head.start > recorded.samples[i - 1].head.end) ++holes;
   }
   EXPECT_LE(holes, recorded.lost) << "nothing is lost without being counted";
+}
+
+// Bytes, percent of SMs active, Hz.
+MetricChoice three_metrics() {
+  MetricChoice choice;
+  const WantedMetric metrics[] = {{Quantity::dram_read, "read", "byte"},
+                                  {Quantity::sm_active, "active", "%"},
+                                  {Quantity::sm_clock, "clock", "Hz"}};
+  for (const WantedMetric& metric : metrics) {
+    choice.names[choice.count] = metric.name;
+    choice.units[choice.count] = metric.unit;
+    choice.quantities[choice.count] = metric.quantity;
+    ++choice.count;
+  }
+  return choice;
+}
+
+TEST(Counters, SamplesInWhichNothingRanBecomeOneWithTheirSumsAndAverages) {
+  const Recorded recorded = run([] {
+    const MetricChoice choice = three_metrics();
+    QuietSamples samples(choice,
+                         write_counter_set(0, kMillisecond, {choice.names, choice.units, 3}));
+    const auto add = [&](int64_t begin_ms, int64_t end_ms, double bytes, double active, double hz) {
+      const double values[] = {bytes, active, hz};
+      samples.add({begin_ms * kMillisecond, end_ms * kMillisecond}, values);
+    };
+    add(0, 1, 100, 0, 1000);
+    add(1, 4, 300, 0, 3000);
+    add(4, 5, 10e6, 0, 2000);  // a copy
+    add(5, 6, 0, 0, 2000);
+    add(8, 9, 0, 0, 2000);  // behind a hole
+    add(9, 10, 0, 0.1, 2000);
+  });
+  ASSERT_EQ(recorded.exit_status, 0);
+  const std::vector<std::pair<int64_t, int64_t>> times = {{0, 4}, {4, 5}, {5, 6}, {8, 9}, {9, 10}};
+  ASSERT_EQ(recorded.samples.size(), times.size());
+  for (size_t i = 0; i < times.size(); ++i) {
+    EXPECT_EQ(recorded.samples[i].head.start, times[i].first * kMillisecond);
+    EXPECT_EQ(recorded.samples[i].head.end, times[i].second * kMillisecond);
+  }
+  EXPECT_EQ(recorded.samples[0].values, (std::vector<double>{400, 0, 2500}));
 }
 
 TEST(Counters, StopHandsOverTheRestAndSamplingCanStartAgain) {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "collector/clock.h"
+#include "collector/cuda/quiet_samples.h"
 #include "collector/cuda/sampler_records.h"
 
 namespace llmprof::collector {
@@ -229,13 +230,14 @@ PmFailure Sampler::write_samples(SampleWindow window) {
   LLMPROF_PM_PARAMETERS(CUpti_PmSampling_CounterData_GetSampleInfo_Params, last);
   if (const auto failure = sample_times(info.numCompletedSamples - 1, last)) return failure;
   if (!clock_.find(last.endTimestamp, window)) return {kUnknownClock, CUPTI_ERROR_UNKNOWN};
+  QuietSamples samples(metrics_, set_);
   for (size_t i = 0; i < info.numCompletedSamples; ++i) {
-    if (const auto failure = write_sample(i)) return failure;
+    if (const auto failure = write_sample(i, samples)) return failure;
   }
   return {};
 }
 
-PmFailure Sampler::write_sample(size_t index) {
+PmFailure Sampler::write_sample(size_t index, QuietSamples& samples) {
   LLMPROF_PM_PARAMETERS(CUpti_PmSampling_CounterData_GetSampleInfo_Params, times);
   if (const auto failure = sample_times(index, times)) return failure;
   const SampleTime time = {clock_.to_log(times.startTimestamp), clock_.to_log(times.endTimestamp)};
@@ -251,7 +253,7 @@ PmFailure Sampler::write_sample(size_t index) {
   parameters.numMetrics = metrics_.count;
   parameters.pMetricValues = values;
   LLMPROF_PM_TRY(evaluate, cuptiProfilerHostEvaluateToGpuValues, parameters)
-  write_short_counter_sample(set_, time, values, metrics_.count);
+  samples.add(time, values);
   return {};
 }
 

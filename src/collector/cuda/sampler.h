@@ -8,6 +8,8 @@
 
 namespace llmprof::collector {
 
+class QuietSamples;
+
 // PM sampling of one GPU. One thread at a time. Set up, it stays so: CUPTI takes a configuration
 // once, set-up is far dearer than start and stop (about 350 ms against 2), and after cuptiFinalize
 // what was set up still works, but nothing can be set up.
@@ -41,7 +43,7 @@ class Sampler {
   PmFailure take_samples();
   PmFailure decode(bool& full);
   PmFailure write_samples(SampleWindow window);
-  PmFailure write_sample(size_t index);
+  PmFailure write_sample(size_t index, QuietSamples& samples);
   PmFailure sample_times(size_t index, CUpti_PmSampling_CounterData_GetSampleInfo_Params& times);
   PmFailure recover(PmFailure failure);
   PmFailure configure_again();
