@@ -48,6 +48,12 @@ uint64_t launches_before(const Trace& trace, StringId name, Nanoseconds time) {
   return count;
 }
 
+std::string_view symbol_of(const Trace& trace, StringId name) {
+  const auto known = std::find_if(trace.symbols.begin(), trace.symbols.end(),
+                                  [&](const auto& symbol) { return symbol.first == name; });
+  return known == trace.symbols.end() ? std::string_view() : trace.strings[known->second];
+}
+
 struct TopKernel {
   StringId name;
   std::vector<size_t> rows;  // of the ranking: one a device
@@ -108,6 +114,7 @@ class KernelChoice {
     }
     if (chosen.launches == 0) return;
     chosen.name = trace_.strings[kernel.name];
+    chosen.symbol = symbol_of(trace_, kernel.name);
     chosen.stage = profile_.stages.stages[stage].name;
     chosen.nvtx_include = filters_[stage];
     chosen.launches_before = launches_before(trace_, kernel.name, starts_[stage]);
@@ -118,6 +125,7 @@ class KernelChoice {
   void add_outside(const TopKernel& kernel) {
     ChosenKernel chosen;
     chosen.name = trace_.strings[kernel.name];
+    chosen.symbol = symbol_of(trace_, kernel.name);
     for (const size_t row : kernel.rows) {
       chosen.launches += profile_.ranking.rows[row].calls;
       chosen.distinct_shapes = std::max<uint64_t>(1, profile_.opened[row].shapes.size());

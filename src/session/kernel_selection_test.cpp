@@ -40,6 +40,21 @@ const ChosenKernel* find(const std::vector<ChosenKernel>& chosen, std::string_vi
   return nullptr;
 }
 
+TEST(SelectTopKernels, KnowTheirSymbolsWhereTheTimelineDoes) {
+  HandMadeTrace made;
+  add_request(made, 100, 3);
+  Trace trace = made.freeze();
+  const StringId name = trace.strings.intern("long");
+  trace.symbols.emplace_back(name, trace.strings.intern("_Z4longv"));
+  const auto profile = analyse(trace, shipped_rules(), {});
+  ASSERT_TRUE(profile) << profile.error().message;
+  const auto chosen = select_top_kernels(*profile, 2);
+  ASSERT_NE(find(chosen, "long", "decode"), nullptr);
+  EXPECT_EQ(find(chosen, "long", "decode")->symbol, "_Z4longv");
+  ASSERT_NE(find(chosen, "short", "decode"), nullptr);
+  EXPECT_EQ(find(chosen, "short", "decode")->symbol, "");
+}
+
 TEST(SelectTopKernels, TheLongestOncePerStageWithLaunchesAndShapes) {
   HandMadeTrace made;
   made.kernel("rare", 0, 1, 5);

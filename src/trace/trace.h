@@ -73,6 +73,9 @@ struct Trace {
   Interner<QueueId, Queue> queues;
   Interner<ShapeId, LaunchShape> shapes;
 
+  // A kernel's name as shown, and as the linker knows it: where a capture says so.
+  std::vector<std::pair<StringId, StringId>> symbols;
+
   KernelTable kernels;
   MemoryOperationTable memory_operations;
   GraphReplayTable graph_replays;

@@ -99,6 +99,12 @@ std::string kernel_name_regex(std::string_view name) {
   return "^" + kernel_name_pattern(name) + "$";
 }
 
+std::string kernel_symbol_pattern(std::string_view symbol) {
+  std::string pattern;
+  for (const char c : symbol) append_escaped(pattern, c);
+  return pattern;
+}
+
 bool same_kernel_name(std::string_view a, std::string_view b) {
   return a == b || bare_name(a) == bare_name(b);
 }

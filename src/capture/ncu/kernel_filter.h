@@ -15,6 +15,9 @@ std::string kernel_name_regex(std::string_view name);
 // The same without anchors, to be put into an alternation.
 std::string kernel_name_pattern(std::string_view name);
 
+// Matches exactly this mangled name, in an alternation.
+std::string kernel_symbol_pattern(std::string_view symbol);
+
 // Whether two tools' demangled names are of one kernel.
 bool same_kernel_name(std::string_view a, std::string_view b);
 

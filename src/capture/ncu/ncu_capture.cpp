@@ -234,7 +234,7 @@ class NcuCapture {
   Result<RawTable> export_report(const NcuRun& run) {
     const path aside = folder_ / (run.name + "_raw.csv.part");
     Command command;
-    command.argv = build_ncu_import_cmd(ncu_, features_, report_of(run));
+    command.argv = build_ncu_import_cmd(ncu_, features_, run, report_of(run));
     // The locale decides how ncu writes numbers.
     command.environment = {{"LC_ALL", "C"}};
     command.stdout_file = aside;
@@ -297,7 +297,7 @@ class NcuCapture {
     std::vector<ChosenKernel> unseen = run.kernels;
     std::erase_if(unseen, [&](const ChosenKernel& kernel) {
       return std::any_of(seen.begin(), seen.end(), [&](const std::string& name) {
-        return same_kernel_name(name, kernel.name);
+        return name == kernel.symbol || same_kernel_name(name, kernel.name);
       });
     });
     return unseen;

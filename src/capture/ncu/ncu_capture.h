@@ -22,7 +22,7 @@ struct NcuOptions {
   std::vector<std::string> sections;
   std::vector<std::string> metrics;
   std::string replay_mode = "kernel";  // kernel, application, range, app-range
-  // Of launches that no timeline chose; chosen kernels are always told apart by demangled name.
+  // Of launches that no timeline chose; chosen kernels are told apart by symbol or demangled name.
   std::string kernel_name_base = "demangled";
   uint64_t launches_per_shape = 3;  // of each chosen kernel in each of its launch shapes
   // ncu's own --launch-skip and --launch-count, over all matching launches, instead of the above.
@@ -35,6 +35,7 @@ struct NcuOptions {
 // One of the timeline's top kernels in one stage.
 struct ChosenKernel {
   std::string name;          // demangled, in full, as the timeline has it
+  std::string symbol;        // as the linker knows it; empty: the timeline does not say
   std::string stage;         // "prefill", "decode"; empty: no stages are known
   std::string nvtx_include;  // nvtx_include_expression of the range that the timeline saw it in;
                              // empty: in none

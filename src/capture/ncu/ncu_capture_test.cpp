@@ -33,8 +33,9 @@ class NcuCaptureTest : public ::testing::Test {
     request_.bundle = folder_.path() / "bundle";
     request_.workload.argv = {"/bin/sh", "-c", "echo the program ran"};
     request_.limits.grace = 100ms;
-    request_.kernels = {{"void gemm<(int)8>(T1 *, \"quoted\")", "decode", "LLM@decode_all/", 80, 8},
-                        {"norm(float *)", "decode", "LLM@decode_all/", 40, 4}};
+    request_.kernels = {
+        {"void gemm<(int)8>(T1 *, \"quoted\")", "", "decode", "LLM@decode_all/", 80, 8},
+        {"norm(float *)", "", "decode", "LLM@decode_all/", 40, 4}};
   }
 
   void behave(std::string_view how) const { folder_.write("behaviour", how); }
@@ -61,7 +62,7 @@ class NcuCaptureTest : public ::testing::Test {
     return trace ? trace->profiled_launches.size() : 0;
   }
   void add_prefill() {
-    request_.kernels.push_back({"norm(float *)", "prefill", "LLM@prefill/", 4, 0});
+    request_.kernels.push_back({"norm(float *)", "", "prefill", "LLM@prefill/", 4, 0});
   }
   void expect_nothing_half_written() const {
     for (const auto& entry : std::filesystem::directory_iterator(request_.bundle / "ncu")) {
@@ -114,7 +115,7 @@ TEST_F(NcuCaptureTest, WithoutATimelineStillYieldsATable) {
 }
 
 TEST_F(NcuCaptureTest, SaysWhichChosenKernelsWereNotSeen) {
-  request_.kernels.push_back({"absent(int)", "decode", "LLM@decode_all/", 4, 0});
+  request_.kernels.push_back({"absent(int)", "", "decode", "LLM@decode_all/", 4, 0});
   EXPECT_TRUE(capture().notes.has("ncu_kernel_not_seen"));
 }
 

@@ -10,6 +10,7 @@ namespace {
 
 using Argv = std::vector<std::string>;
 
+constexpr const char* kSymbols = "mangled";
 constexpr const char* kDuration = "gpu__time_duration.sum";
 
 void append(Argv& argv, std::initializer_list<std::string> more) {
@@ -36,11 +37,16 @@ void append_measurements(Argv& argv, const NcuOptions& options) {
 
 void append_launch_filter(Argv& argv, const NcuOptions& options, const NcuRun& run) {
   const std::string filter = kernel_filter(run);
-  append(argv, {"--kernel-name-base", filter.empty() ? options.kernel_name_base : "demangled"});
+  const char* base = names_symbols(run) ? kSymbols : "demangled";
+  append(argv, {"--kernel-name-base", filter.empty() ? options.kernel_name_base : base});
   if (!filter.empty()) append(argv, {"--kernel-name", filter});
   if (run.count_per_shape) append(argv, {"--filter-mode", "per-launch-config"});
   if (run.launch_skip > 0) append(argv, {"--launch-skip", fmt::format("{}", run.launch_skip)});
   if (run.launch_count > 0) append(argv, {"--launch-count", fmt::format("{}", run.launch_count)});
+}
+
+void append_printed_names(Argv& argv, const NcuRun& run) {
+  if (names_symbols(run)) append(argv, {"--print-kernel-base", kSymbols});
 }
 
 Argv profile_cmd(const InstalledTool& ncu, const NcuFeatures& features, const NcuOptions& options,
@@ -76,14 +82,16 @@ Argv build_ncu_live_cmd(const InstalledTool& ncu, const NcuFeatures& features,
   Argv argv = profile_cmd(ncu, features, options, run);
   append(argv, {"--csv", "--page", "raw", "--print-units", "base", "--force-overwrite",
                 "--log-file", literal_name(output)});
+  append_printed_names(argv, run);
   argv.insert(argv.end(), work_argv.begin(), work_argv.end());
   return argv;
 }
 
-Argv build_ncu_import_cmd(const InstalledTool& ncu, const NcuFeatures& features,
+Argv build_ncu_import_cmd(const InstalledTool& ncu, const NcuFeatures& features, const NcuRun& run,
                           const std::filesystem::path& report) {
   Argv argv = {ncu.path.string(), "--import",      report.string(), "--page", "raw",
                "--csv",           "--print-units", "base"};
+  append_printed_names(argv, run);
   if (features.renames_kernels) append(argv, {"--rename-kernels", "off"});
   return argv;
 }

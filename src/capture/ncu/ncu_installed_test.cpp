@@ -38,19 +38,29 @@ TEST(NcuInstalled, AProgramWithoutKernelsIsAFailureWithItsReason) {
   EXPECT_TRUE(contains(testing::file_bytes(folder.path() / "ncu" / "sections.txt"), "Occupancy"));
 }
 
+// The names of a report of two launches of one kernel, as a run with it would print them.
+std::vector<std::string> exported_names(const InstalledTool& ncu, const ChosenKernel& kernel) {
+  NcuRun run;
+  run.kernels = {kernel};
+  Command command;
+  command.argv = build_ncu_import_cmd(ncu, ncu_features(ncu), run,
+                                      testing::test_data("reports/scale.ncu-rep"));
+  command.output_tail_bytes = 1UL << 20U;
+  const auto ended = run_process(command);
+  if (!ended) return {};
+  const auto table = parse_raw_table(ended->output_tail);
+  if (!table || table->launches.size() != 2) return {};
+  return table->kernel_names();
+}
+
 TEST(NcuInstalled, ExportsAReport) {
   const auto ncu = installed_ncu();
   if (!ncu) GTEST_SKIP() << "needs ncu, which is not installed";
-  Command command;
-  command.argv =
-      build_ncu_import_cmd(*ncu, ncu_features(*ncu), testing::test_data("reports/scale.ncu-rep"));
-  command.output_tail_bytes = 1UL << 20U;
-  const auto ended = run_process(command);
-  ASSERT_TRUE(ended);
-  const auto table = parse_raw_table(ended->output_tail);
-  ASSERT_TRUE(table) << ended->output_tail;
-  EXPECT_EQ(table->launches.size(), 2U);
-  EXPECT_EQ(table->kernel_names(), std::vector<std::string>{"scale(float *, float)"});
+  ChosenKernel kernel;
+  kernel.name = "scale(float*, float)";
+  EXPECT_EQ(exported_names(*ncu, kernel), std::vector<std::string>{"scale(float *, float)"});
+  kernel.symbol = "_Z5scalePff";
+  EXPECT_EQ(exported_names(*ncu, kernel), std::vector<std::string>{"_Z5scalePff"});
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ CapturePlan plan_ncu(const InstalledTool& ncu, const NcuRequest& request) {
                                            request.workload.argv),
                              request.environment});
     plan.commands.push_back(
-        {run.name + "-export", build_ncu_import_cmd(ncu, features, report), {}});
+        {run.name + "-export", build_ncu_import_cmd(ncu, features, run, report), {}});
     plan.files.push_back(path("ncu") / (run.name + ".ncu-rep"));
     plan.files.push_back(path("ncu") / (run.name + "_raw.csv"));
     plan.notes.push_back(run_note(run, passes));

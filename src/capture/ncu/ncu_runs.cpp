@@ -19,9 +19,11 @@ constexpr uint64_t kMostLaunches = 200;
 // ncu's output is for a stage nobody named.
 constexpr const char* kUnnamedStage = "all";
 
-std::string pattern_of(const ChosenKernel& kernel) {
-  if (kernel.name.size() <= kLongestName) return kernel_name_pattern(kernel.name);
-  return kernel_name_pattern(std::string_view(kernel.name).substr(0, kLongestName)) + ".*";
+std::string pattern_of(const ChosenKernel& kernel, bool by_symbol) {
+  const std::string_view name = by_symbol ? kernel.symbol : kernel.name;
+  const std::string_view begin = name.substr(0, kLongestName);
+  const std::string pattern = by_symbol ? kernel_symbol_pattern(begin) : kernel_name_pattern(begin);
+  return begin.size() == name.size() ? pattern : pattern + ".*";
 }
 
 uint64_t total_launches(const std::vector<ChosenKernel>& kernels) {
@@ -85,7 +87,7 @@ bool belongs_to(const NcuRun& run, const ChosenKernel& kernel) {
 NcuRun& run_for(std::vector<NcuRun>& runs, const ChosenKernel& kernel) {
   const auto fits = [&](const NcuRun& run) {
     return belongs_to(run, kernel) &&
-           kernel_filter(run).size() + pattern_of(kernel).size() < kLongestFilter;
+           kernel_filter(run).size() + pattern_of(kernel, false).size() < kLongestFilter;
   };
   const auto found = std::find_if(runs.begin(), runs.end(), fits);
   if (found != runs.end()) return *found;
@@ -156,12 +158,18 @@ NcuRun run_of_lost_kernels(const NcuRun& run, std::vector<ChosenKernel> lost) {
   return again;
 }
 
+bool names_symbols(const NcuRun& run) {
+  const auto has_symbol = [](const ChosenKernel& kernel) { return !kernel.symbol.empty(); };
+  return !run.kernels.empty() && std::all_of(run.kernels.begin(), run.kernels.end(), has_symbol);
+}
+
 std::string kernel_filter(const NcuRun& run) {
   if (run.kernels.empty()) return {};
+  const bool by_symbol = names_symbols(run);
   std::string filter;
   for (const ChosenKernel& kernel : run.kernels) {
     filter += filter.empty() ? "regex:^(?:" : "|";
-    filter += pattern_of(kernel);
+    filter += pattern_of(kernel, by_symbol);
   }
   return filter + ")$";
 }

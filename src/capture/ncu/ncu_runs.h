@@ -40,6 +40,10 @@ NcuRun run_of_lost_kernels(const NcuRun& run, std::vector<ChosenKernel> lost);
 // Whole ranges are replayed as one: ncu then knows no single launches.
 bool replays_ranges(const NcuOptions& options);
 
+// Whether ncu is to tell kernels apart, and name them, by their symbols: exact, where demangled
+// names differ from tool to tool ("[lambda(int) (instance 1)]", "{lambda(int)#1}").
+bool names_symbols(const NcuRun& run);
+
 // --kernel-name's argument: "regex:^(?:...|...)$"; empty: no filter.
 std::string kernel_filter(const NcuRun& run);
 
@@ -55,8 +59,9 @@ std::vector<std::string> build_ncu_live_cmd(const InstalledTool& ncu, const NcuF
                                             const std::filesystem::path& output,
                                             const std::vector<std::string>& work_argv);
 
-// Prints a report's raw page as CSV.
+// Prints the raw page of a run's report as CSV.
 std::vector<std::string> build_ncu_import_cmd(const InstalledTool& ncu, const NcuFeatures& features,
+                                              const NcuRun& run,
                                               const std::filesystem::path& report);
 
 }  // namespace llmprof

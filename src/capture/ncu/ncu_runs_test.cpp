@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <regex>
 
 #include "base/text.h"
@@ -15,9 +16,15 @@ constexpr NcuFeatures kNew = {
     .renames_kernels = true, .counts_per_shape = true, .has_config_file = true};
 const InstalledTool kNcu = {"/opt/ncu", "2025.3.1.0"};
 
+// The word behind an option; empty: the option is not there.
+std::string value_of(const std::vector<std::string>& argv, std::string_view option) {
+  const auto at = std::find(argv.begin(), argv.end(), option);
+  return at == argv.end() || at + 1 == argv.end() ? "" : *(at + 1);
+}
+
 ChosenKernel kernel(std::string name, std::string stage, std::string include, uint64_t launches,
                     uint64_t before = 0, uint64_t shapes = 1) {
-  return {std::move(name), std::move(stage), std::move(include), launches, before, shapes};
+  return {std::move(name), {}, std::move(stage), std::move(include), launches, before, shapes};
 }
 
 // Two stages of a model of 16 layers: 8 decode steps.
@@ -213,12 +220,30 @@ TEST(NcuCommand, SaysAllThatWasAskedFor) {
             expected);
 }
 
+TEST(NcuCommand, TellsKernelsApartBySymbolWhereTheTimelineHasThem) {
+  NcuRun run;
+  run.kernels = {kernel("f(int)", "decode", "", 8), kernel("gemm.kernel", "decode", "", 8)};
+  run.kernels[0].symbol = "_Z1fi";
+  EXPECT_EQ(kernel_filter(run), R"(regex:^(?:(?:void )?f *\(int\)|(?:void )?gemm\.kernel)$)");
+  EXPECT_FALSE(names_symbols(run));
+  run.kernels[1].symbol = "gemm.kernel";
+  EXPECT_EQ(kernel_filter(run), R"(regex:^(?:_Z1fi|gemm\.kernel)$)");
+  for (const auto& argv : {build_ncu_cmd(kNcu, kNew, {}, run, "/out/decode", {}),
+                           build_ncu_live_cmd(kNcu, kNew, {}, run, "/out/decode", {}),
+                           build_ncu_import_cmd(kNcu, kNew, run, "a.ncu-rep")}) {
+    const bool runs_program = argv[1] != "--import";
+    EXPECT_EQ(value_of(argv, "--kernel-name-base"), runs_program ? "mangled" : "");
+    const bool prints = argv.end() != std::find(argv.begin(), argv.end(), "--csv");
+    EXPECT_EQ(value_of(argv, "--print-kernel-base"), prints ? "mangled" : "");
+  }
+}
+
 TEST(NcuCommand, TellsAnOldNcuNothingItDoesNotKnow) {
   const auto run = plan_ncu_runs({}, annotated(), kOld)[0];
   for (const std::string& word : build_ncu_cmd(kNcu, kOld, {}, run, "/out/decode", {})) {
     EXPECT_FALSE(word == "--rename-kernels" || word == "--filter-mode" || word == "--config-file");
   }
-  EXPECT_EQ(build_ncu_import_cmd(kNcu, kOld, "a.ncu-rep").back(), "base");
+  EXPECT_EQ(build_ncu_import_cmd(kNcu, kOld, run, "a.ncu-rep").back(), "base");
 }
 
 TEST(NcuCommand, LeavesLaunchesOutWhereRangesAreReplayed) {

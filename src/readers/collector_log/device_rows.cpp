@@ -132,10 +132,10 @@ void DeviceRows::add_overwritten_replay(const Record& record) {
 StringId DeviceRows::readable_name(wire::StringKey key, Texts& texts) {
   const auto [known, fresh] = readable_names_.try_emplace(key);
   if (!fresh) return known->second;
-  known->second = texts.find_name(key, findings_);
-  if (const auto plain = demangle(texts.text(known->second))) {
-    known->second = builder_.string(*plain);
-  }
+  const StringId symbol = texts.find_name(key, findings_);
+  const auto plain = demangle(texts.text(symbol));
+  known->second = plain ? builder_.string(*plain) : symbol;
+  builder_.trace().symbols.emplace_back(known->second, symbol);
   return known->second;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/demangle.h"
 #include "base/text.h"
 #include "readers/ncu/nvtx.h"
 
@@ -66,10 +67,18 @@ StringId NcuLaunches::ranges_of(const NcuRecord& record) {
   return last_ranges_;
 }
 
+// Symbols are what `--print-kernel-base mangled` prints.
+StringId NcuLaunches::name_of(std::string_view printed) {
+  if (!is_printable_utf8(printed)) return strings_.intern(to_printable(printed));
+  if (!printed.starts_with("_Z")) return strings_.intern(printed);
+  const auto [known, fresh] = names_of_symbols_.try_emplace(std::string(printed));
+  if (fresh) known->second = strings_.intern(demangle(printed).value_or(known->first));
+  return known->second;
+}
+
 ProfiledIdentity NcuLaunches::identity_of(const NcuRecord& record) {
   ProfiledIdentity identity;
-  const std::string_view name = record[NcuField::kernel_name];
-  identity.name = strings_.intern(is_printable_utf8(name) ? std::string(name) : to_printable(name));
+  identity.name = name_of(record[NcuField::kernel_name]);
   identity.device = DeviceId(whole_number(record[NcuField::device], 1));
   identity.ranges = ranges_of(record);
   return identity;

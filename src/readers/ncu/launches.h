@@ -75,6 +75,7 @@ class NcuLaunches {
   void open_launch(const NcuRecord& record);
   ProfiledIdentity identity_of(const NcuRecord& record);
   LaunchShape shape_of(const NcuColumns& columns, const NcuRecord& record) const;
+  StringId name_of(std::string_view printed);
   StringId ranges_of(const NcuRecord& record);
   [[nodiscard]] uint32_t whole_number(std::string_view cell, double scale) const;
   const Unit& unit(std::string_view printed);
@@ -104,6 +105,7 @@ class NcuLaunches {
   std::vector<MetricId> metric_ids_;
   bool ids_in_a_row_ = false;
   std::unordered_map<std::string, Unit> units_;
+  std::unordered_map<std::string, StringId> names_of_symbols_;
   std::optional<OpenLaunch> open_;
   std::vector<uint64_t> last_launch_;  // by metric: the launch (counted from 1) that had it last
   std::string last_push_pop_;

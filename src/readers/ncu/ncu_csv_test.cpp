@@ -254,6 +254,19 @@ TEST(NcuCsv, BoundsTheRoomForMetrics) {
   EXPECT_GT(diagnostic_count(trace, "ncu_metrics_left_out"), 0U);
 }
 
+TEST(NcuCsv, ReadsSymbolsAsTheNamesTheyStandFor) {
+  const testing::TemporaryFolder folder;
+  const auto rows = parse_ncu_csv(folder.write(
+      "x.csv", kRawHeader + raw_units("us", "byte") + raw_row(0, "_Z4gemmPKfi", "9.0", "1") +
+                   raw_row(1, "_Znot_one", "2.0", "1") + raw_row(2, "_Z4gemmPKfi", "4.0", "1")));
+  ASSERT_TRUE(rows) << rows.error().message;
+  const auto records = kernels_from_ncu_rows(*rows, "cuda:0");
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[0].kernel_name, "gemm(float const*, int)");
+  EXPECT_EQ(records[0].calls, 2U);
+  EXPECT_EQ(records[1].kernel_name, "_Znot_one");
+}
+
 TEST(NcuCsv, MakesKernelRecords) {
   const testing::TemporaryFolder folder;
   const auto rows = parse_ncu_csv(
