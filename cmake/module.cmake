@@ -1,24 +1,59 @@
-# What most files include is read once for each library: more than half of all compile time was
-# spent on it. LLMPROF_PCH=OFF shows whether every file includes what it uses (`make lint` does).
+# What most files include is read twice: once for all libraries, once, with gtest, for all tests.
+# More than half of all compile time was spent on it. LLMPROF_PCH=OFF shows whether every file
+# includes what it uses (`make lint` does).
+if(LLMPROF_PCH)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/precompiled.cpp CONTENT "")
+  function(llmprof_precompiled_headers name)
+    add_library(${name} OBJECT ${PROJECT_BINARY_DIR}/precompiled.cpp)
+    target_link_libraries(${name} PRIVATE fmt::fmt tl::expected)
+    target_precompile_headers(${name} PRIVATE <algorithm> <array> <filesystem> <functional> <map>
+                              <optional> <string> <string_view> <vector> <fmt/format.h>
+                              <tl/expected.hpp> ${ARGN})
+  endfunction()
+  llmprof_precompiled_headers(llmprof_precompiled)
+  if(LLMPROF_TESTS)
+    llmprof_precompiled_headers(llmprof_precompiled_tests <gtest/gtest.h>)
+    target_link_libraries(llmprof_precompiled_tests PRIVATE GTest::gtest)
+    target_compile_options(llmprof_precompiled_tests PRIVATE -O1)
+  endif()
+endif()
+
+# For targets that link fmt::fmt and are compiled with no options of their own.
 function(llmprof_precompile target)
+  if(LLMPROF_PCH)
+    target_precompile_headers(${target} REUSE_FROM llmprof_precompiled)
+  endif()
+endfunction()
+
+# Tests are compiled quickly; what they test is as fast as ever. The tests of one folder are one
+# file to the compiler: it spends most of its time on gtest's and the standard library's templates,
+# once for each file. Those that use the same name for different things stand APART.
+function(llmprof_compile_tests target)
+  cmake_parse_arguments(arg "" "" "APART" ${ARGN})
+  target_compile_options(${target} PRIVATE -O1)
+  target_link_libraries(${target} PRIVATE fmt::fmt GTest::gtest_main)
   if(NOT LLMPROF_PCH)
     return()
   endif()
-  target_precompile_headers(${target} PRIVATE <algorithm> <array> <filesystem> <functional> <map>
-                            <optional> <string> <string_view> <vector> <fmt/format.h>
-                            <tl/expected.hpp> ${ARGN})
-endfunction()
-
-# Tests are compiled quickly; what they test is as fast as ever.
-function(llmprof_precompile_test target)
-  llmprof_precompile(${target} <gtest/gtest.h>)
-  target_compile_options(${target} PRIVATE -O1)
+  target_precompile_headers(${target} REUSE_FROM llmprof_precompiled_tests)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  get_target_property(tests ${target} SOURCES)
+  foreach(test ${tests})
+    get_filename_component(path ${test} ABSOLUTE)
+    get_filename_component(folder ${path} DIRECTORY)
+    get_filename_component(group ${folder} NAME)
+    get_filename_component(file ${path} NAME)
+    if(NOT file IN_LIST arg_APART)
+      set_source_files_properties(${test} PROPERTIES UNITY_GROUP ${group}_tests)
+    endif()
+  endforeach()
 endfunction()
 
 # A folder under src/ is one library; the tests beside its code make one test program.
-#   llmprof_module(NAME [DEPENDS our modules] [LIBRARIES third-party libraries])
+#   llmprof_module(NAME [DEPENDS our modules] [LIBRARIES third-party libraries]
+#                  [TESTS_APART test files])
 function(llmprof_module name)
-  cmake_parse_arguments(arg "" "" "DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "DEPENDS;LIBRARIES;TESTS_APART" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
   file(GLOB_RECURSE tests CONFIGURE_DEPENDS *_test.cpp)
   if(tests)
@@ -31,9 +66,8 @@ function(llmprof_module name)
   llmprof_precompile(llmprof_${name})
   if(LLMPROF_TESTS AND tests AND NOT LLMPROF_FUZZ)
     add_executable(test_${name} ${tests})
-    target_link_libraries(test_${name} PRIVATE llmprof_${name} llmprof_testing ${arg_LIBRARIES}
-                                               GTest::gtest_main)
-    llmprof_precompile_test(test_${name})
+    target_link_libraries(test_${name} PRIVATE llmprof_${name} llmprof_testing ${arg_LIBRARIES})
+    llmprof_compile_tests(test_${name} APART ${arg_TESTS_APART})
     gtest_discover_tests(test_${name} TEST_PREFIX ${name}/ DISCOVERY_TIMEOUT 60
                          WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTIES TIMEOUT 600)
   endif()
