@@ -1,10 +1,18 @@
-"""A log that the collector made on an H200: a dense decoder of 8 layers, 9 requests of 24 tokens, its decode a
-CUDA graph of 516 kernels that was captured once under the ranges layer_NN/attn and layer_NN/mlp."""
+"""Logs that the collector made on an H200.
+
+DenseGraph: a dense decoder of 8 layers, 9 requests of 24 tokens, its decode a
+CUDA graph of 516 kernels that was captured once under the ranges layer_NN/attn and layer_NN/mlp.
+LlamaRun: the timeline of `llmprof run model=llm/llama_1b workload.new_tokens=16`, and what ncu measured in that
+run of the kernels that it chose by it, told by symbol."""
+import collections
+import csv
+import gzip
 import json
 import pathlib
 import tempfile
 import unittest
 
+from collector_log import Log
 from program import DATA, run
 
 LOG = DATA / "h200-collector" / "dense_graph.llmtrace.gz"
@@ -71,6 +79,57 @@ class DenseGraph(unittest.TestCase):
     def test_the_device_is_told(self):
         (gpu,) = self.profile["context"]["gpus"]
         self.assertEqual(gpu["name"], "NVIDIA H200")
+
+
+class LlamaRun(unittest.TestCase):
+    TOP = 10
+    FOLDER = DATA / "h200-collector"
+
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as folder:
+            plain = pathlib.Path(folder) / "llama.llmtrace"
+            plain.write_bytes(gzip.decompress((cls.FOLDER / "llama_eager.llmtrace.gz").read_bytes()))
+            out = pathlib.Path(folder) / "bundle"
+            result = run("analyze", plain, cls.FOLDER / "llama_eager_ncu.csv.gz", "--out", out)
+            if result.returncode != 0:
+                raise AssertionError(result.stderr)
+            cls.profile = json.loads((out / "profile.json").read_text(encoding="utf-8"))
+            cls.log = Log(plain)
+        with gzip.open(cls.FOLDER / "llama_eager_ncu.csv.gz", "rt", newline="", encoding="utf-8") as file:
+            rows = list(csv.reader(file))
+        name = rows[0].index("Kernel Name")
+        cls.measured = collections.Counter(row[name] for row in rows[2:])
+
+    def in_stages(self):
+        """By symbol, of the kernels launched in a stage: their time and number."""
+        staged = {
+            call["correlation"]
+            for call in self.log.calls()
+            if {"prefill", "decode_all"} & set(call["ranges"])
+        }
+        found = collections.defaultdict(lambda: [0, 0])
+        for start, end, correlation, definition in self.log.kernels():
+            if correlation in staged:
+                found[definition["name"]][0] += end - start
+                found[definition["name"]][1] += 1
+        return found
+
+    def test_ncu_measured_the_ten_kernels_that_take_longest_in_stages(self):
+        found = self.in_stages()
+        longest = sorted(found, key=lambda symbol: -found[symbol][0])[: self.TOP]
+        self.assertEqual(set(self.measured), set(longest))
+
+    def test_what_it_measured_joins_the_timeline_by_symbol(self):
+        found = self.in_stages()
+        rows = [row for row in self.profile["kernels"] if row["metrics"]]
+        self.assertEqual(len(rows), self.TOP)
+        ours = sorted(
+            (sum(stage["calls"] for stage in row["stages"].values()),
+             round(1e6 * sum(stage["total_ms"] for stage in row["stages"].values())))
+            for row in rows
+        )
+        self.assertEqual(ours, sorted((found[symbol][1], found[symbol][0]) for symbol in self.measured))
 
 
 if __name__ == "__main__":
