@@ -53,20 +53,29 @@ Secrecy secrecy_of(std::string_view name) {
   return std::max(secrecy, secrecy_of_word(word, true));
 }
 
-// Of one number or, in JSON, several.
-bool is_number(std::string_view text) {
+bool is_one_number(std::string_view text) {
   constexpr size_t kLongestCount = 12;
-  if (text.starts_with('[') && text.ends_with(']')) {
-    text = text.substr(1, text.size() - 2);
-    const size_t comma = text.find(',');
-    if (comma != std::string_view::npos) {
-      return is_number(text.substr(0, comma)) &&
-             is_number('[' + std::string(text.substr(comma + 1)) + ']');
-    }
-  }
   if (text.starts_with('-')) text.remove_prefix(1);
   return !text.empty() && text.size() <= kLongestCount &&
          std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || c == '.'; });
+}
+
+std::string_view without_blanks(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// One, or a list of them: [1, 2].
+bool is_number(std::string_view text) {
+  if (!text.starts_with('[') || !text.ends_with(']')) return is_one_number(text);
+  text = text.substr(1, text.size() - 2);
+  while (true) {
+    const size_t comma = text.find(',');
+    if (!is_one_number(without_blanks(text.substr(0, comma)))) return false;
+    if (comma == std::string_view::npos) return true;
+    text.remove_prefix(comma + 1);
+  }
 }
 
 // Neither says anything that could be secret.
@@ -98,6 +107,88 @@ std::string_view name_before(std::string_view text) {
   return text.substr(begin);
 }
 
+// The members of JSON and what looks like it: in other quotes, or escaped in a script.
+
+struct Quote {
+  char mark = '\0';
+  size_t length = 0;  // 2 where it is escaped; 0: none is there
+};
+
+Quote quote_at(std::string_view text, size_t at) {
+  if (at < text.size() && is_quote(text[at])) return {text[at], 1};
+  const bool escaped = at + 1 < text.size() && text[at] == '\\' && is_quote(text[at + 1]);
+  return escaped ? Quote{text[at + 1], 2} : Quote{};
+}
+
+// Behind the quotes that `quote` opens at `at`; npos: they stay open.
+size_t end_of_quotes(std::string_view text, size_t at, Quote quote) {
+  for (at += quote.length; at < text.size(); ++at) {
+    const Quote next = quote_at(text, at);
+    if (next.mark == quote.mark && next.length == quote.length) return at + next.length;
+    if (text[at] == '\\') ++at;
+  }
+  return std::string_view::npos;
+}
+
+size_t skip_blanks(std::string_view text, size_t at) {
+  while (at < text.size() && is_blank(text[at])) ++at;
+  return at;
+}
+
+// Behind the value that begins at `at`; npos: its quotes or brackets stay open.
+size_t end_of_value(std::string_view text, size_t at) {
+  size_t depth = 0;
+  while (at < text.size()) {
+    if (const Quote quote = quote_at(text, at); quote.length > 0) {
+      at = end_of_quotes(text, at, quote);
+      if (at == std::string_view::npos || depth == 0) return at;
+      continue;
+    }
+    const char c = text[at];
+    if (depth == 0 && (c == ',' || c == '}' || c == ']' || is_blank(c))) return at;
+    if (c == '{' || c == '[') ++depth;
+    if ((c == '}' || c == ']') && --depth == 0) return at + 1;
+    ++at;
+  }
+  return depth == 0 ? at : std::string_view::npos;
+}
+
+// Behind the ':' of a member whose name begins at `at`; npos: no member does.
+size_t value_of_member(std::string_view text, size_t at, std::string_view& name) {
+  const Quote quote = quote_at(text, at);
+  if (quote.length == 0) return std::string_view::npos;
+  const size_t end = end_of_quotes(text, at, quote);
+  if (end == std::string_view::npos) return end;
+  name = text.substr(at + quote.length, end - at - 2 * quote.length);
+  const size_t colon = skip_blanks(text, end);
+  return colon < text.size() && text[colon] == ':' ? colon + 1 : std::string_view::npos;
+}
+
+std::string without_secret_members(std::string_view text) {
+  std::string told;
+  size_t kept = 0;  // where what is not told yet begins
+  for (size_t at = 0; at < text.size(); ++at) {
+    std::string_view name;
+    size_t value = value_of_member(text, at, name);
+    if (value == std::string_view::npos) continue;
+    at = value - 1;
+    const Secrecy secrecy = secrecy_of(name);
+    if (secrecy == Secrecy::open) continue;
+    value = skip_blanks(text, value);
+    const size_t end = std::min(end_of_value(text, value), text.size());
+    if (!is_hidden(secrecy, without_quotes(text.substr(value, end - value)))) continue;
+    told.append(text.substr(kept, value - kept)).append(kHiddenSecret);
+    kept = end;
+    at = end - 1;
+  }
+  return told.append(text.substr(kept));
+}
+
+bool is_member(std::string_view text, size_t colon) {
+  while (colon > 0 && is_blank(text[colon - 1])) --colon;
+  return colon > 0 && is_quote(text[colon - 1]);
+}
+
 // "https://user:password@host"
 std::string without_password(std::string_view word) {
   constexpr std::string_view kScheme = "://";
@@ -108,35 +199,6 @@ std::string without_password(std::string_view word) {
   const size_t colon = word.find(':', begin);
   if (at == std::string_view::npos || colon >= at) return std::string(word);
   return std::string(word.substr(0, colon + 1)).append(kHiddenSecret).append(word.substr(at));
-}
-
-// Where a text in quotes ends, just behind them; npos: not in here.
-size_t end_of_quotes(std::string_view text) {
-  size_t at = 0;
-  while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2U : 1U;
-  return at < text.size() ? at + 1 : std::string_view::npos;
-}
-
-// Whether the quotes that a value begins with end in a later word.
-bool opens_quotes(std::string_view value) {
-  return value.starts_with('"') && end_of_quotes(value.substr(1)) == std::string_view::npos;
-}
-
-// How much of `text` is one value of a JSON object, where it is that and more follows.
-size_t json_value_length(std::string_view text) {
-  size_t end = 0;
-  if (text.starts_with('"')) {
-    end = end_of_quotes(text.substr(1));
-    if (end != std::string_view::npos) ++end;
-  } else if (text.starts_with('[')) {
-    end = text.find(']');
-    if (end != std::string_view::npos) ++end;
-  } else {
-    end = text.find_first_of(",}]");
-  }
-  const bool more =
-      end < text.size() && std::string_view(",}]").find(text[end]) != std::string_view::npos;
-  return more ? end : text.size();
 }
 
 // Of the header Authorization.
@@ -150,14 +212,23 @@ class Words {
  public:
   // Of a whole argument, which may be a script of several words or a value with blanks in it.
   std::string recorded_argument(std::string_view argument) {
-    in_hidden_quotes_ = false;
     const bool is_value = awaited_ != Secrecy::open && !argument.starts_with("--");
-    const bool is_option =
-        argument.starts_with('-') && argument.find('=') != std::string_view::npos;
-    return is_value || is_option ? recorded(argument) : recorded_text(argument);
+    if (is_value) return recorded(argument);
+    const std::string safe = without_secret_members(argument);
+    const bool is_option = argument.starts_with('-') && contains_sign(argument);
+    return is_option ? recorded(safe) : recorded_words(safe);
   }
 
   std::string recorded_text(std::string_view text) {
+    return recorded_words(without_secret_members(text));
+  }
+
+ private:
+  static bool contains_sign(std::string_view word) {
+    return word.find('=') != std::string_view::npos;
+  }
+
+  std::string recorded_words(std::string_view text) {
     std::string told;
     while (!text.empty()) {
       const auto* const blank = std::find_if(text.begin(), text.end(), is_blank);
@@ -172,53 +243,34 @@ class Words {
     return told;
   }
 
- private:
   std::string recorded(std::string_view word) {
-    if (in_hidden_quotes_) {
-      const size_t end = end_of_quotes(word);
-      in_hidden_quotes_ = end == std::string_view::npos;
-      return std::string(kHiddenSecret).append(word.substr(std::min(end, word.size())));
-    }
     const Secrecy before = std::exchange(awaited_, Secrecy::open);
-    if (before != Secrecy::open && !word.starts_with("--")) return recorded_value_of(before, word);
-    std::string told;
-    size_t kept = 0;  // where what is not yet told begins
-    for (size_t i = 0; i < word.size(); ++i) {
-      if (word[i] != '=' && word[i] != ':') continue;
-      const Secrecy secrecy = secrecy_of(name_before(word.substr(0, i)));
-      if (secrecy == Secrecy::open) continue;
-      const bool in_json = i > 0 && word[i - 1] == '"' && word[i] == ':';
-      std::string_view value = word.substr(i + 1);
-      if (in_json) value = value.substr(0, json_value_length(value));
-      if (without_quotes(value).empty()) awaited_ = secrecy;
-      if (!is_hidden(secrecy, without_quotes(value))) continue;
-      in_hidden_quotes_ = in_json && opens_quotes(value);
-      told.append(word.substr(kept, i + 1 - kept)).append(kHiddenSecret);
-      kept = i + 1 + value.size();
-      i = kept - 1;
+    const bool is_option = word.starts_with("--");
+    if (before != Secrecy::open && !is_option) {
+      // "Authorization: Bearer x": the scheme is no secret, what follows it is.
+      if (is_scheme(without_quotes(word))) {
+        awaited_ = Secrecy::always;
+        return std::string(word);
+      }
+      if (is_hidden(before, without_quotes(word))) return std::string(kHiddenSecret);
+      return std::string(word);
     }
-    if (kept > 0) return told.append(word.substr(kept));
-    if (word.starts_with('-') && word.find('=') == std::string_view::npos) {
+    for (size_t i = 0; i < word.size(); ++i) {
+      if (word[i] != '=' && (word[i] != ':' || is_member(word, i))) continue;
+      const Secrecy secrecy = secrecy_of(name_before(word.substr(0, i)));
+      const std::string_view value = without_quotes(word.substr(i + 1));
+      if (secrecy != Secrecy::open && value.empty()) awaited_ = secrecy;
+      if (is_hidden(secrecy, value)) {
+        return std::string(word.substr(0, i + 1)).append(kHiddenSecret);
+      }
+    }
+    if (word.starts_with('-') && !contains_sign(word)) {
       awaited_ = secrecy_of(word);
     }
     return without_password(word);
   }
 
-  // Of a word that follows its name.
-  std::string recorded_value_of(Secrecy secrecy, std::string_view word) {
-    // "Authorization: Bearer x": the scheme is no secret, what follows it is.
-    if (is_scheme(without_quotes(word))) {
-      awaited_ = Secrecy::always;
-      return std::string(word);
-    }
-    const size_t length = word.starts_with('"') ? json_value_length(word) : word.size();
-    if (!is_hidden(secrecy, without_quotes(word.substr(0, length)))) return std::string(word);
-    in_hidden_quotes_ = opens_quotes(word);
-    return std::string(kHiddenSecret).append(word.substr(length));
-  }
-
   Secrecy awaited_ = Secrecy::open;  // of the value that the next word is
-  bool in_hidden_quotes_ = false;    // they end in this word or a later one
 };
 
 }  // namespace

@@ -24,7 +24,8 @@ bool names_a_secret(std::string_view name);
 std::string recorded_value(std::string_view name, std::string_view value);
 
 // A text that may hold names and values: "HF_TOKEN=x python serve.py --api-key y", headers, JSON,
-// "https://user:password@host". What follows such a name up to the next blank is hidden.
+// "https://user:password@host". What follows such a name up to the next blank is hidden, of a
+// member of JSON its whole value.
 std::string without_secrets(std::string_view text);
 
 // A command line, also with a value in the word behind its name (--api-key y).

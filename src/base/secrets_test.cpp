@@ -59,8 +59,35 @@ TEST(Secrets, InJsonHideNoOtherMember) {
   EXPECT_EQ(without_secrets(Words{"--model-config", model}), (Words{"--model-config", model}));
   EXPECT_EQ(without_secrets(R"({"a":1,"api_key":"x,\"}y","b":{"token":"z"},"tokens":["s","t"]})"),
             R"({"a":1,"api_key":***,"b":{"token":***},"tokens":***})");
-  EXPECT_EQ(without_secrets(R"({"password": "two words", "n": 1})"),
-            R"({"password": *** ***, "n": 1})");
+  EXPECT_EQ(without_secrets(R"({"password": "two words","token":"Y", "n": 1})"),
+            R"({"password": ***,"token":***, "n": 1})");
+  EXPECT_EQ(without_secrets(Words{R"({"token":"","n":1})", "positional"}),
+            (Words{R"({"token":"","n":1})", "positional"}));
+  EXPECT_EQ(without_secrets(R"({"token":"x","url":"https://me:pw@host/"})"),
+            R"({"token":***,"url":"https://me:***@host/"})");
+}
+
+TEST(Secrets, InJsonAreHiddenWithAllThatTheyHold) {
+  EXPECT_EQ(without_secrets(R"({"api_keys":{"openai":"1","hf":["2","]"]},"n":1})"),
+            R"({"api_keys":***,"n":1})");
+  EXPECT_EQ(without_secrets(R"({"tokens": [["a b"], ["b"]], "n": 1})"),
+            R"({"tokens": ***, "n": 1})");
+  EXPECT_EQ(without_secrets(Words{R"(--c={"api_keys": ["k1", "k2"], "num_key_value_heads": 8})"}),
+            (Words{R"(--c={"api_keys": ***, "num_key_value_heads": 8})"}));
+  EXPECT_EQ(without_secrets(Words{"--password", R"("a","b",c)", "end"}),
+            (Words{"--password", "***", "end"}));
+  EXPECT_EQ(without_secrets(R"(curl -d "{\"api_key\":\"X Y\",\"n\":1}" host)"),
+            R"(curl -d "{\"api_key\":***,\"n\":1}" host)");
+  EXPECT_EQ(without_secrets(R"({"api_key" : "X", 'token': 'Y'})"),
+            R"({"api_key" : ***, 'token': ***})");
+  EXPECT_EQ(without_secrets(R"({"password": "never ends, n: 1})"), R"({"password": ***)");
+}
+
+TEST(Secrets, ManyNumbersAreReadInOneGo) {
+  std::string ids = "[1";
+  for (int i = 0; i < 20000; ++i) ids += ",1234";
+  EXPECT_EQ(recorded_value("prompt_token_ids", ids + "]"), ids + "]");
+  EXPECT_EQ(recorded_value("prompt_token_ids", ids + ",x]"), "***");
 }
 
 TEST(Secrets, WithBlanksAreHiddenWhole) {
