@@ -407,6 +407,8 @@ void prepare_recording() {
 
 // Threads that still run go on recording: what they write stays readable.
 void end_recording() {
+  // A child that no handler saw being forked has its parent's log, which is not its to cut.
+  if (owner.load(std::memory_order_relaxed) != getpid()) return;
   const Call call;
   if (!lock_within_reason()) return;
   cut_off_spares();

@@ -14,6 +14,8 @@ import textwrap
 import time
 import unittest
 
+from collector_log import Log
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 LIBRARY = os.environ.get("LLMPROF_COLLECTOR_LIBRARY", str(BUILD / "lib" / "libllmprof_collector.so"))
@@ -131,6 +133,12 @@ class Annotated(CollectedCase):
         )
         closed = [log for log in logs if "collector_log_not_closed" not in codes(log)]
         self.assertEqual(len(closed), 2)  # one child leaves by _exit
+
+    def test_a_child_that_no_fork_handler_saw_leaves_its_parents_log_alone(self):
+        self.run_program("silent_fork")
+        self.assertEqual(sorted(names(self.only_log())), ["after", "before"])
+        (path,) = self.folder.glob("*.llmtrace")
+        self.assertEqual(len(Log(path).of("clean_end")), 1)
 
     def test_a_killed_program_leaves_all_it_recorded(self):
         with subprocess.Popen(
