@@ -23,6 +23,7 @@ template <size_t Size>
 void copy_text(char (&to)[Size], const char* from) {
   const size_t length = strnlen(from, Size - 1);
   std::memcpy(to, from, length);
+  to[length] = '\0';
 }
 
 void write_executable_name(wire::FileHeader& header) {
@@ -150,7 +151,8 @@ int LogFile::open_new() {
 int LogFile::open_new_in_folder() {
   constexpr mode_t kMode = 0755;
   const int trouble = open_new();
-  if (trouble != ENOENT || (mkdir(folder_, kMode) != 0 && errno != EEXIST)) return trouble;
+  if (trouble != ENOENT) return trouble;
+  if (mkdir(folder_, kMode) != 0 && errno != EEXIST) return errno;
   return open_new();
 }
 
