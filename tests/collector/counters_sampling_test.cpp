@@ -123,11 +123,13 @@ TEST(Counters, SamplesInWhichNothingRanBecomeOneWithTheirSumsAndAverages) {
     add(1, 4, 300, 0, 3000);
     add(4, 5, 10e6, 0, 2000);  // a copy
     add(5, 6, 0, 0, 2000);
-    add(8, 9, 0, 0, 2000);  // behind a hole
+    add(7, 8, 0, 0, 2000);  // behind one that was lost
+    add(8, 9, std::nan(""), 0, 2000);
     add(9, 10, 0, 0.1, 2000);
   });
   ASSERT_EQ(recorded.exit_status, 0);
-  const std::vector<std::pair<int64_t, int64_t>> times = {{0, 4}, {4, 5}, {5, 6}, {8, 9}, {9, 10}};
+  const std::vector<std::pair<int64_t, int64_t>> times = {{0, 4}, {4, 5}, {5, 6},
+                                                          {7, 8}, {8, 9}, {9, 10}};
   ASSERT_EQ(recorded.samples.size(), times.size());
   for (size_t i = 0; i < times.size(); ++i) {
     EXPECT_EQ(recorded.samples[i].head.start, times[i].first * kMillisecond);

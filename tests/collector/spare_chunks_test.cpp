@@ -12,10 +12,10 @@
 namespace llmprof::collector {
 namespace {
 
-MappedChunk chunk_number(uint64_t sequence) {
-  static std::array<unsigned char, 1> memory = {};
-  return {memory.data(), sequence};
-}
+constexpr size_t kMostChunks = 4'096;
+std::array<unsigned char, kMostChunks> memory = {};
+
+MappedChunk chunk_number(uint64_t sequence) { return {&memory.at(sequence), sequence}; }
 
 TEST(SpareChunks, AreTakenInTheOrderTheyWereAdded) {
   SpareChunks spares;
@@ -31,7 +31,7 @@ TEST(SpareChunks, AreTakenInTheOrderTheyWereAdded) {
     EXPECT_FALSE(spares.empty());
     ASSERT_TRUE(spares.take(taken));
     EXPECT_EQ(taken.sequence, i);
-    EXPECT_NE(taken.begin, nullptr);
+    EXPECT_EQ(taken.begin, &memory.at(i));
   }
   EXPECT_FALSE(spares.take(taken));
 }
@@ -52,6 +52,7 @@ TEST(SpareChunks, EachIsTakenOnceByThreadsThatTakeAtOnce) {
       while (true) {
         const bool last_look = all_added.load();
         if (spares.take(chunk)) {
+          EXPECT_EQ(chunk.begin, &memory.at(chunk.sequence));
           own.push_back(chunk.sequence);
         } else if (last_look) {
           return;

@@ -1,5 +1,7 @@
 #include "collector/cuda/quiet_samples.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace llmprof::collector {
@@ -7,9 +9,6 @@ namespace {
 
 // What an idle GPU's own housekeeping moves is below it: 11 MB/s of PCIe writes on an H200.
 constexpr double kQuietBytesPerNanosecond = 0.064;
-// Samples of one run follow each other to the microsecond.
-constexpr int64_t kLargestGap = 100'000;
-
 bool counts_bytes(const char* unit) { return std::strcmp(unit, "byte") == 0; }
 
 double length(SampleTime time) { return static_cast<double>(time.end - time.start); }
@@ -19,6 +18,7 @@ double length(SampleTime time) { return static_cast<double>(time.end - time.star
 bool QuietSamples::is_quiet(SampleTime time, const double* values) const {
   bool sees_kernels = false;
   for (size_t i = 0; i < metrics_.count; ++i) {
+    if (std::isnan(values[i])) return false;
     if (counts_bytes(metrics_.units[i])) {
       if (values[i] > kQuietBytesPerNanosecond * length(time)) return false;
     } else if (metrics_.quantities[i] == Quantity::sm_active) {
@@ -30,8 +30,9 @@ bool QuietSamples::is_quiet(SampleTime time, const double* values) const {
 }
 
 bool QuietSamples::continues(SampleTime time) const {
-  const int64_t gap = time.start - time_.end;
-  return gap >= -kLargestGap && gap <= kLargestGap;
+  // A lost one between them leaves a hole of its length, which is no idle time.
+  const double shorter = std::min(length(time), length(time_));
+  return std::abs(static_cast<double>(time.start - time_.end)) < shorter / 2;
 }
 
 void QuietSamples::join(SampleTime time, const double* values) {
