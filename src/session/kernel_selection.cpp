@@ -48,10 +48,15 @@ uint64_t launches_before(const Trace& trace, StringId name, Nanoseconds time) {
   return count;
 }
 
+// Empty where the name stands for several: unnamed namespaces of two files, say.
 std::string_view symbol_of(const Trace& trace, StringId name) {
-  const auto known = std::find_if(trace.symbols.begin(), trace.symbols.end(),
-                                  [&](const auto& symbol) { return symbol.first == name; });
-  return known == trace.symbols.end() ? std::string_view() : trace.strings[known->second];
+  StringId known;
+  for (const auto& [shown, symbol] : trace.symbols) {
+    if (shown != name || symbol == known) continue;
+    if (known.valid()) return {};
+    known = symbol;
+  }
+  return trace.strings[known];
 }
 
 struct TopKernel {

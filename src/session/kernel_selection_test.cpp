@@ -53,6 +53,9 @@ TEST(SelectTopKernels, KnowTheirSymbolsWhereTheTimelineDoes) {
   EXPECT_EQ(find(chosen, "long", "decode")->symbol, "_Z4longv");
   ASSERT_NE(find(chosen, "short", "decode"), nullptr);
   EXPECT_EQ(find(chosen, "short", "decode")->symbol, "");
+
+  trace.symbols.emplace_back(name, trace.strings.intern("_ZL4longv"));
+  EXPECT_EQ(find(select_top_kernels(*profile, 2), "long", "decode")->symbol, "");
 }
 
 TEST(SelectTopKernels, TheLongestOncePerStageWithLaunchesAndShapes) {
