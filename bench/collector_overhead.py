@@ -7,7 +7,7 @@
   bench/collector_overhead.py decode --program dense_llm.py --results graph.json -- --graph
 
 `launch` times a loop of kernel launches (bench/launch_loop.cu): CPU time of the launching thread, and of
-all threads, which holds what a profiler does behind its back and starting it; `decode` a program that prints, last,
+all threads, a profiler's own and its start included. `decode` times a program that prints, last,
 "RESULT {json}" with truth: [{prefill_ms, decode_ms}, ...], one of these a request. Each call adds its
 runs to the results' file and prints the table of all runs in it: a budget of seconds ends a call
 between two rounds, and the next goes on. Needs Python's standard library alone; the bundle's or
