@@ -19,9 +19,11 @@ def decode(turn, variant, *times):
             "prefill_ms": [1.0] * len(times)}
 
 
-def launch(turn, variant, median):
-    figures = dict.fromkeys(["mean_ns", "thread_cpu_ns", "other_threads_cpu_ns"], median)
-    return {"round": turn, "variant": variant, "seconds": 1, "told": [], "median_ns": median, **figures}
+def launch(turn, variant, nanoseconds):
+    """As the program prints it: other threads take a tenth of the launching thread's time."""
+    printed = {"median_ns": nanoseconds, "thread_cpu_ns": nanoseconds, "other_threads_cpu_ns": nanoseconds / 10}
+    return {"round": turn, "variant": variant, "seconds": 1, "told": [],
+            **bench.launch_figures("a line\n" + json.dumps(printed))}
 
 
 class Figures(unittest.TestCase):
@@ -39,8 +41,8 @@ class Figures(unittest.TestCase):
         runs = [launch(turn, variant, median) for turn in (1, 2, 3)
                 for variant, median in [("none", 4000), ("ours", 5000), ("nsys", 6000)]]
         table = bench.launch_table({"runs": runs})
-        self.assertIn("| ours | 3 | 5000 | +1000 |", table)
-        self.assertIn("ours: of what nsys adds to a launch: median_ns 50 %", table)
+        self.assertIn("| ours | 3 | 5000 | +1000 | 5000 | +1000 | 5500 | +1100 |", table)
+        self.assertIn("ours: of what nsys adds to a launch: median_ns 50 %, thread_cpu_ns 50 %, all_cpu_ns 50 %", table)
 
     def test_captures_are_compared(self):
         ours = {"kernels": {"gemm": [10, 1010], "norm": [5, 100]}, "kernel_count": 15, "stages": {"decode": 12}}
