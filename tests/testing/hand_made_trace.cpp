@@ -21,12 +21,14 @@ void HandMadeTrace::range(std::string_view text, Nanoseconds start, Nanoseconds 
 uint32_t HandMadeTrace::launch(Nanoseconds start, const Place& place) {
   const uint32_t correlation = place.correlation != 0 ? place.correlation : next_correlation_++;
   LaunchTable& launches = builder_.trace().launches;
-  if (!launches.correlation.empty() && launches.correlation.back() == correlation) {
+  const ThreadId thread = thread_of(place);
+  if (!launches.correlation.empty() && launches.correlation.back() == correlation &&
+      launches.thread.back() == thread) {
     return correlation;
   }
   launches.start.push_back(start);
   launches.end.push_back(start + 1);
-  launches.thread.push_back(thread_of(place));
+  launches.thread.push_back(thread);
   launches.api.push_back(builder_.string("cudaLaunchKernel"));
   launches.correlation.push_back(correlation);
   return correlation;

@@ -25,7 +25,7 @@ class HandMadeTrace {
     ThreadId thread;  // none: the first
     uint32_t device = 0;
     uint32_t stream = 7;
-    uint32_t correlation = 0;  // 0: a fresh one; of the call before: launched by that
+    uint32_t correlation = 0;  // 0: a fresh one; that of the thread's last call: launched by it
     Extent grid{1, 1, 1};
   };
   // Work on the GPU from `start` to `end`, and its launching API call at `launched`.
