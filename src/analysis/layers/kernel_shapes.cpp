@@ -129,6 +129,7 @@ std::vector<OpenedKernel> open_kernels(const Trace& trace, const KernelRanking& 
     opened[i].stages.resize(stages.stages.size());
   }
   std::vector<std::string> labels;
+  labels.reserve(trace.devices.size());
   for (size_t i = 0; i < trace.devices.size(); ++i) {
     labels.push_back(device_label(trace, DeviceId(i)));
   }

@@ -129,6 +129,7 @@ class UnlikeMost {
  public:
   explicit UnlikeMost(const StageLayers& found) : passes_(std::max<uint64_t>(found.passes, 1)) {
     std::vector<uint64_t> counts;
+    counts.reserve(found.layers.size());
     for (const auto& [name, layer] : found.layers) counts.push_back(layer.sum.kernel_count);
     if (counts.empty()) return;
     const auto middle = counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2);
@@ -167,7 +168,7 @@ void add_rows(const StageLayers& found, uint32_t stage, uint32_t model, const St
     whole_layer.note = unlike.note(layer.sum);
     push(std::move(whole_layer), false, found.passes);
     for (const auto& [part, sum] : layer.parts) {
-      push(row_of(name + "/" + part, stage, sum), true, found.passes);
+      push(row_of(fmt::format("{}/{}", name, part), stage, sum), true, found.passes);
     }
     outside.kernel_count -= layer.sum.kernel_count;
     outside.kernel_sum -= layer.sum.kernel_sum;

@@ -73,6 +73,7 @@ void order_steps(Stages& stages) {
 // By first occurrence; stages without an instance come last.
 void order_stages(Stages& stages) {
   std::vector<std::pair<size_t, uint32_t>> first;
+  first.reserve(stages.stages.size());
   for (uint32_t i = 0; i < stages.stages.size(); ++i) first.emplace_back(SIZE_MAX, i);
   for (size_t i = stages.instances.size(); i-- > 0;) first[stages.instances[i].stage].first = i;
   std::sort(first.begin(), first.end());

@@ -88,6 +88,7 @@ class RequestComparison {
                           const std::vector<const StageInstance*>& later) {
     if (instance.all_steps() == 0) return false;
     std::vector<Nanoseconds> counts;
+    counts.reserve(later.size());
     for (const StageInstance* other : later) counts.push_back(other->all_steps());
     const Nanoseconds usual = median(counts);
     const auto alike = std::count(counts.begin(), counts.end(), usual);

@@ -49,7 +49,7 @@ std::vector<LatencyBound> latency_bound(const StageFacts& facts, const Roofline&
     bound.row = &facts.ranking->rows[kernel.row];
     bound.roof =
         std::max(kernel.compute_percent.value_or(0), kernel.memory_percent.value_or(0)) / kPercent;
-    found.push_back(std::move(bound));
+    found.push_back(bound);
   }
   return found;
 }

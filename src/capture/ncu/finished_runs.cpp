@@ -39,7 +39,7 @@ bool FinishedRuns::has(const std::string& run, const std::vector<std::string>& c
 Result<void> FinishedRuns::add(const std::string& run, const std::vector<std::string>& command) {
   hash_of_[run] = hash(command);
   std::string text;
-  for (const auto& [name, written] : hash_of_) text += name + " " + written + "\n";
+  for (const auto& [name, written] : hash_of_) text += fmt::format("{} {}\n", name, written);
   return write_file_atomically(file_, text);
 }
 
