@@ -284,8 +284,9 @@ void play_api(const Tape& tape, size_t index, Copy copy) {
     uint64_t data = 0;
     call_api(tape, Frame(frames.back()), &data, CUPTI_API_ENTER, copy);
     frames.back().data = data;
-    // What it launches comes after whatever the subscriber noted.
+    // What it launches, or the call around it, comes after whatever the subscriber noted.
     frames.back().entered = host_now();
+    offset_after(item.head.time, frames.back().entered);
     return;
   }
   // A tape may begin within a call.
