@@ -7,7 +7,7 @@
   bench/collector_overhead.py decode --program dense_llm.py --results graph.json -- --graph
 
 `launch` times a loop of kernel launches (bench/launch_loop.cu): CPU time of the launching thread, and of
-all threads, a profiler's own and its start included. `decode` times a program that prints, last,
+all threads, a profiler's own included; what it takes once, to start, is a column of its own. `decode` times a program that prints, last,
 "RESULT {json}" with truth: [{prefill_ms, decode_ms}, ...], one of these a request. Each call adds its
 runs to the results' file and prints the table of all runs in it: a budget of seconds ends a call
 between two rounds, and the next goes on. Needs Python's standard library alone; the bundle's or
@@ -200,7 +200,8 @@ def variants_in(results):
 
 
 def launch_table(results):
-    figures = ["median_ns", "thread_cpu_ns", "all_cpu_ns"]
+    per_launch = ["median_ns", "thread_cpu_ns", "all_cpu_ns"]
+    figures = [*per_launch, "set_up_cpu_ms"]
     rows = ["| variant | runs | " + " | ".join(f"{figure} | added" for figure in figures) + " |",
             "|---|---:|" + "---:|" * 2 * len(figures)]
     medians = {}
@@ -216,7 +217,7 @@ def launch_table(results):
     if {"none", "nsys"} <= medians.keys():
         for variant in [name for name in medians if name not in ("none", "nsys")]:
             shares = []
-            for figure in figures:
+            for figure in per_launch:
                 nsys = medians["nsys"][figure] - medians["none"][figure]
                 ours = medians[variant][figure] - medians["none"][figure]
                 shares.append(f"{figure} {100 * ours / nsys:.0f} %" if nsys > 0 else f"{figure}: nsys adds nothing")
@@ -240,17 +241,20 @@ def decode_table(results):
 
 
 def typical_capture(results, variant):
-    """Counts of the first, times the median of all that were read."""
+    """Counts of the first, times the median of all that were read, and how far these lie apart."""
     read = [run["capture"] for run in results["runs"] if run["variant"] == variant and run.get("capture")]
     whole = [capture for capture in read if "kernels" in capture]
     if not whole:
         return read[0] if read else None
-    first = dict(whole[0])
-    first["kernels"] = {
-        name: [calls, statistics.median(c["kernels"].get(name, [0, 0])[1] for c in whole)]
-        for name, (calls, _) in whole[0]["kernels"].items()
+    times = {name: [c["kernels"].get(name, [0, 0])[1] for c in whole] for name in whole[0]["kernels"]}
+    return {
+        **whole[0],
+        "processes": len(whole),
+        "kernels": {name: [calls, statistics.median(times[name])]
+                    for name, (calls, _) in whole[0]["kernels"].items()},
+        "apart": {name: (max(values) - min(values)) / statistics.median(values)
+                  for name, values in times.items() if statistics.median(values) > 0},
     }
-    return first
 
 
 def compare_captures(ours, nsys):
@@ -268,11 +272,14 @@ def compare_captures(ours, nsys):
     total = sum(time_ns for _, time_ns in nsys["kernels"].values())
     ours_total = sum(time_ns for _, time_ns in ours["kernels"].values())
     lines.append(f"total kernel time: ours over nsys {as_percent(ours_total / total) if total else 'none'}")
-    lines.append("kernels of at least 1 % of it, ours over nsys:")
+    lines.append(f"kernels of at least 1 % of it, ours over nsys, medians of {ours.get('processes', 1)} and "
+                 f"{nsys.get('processes', 1)} processes; in brackets how far the processes of each lie apart:")
     for name, (calls, time_ns) in sorted(nsys["kernels"].items(), key=lambda item: -item[1][1]):
         if time_ns < 0.01 * total or name not in ours["kernels"]:
             continue
-        lines.append(f"  {as_percent(ours['kernels'][name][1] / time_ns):>9} {calls:>7} calls  {name[:90]}")
+        apart = ", ".join(f"{100 * capture.get('apart', {}).get(name, 0):.2f} %" for capture in (ours, nsys))
+        lines.append(f"  {as_percent(ours['kernels'][name][1] / time_ns):>9} ({apart}) {calls:>7} calls  "
+                     f"{name[:90]}")
     return lines
 
 

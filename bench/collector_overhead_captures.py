@@ -51,15 +51,17 @@ KERNELS = """
 SELECT s.value, COUNT(*), SUM(k.end - k.start)
 FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName GROUP BY s.value
 """
-# A kernel belongs to the ranges that were open on its launch's thread at its launch.
+# A kernel belongs to the ranges that were open on its launch's thread at its launch. The few ranges of
+# a stage are found once, not for each launch.
 IN_RANGE = """
+WITH named AS MATERIALIZED (
+  SELECT n.globalTid, n.start, n.end FROM NVTX_EVENTS n LEFT JOIN StringIds s ON s.id = n.textId
+  WHERE COALESCE(n.text, s.value) = ?)
 SELECT COUNT(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k
 JOIN CUPTI_ACTIVITY_KIND_RUNTIME r
   ON r.correlationId = k.correlationId AND r.globalTid / 0x1000000 = k.globalPid / 0x1000000
 WHERE EXISTS (
-  SELECT 1 FROM NVTX_EVENTS n
-  WHERE n.globalTid = r.globalTid AND r.start >= n.start AND r.start < n.end
-    AND COALESCE(n.text, (SELECT value FROM StringIds WHERE id = n.textId)) = ?)
+  SELECT 1 FROM named n WHERE n.globalTid = r.globalTid AND r.start >= n.start AND r.start < n.end)
 """
 STAGES = {"prefill": "prefill", "decode": "decode_all"}
 

@@ -1,10 +1,13 @@
 // What one kernel launch costs the CPU, for bench/collector_overhead.py. On a machine with a GPU:
 //   nvcc -O2 -o launch_loop bench/launch_loop.cu
-//   ./launch_loop [--launches N] [--core C]
-// Prints one line of JSON; times are nanoseconds a launch:
+//   ./launch_loop [--launches N] [--core C] [--settle-ms M]
+// What starts with CUDA, a profiler's own set-up on threads of its own, has M ms [1000] to end
+// before launches are timed, so that their cost does not depend on how many there are. Prints one
+// line of JSON; times of ns are nanoseconds a launch:
 //   median_ns, mean_ns     of the launches, one by one, on the wall clock
 //   thread_cpu_ns          CPU time of the launching thread, synchronisation left out
 //   other_threads_cpu_ns   CPU time of all other threads, CUDA's and a profiler's
+//   set_up_cpu_ms          CPU time of the whole process before the timed launches, once
 #include <sched.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,6 +31,7 @@ __global__ void empty_kernel() {}
 struct Options {
   int launches = 100000;
   int core = -1;  // the one that it happens to run on
+  int settle_ms = 1000;
 };
 
 int64_t now(clockid_t clock) {
@@ -49,6 +53,8 @@ Options parse(int argc, char** argv) {
       options.launches = std::atoi(argv[i + 1]);
     } else if (std::strcmp(argv[i], "--core") == 0) {
       options.core = std::atoi(argv[i + 1]);
+    } else if (std::strcmp(argv[i], "--settle-ms") == 0) {
+      options.settle_ms = std::atoi(argv[i + 1]);
     }
   }
   if (options.launches < kBurst) options.launches = kBurst;
@@ -79,6 +85,11 @@ int64_t run_burst(std::vector<int64_t>& times) {
   return cpu;
 }
 
+void settle(int milliseconds) {
+  const timespec time = {milliseconds / 1000, static_cast<long>(milliseconds % 1000) * 1000000};
+  nanosleep(&time, nullptr);
+}
+
 int64_t other_threads_cpu() { return now(CLOCK_PROCESS_CPUTIME_ID) - now(CLOCK_THREAD_CPUTIME_ID); }
 
 }  // namespace
@@ -93,7 +104,9 @@ int main(int argc, char** argv) {
     times.clear();
   }
   must(cudaGetLastError(), "launching");
+  settle(options.settle_ms);
   const int core = pin(options.core);
+  const double set_up_cpu_ms = static_cast<double>(now(CLOCK_PROCESS_CPUTIME_ID)) / 1e6;
   int64_t thread_cpu = 0;
   const int64_t others_before = other_threads_cpu();
   while (times.size() < static_cast<size_t>(options.launches)) thread_cpu += run_burst(times);
@@ -106,8 +119,9 @@ int main(int argc, char** argv) {
   std::nth_element(times.begin(), middle, times.end());
   std::printf(
       "{\"launches\": %zu, \"core\": %d, \"median_ns\": %lld, \"mean_ns\": %.1f, "
-      "\"thread_cpu_ns\": %.1f, \"other_threads_cpu_ns\": %.1f}\n",
+      "\"thread_cpu_ns\": %.1f, \"other_threads_cpu_ns\": %.1f, \"set_up_cpu_ms\": %.1f}\n",
       times.size(), core, static_cast<long long>(*middle), sum / count,
-      static_cast<double>(thread_cpu) / count, static_cast<double>(others_cpu) / count);
+      static_cast<double>(thread_cpu) / count, static_cast<double>(others_cpu) / count,
+      set_up_cpu_ms);
   return 0;
 }

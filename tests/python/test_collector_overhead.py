@@ -21,7 +21,8 @@ def decode(turn, variant, *times):
 
 def launch(turn, variant, nanoseconds):
     """As the program prints it: other threads take a tenth of the launching thread's time."""
-    printed = {"median_ns": nanoseconds, "thread_cpu_ns": nanoseconds, "other_threads_cpu_ns": nanoseconds / 10}
+    printed = {"median_ns": nanoseconds, "thread_cpu_ns": nanoseconds, "other_threads_cpu_ns": nanoseconds / 10,
+               "set_up_cpu_ms": 300.0}
     return {"round": turn, "variant": variant, "seconds": 1, "told": [],
             **bench.launch_figures("a line\n" + json.dumps(printed))}
 
@@ -41,7 +42,7 @@ class Figures(unittest.TestCase):
         runs = [launch(turn, variant, median) for turn in (1, 2, 3)
                 for variant, median in [("none", 4000), ("ours", 5000), ("nsys", 6000)]]
         table = bench.launch_table({"runs": runs})
-        self.assertIn("| ours | 3 | 5000 | +1000 | 5000 | +1000 | 5500 | +1100 |", table)
+        self.assertIn("| ours | 3 | 5000 | +1000 | 5000 | +1000 | 5500 | +1100 | 300 | +0 |", table)
         self.assertIn("ours: of what nsys adds to a launch: median_ns 50 %, thread_cpu_ns 50 %, all_cpu_ns 50 %", table)
 
     def test_captures_are_compared(self):
@@ -51,7 +52,16 @@ class Figures(unittest.TestCase):
         self.assertIn("kernels: ours 15, nsys 16 (DIFFERENT)", text)
         self.assertIn("with differing counts: 1", text)
         self.assertIn("norm: ours 5, nsys 6", text)
-        self.assertRegex(text, r"\+1.00 % +10 calls  gemm")
+        self.assertRegex(text, r"\+1.00 % \(0.00 %, 0.00 %\) +10 calls  gemm")
+
+    def test_times_are_medians_of_processes(self):
+        """100, 104 and 101: median 101, and 4 of 101 apart."""
+        runs = [{"variant": "nsys_node", "capture": {"kernels": {"gemm": [2, total]}, "kernel_count": 2}}
+                for total in (100, 104, 101)]
+        typical = bench.typical_capture({"runs": runs}, "nsys_node")
+        self.assertEqual(typical["kernels"], {"gemm": [2, 101]})
+        self.assertEqual(typical["processes"], 3)
+        self.assertAlmostEqual(typical["apart"]["gemm"], 4 / 101)
 
     def test_nsys_is_read_by_plain_sql(self):
         with tempfile.TemporaryDirectory() as name:
