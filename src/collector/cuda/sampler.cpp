@@ -1,5 +1,6 @@
 #include "collector/cuda/sampler.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -20,13 +21,13 @@ constexpr size_t kUsualBuffer = 8 << 20;
 constexpr size_t kLargestBuffer = 128 << 20;
 
 // The image must have room for all that was sampled since the last decode: what does not fit into
-// it is lost. Clearing it costs as much for each place as evaluating one of ten counters, filled or
-// not: so it is emptied when a third is full, not sooner.
-constexpr int64_t kImageTime = kSecond / 4;
+// it is lost. Emptying it costs as much for each place as evaluating one of ten counters, filled or
+// not: so samples are added to those that were read already until less than half is left.
+constexpr int64_t kImageTime = kSecond / 2;
 constexpr uint32_t kFewestImageSamples = 64;
-constexpr uint32_t kMostImageSamples = 1000;
+constexpr uint32_t kMostImageSamples = 2000;
 constexpr size_t kMostImageBytes = 48 << 20;
-constexpr int64_t kImageParts = 3;
+constexpr int64_t kDecodesPerImage = 6;
 
 // How long a sample may be on its way from the hardware.
 constexpr int64_t kLag = 20'000'000;
@@ -147,6 +148,8 @@ PmFailure Sampler::reset_image() {
   parameters.counterDataSize = image_bytes_;
   parameters.pCounterData = image_;
   LLMPROF_PM_TRY(image_reset, cuptiPmSamplingCounterDataImageInitialize, parameters)
+  read_samples_ = 0;
+  filled_samples_ = 0;
   return {};
 }
 
@@ -164,6 +167,7 @@ PmFailure Sampler::run() {
   parameters.pPmSamplingObject = object_;
   started_ = now_ns();
   last_decode_ = started_;
+  filled_samples_ = image_samples_;  // of an earlier start
   LLMPROF_PM_TRY(start, cuptiPmSamplingStart, parameters)
   return {};
 }
@@ -176,7 +180,7 @@ PmFailure Sampler::halt() {
 }
 
 PmFailure Sampler::drain() {
-  const int64_t enough = period_ * image_samples_ / kImageParts;
+  const int64_t enough = period_ * image_samples_ / kDecodesPerImage;
   if (now_ns() - last_decode_ < enough) return {};
   const PmFailure failure = take_samples();
   return failure ? recover(failure) : failure;
@@ -192,13 +196,17 @@ PmFailure Sampler::take_samples() {
   for (int i = 0; full && i < kMostDecodes; ++i) {
     const int64_t earliest = last_decode_ - kLag;
     last_decode_ = now_ns();
-    if (const auto failure = reset_image()) return failure;
+    if (const auto failure = make_room()) return failure;
     if (const auto failure = decode(full)) return failure;
     if (full) write_counters_lost();
     if (const auto failure = write_samples({earliest, now_ns()})) return failure;
   }
   failures_ = 0;
   return {};
+}
+
+PmFailure Sampler::make_room() {
+  return filled_samples_ > image_samples_ / 2 ? reset_image() : PmFailure{};
 }
 
 PmFailure Sampler::decode(bool& full) {
@@ -226,13 +234,14 @@ PmFailure Sampler::write_samples(SampleWindow window) {
   info.pCounterDataImage = image_;
   info.counterDataImageSize = image_bytes_;
   LLMPROF_PM_TRY(image_info, cuptiPmSamplingGetCounterDataInfo, info)
-  if (info.numCompletedSamples == 0) return {};
+  filled_samples_ = std::max(info.numPopulatedSamples, info.numCompletedSamples);
+  if (info.numCompletedSamples <= read_samples_) return {};
   LLMPROF_PM_PARAMETERS(CUpti_PmSampling_CounterData_GetSampleInfo_Params, last);
   if (const auto failure = sample_times(info.numCompletedSamples - 1, last)) return failure;
   if (!clock_.find(last.endTimestamp, window)) return {kUnknownClock, CUPTI_ERROR_UNKNOWN};
   QuietSamples samples(metrics_, set_);
-  for (size_t i = 0; i < info.numCompletedSamples; ++i) {
-    if (const auto failure = write_sample(i, samples)) return failure;
+  for (; read_samples_ < info.numCompletedSamples; ++read_samples_) {
+    if (const auto failure = write_sample(read_samples_, samples)) return failure;
   }
   return {};
 }

@@ -38,6 +38,7 @@ class Sampler {
   PmFailure make_image();
   PmFailure ask_image_size(uint32_t samples, size_t& bytes);
   PmFailure reset_image();
+  PmFailure make_room();
   PmFailure run();
   PmFailure halt();
   PmFailure take_samples();
@@ -58,10 +59,11 @@ class Sampler {
   uint8_t* availability_ = nullptr;
   MetricChoice metrics_;
   CUpti_PmSampling_Object* object_ = nullptr;
-  // Decoded samples that are not evaluated yet.
-  uint8_t* image_ = nullptr;
+  uint8_t* image_ = nullptr;  // decoded samples
   size_t image_bytes_ = 0;
-  uint32_t image_samples_ = 0;
+  uint32_t image_samples_ = 0;  // that it has room for
+  size_t filled_samples_ = 0;
+  size_t read_samples_ = 0;  // that were recorded
   uint32_t set_ = 0;  // in the log; 0: not defined yet
   int64_t started_ = 0;
   int64_t last_decode_ = 0;
