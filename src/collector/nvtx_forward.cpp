@@ -2,12 +2,11 @@
 
 #ifdef LLMPROF_HAS_NVTX
 
-#include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 
-#include <climits>
 #include <cstdlib>
-#include <cstring>
+
+#include "collector/own_path.h"
 
 namespace llmprof::collector {
 namespace {
@@ -28,23 +27,12 @@ nvtxEventAttributes_t event(void* handle, const char* name) {
   return attributes;
 }
 
-// Where this library is itself the tool that NVTX loads, ranges would come back to it.
-bool tool_is_ourselves() {
-  const char* tool = secure_getenv("NVTX_INJECTION64_PATH");
-  Dl_info info{};
-  if (tool == nullptr || dladdr(reinterpret_cast<const void*>(&begin_nvtx), &info) == 0) {
-    return false;
-  }
-  char ours[PATH_MAX];
-  char theirs[PATH_MAX];
-  return realpath(info.dli_fname, ours) != nullptr && realpath(tool, theirs) != nullptr &&
-         std::strcmp(ours, theirs) == 0;
-}
-
 }  // namespace
 
 void begin_nvtx() {
-  if (!tool_is_ourselves()) domain = nvtxDomainCreateA("LLM");
+  // Where this library is itself the tool that NVTX loads, ranges would come back to it.
+  if (names_this_library(secure_getenv("NVTX_INJECTION64_PATH"))) return;
+  domain = nvtxDomainCreateA("LLM");
 }
 bool nvtx_watches() { return domain != nullptr; }
 

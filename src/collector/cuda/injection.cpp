@@ -10,6 +10,7 @@
 #include "collector/cuda/resources.h"
 #include "collector/cuda/schedule.h"
 #include "collector/cuda/settings.h"
+#include "collector/cuda/tools_around.h"
 #include "collector/cuda/worker.h"
 #include "collector/recorder.h"
 
@@ -27,7 +28,7 @@ void at_end_of_process() {
 }
 
 void begin() {
-  if (!recording()) return;
+  if (process_is_a_profiler() || !recording()) return;
   if (initialised_in.exchange(getpid()) != 0) return;
   const Settings settings = read_settings();
   begin_schedule(settings);

@@ -67,7 +67,9 @@ std::string_view never_saw_cuda() {
          "  - the program computed on the CPU: check device=cuda:0 and `nvidia-smi`; one that is "
          "meant to needs workload.uses_cuda=false\n"
          "  - it, or a script around it, started the computing process with another environment "
-         "(CUDA_INJECTION64_PATH must reach it)";
+         "(CUDA_INJECTION64_PATH must reach it)\n"
+         "  - another profiler is part of the workload's command (nsys, ncu): it takes the "
+         "collector's place, so leave it out";
 }
 
 std::string cause(const LogContents& contents, const CollectorOptions& options) {

@@ -1,0 +1,78 @@
+"""The collector preloaded into a program, alone and where nsys or ncu have started it. The CUDA driver
+and CUPTI are fakes; nsys and ncu are what they put into a program's environment."""
+import pathlib
+import unittest
+
+from test_cupti_collector import CUPTI, KERNEL, LIBRARY, PLAY, PlayedCase, kernel_rows
+
+UNDER_NCU = {"NV_NSIGHT_INJECTION_PORT_BASE": "49152"}
+NCU_LINE = "llmprof: ncu profiles this program: the collector stands down, kernels are not recorded\n"
+NO_VARIABLES = {"CUDA_INJECTION64_PATH": None, "NVTX_INJECTION64_PATH": None}
+KERNELS = 92  # of the tape
+
+
+class Preloaded(PlayedCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        if "san" in pathlib.Path(LIBRARY).stem:
+            raise unittest.SkipTest("a sanitizer's library cannot be preloaded")
+
+    def play_preloaded(self, *, inside=(), **environment):
+        return self.play(self.tape("eager"), inside=inside, LD_PRELOAD=LIBRARY, **environment)
+
+    def assert_left_alone(self):
+        """All kernels ran, and CUPTI was asked for none of them."""
+        self.assertEqual(len(self.told("off", KERNEL)), KERNELS)
+        self.assertEqual([log.of("collection", "kernels", "launch") for log in self.logs()], [[]] * len(self.logs()))
+
+    def test_preloading_alone_is_enough(self):
+        self.assertEqual(self.play_preloaded(**NO_VARIABLES), "")
+        log = self.log()
+        self.assertEqual(len(kernel_rows(log)), KERNELS)
+        self.assertEqual(len(log.ranges()), 65)  # NVTX's
+
+    def test_without_a_folder_nothing_is_loaded(self):
+        self.assertEqual(self.play_preloaded(LLMPROF_LOG_DIR=None, **NO_VARIABLES), "")
+        self.assert_left_alone()
+
+    def test_ncu_gets_a_program_without_the_variable(self):
+        """ncu refuses a process that has it, so it must be gone before the program is started."""
+        seen = self.folder / "seen"
+        show = ["sh", "-c", f'echo "${{CUDA_INJECTION64_PATH-none}}" > {seen}; exec "$@"', "sh"]
+        for variables in ({}, NO_VARIABLES):
+            with self.part(variables=variables):
+                seen.unlink(missing_ok=True)
+                self.assertEqual(self.play_preloaded(inside=show, **UNDER_NCU, **variables), NCU_LINE)
+                self.assertEqual(seen.read_text(), "none\n")
+                self.assert_left_alone()
+
+    def test_another_library_is_not_taken_out(self):
+        """What else is in the variable is not ours to remove, nor to replace."""
+        other = self.folder / "libother.so"
+        other.symlink_to(CUPTI)
+        line = self.play_preloaded(CUDA_INJECTION64_PATH=str(other))
+        self.assertRegex(line, r"^llmprof: CUDA_INJECTION64_PATH names another tool's library.* stands down, .*\n$")
+        self.assert_left_alone()
+
+    def test_a_library_of_the_same_file_is_ours(self):
+        copy = self.folder / "libsame.so"
+        copy.symlink_to(LIBRARY)
+        self.assertEqual(self.play_preloaded(CUDA_INJECTION64_PATH=str(copy)), "")
+        self.assertEqual(len(kernel_rows(self.log())), KERNELS)
+
+
+class WithinATool(PlayedCase):
+    def test_nothing_is_recorded_of_the_tools_themselves(self):
+        for name, tool in [("nsys", "nsys"), ("CudaGpuInfoDumper", "nsys"), ("ncu", "ncu")]:
+            with self.part(name):
+                program = self.folder / name
+                program.symlink_to(PLAY)
+                said = self.play(self.tape("eager"), inside=["sh", "-c", f'shift; exec {program} "$@"', "sh"])
+                self.assertRegex(said, f"^llmprof: {tool} .*the collector stands down.*\n$")
+                self.assertEqual(len(self.told("off", KERNEL)), KERNELS)
+                self.assertEqual([log.of("collection") for log in self.logs()], [[]] * len(self.logs()))
+
+
+if __name__ == "__main__":
+    unittest.main()
