@@ -101,6 +101,14 @@ Table sensor_table(const Reported& reported) {
   return table;
 }
 
+// Found on an H200 with CUPTI's sampling and with nsys's: docs/measurements.md.
+std::string_view draw_of_counters(bool sampled) {
+  return sampled
+             ? " Counters draw power while they are on (an H200 30 W and more): compare it with "
+               "runs that sample them too, or measure it with collector.counters=false."
+             : "";
+}
+
 std::string energy_sources(const Reported& reported) {
   std::string text;
   for (size_t i = 0; i < reported.stages.size(); ++i) {
@@ -120,6 +128,7 @@ void add_measured(const Reported& reported, Document& document) {
   Table sensors = sensor_table(reported);
   if (traffic.rows.empty() && activity.rows.empty() && sensors.rows.empty()) return;
   document.add(Heading{3, "Measured by the GPU's counters and sensors"});
+  const bool sampled = !traffic.rows.empty() || !activity.rows.empty();
   if (!traffic.rows.empty()) {
     document.add(std::move(traffic));
     document.add(Paragraph{
@@ -143,8 +152,8 @@ void add_measured(const Reported& reported, Document& document) {
   if (!sources.empty()) {
     document.add(Paragraph{
         fmt::format("Energy is the whole GPU's, idle draw included ({}). A token is one that a "
-                    "decode generates, and a prompt token of a prefill.",
-                    sources)});
+                    "decode generates, and a prompt token of a prefill.{}",
+                    sources, draw_of_counters(sampled))});
   }
 }
 
