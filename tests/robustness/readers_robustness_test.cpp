@@ -26,9 +26,13 @@ constexpr bool kExhaustive = true;
 constexpr bool kExhaustive = false;
 #endif
 
-// Each byte up to here, a sample beyond. The captures in h200-decoder are the same formats at a
-// size that would take minutes each: they are sampled throughout.
-constexpr size_t kEveryByteUpTo = 64UL << 10U;
+// Each byte at the beginning and at the end. Between them records repeat: steps of a prime meet
+// every place in one. Beyond, a sample. The captures in h200-decoder are the same formats at a size
+// that would take minutes each: they are sampled throughout.
+constexpr size_t kEveryByteUpTo = 12UL << 10U;
+constexpr size_t kStepsUpTo = 64UL << 10U;
+constexpr size_t kEveryByteAtTheEnd = 1UL << 10U;
+constexpr size_t kPrime = kExhaustive ? 13 : 1;
 constexpr size_t kSamples = kExhaustive ? 300 : 20;
 constexpr size_t kDamagedCopies = kExhaustive ? 1000 : 50;
 constexpr size_t kStep = kExhaustive ? 1 : 211;
@@ -87,16 +91,27 @@ class Robustness : public ::testing::TestWithParam<Fixture> {
   const Reader* reader_ = nullptr;
 };
 
+// All lengths to which a file of `size` bytes is cut.
+std::vector<size_t> truncations(size_t size) {
+  std::vector<size_t> lengths;
+  const size_t end = std::min(size, kStepsUpTo);
+  const size_t tail = end - std::min(end, kEveryByteAtTheEnd);
+  for (size_t n = 0; n < end; n += n < kEveryByteUpTo || n >= tail ? kStep : kPrime * kStep) {
+    lengths.push_back(n);
+  }
+  return lengths;
+}
+
 // From the end: cutting a file shorter costs nothing.
 TEST_P(Robustness, SurvivesEveryTruncation) {
   const testing::TemporaryFolder folder;
   const fs::path path = folder.write("truncated", bytes_);
   std::mt19937_64 random(1);
   std::vector<size_t> lengths;
-  const size_t each_byte = GetParam().small ? std::min(bytes_.size(), kEveryByteUpTo) : 0;
-  for (size_t n = 0; n < each_byte; n += kStep) lengths.push_back(n);
-  for (size_t i = 0; each_byte < bytes_.size() && i < kSamples; ++i) {
-    lengths.push_back(each_byte + random() % (bytes_.size() - each_byte));
+  if (GetParam().small) lengths = truncations(bytes_.size());
+  const size_t cut = GetParam().small ? std::min(bytes_.size(), kStepsUpTo) : 0;
+  for (size_t i = 0; cut < bytes_.size() && i < kSamples; ++i) {
+    lengths.push_back(cut + random() % (bytes_.size() - cut));
   }
   std::sort(lengths.rbegin(), lengths.rend());
   for (const size_t length : lengths) {
