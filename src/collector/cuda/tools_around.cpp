@@ -84,13 +84,12 @@ void name_this_library(const char* variable) {
 }  // namespace
 
 bool process_is_a_profiler() {
-  constexpr const char* kPrograms[] = {"nsys", "nsys-launcher", "CudaGpuInfoDumper", "ncu"};
-  for (const char* name : kPrograms) {
-    if (!program_is(name)) continue;
-    say_once(program_is("ncu") ? kUnderNcu : kWithinNsys);
+  if (program_is("nsys")) {
+    // Its threads run already: the environment, where say_once notes it, is not to be touched.
+    complain(kWithinNsys);
     return true;
   }
-  return false;
+  return program_is("nsys-launcher") || program_is("CudaGpuInfoDumper") || program_is("ncu");
 }
 
 }  // namespace llmprof::collector

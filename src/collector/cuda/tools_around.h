@@ -4,7 +4,7 @@
 namespace llmprof::collector {
 
 // Whether this process is nsys's or ncu's own, not the program that it profiles: they ask the
-// driver for GPUs, and it loads this library into them as into any other. Said on stderr.
+// driver for GPUs, and it loads this library into them as into any other. Said on stderr in nsys.
 [[nodiscard]] bool process_is_a_profiler();
 
 }  // namespace llmprof::collector
