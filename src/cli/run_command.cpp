@@ -4,11 +4,14 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 
 #include "cli/command.h"
 #include "report/kernel_report.h"
 #include "report/terminal.h"
+#include "session/program_files.h"
 #include "session/run/request.h"
 
 namespace llmprof {
@@ -78,7 +81,19 @@ std::vector<std::string> all_overrides(const Arguments& arguments) {
   return overrides;
 }
 
+// Where the user's shell loads the collector into all that uses CUDA, the passes of a run must not
+// inherit it: ncu refuses a program that has the variable, and the run itself says which pass has
+// it.
+void forget_collector_of_shell() {
+  for (const char* variable : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
+    const char* library = std::getenv(variable);
+    if (library == nullptr) continue;
+    if (std::filesystem::path(library).filename() == kCollectorFile) unsetenv(variable);
+  }
+}
+
 int run_workload(Arguments arguments) {
+  forget_collector_of_shell();
   arguments.run.overrides = all_overrides(arguments);
   const auto request = make_run_request(arguments.run, kVersion, &stop_wanted);
   if (!request) return complain(request.error());

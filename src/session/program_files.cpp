@@ -14,7 +14,7 @@ ProgramFiles find_program_files(const fs::path& program) {
       break;
     }
   }
-  const fs::path collector = above / "lib" / "libllmprof_collector.so";
+  const fs::path collector = above / "lib" / kCollectorFile;
   if (fs::is_regular_file(collector, ignored)) files.collector = collector;
   return files;
 }

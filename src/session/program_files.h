@@ -2,14 +2,17 @@
 
 #include <filesystem>
 #include <optional>
+#include <string_view>
 
 namespace llmprof {
+
+inline constexpr std::string_view kCollectorFile = "libllmprof_collector.so";
 
 // What comes with the program.
 struct ProgramFiles {
   std::filesystem::path bin;   // the running program's folder: cpu_llm is there too
   std::filesystem::path home;  // that of workloads/ and python/; empty where there is none
-  std::optional<std::filesystem::path> collector;  // libllmprof_collector.so
+  std::optional<std::filesystem::path> collector;  // kCollectorFile
 };
 
 // Beside the program in an installed bundle, above it in a build tree.

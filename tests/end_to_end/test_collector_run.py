@@ -141,6 +141,16 @@ class CollectorRun(unittest.TestCase):
         self.assertEqual((own["LLMPROF_DUTY"], own["LLMPROF_ARM"]), ("1/3", "start"))
         self.assertEqual(own["LLMPROF_STEPS"], "", "what the shell had set is none of this run's")
 
+    def test_a_shell_that_loads_it_everywhere_does_not_reach_the_other_passes(self):
+        """ncu refuses a program that has the variable."""
+        exported = {"CUDA_INJECTION64_PATH": str(self.library), "NVTX_INJECTION64_PATH": str(self.library)}
+        result = self.call("pipeline.ncu.enable=false", env=exported)
+        self.assertEqual(result.returncode, 4, result.stderr)
+        control, own = self.told("stage1"), self.told("collector")
+        for variable in exported:
+            self.assertNotIn(variable, control)
+            self.assertEqual(own[variable], str(self.library))
+
     def test_no_kernels_are_a_failure_with_its_cause(self):
         result = self.call("pipeline.ncu.enable=false")
         self.assertEqual(result.returncode, 4, result.stderr)

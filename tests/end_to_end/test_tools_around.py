@@ -33,8 +33,10 @@ class Preloaded(PlayedCase):
         self.assertEqual(len(log.ranges()), 65)  # NVTX's
 
     def test_without_a_folder_nothing_is_loaded(self):
-        self.assertEqual(self.play_preloaded(LLMPROF_LOG_DIR=None, **NO_VARIABLES), "")
-        self.assert_left_alone()
+        for folder in (None, ""):
+            with self.part(folder=folder):
+                self.assertEqual(self.play_preloaded(LLMPROF_LOG_DIR=folder, **NO_VARIABLES), "")
+                self.assert_left_alone()
 
     def test_ncu_gets_a_program_without_the_variable(self):
         """ncu refuses a process that has it, so it must be gone before the program is started."""

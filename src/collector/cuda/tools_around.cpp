@@ -26,6 +26,11 @@ constexpr char kWithinNsys[] =
 
 bool program_is(const char* name) { return std::strcmp(program_invocation_short_name, name) == 0; }
 
+bool is_set(const char* variable) {
+  const char* value = secure_getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
 bool ncu_is_around() {
   // What ncu 2022 to 2025 give to the processes that they start.
   return secure_getenv("NV_NSIGHT_INJECTION_PORT_BASE") != nullptr || program_is("ncu");
@@ -71,7 +76,7 @@ void name_this_library(const char* variable) {
   if (ncu_is_around()) {
     if (!another) unsetenv(kInjection);
     say_once(kUnderNcu);
-  } else if (secure_getenv("LLMPROF_LOG_DIR") == nullptr) {
+  } else if (!is_set("LLMPROF_LOG_DIR")) {
     return;
   } else if (another) {
     say_once(kUnderAnother);

@@ -43,12 +43,11 @@ Error nothing_recorded(const Artifacts& bundle) {
 CaptureResult run_collector(const RunRequest& request, const Artifacts& bundle) {
   CaptureResult result;
   if (!request.program.collector) {
-    result.failure = Error{
-        ErrorKind::tool,
-        fmt::format(
-            "{}: no such library; build it with `make build`, or use "
-            "the whole bundle of a release",
-            (request.program.bin.parent_path() / "lib" / "libllmprof_collector.so").string())};
+    result.failure =
+        Error{ErrorKind::tool,
+              fmt::format("{}: no such library; build it with `make build`, or use "
+                          "the whole bundle of a release",
+                          (request.program.bin.parent_path() / "lib" / kCollectorFile).string())};
     return result;
   }
   if (const auto made = bundle.make_folder(kFolder); !made) {

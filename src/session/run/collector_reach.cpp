@@ -21,7 +21,7 @@ CollectorReach collector_reach(const RunOptions& options, const ProgramFiles& pr
   DoctorOptions machine;
   machine.python = python_of(options.workload);
   const std::filesystem::path injected(machine.cuda.injection);
-  reach.other_injection = !injected.empty() && injected.filename() != "libllmprof_collector.so";
+  reach.other_injection = !injected.empty() && injected.filename() != kCollectorFile;
   if (!options.workload.uses_cuda || !options.pipeline.collector) return reach;
   if (!program.collector) {
     reach.why_not = "libllmprof_collector.so is not beside this program";
