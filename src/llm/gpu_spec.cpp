@@ -208,6 +208,7 @@ std::optional<GpuSpec> GpuSpecs::find(std::string_view name, uint32_t sm_count,
 
 std::vector<std::string> GpuSpecs::names() const {
   std::vector<std::string> names;
+  names.reserve(entries_.size());
   for (const Entry& entry : entries_) names.push_back(entry.spec.name);
   return names;
 }

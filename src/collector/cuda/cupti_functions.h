@@ -25,6 +25,7 @@ namespace llmprof::collector {
   FUNCTION(register_timestamps, cuptiActivityRegisterTimestampCallback)
 
 struct CuptiFunctions {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): names cannot stand in parentheses
 #define LLMPROF_DECLARE(field, name) decltype(name)* field = nullptr;
   LLMPROF_CUPTI_FUNCTIONS(LLMPROF_DECLARE)
 #undef LLMPROF_DECLARE

@@ -71,7 +71,7 @@ void* find_library() {
 
 void note_path() {
   link_map* map = nullptr;
-  if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return;
+  if (dlinfo(library, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0 || map == nullptr) return;
   const size_t length = strnlen(map->l_name, sizeof path - 1);
   std::memcpy(path, map->l_name, length);
 }

@@ -109,9 +109,9 @@ uint64_t follow_budget(uint64_t step) {
   const CollectionState state = collection_state();
   if (state == CollectionState::tracing) stop_tracing(CollectionReason::budget);
   if (state != CollectionState::detached) return step + 1;
-  const int64_t spent =
-      cost_of_tracing() - tracing_before + time_spent_on_changes() - changes_before;
-  const auto expected = static_cast<double>(spent + spent / windows + kCostOfAttaching);
+  const auto spent = static_cast<double>(cost_of_tracing() - tracing_before +
+                                         time_spent_on_changes() - changes_before);
+  const double expected = spent + spent / static_cast<double>(windows) + kCostOfAttaching;
   const auto elapsed = static_cast<double>(now_ns() - steps_since);
   if (expected > settings.overhead_budget * elapsed) return step + 1;
   ++windows;
