@@ -10,6 +10,7 @@ namespace llmprof {
 namespace {
 
 constexpr double kBitsPerByte = 8;
+constexpr uint32_t kUsualBits = 8;
 constexpr double kScaleF16 = 2;  // bytes
 constexpr double kScaleF32 = 4;
 
@@ -108,7 +109,7 @@ NumberFormat four_bit_float(uint32_t group) {
 
 // A scheme of compressed-tensors: {num_bits, type, strategy, group_size, symmetric}.
 NumberFormat scheme_format(ConfigKeys& scheme, bool quantised_activations) {
-  const uint32_t bits = bits_of(scheme, "num_bits", kBitsPerByte);
+  const uint32_t bits = bits_of(scheme, "num_bits", kUsualBits);
   const uint32_t group = group_size(scheme);
   if (scheme.text("type") == "float") {
     if (bits == 4) return four_bit_float(group);
@@ -141,7 +142,7 @@ QuantisedWeights compressed_tensors(ConfigKeys& keys, const NumberFormat& dtype)
   result.head = !names_head(keys.find("ignore"));
   ConfigKeys cache = keys.within("kv_cache_scheme");
   if (keys.find("kv_cache_scheme") != nullptr) {
-    const uint32_t bits = bits_of(cache, "num_bits", kBitsPerByte);
+    const uint32_t bits = bits_of(cache, "num_bits", kUsualBits);
     const bool is_float = cache.text("type") == "float";
     result.kv_cache =
         NumberFormat{fmt::format("{}{}", is_float ? "fp" : "int", bits), bits / kBitsPerByte};
