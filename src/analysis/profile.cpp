@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 
 #include "analysis/collection/stage_tracing.h"
 #include "analysis/detection/detected_stages.h"
@@ -80,10 +81,11 @@ std::string contradicting_gpu(const Device* device, const GpuSpec& wanted, const
   return captured && captured->name != wanted.name ? device->name : "";
 }
 
-Stages find_stages(const Trace& trace, const AnalysisRules& rules, const DescribedNames& names,
-                   bool use_annotations, Diagnostics& diagnostics) {
-  if (use_annotations) {
-    if (auto annotated = annotated_stages(trace, rules.stages, diagnostics)) return *annotated;
+// `ranges` is null where annotations are not to be used.
+Stages find_stages(const Trace& trace, const MeaningfulRanges* ranges, const DescribedNames& names,
+                   Diagnostics& diagnostics) {
+  if (ranges != nullptr) {
+    if (auto annotated = annotated_stages(trace, *ranges, diagnostics)) return *annotated;
   }
   if (trace.kernels.size() == 0) {
     Stages none;
@@ -189,17 +191,24 @@ Result<Profile> analyse(Trace& trace, const AnalysisRules& rules, const Analysis
   name_cpu(trace);
   profile.device = device_kind(trace);
   const DescribedNames names(trace, rules.kernels);
-  profile.stages = find_stages(trace, rules, names, options.use_annotations, profile.diagnostics);
+  std::optional<MeaningfulRanges> annotations;
+  if (options.use_annotations) annotations.emplace(trace, rules.stages);
+  const MeaningfulRanges* ranges = annotations ? &*annotations : nullptr;
+  profile.stages = find_stages(trace, ranges, names, profile.diagnostics);
   profile.collector_overhead = collector_overhead(trace, profile.stages);
   if (auto kept = keep_selected(trace, profile.stages, options.selection); !kept) {
     return fail_with(kept.error());
   }
   report_untraced(profile.stages, profile.diagnostics);
+  // The budgets take about as long as all that is done beside them.
+  auto budgets =
+      std::async(std::launch::async, [&] { return time_budgets(trace, profile.stages, names); });
+  profile.layers = find_layers(trace, profile.stages, ranges, names);
+  annotations.reset();
   rank(trace, names, profile);
   profile.opened = open_kernels(trace, profile.ranking, profile.stages);
-  profile.budgets = time_budgets(trace, profile.stages, names);
-  profile.layers = find_layers(trace, profile.stages, rules.stages, names, options.use_annotations);
   profile.operators = find_operators(options.operators_of ? *options.operators_of : trace);
+  profile.budgets = budgets.get();
   judge(trace, rules, options, names, profile);
   return profile;
 }

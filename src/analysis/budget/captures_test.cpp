@@ -140,7 +140,8 @@ Staged read_stages(const std::filesystem::path& path) {
   read.trace = testing::read_capture(path).value();
   Diagnostics diagnostics;
   const auto conf = ConfFiles::open(std::nullopt);
-  auto stages = annotated_stages(read.trace, StageRules::load(*conf).value(), diagnostics);
+  const MeaningfulRanges ranges(read.trace, StageRules::load(*conf).value());
+  auto stages = annotated_stages(read.trace, ranges, diagnostics);
   EXPECT_TRUE(stages);
   if (stages) read.stages = std::move(*stages);
   return read;

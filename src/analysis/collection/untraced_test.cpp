@@ -111,7 +111,8 @@ class DutyCycle : public ::testing::Test {
   Stages annotated() {
     const auto conf = ConfFiles::open(std::nullopt).value();
     const StageRules rules = StageRules::load(conf).value();
-    return *annotated_stages(trace_.freeze(), rules, diagnostics_);
+    const Trace frozen = trace_.freeze();
+    return *annotated_stages(frozen, MeaningfulRanges(frozen, rules), diagnostics_);
   }
 
   TestTrace trace_;

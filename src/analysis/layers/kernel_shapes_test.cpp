@@ -24,8 +24,8 @@ TEST(OpenKernels, SplitsARowByGridAndStage) {
   made.kernel("a", 110, 110, 120, {{}, 0, 7, 0, {8, 1, 1}});
   const Trace trace = made.freeze();
   Diagnostics diagnostics;
-  auto stages =
-      annotated_stages(trace, *StageRules::load(*ConfFiles::open(std::nullopt)), diagnostics);
+  const auto rules = StageRules::load(*ConfFiles::open(std::nullopt));
+  auto stages = annotated_stages(trace, MeaningfulRanges(trace, *rules), diagnostics);
   ASSERT_TRUE(stages);
   stages->instances[0].warmup = true;  // the first prefill
   const KernelRanking ranking = rank_kernels(trace, DescribedNames(trace, kernel_rules()));

@@ -224,14 +224,14 @@ void add_models(const std::map<uint32_t, StageWhole>& models, const Stage& stage
 
 }  // namespace
 
-Layers find_layers(const Trace& trace, const Stages& stages, const StageRules& rules,
-                   const DescribedNames& names, bool use_annotations) {
+Layers find_layers(const Trace& trace, const Stages& stages, const MeaningfulRanges* ranges,
+                   const DescribedNames& names) {
   Layers layers;
   const KernelTimes times(trace, names);
   const PassKernels passes(trace, stages);
   const auto wholes = wholes_of(trace, stages, passes, times);
   std::vector<StageLayers> found(stages.stages.size());
-  if (use_annotations) found = layers_of_ranges(trace, stages, rules, times);
+  if (ranges != nullptr) found = layers_of_ranges(trace, stages, *ranges, times);
   RepeatedLayers repeated(trace, names, passes, times);
   for (uint32_t stage = 0; stage < stages.stages.size(); ++stage) {
     const StageWhole& whole = wholes[stage];

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/naming/described_names.h"
-#include "analysis/stages/stage_rules.h"
+#include "analysis/stages/meaningful_ranges.h"
 #include "analysis/stages/stages.h"
 
 namespace llmprof {
@@ -33,8 +33,8 @@ struct Layers {
 
 // From layer ranges where the launches were made inside some (eager) or their graph's nodes were
 // captured inside some, from what repeats in the kernel sequence otherwise (CUDA graphs captured
-// unseen, no annotations).
-Layers find_layers(const Trace& trace, const Stages& stages, const StageRules& rules,
-                   const DescribedNames& names, bool use_annotations);
+// unseen, no annotations). `ranges` is null where annotations are not to be used.
+Layers find_layers(const Trace& trace, const Stages& stages, const MeaningfulRanges* ranges,
+                   const DescribedNames& names);
 
 }  // namespace llmprof

@@ -27,11 +27,12 @@ Found find(Trace trace, bool use_annotations = true) {
   const auto kernel_rules = KernelRules::load({});
   EXPECT_TRUE(kernel_rules);
   Diagnostics diagnostics;
-  auto stages = annotated_stages(found.trace, *rules, diagnostics);
+  const MeaningfulRanges ranges(found.trace, *rules);
+  auto stages = annotated_stages(found.trace, ranges, diagnostics);
   EXPECT_TRUE(stages);
   if (stages) found.stages = std::move(*stages);
-  found.layers = find_layers(found.trace, found.stages, *rules,
-                             DescribedNames(found.trace, *kernel_rules), use_annotations);
+  found.layers = find_layers(found.trace, found.stages, use_annotations ? &ranges : nullptr,
+                             DescribedNames(found.trace, *kernel_rules));
   return found;
 }
 
@@ -404,7 +405,8 @@ TEST(Layers, OfAMixtureOfExpertsWithADenseFirstLayer) {
   // Both prefills of the 12-layer model: the first is cold. The capture holds another model, of 8
   // layers with 44 kernels each.
   for (StageInstance& instance : found.stages.instances) instance.warmup = false;
-  found.layers = find_layers(*trace, found.stages, *rules, names, true);
+  const MeaningfulRanges ranges(*trace, *rules);
+  found.layers = find_layers(*trace, found.stages, &ranges, names);
   ASSERT_NE(row(found, "prefill", "layer_11", 12), nullptr);
   EXPECT_EQ(row(found, "prefill", "layer_12", 12), nullptr);
   EXPECT_EQ(row(found, "prefill", "layer_00", 12)->kernel_count, 2U * 40);

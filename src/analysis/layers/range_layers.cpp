@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "analysis/stages/meaningful_ranges.h"
-
 namespace llmprof {
 namespace {
 
@@ -54,9 +52,9 @@ class KernelLayers {
 
 class RangeLayers {
  public:
-  RangeLayers(const Trace& trace, const Stages& stages, const StageRules& rules,
+  RangeLayers(const Trace& trace, const Stages& stages, const MeaningfulRanges& ranges,
               const KernelTimes& times)
-      : trace_(trace), stages_(stages), ranges_(trace, rules), times_(times) {}
+      : trace_(trace), stages_(stages), ranges_(ranges), times_(times) {}
 
   std::vector<StageLayers> run() {
     std::vector<StageLayers> found(stages_.stages.size());
@@ -164,7 +162,7 @@ class RangeLayers {
 
   const Trace& trace_;
   const Stages& stages_;
-  const MeaningfulRanges ranges_;
+  const MeaningfulRanges& ranges_;
   const KernelTimes& times_;
   Interner<SlotId, Key> keys_;
   std::vector<Slot> slots_;
@@ -173,8 +171,9 @@ class RangeLayers {
 }  // namespace
 
 std::vector<StageLayers> layers_of_ranges(const Trace& trace, const Stages& stages,
-                                          const StageRules& rules, const KernelTimes& times) {
-  return RangeLayers(trace, stages, rules, times).run();
+                                          const MeaningfulRanges& ranges,
+                                          const KernelTimes& times) {
+  return RangeLayers(trace, stages, ranges, times).run();
 }
 
 }  // namespace llmprof

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "analysis/layers/stage_layers.h"
-#include "analysis/stages/stage_rules.h"
+#include "analysis/stages/meaningful_ranges.h"
 
 namespace llmprof {
 
@@ -11,6 +11,6 @@ namespace llmprof {
 // kernel is in the layer that was open when its node was captured, where the capture knows; its
 // stage is the replay's all the same.
 std::vector<StageLayers> layers_of_ranges(const Trace& trace, const Stages& stages,
-                                          const StageRules& rules, const KernelTimes& times);
+                                          const MeaningfulRanges& ranges, const KernelTimes& times);
 
 }  // namespace llmprof

@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "analysis/collection/tracing_periods.h"
-#include "analysis/stages/meaningful_ranges.h"
 #include "analysis/stages/measure_stages.h"
 #include "analysis/stages/stage_ranges.h"
 #include "analysis/stages/told_steps.h"
@@ -276,9 +275,8 @@ bool has_gpu_work(const Trace& trace) {
 
 }  // namespace
 
-std::optional<Stages> annotated_stages(const Trace& trace, const StageRules& rules,
+std::optional<Stages> annotated_stages(const Trace& trace, const MeaningfulRanges& ranges,
                                        Diagnostics& diagnostics) {
-  const MeaningfulRanges ranges(trace, rules);
   const StageRanges stage_ranges(trace, ranges);
   if (stage_ranges.units().empty()) return std::nullopt;
   Stages stages = Attribution(trace, ranges, stage_ranges).run(diagnostics);

@@ -2,14 +2,14 @@
 
 #include <optional>
 
-#include "analysis/stages/stage_rules.h"
+#include "analysis/stages/meaningful_ranges.h"
 #include "analysis/stages/stages.h"
 #include "base/diagnostics.h"
 
 namespace llmprof {
 
 // Stages from the ranges of a trace, measured; none where no range means a stage.
-std::optional<Stages> annotated_stages(const Trace& trace, const StageRules& rules,
+std::optional<Stages> annotated_stages(const Trace& trace, const MeaningfulRanges& ranges,
                                        Diagnostics& diagnostics);
 
 }  // namespace llmprof

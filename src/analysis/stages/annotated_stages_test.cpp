@@ -21,7 +21,7 @@ class AnnotatedStagesTest : public ::testing::Test {
 
   std::optional<Stages> find() {
     frozen_ = trace_.freeze();
-    return annotated_stages(frozen_, rules_, diagnostics_);
+    return annotated_stages(frozen_, MeaningfulRanges(frozen_, rules_), diagnostics_);
   }
 
   const StageInstance& instance_of_kernel(const Stages& stages, size_t kernel) const {

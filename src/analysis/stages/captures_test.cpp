@@ -28,7 +28,8 @@ Read read_stages(const std::filesystem::path& path) {
   EXPECT_TRUE(rules) << rules.error().message;
   if (!trace || !rules) return read;
   read.trace = std::move(*trace);
-  auto stages = annotated_stages(read.trace, *rules, read.diagnostics);
+  auto stages =
+      annotated_stages(read.trace, MeaningfulRanges(read.trace, *rules), read.diagnostics);
   EXPECT_TRUE(stages);
   if (stages) read.stages = std::move(*stages);
   return read;

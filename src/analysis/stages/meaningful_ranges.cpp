@@ -70,11 +70,15 @@ void MeaningfulRanges::add_timeline(std::vector<OpenRangeId>& members, Timeline&
   const RangeTable& table = trace_.ranges;
   const auto end = [&](OpenRangeId id) { return table.end[ranges_[id.index()].row]; };
   // An outer range starts no later and ends no earlier than what it holds.
-  std::sort(members.begin(), members.end(), [&](OpenRangeId a, OpenRangeId b) {
+  const auto outer_first = [&](OpenRangeId a, OpenRangeId b) {
     if (start(a) != start(b)) return start(a) < start(b);
     if (end(a) != end(b)) return end(a) > end(b);
     return a < b;
-  });
+  };
+  // A log has them in this order.
+  if (!std::is_sorted(members.begin(), members.end(), outer_first)) {
+    std::sort(members.begin(), members.end(), outer_first);
+  }
   // The range opened last is the innermost. Start/end ranges may overlap without nesting: one that
   // has ended under another is passed over when that one ends.
   std::vector<OpenRangeId> open;
@@ -89,6 +93,7 @@ void MeaningfulRanges::add_timeline(std::vector<OpenRangeId>& members, Timeline&
       timeline.push_back({at, innermost()});
     }
   };
+  timeline.reserve(2 * members.size());  // each opens and closes
   for (const OpenRangeId id : members) {
     close_until(start(id));
     open_inside(id, innermost());

@@ -38,7 +38,7 @@ class SelectionTest : public ::testing::Test {
     trace_made_.kernel("outside", 60, 61, 70);
     trace_ = trace_made_.freeze();
     const auto rules = StageRules::load(*ConfFiles::open(std::nullopt));
-    auto stages = annotated_stages(trace_, *rules, diagnostics_);
+    auto stages = annotated_stages(trace_, MeaningfulRanges(trace_, *rules), diagnostics_);
     ASSERT_TRUE(stages);
     stages_ = std::move(*stages);
     ASSERT_EQ(stages_.instances.size(), 4U);
@@ -142,7 +142,7 @@ TEST(SelectEngineSteps, CountsThemThrough) {
   Trace trace = made.freeze();
   Diagnostics diagnostics;
   const auto rules = StageRules::load(*ConfFiles::open(std::nullopt));
-  auto stages = annotated_stages(trace, *rules, diagnostics);
+  auto stages = annotated_stages(trace, MeaningfulRanges(trace, *rules), diagnostics);
   ASSERT_TRUE(stages);
   ASSERT_TRUE(keep_selected(trace, *stages, {std::nullopt, std::nullopt, std::pair(2U, 4U)}));
   ASSERT_EQ(stages->instances.size(), 2U);
