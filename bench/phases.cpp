@@ -1,9 +1,14 @@
-// What reading a capture and analysing it cost, apart: bench_phases CAPTURE [runs]
+// What reading a capture and analysing it cost, apart, and what memory alone would take for the
+// reading: bench_phases CAPTURE [runs]
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <map>
+#include <string_view>
 #include <vector>
 
 #include "analysis/profile.h"
@@ -12,10 +17,9 @@
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
+[[noreturn]] void give_up(const llmprof::Error& error) {
+  fmt::print(stderr, "bench_phases: {}\n", error.message);
+  std::exit(static_cast<int>(error.kind));
 }
 
 double median(std::vector<double> values) {
@@ -23,9 +27,73 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-[[noreturn]] void give_up(const llmprof::Error& error) {
-  fmt::print(stderr, "bench_phases: {}\n", error.message);
-  std::exit(static_cast<int>(error.kind));
+// The wall time of each phase, and the processor time of all threads in it.
+class Phases {
+ public:
+  void begin() {
+    wall_ = Wall::now();
+    processor_ = processor_seconds();
+  }
+  void end(std::string_view phase) {
+    Seconds& all = phases_[phase];
+    all.wall.push_back(std::chrono::duration<double>(Wall::now() - wall_).count());
+    all.processor.push_back(processor_seconds() - processor_);
+  }
+  [[nodiscard]] double wall(std::string_view phase) const { return median(phases_.at(phase).wall); }
+  [[nodiscard]] double processor(std::string_view phase) const {
+    return median(phases_.at(phase).processor);
+  }
+  void print(std::string_view phase) const {
+    fmt::print("  {}: {:.3f} s, of all cores {:.3f} s\n", phase, wall(phase), processor(phase));
+  }
+
+ private:
+  using Wall = std::chrono::steady_clock;
+  struct Seconds {
+    std::vector<double> wall;
+    std::vector<double> processor;
+  };
+  static double processor_seconds() {
+    timespec used{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+  }
+
+  Wall::time_point wall_;
+  double processor_ = 0;
+  std::map<std::string_view, Seconds> phases_;
+};
+
+template <class Table>
+size_t bytes_of(Table& table) {
+  const auto of_column = [](const auto& column) { return column.size() * sizeof(column[0]); };
+  return std::apply([&](const auto&... column) { return (of_column(column) + ...); },
+                    table.columns());
+}
+
+size_t bytes_of_tables(llmprof::Trace& trace) {
+  return bytes_of(trace.kernels) + bytes_of(trace.launches) + bytes_of(trace.ranges) +
+         bytes_of(trace.memory_operations) + bytes_of(trace.graph_replays) +
+         bytes_of(trace.operators) + bytes_of(trace.counters);
+}
+
+// One thread takes the file out of the system's cache and fills fresh memory as large as the
+// tables: no reader can do with less.
+void move_bytes(const char* path, size_t table_bytes) {
+  constexpr size_t kWindow = 1UL << 20U;
+  constexpr size_t kColumn = 16UL << 20U;
+  std::vector<char> window(kWindow);
+  auto stream = llmprof::open_byte_stream(path);
+  if (!stream) give_up(stream.error());
+  for (size_t got = kWindow; got == kWindow;) {
+    const auto read = (*stream)->read(window);
+    if (!read) give_up(read.error());
+    got = *read;
+  }
+  std::vector<std::vector<char>> columns;
+  for (size_t left = table_bytes; left > 0; left -= columns.back().size()) {
+    columns.emplace_back(std::min(left, kColumn), window[left % kWindow]);
+  }
 }
 
 }  // namespace
@@ -38,32 +106,44 @@ int main(int argc, char** argv) {
   const llmprof::AnalysisRules rules{llmprof::KernelRules::load(*conf).value(),
                                      llmprof::StageRules::load(*conf).value(),
                                      llmprof::GpuSpecs::load(*conf).value()};
-  std::vector<double> reading;
-  std::vector<double> annotated;
-  std::vector<double> detected;
+  const auto head = llmprof::read_head(argv[1], llmprof::kHeadBytes);
+  if (!head) give_up(head.error());
+  const llmprof::Reader* reader = llmprof::find_reader(*head);
+  if (reader == nullptr) give_up(llmprof::unreadable(argv[1], *head));
+  Phases phases;
   size_t kernels = 0;
+  size_t table_bytes = 0;
   for (int run = 0; run < runs; ++run) {
     for (const bool use_annotations : {true, false}) {
-      const auto start = Clock::now();
-      const auto head = llmprof::read_head(argv[1], llmprof::kHeadBytes);
-      if (!head) give_up(head.error());
-      const llmprof::Reader* reader = llmprof::find_reader(*head);
-      if (reader == nullptr) give_up(llmprof::unreadable(argv[1], *head));
-      llmprof::TraceBuilder builder;
-      if (const auto read = reader->read(argv[1], builder); !read) give_up(read.error());
-      llmprof::Trace trace = std::move(builder).freeze();
-      reading.push_back(seconds_since(start));
-      kernels = trace.kernels.size();
-      llmprof::AnalysisOptions options;
-      options.use_annotations = use_annotations;
-      const auto read = Clock::now();
-      const auto profile = llmprof::analyse(trace, rules, options);
-      if (!profile) give_up(profile.error());
-      (use_annotations ? annotated : detected).push_back(seconds_since(read));
+      {
+        phases.begin();
+        llmprof::TraceBuilder builder;
+        if (const auto read = reader->read(argv[1], builder); !read) give_up(read.error());
+        phases.end("reading");
+        phases.begin();
+        llmprof::Trace trace = std::move(builder).freeze();
+        phases.end("ordering and joining");
+        kernels = trace.kernels.size();
+        table_bytes = bytes_of_tables(trace);
+        llmprof::AnalysisOptions options;
+        options.use_annotations = use_annotations;
+        phases.begin();
+        const auto profile = llmprof::analyse(trace, rules, options);
+        if (!profile) give_up(profile.error());
+        phases.end(use_annotations ? "analysis" : "analysis without annotations");
+      }
+      phases.begin();
+      move_bytes(argv[1], table_bytes);
+      phases.end("memory alone");
     }
   }
-  fmt::print(
-      "{} kernels, medians of {} runs, seconds: reading {:.2f}, analysis {:.2f}, analysis without "
-      "annotations {:.2f}\n",
-      kernels, runs, median(reading), median(annotated), median(detected));
+  fmt::print("{} kernels, {:.0f} MB of tables, medians of {} runs\n", kernels,
+             static_cast<double>(table_bytes) * 1e-6, runs);
+  for (const std::string_view phase : {"memory alone", "reading", "ordering and joining",
+                                       "analysis", "analysis without annotations"}) {
+    phases.print(phase);
+  }
+  fmt::print("reading over memory alone: {:.2f} by the clock, {:.2f} by the cores' time\n",
+             phases.wall("reading") / phases.wall("memory alone"),
+             phases.processor("reading") / phases.processor("memory alone"));
 }

@@ -9,18 +9,19 @@
 #include <vector>
 
 #include "base/byte_stream.h"
+#include "base/ordered_windows.h"
 #include "base/text.h"
-#include "readers/collector_log/records.h"
+#include "readers/collector_log/decoded_chunks.h"
 #include "readers/collector_log/rows.h"
 #include "wire/log_format.h"
 
 namespace llmprof {
 namespace {
 
+using collector_log::ChunkDamage;
+using collector_log::DecodedChunks;
 using collector_log::Findings;
 using collector_log::Notice;
-using collector_log::Record;
-using collector_log::Records;
 using collector_log::Rows;
 
 constexpr std::string_view kFormat = "llmprof log";
@@ -43,14 +44,6 @@ bool has_sane_sizes(const wire::FileHeader& header) {
          header.header_bytes <= header.chunk_bytes / 2;
 }
 
-// What is wrong with the chunks of a file.
-struct ChunkDamage {
-  uint64_t headers = 0;
-  uint64_t stretches = 0;
-  uint64_t unfinished = 0;
-  bool cut_off = false;
-};
-
 class Log {
  public:
   Log(const std::filesystem::path& path, TraceBuilder& builder)
@@ -61,13 +54,13 @@ class Log {
     begin_capture();
     Rows rows(builder_, process_);
     if (auto done = read_chunks(stream, rows); !done) return done;
-    if (!stream.damage().empty()) damage_.cut_off = true;
+    cut_off_ = cut_off_ || !stream.damage().empty();
     report(rows.finish());
     return {};
   }
 
  private:
-  // A large log is about the same throughout: its first part tells how many rows will follow.
+  static constexpr size_t kWindowBytes = 1UL << 20U;
   static constexpr uint64_t kSample = 16;
 
   // The header is the front of chunk 0, which stays in chunk_.
@@ -132,46 +125,51 @@ class Log {
   }
 
   Result<void> read_chunks(ByteStream& stream, Rows& rows) {
-    size_t filled = chunk_.size();
-    chunk_.resize(header_.chunk_bytes);
-    std::error_code unknown;  // of a pipe, say
+    std::error_code unknown;
     const auto bytes = std::filesystem::file_size(file_, unknown);
-    if (!unknown) expected_chunks_ = bytes / header_.chunk_bytes / kSample * kSample;
-    for (uint64_t sequence = 0;; ++sequence) {
-      auto got = stream.read(std::span(chunk_).subspan(filled));
-      if (!got) return fail_with(got.error().within(file_));
-      filled += *got;
-      if (filled == 0) return {};
-      ++chunks_;
-      const size_t begin = sequence == 0 ? header_.header_bytes : 0;
-      read_chunk(std::span<const char>(chunk_).first(filled).subspan(std::min(begin, filled)),
-                 sequence, rows);
-      if (chunks_ * kSample == expected_chunks_) rows.expect(kSample);
-      if (filled < chunk_.size()) {
-        damage_.cut_off = true;
-        return {};
-      }
-      filled = 0;
+    if (!unknown) expected_chunks_ = bytes / header_.chunk_bytes;
+    if (auto first = read_first_chunk(stream, rows); !first || cut_off_) return first;
+    // Both are powers of two: a window holds whole chunks.
+    const size_t window_bytes = std::max<size_t>(kWindowBytes, header_.chunk_bytes);
+    const uint64_t window_chunks = window_bytes / header_.chunk_bytes;
+    std::vector<DecodedChunks> slots;
+    const unsigned slot_count = window_slot_count();
+    slots.reserve(slot_count);
+    for (unsigned i = 0; i < slot_count; ++i) {
+      slots.emplace_back(header_.chunk_bytes, 1 + i * window_chunks, slot_count * window_chunks);
     }
+    const auto whole = [](std::string_view buffer, size_t) { return buffer.size(); };
+    auto read = parse_in_windows(stream, window_bytes, whole, slots, [&](DecodedChunks& decoded) {
+      add(decoded, rows);
+      return true;
+    });
+    return read ? read : fail_with(read.error().within(file_));
   }
 
-  // A damaged header costs nothing but the thread's name: records carry checksums of their own.
-  void read_chunk(std::span<const char> bytes, uint64_t sequence, Rows& rows) {
-    wire::ChunkHeader header{};
-    if (bytes.size() < sizeof header) return;
-    std::memcpy(&header, bytes.data(), sizeof header);
-    const bool intact = header.magic == wire::kChunkMagic && header.sequence == sequence &&
-                        header.checksum == wire::header_checksum(header);
-    rows.begin_chunk(intact ? header.thread : 0);
-    Records records(bytes.subspan(sizeof header), sequence);
-    Record record;
-    uint64_t found = 0;
-    for (; records.next(record); ++found) rows.add(record);
-    damage_.stretches += records.damaged();
-    if (records.unfinished()) ++damage_.unfinished;
-    // A process that is killed while it takes a chunk leaves it all zero.
-    const bool unused = header.magic == 0 && found == 0 && records.damaged() == 0;
-    if (!intact && !unused) ++damage_.headers;
+  Result<void> read_first_chunk(ByteStream& stream, Rows& rows) {
+    size_t filled = chunk_.size();
+    chunk_.resize(header_.chunk_bytes);
+    auto got = stream.read(std::span(chunk_).subspan(filled));
+    if (!got) return fail_with(got.error().within(file_));
+    filled += *got;
+    cut_off_ = filled < chunk_.size();
+    DecodedChunks decoded(header_.chunk_bytes, 0, 0);
+    const size_t begin = std::min<size_t>(header_.header_bytes, filled);
+    decoded.parse_chunk(std::span<const char>(chunk_).first(filled).subspan(begin), 0);
+    add(decoded, rows);
+    return {};
+  }
+
+  void add(const DecodedChunks& decoded, Rows& rows) {
+    rows.add(decoded);
+    damage_ += decoded.damage();
+    cut_off_ = cut_off_ || decoded.cut_off();
+    chunks_ += decoded.chunks();
+    // A large log is about the same throughout: its first part tells how many rows will follow.
+    if (!made_room_ && chunks_ * kSample >= expected_chunks_) {
+      rows.expect(expected_chunks_ / chunks_ + 1);
+      made_room_ = true;
+    }
   }
 
   void warn(std::string_view code, std::string_view message, uint64_t count) {
@@ -192,7 +190,7 @@ class Log {
     warn("collector_log_truncated",
          "the log is cut off; what precedes the cut was read (copy the file again if this is a "
          "copy)",
-         damage_.cut_off || chunks_ < findings.chunks_when_closed ? 1 : 0);
+         cut_off_ || chunks_ < findings.chunks_when_closed ? 1 : 0);
     warn("collector_log_damaged_chunks",
          "chunks with a damaged header; their records were read where their checksums are right",
          damage_.headers);
@@ -261,8 +259,10 @@ class Log {
   ProcessId process_;
   std::vector<char> chunk_;
   uint64_t chunks_ = 0;           // read
-  uint64_t expected_chunks_ = 0;  // by the file's size, of kSample parts; 0: few, or not known
+  uint64_t expected_chunks_ = 0;  // by the file's size; 0: not known
+  bool made_room_ = false;
   ChunkDamage damage_;
+  bool cut_off_ = false;
 };
 
 Result<void> read(const std::filesystem::path& path, TraceBuilder& builder) {

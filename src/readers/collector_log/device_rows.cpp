@@ -43,7 +43,51 @@ uint32_t largest_from(const std::vector<uint32_t>& values, size_t first) {
   return largest;
 }
 
+// The columns that a log's kernels fill before their definitions are known.
+void resize_kernels(KernelTable& kernels, size_t rows) {
+  kernels.start.resize(rows);
+  kernels.end.resize(rows);
+  kernels.name.resize(rows);
+  kernels.correlation.resize(rows);
+}
+
 }  // namespace
+
+void decode_kernels(const Record& record, KernelTable& kernels, Findings& findings) {
+  wire::KernelBatch batch{};
+  if (!take(record, batch, findings, is_sane)) return;
+  const std::span<const char> bytes = record.payload.subspan(sizeof batch);
+  if (batch.count > bytes.size() / sizeof(wire::Kernel)) {
+    ++findings.bad_values;
+    return;
+  }
+  size_t row = kernels.size();
+  resize_kernels(kernels, row + batch.count);
+  for (uint32_t i = 0; i < batch.count; ++i) {
+    wire::Kernel kernel{};
+    std::memcpy(&kernel, bytes.data() + i * sizeof kernel, sizeof kernel);
+    const Nanoseconds start = batch.base + kernel.start;
+    if (start < 0 || kernel.definition == 0) {
+      ++findings.bad_values;
+      continue;
+    }
+    kernels.start[row] = start;
+    kernels.end[row] = start + kernel.duration;
+    kernels.name[row] = StringId(kernel.definition);
+    kernels.correlation[row] = kernel.correlation;
+    ++row;
+  }
+  resize_kernels(kernels, row);
+}
+
+void decode_long_kernel(const Record& record, KernelTable& kernels, Findings& findings) {
+  wire::LongKernel kernel{};
+  if (!take(record, kernel, findings, is_sane)) return;
+  kernels.start.push_back(kernel.start);
+  kernels.end.push_back(kernel.end);
+  kernels.name.emplace_back(kernel.definition);
+  kernels.correlation.push_back(kernel.correlation);
+}
 
 DeviceRows::DeviceRows(TraceBuilder& builder, ProcessId process, Findings& findings)
     : builder_(builder),
@@ -62,39 +106,12 @@ void DeviceRows::add_kernel_definition(const Record& record) {
   if (take(record, kind.told, findings_, is_sane)) kernel_kinds_.add(kind.told.key, kind);
 }
 
-void DeviceRows::add_kernel(Nanoseconds start, Nanoseconds end, uint32_t correlation,
-                            wire::DefinitionKey definition) {
+void DeviceRows::add_kernels(const KernelTable& decoded) {
   KernelTable& kernels = builder_.trace().kernels;
-  kernels.start.push_back(start);
-  kernels.end.push_back(end);
-  kernels.name.emplace_back(definition);
-  kernels.correlation.push_back(correlation);
-}
-
-void DeviceRows::add_kernels(const Record& record) {
-  wire::KernelBatch batch{};
-  if (!take(record, batch, findings_, is_sane)) return;
-  const std::span<const char> bytes = record.payload.subspan(sizeof batch);
-  if (batch.count > bytes.size() / sizeof(wire::Kernel)) {
-    ++findings_.bad_values;
-    return;
-  }
-  for (uint32_t i = 0; i < batch.count; ++i) {
-    wire::Kernel kernel{};
-    std::memcpy(&kernel, bytes.data() + i * sizeof kernel, sizeof kernel);
-    const Nanoseconds start = batch.base + kernel.start;
-    if (start < 0 || kernel.definition == 0) {
-      ++findings_.bad_values;
-      continue;
-    }
-    add_kernel(start, start + kernel.duration, kernel.correlation, kernel.definition);
-  }
-}
-
-void DeviceRows::add_long_kernel(const Record& record) {
-  wire::LongKernel kernel{};
-  if (!take(record, kernel, findings_, is_sane)) return;
-  add_kernel(kernel.start, kernel.end, kernel.correlation, kernel.definition);
+  append(decoded.start, 0, decoded.size(), kernels.start);
+  append(decoded.end, 0, decoded.size(), kernels.end);
+  append(decoded.name, 0, decoded.size(), kernels.name);
+  append(decoded.correlation, 0, decoded.size(), kernels.correlation);
 }
 
 void DeviceRows::add_memory_definition(const Record& record) {
@@ -175,9 +192,11 @@ void DeviceRows::settle_kernels() {
       ++findings_.overwritten_kernels;
       continue;
     }
-    kernels.start[kept] = kernels.start[i];
-    kernels.end[kept] = kernels.end[i];
-    kernels.correlation[kept] = kernels.correlation[i];
+    if (kept < i) {
+      kernels.start[kept] = kernels.start[i];
+      kernels.end[kept] = kernels.end[i];
+      kernels.correlation[kept] = kernels.correlation[i];
+    }
     kernels.name[kept] = kind->name;
     kernels.shape[kept] = kind->shape;
     kernels.queue[kept] = kind->queue;

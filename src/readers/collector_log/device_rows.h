@@ -14,14 +14,18 @@
 
 namespace llmprof::collector_log {
 
+// Add a record's kernels to `kernels`: times and correlations, and as names the keys of their
+// definitions. What is not sane is left out and counted.
+void decode_kernels(const Record& record, KernelTable& kernels, Findings& findings);
+void decode_long_kernel(const Record& record, KernelTable& kernels, Findings& findings);
+
 // What ran on the GPUs: kernels, memory operations and whole graph replays.
 class DeviceRows {
  public:
   DeviceRows(TraceBuilder& builder, ProcessId process, Findings& findings);
 
   void add_kernel_definition(const Record& record);
-  void add_kernels(const Record& record);
-  void add_long_kernel(const Record& record);
+  void add_kernels(const KernelTable& decoded);
   void add_memory_definition(const Record& record);
   void add_memory_operation(const Record& record);
   void add_graph_replay(const Record& record);
@@ -57,8 +61,6 @@ class DeviceRows {
     uint32_t stream;
   };
   QueueId queue(const Place& place);
-  void add_kernel(Nanoseconds start, Nanoseconds end, uint32_t correlation,
-                  wire::DefinitionKey definition);
   void settle_kernel_kinds(Texts& texts, const GraphNodes& nodes);
   StringId readable_name(wire::StringKey key, Texts& texts);
   void settle_kernels();

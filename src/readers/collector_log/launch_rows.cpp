@@ -10,34 +10,41 @@ bool is_sane(const wire::Launch& launch) {
 }
 bool is_sane(const wire::ApiCall& call) { return is_interval(call.start, call.end); }
 
+void add_call(Nanoseconds start, Nanoseconds end, uint32_t code, uint32_t correlation,
+              LaunchTable& calls) {
+  calls.start.push_back(start);
+  calls.end.push_back(end);
+  calls.api.emplace_back(code);
+  calls.correlation.push_back(correlation);
+}
+
 }  // namespace
+
+void decode_launch(const Record& record, LaunchTable& calls, Findings& findings) {
+  wire::Launch launch{};
+  if (!take(record, launch, findings, is_sane)) return;
+  add_call(launch.start, launch.start + (launch.duration_and_code & wire::kLongestLaunch),
+           launch.duration_and_code >> wire::kLaunchDurationBits, launch.correlation, calls);
+}
+
+void decode_call(const Record& record, LaunchTable& calls, Findings& findings) {
+  wire::ApiCall call{};
+  if (!take(record, call, findings, is_sane)) return;
+  add_call(call.start, call.end, call.code, call.correlation, calls);
+}
 
 void LaunchRows::add_name(const Record& record) {
   wire::ApiName named{};
   if (take(record, named, findings_)) names_.add(named.code, {named.name, {}});
 }
 
-void LaunchRows::add(Nanoseconds start, Nanoseconds end, ThreadId thread, uint32_t code,
-                     uint32_t correlation) {
+void LaunchRows::add_calls(const LaunchTable& calls, size_t first, size_t end, ThreadId thread) {
   LaunchTable& launches = builder_.trace().launches;
-  launches.start.push_back(start);
-  launches.end.push_back(end);
-  launches.thread.push_back(thread);
-  launches.api.emplace_back(code);
-  launches.correlation.push_back(correlation);
-}
-
-void LaunchRows::add_launch(const Record& record, ThreadId thread) {
-  wire::Launch launch{};
-  if (!take(record, launch, findings_, is_sane)) return;
-  add(launch.start, launch.start + (launch.duration_and_code & wire::kLongestLaunch), thread,
-      launch.duration_and_code >> wire::kLaunchDurationBits, launch.correlation);
-}
-
-void LaunchRows::add_call(const Record& record, ThreadId thread) {
-  wire::ApiCall call{};
-  if (!take(record, call, findings_, is_sane)) return;
-  add(call.start, call.end, thread, call.code, call.correlation);
+  append(calls.start, first, end, launches.start);
+  append(calls.end, first, end, launches.end);
+  launches.thread.insert(launches.thread.end(), end - first, thread);
+  append(calls.api, first, end, launches.api);
+  append(calls.correlation, first, end, launches.correlation);
 }
 
 void LaunchRows::finish(Texts& texts) {

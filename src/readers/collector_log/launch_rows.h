@@ -11,6 +11,11 @@
 
 namespace llmprof::collector_log {
 
+// Add a record's call to `calls`, all but its thread; its name is the log's code. What is not sane
+// is left out and counted.
+void decode_launch(const Record& record, LaunchTable& calls, Findings& findings);
+void decode_call(const Record& record, LaunchTable& calls, Findings& findings);
+
 // CUDA API calls, each by the thread that made it.
 class LaunchRows {
  public:
@@ -18,8 +23,8 @@ class LaunchRows {
       : builder_(builder), findings_(findings), first_(builder.trace().launches.size()) {}
 
   void add_name(const Record& record);
-  void add_launch(const Record& record, ThreadId thread);
-  void add_call(const Record& record, ThreadId thread);
+  // Rows [first, end) of decoded calls.
+  void add_calls(const LaunchTable& calls, size_t first, size_t end, ThreadId thread);
 
   // Names the calls: until then their names hold the log's codes.
   void finish(Texts& texts);
@@ -32,8 +37,6 @@ class LaunchRows {
     wire::StringKey key = 0;
     StringId name;
   };
-  void add(Nanoseconds start, Nanoseconds end, ThreadId thread, uint32_t code,
-           uint32_t correlation);
 
   TraceBuilder& builder_;
   Findings& findings_;

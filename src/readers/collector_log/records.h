@@ -4,6 +4,7 @@
 #include <cstring>
 #include <span>
 #include <tuple>
+#include <vector>
 
 #include "readers/collector_log/findings.h"
 #include "trace/tables.h"
@@ -52,6 +53,13 @@ void shorten(Table& table, size_t rows) {
     if (column.size() > rows) column.resize(rows);
   };
   std::apply([&](auto&... column) { (cut(column), ...); }, table.columns());
+}
+
+// Adds rows [first, end) of a column behind those of another.
+template <class Value>
+void append(const std::vector<Value>& from, size_t first, size_t end, std::vector<Value>& to) {
+  to.insert(to.end(), from.begin() + static_cast<std::ptrdiff_t>(first),
+            from.begin() + static_cast<std::ptrdiff_t>(end));
 }
 
 // The records of one chunk, in order. What is damaged is stepped over, up to the next record whose

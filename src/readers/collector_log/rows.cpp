@@ -25,6 +25,18 @@ Rows::Rows(TraceBuilder& builder, ProcessId process)
       counters_(builder, findings_),
       session_(builder, process, findings_) {}
 
+void Rows::add(const DecodedChunks& chunks) {
+  chunks.each([&](const ThreadRecords& stretch) {
+    if (stretch.begins_chunk) begin_thread(stretch.serial);
+    for (const Record& record : stretch.records) add(record);
+    if (stretch.any_calls) {
+      launches_.add_calls(chunks.calls(), stretch.first_call, stretch.calls_end, thread());
+    }
+  });
+  devices_.add_kernels(chunks.kernels());
+  findings_.bad_values += chunks.findings().bad_values;
+}
+
 void Rows::add(const Record& record) {
   if (add_to_thread(record) || add_to_devices(record) || add_to_process(record) ||
       add_to_session(record)) {
@@ -35,10 +47,6 @@ void Rows::add(const Record& record) {
 
 bool Rows::add_to_thread(const Record& record) {
   switch (record.type) {
-    case RecordType::launch:
-      return launches_.add_launch(record, thread()), true;
-    case RecordType::api_call:
-      return launches_.add_call(record, thread()), true;
     case RecordType::range_push:
       return annotations_.add_push(record, thread()), true;
     case RecordType::range_pop:
@@ -66,10 +74,6 @@ bool Rows::add_to_thread(const Record& record) {
 
 bool Rows::add_to_devices(const Record& record) {
   switch (record.type) {
-    case RecordType::kernels:
-      return devices_.add_kernels(record), true;
-    case RecordType::long_kernel:
-      return devices_.add_long_kernel(record), true;
     case RecordType::kernel_definition:
       return devices_.add_kernel_definition(record), true;
     case RecordType::memory_operation:
@@ -152,7 +156,7 @@ ThreadId Rows::thread() {
 void Rows::add_thread(const Record& record) {
   wire::ThreadInfo info{};
   if (!take(record, info, findings_)) return;
-  begin_chunk(info.serial);
+  begin_thread(info.serial);
   Thread& described = builder_.thread_info(thread());
   described.tid = info.thread_id;
   described.name = to_printable({info.name, strnlen(info.name, sizeof info.name)});

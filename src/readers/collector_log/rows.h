@@ -4,6 +4,7 @@
 
 #include "readers/collector_log/annotation_rows.h"
 #include "readers/collector_log/counter_rows.h"
+#include "readers/collector_log/decoded_chunks.h"
 #include "readers/collector_log/device_rows.h"
 #include "readers/collector_log/findings.h"
 #include "readers/collector_log/graph_nodes.h"
@@ -23,13 +24,8 @@ class Rows {
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
 
-  // Records that follow are of the thread with this serial number; a ThreadInfo among them says
-  // more.
-  void begin_chunk(uint32_t serial) {
-    serial_ = serial;
-    thread_ = {};
-  }
-  void add(const Record& record);
+  // Chunks that follow those added before.
+  void add(const DecodedChunks& chunks);
   // Makes room for `times` the rows of this log so far, and a little more: growing step by step
   // would touch every column's memory twice.
   void expect(uint64_t times);
@@ -37,6 +33,13 @@ class Rows {
   const Findings& finish();
 
  private:
+  // Records that follow are of the thread with this serial number; a ThreadInfo among them says
+  // more.
+  void begin_thread(uint32_t serial) {
+    serial_ = serial;
+    thread_ = {};
+  }
+  void add(const Record& record);
   // Of the records that are being added; made with the first that needs it.
   ThreadId thread();
   void add_thread(const Record& record);

@@ -14,13 +14,12 @@ void Texts::add(const Record& record, Findings& findings) {
   }
   if (head.cut != 0) ++findings.cut_names;
   const std::string_view text(bytes.data(), head.length);
-  texts_.try_emplace(head.key, builder_.string(to_printable(text)));
+  texts_.add(head.key, builder_.string(to_printable(text)));
 }
 
 StringId Texts::find(wire::StringKey key, Findings& findings) const {
   if (key == 0) return {};
-  const auto known = texts_.find(key);
-  if (known != texts_.end()) return known->second;
+  if (const StringId* known = texts_.find(key)) return *known;
   ++findings.lost_names;
   return {};
 }

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <string_view>
-#include <unordered_map>
 
+#include "readers/collector_log/definitions.h"
 #include "readers/collector_log/findings.h"
 #include "readers/collector_log/records.h"
 #include "trace/builder.h"
@@ -28,7 +28,7 @@ class Texts {
 
  private:
   TraceBuilder& builder_;
-  std::unordered_map<wire::StringKey, StringId> texts_;
+  Definitions<StringId> texts_;
 };
 
 }  // namespace llmprof::collector_log

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "readers/collector_log/findings.h"
+#include "readers/collector_log/records.h"
+#include "trace/tables.h"
+#include "wire/log_format.h"
+
+namespace llmprof::collector_log {
+
+// What is wrong with the chunks of a file.
+struct ChunkDamage {
+  uint64_t headers = 0;
+  uint64_t stretches = 0;
+  uint64_t unfinished = 0;
+
+  ChunkDamage& operator+=(const ChunkDamage& more) {
+    headers += more.headers;
+    stretches += more.stretches;
+    unfinished += more.unfinished;
+    return *this;
+  }
+};
+
+// Records in a row that are of one thread.
+struct ThreadRecords {
+  bool begins_chunk = false;  // of the thread `serial`; else a ThreadInfo is the first of `records`
+  uint32_t serial = 0;
+  std::span<const Record> records;  // all but those in columns
+  bool any_calls = false;           // also where none of them is sane
+  size_t first_call = 0;            // rows of `calls`
+  size_t calls_end = 0;
+};
+
+// Neighbouring chunks of a log, taken apart without knowing the others, so that several threads can
+// do so at once. What comes by the million is in columns: names hold the log's own codes and keys.
+class DecodedChunks {
+ public:
+  // Chunks of this size; the first window given to `parse` begins with chunk `first`, each further
+  // one `stride` chunks behind the last.
+  DecodedChunks(size_t chunk_bytes, uint64_t first, uint64_t stride)
+      : chunk_bytes_(chunk_bytes), first_(first), stride_(stride) {}
+
+  // The result refers to the window's bytes. The last chunk may be cut off.
+  void parse(std::span<const char> window);
+  // `chunk` is without the file's header.
+  void parse_chunk(std::span<const char> chunk, uint64_t sequence);
+
+  // Calls visit(const ThreadRecords&) in the order of the file.
+  template <class Visit>
+  void each(const Visit& visit) const {
+    for (size_t i = 0; i < stretches_.size(); ++i) {
+      const Stretch& from = stretches_[i];
+      const bool last = i + 1 == stretches_.size();
+      const size_t records_end = last ? records_.size() : stretches_[i + 1].first_record;
+      const size_t calls_end = last ? calls_.size() : stretches_[i + 1].first_call;
+      visit(ThreadRecords{
+          from.begins_chunk, from.serial,
+          std::span(records_).subspan(from.first_record, records_end - from.first_record),
+          from.any_calls, from.first_call, calls_end});
+    }
+  }
+  // Without their threads.
+  [[nodiscard]] const LaunchTable& calls() const { return calls_; }
+  // Times, names and correlations alone.
+  [[nodiscard]] const KernelTable& kernels() const { return kernels_; }
+  [[nodiscard]] const ChunkDamage& damage() const { return damage_; }
+  // Counts of what the columns left out.
+  [[nodiscard]] const Findings& findings() const { return findings_; }
+  [[nodiscard]] uint64_t chunks() const { return chunks_; }
+  [[nodiscard]] bool cut_off() const { return cut_off_; }
+
+ private:
+  struct Stretch {
+    bool begins_chunk;
+    uint32_t serial;
+    size_t first_record;
+    size_t first_call;
+    bool any_calls;
+  };
+
+  void clear();
+  void begin_stretch(bool begins_chunk, uint32_t serial);
+  void add(const Record& record);
+
+  size_t chunk_bytes_;
+  uint64_t first_;
+  uint64_t stride_;
+  std::vector<Stretch> stretches_;
+  std::vector<Record> records_;
+  LaunchTable calls_;
+  KernelTable kernels_;
+  ChunkDamage damage_;
+  Findings findings_;
+  uint64_t chunks_ = 0;
+  bool cut_off_ = false;
+};
+
+}  // namespace llmprof::collector_log
