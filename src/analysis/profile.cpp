@@ -99,8 +99,7 @@ Stages find_stages(const Trace& trace, const MeaningfulRanges* ranges, const Des
   return detected;
 }
 
-void rank(const Trace& trace, const DescribedNames& names, Profile& profile) {
-  profile.ranking = rank_kernels(trace, names);
+void sum_up(const Trace& trace, Profile& profile) {
   profile.totals = total_up(trace, profile.ranking);
   profile.hidden_graphs = find_hidden_graphs(trace, profile.totals);
   if (profile.hidden_graphs) {
@@ -194,6 +193,10 @@ Result<Profile> analyse(Trace& trace, const AnalysisRules& rules, const Analysis
   std::optional<MeaningfulRanges> annotations;
   if (options.use_annotations) annotations.emplace(trace, rules.stages);
   const MeaningfulRanges* ranges = annotations ? &*annotations : nullptr;
+  // What needs no stages is found beside them, unless these decide which work is left out.
+  const auto beside = options.selection.everything() ? std::launch::async : std::launch::deferred;
+  auto basis = std::async(beside, [&] { return BudgetBasis(trace); });
+  auto ranking = std::async(beside, [&] { return rank_kernels(trace, names); });
   profile.stages = find_stages(trace, ranges, names, profile.diagnostics);
   profile.collector_overhead = collector_overhead(trace, profile.stages);
   if (auto kept = keep_selected(trace, profile.stages, options.selection); !kept) {
@@ -201,11 +204,12 @@ Result<Profile> analyse(Trace& trace, const AnalysisRules& rules, const Analysis
   }
   report_untraced(profile.stages, profile.diagnostics);
   // The budgets take about as long as all that is done beside them.
-  auto budgets =
-      std::async(std::launch::async, [&] { return time_budgets(trace, profile.stages, names); });
+  auto budgets = std::async(
+      std::launch::async, [&] { return time_budgets(trace, profile.stages, names, basis.get()); });
   profile.layers = find_layers(trace, profile.stages, ranges, names);
   annotations.reset();
-  rank(trace, names, profile);
+  profile.ranking = ranking.get();
+  sum_up(trace, profile);
   profile.opened = open_kernels(trace, profile.ranking, profile.stages);
   profile.operators = find_operators(options.operators_of ? *options.operators_of : trace);
   profile.budgets = budgets.get();

@@ -24,13 +24,13 @@ struct Progress {
 
 class Sweep {
  public:
-  Sweep(const Trace& trace, const Stages& stages, const DescribedNames& names, Budgets& budgets)
+  Sweep(const Trace& trace, const Stages& stages, const DescribedNames& names,
+        const BudgetBasis& basis, Budgets& budgets)
       : trace_(trace),
         stages_(stages),
         budgets_(budgets),
-        busy_(busy_devices(trace, stages.owners)),
-        calls_(trace),
-        causes_(trace, calls_, busy_),
+        calls_(basis.calls),
+        causes_(trace, basis.calls, basis.busy),
         part_of_name_(trace.strings.size(), kUnknownPart),
         names_(names),
         launched_(trace.launches.size(), false),
@@ -198,8 +198,7 @@ class Sweep {
   const Trace& trace_;
   const Stages& stages_;
   Budgets& budgets_;
-  std::vector<CoveredTime> busy_;
-  CallsByThread calls_;
+  const CallsByThread& calls_;
   IdleCauses causes_;
   std::vector<uint8_t> part_of_name_;  // by string
   const DescribedNames& names_;
@@ -222,7 +221,10 @@ void sum_up(const Stages& stages, Budgets& budgets) {
 
 }  // namespace
 
-Budgets time_budgets(const Trace& trace, const Stages& stages, const DescribedNames& names) {
+BudgetBasis::BudgetBasis(const Trace& trace) : busy(busy_devices(trace)), calls(trace) {}
+
+Budgets time_budgets(const Trace& trace, const Stages& stages, const DescribedNames& names,
+                     const BudgetBasis& basis) {
   Budgets budgets;
   budgets.instances.resize(stages.instances.size());
   budgets.stages.resize(stages.stages.size());
@@ -230,7 +232,7 @@ Budgets time_budgets(const Trace& trace, const Stages& stages, const DescribedNa
     budgets.stages[i].stage = static_cast<uint32_t>(i);
   }
   if (stages.instances.empty()) return budgets;
-  Sweep sweep(trace, stages, names, budgets);
+  Sweep sweep(trace, stages, names, basis, budgets);
   each_gpu_work(trace, stages.owners, [&](const GpuWorkRow& work) { sweep.add(work); });
   sweep.finish();
   sum_up(stages, budgets);

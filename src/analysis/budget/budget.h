@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/budget/calls_by_thread.h"
+#include "analysis/budget/covered_time.h"
 #include "analysis/naming/described_names.h"
 #include "analysis/stages/stages.h"
 
@@ -105,7 +107,16 @@ struct Budgets {
   std::vector<SlowStep> slow_steps;        // the slowest of each stage, at most 5 a stage
 };
 
+// What budgets are found with and no stage is needed for.
+struct BudgetBasis {
+  explicit BudgetBasis(const Trace& trace);
+
+  std::vector<CoveredTime> busy;  // one a device
+  CallsByThread calls;
+};
+
 // An instance without any GPU work is unattributed altogether: there is no launch to ask why.
-Budgets time_budgets(const Trace& trace, const Stages& stages, const DescribedNames& names);
+Budgets time_budgets(const Trace& trace, const Stages& stages, const DescribedNames& names,
+                     const BudgetBasis& basis);
 
 }  // namespace llmprof

@@ -98,7 +98,7 @@ PartTimes busy_by_events(const Trace& trace, const Stages& stages, const Describ
 
 void expect_budgets(const Trace& trace, const Stages& stages, const std::string& what) {
   const DescribedNames names(trace, KernelRules::load({}).value());
-  const Budgets budgets = time_budgets(trace, stages, names);
+  const Budgets budgets = time_budgets(trace, stages, names, BudgetBasis(trace));
   ASSERT_EQ(budgets.instances.size(), stages.instances.size());
   for (size_t i = 0; i < stages.instances.size(); ++i) {
     const PartTimes& parts = budgets.instances[i];
@@ -164,7 +164,7 @@ TEST(BudgetsOfCaptures, FindTheStallsOfEagerDecode) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   const Staged read = read_stages(captures / "h200-llama-eager/nsys.sqlite");
   const DescribedNames names(read.trace, KernelRules::load({}).value());
-  const Budgets budgets = time_budgets(read.trace, read.stages, names);
+  const Budgets budgets = time_budgets(read.trace, read.stages, names, BudgetBasis(read.trace));
   const auto stall = std::find_if(
       budgets.repeated_gaps.begin(), budgets.repeated_gaps.end(), [&](const RepeatedGap& gap) {
         const StageInstance& instance = read.stages.instances[gap.longest.instance.index()];
@@ -185,7 +185,7 @@ TEST(BudgetsOfCaptures, TakeGraphDecodeAsQueued) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   const Staged read = read_stages(captures / "h200-dense-graph/nsys_node.sqlite");
   const DescribedNames names(read.trace, KernelRules::load({}).value());
-  const Budgets budgets = time_budgets(read.trace, read.stages, names);
+  const Budgets budgets = time_budgets(read.trace, read.stages, names, BudgetBasis(read.trace));
   const StageBudget& decode = budgets.stages[1];
   ASSERT_EQ(read.stages.stages[1].name, "decode");
   EXPECT_EQ(decode.instances, 2U);

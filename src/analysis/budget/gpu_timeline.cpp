@@ -28,10 +28,17 @@ WorkKey work_key(const Trace& trace, const GpuWorkRow& work) {
   return {work.kind, work.row < memory.detail.size() ? memory.detail[work.row].value : 0};
 }
 
-std::vector<CoveredTime> busy_devices(const Trace& trace, const WorkOwners& owners) {
+std::vector<CoveredTime> busy_devices(const Trace& trace) {
   std::vector<CoveredTime> busy(trace.devices.size());
-  if (busy.size() == 1) busy[0].reserve(trace.kernels.size());
-  each_gpu_work(trace, owners, [&](const GpuWorkRow& work) {
+  std::vector<size_t> kernels(trace.queues.size(), 0);
+  for (const QueueId queue : trace.kernels.queue) ++kernels[queue.index()];
+  std::vector<size_t> of_device(busy.size(), 0);
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    const DeviceId device = trace.queues[QueueId(i)].device;
+    if (device.valid()) of_device[device.index()] += kernels[i];
+  }
+  for (size_t i = 0; i < busy.size(); ++i) busy[i].reserve(of_device[i]);
+  each_gpu_work(trace, WorkOwners(), [&](const GpuWorkRow& work) {
     const DeviceId device = trace.queues[work.queue].device;
     if (device.valid()) busy[device.index()].add(work.start, work.end);
   });

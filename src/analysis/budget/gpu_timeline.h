@@ -94,6 +94,6 @@ void each_gpu_work(const Trace& trace, const WorkOwners& owners, Visit&& visit) 
 }
 
 // When each device did anything: one entry a device.
-std::vector<CoveredTime> busy_devices(const Trace& trace, const WorkOwners& owners);
+std::vector<CoveredTime> busy_devices(const Trace& trace);
 
 }  // namespace llmprof

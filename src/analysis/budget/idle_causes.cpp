@@ -1,7 +1,6 @@
 #include "analysis/budget/idle_causes.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace llmprof {
 namespace {
@@ -12,17 +11,19 @@ constexpr Nanoseconds kLongInQueue = 1'000'000;
 }  // namespace
 
 BudgetPart IdleSplit::cause(BudgetPart edge_part) const {
-  const std::pair<Nanoseconds, BudgetPart> parts[] = {
-      {launch, BudgetPart::idle_launch},
-      {synchronisation, BudgetPart::idle_synchronisation},
-      {host, BudgetPart::idle_host},
-      {queued, BudgetPart::idle_queued},
-      {edge, edge_part},
-      {unknown, BudgetPart::unattributed},
+  BudgetPart cause = BudgetPart::idle_launch;
+  Nanoseconds longest = launch;
+  const auto consider = [&](Nanoseconds time, BudgetPart part) {
+    if (time <= longest) return;
+    longest = time;
+    cause = part;
   };
-  return std::max_element(std::begin(parts), std::end(parts),
-                          [](const auto& a, const auto& b) { return a.first < b.first; })
-      ->second;
+  consider(synchronisation, BudgetPart::idle_synchronisation);
+  consider(host, BudgetPart::idle_host);
+  consider(queued, BudgetPart::idle_queued);
+  consider(edge, edge_part);
+  consider(unknown, BudgetPart::unattributed);
+  return cause;
 }
 
 void IdleSplit::charge_to(PartTimes& times, BudgetPart edge_part) const {

@@ -156,7 +156,7 @@ class TestTrace {
   }
   Budgets budgets() {
     freeze();
-    return time_budgets(trace_, stages_, DescribedNames(trace_, rules()));
+    return time_budgets(trace_, stages_, DescribedNames(trace_, rules()), BudgetBasis(trace_));
   }
   static KernelRules rules() {
     const ConfText text{"test",

@@ -21,6 +21,7 @@ using Groups = std::vector<Group>;  // one more than there are periods
 template <class Table>
 void add_work(const Trace& trace, const Table& table, const TracingPeriods& periods,
               std::map<std::pair<ProcessId, DeviceId>, Groups>& groups) {
+  std::vector<Groups*> of_queues(trace.queues.size(), nullptr);
   for (size_t i = 0; i < table.size(); ++i) {
     if (i >= table.launch.size() || !table.launch[i].valid()) continue;
     const Queue& queue = trace.queues[table.queue[i]];
@@ -31,9 +32,12 @@ void add_work(const Trace& trace, const Table& table, const TracingPeriods& peri
     const auto behind =
         std::upper_bound(untraced.begin(), untraced.end(), launched,
                          [](Nanoseconds at, const Period& period) { return at < period.start; });
-    Groups& of_queue = groups[{queue.process, queue.device}];
-    if (of_queue.empty()) of_queue.resize(untraced.size() + 1);
-    Group& group = of_queue[static_cast<size_t>(behind - untraced.begin())];
+    Groups*& of_queue = of_queues[table.queue[i].index()];
+    if (of_queue == nullptr) {
+      of_queue = &groups[{queue.process, queue.device}];
+      of_queue->resize(untraced.size() + 1);
+    }
+    Group& group = (*of_queue)[static_cast<size_t>(behind - untraced.begin())];
     group.first_start = std::min(group.first_start, table.start[i]);
     group.last_end = std::max(group.last_end, table.end[i]);
   }

@@ -154,8 +154,8 @@ TEST_F(DutyCycle, ATokensTimeIsOverAllSteps) {
 TEST_F(DutyCycle, TheBudgetSaysWhatWasNotTraced) {
   const Stages stages = annotated();
   const KernelRules rules = TestTrace::rules();
-  const Budgets budgets =
-      time_budgets(trace_.trace(), stages, DescribedNames(trace_.trace(), rules));
+  const Budgets budgets = time_budgets(
+      trace_.trace(), stages, DescribedNames(trace_.trace(), rules), BudgetBasis(trace_.trace()));
   const PartTimes& parts = budgets.instances[0];
   // The windows: 1185 (tracing ends, the GPU is idle since 1180) to 1400, and 1585 to 1800.
   EXPECT_EQ(parts[static_cast<size_t>(BudgetPart::not_traced)], 215 + 215);

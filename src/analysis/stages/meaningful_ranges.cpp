@@ -29,6 +29,7 @@ MeaningfulRanges::MeaningfulRanges(const Trace& trace, const StageRules& rules)
   const RangeTable& table = trace.ranges;
   Interner<MeaningId, Label> labels;
   std::vector<std::vector<OpenRangeId>> members(timelines_.size());
+  ranges_.reserve(table.size());
   for (size_t row = 0; row < table.size(); ++row) {
     if (table.kind[row] == RangeKind::mark || !table.thread[row].valid()) continue;
     const MeaningId meaning = labels.intern({table.domain[row], table.text[row]});
