@@ -80,6 +80,31 @@ TEST(Builder, OrdersKernelsWithAllTheirColumns) {
   }
 }
 
+// Captures in order each are merged; what starts together stays in the order it came.
+TEST(Builder, OrdersKernelsOfSeveralCaptures) {
+  for (const size_t captures : {2U, 3U, 64U, 65U, 100U}) {
+    TraceBuilder builder;
+    builder.begin_capture({});
+    const QueueId queue = builder.queue({builder.process(1, 1), builder.device(0), 0, 0});
+    std::vector<std::pair<Nanoseconds, uint32_t>> expected;  // start, when it came
+    uint32_t came = 0;
+    for (size_t capture = 0; capture < captures; ++capture) {
+      for (Nanoseconds i = 0; i < 50; ++i) {
+        const Nanoseconds start = i / 2 * 6 + static_cast<Nanoseconds>(capture % 4);
+        expected.emplace_back(start, ++came);
+        add_kernel(builder, queue, start, start + 1, came);
+      }
+    }
+    std::sort(expected.begin(), expected.end());
+    const Trace trace = std::move(builder).freeze();
+    ASSERT_EQ(trace.kernels.size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i) {
+      ASSERT_EQ(trace.kernels.start[i], expected[i].first);
+      ASSERT_EQ(trace.kernels.correlation[i], expected[i].second);
+    }
+  }
+}
+
 TEST(Builder, JoinsLaunchesWithinAProcess) {
   TraceBuilder builder;
   builder.begin_capture({});

@@ -17,9 +17,40 @@ bool before(const Row& a, const Row& b) {
   return a.start != b.start ? a.start < b.start : a.row < b.row;
 }
 
+// Where stretches in order begin, and the end; none where they are too many to be merged.
+std::vector<std::ptrdiff_t> ordered_stretches(const std::vector<Row>& rows) {
+  constexpr size_t kMost = 64;
+  std::vector<std::ptrdiff_t> bounds = {0};
+  auto end = rows.begin();
+  while (end != rows.end() && bounds.size() <= kMost) {
+    end = std::is_sorted_until(end, rows.end(), before);
+    bounds.push_back(end - rows.begin());
+  }
+  if (end != rows.end()) bounds.clear();
+  return bounds;
+}
+
+void merge_stretches(std::vector<Row>& rows, std::vector<std::ptrdiff_t> bounds) {
+  while (bounds.size() > 2) {
+    std::vector<std::ptrdiff_t> merged = {0};
+    for (size_t i = 1; i < bounds.size(); i += 2) {
+      const std::ptrdiff_t end = bounds[std::min(i + 1, bounds.size() - 1)];
+      std::inplace_merge(rows.begin() + bounds[i - 1], rows.begin() + bounds[i], rows.begin() + end,
+                         before);
+      merged.push_back(end);
+    }
+    bounds = std::move(merged);
+  }
+}
+
 std::vector<Row> order_of(const std::vector<Nanoseconds>& start) {
   std::vector<Row> order(start.size());
   for (size_t i = 0; i < start.size(); ++i) order[i] = {start[i], static_cast<uint32_t>(i)};
+  // Several captures are mostly in order each.
+  if (auto stretches = ordered_stretches(order); !stretches.empty()) {
+    merge_stretches(order, std::move(stretches));
+    return order;
+  }
   constexpr size_t kWorthAThread = 1UL << 16U;
   if (order.size() < kWorthAThread) {
     std::sort(order.begin(), order.end(), before);
