@@ -20,6 +20,7 @@ import generate
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LLMPROF = ROOT / "build" / "bin" / "llmprof"
 SCAN = ROOT / "build" / "bin" / "bench_sqlite_scan"
+PHASES = ROOT / "build" / "bin" / "bench_phases"
 
 PYTHON_SQLITE = """
 import collections, sqlite3, sys
@@ -93,6 +94,12 @@ def report(title, path, results, yardstick, items):
     return "\n".join(lines) + "\n"
 
 
+def phases(path, runs):
+    """The phases of reading and analysing a capture, and what memory alone takes, interleaved."""
+    done = subprocess.run([str(PHASES), str(path), str(runs)], capture_output=True, text=True, check=True)
+    return f"```\n{done.stdout}```\n"
+
+
 def machine():
     model = "unknown processor"
     for line in subprocess.run(["lscpu"], capture_output=True, text=True, check=False).stdout.splitlines():
@@ -119,7 +126,8 @@ def main():
             generate.collector_log(path, arguments.kernels)
             results = interleaved({"llmprof": (llmprof(path), False)}, arguments.rounds)
             sections.append(report("The collector's log, eager", path, results, "llmprof",
-                                   (arguments.kernels, "kernels", "kernel")))
+                                   (arguments.kernels, "kernels", "kernel"))
+                            + "\n" + phases(path, arguments.rounds))
             path.unlink()
         if arguments.only in (None, "nsys"):
             path = folder / "nsys.sqlite"

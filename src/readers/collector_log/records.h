@@ -69,8 +69,12 @@ class Records {
   // `bytes` begin behind the chunk's header; `sequence` is the chunk's place in the file.
   Records(std::span<const char> bytes, uint64_t sequence) : bytes_(bytes), sequence_(sequence) {}
 
-  // False at the end.
-  bool next(Record& record);
+  // False at the end. Inline: there are millions.
+  bool next(Record& record) {
+    if (!record_at(place_, record)) return next_behind_damage(record);
+    place_ += sizeof(wire::RecordHeader) + record.payload.size();
+    return true;
+  }
 
   // Stretches of damaged bytes between or behind records.
   [[nodiscard]] uint64_t damaged() const { return damaged_; }
@@ -78,7 +82,22 @@ class Records {
   [[nodiscard]] bool unfinished() const { return unfinished_; }
 
  private:
-  [[nodiscard]] bool record_at(size_t place, Record& record) const;
+  bool next_behind_damage(Record& record);
+  [[nodiscard]] bool record_at(size_t place, Record& record) const {
+    wire::RecordHeader header{};
+    if (bytes_.size() - place < sizeof header) return false;
+    std::memcpy(&header, bytes_.data() + place, sizeof header);
+    if (header.type == wire::RecordType::none || header.size < sizeof header ||
+        header.size % wire::kRecordAlignment != 0 || header.size > bytes_.size() - place) {
+      return false;
+    }
+    const char* payload = bytes_.data() + place + sizeof header;
+    if (header.checksum != wire::record_checksum(sequence_, header.type, header.size, payload)) {
+      return false;
+    }
+    record = {header.type, {payload, header.size - sizeof header}};
+    return true;
+  }
   [[nodiscard]] bool is_zero_from(size_t place) const;
 
   std::span<const char> bytes_;
