@@ -256,13 +256,14 @@ void add_recommendations(const Reported& reported, Document& document) {
       number_column(fmt::format("brings at the most (ms {})", instance_words(reported.profile))),
       number_column("share of the stage's wall")};
   if (hidden && (findings.empty() || !findings.front().blind)) {
+    constexpr std::string_view kAdvice =
+        "Capture again with nsys profile --cuda-graph-trace=node before anything else: what is "
+        "below knows only the rest.";
     const std::string missing(kMissing);
     table.rows.push_back(
         {fmt::format("{} of the GPU time is in CUDA graphs whose kernels were not captured",
                      percent(hidden->share)),
-         "Capture again with nsys profile --cuda-graph-trace=node before anything else: what is "
-         "below knows only the rest.",
-         missing, missing, missing});
+         std::string(kAdvice), missing, missing, missing});
   }
   for (size_t i = 0; i < std::min(kShownRows, findings.size()); ++i) {
     const Finding& finding = findings[i];

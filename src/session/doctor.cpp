@@ -68,11 +68,11 @@ std::string doctor_text(const std::vector<Probe>& probes) {
 std::string doctor_json(const std::vector<Probe>& probes) {
   std::string rows;
   for (const Probe& probe : probes) {
-    rows += fmt::format(
-        "{}    {{\"name\": {}, \"state\": \"{}\", \"detail\": {}, \"fix\": {}, \"needed\": {}}}",
-        rows.empty() ? "" : ",\n", json_string(probe.name), to_string(probe.state),
-        json_string(probe.detail), probe.fix.empty() ? "null" : json_string(probe.fix),
-        probe.needed);
+    rows +=
+        fmt::format(R"({}    {{"name": {}, "state": "{}", "detail": {}, "fix": {}, "needed": {}}})",
+                    rows.empty() ? "" : ",\n", json_string(probe.name), to_string(probe.state),
+                    json_string(probe.detail), probe.fix.empty() ? "null" : json_string(probe.fix),
+                    probe.needed);
   }
   return fmt::format("{{\n  \"can_run_on_cpu\": {},\n  \"probes\": [\n{}\n  ]\n}}\n",
                      can_run_on_cpu(probes), rows);

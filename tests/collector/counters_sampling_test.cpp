@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <ostream>
 
 #include "collector/clock.h"
 #include "collector/cuda/counters.h"
@@ -242,6 +243,8 @@ struct Refusal {
   const char* failure;
   uint32_t devices;
   std::vector<std::string> parts;  // of the sentence, for each record one
+
+  friend void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.failure; }
 };
 
 class CountersOff : public testing::TestWithParam<Refusal> {};

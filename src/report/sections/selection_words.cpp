@@ -58,7 +58,7 @@ std::string_view scope_words(const Profile& profile) {
 }
 
 std::string instance_words(const Profile& profile) {
-  const std::string each = instance_unit(profile.stages, profile.selection).each;
+  std::string each = instance_unit(profile.stages, profile.selection).each;
   if (profile.selection.steps) return each;
   for (uint32_t i = 0; i < profile.stages.stages.size(); ++i) {
     if (!stage_tracing(profile.stages, i).whole()) return "in the traced part of " + each;
