@@ -1,6 +1,8 @@
 """The collector preloaded into a program, alone and where nsys or ncu have started it. The CUDA driver
 and CUPTI are fakes; nsys and ncu are what they put into a program's environment."""
+import os
 import pathlib
+import shutil
 import unittest
 
 from test_cupti_collector import CUPTI, KERNEL, LIBRARY, PLAY, PlayedCase, kernel_rows
@@ -48,6 +50,34 @@ class Preloaded(PlayedCase):
                 self.assertEqual(self.play_preloaded(inside=show, **UNDER_NCU, **variables), NCU_LINE)
                 self.assertEqual(seen.read_text(), "none\n")
                 self.assert_left_alone()
+
+    def test_ncu_itself_takes_it_away(self):
+        """ncu's own processes do not know each other by a variable before ncu has set it."""
+        ncu, seen = self.folder / "ncu", self.folder / "seen"
+        ncu.symlink_to(shutil.which("sh"))
+        variables = ["CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"]
+        script = "; ".join(f'echo "${{{name}-none}}" >> {seen}' for name in variables)
+        self.assertEqual(self.play_preloaded(inside=[str(ncu), "-c", f'{script}; exec "$@"', "ncu"]), NCU_LINE)
+        self.assertEqual(seen.read_text(), "none\nnone\n")
+        # The program that it starts is not known as ncu's: ncu would have set its own variable.
+        self.assertEqual(len(kernel_rows(self.log())), KERNELS)
+
+    def test_under_ncu_without_a_folder_nothing_is_said(self):
+        self.assertEqual(self.play_preloaded(LLMPROF_LOG_DIR=None, **UNDER_NCU), "")
+        self.assert_left_alone()
+
+    def test_however_it_is_named(self):
+        """Relative to a folder that is left, without a folder, and beside a variable that is empty."""
+        folder = pathlib.Path(LIBRARY).parent
+        elsewhere = ["sh", "-c", 'cd / && exec "$@"', "sh"]
+        for words in (
+            {"LD_PRELOAD": os.path.relpath(LIBRARY), "inside": elsewhere},
+            {"LD_PRELOAD": pathlib.Path(LIBRARY).name, "LD_LIBRARY_PATH": str(folder)},
+            {"LD_PRELOAD": LIBRARY, "CUDA_INJECTION64_PATH": "", "NVTX_INJECTION64_PATH": ""},
+        ):
+            with self.part(**words):
+                self.play(self.tape("eager"), **{**NO_VARIABLES, **words})
+                self.assertEqual(len(kernel_rows(self.log())), KERNELS)
 
     def test_another_library_is_not_taken_out(self):
         """What else is in the variable is not ours to remove, nor to replace."""

@@ -28,7 +28,7 @@ void at_end_of_process() {
 }
 
 void begin() {
-  if (process_is_a_profiler() || !recording()) return;
+  if (left_to_a_profiler() || !recording()) return;
   if (initialised_in.exchange(getpid()) != 0) return;
   const Settings settings = read_settings();
   begin_schedule(settings);

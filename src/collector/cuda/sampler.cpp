@@ -167,7 +167,7 @@ PmFailure Sampler::run() {
   parameters.pPmSamplingObject = object_;
   started_ = now_ns();
   last_decode_ = started_;
-  filled_samples_ = image_samples_;  // of an earlier start
+  filled_samples_ = image_samples_;  // by an earlier start: emptied before it is used
   LLMPROF_PM_TRY(start, cuptiPmSamplingStart, parameters)
   return {};
 }

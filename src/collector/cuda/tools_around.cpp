@@ -1,6 +1,7 @@
 #include "collector/cuda/tools_around.h"
 
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 
@@ -26,9 +27,10 @@ constexpr char kWithinNsys[] =
 
 bool program_is(const char* name) { return std::strcmp(program_invocation_short_name, name) == 0; }
 
-bool is_set(const char* variable) {
+// Null where it is not set, or to nothing.
+const char* value_of(const char* variable) {
   const char* value = secure_getenv(variable);
-  return value != nullptr && *value != '\0';
+  return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
 bool ncu_is_around() {
@@ -45,14 +47,13 @@ void say_once(const char* what) {
 bool preloaded() {
   const char* rest = secure_getenv("LD_PRELOAD");
   constexpr char kSeparators[] = ": ";
-  constexpr size_t kLongestPath = 4096;
   while (rest != nullptr && *rest != '\0') {
     const size_t length = std::strcspn(rest, kSeparators);
-    char path[kLongestPath];
+    char path[PATH_MAX];
     if (length < sizeof path) {
       std::memcpy(path, rest, length);
       path[length] = '\0';
-      if (names_this_library(path)) return true;
+      if (names_a_collector(path)) return true;
     }
     rest += length;
     rest += std::strspn(rest, kSeparators);
@@ -61,26 +62,29 @@ bool preloaded() {
 }
 
 void name_this_library(const char* variable) {
-  constexpr int kKeepOther = 0;
-  if (const char* path = own_path(); path != nullptr) setenv(variable, path, kKeepOther);
+  const char* path = own_path();
+  if (path != nullptr && value_of(variable) == nullptr) setenv(variable, path, 1);
+}
+
+void take_away(const char* variable) {
+  if (names_a_collector(value_of(variable))) unsetenv(variable);
 }
 
 // Preloaded, the library needs no CUDA_INJECTION64_PATH from outside: ncu, whose own library looks
 // for that variable before any constructor of the program has run, refuses a program that has it.
-// A process that ncu started, or ncu itself, is the earliest place to take it away. Before main():
+// ncu itself, or a process that it started, is the earliest place to take it away. Before main():
 // nobody reads the environment meanwhile.
 [[gnu::constructor]] void choose_injection() {
   if (!preloaded()) return;
-  const char* tool = secure_getenv(kInjection);
-  const bool another = tool != nullptr && !names_this_library(tool);
+  const bool wanted = value_of("LLMPROF_LOG_DIR") != nullptr;
+  const char* tool = value_of(kInjection);
   if (ncu_is_around()) {
-    if (!another) unsetenv(kInjection);
-    say_once(kUnderNcu);
-  } else if (!is_set("LLMPROF_LOG_DIR")) {
-    return;
-  } else if (another) {
-    say_once(kUnderAnother);
-  } else {
+    take_away(kInjection);
+    take_away(kNvtxInjection);
+    if (wanted) say_once(kUnderNcu);
+  } else if (tool != nullptr && !names_a_collector(tool)) {
+    if (wanted) say_once(kUnderAnother);
+  } else if (wanted) {
     name_this_library(kInjection);
     name_this_library(kNvtxInjection);
   }
@@ -88,7 +92,7 @@ void name_this_library(const char* variable) {
 
 }  // namespace
 
-bool process_is_a_profiler() {
+bool left_to_a_profiler() {
   if (program_is("nsys")) {
     // Its threads run already: the environment, where say_once notes it, is not to be touched.
     complain(kWithinNsys);
