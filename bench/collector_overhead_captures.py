@@ -53,10 +53,12 @@ FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName GRO
 """
 # A kernel belongs to the ranges that were open on its launch's thread at its launch. The few ranges of
 # a stage are found once, not for each launch.
+NAMED = """
+CREATE TEMP TABLE named AS
+SELECT n.globalTid, n.start, n.end FROM NVTX_EVENTS n LEFT JOIN StringIds s ON s.id = n.textId
+WHERE COALESCE(n.text, s.value) = ?
+"""
 IN_RANGE = """
-WITH named AS MATERIALIZED (
-  SELECT n.globalTid, n.start, n.end FROM NVTX_EVENTS n LEFT JOIN StringIds s ON s.id = n.textId
-  WHERE COALESCE(n.text, s.value) = ?)
 SELECT COUNT(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k
 JOIN CUPTI_ACTIVITY_KIND_RUNTIME r
   ON r.correlationId = k.correlationId AND r.globalTid / 0x1000000 = k.globalPid / 0x1000000
@@ -83,7 +85,9 @@ def read_nsys(nsys, report):
         stages = {}
         try:
             for stage, label in STAGES.items():
-                stages[stage] = connection.execute(IN_RANGE, (label,)).fetchone()[0]
+                connection.execute(NAMED, (label,))
+                stages[stage] = connection.execute(IN_RANGE).fetchone()[0]
+                connection.execute("DROP TABLE temp.named")
         except sqlite3.OperationalError as problem:  # no NVTX in the program
             stages = {"problem": str(problem)}
     return {

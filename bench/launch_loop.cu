@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -86,8 +87,9 @@ int64_t run_burst(std::vector<int64_t>& times) {
 }
 
 void settle(int milliseconds) {
-  const timespec time = {milliseconds / 1000, static_cast<long>(milliseconds % 1000) * 1000000};
-  nanosleep(&time, nullptr);
+  timespec left = {milliseconds / 1000, static_cast<long>(milliseconds % 1000) * 1000000};
+  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
 }
 
 int64_t other_threads_cpu() { return now(CLOCK_PROCESS_CPUTIME_ID) - now(CLOCK_THREAD_CPUTIME_ID); }

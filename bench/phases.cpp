@@ -78,7 +78,7 @@ size_t bytes_of_tables(llmprof::Trace& trace) {
 }
 
 // One thread takes the file out of the system's cache and fills fresh memory as large as the
-// tables: no reader can do with less.
+// tables: the yardstick for reading.
 void move_bytes(const char* path, size_t table_bytes) {
   constexpr size_t kWindow = 1UL << 20U;
   constexpr size_t kColumn = 16UL << 20U;

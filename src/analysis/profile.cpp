@@ -194,7 +194,9 @@ Result<Profile> analyse(Trace& trace, const AnalysisRules& rules, const Analysis
   if (options.use_annotations) annotations.emplace(trace, rules.stages);
   const MeaningfulRanges* ranges = annotations ? &*annotations : nullptr;
   // What needs no stages is found beside them, unless these decide which work is left out.
-  const auto beside = options.selection.everything() ? std::launch::async : std::launch::deferred;
+  // Where no thread can be had it is found when it is needed.
+  constexpr auto kBeside = std::launch::async | std::launch::deferred;
+  const auto beside = options.selection.everything() ? kBeside : std::launch::deferred;
   auto basis = std::async(beside, [&] { return BudgetBasis(trace); });
   auto ranking = std::async(beside, [&] { return rank_kernels(trace, names); });
   profile.stages = find_stages(trace, ranges, names, profile.diagnostics);
@@ -204,8 +206,8 @@ Result<Profile> analyse(Trace& trace, const AnalysisRules& rules, const Analysis
   }
   report_untraced(profile.stages, profile.diagnostics);
   // The budgets take about as long as all that is done beside them.
-  auto budgets = std::async(
-      std::launch::async, [&] { return time_budgets(trace, profile.stages, names, basis.get()); });
+  auto budgets =
+      std::async(kBeside, [&] { return time_budgets(trace, profile.stages, names, basis.get()); });
   profile.layers = find_layers(trace, profile.stages, ranges, names);
   annotations.reset();
   profile.ranking = ranking.get();

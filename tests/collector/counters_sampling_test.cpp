@@ -244,7 +244,7 @@ struct Refusal {
   uint32_t devices;
   std::vector<std::string> parts;  // of the sentence, for each record one
 
-  friend void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.failure; }
+  friend void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.name; }
 };
 
 class CountersOff : public testing::TestWithParam<Refusal> {};

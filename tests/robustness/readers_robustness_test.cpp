@@ -42,7 +42,9 @@ struct Fixture {
   bool small = true;
   bool keep_compressed = false;
 
-  friend void PrintTo(const Fixture& fixture, std::ostream* out) { *out << fixture.path; }
+  friend void PrintTo(const Fixture& fixture, std::ostream* out) {
+    *out << fixture.path << (fixture.keep_compressed ? " as it is" : "");
+  }
 };
 
 std::vector<Fixture> fixtures() {
@@ -91,14 +93,23 @@ class Robustness : public ::testing::TestWithParam<Fixture> {
   const Reader* reader_ = nullptr;
 };
 
-// All lengths to which a file of `size` bytes is cut.
-std::vector<size_t> truncations(size_t size) {
+void add_lengths(size_t from, size_t end, size_t step, std::vector<size_t>& lengths) {
+  for (size_t n = from; n < end; n += step) lengths.push_back(n);
+}
+
+// The lengths to which a file of `size` bytes is cut.
+std::vector<size_t> truncations(size_t size, bool small) {
   std::vector<size_t> lengths;
-  const size_t end = std::min(size, kStepsUpTo);
-  const size_t tail = end - std::min(end, kEveryByteAtTheEnd);
-  for (size_t n = 0; n < end; n += n < kEveryByteUpTo || n >= tail ? kStep : kPrime * kStep) {
-    lengths.push_back(n);
+  const size_t tail = small ? size - std::min(size, kEveryByteAtTheEnd) : size;
+  const size_t head = small ? std::min(tail, kEveryByteUpTo) : 0;
+  const size_t steps_end = small ? std::min(tail, kStepsUpTo) : 0;
+  add_lengths(0, head, kStep, lengths);
+  add_lengths(head, steps_end, kPrime * kStep, lengths);
+  std::mt19937_64 random(1);
+  for (size_t i = 0; steps_end < tail && i < kSamples; ++i) {
+    lengths.push_back(steps_end + random() % (tail - steps_end));
   }
+  add_lengths(tail, size, kStep, lengths);
   return lengths;
 }
 
@@ -106,13 +117,7 @@ std::vector<size_t> truncations(size_t size) {
 TEST_P(Robustness, SurvivesEveryTruncation) {
   const testing::TemporaryFolder folder;
   const fs::path path = folder.write("truncated", bytes_);
-  std::mt19937_64 random(1);
-  std::vector<size_t> lengths;
-  if (GetParam().small) lengths = truncations(bytes_.size());
-  const size_t cut = GetParam().small ? std::min(bytes_.size(), kStepsUpTo) : 0;
-  for (size_t i = 0; cut < bytes_.size() && i < kSamples; ++i) {
-    lengths.push_back(cut + random() % (bytes_.size() - cut));
-  }
+  std::vector<size_t> lengths = truncations(bytes_.size(), GetParam().small);
   std::sort(lengths.rbegin(), lengths.rend());
   for (const size_t length : lengths) {
     fs::resize_file(path, length);

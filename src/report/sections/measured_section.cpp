@@ -104,8 +104,8 @@ Table sensor_table(const Reported& reported) {
 // Found on an H200 with CUPTI's sampling and with nsys's: docs/measurements.md.
 std::string_view draw_of_counters(bool sampled) {
   return sampled
-             ? " Counters draw power while they are on (an H200 30 W and more): compare it with "
-               "runs that sample them too, or measure it with collector.counters=false."
+             ? " Counters draw power while they are on (an H200 about 30 W): compare it with runs "
+               "that sample them too, or measure it with collector.counters=false."
              : "";
 }
 

@@ -24,7 +24,7 @@ CollectorReach collector_reach(const RunOptions& options, const ProgramFiles& pr
   reach.other_injection = !injected.empty() && injected.filename() != kCollectorFile;
   if (!options.workload.uses_cuda || !options.pipeline.collector) return reach;
   if (!program.collector) {
-    reach.why_not = "libllmprof_collector.so is not beside this program";
+    reach.why_not = fmt::format("{} is not beside this program", kCollectorFile);
     return reach;
   }
   if (!has_cuda_half(*program.collector)) {
