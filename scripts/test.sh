@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# All tests: the release build's, then the readers' robustness under ASan and UBSan.
+# All tests: the sources' format, the release build's, then the readers' robustness under ASan and UBSan.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/setup.sh test
 scripts/setup.sh nsys
+scripts/format_check.sh
 cmake --preset release
 cmake --build --preset release
 ctest --preset release --parallel "$(nproc)"
@@ -12,5 +13,3 @@ ctest --preset release --parallel "$(nproc)"
 cmake --preset fuzz
 cmake --build --preset fuzz
 ctest --preset fuzz --parallel "$(nproc)"
-
-scripts/format_check.sh

@@ -64,7 +64,7 @@ class Sampler {
   uint32_t image_samples_ = 0;  // that it has room for
   size_t filled_samples_ = 0;
   size_t read_samples_ = 0;  // that were recorded
-  uint32_t set_ = 0;  // in the log; 0: not defined yet
+  uint32_t set_ = 0;         // in the log; 0: not defined yet
   int64_t started_ = 0;
   int64_t last_decode_ = 0;
   unsigned failures_ = 0;  // in a row
