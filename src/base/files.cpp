@@ -16,6 +16,22 @@ Error system_error(ErrorKind kind, const std::filesystem::path& path, int error_
           fmt::format("{}: {}", path.string(), std::generic_category().message(error_number))};
 }
 
+std::optional<std::string> file_content(const std::filesystem::path& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return std::nullopt;
+  std::string content;
+  char piece[1 << 14];
+  while (true) {
+    const ssize_t bytes = ::read(file.get(), piece, sizeof piece);
+    if (bytes == 0) return content;
+    if (bytes > 0) {
+      content.append(piece, static_cast<size_t>(bytes));
+    } else if (errno != EINTR) {
+      return std::nullopt;
+    }
+  }
+}
+
 Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view content) {
   const std::filesystem::path aside = path.string() + fmt::format(".{}.tmp", ::getpid());
   const auto give_up = [&](int error_number) {

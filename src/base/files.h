@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/error.h"
@@ -9,6 +11,10 @@ namespace llmprof {
 
 // The file appears whole under its name or not at all: written beside it, flushed, then renamed.
 Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
+// A small file, all of it; nothing where it cannot be opened or read. A stream would throw where a
+// process ends while its entry in /proc is read.
+std::optional<std::string> file_content(const std::filesystem::path& path);
 
 // "path: No such file or directory", from errno.
 Error system_error(ErrorKind kind, const std::filesystem::path& path, int error_number);

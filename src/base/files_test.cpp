@@ -17,6 +17,19 @@ TEST(Files, AppearWholeAndReplace) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 
+TEST(Files, AreReadWhole) {
+  const testing::TemporaryFolder folder;
+  const std::string longer(100'000, 'x');
+  EXPECT_EQ(file_content(folder.write("empty", "")), "");
+  EXPECT_EQ(file_content(folder.write("long", longer)), longer);
+  EXPECT_NE(file_content("/proc/self/stat").value_or(""), "");
+}
+
+TEST(Files, ThatCannotBeReadAreNothing) {
+  EXPECT_EQ(file_content("/no/such/file"), std::nullopt);
+  EXPECT_EQ(file_content("/"), std::nullopt);  // opens, and fails to be read
+}
+
 TEST(Files, NameThePathAndTheCause) {
   const auto done = write_file_atomically("/no/such/folder/out.txt", "x");
   ASSERT_FALSE(done);

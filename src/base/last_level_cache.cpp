@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
 
 #include "base/control_group.h"
+#include "base/files.h"
 #include "base/text.h"
 
 namespace llmprof {
@@ -19,11 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kEnoughCaches = 4;
-
-std::string content_of(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::optional<size_t> leading_number(std::string_view text) {
   size_t value = 0;
@@ -48,11 +42,11 @@ struct CacheLevel {
 };
 
 void add_cache(const fs::path& cache, CacheLevel& highest) {
-  const auto level = leading_number(content_of(cache / "level"));
-  const size_t size = cache_size(content_of(cache / "size"));
+  const auto level = leading_number(file_content(cache / "level").value_or(""));
+  const size_t size = cache_size(file_content(cache / "size").value_or(""));
   if (!level || size == 0 || *level < highest.level) return;
   if (*level > highest.level) highest = {*level, {}};
-  highest.sizes[content_of(cache / "shared_cpu_list")] = size;
+  highest.sizes[file_content(cache / "shared_cpu_list").value_or("")] = size;
 }
 
 }  // namespace

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <system_error>
+
+#include "base/files.h"
 
 namespace llmprof {
 namespace {
@@ -19,11 +19,6 @@ std::optional<pid_t> as_pid(const std::string& name) {
   const auto [end, fault] = std::from_chars(name.data(), name.data() + name.size(), pid);
   if (fault != std::errc() || end != name.data() + name.size()) return std::nullopt;
   return pid;
-}
-
-std::string file_text(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 bool runs(const std::vector<std::string>& arguments, const std::vector<std::string>& argv) {
@@ -42,7 +37,7 @@ bool runs(const std::vector<std::string>& arguments, const std::vector<std::stri
 // proc(5): "pid (name) state parent ..."; the name may hold anything, parentheses too.
 std::optional<ProcessRow> read_process(pid_t pid) {
   constexpr int kFieldsBetweenParentAndStartTime = 17;
-  const std::string text = file_text("/proc/" + std::to_string(pid) + "/stat");
+  const std::string text = file_content("/proc/" + std::to_string(pid) + "/stat").value_or("");
   const size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return std::nullopt;
   std::istringstream fields(text.substr(name_end + 1));
@@ -84,7 +79,7 @@ std::vector<ProcessRow> descendants_of(pid_t root, const std::vector<ProcessRow>
 }
 
 std::vector<std::string> process_arguments(pid_t pid) {
-  const std::string text = file_text("/proc/" + std::to_string(pid) + "/cmdline");
+  const std::string text = file_content("/proc/" + std::to_string(pid) + "/cmdline").value_or("");
   std::vector<std::string> words;
   for (size_t from = 0; from < text.size();) {
     const size_t to = std::min(text.find('\0', from), text.size());

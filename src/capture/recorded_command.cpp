@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "base/files.h"
@@ -19,11 +18,6 @@ using std::filesystem::path;
 
 constexpr std::string_view kStatusBegin = "[\n";
 constexpr std::string_view kStatusEnd = "\n]\n";
-
-std::string file_text(const path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 std::string tail_of(const path& file, size_t bytes) {
   std::ifstream stream(file, std::ios::binary | std::ios::ate);
@@ -94,7 +88,7 @@ std::string status_row(const CommandRecord& record) {
 
 // The list as this file's writer left it, with one row more.
 Result<void> add_status_row(const path& file, const std::string& row) {
-  std::string text = file_text(file);
+  std::string text = file_content(file).value_or("");
   if (text.starts_with(kStatusBegin) && text.ends_with(kStatusEnd)) {
     text.resize(text.size() - kStatusEnd.size());
     text += ",\n";
@@ -105,7 +99,7 @@ Result<void> add_status_row(const path& file, const std::string& row) {
 }
 
 Result<void> add_command_line(const path& file, std::string_view name, const Command& command) {
-  std::string text = fmt::format("{}# {}", file_text(file), name);
+  std::string text = fmt::format("{}# {}", file_content(file).value_or(""), name);
   if (!command.working_folder.empty()) {
     text += ", in " + to_printable(command.working_folder.string());
   }

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 
+#include "base/files.h"
 #include "base/text.h"
 
 namespace llmprof {
@@ -27,9 +26,7 @@ CudaVariables cuda_variables_here() {
 bool has_cuda_half(const fs::path& collector) {
   // The end belongs to it: another entry point's name begins with the same letters.
   constexpr std::string_view kEntryPoint{"InitializeInjection\0", 20};
-  std::ifstream stream(collector, std::ios::binary);
-  const std::string content(std::istreambuf_iterator<char>(stream), {});
-  return contains(content, kEntryPoint);
+  return contains(file_content(collector).value_or(""), kEntryPoint);
 }
 
 std::string cuda_half_remedy() {

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <future>
-#include <iterator>
 #include <system_error>
 
+#include "base/files.h"
 #include "capture/probes/probe_families.h"
 #include "capture/process.h"
 
@@ -45,9 +44,7 @@ std::optional<std::string> answer(const DoctorOptions& options, std::vector<std:
 }
 
 std::optional<std::string> system_file(const DoctorOptions& options, const std::string& name) {
-  std::ifstream stream(options.search.root / name);
-  if (!stream) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(stream), {});
+  return file_content(options.search.root / name);
 }
 
 std::vector<Probe> probe_machine(const DoctorOptions& given) {
