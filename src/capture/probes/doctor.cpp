@@ -54,6 +54,7 @@ std::vector<Probe> probe_machine(const DoctorOptions& given) {
     options.program_folder = std::filesystem::read_symlink("/proc/self/exe", status).parent_path();
   }
   std::vector<std::future<std::vector<Probe>>> asked;
+  asked.reserve(kFamilies.size());
   for (const auto family : kFamilies) {
     asked.push_back(std::async(std::launch::async, family, std::cref(options)));
   }

@@ -46,6 +46,7 @@ std::vector<Gpu> gpus_in(const std::string& csv) {
 
 Probe gpu_list(const std::vector<Gpu>& gpus) {
   std::vector<std::string> texts;
+  texts.reserve(gpus.size());
   for (const Gpu& gpu : gpus) {
     texts.push_back(fmt::format("{}: {}, {} MiB", gpu.index, gpu.name, gpu.memory_mib));
   }
