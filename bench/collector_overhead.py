@@ -268,7 +268,7 @@ def compare_captures(ours, nsys):
     names = sorted(ours["kernels"].keys() | nsys["kernels"].keys())
     differing = [n for n in names
                  if ours["kernels"].get(n, [0, 0])[0] != nsys["kernels"].get(n, [0, 0])[0]]
-    lines.append(f"names: {len(names)}, with differing counts: {len(differing)}")
+    lines.append(f"functions: {len(names)}, with differing counts: {len(differing)}")
     lines += [f"  {n[:100]}: ours {ours['kernels'].get(n, [0])[0]}, nsys {nsys['kernels'].get(n, [0])[0]}"
               for n in differing[:10]]
     total = sum(time_ns for _, time_ns in nsys["kernels"].values())
@@ -277,7 +277,10 @@ def compare_captures(ours, nsys):
     lines.append(f"kernels of at least 1 % of it, ours over nsys, medians of {ours.get('processes', 1)} and "
                  f"{nsys.get('processes', 1)} processes; in brackets how far the processes of each lie apart:")
     for name, (calls, time_ns) in sorted(nsys["kernels"].items(), key=lambda item: -item[1][1]):
-        if time_ns < 0.01 * total or name not in ours["kernels"]:
+        if time_ns < 0.01 * total:
+            continue
+        if name not in ours["kernels"]:
+            lines.append(f"  NOT COMPARED: ours has no {name[:90]}, {calls} calls")
             continue
         apart = ", ".join(f"{100 * capture.get('apart', {}).get(name, 0):.2f} %" for capture in (ours, nsys))
         lines.append(f"  {as_percent(ours['kernels'][name][1] / time_ns):>9} ({apart}) {calls:>7} calls  "

@@ -6,16 +6,25 @@ import sqlite3
 import subprocess
 
 
-def squeezed(name):
-    """Demanglers differ in their spaces."""
-    return re.sub(r"\s+", "", name)
+def function_of(name):
+    """The function alone: demanglers spell template arguments, parameters and unnamed namespaces
+    differently, so the instances of a template are taken together."""
+    name = name.replace("(anonymous namespace)", "@").replace("<unnamed>", "@")
+    function, depth = "", 0
+    for letter in name:
+        if letter == "(" and depth == 0:
+            break
+        depth += (letter == "<") - (letter == ">")
+        if depth == 0 and letter != ">":
+            function += letter
+    return re.sub(r"\s+", "", re.sub(r"^void\s", "", function))
 
 
 def added(rows):
-    """(name, calls, total in ns) -> name -> [calls, total]"""
+    """(name, calls, total in ns) -> function -> [calls, total]"""
     kernels = {}
     for name, calls, total in rows:
-        known = kernels.setdefault(squeezed(name), [0, 0])
+        known = kernels.setdefault(function_of(name), [0, 0])
         known[0] += calls
         known[1] += total
     return kernels

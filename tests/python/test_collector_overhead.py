@@ -63,6 +63,22 @@ class Figures(unittest.TestCase):
         self.assertEqual(typical["processes"], 3)
         self.assertAlmostEqual(typical["apart"]["gemm"], 4 / 101)
 
+    def test_a_kernel_that_only_nsys_has_is_told(self):
+        ours = {"kernels": {"gemm": [1, 50]}, "kernel_count": 1, "stages": {}}
+        nsys = {"kernels": {"gemm": [1, 50], "norm": [1, 50]}, "kernel_count": 2, "stages": {}}
+        self.assertIn("NOT COMPARED: ours has no norm, 1 calls", "\n".join(bench.compare_captures(ours, nsys)))
+
+    def test_functions_are_known_however_they_are_demangled(self):
+        for names in (
+            ("void at::native::(anonymous namespace)::cat<at::Opaque<2u>, 4>(int*)",
+             "void at::native::<unnamed>::cat<at::Opaque<(unsigned int)2>, (int)4>(int *)"),
+            ("void scale<4, f(int)::{lambda(float)#1}>(int)", "void scale<(int)4, f(int)::[lambda(float)]>(T1)"),
+            ("nvjet_sm90_tst", "nvjet_sm90_tst"),
+        ):
+            self.assertEqual(*map(captures.function_of, names))
+        self.assertEqual(captures.function_of("void ns::<unnamed>::cat<(int)4>(int)"), "ns::@::cat")
+        self.assertNotEqual(captures.function_of("void a<1>()"), captures.function_of("void b<1>()"))
+
     def test_nsys_is_read_by_plain_sql(self):
         with tempfile.TemporaryDirectory() as name:
             report = pathlib.Path(name) / "run.nsys-rep"
@@ -81,7 +97,7 @@ class Figures(unittest.TestCase):
                     INSERT INTO NVTX_EVENTS VALUES (0, 5, 0x5000009, NULL, 2), (0, 99, 0x5000001, NULL, 2);"""
                 )
             read = captures.read_nsys("true", report)
-        self.assertEqual(read["kernels"], {"gemm<int>": [2, 12]})
+        self.assertEqual(read["kernels"], {"gemm": [2, 12]})
         self.assertEqual(read["stages"], {"prefill": 0, "decode": 1})
 
 
