@@ -8,6 +8,7 @@ namespace {
 
 constexpr size_t kLongestRole = 128;
 constexpr const char* kStages[] = {"prefill", "decode_all", "decode"};
+constexpr const char* kFirstStage = kStages[0];
 
 struct RoleName {
   char text[kLongestRole] = {};
@@ -27,6 +28,10 @@ struct RoleName {
 
 constinit RoleName step_range;
 constinit RoleName arm_range;
+
+bool is(const char* role, const char* name, size_t bytes) {
+  return std::strlen(role) == bytes && std::memcmp(role, name, bytes) == 0;
+}
 
 }  // namespace
 
@@ -53,8 +58,9 @@ uint8_t roles_of(const NameText& name) {
   if (step_range.is(begin, length)) roles |= kStepRole;
   if (arm_range.is(begin, length)) roles |= kArmRole;
   for (const char* stage : kStages) {
-    if (std::strlen(stage) == length && std::memcmp(stage, begin, length) == 0) roles |= kStageRole;
+    if (is(stage, begin, length)) roles |= kStageRole;
   }
+  if (is(kFirstStage, begin, length)) roles |= kRequestRole;
   return static_cast<uint8_t>(roles);
 }
 

@@ -9,9 +9,10 @@ namespace llmprof::collector {
 
 enum Role : uint8_t {
   kNoRole = 0,
-  kStepRole = 1,   // each opening begins a step
-  kArmRole = 2,    // recording goes on while it is open
-  kStageRole = 4,  // sensors are read at its edges; a duty cycle is for what lies outside of it
+  kStepRole = 1,     // each opening begins a step
+  kArmRole = 2,      // recording goes on while it is open
+  kStageRole = 4,    // sensors are read at its edges; a duty cycle is for what lies outside of it
+  kRequestRole = 8,  // each opening begins a request
 };
 
 // From LLMPROF_STEP_RANGE and LLMPROF_ARM.

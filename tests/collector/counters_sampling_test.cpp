@@ -163,6 +163,40 @@ TEST(Counters, StopHandsOverTheRestAndSamplingCanStartAgain) {
   EXPECT_GE(longest_pause, 20 * kMillisecond) << "nothing was sampled between stop and start";
 }
 
+TEST(Counters, ChoosingThemTakesNothingOfTheGpu) {
+  const Recorded recorded = run([] {
+    setenv("FAKE_PM_FAIL", "cuptiPmSamplingEnable:43,cuptiPmSamplingSetConfig:43", 1);
+    prepare_counters(kCountersAlone);
+  });
+  EXPECT_EQ(recorded.exit_status, 0);
+  EXPECT_TRUE(recorded.off.empty()) << recorded.off[0];
+}
+
+TEST(Counters, AfterARestTheyAreTakenAgain) {
+  const Recorded recorded = run([] {
+    prepare_counters(kCountersAlone);
+    for (int i = 0; i < 2; ++i) {
+      start_counters();
+      sleep_ms(5);
+      rest_counters();
+      rest_counters();  // nothing more
+      sleep_ms(20);
+    }
+    // They are the GPU's again: what cannot be enabled is told with the next start, and only then.
+    setenv("FAKE_PM_FAIL", "cuptiPmSamplingEnable:26", 1);
+    drain_counters();
+    start_counters();
+    drain_counters();
+    stop_counters();
+    end_counters();
+  });
+  EXPECT_EQ(recorded.exit_status, 0);
+  EXPECT_EQ(recorded.sets.size(), 1U);
+  EXPECT_GE(recorded.samples.size(), 2U * 40);
+  ASSERT_EQ(recorded.off.size(), 1U);
+  EXPECT_TRUE(holds(recorded.off[0], "another program has the GPU's counters")) << recorded.off[0];
+}
+
 TEST(Counters, AnotherClockOfTheSystemIsRecognised) {
   const int64_t before = now_ns();
   const Recorded recorded = run([] {
@@ -359,6 +393,14 @@ TEST(Counters, TheRateIsChosenByTheNumberOfDevices) {
     });
     ASSERT_EQ(recorded.sets.size(), 1U);
     EXPECT_EQ(recorded.sets[0].head.period, period) << devices;
+  }
+}
+
+TEST(Counters, InRoundsTheyAreSampledTwiceAsOften) {
+  for (const auto& [hertz, period] : {std::pair{0U, 500'000}, std::pair{100U, 10'000'000}}) {
+    const Recorded recorded = run([asked = hertz] { sample_for(40, {true, asked, false, true}); });
+    ASSERT_EQ(recorded.sets.size(), 1U);
+    EXPECT_EQ(recorded.sets[0].head.period, period) << hertz;
   }
 }
 

@@ -232,7 +232,11 @@ class PlayedCase(unittest.TestCase):
         self.assertEqual(len(self.told("broken", KERNEL)), 0)
         # Its work had not ended, or CUPTI could not tell.
         all_kinds = (KERNEL, COPY, FILL, PEER_COPY)
-        without_times = [work for work in self.told("delivered", *all_kinds) if work.start == 0]
+        without_times = [
+            work
+            for work in self.told("delivered", *all_kinds)
+            if work.start == 0 and (not stopped or work.correlation in launched)
+        ]
         told = sum(row["records"] for row in log.of("cupti_dropped"))
         self.assertEqual(told, len(without_times) + len(self.told("dropped", *all_kinds)))
 
@@ -653,6 +657,60 @@ class Killed(PlayedCase):
         self.assert_holds_what_was_delivered(log)
         self.assertEqual(len(kernel_rows(log)), 92)
         self.assertEqual(log.of("clean_end"), [])
+
+
+class Counters(PlayedCase):
+    """Each copy of the tape is a request: it opens `prefill`."""
+
+    def samples(self):
+        rows = self.log().of("short_counter_sample")
+        return sorted((row["start"], row["start"] + row["duration"]) for row in rows)
+
+    def request_for(self, program, seconds):
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            program.next_round()
+            time.sleep(0.02)
+
+    def longest_hole(self):
+        samples = self.samples()
+        return max(after[0] - before[1] for before, after in zip(samples, samples[1:]))
+
+    def test_they_are_taken_with_the_first_request(self):
+        program = InteractiveProgram(self, self.tape("eager"))
+        program.wait_until(self.samples, "never sampled")
+        program.end()
+        log = self.log()
+        (request,) = [
+            r["time"] for r in log.of("range_push") if log.strings[r["name"]] == "prefill"
+        ]
+        self.assertGreater(self.samples()[0][0], request)
+        self.assertEqual(log.of("counters_lost"), [])
+
+    def test_they_rest_between_rounds(self):
+        program = InteractiveProgram(self, self.tape("eager"))
+        program.wait_until(self.samples, "never sampled")
+        self.request_for(program, 0.5)
+        last = self.samples()[-1]
+        # Three times the quarter of a second and more that the round lasted.
+        program.wait_until(lambda: self.samples()[-1][0] > last[1] + 700_000_000, "never again")
+        program.end()
+        self.assertGreater(self.longest_hole(), 700_000_000)
+
+    def test_all_the_time_where_asked_for(self):
+        program = InteractiveProgram(self, self.tape("eager"), LLMPROF_COUNTER_ROUNDS="off")
+        program.wait_until(self.samples, "never sampled")
+        self.request_for(program, 1.5)
+        program.end()
+        self.assertLess(self.longest_hole(), 500_000_000)
+
+    def test_kernels_are_handed_over_while_counters_are_taken(self):
+        long = 20_000  # ms
+        begun = time.monotonic()
+        program = InteractiveProgram(self, self.tape("eager"), FAKE_PM_CONFIG_MS=str(long))
+        program.wait_until(lambda: len(self.told("delivered", KERNEL)) == 92, "never handed over")
+        self.assertLess(time.monotonic() - begun, long / 1000)
+        self.assertEqual(self.samples(), [])
 
 
 class Armed(PlayedCase):

@@ -25,6 +25,7 @@ struct Function {
   std::atomic<uint32_t> named_in{0};  // the last log that has its name
   std::atomic<bool> launches{false};
   std::atomic<bool> launches_graphs{false};
+  std::atomic<bool> allocates{false};
 };
 constinit Function functions[kApis][kMostFunctions];
 constinit std::atomic<uint32_t> last_code = 0;
@@ -55,6 +56,13 @@ bool is_launch(const char* bare) {
 bool is_of_interest(const char* bare) {
   return is_launch(bare) || starts_with(bare, "GraphLaunch") || starts_with(bare, "Memcpy") ||
          starts_with(bare, "Memset") || std::strstr(bare, "Synchronize") != nullptr;
+}
+
+// From the driver, for long: not from a pool, of which a program may take at every step.
+bool takes_memory(const char* bare) {
+  return starts_with(bare, "MemCreate") ||
+         (starts_with(bare, "MemAlloc") && !starts_with(bare, "MemAllocHost") &&
+          !starts_with(bare, "MemAllocAsync") && !starts_with(bare, "MemAllocFromPool"));
 }
 
 template <class Use>
@@ -140,7 +148,8 @@ CUptiResult enable_api_callbacks(CUpti_SubscriberHandle subscriber, bool every_c
     Function& function = functions[kDriver][id];
     function.launches.store(is_launch(bare), std::memory_order_relaxed);
     function.launches_graphs.store(starts_with(bare, "GraphLaunch"), std::memory_order_relaxed);
-    if (every_call || !is_of_interest(bare)) return;
+    function.allocates.store(takes_memory(bare), std::memory_order_relaxed);
+    if (every_call || (!is_of_interest(bare) && !takes_memory(bare))) return;
     const CUptiResult result =
         cupti().enable_callback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
     if (result != CUPTI_SUCCESS) worst = result;
@@ -199,6 +208,11 @@ void note_api_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
 bool is_graph_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   return id < kMostFunctions &&
          functions[api_of(domain)][id].launches_graphs.load(std::memory_order_relaxed);
+}
+
+bool is_allocation(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+  return id < kMostFunctions &&
+         functions[api_of(domain)][id].allocates.load(std::memory_order_relaxed);
 }
 
 uint64_t last_launch() { return latest_launch.load(std::memory_order_relaxed); }

@@ -22,6 +22,8 @@ void note_api_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
                    const CUpti_CallbackData& data);
 
 [[nodiscard]] bool is_graph_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id);
+// Takes memory of a GPU. It is called back for, but recorded only where every call is.
+[[nodiscard]] bool is_allocation(CUpti_CallbackDomain domain, CUpti_CallbackId id);
 
 // Calls by their numbers (CallNumbers): the latest launch, and the latest call, that were recorded
 // or noted.

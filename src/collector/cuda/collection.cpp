@@ -8,6 +8,8 @@
 #include "collector/clock.h"
 #include "collector/complaint.h"
 #include "collector/cuda/activity_buffers.h"
+#include "collector/cuda/alarms.h"
+#include "collector/cuda/allocations.h"
 #include "collector/cuda/api_calls.h"
 #include "collector/cuda/cupti_functions.h"
 #include "collector/cuda/cupti_library.h"
@@ -26,6 +28,9 @@ constexpr CUpti_ActivityKind kActivities[] = {
     CUPTI_ACTIVITY_KIND_MEMSET};
 // Kernels that were launched while tracing and have not ended by then are given up.
 constexpr int64_t kLongestWait = 2'000'000'000;
+// How much longer work may take that was launched before the last kernel, on other streams. What
+// has not ended by then is counted as dropped.
+constexpr int64_t kStragglers = 10'000'000;
 // CUPTI goes best at the end of one of the program's CUDA calls. A program that makes none for so
 // long is not in CUDA, and then any moment is as good.
 constexpr int64_t kPatience = 500'000'000;
@@ -47,6 +52,7 @@ constinit bool launch_callbacks = false;
 // docs/collector.md).
 constinit std::atomic<int64_t> detaching_since = 0;
 constinit std::atomic<uint64_t> last_wanted = 0;  // its call's number
+constinit std::atomic<int64_t> last_wanted_seen = 0;
 constinit CollectionReason detaching_reason = CollectionReason::none;
 constinit std::atomic<bool> activities_off = true;
 // All are in: the next CUDA call of the program may end it.
@@ -86,6 +92,12 @@ void graph_is_replayed(bool tracing, const CUpti_CallbackData& launch) {
   graphs_ran_paused.store(true, std::memory_order_relaxed);
 }
 
+void follow_call(bool tracing, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                 const CUpti_CallbackData& call) {
+  if (tracing) return api_callback(domain, id, call);
+  if (!activities_off.load(std::memory_order_relaxed)) note_api_call(domain, id, call);
+}
+
 void CUPTIAPI on_callback(void* /*user*/, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                           const void* data) {
   if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
@@ -93,11 +105,9 @@ void CUPTIAPI on_callback(void* /*user*/, CUpti_CallbackDomain domain, CUpti_Cal
   }
   const auto& call = *static_cast<const CUpti_CallbackData*>(data);
   const bool tracing = state.load(std::memory_order_relaxed) == CollectionState::tracing;
-  if (tracing) {
-    api_callback(domain, id, call);
-  } else if (!activities_off.load(std::memory_order_relaxed)) {
-    note_api_call(domain, id, call);
-  }
+  const bool allocates = is_allocation(domain, id);
+  if (allocates) note_allocation();
+  if (!allocates || every_call) follow_call(tracing, domain, id, call);
   if (call.callbackSite == CUPTI_API_ENTER && is_graph_launch(domain, id)) {
     graph_is_replayed(tracing, call);
   }
@@ -215,6 +225,7 @@ void wait_for_sampling_to_end() {
 
 void forget_detaching() {
   detaching_since.store(0, std::memory_order_relaxed);
+  last_wanted_seen.store(0, std::memory_order_relaxed);
   detach_now.store(false, std::memory_order_relaxed);
 }
 
@@ -231,6 +242,11 @@ void detach(CollectionReason reason) {
 void begin_collection(bool record_every_call) { every_call = record_every_call; }
 
 CollectionState collection_state() { return state.load(std::memory_order_acquire); }
+
+bool is_recording() {
+  const CollectionState now = collection_state();
+  return now == CollectionState::tracing || now == CollectionState::paused;
+}
 
 bool start_tracing(CollectionReason reason) {
   const int64_t began = now_ns();
@@ -280,11 +296,13 @@ void stop_tracing(CollectionReason reason) {
   }
   detaching_reason = reason;
   detaching_since.store(now_ns(), std::memory_order_release);
+  wake_collector();
 }
 
 void stand_down(CollectionReason reason, uint32_t result) {
   const int64_t began = now_ns();
   standing_down.store(true, std::memory_order_release);
+  wake_collector();
   wait_for_sampling_to_end();
   const Locked locked;
   if (refuses()) return;
@@ -302,19 +320,17 @@ void note_step(uint64_t step) { steps.store(step, std::memory_order_relaxed); }
 int64_t time_spent_on_changes() { return spent.load(std::memory_order_relaxed); }
 
 void hand_over_records() {
-  const CollectionState now = state.load(std::memory_order_acquire);
-  if (now != CollectionState::tracing && now != CollectionState::paused) return;
+  if (!is_recording()) return;
   // Not while the program attaches or detaches; it flushes then itself.
   if (pthread_mutex_trylock(&lock) != 0) return;
   if (attached) cupti().flush_all(0);
   pthread_mutex_unlock(&lock);
 }
 
+bool is_detaching() { return detaching_since.load(std::memory_order_acquire) != 0; }
+
 bool may_sample() {
-  const CollectionState now = state.load(std::memory_order_acquire);
-  return (now == CollectionState::tracing || now == CollectionState::paused) &&
-         detaching_since.load(std::memory_order_acquire) == 0 &&
-         !standing_down.load(std::memory_order_acquire);
+  return is_recording() && !is_detaching() && !standing_down.load(std::memory_order_acquire);
 }
 
 void note_sampling(bool now) { sampling.store(now, std::memory_order_release); }
@@ -322,8 +338,13 @@ void note_sampling(bool now) { sampling.store(now, std::memory_order_release); }
 void finish_detaching() {
   const int64_t since = detaching_since.load(std::memory_order_acquire);
   if (since == 0 || sampling.load(std::memory_order_relaxed)) return;
-  const int64_t waited = now_ns() - since;
-  const bool all_in = last_finished() >= last_wanted.load(std::memory_order_relaxed);
+  const int64_t now = now_ns();
+  const int64_t waited = now - since;
+  const bool seen = last_finished() >= last_wanted.load(std::memory_order_relaxed);
+  if (seen && last_wanted_seen.load(std::memory_order_relaxed) == 0) {
+    last_wanted_seen.store(now, std::memory_order_relaxed);
+  }
+  const bool all_in = seen && now - last_wanted_seen.load(std::memory_order_relaxed) >= kStragglers;
   if (!all_in && waited < kLongestWait) return;
   detach_now.store(true, std::memory_order_release);
   if (waited < kPatience) return;

@@ -14,6 +14,8 @@ using wire::CollectionState;
 void begin_collection(bool every_call);
 
 [[nodiscard]] CollectionState collection_state();
+// Attached, tracing or not.
+[[nodiscard]] bool is_recording();
 
 // From any state but stood_down. False: stood down, and why is in the log.
 bool start_tracing(CollectionReason reason);
@@ -34,13 +36,15 @@ void note_step(uint64_t step);
 // How long changes of state held the program up so far, ns.
 [[nodiscard]] int64_t time_spent_on_changes();
 
-// For the collector's own thread.
+// For the collector's own threads.
 // Hands over what CUPTI has.
 void hand_over_records();
 // Whether counters may be sampled: CUPTI must not be finalised while another thread is in its
 // sampling. What is told with note_sampling is waited for.
 [[nodiscard]] bool may_sample();
 void note_sampling(bool sampling);
+// Between stop_tracing and the detach, while the program still pays for CUPTI.
+[[nodiscard]] bool is_detaching();
 // Detaches where that is due.
 void finish_detaching();
 

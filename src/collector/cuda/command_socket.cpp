@@ -1,25 +1,21 @@
 #include "collector/cuda/command_socket.h"
 
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstring>
 
+#include "collector/cuda/alarms.h"
 #include "collector/cuda/schedule.h"
 
 namespace llmprof::collector {
 namespace {
 
 constexpr size_t kLongestCommand = 32;
-
-constinit std::atomic<int> wake_descriptor = -1;
 
 int open_socket() {
   const int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -85,18 +81,11 @@ void answer_commands(int milliseconds) {
   if (!opened) {
     opened = true;
     descriptor = open_socket();
-    wake_descriptor.store(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), std::memory_order_release);
   }
-  pollfd waiting[] = {{descriptor, POLLIN, 0}, {wake_descriptor.load(), POLLIN, 0}};
+  pollfd waiting[] = {{descriptor, POLLIN, 0}, {worker_alarm().descriptor(), POLLIN, 0}};
   if (poll(waiting, sizeof waiting / sizeof waiting[0], milliseconds) <= 0) return;
   if ((waiting[0].revents & POLLIN) != 0) answer_one(descriptor);
-}
-
-void wake_for_commands() {
-  const uint64_t one = 1;
-  const int descriptor = wake_descriptor.load(std::memory_order_acquire);
-  if (descriptor >= 0) [[maybe_unused]]
-    const ssize_t written = write(descriptor, &one, sizeof one);
+  if ((waiting[1].revents & POLLIN) != 0) worker_alarm().silence();
 }
 
 }  // namespace llmprof::collector

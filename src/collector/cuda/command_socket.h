@@ -4,11 +4,8 @@
 // "llmprof.<pid>", from the process's own user or root.
 namespace llmprof::collector {
 
-// Answers what has come, waiting at most so long for something to come. Without a socket it just
-// waits.
+// Answers what has come, waiting at most so long for something to come, or until the worker's alarm
+// rings. Without a socket it just waits.
 void answer_commands(int milliseconds);
-
-// Ends a wait of another thread.
-void wake_for_commands();
 
 }  // namespace llmprof::collector

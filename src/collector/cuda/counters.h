@@ -10,19 +10,24 @@ struct CounterSettings {
   bool counters = true;
   uint32_t hertz = 0;  // samples a second; 0: chosen
   bool sensors = true;
+  bool rounds = false;  // sampled in rounds, with rests between them (CounterRounds)
 };
 
-// All on the collector's thread, once there is a context. Setting up takes 0.4 s of that thread and
-// holds the program up by at most 2 ms (H200).
+// All on one thread, once there is a context. Choosing counters takes 0.3 s of that thread and
+// nothing of the GPU.
 void prepare_counters(const CounterSettings& settings);
-// drain_counters is called every 20 ms or so between start and stop.
+// The first one, and one after a rest, takes 0.1 s of that thread and holds the program up by at
+// most 2 ms (H200). drain_counters is called every 20 ms or so between start and stop.
 void start_counters();
 void drain_counters();
+// They stay set up.
 void stop_counters();
+// Gives them back to the GPU until the next start.
+void rest_counters();
 // For good, before the process ends: CUPTI does not like to be left sampling.
 void end_counters();
 
-// On the collector's thread; does nothing unless a second has passed or sensors were asked for.
+// On that thread; does nothing unless a second has passed or sensors were asked for.
 void sample_sensors();
 // From any thread, at a stage's edge: takes no lock.
 void ask_for_sensors();

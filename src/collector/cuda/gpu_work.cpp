@@ -66,11 +66,15 @@ class Writer {
   ~Writer() { end_batch(); }
 
   void add(const KernelActivity& kernel) {
-    if (lacks_times(kernel)) return;
-    ++(kernel.graphNodeId == 0 ? counts_.launched : counts_.in_graphs);
     const uint64_t call = call_number(kernel.correlationId);
+    const bool wanted = windows.hold(call);
+    if (lacks_times(kernel)) {
+      if (wanted) ++without_times_;
+      return;
+    }
+    ++(kernel.graphNodeId == 0 ? counts_.launched : counts_.in_graphs);
     last_ = call > last_ ? call : last_;
-    if (!windows.hold(call)) return;
+    if (!wanted) return;
     wire::KernelDefinition definition = definition_of(kernel);
     bool fresh = false;
     kernel_key(definition, kernel.name, fresh);
@@ -130,15 +134,17 @@ class Writer {
 
   // CUPTI gives these out, where it is stopped before they ended.
   template <class Activity>
-  bool lacks_times(const Activity& activity) {
-    const bool lacks = activity.start == 0 || activity.end < activity.start;
-    if (lacks) ++without_times_;
-    return lacks;
+  static bool lacks_times(const Activity& activity) {
+    return activity.start == 0 || activity.end < activity.start;
   }
 
   template <class Activity>
   void add(wire::MemoryDefinition& definition, const Activity& activity) {
-    if (!windows.hold(call_number(activity.correlationId)) || lacks_times(activity)) return;
+    if (!windows.hold(call_number(activity.correlationId))) return;
+    if (lacks_times(activity)) {
+      ++without_times_;
+      return;
+    }
     bool fresh = false;
     memory_key(definition, fresh);
     if (fresh) write(wire::RecordType::memory_definition, definition);

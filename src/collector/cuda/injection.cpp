@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "collector/cuda/collection.h"
+#include "collector/cuda/counter_thread.h"
 #include "collector/cuda/driver_facts.h"
 #include "collector/cuda/resources.h"
 #include "collector/cuda/schedule.h"
@@ -20,8 +21,9 @@ namespace {
 constinit std::atomic<pid_t> initialised_in = 0;
 
 void at_end_of_process() {
-  // A child that was forked has neither the thread nor CUDA.
+  // A child that was forked has neither the threads nor CUDA.
   if (initialised_in.load(std::memory_order_acquire) != getpid()) return;
+  stop_counter_thread();
   stop_worker();
   if (cuda_is_ready()) write_driver_facts(false);
   end_collection();
@@ -35,7 +37,8 @@ void begin() {
   // Before the handlers of what was loaded earlier, CUPTI's and the driver's among them.
   std::atexit(at_end_of_process);
   pthread_atfork(nullptr, nullptr, abandon_schedule);
-  start_worker(settings.counters);
+  start_worker(settings.counters.sensors);
+  start_counter_thread(settings.counters);
 }
 
 }  // namespace

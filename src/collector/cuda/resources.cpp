@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "collector/cuda/allocations.h"
 #include "collector/cuda/cupti_functions.h"
 #include "collector/cuda/graph_nodes.h"
 
@@ -29,6 +30,7 @@ void resource_callback(CUpti_CallbackId id, const CUpti_ResourceData* data) {
       data == nullptr ? nullptr : static_cast<const CUpti_GraphData*>(data->resourceDescriptor);
   switch (id) {
     case CUPTI_CBID_RESOURCE_CONTEXT_CREATED:
+      note_allocation();
       return note_cuda_is_ready();
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
       if (graph != nullptr) graph_node_created(*graph);

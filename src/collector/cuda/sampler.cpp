@@ -50,14 +50,14 @@ uint32_t image_samples_for(int64_t period) {
 
 }  // namespace
 
-PmFailure Sampler::set_up(uint32_t device, uint32_t hertz) {
+PmFailure Sampler::choose(uint32_t device, uint32_t hertz) {
   device_ = device;
   period_ = kSecond / hertz;
   if (const auto failure = find_chip()) return failure;
   if (const auto failure = find_availability()) return failure;
   if (const auto failure = choose_metrics(chip_, availability_, metrics_)) return failure;
   if (metrics_.count == 0) return {"cuptiProfilerHostConfigAddMetrics", CUPTI_ERROR_NOT_SUPPORTED};
-  return configure();
+  return {};
 }
 
 PmFailure Sampler::find_chip() {
@@ -154,6 +154,9 @@ PmFailure Sampler::reset_image() {
 }
 
 PmFailure Sampler::start() {
+  if (object_ == nullptr) {
+    if (const auto failure = configure()) return failure;
+  }
   if (set_ == 0) {
     set_ = write_counter_set(device_, has_time_trigger() ? period_ : 0,
                              {metrics_.names, metrics_.units, metrics_.count});
@@ -282,12 +285,18 @@ PmFailure Sampler::recover(PmFailure failure) {
 PmFailure Sampler::disable() {
   LLMPROF_PM_PARAMETERS(CUpti_PmSampling_Disable_Params, parameters);
   parameters.pPmSamplingObject = object_;
+  object_ = nullptr;
   LLMPROF_PM_TRY(disable, cuptiPmSamplingDisable, parameters)
   return {};
 }
 
-void Sampler::end() {
+void Sampler::rest() {
+  stop();
   disable();
+}
+
+void Sampler::end() {
+  if (object_ != nullptr) disable();
   release(metrics_);
 }
 

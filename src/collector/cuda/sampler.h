@@ -10,13 +10,13 @@ namespace llmprof::collector {
 
 class QuietSamples;
 
-// PM sampling of one GPU. One thread at a time. Set up, it stays so: CUPTI takes a configuration
-// once, set-up is far dearer than start and stop (about 350 ms against 2), and after cuptiFinalize
-// what was set up still works, but nothing can be set up.
+// PM sampling of one GPU. One thread at a time. Once it was started it stays set up until it rests:
+// CUPTI takes a configuration once, setting up is far dearer than start and stop (100 ms against
+// 2), and after cuptiFinalize what was set up still works, but nothing can be set up.
 class Sampler {
  public:
-  // Chooses the metrics and configures the hardware.
-  PmFailure set_up(uint32_t device, uint32_t hertz);
+  // The metrics; takes nothing of the GPU.
+  PmFailure choose(uint32_t device, uint32_t hertz);
   // From now on samples are recorded.
   PmFailure start();
   // Hands over what was sampled, if that is worth it yet. Fails where sampling ended and could not
@@ -24,7 +24,9 @@ class Sampler {
   PmFailure drain();
   // Hands over the rest.
   void stop();
-  // Gives the hardware back, for good.
+  // Stops and gives the hardware back, until the next start.
+  void rest();
+  // For good.
   void end();
 
   [[nodiscard]] const char* chip() const { return chip_; }
@@ -58,8 +60,8 @@ class Sampler {
   int64_t period_ = 0;  // ns
   uint8_t* availability_ = nullptr;
   MetricChoice metrics_;
-  CUpti_PmSampling_Object* object_ = nullptr;
-  uint8_t* image_ = nullptr;  // decoded samples
+  CUpti_PmSampling_Object* object_ = nullptr;  // null: the hardware is not ours
+  uint8_t* image_ = nullptr;                   // decoded samples
   size_t image_bytes_ = 0;
   uint32_t image_samples_ = 0;  // that it has room for
   size_t filled_samples_ = 0;

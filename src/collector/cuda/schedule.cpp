@@ -31,6 +31,7 @@ constinit Settings settings;
 constinit std::atomic<bool> scheduled = false;
 constinit std::atomic<bool> armed = false;
 constinit std::atomic<uint64_t> steps = 0;
+constinit std::atomic<uint64_t> requests = 0;
 // The step with which something changes.
 constinit std::atomic<uint64_t> next_change = kNever;
 constinit std::atomic<int64_t> arm_time = 0;  // by delay; 0: not so
@@ -192,6 +193,7 @@ void range_opens(uint8_t roles) {
     const Locked locked;
     arm_locked(CollectionReason::arm_range);
   }
+  if ((roles & kRequestRole) != 0) requests.fetch_add(1, std::memory_order_relaxed);
   if ((roles & kStageRole) != 0) stage_begins();
   if ((roles & kStepRole) != 0) step_begins();
 }
@@ -233,6 +235,8 @@ const char* collection_words() {
       return "ok: not attached\n";
   }
 }
+
+uint64_t requests_begun() { return requests.load(std::memory_order_relaxed); }
 
 void look_at_clock() {
   const int64_t due = arm_time.load(std::memory_order_acquire);

@@ -26,6 +26,9 @@ const char* arm_by_command();
 const char* disarm_by_command();
 const char* collection_words();
 
+// Openings of ranges that begin a request.
+[[nodiscard]] uint64_t requests_begun();
+
 // What is due by the clock, for the collector's own thread.
 void look_at_clock();
 

@@ -47,6 +47,10 @@ Settings read_settings() {
   settings.every_call = std::strcmp(variable("LLMPROF_API"), "1") == 0;
   settings.counters.counters = !is_off("LLMPROF_COUNTERS");
   settings.counters.hertz = static_cast<uint32_t>(number("LLMPROF_COUNTER_HZ"));
+  // What detaches on its way keeps counters: after cuptiFinalize they cannot be taken again.
+  settings.counters.rounds = settings.arm == Settings::Arm::start && settings.steps == 0 &&
+                             settings.duty_period == 0 && settings.overhead_budget <= 0 &&
+                             !is_off("LLMPROF_COUNTER_ROUNDS");
   settings.counters.sensors = !is_off("LLMPROF_SENSORS");
   return settings;
 }

@@ -1,12 +1,10 @@
 #pragma once
 
-#include "collector/cuda/counters.h"
-
-// The collector's own thread: hands over what CUPTI recorded, drains counters, listens to `llmprof
-// arm`.
+// The collector's first thread: hands over what CUPTI recorded, detaches, listens to `llmprof arm`.
 namespace llmprof::collector {
 
-void start_worker(const CounterSettings& counters);
+// `sensors`: whether clocks and power may be asked for.
+void start_worker(bool sensors);
 // Waits for it, but not for long.
 void stop_worker();
 

@@ -18,16 +18,19 @@
 //                                 a clock that no one knows
 //   FAKE_PM_BUFFER_SAMPLES=N      that the hardware's buffer holds; by its size unless told
 //   FAKE_PM_BUFFER_LIMIT=BYTES    larger hardware buffers are OUT_OF_MEMORY
+//   FAKE_PM_CONFIG_MS=N           that SetConfig takes; the real one takes 100
 #include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_target.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <mutex>
 #include <string_view>
+#include <thread>
 
 struct CUpti_Profiler_Host_Object {
   size_t metrics = 0;
@@ -257,6 +260,7 @@ CUptiResult CUPTIAPI cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params*
   FAKE(cuptiPmSamplingSetConfig);
   const auto bytes = static_cast<int64_t>(parameters->hardwareBufferSize);
   if (bytes > number("FAKE_PM_BUFFER_LIMIT", INT64_MAX)) return CUPTI_ERROR_OUT_OF_MEMORY;
+  std::this_thread::sleep_for(std::chrono::milliseconds(number("FAKE_PM_CONFIG_MS", 0)));
   CUpti_PmSampling_Object& object = *parameters->pPmSamplingObject;
   if (object.configured) return CUPTI_SUCCESS;
   object.configured = true;

@@ -1,0 +1,99 @@
+#include "collector/cuda/counter_thread.h"
+
+#include <sys/prctl.h>
+
+#include <cstdlib>
+
+#include "collector/clock.h"
+#include "collector/cuda/alarms.h"
+#include "collector/cuda/allocations.h"
+#include "collector/cuda/collection.h"
+#include "collector/cuda/counter_rounds.h"
+#include "collector/cuda/resources.h"
+#include "collector/cuda/schedule.h"
+#include "collector/cuda/thread.h"
+
+namespace llmprof::collector {
+namespace {
+
+constexpr int kLook = 20;       // ms
+constexpr int kIdleLook = 200;  // ms, while nothing is recorded
+// Where a program's memory lies decides by some percent how long its kernels take, and CUPTI's
+// buffers move what is allocated behind them (docs/measurements.md): counters wait until the
+// program has its memory, so with its first request or when it allocated nothing for a while.
+constexpr int64_t kNoAllocation = 1'000'000'000;  // ns
+constexpr int64_t kLongestWait = 5'000'000'000;   // ns, for one that never stops allocating
+
+constinit CounterSettings settings;
+constinit CollectorThread thread;
+
+class Sampling {
+ public:
+  void follow() {
+    if (!may_sample()) return end();
+    if (!on_) begin();
+    due_ = due_ || program_has_its_memory();
+    if (!due_) return;
+    if (settings.rounds && !rounds_.wants_samples(now_ns(), requests_begun())) {
+      return rest_counters();
+    }
+    start_counters();
+    drain_counters();
+  }
+
+  void end() {
+    if (!on_) return;
+    stop_counters();
+    on_ = false;
+    note_sampling(false);
+  }
+
+ private:
+  void begin() {
+    note_sampling(true);
+    on_ = true;
+    began_ = now_ns();
+    prepare_counters(settings);
+    // Preparing loads libraries, whose handlers run before those that were there: counters end
+    // before them.
+    if (!told_to_stop_) told_to_stop_ = std::atexit(stop_counter_thread) == 0;
+  }
+
+  [[nodiscard]] bool program_has_its_memory() const {
+    const int64_t now = now_ns();
+    return requests_begun() > 0 || now - last_allocation() >= kNoAllocation ||
+           now - began_ >= kLongestWait;
+  }
+
+  bool on_ = false;
+  int64_t began_ = 0;
+  bool due_ = false;
+  bool told_to_stop_ = false;
+  CounterRounds rounds_;
+};
+
+void* sample(void* /*unused*/) {
+  prctl(PR_SET_NAME, "llmprof-count");
+  counter_alarm().open();
+  Sampling sampling;
+  while (!thread.must_stop()) {
+    counter_alarm().sleep(is_recording() ? kLook : kIdleLook);
+    if (!cuda_is_ready()) continue;
+    sampling.follow();
+    sample_sensors();
+  }
+  sampling.end();
+  end_counters();
+  return nullptr;
+}
+
+}  // namespace
+
+void start_counter_thread(const CounterSettings& asked) {
+  settings = asked;
+  thread.start(sample);
+}
+
+void stop_counter_thread() { thread.stop(counter_alarm()); }
+
+}  // namespace llmprof::collector
