@@ -362,6 +362,9 @@ SampleProfile duty_sample() {
   decode.tensor_active = 0.083;
   decode.steps = 16;
   decode.tokens = 32;
+  decode.sampled_instances = 1;
+  decode.sampled_steps = 16;
+  decode.sampled_tokens = 32;
   decode.energy = 12.75;
   decode.energy_source = "energy counter";
   decode.sm_clock = StageCounters::Sensor{1742.5, 1410, 1980, 9};

@@ -109,6 +109,7 @@ CollectorOptions read_collector_options(Settings settings) {
   options.overhead_budget = read_budget(settings);
   options.api = settings.boolean("api", options.api);
   options.counters = settings.boolean("counters", options.counters);
+  options.counter_rounds = settings.boolean("counter_rounds", options.counter_rounds);
   options.counter_hz = settings.optional_whole("counter_hz", 1, kFastestCounters);
   options.sensors = settings.boolean("sensors", options.sensors);
   refuse_contradictions(settings, options);

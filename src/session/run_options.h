@@ -45,6 +45,7 @@ struct CollectorOptions {
   std::optional<double> overhead_budget;  // percent of the program's own time
   bool api = false;                       // every CUDA call, not launches alone
   bool counters = true;
+  bool counter_rounds = true;          // counters rest between rounds of requests
   std::optional<uint64_t> counter_hz;  // none: the collector chooses
   bool sensors = true;
 };

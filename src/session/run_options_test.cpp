@@ -169,20 +169,21 @@ TEST(RunOptions, TheCollectorIsSetByKey) {
   const CollectorOptions plain = options().collector;
   EXPECT_EQ(plain.arm, "start");
   EXPECT_EQ(plain.step_range, "decode_step");
-  EXPECT_TRUE(plain.counters && plain.sensors);
+  EXPECT_TRUE(plain.counters && plain.counter_rounds && plain.sensors);
   EXPECT_FALSE(plain.api || plain.duty || plain.overhead_budget || plain.delay_ms || plain.steps ||
                plain.counter_hz || plain.max_log_mb);
   const CollectorOptions made =
       options({"collector.arm=LLM@decode_all", "collector.steps=64", "collector.duty=4/32",
                "collector.step_range=generate", "collector.api=true", "collector.counters=false",
-               "collector.counter_hz=5000", "collector.sensors=false", "collector.max_log_mb=64"})
+               "collector.counter_rounds=false", "collector.counter_hz=5000",
+               "collector.sensors=false", "collector.max_log_mb=64"})
           .collector;
   EXPECT_EQ(made.arm, "LLM@decode_all");
   EXPECT_EQ(made.steps, 64U);
   EXPECT_EQ(made.duty, (DutyCycle{4, 32}));
   EXPECT_EQ(made.step_range, "generate");
   EXPECT_TRUE(made.api);
-  EXPECT_FALSE(made.counters || made.sensors);
+  EXPECT_FALSE(made.counters || made.counter_rounds || made.sensors);
   EXPECT_EQ(made.counter_hz, 5000U);
   EXPECT_EQ(made.max_log_mb, 64U);
   EXPECT_EQ(options({"collector.delay_ms=1500"}).collector.delay_ms, 1500U);

@@ -179,7 +179,7 @@ class Reports(unittest.TestCase):
                           "an untraced step; 4 of every 16 steps were traced; over the whole decode "
                           "that is 2.0 %.", files[file])
         self.assertIn("51.66 GB", files["stakeholder_summary.md"])
-        self.assertIn("| decode | 51.25 GB | 410.00 MB | 4.100 | 3.23 GB | 32.6 % | 58.7 % | 98.5 % |", report)
+        self.assertIn("| decode | 51.25 GB | 410.00 MB | 4.100 | 3.23 GB | 32.6 % | 58.7 % | 1 of 2 (98.5 %) |", report)
         self.assertIn("| 12.750 J | 0.398 J |", report)
         self.assertIn("1742 MHz (1410 MHz to 1980 MHz)", report)
         self.assertIn("power cap (44.4 %)", report)

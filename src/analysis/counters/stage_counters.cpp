@@ -16,6 +16,14 @@ constexpr double kHertzPerMegahertz = 1e6;
 constexpr double kPercent = 100;
 // Below it a stage's bytes would mostly be guessed.
 constexpr double kLeastCoverage = 0.5;
+// Unless it is a long one with many samples: the collector's counters rest from time to time.
+constexpr double kLeastCoverageOfLong = 0.1;
+constexpr Nanoseconds kManySamples = 2'000'000'000;
+
+bool is_enough(Nanoseconds covered, double wall) {
+  const double share = covered >= kManySamples ? kLeastCoverageOfLong : kLeastCoverage;
+  return covered > 0 && static_cast<double>(covered) >= share * wall;
+}
 
 const CounterSeries& series(const DeviceCounters& device, CounterRole role) {
   return device[static_cast<size_t>(role)];
@@ -57,11 +65,15 @@ struct Traffic {
     wall += static_cast<double>(to - from);
     busy += static_cast<double>(gpu_busy);
   }
+  void add(const Traffic& other) {
+    read.add(other.read);
+    written.add(other.written);
+    wall += other.wall;
+    busy += other.busy;
+  }
   // Scaled from the time that samples cover to all of it.
   [[nodiscard]] std::optional<double> whole(const CounterSeries::Share& share) const {
-    if (static_cast<double>(share.covered) < kLeastCoverage * wall || share.covered <= 0) {
-      return std::nullopt;
-    }
+    if (!is_enough(share.covered, wall)) return std::nullopt;
     return share.sum * wall / static_cast<double>(share.covered);
   }
   [[nodiscard]] std::optional<double> bytes() const {
@@ -72,6 +84,48 @@ struct Traffic {
   }
 };
 
+// What counters say of some instances of a stage.
+struct Samples {
+  std::vector<const StageInstance*> instances;
+  double steps = 0;
+  Traffic whole;
+  Traffic traced;
+  CounterSeries::Share sm;
+  CounterSeries::Share tensor;
+
+  [[nodiscard]] double count() const { return static_cast<double>(instances.size()); }
+  [[nodiscard]] Nanoseconds covered() const {
+    return whole.read.covered > 0 ? whole.read.covered : sm.covered;
+  }
+  void add(const Samples& other) {
+    instances.insert(instances.end(), other.instances.begin(), other.instances.end());
+    steps += other.steps;
+    whole.add(other.whole);
+    traced.add(other.traced);
+    sm.add(other.sm);
+    tensor.add(other.tensor);
+  }
+};
+
+// Of one instance: the tokens that its steps give, or a prefill's prompt tokens.
+double tokens_of(const Stages& stages, uint32_t stage, const Workload& workload,
+                 std::span<const StageInstance* const> instances) {
+  const double batch = workload.batch ? static_cast<double>(workload.batch->value) : 1;
+  if (stages.stages[stage].name == to_string(StepKind::prefill)) {
+    return workload.prompt_tokens ? batch * static_cast<double>(workload.prompt_tokens->value) : 0;
+  }
+  double tokens = 0;
+  for (const StageInstance* instance : instances) {
+    tokens += batch * instance->untraced_steps;
+    for (const Step& step :
+         std::span(stages.steps).subspan(instance->first_step, instance->step_count)) {
+      if (step.kind == StepKind::prefill) continue;
+      tokens += step.batch ? static_cast<double>(*step.batch) : batch;
+    }
+  }
+  return instances.empty() ? 0 : tokens / static_cast<double>(instances.size());
+}
+
 class StageMeter {
  public:
   StageMeter(const Trace& trace, const Stages& stages, const std::vector<DeviceCounters>& devices)
@@ -81,12 +135,9 @@ class StageMeter {
     if (instance.warmup || !instance.device.valid()) return;
     const DeviceCounters& device = devices_[instance.device.index()];
     if (!any(device)) return;
-    ++instances_;
-    steps_ += instance.all_steps();
-    whole_.add(device, instance.start, instance.end, instance.work.busy);
-    add_traced(instance, device);
-    sm_.add(series(device, CounterRole::sm_active).over(instance.start, instance.end));
-    tensor_.add(series(device, CounterRole::tensor_active).over(instance.start, instance.end));
+    const Samples own = samples_of(instance, device);
+    all_.add(own);
+    if (is_enough(own.covered(), own.whole.wall)) sampled_.add(own);
     windows_[instance.device].emplace_back(instance.start, instance.end);
     add_sensors(instance, device);
     const Device& gpu = trace_.devices[instance.device.index()];
@@ -97,30 +148,54 @@ class StageMeter {
   [[nodiscard]] StageCounters told(uint32_t stage, const Utilization& use) const {
     StageCounters result;
     result.stage = stage;
-    result.instances = instances_;
-    if (instances_ == 0) return result;
-    result.steps = steps_ / count();
+    result.instances = all_.instances.size();
+    result.sampled_instances = sampled_.instances.size();
+    if (all_.instances.empty()) return result;
+    const Samples& samples = sampled_.instances.empty() ? all_ : sampled_;
+    tell_work(use, samples, result);
     tell_sensors(result);
-    tell_activity(result);
-    tell_traffic(use, result);
+    tell_activity(samples, result);
+    tell_traffic(use, samples, result);
     return result;
   }
 
  private:
-  [[nodiscard]] double count() const { return static_cast<double>(instances_); }
+  [[nodiscard]] Samples samples_of(const StageInstance& instance,
+                                   const DeviceCounters& device) const {
+    Samples own;
+    own.instances.push_back(&instance);
+    own.steps = instance.all_steps();
+    own.whole.add(device, instance.start, instance.end, instance.work.busy);
+    own.traced = traced_of(instance, device);
+    own.sm = series(device, CounterRole::sm_active).over(instance.start, instance.end);
+    own.tensor = series(device, CounterRole::tensor_active).over(instance.start, instance.end);
+    return own;
+  }
 
-  // Whole instances where all of their work was traced; else the traced steps with a known start.
-  void add_traced(const StageInstance& instance, const DeviceCounters& device) {
+  // Of the whole instance where all of its work was traced; else of the traced steps with a known
+  // start.
+  [[nodiscard]] Traffic traced_of(const StageInstance& instance,
+                                  const DeviceCounters& device) const {
+    Traffic traced;
     const auto unseen =
         stages_.untraced.within(instance.process, instance.device, instance.start, instance.end);
     if (unseen.empty()) {
-      traced_.add(device, instance.start, instance.end, instance.work.busy);
-      return;
+      traced.add(device, instance.start, instance.end, instance.work.busy);
+      return traced;
     }
     for (const Step& step :
          std::span(stages_.steps).subspan(instance.first_step, instance.step_count)) {
-      if (!step.after_untraced) traced_.add(device, step.start, step.end, step.work.busy);
+      if (!step.after_untraced) traced.add(device, step.start, step.end, step.work.busy);
     }
+    return traced;
+  }
+
+  void tell_work(const Utilization& use, const Samples& samples, StageCounters& result) const {
+    result.tokens = tokens_of(stages_, result.stage, use.workload, all_.instances);
+    result.sampled_tokens = tokens_of(stages_, result.stage, use.workload, samples.instances);
+    if (stages_.stages[result.stage].name == to_string(StepKind::prefill)) return;
+    result.steps = all_.steps / all_.count();
+    result.sampled_steps = samples.steps / samples.count();
   }
 
   void add_sensors(const StageInstance& instance, const DeviceCounters& device) {
@@ -161,33 +236,34 @@ class StageMeter {
     StageEnergy energy;
     for (const auto& [device, windows] : windows_) energy.add(devices_[device.index()], windows);
     if (const auto power = energy.mean_power()) {
-      result.energy = *power * whole_.wall / kNanosecondsPerSecond / count();
+      result.energy = *power * all_.whole.wall / kNanosecondsPerSecond / all_.count();
       result.energy_source = energy.source();
     }
     result.energy_why_not = energy.why_not();
   }
 
-  void tell_activity(StageCounters& result) const {
+  static void tell_activity(const Samples& samples, StageCounters& result) {
     const auto share = [](std::optional<double> percent) {
       if (percent) *percent /= kPercent;
       return percent;
     };
-    result.sm_active = share(sm_.mean());
-    result.tensor_active = share(tensor_.mean());
+    result.sm_active = share(samples.sm.mean());
+    result.tensor_active = share(samples.tensor.mean());
   }
 
-  void tell_traffic(const Utilization& use, StageCounters& result) const {
-    const Nanoseconds covered = whole_.read.covered > 0 ? whole_.read.covered : sm_.covered;
-    if (whole_.wall <= 0) return;
-    if (covered > 0) result.coverage = static_cast<double>(covered) / whole_.wall;
+  void tell_traffic(const Utilization& use, const Samples& samples, StageCounters& result) const {
+    const Traffic& whole = samples.whole;
+    const Nanoseconds covered = samples.covered();
+    if (whole.wall <= 0) return;
+    if (covered > 0) result.coverage = static_cast<double>(covered) / whole.wall;
     result.peak_bandwidth = use.gpu ? use.gpu->memory_bandwidth : bandwidth_;
     const auto mean = [&](std::optional<double> sum) {
-      if (sum) *sum /= count();
+      if (sum) *sum /= samples.count();
       return sum;
     };
-    result.read_bytes = mean(whole_.whole(whole_.read));
-    result.write_bytes = mean(whole_.whole(whole_.written));
-    if (whole_.read.covered > 0 && !result.read_bytes) {
+    result.read_bytes = mean(whole.whole(whole.read));
+    result.write_bytes = mean(whole.whole(whole.written));
+    if (whole.read.covered > 0 && !result.read_bytes) {
       result.why_not = fmt::format(
           "samples of the DRAM counters cover {:.1f} % of the stage's wall time, too little",
           *result.coverage * kPercent);
@@ -197,8 +273,8 @@ class StageMeter {
       if (!bytes || nanoseconds <= 0 || result.peak_bandwidth <= 0) return std::optional<double>();
       return std::optional(*bytes / (nanoseconds / kNanosecondsPerSecond * result.peak_bandwidth));
     };
-    result.mbu_wall = reached(whole_, whole_.wall);
-    result.mbu_busy = reached(traced_, traced_.busy);
+    result.mbu_wall = reached(whole, whole.wall);
+    result.mbu_busy = reached(samples.traced, samples.traced.busy);
     refuse_impossible(result);
   }
 
@@ -216,12 +292,8 @@ class StageMeter {
   const Trace& trace_;
   const Stages& stages_;
   const std::vector<DeviceCounters>& devices_;
-  uint64_t instances_ = 0;
-  double steps_ = 0;
-  Traffic whole_;
-  Traffic traced_;
-  CounterSeries::Share sm_;
-  CounterSeries::Share tensor_;
+  Samples all_;
+  Samples sampled_;
   std::map<DeviceId, std::vector<std::pair<Nanoseconds, Nanoseconds>>> windows_;
   Readings sm_clock_;
   Readings memory_clock_;
@@ -233,31 +305,12 @@ class StageMeter {
   double highest_clock_ = 0;
 };
 
-// Of one instance: the tokens that its steps give, or a prefill's prompt tokens.
-double tokens_of(const Stages& stages, uint32_t stage, const Workload& workload) {
-  const double batch = workload.batch ? static_cast<double>(workload.batch->value) : 1;
-  if (stages.stages[stage].name == to_string(StepKind::prefill)) {
-    return workload.prompt_tokens ? batch * static_cast<double>(workload.prompt_tokens->value) : 0;
-  }
-  double tokens = 0;
-  double instances = 0;
-  for (const StageInstance& instance : stages.instances) {
-    if (instance.stage != stage || instance.warmup) continue;
-    ++instances;
-    tokens += batch * instance.untraced_steps;
-    for (const Step& step :
-         std::span(stages.steps).subspan(instance.first_step, instance.step_count)) {
-      if (step.kind == StepKind::prefill) continue;
-      tokens += step.batch ? static_cast<double>(*step.batch) : batch;
-    }
-  }
-  return instances > 0 ? tokens / instances : 0;
-}
-
 void compare_with_model(const Utilization& use, StageCounters& stage) {
   for (const StageUtilization& known : use.stages) {
     if (known.stage != stage.stage || known.cost.parts.empty() || known.from_operators) continue;
-    const double bytes = known.cost.bytes();
+    // The model's are of the mean instance; a decode's follow its steps.
+    const double part = stage.steps > 0 ? stage.sampled_steps / stage.steps : 1;
+    const double bytes = known.cost.bytes() * part;
     if (stage.bytes() && bytes > 0) stage.bytes_over_model = *stage.bytes() / bytes;
   }
 }
@@ -291,8 +344,6 @@ Counters attribute_counters(const Trace& trace, const Stages& stages, const Util
       if (instance.stage == i) meter.add(instance);
     }
     StageCounters stage = meter.told(i, use);
-    stage.tokens = tokens_of(stages, i, use.workload);
-    if (stages.stages[i].name == to_string(StepKind::prefill)) stage.steps = 0;
     compare_with_model(use, stage);
     counters.stages.push_back(std::move(stage));
   }

@@ -16,9 +16,13 @@ namespace llmprof {
 struct StageCounters {
   uint32_t stage = 0;
   uint64_t instances = 0;  // measured
-  // Share of the instances' wall time with samples of DRAM bytes; of the SMs' activity without.
+  // Those that have enough samples: the collector does not sample all the time. Bytes, MBU and
+  // activity are of these alone; clocks, power and energy are of all.
+  uint64_t sampled_instances = 0;
+  // Share of the sampled instances' wall time with samples of DRAM bytes, of the SMs' activity
+  // without; of all instances' where none has enough.
   std::optional<double> coverage;
-  // An instance, mean. Where samples cover only a part, scaled to the whole wall time.
+  // A sampled instance, mean. Where samples cover only a part, scaled to the whole wall time.
   std::optional<double> read_bytes;
   std::optional<double> write_bytes;
   std::optional<double> mbu_wall;
@@ -29,8 +33,12 @@ struct StageCounters {
   std::optional<double> tensor_active;
   std::optional<double> sm_active;
 
-  double steps = 0;   // an instance, mean; decode only
-  double tokens = 0;  // an instance, mean: generated, or a prefill's prompt tokens; 0: not known
+  // An instance, mean; steps of a decode only. Tokens: generated, or a prefill's prompt tokens. 0:
+  // not known.
+  double steps = 0;
+  double tokens = 0;
+  double sampled_steps = 0;  // of a sampled instance
+  double sampled_tokens = 0;
   std::optional<double> energy;  // J an instance, mean
   std::string energy_source;     // "energy counter", "power over time"
   std::string energy_why_not;
@@ -39,13 +47,13 @@ struct StageCounters {
     if (!read_bytes || !write_bytes) return std::nullopt;
     return *read_bytes + *write_bytes;
   }
-  [[nodiscard]] std::optional<double> per_token(const std::optional<double>& value) const {
-    if (!value || tokens <= 0) return std::nullopt;
-    return *value / tokens;
+  [[nodiscard]] std::optional<double> energy_per_token() const { return over(energy, tokens); }
+  // Of bytes.
+  [[nodiscard]] std::optional<double> per_token(const std::optional<double>& bytes) const {
+    return over(bytes, sampled_tokens);
   }
-  [[nodiscard]] std::optional<double> per_step(const std::optional<double>& value) const {
-    if (!value || steps <= 0) return std::nullopt;
-    return *value / steps;
+  [[nodiscard]] std::optional<double> per_step(const std::optional<double>& bytes) const {
+    return over(bytes, sampled_steps);
   }
 
   struct Sensor {
@@ -67,6 +75,12 @@ struct StageCounters {
   std::vector<Throttled> throttled;  // the most frequent first
   uint64_t throttle_samples = 0;
   std::string why_not;  // why a figure is missing that samples would give
+
+ private:
+  static std::optional<double> over(const std::optional<double>& value, double count) {
+    if (!value || count <= 0) return std::nullopt;
+    return *value / count;
+  }
 };
 
 struct Counters {

@@ -107,6 +107,51 @@ TEST_F(DecodeWithCounters, TooFewSamplesGiveAReason) {
   EXPECT_NE(decode.why_not.find("40.0 %"), std::string::npos) << decode.why_not;
 }
 
+// A second decode of 20 ms and two steps, in which counters rested.
+TEST_F(DecodeWithCounters, BytesAreOfSampledInstancesAndTheirSteps) {
+  StageInstance& second = t_.instance(0, 30 * kMs, 50 * kMs);
+  second.work.busy = 16 * kMs;
+  t_.step(30 * kMs, 40 * kMs);
+  t_.step(40 * kMs, 50 * kMs);
+  sample_dram(8 * kMs, 33 * kMs);
+  t_.counter("sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "%", 8 * kMs, 30 * kMs, 60);
+  t_.counter("sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "%", 30 * kMs, 33 * kMs, 90);
+  t_.counter("energy", "J", 9 * kMs, 9 * kMs, 1000);
+  t_.counter("energy", "J", 21 * kMs, 21 * kMs, 1006);
+  t_.counter("energy", "J", 30 * kMs, 30 * kMs, 1006);
+  t_.counter("energy", "J", 50 * kMs, 50 * kMs, 1016);
+  Utilization use;
+  StageUtilization stage;
+  stage.cost.parts.push_back({"weights", 1, 24e6, 0});  // of 3 steps, the mean
+  use.stages.push_back(stage);
+  const StageCounters decode = counters(use).stages[0];
+  EXPECT_EQ(decode.instances, 2U);
+  EXPECT_EQ(decode.sampled_instances, 1U);
+  EXPECT_DOUBLE_EQ(*decode.coverage, 1);
+  EXPECT_NEAR(*decode.read_bytes, 30e6, 1);
+  EXPECT_NEAR(*decode.mbu_wall, 0.4, 1e-12);
+  EXPECT_NEAR(*decode.mbu_busy, 0.5, 1e-12);
+  EXPECT_DOUBLE_EQ(*decode.sm_active, 0.6);
+  EXPECT_DOUBLE_EQ(decode.steps, 3);
+  EXPECT_DOUBLE_EQ(decode.sampled_steps, 4);
+  EXPECT_NEAR(*decode.per_step(decode.read_bytes), 7.5e6, 1);
+  EXPECT_NEAR(*decode.per_token(decode.write_bytes), 2.5e6, 1);
+  EXPECT_NEAR(*decode.bytes_over_model, 40e6 / 32e6, 1e-9);
+  // 16 J in 32 ms are 500 W: 7.5 J an instance of 15 ms, of 3 tokens.
+  EXPECT_NEAR(*decode.energy, 7.5, 1e-9);
+  EXPECT_NEAR(*decode.energy_per_token(), 2.5, 1e-9);
+}
+
+TEST_F(DecodeWithCounters, ATenthOfALongStageIsEnough) {
+  t_.instance(t_.stage("long"), 100 * kMs, 20'100 * kMs);
+  t_.counter("dram__bytes_read.sum", "byte", 5'000 * kMs, 7'000 * kMs, 3e9);
+  t_.counter("dram__bytes_write.sum", "byte", 5'000 * kMs, 7'000 * kMs, 1e9);
+  const StageCounters stage = counters().stages[1];
+  EXPECT_EQ(stage.sampled_instances, 1U);
+  EXPECT_DOUBLE_EQ(*stage.coverage, 0.1);
+  EXPECT_NEAR(*stage.read_bytes, 30e9, 1);
+}
+
 TEST_F(DecodeWithCounters, MoreThanThePeakIsRefused) {
   t_.device().memory_bandwidth = 3'000'000'000;
   sample_dram(0, 40 * kMs);
@@ -168,7 +213,7 @@ TEST_F(DecodeWithCounters, EnergyIsTheCountersDifference) {
   // 6 J in 12 ms, 500 W, for 10 ms.
   EXPECT_NEAR(*decode.energy, 5, 1e-9);
   EXPECT_EQ(decode.energy_source, "energy counter");
-  EXPECT_NEAR(*decode.per_token(decode.energy), 1.25, 1e-9);
+  EXPECT_NEAR(*decode.energy_per_token(), 1.25, 1e-9);
   EXPECT_EQ(decode.energy_why_not, "");
 }
 

@@ -30,6 +30,7 @@ Json measured_json(const StageFacts& facts) {
   const StageCounters& own = *facts.counters;
   return {
       {"instances", own.instances},
+      {"sampled_instances", own.sampled_instances},
       {"coverage_share_of_wall", value_or_null(own.coverage)},
       {"dram_read_bytes", value_or_null(own.read_bytes)},
       {"dram_write_bytes", value_or_null(own.write_bytes)},
@@ -46,8 +47,10 @@ Json measured_json(const StageFacts& facts) {
       {"tensor_active_share", value_or_null(own.tensor_active)},
       {"steps", number_or_null(own.steps)},
       {"tokens", number_or_null(own.tokens)},
+      {"sampled_steps", number_or_null(own.sampled_steps)},
+      {"sampled_tokens", number_or_null(own.sampled_tokens)},
       {"energy_j", value_or_null(own.energy)},
-      {"energy_per_token_j", value_or_null(own.per_token(own.energy))},
+      {"energy_per_token_j", value_or_null(own.energy_per_token())},
       {"energy_source", text_or_null(own.energy_source)},
       {"energy_why_not", text_or_null(own.energy_why_not)},
       {"sm_clock_hz", sensor_json(own.sm_clock, kHertzPerMegahertz)},

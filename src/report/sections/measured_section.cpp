@@ -37,6 +37,22 @@ std::string throttle_words(const StageCounters& counters) {
   return text.empty() ? "nothing" : text;
 }
 
+std::string sampled_words(const StageCounters& counters) {
+  return fmt::format("{} of {} ({})", counters.sampled_instances, counters.instances,
+                     percent(counters.coverage));
+}
+
+std::string_view rests_between_rounds(const Reported& reported) {
+  const auto& stages = reported.facts.stages;
+  const bool rests = std::any_of(stages.begin(), stages.end(), [](const StageFacts& stage) {
+    const StageCounters* own = stage.counters;
+    return own != nullptr && own->sampled_instances > 0 && own->sampled_instances < own->instances;
+  });
+  return rests ? " Counters rest between rounds of requests, because kernels feel them "
+                 "(collector.counter_rounds): bytes, MBU and activity are of those sampled."
+               : "";
+}
+
 bool has_traffic(const StageCounters& counters) {
   return counters.read_bytes || counters.write_bytes;
 }
@@ -55,14 +71,14 @@ Table traffic_table(const Reported& reported) {
                    number_column("both a step"),
                    number_column("MBU on wall"),
                    number_column("MBU on GPU busy"),
-                   number_column("samples cover, of wall")};
+                   number_column(fmt::format("{}s sampled (of their wall)", instance))};
   for (size_t i = 0; i < reported.stages.size(); ++i) {
     const StageCounters* own = reported.facts.stages[i].counters;
     if (own == nullptr || !has_traffic(*own)) continue;
     table.rows.push_back({reported.stages[i].name, scaled(own->read_bytes, "B"),
                           scaled(own->write_bytes, "B"), ratio_words(own->bytes_over_model),
                           scaled(own->per_step(own->bytes()), "B"), percent(own->mbu_wall),
-                          percent(own->mbu_busy), percent(own->coverage)});
+                          percent(own->mbu_busy), sampled_words(*own)});
   }
   return table;
 }
@@ -94,7 +110,7 @@ Table sensor_table(const Reported& reported) {
     const StageCounters* own = reported.facts.stages[i].counters;
     if (own == nullptr || !has_sensors(*own)) continue;
     table.rows.push_back({reported.stages[i].name, joules(own->energy),
-                          joules(own->per_token(own->energy)), sensor_words(own->power, false),
+                          joules(own->energy_per_token()), sensor_words(own->power, false),
                           clock_words(own->sm_clock), clock_words(own->memory_clock),
                           sensor_words(own->temperature, true), throttle_words(*own)});
   }
@@ -132,10 +148,11 @@ void add_measured(const Reported& reported, Document& document) {
   if (!traffic.rows.empty()) {
     document.add(std::move(traffic));
     document.add(Paragraph{
-        "Samples belong to stages by time: all that the GPU did then counts, whoever did it. Bytes "
-        "are those that DRAM delivered and took, scaled to the whole wall time where samples cover "
-        "only a part of it; MBU is measured bytes / (time x peak bandwidth), beside the model's "
-        "own above."});
+        fmt::format("Samples belong to stages by time: all that the GPU did then counts, whoever "
+                    "did it. Bytes are those that DRAM delivered and took, scaled to the whole "
+                    "wall time where samples cover only a part of it; MBU is measured bytes / "
+                    "(time x peak bandwidth), beside the model's own above.{}",
+                    rests_between_rounds(reported))});
   }
   if (!activity.rows.empty()) document.add(std::move(activity));
   for (size_t i = 0; i < reported.stages.size(); ++i) {
@@ -181,7 +198,7 @@ std::string measured_words(const Reported& reported) {
         fmt::format("{}{} moves {} an {} to and from memory, {} of the bandwidth",
                     text.empty() ? "" : "; ", reported.stages[i].name, scaled(own->bytes(), "B"),
                     instance_name(reported.profile, "instance"), percent(own->mbu_wall));
-    if (const auto energy = own->per_token(own->energy)) {
+    if (const auto energy = own->energy_per_token()) {
       text += fmt::format(", and takes {} a token", joules(energy));
     }
   }

@@ -28,6 +28,7 @@ Variables settings_of(const CollectorOptions& options) {
       {"LLMPROF_OVERHEAD_BUDGET", number_or_nothing(options.overhead_budget)},
       {"LLMPROF_API", options.api ? "1" : ""},
       {"LLMPROF_COUNTERS", switched(options.counters)},
+      {"LLMPROF_COUNTER_ROUNDS", switched(options.counter_rounds)},
       {"LLMPROF_COUNTER_HZ", number_or_nothing(options.counter_hz)},
       {"LLMPROF_SENSORS", switched(options.sensors)},
   };

@@ -44,6 +44,7 @@ TEST_F(PassEnvironment, TheCollectorIsLoadedByCudaAndNvtx) {
                                                        {"LLMPROF_ARM", "start"},
                                                        {"LLMPROF_STEP_RANGE", "decode_step"},
                                                        {"LLMPROF_COUNTERS", "on"},
+                                                       {"LLMPROF_COUNTER_ROUNDS", "on"},
                                                        {"LLMPROF_SENSORS", "on"}};
   EXPECT_EQ(told(), expected);
 }
@@ -58,6 +59,7 @@ TEST_F(PassEnvironment, EveryOptionReachesIt) {
   options.overhead_budget = 2.5;
   options.api = true;
   options.counters = false;
+  options.counter_rounds = false;
   options.counter_hz = 5000;
   options.sensors = false;
   options.delay_ms = 1500;
@@ -68,7 +70,7 @@ TEST_F(PassEnvironment, EveryOptionReachesIt) {
       {"LLMPROF_STEP_RANGE", "generate"},  {"LLMPROF_DUTY", "4/32"},
       {"LLMPROF_OVERHEAD_BUDGET", "2.5"},  {"LLMPROF_API", "1"},
       {"LLMPROF_COUNTERS", "off"},         {"LLMPROF_COUNTER_HZ", "5000"},
-      {"LLMPROF_SENSORS", "off"}};
+      {"LLMPROF_COUNTER_ROUNDS", "off"},   {"LLMPROF_SENSORS", "off"}};
   EXPECT_EQ(told(), expected);
   options.overhead_budget = 2;
   EXPECT_EQ(told()["LLMPROF_OVERHEAD_BUDGET"], "2");
