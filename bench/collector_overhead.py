@@ -30,7 +30,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 LIBRARY = "libllmprof_collector.so"
 # What a user's own shell may have set would change what is measured.
 OURS = ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "LLMPROF_LOG_DIR", "LLMPROF_ARM",
-        "LLMPROF_DUTY", "LLMPROF_OVERHEAD_BUDGET", "LLMPROF_COUNTERS", "LLMPROF_API")
+        "LLMPROF_DUTY", "LLMPROF_OVERHEAD_BUDGET", "LLMPROF_COUNTERS", "LLMPROF_COUNTER_ROUNDS",
+        "LLMPROF_API")
 TRACED = {"ours": {}, "ours_no_counters": {"LLMPROF_COUNTERS": "off"}}
 NOT_ARMED = {"loaded": {"LLMPROF_ARM": "command"}}
 NSYS = {"nsys": "graph", "nsys_graph": "graph", "nsys_node": "node"}

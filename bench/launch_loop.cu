@@ -32,7 +32,7 @@ __global__ void empty_kernel() {}
 struct Options {
   int launches = 100000;
   int core = -1;  // the one that it happens to run on
-  int settle_ms = 1000;
+  int settle_ms = 2000;
 };
 
 int64_t now(clockid_t clock) {

@@ -396,12 +396,32 @@ TEST(Counters, TheRateIsChosenByTheNumberOfDevices) {
   }
 }
 
-TEST(Counters, InRoundsTheyAreSampledTwiceAsOften) {
-  for (const auto& [hertz, period] : {std::pair{0U, 500'000}, std::pair{100U, 10'000'000}}) {
-    const Recorded recorded = run([asked = hertz] { sample_for(40, {true, asked, false, true}); });
-    ASSERT_EQ(recorded.sets.size(), 1U);
-    EXPECT_EQ(recorded.sets[0].head.period, period) << hertz;
+TEST(Counters, InRoundsTheyAreSampledTwiceAsOftenAsOtherwise) {
+  const Recorded recorded = run([] {
+    prepare_counters({true, 0, false});
+    for (const bool round : {false, true, true}) {
+      start_counters(round);
+      sleep_ms(10);
+      rest_counters();
+    }
+  });
+  ASSERT_EQ(recorded.sets.size(), 2U);
+  EXPECT_EQ(recorded.sets[0].head.period, 1'000'000);
+  EXPECT_EQ(recorded.sets[1].head.period, 500'000);
+  EXPECT_FALSE(of_set(recorded, recorded.sets[0].head.set).empty());
+  EXPECT_FALSE(of_set(recorded, recorded.sets[1].head.set).empty());
+  for (const Sample& sample : of_set(recorded, recorded.sets[1].head.set)) {
+    EXPECT_EQ(sample.head.end - sample.head.start, 500'000);
   }
+}
+
+TEST(Counters, ARateThatWasAskedForHoldsInRoundsToo) {
+  const Recorded recorded = run([] {
+    prepare_counters({true, 100, false});
+    start_counters(true);
+  });
+  ASSERT_EQ(recorded.sets.size(), 1U);
+  EXPECT_EQ(recorded.sets[0].head.period, 10'000'000);
 }
 
 TEST(Counters, NoFasterThanItCanBeDrained) {

@@ -34,10 +34,9 @@ class Sampling {
     if (!on_) begin();
     due_ = due_ || program_has_its_memory();
     if (!due_) return;
-    if (settings.rounds && !rounds_.wants_samples(now_ns(), requests_begun())) {
-      return rest_counters();
-    }
-    start_counters();
+    const uint64_t requests = requests_begun();
+    if (settings.rounds && !rounds_.wants_samples(now_ns(), requests)) return rest_counters();
+    start_counters(settings.rounds && requests > 0);
     drain_counters();
   }
 

@@ -41,7 +41,8 @@ struct Slot {
 constinit std::atomic<bool> prepared = false;
 constinit pid_t owner = 0;
 constinit uint32_t devices = 0;
-constinit uint32_t hertz = 0;
+constinit uint32_t asked_hertz = 0;
+constinit uint32_t hertz = 0;  // of what is started
 constinit Slot slots[kMostDevices] = {};
 constinit bool wanted = false;  // between start and stop
 constinit int64_t last_look = 0;
@@ -49,13 +50,13 @@ constinit int64_t last_look = 0;
 // Neither CUPTI's objects nor the driver's survive a fork.
 bool is_ours() { return prepared.load(std::memory_order_acquire) && getpid() == owner; }
 
-uint32_t choose_hertz(const CounterSettings& settings) {
-  if (settings.hertz == 0) {
+uint32_t choose_hertz(bool for_a_round) {
+  if (asked_hertz == 0) {
     const uint32_t usual = devices <= kFewDevices ? kUsualHertz : kUsualHertzOfMany;
-    return settings.rounds ? usual * kMoreInRounds : usual;
+    return for_a_round ? usual * kMoreInRounds : usual;
   }
-  if (settings.hertz < kLeastHertz) return kLeastHertz;
-  return settings.hertz < kMostHertz ? settings.hertz : kMostHertz;
+  if (asked_hertz < kLeastHertz) return kLeastHertz;
+  return asked_hertz < kMostHertz ? asked_hertz : kMostHertz;
 }
 
 void give_up(uint32_t device, PmFailure failure) {
@@ -69,7 +70,7 @@ void give_up(uint32_t device, PmFailure failure) {
 
 void choose(uint32_t device) {
   Slot& slot = slots[device];
-  if (const auto failure = slot.sampler.choose(device, hertz)) return give_up(device, failure);
+  if (const auto failure = slot.sampler.choose(device)) return give_up(device, failure);
   slot.state = State::ready;
   tell_missing_quantities({device, slot.sampler.chip()}, slot.sampler.metrics());
 }
@@ -77,7 +78,7 @@ void choose(uint32_t device) {
 void start(uint32_t device) {
   Slot& slot = slots[device];
   if (slot.state != State::ready) return;
-  if (const auto failure = slot.sampler.start()) return give_up(device, failure);
+  if (const auto failure = slot.sampler.start(hertz)) return give_up(device, failure);
   slot.state = State::running;
 }
 
@@ -129,15 +130,16 @@ void prepare_counters(const CounterSettings& settings) {
   prepare_sensors(settings.sensors, visible);
   if (settings.counters && find_sampling()) {
     devices = visible;
-    hertz = choose_hertz(settings);
+    asked_hertz = settings.hertz;
     if (devices == 1) choose(0);
   }
   prepared.store(true, std::memory_order_release);
 }
 
-void start_counters() {
+void start_counters(bool for_a_round) {
   if (!is_ours() || wanted) return;
   wanted = true;
+  hertz = choose_hertz(for_a_round);
   start_devices_in_use();
 }
 

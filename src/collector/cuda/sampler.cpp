@@ -50,9 +50,8 @@ uint32_t image_samples_for(int64_t period) {
 
 }  // namespace
 
-PmFailure Sampler::choose(uint32_t device, uint32_t hertz) {
+PmFailure Sampler::choose(uint32_t device) {
   device_ = device;
-  period_ = kSecond / hertz;
   if (const auto failure = find_chip()) return failure;
   if (const auto failure = find_availability()) return failure;
   if (const auto failure = choose_metrics(chip_, availability_, metrics_)) return failure;
@@ -153,9 +152,17 @@ PmFailure Sampler::reset_image() {
   return {};
 }
 
-PmFailure Sampler::start() {
+PmFailure Sampler::take_hardware(uint32_t hertz) {
+  if (const int64_t period = kSecond / hertz; period != period_) {
+    period_ = period;
+    set_ = 0;
+  }
+  return configure();
+}
+
+PmFailure Sampler::start(uint32_t hertz) {
   if (object_ == nullptr) {
-    if (const auto failure = configure()) return failure;
+    if (const auto failure = take_hardware(hertz)) return failure;
   }
   if (set_ == 0) {
     set_ = write_counter_set(device_, has_time_trigger() ? period_ : 0,

@@ -16,9 +16,9 @@ class QuietSamples;
 class Sampler {
  public:
   // The metrics; takes nothing of the GPU.
-  PmFailure choose(uint32_t device, uint32_t hertz);
-  // From now on samples are recorded.
-  PmFailure start();
+  PmFailure choose(uint32_t device);
+  // From now on samples are recorded, so many a second; after a stop, as many as before it.
+  PmFailure start(uint32_t hertz);
   // Hands over what was sampled, if that is worth it yet. Fails where sampling ended and could not
   // be started again.
   PmFailure drain();
@@ -36,6 +36,7 @@ class Sampler {
   PmFailure find_chip();
   PmFailure find_availability();
   PmFailure configure();
+  PmFailure take_hardware(uint32_t hertz);
   PmFailure set_config(size_t buffer_bytes);
   PmFailure make_image();
   PmFailure ask_image_size(uint32_t samples, size_t& bytes);
