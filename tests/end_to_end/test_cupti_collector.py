@@ -697,6 +697,20 @@ class Counters(PlayedCase):
         program.end()
         self.assertGreater(self.longest_hole(), 700_000_000)
 
+    def time_until_sampled(self, **environment):
+        self.take_fresh_folder()
+        program = InteractiveProgram(self, self.tape("edges"), **environment)  # no request
+        program.wait_until(self.samples, "never sampled")
+        program.end()
+        return self.samples()[0][0] - min(row["time"] for row in self.log().of("collection"))
+
+    def test_a_program_without_requests_is_sampled_when_it_has_its_memory(self):
+        self.assertGreater(self.time_until_sampled(), 1_000_000_000)
+        # Without rounds at once: the quickest of some, on a machine that others use too.
+        for environment in ({"LLMPROF_COUNTER_ROUNDS": "off"}, {"LLMPROF_OVERHEAD_BUDGET": "2"}):
+            times = [self.time_until_sampled(**environment) for _ in range(3)]
+            self.assertLess(min(times), 900_000_000, times)
+
     def test_all_the_time_where_asked_for(self):
         program = InteractiveProgram(self, self.tape("eager"), LLMPROF_COUNTER_ROUNDS="off")
         program.wait_until(self.samples, "never sampled")

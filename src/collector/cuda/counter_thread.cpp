@@ -32,7 +32,8 @@ class Sampling {
   void follow() {
     if (!may_sample()) return end();
     if (!on_) begin();
-    due_ = due_ || program_has_its_memory();
+    // Without rounds a detach may come soon, and it would wait for counters to be taken.
+    due_ = due_ || !settings.rounds || program_has_its_memory();
     if (!due_) return;
     const uint64_t requests = requests_begun();
     if (settings.rounds && !rounds_.wants_samples(now_ns(), requests)) return rest_counters();
