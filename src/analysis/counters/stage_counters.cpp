@@ -14,6 +14,8 @@ namespace {
 constexpr double kNanosecondsPerSecond = 1e9;
 constexpr double kHertzPerMegahertz = 1e6;
 constexpr double kPercent = 100;
+// Samples lie side by side: what is missing at an instance's edge is less.
+constexpr double kWhole = 0.95;
 // Below it a stage's bytes would mostly be guessed.
 constexpr double kLeastCoverage = 0.5;
 // Unless it is a long one with many samples: the collector's counters rest from time to time.
@@ -137,7 +139,11 @@ class StageMeter {
     if (!any(device)) return;
     const Samples own = samples_of(instance, device);
     all_.add(own);
-    if (is_enough(own.covered(), own.whole.wall)) sampled_.add(own);
+    if (static_cast<double>(own.covered()) >= kWhole * own.whole.wall) {
+      wholly_sampled_.add(own);
+    } else if (is_enough(own.covered(), own.whole.wall)) {
+      partly_sampled_.add(own);
+    }
     windows_[instance.device].emplace_back(instance.start, instance.end);
     add_sensors(instance, device);
     const Device& gpu = trace_.devices[instance.device.index()];
@@ -149,9 +155,9 @@ class StageMeter {
     StageCounters result;
     result.stage = stage;
     result.instances = all_.instances.size();
-    result.sampled_instances = sampled_.instances.size();
     if (all_.instances.empty()) return result;
-    const Samples& samples = sampled_.instances.empty() ? all_ : sampled_;
+    const Samples& samples = best_samples();
+    result.sampled_instances = &samples == &all_ ? 0 : samples.instances.size();
     tell_work(use, samples, result);
     tell_sensors(result);
     tell_activity(samples, result);
@@ -160,6 +166,12 @@ class StageMeter {
   }
 
  private:
+  // Those of whole instances where there are any: what is scaled is guessed in part.
+  [[nodiscard]] const Samples& best_samples() const {
+    if (!wholly_sampled_.instances.empty()) return wholly_sampled_;
+    return partly_sampled_.instances.empty() ? all_ : partly_sampled_;
+  }
+
   [[nodiscard]] Samples samples_of(const StageInstance& instance,
                                    const DeviceCounters& device) const {
     Samples own;
@@ -293,7 +305,8 @@ class StageMeter {
   const Stages& stages_;
   const std::vector<DeviceCounters>& devices_;
   Samples all_;
-  Samples sampled_;
+  Samples wholly_sampled_;
+  Samples partly_sampled_;
   std::map<DeviceId, std::vector<std::pair<Nanoseconds, Nanoseconds>>> windows_;
   Readings sm_clock_;
   Readings memory_clock_;

@@ -16,8 +16,9 @@ namespace llmprof {
 struct StageCounters {
   uint32_t stage = 0;
   uint64_t instances = 0;  // measured
-  // Those that have enough samples: the collector does not sample all the time. Bytes, MBU and
-  // activity are of these alone; clocks, power and energy are of all.
+  // Those with samples from end to end, or, where there are none, with enough: the collector does
+  // not sample all the time. Bytes, MBU and activity are of these alone; clocks, power and energy
+  // are of all.
   uint64_t sampled_instances = 0;
   // Share of the sampled instances' wall time with samples of DRAM bytes, of the SMs' activity
   // without; of all instances' where none has enough.

@@ -142,6 +142,18 @@ TEST_F(DecodeWithCounters, BytesAreOfSampledInstancesAndTheirSteps) {
   EXPECT_NEAR(*decode.energy_per_token(), 2.5, 1e-9);
 }
 
+// Samples begin within the first decode, at 14 of 20 ms.
+TEST_F(DecodeWithCounters, WholeInstancesComeBeforePartsOfOthers) {
+  t_.instance(0, 20 * kMs, 30 * kMs);
+  t_.step(20 * kMs, 30 * kMs);
+  sample_dram(14 * kMs, 30 * kMs);
+  const StageCounters decode = counters().stages[0];
+  EXPECT_EQ(decode.sampled_instances, 1U);
+  EXPECT_DOUBLE_EQ(*decode.coverage, 1);
+  EXPECT_DOUBLE_EQ(decode.sampled_steps, 1);
+  EXPECT_DOUBLE_EQ(decode.steps, 2.5);
+}
+
 TEST_F(DecodeWithCounters, ATenthOfALongStageIsEnough) {
   t_.instance(t_.stage("long"), 100 * kMs, 20'100 * kMs);
   t_.counter("dram__bytes_read.sum", "byte", 5'000 * kMs, 7'000 * kMs, 3e9);
