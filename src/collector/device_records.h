@@ -8,7 +8,7 @@
 
 // Records of no thread of the program: what GPUs did, counters, definitions. Any thread may write
 // them; they take a lock of their own and are for code beside the program's path: CUPTI's buffers,
-// the collector's thread.
+// the collector's threads.
 namespace llmprof::collector {
 
 // One record of `head` and, behind it, `tail`. False: counted as dropped.

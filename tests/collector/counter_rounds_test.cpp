@@ -41,22 +41,38 @@ TEST(CounterRounds, WaitsForTheFirstRequestHoweverLongThatTakes) {
   EXPECT_EQ(changes({60'000}, 0, 65'000), (std::vector<int64_t>{0}));
 }
 
-// Of 300 ms each: two whole ones from 300 to 900 and 1,800 ms of rest; one whole from 3,000,
-// because that of 2,700 is open already when sampling begins, and 900 ms of rest.
+// Of 300 ms each: two whole ones from 300 to 900, which with the open one before them are 890 ms,
+// and 2,670 ms of rest; then one whole from 3,600 to 3,900, 330 ms in all, and 990 ms of rest.
 TEST(CounterRounds, TwoWholeRequestsThenOneAndThreeTimesAsMuchRest) {
-  EXPECT_EQ(changes(every(300, 20), 10, 4'300),
-            (std::vector<int64_t>{10, 900, 2'700, 3'300, 4'200}));
+  EXPECT_EQ(changes(every(300, 30), 10, 5'000),
+            (std::vector<int64_t>{10, 900, 3'570, 3'900, 4'890}));
+}
+
+// The model was loaded for a minute, with counters on; then come two whole ones, from the first on.
+TEST(CounterRounds, WhatCameBeforeTheFirstRequestIsNoPartOfTheRound) {
+  std::vector<int64_t> requests = every(300, 20);
+  for (int64_t& request : requests) request += 60'000;
+  EXPECT_EQ(changes(requests, 0, 63'700),
+            (std::vector<int64_t>{0, 60'600, 60'600 + 3 * 610, 63'000}));
+}
+
+// It takes 100 ms, in which the second one begins: it is not whole, the third and fourth are.
+TEST(CounterRounds, RequestsThatBeganWhileCountersWereTakenAreNotWhole) {
+  CounterRounds rounds;
+  EXPECT_TRUE(rounds.wants_samples(0, 1));
+  rounds.begin(100 * kMillisecond, 2);
+  EXPECT_TRUE(rounds.wants_samples(1'000 * kMillisecond, 4));
+  EXPECT_FALSE(rounds.wants_samples(1'300 * kMillisecond, 5));
 }
 
 TEST(CounterRounds, ShortRequestsAreSampledForAQuarterOfASecond) {
-  const auto times = changes(every(50, 100), 10, 1'300);
-  ASSERT_EQ(times.size(), 3U);
-  EXPECT_EQ(times[1], 300) << "from the first whole one, at 50 ms";
-  EXPECT_EQ(times[2], 300 + 3 * 250);
+  const auto times = changes(every(50, 100), 10, 1'500);
+  EXPECT_EQ(times, (std::vector<int64_t>{10, 260, 260 + 3 * 250, 260 + 4 * 250}));
 }
 
 TEST(CounterRounds, ALongRequestIsSampledForTenSeconds) {
-  EXPECT_EQ(changes({100}, 0, 41'000), (std::vector<int64_t>{0, 10'100, 40'100}));
+  EXPECT_EQ(changes({100}, 0, 91'000),
+            (std::vector<int64_t>{0, 10'090, 40'090, 50'090, 80'090, 90'090}));
 }
 
 }  // namespace

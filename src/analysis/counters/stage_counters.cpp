@@ -27,6 +27,10 @@ bool is_enough(Nanoseconds covered, double wall) {
   return covered > 0 && static_cast<double>(covered) >= share * wall;
 }
 
+bool is_whole(Nanoseconds covered, double wall) {
+  return covered > 0 && static_cast<double>(covered) >= kWhole * wall;
+}
+
 const CounterSeries& series(const DeviceCounters& device, CounterRole role) {
   return device[static_cast<size_t>(role)];
 }
@@ -139,7 +143,9 @@ class StageMeter {
     if (!any(device)) return;
     const Samples own = samples_of(instance, device);
     all_.add(own);
-    if (static_cast<double>(own.covered()) >= kWhole * own.whole.wall) {
+    has_counters_ = has_counters_ || !series(device, CounterRole::dram_read).empty() ||
+                    !series(device, CounterRole::sm_active).empty();
+    if (is_whole(own.covered(), own.whole.wall)) {
       wholly_sampled_.add(own);
     } else if (is_enough(own.covered(), own.whole.wall)) {
       partly_sampled_.add(own);
@@ -268,6 +274,7 @@ class StageMeter {
     const Nanoseconds covered = samples.covered();
     if (whole.wall <= 0) return;
     if (covered > 0) result.coverage = static_cast<double>(covered) / whole.wall;
+    if (result.sampled_instances == 0) return tell_why_nothing(result);
     result.peak_bandwidth = use.gpu ? use.gpu->memory_bandwidth : bandwidth_;
     const auto mean = [&](std::optional<double> sum) {
       if (sum) *sum /= samples.count();
@@ -275,11 +282,6 @@ class StageMeter {
     };
     result.read_bytes = mean(whole.whole(whole.read));
     result.write_bytes = mean(whole.whole(whole.written));
-    if (whole.read.covered > 0 && !result.read_bytes) {
-      result.why_not = fmt::format(
-          "samples of the DRAM counters cover {:.1f} % of the stage's wall time, too little",
-          *result.coverage * kPercent);
-    }
     const auto reached = [&](const Traffic& traffic, double nanoseconds) {
       const auto bytes = traffic.bytes();
       if (!bytes || nanoseconds <= 0 || result.peak_bandwidth <= 0) return std::optional<double>();
@@ -288,6 +290,18 @@ class StageMeter {
     result.mbu_wall = reached(whole, whole.wall);
     result.mbu_busy = reached(samples.traced, samples.traced.busy);
     refuse_impossible(result);
+  }
+
+  void tell_why_nothing(StageCounters& result) const {
+    if (result.coverage) {
+      result.why_not =
+          fmt::format("samples of the counters cover {:.1f} % of the stage's wall time, too little",
+                      *result.coverage * kPercent);
+    } else if (has_counters_) {
+      result.why_not =
+          "no sample of the counters lies in the stage: they were not set up yet, or rested "
+          "(collector.counter_rounds=false samples all the time)";
+    }
   }
 
   static void refuse_impossible(StageCounters& result) {
@@ -305,6 +319,7 @@ class StageMeter {
   const Stages& stages_;
   const std::vector<DeviceCounters>& devices_;
   Samples all_;
+  bool has_counters_ = false;  // of the devices that it ran on
   Samples wholly_sampled_;
   Samples partly_sampled_;
   std::map<DeviceId, std::vector<std::pair<Nanoseconds, Nanoseconds>>> windows_;

@@ -154,6 +154,29 @@ TEST_F(DecodeWithCounters, WholeInstancesComeBeforePartsOfOthers) {
   EXPECT_DOUBLE_EQ(decode.steps, 2.5);
 }
 
+// 0.8 of 2 s each: together more than a long stage needs, but of no instance half.
+TEST_F(DecodeWithCounters, PartsOfManyInstancesAreNoWholeOne) {
+  for (int i = 0; i < 5; ++i) {
+    const Nanoseconds start = (2'000 + i * 2'000) * kMs;
+    t_.instance(0, start, start + 2'000 * kMs);
+    t_.counter("dram__bytes_read.sum", "byte", start, start + 800 * kMs, 1e9);
+    t_.counter("dram__bytes_write.sum", "byte", start, start + 800 * kMs, 1e9);
+  }
+  const StageCounters decode = counters().stages[0];
+  EXPECT_EQ(decode.sampled_instances, 0U);
+  EXPECT_FALSE(decode.read_bytes);
+  EXPECT_NE(decode.why_not.find("too little"), std::string::npos) << decode.why_not;
+}
+
+TEST_F(DecodeWithCounters, AStageWithoutSamplesSaysWhy) {
+  sample_dram(30 * kMs, 40 * kMs);
+  const StageCounters decode = counters().stages[0];
+  EXPECT_EQ(decode.sampled_instances, 0U);
+  EXPECT_FALSE(decode.coverage);
+  EXPECT_NE(decode.why_not.find("collector.counter_rounds=false"), std::string::npos)
+      << decode.why_not;
+}
+
 TEST_F(DecodeWithCounters, ATenthOfALongStageIsEnough) {
   t_.instance(t_.stage("long"), 100 * kMs, 20'100 * kMs);
   t_.counter("dram__bytes_read.sum", "byte", 5'000 * kMs, 7'000 * kMs, 3e9);

@@ -1,10 +1,7 @@
 #include "collector/cuda/alarms.h"
 
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <cstdint>
+#include <ctime>
 
 namespace llmprof::collector {
 namespace {
@@ -12,27 +9,33 @@ namespace {
 constinit Alarm of_worker;
 constinit Alarm of_counters;
 
+timespec in(int milliseconds) {
+  constexpr int64_t kMillisecond = 1'000'000;
+  constexpr int64_t kSecond = 1'000'000'000;
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const int64_t nanoseconds = now.tv_nsec + milliseconds * kMillisecond;
+  return {now.tv_sec + nanoseconds / kSecond, nanoseconds % kSecond};
+}
+
 }  // namespace
 
-void Alarm::open() {
-  descriptor_.store(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), std::memory_order_release);
-}
-
 void Alarm::sleep(int milliseconds) {
-  pollfd waiting = {descriptor(), POLLIN, 0};
-  if (poll(&waiting, 1, milliseconds) > 0) silence();
-}
-
-void Alarm::silence() {
-  uint64_t rings = 0;
-  [[maybe_unused]] const ssize_t bytes = read(descriptor(), &rings, sizeof rings);
+  const timespec until = in(milliseconds);
+  pthread_mutex_lock(&lock_);
+  int result = 0;
+  while (!rings_ && result == 0) {
+    result = pthread_cond_clockwait(&rung_, &lock_, CLOCK_MONOTONIC, &until);
+  }
+  rings_ = false;
+  pthread_mutex_unlock(&lock_);
 }
 
 void Alarm::ring() {
-  const uint64_t one = 1;
-  if (const int known = descriptor(); known >= 0) {
-    [[maybe_unused]] const ssize_t bytes = write(known, &one, sizeof one);
-  }
+  pthread_mutex_lock(&lock_);
+  rings_ = true;
+  pthread_cond_signal(&rung_);
+  pthread_mutex_unlock(&lock_);
 }
 
 Alarm& worker_alarm() { return of_worker; }

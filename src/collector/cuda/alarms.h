@@ -1,24 +1,22 @@
 #pragma once
 
-#include <atomic>
+#include <pthread.h>
 
-// What the collector's threads sleep on.
+// What the collector's threads sleep on. No descriptors: a program may close those that it does not
+// know, and open its own in their place.
 namespace llmprof::collector {
 
 class Alarm {
  public:
-  // By the thread that sleeps, first of all.
-  void open();
   // Until it rings, for so many milliseconds at the most.
   void sleep(int milliseconds);
-  // For a thread that waits for other things too: readable while it rings.
-  [[nodiscard]] int descriptor() const { return descriptor_.load(std::memory_order_acquire); }
-  void silence();
-  // From any thread; nothing where nobody sleeps yet.
+  // From any thread; one that does not sleep yet will not.
   void ring();
 
  private:
-  std::atomic<int> descriptor_{-1};
+  pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t rung_ = PTHREAD_COND_INITIALIZER;
+  bool rings_ = false;
 };
 
 Alarm& worker_alarm();

@@ -57,6 +57,8 @@ constinit CollectionReason detaching_reason = CollectionReason::none;
 constinit std::atomic<bool> activities_off = true;
 // All are in: the next CUDA call of the program may end it.
 constinit std::atomic<bool> detach_now = false;
+// Of a thread that samples and one that ends CUPTI each writes its own flag and then reads the
+// other's: in one order for both, so that one of them sees it.
 constinit std::atomic<bool> sampling = false;
 constinit std::atomic<bool> standing_down = false;
 // A graph was replayed while kernels were switched off: CUPTI can never be finalised.
@@ -218,7 +220,7 @@ bool refuses() { return state.load(std::memory_order_relaxed) == CollectionState
 void wait_for_sampling_to_end() {
   constexpr int kTurns = 500;
   constexpr useconds_t kTurn = 1000;
-  for (int turn = 0; turn < kTurns && sampling.load(std::memory_order_acquire); ++turn) {
+  for (int turn = 0; turn < kTurns && sampling.load(); ++turn) {
     usleep(kTurn);
   }
 }
@@ -232,9 +234,10 @@ void forget_detaching() {
 void detach(CollectionReason reason) {
   const int64_t began = now_ns();
   cupti().flush_all(1);
-  forget_detaching();
   leave_cupti();
   write_state(CollectionState::detached, reason, began);
+  // Until here nobody may begin to sample.
+  forget_detaching();
 }
 
 }  // namespace
@@ -295,13 +298,13 @@ void stop_tracing(CollectionReason reason) {
     write_state(CollectionState::paused, reason, began);
   }
   detaching_reason = reason;
-  detaching_since.store(now_ns(), std::memory_order_release);
+  detaching_since.store(now_ns());
   wake_collector();
 }
 
 void stand_down(CollectionReason reason, uint32_t result) {
   const int64_t began = now_ns();
-  standing_down.store(true, std::memory_order_release);
+  standing_down.store(true);
   wake_collector();
   wait_for_sampling_to_end();
   const Locked locked;
@@ -327,17 +330,15 @@ void hand_over_records() {
   pthread_mutex_unlock(&lock);
 }
 
-bool is_detaching() { return detaching_since.load(std::memory_order_acquire) != 0; }
+bool is_detaching() { return detaching_since.load() != 0; }
 
-bool may_sample() {
-  return is_recording() && !is_detaching() && !standing_down.load(std::memory_order_acquire);
-}
+bool may_sample() { return is_recording() && !is_detaching() && !standing_down.load(); }
 
-void note_sampling(bool now) { sampling.store(now, std::memory_order_release); }
+void note_sampling(bool now) { sampling.store(now); }
 
 void finish_detaching() {
-  const int64_t since = detaching_since.load(std::memory_order_acquire);
-  if (since == 0 || sampling.load(std::memory_order_relaxed)) return;
+  const int64_t since = detaching_since.load();
+  if (since == 0 || sampling.load()) return;
   const int64_t now = now_ns();
   const int64_t waited = now - since;
   const bool seen = last_finished() >= last_wanted.load(std::memory_order_relaxed);

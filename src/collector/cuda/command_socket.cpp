@@ -1,6 +1,5 @@
 #include "collector/cuda/command_socket.h"
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -9,7 +8,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "collector/cuda/alarms.h"
 #include "collector/cuda/schedule.h"
 
 namespace llmprof::collector {
@@ -54,7 +52,8 @@ bool may_command(msghdr& message) {
   return false;
 }
 
-void answer_one(int descriptor) {
+// False: nothing has come.
+bool answer_one(int descriptor) {
   char command[kLongestCommand + 1] = {};
   iovec text = {command, kLongestCommand};
   sockaddr_un from{};
@@ -66,26 +65,25 @@ void answer_one(int descriptor) {
   message.msg_iovlen = 1;
   message.msg_control = credentials;
   message.msg_controllen = sizeof credentials;
-  if (recvmsg(descriptor, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) <= 0) return;
+  if (recvmsg(descriptor, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) <= 0) return false;
   const char* answer =
       may_command(message) ? answer_to(command) : "error: not the user of this process, nor root\n";
   sendto(descriptor, answer, std::strlen(answer), MSG_DONTWAIT | MSG_NOSIGNAL,
          reinterpret_cast<sockaddr*>(&from), message.msg_namelen);
+  return true;
 }
 
 }  // namespace
 
-void answer_commands(int milliseconds) {
+void answer_commands() {
   static constinit bool opened = false;
   static constinit int descriptor = -1;
   if (!opened) {
     opened = true;
     descriptor = open_socket();
   }
-  pollfd waiting[] = {{descriptor, POLLIN, 0}, {worker_alarm().descriptor(), POLLIN, 0}};
-  if (poll(waiting, sizeof waiting / sizeof waiting[0], milliseconds) <= 0) return;
-  if ((waiting[0].revents & POLLIN) != 0) answer_one(descriptor);
-  if ((waiting[1].revents & POLLIN) != 0) worker_alarm().silence();
+  while (answer_one(descriptor)) {
+  }
 }
 
 }  // namespace llmprof::collector

@@ -4,8 +4,7 @@
 // "llmprof.<pid>", from the process's own user or root.
 namespace llmprof::collector {
 
-// Answers what has come, waiting at most so long for something to come, or until the worker's alarm
-// rings. Without a socket it just waits.
-void answer_commands(int milliseconds);
+// Answers what has come.
+void answer_commands();
 
 }  // namespace llmprof::collector

@@ -12,6 +12,7 @@
 #include "collector/cuda/resources.h"
 #include "collector/cuda/schedule.h"
 #include "collector/cuda/thread.h"
+#include "collector/cuda/worker.h"
 
 namespace llmprof::collector {
 namespace {
@@ -27,36 +28,49 @@ constexpr int64_t kLongestWait = 5'000'000'000;   // ns, for one that never stop
 constinit CounterSettings settings;
 constinit CollectorThread thread;
 
+void stop_both_threads() {
+  stop_counter_thread();
+  stop_worker();
+}
+
 class Sampling {
  public:
   void follow() {
     if (!may_sample()) return end();
-    if (!on_) begin();
+    if (!on_ && !begin()) return;
     // Without rounds a detach may come soon, and it would wait for counters to be taken.
     due_ = due_ || !settings.rounds || program_has_its_memory();
     if (!due_) return;
     const uint64_t requests = requests_begun();
-    if (settings.rounds && !rounds_.wants_samples(now_ns(), requests)) return rest_counters();
-    start_counters(settings.rounds && requests > 0);
+    const bool in_rounds = settings.rounds && !was_detached_;
+    if (in_rounds && !rounds_.wants_samples(now_ns(), requests)) return rest_counters();
+    if (start_counters(in_rounds && requests > 0)) rounds_.begin(now_ns(), requests_begun());
     drain_counters();
   }
 
   void end() {
     if (!on_) return;
     stop_counters();
+    was_detached_ = true;
     on_ = false;
     note_sampling(false);
   }
 
  private:
-  void begin() {
+  // False: CUPTI is about to be left.
+  bool begin() {
     note_sampling(true);
+    if (!may_sample()) {
+      note_sampling(false);
+      return false;
+    }
     on_ = true;
     began_ = now_ns();
     prepare_counters(settings);
-    // Preparing loads libraries, whose handlers run before those that were there: counters end
+    // Libraries were loaded, whose handlers run before those that were there: both threads end
     // before them.
-    if (!told_to_stop_) told_to_stop_ = std::atexit(stop_counter_thread) == 0;
+    if (!told_to_stop_) told_to_stop_ = std::atexit(stop_both_threads) == 0;
+    return true;
   }
 
   [[nodiscard]] bool program_has_its_memory() const {
@@ -69,12 +83,13 @@ class Sampling {
   int64_t began_ = 0;
   bool due_ = false;
   bool told_to_stop_ = false;
+  // From then on they stay set up: CUPTI could not take them again.
+  bool was_detached_ = false;
   CounterRounds rounds_;
 };
 
 void* sample(void* /*unused*/) {
   prctl(PR_SET_NAME, "llmprof-count");
-  counter_alarm().open();
   Sampling sampling;
   while (!thread.must_stop()) {
     counter_alarm().sleep(is_recording() ? kLook : kIdleLook);

@@ -17,9 +17,9 @@ struct CounterSettings {
 // nothing of the GPU.
 void prepare_counters(const CounterSettings& settings);
 // The first one, and one after a rest, takes 0.1 s of that thread and holds the program up by at
-// most 2 ms (H200). For a round, after which they rest, the usual rate is doubled. drain_counters
-// is called every 20 ms or so between start and stop.
-void start_counters(bool for_a_round = false);
+// most 2 ms (H200). For a round, after which they rest, the usual rate is doubled. False: they were
+// running. drain_counters is called every 20 ms or so between start and stop.
+bool start_counters(bool for_a_round = false);
 void drain_counters();
 // They stay set up.
 void stop_counters();

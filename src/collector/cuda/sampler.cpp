@@ -90,7 +90,9 @@ PmFailure Sampler::configure() {
     bytes /= 2;
     failure = set_config(bytes);
   }
-  return failure ? failure : make_image();
+  if (!failure) failure = make_image();
+  if (failure) disable();
+  return failure;
 }
 
 bool Sampler::has_time_trigger() const {

@@ -13,7 +13,7 @@ struct Settings;
 // Once, when CUDA is initialised.
 void begin_schedule(const Settings& settings);
 
-// In a forked child, which has neither CUDA nor the collector's thread: it records annotations
+// In a forked child, which has neither CUDA nor the collector's threads: it records annotations
 // alone.
 void abandon_schedule();
 

@@ -8,7 +8,7 @@ namespace llmprof::collector {
 // On the thread that initialises CUDA.
 void prepare_sensors(bool wanted, uint32_t devices);
 
-// On the collector's thread; does nothing unless a second has passed or they were asked for.
+// On one thread; does nothing unless a second has passed or they were asked for.
 void read_sensors_where_due();
 
 }  // namespace llmprof::collector

@@ -19,7 +19,7 @@ namespace {
 constexpr int kLook = 20;                  // ms
 constexpr int64_t kHandOver = 50'000'000;  // ns
 constexpr int kDetachingLook = 5;          // ms, with a hand-over each
-constexpr int kIdleLook = 200;             // ms, while nothing is recorded
+constexpr int kIdleLook = 100;  // ms, while nothing is recorded: until `llmprof arm` is heard
 
 constinit bool asks_sensors = false;
 constinit CollectorThread thread;
@@ -31,10 +31,10 @@ int next_look() {
 
 void* work(void* /*unused*/) {
   prctl(PR_SET_NAME, "llmprof");
-  worker_alarm().open();
   int64_t last_hand_over = now_ns();
   while (!thread.must_stop()) {
-    answer_commands(next_look());
+    worker_alarm().sleep(next_look());
+    answer_commands();
     look_at_clock();
     if (is_recording()) prepare_chunks();
     if (!cuda_is_ready()) continue;
