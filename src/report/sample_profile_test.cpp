@@ -342,8 +342,7 @@ SampleProfile duty_sample() {
   StageCounters prefill;
   prefill.stage = 0;
   prefill.instances = 2;
-  prefill.why_not =
-      "samples of the counters cover 31.0 % of the stage's wall time, too little";
+  prefill.why_not = "samples of the counters cover 31.0 % of the stage's wall time, too little";
   prefill.energy_why_not =
       "no energy: the sensors were read every 113.2 ms, too rarely to tell this stage from others";
   prefill.coverage = 0.31;
