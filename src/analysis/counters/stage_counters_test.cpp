@@ -55,7 +55,7 @@ class DecodeWithCounters : public ::testing::Test {
     t_.device().clock_hz = 2'000'000'000;
     StageInstance& decode = t_.instance(t_.stage("decode"), 10 * kMs, 20 * kMs);
     decode.work.busy = 8 * kMs;
-    for (int step = 0; step < 4; ++step) {
+    for (Nanoseconds step = 0; step < 4; ++step) {
       t_.step(10 * kMs + step * 5 * kMs / 2, 10 * kMs + (step + 1) * 5 * kMs / 2).work.busy =
           2 * kMs;
     }
