@@ -32,6 +32,7 @@ int next_look() {
 void* work(void* /*unused*/) {
   prctl(PR_SET_NAME, "llmprof");
   int64_t last_hand_over = now_ns();
+  answer_commands();  // from now on others reach it
   while (!thread.must_stop()) {
     worker_alarm().sleep(next_look());
     answer_commands();
