@@ -12,11 +12,12 @@
 #include "analysis/ranking/same_gpu.h"
 #include "analysis/stages/annotated_stages.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // Several descriptions of the same work must not be added up; what was left aside is said.
-void report_sources(const Trace& trace, const KernelRanking& ranking, Diagnostics& diagnostics) {
+void report_sources(const trace::Trace& trace, const KernelRanking& ranking,
+                    Diagnostics& diagnostics) {
   if (ranking.source == KernelSource::timeline && !trace.kernel_summaries.empty()) {
     diagnostics.info("summary_left_aside",
                      "kernel summary rows are not added to the timeline's kernels, which they "
@@ -25,8 +26,9 @@ void report_sources(const Trace& trace, const KernelRanking& ranking, Diagnostic
   }
   size_t timelines = 0;
   for (size_t c = 0; c < trace.captures.size(); ++c) {
-    for (const Queue& queue : trace.queues.values()) {
-      if (queue.device.valid() && trace.devices[queue.device.index()].capture == CaptureId(c)) {
+    for (const trace::Queue& queue : trace.queues.values()) {
+      if (queue.device.valid() &&
+          trace.devices[queue.device.index()].capture == trace::CaptureId(c)) {
         ++timelines;
         break;
       }
@@ -49,7 +51,8 @@ void report_sources(const Trace& trace, const KernelRanking& ranking, Diagnostic
 }
 
 // The workload's own record fills what the user did not say.
-Workload complete_workload(Workload workload, const std::optional<WorkloadMetrics>& metrics) {
+Workload complete_workload(Workload workload,
+                           const std::optional<trace::WorkloadMetrics>& metrics) {
   if (!metrics) return workload;
   const std::string source = "the workload's metrics.json";
   const auto fill = [&](std::optional<TokenCount>& into, const std::optional<uint64_t>& from) {
@@ -63,7 +66,7 @@ Workload complete_workload(Workload workload, const std::optional<WorkloadMetric
 }
 
 // The GPU that did most of the work.
-const Device* main_device(const Trace& trace) {
+const trace::Device* main_device(const trace::Trace& trace) {
   std::vector<Nanoseconds> time(trace.devices.size(), 0);
   for (size_t i = 0; i < trace.kernels.size(); ++i) {
     time[trace.queues[trace.kernels.queue[i]].device.index()] +=
@@ -75,15 +78,16 @@ const Device* main_device(const Trace& trace) {
 }
 
 // The captured GPU's name where it is certainly another one than the user's; empty otherwise.
-std::string contradicting_gpu(const Device* device, const GpuSpec& wanted, const GpuSpecs& gpus) {
+std::string contradicting_gpu(const trace::Device* device, const llm::GpuSpec& wanted,
+                              const llm::GpuSpecs& gpus) {
   if (device == nullptr) return {};
   const auto captured = gpus.find(device->name, device->sm_count, device->memory_bytes);
   return captured && captured->name != wanted.name ? device->name : "";
 }
 
 // `ranges` is null where annotations are not to be used.
-Stages find_stages(const Trace& trace, const MeaningfulRanges* ranges, const DescribedNames& names,
-                   Diagnostics& diagnostics) {
+Stages find_stages(const trace::Trace& trace, const MeaningfulRanges* ranges,
+                   const DescribedNames& names, Diagnostics& diagnostics) {
   if (ranges != nullptr) {
     if (auto annotated = annotated_stages(trace, *ranges, diagnostics)) return *annotated;
   }
@@ -99,7 +103,7 @@ Stages find_stages(const Trace& trace, const MeaningfulRanges* ranges, const Des
   return detected;
 }
 
-void sum_up(const Trace& trace, Profile& profile) {
+void sum_up(const trace::Trace& trace, Profile& profile) {
   profile.totals = total_up(trace, profile.ranking);
   profile.hidden_graphs = find_hidden_graphs(trace, profile.totals);
   if (profile.hidden_graphs) {
@@ -118,9 +122,9 @@ void sum_up(const Trace& trace, Profile& profile) {
 }
 
 // A CPU's peaks as the workload measured them; none where it did not.
-std::optional<GpuSpec> measured_cpu_of(const std::optional<WorkloadMetrics>& metrics) {
+std::optional<llm::GpuSpec> measured_cpu_of(const std::optional<trace::WorkloadMetrics>& metrics) {
   if (!metrics || !metrics->device) return std::nullopt;
-  const WorkloadMetrics::Device& device = *metrics->device;
+  const trace::WorkloadMetrics::Device& device = *metrics->device;
   if (device.kind != "cpu" || !device.peak_flops_per_s || !device.peak_bytes_per_s) {
     return std::nullopt;
   }
@@ -128,30 +132,30 @@ std::optional<GpuSpec> measured_cpu_of(const std::optional<WorkloadMetrics>& met
   if (device.threads) {
     name += fmt::format(", {} thread{}", *device.threads, *device.threads == 1 ? "" : "s");
   }
-  return measured_cpu(name + ", measured", *device.peak_flops_per_s, *device.peak_bytes_per_s,
-                      device.number_format, device.method);
+  return llm::measured_cpu(name + ", measured", *device.peak_flops_per_s, *device.peak_bytes_per_s,
+                           device.number_format, device.method);
 }
 
 // A log does not know what CPU it was recorded on; the workload does.
-void name_cpu(Trace& trace) {
+void name_cpu(trace::Trace& trace) {
   if (!trace.workload || !trace.workload->device || trace.workload->device->kind != "cpu") return;
-  for (Device& device : trace.devices) {
-    if (device.kind == DeviceKind::cpu && device.name.empty()) {
+  for (trace::Device& device : trace.devices) {
+    if (device.kind == trace::DeviceKind::cpu && device.name.empty()) {
       device.name = trace.workload->device->name;
     }
   }
 }
 
-void judge(const Trace& trace, const AnalysisRules& rules, const AnalysisOptions& options,
+void judge(const trace::Trace& trace, const AnalysisRules& rules, const AnalysisOptions& options,
            const DescribedNames& names, Profile& profile) {
-  const Device* device = main_device(trace);
+  const trace::Device* device = main_device(trace);
   DeviceAsked asked;
   asked.kind = profile.device;
   asked.wanted = options.gpu.value_or(device == nullptr ? "" : device->name);
   auto spec = options.gpu || device == nullptr
                   ? rules.gpus.find(asked.wanted)
                   : rules.gpus.find(asked.wanted, device->sm_count, device->memory_bytes);
-  const bool on_cpu = profile.device == DeviceKind::cpu;
+  const bool on_cpu = profile.device == trace::DeviceKind::cpu;
   if (on_cpu && !options.gpu) spec = measured_cpu_of(trace.workload);
   if (options.gpu && spec) asked.captured = contradicting_gpu(device, *spec, rules.gpus);
   profile.utilization = utilization(profile.stages, options.model, spec,
@@ -174,7 +178,8 @@ void judge(const Trace& trace, const AnalysisRules& rules, const AnalysisOptions
 
 }  // namespace
 
-Result<Profile> analyse(Trace& trace, const AnalysisRules& rules, const AnalysisOptions& options) {
+Result<Profile> analyse(trace::Trace& trace, const AnalysisRules& rules,
+                        const AnalysisOptions& options) {
   Profile profile;
   profile.trace = &trace;
   profile.selection = options.selection;
@@ -219,4 +224,4 @@ Result<Profile> analyse(Trace& trace, const AnalysisRules& rules, const Analysis
   return profile;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

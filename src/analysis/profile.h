@@ -25,13 +25,13 @@
 #include "base/diagnostics.h"
 #include "trace/trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // All that is known about one trace, ready to be told. The trace must outlive it.
 struct Profile {
-  const Trace* trace = nullptr;
-  Selection selection;                  // what all of this is about
-  DeviceKind device = DeviceKind::gpu;  // what all kernels ran on
+  const trace::Trace* trace = nullptr;
+  Selection selection;                                // what all of this is about
+  trace::DeviceKind device = trace::DeviceKind::gpu;  // what all kernels ran on
   KernelRanking ranking;
   Totals totals;
   std::optional<MetricJoin> join;  // where a kernel profiler's launches were read
@@ -57,23 +57,24 @@ struct Profile {
 struct AnalysisRules {
   KernelRules kernels;
   StageRules stages;
-  GpuSpecs gpus;
+  llm::GpuSpecs gpus;
 };
 
 // What the user asked for.
 struct AnalysisOptions {
   Selection selection;
   bool use_annotations = true;
-  std::optional<ModelSpec> model;
+  std::optional<llm::ModelSpec> model;
   std::optional<std::string> gpu;  // its name; the capture's own otherwise
   Workload workload;
   // Another run of the same program, profiled for its operators: these are told, its kernels are
   // not.
-  const Trace* operators_of = nullptr;
+  const trace::Trace* operators_of = nullptr;
 };
 
 // Runs all passes. GPU work outside of the selection is taken out of the trace first; a selection
 // that is not there is an error.
-Result<Profile> analyse(Trace& trace, const AnalysisRules& rules, const AnalysisOptions& options);
+Result<Profile> analyse(trace::Trace& trace, const AnalysisRules& rules,
+                        const AnalysisOptions& options);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,7 +5,7 @@
 #include "analysis/ranking/open_ranges.h"
 #include "trace/builder.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // A capture made by hand: one process, one thread, one GPU unless a test adds more.
@@ -18,12 +18,12 @@ class ProfileTest : public ::testing::Test {
   }
 
   void kernel(std::string_view name, Nanoseconds start, Nanoseconds end, uint32_t device = 0,
-              uint32_t correlation = 0, Extent grid = {1, 1, 1}) {
-    KernelTable& kernels = builder_.trace().kernels;
+              uint32_t correlation = 0, trace::Extent grid = {1, 1, 1}) {
+    trace::KernelTable& kernels = builder_.trace().kernels;
     kernels.start.push_back(start);
     kernels.end.push_back(end);
     kernels.name.push_back(builder_.string(name));
-    LaunchShape shape;
+    trace::LaunchShape shape;
     shape.grid = grid;
     shape.block = {128, 1, 1};
     kernels.shape.push_back(builder_.shape(shape));
@@ -32,7 +32,7 @@ class ProfileTest : public ::testing::Test {
   }
 
   void launch(uint32_t correlation, Nanoseconds start) {
-    LaunchTable& launches = builder_.trace().launches;
+    trace::LaunchTable& launches = builder_.trace().launches;
     launches.start.push_back(start);
     launches.end.push_back(start + 1);
     launches.thread.push_back(thread_);
@@ -42,46 +42,47 @@ class ProfileTest : public ::testing::Test {
 
   void range(std::string_view text, Nanoseconds start, Nanoseconds end,
              std::string_view domain = "") {
-    RangeTable& ranges = builder_.trace().ranges;
+    trace::RangeTable& ranges = builder_.trace().ranges;
     ranges.start.push_back(start);
     ranges.end.push_back(end);
     ranges.thread.push_back(thread_);
-    ranges.domain.push_back(domain.empty() ? StringId() : builder_.string(domain));
+    ranges.domain.push_back(domain.empty() ? trace::StringId() : builder_.string(domain));
     ranges.text.push_back(builder_.string(text));
-    ranges.kind.push_back(RangeKind::push_pop);
+    ranges.kind.push_back(trace::RangeKind::push_pop);
   }
 
-  void profiled(std::string_view name, Extent grid, std::string_view ranges, Nanoseconds duration,
-                double metric) {
-    Trace& trace = builder_.trace();
-    LaunchShape shape;
+  void profiled(std::string_view name, trace::Extent grid, std::string_view ranges,
+                Nanoseconds duration, double metric) {
+    trace::Trace& trace = builder_.trace();
+    trace::LaunchShape shape;
     shape.grid = grid;
     shape.block = {128, 1, 1};
-    ProfiledIdentity identity;
+    trace::ProfiledIdentity identity;
     identity.capture = builder_.capture_id();
     identity.name = builder_.string(name);
     identity.shape = builder_.shape(shape);
     identity.device = builder_.device(0);
     identity.ranges = builder_.string(ranges);
-    const IdentityId id = trace.identities.intern(identity);
+    const trace::IdentityId id = trace.identities.intern(identity);
     trace.profiled_launches.identity.push_back(id);
     trace.profiled_launches.duration.push_back(duration);
-    const MetricId dram = trace.metrics.intern({builder_.string("dram"), builder_.string("byte")});
+    const trace::MetricId dram =
+        trace.metrics.intern({builder_.string("dram"), builder_.string("byte")});
     builder_.metric_value(id, dram, {{}, {}, 1, metric, metric, metric});
   }
 
   Profile profile() {
-    const auto conf = ConfFiles::open(std::nullopt).value();
+    const auto conf = config::ConfFiles::open(std::nullopt).value();
     const AnalysisRules rules{KernelRules::load(conf).value(), StageRules::load(conf).value(),
-                              GpuSpecs::load(conf).value()};
+                              llm::GpuSpecs::load(conf).value()};
     trace_ = std::move(builder_).freeze();
     return analyse(trace_, rules, {}).value();
   }
 
-  TraceBuilder builder_;
-  ProcessId process_;
-  ThreadId thread_;
-  Trace trace_;
+  trace::TraceBuilder builder_;
+  trace::ProcessId process_;
+  trace::ThreadId thread_;
+  trace::Trace trace_;
 };
 
 TEST_F(ProfileTest, RanksByTotalTimePerDevice) {
@@ -131,7 +132,7 @@ TEST_F(ProfileTest, OpensRangesByThreadAndTime) {
   range("decode_all", 100, 200);
   range("decode_step", 110, 120);
   range("prefill", 10, 50, "LLM");
-  range("never_closed", 300, kOpenEnd);
+  range("never_closed", 300, trace::kOpenEnd);
   profile();
   const OpenRanges open(trace_);
   const auto path = [&](Nanoseconds time) { return open.path(open.at(thread_, time)); };
@@ -147,7 +148,7 @@ TEST_F(ProfileTest, OpensRangesByThreadAndTime) {
 TEST_F(ProfileTest, TellsOfKernelsHiddenInGraphs) {
   kernel("a", 0, 100);
   range("decode_all", 150, 900);
-  GraphReplayTable& replays = builder_.trace().graph_replays;
+  trace::GraphReplayTable& replays = builder_.trace().graph_replays;
   for (uint32_t i = 0; i < 3; ++i) {
     launch(50 + i, 200 + i);
     replays.start.push_back(300 + i * 200);
@@ -195,16 +196,16 @@ TEST_F(ProfileTest, JoinsMetricsByNameShapeAndRange) {
   // Only what was joined counts as measured: grid 8, not 9.
   const KernelRow& row = p.ranking.rows[0];
   ASSERT_EQ(row.measured_shapes.size(), 1U);
-  EXPECT_EQ(trace_.shapes[row.measured_shapes[0]].grid, (Extent{8, 1, 1}));
+  EXPECT_EQ(trace_.shapes[row.measured_shapes[0]].grid, (trace::Extent{8, 1, 1}));
   EXPECT_EQ(p.ranking.measured_kernels, (std::vector<bool>{false, true, false}));
   EXPECT_EQ(row.measured_grids, 1U);
-  EXPECT_EQ(row.commonest_grid, (Extent{8, 1, 1}));
+  EXPECT_EQ(row.commonest_grid, (trace::Extent{8, 1, 1}));
 }
 
 TEST_F(ProfileTest, RanksProfiledLaunchesWithoutATimeline) {
   profiled("f", {1, 1, 1}, "", 40, 1);
   profiled("f", {2, 1, 1}, "", 2, 1);
-  profiled("g", {1, 1, 1}, "", kUnknownDuration, 1);
+  profiled("g", {1, 1, 1}, "", trace::kUnknownDuration, 1);
   const Profile p = profile();
   EXPECT_EQ(p.ranking.source, KernelSource::profiler);
   ASSERT_EQ(p.ranking.rows.size(), 1U);
@@ -234,4 +235,4 @@ TEST_F(ProfileTest, RanksSummariesAlone) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -9,7 +9,7 @@
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using namespace std::string_view_literals;
@@ -104,4 +104,4 @@ TEST(ConvertInstalled, NcuReportBecomesCsv) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -12,7 +12,7 @@
 
 #include "capture/executables.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using std::filesystem::path;
@@ -226,4 +226,4 @@ Result<std::vector<path>> find_tool(Tool tool, const ToolSearch& search) {
   return without_repeats(found);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -4,7 +4,7 @@
 #include "base/last_level_cache.h"
 #include "config/interpolation.h"
 
-namespace llmprof {
+namespace llmprof::config {
 namespace fs = std::filesystem;
 namespace {
 
@@ -36,4 +36,4 @@ ComposeContext compose_context_here() {
   return context;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::config

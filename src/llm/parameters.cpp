@@ -3,7 +3,7 @@
 #include "llm/cost.h"
 #include "llm/layer_weights.h"
 
-namespace llmprof {
+namespace llmprof::llm {
 namespace {
 
 // Beyond any model, and well inside 64 bits.
@@ -85,4 +85,4 @@ double kv_bytes_per_token(const ModelSpec& model) {
   return cached_values(model, 1) * model.kv_cache.bytes * static_cast<double>(model.layers.size());
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

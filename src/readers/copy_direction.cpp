@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace llmprof {
+namespace llmprof::readers {
 
 std::string_view copy_direction(uint32_t kind) {
   static constexpr std::array<std::string_view, 14> kNames = {"Unknown",
@@ -22,4 +22,4 @@ std::string_view copy_direction(uint32_t kind) {
   return kNames[kind < kNames.size() ? kind : 0];
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "trace/builder.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // A reader knows one format. It recognises it by content, adds what it finds to the builder as one
 // capture, and reports defects as diagnostics there. An error means that nothing could be read; a
@@ -16,7 +16,7 @@ struct Reader {
 
   // Looks at the first bytes of the (decompressed) content.
   bool (*recognises)(std::string_view head);
-  Result<void> (*read)(const std::filesystem::path& path, TraceBuilder& builder);
+  Result<void> (*read)(const std::filesystem::path& path, trace::TraceBuilder& builder);
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -6,9 +6,10 @@
 #include "report/stage2_report.h"
 #include "report/stakeholder_summary.h"
 
-namespace llmprof {
+namespace llmprof::report {
 
-Result<WrittenReports> write_reports(const Profile& profile, const std::filesystem::path& folder,
+Result<WrittenReports> write_reports(const analysis::Profile& profile,
+                                     const std::filesystem::path& folder,
                                      std::string_view tool_version, size_t top) {
   WrittenReports written;
   written.json = to_profile_json(profile, tool_version);
@@ -33,4 +34,4 @@ Result<WrittenReports> write_reports(const Profile& profile, const std::filesyst
       .map([&] { return std::move(written); });
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "report/kernel_report.h"
 
-namespace llmprof {
+namespace llmprof::report {
 
 struct WrittenReports {
   std::vector<std::string> files;  // names in the folder
@@ -18,7 +18,8 @@ struct WrittenReports {
 
 // Writes kernels.md (its `top` longest rows), operators.md, report.md, stakeholder_summary.md and
 // profile.json into a folder that exists.
-Result<WrittenReports> write_reports(const Profile& profile, const std::filesystem::path& folder,
+Result<WrittenReports> write_reports(const analysis::Profile& profile,
+                                     const std::filesystem::path& folder,
                                      std::string_view tool_version, size_t top = kAllKernels);
 
-}  // namespace llmprof
+}  // namespace llmprof::report

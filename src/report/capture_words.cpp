@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
-namespace llmprof {
+namespace llmprof::report {
 
-std::string capture_words(const Capture& capture) {
+std::string capture_words(const trace::Capture& capture) {
   std::string words = std::filesystem::path(capture.path).filename().string();
   words += " (" + capture.format;
   if (!capture.tool_version.empty()) words += ", " + capture.tool + " " + capture.tool_version;
@@ -14,4 +14,4 @@ std::string capture_words(const Capture& capture) {
   return words + ")";
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

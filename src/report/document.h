@@ -4,7 +4,7 @@
 #include <variant>
 #include <vector>
 
-namespace llmprof {
+namespace llmprof::report {
 
 // What a report says, before anyone decides how it looks. Texts are plain; a writer escapes them.
 struct Heading {
@@ -58,4 +58,4 @@ struct Document {
   }
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -6,19 +6,20 @@
 #include "report/stakeholder_summary.h"
 #include "report/typical.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 constexpr double kEnoughCoverage = 0.9;
 constexpr double kWorthSaying = 0.0005;  // of kernel time: above 0.0 %
 
-std::string gpu_name(const Profile& profile) {
+std::string gpu_name(const analysis::Profile& profile) {
   const auto& devices = profile.totals.devices;
   if (devices.empty()) return {};
   const std::string& name = devices.front().name;
   if (profile.totals.gpu_count > 1) {
     return fmt::format(" on {} {}s{}", profile.totals.gpu_count,
-                       device_words(profile.device).device, name.empty() ? "" : " (" + name + ")");
+                       analysis::device_words(profile.device).device,
+                       name.empty() ? "" : " (" + name + ")");
   }
   return name.empty() ? std::string() : " on one " + name;
 }
@@ -49,7 +50,7 @@ std::string unprofiled_times(const Reported& reported) {
 }
 
 std::string token_times(const Reported& reported) {
-  const Stages& stages = reported.profile.stages;
+  const analysis::Stages& stages = reported.profile.stages;
   std::string text;
   if (const auto& first = stages.time_to_first_token) {
     text += fmt::format("the first token comes after {}", typical_ms(*first, "prefill"));
@@ -66,13 +67,13 @@ std::string token_times(const Reported& reported) {
 }
 
 std::string captured_times(const Reported& reported) {
-  const Profile& profile = reported.profile;
+  const analysis::Profile& profile = reported.profile;
   if (reported.facts.request && !reported.facts.request_spread) {
     return fmt::format("a request takes {} ms{}: {}", ms(reported.facts.request), gpu_name(profile),
                        token_times(reported));
   }
   if (reported.facts.request) return token_times(reported) + gpu_name(profile);
-  const Stage& stage = reported.stages[longest_stage(reported)];
+  const analysis::Stage& stage = reported.stages[longest_stage(reported)];
   const std::string time = typical_ms(stage.wall, instance_name(profile, stage.name));
   if (profile.stages.serving) {
     return fmt::format("an engine step of {} takes {}{}", stage.name, time, gpu_name(profile));
@@ -86,9 +87,9 @@ std::string captured_times(const Reported& reported) {
 
 // How long it takes.
 std::string speed_sentence(const Reported& reported) {
-  const Profile& profile = reported.profile;
+  const analysis::Profile& profile = reported.profile;
   if (profile.stages.stages.empty()) {
-    const bool profiled = profile.ranking.source == KernelSource::profiler;
+    const bool profiled = profile.ranking.source == analysis::KernelSource::profiler;
     return fmt::format("The capture holds {} with {} ms of kernel time{}{}.",
                        counted(profile.totals.kernel_count, "kernel"),
                        ms(profile.totals.kernel_sum), gpu_name(profile),
@@ -104,7 +105,7 @@ std::string speed_sentence(const Reported& reported) {
 
 // Where the time goes.
 std::string time_sentence(const Reported& reported) {
-  const KernelRanking& ranking = reported.profile.ranking;
+  const analysis::KernelRanking& ranking = reported.profile.ranking;
   if (reported.stages.empty()) {
     if (reported.facts.top_names.empty()) return {};
     const NamedKernel& longest = reported.facts.top_names.front();
@@ -118,7 +119,7 @@ std::string time_sentence(const Reported& reported) {
   const BudgetRow* idle = largest_part(facts, true);
   const BudgetRow* work = largest_part(facts, false);
   if (mostly_idle(facts) && idle != nullptr) {
-    if (reported.profile.device == DeviceKind::cpu) {
+    if (reported.profile.device == trace::DeviceKind::cpu) {
       return text + fmt::format(
                         "; there {} of wall time is outside of recorded operators, mostly {} ({} "
                         "of wall time).",
@@ -146,13 +147,13 @@ std::string time_sentence(const Reported& reported) {
 std::string limit_sentence(const Reported& reported) {
   std::string figures;
   for (size_t i = 0; i < reported.stages.size(); ++i) {
-    const StageUtilization* use = reported.facts.stages[i].utilization;
+    const analysis::StageUtilization* use = reported.facts.stages[i].utilization;
     if (!bound_is_known(use)) continue;
     const auto& figure = use->memory_bound ? use->mbu_wall : use->mfu_wall;
     if (!figures.empty()) figures += ", ";
     figures += fmt::format("{} uses {} of the {}'s {}{}", reported.stages[i].name, percent(figure),
                            reported.words().device,
-                           reported.profile.device == DeviceKind::cpu ? "measured " : "",
+                           reported.profile.device == trace::DeviceKind::cpu ? "measured " : "",
                            use->memory_bound ? "memory bandwidth" : "computing power");
   }
   if (figures.empty()) {
@@ -160,9 +161,9 @@ std::string limit_sentence(const Reported& reported) {
            why_no_utilization(reported.profile);
   }
   const size_t longest = longest_stage(reported);
-  const StageUtilization* use = reported.facts.stages[longest].utilization;
+  const analysis::StageUtilization* use = reported.facts.stages[longest].utilization;
   if (bound_is_known(use)) {
-    const Stage& stage = reported.stages[longest];
+    const analysis::Stage& stage = reported.stages[longest];
     figures += fmt::format("; at that limit {} would take {} ms instead of {}", stage.name,
                            ms(*use->floor),
                            typical_ms(stage.wall, instance_name(reported.profile, stage.name)));
@@ -172,7 +173,7 @@ std::string limit_sentence(const Reported& reported) {
 
 // What to fix first.
 std::string first_fix_sentence(const Reported& reported) {
-  const Finding* first = first_gain(reported.profile.findings);
+  const analysis::Finding* first = analysis::first_gain(reported.profile.findings);
   if (first == nullptr) return {};
   return fmt::format(
       "Fix first: {}; that can bring {} ms {} at the most ({} of the wall "
@@ -183,7 +184,7 @@ std::string first_fix_sentence(const Reported& reported) {
 
 // What the reader must know before trusting the rest.
 std::string caveat_sentence(const Reported& reported) {
-  const Profile& profile = reported.profile;
+  const analysis::Profile& profile = reported.profile;
   if (profile.hidden_graphs) {
     return fmt::format(
         "Take care: {} of the GPU time is not visible, in CUDA graphs whose kernels were not "
@@ -228,4 +229,4 @@ std::vector<std::string> executive_sentences(const Reported& reported) {
   return sentences;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

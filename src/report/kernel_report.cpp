@@ -12,7 +12,7 @@
 #include "report/sections/sections.h"
 #include "report/stage_overview.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 // A name longer than this is cut in Markdown, where it could not be read; profile.json has all of
@@ -20,25 +20,25 @@ namespace {
 constexpr size_t kLongestName = 4000;
 constexpr size_t kOpenedKernels = 20;
 
-std::string_view source_sentence(const Profile& profile) {
-  if (profile.device == DeviceKind::cpu) {
+std::string_view source_sentence(const analysis::Profile& profile) {
+  if (profile.device == trace::DeviceKind::cpu) {
     return "The kernels of a CPU are the operators that the program recorded, the innermost ones.";
   }
   switch (profile.ranking.source) {
-    case KernelSource::timeline:
+    case analysis::KernelSource::timeline:
       return "Every kernel of the timeline counts once.";
-    case KernelSource::profiler:
+    case analysis::KernelSource::profiler:
       return "Times are those of single launches that a kernel profiler measured (it replays them, "
              "and may lock clocks): good for comparing kernels, not for the program's speed.";
-    case KernelSource::summary:
+    case analysis::KernelSource::summary:
       return "Only totals per kernel were captured: no percentiles, no busy time.";
-    case KernelSource::none:
+    case analysis::KernelSource::none:
       return "";
   }
   return "";
 }
 
-std::string captures_sentence(const Trace& trace) {
+std::string captures_sentence(const trace::Trace& trace) {
   std::string text = trace.captures.size() == 1 ? "Capture: " : "Captures: ";
   for (size_t i = 0; i < trace.captures.size(); ++i) {
     if (i > 0) text += "; ";
@@ -47,13 +47,13 @@ std::string captures_sentence(const Trace& trace) {
   return text + ".";
 }
 
-std::string totals_sentence(const Profile& profile) {
-  const Totals& totals = profile.totals;
+std::string totals_sentence(const analysis::Profile& profile) {
+  const analysis::Totals& totals = profile.totals;
   std::string text = fmt::format("{}, {} ms of kernel time", counted(totals.kernel_count, "kernel"),
                                  exact_ms(totals.kernel_sum));
   if (totals.busy && totals.span) {
     const size_t gpus = totals.devices.size();
-    const std::string_view device = device_words(profile.device).device;
+    const std::string_view device = analysis::device_words(profile.device).device;
     text += gpus > 1 ? fmt::format(
                            "; busy with kernels {} ms, summed over {} {}s (overlap on each "
                            "counted once), of a span of {} x {} ms",
@@ -63,7 +63,7 @@ std::string totals_sentence(const Profile& profile) {
                            device, exact_ms(*totals.busy), exact_ms(*totals.span));
   }
   std::string devices;
-  for (const DeviceTotals& device : totals.devices) {
+  for (const analysis::DeviceTotals& device : totals.devices) {
     if (!devices.empty()) devices += ", ";
     devices += device.device;
     if (!device.name.empty()) devices += " (" + device.name + ")";
@@ -71,8 +71,8 @@ std::string totals_sentence(const Profile& profile) {
   return text + (devices.empty() ? "" : " on " + devices) + ".";
 }
 
-std::string join_sentence(const MetricJoin& join, KernelSource source) {
-  if (source != KernelSource::timeline) {
+std::string join_sentence(const analysis::MetricJoin& join, analysis::KernelSource source) {
+  if (source != analysis::KernelSource::timeline) {
     return fmt::format("Profiled one by one: {}.", counted(join.profiled, "launch", "launches"));
   }
   return fmt::format(
@@ -82,7 +82,7 @@ std::string join_sentence(const MetricJoin& join, KernelSource source) {
       grouped(join.profiled - join.joined));
 }
 
-std::string rest_sentence(const KernelRanking& ranking, size_t shown) {
+std::string rest_sentence(const analysis::KernelRanking& ranking, size_t shown) {
   Nanoseconds rest = 0;
   for (size_t i = shown; i < ranking.rows.size(); ++i) rest += ranking.rows[i].total;
   const double share =
@@ -96,21 +96,21 @@ std::vector<std::string> diagnostic_lines(const Diagnostics& diagnostics) {
   std::vector<std::string> lines;
   for (const Diagnostic& item : diagnostics.items()) {
     std::string line =
-        fmt::format("{} ({}): {}", to_string(item.severity), item.code, item.message);
+        fmt::format("{} ({}): {}", analysis::to_string(item.severity), item.code, item.message);
     if (item.count > 1) line += fmt::format(" [{} times]", grouped(item.count));
     lines.push_back(std::move(line));
   }
   return lines;
 }
 
-Table class_table(const KernelRanking& ranking) {
+Table class_table(const analysis::KernelRanking& ranking) {
   Table table;
   table.columns = {{"class"},
                    {"total_ms", Column::Kind::number},
                    {"share of kernel time", Column::Kind::number},
                    {"calls", Column::Kind::number}};
-  for (const ClassRow& row : ranking.classes) {
-    table.rows.push_back({std::string(to_string(row.kernel_class)), exact_ms(row.total),
+  for (const analysis::ClassRow& row : ranking.classes) {
+    table.rows.push_back({std::string(analysis::to_string(row.kernel_class)), exact_ms(row.total),
                           percent(row.share), std::to_string(row.calls)});
   }
   return table;
@@ -118,26 +118,27 @@ Table class_table(const KernelRanking& ranking) {
 
 }  // namespace
 
-std::vector<KernelRecord> kernel_records(const Profile& profile) {
-  std::vector<KernelRecord> records;
+std::vector<trace::KernelRecord> kernel_records(const analysis::Profile& profile) {
+  std::vector<trace::KernelRecord> records;
   records.reserve(profile.ranking.rows.size());
-  for (const KernelRow& row : profile.ranking.rows) {
+  for (const analysis::KernelRow& row : profile.ranking.rows) {
     records.push_back({std::string(profile.trace->strings[row.name]), row.device,
                        static_cast<double>(row.total) / 1e6, row.calls, row.mean_ns() / 1e6});
   }
   return records;
 }
 
-std::vector<KernelRecord> top_n_kernels(std::vector<KernelRecord> records, size_t n) {
-  std::stable_sort(
-      records.begin(), records.end(),
-      [](const KernelRecord& a, const KernelRecord& b) { return a.total_ms > b.total_ms; });
+std::vector<trace::KernelRecord> top_n_kernels(std::vector<trace::KernelRecord> records, size_t n) {
+  std::stable_sort(records.begin(), records.end(),
+                   [](const trace::KernelRecord& a, const trace::KernelRecord& b) {
+                     return a.total_ms > b.total_ms;
+                   });
   records.resize(std::min(n, records.size()));
   return records;
 }
 
-Document kernel_document(const Profile& profile, size_t top) {
-  const KernelRanking& ranking = profile.ranking;
+Document kernel_document(const analysis::Profile& profile, size_t top) {
+  const analysis::KernelRanking& ranking = profile.ranking;
   Document document;
   document.add(Heading{1, "Kernels"});
   add_selection(profile, document);
@@ -158,11 +159,12 @@ Document kernel_document(const Profile& profile, size_t top) {
                    {"short_name"}};
   const size_t shown = std::min(top, ranking.rows.size());
   for (size_t i = 0; i < shown; ++i) {
-    const KernelRow& row = ranking.rows[i];
-    table.rows.push_back(
-        {shortened(profile.trace->strings[row.name], kLongestName), exact_ms(row.total),
-         std::to_string(row.calls), rounded_ms(row.mean_ns()), row.device, percent(row.share),
-         std::string(to_string(row.description.kernel_class)), row.description.short_name});
+    const analysis::KernelRow& row = ranking.rows[i];
+    table.rows.push_back({shortened(profile.trace->strings[row.name], kLongestName),
+                          exact_ms(row.total), std::to_string(row.calls), rounded_ms(row.mean_ns()),
+                          row.device, percent(row.share),
+                          std::string(analysis::to_string(row.description.kernel_class)),
+                          row.description.short_name});
   }
   document.add(std::move(table));
   if (shown < ranking.rows.size()) document.add(Paragraph{rest_sentence(ranking, shown)});
@@ -185,13 +187,13 @@ Document kernel_document(const Profile& profile, size_t top) {
   return document;
 }
 
-Result<void> write_kernel_markdown(const Profile& profile, const std::filesystem::path& path,
-                                   size_t top) {
+Result<void> write_kernel_markdown(const analysis::Profile& profile,
+                                   const std::filesystem::path& path, size_t top) {
   return write_file_atomically(path, to_markdown(kernel_document(profile, top)));
 }
 
-Document kernel_overview(const Profile& profile, size_t top) {
-  const KernelRanking& ranking = profile.ranking;
+Document kernel_overview(const analysis::Profile& profile, size_t top) {
+  const analysis::KernelRanking& ranking = profile.ranking;
   Document document;
   document.add(Paragraph{captures_sentence(*profile.trace)});
   add_selection(profile, document);
@@ -210,10 +212,11 @@ Document kernel_overview(const Profile& profile, size_t top) {
   if (several) table.columns.insert(table.columns.begin() + 4, Column{"device"});
   const size_t shown = std::min(top, ranking.rows.size());
   for (size_t i = 0; i < shown; ++i) {
-    const KernelRow& row = ranking.rows[i];
-    table.rows.push_back(
-        {exact_ms(row.total), percent(row.share), grouped(row.calls), rounded_ms(row.mean_ns()),
-         std::string(to_string(row.description.kernel_class)), row.description.short_name});
+    const analysis::KernelRow& row = ranking.rows[i];
+    table.rows.push_back({exact_ms(row.total), percent(row.share), grouped(row.calls),
+                          rounded_ms(row.mean_ns()),
+                          std::string(analysis::to_string(row.description.kernel_class)),
+                          row.description.short_name});
     if (several) table.rows.back().insert(table.rows.back().begin() + 4, row.device);
   }
   document.add(std::move(table));
@@ -233,4 +236,4 @@ Document kernel_overview(const Profile& profile, size_t top) {
   return document;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 std::string cell(const Column& column, std::string_view text) {
@@ -128,4 +128,4 @@ std::string to_markdown(const Document& document) {
   return writer.take();
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -5,7 +5,7 @@
 
 #include "report/document.h"
 
-namespace llmprof {
+namespace llmprof::report {
 
 // GitHub-flavoured Markdown. No text can break out of its place: pipes, angle brackets, backticks,
 // line breaks and bytes that are no UTF-8 in kernel names are escaped or replaced.
@@ -17,4 +17,4 @@ std::string markdown_prose(std::string_view text);
 // For a table's cell.
 std::string markdown_code(std::string_view text);
 
-}  // namespace llmprof
+}  // namespace llmprof::report

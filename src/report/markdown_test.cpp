@@ -5,7 +5,7 @@
 #include "report/numbers.h"
 #include "report/terminal.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 TEST(Markdown, LetsNoTextOutOfItsPlace) {
@@ -69,10 +69,10 @@ TEST(Numbers, AreExact) {
   EXPECT_EQ(scaled(999.4, "B"), "999.40 B");
   EXPECT_EQ(plain(462), "462");
   EXPECT_EQ(plain(462.25), "462.2");
-  EXPECT_EQ(mean_and_std(summarise({1000000, 3000000})), "2.000 \xC2\xB1 1.414");
-  EXPECT_EQ(mean_and_std(summarise({1000000})), "1.000");
+  EXPECT_EQ(mean_and_std(analysis::summarise({1000000, 3000000})), "2.000 \xC2\xB1 1.414");
+  EXPECT_EQ(mean_and_std(analysis::summarise({1000000})), "1.000");
   EXPECT_EQ(mean_and_std({}), "-");
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::report

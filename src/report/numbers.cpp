@@ -1,14 +1,14 @@
 #include "report/numbers.h"
 
+#include "base/units.h"
+
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
-
-constexpr double kNanosecondsPerMillisecond = 1e6;
 
 template <class Value, class Format>
 std::string or_missing(const std::optional<Value>& value, Format format) {
@@ -44,7 +44,7 @@ std::string fine_ms(const std::optional<double>& nanoseconds) {
   return or_missing(nanoseconds, [](double time) { return fine_ms(time); });
 }
 
-std::string mean_and_std(const Statistics& statistics) {
+std::string mean_and_std(const analysis::Statistics& statistics) {
   if (statistics.count == 0) return std::string(kMissing);
   std::string text = ms(statistics.mean);
   if (statistics.std) text += " \xC2\xB1 " + ms(*statistics.std);
@@ -96,4 +96,4 @@ std::string counted(uint64_t number, std::string_view one, std::string_view many
                       : fmt::format("{} {}", grouped(number), many);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -8,7 +8,7 @@
 #include "analysis/statistics.h"
 #include "trace/tables.h"
 
-namespace llmprof {
+namespace llmprof::report {
 
 // Every number of a report is one that profile.json holds, rounded to the digits shown; a
 // percentage is a fraction there. What stands for a missing number.
@@ -26,7 +26,7 @@ std::string ms(const std::optional<double>& nanoseconds);
 std::string fine_ms(double nanoseconds);
 std::string fine_ms(const std::optional<double>& nanoseconds);
 // "1.777 ± 0.003", the deviation only where there is one.
-std::string mean_and_std(const Statistics& statistics);
+std::string mean_and_std(const analysis::Statistics& statistics);
 
 // 0.1234 is "12.3 %".
 std::string percent(double fraction);
@@ -43,4 +43,4 @@ std::string scaled(const std::optional<double>& number, std::string_view unit);
 // "1 kernel", "4,465 kernels".
 std::string counted(uint64_t number, std::string_view one, std::string_view many = "");
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -7,10 +7,10 @@
 #include "report/numbers.h"
 #include "report/sections/sections.h"
 
-namespace llmprof {
+namespace llmprof::report {
 
-Document operator_document(const Profile& profile) {
-  const Operators& operators = profile.operators;
+Document operator_document(const analysis::Profile& profile) {
+  const analysis::Operators& operators = profile.operators;
   Document document;
   document.add(Heading{1, "Operators"});
   add_selection(profile, document);
@@ -20,7 +20,7 @@ Document operator_document(const Profile& profile) {
   }
   document.add(Paragraph{operator_coverage_words(Reported(profile))});
   document.add(operator_table(profile, operators.rows.size()));
-  if (profile.device == DeviceKind::cpu) {
+  if (profile.device == trace::DeviceKind::cpu) {
     document.add(
         Paragraph{"cpu_total_ms is with the operators inside, cpu_self_ms without them; mean_ms = "
                   "cpu_total_ms / calls. FLOPs are of all calls, as the program recorded "
@@ -35,8 +35,9 @@ Document operator_document(const Profile& profile) {
   return document;
 }
 
-Result<void> write_operator_markdown(const Profile& profile, const std::filesystem::path& path) {
+Result<void> write_operator_markdown(const analysis::Profile& profile,
+                                     const std::filesystem::path& path) {
   return write_file_atomically(path, to_markdown(operator_document(profile)));
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

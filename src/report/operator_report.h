@@ -6,11 +6,12 @@
 #include "base/error.h"
 #include "report/document.h"
 
-namespace llmprof {
+namespace llmprof::report {
 
 // operators.md: name, calls, cpu_total_ms, cpu_self_ms, cuda_total_ms, cuda_self_ms, mean_ms, by
 // GPU time; or why there are none.
-Document operator_document(const Profile& profile);
-Result<void> write_operator_markdown(const Profile& profile, const std::filesystem::path& path);
+Document operator_document(const analysis::Profile& profile);
+Result<void> write_operator_markdown(const analysis::Profile& profile,
+                                     const std::filesystem::path& path);
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -4,9 +4,9 @@
 #include "report/markdown.h"
 #include "report/sections/sections.h"
 
-namespace llmprof {
+namespace llmprof::report {
 
-Document stage2_document(const Profile& profile) {
+Document stage2_document(const analysis::Profile& profile) {
   const Reported reported(profile);
   Document document;
   document.add(Heading{1, "LLM inference profile"});
@@ -38,8 +38,9 @@ Document stage2_document(const Profile& profile) {
   return document;
 }
 
-Result<void> write_stage2_report(const Profile& profile, const std::filesystem::path& path) {
+Result<void> write_stage2_report(const analysis::Profile& profile,
+                                 const std::filesystem::path& path) {
   return write_file_atomically(path, to_markdown(stage2_document(profile)));
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -6,10 +6,11 @@
 #include "base/error.h"
 #include "report/document.h"
 
-namespace llmprof {
+namespace llmprof::report {
 
 // report.md: for the performance engineer, everything that the profile tells, the answers first.
-Document stage2_document(const Profile& profile);
-Result<void> write_stage2_report(const Profile& profile, const std::filesystem::path& path);
+Document stage2_document(const analysis::Profile& profile);
+Result<void> write_stage2_report(const analysis::Profile& profile,
+                                 const std::filesystem::path& path);
 
-}  // namespace llmprof
+}  // namespace llmprof::report

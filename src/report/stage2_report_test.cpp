@@ -6,7 +6,7 @@
 #include "report/markdown.h"
 #include "report/sample_profile_test.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 std::string report_of(const SampleProfile& sample) {
@@ -47,8 +47,8 @@ TEST(Stage2Report, PointsOutALayerUnlikeTheOthers) {
 TEST(Stage2Report, KeepsTheLayersOfTwoModelsApart) {
   SampleProfile sample = full_sample();
   auto& rows = sample.profile.layers.rows;
-  for (LayerRow& row : rows) row.model = 8;
-  LayerRow other = rows[0];
+  for (analysis::LayerRow& row : rows) row.model = 8;
+  analysis::LayerRow other = rows[0];
   other.model = 12;
   other.passes = 2;
   rows.push_back(other);
@@ -72,4 +72,4 @@ TEST(Stage2Report, WritesNoNegativeTimes) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::report

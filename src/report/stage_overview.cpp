@@ -7,7 +7,7 @@
 #include "report/numbers.h"
 #include "report/typical.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 constexpr size_t kShownParts = 3;
@@ -42,13 +42,13 @@ Table stage_table(const Reported& reported) {
   }
   table.columns.push_back(text_column("largest parts of wall"));
   for (size_t i = 0; i < reported.stages.size(); ++i) {
-    const Stage& stage = reported.stages[i];
+    const analysis::Stage& stage = reported.stages[i];
     const StageFacts& facts = reported.facts.stages[i];
     auto& row = table.rows.emplace_back();
     row = {stage.name, grouped(stage.wall.count), mean_and_std(stage.wall),
            percent(facts.busy_share), step_count_words(stage, facts)};
     if (used) {
-      const StageUtilization* use = facts.utilization;
+      const analysis::StageUtilization* use = facts.utilization;
       row.push_back(percent(use != nullptr ? use->mfu_wall : std::nullopt));
       row.push_back(percent(use != nullptr ? use->mbu_wall : std::nullopt));
     }
@@ -60,7 +60,7 @@ Table stage_table(const Reported& reported) {
 }  // namespace
 
 void add_stage_overview(const Reported& reported, Document& document) {
-  const Stages& stages = reported.profile.stages;
+  const analysis::Stages& stages = reported.profile.stages;
   if (stages.stages.empty()) {
     if (!stages.reason.empty()) {
       document.add(Paragraph{no_stages_words(reported.profile)});
@@ -86,7 +86,7 @@ void add_finding_overview(const Reported& reported, Document& document) {
   if (findings.empty()) return;
   BulletList list;
   for (size_t i = 0; i < std::min(kShownFindings, findings.size()); ++i) {
-    const Finding& finding = findings[i];
+    const analysis::Finding& finding = findings[i];
     if (finding.blind) {
       list.items.push_back(fmt::format("{}. Do: {}", finding.title, sentence(finding.advice)));
       continue;
@@ -100,4 +100,4 @@ void add_finding_overview(const Reported& reported, Document& document) {
   document.add(std::move(list));
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -3,7 +3,7 @@
 #include "report/numbers.h"
 #include "report/stakeholder_summary.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 // Above it the host, not the GPU, sets the pace; below the other, idle time does not matter.
@@ -22,7 +22,7 @@ std::string cpu_idle_message(const Reported& reported, const StageFacts& facts) 
 
 std::string idle_message(const Reported& reported, const StageFacts& facts) {
   if (!facts.idle_share) return {};
-  if (reported.profile.device == DeviceKind::cpu) return cpu_idle_message(reported, facts);
+  if (reported.profile.device == trace::DeviceKind::cpu) return cpu_idle_message(reported, facts);
   const std::string share = percent(facts.idle_share);
   const BudgetRow* cause = largest_part(facts, true);
   if (*facts.idle_share < kLittleIdle || cause == nullptr) {
@@ -36,7 +36,7 @@ std::string idle_message(const Reported& reported, const StageFacts& facts) {
 }
 
 std::string limit_message(const Reported& reported, const StageFacts& facts) {
-  const StageUtilization* use = facts.utilization;
+  const analysis::StageUtilization* use = facts.utilization;
   if (!bound_is_known(use)) return {};
   const auto& figure = use->memory_bound ? use->mbu_wall : use->mfu_wall;
   const std::string_view bound = use->memory_bound ? "memory bandwidth" : "compute";
@@ -64,9 +64,9 @@ std::string part_message(const Reported& reported, const StageFacts& facts) {
 
 std::string vision_message(const Reported& reported, uint32_t stage) {
   std::string text;
-  for (const StageNote& note : reported.profile.stages.notes) {
+  for (const analysis::StageNote& note : reported.profile.stages.notes) {
     if (note.stage != stage) continue;
-    const bool detected = reported.stages[stage].source == StageSource::detected;
+    const bool detected = reported.stages[stage].source == analysis::StageSource::detected;
     text += fmt::format(" {}, {} takes {} ms of kernel time ({}).",
                         detected ? "Beside it" : "Inside it", note.name, ms(note.kernel_sum),
                         detected ? counted(note.instances, "detected pass", "detected passes")
@@ -93,4 +93,4 @@ std::vector<StageTakeaway> heuristic_msgs(const Reported& reported) {
   return takeaways;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -6,16 +6,16 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "base/units.h"
 #include "report/capture_words.h"
 #include "report/markdown.h"
 #include "report/numbers.h"
 #include "report/typical.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 constexpr size_t kShownRows = 10;
-constexpr double kNanosecondsPerMillisecond = 1e6;
 
 Paragraph not_available(const std::string& reason) { return {"Not available because " + reason}; }
 
@@ -30,30 +30,30 @@ void add_executive_summary(const Reported& reported, Document& document) {
 }
 
 void add_environment(const Reported& reported, Document& document) {
-  const Profile& profile = reported.profile;
+  const analysis::Profile& profile = reported.profile;
   Table table;
   table.columns = {text_column("what"), text_column("value")};
   const auto add = [&](std::string_view what, std::string value) {
     if (!value.empty()) table.rows.push_back({std::string(what), std::move(value)});
   };
-  for (const DeviceTotals& device : profile.totals.devices) {
+  for (const analysis::DeviceTotals& device : profile.totals.devices) {
     add(reported.words().device,
         device.name.empty() ? device.device : device.name + " (" + device.device + ")");
   }
-  for (const Capture& capture : profile.trace->captures) {
+  for (const trace::Capture& capture : profile.trace->captures) {
     add("capture", capture_words(capture));
     add("driver", capture.driver_version);
     add("CUDA", capture.cuda_version);
   }
-  const Utilization& use = profile.utilization;
+  const analysis::Utilization& use = profile.utilization;
   if (use.model) {
     add("model", use.model->name);
-    add("parameters", grouped(parameter_count(*use.model)));
+    add("parameters", grouped(llm::parameter_count(*use.model)));
     add("weights", use.model->weights.name);
   } else {
     add("model", "not named (--model)");
   }
-  const auto count = [&](const std::optional<TokenCount>& of) {
+  const auto count = [&](const std::optional<analysis::TokenCount>& of) {
     return of && !reported.stages.empty() ? token_count_words(*of) : std::string();
   };
   if (profile.stages.confidence) {
@@ -112,7 +112,7 @@ void add_stage_timings_table(const Reported& reported, Document& document) {
                    number_column("busy share of wall")};
   if (!serving) table.columns.push_back(number_column("steps"));
   for (size_t i = 0; i < reported.stages.size(); ++i) {
-    const Stage& stage = reported.stages[i];
+    const analysis::Stage& stage = reported.stages[i];
     const StageFacts& facts = reported.facts.stages[i];
     const bool measured = stage.wall.count > 0;
     table.rows.push_back({stage.name, grouped(stage.wall.count), mean_and_std(stage.wall),
@@ -124,7 +124,7 @@ void add_stage_timings_table(const Reported& reported, Document& document) {
   document.add(std::move(table));
   std::vector<std::string> notes;
   notes.reserve(reported.profile.stages.notes.size());
-  for (const StageNote& note : reported.profile.stages.notes) {
+  for (const analysis::StageNote& note : reported.profile.stages.notes) {
     notes.push_back(fmt::format("{}, inside {}: {} ms of kernel time in {}.", note.name,
                                 reported.stages[note.stage].name, ms(note.kernel_sum),
                                 counted(note.kernel_count, "kernel")));
@@ -142,9 +142,9 @@ std::optional<double> stage1_mfu(const Reported& reported, const std::string& st
 // Why a stage has no figure, each reason once.
 std::vector<std::string> missing_figures(const Reported& reported) {
   std::vector<std::string> lines;
-  const Utilization& use = reported.profile.utilization;
+  const analysis::Utilization& use = reported.profile.utilization;
   if (!use.why_not.empty()) lines.push_back("Not available because " + clause(use.why_not));
-  for (const StageUtilization& stage : use.stages) {
+  for (const analysis::StageUtilization& stage : use.stages) {
     if (stage.why_not.empty() || stage.why_not == use.why_not) continue;
     lines.push_back(fmt::format("{}: not available because {}", reported.stages[stage.stage].name,
                                 clause(stage.why_not)));
@@ -167,9 +167,9 @@ void add_mfu(const Reported& reported, Document& document) {
   if (stage1) table.columns.push_back(number_column("MFU, Stage 1"));
   bool known = stage1;
   for (size_t i = 0; i < reported.stages.size(); ++i) {
-    static const StageUtilization unknown;
-    const StageUtilization* found = reported.facts.stages[i].utilization;
-    const StageUtilization& use = found != nullptr ? *found : unknown;
+    static const analysis::StageUtilization unknown;
+    const analysis::StageUtilization* found = reported.facts.stages[i].utilization;
+    const analysis::StageUtilization& use = found != nullptr ? *found : unknown;
     known = known || use.mfu_wall || use.mbu_wall;
     const std::string bound = use.memory_bound ? "memory" : "compute";
     const bool told = bound_is_known(found);
@@ -184,15 +184,15 @@ void add_mfu(const Reported& reported, Document& document) {
     return;
   }
   document.add(std::move(table));
-  const DeviceWords& words = reported.words();
+  const analysis::DeviceWords& words = reported.words();
   document.add(Paragraph{fmt::format(
       "MFU is the share of the {0}'s {1} FLOP/s that {2} FLOPs make up, MBU the share of its {3} "
       "memory bandwidth; of wall time, and of the time the {0} was busy.",
       words.device, words.peak,
-      reported.profile.utilization.model || reported.profile.device == DeviceKind::gpu
+      reported.profile.utilization.model || reported.profile.device == trace::DeviceKind::gpu
           ? "the model's own"
           : "the operators' recorded",
-      reported.profile.device == DeviceKind::cpu ? "measured" : "peak")});
+      reported.profile.device == trace::DeviceKind::cpu ? "measured" : "peak")});
   if (auto lines = missing_figures(reported); !lines.empty()) {
     document.add(BulletList{std::move(lines)});
   }
@@ -223,7 +223,7 @@ void add_top_operators(const Reported& reported, Document& document) {
 
 void add_top_kernel_table(const Reported& reported, Document& document) {
   document.add(Heading{2, "Top Kernels"});
-  const KernelRanking& ranking = reported.profile.ranking;
+  const analysis::KernelRanking& ranking = reported.profile.ranking;
   if (ranking.rows.empty()) {
     document.add(not_available("the capture holds no kernel."));
     return;
@@ -234,8 +234,8 @@ void add_top_kernel_table(const Reported& reported, Document& document) {
                    number_column("calls"),    number_column("mean_ms"),
                    text_column("device")};
   for (const NamedKernel& name : reported.facts.top_names) {
-    const KernelDescription& kernel = ranking.rows[name.row].description;
-    table.rows.push_back({kernel.short_name, std::string(to_string(kernel.kernel_class)),
+    const analysis::KernelDescription& kernel = ranking.rows[name.row].description;
+    table.rows.push_back({kernel.short_name, std::string(analysis::to_string(kernel.kernel_class)),
                           exact_ms(name.total), percent(name.share), grouped(name.calls),
                           rounded_ms(name.mean()), name.devices});
   }
@@ -266,7 +266,7 @@ void add_recommendations(const Reported& reported, Document& document) {
          std::string(kAdvice), missing, missing, missing});
   }
   for (size_t i = 0; i < std::min(kShownRows, findings.size()); ++i) {
-    const Finding& finding = findings[i];
+    const analysis::Finding& finding = findings[i];
     table.rows.push_back(
         {finding.title, finding.advice,
          finding.stage.empty() ? std::string(kMissing) : finding.stage,
@@ -282,7 +282,7 @@ void add_recommendations(const Reported& reported, Document& document) {
 std::vector<AggregateRow> map_stage1_metrics_to_stats(const Reported& reported) {
   const std::string missing(kMissing);
   const Facts& facts = reported.facts;
-  const Profile& profile = reported.profile;
+  const analysis::Profile& profile = reported.profile;
   std::vector<AggregateRow> rows;
   const auto captured = [&](std::string_view metric, std::string value) {
     rows.push_back({std::string(metric), missing, std::move(value), missing});
@@ -349,7 +349,7 @@ std::vector<AggregateRow> map_stage1_metrics_to_stats(const Reported& reported) 
   return rows;
 }
 
-Document stakeholder_document(const Profile& profile) {
+Document stakeholder_document(const analysis::Profile& profile) {
   const Reported reported(profile);
   Document document;
   document.add(Heading{1, "Stakeholder summary"});
@@ -367,8 +367,9 @@ Document stakeholder_document(const Profile& profile) {
   return document;
 }
 
-Result<void> write_stakeholder_summary(const Profile& profile, const std::filesystem::path& path) {
+Result<void> write_stakeholder_summary(const analysis::Profile& profile,
+                                       const std::filesystem::path& path) {
   return write_file_atomically(path, to_markdown(stakeholder_document(profile)));
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -9,7 +9,7 @@
 #include "report/document.h"
 #include "report/sections/sections.h"
 
-namespace llmprof {
+namespace llmprof::report {
 
 // One line of the summary's aggregates: what the workload measured by itself, unprofiled (Stage 1),
 // beside what this capture shows. Texts as printed; "-" where one side does not know.
@@ -35,7 +35,8 @@ std::vector<std::string> executive_sentences(const Reported& reported);
 
 // stakeholder_summary.md: Executive Summary, Environment, Aggregates, Per-Stage Timings, MFU, Stage
 // Takeaways, Top Operators, Top Kernels, Recommendations; always all nine, in this order.
-Document stakeholder_document(const Profile& profile);
-Result<void> write_stakeholder_summary(const Profile& profile, const std::filesystem::path& path);
+Document stakeholder_document(const analysis::Profile& profile);
+Result<void> write_stakeholder_summary(const analysis::Profile& profile,
+                                       const std::filesystem::path& path);
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -5,7 +5,7 @@
 #include "report/markdown.h"
 #include "report/sample_profile_test.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 std::string joined(const std::vector<std::string>& texts) {
@@ -49,10 +49,10 @@ TEST(ExecutiveSummary, SaysWhatCannotBeKnown) {
 // Idle parts together are more than the longest work: 3.5 and 1 ms of 9 against 4 ms of gemm.
 TEST(ExecutiveSummary, NamesIdleTimeWhereItIsTheLargestPart) {
   SampleProfile sample = full_sample();
-  PartTimes& total = sample.profile.budgets.stages[1].total;
-  total[static_cast<size_t>(BudgetPart::unattributed)] = 0;
-  total[static_cast<size_t>(KernelClass::attention)] = 0;
-  total[static_cast<size_t>(BudgetPart::idle_host)] = 3000000;
+  analysis::PartTimes& total = sample.profile.budgets.stages[1].total;
+  total[static_cast<size_t>(analysis::BudgetPart::unattributed)] = 0;
+  total[static_cast<size_t>(analysis::KernelClass::attention)] = 0;
+  total[static_cast<size_t>(analysis::BudgetPart::idle_host)] = 3000000;
   const Reported reported(sample.profile);
   EXPECT_EQ(executive_sentences(reported)[1],
             "Most of the time is decode (60.0 % of the stages' wall time); there the GPU waits for "
@@ -65,7 +65,7 @@ TEST(ExecutiveSummary, NamesIdleTimeWhereItIsTheLargestPart) {
 
 TEST(ExecutiveSummary, SaysNothingOfALimitWhoseFigureWasRefused) {
   SampleProfile sample = full_sample();
-  StageUtilization& decode = sample.profile.utilization.stages[1];
+  analysis::StageUtilization& decode = sample.profile.utilization.stages[1];
   decode.mfu_busy.reset();
   decode.why_not = "MFU on busy time would be 150 %";
   const std::string text = joined(executive_sentences(Reported(sample.profile)));
@@ -78,8 +78,8 @@ TEST(ExecutiveSummary, SaysNothingOfALimitWhoseFigureWasRefused) {
 
 TEST(ExecutiveSummary, GivesTheRangeWhereAMeanSaysLittle) {
   SampleProfile sample = full_sample();
-  Stages& stages = sample.profile.stages;
-  stages.stages[0].wall = summarise({2000000, 10000000});
+  analysis::Stages& stages = sample.profile.stages;
+  stages.stages[0].wall = analysis::summarise({2000000, 10000000});
   stages.time_to_first_token = stages.stages[0].wall;
   sample.trace->workload.reset();
   EXPECT_EQ(executive_sentences(Reported(sample.profile))[0],
@@ -90,7 +90,7 @@ TEST(ExecutiveSummary, GivesTheRangeWhereAMeanSaysLittle) {
 
 TEST(ExecutiveSummary, CountsAKernelOnAllItsGpus) {
   SampleProfile sample = profiler_sample();
-  KernelRanking& ranking = sample.profile.ranking;
+  analysis::KernelRanking& ranking = sample.profile.ranking;
   ranking.rows.push_back(ranking.rows[1]);  // 4.5 ms of 27 on another GPU: 9 in all
   ranking.rows.back().device = "cuda:1";
   const Facts facts = Reported(sample.profile).facts;
@@ -108,7 +108,7 @@ TEST(StageTakeaways, DoNotContradictThemselves) {
   EXPECT_NE(decode.find("does not fit its idle time"), std::string::npos) << decode;
 }
 
-TEST(Selection, IsSaidInWords) {
+TEST(analysis::Selection, IsSaidInWords) {
   SampleProfile sample = full_sample();
   EXPECT_EQ(selection_words(sample.profile), "");
   EXPECT_EQ(instance_words(sample.profile), "a request");
@@ -148,4 +148,4 @@ TEST(Stage1Metrics, StandBesideTheCapture) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::report

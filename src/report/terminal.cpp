@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 // Characters, not bytes; good enough for the Latin, Greek and symbols that reports use.
@@ -79,4 +79,4 @@ std::string to_terminal(const Document& document) {
   return writer.take();
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

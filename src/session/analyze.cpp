@@ -19,7 +19,7 @@
 #include "session/run_inputs.h"
 #include "session/run_timeline.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 // Makes the bundle's folder when the first file goes into it.
@@ -77,56 +77,57 @@ class ConversionFolder {
 
 // Reads with whichever reader recognises the content; none where nobody does.
 std::optional<Result<void>> read_recognised(const std::filesystem::path& path,
-                                            std::string_view head, TraceBuilder& builder,
+                                            std::string_view head, trace::TraceBuilder& builder,
                                             const Progress& progress) {
-  const Reader* reader = find_reader(head);
+  const readers::Reader* reader = readers::find_reader(head);
   if (reader == nullptr) return std::nullopt;
   progress(fmt::format("reading {} ({})", path.string(), reader->format));
   return reader->read(path, builder);
 }
 
-Result<void> read_report(const std::filesystem::path& report, ReportKind kind,
-                         TraceBuilder& builder, BundleFolder& bundle, const Progress& progress) {
+Result<void> read_report(const std::filesystem::path& report, capture::ReportKind kind,
+                         trace::TraceBuilder& builder, BundleFolder& bundle,
+                         const Progress& progress) {
   progress(fmt::format("converting {}", report.string()));
   auto folder = ConversionFolder::open(bundle);
   if (!folder) return fail_with(folder.error());
-  const auto converted = convert_report(report, kind, folder->path());
+  const auto converted = capture::convert_report(report, kind, folder->path());
   if (!converted) return fail_with(converted.error());
-  const auto head = read_head(*converted, kHeadBytes);
+  const auto head = read_head(*converted, readers::kHeadBytes);
   if (!head) return fail_with(head.error());
   const size_t before = builder.trace().captures.size();
   const auto done = read_recognised(*converted, *head, builder, progress);
-  if (!done) return fail_with(unreadable(report, *head));
+  if (!done) return fail_with(readers::unreadable(report, *head));
   // The converted file is gone soon; the capture is the report.
   auto& captures = builder.trace().captures;
   for (size_t i = before; i < captures.size(); ++i) captures[i].path = report.string();
   return *done;
 }
 
-Result<void> read_input(const Input& input, TraceBuilder& builder, BundleFolder& bundle,
+Result<void> read_input(const Input& input, trace::TraceBuilder& builder, BundleFolder& bundle,
                         const Progress& progress) {
-  const auto head = read_head(input.path, kHeadBytes);
+  const auto head = read_head(input.path, readers::kHeadBytes);
   if (!head) return fail_with(head.error());
   if (auto done = read_recognised(input.path, *head, builder, progress)) return *done;
-  if (const auto kind = report_kind(input.path, *head)) {
+  if (const auto kind = capture::report_kind(input.path, *head)) {
     return read_report(input.path, *kind, builder, bundle, progress);
   }
-  return fail_with(unreadable(input.path, *head));
+  return fail_with(readers::unreadable(input.path, *head));
 }
 
-bool has_device_work(const Trace& trace) {
+bool has_device_work(const trace::Trace& trace) {
   return trace.kernels.size() > 0 || trace.graph_replays.size() > 0;
 }
 
 // All that was read.
 struct Reading {
-  TraceBuilder timeline;
-  std::optional<TraceBuilder> operators;  // of a run's torch pass, beside a timeline
+  trace::TraceBuilder timeline;
+  std::optional<trace::TraceBuilder> operators;  // of a run's torch pass, beside a timeline
   std::optional<Error> incomplete;
 };
 
 // The torch pass ran the program once more: beside a timeline only its operators are told.
-TraceBuilder& builder_for(const Input& input, Reading& reading) {
+trace::TraceBuilder& builder_for(const Input& input, Reading& reading) {
   if (input.role != RunRole::torch || !has_device_work(reading.timeline.trace())) {
     return reading.timeline;
   }
@@ -137,8 +138,8 @@ TraceBuilder& builder_for(const Input& input, Reading& reading) {
 // The capture stands among the others with what was wrong with it; its work does not.
 void note_operator_capture(Reading& reading) {
   if (!reading.operators) return;
-  const Trace& from = reading.operators->trace();
-  for (const Capture& capture : from.captures) {
+  const trace::Trace& from = reading.operators->trace();
+  for (const trace::Capture& capture : from.captures) {
     reading.timeline.diagnostics().info(
         "operators_of_another_pass",
         fmt::format("{}: its operators are told; its kernels are those of another run of the same "
@@ -177,20 +178,21 @@ Result<Reading> read_inputs(const std::vector<Input>& inputs, BundleFolder& bund
 }
 
 // Unless the log says itself why.
-bool is_log_without_work(const Trace& trace, const Diagnostics& diagnostics) {
+bool is_log_without_work(const trace::Trace& trace, const Diagnostics& diagnostics) {
   if (diagnostics.has("collector_never_armed") || diagnostics.has("collector_stood_down")) {
     return false;
   }
-  return std::any_of(trace.captures.begin(), trace.captures.end(),
-                     [](const Capture& capture) { return capture.tool == kCollectorTool; });
+  return std::any_of(
+      trace.captures.begin(), trace.captures.end(),
+      [](const trace::Capture& capture) { return capture.tool == trace::kCollectorTool; });
 }
 
 // Why there is no kernel to rank, from what the readers noticed.
 // Of a run that is on, failures are told by themselves.
-Error nothing_to_rank(const Profile& profile, bool tell_failures) {
-  const Trace& trace = *profile.trace;
+Error nothing_to_rank(const analysis::Profile& profile, bool tell_failures) {
+  const trace::Trace& trace = *profile.trace;
   std::string files;
-  for (const Capture& capture : trace.captures) {
+  for (const trace::Capture& capture : trace.captures) {
     if (!files.empty()) files += ", ";
     files += capture.path;
   }
@@ -214,7 +216,7 @@ Error nothing_to_rank(const Profile& profile, bool tell_failures) {
         "\n  Stage 1 metrics are what the workload measured of itself; name a capture of the same "
         "program beside them (nsys, ncu, or a PyTorch trace)";
   }
-  for (const CaptureFailure& failure : profile.captures_failed) {
+  for (const analysis::CaptureFailure& failure : profile.captures_failed) {
     if (!tell_failures) break;
     message += fmt::format("\n  {} failed: {}", failure.backend, failure.message);
   }
@@ -233,20 +235,20 @@ std::filesystem::path run_folder(const AnalyzeOptions& options) {
 struct Plan {
   std::vector<Input> inputs;
   RunInputs run;  // what the run folder says of itself
-  std::vector<CaptureFailure> failures;
+  std::vector<analysis::CaptureFailure> failures;
   Diagnostics notes;  // of the plan itself
-  AnalysisRules rules;
-  AnalysisOptions options;
+  analysis::AnalysisRules rules;
+  analysis::AnalysisOptions options;
 };
 
-AnalysisOptions wanted_analysis(const AnalyzeOptions& options) {
-  AnalysisOptions wanted;
+analysis::AnalysisOptions wanted_analysis(const AnalyzeOptions& options) {
+  analysis::AnalysisOptions wanted;
   wanted.use_annotations = options.use_annotations;
   wanted.gpu = options.gpu;
   wanted.selection.device = options.device;
   wanted.selection.stage = options.stage;
   const auto told = [](const std::optional<uint64_t>& value, std::string flag) {
-    return value ? std::optional<TokenCount>({*value, std::move(flag)}) : std::nullopt;
+    return value ? std::optional<analysis::TokenCount>({*value, std::move(flag)}) : std::nullopt;
   };
   wanted.workload.prompt_tokens = told(options.prompt_tokens, "--prompt-tokens");
   wanted.workload.new_tokens = told(options.new_tokens, "--new-tokens");
@@ -259,13 +261,13 @@ AnalysisOptions wanted_analysis(const AnalyzeOptions& options) {
 Result<Plan> plan_analysis(const AnalyzeOptions& options) {
   auto inputs = expand_inputs(options.inputs);
   if (!inputs) return fail_with(inputs.error());
-  const auto conf = ConfFiles::open(options.config_folder);
+  const auto conf = config::ConfFiles::open(options.config_folder);
   if (!conf) return fail_with(conf.error());
-  auto kernels = KernelRules::load(*conf);
+  auto kernels = analysis::KernelRules::load(*conf);
   if (!kernels) return fail_with(kernels.error());
-  auto stages = StageRules::load(*conf);
+  auto stages = analysis::StageRules::load(*conf);
   if (!stages) return fail_with(stages.error());
-  auto gpus = GpuSpecs::load(*conf);
+  auto gpus = llm::GpuSpecs::load(*conf);
   if (!gpus) return fail_with(gpus.error());
   Plan plan{std::move(*inputs),
             {},
@@ -274,7 +276,7 @@ Result<Plan> plan_analysis(const AnalyzeOptions& options) {
             {std::move(*kernels), std::move(*stages), std::move(*gpus)},
             wanted_analysis(options)};
   if (options.steps) {
-    const auto steps = parse_step_range(*options.steps);
+    const auto steps = analysis::parse_step_range(*options.steps);
     if (!steps) return fail_with(steps.error());
     plan.options.selection.steps = *steps;
   }
@@ -288,7 +290,7 @@ Result<Plan> plan_analysis(const AnalyzeOptions& options) {
   }
   if (options.model_spec) plan.options.model = options.model_spec;
   if (options.model) {
-    auto model = load_model_spec(*options.model, *conf);
+    auto model = llm::load_model_spec(*options.model, *conf);
     if (!model) return fail_with(model.error());
     plan.options.model = std::move(*model);
   }
@@ -296,11 +298,11 @@ Result<Plan> plan_analysis(const AnalyzeOptions& options) {
 }
 
 // The workload's own record says what really ran; what it leaves out is as it was asked for.
-void complete_from_run(const RunInputs& run, const std::optional<WorkloadMetrics>& metrics,
-                       Workload& workload) {
-  const auto fill = [](std::optional<TokenCount>& into, bool measured,
+void complete_from_run(const RunInputs& run, const std::optional<trace::WorkloadMetrics>& metrics,
+                       analysis::Workload& workload) {
+  const auto fill = [](std::optional<analysis::TokenCount>& into, bool measured,
                        const std::optional<uint64_t>& from) {
-    if (!into && !measured && from) into = TokenCount{*from, "the run's inputs.yaml"};
+    if (!into && !measured && from) into = analysis::TokenCount{*from, "the run's inputs.yaml"};
   };
   fill(workload.prompt_tokens, metrics && metrics->prompt_tokens, run.prompt_tokens);
   fill(workload.new_tokens, metrics && metrics->new_tokens, run.new_tokens);
@@ -308,10 +310,10 @@ void complete_from_run(const RunInputs& run, const std::optional<WorkloadMetrics
 }
 
 // The model that the workload wrote down with its times, where nobody named one.
-void complete_model(const std::optional<WorkloadMetrics>& metrics, Diagnostics& diagnostics,
-                    std::optional<ModelSpec>& model) {
+void complete_model(const std::optional<trace::WorkloadMetrics>& metrics, Diagnostics& diagnostics,
+                    std::optional<llm::ModelSpec>& model) {
   if (model || !metrics || metrics->model_config.empty()) return;
-  auto spec = parse_hugging_face_config(metrics->model_config, metrics->path);
+  auto spec = llm::parse_hugging_face_config(metrics->model_config, metrics->path);
   if (!spec) {
     diagnostics.warn("model_of_workload_unusable",
                      fmt::format("{}: its model configuration cannot be used: {}", metrics->path,
@@ -339,12 +341,12 @@ Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version
 
   Analysis analysis;
   analysis.incomplete = std::move(reading->incomplete);
-  auto trace = std::make_unique<Trace>(std::move(reading->timeline).freeze());
-  std::optional<Trace> operators;
+  auto trace = std::make_unique<trace::Trace>(std::move(reading->timeline).freeze());
+  std::optional<trace::Trace> operators;
   if (reading->operators) operators = std::move(*reading->operators).freeze();
   if (operators) plan->options.operators_of = &*operators;
   progress("analysing");
-  auto profile = analyse(*trace, plan->rules, plan->options);
+  auto profile = analysis::analyse(*trace, plan->rules, plan->options);
   if (!profile) return fail_with(profile.error());
   analysis.trace = std::move(trace);
   analysis.profile = std::move(*profile);
@@ -360,12 +362,12 @@ Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version
   auto artifacts = bundle.open();
   if (!artifacts) return fail_with(artifacts.error());
   analysis.folder = artifacts->root();
-  auto written =
-      write_reports(analysis.profile, analysis.folder, version, options.top.value_or(kAllKernels));
+  auto written = report::write_reports(analysis.profile, analysis.folder, version,
+                                       options.top.value_or(report::kAllKernels));
   if (!written) return fail_with(written.error());
   analysis.files = std::move(written->files);
   analysis.json = std::move(written->json);
   return analysis;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -10,7 +10,7 @@
 #include "config/config_tree.h"
 #include "readers/stage1_metrics/stage1_metrics.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 namespace fs = std::filesystem;
@@ -20,11 +20,11 @@ constexpr std::array<std::string_view, 4> kPasses = {"collector", "nsys", "ncu",
 constexpr size_t kLargestStatus = 1UL << 20U;
 constexpr double kMillisecondsPerSecond = 1e3;
 
-std::optional<WorkloadMetrics> metrics_in(const fs::path& folder) {
+std::optional<trace::WorkloadMetrics> metrics_in(const fs::path& folder) {
   const fs::path file = folder / "metrics.json";
   std::error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return std::nullopt;
-  TraceBuilder scratch;
+  trace::TraceBuilder scratch;
   if (!kStage1MetricsReader.read(file, scratch)) return std::nullopt;
   return scratch.trace().workload;
 }
@@ -45,25 +45,25 @@ std::optional<double> duration_in(const fs::path& folder) {
   if (!stream) return std::nullopt;
   const auto text = read_all(**stream, kLargestStatus);
   if (!text) return std::nullopt;
-  const auto document = parse_json(*text, file.string());
+  const auto document = config::parse_json(*text, file.string());
   if (!document) return std::nullopt;
-  const ConfigNode* rows =
+  const config::ConfigNode* rows =
       document->root.is_list() ? &document->root : document->root.find("commands");
   if (rows == nullptr || !rows->is_list()) return std::nullopt;
   std::optional<double> seconds;
-  for (const ConfigNode& row : rows->children) {
-    const ConfigNode* name = row.find("name");
-    const ConfigNode* time = row.find("seconds");
+  for (const config::ConfigNode& row : rows->children) {
+    const config::ConfigNode* name = row.find("name");
+    const config::ConfigNode* time = row.find("seconds");
     if (name == nullptr || time == nullptr || !runs_workload(name->text)) continue;
     if (const auto value = time->number(); value && *value > 0) seconds = value;
   }
   return seconds;
 }
 
-void add_stages(std::string_view pass, const WorkloadMetrics& control,
-                const WorkloadMetrics& profiled, std::vector<OverheadRow>& rows) {
-  for (const WorkloadMetrics::StageTiming& own : control.stages) {
-    for (const WorkloadMetrics::StageTiming& other : profiled.stages) {
+void add_stages(std::string_view pass, const trace::WorkloadMetrics& control,
+                const trace::WorkloadMetrics& profiled, std::vector<analysis::OverheadRow>& rows) {
+  for (const trace::WorkloadMetrics::StageTiming& own : control.stages) {
+    for (const trace::WorkloadMetrics::StageTiming& other : profiled.stages) {
       if (own.name != other.name || own.mean_ms <= 0) continue;
       rows.push_back({std::string(pass), own.name, own.mean_ms, other.mean_ms});
     }
@@ -72,8 +72,8 @@ void add_stages(std::string_view pass, const WorkloadMetrics& control,
 
 }  // namespace
 
-std::vector<OverheadRow> measure_overhead(const fs::path& run) {
-  std::vector<OverheadRow> rows;
+std::vector<analysis::OverheadRow> measure_overhead(const fs::path& run) {
+  std::vector<analysis::OverheadRow> rows;
   const auto control = metrics_in(run / kControl);
   const auto control_time = duration_in(run / kControl);
   for (const std::string_view pass : kPasses) {
@@ -89,4 +89,4 @@ std::vector<OverheadRow> measure_overhead(const fs::path& run) {
   return rows;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

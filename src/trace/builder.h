@@ -8,7 +8,7 @@
 
 #include "trace/trace.h"
 
-namespace llmprof {
+namespace llmprof::trace {
 
 // The one way to fill a Trace. A reader begins a capture, then adds rows; the tables are open to it
 // (`trace()`) so that it can fill columns in bulk. `freeze` orders, joins and closes.
@@ -56,4 +56,4 @@ class TraceBuilder {
   IdsByKey<size_t> metric_rows_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::trace

@@ -6,7 +6,7 @@
 
 #include "trace/append.h"
 
-namespace llmprof {
+namespace llmprof::trace {
 namespace {
 
 void add_kernel(TraceBuilder& builder, QueueId queue, Nanoseconds start, Nanoseconds end,
@@ -236,4 +236,4 @@ TEST(KernelTable, IsSmall) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::trace

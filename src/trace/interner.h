@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace llmprof {
+namespace llmprof::trace {
 
 // Mixes one more value into a hash (splitmix64's finaliser, so that small integers spread).
 inline size_t hash_mix(size_t seed, size_t value) {
@@ -56,4 +56,4 @@ class Interner {
   size_t last_ = 0;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::trace

@@ -4,7 +4,7 @@
 
 #include <unordered_map>
 
-namespace llmprof {
+namespace llmprof::trace {
 namespace {
 
 // Correlation ids of a process are counted up from 1: a plain array finds them, unless some are so
@@ -126,4 +126,4 @@ void join_launches(Trace& trace) {
   }
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::trace

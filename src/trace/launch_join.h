@@ -2,7 +2,7 @@
 
 #include "trace/trace.h"
 
-namespace llmprof {
+namespace llmprof::trace {
 
 // Finds the CPU call that launched each kernel, memory operation and graph replay. Correlation ids
 // are unique only within a process, so both must agree, and begin anew after 2^32 calls, so that of
@@ -10,4 +10,4 @@ namespace llmprof {
 // diagnostic, where the capture has launches at all.
 void join_launches(Trace& trace);
 
-}  // namespace llmprof
+}  // namespace llmprof::trace

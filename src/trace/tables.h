@@ -6,14 +6,14 @@
 #include <tuple>
 #include <vector>
 
+#include "base/units.h"
 #include "trace/ids.h"
 #include "trace/interner.h"
 
-namespace llmprof {
+namespace llmprof::trace {
 
 // Times are nanoseconds on the clock of their capture. A column is either empty (the capture does
 // not know it) or as long as its table. `columns()` lists all columns, for what is done to each.
-using Nanoseconds = int64_t;
 
 using Extent = std::array<uint32_t, 3>;
 
@@ -271,4 +271,4 @@ struct Metric {
   [[nodiscard]] size_t hash() const { return hash_mix(name.value, unit.value); }
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::trace

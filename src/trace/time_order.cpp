@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-namespace llmprof {
+namespace llmprof::trace {
 namespace {
 
 struct Row {
@@ -165,4 +165,4 @@ void order_by_start(Trace& trace) {
   order_collection(trace);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::trace

@@ -12,7 +12,7 @@
 #include "trace/tables.h"
 #include "trace/workload_metrics.h"
 
-namespace llmprof {
+namespace llmprof::trace {
 
 // Where a capture comes from. Only what is listed here is ever kept of a file's metadata:
 // environments hold secrets.
@@ -103,4 +103,4 @@ struct Trace {
   }
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::trace

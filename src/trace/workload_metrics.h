@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace llmprof {
+namespace llmprof::trace {
 
 // What a workload measured of itself, unprofiled (metrics.json of a Stage 1 run).
 struct WorkloadMetrics {
@@ -45,4 +45,4 @@ struct WorkloadMetrics {
   std::optional<Device> device;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::trace

@@ -11,16 +11,17 @@
 #include "report/sample_profile_test.h"
 
 int main(int argc, char** argv) {
-  using Sample = std::pair<std::string_view, llmprof::SampleProfile (*)()>;
-  const std::array<Sample, 4> samples = {
-      Sample{"full", llmprof::full_sample}, Sample{"duty cycle", llmprof::duty_sample},
-      Sample{"profiler", llmprof::profiler_sample}, Sample{"serving", llmprof::serving_sample}};
+  using Sample = std::pair<std::string_view, llmprof::report::SampleProfile (*)()>;
+  const std::array<Sample, 4> samples = {Sample{"full", llmprof::report::full_sample},
+                                         Sample{"duty cycle", llmprof::report::duty_sample},
+                                         Sample{"profiler", llmprof::report::profiler_sample},
+                                         Sample{"serving", llmprof::report::serving_sample}};
   if (argc != 2) return 2;
   for (const auto& [name, make] : samples) {
     const std::filesystem::path folder = std::filesystem::path(argv[1]) / name;
     std::filesystem::create_directories(folder);
-    const llmprof::SampleProfile sample = make();
-    if (auto done = llmprof::write_reports(sample.profile, folder, "0.0.0"); !done) {
+    const llmprof::report::SampleProfile sample = make();
+    if (auto done = llmprof::report::write_reports(sample.profile, folder, "0.0.0"); !done) {
       fmt::print(stderr, "{}\n", done.error().message);
       return 1;
     }

@@ -79,9 +79,9 @@ class Robustness : public ::testing::TestWithParam<Fixture> {
       ASSERT_TRUE(content);
       bytes_ = std::move(*content);
     }
-    auto head = read_head(path, kHeadBytes);
+    auto head = read_head(path, readers::kHeadBytes);
     ASSERT_TRUE(head);
-    reader_ = find_reader(*head);
+    reader_ = readers::find_reader(*head);
   }
 
   // What any file may be: refused by everybody, or read by the reader that recognises it.
@@ -90,7 +90,7 @@ class Robustness : public ::testing::TestWithParam<Fixture> {
   }
 
   std::string bytes_;
-  const Reader* reader_ = nullptr;
+  const readers::Reader* reader_ = nullptr;
 };
 
 void add_lengths(size_t from, size_t end, size_t step, std::vector<size_t>& lengths) {

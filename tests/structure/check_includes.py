@@ -17,9 +17,10 @@ ALLOWED = {
     "capture": set(),
     "config": set(),
     "llm": {"config"},
-    "analysis": {"trace", "config", "llm"},
-    "report": {"trace", "llm", "analysis"},
-    "session": {"trace", "readers", "capture", "config", "llm", "analysis", "report"},
+    "profile": set(),
+    "analysis": {"trace", "config", "llm", "profile"},
+    "report": {"profile"},
+    "session": {"trace", "readers", "capture", "config", "llm", "profile", "analysis", "report"},
     "cli": {"session", "report"},
 }
 
@@ -37,8 +38,8 @@ LIBRARIES = {
     "CLI/": "cli",
 }
 
-# Who else may: profile.json and env.json are written with the library that reads configuration.
-ALSO = {("nlohmann/", "report"), ("nlohmann/", "session")}
+# Who else may: profile.json is read, and env.json written, with the library that reads configuration.
+ALSO = {("nlohmann/", "profile"), ("nlohmann/", "session")}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

@@ -1,16 +1,16 @@
 #include "analysis/counters/stage_energy.h"
 
+#include "base/units.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr double kMostOf = 0.75;  // of an interval between two readings: the stage's own time
 constexpr double kEnough = 0.5;   // of the stage's time: in intervals that count
-constexpr double kNanosecondsPerSecond = 1e9;
-constexpr double kNanosecondsPerMillisecond = 1e6;
 
 using Windows = std::vector<std::pair<Nanoseconds, Nanoseconds>>;
 
@@ -65,4 +65,4 @@ std::string StageEnergy::why_not() const {
       reading_time_ / readings_ / kNanosecondsPerMillisecond);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

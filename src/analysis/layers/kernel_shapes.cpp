@@ -3,39 +3,40 @@
 #include <algorithm>
 #include <map>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 struct GridAndBlock {
-  Extent grid{};
-  Extent block{};
+  trace::Extent grid{};
+  trace::Extent block{};
   friend bool operator==(const GridAndBlock&, const GridAndBlock&) = default;
   [[nodiscard]] size_t hash() const {
     size_t seed = 0;
-    for (const uint32_t extent : grid) seed = hash_mix(seed, extent);
-    for (const uint32_t extent : block) seed = hash_mix(seed, extent);
+    for (const uint32_t extent : grid) seed = trace::hash_mix(seed, extent);
+    for (const uint32_t extent : block) seed = trace::hash_mix(seed, extent);
     return seed;
   }
 };
-using GridId = Id<struct GridAndBlockKind>;
+using GridId = trace::Id<struct GridAndBlockKind>;
 
 // Kernels that share a line of the table.
 struct Line {
-  StringId name;
-  DeviceId device;
+  trace::StringId name;
+  trace::DeviceId device;
   GridId grid;
   friend bool operator==(const Line&, const Line&) = default;
   [[nodiscard]] size_t hash() const {
-    return hash_mix(hash_mix(name.value, device.value), grid.value);
+    return trace::hash_mix(trace::hash_mix(name.value, device.value), grid.value);
   }
 };
-using LineId = Id<struct LineKind>;
+using LineId = trace::Id<struct LineKind>;
 
 // Registers and shared memory may differ within one grid and block.
-std::vector<GridId> grids_of_shapes(const Trace& trace, Interner<GridId, GridAndBlock>& grids) {
+std::vector<GridId> grids_of_shapes(const trace::Trace& trace,
+                                    trace::Interner<GridId, GridAndBlock>& grids) {
   std::vector<GridId> ids;
   ids.reserve(trace.shapes.size());
-  for (const LaunchShape& shape : trace.shapes.values()) {
+  for (const trace::LaunchShape& shape : trace.shapes.values()) {
     ids.push_back(grids.intern({shape.grid, shape.block}));
   }
   return ids;
@@ -51,12 +52,12 @@ void add(StageTime& sum, const StageTime& more) {
 
 class Lines {
  public:
-  Lines(const Trace& trace, const Stages& stages, const std::vector<bool>& measured)
+  Lines(const trace::Trace& trace, const Stages& stages, const std::vector<bool>& measured)
       : trace_(trace),
         stages_(stages),
         measured_(measured),
         grid_of_shape_(grids_of_shapes(trace, grids_)) {
-    const KernelTable& kernels = trace.kernels;
+    const trace::KernelTable& kernels = trace.kernels;
     for (size_t i = 0; i < kernels.size(); ++i) {
       const size_t line = lines_
                               .intern({kernels.name[i], trace.queues[kernels.queue[i]].device,
@@ -107,23 +108,23 @@ class Lines {
     if (kernel < measured_.size() && measured_[kernel]) ++time.steady_measured;
   }
 
-  const Trace& trace_;
+  const trace::Trace& trace_;
   const Stages& stages_;
   const std::vector<bool>& measured_;  // empty, or one a kernel
-  Interner<GridId, GridAndBlock> grids_;
+  trace::Interner<GridId, GridAndBlock> grids_;
   std::vector<GridId> grid_of_shape_;
-  Interner<LineId, Line> lines_;
+  trace::Interner<LineId, Line> lines_;
   std::vector<Total> totals_;
   std::vector<StageTime> by_stage_;  // by line, then stage
 };
 
 }  // namespace
 
-std::vector<OpenedKernel> open_kernels(const Trace& trace, const KernelRanking& ranking,
+std::vector<OpenedKernel> open_kernels(const trace::Trace& trace, const KernelRanking& ranking,
                                        const Stages& stages) {
   std::vector<OpenedKernel> opened(ranking.rows.size());
   if (ranking.source != KernelSource::timeline) return opened;
-  std::map<std::pair<StringId, std::string>, size_t> row_of;
+  std::map<std::pair<trace::StringId, std::string>, size_t> row_of;
   for (size_t i = 0; i < ranking.rows.size(); ++i) {
     row_of[{ranking.rows[i].name, ranking.rows[i].device}] = i;
     opened[i].stages.resize(stages.stages.size());
@@ -131,7 +132,7 @@ std::vector<OpenedKernel> open_kernels(const Trace& trace, const KernelRanking& 
   std::vector<std::string> labels;
   labels.reserve(trace.devices.size());
   for (size_t i = 0; i < trace.devices.size(); ++i) {
-    labels.push_back(device_label(trace, DeviceId(i)));
+    labels.push_back(device_label(trace, trace::DeviceId(i)));
   }
   const Lines lines(trace, stages, ranking.measured_kernels);
   for (size_t i = 0; i < lines.lines().size(); ++i) {
@@ -144,7 +145,7 @@ std::vector<OpenedKernel> open_kernels(const Trace& trace, const KernelRanking& 
       add(kernel.stages[s], kernel.shapes.back().stages[s]);
     }
     // Operators on a CPU have neither grid nor block.
-    if (trace.devices[line.device.index()].kind == DeviceKind::cpu) kernel.shapes.clear();
+    if (trace.devices[line.device.index()].kind == trace::DeviceKind::cpu) kernel.shapes.clear();
   }
   for (OpenedKernel& kernel : opened) {
     std::sort(kernel.shapes.begin(), kernel.shapes.end(), [](const ShapeRow& a, const ShapeRow& b) {
@@ -155,4 +156,4 @@ std::vector<OpenedKernel> open_kernels(const Trace& trace, const KernelRanking& 
   return opened;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,12 +5,12 @@
 #include "analysis/ranking/kernels.h"
 #include "analysis/stages/stages.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // Launches of one kernel name on one device with one grid and block.
 struct ShapeRow {
-  Extent grid{};
-  Extent block{};
+  trace::Extent grid{};
+  trace::Extent block{};
   uint64_t calls = 0;
   Nanoseconds total = 0;
   std::vector<StageTime> stages;  // one entry a stage of Stages::stages
@@ -23,7 +23,7 @@ struct OpenedKernel {
 };
 
 // For each row of the ranking. Without a timeline the entries are empty.
-std::vector<OpenedKernel> open_kernels(const Trace& trace, const KernelRanking& ranking,
+std::vector<OpenedKernel> open_kernels(const trace::Trace& trace, const KernelRanking& ranking,
                                        const Stages& stages);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,7 +5,7 @@
 #include "analysis/stages/annotated_stages.h"
 #include "testing/hand_made_trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 KernelRules kernel_rules() { return *KernelRules::load({}); }
@@ -22,9 +22,9 @@ TEST(OpenKernels, SplitsARowByGridAndStage) {
   made.kernel("a", 50, 50, 51, {{}, 0, 7, 0, {8, 1, 1}});
   made.kernel("a", 52, 52, 53, {{}, 1, 7, 0, {8, 1, 1}});
   made.kernel("a", 110, 110, 120, {{}, 0, 7, 0, {8, 1, 1}});
-  const Trace trace = made.freeze();
+  const trace::Trace trace = made.freeze();
   Diagnostics diagnostics;
-  const auto rules = StageRules::load(*ConfFiles::open(std::nullopt));
+  const auto rules = StageRules::load(*config::ConfFiles::open(std::nullopt));
   auto stages = annotated_stages(trace, MeaningfulRanges(trace, *rules), diagnostics);
   ASSERT_TRUE(stages);
   stages->instances[0].warmup = true;  // the first prefill
@@ -33,7 +33,7 @@ TEST(OpenKernels, SplitsARowByGridAndStage) {
   ASSERT_EQ(opened.size(), 3U);  // a on GPU 0 and on GPU 1, b
   const OpenedKernel& a = opened[0];
   ASSERT_EQ(a.shapes.size(), 2U);
-  EXPECT_EQ(a.shapes[0].grid, (Extent{8, 1, 1}));
+  EXPECT_EQ(a.shapes[0].grid, (trace::Extent{8, 1, 1}));
   EXPECT_EQ(a.shapes[0].calls, 4U);
   EXPECT_EQ(a.shapes[0].total, 3 + 10 + 1 + 10);
   EXPECT_EQ(a.shapes[0].stages[0].calls, 2U);  // prefill
@@ -55,7 +55,7 @@ TEST(OpenKernels, HasNothingToOpenWithoutATimeline) {
   testing::HandMadeTrace made;
   made.builder().trace().kernel_summaries.push_back(
       {made.builder().capture_id(), made.builder().string("a"), {}, 5, 500, 100, 90, 110});
-  const Trace trace = made.freeze();
+  const trace::Trace trace = made.freeze();
   const KernelRanking ranking = rank_kernels(trace, DescribedNames(trace, kernel_rules()));
   const auto opened = open_kernels(trace, ranking, Stages());
   ASSERT_EQ(opened.size(), 1U);
@@ -66,7 +66,7 @@ TEST(OpenKernels, HasNothingToOpenWithoutATimeline) {
 TEST(OpenKernels, OpensWithoutStages) {
   testing::HandMadeTrace made;
   made.kernel("a", 1, 1, 4);
-  const Trace trace = made.freeze();
+  const trace::Trace trace = made.freeze();
   const KernelRanking ranking = rank_kernels(trace, DescribedNames(trace, kernel_rules()));
   const auto opened = open_kernels(trace, ranking, Stages());
   ASSERT_EQ(opened[0].shapes.size(), 1U);
@@ -74,4 +74,4 @@ TEST(OpenKernels, OpensWithoutStages) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,7 +5,7 @@
 
 #include "base/demangle.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr size_t kLongestName = 64UL << 10U;
@@ -110,4 +110,4 @@ std::string kernel_key(std::string_view name) {
   return canonical(without_parameters(name));
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 constexpr std::string_view kRegexSpecials = R"(\^$.|?*+()[]{})";
@@ -125,4 +125,4 @@ std::string nvtx_include_expression(std::string_view domain, std::string_view ra
   return expression;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -6,7 +6,7 @@
 #include "capture/convert_advice.h"
 #include "capture/process.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 // The tools answer within a second; the first start from a cold disk takes longer.
@@ -82,4 +82,4 @@ Result<InstalledTool> ensure_ncu(const ToolSearch& search) {
   return ensure_tool(Tool::ncu, search);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "capture/tools.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // A tool that was found and that answered.
 struct InstalledTool {
@@ -28,4 +28,4 @@ bool is_at_least(std::string_view version, int64_t year, int64_t release);
 Result<InstalledTool> ensure_nsys(const ToolSearch& search);
 Result<InstalledTool> ensure_ncu(const ToolSearch& search);
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using std::filesystem::path;
@@ -98,4 +98,4 @@ TEST(IsAtLeast, ComparesNumbersNotText) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::capture

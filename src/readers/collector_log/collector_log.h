@@ -4,7 +4,7 @@
 
 #include "readers/reader.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // Capture::tool of such a log.
 
@@ -12,4 +12,4 @@ namespace llmprof {
 // its threads, ranges, steps and CPU operators, and what it did on GPUs.
 extern const Reader kCollectorLogReader;
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

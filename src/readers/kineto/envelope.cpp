@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 constexpr std::string_view kEvents = "traceEvents";
@@ -100,4 +100,4 @@ std::string_view KinetoEnvelope::value(std::string_view key) const {
   return known == values_.end() ? std::string_view() : std::string_view(known->second);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

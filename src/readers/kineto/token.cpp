@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 std::string_view without_blanks_behind(std::string_view token) {
@@ -239,4 +239,4 @@ std::string unescaped(std::string_view text) {
   return is_printable_utf8(plain) ? plain : to_printable(plain);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

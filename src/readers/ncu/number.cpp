@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 constexpr std::array<double, 20> kNegativePowersOfTen = {
@@ -125,4 +125,4 @@ NcuNumber parse_ncu_number(std::string_view cell, DecimalConvention convention, 
   return parse_unusual(cell, convention, value);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -1,6 +1,6 @@
 #include "readers/ncu/record.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 constexpr size_t kReadableBehind = 8;
@@ -95,4 +95,4 @@ bool read_ncu_record(const NcuColumns& columns, std::span<const std::string_view
   return true;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

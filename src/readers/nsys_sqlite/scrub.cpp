@@ -14,7 +14,7 @@
 #include "base/files.h"
 #include "readers/nsys_sqlite/sqlite_file.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 using std::filesystem::path;
@@ -238,4 +238,4 @@ Result<uint64_t> scrub_environment(const path& sqlite_export,
   return removed;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // Takes the environment variables that nsys stored out of an export of our own, but for those whose
 // names are allowed; returns how many went. The file is replaced as a whole by a copy without them
@@ -15,4 +15,4 @@ namespace llmprof {
 Result<uint64_t> scrub_environment(const std::filesystem::path& sqlite_export,
                                    std::span<const std::string_view> allowed);
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

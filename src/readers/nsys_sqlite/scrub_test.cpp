@@ -10,7 +10,7 @@
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 namespace fs = std::filesystem;
@@ -99,13 +99,13 @@ TEST(ScrubEnvironment, ChangesNothingThatIsRead) {
   fs::copy_file(testing::test_data("h200-serving/nsys.sqlite"), file);
   fs::permissions(file, fs::perms::owner_write, fs::perm_options::add);
   const auto read = [](const fs::path& path) {
-    TraceBuilder builder;
+    trace::TraceBuilder builder;
     EXPECT_TRUE(kNsysSqliteReader.read(path, builder));
     return std::move(builder).freeze();
   };
-  const Trace before = read(file);
+  const trace::Trace before = read(file);
   ASSERT_TRUE(scrub_environment(file, {}));
-  const Trace after = read(file);
+  const trace::Trace after = read(file);
   EXPECT_GT(before.kernels.size(), 0U);
   EXPECT_EQ(after.kernels.start, before.kernels.start);
   EXPECT_EQ(after.kernels.end, before.kernels.end);
@@ -126,4 +126,4 @@ TEST(ScrubEnvironment, LeavesWhatIsNoDatabaseAlone) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -5,7 +5,7 @@
 #include "report/numbers.h"
 #include "report/sections/sections.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 constexpr size_t kShownGaps = 5;  // of each stage
@@ -13,7 +13,8 @@ constexpr std::string_view kNeedsTimeline =
     "Needs stages on a timeline with the CUDA calls that launched its kernels (nsys SQLite, a "
     "PyTorch trace).";
 
-Table budget_table(const Reported& reported, const Stage& stage, const StageFacts& facts) {
+Table budget_table(const Reported& reported, const analysis::Stage& stage,
+                   const StageFacts& facts) {
   const bool serving = reported.profile.stages.serving;
   const bool stepped = facts.wall_per_step.has_value() && !serving;
   Table table;
@@ -30,8 +31,8 @@ Table budget_table(const Reported& reported, const Stage& stage, const StageFact
   return table;
 }
 
-std::string place(const Reported& reported, InstanceId instance, StepId step) {
-  const Stages& stages = reported.profile.stages;
+std::string place(const Reported& reported, analysis::InstanceId instance, analysis::StepId step) {
+  const analysis::Stages& stages = reported.profile.stages;
   if (stages.serving) {
     return fmt::format("engine step {}", reported.facts.instance_of_stage[instance.index()]);
   }
@@ -42,7 +43,7 @@ std::string place(const Reported& reported, InstanceId instance, StepId step) {
   return text;
 }
 
-std::string between(const IdleGap& gap) {
+std::string between(const analysis::IdleGap& gap) {
   if (gap.work_before.empty() && gap.work_after.empty()) return {};
   if (gap.work_before.empty()) return "before " + gap.work_after;
   if (gap.work_after.empty()) return "after " + gap.work_before;
@@ -50,14 +51,14 @@ std::string between(const IdleGap& gap) {
 }
 
 Table repeated_gap_table(const Reported& reported) {
-  const Stages& stages = reported.profile.stages;
+  const analysis::Stages& stages = reported.profile.stages;
   Table table;
   table.columns = {
       text_column("stage"),          number_column("times"), number_column("idle in all (ms)"),
       number_column("longest (ms)"), text_column("cause"),   text_column("between"),
       text_column("host was in")};
-  for (const RepeatedGap& gap : reported.profile.budgets.repeated_gaps) {
-    const StageInstance& instance = stages.instances[gap.longest.instance.index()];
+  for (const analysis::RepeatedGap& gap : reported.profile.budgets.repeated_gaps) {
+    const analysis::StageInstance& instance = stages.instances[gap.longest.instance.index()];
     table.rows.push_back({stages.stages[instance.stage].name, grouped(gap.count), ms(gap.total),
                           ms(gap.longest.length()),
                           reported.part_name(static_cast<size_t>(gap.longest.cause)),
@@ -66,9 +67,9 @@ Table repeated_gap_table(const Reported& reported) {
   return table;
 }
 
-std::string reasons(const SlowStep& slow) {
+std::string reasons(const analysis::SlowStep& slow) {
   std::string text;
-  for (const SlowStep::Reason& reason : slow.reasons) {
+  for (const analysis::SlowStep::Reason& reason : slow.reasons) {
     if (!text.empty()) text += "; ";
     text += fmt::format("{} ({} ms {})", reason.what, ms(std::abs(reason.longer)),
                         reason.longer < 0 ? "shorter" : "longer");
@@ -102,20 +103,20 @@ void add_time_budget(const Reported& reported, Document& document) {
 }
 
 void add_idle_gaps(const Reported& reported, Document& document) {
-  const Budgets& budgets = reported.profile.budgets;
-  const Stages& stages = reported.profile.stages;
+  const analysis::Budgets& budgets = reported.profile.budgets;
+  const analysis::Stages& stages = reported.profile.stages;
   document.add(Heading{2, "Longest idle gaps"});
   if (budgets.stages.empty()) {
     document.add(Paragraph{std::string(kNeedsTimeline)});
     return;
   }
   if (budgets.gaps.empty()) {
-    document.add(Paragraph{reported.profile.device == DeviceKind::cpu
+    document.add(Paragraph{reported.profile.device == trace::DeviceKind::cpu
                                ? "Inside stages an operator ran all the time."
                                : "The GPU was never idle inside a stage."});
     return;
   }
-  if (reported.profile.device == DeviceKind::cpu) {
+  if (reported.profile.device == trace::DeviceKind::cpu) {
     document.add(
         Paragraph{"Times between recorded operators: what the CPU did there, nobody recorded."});
   }
@@ -128,8 +129,8 @@ void add_idle_gaps(const Reported& reported, Document& document) {
                    text_column("between"),
                    text_column("host was in")};
   std::vector<size_t> shown(stages.stages.size(), 0);
-  for (const IdleGap& gap : budgets.gaps) {
-    const StageInstance& instance = stages.instances[gap.instance.index()];
+  for (const analysis::IdleGap& gap : budgets.gaps) {
+    const analysis::StageInstance& instance = stages.instances[gap.instance.index()];
     if (++shown[instance.stage] > kShownGaps) continue;
     table.rows.push_back(
         {stages.stages[instance.stage].name, place(reported, gap.instance, gap.step),
@@ -144,7 +145,7 @@ void add_idle_gaps(const Reported& reported, Document& document) {
 }
 
 void add_slow_steps(const Reported& reported, Document& document) {
-  const Stages& stages = reported.profile.stages;
+  const analysis::Stages& stages = reported.profile.stages;
   document.add(Heading{2, "Slowest steps"});
   if (stages.steps.empty()) {
     document.add(
@@ -155,15 +156,15 @@ void add_slow_steps(const Reported& reported, Document& document) {
   }
   const auto& slow_steps = reported.profile.budgets.slow_steps;
   if (slow_steps.empty()) {
-    document.add(Paragraph{fmt::format("No step is {}.", kSlowStepRule)});
+    document.add(Paragraph{fmt::format("No step is {}.", analysis::kSlowStepRule)});
     return;
   }
   Table table;
   table.columns = {text_column("stage"), text_column("where"), number_column("wall (ms)"),
                    number_column("above the median (ms)"), text_column("what took longer")};
-  for (const SlowStep& slow : slow_steps) {
-    const Step& step = stages.steps[slow.step.index()];
-    const StageInstance& instance = stages.instances[step.instance.index()];
+  for (const analysis::SlowStep& slow : slow_steps) {
+    const analysis::Step& step = stages.steps[slow.step.index()];
+    const analysis::StageInstance& instance = stages.instances[step.instance.index()];
     table.rows.push_back({stages.stages[instance.stage].name,
                           place(reported, step.instance, slow.step), ms(step.wall()),
                           ms(slow.above_median), reasons(slow)});
@@ -171,4 +172,4 @@ void add_slow_steps(const Reported& reported, Document& document) {
   document.add(std::move(table));
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

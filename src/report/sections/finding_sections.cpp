@@ -5,7 +5,7 @@
 #include "report/numbers.h"
 #include "report/sections/sections.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 constexpr size_t kShownRooflines = 20;
@@ -22,7 +22,7 @@ std::string intensity(const std::optional<double>& value) {
 }
 
 // "120", "120, commonest grid 64 x 1 x 1 (of 3)": figures are means over all of them.
-std::string measured_words(const KernelRoofline& kernel) {
+std::string measured_words(const analysis::KernelRoofline& kernel) {
   std::string words = grouped(kernel.launches);
   if (!kernel.grid) return words;
   words += fmt::format(", {} {} x {} x {}", kernel.grids > 1 ? "commonest grid" : "grid",
@@ -31,7 +31,7 @@ std::string measured_words(const KernelRoofline& kernel) {
   return words;
 }
 
-Table kernel_roofline_table(const Profile& profile) {
+Table kernel_roofline_table(const analysis::Profile& profile) {
   const bool recorded = profile.roofline.recorded;
   Table table;
   table.columns = {text_column("kernel"),
@@ -44,12 +44,12 @@ Table kernel_roofline_table(const Profile& profile) {
                    text_column("bound by")};
   const auto& kernels = profile.roofline.kernels;
   for (size_t i = 0; i < std::min(kShownRooflines, kernels.size()); ++i) {
-    const KernelRoofline& kernel = kernels[i];
+    const analysis::KernelRoofline& kernel = kernels[i];
     table.rows.push_back(
         {profile.ranking.rows[kernel.row].description.short_name, measured_words(kernel),
          scaled(kernel.flops, "FLOP/s"), scaled(kernel.bytes, "B/s"), intensity(kernel.intensity),
          share_of_peak(kernel.compute_percent), share_of_peak(kernel.memory_percent),
-         std::string(to_string(kernel.bound))});
+         std::string(analysis::to_string(kernel.bound))});
   }
   return table;
 }
@@ -74,14 +74,14 @@ Table stage_roofline_table(const Reported& reported) {
   return table;
 }
 
-Table recoverable_table(const Reported& reported, const StageRecoverable& stage) {
+Table recoverable_table(const Reported& reported, const analysis::StageRecoverable& stage) {
   Table table;
   table.columns = {text_column("part"), number_column("time (ms)"), number_column("floor (ms)"),
                    number_column("recoverable (ms)")};
   const bool tokens = stage.tokens > 0;
   if (tokens) table.columns.push_back(number_column("recoverable (ms a token)"));
   table.columns.push_back(text_column("the floor"));
-  for (const RecoverablePart& part : stage.parts) {
+  for (const analysis::RecoverablePart& part : stage.parts) {
     if (part.recoverable() < kWorthARow * stage.wall) continue;
     auto& row = table.rows.emplace_back();
     row = {reported.part_name(part.part), ms(part.time), ms(part.floor), ms(part.recoverable())};
@@ -91,21 +91,21 @@ Table recoverable_table(const Reported& reported, const StageRecoverable& stage)
   return table;
 }
 
-Table kernel_recoverable_table(const Reported& reported, const StageRecoverable& stage) {
+Table kernel_recoverable_table(const Reported& reported, const analysis::StageRecoverable& stage) {
   Table table;
   table.columns = {text_column("kernel"), number_column("time (ms)"), number_column("floor (ms)"),
                    number_column("recoverable (ms)")};
   const bool tokens = stage.tokens > 0;
   if (tokens) table.columns.push_back(number_column("recoverable (ms a token)"));
   table.columns.push_back(text_column("basis of the floor"));
-  for (const KernelRecoverable& kernel : reported.profile.kernel_recoverable) {
+  for (const analysis::KernelRecoverable& kernel : reported.profile.kernel_recoverable) {
     if (kernel.stage != stage.stage) continue;
     if (table.rows.size() == kShownKernels || kernel.recoverable() <= 0) break;
     auto& row = table.rows.emplace_back();
     row = {reported.profile.ranking.rows[kernel.row].description.short_name, ms(kernel.time),
            ms(kernel.floor), ms(kernel.recoverable())};
     if (tokens) row.push_back(fine_ms(kernel.recoverable() / stage.tokens));
-    row.emplace_back(floor_basis(kernel));
+    row.emplace_back(analysis::floor_basis(kernel));
   }
   return table;
 }
@@ -113,7 +113,7 @@ Table kernel_recoverable_table(const Reported& reported, const StageRecoverable&
 }  // namespace
 
 void add_roofline(const Reported& reported, Document& document) {
-  const Roofline& roofline = reported.profile.roofline;
+  const analysis::Roofline& roofline = reported.profile.roofline;
   document.add(Heading{2, "Roofline"});
   if (!roofline.kernels.empty()) {
     document.add(kernel_roofline_table(reported.profile));
@@ -147,7 +147,7 @@ void add_recoverable(const Reported& reported, Document& document) {
                 " above its floor, which is the least time that part could take. An upper "
                 "bound, not a promise. Parts with less than a hundredth of wall to recover are in "
                 "profile.json only."});
-  for (const StageRecoverable& stage : reported.profile.recoverable) {
+  for (const analysis::StageRecoverable& stage : reported.profile.recoverable) {
     document.add(Heading{3, "Recoverable in " + reported.stages[stage.stage].name});
     if (Table table = recoverable_table(reported, stage); !table.rows.empty()) {
       document.add(std::move(table));
@@ -184,7 +184,7 @@ void add_findings(const Reported& reported, Document& document) {
       number_column("share of the stage's wall"),
       number_column("recoverable (ms a token)")};
   for (size_t i = 0; i < findings.size(); ++i) {
-    const Finding& finding = findings[i];
+    const analysis::Finding& finding = findings[i];
     table.rows.push_back(
         {std::to_string(i + 1), finding.title, finding.stage,
          finding.blind ? std::string(kMissing) : ms(finding.recoverable),
@@ -199,4 +199,4 @@ void add_findings(const Reported& reported, Document& document) {
   }
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/units.h"
 #include "report/numbers.h"
 #include "report/sections/sections.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 constexpr size_t kShownKernels = 20;
@@ -15,8 +16,8 @@ constexpr size_t kOpenedKernels = 5;
 constexpr size_t kShownShapes = 4;
 constexpr size_t kShownOperators = 20;
 
-const std::vector<StageTime>& times_of(const Profile& profile, size_t row) {
-  static const std::vector<StageTime> none;
+const std::vector<analysis::StageTime>& times_of(const analysis::Profile& profile, size_t row) {
+  static const std::vector<analysis::StageTime> none;
   return row < profile.opened.size() ? profile.opened[row].stages : none;
 }
 
@@ -34,7 +35,7 @@ std::vector<size_t> shown_stages(const Reported& reported) {
 }
 
 Table kernel_table(const Reported& reported) {
-  const Profile& profile = reported.profile;
+  const analysis::Profile& profile = reported.profile;
   const std::vector<size_t> stages = shown_stages(reported);
   const bool tokens = reported.facts.decode_steps > 0;
   Table table;
@@ -46,11 +47,12 @@ Table kernel_table(const Reported& reported) {
   if (tokens) table.columns.push_back(number_column("ms per token"));
   const auto& rows = profile.ranking.rows;
   for (size_t i = 0; i < std::min(kShownKernels, rows.size()); ++i) {
-    const KernelRow& row = rows[i];
-    const std::vector<StageTime>& times = times_of(profile, i);
+    const analysis::KernelRow& row = rows[i];
+    const std::vector<analysis::StageTime>& times = times_of(profile, i);
     auto& cells = table.rows.emplace_back();
-    cells = {row.description.short_name, std::string(to_string(row.description.kernel_class)),
-             ms(row.total), percent(row.share), grouped(row.calls)};
+    cells = {row.description.short_name,
+             std::string(analysis::to_string(row.description.kernel_class)), ms(row.total),
+             percent(row.share), grouped(row.calls)};
     for (const size_t stage : stages) {
       const bool takes_part = stage < times.size() && times[stage].calls > 0;
       cells.push_back(takes_part ? ms(times[stage].total) : std::string(kMissing));
@@ -60,18 +62,17 @@ Table kernel_table(const Reported& reported) {
   return table;
 }
 
-std::string extent(const Extent& sizes) {
+std::string extent(const trace::Extent& sizes) {
   return fmt::format("{} x {} x {}", sizes[0], sizes[1], sizes[2]);
 }
 
-bool is_product(const KernelRow& row) {
-  const KernelClass kind = row.description.kernel_class;
-  return kind == KernelClass::gemm || kind == KernelClass::gemv;
+bool is_product(const analysis::KernelRow& row) {
+  const analysis::KernelClass kind = row.description.kernel_class;
+  return kind == analysis::KernelClass::gemm || kind == analysis::KernelClass::gemv;
 }
 
 // FLOP/s and B/s are over the calls' whole time.
-Table cpu_operator_table(const std::vector<OperatorRow>& operators, size_t rows) {
-  constexpr double kNanosecondsPerSecond = 1e9;
+Table cpu_operator_table(const std::vector<analysis::OperatorRow>& operators, size_t rows) {
   Table table;
   table.columns = {text_column("name"),
                    number_column("calls"),
@@ -82,7 +83,7 @@ Table cpu_operator_table(const std::vector<OperatorRow>& operators, size_t rows)
                    number_column("FLOP a second"),
                    number_column("bytes a second")};
   for (size_t i = 0; i < std::min(rows, operators.size()); ++i) {
-    const OperatorRow& row = operators[i];
+    const analysis::OperatorRow& row = operators[i];
     const auto rate = [&](const std::optional<double>& sum) {
       return sum && row.cpu_total > 0
                  ? std::optional(*sum / static_cast<double>(row.cpu_total) * kNanosecondsPerSecond)
@@ -99,7 +100,7 @@ Table cpu_operator_table(const std::vector<OperatorRow>& operators, size_t rows)
 }  // namespace
 
 Table shape_table(const Reported& reported, size_t kernels, bool products) {
-  const Profile& profile = reported.profile;
+  const analysis::Profile& profile = reported.profile;
   Table table;
   table.columns = {text_column("kernel"),        text_column("grid"),
                    text_column("block"),         number_column("calls"),
@@ -107,12 +108,12 @@ Table shape_table(const Reported& reported, size_t kernels, bool products) {
                    number_column("ms per token")};
   size_t opened = 0;
   for (size_t i = 0; i < profile.opened.size() && opened < kernels; ++i) {
-    const KernelRow& row = profile.ranking.rows[i];
+    const analysis::KernelRow& row = profile.ranking.rows[i];
     const auto& shapes = profile.opened[i].shapes;
     if (shapes.empty() || (products && !is_product(row))) continue;
     ++opened;
     for (size_t s = 0; s < std::min(kShownShapes, shapes.size()); ++s) {
-      const ShapeRow& shape = shapes[s];
+      const analysis::ShapeRow& shape = shapes[s];
       const double mean = static_cast<double>(shape.total) /
                           static_cast<double>(std::max<uint64_t>(shape.calls, 1));
       table.rows.push_back({s == 0 ? row.description.short_name : std::string(), extent(shape.grid),
@@ -141,9 +142,9 @@ void add_top_kernels(const Reported& reported, Document& document) {
 }
 
 std::string operator_coverage_words(const Reported& reported) {
-  const Operators& operators = reported.profile.operators;
+  const analysis::Operators& operators = reported.profile.operators;
   const OperatorCoverage& coverage = reported.facts.operators;
-  if (reported.profile.device == DeviceKind::cpu) {
+  if (reported.profile.device == trace::DeviceKind::cpu) {
     return fmt::format(
         "From: {}. The innermost operators are the kernels of this CPU: {} of them, {} ms.",
         operators.source, grouped(operators.kernels), ms(coverage.time));
@@ -166,16 +167,16 @@ std::string operator_coverage_words(const Reported& reported) {
                        "captured, have none.");
 }
 
-Table operator_table(const Profile& profile, size_t rows) {
+Table operator_table(const analysis::Profile& profile, size_t rows) {
   Table table;
   table.columns = {
       text_column("name"),          number_column("calls"),         number_column("cpu_total_ms"),
       number_column("cpu_self_ms"), number_column("cuda_total_ms"), number_column("cuda_self_ms"),
       number_column("mean_ms")};
   const auto& operators = profile.operators.rows;
-  if (profile.device == DeviceKind::cpu) return cpu_operator_table(operators, rows);
+  if (profile.device == trace::DeviceKind::cpu) return cpu_operator_table(operators, rows);
   for (size_t i = 0; i < std::min(rows, operators.size()); ++i) {
-    const OperatorRow& row = operators[i];
+    const analysis::OperatorRow& row = operators[i];
     table.rows.push_back({row.name, std::to_string(row.calls), exact_ms(row.cpu_total),
                           exact_ms(row.cpu_self), exact_ms(row.cuda_total), exact_ms(row.cuda_self),
                           rounded_ms(row.mean_cpu_ns())});
@@ -184,7 +185,7 @@ Table operator_table(const Profile& profile, size_t rows) {
 }
 
 void add_operators(const Reported& reported, Document& document) {
-  const Operators& operators = reported.profile.operators;
+  const analysis::Operators& operators = reported.profile.operators;
   document.add(Heading{2, "Top operators"});
   if (operators.rows.empty()) {
     document.add(Paragraph{sentence(why_no_operators(reported.profile))});
@@ -195,4 +196,4 @@ void add_operators(const Reported& reported, Document& document) {
   document.add(Paragraph{"mean_ms is CPU time a call. All operators are in operators.md."});
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -4,7 +4,7 @@
 #include "report/sections/sections.h"
 #include "report/typical.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 class Figures {
@@ -20,7 +20,7 @@ class Figures {
 };
 
 // The mean, or where that says little the median; of a few values the range.
-void add_typical(std::string figure, const Statistics& times, std::string_view one,
+void add_typical(std::string figure, const analysis::Statistics& times, std::string_view one,
                  Figures& figures) {
   const std::string of =
       counted(times.count, one, one.starts_with("decode step") ? "decode steps of the engine" : "");
@@ -35,7 +35,7 @@ void add_typical(std::string figure, const Statistics& times, std::string_view o
 }
 
 void add_times(const Reported& reported, Figures& figures) {
-  const Stages& stages = reported.profile.stages;
+  const analysis::Stages& stages = reported.profile.stages;
   const Facts& facts = reported.facts;
   if (stages.time_to_first_token) {
     add_typical("time to first token", *stages.time_to_first_token, "prefill", figures);
@@ -55,25 +55,26 @@ void add_times(const Reported& reported, Figures& figures) {
 
 void add_uses(const Reported& reported, Figures& figures) {
   for (size_t i = 0; i < reported.stages.size(); ++i) {
-    const StageUtilization* use = reported.facts.stages[i].utilization;
+    const analysis::StageUtilization* use = reported.facts.stages[i].utilization;
     if (!bound_is_known(use)) continue;
     const auto& figure = use->memory_bound ? use->mbu_wall : use->mfu_wall;
-    figures.add(fmt::format("{} of {}", use->memory_bound ? "MBU" : "MFU", reported.stages[i].name),
-                percent(figure),
-                fmt::format("of {}peak {}, on wall time",
-                            reported.profile.device == DeviceKind::cpu ? "the CPU's measured " : "",
-                            use->memory_bound ? "memory bandwidth" : "FLOP/s"));
+    figures.add(
+        fmt::format("{} of {}", use->memory_bound ? "MBU" : "MFU", reported.stages[i].name),
+        percent(figure),
+        fmt::format("of {}peak {}, on wall time",
+                    reported.profile.device == trace::DeviceKind::cpu ? "the CPU's measured " : "",
+                    use->memory_bound ? "memory bandwidth" : "FLOP/s"));
   }
 }
 
 }  // namespace
 
 void add_key_figures(const Reported& reported, Document& document) {
-  const Profile& profile = reported.profile;
+  const analysis::Profile& profile = reported.profile;
   Figures figures;
   add_times(reported, figures);
   add_uses(reported, figures);
-  if (const Finding* first = first_gain(profile.findings)) {
+  if (const analysis::Finding* first = analysis::first_gain(profile.findings)) {
     figures.add("most to gain", ms(first->recoverable) + " ms",
                 fmt::format("{}, at the most: {}", instance_words(profile), first->title));
   }
@@ -92,4 +93,4 @@ void add_key_figures(const Reported& reported, Document& document) {
   }
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

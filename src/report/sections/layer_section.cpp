@@ -5,15 +5,15 @@
 #include "report/numbers.h"
 #include "report/sections/sections.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 constexpr size_t kShownLayers = 5;
 constexpr size_t kShownClasses = 3;
 
-std::string largest_classes(const LayerRow& row) {
+std::string largest_classes(const analysis::LayerRow& row) {
   std::vector<size_t> classes;
-  for (size_t c = 0; c < kKernelClasses; ++c) {
+  for (size_t c = 0; c < analysis::kKernelClasses; ++c) {
     if (row.by_class[c] > 0) classes.push_back(c);
   }
   std::stable_sort(classes.begin(), classes.end(),
@@ -22,33 +22,35 @@ std::string largest_classes(const LayerRow& row) {
   std::string text;
   for (const size_t c : classes) {
     if (!text.empty()) text += ", ";
-    text += fmt::format("{} {}", all_classes()[c], fine_ms(per_pass(row, row.by_class[c])));
+    text +=
+        fmt::format("{} {}", analysis::all_classes()[c], fine_ms(per_pass(row, row.by_class[c])));
   }
   return text;
 }
 
 // Layers are mostly alike: the slowest say what there is to say.
-std::vector<const LayerRow*> slowest_layers(const std::vector<LayerRow>& rows,
-                                            const LayerSummary& of) {
-  std::vector<const LayerRow*> chosen;
-  for (const LayerRow& row : rows) {
+std::vector<const analysis::LayerRow*> slowest_layers(const std::vector<analysis::LayerRow>& rows,
+                                                      const LayerSummary& of) {
+  std::vector<const analysis::LayerRow*> chosen;
+  for (const analysis::LayerRow& row : rows) {
     if (row.stage == of.stage && row.model == of.model && !row.part) chosen.push_back(&row);
   }
-  std::stable_sort(chosen.begin(), chosen.end(), [](const LayerRow* a, const LayerRow* b) {
-    return a->kernel_sum > b->kernel_sum;
-  });
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [](const analysis::LayerRow* a, const analysis::LayerRow* b) {
+                     return a->kernel_sum > b->kernel_sum;
+                   });
   chosen.resize(std::min(chosen.size(), kShownLayers));
   return chosen;
 }
 
-Table layer_table(const std::vector<const LayerRow*>& rows) {
+Table layer_table(const std::vector<const analysis::LayerRow*>& rows) {
   Table table;
   table.columns = {text_column("layer"), number_column("kernel time (ms a pass)"),
                    number_column("kernels a pass"), text_column("largest classes (ms a pass)")};
-  const bool noted =
-      std::any_of(rows.begin(), rows.end(), [](const LayerRow* row) { return !row->note.empty(); });
+  const bool noted = std::any_of(rows.begin(), rows.end(),
+                                 [](const analysis::LayerRow* row) { return !row->note.empty(); });
   if (noted) table.columns.push_back(text_column("unlike the others"));
-  for (const LayerRow* row : rows) {
+  for (const analysis::LayerRow* row : rows) {
     const double passes = static_cast<double>(std::max<uint64_t>(row->passes, 1));
     table.rows.push_back({row->name, fine_ms(per_pass(*row, row->kernel_sum)),
                           plain(static_cast<double>(row->kernel_count) / passes),
@@ -71,7 +73,7 @@ Table part_table(const LayerSummary& summary) {
 }  // namespace
 
 void add_layers(const Reported& reported, Document& document) {
-  const Layers& layers = reported.profile.layers;
+  const analysis::Layers& layers = reported.profile.layers;
   document.add(Heading{2, "Layers"});
   if (reported.facts.layers.empty()) {
     document.add(Paragraph{layers.reason.empty()
@@ -98,4 +100,4 @@ void add_layers(const Reported& reported, Document& document) {
   if (!layers.reason.empty()) document.add(Paragraph{sentence(layers.reason)});
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -5,7 +5,7 @@
 #include "report/numbers.h"
 #include "report/sections/sections.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 std::string ratio_words(const std::optional<double>& ratio) {
@@ -17,19 +17,20 @@ std::string joules(const std::optional<double>& energy) {
 }
 
 // "1,755 MHz (1,410 to 1,980)" without the grouping that clocks do without.
-std::string clock_words(const std::optional<StageCounters::Sensor>& clock) {
+std::string clock_words(const std::optional<analysis::StageCounters::Sensor>& clock) {
   if (!clock) return std::string(kMissing);
   return fmt::format("{:.0f} MHz ({:.0f} MHz to {:.0f} MHz)", clock->mean, clock->min, clock->max);
 }
 
-std::string sensor_words(const std::optional<StageCounters::Sensor>& sensor, bool highest) {
+std::string sensor_words(const std::optional<analysis::StageCounters::Sensor>& sensor,
+                         bool highest) {
   if (!sensor) return std::string(kMissing);
   return fmt::format("{:.1f}", highest ? sensor->max : sensor->mean);
 }
 
-std::string throttle_words(const StageCounters& counters) {
+std::string throttle_words(const analysis::StageCounters& counters) {
   std::string text;
-  for (const StageCounters::Throttled& seen : counters.throttled) {
+  for (const analysis::StageCounters::Throttled& seen : counters.throttled) {
     text +=
         fmt::format("{}{} ({})", text.empty() ? "" : ", ", seen.reason.words, percent(seen.share));
   }
@@ -37,7 +38,7 @@ std::string throttle_words(const StageCounters& counters) {
   return text.empty() ? "nothing" : text;
 }
 
-std::string sampled_words(const StageCounters& counters) {
+std::string sampled_words(const analysis::StageCounters& counters) {
   return fmt::format("{} of {} ({})", counters.sampled_instances, counters.instances,
                      percent(counters.coverage));
 }
@@ -45,7 +46,7 @@ std::string sampled_words(const StageCounters& counters) {
 std::string_view rests_between_rounds(const Reported& reported) {
   const auto& stages = reported.facts.stages;
   const bool rests = std::any_of(stages.begin(), stages.end(), [](const StageFacts& stage) {
-    const StageCounters* own = stage.counters;
+    const analysis::StageCounters* own = stage.counters;
     return own != nullptr && own->sampled_instances > 0 && own->sampled_instances < own->instances;
   });
   return rests ? " Counters rest between rounds of requests, because kernels feel them "
@@ -53,11 +54,11 @@ std::string_view rests_between_rounds(const Reported& reported) {
                : "";
 }
 
-bool has_traffic(const StageCounters& counters) {
+bool has_traffic(const analysis::StageCounters& counters) {
   return counters.read_bytes || counters.write_bytes;
 }
 
-bool has_sensors(const StageCounters& counters) {
+bool has_sensors(const analysis::StageCounters& counters) {
   return counters.energy || counters.sm_clock || counters.power || counters.temperature;
 }
 
@@ -73,7 +74,7 @@ Table traffic_table(const Reported& reported) {
                    number_column("MBU on GPU busy"),
                    number_column(fmt::format("{}s sampled (of their wall)", instance))};
   for (size_t i = 0; i < reported.stages.size(); ++i) {
-    const StageCounters* own = reported.facts.stages[i].counters;
+    const analysis::StageCounters* own = reported.facts.stages[i].counters;
     if (own == nullptr || !has_traffic(*own)) continue;
     table.rows.push_back({reported.stages[i].name, scaled(own->read_bytes, "B"),
                           scaled(own->write_bytes, "B"), ratio_words(own->bytes_over_model),
@@ -88,7 +89,7 @@ Table activity_table(const Reported& reported) {
   table.columns = {text_column("stage"), number_column("SMs active, of wall"),
                    number_column("tensor cores active, of wall")};
   for (size_t i = 0; i < reported.stages.size(); ++i) {
-    const StageCounters* own = reported.facts.stages[i].counters;
+    const analysis::StageCounters* own = reported.facts.stages[i].counters;
     if (own == nullptr || (!own->sm_active && !own->tensor_active)) continue;
     table.rows.push_back(
         {reported.stages[i].name, percent(own->sm_active), percent(own->tensor_active)});
@@ -107,7 +108,7 @@ Table sensor_table(const Reported& reported) {
                    number_column("highest temperature (C)"),
                    text_column("clocks lowered by (share of samples)")};
   for (size_t i = 0; i < reported.stages.size(); ++i) {
-    const StageCounters* own = reported.facts.stages[i].counters;
+    const analysis::StageCounters* own = reported.facts.stages[i].counters;
     if (own == nullptr || !has_sensors(*own)) continue;
     table.rows.push_back({reported.stages[i].name, joules(own->energy),
                           joules(own->energy_per_token()), sensor_words(own->power, false),
@@ -128,7 +129,7 @@ std::string_view draw_of_counters(bool sampled) {
 std::string energy_sources(const Reported& reported) {
   std::string text;
   for (size_t i = 0; i < reported.stages.size(); ++i) {
-    const StageCounters* own = reported.facts.stages[i].counters;
+    const analysis::StageCounters* own = reported.facts.stages[i].counters;
     if (own == nullptr || own->energy_source.empty()) continue;
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", reported.stages[i].name,
                         own->energy_source);
@@ -156,7 +157,7 @@ void add_measured(const Reported& reported, Document& document) {
   }
   if (!activity.rows.empty()) document.add(std::move(activity));
   for (size_t i = 0; i < reported.stages.size(); ++i) {
-    const StageCounters* own = reported.facts.stages[i].counters;
+    const analysis::StageCounters* own = reported.facts.stages[i].counters;
     if (own == nullptr) continue;
     for (const std::string& why : {own->why_not, own->energy_why_not}) {
       if (why.empty()) continue;
@@ -192,7 +193,7 @@ void add_tracing_notes(const Reported& reported, Document& document) {
 std::string measured_words(const Reported& reported) {
   std::string text;
   for (size_t i = 0; i < reported.stages.size(); ++i) {
-    const StageCounters* own = reported.facts.stages[i].counters;
+    const analysis::StageCounters* own = reported.facts.stages[i].counters;
     if (own == nullptr || !own->mbu_wall) continue;
     text +=
         fmt::format("{}{} moves {} an {} to and from memory, {} of the bandwidth",
@@ -205,4 +206,4 @@ std::string measured_words(const Reported& reported) {
   return text.empty() ? text : "Measured by the GPU's counters, on wall time: " + text + ".";
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -7,7 +7,7 @@
 #include "report/numbers.h"
 #include "report/sections/sections.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 // Words that a clause begins without a capital letter; what is no name begins a sentence with one.
@@ -41,41 +41,41 @@ std::string sentence(std::string_view reason) { return with_stop(with_plain_star
 
 std::string clause(std::string_view reason) { return with_stop(with_plain_start(reason, false)); }
 
-std::string why_no_stages(const Profile& profile) {
+std::string why_no_stages(const analysis::Profile& profile) {
   const std::string& reason = profile.stages.reason;
   if (!reason.empty()) return clause(reason);
   switch (profile.ranking.source) {
-    case KernelSource::profiler:
+    case analysis::KernelSource::profiler:
       return "a kernel profiler measures launches out of the program's own time; add a timeline "
              "(nsys SQLite or a PyTorch trace) to see stages.";
-    case KernelSource::summary:
+    case analysis::KernelSource::summary:
       return "totals per kernel have no place in time; add a timeline (nsys SQLite or a PyTorch "
              "trace) to see stages.";
-    case KernelSource::timeline:
-    case KernelSource::none:
+    case analysis::KernelSource::timeline:
+    case analysis::KernelSource::none:
       break;
   }
   return "no stage was found; set NVTX ranges named prefill and decode_all around those parts of "
          "the program.";
 }
 
-std::string why_no_utilization(const Profile& profile) {
+std::string why_no_utilization(const analysis::Profile& profile) {
   if (profile.stages.stages.empty()) return "there are no stages (see the per-stage timings).";
-  const Utilization& use = profile.utilization;
+  const analysis::Utilization& use = profile.utilization;
   if (!use.why_not.empty()) return clause(use.why_not);
-  for (const StageUtilization& stage : use.stages) {
+  for (const analysis::StageUtilization& stage : use.stages) {
     if (!stage.why_not.empty()) return clause(stage.why_not);
   }
   return "no model was named; give its config.json or a preset with --model.";
 }
 
-std::string why_no_operators(const Profile& profile) {
+std::string why_no_operators(const analysis::Profile& profile) {
   if (!profile.operators.missing.empty()) return clause(profile.operators.missing);
   return "no framework operators were captured; a PyTorch trace (torch.profiler) has them, and so "
          "has an nsys capture of a program under torch.autograd.profiler.emit_nvtx.";
 }
 
-std::string no_stages_words(const Profile& profile) {
+std::string no_stages_words(const analysis::Profile& profile) {
   constexpr std::string_view kNoLlm = "this does not look like LLM inference";
   const std::string why = why_no_stages(profile);
   if (why.starts_with(kNoLlm)) return sentence(why);
@@ -86,9 +86,9 @@ std::string no_stages_words(const Profile& profile) {
                      why);
 }
 
-std::string why_no_findings(const Profile& profile) {
+std::string why_no_findings(const analysis::Profile& profile) {
   if (profile.stages.stages.empty()) {
-    if (profile.ranking.source == KernelSource::timeline) {
+    if (profile.ranking.source == analysis::KernelSource::timeline) {
       return "findings compare the parts of stages, and there are none (see the per-stage "
              "timings).";
     }
@@ -98,16 +98,16 @@ std::string why_no_findings(const Profile& profile) {
   return "no part of any stage stands above its floor by enough to be worth a change.";
 }
 
-bool bound_is_known(const StageUtilization* use) {
+bool bound_is_known(const analysis::StageUtilization* use) {
   return use != nullptr && use->floor && use->mfu_wall && use->mfu_busy && use->mbu_wall &&
          use->mbu_busy;
 }
 
-std::string token_count_words(const TokenCount& count) {
+std::string token_count_words(const analysis::TokenCount& count) {
   return grouped(count.value) + (count.source == "assumed" ? " (assumed)" : "");
 }
 
-std::string step_count_words(const Stage& stage, const StageFacts& facts) {
+std::string step_count_words(const analysis::Stage& stage, const StageFacts& facts) {
   const bool one_each = facts.decode_steps == 0 && facts.steps == stage.wall.count;
   if (facts.steps == 0 || one_each) return std::string(kMissing);
   if (facts.tracing.steps_traced == facts.tracing.steps_all) return grouped(facts.steps);
@@ -119,4 +119,4 @@ Column text_column(std::string_view title) { return {std::string(title), Column:
 Column number_column(std::string_view title) { return {std::string(title), Column::Kind::number}; }
 Column code_column(std::string_view title) { return {std::string(title), Column::Kind::code}; }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

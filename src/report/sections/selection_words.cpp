@@ -4,7 +4,7 @@
 
 #include "report/sections/sections.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 std::string step_words(const std::pair<uint32_t, uint32_t>& steps) {
@@ -25,8 +25,8 @@ std::string step_flag(const std::pair<uint32_t, uint32_t>& steps) {
 
 }  // namespace
 
-std::string selection_words(const Profile& profile) {
-  const Selection& selection = profile.selection;
+std::string selection_words(const analysis::Profile& profile) {
+  const analysis::Selection& selection = profile.selection;
   const auto& stages = profile.stages.stages;
   std::string words;
   std::string flags;
@@ -40,34 +40,34 @@ std::string selection_words(const Profile& profile) {
   if (selection.stage) flags += (flags.empty() ? "--stage " : " --stage ") + *selection.stage;
   if (selection.device) {
     words += fmt::format("{}{} {}", words.empty() ? "" : " on ",
-                         device_words(profile.device).device, *selection.device);
+                         analysis::device_words(profile.device).device, *selection.device);
     flags += fmt::format("{}--device {}", flags.empty() ? "" : " ", *selection.device);
   }
   if (words.empty()) return {};
   return fmt::format("Only {} ({}).", words, flags);
 }
 
-void add_selection(const Profile& profile, Document& document) {
+void add_selection(const analysis::Profile& profile, Document& document) {
   if (std::string words = selection_words(profile); !words.empty()) {
     document.add(Callout{Callout::Kind::note, std::move(words)});
   }
 }
 
-std::string_view scope_words(const Profile& profile) {
+std::string_view scope_words(const analysis::Profile& profile) {
   return profile.selection.everything() ? "the whole capture" : "the selection";
 }
 
-std::string instance_words(const Profile& profile) {
-  std::string each = instance_unit(profile.stages, profile.selection).each;
+std::string instance_words(const analysis::Profile& profile) {
+  std::string each = analysis::instance_unit(profile.stages, profile.selection).each;
   if (profile.selection.steps) return each;
   for (uint32_t i = 0; i < profile.stages.stages.size(); ++i) {
-    if (!stage_tracing(profile.stages, i).whole()) return "in the traced part of " + each;
+    if (!analysis::stage_tracing(profile.stages, i).whole()) return "in the traced part of " + each;
   }
   return each;
 }
 
-std::string instance_name(const Profile& profile, std::string_view stage) {
+std::string instance_name(const analysis::Profile& profile, std::string_view stage) {
   return profile.stages.serving ? "engine step" : std::string(stage);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -3,7 +3,7 @@
 #include "report/numbers.h"
 #include "report/sections/sections.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 Table statistics_table(std::string_view of) {
@@ -15,7 +15,7 @@ Table statistics_table(std::string_view of) {
   return table;
 }
 
-void add_row(Table& table, std::string name, const Statistics& statistics) {
+void add_row(Table& table, std::string name, const analysis::Statistics& statistics) {
   if (statistics.count == 0) return;
   table.rows.push_back({std::move(name), grouped(statistics.count), mean_and_std(statistics),
                         ms(statistics.min), ms(statistics.p50), ms(statistics.p99),
@@ -30,10 +30,10 @@ Table found_table(const Reported& reported) {
                    number_column("of them warm-up")};
   if (!serving) table.columns.push_back(number_column("steps without warm-up"));
   for (size_t i = 0; i < reported.stages.size(); ++i) {
-    const Stage& stage = reported.stages[i];
+    const analysis::Stage& stage = reported.stages[i];
     const StageFacts& facts = reported.facts.stages[i];
-    table.rows.push_back({stage.name, std::string(to_string(stage.source)), stage.evidence,
-                          grouped(facts.instances), grouped(facts.warmups)});
+    table.rows.push_back({stage.name, std::string(analysis::to_string(stage.source)),
+                          stage.evidence, grouped(facts.instances), grouped(facts.warmups)});
     if (!serving) table.rows.back().push_back(step_count_words(stage, facts));
   }
   return table;
@@ -49,7 +49,7 @@ Table work_table(const Reported& reported) {
                    number_column("kernels"),
                    number_column("share of all stages' wall")};
   for (size_t i = 0; i < reported.stages.size(); ++i) {
-    const Stage& stage = reported.stages[i];
+    const analysis::Stage& stage = reported.stages[i];
     const StageFacts& facts = reported.facts.stages[i];
     if (stage.wall.count == 0) continue;
     table.rows.push_back({stage.name, ms(stage.wall.mean), ms(stage.busy.mean),
@@ -62,10 +62,10 @@ Table work_table(const Reported& reported) {
 std::vector<std::string> note_lines(const Reported& reported) {
   std::vector<std::string> lines;
   lines.reserve(reported.profile.stages.notes.size());
-  for (const StageNote& note : reported.profile.stages.notes) {
-    const Stage& stage = reported.stages[note.stage];
+  for (const analysis::StageNote& note : reported.profile.stages.notes) {
+    const analysis::Stage& stage = reported.stages[note.stage];
     // A detected pass lies beside the passes of the language model, not inside them.
-    const bool detected = stage.source == StageSource::detected;
+    const bool detected = stage.source == analysis::StageSource::detected;
     lines.push_back(fmt::format(
         "{}: {}, {} ms of kernel time in {}{}.",
         detected ? fmt::format("{} (for {}, outside of its figures)", note.name, stage.name)
@@ -81,7 +81,7 @@ std::vector<std::string> note_lines(const Reported& reported) {
 Table batch_table(const Reported& reported) {
   Table table = statistics_table("batch (sequences)");
   table.columns.push_back(number_column("tokens a second"));
-  for (const BatchTime& row : reported.profile.stages.by_batch) {
+  for (const analysis::BatchTime& row : reported.profile.stages.by_batch) {
     if (row.step_wall.count == 0) continue;
     add_row(table, grouped(row.batch), row.step_wall);
     table.rows.back().push_back(rate(tokens_per_second(row)));
@@ -90,7 +90,8 @@ Table batch_table(const Reported& reported) {
 }
 
 // Where each instance is one pass, its time stands in the table as a token's already.
-bool is_told_by_tokens(const Stages& stages, const Stage& stage, const StageFacts& facts) {
+bool is_told_by_tokens(const analysis::Stages& stages, const analysis::Stage& stage,
+                       const StageFacts& facts) {
   const bool one_each = facts.steps == stage.wall.count;
   if (stage.name == "prefill") return one_each && stages.time_to_first_token.has_value();
   return stage.name == "decode" && one_each && stages.time_per_output_token.has_value();
@@ -119,7 +120,7 @@ void add_stage1(const Reported& reported, Document& document) {
 }  // namespace
 
 std::string coverage_sentence(const Reported& reported) {
-  const Coverage& coverage = reported.profile.stages.coverage;
+  const analysis::Coverage& coverage = reported.profile.stages.coverage;
   return fmt::format(
       "Coverage: stages hold {} of {} kernels ({}) and {} of {} ms of kernel time ({}).",
       grouped(coverage.kernels_in_stages), grouped(coverage.kernels),
@@ -128,24 +129,25 @@ std::string coverage_sentence(const Reported& reported) {
 }
 
 void add_stage_timings(const Reported& reported, Document& document) {
-  const Stages& stages = reported.profile.stages;
+  const analysis::Stages& stages = reported.profile.stages;
   document.add(Heading{2, "Per-stage timings"});
   if (stages.stages.empty()) {
     document.add(Paragraph{no_stages_words(reported.profile)});
     return;
   }
   Table timings = statistics_table("stage");
-  for (const Stage& stage : stages.stages) add_row(timings, stage.name, stage.wall);
+  for (const analysis::Stage& stage : stages.stages) add_row(timings, stage.name, stage.wall);
   document.add(
       Paragraph{fmt::format("Wall time of one {}, warm-ups left out; percentiles by nearest rank.",
                             instance_name(reported.profile, "instance"))});
   document.add(std::move(timings));
-  document.add(Paragraph{fmt::format(
-      "The same {}s on the {}, means: busy counts overlapping work once ({}), the "
-      "kernel sum counts it in full.",
-      instance_name(reported.profile, "instance"), reported.words().device,
-      reported.profile.device == DeviceKind::cpu ? "recorded operators, which are a CPU's kernels"
-                                                 : "kernels, copies, graph replays")});
+  document.add(Paragraph{
+      fmt::format("The same {}s on the {}, means: busy counts overlapping work once ({}), the "
+                  "kernel sum counts it in full.",
+                  instance_name(reported.profile, "instance"), reported.words().device,
+                  reported.profile.device == trace::DeviceKind::cpu
+                      ? "recorded operators, which are a CPU's kernels"
+                      : "kernels, copies, graph replays")});
   document.add(work_table(reported));
   add_tracing_notes(reported, document);
   if (auto lines = note_lines(reported); !lines.empty()) document.add(BulletList{std::move(lines)});
@@ -158,7 +160,7 @@ void add_stage_timings(const Reported& reported, Document& document) {
 }
 
 void add_token_times(const Reported& reported, Document& document) {
-  const Stages& stages = reported.profile.stages;
+  const analysis::Stages& stages = reported.profile.stages;
   document.add(Heading{2, "Steps and tokens"});
   Table table = statistics_table("time of");
   if (stages.time_to_first_token) add_row(table, "first token", *stages.time_to_first_token);
@@ -182,7 +184,7 @@ void add_token_times(const Reported& reported, Document& document) {
   document.add(Paragraph{
       fmt::format("A step's wall time runs from the end of the previous step's last {} to the end "
                   "of its own.",
-                  reported.profile.device == DeviceKind::cpu ? "operator" : "GPU work")});
+                  reported.profile.device == trace::DeviceKind::cpu ? "operator" : "GPU work")});
   if (reported.facts.tokens_per_s_per_sequence) {
     std::string text = fmt::format("Decoding gives {} tokens a second for each sequence",
                                    rate(reported.facts.tokens_per_s_per_sequence));
@@ -198,4 +200,4 @@ void add_token_times(const Reported& reported, Document& document) {
   }
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

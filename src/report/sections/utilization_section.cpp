@@ -5,12 +5,13 @@
 #include "report/numbers.h"
 #include "report/sections/sections.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
-bool any_cost(const Utilization& use) {
-  return std::any_of(use.stages.begin(), use.stages.end(),
-                     [](const StageUtilization& stage) { return !stage.cost.parts.empty(); });
+bool any_cost(const analysis::Utilization& use) {
+  return std::any_of(
+      use.stages.begin(), use.stages.end(),
+      [](const analysis::StageUtilization& stage) { return !stage.cost.parts.empty(); });
 }
 
 Table ratio_table(const Reported& reported) {
@@ -25,7 +26,7 @@ Table ratio_table(const Reported& reported) {
                    number_column("MBU on wall"),
                    number_column(fmt::format("MBU on {} busy", device)),
                    number_column("least possible (ms)")};
-  for (const StageUtilization& use : reported.profile.utilization.stages) {
+  for (const analysis::StageUtilization& use : reported.profile.utilization.stages) {
     if (use.cost.parts.empty()) continue;
     table.rows.push_back({reported.stages[use.stage].name, scaled(use.cost.flops(), "FLOP"),
                           scaled(use.cost.bytes(), "B"), percent(use.mfu_wall),
@@ -47,9 +48,9 @@ Table recorded_table(const Reported& reported) {
                    number_column(fmt::format("MFU on {} busy", device)),
                    number_column("MBU on wall"),
                    number_column(fmt::format("MBU on {} busy", device))};
-  for (const StageUtilization& use : reported.profile.utilization.stages) {
+  for (const analysis::StageUtilization& use : reported.profile.utilization.stages) {
     if (!use.recorded || use.from_operators) continue;
-    const StageUtilization::Recorded& own = *use.recorded;
+    const analysis::StageUtilization::Recorded& own = *use.recorded;
     const auto& over = reported.facts.stages[use.stage].recorded_over_model;
     table.rows.push_back({reported.stages[use.stage].name, scaled(own.flops, "FLOP"),
                           over ? fmt::format("{:.3f}", *over) : std::string(kMissing),
@@ -59,30 +60,30 @@ Table recorded_table(const Reported& reported) {
   return table;
 }
 
-Table recorded_cost_table(const PassCost& cost) {
+Table recorded_cost_table(const llm::PassCost& cost) {
   Table table;
   table.columns = {text_column("operators of class"), number_column("FLOPs"),
                    number_column("bytes")};
-  for (const CostPart& part : cost.parts) {
+  for (const llm::CostPart& part : cost.parts) {
     table.rows.push_back(
         {part.name, scaled(part.flops, "FLOP"), scaled(part.weight_bytes + part.kv_bytes, "B")});
   }
   return table;
 }
 
-Table cost_table(const PassCost& cost) {
+Table cost_table(const llm::PassCost& cost) {
   Table table;
   table.columns = {text_column("part of the model"), number_column("FLOPs"),
                    number_column("weights read"), number_column("KV cache read and written")};
-  for (const CostPart& part : cost.parts) {
+  for (const llm::CostPart& part : cost.parts) {
     table.rows.push_back({part.name, scaled(part.flops, "FLOP"), scaled(part.weight_bytes, "B"),
                           scaled(part.kv_bytes, "B")});
   }
   return table;
 }
 
-std::string inputs_sentence(const StageUtilization& use, const StageFacts& facts,
-                            const Stage& stage, std::string_view device) {
+std::string inputs_sentence(const analysis::StageUtilization& use, const StageFacts& facts,
+                            const analysis::Stage& stage, std::string_view device) {
   std::string text;
   if (!use.basis.empty()) text += sentence(use.basis) + " ";
   text +=
@@ -99,8 +100,8 @@ std::string inputs_sentence(const StageUtilization& use, const StageFacts& facts
 }
 
 std::string peaks_sentence(const Reported& reported) {
-  const Utilization& use = reported.profile.utilization;
-  if (reported.profile.device == DeviceKind::gpu) {
+  const analysis::Utilization& use = reported.profile.utilization;
+  if (reported.profile.device == trace::DeviceKind::gpu) {
     return "Peaks are dense and of one GPU; FLOPs and bytes are what the model needs on one GPU, "
            "whatever the kernels did.";
   }
@@ -119,7 +120,7 @@ std::string peaks_sentence(const Reported& reported) {
 }  // namespace
 
 void add_utilization(const Reported& reported, Document& document) {
-  const Utilization& use = reported.profile.utilization;
+  const analysis::Utilization& use = reported.profile.utilization;
   document.add(Heading{2, "MFU and MBU"});
   if (reported.stages.empty() || !any_cost(use)) {
     document.add(Paragraph{"Not known: " + why_no_utilization(reported.profile)});
@@ -137,7 +138,7 @@ void add_utilization(const Reported& reported, Document& document) {
     document.add(std::move(recorded));
   }
   if (!use.why_not.empty()) document.add(Callout{Callout::Kind::note, sentence(use.why_not)});
-  for (const StageUtilization& stage : use.stages) {
+  for (const analysis::StageUtilization& stage : use.stages) {
     const std::string& name = reported.stages[stage.stage].name;
     if (!stage.why_not.empty() && stage.why_not != use.why_not) {
       document.add(Callout{Callout::Kind::note, name + ": " + clause(stage.why_not)});
@@ -152,4 +153,4 @@ void add_utilization(const Reported& reported, Document& document) {
   }
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report
