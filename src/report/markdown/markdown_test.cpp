@@ -1,4 +1,4 @@
-#include "report/markdown.h"
+#include "report/markdown/markdown.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,9 @@
-#include "report/markdown.h"
+#include "report/markdown/markdown.h"
 
 #include <algorithm>
 
 #include "base/text.h"
+#include "report/format/figures.h"
 
 namespace llmprof::report {
 namespace {
@@ -54,7 +55,8 @@ class Writer {
     for (const auto& row : table.rows) {
       out_ += '|';
       for (size_t i = 0; i < table.columns.size(); ++i) {
-        out_ += ' ' + cell(table.columns[i], i < row.size() ? row[i] : std::string()) + " |";
+        out_ +=
+            ' ' + cell(table.columns[i], i < row.size() ? text_of(row[i]) : std::string()) + " |";
       }
       out_ += '\n';
     }

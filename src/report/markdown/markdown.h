@@ -7,7 +7,7 @@
 
 namespace llmprof::report {
 
-// GitHub-flavoured Markdown. No text can break out of its place: pipes, angle brackets, backticks,
+// GitHub-flavored Markdown. No text can break out of its place: pipes, angle brackets, backticks,
 // line breaks and bytes that are no UTF-8 in kernel names are escaped or replaced.
 std::string to_markdown(const Document& document);
 
