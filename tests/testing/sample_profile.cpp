@@ -222,6 +222,7 @@ void add_stages(profile::Profile& sample) {
   prefill.kernel_count = statistics<double>({2, 2});
   count_instances(prefill);
   set_budget(prefill, parts_of(8, 1, 2.5, 12));
+  prefill.judgement = {"some", false, true, std::nullopt};
   decode.wall = times({8, 10});
   decode.gpu_sum = decode.gpu_busy = times({5, 5});
   decode.kernel_count = statistics<double>({8, 8});
@@ -229,10 +230,12 @@ void add_stages(profile::Profile& sample) {
   decode.decode_step_count = 8;
   count_instances(decode);
   set_budget(decode, parts_of(8, 2, 7, 18));
+  decode.judgement = {"much", false, true, std::nullopt};
   set_shares(sample);
   sample.stages_found = {false, std::nullopt, "NVTX ranges of the default domain"};
   sample.stage_notes = {{"prefill", "vision_tower", 3, {0.9}, 6, {0.75}}};
-  sample.coverage = profile::Coverage{30, 24, part_of(24, 30), {27}, {26}, part_of(26, 27), {}, {}};
+  sample.coverage =
+      profile::Coverage{30, 24, part_of(24, 30), {27}, {26}, part_of(26, 27), {}, {}, true};
   profile::TokenTimes& tokens = sample.token_times;
   tokens.time_to_first_token = prefill.wall;
   tokens.time_per_output_token = times({2, 2.5});
@@ -378,12 +381,14 @@ void add_utilization(profile::Profile& sample) {
   prefill.memory_bound = false;
   prefill.mfu = {Share{0.4314}, Share{0.5752}};
   prefill.mbu = {Share{0.1094}, Share{0.1458}};
+  prefill.judgement.limit = "room";
   profile::Stage& decode = sample.stages[1];
   set_cost(decode, {{"projections", {2.5e10}, {1.24e10}, {2e8}}}, 2.625);
   decode.basis = "4 steps of 1 token at a context of 777 to 780, batch 2";
   decode.memory_bound = true;
   decode.mfu = {Share{0.0028}, Share{0.0051}};
   decode.mbu = {Share{0.2917}, Share{0.525}};
+  decode.judgement.limit = "room";
 }
 
 void add_findings(profile::Profile& sample) {
@@ -668,9 +673,10 @@ profile::Profile serving_sample() {
     }
     const auto steps = static_cast<double>(count);
     set_budget(each, parts_of(1 * steps, 0.5 * steps, 0.4 * steps, 2 * steps));
+    each.judgement = {"some", false, true, std::nullopt};
   }
   set_shares(sample);
-  sample.coverage = profile::Coverage{30, 30, Share{1}, {27}, {20}, part_of(20, 27), {}, {}};
+  sample.coverage = profile::Coverage{30, 30, Share{1}, {27}, {20}, part_of(20, 27), {}, {}, false};
   profile::TokenTimes& tokens = sample.token_times;
   tokens.time_per_output_token = times({2, 2, 2});
   tokens.tokens_per_s_per_sequence = profile::TokensPerSecond{500};
