@@ -78,7 +78,7 @@ void add_key_figures(const profile::Profile& profile, Document& document) {
   }
   const std::string scope = fmt::format("in {}", scope_words(profile));
   figures.add("kernels", grouped(profile.totals.kernel_count), scope);
-  figures.add_ms("kernel time", exact_ms(profile.totals.kernel_sum), scope);
+  figures.add_ms("kernel time", ms(profile.totals.kernel_sum), scope);
   if (profile.coverage && profile.coverage->kernel_sum_share && !profile.stages.empty()) {
     figures.add("coverage", percent(profile.coverage->kernel_sum_share),
                 "of kernel time is inside stages");
@@ -99,7 +99,7 @@ std::string hidden_graphs_sentence(const profile::Profile& profile) {
       "to see their kernels.",
       counted(hidden.replays, "graph replay"),
       hidden.launched_in ? fmt::format(" launched in {}", *hidden.launched_in) : "",
-      exact_ms(hidden.total), percent(hidden.share_of_gpu_time));
+      ms(hidden.total), percent(hidden.share_of_gpu_time));
 }
 
 }  // namespace llmprof::report

@@ -35,14 +35,13 @@ std::string operator_coverage_words(const profile::Profile& profile) {
   if (on_cpu(profile)) {
     return fmt::format(
         "From: {}. The innermost operators are the kernels of this CPU: {} of them, {} ms.", source,
-        grouped(found.kernels_with_operator), exact_ms(found.cuda_self_sum));
+        grouped(found.kernels_with_operator), ms(found.cuda_self_sum));
   }
   std::string text = fmt::format(
       "From: {}. Operators launched {} of {} kernels ({}); with copies and fills that is {} ms, {} "
       "of the GPU's time.",
       source, grouped(found.kernels_with_operator), grouped(found.kernels),
-      percent(found.kernels_share), exact_ms(found.cuda_self_sum),
-      percent(found.share_of_gpu_time));
+      percent(found.kernels_share), ms(found.cuda_self_sum), percent(found.share_of_gpu_time));
   if (found.kernels_without_operator == 0) return text;
   if (found.graph_kernels > 0) {
     text += fmt::format(

@@ -123,8 +123,8 @@ std::string coverage_sentence(const profile::Profile& profile) {
   return fmt::format(
       "Coverage: stages hold {} of {} kernels ({}) and {} of {} ms of kernel time ({}).",
       grouped(coverage.kernels_in_stages), grouped(coverage.kernels),
-      percent(coverage.kernels_share), exact_ms(coverage.kernel_sum_in_stages),
-      exact_ms(coverage.kernel_sum), percent(coverage.kernel_sum_share));
+      percent(coverage.kernels_share), ms(coverage.kernel_sum_in_stages), ms(coverage.kernel_sum),
+      percent(coverage.kernel_sum_share));
 }
 
 void add_stage_timings(const profile::Profile& profile, Document& document) {
