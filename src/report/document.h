@@ -44,9 +44,10 @@ struct LinkList {
 // alone: a writer asks text_of for its text.
 struct Figure {
   enum class Of : uint8_t {
-    stage_time,   // ms of stages, steps, gaps, requests, and of what could be saved there
+    stage_time,   // ms of stages, steps, gaps, requests, all kernels together, and of what could be
+                  // saved there
     token_time,   // ms per token, per step or per layer
-    kernel_time,  // ms of kernels and operators: totals, and means per launch or call
+    kernel_time,  // ms of one kernel or operator: its total, its mean per launch or call
     share,        // a fraction, shown in percent
     ratio,        // one quantity over another of the same unit, not in percent
     count,        // a mean of counts included

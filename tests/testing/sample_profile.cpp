@@ -536,6 +536,7 @@ profile::Measured decode_counters() {
   measured.power = profile::Sensor<profile::Watts>{{512.25}, {430.5}, {610}, 9};
   measured.temperature = profile::Sensor<profile::DegreesCelsius>{{61.5}, {58}, {66}, 9};
   measured.throttle_reasons = {{"power cap", true, {0.444}}};
+  measured.throttle_samples = 9;
   return measured;
 }
 

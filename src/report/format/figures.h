@@ -19,11 +19,12 @@ inline constexpr std::string_view kMissing = "-";
 std::string text_of(const Figure& figure);
 std::string text_of(const Cell& cell);
 
-// Of stages, steps, gaps, requests, and of what could be saved there: "57.331".
+// Of stages, steps, gaps, requests, all kernels together, and of what could be saved there:
+// "57.331".
 Figure ms(std::optional<profile::Milliseconds> time);
 // Per token, per step or per layer: "0.0016".
 Figure fine_ms(std::optional<profile::Milliseconds> time);
-// Of kernels and operators, exact to the nanosecond: "57.331089".
+// Of one kernel or operator, exact to the nanosecond: "57.331089".
 Figure exact_ms(std::optional<profile::Milliseconds> time);
 // "1.777 ± 0.003", the deviation only where there is one.
 Figure mean_and_std(const profile::Statistics<profile::Milliseconds>& times);

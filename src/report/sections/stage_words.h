@@ -24,6 +24,9 @@ std::string instance_name(const profile::Profile& profile, std::string_view stag
 // The steps of a stage: "8", or "4 of 8 traced"; "-" for prefills of one pass each, which is no
 // step count.
 Cell step_count_cell(const profile::Stage& stage);
+// A prefill and a decode together; none where that is not known, or where the means it is made of
+// say little.
+std::optional<profile::Milliseconds> typical_request(const profile::Profile& profile);
 // The value; "1 (assumed)" where nobody said it.
 std::string token_count_words(uint64_t value, const std::optional<std::string>& source);
 // "the whole capture", or "the selection".
