@@ -69,8 +69,8 @@ struct TopKernel {
 };
 
 // What a kernel takes inside stages; of a timeline without stages, all of it.
-Nanoseconds time_that_counts(const analysis::Profile& profile, size_t row) {
-  if (profile.stages.stages.empty()) return profile.ranking.rows[row].total;
+Nanoseconds time_that_counts(const analysis::Results& profile, size_t row) {
+  if (profile.stages.stages.empty()) return profile.kernels.ranking.rows[row].total;
   Nanoseconds time = 0;
   for (const analysis::StageTime& stage : profile.opened[row].stages) time += stage.total;
   return time;
@@ -78,12 +78,12 @@ Nanoseconds time_that_counts(const analysis::Profile& profile, size_t row) {
 
 // Rows are one a device; a kernel is chosen once. What only runs outside of stages (weights being
 // made, say) is nobody's token.
-std::vector<TopKernel> top_kernels(const analysis::Profile& profile, size_t top_n) {
+std::vector<TopKernel> top_kernels(const analysis::Results& profile, size_t top_n) {
   std::vector<TopKernel> kernels;
-  for (size_t row = 0; row < profile.ranking.rows.size(); ++row) {
+  for (size_t row = 0; row < profile.kernels.ranking.rows.size(); ++row) {
     const Nanoseconds time = time_that_counts(profile, row);
     if (time == 0) continue;
-    const trace::StringId name = profile.ranking.rows[row].name;
+    const trace::StringId name = profile.kernels.ranking.rows[row].name;
     auto same = std::find_if(kernels.begin(), kernels.end(),
                              [&](const TopKernel& kernel) { return kernel.name == name; });
     if (same == kernels.end()) same = kernels.insert(same, {name, {}, 0});
@@ -98,7 +98,7 @@ std::vector<TopKernel> top_kernels(const analysis::Profile& profile, size_t top_
 
 class KernelChoice {
  public:
-  explicit KernelChoice(const analysis::Profile& profile)
+  explicit KernelChoice(const analysis::Results& profile)
       : profile_(profile), trace_(*profile.trace) {
     for (const analysis::Stage& stage : profile.stages.stages) {
       filters_.push_back(range_filter(trace_, profile.stages, stage));
@@ -136,7 +136,7 @@ class KernelChoice {
     chosen.name = trace_.strings[kernel.name];
     chosen.symbol = symbol_of(trace_, kernel.name);
     for (const size_t row : kernel.rows) {
-      chosen.launches += profile_.ranking.rows[row].calls;
+      chosen.launches += profile_.kernels.ranking.rows[row].calls;
       chosen.distinct_shapes = std::max<uint64_t>(1, profile_.opened[row].shapes.size());
     }
     chosen_.push_back(std::move(chosen));
@@ -154,7 +154,7 @@ class KernelChoice {
     return shapes;
   }
 
-  const analysis::Profile& profile_;
+  const analysis::Results& profile_;
   const trace::Trace& trace_;
   std::vector<std::string> filters_;  // by stage
   std::vector<Nanoseconds> starts_;   // by stage
@@ -163,9 +163,9 @@ class KernelChoice {
 
 }  // namespace
 
-std::vector<capture::ChosenKernel> select_top_kernels(const analysis::Profile& profile,
+std::vector<capture::ChosenKernel> select_top_kernels(const analysis::Results& profile,
                                                       size_t top_n) {
-  if (profile.ranking.source != analysis::KernelSource::timeline) return {};
+  if (profile.kernels.ranking.source != analysis::KernelSource::timeline) return {};
   KernelChoice selection(profile);
   for (const TopKernel& kernel : top_kernels(profile, top_n)) selection.add(kernel);
   return selection.take();
