@@ -9,7 +9,7 @@ set(sources ${LLMPROF_SYSROOT}/usr/src)
 # For find_library in the modules.
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 
-# scripts/dist_licences.sh reads from the maps which archives went in.
+# scripts/dist_licenses.sh reads from the maps which archives were linked.
 add_link_options(-Wl,-Map=${PROJECT_BINARY_DIR}/$<TARGET_PROPERTY:NAME>.map)
 find_package(Threads REQUIRED)
 
