@@ -1,4 +1,4 @@
-# Start here: on a fresh Debian 12 machine, `make profile` and `make test` install everything they need.
+# The front door. `make profile` and `make test` do everything on a fresh Debian 12 machine.
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: setup build test profile bench fuzz lint fmt dist clean
