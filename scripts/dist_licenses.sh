@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Lays out the licence of everything that was linked into what build/dist-ARCH holds:
-#   scripts/dist_licences.sh ARCH FOLDER
-# The link maps say which archives went in; an archive of unknown licence is an error.
+# Collects the licenses of everything that was linked into the programs of build/dist-ARCH:
+#   scripts/dist_licenses.sh ARCH FOLDER
+# The link maps say which archives were linked; an archive of unknown license is an error.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -18,7 +18,8 @@ fail() {
   exit 1
 }
 
-# LIBRARY FILE-NAME of the archive, or 'ours': the Debian package whose copyright file tells.
+# The Debian package with the copyright file of an archive, by the archive's file name; 'ours' for
+# our own.
 package_of_archive() {
   case "$1" in
     libllmprof_*.a | libcpu_llm_model.a) echo ours ;;
@@ -32,11 +33,11 @@ package_of_archive() {
     libz.a) echo zlib1g-dev ;;
     libre2.a) echo libre2-dev ;;
     libopenblas.a | libopenblasp-*.a) echo libopenblas-pthread-dev ;;
-    *) fail "$1 is linked in and scripts/dist_licences.sh knows no licence for it" ;;
+    *) fail "$1 is linked, and scripts/dist_licenses.sh knows no license for it" ;;
   esac
 }
 
-# libstdc++ and libgcc come with the compiler that is installed, cross or native.
+# libstdc++ and libgcc come with the installed compiler, cross or native.
 compiler_package() {
   local archive
   archive=$(realpath "$("$arch-linux-gnu-g++" -print-file-name=libstdc++.a)")
@@ -53,7 +54,7 @@ add() {
     version=$(awk -v package="$package" '$1 == package { print $2 }' "$sysroot/packages.txt")
     copyright=$sysroot/usr/share/doc/$package/copyright
   fi
-  [[ -n $version && -s $copyright ]] || fail "no copyright file of $package at $copyright"
+  [[ -n $version && -s $copyright ]] || fail "no copyright file for $package at $copyright"
   cp -L "$copyright" "$folder/$package.txt"
   echo "| $package | $version | $package.txt |" >>"$folder/README.md"
 }
@@ -61,19 +62,19 @@ add() {
 rm -rf "$folder"
 mkdir -p "$folder"
 {
-  echo "# Licences of what is inside bin/ and lib/"
+  echo "# Licenses of the libraries inside bin/ and lib/"
   echo
-  echo "Debian 12 packages, each with its copyright file as Debian ships it. The licences that"
-  echo "these name by a path under /usr/share/common-licenses are in common-licenses/ here."
+  echo "Debian 12 packages, each with its copyright file as Debian ships it. The licenses that"
+  echo "these files name by a path under /usr/share/common-licenses are in common-licenses/."
   echo
-  echo "| Debian package | version | licence |"
+  echo "| Debian package | version | license |"
   echo "| --- | --- | --- |"
 } >"$folder/README.md"
 
 archives=$(for map in "${maps[@]}"; do
-  grep -oE '[^/ ]+\.a\(' "$map" || fail "$map names no archive"
+  grep -oE '[^/ ]+\.a\(' "$map" || fail "$map lists no archive"
 done | tr -d '(' | sort -u)
-# Header-only libraries leave no archive.
+# Header-only libraries have no archive.
 packages=(libcli11-dev libexpected-dev nlohmann-json3-dev)
 for archive in $archives; do
   packages+=("$(package_of_archive "$archive")")
