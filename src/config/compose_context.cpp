@@ -1,7 +1,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/last_level_cache.h"
+#include "base/machine/last_level_cache.h"
 #include "config/interpolation.h"
 
 namespace llmprof {

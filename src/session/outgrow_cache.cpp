@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/last_level_cache.h"
+#include "base/machine/last_level_cache.h"
 #include "llm/cost.h"
 #include "llm/hugging_face_config.h"
 

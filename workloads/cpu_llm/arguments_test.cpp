@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "base/last_level_cache.h"
+#include "base/machine/last_level_cache.h"
 #include "cpu_llm/default_layers.h"
 
 namespace cpu_llm {

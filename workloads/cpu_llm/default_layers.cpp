@@ -1,6 +1,6 @@
 #include "cpu_llm/default_layers.h"
 
-#include "base/last_level_cache.h"
+#include "base/machine/last_level_cache.h"
 #include "cpu_llm/weights.h"
 
 namespace cpu_llm {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/demangle.h"
+#include "base/demangle/demangle.h"
 #include "readers/copy_direction.h"
 
 namespace llmprof::collector_log {

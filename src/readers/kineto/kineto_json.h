@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "readers/reader.h"
 
 namespace llmprof {

@@ -1,4 +1,4 @@
-#include "base/gzip_block.h"
+#include "base/streams/gzip_block.h"
 
 #include <libdeflate.h>
 

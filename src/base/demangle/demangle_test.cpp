@@ -1,4 +1,4 @@
-#include "base/demangle.h"
+#include "base/demangle/demangle.h"
 
 #include <cxxabi.h>
 #include <gtest/gtest.h>

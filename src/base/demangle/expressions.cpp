@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/demangle_parser.h"
+#include "base/demangle/parser.h"
 
 namespace llmprof::demangling {
 namespace {

@@ -1,9 +1,9 @@
-#include "base/demangle.h"
+#include "base/demangle/demangle.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "base/demangle_parser.h"
+#include "base/demangle/parser.h"
 
 namespace llmprof {
 namespace demangling {

@@ -1,4 +1,4 @@
-#include "base/cpu_name.h"
+#include "base/machine/cpu_name.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 
 #include "base/file_descriptor.h"
 #include "base/files.h"
-#include "base/gzip_block.h"
+#include "base/streams/gzip_block.h"
 
 namespace llmprof {
 namespace {

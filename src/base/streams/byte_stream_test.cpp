@@ -1,4 +1,4 @@
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/gzip_block.h"
+#include "base/streams/gzip_block.h"
 #include "testing/temporary_folder.h"
 
 namespace llmprof {

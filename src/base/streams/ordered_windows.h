@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/byte_stream.h"
 #include "base/error.h"
+#include "base/streams/byte_stream.h"
 
 namespace llmprof {
 

@@ -2,7 +2,7 @@
 #include <array>
 #include <utility>
 
-#include "base/demangle_parser.h"
+#include "base/demangle/parser.h"
 
 namespace llmprof::demangling {
 

@@ -1,4 +1,4 @@
-#include "base/ordered_windows.h"
+#include "base/streams/ordered_windows.h"
 
 #include <gtest/gtest.h>
 

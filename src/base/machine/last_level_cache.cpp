@@ -1,4 +1,4 @@
-#include "base/last_level_cache.h"
+#include "base/machine/last_level_cache.h"
 
 #include <unistd.h>
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/control_group.h"
 #include "base/files.h"
+#include "base/machine/control_group.h"
 #include "base/text.h"
 
 namespace llmprof {

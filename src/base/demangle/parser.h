@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/demangle.h"
+#include "base/demangle/demangle.h"
 
 namespace llmprof::demangling {
 

@@ -1,4 +1,4 @@
-#include "base/last_level_cache.h"
+#include "base/machine/last_level_cache.h"
 
 #include <gtest/gtest.h>
 
