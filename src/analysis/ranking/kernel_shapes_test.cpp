@@ -1,4 +1,4 @@
-#include "analysis/layers/kernel_shapes.h"
+#include "analysis/ranking/kernel_shapes.h"
 
 #include <gtest/gtest.h>
 
