@@ -4,8 +4,8 @@
 
 #include "capture/ncu/ncu_capture.h"
 #include "capture/nsys/nsys_capture.h"
+#include "capture/nsys/scrub.h"
 #include "readers/nsys_sqlite/gpu_work.h"
-#include "readers/nsys_sqlite/scrub.h"
 #include "session/captures_record.h"
 #include "session/kernel_selection.h"
 #include "session/provenance/machine_facts.h"

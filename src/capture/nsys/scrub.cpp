@@ -1,4 +1,4 @@
-#include "readers/nsys_sqlite/scrub.h"
+#include "capture/nsys/scrub.h"
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/files.h"
-#include "readers/nsys_sqlite/sqlite_file.h"
 
 namespace llmprof {
 namespace {
@@ -48,6 +47,17 @@ std::vector<std::string_view> split_at_zeros(std::string_view text) {
   }
   return entries;
 }
+
+std::string sql_quoted(std::string_view text, char quote) {
+  std::string quoted(1, quote);
+  for (const char c : text) {
+    if (c == quote) quoted += c;
+    quoted += c;
+  }
+  return quoted + quote;
+}
+std::string sql_text(const path& file) { return sql_quoted(file.string(), '\''); }
+std::string sql_name(std::string_view name) { return sql_quoted(name, '"'); }
 
 class Database {
  public:
@@ -189,15 +199,6 @@ class Scrubber {
   std::span<const std::string_view> allowed_;
   uint64_t removed_ = 0;
 };
-
-std::string sql_text(const path& file) {
-  std::string quoted = "'";
-  for (const char c : file.string()) {
-    if (c == '\'') quoted += c;
-    quoted += c;
-  }
-  return quoted + "'";
-}
 
 Result<uint64_t> scrub_copy(const path& original, const path& copy_file,
                             std::span<const std::string_view> allowed) {
