@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "base/machine/last_level_cache.h"
+#include "base/machine/usable_memory.h"
 #include "config/interpolation.h"
 
 namespace llmprof {

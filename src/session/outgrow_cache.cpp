@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "base/machine/last_level_cache.h"
 #include "llm/cost.h"
 #include "llm/hugging_face_config.h"
+#include "llm/layers_beyond_cache.h"
 
 namespace llmprof {
 namespace {
@@ -36,7 +36,7 @@ std::vector<std::string> overrides_to_outgrow_cache(const ComposedConfig& config
   const size_t layers = spec->layers.size();
   const auto bytes = static_cast<size_t>(weight_bytes(*spec));
   const size_t layer = static_cast<size_t>(weight_bytes(with_layers(*spec, layers + 1))) - bytes;
-  const size_t count = pieces_beyond_cache({layers, layer, bytes - layers * layer},
+  const size_t count = layers_beyond_cache({layers, layer, bytes - layers * layer},
                                            context.last_level_cache_bytes, context.memory_bytes);
   if (count == layers) return {};
   return {fmt::format("model.config.num_hidden_layers={}", count),

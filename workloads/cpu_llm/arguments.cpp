@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/machine/last_level_cache.h"
+#include "base/machine/usable_memory.h"
 #include "cpu_llm/default_layers.h"
 #include "cpu_llm/weights.h"
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/machine/last_level_cache.h"
+#include "base/machine/usable_memory.h"
 #include "cpu_llm/default_layers.h"
 
 namespace cpu_llm {

@@ -7,8 +7,8 @@
 
 namespace llmprof {
 
-// The least of what `limit_in` reads from this file ("cpu.max", "memory.max") of the process's
-// control group (version 2) and of all those around it; none where no group sets one.
+// The lowest limit that `limit_in` reads from this file ("cpu.max", "memory.max") in the process's
+// control group (version 2) and in the groups that contain it; none if no group sets one.
 std::optional<size_t> least_control_group_limit(
     const std::string& file,
     const std::function<std::optional<size_t>(const std::string& content)>& limit_in);

@@ -2,22 +2,18 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <charconv>
 #include <map>
 #include <string>
 #include <string_view>
 
 #include "base/files.h"
-#include "base/machine/control_group.h"
 #include "base/text.h"
 
 namespace llmprof {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr size_t kEnoughCaches = 4;
 
 std::optional<size_t> leading_number(std::string_view text) {
   size_t value = 0;
@@ -26,7 +22,7 @@ std::optional<size_t> leading_number(std::string_view text) {
   return value;
 }
 
-// "32768K"; 0 where it is no size.
+// "32768K"; 0 if it is not a size.
 size_t cache_size(std::string_view text) {
   constexpr unsigned kKilo = 10;
   const size_t number = leading_number(text).value_or(0);
@@ -70,27 +66,6 @@ std::optional<size_t> last_level_cache_bytes() {
     if (const long size = sysconf(level); size > 0) return static_cast<size_t>(size);
   }
   return std::nullopt;
-}
-
-size_t usable_memory_bytes() {
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page = sysconf(_SC_PAGESIZE);
-  const size_t memory =
-      pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : 0;
-  const auto limit = least_control_group_limit("memory.max", leading_number);
-  return limit ? std::min(*limit, memory == 0 ? *limit : memory) : memory;
-}
-
-size_t pieces_beyond_cache(const PiecewiseData& data, std::optional<size_t> cache_bytes,
-                           size_t memory_bytes) {
-  if (!cache_bytes || data.piece_bytes == 0) return data.fewest;
-  const auto beside_fixed = [&](size_t bytes) {
-    return bytes > data.fixed_bytes ? bytes - data.fixed_bytes : 0;
-  };
-  const size_t wanted =
-      (beside_fixed(kEnoughCaches * *cache_bytes) + data.piece_bytes - 1) / data.piece_bytes;
-  const size_t fit = memory_bytes == 0 ? wanted : beside_fixed(memory_bytes / 2) / data.piece_bytes;
-  return std::max(data.fewest, std::min(wanted, fit));
 }
 
 }  // namespace llmprof

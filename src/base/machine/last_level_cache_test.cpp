@@ -46,30 +46,5 @@ TEST_F(CacheFolder, NothingIsKnownWithoutFiles) {
   EXPECT_EQ(last_level_cache_bytes(folder.path()), std::nullopt);
 }
 
-constexpr size_t kPlenty = size_t{1} << 40U;
-
-// Pieces of 25 bytes beside 50: eight are 250, four times 62.5.
-constexpr PiecewiseData kData = {8, 25, 50};
-
-TEST(PiecesBeyondCache, AreTheFewestWhereThoseAreFourCaches) {
-  EXPECT_EQ(pieces_beyond_cache(kData, std::nullopt, kPlenty), 8U);
-  EXPECT_EQ(pieces_beyond_cache(kData, 1, kPlenty), 8U);
-  EXPECT_EQ(pieces_beyond_cache(kData, 62, kPlenty), 8U);
-}
-
-TEST(PiecesBeyondCache, GrowWithTheCache) {
-  EXPECT_EQ(pieces_beyond_cache(kData, 63, kPlenty), 9U);    // 252 <= 275
-  EXPECT_EQ(pieces_beyond_cache(kData, 100, kPlenty), 14U);  // 400 = 50 + 14 * 25
-  EXPECT_EQ(pieces_beyond_cache(kData, 101, kPlenty), 15U);
-}
-
-TEST(PiecesBeyondCache, AreNoMoreThanHalfTheMemoryHolds) {
-  EXPECT_EQ(pieces_beyond_cache(kData, 1000, 1000), 18U);  // 50 + 18 * 25 = 500
-  EXPECT_EQ(pieces_beyond_cache(kData, 1000, 100), 8U);
-  EXPECT_EQ(pieces_beyond_cache(kData, 1000, 0), 158U);  // of memory nothing is known
-}
-
-TEST(UsableMemory, IsSomethingHere) { EXPECT_GT(usable_memory_bytes(), size_t{64} << 20U); }
-
 }  // namespace
 }  // namespace llmprof
