@@ -40,6 +40,8 @@ TEST(Demangle, AgreesWithLibstdcxx) {
           "_Z1fPFivE",
           "_Z1fRA3_i",
           "_Z1fM1AFivE",
+          // A later reference counts "int (X) const" as one type.
+          "_Z1fM1AKFi1XEPS1_",
           "_Z1fILin5ELb1ELj3ELm4EEvv",
           "_Z1fIJEEvDpT_",
           "_Z1fOSt6vectorIiSaIiEE",
@@ -127,6 +129,26 @@ TEST(Demangle, ExpandingNameIsRefusedAtOnce) {
   const auto before = std::chrono::steady_clock::now();
   EXPECT_FALSE(demangle(name + "Evv"));
   EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(1));
+}
+
+// Both keep libiberty, which c++filt and libstdc++ share, busy without writing anything: twice as
+// long for each level.
+TEST(Demangle, NamesThatHangOtherDemanglersAreRefusedAtOnce) {
+  constexpr size_t kLevels = 150;
+  // A pack expansion without a pack; its pattern names the function type before it twice, and so
+  // on.
+  std::string pattern = "F1aS0_E";
+  for (size_t i = 0; i < kLevels; ++i) pattern = "F" + pattern + reference(i + 2) + "E";
+  // A conversion operator to T<T<T<...>>>: whether the arguments are the type's or the operator's
+  // shows at their end.
+  std::string conversion = "_ZN1Acv";
+  for (size_t i = 0; i < kLevels; ++i) conversion += "T_I";
+  conversion += "i" + std::string(kLevels, 'E') + "Ev";
+  for (const std::string& name : {"_Z1fIDp" + pattern + "Evv", conversion}) {
+    const auto before = std::chrono::steady_clock::now();
+    EXPECT_FALSE(demangle(name));
+    EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(1));
+  }
 }
 
 // The same with packs, each of whose elements is the whole pack before it.

@@ -35,7 +35,7 @@ struct Operator {
 const Operator* find_operator(std::string_view code);
 std::optional<std::string_view> builtin_type(char code);
 
-// One name, read once from left to right. Every step and every byte written is paid for out of one
+// One name, read once from left to right. Every step and every byte written is deducted from one
 // allowance, which bounds time and memory together; `failed_` then stays set and every member
 // returns at once.
 class Parser {
@@ -100,7 +100,7 @@ class Parser {
   std::string fail();
   Piece fail_piece();
   void remember(const Piece& piece);
-  // All text is put together here, so that its length is paid for and bounded.
+  // All text is concatenated here, so that its length is deducted and bounded.
   std::string joined(std::initializer_list<std::string_view> parts);
 
   std::string_view text_;
