@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/demangle/demangle.h"
-#include "readers/copy_direction.h"
+#include "readers/shared/copy_direction.h"
 
 namespace llmprof::collector_log {
 namespace {

@@ -1,4 +1,4 @@
-#include "readers/copy_direction.h"
+#include "readers/shared/copy_direction.h"
 
 #include <array>
 

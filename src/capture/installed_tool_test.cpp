@@ -1,4 +1,4 @@
-#include "capture/probes/ensure.h"
+#include "capture/installed_tool.h"
 
 #include <gtest/gtest.h>
 
