@@ -69,14 +69,14 @@ class GzipStream final : public ByteStream {
   ~GzipStream() override { inflateEnd(&state_); }
 
   Result<size_t> read(std::span<char> buffer) override {
-    if (!usable_) return fail(ErrorKind::internal, "zlib did not initialise");
+    if (!usable_) return fail(ErrorKind::internal, "zlib could not be initialized");
     size_t filled = 0;
     while (filled < buffer.size() && !ended_) {
       if (state_.avail_in == 0) {
         auto got = compressed_->read(input_);
         if (!got) return got;
         if (*got == 0) {
-          end(between_members_ ? "" : "the gzip stream breaks off");
+          end(between_members_ ? "" : "the gzip stream is truncated");
           break;
         }
         state_.next_in = reinterpret_cast<Bytef*>(input_.data());

@@ -10,7 +10,7 @@
 
 namespace llmprof {
 
-// A file's content from front to back, gzip already undone. Not safe for two threads.
+// A file's content from front to back, decompressed. Not thread-safe.
 class ByteStream {
  public:
   ByteStream() = default;
@@ -18,25 +18,25 @@ class ByteStream {
   ByteStream& operator=(const ByteStream&) = delete;
   virtual ~ByteStream() = default;
 
-  // Fills `buffer` as far as the content reaches; fewer bytes than asked means the end, 0 stays 0.
-  // A gzip stream that breaks off or is damaged gives what precedes the damage, then ends with
-  // `damage()` set.
+  // Fills `buffer` as far as the content reaches; fewer bytes than requested means the end, after
+  // which every call returns 0. A truncated or damaged gzip stream gives what precedes the damage,
+  // then ends with `damage()` set.
   virtual Result<size_t> read(std::span<char> buffer) = 0;
 
-  // Why the content ended before its own end; empty when it did not.
+  // Why the content ended early; empty if it did not.
   [[nodiscard]] virtual std::string damage() const { return {}; }
 };
 
-// Opens a plain or gzip-compressed file, told apart by content.
+// Opens a plain or gzip-compressed file, recognized by content.
 Result<std::unique_ptr<ByteStream>> open_byte_stream(const std::filesystem::path& path);
 
-// A stream over bytes that outlive it (tests, fuzz targets). Undoes gzip as well.
+// A stream over bytes that outlive it (tests, fuzz targets). Decompresses gzip as well.
 std::unique_ptr<ByteStream> stream_over(std::span<const char> bytes);
 
-// The first bytes of the content, at most `limit`, for recognising a format.
+// The first bytes of the content, at most `limit`, for recognizing a format.
 Result<std::string> read_head(const std::filesystem::path& path, size_t limit);
 
-// Everything, but no more than `limit` bytes: a longer content is an error that says so.
+// All of the content; more than `limit` bytes is an error that says so.
 Result<std::string> read_all(ByteStream& stream, size_t limit);
 
 }  // namespace llmprof

@@ -105,7 +105,7 @@ TEST(ByteStream, SeveralGzipMembersAreOneContent) {
   ASSERT_TRUE(stream);
   EXPECT_EQ(drain(**stream, 999), first + last);
 
-  // The streaming way, too.
+  // Streamed as well.
   const auto streamed = stream_over(compressed);
   EXPECT_EQ(drain(*streamed, 999), first + last);
   EXPECT_EQ(streamed->damage(), "");
@@ -121,7 +121,7 @@ TEST(ByteStream, TruncatedGzipGivesWhatPrecedes) {
     const std::string got = drain(**stream, 10'000);
     EXPECT_GT(got.size(), content.size() / 3) << kept;
     EXPECT_TRUE(content.starts_with(got)) << kept;
-    EXPECT_EQ((*stream)->damage(), "the gzip stream breaks off") << kept;
+    EXPECT_EQ((*stream)->damage(), "the gzip stream is truncated") << kept;
   }
 }
 

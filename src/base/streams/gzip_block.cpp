@@ -8,7 +8,8 @@
 namespace llmprof {
 namespace {
 
-// The last four bytes of a gzip file tell its content's size; they may lie, so it is a first guess.
+// The last four bytes of a gzip file hold its content's size; they may be wrong, so it is a first
+// guess.
 size_t stated_size(std::string_view compressed) {
   size_t size = 0;
   for (size_t i = 4; i > 0; --i) {

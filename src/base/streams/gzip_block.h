@@ -7,13 +7,13 @@
 
 namespace llmprof {
 
-// Up to this compressed size a gzip file is undone in one piece, which libdeflate does about three
-// times as fast as zlib's stream; the piece must fit a reader's fixed memory allowance.
+// Up to this compressed size a gzip file is decompressed in one piece, which libdeflate does about
+// three times as fast as zlib's stream; the piece must fit a reader's fixed memory allowance.
 inline constexpr size_t kSmallGzipBytes = 8UL << 20U;
 inline constexpr size_t kLargestGzipBlock = 128UL << 20U;
 
 // The content of a whole, undamaged gzip file of one or more members whose content is at most
-// kLargestGzipBlock; nothing otherwise, and the caller streams it instead.
+// kLargestGzipBlock; otherwise nothing, and the caller streams it instead.
 std::optional<std::string> gunzip_small(std::string_view compressed);
 
 }  // namespace llmprof

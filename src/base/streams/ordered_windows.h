@@ -17,19 +17,19 @@
 
 namespace llmprof {
 
-// How many threads work on one input: all cores, but no more than pay off.
+// How many threads work on one input: one per core, up to the number that still helps.
 inline unsigned worker_count() { return std::clamp(std::thread::hardware_concurrency(), 1U, 8U); }
 
 // Slots for parse_in_windows: one more than cores, so that a window waits for each core while the
 // calling thread reads the next and merges the last.
 inline unsigned window_slot_count() { return worker_count() + 1; }
 
-// Tells how many bytes at the front of `buffer` are whole records; the rest is carried into the
+// Returns how many bytes at the front of `buffer` are whole records; the rest is carried into the
 // next window. Bytes before `fresh` were seen by the call before, which found no further record end
-// in them. 0 asks for more bytes. At the end of the content everything left is one last window.
+// in them. 0 requests more bytes. At the end of the content everything left is one last window.
 using WindowCut = std::function<size_t(std::string_view buffer, size_t fresh)>;
 
-// Room that a parser may scribble on directly before and behind its window.
+// Bytes directly before and after its window that a parser may overwrite.
 inline constexpr size_t kWindowMargin = 128;
 
 namespace window_detail {
@@ -38,8 +38,8 @@ inline void make_room(std::vector<char>& buffer, size_t content) {
   buffer.resize(std::max(buffer.size(), content + 2 * kWindowMargin));
 }
 
-// Reads behind the `filled` bytes until there are `target`, or the content ends; returns how many
-// there are. The buffer grows with what comes, so that a small file costs little.
+// Reads after the `filled` bytes until there are `target`, or the content ends; returns how many
+// there are. The buffer grows with the content, so that a small file takes little memory.
 inline Result<size_t> fill(ByteStream& stream, std::vector<char>& buffer, size_t filled,
                            size_t target) {
   constexpr size_t kFirstRead = 64UL << 10U;
@@ -79,7 +79,7 @@ class Worker {
     slot_.parse(window);
     parsed_ = true;
   }
-  // Waits for the window under way; false where there was none since the last call.
+  // Waits for the window being parsed; false if there was none since the last call.
   bool finish() {
     if (parsing_) {
       done_.acquire();
@@ -118,12 +118,12 @@ class Worker {
 // Reads a stream in windows of about `window_bytes` that end between records, lets each slot parse
 // one (`slot.parse(std::span<char> window)`, one thread each, all at once), and hands the slots to
 // `merge` on the calling thread in the order of the content. A slot is used again and again, so
-// what it allocates is allocated once. `merge` returns false to stop early. Memory: two windows a
-// slot at the most, unless a single record is longer.
+// what it allocates is allocated once. `merge` returns false to stop early. Memory: at most two
+// windows per slot, unless a single record is longer.
 template <class Slot, class Merge>
 Result<void> parse_in_windows(ByteStream& stream, size_t window_bytes, const WindowCut& cut,
                               std::vector<Slot>& slots, Merge merge) {
-  // Before the workers, which read them until they have ended, also where this returns early.
+  // Declared before the workers, which read them until they end, even if this returns early.
   std::vector<std::vector<char>> buffers(slots.size());
   std::deque<window_detail::Worker<Slot>> workers;
   for (Slot& slot : slots) workers.emplace_back(slot);

@@ -22,7 +22,7 @@ struct Slot {
   void parse(std::span<char> window) {
     if (delay_ms > 0) std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
     text.assign(window.data(), window.size());
-    // The margins are the parser's.
+    // The parser may overwrite the margins.
     std::fill_n(window.data() - kWindowMargin, kWindowMargin, '!');
     std::fill_n(window.data() + window.size(), kWindowMargin, '!');
   }
@@ -110,7 +110,7 @@ TEST(OrderedWindows, MergeStopsEarly) {
 }
 
 TEST(OrderedWindows, MergeStopsAmongTheLastWindows) {
-  const std::string text = lines(20);  // fewer windows than slots: all are merged behind the loop
+  const std::string text = lines(20);  // fewer windows than slots: all are merged after the loop
   const auto stream = stream_over(text);
   std::vector<Slot> slots(8);
   size_t merged = 0;
