@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analysis/profile.h"
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "readers/detect.h"
 
 namespace {

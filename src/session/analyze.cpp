@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/byte_stream.h"
 #include "base/files.h"
+#include "base/streams/byte_stream.h"
 #include "capture/convert.h"
 #include "config/conf_files.h"
 #include "readers/collector_log/collector_log.h"

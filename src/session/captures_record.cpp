@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "config/config_tree.h"
 
 namespace llmprof::session {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "config/config_tree.h"
 #include "readers/stage1_metrics/stage1_metrics.h"
 

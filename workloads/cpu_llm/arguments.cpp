@@ -5,7 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 
-#include "base/last_level_cache.h"
+#include "base/machine/last_level_cache.h"
+#include "base/machine/usable_memory.h"
 #include "cpu_llm/default_layers.h"
 #include "cpu_llm/weights.h"
 

@@ -4,7 +4,8 @@
 
 #include <vector>
 
-#include "base/last_level_cache.h"
+#include "base/machine/last_level_cache.h"
+#include "base/machine/usable_memory.h"
 #include "cpu_llm/default_layers.h"
 
 namespace cpu_llm {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/files.h"
-#include "base/last_level_cache.h"
+#include "base/machine/last_level_cache.h"
 #include "cpu_llm/annotations.h"
 #include "cpu_llm/arguments.h"
 #include "cpu_llm/cpu_device.h"

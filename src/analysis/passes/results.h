@@ -6,7 +6,7 @@
 #include "analysis/budget/budget.h"
 #include "analysis/collection/collector_overhead.h"
 #include "analysis/counters/stage_counters.h"
-#include "analysis/layers/kernel_shapes.h"
+#include "analysis/ranking/kernel_shapes.h"
 #include "analysis/layers/layers.h"
 #include "analysis/operators/operators.h"
 #include "analysis/ranking/hidden_graphs.h"
