@@ -47,7 +47,7 @@ Result<config::ConfigDocument> read_document(const std::filesystem::path& file) 
 
 Result<void> write_captures_record(const Artifacts& bundle, const CapturesRecord& record) {
   Json failed = Json::array();
-  for (const analysis::CaptureFailure& failure : record.failures) {
+  for (const profile::CaptureFailure& failure : record.failures) {
     failed.push_back({{"backend", failure.backend}, {"message", failure.message}});
   }
   Json notes = Json::array();

@@ -124,7 +124,8 @@ class Pipeline {
     capture::NcuRequest wanted = ncu_request(request_, bundle_);
     wanted.workload_time = control_time_;
     if (analyse_bundle() && outcome_.analysis) {
-      wanted.kernels = select_top_kernels(outcome_.analysis->profile, options_.top_n_kernels);
+      wanted.kernels = select_top_kernels(*outcome_.analysis->trace, outcome_.analysis->results,
+                                          options_.top_n_kernels);
     }
     for (const std::string& note : capture::plan_ncu(*ncu, wanted).notes) progress_("ncu: " + note);
     keep("ncu", capture::capture_with_ncu(*ncu, wanted));
