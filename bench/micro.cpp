@@ -1,4 +1,4 @@
-// The inner loops that decide how fast a capture is read.
+// The inner loops that determine how fast a capture is read.
 #include <benchmark/benchmark.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// What reading a capture and analysing it cost, apart, and what memory alone would take for the
+// Times reading and analyzing a capture separately, and the time that memory alone would take for
 // reading: bench_phases CAPTURE [runs]
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analysis/profile.h"
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "readers/detect.h"
 
 namespace {
@@ -27,7 +27,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// The wall time of each phase, and the processor time of all threads in it.
+// The wall time of each phase, and the CPU time of all threads in it.
 class Phases {
  public:
   void begin() {
@@ -44,7 +44,7 @@ class Phases {
     return median(phases_.at(phase).processor);
   }
   void print(std::string_view phase) const {
-    fmt::print("  {}: {:.3f} s, of all cores {:.3f} s\n", phase, wall(phase), processor(phase));
+    fmt::print("  {}: {:.3f} s, CPU time {:.3f} s\n", phase, wall(phase), processor(phase));
   }
 
  private:
@@ -77,8 +77,8 @@ size_t bytes_of_tables(llmprof::trace::Trace& trace) {
          bytes_of(trace.operators) + bytes_of(trace.counters);
 }
 
-// One thread takes the file out of the system's cache and fills fresh memory as large as the
-// tables: the yardstick for reading.
+// One thread copies the file from the page cache and fills as much new memory as the tables take:
+// the yardstick for reading.
 void move_bytes(const char* path, size_t table_bytes) {
   constexpr size_t kWindow = 1UL << 20U;
   constexpr size_t kColumn = 16UL << 20U;
@@ -143,7 +143,7 @@ int main(int argc, char** argv) {
                                        "analysis", "analysis without annotations"}) {
     phases.print(phase);
   }
-  fmt::print("reading over memory alone: {:.2f} by the clock, {:.2f} by the cores' time\n",
+  fmt::print("reading over memory alone: {:.2f} of wall time, {:.2f} of CPU time\n",
              phases.wall("reading") / phases.wall("memory alone"),
              phases.processor("reading") / phases.processor("memory alone"));
 }

@@ -1,17 +1,17 @@
-# What every file of ours is compiled with.
+# Options for all of our files.
 add_compile_options(-Wall -Wextra -Wpedantic -Werror -Wshadow -Wconversion -Wsign-conversion
                     -Wnon-virtual-dtor -Woverloaded-virtual)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # g++ 12 sees an overlapping copy in its own std::string (GCC bug 105329).
+  # g++ 12 reports an overlapping copy in its own std::string (GCC bug 105329).
   add_compile_options(-Wno-restrict)
   if(LLMPROF_PCH)
-    # In a precompiled header it does not know its own std::string for the system's, and warns of
-    # copies that it believes to be too large. `make dist` compiles without one, and with these.
+    # With a precompiled header it does not recognize std::string as system code, and warns of
+    # copies that it takes to be too large. `make dist` compiles without one, and with these warnings.
     add_compile_options(-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
   endif()
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  # libstdc++ 12's own std::stable_sort calls what it declares deprecated.
+  # std::stable_sort of libstdc++ 12 calls a function that libstdc++ itself declares deprecated.
   add_compile_options(-Wno-deprecated-declarations)
 endif()
 if(LLMPROF_SANITIZE)
@@ -20,12 +20,12 @@ if(LLMPROF_SANITIZE)
   add_link_options(-fsanitize=${LLMPROF_SANITIZE})
 endif()
 if(LLMPROF_FUZZ)
-  # Every file counts its branches, so that libFuzzer sees which mutation reached new code.
+  # Coverage counters in every file, so that libFuzzer sees which mutation reached new code.
   add_compile_options(-fsanitize=fuzzer-no-link)
   add_link_options(-fsanitize=fuzzer-no-link)
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  # simdjson picks its code when it is compiled: without AVX2 (2013) it reads at a third of the speed.
-  # main() says so where the processor has none.
+  # simdjson selects its implementation at compile time: without AVX2 (2013) it has a third of the
+  # speed. main() reports processors without AVX2.
   add_compile_options(-march=haswell)
 endif()

@@ -1,6 +1,6 @@
-# What most files include is read twice: once for all libraries, once, with gtest, for all tests.
-# More than half of all compile time was spent on it. LLMPROF_PCH=OFF shows whether every file
-# includes what it uses (`make lint` does).
+# Headers that most files include are precompiled twice: for all libraries, and with gtest for all
+# tests. They took more than half of all compile time. LLMPROF_PCH=OFF shows whether every file
+# includes what it uses (`make lint` sets it).
 if(LLMPROF_PCH)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/precompiled.cpp CONTENT "")
   function(llmprof_precompiled_headers name)
@@ -18,16 +18,17 @@ if(LLMPROF_PCH)
   endif()
 endif()
 
-# For targets that link fmt::fmt and are compiled with no options of their own.
+# For targets that link fmt::fmt and have no compile options of their own.
 function(llmprof_precompile target)
   if(LLMPROF_PCH)
     target_precompile_headers(${target} REUSE_FROM llmprof_precompiled)
   endif()
 endfunction()
 
-# Tests are compiled quickly; what they test is as fast as ever. The tests of one folder are one
-# file to the compiler: it spends most of its time on gtest's and the standard library's templates,
-# once for each file. Those that use the same name for different things stand APART.
+# Tests are compiled at -O1, because compile time matters more than their speed. The tests of one
+# folder are compiled as one unit, because most of the time is spent on templates of gtest and the
+# standard library, once per unit. Tests that use the same name for different things are listed in
+# APART.
 function(llmprof_compile_tests target)
   cmake_parse_arguments(arg "" "" "APART" ${ARGN})
   target_compile_options(${target} PRIVATE -O1)
@@ -49,7 +50,7 @@ function(llmprof_compile_tests target)
   endforeach()
 endfunction()
 
-# A folder under src/ is one library; the tests beside its code make one test program.
+# A folder under src/ is one library; the tests beside its code are one test program.
 #   llmprof_module(NAME [DEPENDS our modules] [LIBRARIES third-party libraries]
 #                  [TESTS_APART test files])
 function(llmprof_module name)

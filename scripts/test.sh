@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All tests: the sources' format, the release build's, then the readers' robustness under ASan and UBSan.
+# All tests: the format check, the tests of the release build, then the readers under ASan and UBSan.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

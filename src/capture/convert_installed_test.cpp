@@ -1,7 +1,7 @@
 // Conversions by the real tools, where they are installed.
 #include <gtest/gtest.h>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "capture/convert.h"
 #include "capture/convert_advice.h"

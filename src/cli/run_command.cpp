@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "report/kernel_report.h"
+#include "report/documents/kernel_overview.h"
 #include "report/terminal.h"
 #include "session/program_files.h"
 #include "session/run/request.h"
@@ -56,7 +56,7 @@ void print_analysis(const session::Analysis& analysis, bool json) {
 int tell(const session::RunOutcome& outcome, bool json) {
   if (outcome.analysis) print_analysis(*outcome.analysis, json);
   const int told = finish_output();
-  for (const CaptureFailure& failure : outcome.failures) {
+  for (const profile::CaptureFailure& failure : outcome.failures) {
     fmt::print(stderr, "llmprof: {}: {}\n", failure.backend, failure.message);
   }
   if (!outcome.failures.empty()) {

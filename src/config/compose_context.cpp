@@ -1,7 +1,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/last_level_cache.h"
+#include "base/machine/last_level_cache.h"
+#include "base/machine/usable_memory.h"
 #include "config/interpolation.h"
 
 namespace llmprof::config {

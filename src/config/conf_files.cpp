@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 
 namespace llmprof::config {
 namespace fs = std::filesystem;

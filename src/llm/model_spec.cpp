@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "llm/hugging_face_config.h"
 

@@ -136,8 +136,8 @@ struct Selection {
 struct Model {
   std::optional<std::string> name;
   std::optional<std::string> variant;
-  double params = 0;
-  double active_params = 0;
+  uint64_t params = 0;
+  uint64_t active_params = 0;
   std::string dtype;
   std::string weights_dtype;
   std::string kv_cache_dtype;

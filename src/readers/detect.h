@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "readers/reader.h"
+#include "readers/shared/reader.h"
 
 namespace llmprof::readers {
 

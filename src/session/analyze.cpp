@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/byte_stream.h"
 #include "base/files.h"
+#include "base/streams/byte_stream.h"
 #include "capture/convert.h"
 #include "config/conf_files.h"
 #include "readers/collector_log/collector_log.h"
 #include "readers/detect.h"
-#include "report/bundle_reports.h"
+#include "report/documents/bundle_reports.h"
+#include "report/word.h"
 #include "session/captures_record.h"
 #include "session/inputs.h"
 #include "session/overhead.h"
@@ -189,8 +190,8 @@ bool is_log_without_work(const trace::Trace& trace, const Diagnostics& diagnosti
 
 // Why there is no kernel to rank, from what the readers noticed.
 // Of a run that is on, failures are told by themselves.
-Error nothing_to_rank(const analysis::Profile& profile, bool tell_failures) {
-  const trace::Trace& trace = *profile.trace;
+Error nothing_to_rank(const trace::Trace& trace, const profile::Profile& profile,
+                      bool tell_failures) {
   std::string files;
   for (const trace::Capture& capture : trace.captures) {
     if (!files.empty()) files += ", ";
@@ -206,7 +207,7 @@ Error nothing_to_rank(const analysis::Profile& profile, bool tell_failures) {
     message +=
         "\n  the file holds reports on ranges or API calls only; add a kernel report: `nsys stats "
         "--report cuda_gpu_kern_sum --format csv REPORT.nsys-rep`";
-  } else if (is_log_without_work(trace, profile.diagnostics)) {
+  } else if (is_log_without_work(trace, trace.diagnostics)) {
     message +=
         "\n  the program's own log holds ranges but no operators: record them with "
         "llmprof_operator (docs/collector.md), or capture the kernels of a GPU program with nsys "
@@ -216,12 +217,12 @@ Error nothing_to_rank(const analysis::Profile& profile, bool tell_failures) {
         "\n  Stage 1 metrics are what the workload measured of itself; name a capture of the same "
         "program beside them (nsys, ncu, or a PyTorch trace)";
   }
-  for (const analysis::CaptureFailure& failure : profile.captures_failed) {
+  for (const profile::CaptureFailure& failure : profile.captures_failed) {
     if (!tell_failures) break;
     message += fmt::format("\n  {} failed: {}", failure.backend, failure.message);
   }
-  for (const Diagnostic& item : profile.diagnostics.items()) {
-    if (item.severity != Severity::info) message += "\n  " + item.message;
+  for (const profile::Diagnostic& item : profile.diagnostics) {
+    if (item.severity != to_string(Severity::info)) message += "\n  " + item.message;
   }
   return {ErrorKind::input, message};
 }
@@ -234,8 +235,7 @@ std::filesystem::path run_folder(const AnalyzeOptions& options) {
 
 struct Plan {
   std::vector<Input> inputs;
-  RunInputs run;  // what the run folder says of itself
-  std::vector<analysis::CaptureFailure> failures;
+  RunInputs run;      // what the run folder says of itself
   Diagnostics notes;  // of the plan itself
   analysis::AnalysisRules rules;
   analysis::AnalysisOptions options;
@@ -272,7 +272,6 @@ Result<Plan> plan_analysis(const AnalyzeOptions& options) {
   Plan plan{std::move(*inputs),
             {},
             {},
-            {},
             {std::move(*kernels), std::move(*stages), std::move(*gpus)},
             wanted_analysis(options)};
   if (options.steps) {
@@ -285,7 +284,8 @@ Result<Plan> plan_analysis(const AnalyzeOptions& options) {
     plan.options.model = plan.run.model;
     plan.options.workload.command = plan.run.command;
     CapturesRecord captures = read_captures_record(run, plan.notes);
-    plan.failures = std::move(captures.failures);
+    plan.options.run.captures_failed = std::move(captures.failures);
+    plan.options.run.overhead = measure_overhead(run);
     plan.notes.merge(captures.notes);
   }
   if (options.model_spec) plan.options.model = options.model_spec;
@@ -345,24 +345,24 @@ Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version
   std::optional<trace::Trace> operators;
   if (reading->operators) operators = std::move(*reading->operators).freeze();
   if (operators) plan->options.operators_of = &*operators;
-  progress("analysing");
-  auto profile = analysis::analyse(*trace, plan->rules, plan->options);
-  if (!profile) return fail_with(profile.error());
+  progress("analyzing");
+  plan->options.tool_version = version;
+  auto analyzed = analysis::analyze(*trace, plan->rules, plan->options);
+  if (!analyzed) return fail_with(analyzed.error());
   analysis.trace = std::move(trace);
-  analysis.profile = std::move(*profile);
-  analysis.profile.captures_failed = std::move(plan->failures);
-  if (const auto run = run_folder(options); !run.empty()) {
-    analysis.profile.overhead = measure_overhead(run);
+  analysis.results = std::move(analyzed->results);
+  analysis.profile = std::move(analyzed->profile);
+  analysis.timings = std::move(analyzed->timings);
+  if (analysis.profile.kernels.empty()) {
+    return fail_with(nothing_to_rank(*analysis.trace, analysis.profile, !options.in_place));
   }
-  if (analysis.profile.ranking.rows.empty()) {
-    return fail_with(nothing_to_rank(analysis.profile, !options.in_place));
-  }
+  report::word(analysis.profile);
 
   progress("writing the bundle");
   auto artifacts = bundle.open();
   if (!artifacts) return fail_with(artifacts.error());
   analysis.folder = artifacts->root();
-  auto written = report::write_reports(analysis.profile, analysis.folder, version,
+  auto written = report::write_reports(analysis.profile, analysis.folder,
                                        options.top.value_or(report::kAllKernels));
   if (!written) return fail_with(written.error());
   analysis.files = std::move(written->files);

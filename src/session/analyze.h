@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/profile.h"
+#include "analysis/analyze.h"
 #include "base/error.h"
 
 namespace llmprof::session {
@@ -43,7 +43,9 @@ struct AnalyzeOptions {
 
 struct Analysis {
   std::unique_ptr<const trace::Trace> trace;
-  analysis::Profile profile;
+  analysis::Results results;
+  profile::Profile profile;
+  std::vector<analysis::PassTiming> timings;
   std::filesystem::path folder;     // of the bundle
   std::vector<std::string> files;   // written into it
   std::string json;                 // what profile.json holds

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "config/config_tree.h"
 
 namespace llmprof::session {
@@ -47,7 +47,7 @@ Result<config::ConfigDocument> read_document(const std::filesystem::path& file) 
 
 Result<void> write_captures_record(const Artifacts& bundle, const CapturesRecord& record) {
   Json failed = Json::array();
-  for (const analysis::CaptureFailure& failure : record.failures) {
+  for (const profile::CaptureFailure& failure : record.failures) {
     failed.push_back({{"backend", failure.backend}, {"message", failure.message}});
   }
   Json notes = Json::array();

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "analysis/overhead.h"
 #include "base/diagnostics.h"
+#include "profile/run.h"
 #include "session/run_dir.h"
 
 namespace llmprof::session {
@@ -13,7 +13,7 @@ namespace llmprof::session {
 // folder later is told the same.
 //   {"failed": [{"backend", "message"}], "notes": [{"severity", "code", "message", "count"}]}
 struct CapturesRecord {
-  std::vector<analysis::CaptureFailure> failures;
+  std::vector<profile::CaptureFailure> failures;
   Diagnostics notes;  // what worked in another way than planned
 };
 

@@ -69,21 +69,21 @@ struct TopKernel {
 };
 
 // What a kernel takes inside stages; of a timeline without stages, all of it.
-Nanoseconds time_that_counts(const analysis::Profile& profile, size_t row) {
-  if (profile.stages.stages.empty()) return profile.ranking.rows[row].total;
+Nanoseconds time_that_counts(const analysis::Results& results, size_t row) {
+  if (results.stages.stages.empty()) return results.kernels.ranking.rows[row].total;
   Nanoseconds time = 0;
-  for (const analysis::StageTime& stage : profile.opened[row].stages) time += stage.total;
+  for (const analysis::StageTime& stage : results.opened[row].stages) time += stage.total;
   return time;
 }
 
 // Rows are one a device; a kernel is chosen once. What only runs outside of stages (weights being
 // made, say) is nobody's token.
-std::vector<TopKernel> top_kernels(const analysis::Profile& profile, size_t top_n) {
+std::vector<TopKernel> top_kernels(const analysis::Results& results, size_t top_n) {
   std::vector<TopKernel> kernels;
-  for (size_t row = 0; row < profile.ranking.rows.size(); ++row) {
-    const Nanoseconds time = time_that_counts(profile, row);
+  for (size_t row = 0; row < results.kernels.ranking.rows.size(); ++row) {
+    const Nanoseconds time = time_that_counts(results, row);
     if (time == 0) continue;
-    const trace::StringId name = profile.ranking.rows[row].name;
+    const trace::StringId name = results.kernels.ranking.rows[row].name;
     auto same = std::find_if(kernels.begin(), kernels.end(),
                              [&](const TopKernel& kernel) { return kernel.name == name; });
     if (same == kernels.end()) same = kernels.insert(same, {name, {}, 0});
@@ -98,11 +98,11 @@ std::vector<TopKernel> top_kernels(const analysis::Profile& profile, size_t top_
 
 class KernelChoice {
  public:
-  explicit KernelChoice(const analysis::Profile& profile)
-      : profile_(profile), trace_(*profile.trace) {
-    for (const analysis::Stage& stage : profile.stages.stages) {
-      filters_.push_back(range_filter(trace_, profile.stages, stage));
-      starts_.push_back(first_start(profile.stages, static_cast<uint32_t>(starts_.size())));
+  KernelChoice(const trace::Trace& trace, const analysis::Results& results)
+      : results_(results), trace_(trace) {
+    for (const analysis::Stage& stage : results.stages.stages) {
+      filters_.push_back(range_filter(trace_, results.stages, stage));
+      starts_.push_back(first_start(results.stages, static_cast<uint32_t>(starts_.size())));
     }
   }
 
@@ -118,13 +118,13 @@ class KernelChoice {
   void add_in_stage(const TopKernel& kernel, size_t stage) {
     capture::ChosenKernel chosen;
     for (const size_t row : kernel.rows) {
-      const analysis::StageTime& time = profile_.opened[row].stages[stage];
+      const analysis::StageTime& time = results_.opened[row].stages[stage];
       chosen.launches += time.steady_calls > 0 ? time.steady_calls : time.calls;
     }
     if (chosen.launches == 0) return;
     chosen.name = trace_.strings[kernel.name];
     chosen.symbol = symbol_of(trace_, kernel.name);
-    chosen.stage = profile_.stages.stages[stage].name;
+    chosen.stage = results_.stages.stages[stage].name;
     chosen.nvtx_include = filters_[stage];
     chosen.launches_before = launches_before(trace_, kernel.name, starts_[stage]);
     chosen.distinct_shapes = shapes_in(kernel, stage);
@@ -136,8 +136,8 @@ class KernelChoice {
     chosen.name = trace_.strings[kernel.name];
     chosen.symbol = symbol_of(trace_, kernel.name);
     for (const size_t row : kernel.rows) {
-      chosen.launches += profile_.ranking.rows[row].calls;
-      chosen.distinct_shapes = std::max<uint64_t>(1, profile_.opened[row].shapes.size());
+      chosen.launches += results_.kernels.ranking.rows[row].calls;
+      chosen.distinct_shapes = std::max<uint64_t>(1, results_.opened[row].shapes.size());
     }
     chosen_.push_back(std::move(chosen));
   }
@@ -146,7 +146,7 @@ class KernelChoice {
     uint64_t shapes = 0;
     for (const size_t row : kernel.rows) {
       uint64_t here = 0;
-      for (const analysis::ShapeRow& shape : profile_.opened[row].shapes) {
+      for (const analysis::ShapeRow& shape : results_.opened[row].shapes) {
         if (shape.stages[stage].calls > 0) ++here;
       }
       shapes = std::max(shapes, here);
@@ -154,7 +154,7 @@ class KernelChoice {
     return shapes;
   }
 
-  const analysis::Profile& profile_;
+  const analysis::Results& results_;
   const trace::Trace& trace_;
   std::vector<std::string> filters_;  // by stage
   std::vector<Nanoseconds> starts_;   // by stage
@@ -163,11 +163,12 @@ class KernelChoice {
 
 }  // namespace
 
-std::vector<capture::ChosenKernel> select_top_kernels(const analysis::Profile& profile,
+std::vector<capture::ChosenKernel> select_top_kernels(const trace::Trace& trace,
+                                                      const analysis::Results& results,
                                                       size_t top_n) {
-  if (profile.ranking.source != analysis::KernelSource::timeline) return {};
-  KernelChoice selection(profile);
-  for (const TopKernel& kernel : top_kernels(profile, top_n)) selection.add(kernel);
+  if (results.kernels.ranking.source != analysis::KernelSource::timeline) return {};
+  KernelChoice selection(trace, results);
+  for (const TopKernel& kernel : top_kernels(results, top_n)) selection.add(kernel);
   return selection.take();
 }
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "analysis/profile.h"
+#include "analysis/passes/results.h"
 #include "capture/ncu/ncu_capture.h"
 
 namespace llmprof::session {
@@ -11,7 +11,8 @@ namespace llmprof::session {
 // What ncu is to look at: the `top_n` kernels with the longest total time in the stages of a
 // timeline (in all of it where no stages are known), once for each stage they run in (warm-up is
 // left out where there is more). Empty without a timeline of GPU kernels.
-std::vector<capture::ChosenKernel> select_top_kernels(const analysis::Profile& profile,
+std::vector<capture::ChosenKernel> select_top_kernels(const trace::Trace& trace,
+                                                      const analysis::Results& results,
                                                       size_t top_n);
 
 }  // namespace llmprof::session

@@ -6,7 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
+#include "base/text.h"
 #include "config/config_tree.h"
 #include "readers/stage1_metrics/stage1_metrics.h"
 
@@ -25,7 +26,7 @@ std::optional<trace::WorkloadMetrics> metrics_in(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return std::nullopt;
   trace::TraceBuilder scratch;
-  if (!kStage1MetricsReader.read(file, scratch)) return std::nullopt;
+  if (!readers::kStage1MetricsReader.read(file, scratch)) return std::nullopt;
   return scratch.trace().workload;
 }
 
@@ -60,20 +61,31 @@ std::optional<double> duration_in(const fs::path& folder) {
   return seconds;
 }
 
+profile::PassOverhead overhead(std::string_view pass, std::string stage, double control_ms,
+                               double profiled_ms) {
+  profile::PassOverhead row;
+  row.pass = pass;
+  row.stage = std::move(stage);
+  row.control = {control_ms};
+  row.profiled = {profiled_ms};
+  row.ratio = profiled_ms / control_ms;
+  return row;
+}
+
 void add_stages(std::string_view pass, const trace::WorkloadMetrics& control,
-                const trace::WorkloadMetrics& profiled, std::vector<analysis::OverheadRow>& rows) {
+                const trace::WorkloadMetrics& profiled, std::vector<profile::PassOverhead>& rows) {
   for (const trace::WorkloadMetrics::StageTiming& own : control.stages) {
     for (const trace::WorkloadMetrics::StageTiming& other : profiled.stages) {
       if (own.name != other.name || own.mean_ms <= 0) continue;
-      rows.push_back({std::string(pass), own.name, own.mean_ms, other.mean_ms});
+      rows.push_back(overhead(pass, to_printable(own.name), own.mean_ms, other.mean_ms));
     }
   }
 }
 
 }  // namespace
 
-std::vector<analysis::OverheadRow> measure_overhead(const fs::path& run) {
-  std::vector<analysis::OverheadRow> rows;
+std::vector<profile::PassOverhead> measure_overhead(const fs::path& run) {
+  std::vector<profile::PassOverhead> rows;
   const auto control = metrics_in(run / kControl);
   const auto control_time = duration_in(run / kControl);
   for (const std::string_view pass : kPasses) {
@@ -83,8 +95,9 @@ std::vector<analysis::OverheadRow> measure_overhead(const fs::path& run) {
     if (rows.size() > before) continue;
     const auto time = duration_in(run / pass);
     if (!time || !control_time) continue;
-    rows.push_back({std::string(pass), "whole run", *control_time * kMillisecondsPerSecond,
-                    *time * kMillisecondsPerSecond, true});
+    rows.push_back(overhead(pass, "whole run", *control_time * kMillisecondsPerSecond,
+                            *time * kMillisecondsPerSecond));
+    rows.back().whole_run = true;
   }
   return rows;
 }

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "config/config_tree.h"
 #include "llm/hugging_face_config.h"
 

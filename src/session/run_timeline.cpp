@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "readers/detect.h"
 
 namespace llmprof::session {

@@ -5,7 +5,7 @@
 
 namespace llmprof::trace {
 
-// One kernel's share of a profile, as users of the seed project know it. `mean_ms` is total_ms over
+// One kernel's share of a profile, as the seed project defines it. `mean_ms` is total_ms over
 // max(calls, 1).
 struct KernelRecord {
   std::string kernel_name;

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "readers/detect.h"
 #include "testing/reader_outcome.h"
 #include "testing/shared_captures.h"

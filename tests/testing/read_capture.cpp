@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "readers/detect.h"
 
 namespace llmprof::testing {

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "readers/reader.h"
+#include "readers/shared/reader.h"
 
 namespace llmprof::testing {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/demangle.h"
+#include "base/demangle/demangle.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "base/demangle.h"
+#include "base/demangle/demangle.h"
 #include "base/text.h"
 
 namespace llmprof::analysis {

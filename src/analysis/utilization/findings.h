@@ -5,7 +5,7 @@
 
 #include "analysis/budget/budget.h"
 #include "analysis/counters/stage_counters.h"
-#include "analysis/layers/kernel_shapes.h"
+#include "analysis/ranking/kernel_shapes.h"
 #include "analysis/ranking/kernels.h"
 #include "analysis/stages/selection.h"
 #include "analysis/utilization/recoverable.h"

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/layers/kernel_shapes.h"
+#include "analysis/ranking/kernel_shapes.h"
 #include "analysis/utilization/recoverable.h"
 #include "analysis/utilization/roofline.h"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "capture/capture_result.h"
+#include "capture/installed_tool.h"
 #include "capture/ncu/ncu_features.h"
-#include "capture/probes/ensure.h"
 #include "capture/workload_command.h"
 
 namespace llmprof::capture {

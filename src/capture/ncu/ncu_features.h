@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "capture/probes/ensure.h"
+#include "capture/installed_tool.h"
 
 namespace llmprof::capture {
 

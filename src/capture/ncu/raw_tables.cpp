@@ -6,8 +6,8 @@
 #include <map>
 #include <optional>
 
-#include "base/byte_stream.h"
 #include "base/csv.h"
+#include "base/streams/byte_stream.h"
 #include "base/text.h"
 
 namespace llmprof::capture {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "capture/convert_advice.h"
-#include "capture/probes/ensure.h"
+#include "capture/installed_tool.h"
 #include "capture/probes/probe_families.h"
 
 namespace llmprof::capture {

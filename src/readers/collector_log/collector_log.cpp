@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "base/byte_stream.h"
-#include "base/ordered_windows.h"
+#include "base/streams/byte_stream.h"
+#include "base/streams/ordered_windows.h"
 #include "base/text.h"
 #include "readers/collector_log/decoded_chunks.h"
 #include "readers/collector_log/rows.h"

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "readers/reader.h"
+#include "readers/shared/reader.h"
 
 namespace llmprof::readers {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/demangle.h"
-#include "readers/copy_direction.h"
+#include "base/demangle/demangle.h"
+#include "readers/shared/copy_direction.h"
 
 namespace llmprof::readers::collector_log {
 namespace {

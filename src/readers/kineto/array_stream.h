@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "base/byte_stream.h"
-#include "base/ordered_windows.h"
+#include "base/streams/byte_stream.h"
+#include "base/streams/ordered_windows.h"
 #include "readers/kineto/envelope.h"
 #include "readers/kineto/window_cut.h"
 

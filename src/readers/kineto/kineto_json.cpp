@@ -6,7 +6,7 @@
 #include <array>
 #include <optional>
 
-#include "base/ordered_windows.h"
+#include "base/streams/ordered_windows.h"
 #include "readers/kineto/array_stream.h"
 #include "readers/kineto/merge.h"
 #include "readers/kineto/metadata.h"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "base/byte_stream.h"
-#include "readers/reader.h"
+#include "base/streams/byte_stream.h"
+#include "readers/shared/reader.h"
 
 namespace llmprof::readers {
 

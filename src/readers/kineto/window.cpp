@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "base/ordered_windows.h"
+#include "base/streams/ordered_windows.h"
 #include "base/text.h"
 #include "readers/kineto/event.h"
 #include "readers/kineto/window_cut.h"

@@ -4,8 +4,8 @@
 #include <functional>
 #include <string_view>
 
-#include "base/byte_stream.h"
 #include "base/error.h"
+#include "base/streams/byte_stream.h"
 
 namespace llmprof::readers {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/demangle.h"
+#include "base/demangle/demangle.h"
 #include "base/text.h"
 #include "readers/ncu/nvtx.h"
 

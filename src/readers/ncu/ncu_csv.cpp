@@ -1,7 +1,7 @@
 #include "readers/ncu/ncu_csv.h"
 
-#include "base/byte_stream.h"
-#include "base/ordered_windows.h"
+#include "base/streams/byte_stream.h"
+#include "base/streams/ordered_windows.h"
 #include "readers/ncu/window.h"
 
 namespace llmprof::readers {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "readers/ncu/json_objects.h"
 

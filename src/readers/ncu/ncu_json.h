@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "readers/ncu/rows.h"
-#include "readers/reader.h"
+#include "readers/shared/reader.h"
 
 namespace llmprof::readers {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "readers/ncu/test_reading.h"
 #include "testing/shared_captures.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "readers/ncu/launches.h"
-#include "readers/reader.h"
+#include "readers/shared/reader.h"
 #include "trace/kernel_record.h"
 #include "trace/trace.h"
 

@@ -2,7 +2,7 @@
 // sum(int(row[column]) for row in reader).
 #include <gtest/gtest.h>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "readers/nsys_csv/nsys_csv.h"
 #include "testing/shared_captures.h"
 

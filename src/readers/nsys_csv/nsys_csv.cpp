@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "base/byte_stream.h"
-#include "base/ordered_windows.h"
+#include "base/streams/byte_stream.h"
+#include "base/streams/ordered_windows.h"
 #include "readers/nsys_csv/merge.h"
 #include "readers/nsys_csv/preamble.h"
 #include "readers/nsys_csv/window.h"

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <array>
 
-#include "readers/copy_direction.h"
 #include "readers/nsys_sqlite/column_table.h"
 #include "readers/nsys_sqlite/keys.h"
 #include "readers/nsys_sqlite/tables.h"
+#include "readers/shared/copy_direction.h"
 
 namespace llmprof::readers {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/ordered_windows.h"
+#include "base/streams/ordered_windows.h"
 #include "readers/nsys_sqlite/provenance.h"
 #include "readers/nsys_sqlite/tables.h"
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "readers/stage1_metrics/metrics_text.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "readers/reader.h"
+#include "readers/shared/reader.h"
 
 namespace llmprof::readers {
 

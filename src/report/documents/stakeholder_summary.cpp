@@ -70,7 +70,7 @@ void add_environment(const profile::Profile& profile, Document& document) {
   }
   if (profile.model) {
     facts.add("model", profile.model->name);
-    facts.add("parameters", plain(profile.model->params));
+    facts.add("parameters", grouped(profile.model->params));
     facts.add("weights", profile.model->weights_dtype);
   } else {
     facts.add("model", "not given (--model)");

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "report/format/figures.h"
 #include "report/format/typical.h"
@@ -12,9 +11,6 @@ namespace llmprof::report {
 namespace {
 
 constexpr std::string_view kNotTraced = "not traced";
-constexpr std::array<std::string_view, 4> kHostParts = {
-    "idle: launch-bound", "idle: host between launches", "idle: synchronisation",
-    "idle: before the first GPU work"};
 
 bool is_spread(const profile::Stage* stage) {
   return stage != nullptr && widely_spread(stage->wall);
@@ -82,22 +78,6 @@ const profile::BudgetPart* largest_part(const profile::Stage& stage, bool idle) 
     if (part.part != kNotTraced && part.idle == idle) return &part;
   }
   return nullptr;
-}
-
-bool mostly_idle(const profile::Stage& stage) {
-  const profile::BudgetPart* work = largest_part(stage, false);
-  return stage.idle && stage.idle->value > (work == nullptr ? 0 : work->time.value);
-}
-
-bool waits_for_host(const profile::Stage& stage) {
-  if (!stage.idle || !stage.budget) return false;
-  double host = 0;
-  for (const profile::BudgetPart& part : *stage.budget) {
-    if (std::find(kHostParts.begin(), kHostParts.end(), part.part) != kHostParts.end()) {
-      host += part.time.value;
-    }
-  }
-  return 2 * host > stage.idle->value;
 }
 
 const profile::Finding* first_gain(const profile::Profile& profile) {

@@ -40,9 +40,6 @@ std::optional<profile::Share> use_at_the_bound(const profile::Stage& stage);
 // The stage's largest part that is not idle time, and the largest that is; null where there is
 // none.
 const profile::BudgetPart* largest_part(const profile::Stage& stage, bool idle);
-// Whether a stage loses more to waiting than to its longest work, and whether mostly for the host.
-bool mostly_idle(const profile::Stage& stage);
-bool waits_for_host(const profile::Stage& stage);
 
 // The largest opportunity: the first finding whose saving is known; null where there is none.
 const profile::Finding* first_gain(const profile::Profile& profile);

@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "capture/probes/ensure.h"
+#include "capture/installed_tool.h"
 #include "session/provenance/machine_facts.h"
 #include "session/provenance/provenance.h"
 

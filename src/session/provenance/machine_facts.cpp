@@ -9,8 +9,8 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "base/byte_stream.h"
-#include "base/cpu_name.h"
+#include "base/machine/cpu_name.h"
+#include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "capture/process.h"
 

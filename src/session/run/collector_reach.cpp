@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include "capture/installed_tool.h"
 #include "capture/probes/cuda_here.h"
-#include "capture/probes/ensure.h"
 #include "session/run/captures.h"
 
 namespace llmprof::session {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "session/run/pass_failure.h"
 #include "session/run/passes.h"
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "readers/detect.h"
 

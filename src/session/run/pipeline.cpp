@@ -4,8 +4,8 @@
 
 #include "capture/ncu/ncu_capture.h"
 #include "capture/nsys/nsys_capture.h"
+#include "capture/nsys/scrub.h"
 #include "readers/nsys_sqlite/gpu_work.h"
-#include "readers/nsys_sqlite/scrub.h"
 #include "session/captures_record.h"
 #include "session/kernel_selection.h"
 #include "session/provenance/machine_facts.h"
@@ -96,14 +96,14 @@ class Pipeline {
       scrubbed = scrub(exports.back()) && scrubbed;
     }
     if (scrubbed && !captured.failure && expects_kernels() &&
-        std::none_of(exports.begin(), exports.end(), holds_gpu_kernels)) {
+        std::none_of(exports.begin(), exports.end(), readers::holds_gpu_kernels)) {
       fail_backend("nsys", zero_kernels(options_.nsys));
     }
   }
 
   // nsys stores the whole environment of what it ran.
   bool scrub(const fs::path& exported) {
-    const auto scrubbed = readers::scrub_environment(exported, recorded_variables());
+    const auto scrubbed = capture::scrub_environment(exported, recorded_variables());
     if (scrubbed) return true;
     std::error_code ignored;
     fs::remove(exported, ignored);
@@ -124,7 +124,8 @@ class Pipeline {
     capture::NcuRequest wanted = ncu_request(request_, bundle_);
     wanted.workload_time = control_time_;
     if (analyse_bundle() && outcome_.analysis) {
-      wanted.kernels = select_top_kernels(outcome_.analysis->profile, options_.top_n_kernels);
+      wanted.kernels = select_top_kernels(*outcome_.analysis->trace, outcome_.analysis->results,
+                                          options_.top_n_kernels);
     }
     for (const std::string& note : capture::plan_ncu(*ncu, wanted).notes) progress_("ncu: " + note);
     keep("ncu", capture::capture_with_ncu(*ncu, wanted));

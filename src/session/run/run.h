@@ -31,7 +31,7 @@ struct RunOutcome {
   std::filesystem::path folder;
   std::optional<Analysis> analysis;   // of what was captured
   std::optional<Error> not_analysed;  // why there is none
-  std::vector<analysis::CaptureFailure> failures;
+  std::vector<profile::CaptureFailure> failures;
 };
 
 // Everything that `run` would do, in order.
