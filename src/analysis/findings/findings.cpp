@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/findings/finding_kinds.h"
+#include "analysis/findings/finders.h"
 #include "analysis/findings/stage_facts.h"
 
 namespace llmprof::analysis {

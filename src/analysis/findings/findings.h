@@ -10,29 +10,32 @@
 #include "analysis/recoverable/recoverable.h"
 #include "analysis/roofline/roofline.h"
 #include "analysis/stages/selection.h"
+#include "profile/finding_kinds.h"
+#include "profile/finding_values.h"
 
 namespace llmprof::analysis {
 
-// Something to fix, worth `recoverable` nanoseconds a `unit` at the most.
+// Something to fix: what was found, the potential saving, and the values that prove it. Its words
+// are made where it is reported.
 struct Finding {
-  std::string title;
-  std::string evidence;  // numbers, with their denominators
-  std::string advice;
+  profile::FindingKind kind{};
   std::string stage;
-  double recoverable = 0;        // ns a `unit`, mean over the measured ones
+  std::string subject;           // as in profile::Finding; empty where the kind has none
+  double recoverable = 0;        // ns per `unit`, mean over the measured ones
   double total_recoverable = 0;  // ns, over all measured instances of the stage
   std::string unit;  // "request", "engine step" under continuous batching; InstanceUnit::name
   std::optional<double> per_token;  // ns
   double share_of_wall = 0;         // of the stage's wall time, 0 to 1
-  // The capture does not show what could be gained: both recoverable times are 0, and
-  // `share_of_wall` is what it hides. Comes first, since all else is only a part of the truth.
+  std::vector<profile::FindingValue> values;
+  // The capture does not show the potential saving: both recoverable times are 0, and
+  // `share_of_wall` is what it hides. Comes first, since no other finding includes that time.
   bool blind = false;
 };
 
-// The first that says what could be gained; null where none does.
+// The first with a known potential saving; null where none has.
 const Finding* first_gain(const std::vector<Finding>& findings);
 
-// Ranked by the time that they cost in the capture (total_recoverable).
+// Largest total potential saving in the capture first (total_recoverable).
 std::vector<Finding> find_findings(const trace::Trace& trace, const Stages& stages,
                                    const Budgets& budgets,
                                    const std::vector<StageRecoverable>& recoverable,

@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/budget/test_trace.h"
 
 namespace llmprof::analysis {
 namespace {
+
+using profile::FindingKind;
 
 class Findings : public ::testing::Test {
  protected:
@@ -23,17 +26,37 @@ class Findings : public ::testing::Test {
       return a.blind != b.blind ? a.blind : a.total_recoverable > b.total_recoverable;
     }));
     for (const Finding& finding : findings) {
-      EXPECT_GE(finding.share_of_wall, 0.01) << finding.title;
-      EXPECT_NE(finding.evidence.find_first_of("0123456789"), std::string::npos) << finding.title;
-      EXPECT_FALSE(finding.advice.empty()) << finding.title;
+      const auto& kind = profile::finding_kinds()[static_cast<size_t>(finding.kind)];
+      EXPECT_GE(finding.share_of_wall, 0.01) << kind.name;
+      for (const std::string_view name : kind.values) {
+        EXPECT_NE(profile::find_value(finding.values, name), nullptr) << kind.name << ": " << name;
+      }
     }
     return findings;
   }
-  static const Finding* titled(const std::vector<Finding>& findings, std::string_view title) {
+  static const Finding* first(const std::vector<Finding>& findings, FindingKind kind) {
     for (const Finding& finding : findings) {
-      if (finding.title.find(title) != std::string::npos) return &finding;
+      if (finding.kind == kind) return &finding;
     }
     return nullptr;
+  }
+  static double number(const Finding& finding, std::string_view name) {
+    return profile::find_number(finding.values, name).value_or(std::nan(""));
+  }
+  static double milliseconds(const Finding& finding, std::string_view name,
+                             std::optional<std::string_view> of = std::nullopt) {
+    return profile::find_quantity<profile::Unit::milliseconds>(finding.values, name, of)
+        .value_or(profile::Milliseconds{std::nan("")})
+        .value;
+  }
+  static double share(const Finding& finding, std::string_view name,
+                      std::optional<std::string_view> of = std::nullopt) {
+    return profile::find_quantity<profile::Unit::share>(finding.values, name, of)
+        .value_or(profile::Share{std::nan("")})
+        .value;
+  }
+  static std::string text(const Finding& finding, std::string_view name) {
+    return profile::find_text(finding.values, name).value_or("(missing)");
   }
 
   TestTrace t_;
@@ -56,23 +79,24 @@ TEST_F(Findings, TellLaunchBoundDecode) {
   }
   const std::vector<Finding> findings = found();
   // 20 gaps, of which the first is the edge: 16 in steps, 3 between steps, each 180.
-  const Finding* launch = titled(findings, "The GPU waits for the host");
+  const Finding* launch = first(findings, FindingKind::launch_bound);
   ASSERT_NE(launch, nullptr);
   EXPECT_DOUBLE_EQ(launch->recoverable, 16 * 180);
   EXPECT_DOUBLE_EQ(*launch->per_token, 16 * 180 / 4.0);
   EXPECT_DOUBLE_EQ(launch->share_of_wall, 16 * 180 / 4000.0);
   EXPECT_EQ(launch->stage, "decode");
-  EXPECT_NE(launch->evidence.find("2.9 us a request, 72.0 % of the stage's wall time"),
-            std::string::npos)
-      << launch->evidence;
-  EXPECT_NE(launch->evidence.find("5 kernels a step, none of them in a CUDA graph"),
-            std::string::npos)
-      << launch->evidence;
-  EXPECT_NE(launch->advice.find("CUDA graph"), std::string::npos);
-  const Finding* between = titled(findings, "between steps");
+  EXPECT_EQ(launch->unit, "request");
+  EXPECT_DOUBLE_EQ(number(*launch, "kernels_per_pass"), 5);
+  EXPECT_EQ(text(*launch, "pass"), "step");
+  EXPECT_DOUBLE_EQ(share(*launch, "share_in_graphs"), 0);
+  EXPECT_EQ(text(*launch, "graphs_used"), "no");
+  EXPECT_EQ(text(*launch, "decodes"), "yes");
+  const Finding* between = first(findings, FindingKind::gap_between_steps);
   ASSERT_NE(between, nullptr);
   EXPECT_DOUBLE_EQ(between->recoverable, 3 * 180);
-  EXPECT_EQ(findings.front().title, launch->title);
+  EXPECT_DOUBLE_EQ(number(*between, "steps_per_instance"), 4);
+  EXPECT_DOUBLE_EQ(milliseconds(*between, "gap_per_step"), 3 * 180e-6 / 4);
+  EXPECT_EQ(&findings.front(), launch);
 }
 
 // A graph of 3 kernels a step, launched late.
@@ -87,11 +111,10 @@ TEST_F(Findings, PointOutsideOfGraphsWhereGraphsAreUsed) {
     }
   }
   const std::vector<Finding> findings = found();
-  const Finding* launch = titled(findings, "The GPU waits for the host");
+  const Finding* launch = first(findings, FindingKind::launch_bound);
   ASSERT_NE(launch, nullptr);
-  EXPECT_NE(launch->evidence.find("75.0 % of them in CUDA graphs"), std::string::npos)
-      << launch->evidence;
-  EXPECT_NE(launch->advice.find("CUDA graphs are in use"), std::string::npos);
+  EXPECT_DOUBLE_EQ(share(*launch, "share_in_graphs"), 0.75);
+  EXPECT_EQ(text(*launch, "graphs_used"), "yes");
 }
 
 // 800 of 1000 ns busy at three quarters of the highest clock.
@@ -107,17 +130,22 @@ TEST_F(Findings, TellClocksThatHeatOrPowerLower) {
                       {throttle_reasons(0x1).front(), 0.1}};
   counters_.stages = {decode};
   const std::vector<Finding> findings = found();
-  const Finding* clocks = titled(findings, "below its highest clock");
+  const Finding* clocks = first(findings, FindingKind::low_clocks);
   ASSERT_NE(clocks, nullptr);
   EXPECT_DOUBLE_EQ(clocks->recoverable, 200);
-  EXPECT_NE(clocks->evidence.find("1500 MHz on average (1400 to 1980 MHz in 8 samples) of 2000"),
-            std::string::npos)
-      << clocks->evidence;
-  EXPECT_NE(clocks->evidence.find("power cap in 50.0 % of the samples, thermal slowdown (hardware) "
-                                  "in 25.0 %"),
-            std::string::npos)
-      << clocks->evidence;
-  EXPECT_EQ(clocks->evidence.find("idle"), std::string::npos) << clocks->evidence;
+  const auto clock = [&](std::string_view name) {
+    return profile::find_quantity<profile::Unit::hertz>(clocks->values, name)->value;
+  };
+  EXPECT_DOUBLE_EQ(clock("mean_clock"), 1500e6);
+  EXPECT_DOUBLE_EQ(clock("lowest_clock"), 1400e6);
+  EXPECT_DOUBLE_EQ(clock("highest_clock"), 1980e6);
+  EXPECT_DOUBLE_EQ(clock("maximum_clock"), 2000e6);
+  EXPECT_DOUBLE_EQ(number(*clocks, "samples"), 8);
+  EXPECT_DOUBLE_EQ(share(*clocks, "slowed_by", "power cap"), 0.5);
+  EXPECT_DOUBLE_EQ(share(*clocks, "slowed_by", "thermal slowdown (hardware)"), 0.25);
+  const auto reasons = std::count_if(clocks->values.begin(), clocks->values.end(),
+                                     [](const auto& value) { return value.name == "slowed_by"; });
+  EXPECT_EQ(reasons, 2);  // an idle GPU is no reason
 }
 
 TEST_F(Findings, LeaveUsualClocksAlone) {
@@ -129,7 +157,7 @@ TEST_F(Findings, LeaveUsualClocksAlone) {
   decode.highest_sm_clock = 2000;
   decode.throttled = {{throttle_reasons(0x4).front(), 0.01}};
   counters_.stages = {decode};
-  EXPECT_EQ(titled(found(), "below its highest clock"), nullptr);
+  EXPECT_EQ(first(found(), FindingKind::low_clocks), nullptr);
 }
 
 TEST_F(Findings, NameTheSynchronisingCall) {
@@ -139,13 +167,12 @@ TEST_F(Findings, NameTheSynchronisingCall) {
   t_.call("cudaStreamSynchronize_v3020", 6, 600);
   t_.launched("gemm", 600, 610, 1000);
   const std::vector<Finding> findings = found();
-  const Finding* wait = titled(findings, "waits for the GPU");
+  const Finding* wait = first(findings, FindingKind::synchronization);
   ASSERT_NE(wait, nullptr);
   EXPECT_DOUBLE_EQ(wait->recoverable, 490);
-  EXPECT_NE(wait->evidence.find("the longest 500 ns, in cudaStreamSynchronize, after copy "
-                                "Device-to-Host"),
-            std::string::npos)
-      << wait->evidence;
+  EXPECT_DOUBLE_EQ(milliseconds(*wait, "longest_gap"), 500e-6);
+  EXPECT_EQ(text(*wait, "host"), "cudaStreamSynchronize");
+  EXPECT_EQ(text(*wait, "work_before"), "copy Device-to-Host");
 }
 
 // 60 gaps of 10 ns and two stalls of 3000 and 2000 before attention.
@@ -163,14 +190,16 @@ TEST_F(Findings, TellAStallApartFromLateLaunches) {
   }
   t_.launched("gemm", at - 2, at, 10000);
   const std::vector<Finding> findings = found();
-  const Finding* stall = titled(findings, "stalls before attention");
+  const Finding* stall = first(findings, FindingKind::host_stall_repeated);
   ASSERT_NE(stall, nullptr);
   EXPECT_DOUBLE_EQ(stall->recoverable, 5000);
-  EXPECT_NE(stall->evidence.find("2 gaps of 2.5 us on average between gemm and attention"),
-            std::string::npos)
-      << stall->evidence;
+  EXPECT_DOUBLE_EQ(number(*stall, "gaps"), 2);
+  EXPECT_DOUBLE_EQ(milliseconds(*stall, "mean_gap"), 2500e-6);
+  EXPECT_EQ(text(*stall, "work_before"), "gemm");
+  EXPECT_EQ(text(*stall, "work_after"), "attention");
+  EXPECT_EQ(stall->subject, "gemm -> attention");
   // 29 gaps of 10 twice, and one after each attention.
-  const Finding* launch = titled(findings, "The GPU waits for the host");
+  const Finding* launch = first(findings, FindingKind::launch_bound);
   ASSERT_NE(launch, nullptr);
   EXPECT_DOUBLE_EQ(launch->recoverable, 600);
 }
@@ -187,13 +216,17 @@ TEST_F(Findings, CountSmallKernelsAndCopies) {
   }
   const std::vector<Finding> findings = found();
   ASSERT_EQ(findings.size(), 2U);
-  EXPECT_EQ(findings[0].title, "Small kernels that can be fused");
+  EXPECT_EQ(findings[0].kind, FindingKind::small_kernels);
   EXPECT_DOUBLE_EQ(findings[0].recoverable, 120);
-  EXPECT_EQ(findings[0].evidence,
-            "120 ns a request, 12.0 % of the stage's wall time: 2 kernels a step of 30 ns on "
-            "average; the "
-            "longest: norm 80 ns in 2 calls, mul 40 ns in 2 calls");
-  EXPECT_EQ(findings[1].title, "Copies and casts");
+  EXPECT_DOUBLE_EQ(findings[0].share_of_wall, 0.12);
+  EXPECT_DOUBLE_EQ(number(findings[0], "kernels_per_pass"), 2);
+  EXPECT_DOUBLE_EQ(milliseconds(findings[0], "mean_kernel"), 30e-6);
+  EXPECT_DOUBLE_EQ(milliseconds(findings[0], "kernel_time", "norm"), 80e-6);
+  EXPECT_DOUBLE_EQ(milliseconds(findings[0], "kernel_time", "mul"), 40e-6);
+  EXPECT_EQ(profile::find_value(findings[0].values, "kernel_time")->text, "norm");  // longest first
+  EXPECT_EQ(profile::find_number(findings[0].values, "kernel_calls", "mul"), 2);
+  EXPECT_EQ(findings[1].kind, FindingKind::copies_and_casts);
+  EXPECT_EQ(text(findings[1], "concatenates"), "no");
   EXPECT_DOUBLE_EQ(findings[1].recoverable, 80);
 }
 
@@ -210,10 +243,12 @@ TEST_F(Findings, HoldProductsAgainstTheirFloor) {
   utilization.stages.push_back(stage);
   const std::vector<Finding> findings = found(utilization);
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].title, "Matrix products above their floor");
+  EXPECT_EQ(findings[0].kind, FindingKind::gemm_above_floor);
   EXPECT_DOUBLE_EQ(findings[0].recoverable, 400);
-  EXPECT_NE(findings[0].evidence.find("1.0 us against a floor of 600 ns"), std::string::npos)
-      << findings[0].evidence;
+  EXPECT_DOUBLE_EQ(milliseconds(findings[0], "time"), 1000e-6);
+  EXPECT_DOUBLE_EQ(milliseconds(findings[0], "floor"), 600e-6);
+  EXPECT_DOUBLE_EQ(number(findings[0], "time_over_floor"), 1000 / 600.0);
+  EXPECT_EQ(text(findings[0], "bound_by"), "compute");
   EXPECT_FALSE(findings[0].per_token);
 }
 
@@ -224,8 +259,8 @@ TEST_F(Findings, TellExposedCommunication) {
   const std::vector<Finding> findings = found();
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_DOUBLE_EQ(findings[0].recoverable, 100);
-  EXPECT_NE(findings[0].evidence.find("out of 200 ns in communication kernels"), std::string::npos)
-      << findings[0].evidence;
+  EXPECT_EQ(findings[0].kind, FindingKind::exposed_communication);
+  EXPECT_DOUBLE_EQ(milliseconds(findings[0], "communication_time"), 200e-6);
 }
 
 // Measured at 30 % of its nearer roof: 70 % of its 500 ns is above it.
@@ -244,9 +279,11 @@ TEST_F(Findings, TellLatencyBoundKernels) {
   const std::vector<Finding> findings = found({}, roofline);
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_DOUBLE_EQ(findings[0].recoverable, 350);
-  EXPECT_NE(findings[0].evidence.find("1 kernel name measured by ncu, its 1 launch"),
-            std::string::npos)
-      << findings[0].evidence;
+  EXPECT_EQ(findings[0].kind, FindingKind::latency_bound_kernels);
+  EXPECT_DOUBLE_EQ(number(findings[0], "kernel_names"), 1);
+  EXPECT_DOUBLE_EQ(number(findings[0], "launches_measured"), 1);
+  EXPECT_DOUBLE_EQ(number(findings[0], "launches"), 1);
+  EXPECT_DOUBLE_EQ(share(findings[0], "kernel_share_of_roof", "gemm2"), 0.3);
 }
 
 // Two prefills with 20 gaps of 10 ns each; in the second one, one gap is 2000 ns.
@@ -264,17 +301,19 @@ TEST_F(Findings, TellASingleStallAsOne) {
     at += 50;
   }
   const std::vector<Finding> findings = found();
-  const Finding* stall = titled(findings, "The host stalls once before attention");
+  const Finding* stall = first(findings, FindingKind::host_stall_single);
   ASSERT_NE(stall, nullptr);
   EXPECT_DOUBLE_EQ(stall->total_recoverable, 2010);
   EXPECT_DOUBLE_EQ(stall->recoverable, 1005);
-  EXPECT_TRUE(stall->evidence.starts_with(
-      "one stall of 2.0 us in 1 of 2 prefills, before attention; the host was in "))
-      << stall->evidence;
-  const Finding* waits = titled(findings, "The GPU waits for the host");
+  EXPECT_DOUBLE_EQ(number(*stall, "stalls"), 1);
+  EXPECT_DOUBLE_EQ(number(*stall, "instances_with_stall"), 1);
+  EXPECT_DOUBLE_EQ(number(*stall, "instances"), 2);
+  EXPECT_DOUBLE_EQ(milliseconds(*stall, "longest_gap"), 2010e-6);
+  EXPECT_EQ(text(*stall, "work_after"), "attention");
+  const Finding* waits = first(findings, FindingKind::launch_bound);
   ASSERT_NE(waits, nullptr);
   EXPECT_DOUBLE_EQ(waits->total_recoverable, 390);
-  EXPECT_EQ(waits->advice.find("Replay the step"), std::string::npos);
+  EXPECT_EQ(text(*waits, "decodes"), "no");
 }
 
 // Two decodes with 20 gaps of 10 ns; before attention 2000 ns in the first, before norm 3000 ns in
@@ -294,18 +333,17 @@ TEST_F(Findings, CountSeveralSingleStalls) {
     at += 50;
   }
   const std::vector<Finding> findings = found();
-  EXPECT_EQ(titled(findings, "stalls once"), nullptr);
-  const Finding* stall = titled(findings, "The host stalls 2 times, longest before norm");
+  const Finding* stall = first(findings, FindingKind::host_stall_single);
   ASSERT_NE(stall, nullptr);
   EXPECT_DOUBLE_EQ(stall->total_recoverable, 2010 + 3010);
-  EXPECT_TRUE(
-      stall->evidence.starts_with("2 stalls of 5.0 us together in 2 of 2 decodes, the "
-                                  "longest 3.0 us, before norm; "))
-      << stall->evidence;
-  EXPECT_NE(stall->advice.find("these times"), std::string::npos) << stall->advice;
+  EXPECT_DOUBLE_EQ(number(*stall, "stalls"), 2);
+  EXPECT_DOUBLE_EQ(number(*stall, "instances_with_stall"), 2);
+  EXPECT_DOUBLE_EQ(milliseconds(*stall, "stalled"), (2010 + 3010) * 1e-6);
+  EXPECT_DOUBLE_EQ(milliseconds(*stall, "longest_gap"), 3010e-6);
+  EXPECT_EQ(text(*stall, "work_after"), "norm");
 }
 
-TEST_F(Findings, DoNotCountOneOfOne) {
+TEST_F(Findings, CountTheOnlyInstance) {
   t_.instance(t_.stage("prefill"), 0, 21 * 60 - 10 + 2000);
   Nanoseconds at = 0;
   for (int i = 0; i < 20; ++i) {
@@ -315,10 +353,10 @@ TEST_F(Findings, DoNotCountOneOfOne) {
   at += 2000;
   t_.launched("attention", at - 2, at, at + 50);
   const std::vector<Finding> findings = found();
-  const Finding* stall = titled(findings, "The host stalls once before attention");
+  const Finding* stall = first(findings, FindingKind::host_stall_single);
   ASSERT_NE(stall, nullptr);
-  EXPECT_TRUE(stall->evidence.starts_with("one stall of 2.0 us in the only prefill, before "))
-      << stall->evidence;
+  EXPECT_DOUBLE_EQ(number(*stall, "instances_with_stall"), 1);
+  EXPECT_DOUBLE_EQ(number(*stall, "instances"), 1);
 }
 
 // 80 ns of norm in two steps of one decode.
@@ -333,8 +371,8 @@ TEST_F(Findings, SayWhatANarrowedInstanceIs) {
   const std::vector<Finding> of_stage = found();
   ASSERT_EQ(of_stage.size(), 1U);
   EXPECT_EQ(of_stage[0].unit, "decode");
-  EXPECT_TRUE(of_stage[0].evidence.starts_with("80 ns a decode, 8.0 % of the stage's wall time"))
-      << of_stage[0].evidence;
+  EXPECT_DOUBLE_EQ(of_stage[0].recoverable, 80);
+  EXPECT_DOUBLE_EQ(of_stage[0].share_of_wall, 0.08);
 }
 
 TEST_F(Findings, SayWhatSomeStepsAre) {
@@ -348,10 +386,9 @@ TEST_F(Findings, SayWhatSomeStepsAre) {
   const std::vector<Finding> of_steps = found();
   ASSERT_EQ(of_steps.size(), 1U);
   EXPECT_EQ(of_steps[0].unit, "2 steps");
-  EXPECT_TRUE(
-      of_steps[0].evidence.starts_with("80 ns per 2 steps, 8.0 % of the stage's wall "
-                                       "time: 1 kernel a step of 40 ns"))
-      << of_steps[0].evidence;
+  EXPECT_DOUBLE_EQ(of_steps[0].recoverable, 80);
+  EXPECT_EQ(text(of_steps[0], "pass"), "step");
+  EXPECT_DOUBLE_EQ(number(of_steps[0], "kernels_per_pass"), 1);
 }
 
 // A detected prefill has one step; its kernels are counted, and advice is given, by request.
@@ -360,10 +397,11 @@ TEST_F(Findings, SpeakOfPrefillAsOfAPass) {
   t_.step(0, 400).kind = StepKind::prefill;
   for (Nanoseconds at = 0; at < 400; at += 100) t_.launched("gemm", at + 40, at + 50, at + 100);
   const std::vector<Finding> findings = found();
-  const Finding* waits = titled(findings, "The GPU waits for the host");
+  const Finding* waits = first(findings, FindingKind::launch_bound);
   ASSERT_NE(waits, nullptr);
-  EXPECT_NE(waits->evidence.find("4 kernels a request"), std::string::npos) << waits->evidence;
-  EXPECT_NE(waits->advice.find("fixed prompt lengths"), std::string::npos) << waits->advice;
+  EXPECT_DOUBLE_EQ(number(*waits, "kernels_per_pass"), 4);
+  EXPECT_EQ(text(*waits, "pass"), "request");
+  EXPECT_EQ(text(*waits, "decodes"), "no");
 }
 
 // Three decode steps with 30 ns of norm each, and a prefill step with 60: the steps cost more.
@@ -387,10 +425,9 @@ TEST_F(Findings, RankAnEnginesStepsByWhatTheyCostTogether) {
   EXPECT_DOUBLE_EQ(findings[0].recoverable, 30);
   EXPECT_DOUBLE_EQ(findings[0].total_recoverable, 90);
   EXPECT_EQ(findings[0].unit, "engine step");
-  EXPECT_TRUE(
-      findings[0].evidence.starts_with("30 ns an engine step, 3.0 % of the stage's wall time: 1 "
-                                       "kernel an engine step"))
-      << findings[0].evidence;
+  EXPECT_DOUBLE_EQ(findings[0].share_of_wall, 0.03);
+  EXPECT_EQ(text(findings[0], "pass"), "engine step");
+  EXPECT_DOUBLE_EQ(number(findings[0], "kernels_per_pass"), 1);
 }
 
 // 600 ns of replays beside 200 of kernels.
@@ -401,11 +438,12 @@ TEST_F(Findings, BeginWithWhatTheCaptureHides) {
   const std::vector<Finding> findings = found();
   ASSERT_GE(findings.size(), 2U);
   EXPECT_TRUE(findings[0].blind);
-  EXPECT_EQ(findings[0].title,
-            "75.0 % of GPU time is inside CUDA graphs whose kernels were not captured");
+  EXPECT_EQ(findings[0].kind, FindingKind::hidden_graphs);
+  EXPECT_DOUBLE_EQ(share(findings[0], "hidden_share_of_gpu_time"), 0.75);
+  EXPECT_DOUBLE_EQ(milliseconds(findings[0], "hidden_time"), 600e-6);
+  EXPECT_DOUBLE_EQ(milliseconds(findings[0], "hidden_time_per_instance"), 600e-6);
   EXPECT_DOUBLE_EQ(findings[0].recoverable, 0);
   EXPECT_DOUBLE_EQ(findings[0].share_of_wall, 0.6);
-  EXPECT_NE(findings[0].advice.find("--cuda-graph-trace=node"), std::string::npos);
 }
 
 // 8 layers: top-k in each of them chooses experts, the one behind them a token.
@@ -418,8 +456,8 @@ TEST_F(Findings, TellExpertsFromTokensByTheirNumber) {
   }
   t_.launched("gemm", 0, 800, 1000);
   const std::vector<Finding> findings = found();
-  EXPECT_EQ(titled(findings, "Token selection"), nullptr);
-  const Finding* routing = titled(findings, "Expert routing");
+  EXPECT_EQ(first(findings, FindingKind::token_selection), nullptr);
+  const Finding* routing = first(findings, FindingKind::expert_routing);
   ASSERT_NE(routing, nullptr);
   EXPECT_DOUBLE_EQ(routing->recoverable, 160);
 }
@@ -431,7 +469,7 @@ TEST_F(Findings, DoNotBlameTheStageForAGpuThatWasNotFree) {
   t_.launched("gemm", 0, 3 * kMs, 4 * kMs);
   const std::vector<Finding> findings = found();
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].title, "The first GPU work waits although it was launched in time");
+  EXPECT_EQ(findings[0].kind, FindingKind::first_work_queued);
   EXPECT_DOUBLE_EQ(findings[0].recoverable, 3 * kMs - 2);
 }
 
@@ -440,6 +478,20 @@ TEST_F(Findings, LeaveOutWhatIsBelowOnePercent) {
   t_.launched("gemm", 0, 0, 9910);
   t_.launched("norm", 0, 9910, 10000);
   EXPECT_TRUE(found().empty());
+}
+
+// Advice must fit the program: torch.compile's kernels show that it is used already.
+TEST_F(Findings, TellThatTheProgramIsCompiled) {
+  t_.instance(t_.stage("decode"), 0, 1000);
+  t_.launched("triton_poi_fused_add_mul_0", 0, 0, 100);
+  t_.launched("norm", 0, 100, 200);
+  t_.launched("gemm", 0, 200, 1000);
+  const std::vector<Finding> findings = found();
+  const Finding* small = first(findings, FindingKind::small_kernels);
+  ASSERT_NE(small, nullptr);
+  EXPECT_EQ(text(*small, "compiled"), "yes");
+  EXPECT_EQ(text(*small, "framework"), "PyTorch");
+  EXPECT_EQ(text(*small, "engine"), "(missing)");
 }
 
 TEST_F(Findings, AreNoneWithoutStages) { EXPECT_TRUE(found().empty()); }

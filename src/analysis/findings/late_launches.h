@@ -8,7 +8,7 @@ namespace llmprof::analysis {
 
 bool is_host_late(BudgetPart cause);
 
-// The host's late launches of a stage, taken apart so that no time is told twice. ns an instance.
+// The host's late launches of a stage, split so that no time is counted twice. ns per instance.
 struct LateLaunches {
   double between_steps = 0;  // without stalls
   double inside = 0;         // without stalls

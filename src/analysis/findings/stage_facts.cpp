@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "analysis/collection/stage_tracing.h"
 
@@ -103,9 +105,9 @@ void add_copies(const trace::Trace& trace, const Stages& stages, const SteadySta
         fill || memory.detail.empty() ? trace::StringId() : memory.detail[i];
     CopiesInStage& copies = found[{stage, fill ? kNone - 1 : direction.value}];
     if (copies.calls == 0) {
-      copies.what = fill                ? "fills"
-                    : direction.valid() ? fmt::format("{} copies", trace.strings[direction])
-                                        : "copies";
+      copies.what = fill                ? "fill"
+                    : direction.valid() ? std::string(trace.strings[direction])
+                                        : "copy";
     }
     ++copies.calls;
     copies.bytes += memory.bytes.empty() ? 0 : memory.bytes[i];
@@ -137,9 +139,36 @@ void add_budgets(const Stages& stages, const Budgets& budgets, std::vector<Stage
 }
 
 // Where some steps were not traced, all figures are of the others.
-InstanceUnit traced_part_of(const InstanceUnit& unit) {
-  return {fmt::format("traced part of a {}", unit.name),
-          fmt::format("in the traced part of {}", unit.each)};
+std::string traced_part_of(std::string_view unit) {
+  return fmt::format("traced part of a {}", unit);
+}
+
+// The engines whose own kernels are known. They also ship each other's: the first one counts.
+constexpr std::string_view kEngines[] = {"vLLM", "SGLang", "TensorRT-LLM"};
+
+// torch.compile names its kernels by their kind: pointwise, reductions, templates of GEMMs.
+bool is_compiled(std::string_view name) {
+  constexpr std::string_view kPrefixes[] = {"triton_poi_", "triton_red_", "triton_per_",
+                                            "triton_tem_"};
+  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+ProgramSeen program_of(const trace::Trace& trace, const StageFacts& facts) {
+  ProgramSeen program;
+  std::set<std::string_view> libraries;
+  for (const auto& of_class : facts.by_class) {
+    for (const KernelInStage& kernel : of_class) {
+      const KernelRow& row = facts.ranking->rows[kernel.row];
+      libraries.insert(row.description.library);
+      program.compiled = program.compiled || is_compiled(trace.strings[row.name]);
+    }
+  }
+  program.pytorch = program.compiled || libraries.contains("ATen");
+  for (const std::string_view engine : kEngines) {
+    if (program.engine.empty() && libraries.contains(engine)) program.engine = engine;
+  }
+  return program;
 }
 
 }  // namespace
@@ -160,9 +189,9 @@ std::vector<StageFacts> stage_facts(const trace::Trace& trace, const Stages& sta
     facts[i].budget = &budgets.stages[i];
     facts[i].recoverable = &recoverable[i];
     facts[i].ranking = &ranking;
-    facts[i].instance_unit = instance_unit(stages, selection, static_cast<uint32_t>(i));
+    facts[i].unit = instance_unit(stages, selection, static_cast<uint32_t>(i)).name;
     if (!selection.steps && !stage_tracing(stages, static_cast<uint32_t>(i)).whole()) {
-      facts[i].instance_unit = traced_part_of(facts[i].instance_unit);
+      facts[i].unit = traced_part_of(facts[i].unit);
     }
     facts[i].serving = stages.serving;
     facts[i].on_cpu = utilization.device == trace::DeviceKind::cpu;
@@ -174,6 +203,7 @@ std::vector<StageFacts> stage_facts(const trace::Trace& trace, const Stages& sta
   }
   const SteadyStage steady(stages);
   add_kernels(trace, stages, ranking, steady, facts);
+  for (StageFacts& stage : facts) stage.program = program_of(trace, stage);
   add_copies(trace, stages, steady, facts);
   for (size_t i = 0; i < trace.graph_replays.size(); ++i) {
     const uint32_t stage = steady.of(stages.owners.replay_instance, i);

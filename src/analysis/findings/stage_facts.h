@@ -21,13 +21,20 @@ struct KernelInStage {
 
 // Copies of one direction, or fills.
 struct CopiesInStage {
-  std::string what;
+  std::string what;  // "Host-to-Device"; "fill"; "copy" where the direction is not known
   uint64_t calls = 0;
   uint64_t bytes = 0;
   Nanoseconds total = 0;
 };
 
-// What findings about one stage are made of. Figures are over `instances`, warm-ups left out.
+// What ran the stage, as far as its kernels tell: advice must fit it.
+struct ProgramSeen {
+  std::string engine;     // "vLLM"; empty where no engine's own kernels were seen
+  bool pytorch = false;   // kernels of ATen or of torch.compile
+  bool compiled = false;  // kernels that torch.compile generated
+};
+
+// What findings about one stage are made of. Figures are over `instances`, warm-ups excluded.
 struct StageFacts {
   const Stage* stage = nullptr;
   const StageBudget* budget = nullptr;
@@ -37,7 +44,8 @@ struct StageFacts {
   std::vector<const RecoverablePart*> by_part;    // null where the stage has none of it
   std::vector<const RepeatedGap*> repeated_gaps;  // of this stage
   std::vector<const SlowStep*> slow_steps;        // of this stage
-  InstanceUnit instance_unit;
+  std::string unit;                               // what an instance is: Finding::unit
+  ProgramSeen program;
   bool serving = false;
   bool on_cpu = false;
   bool memory_bound = false;  // by the model's cost
@@ -49,7 +57,7 @@ struct StageFacts {
   std::vector<CopiesInStage> copies;                             // likewise
 
   [[nodiscard]] double instances() const { return static_cast<double>(budget->instances); }
-  // ns an instance.
+  // ns per instance.
   [[nodiscard]] double time(size_t part) const {
     return by_part[part] == nullptr ? 0 : by_part[part]->time;
   }
@@ -59,10 +67,6 @@ struct StageFacts {
     const RecoverablePart* known = by_part[static_cast<size_t>(part)];
     return known == nullptr ? 0 : known->recoverable();
   }
-  // What an instance is: "request" and "a request", "engine step", "8 steps" and "per 8 steps",
-  // "traced part of a request".
-  [[nodiscard]] std::string_view unit() const { return instance_unit.name; }
-  [[nodiscard]] std::string_view a_unit() const { return instance_unit.each; }
   // Whether its passes are those of decode: a detected prefill has a step, too.
   [[nodiscard]] bool decodes() const;
   // Its forward passes: steps where an instance is a loop of them, instances otherwise.
@@ -70,10 +74,13 @@ struct StageFacts {
   [[nodiscard]] double passes() const {
     return by_step() ? static_cast<double>(steps) : instances();
   }
-  [[nodiscard]] std::string_view a_pass() const { return by_step() ? "a step" : a_unit(); }
+  [[nodiscard]] std::string_view pass() const {
+    return by_step() ? std::string_view("step") : std::string_view(unit);
+  }
+  [[nodiscard]] std::string_view bound_by() const { return memory_bound ? "memory" : "compute"; }
 };
 
-// One entry a stage that has instances besides warm-ups.
+// One entry per stage that has instances besides warm-ups.
 std::vector<StageFacts> stage_facts(const trace::Trace& trace, const Stages& stages,
                                     const Budgets& budgets,
                                     const std::vector<StageRecoverable>& recoverable,

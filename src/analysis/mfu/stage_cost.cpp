@@ -58,7 +58,7 @@ StageCost prefill_cost(const llm::ModelSpec& model, const Workload& workload) {
     result.why_not = kNoPrompt;
     return result;
   }
-  ForwardPass pass;
+  llm::ForwardPass pass;
   pass.batch = workload.batch->value;
   pass.new_tokens = workload.prompt_tokens->value;
   pass.images = workload.images;
@@ -75,7 +75,7 @@ StageCost prefill_cost(const llm::ModelSpec& model, const Workload& workload) {
 llm::PassCost decode_passes(const llm::ModelSpec& model, const Workload& workload, double steps) {
   llm::PassCost sum;
   const auto whole = static_cast<uint64_t>(std::floor(steps));
-  ForwardPass pass;
+  llm::ForwardPass pass;
   pass.batch = workload.batch->value;
   const auto add_passes = [&](uint64_t first, double times) {
     pass.context = workload.prompt_tokens->value + first;
@@ -122,7 +122,7 @@ StageCost decode_cost(const llm::ModelSpec& model, const Workload& workload,
 // A step of an engine: tokens of several sequences, whose contexts nobody tells.
 llm::PassCost step_without_attention(const llm::ModelSpec& model, uint64_t tokens,
                                      uint64_t sequences, const llm::Parallelism& parallel) {
-  ForwardPass pass;
+  llm::ForwardPass pass;
   pass.new_tokens = tokens;
   pass.positions_with_logits = sequences;
   llm::PassCost cost = llm::pass_cost(model, pass, parallel);

@@ -1,14 +1,11 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "analysis/findings/finding_kinds.h"
-#include "analysis/findings/finding_words.h"
+#include "analysis/findings/finders.h"
+#include "analysis/findings/make_finding.h"
 
 namespace llmprof::analysis {
 namespace {
 
-constexpr size_t kNamed = 3;
 constexpr double kPercent = 100;
 
 // ncu's raw and details pages.
@@ -30,7 +27,7 @@ struct LatencyBound {
   uint64_t measured_calls = 0;  // like one that was measured
   Nanoseconds measured_total = 0;
 
-  [[nodiscard]] double above(double instances) const {  // ns an instance
+  [[nodiscard]] double above(double instances) const {  // ns per instance
     return static_cast<double>(measured_total) / instances * std::max(0.0, 1 - roof);
   }
 };
@@ -93,25 +90,20 @@ void find_latency_bound(const StageFacts& facts, const trace::Trace& trace, cons
     above += kernel.above(facts.instances());
     measured += kernel.measured_calls;
   }
-  std::string evidence = fmt::format(
-      "above the nearer roof {}; {} measured by ncu, {} in this "
-      "stage with a grid, block and range that it measured{}",
-      share_words(facts, above), counted_words(static_cast<double>(kernels.size()), "kernel name"),
-      calls == 1 ? "its 1 launch" : fmt::format("{} of {} launches", measured, calls),
-      measured == calls ? "" : " (the others are not judged)");
-  for (size_t i = 0; i < std::min(kNamed, kernels.size()); ++i) {
-    const LatencyBound& kernel = kernels[i];
-    evidence += fmt::format("; {} at {} of its nearer roof", kernel.row->description.short_name,
-                            percent_words(kernel.roof));
-    if (const auto active = occupancy(*kernel.row)) {
-      evidence += fmt::format(", occupancy {}", percent_words(*active / kPercent));
+  profile::FindingValues values;
+  values.add_number("kernel_names", static_cast<double>(kernels.size()))
+      .add_number("launches_measured", static_cast<double>(measured))
+      .add_number("launches", static_cast<double>(calls));
+  for (size_t i = 0; i < std::min(kNamedKernels, kernels.size()); ++i) {
+    const KernelRow& row = *kernels[i].row;
+    const std::string& name = row.description.short_name;
+    values.add("kernel_share_of_roof", profile::Share{kernels[i].roof}, name);
+    if (const auto active = occupancy(row)) {
+      values.add("kernel_occupancy", profile::Share{*active / kPercent}, name);
     }
   }
-  evidence += "; the same time may be part of other findings";
-  findings.push_back(make_finding(
-      facts, above, "Kernels that reach neither the compute nor the memory roof", evidence,
-      "Give them more work in flight: larger or more blocks (split the reduction dimension), fewer "
-      "registers a thread, or fuse them; begin with the first one named."));
+  findings.push_back(
+      make_finding(facts, profile::FindingKind::latency_bound_kernels, above, std::move(values)));
 }
 
 }  // namespace llmprof::analysis

@@ -1,9 +1,6 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "analysis/findings/finding_kinds.h"
-#include "analysis/findings/finding_words.h"
+#include "analysis/findings/finders.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -31,26 +28,24 @@ void find_hidden_time(const trace::Trace& trace, const std::vector<StageFacts>& 
   if (hidden <= 0) return;
   const double share = hidden / (hidden + gpu_time(trace.kernels));
   if (share < kWorthTelling) return;
+  profile::FindingValues values;
+  values.add_number("replays", static_cast<double>(trace.graph_replays.size()))
+      .add("hidden_time", profile::to_milliseconds(hidden))
+      .add("hidden_share_of_gpu_time", profile::Share{share});
   Finding finding;
+  finding.kind = profile::FindingKind::hidden_graphs;
+  finding.blind = true;
   const auto most = std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
     return hidden_time(a) < hidden_time(b);
   });
-  finding.evidence =
-      fmt::format("{} of {} together in the capture",
-                  counted_words(static_cast<double>(trace.graph_replays.size()), "replay"),
-                  duration_words(hidden));
   if (most != all.end() && hidden_time(*most) > 0) {
     const double time = most->time(BudgetPart::hidden_graphs);
     finding.stage = most->stage->name;
-    finding.unit = most->unit();
+    finding.unit = most->unit;
     finding.share_of_wall = time / most->recoverable->wall;
-    finding.evidence += fmt::format("; in {} {}", most->stage->name, share_words(*most, time));
+    values.add("hidden_time_per_instance", profile::to_milliseconds(time));
   }
-  finding.blind = true;
-  finding.title = fmt::format(
-      "{} of GPU time is inside CUDA graphs whose kernels were not captured", percent_words(share));
-  finding.evidence += "; what could be gained there is not known, and no other figure holds it";
-  finding.advice = "Capture again with --cuda-graph-trace=node: then the graphs' kernels are seen.";
+  finding.values = std::move(values).take();
   findings.push_back(std::move(finding));
 }
 
