@@ -83,6 +83,7 @@ struct Measured {
   std::optional<Sensor<DegreesCelsius>> temperature;
   std::vector<ThrottleReason> throttle_reasons;
   std::optional<std::string> why_not;
+  uint64_t throttle_samples = 0;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -130,6 +131,8 @@ struct Measured {
     field("temperature_c", &Self::temperature, "of the GPU");
     field("throttle_reasons", &Self::throttle_reasons, "the most frequent first");
     field("why_not", &Self::why_not, "why a figure is missing");
+    field("throttle_samples", &Self::throttle_samples,
+          "samples of the reasons; where it is 0, no reason is known");
   }
 };
 

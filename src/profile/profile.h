@@ -55,6 +55,7 @@ struct Profile {
   std::optional<Overhead> overhead;
   std::vector<CaptureFailure> captures_failed;
   std::vector<Diagnostic> diagnostics;
+  std::optional<std::string> slow_step_rule;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -97,6 +98,8 @@ struct Profile {
     field("captures_failed", &Profile::captures_failed,
           "captures that a run asked for and did not get");
     field("diagnostics", &Profile::diagnostics, "what to know about the input");
+    field("slow_step_rule", &Profile::slow_step_rule,
+          "which steps are told as slow, with its thresholds");
   }
 };
 

@@ -34,6 +34,7 @@ struct Coverage {
   std::optional<Share> kernel_sum_share;
   Milliseconds hidden_graph;
   Milliseconds hidden_graph_in_stages;
+  bool representative = true;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -46,6 +47,8 @@ struct Coverage {
     field("hidden_graph_ms", &Coverage::hidden_graph,
           "time of graph replays whose kernels were not recorded");
     field("hidden_graph_in_stages_ms", &Coverage::hidden_graph_in_stages, "of those inside stages");
+    field("representative", &Coverage::representative,
+          "the stages hold at least 0.9 of the time of all kernels");
   }
 };
 
@@ -211,6 +214,29 @@ struct BudgetPart {
   }
 };
 
+// What a stage's numbers mean, by fixed thresholds.
+struct StageJudgement {
+  std::optional<std::string> idle;
+  bool mostly_idle = false;
+  bool waits_for_host = false;
+  std::optional<std::string> limit;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    using Self = StageJudgement;
+    field("idle", &Self::idle,
+          "idle_share_of_wall: little (below 0.05), some, much (0.25 and more); null without a "
+          "budget");
+    field("mostly_idle", &Self::mostly_idle,
+          "the idle parts together are longer than the largest part that is work");
+    field("waits_for_host", &Self::waits_for_host,
+          "more than half of the idle time is caused by the host");
+    field("limit", &Self::limit,
+          "of the peak that bounds the stage it uses, on wall time: room (less than 0.7), near, or "
+          "implausible (near, although much is idle); null where MFU or MBU is missing");
+  }
+};
+
 // In order of first occurrence. All but instances and the counts exclude warm-up.
 struct Stage {
   std::string name;
@@ -251,6 +277,7 @@ struct Stage {
   std::optional<StageTracing> tracing;
   std::optional<Measured> measured;
   std::optional<std::vector<BudgetPart>> budget;
+  StageJudgement judgement;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -308,6 +335,7 @@ struct Stage {
           "are of the traced steps alone, wall times and tokens of all");
     field("measured", &Stage::measured, "null, or what the GPU's counters and sensors say");
     field("budget", &Stage::budget, "largest first, without parts of 0; null without budgets");
+    field("judgement", &Stage::judgement, "what these numbers mean");
   }
 };
 
