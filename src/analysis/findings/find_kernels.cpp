@@ -138,15 +138,23 @@ bool splits_the_cache(const StageFacts& facts) {
   });
 }
 
+FindingValues attention_values(const StageFacts& facts) {
+  FindingValues values;
+  values.add_flag("decodes", facts.decodes()).add_flag("splits_cache", splits_the_cache(facts));
+  const auto& kernels = facts.by_class[static_cast<size_t>(KernelClass::attention)];
+  if (kernels.empty()) return values;
+  const std::string& library = facts.ranking->rows[kernels.front().row].description.library;
+  if (!library.empty()) values.add_text("library", library);
+  return values;
+}
+
 }  // namespace
 
 void find_kernel_time(const StageFacts& facts, std::vector<Finding>& findings) {
   FindingValues bound;
   bound.add_text("bound_by", facts.bound_by());
   add_above_floor(facts, FindingKind::gemm_above_floor, kProducts, std::move(bound), findings);
-  FindingValues attention;
-  attention.add_flag("decodes", facts.decodes()).add_flag("splits_cache", splits_the_cache(facts));
-  add_above_floor(facts, FindingKind::attention_above_floor, kAttention, std::move(attention),
+  add_above_floor(facts, FindingKind::attention_above_floor, kAttention, attention_values(facts),
                   findings);
   add_small(facts, FindingKind::small_kernels, kernels_of(facts, kFusible),
             recoverable_of(facts, kFusible), program_values(facts), findings);

@@ -33,8 +33,8 @@ void check_spread(const Stages& stages, const llm::Parallelism& parallel,
   if (larger.empty()) return;
   warnings.push_back(
       {"spread_over_more_gpus",
-       fmt::format("{}, but the capture shows {} GPU{}: utilisation is of one GPU's share of the "
-                   "model; leave the option out unless other ranks were not captured",
+       fmt::format("{}, but the capture shows {} GPU{}: utilization is that of one GPU's share of "
+                   "the model; omit the option unless other ranks were not captured",
                    larger, gpus, gpus == 1 ? "" : "s")});
 }
 
@@ -77,11 +77,11 @@ void warn_of_recorded(const Stages& stages, Utilization& use) {
     if (model <= 0 || std::abs(times - 1) <= kAgree) continue;
     use.warnings.push_back(
         {"recorded_flops_differ",
-         fmt::format("{}: its operators recorded {:.4g} FLOPs an instance, {:.2f} times the {:.4g} "
-                     "of the model ({}): check the model, the token counts, and what the program "
-                     "records",
-                     stages.stages[stage.stage].name, stage.recorded->flops, times, model,
-                     stage.basis)});
+         fmt::format(
+             "{}: its operators recorded {:.4g} FLOPs per instance, {:.2f} times the {:.4g} "
+             "of the model ({}): check the model, the token counts, and what the program "
+             "records",
+             stages.stages[stage.stage].name, stage.recorded->flops, times, model, stage.basis)});
   }
 }
 

@@ -81,7 +81,7 @@ std::string words_of(const Stages& stages, const llm::ModelSpec& model, const Ut
   const double passes = mean_steps(stages, wrong.stage->stage).value_or(1);
   const std::string missing = wrong.time == "busy" ? "whether the capture misses kernels" : "";
   return fmt::format(
-      "{} of {} on {} time would be {:.0f} %, and nothing exceeds its peak: check {}", wrong.figure,
+      "{} of {} on {} time would be {:.0f} %, which is impossible: check {}", wrong.figure,
       stages.stages[wrong.stage->stage].name, wrong.time, wrong.value * kPercent,
       listed({gpu, prompt_counts ? prompt_words(use.workload) : "", batch_words(use.workload),
               "the model (--model)", dtype, spread_words(use.workload.parallel),
@@ -137,15 +137,16 @@ void refuse_above_measured(const Stages& stages, Utilization& use) {
                                  of_flops));
     }
     if (!of_bytes.empty()) {
-      explain(stage, fmt::format("{} of the memory bandwidth: {} bytes come from the CPU's caches; "
-                                 "weights of at least four times its last-level cache show memory",
-                                 of_bytes, stages.stages[stage.stage].name + "'s"));
+      explain(stage,
+              fmt::format("{} of the memory bandwidth: {} bytes come from the CPU's caches; "
+                          "measure memory with weights of at least four times its last-level cache",
+                          of_bytes, stages.stages[stage.stage].name + "'s"));
     }
     if (!of_flops.empty() || !of_bytes.empty()) {
       stage.floor.reset();
       stage.memory_bound = false;
     } else if (slightly_above(stage.mfu_busy) || slightly_above(stage.mbu_busy)) {
-      explain(stage, "a figure slightly above 100 %: the peaks are measurements, too");
+      explain(stage, "a figure is slightly above 100 %, because the peaks are measurements, too");
     }
   }
 }
@@ -163,7 +164,7 @@ void refuse_impossible(const Stages& stages, const llm::ModelSpec& model,
     words += words_of(stages, model, use, wrong, gpu);
   }
   const std::string of_others =
-      "no figure, because it is made of the same inputs as one that is impossible: " +
+      "no figure, because it depends on the same inputs as an impossible one: " +
       words_of(stages, model, use, found.front(), gpu);
   for (size_t i = 0; i < use.stages.size(); ++i) {
     StageUtilization& stage = use.stages[i];

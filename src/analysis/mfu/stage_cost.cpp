@@ -158,8 +158,8 @@ StageCost serving_cost(const Stages& stages, uint32_t stage, const llm::ModelSpe
   }
   if (all == 0 || known < all) {
     result.why_not = fmt::format(
-        "the tokens that pass through each step are known for {} of {} steps; an engine's step "
-        "annotations tell them",
+        "the number of tokens is known for {} of {} steps; the engine's step annotations hold "
+        "it",
         known, all);
     return result;
   }
@@ -180,8 +180,8 @@ StageCost stage_cost(const Stages& stages, uint32_t stage, const llm::ModelSpec&
   if (is_prefill(what)) return prefill_cost(model, workload);
   if (is_decode(what)) return decode_cost(model, workload, mean_steps(stages, stage));
   StageCost none;
-  none.why_not =
-      fmt::format("no formula for the stage '{}': prefill and decode have one", what.name);
+  none.why_not = fmt::format(
+      "there is no cost formula for the stage '{}', only for prefill and decode", what.name);
   return none;
 }
 

@@ -86,12 +86,13 @@ void measure(const Stage& stage, const std::optional<Peak>& peak, const llm::Gpu
     result.mbu_wall = ratio(bytes, stage.wall.mean, gpu.memory_bandwidth);
     result.mbu_busy = ratio(bytes * traced, stage.busy.mean, gpu.memory_bandwidth);
   } else {
-    explain(result, "MBU needs the context of every sequence, which the capture does not tell");
+    explain(result,
+            "MBU needs the context length of every sequence, which the capture does not hold");
   }
   if (!result.traced_share) {
     result.mfu_busy.reset();
     result.mbu_busy.reset();
-    explain(result, "the collector was not tracing all the time: no figures on busy time");
+    explain(result, "no figures on busy time, because the collector did not trace all the time");
   }
   const double moving = bytes / result.peak_bandwidth * kNanosecondsPerSecond;
   const double computing =
@@ -158,9 +159,8 @@ class StageFigures {
     } else if (const size_t gpus = gpus_of_one_process(stages_, index);
                gpus > 1 && !is_spread(workload_.parallel)) {
       result.why_not = fmt::format(
-          "one process runs it on {} GPUs: give --tp, --pp or --ep, without which the figures "
-          "would "
-          "be up to {} times too high",
+          "one process runs it on {} GPUs: give --tp, --pp or --ep; without them the figures "
+          "would be up to {} times too high",
           gpus, gpus);
     } else {
       const auto peak = peak_of(*gpu_, *model_);

@@ -75,7 +75,7 @@ struct Utilization {
   std::optional<llm::GpuSpec> gpu;
   trace::DeviceKind device = trace::DeviceKind::gpu;
   Workload workload;
-  std::vector<StageUtilization> stages;  // one a stage
+  std::vector<StageUtilization> stages;  // one per stage
   std::string why_not;                   // for the whole: no model, unknown GPU, no timeline
   std::vector<InputWarning> warnings;
 };

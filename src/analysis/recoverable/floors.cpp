@@ -58,26 +58,26 @@ struct Least {
 std::string_view class_rule(KernelClass kernel_class) {
   switch (kernel_class) {
     case KernelClass::communication:
-      return "0 as a bound: it can overlap with computation";
+      return "0, as a lower bound: it can overlap with computation";
     case KernelClass::memory:
-      return "0 as a bound: a fill or copy inside a step can be left out or overlapped";
+      return "0, as a lower bound: a fill or copy inside a step can be avoided or overlapped";
     case KernelClass::sampling:
-      return "0 as a bound: small beside the head it follows";
+      return "0, as a lower bound: small compared with the output head before it";
     case KernelClass::moe_routing:
-      return "0 as a bound: it can be fused into the experts' products";
+      return "0, as a lower bound: it can be fused into the experts' GEMMs";
     default:
-      return "0 as a bound: it can be fused into the neighbouring products";
+      return "0, as a lower bound: it can be fused into the neighboring GEMMs";
   }
 }
 
 std::string_view other_rule(BudgetPart part) {
   switch (part) {
     case BudgetPart::memory_operations:
-      return "0 as a bound: copies and fills can overlap with kernels or be left out";
+      return "0, as a lower bound: copies and fills can overlap with kernels or be avoided";
     case BudgetPart::idle_queued:
-      return "0 as a bound: fewer kernels leave fewer gaps between them";
+      return "0, as a lower bound: fewer kernels leave fewer gaps between them";
     default:
-      return "0: an idle GPU does nothing useful";
+      return "0: an idle GPU does no useful work";
   }
 }
 
@@ -92,7 +92,7 @@ Floor StageFloors::of(size_t part) const {
   if (part == kGemm || part == kGemv) return of_products(part);
   if (part == static_cast<size_t>(KernelClass::attention)) return of_attention();
   if (part == static_cast<size_t>(KernelClass::other)) {
-    return as_it_is(part, "its own time: no rule says what these kernels do");
+    return as_it_is(part, "its own time: what these kernels do is not known");
   }
   if (part < kClassParts) {
     return {0, std::string(class_rule(static_cast<KernelClass>(part)))};
@@ -102,10 +102,10 @@ Floor StageFloors::of(size_t part) const {
     return as_it_is(part, "its own time: the capture does not show the graphs' kernels");
   }
   if (known == BudgetPart::unattributed) {
-    return as_it_is(part, "its own time: the capture does not say what it went to");
+    return as_it_is(part, "its own time: the capture does not show its cause");
   }
   if (device_ == trace::DeviceKind::cpu && is_idle(part)) {
-    return {0, "0: nothing of the model is known to run then"};
+    return {0, "0: no operator of the model was recorded in that time"};
   }
   return {0, std::string(other_rule(known))};
 }
@@ -114,7 +114,7 @@ Floor StageFloors::scaled_to_traced(Floor floor) const {
   const double share = stage_->traced_share.value_or(1);
   if (share == 1) return floor;
   floor.time *= share;
-  floor.rule += fmt::format(", {:.3g} of it traced", share);
+  floor.rule += fmt::format(", of which {:.1f} % was traced", share * 100);
   return floor;
 }
 
@@ -132,11 +132,11 @@ Floor StageFloors::of_products(size_t part) const {
     least.bytes += line.weight_bytes;
   }
   Floor floor = least.at_peak(
-      *stage_, stage_->from_operators ? "recorded bytes" : "weights, read once a pass,");
+      *stage_, stage_->from_operators ? "recorded bytes" : "weights, read once per pass,");
   const double products = mean_[kGemm] + mean_[kGemv];
   if (products > 0) floor.time *= mean_[part] / products;
   if (mean_[kGemm] > 0 && mean_[kGemv] > 0)
-    floor.rule += ", shared by time with the other products";
+    floor.rule += ", divided by time among all matrix products";
   return scaled_to_traced(std::move(floor));
 }
 

@@ -17,7 +17,7 @@ struct Floor {
 // only some steps were traced, the parts are those steps', and so are the floors.
 class StageFloors {
  public:
-  // `mean` is the stage's budget, ns an instance, by part; `stage` is null where nothing is known.
+  // `mean` is the stage's budget, ns per instance, by part; `stage` is null where nothing is known.
   StageFloors(const StageUtilization* stage, const std::array<double, kBudgetParts>& mean,
               std::string why_no_model, trace::DeviceKind device = trace::DeviceKind::gpu);
 

@@ -37,7 +37,7 @@ ClassFloors floors_of(const StageRecoverable& stage) {
   return floors;
 }
 
-// One a row of the ranking.
+// One per row of the ranking.
 std::vector<std::optional<OwnFloor>> own_floors(const KernelRanking& ranking,
                                                 const Roofline& roofline, const llm::GpuSpec* gpu) {
   std::vector<std::optional<OwnFloor>> floors(ranking.rows.size());

@@ -14,8 +14,8 @@ namespace llmprof::analysis {
 struct KernelRecoverable {
   size_t row = 0;  // of the ranking
   uint32_t stage = 0;
-  double time = 0;   // ns an instance, mean; overlap counted in full
-  double floor = 0;  // ns an instance
+  double time = 0;   // ns per instance, mean; overlap counted in full
+  double floor = 0;  // ns per instance
   std::string floor_rule;
   bool own = false;  // the floor is by what a kernel profiler counted of this kernel
   [[nodiscard]] double recoverable() const { return time > floor ? time - floor : 0; }
@@ -25,7 +25,7 @@ std::string_view floor_basis(const KernelRecoverable& kernel);
 
 // Where a profiler counted bytes and FLOPs of a kernel, and all its launches in a stage are like
 // those, its floor is by them and the GPU's peaks (`gpu` null: not known). Otherwise it is its
-// share, by time, of the floor of its class. The most recoverable first.
+// share, by time, of the floor of its class. Largest potential saving first.
 std::vector<KernelRecoverable> kernel_recoverable(const KernelRanking& ranking,
                                                   const std::vector<OpenedKernel>& opened,
                                                   const Budgets& budgets,

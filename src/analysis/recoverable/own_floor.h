@@ -10,7 +10,7 @@ namespace llmprof::analysis {
 
 // The least time of one launch by what a kernel profiler counted of it.
 struct OwnFloor {
-  double each = 0;  // ns a launch: its DRAM bytes or its FLOPs at the GPU's peak, the longer
+  double each = 0;  // ns per launch: its DRAM bytes or its FLOPs at the GPU's peak, the longer
   std::string rule;
 };
 
