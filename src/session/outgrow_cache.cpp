@@ -37,8 +37,9 @@ std::vector<std::string> overrides_to_outgrow_cache(const config::ComposedConfig
   const auto bytes = static_cast<size_t>(llm::weight_bytes(*spec));
   const size_t layer =
       static_cast<size_t>(llm::weight_bytes(with_layers(*spec, layers + 1))) - bytes;
-  const size_t count = llm::layers_beyond_cache({layers, layer, bytes - layers * layer},
-                                           context.last_level_cache_bytes, context.memory_bytes);
+  const size_t count =
+      llm::layers_beyond_cache({layers, layer, bytes - layers * layer},
+                               context.last_level_cache_bytes, context.memory_bytes);
   if (count == layers) return {};
   return {fmt::format("model.config.num_hidden_layers={}", count),
           fmt::format("model.params={}", llm::parameter_count(with_layers(*spec, count)))};

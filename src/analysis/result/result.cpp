@@ -16,7 +16,7 @@ std::vector<profile::Diagnostic> diagnostics(const Diagnostics& from) {
 
 }  // namespace
 
-profile::Profile make_profile(const Prepared& prepared, const Run& run) {
+profile::Profile make_profile(const Prepared& prepared, const PassRun& run) {
   const result::Found found{prepared, run.results};
   profile::Profile profile;
   profile.tool.version = prepared.options.tool_version;
@@ -47,6 +47,7 @@ profile::Profile make_profile(const Prepared& prepared, const Run& run) {
   profile.layers = result::layers(found);
   profile.layer_summary = result::layer_summary(found);
   profile.steps = result::steps(found);
+  if (!profile.steps.empty()) profile.slow_step_rule = kSlowStepRule;
   profile.overhead = result::overhead(found);
   profile.captures_failed = prepared.options.run.captures_failed;
   profile.diagnostics = diagnostics(run.diagnostics);
