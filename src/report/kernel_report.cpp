@@ -201,12 +201,9 @@ Document kernel_overview(const Profile& profile, size_t top) {
   add_stage_overview(reported, document);
   const bool several = profile.totals.devices.size() > 1;
   Table table;
-  table.columns = {{"total_ms", Column::Kind::number},
-                   {"share", Column::Kind::number},
-                   {"calls", Column::Kind::number},
-                   {"mean_ms", Column::Kind::number},
-                   {"class"},
-                   {"kernel"}};
+  table.columns = {{"total_ms", Column::Kind::number, 1}, {"share", Column::Kind::number},
+                   {"calls", Column::Kind::number, -2},   {"mean_ms", Column::Kind::number, -3},
+                   {"class", Column::Kind::text, -1},     {"kernel", Column::Kind::code, 1}};
   if (several) table.columns.insert(table.columns.begin() + 4, Column{"device"});
   const size_t shown = std::min(top, ranking.rows.size());
   for (size_t i = 0; i < shown; ++i) {

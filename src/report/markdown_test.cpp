@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "report/numbers.h"
-#include "report/terminal.h"
+#include "report/terminal/terminal.h"
 
 namespace llmprof {
 namespace {

@@ -78,16 +78,19 @@ class ConversionFolder {
 // Reads with whichever reader recognises the content; none where nobody does.
 std::optional<Result<void>> read_recognised(const std::filesystem::path& path,
                                             std::string_view head, TraceBuilder& builder,
-                                            const Progress& progress) {
+                                            Progress& progress) {
   const Reader* reader = find_reader(head);
   if (reader == nullptr) return std::nullopt;
-  progress(fmt::format("reading {} ({})", path.string(), reader->format));
+  std::error_code unknown;
+  const uintmax_t bytes = std::filesystem::file_size(path, unknown);
+  progress.begin_reading(fmt::format("reading {} ({})", path.string(), reader->format),
+                         unknown ? 0 : bytes);
   return reader->read(path, builder);
 }
 
 Result<void> read_report(const std::filesystem::path& report, ReportKind kind,
-                         TraceBuilder& builder, BundleFolder& bundle, const Progress& progress) {
-  progress(fmt::format("converting {}", report.string()));
+                         TraceBuilder& builder, BundleFolder& bundle, Progress& progress) {
+  progress.begin(fmt::format("converting {}", report.string()));
   auto folder = ConversionFolder::open(bundle);
   if (!folder) return fail_with(folder.error());
   const auto converted = convert_report(report, kind, folder->path());
@@ -104,7 +107,7 @@ Result<void> read_report(const std::filesystem::path& report, ReportKind kind,
 }
 
 Result<void> read_input(const Input& input, TraceBuilder& builder, BundleFolder& bundle,
-                        const Progress& progress) {
+                        Progress& progress) {
   const auto head = read_head(input.path, kHeadBytes);
   if (!head) return fail_with(head.error());
   if (auto done = read_recognised(input.path, *head, builder, progress)) return *done;
@@ -120,6 +123,7 @@ bool has_device_work(const Trace& trace) {
 
 // All that was read.
 struct Reading {
+  std::vector<PartTiming> timings;
   TraceBuilder timeline;
   std::optional<TraceBuilder> operators;  // of a run's torch pass, beside a timeline
   std::optional<Error> incomplete;
@@ -152,12 +156,14 @@ void note_operator_capture(Reading& reading) {
 // Reads all that can be read. A file that the user named and that cannot be read makes the result
 // incomplete; one that only lay in a named folder is a note.
 Result<Reading> read_inputs(const std::vector<Input>& inputs, BundleFolder& bundle,
-                            const Progress& progress) {
+                            Progress& progress) {
   Reading reading;
   std::optional<Error> passed_over;
   size_t read = 0;
   for (const Input& input : inputs) {
+    const Stopwatch watch;
     const auto done = read_input(input, builder_for(input, reading), bundle, progress);
+    reading.timings.push_back({"reading " + input.path.string(), watch.elapsed()});
     if (done) {
       ++read;
       continue;
@@ -325,7 +331,7 @@ void complete_model(const std::optional<WorkloadMetrics>& metrics, Diagnostics& 
 }  // namespace
 
 Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version,
-                         const Progress& progress) {
+                         Progress& progress) {
   auto plan = plan_analysis(options);
   if (!plan) return fail_with(plan.error());
   BundleFolder bundle(options);
@@ -339,13 +345,22 @@ Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version
 
   Analysis analysis;
   analysis.incomplete = std::move(reading->incomplete);
+  analysis.timings = std::move(reading->timings);
+  const auto time = [&](std::string name, const Stopwatch& watch) {
+    analysis.timings.push_back({std::move(name), watch.elapsed()});
+  };
+  progress.begin("joining launches");
+  const Stopwatch joining;
   auto trace = std::make_unique<Trace>(std::move(reading->timeline).freeze());
   std::optional<Trace> operators;
   if (reading->operators) operators = std::move(*reading->operators).freeze();
   if (operators) plan->options.operators_of = &*operators;
-  progress("analysing");
+  time("joining launches", joining);
+  progress.begin("analyzing");
+  const Stopwatch analyzing;
   auto profile = analyse(*trace, plan->rules, plan->options);
   if (!profile) return fail_with(profile.error());
+  time("analysis", analyzing);
   analysis.trace = std::move(trace);
   analysis.profile = std::move(*profile);
   analysis.profile.captures_failed = std::move(plan->failures);
@@ -356,13 +371,15 @@ Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version
     return fail_with(nothing_to_rank(analysis.profile, !options.in_place));
   }
 
-  progress("writing the bundle");
+  progress.begin("writing the bundle");
+  const Stopwatch writing;
   auto artifacts = bundle.open();
   if (!artifacts) return fail_with(artifacts.error());
   analysis.folder = artifacts->root();
   auto written =
       write_reports(analysis.profile, analysis.folder, version, options.top.value_or(kAllKernels));
   if (!written) return fail_with(written.error());
+  time("writing the bundle", writing);
   analysis.files = std::move(written->files);
   analysis.json = std::move(written->json);
   return analysis;

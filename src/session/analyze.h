@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +10,8 @@
 
 #include "analysis/profile.h"
 #include "base/error.h"
+#include "base/progress.h"
+#include "session/timings.h"
 
 namespace llmprof {
 
@@ -48,14 +49,12 @@ struct Analysis {
   std::vector<std::string> files;   // written into it
   std::string json;                 // what profile.json holds
   std::optional<Error> incomplete;  // an input that could not be read, where others could
+  std::vector<PartTiming> timings;  // in the order in which the parts were begun
 };
-
-// Told what is being done, for people who wait.
-using Progress = std::function<void(std::string_view)>;
 
 // Reads all inputs into one trace, ranks its kernels, writes the bundle. An error means that no
 // bundle was written.
 Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version,
-                         const Progress& progress);
+                         Progress& progress);
 
 }  // namespace llmprof

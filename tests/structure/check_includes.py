@@ -20,7 +20,7 @@ ALLOWED = {
     "analysis": {"trace", "config", "llm"},
     "report": {"trace", "llm", "analysis"},
     "session": {"trace", "readers", "capture", "config", "llm", "analysis", "report"},
-    "cli": {"session", "report"},
+    "cli": {"capture", "session", "report"},
 }
 
 WITHOUT_BASE = {"wire", "collector"}

@@ -1,0 +1,32 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/commands.h"
+#include "cli/messages.h"
+#include "cli/progress_line.h"
+#include "cli/version.h"
+#include "session/rewrite_reports.h"
+
+namespace llmprof {
+namespace {
+
+Result<RewrittenReports> rewrite_watched(const RewriteOptions& options) {
+  ProgressLine progress;
+  progress.begin("writing the reports of " + options.source.string());
+  return rewrite_reports(options, kVersion);
+}
+
+}  // namespace
+
+int report_command(const Arguments& arguments) {
+  RewriteOptions options;
+  options.source = arguments.path("PROFILE").value_or("");
+  options.out = arguments.path("--out");
+  options.top = arguments.number("--top");
+  const auto written = rewrite_watched(options);
+  if (!written) return complain(written.error());
+  fmt::print("Written: {} ({})\n", written->folder.string(), fmt::join(written->files, ", "));
+  return finish_output();
+}
+
+}  // namespace llmprof
