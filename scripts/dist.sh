@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds dist/llmprof-VERSION-linux-ARCH/ and its tarball: a static llmprof, the collector, the CPU
-# workload cpu_llm, conf/, the Python parts and licences.
+# workload cpu_llm, conf/, shell completions and the manual page, the Python parts and licences.
 #   scripts/dist.sh [x86_64] [aarch64]     both when none is named
 # Works alike on amd64 and arm64 Debian 12; needs what scripts/setup.sh dist installs, and for the
 # collector's CUDA half the CUDA toolkit's headers (cupti.h; in CUDA_HOME or /usr/local/cuda*), which
@@ -111,6 +111,7 @@ bundle() {
   cp -R conf "$folder/conf"
   cp -R include/llmprof "$folder/include/llmprof"
   find python workloads -name '*.py' ! -name 'test_*' -exec cp --parents -t "$folder" {} +
+  cp -R packaging/share "$folder/share"
   cp packaging/README.md "$folder/README.md"
   scripts/dist_licences.sh "$arch" "$folder/LICENSES"
   pack "$name"
