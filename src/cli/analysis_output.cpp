@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "cli/messages.h"
@@ -26,18 +27,23 @@ void print_analysis(const Analysis& analysis, size_t kernel_rows, bool json,
 }
 
 void print_timings(const Analysis& analysis) {
+  const auto& parts = analysis.timings;
+  const bool any_skipped =
+      std::any_of(parts.begin(), parts.end(), [](const PartTiming& part) { return part.skipped; });
   Table table;
-  table.columns = {{"part", Column::Kind::code, 1},
-                   {"ms", Column::Kind::number, 1},
-                   {"skipped because", Column::Kind::text}};
-  for (const PartTiming& part : analysis.timings) {
+  table.columns = {{"part", Column::Kind::code, 1}, {"ms", Column::Kind::number, 1}};
+  if (any_skipped) table.columns.push_back({"skipped because", Column::Kind::text});
+  for (const PartTiming& part : parts) {
     const double ms = std::chrono::duration<double, std::milli>(part.time).count();
-    table.rows.push_back(
-        {part.name, part.skipped ? "" : fmt::format("{:.1f}", ms), part.skipped.value_or("")});
+    auto& row = table.rows.emplace_back();
+    row = {part.name, part.skipped ? "" : fmt::format("{:.1f}", ms)};
+    if (any_skipped) row.push_back(part.skipped.value_or(""));
   }
   Document document;
   document.add(std::move(table));
-  tell("timings of the analysis\n" + to_terminal(document, message_style()));
+  tell("how long each part of the analysis took:");
+  const std::string text = to_terminal(document, message_style());
+  std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 }  // namespace llmprof

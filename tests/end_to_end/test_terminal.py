@@ -149,7 +149,8 @@ class Messages(TerminalCase):
     def test_timings_go_to_stderr(self):
         done = run("analyze", CAPTURE, "--out", self.folder / "timed", "--timings", "--json")
         json.loads(done.stdout)
-        self.assertTrue(done.stderr.startswith("llmprof: timings"), done.stderr)
+        self.assertTrue(done.stderr.startswith("llmprof: how long"), done.stderr)
+        self.assertRegex(done.stderr, r"(?m)^  part +ms$")
         self.assertRegex(done.stderr, r"(?m)^ +reading .*eager.sqlite +\d+\.\d")
         self.assertRegex(done.stderr, r"(?m)^ +writing the bundle +\d+\.\d")
 
