@@ -52,10 +52,14 @@ endfunction()
 
 # A folder under src/ is one library; the tests beside its code are one test program.
 #   llmprof_module(NAME [DEPENDS our modules] [LIBRARIES third-party libraries]
-#                  [TESTS_APART test files])
+#                  [TESTS_APART test files] [EXCEPT files that are not of the library])
 function(llmprof_module name)
-  cmake_parse_arguments(arg "" "" "DEPENDS;LIBRARIES;TESTS_APART" ${ARGN})
+  cmake_parse_arguments(arg "" "" "DEPENDS;LIBRARIES;TESTS_APART;EXCEPT" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
+  if(arg_EXCEPT)
+    list(TRANSFORM arg_EXCEPT PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    list(REMOVE_ITEM sources ${arg_EXCEPT})
+  endif()
   file(GLOB_RECURSE tests CONFIGURE_DEPENDS *_test.cpp)
   if(tests)
     list(REMOVE_ITEM sources ${tests})

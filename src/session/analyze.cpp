@@ -79,17 +79,19 @@ class ConversionFolder {
 // Reads with whichever reader recognises the content; none where nobody does.
 std::optional<Result<void>> read_recognised(const std::filesystem::path& path,
                                             std::string_view head, trace::TraceBuilder& builder,
-                                            const Progress& progress) {
+                                            Progress& progress) {
   const readers::Reader* reader = readers::find_reader(head);
   if (reader == nullptr) return std::nullopt;
-  progress(fmt::format("reading {} ({})", path.string(), reader->format));
+  std::error_code unknown;
+  const uintmax_t bytes = std::filesystem::file_size(path, unknown);
+  progress.begin_reading(fmt::format("reading {} ({})", path.string(), reader->format),
+                         unknown ? 0 : bytes);
   return reader->read(path, builder);
 }
 
 Result<void> read_report(const std::filesystem::path& report, capture::ReportKind kind,
-                         trace::TraceBuilder& builder, BundleFolder& bundle,
-                         const Progress& progress) {
-  progress(fmt::format("converting {}", report.string()));
+                         trace::TraceBuilder& builder, BundleFolder& bundle, Progress& progress) {
+  progress.begin(fmt::format("converting {}", report.string()));
   auto folder = ConversionFolder::open(bundle);
   if (!folder) return fail_with(folder.error());
   const auto converted = capture::convert_report(report, kind, folder->path());
@@ -106,7 +108,7 @@ Result<void> read_report(const std::filesystem::path& report, capture::ReportKin
 }
 
 Result<void> read_input(const Input& input, trace::TraceBuilder& builder, BundleFolder& bundle,
-                        const Progress& progress) {
+                        Progress& progress) {
   const auto head = read_head(input.path, readers::kHeadBytes);
   if (!head) return fail_with(head.error());
   if (auto done = read_recognised(input.path, *head, builder, progress)) return *done;
@@ -122,6 +124,7 @@ bool has_device_work(const trace::Trace& trace) {
 
 // All that was read.
 struct Reading {
+  std::vector<PartTiming> timings;
   trace::TraceBuilder timeline;
   std::optional<trace::TraceBuilder> operators;  // of a run's torch pass, beside a timeline
   std::optional<Error> incomplete;
@@ -154,12 +157,14 @@ void note_operator_capture(Reading& reading) {
 // Reads all that can be read. A file that the user named and that cannot be read makes the result
 // incomplete; one that only lay in a named folder is a note.
 Result<Reading> read_inputs(const std::vector<Input>& inputs, BundleFolder& bundle,
-                            const Progress& progress) {
+                            Progress& progress) {
   Reading reading;
   std::optional<Error> passed_over;
   size_t read = 0;
   for (const Input& input : inputs) {
+    const Stopwatch watch;
     const auto done = read_input(input, builder_for(input, reading), bundle, progress);
+    reading.timings.push_back({"reading " + input.path.string(), watch.elapsed()});
     if (done) {
       ++read;
       continue;
@@ -327,7 +332,7 @@ void complete_model(const std::optional<trace::WorkloadMetrics>& metrics, Diagno
 }  // namespace
 
 Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version,
-                         const Progress& progress) {
+                         Progress& progress) {
   auto plan = plan_analysis(options);
   if (!plan) return fail_with(plan.error());
   BundleFolder bundle(options);
@@ -341,30 +346,44 @@ Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version
 
   Analysis analysis;
   analysis.incomplete = std::move(reading->incomplete);
+  analysis.timings = std::move(reading->timings);
+  const auto time = [&](std::string name, const Stopwatch& watch) {
+    analysis.timings.push_back({std::move(name), watch.elapsed()});
+  };
+  progress.begin("joining launches");
+  const Stopwatch joining;
   auto trace = std::make_unique<trace::Trace>(std::move(reading->timeline).freeze());
   std::optional<trace::Trace> operators;
   if (reading->operators) operators = std::move(*reading->operators).freeze();
   if (operators) plan->options.operators_of = &*operators;
-  progress("analyzing");
+  time("joining launches", joining);
+  progress.begin("analyzing");
   plan->options.tool_version = version;
   auto analyzed = analysis::analyze(*trace, plan->rules, plan->options);
   if (!analyzed) return fail_with(analyzed.error());
+  for (analysis::PassTiming& pass : analyzed->timings) {
+    PartTiming& part = analysis.timings.emplace_back();
+    part.name = "analysis: " + pass.name;
+    part.time = std::chrono::nanoseconds(pass.time);
+    if (!pass.skipped.empty()) part.skipped = std::move(pass.skipped);
+  }
   analysis.trace = std::move(trace);
   analysis.results = std::move(analyzed->results);
   analysis.profile = std::move(analyzed->profile);
-  analysis.timings = std::move(analyzed->timings);
   if (analysis.profile.kernels.empty()) {
     return fail_with(nothing_to_rank(*analysis.trace, analysis.profile, !options.in_place));
   }
   report::word(analysis.profile);
 
-  progress("writing the bundle");
+  progress.begin("writing the bundle");
+  const Stopwatch writing;
   auto artifacts = bundle.open();
   if (!artifacts) return fail_with(artifacts.error());
   analysis.folder = artifacts->root();
   auto written = report::write_reports(analysis.profile, analysis.folder,
                                        options.top.value_or(report::kAllKernels));
   if (!written) return fail_with(written.error());
+  time("writing the bundle", writing);
   analysis.files = std::move(written->files);
   analysis.json = std::move(written->json);
   return analysis;

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +10,8 @@
 
 #include "analysis/analyze.h"
 #include "base/error.h"
+#include "base/progress.h"
+#include "session/timings.h"
 
 namespace llmprof::session {
 
@@ -45,19 +46,16 @@ struct Analysis {
   std::unique_ptr<const trace::Trace> trace;
   analysis::Results results;
   profile::Profile profile;
-  std::vector<analysis::PassTiming> timings;
   std::filesystem::path folder;     // of the bundle
   std::vector<std::string> files;   // written into it
   std::string json;                 // what profile.json holds
   std::optional<Error> incomplete;  // an input that could not be read, where others could
+  std::vector<PartTiming> timings;  // in the order in which the parts were begun
 };
-
-// Told what is being done, for people who wait.
-using Progress = std::function<void(std::string_view)>;
 
 // Reads all inputs into one trace, ranks its kernels, writes the bundle. An error means that no
 // bundle was written.
 Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version,
-                         const Progress& progress);
+                         Progress& progress);
 
 }  // namespace llmprof::session

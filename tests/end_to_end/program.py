@@ -19,6 +19,10 @@ needs_captures = unittest.skipUnless(
 )
 
 
+# The width that output is written for would come from it.
+os.environ.pop("COLUMNS", None)
+
+
 def run(*arguments, env=None, cwd=None):
     return subprocess.run(
         [LLMPROF, *map(str, arguments)],

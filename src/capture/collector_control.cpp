@@ -1,4 +1,4 @@
-#include "cli/collector_control.h"
+#include "capture/collector_control.h"
 
 #include <fmt/format.h>
 #include <sys/socket.h>
