@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "collector/clock.h"
-#include "collector/cuda/schedule.h"
+#include "collector/range_watcher.h"
 #include "collector/roles.h"
 
 namespace llmprof::collector {
@@ -11,6 +11,16 @@ namespace {
 
 // The start/end range that armed the collector, which any thread may end; 0: none.
 constinit std::atomic<uint64_t> arming_range = 0;
+
+void range_opens(uint8_t roles) {
+  const RangeWatcher* watcher = range_watcher.load(std::memory_order_acquire);
+  if (watcher != nullptr) watcher->opened(roles);
+}
+
+void arming_range_closed() {
+  const RangeWatcher* watcher = range_watcher.load(std::memory_order_acquire);
+  if (watcher != nullptr) watcher->arming_range_closed();
+}
 
 }  // namespace
 

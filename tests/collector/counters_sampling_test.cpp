@@ -8,8 +8,8 @@
 #include <ostream>
 
 #include "collector/clock.h"
-#include "collector/cuda/counters.h"
-#include "collector/cuda/quiet_samples.h"
+#include "collector/cuda/counters/counters.h"
+#include "collector/cuda/counters/quiet_samples.h"
 #include "counters_stubs.h"
 
 namespace llmprof::collector {

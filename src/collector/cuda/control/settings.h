@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+#include "collector/cuda/counters/counters.h"
+
+namespace llmprof::collector {
+
+// What `llmprof run` asks of the CUDA half, through the environment (docs/collector.md).
+struct Settings {
+  enum class Arm : uint8_t { start, command, range };
+  Arm arm = Arm::start;
+  uint32_t delay_ms = 0;     // after CUDA was initialised
+  uint64_t steps = 0;        // traced, then detached; 0: no limit
+  uint32_t duty_traced = 0;  // steps of every duty_period; 0: all
+  uint32_t duty_period = 0;
+  double overhead_budget = 0;  // of the program's time; 0: none
+  bool every_call = false;     // all CUDA functions, not those alone that launch or wait
+  CounterSettings counters;
+};
+
+Settings read_settings();
+
+}  // namespace llmprof::collector
