@@ -15,6 +15,11 @@ namespace {
 
 constexpr size_t kLongestCommand = 32;
 
+struct CommandSocket {
+  bool opened = false;
+  int descriptor = -1;
+};
+
 int open_socket() {
   const int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) return -1;
@@ -76,13 +81,9 @@ bool answer_one(int descriptor) {
 }  // namespace
 
 void answer_commands() {
-  static constinit bool opened = false;
-  static constinit int descriptor = -1;
-  if (!opened) {
-    opened = true;
-    descriptor = open_socket();
-  }
-  while (answer_one(descriptor)) {
+  static constinit CommandSocket socket;
+  if (!socket.opened) socket = {true, open_socket()};
+  while (answer_one(socket.descriptor)) {
   }
 }
 

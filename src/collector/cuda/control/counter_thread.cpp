@@ -25,8 +25,11 @@ constexpr int kIdleLook = 200;  // ms, while nothing is recorded
 constexpr int64_t kNoAllocation = 1'000'000'000;  // ns
 constexpr int64_t kLongestWait = 5'000'000'000;   // ns, for one that never stops allocating
 
-constinit CounterSettings settings;
-constinit CollectorThread thread;
+struct CounterThread {
+  CounterSettings settings;
+  CollectorThread thread;
+};
+constinit CounterThread counting;
 
 void stop_both_threads() {
   stop_counter_thread();
@@ -39,10 +42,10 @@ class Sampling {
     if (!may_sample()) return end();
     if (!on_ && !begin()) return;
     // Without rounds a detach may come soon, and it would wait for counters to be taken.
-    due_ = due_ || !settings.rounds || program_has_its_memory();
+    due_ = due_ || !counting.settings.rounds || program_has_its_memory();
     if (!due_) return;
     const uint64_t requests = requests_begun();
-    const bool in_rounds = settings.rounds && !was_detached_;
+    const bool in_rounds = counting.settings.rounds && !was_detached_;
     if (in_rounds && !rounds_.wants_samples(now_ns(), requests)) return rest_counters();
     if (start_counters(in_rounds && requests > 0)) rounds_.begin(now_ns(), requests_begun());
     drain_counters();
@@ -66,7 +69,7 @@ class Sampling {
     }
     on_ = true;
     began_ = now_ns();
-    prepare_counters(settings);
+    prepare_counters(counting.settings);
     // Libraries were loaded, whose handlers run before those that were there: both threads end
     // before them.
     if (!told_to_stop_) told_to_stop_ = std::atexit(stop_both_threads) == 0;
@@ -91,7 +94,7 @@ class Sampling {
 void* sample(void* /*unused*/) {
   prctl(PR_SET_NAME, "llmprof-count");
   Sampling sampling;
-  while (!thread.must_stop()) {
+  while (!counting.thread.must_stop()) {
     counter_alarm().sleep(is_recording() ? kLook : kIdleLook);
     if (!cuda_is_ready()) continue;
     sampling.follow();
@@ -105,10 +108,10 @@ void* sample(void* /*unused*/) {
 }  // namespace
 
 void start_counter_thread(const CounterSettings& asked) {
-  settings = asked;
-  thread.start(sample);
+  counting.settings = asked;
+  counting.thread.start(sample);
 }
 
-void stop_counter_thread() { thread.stop(counter_alarm()); }
+void stop_counter_thread() { counting.thread.stop(counter_alarm()); }
 
 }  // namespace llmprof::collector

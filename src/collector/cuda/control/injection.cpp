@@ -18,11 +18,11 @@
 namespace llmprof::collector {
 namespace {
 
-constinit std::atomic<pid_t> initialised_in = 0;
+constinit std::atomic<pid_t> initialized_in = 0;
 
 void at_end_of_process() {
   // A child that was forked has neither the threads nor CUDA.
-  if (initialised_in.load(std::memory_order_acquire) != getpid()) return;
+  if (initialized_in.load(std::memory_order_acquire) != getpid()) return;
   stop_counter_thread();
   stop_worker();
   if (cuda_is_ready()) write_driver_facts(false);
@@ -31,7 +31,7 @@ void at_end_of_process() {
 
 void begin() {
   if (left_to_a_profiler() || !recording()) return;
-  if (initialised_in.exchange(getpid()) != 0) return;
+  if (initialized_in.exchange(getpid()) != 0) return;
   const Settings settings = read_settings();
   begin_schedule(settings);
   // Before the handlers of what was loaded earlier, CUPTI's and the driver's among them.

@@ -2,12 +2,14 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 
 #include "collector/clock.h"
 #include "collector/cuda/control/collection.h"
 #include "collector/cuda/control/settings.h"
+#include "collector/cuda/control/step_plan.h"
 #include "collector/cuda/counters/counters.h"
 #include "collector/cuda/tracing/gpu_work.h"
 #include "collector/cuda/tracing/resources.h"
@@ -18,146 +20,149 @@
 namespace llmprof::collector {
 namespace {
 
-constexpr uint64_t kNever = UINT64_MAX;
-// Steps of one window under an overhead budget.
-constexpr uint64_t kBudgetWindow = 8;
-// What tracing costs, for the budget's reckoning, ns (docs/measurements.md): a launch 2 us, a
-// kernel of a graph 0.25 us and more where kernels are tiny, attaching to a program that runs 8 to
-// 17 ms.
+// What tracing costs, as the overhead budget estimates it, ns (docs/measurements.md): a launch 2
+// us, a kernel of a graph 0.25 us and more where kernels are tiny.
 constexpr int64_t kCostOfLaunch = 2'000;
 constexpr int64_t kCostInGraph = 500;
-constexpr int64_t kCostOfAttaching = 15'000'000;
 
-constinit Settings settings;
-constinit std::atomic<bool> armed = false;
-constinit std::atomic<uint64_t> steps = 0;
-constinit std::atomic<uint64_t> requests = 0;
-// The step with which something changes.
-constinit std::atomic<uint64_t> next_change = kNever;
-constinit std::atomic<int64_t> arm_time = 0;  // by delay; 0: not so
+// When this process records.
+struct Schedule {
+  std::atomic<uint64_t> steps = 0;     // begun so far
+  std::atomic<uint64_t> requests = 0;  // begun so far
+  // The step with which something changes.
+  std::atomic<uint64_t> next_change = kNeverAgain;
+  std::atomic<int64_t> arm_time = 0;  // by delay; 0: not so
 
-// Guarded by it: the rest. Changes come at a step's beginning, not within steps.
-constinit pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-constinit uint64_t armed_at_step = 0;
-// Of the budget: windows so far, and what was before them.
-constinit int64_t windows = 0;
-constinit int64_t steps_since = 0;
-constinit int64_t tracing_before = 0;
-constinit int64_t changes_before = 0;
+  // Guards the rest, and is taken before the collection's. Changes come at a step's beginning, not
+  // within steps.
+  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  DutyCycle duty;
+  StepLimit limit;
+  OverheadBudget budget;
+  uint64_t armed_at_step = 0;
+};
+constinit Schedule schedule;
 
 class Locked {
  public:
-  Locked() { pthread_mutex_lock(&lock); }
-  ~Locked() { pthread_mutex_unlock(&lock); }
+  Locked() { pthread_mutex_lock(&schedule.lock); }
+  ~Locked() { pthread_mutex_unlock(&schedule.lock); }
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
 };
 
-bool has_duty() { return settings.duty_period > 0; }
-bool has_budget() { return settings.overhead_budget > 0; }
+uint64_t steps_begun() { return schedule.steps.load(std::memory_order_relaxed); }
+
+void set_next_change(uint64_t step) { schedule.next_change.store(step, std::memory_order_relaxed); }
+
+bool is_armed() { return is_armed(control_state()); }
 
 void disarm_locked(CollectionReason reason) {
-  armed.store(false, std::memory_order_release);
-  next_change.store(kNever, std::memory_order_relaxed);
-  stop_tracing(reason);
+  set_next_change(kNeverAgain);
+  raise(ControlEvent::disarm, reason);
 }
 
 bool arm_locked(CollectionReason reason) {
-  if (armed.load(std::memory_order_relaxed)) return true;
-  if (!start_tracing(reason)) return false;
+  if (is_armed()) return true;
+  if (!raise(ControlEvent::arm, reason)) return false;
   if (reason != CollectionReason::program_start) note_cuda_is_ready();
-  armed_at_step = steps.load(std::memory_order_relaxed);
-  uint64_t first = has_budget() || has_duty() ? armed_at_step + 1 : kNever;
-  if (settings.steps > 0) {
-    const uint64_t last = armed_at_step + 1 + settings.steps;
-    first = last < first ? last : first;
-  }
-  next_change.store(first, std::memory_order_relaxed);
-  armed.store(true, std::memory_order_release);
+  schedule.armed_at_step = steps_begun();
+  const bool in_windows = schedule.budget.is_set() || schedule.duty.is_set();
+  set_next_change(std::min(in_windows ? schedule.armed_at_step + 1 : kNeverAgain,
+                           schedule.limit.end(schedule.armed_at_step)));
   return true;
 }
 
-// Of every duty_period steps the first duty_traced are traced.
+// The step with which it changes next.
 uint64_t follow_duty(uint64_t step) {
-  const uint64_t place = (step - armed_at_step - 1) % settings.duty_period;
-  const uint64_t next_period = step + settings.duty_period - place;
-  if (place < settings.duty_traced) {
-    start_tracing(CollectionReason::duty);
-    return step + settings.duty_traced - place;
+  const DutyCycle::Place place = schedule.duty.at(step, schedule.armed_at_step);
+  if (place.traced) {
+    raise(ControlEvent::window_opens, CollectionReason::duty);
+    return place.next_change;
   }
-  if (pause_tracing(CollectionReason::duty)) return step + 1;
-  rest_tracing();
-  return next_period;
+  if (close_duty_window()) return step + 1;
+  raise(ControlEvent::graphs_settled, CollectionReason::duty);
+  return place.next_change;
 }
 
-int64_t cost_of_tracing() {
+OverheadSoFar overhead_so_far() {
   const KernelCounts kernels = kernels_seen();
-  return static_cast<int64_t>(kernels.launched) * kCostOfLaunch +
-         static_cast<int64_t>(kernels.in_graphs) * kCostInGraph;
+  return {static_cast<int64_t>(kernels.launched) * kCostOfLaunch +
+              static_cast<int64_t>(kernels.in_graphs) * kCostInGraph,
+          time_spent_on_changes()};
 }
 
-// A window is traced whenever what all windows cost, with this one as dear as they were, is within
-// the budget. In between CUPTI is not attached. What came before the first step (start, warm-up,
-// prefill) was traced whole and is not counted.
+// Between windows CUPTI is not attached.
 uint64_t follow_budget(uint64_t step) {
-  if (windows == 0) {
-    ++windows;
-    steps_since = now_ns();
-    tracing_before = cost_of_tracing();
-    changes_before = time_spent_on_changes();
-    return step + kBudgetWindow;
+  if (!schedule.budget.has_begun()) {
+    schedule.budget.begin(now_ns(), overhead_so_far());
+    return step + OverheadBudget::kWindowSteps;
   }
-  const CollectionState state = collection_state();
-  if (state == CollectionState::tracing) stop_tracing(CollectionReason::budget);
-  if (state != CollectionState::detached) return step + 1;
-  const auto spent = static_cast<double>(cost_of_tracing() - tracing_before +
-                                         time_spent_on_changes() - changes_before);
-  const double expected = spent + spent / static_cast<double>(windows) + kCostOfAttaching;
-  const auto elapsed = static_cast<double>(now_ns() - steps_since);
-  if (expected > settings.overhead_budget * elapsed) return step + 1;
-  ++windows;
-  start_tracing(CollectionReason::budget);
-  return step + kBudgetWindow;
+  const ControlState state = control_state();
+  if (state == ControlState::tracing) raise(ControlEvent::budget_spent, CollectionReason::budget);
+  if (state != ControlState::between_windows) return step + 1;
+  if (!schedule.budget.allows_window(now_ns(), overhead_so_far())) return step + 1;
+  raise(ControlEvent::window_opens, CollectionReason::budget);
+  return step + OverheadBudget::kWindowSteps;
 }
 
 void change_at(uint64_t step) {
   const Locked locked;
-  if (step < next_change.load(std::memory_order_relaxed) || !armed.load()) return;
+  if (step < schedule.next_change.load(std::memory_order_relaxed)) return;
+  if (!is_armed()) return set_next_change(kNeverAgain);
   note_step(step);
-  if (settings.steps > 0 && step > armed_at_step + settings.steps) {
-    return disarm_locked(CollectionReason::step_limit);
-  }
-  uint64_t next = kNever;
-  if (has_budget()) {
+  const uint64_t end = schedule.limit.end(schedule.armed_at_step);
+  if (step >= end) return disarm_locked(CollectionReason::step_limit);
+  uint64_t next = kNeverAgain;
+  if (schedule.budget.is_set()) {
     next = follow_budget(step);
-  } else if (has_duty()) {
+  } else if (schedule.duty.is_set()) {
     next = follow_duty(step);
   }
-  if (settings.steps > 0) {
-    const uint64_t last = armed_at_step + settings.steps + 1;
-    next = last < next ? last : next;
-  }
-  next_change.store(next, std::memory_order_relaxed);
+  set_next_change(std::min(next, end));
 }
 
 void step_begins() {
-  const uint64_t step = steps.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (step >= next_change.load(std::memory_order_relaxed)) change_at(step);
+  const uint64_t step = schedule.steps.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (step >= schedule.next_change.load(std::memory_order_relaxed)) change_at(step);
 }
 
-// A duty cycle is for steps: what lies between them, prefill above all, is traced whole.
+bool is_between_duty_windows() {
+  const ControlState state = control_state();
+  return state == ControlState::paused || state == ControlState::settling;
+}
+
+// A duty cycle is for steps: what lies between them, prefill above all, is traced in full.
 void stage_begins() {
   ask_for_sensors();
-  if (!has_duty() || has_budget() || !armed.load(std::memory_order_relaxed)) return;
-  if (collection_state() != CollectionState::paused) return;
+  if (!is_between_duty_windows()) return;
   const Locked locked;
-  note_step(steps.load(std::memory_order_relaxed));
-  start_tracing(CollectionReason::duty);
-  next_change.store(steps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  note_step(steps_begun());
+  if (raise(ControlEvent::window_opens, CollectionReason::duty)) {
+    set_next_change(steps_begun() + 1);
+  }
 }
 
+void range_opens(uint8_t roles) {
+  if ((roles & kArmRole) != 0) {
+    const Locked locked;
+    arm_locked(CollectionReason::arm_range);
+  }
+  if ((roles & kRequestRole) != 0) schedule.requests.fetch_add(1, std::memory_order_relaxed);
+  if ((roles & kStageRole) != 0) stage_begins();
+  if ((roles & kStepRole) != 0) step_begins();
+}
+
+void arming_range_closed() {
+  const Locked locked;
+  note_step(steps_begun());
+  disarm_locked(CollectionReason::arm_range);
+}
+
+constexpr RangeWatcher kWatcher = {range_opens, arming_range_closed};
+
 // What the collector waits for, so that a log without GPU work says why it has none.
-void write_waiting() {
+void write_waiting(const Settings& settings) {
   wire::Waiting waiting{now_ns(), wire::WaitsFor::delay, 0, settings.delay_ms, 0};
   if (settings.arm == Settings::Arm::command) waiting.what = wire::WaitsFor::command;
   if (settings.arm == Settings::Arm::range) {
@@ -167,48 +172,31 @@ void write_waiting() {
   write_device_record(wire::RecordType::waiting, waiting);
 }
 
-void range_opens(uint8_t roles) {
-  if ((roles & kArmRole) != 0) {
-    const Locked locked;
-    arm_locked(CollectionReason::arm_range);
-  }
-  if ((roles & kRequestRole) != 0) requests.fetch_add(1, std::memory_order_relaxed);
-  if ((roles & kStageRole) != 0) stage_begins();
-  if ((roles & kStepRole) != 0) step_begins();
-}
-
-void arming_range_closed() {
-  const Locked locked;
-  note_step(steps.load(std::memory_order_relaxed));
-  disarm_locked(CollectionReason::arm_range);
-}
-
-constexpr RangeWatcher kWatcher = {range_opens, arming_range_closed};
-
 }  // namespace
 
-void begin_schedule(const Settings& asked) {
-  settings = asked;
+void begin_schedule(const Settings& settings) {
+  schedule.duty = settings.duty;
+  schedule.limit = settings.limit;
+  schedule.budget = OverheadBudget(settings.overhead_budget);
   begin_collection(settings.every_call);
-  const bool waits = settings.arm != Settings::Arm::start || settings.delay_ms > 0;
-  if (waits) write_waiting();
+  const bool at_once = settings.arm == Settings::Arm::start && settings.delay_ms == 0;
+  if (!at_once) write_waiting(settings);
   range_watcher.store(&kWatcher, std::memory_order_release);
-  if (settings.arm != Settings::Arm::start) return;
-  if (settings.delay_ms > 0) {
+  if (at_once) {
+    const Locked locked;
+    arm_locked(CollectionReason::program_start);
+  } else if (settings.arm == Settings::Arm::start) {
     constexpr int64_t kMillisecond = 1'000'000;
-    arm_time.store(now_ns() + settings.delay_ms * kMillisecond, std::memory_order_release);
-    return;
+    schedule.arm_time.store(now_ns() + settings.delay_ms * kMillisecond, std::memory_order_release);
   }
-  const Locked locked;
-  arm_locked(CollectionReason::program_start);
 }
 
 void abandon_schedule() { range_watcher.store(nullptr, std::memory_order_release); }
 
 const char* arm_by_command() {
   const Locked locked;
-  if (armed.load()) return "ok: armed already\n";
-  note_step(steps.load(std::memory_order_relaxed));
+  if (is_armed()) return "ok: armed already\n";
+  note_step(steps_begun());
   if (!arm_locked(CollectionReason::command)) {
     return "error: the collector stood down: another tool uses CUPTI, or CUPTI failed\n";
   }
@@ -217,14 +205,14 @@ const char* arm_by_command() {
 
 const char* disarm_by_command() {
   const Locked locked;
-  if (!armed.load()) return "ok: not armed\n";
-  note_step(steps.load(std::memory_order_relaxed));
+  if (!is_armed()) return "ok: not armed\n";
+  note_step(steps_begun());
   disarm_locked(CollectionReason::command);
   return "ok: disarmed\n";
 }
 
 const char* collection_words() {
-  switch (collection_state()) {
+  switch (state_in_log(control_state())) {
     case CollectionState::tracing:
       return "ok: tracing\n";
     case CollectionState::paused:
@@ -236,12 +224,12 @@ const char* collection_words() {
   }
 }
 
-uint64_t requests_begun() { return requests.load(std::memory_order_relaxed); }
+uint64_t requests_begun() { return schedule.requests.load(std::memory_order_relaxed); }
 
 void look_at_clock() {
-  const int64_t due = arm_time.load(std::memory_order_acquire);
+  const int64_t due = schedule.arm_time.load(std::memory_order_acquire);
   if (due == 0 || now_ns() < due) return;
-  arm_time.store(0, std::memory_order_relaxed);
+  schedule.arm_time.store(0, std::memory_order_relaxed);
   const Locked locked;
   arm_locked(CollectionReason::delay);
 }

@@ -8,7 +8,7 @@ namespace llmprof::collector {
 
 struct Settings;
 
-// Once, when CUDA is initialised.
+// Once, when CUDA is initialized.
 void begin_schedule(const Settings& settings);
 
 // In a forked child, which has neither CUDA nor the collector's threads: it records annotations

@@ -23,14 +23,13 @@ Settings::Arm read_arm() {
 }
 
 // "4/32": 4 of every 32 steps. Anything else is no duty cycle.
-void read_duty(Settings& settings) {
+DutyCycle read_duty() {
   char* slash = nullptr;
   const unsigned long traced = strtoul(variable("LLMPROF_DUTY"), &slash, 10);
-  if (slash == nullptr || *slash != '/') return;
+  if (slash == nullptr || *slash != '/') return {};
   const unsigned long period = strtoul(slash + 1, nullptr, 10);
-  if (traced == 0 || traced >= period || period > UINT32_MAX) return;
-  settings.duty_traced = static_cast<uint32_t>(traced);
-  settings.duty_period = static_cast<uint32_t>(period);
+  if (traced == 0 || traced >= period || period > UINT32_MAX) return {};
+  return {static_cast<uint32_t>(traced), static_cast<uint32_t>(period)};
 }
 
 }  // namespace
@@ -40,16 +39,16 @@ Settings read_settings() {
   Settings settings;
   settings.arm = read_arm();
   settings.delay_ms = static_cast<uint32_t>(number("LLMPROF_DELAY_MS"));
-  settings.steps = number("LLMPROF_STEPS");
-  read_duty(settings);
+  settings.limit.steps = number("LLMPROF_STEPS");
+  settings.duty = read_duty();
   const double budget = strtod(variable("LLMPROF_OVERHEAD_BUDGET"), nullptr);
   settings.overhead_budget = budget > 0 ? budget / kPercent : 0;
   settings.every_call = std::strcmp(variable("LLMPROF_API"), "1") == 0;
   settings.counters.counters = !is_off("LLMPROF_COUNTERS");
   settings.counters.hertz = static_cast<uint32_t>(number("LLMPROF_COUNTER_HZ"));
   // What detaches on its way keeps counters: after cuptiFinalize they cannot be taken again.
-  settings.counters.rounds = settings.arm == Settings::Arm::start && settings.steps == 0 &&
-                             settings.duty_period == 0 && settings.overhead_budget <= 0 &&
+  settings.counters.rounds = settings.arm == Settings::Arm::start && settings.limit.steps == 0 &&
+                             !settings.duty.is_set() && settings.overhead_budget <= 0 &&
                              !is_off("LLMPROF_COUNTER_ROUNDS");
   settings.counters.sensors = !is_off("LLMPROF_SENSORS");
   return settings;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "collector/cuda/control/step_plan.h"
 #include "collector/cuda/counters/counters.h"
 
 namespace llmprof::collector {
@@ -10,10 +11,9 @@ namespace llmprof::collector {
 struct Settings {
   enum class Arm : uint8_t { start, command, range };
   Arm arm = Arm::start;
-  uint32_t delay_ms = 0;     // after CUDA was initialised
-  uint64_t steps = 0;        // traced, then detached; 0: no limit
-  uint32_t duty_traced = 0;  // steps of every duty_period; 0: all
-  uint32_t duty_period = 0;
+  uint32_t delay_ms = 0;  // after CUDA was initialised
+  StepLimit limit;
+  DutyCycle duty;
   double overhead_budget = 0;  // of the program's time; 0: none
   bool every_call = false;     // all CUDA functions, not those alone that launch or wait
   CounterSettings counters;

@@ -21,8 +21,11 @@ constexpr int64_t kHandOver = 50'000'000;  // ns
 constexpr int kDetachingLook = 5;          // ms, with a hand-over each
 constexpr int kIdleLook = 100;  // ms, while nothing is recorded: until `llmprof arm` is heard
 
-constinit bool asks_sensors = false;
-constinit CollectorThread thread;
+struct Worker {
+  bool may_ask_nvml = false;
+  CollectorThread thread;
+};
+constinit Worker worker;
 
 int next_look() {
   if (is_detaching()) return kDetachingLook;
@@ -33,13 +36,13 @@ void* work(void* /*unused*/) {
   prctl(PR_SET_NAME, "llmprof");
   int64_t last_hand_over = now_ns();
   answer_commands();  // from now on others reach it
-  while (!thread.must_stop()) {
+  while (!worker.thread.must_stop()) {
     worker_alarm().sleep(next_look());
     answer_commands();
     look_at_clock();
     if (is_recording()) prepare_chunks();
     if (!cuda_is_ready()) continue;
-    write_driver_facts(asks_sensors);
+    write_driver_facts(worker.may_ask_nvml);
     if (const int64_t now = now_ns(); now - last_hand_over >= kHandOver || is_detaching()) {
       hand_over_records();
       last_hand_over = now;
@@ -52,10 +55,10 @@ void* work(void* /*unused*/) {
 }  // namespace
 
 void start_worker(bool sensors) {
-  asks_sensors = sensors;
-  thread.start(work);
+  worker.may_ask_nvml = sensors;
+  worker.thread.start(work);
 }
 
-void stop_worker() { thread.stop(worker_alarm()); }
+void stop_worker() { worker.thread.stop(worker_alarm()); }
 
 }  // namespace llmprof::collector

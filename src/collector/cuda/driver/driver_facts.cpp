@@ -98,11 +98,11 @@ void write_ranks() {
 
 }  // namespace
 
-void synchronise_context() {
+void synchronize_context() {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
   if (library == nullptr) return;
-  auto* synchronise = reinterpret_cast<CUresult (*)()>(dlsym(library, "cuCtxSynchronize"));
-  if (synchronise != nullptr) synchronise();
+  auto* synchronize = reinterpret_cast<CUresult (*)()>(dlsym(library, "cuCtxSynchronize"));
+  if (synchronize != nullptr) synchronize();
 }
 
 void write_driver_facts(bool may_ask_nvml) {

@@ -8,6 +8,6 @@ namespace llmprof::collector {
 void write_driver_facts(bool may_ask_nvml);
 
 // Waits for what the program has launched, where this thread has a context.
-void synchronise_context();
+void synchronize_context();
 
 }  // namespace llmprof::collector
