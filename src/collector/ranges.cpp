@@ -26,7 +26,7 @@ void arming_range_closed() {
 
 using wire::RecordType;
 
-// What a range sets in motion comes before it: its cost is not the range's.
+// What a range triggers comes before it, so that its cost is not part of the range.
 void record_push(ThreadState& thread, size_t domain, const KnownName& name, uint32_t depth) {
   if (name.roles() != kNoRole) {
     range_opens(name.roles());

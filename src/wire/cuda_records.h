@@ -5,7 +5,7 @@
 
 #include "wire/log_format.h"
 
-// What the collector's CUDA half adds to the log. Times are on the log's clock, CLOCK_MONOTONIC.
+// The records of the collector's CUDA tracing. Times are on the log's clock, CLOCK_MONOTONIC.
 // Small numbers stand for what repeats (KernelDefinition, MemoryDefinition, ApiName), so that a
 // kernel and its launch take 40 bytes.
 namespace llmprof::wire {
@@ -77,7 +77,7 @@ struct Collection {
   uint32_t result;  // CUPTI's result code where the reason is cupti_failed
 };
 
-// RecordType::waiting: CUDA was initialised, and the collector records once it is armed. Where no
+// RecordType::waiting: CUDA was initialized, and the collector records once it is armed. Where no
 // Collection follows, it never was.
 enum class WaitsFor : uint32_t { command = 1, range = 2, delay = 3 };
 struct Waiting {
@@ -104,7 +104,7 @@ struct Launch {
   uint32_t correlation;
 };
 
-// RecordType::api_call: synchronising calls, long launches and, where asked for, all calls.
+// RecordType::api_call: synchronizing calls, long launches and, where asked for, all calls.
 struct ApiCall {
   int64_t start;
   int64_t end;

@@ -178,8 +178,8 @@ TEST(Counters, AfterARestTheyAreTakenAgain) {
     for (int i = 0; i < 2; ++i) {
       start_counters();
       sleep_ms(5);
-      rest_counters();
-      rest_counters();  // nothing more
+      pause_counters();
+      pause_counters();  // nothing more
       sleep_ms(20);
     }
     // They are the GPU's again: what cannot be enabled is told with the next start, and only then.
@@ -197,7 +197,7 @@ TEST(Counters, AfterARestTheyAreTakenAgain) {
   EXPECT_TRUE(holds(recorded.off[0], "another program has the GPU's counters")) << recorded.off[0];
 }
 
-TEST(Counters, AnotherClockOfTheSystemIsRecognised) {
+TEST(Counters, AnotherClockOfTheSystemIsRecognized) {
   const int64_t before = now_ns();
   const Recorded recorded = run([] {
     setenv("FAKE_PM_CLOCK", "realtime", 1);
@@ -259,7 +259,7 @@ TEST(Counters, ABufferThatNeverDrainsEndsSampling) {
   });
   EXPECT_EQ(recorded.lost, 4U);
   ASSERT_EQ(recorded.off.size(), 1U);
-  EXPECT_TRUE(holds(recorded.off[0], "cuptiPmSamplingDecodeData failed with CUPTI's result 8"))
+  EXPECT_TRUE(holds(recorded.off[0], "cuptiPmSamplingDecodeData failed with CUPTI result 8"))
       << recorded.off[0];
 }
 
@@ -308,7 +308,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"PermissionEarly",
                 "cuptiPmSamplingGetCounterAvailability:35",
                 1,
-                {"GPU 0 (GH100): the driver gives counters to administrators alone"}},
+                {"GPU 0 (GH100): the driver restricts counters to administrators"}},
         Refusal{"Busy",
                 "cuptiPmSamplingStart:26",
                 2,
@@ -317,7 +317,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"NoDriver",
                 "cuptiProfilerInitialize:999",
                 1,
-                {"cuptiProfilerInitialize failed with CUPTI's result 999"}},
+                {"cuptiProfilerInitialize failed with CUPTI result 999"}},
         Refusal{"ChipUnknown", "cuptiProfilerHostInitialize:46", 1, {"has no PM sampling"}}),
     [](const auto& test) { return std::string(test.param.name); });
 
@@ -402,7 +402,7 @@ TEST(Counters, InRoundsTheyAreSampledTwiceAsOftenAsOtherwise) {
     for (const bool round : {false, true, true}) {
       start_counters(round);
       sleep_ms(10);
-      rest_counters();
+      pause_counters();
     }
   });
   ASSERT_EQ(recorded.sets.size(), 2U);
@@ -444,7 +444,7 @@ TEST(Counters, NothingBeforeTheyArePrepared) {
     start_counters();
     drain_counters();
     stop_counters();
-    ask_for_sensors();
+    request_sensors();
     sample_sensors();
   });
   EXPECT_EQ(recorded.exit_status, 0);
@@ -459,7 +459,7 @@ TEST(Counters, AForkedChildRecordsNothingAndTheParentGoesOn) {
     drain_for(60);
     const pid_t child = fork();
     if (child == 0) {
-      ask_for_sensors();
+      request_sensors();
       sample_sensors();
       drain_for(60);
       stop_counters();
@@ -510,7 +510,7 @@ TEST(Sensors, OneReadingHasTheUnitsOfItsColumns) {
 TEST(Sensors, AreReadWhenAskedForButNotFasterThanTheyChange) {
   const Recorded recorded = run_sensors([] {
     sample_sensors();
-    ask_for_sensors();
+    request_sensors();
     sample_sensors();
     for (int i = 0; i < 20; ++i) {
       sleep_ms(10);

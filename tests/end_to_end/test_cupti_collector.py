@@ -1,4 +1,4 @@
-"""The collector's CUDA half without a GPU: play_tape does what a CUDA program on a tape did, a fake
+"""The collector's CUDA tracing without a GPU: play_tape does what a CUDA program on a tape did, a fake
 libcupti tells the collector of it, and the log is held against the tape and against what the fake
 says it delivered."""
 import collections
@@ -1008,7 +1008,7 @@ class Trouble(PlayedCase):
 
     def test_no_libcupti(self):
         self.complaints = self.play(self.tape("eager"), LLMPROF_CUPTI="/nowhere/libcupti.so")
-        self.assert_stood_down("cupti_missing", "libcupti was not found")
+        self.assert_stood_down("cupti_missing", "libcupti not found")
 
     def test_libcupti_of_last_resort(self):
         toolkit = pathlib.Path("/usr/local/cuda")
@@ -1100,7 +1100,7 @@ class Trouble(PlayedCase):
         log = self.log()
         self.assertLessEqual(log.path.stat().st_size, 1 << 20)
         self.assertEqual(complaints.count("\n"), 1)
-        self.assertIn("the log can grow no more", complaints)
+        self.assertIn("the log cannot grow any further", complaints)
         self.assertGreater(log.only("clean_end")["dropped"], 0)
         self.assertGreater(len(log.kernels()), 100)
         self.assertGreater(len(log.calls()), 100)

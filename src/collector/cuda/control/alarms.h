@@ -2,15 +2,15 @@
 
 #include <pthread.h>
 
-// What the collector's threads sleep on. No descriptors: a program may close those that it does not
-// know, and open its own in their place.
+// What the collector's threads sleep on. No file descriptors: a program may close those that it
+// does not know, and reuse their numbers.
 namespace llmprof::collector {
 
 class Alarm {
  public:
-  // Until it rings, for so many milliseconds at the most.
+  // Until it rings, but no longer than `milliseconds`.
   void sleep(int milliseconds);
-  // From any thread; one that does not sleep yet will not.
+  // From any thread; if nobody sleeps yet, the next sleep() returns at once.
   void ring();
 
  private:
@@ -22,7 +22,7 @@ class Alarm {
 Alarm& worker_alarm();
 Alarm& counter_alarm();
 
-// Both threads look at once at what is to be done.
+// Both threads check at once what is to be done.
 void wake_collector();
 
 }  // namespace llmprof::collector

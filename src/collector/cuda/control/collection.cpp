@@ -6,7 +6,6 @@
 #include <atomic>
 
 #include "collector/clock.h"
-#include "collector/complaint.h"
 #include "collector/cuda/control/alarms.h"
 #include "collector/cuda/control/draining.h"
 #include "collector/cuda/cupti/cupti_library.h"
@@ -18,14 +17,15 @@
 #include "collector/cuda/tracing/graph_replays.h"
 #include "collector/cuda/tracing/resources.h"
 #include "collector/device_records.h"
+#include "collector/warning.h"
 
 namespace llmprof::collector {
 namespace {
 
 // The collection of this process.
 struct Collection {
-  // Held by whoever raises an event. Callbacks of CUPTI, which may run while it is held, and the
-  // collector's own thread only try.
+  // Held while an event is raised. Callbacks of CUPTI, which may run while it is held, and the
+  // collector's own thread only try to lock it.
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   // Written with the lock held, read by all.
   std::atomic<ControlState> state = ControlState::disarmed;
@@ -35,9 +35,9 @@ struct Collection {
   std::atomic<uint64_t> steps = 0;
   std::atomic<int64_t> spent_on_changes = 0;  // ns
 
-  // Of a thread that samples and one that ends CUPTI each writes its own (`sampling`; `state` or
-  // `standing_down`) and then reads the other's: in one order for both, so that one of them sees
-  // it.
+  // A thread that samples and one that ends CUPTI each write their own flag (`sampling`; `state` or
+  // `standing_down`) and then read the other's, sequentially consistent, so that at least one of
+  // them sees the other.
   std::atomic<bool> sampling = false;
   std::atomic<bool> standing_down = false;
 };
@@ -66,24 +66,24 @@ class TriedLock {
   bool held_;
 };
 
-// Why the state changes, and since when the program is held up by it.
+// Why the state changes, and since when the program is delayed by it.
 struct Cause {
   CollectionReason reason = CollectionReason::none;
   int64_t began = now_ns();
   uint32_t result = 0;  // CUPTI's
 };
 
-void complain_of(CollectionReason reason) {
+void warn_of(CollectionReason reason) {
   if (reason == CollectionReason::other_subscriber) {
-    complain("another tool uses CUPTI (nsys, ncu, torch.profiler): kernels are not recorded");
+    write_warning("another tool uses CUPTI (nsys, ncu, torch.profiler): kernels are not recorded");
   } else if (reason == CollectionReason::cupti_missing) {
-    complain("libcupti was not found: kernels are not recorded; name it in LLMPROF_CUPTI");
+    write_warning("libcupti not found: kernels are not recorded; set LLMPROF_CUPTI to its path");
   } else {
-    complain("CUPTI failed: kernels are not recorded; the log has its result code");
+    write_warning("CUPTI failed: kernels are not recorded; its result code is in the log");
   }
 }
 
-// The log has the states that a reader of it can tell apart.
+// The log has fewer states: only what a reader needs to know.
 void enter(ControlState next, const Cause& cause) {
   const CollectionState before = state_in_log(control_state());
   const CollectionState now = state_in_log(next);
@@ -97,7 +97,7 @@ void enter(ControlState next, const Cause& cause) {
       wire::RecordType::collection,
       wire::Collection{time, now, cause.reason, collection.steps.load(std::memory_order_relaxed),
                        capped, cause.result});
-  if (now == CollectionState::stood_down) complain_of(cause.reason);
+  if (now == CollectionState::stood_down) warn_of(cause.reason);
 }
 
 // Why an action could not be performed; reason none: it was.
@@ -269,7 +269,7 @@ int64_t time_spent_on_changes() {
 
 void hand_over_records() {
   if (!is_recording()) return;
-  // Not while the program attaches or detaches; it flushes then itself.
+  // Not while another thread attaches or detaches: that flushes as well.
   if (const TriedLock locked; locked) collection.cupti.hand_over();
 }
 
@@ -289,7 +289,7 @@ bool is_detaching() {
 void finish_detaching() {
   if (!is_detaching() || collection.sampling.load()) return;
   const TriedLock locked;
-  if (!locked) return;  // soon again
+  if (!locked) return;  // tried again in 5 ms
   const Cause cause = {collection.draining.reason()};
   if (is_draining(control_state()) &&
       collection.draining.is_complete(cause.began, last_finished())) {

@@ -18,7 +18,7 @@ void begin_collection(bool every_call);
 // CUPTI is attached, tracing or not.
 [[nodiscard]] bool is_recording();
 
-// Whether the event changed something; what failed on the way is in the log, and the collector has
+// Whether the event was taken. If an action failed, the log has the reason and the collector has
 // stood down.
 bool raise(ControlEvent event, CollectionReason reason);
 
@@ -26,25 +26,25 @@ bool raise(ControlEvent event, CollectionReason reason);
 // and are to settle for a step.
 bool close_duty_window();
 
-// For good: another tool asks for CUPTI, which has room for one.
+// Permanently: another tool asks for CUPTI, which serves one tool at a time.
 void stand_down();
 
 // Steps begun so far, for the records.
 void note_step(uint64_t step);
 
-// How long changes of state held the program up so far, ns.
+// How long changes of state have delayed the program so far, ns.
 [[nodiscard]] int64_t time_spent_on_changes();
 
 // For the collector's own threads.
 // Hands over what CUPTI has.
 void hand_over_records();
-// Whether counters may be sampled: CUPTI must not be finalized while another thread is in its
-// sampling. What is told with note_sampling is waited for.
+// Whether counters may be sampled: CUPTI must not be finalized while another thread samples. A
+// thread that samples says so with note_sampling, and is waited for.
 [[nodiscard]] bool may_sample();
 void note_sampling(bool sampling);
-// While the program still pays for CUPTI, and is about to be rid of it.
+// Draining or leaving: CUPTI is about to be detached, and still costs the program time.
 [[nodiscard]] bool is_detaching();
-// Raises work_complete and safe_point where they are due.
+// Raises work_complete and safe_point when they are due.
 void finish_detaching();
 
 // The process ends by exit().

@@ -25,7 +25,7 @@ int open_socket() {
   if (descriptor < 0) return -1;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  // A name that begins with 0 is in no folder: nothing is left behind.
+  // A name that begins with a null byte is abstract: no file is left behind.
   const int length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "llmprof.%ld",
                               static_cast<long>(getpid()));
   const auto bytes =
@@ -42,8 +42,8 @@ int open_socket() {
 const char* answer_to(const char* command) {
   if (std::strcmp(command, "arm") == 0) return arm_by_command();
   if (std::strcmp(command, "disarm") == 0) return disarm_by_command();
-  if (std::strcmp(command, "status") == 0) return collection_words();
-  return "error: no such command\n";
+  if (std::strcmp(command, "status") == 0) return describe_state();
+  return "error: unknown command; available: arm, disarm, status\n";
 }
 
 bool may_command(msghdr& message) {
@@ -57,7 +57,7 @@ bool may_command(msghdr& message) {
   return false;
 }
 
-// False: nothing has come.
+// False: nothing has arrived.
 bool answer_one(int descriptor) {
   char command[kLongestCommand + 1] = {};
   iovec text = {command, kLongestCommand};
@@ -71,8 +71,9 @@ bool answer_one(int descriptor) {
   message.msg_control = credentials;
   message.msg_controllen = sizeof credentials;
   if (recvmsg(descriptor, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) <= 0) return false;
-  const char* answer =
-      may_command(message) ? answer_to(command) : "error: not the user of this process, nor root\n";
+  const char* answer = may_command(message)
+                           ? answer_to(command)
+                           : "error: only the user of this process and root may send commands\n";
   sendto(descriptor, answer, std::strlen(answer), MSG_DONTWAIT | MSG_NOSIGNAL,
          reinterpret_cast<sockaddr*>(&from), message.msg_namelen);
   return true;

@@ -4,7 +4,7 @@
 // "llmprof.<pid>", from the process's own user or root.
 namespace llmprof::collector {
 
-// Answers what has come.
+// Answers what has arrived.
 void answer_commands();
 
 }  // namespace llmprof::collector

@@ -17,13 +17,13 @@
 namespace llmprof::collector {
 namespace {
 
-constexpr int kLook = 20;       // ms
-constexpr int kIdleLook = 200;  // ms, while nothing is recorded
-// Where a program's memory lies decides by some percent how long its kernels take, and CUPTI's
-// buffers move what is allocated behind them (docs/measurements.md): counters wait until the
-// program has its memory, so with its first request or when it allocated nothing for a while.
+constexpr int kWakeInterval = 20;   // ms
+constexpr int kIdleInterval = 200;  // ms, while nothing is recorded
+// The placement of memory changes kernel times by some percent, and CUPTI's buffers shift what is
+// allocated after them (docs/measurements.md): counters are enabled once the program has allocated
+// its memory, that is with its first request or when it has allocated nothing for a while.
 constexpr int64_t kNoAllocation = 1'000'000'000;  // ns
-constexpr int64_t kLongestWait = 5'000'000'000;   // ns, for one that never stops allocating
+constexpr int64_t kLongestWait = 5'000'000'000;   // ns, for a program that never stops allocating
 
 struct CounterThread {
   CounterSettings settings;
@@ -41,12 +41,12 @@ class Sampling {
   void follow() {
     if (!may_sample()) return end();
     if (!on_ && !begin()) return;
-    // Without rounds a detach may come soon, and it would wait for counters to be taken.
+    // Without rounds a detach may follow soon, and would wait for counters to be enabled.
     due_ = due_ || !counting.settings.rounds || program_has_its_memory();
     if (!due_) return;
     const uint64_t requests = requests_begun();
     const bool in_rounds = counting.settings.rounds && !was_detached_;
-    if (in_rounds && !rounds_.wants_samples(now_ns(), requests)) return rest_counters();
+    if (in_rounds && !rounds_.wants_samples(now_ns(), requests)) return pause_counters();
     if (start_counters(in_rounds && requests > 0)) rounds_.begin(now_ns(), requests_begun());
     drain_counters();
   }
@@ -60,7 +60,7 @@ class Sampling {
   }
 
  private:
-  // False: CUPTI is about to be left.
+  // False: CUPTI is about to be detached.
   bool begin() {
     note_sampling(true);
     if (!may_sample()) {
@@ -70,8 +70,8 @@ class Sampling {
     on_ = true;
     began_ = now_ns();
     prepare_counters(counting.settings);
-    // Libraries were loaded, whose handlers run before those that were there: both threads end
-    // before them.
+    // Libraries were loaded, whose exit handlers run before ours: both threads must end before
+    // them.
     if (!told_to_stop_) told_to_stop_ = std::atexit(stop_both_threads) == 0;
     return true;
   }
@@ -86,7 +86,7 @@ class Sampling {
   int64_t began_ = 0;
   bool due_ = false;
   bool told_to_stop_ = false;
-  // From then on they stay set up: CUPTI could not take them again.
+  // From then on they stay enabled: CUPTI could not enable them again.
   bool was_detached_ = false;
   CounterRounds rounds_;
 };
@@ -95,7 +95,7 @@ void* sample(void* /*unused*/) {
   prctl(PR_SET_NAME, "llmprof-count");
   Sampling sampling;
   while (!counting.thread.must_stop()) {
-    counter_alarm().sleep(is_recording() ? kLook : kIdleLook);
+    counter_alarm().sleep(is_recording() ? kWakeInterval : kIdleInterval);
     if (!cuda_is_ready()) continue;
     sampling.follow();
     sample_sensors();

@@ -2,12 +2,12 @@
 
 #include "collector/cuda/counters/counters.h"
 
-// A thread of the collector for counters and sensors alone: taking counters from the GPU and giving
-// them back takes a tenth of a second each, and kernels are handed over meanwhile.
+// The collector's second thread, only for counters and sensors: enabling and disabling counters
+// takes 0.1 s each, during which the first thread continues to hand over kernels.
 namespace llmprof::collector {
 
 void start_counter_thread(const CounterSettings& settings);
-// Waits for it, but not for long.
+// Waits for it, up to 2 s.
 void stop_counter_thread();
 
 }  // namespace llmprof::collector

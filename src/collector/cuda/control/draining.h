@@ -27,17 +27,17 @@ class Draining {
     return (seen && now - last_launch_seen_ >= kStragglers) || now - since_ >= kLongestWait;
   }
 
-  // Whether the program has had its time to make a CUDA call, at the end of which CUPTI is left
-  // best. One that makes none for so long is not in CUDA, and any moment is as good.
+  // CUPTI is best detached at the end of one of the program's CUDA calls. A program that makes none
+  // for this long is not inside CUDA, and any moment is as good.
   [[nodiscard]] bool is_overdue(int64_t now) const { return now - since_ >= kPatience; }
 
   [[nodiscard]] wire::CollectionReason reason() const { return reason_; }
 
  private:
-  // Kernels that were launched while tracing and have not ended by then are given up.
+  // Kernels launched while tracing that have not ended by then are given up.
   static constexpr int64_t kLongestWait = 2'000'000'000;
-  // How much longer work may take that was launched before the last kernel, on other streams. What
-  // has not ended by then is counted as dropped.
+  // Extra time for work on other streams that was launched before the last kernel. What has not
+  // ended by then is counted as dropped.
   static constexpr int64_t kStragglers = 10'000'000;
   static constexpr int64_t kPatience = 500'000'000;
 

@@ -1,4 +1,4 @@
-// What the CUDA driver calls in cuInit where CUDA_INJECTION64_PATH names this library.
+// The entry point that the CUDA driver calls in cuInit if CUDA_INJECTION64_PATH names this library.
 #include <pthread.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ namespace {
 constinit std::atomic<pid_t> initialized_in = 0;
 
 void at_end_of_process() {
-  // A child that was forked has neither the threads nor CUDA.
+  // A forked child has neither the threads nor CUDA.
   if (initialized_in.load(std::memory_order_acquire) != getpid()) return;
   stop_counter_thread();
   stop_worker();
@@ -30,11 +30,11 @@ void at_end_of_process() {
 }
 
 void begin() {
-  if (left_to_a_profiler() || !recording()) return;
+  if (is_process_of_profiler() || !recording()) return;
   if (initialized_in.exchange(getpid()) != 0) return;
   const Settings settings = read_settings();
   begin_schedule(settings);
-  // Before the handlers of what was loaded earlier, CUPTI's and the driver's among them.
+  // Runs before the exit handlers of libraries loaded earlier, such as CUPTI and the driver.
   std::atexit(at_end_of_process);
   pthread_atfork(nullptr, nullptr, abandon_schedule);
   start_worker(settings.counters.sensors);

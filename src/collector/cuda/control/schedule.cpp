@@ -21,7 +21,7 @@ namespace llmprof::collector {
 namespace {
 
 // What tracing costs, as the overhead budget estimates it, ns (docs/measurements.md): a launch 2
-// us, a kernel of a graph 0.25 us and more where kernels are tiny.
+// us, a kernel of a graph 0.25 us, more if kernels are tiny.
 constexpr int64_t kCostOfLaunch = 2'000;
 constexpr int64_t kCostInGraph = 500;
 
@@ -31,10 +31,10 @@ struct Schedule {
   std::atomic<uint64_t> requests = 0;  // begun so far
   // The step with which something changes.
   std::atomic<uint64_t> next_change = kNeverAgain;
-  std::atomic<int64_t> arm_time = 0;  // by delay; 0: not so
+  std::atomic<int64_t> arm_time = 0;  // when the delay is over; 0: no delay
 
-  // Guards the rest, and is taken before the collection's. Changes come at a step's beginning, not
-  // within steps.
+  // Guards the members below; locked before the collection's. Changes happen when a step begins,
+  // not within steps.
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   DutyCycle duty;
   StepLimit limit;
@@ -134,7 +134,7 @@ bool is_between_duty_windows() {
 
 // A duty cycle is for steps: what lies between them, prefill above all, is traced in full.
 void stage_begins() {
-  ask_for_sensors();
+  request_sensors();
   if (!is_between_duty_windows()) return;
   const Locked locked;
   note_step(steps_begun());
@@ -195,10 +195,10 @@ void abandon_schedule() { range_watcher.store(nullptr, std::memory_order_release
 
 const char* arm_by_command() {
   const Locked locked;
-  if (is_armed()) return "ok: armed already\n";
+  if (is_armed()) return "ok: already armed\n";
   note_step(steps_begun());
   if (!arm_locked(CollectionReason::command)) {
-    return "error: the collector stood down: another tool uses CUPTI, or CUPTI failed\n";
+    return "error: the collector has stood down: another tool uses CUPTI, or CUPTI failed\n";
   }
   return "ok: armed\n";
 }
@@ -211,7 +211,7 @@ const char* disarm_by_command() {
   return "ok: disarmed\n";
 }
 
-const char* collection_words() {
+const char* describe_state() {
   switch (state_in_log(control_state())) {
     case CollectionState::tracing:
       return "ok: tracing\n";
@@ -226,7 +226,7 @@ const char* collection_words() {
 
 uint64_t requests_begun() { return schedule.requests.load(std::memory_order_relaxed); }
 
-void look_at_clock() {
+void arm_when_due() {
   const int64_t due = schedule.arm_time.load(std::memory_order_acquire);
   if (due == 0 || now_ns() < due) return;
   schedule.arm_time.store(0, std::memory_order_relaxed);

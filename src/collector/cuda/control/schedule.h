@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-// When to record: armed by the program's start, a range, a delay or a command; for all steps, some
-// of every so many, or as many as an overhead budget allows.
+// When to record: armed at program start, by a range, a delay or a command; all steps, some of
+// every period, or as many as an overhead budget allows.
 namespace llmprof::collector {
 
 struct Settings;
@@ -12,18 +12,18 @@ struct Settings;
 void begin_schedule(const Settings& settings);
 
 // In a forked child, which has neither CUDA nor the collector's threads: it records annotations
-// alone.
+// only.
 void abandon_schedule();
 
-// From `llmprof arm` and `disarm`; what to answer.
+// The answers to the commands of `llmprof arm` and `disarm`.
 const char* arm_by_command();
 const char* disarm_by_command();
-const char* collection_words();
+const char* describe_state();
 
-// Openings of ranges that begin a request.
+// Ranges opened so far that begin a request.
 [[nodiscard]] uint64_t requests_begun();
 
-// What is due by the clock, for the collector's own thread.
-void look_at_clock();
+// Arms after the delay, if it is over. For the collector's own thread.
+void arm_when_due();
 
 }  // namespace llmprof::collector

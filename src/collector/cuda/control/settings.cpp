@@ -6,7 +6,7 @@
 namespace llmprof::collector {
 namespace {
 
-// Empty where it is not set.
+// Empty if it is not set.
 const char* variable(const char* name) {
   const char* value = secure_getenv(name);
   return value == nullptr ? "" : value;
@@ -22,7 +22,7 @@ Settings::Arm read_arm() {
   return std::strcmp(arm, "command") == 0 ? Settings::Arm::command : Settings::Arm::range;
 }
 
-// "4/32": 4 of every 32 steps. Anything else is no duty cycle.
+// "4/32": 4 of every 32 steps. Anything else: no duty cycle.
 DutyCycle read_duty() {
   char* slash = nullptr;
   const unsigned long traced = strtoul(variable("LLMPROF_DUTY"), &slash, 10);
@@ -46,7 +46,7 @@ Settings read_settings() {
   settings.every_call = std::strcmp(variable("LLMPROF_API"), "1") == 0;
   settings.counters.counters = !is_off("LLMPROF_COUNTERS");
   settings.counters.hertz = static_cast<uint32_t>(number("LLMPROF_COUNTER_HZ"));
-  // What detaches on its way keeps counters: after cuptiFinalize they cannot be taken again.
+  // Whatever may detach keeps counters enabled: after cuptiFinalize they cannot be enabled again.
   settings.counters.rounds = settings.arm == Settings::Arm::start && settings.limit.steps == 0 &&
                              !settings.duty.is_set() && settings.overhead_budget <= 0 &&
                              !is_off("LLMPROF_COUNTER_ROUNDS");

@@ -7,15 +7,15 @@
 
 namespace llmprof::collector {
 
-// What `llmprof run` asks of the CUDA half, through the environment (docs/collector.md).
+// Settings of CUDA tracing, from the environment (docs/collector.md).
 struct Settings {
   enum class Arm : uint8_t { start, command, range };
   Arm arm = Arm::start;
-  uint32_t delay_ms = 0;  // after CUDA was initialised
+  uint32_t delay_ms = 0;  // after CUDA was initialized
   StepLimit limit;
   DutyCycle duty;
-  double overhead_budget = 0;  // of the program's time; 0: none
-  bool every_call = false;     // all CUDA functions, not those alone that launch or wait
+  double overhead_budget = 0;  // as a share of the program's time; 0: none
+  bool every_call = false;     // all CUDA functions, not only those that launch, copy or wait
   CounterSettings counters;
 };
 

@@ -22,7 +22,7 @@ enum class ControlState : uint8_t {
   draining,         // disarmed; waits for the work launched while tracing
   leaving,          // disarmed, its work is complete; CUPTI is detached at the next safe point
   exiting,          // the process exits; CUPTI is attached, its records are flushed
-  stood_down,       // for good: another tool uses CUPTI, or CUPTI failed
+  stood_down,       // permanently: another tool uses CUPTI, or CUPTI failed
 };
 inline constexpr size_t kControlStates = 11;
 
@@ -44,20 +44,20 @@ inline constexpr size_t kControlEvents = 12;
 
 enum class ControlAction : uint8_t {
   none,
-  start_tracing,  // attach where CUPTI is not attached, switch its records on, open a window
+  start_tracing,  // attach if CUPTI is not attached, switch its records on, open a window
   close_window,   // what is launched from now on is not kept
   switch_off,     // close the window and switch CUPTI's records off
   drain,          // close the window and note the last launch, whose kernel is waited for
   detach,         // flush what CUPTI holds, then leave it
   give_way,       // wait for the GPU, then detach: the other tool must find none of our buffers
-  flush,          // what CUPTI holds; kernels that have not ended come without times
+  flush,          // take what CUPTI holds; kernels that have not ended have no times
 };
 
 // Why an event changes nothing.
 enum class Ignored : uint8_t {
   no,                  // it does change something
-  armed_already,       //
-  not_armed,           //
+  armed_already,       // a second arm adds nothing
+  not_armed,           // nothing was started, or it was stopped already
   tracing_already,     // the window is open
   no_window_open,      // there is none to close
   not_settling,        // no graph replay is being completed
@@ -69,7 +69,7 @@ enum class Ignored : uint8_t {
   not_attached,        // CUPTI holds nothing of ours
   cannot_fail,         // no action that starts here can fail
   process_is_exiting,  // CUPTI is about to end by itself
-  is_final,            // stood down for good
+  is_final,            // stood down permanently
 };
 
 struct Transition {
@@ -274,7 +274,7 @@ static_assert(kTable.complete, "each event in each state, once");
   return state_table::kTable.cells[static_cast<size_t>(state)][static_cast<size_t>(event)];
 }
 
-// The state as the log tells it, and the answer to the command `status`.
+// The state as it is written to the log, and as the command `status` answers it.
 [[nodiscard]] constexpr wire::CollectionState state_in_log(ControlState state) {
   switch (state) {
     case ControlState::tracing:

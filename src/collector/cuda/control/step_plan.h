@@ -27,7 +27,7 @@ struct DutyCycle {
   }
 };
 
-// Detach after so many steps. 0: never.
+// Detach after this many steps. 0: never.
 struct StepLimit {
   uint64_t steps = 0;
 
@@ -73,7 +73,7 @@ class OverheadBudget {
   }
 
  private:
-  // Attaching to a program that runs takes 8 to 17 ms (docs/measurements.md).
+  // Attaching to a running program takes 8 to 17 ms (docs/measurements.md).
   static constexpr double kAttachingCost = 15'000'000;
 
   double share_;  // of the program's time

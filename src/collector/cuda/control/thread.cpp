@@ -11,7 +11,7 @@ void CollectorThread::start(void* (*work)(void*)) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  // Signals are for the program's threads.
+  // Signals are delivered to the program's threads only.
   pthread_sigmask(SIG_SETMASK, &all, &before);
   if (pthread_create(&thread_, nullptr, work, nullptr) == 0) {
     owner_.store(getpid(), std::memory_order_release);

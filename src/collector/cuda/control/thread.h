@@ -9,13 +9,13 @@ namespace llmprof::collector {
 
 class Alarm;
 
-// A thread of the collector in a program of others.
+// A thread of the collector inside the program.
 class CollectorThread {
  public:
   void start(void* (*work)(void*));
   // For the thread itself.
   [[nodiscard]] bool must_stop() const { return stopping_.load(std::memory_order_acquire); }
-  // Waits for it, but not for long.
+  // Waits for it, up to 2 s.
   void stop(Alarm& alarm);
 
  private:

@@ -5,16 +5,16 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "collector/complaint.h"
 #include "collector/own_path.h"
+#include "collector/warning.h"
 
 namespace llmprof::collector {
 namespace {
 
 constexpr char kInjection[] = "CUDA_INJECTION64_PATH";
 constexpr char kNvtxInjection[] = "NVTX_INJECTION64_PATH";
-// In the environment of what is started from here on: it was said once.
-constexpr char kSaid[] = "LLMPROF_STOOD_DOWN";
+// Set for child processes once the warning was printed.
+constexpr char kWarned[] = "LLMPROF_STOOD_DOWN";
 
 constexpr char kUnderNcu[] =
     "ncu profiles this program: the collector stands down, kernels are not recorded";
@@ -22,26 +22,25 @@ constexpr char kUnderAnother[] =
     "CUDA_INJECTION64_PATH names another tool's library, as under nsys: the collector stands down, "
     "kernels are not recorded";
 constexpr char kWithinNsys[] =
-    "nsys takes the collector's place in the programs that it profiles: the collector stands down "
-    "there";
+    "nsys replaces the collector in the programs that it profiles: the collector stands down there";
 
 bool program_is(const char* name) { return std::strcmp(program_invocation_short_name, name) == 0; }
 
-// Null where it is not set, or to nothing.
+// Null if it is not set, or empty.
 const char* value_of(const char* variable) {
   const char* value = secure_getenv(variable);
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
 bool ncu_is_around() {
-  // What ncu 2022 to 2025 give to the processes that they start.
+  // Set by ncu 2022 to 2025 for the processes that they start.
   return secure_getenv("NV_NSIGHT_INJECTION_PORT_BASE") != nullptr || program_is("ncu");
 }
 
-void say_once(const char* what) {
-  if (secure_getenv(kSaid) != nullptr) return;
-  setenv(kSaid, "1", 1);
-  complain(what);
+void warn_once(const char* what) {
+  if (secure_getenv(kWarned) != nullptr) return;
+  setenv(kWarned, "1", 1);
+  write_warning(what);
 }
 
 bool preloaded() {
@@ -61,41 +60,41 @@ bool preloaded() {
   return false;
 }
 
-void name_this_library(const char* variable) {
+void set_to_this_library(const char* variable) {
   const char* path = own_path();
   if (path != nullptr && value_of(variable) == nullptr) setenv(variable, path, 1);
 }
 
-void take_away(const char* variable) {
+void unset_if_ours(const char* variable) {
   if (names_a_collector(value_of(variable))) unsetenv(variable);
 }
 
-// Preloaded, the library needs no CUDA_INJECTION64_PATH from outside: ncu, whose own library looks
-// for that variable before any constructor of the program has run, refuses a program that has it.
-// ncu itself, or a process that it started, is the earliest place to take it away. Before main():
-// nobody reads the environment meanwhile.
+// A preloaded library needs no CUDA_INJECTION64_PATH from outside. ncu's own library checks for
+// that variable before any constructor of the program has run, and rejects a program that has it,
+// so it is removed as early as possible: in ncu itself, or in a process that it started. Before
+// main(), so that nobody reads the environment at the same time.
 [[gnu::constructor]] void choose_injection() {
   if (!preloaded()) return;
   const bool wanted = value_of("LLMPROF_LOG_DIR") != nullptr;
   const char* tool = value_of(kInjection);
   if (ncu_is_around()) {
-    take_away(kInjection);
-    take_away(kNvtxInjection);
-    if (wanted) say_once(kUnderNcu);
+    unset_if_ours(kInjection);
+    unset_if_ours(kNvtxInjection);
+    if (wanted) warn_once(kUnderNcu);
   } else if (tool != nullptr && !names_a_collector(tool)) {
-    if (wanted) say_once(kUnderAnother);
+    if (wanted) warn_once(kUnderAnother);
   } else if (wanted) {
-    name_this_library(kInjection);
-    name_this_library(kNvtxInjection);
+    set_to_this_library(kInjection);
+    set_to_this_library(kNvtxInjection);
   }
 }
 
 }  // namespace
 
-bool left_to_a_profiler() {
+bool is_process_of_profiler() {
   if (program_is("nsys")) {
-    // Its threads run already: the environment, where say_once notes it, is not to be touched.
-    complain(kWithinNsys);
+    // Its threads are running: the environment, which warn_once changes, must not be touched.
+    write_warning(kWithinNsys);
     return true;
   }
   return program_is("nsys-launcher") || program_is("CudaGpuInfoDumper") || program_is("ncu");

@@ -1,11 +1,11 @@
 #pragma once
 
-// nsys and ncu around the program: they start it with an environment of their own making.
+// nsys and ncu around the program: they start it with a modified environment.
 namespace llmprof::collector {
 
-// Whether this process is nsys's or ncu's own, not the program that it profiles: they ask the
-// driver for GPUs, and it loads this library into them as into any other. In nsys it says that the
+// Whether this process belongs to nsys or ncu itself, not to the profiled program: they use the
+// driver, which loads this library into them as into any other process. In nsys, reports that the
 // collector stands down.
-[[nodiscard]] bool left_to_a_profiler();
+[[nodiscard]] bool is_process_of_profiler();
 
 }  // namespace llmprof::collector

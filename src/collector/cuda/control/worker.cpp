@@ -15,11 +15,11 @@
 namespace llmprof::collector {
 namespace {
 
-// What a killed process loses is at most what CUPTI held: 50 ms and the time of a hand-over.
-constexpr int kLook = 20;                  // ms
-constexpr int64_t kHandOver = 50'000'000;  // ns
-constexpr int kDetachingLook = 5;          // ms, with a hand-over each
-constexpr int kIdleLook = 100;  // ms, while nothing is recorded: until `llmprof arm` is heard
+// A killed process loses at most what CUPTI held: 50 ms plus the time of a hand-over.
+constexpr int kWakeInterval = 20;                  // ms
+constexpr int64_t kHandOverInterval = 50'000'000;  // ns
+constexpr int kDetachingInterval = 5;              // ms, with a hand-over each
+constexpr int kIdleInterval = 100;  // ms, while nothing is recorded: the latency of `llmprof arm`
 
 struct Worker {
   bool may_ask_nvml = false;
@@ -27,23 +27,23 @@ struct Worker {
 };
 constinit Worker worker;
 
-int next_look() {
-  if (is_detaching()) return kDetachingLook;
-  return is_recording() ? kLook : kIdleLook;
+int next_interval() {
+  if (is_detaching()) return kDetachingInterval;
+  return is_recording() ? kWakeInterval : kIdleInterval;
 }
 
 void* work(void* /*unused*/) {
   prctl(PR_SET_NAME, "llmprof");
   int64_t last_hand_over = now_ns();
-  answer_commands();  // from now on others reach it
+  answer_commands();  // opens the socket
   while (!worker.thread.must_stop()) {
-    worker_alarm().sleep(next_look());
+    worker_alarm().sleep(next_interval());
     answer_commands();
-    look_at_clock();
-    if (is_recording()) prepare_chunks();
+    arm_when_due();
+    if (is_recording()) map_chunks_ahead();
     if (!cuda_is_ready()) continue;
     write_driver_facts(worker.may_ask_nvml);
-    if (const int64_t now = now_ns(); now - last_hand_over >= kHandOver || is_detaching()) {
+    if (const int64_t now = now_ns(); now - last_hand_over >= kHandOverInterval || is_detaching()) {
       hand_over_records();
       last_hand_over = now;
     }

@@ -1,11 +1,11 @@
 #pragma once
 
-// The collector's first thread: hands over what CUPTI recorded, detaches, listens to `llmprof arm`.
+// The collector's first thread: collects CUPTI's records, detaches, answers `llmprof arm`.
 namespace llmprof::collector {
 
-// `sensors`: whether clocks and power may be asked for.
+// `sensors`: whether NVML may be loaded.
 void start_worker(bool sensors);
-// Waits for it, but not for long.
+// Waits for it, up to 2 s.
 void stop_worker();
 
 }  // namespace llmprof::collector

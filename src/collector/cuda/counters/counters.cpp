@@ -5,8 +5,8 @@
 #include <atomic>
 
 #include "collector/clock.h"
+#include "collector/cuda/counters/counters_off.h"
 #include "collector/cuda/counters/sampler.h"
-#include "collector/cuda/counters/sampler_off.h"
 #include "collector/cuda/counters/sensors.h"
 #include "collector/cuda/cupti/cupti_library.h"
 #include "collector/cuda/cupti/pm_functions.h"
@@ -15,22 +15,22 @@
 namespace llmprof::collector {
 namespace {
 
-// A sample of an H200 costs 70 us of our thread with ten counters: 1,000 a second are a fourteenth
-// of one core, 10,000 most of it. In rounds, twice as many, for a quarter of the time.
+// A sample with ten counters costs 70 us on our thread (H200): 1,000 per second use 7 % of one
+// core, 10,000 most of it. In rounds, twice as many, for a quarter of the time.
 constexpr uint32_t kUsualHertz = 1000;
 constexpr uint32_t kMoreInRounds = 2;
 constexpr uint32_t kUsualHertzOfMany = 500;
 constexpr uint32_t kFewDevices = 2;
-constexpr uint32_t kMostHertz = 10'000;
-constexpr uint32_t kLeastHertz = 10;
+constexpr uint32_t kMaxHertz = 10'000;
+constexpr uint32_t kMinHertz = 10;
 
-constexpr int64_t kLookForDevicesEvery = 250'000'000;
+constexpr int64_t kDeviceCheckInterval = 250'000'000;
 
 enum class State : uint8_t {
   not_chosen,
   ready,
   running,
-  off,  // for good
+  off,  // permanently
 };
 
 struct Slot {
@@ -38,82 +38,88 @@ struct Slot {
   Sampler sampler;
 };
 
-constinit std::atomic<bool> prepared = false;
-constinit pid_t owner = 0;
-constinit uint32_t devices = 0;
-constinit uint32_t asked_hertz = 0;
-constinit uint32_t hertz = 0;  // of what is started
-constinit Slot slots[kMostDevices] = {};
-constinit bool wanted = false;  // between start and stop
-constinit int64_t last_look = 0;
+// The counters of this process: of the thread that prepared them.
+struct Counters {
+  std::atomic<bool> prepared = false;
+  pid_t owner = 0;
+  uint32_t devices = 0;
+  uint32_t requested_hertz = 0;
+  uint32_t hertz = 0;  // of the current round
+  Slot slots[kMaxDevices] = {};
+  bool wanted = false;  // between start and stop
+  int64_t last_device_check = 0;
+};
+constinit Counters counters;
 
-// Neither CUPTI's objects nor the driver's survive a fork.
-bool is_ours() { return prepared.load(std::memory_order_acquire) && getpid() == owner; }
+// Objects of CUPTI and of the driver do not survive a fork.
+bool is_ours() {
+  return counters.prepared.load(std::memory_order_acquire) && getpid() == counters.owner;
+}
 
 uint32_t choose_hertz(bool for_a_round) {
-  if (asked_hertz == 0) {
-    const uint32_t usual = devices <= kFewDevices ? kUsualHertz : kUsualHertzOfMany;
+  if (counters.requested_hertz == 0) {
+    const uint32_t usual = counters.devices <= kFewDevices ? kUsualHertz : kUsualHertzOfMany;
     return for_a_round ? usual * kMoreInRounds : usual;
   }
-  if (asked_hertz < kLeastHertz) return kLeastHertz;
-  return asked_hertz < kMostHertz ? asked_hertz : kMostHertz;
+  if (counters.requested_hertz < kMinHertz) return kMinHertz;
+  return counters.requested_hertz < kMaxHertz ? counters.requested_hertz : kMaxHertz;
 }
 
 void give_up(uint32_t device, PmFailure failure) {
-  tell_sampling_failed({device, slots[device].sampler.chip()}, failure);
-  slots[device].state = State::off;
+  report_sampling_failed({device, counters.slots[device].sampler.chip()}, failure);
+  counters.slots[device].state = State::off;
   if (!concerns_all_devices(failure)) return;
-  for (Slot& slot : slots) {
+  for (Slot& slot : counters.slots) {
     if (slot.state == State::not_chosen) slot.state = State::off;
   }
 }
 
 void choose(uint32_t device) {
-  Slot& slot = slots[device];
+  Slot& slot = counters.slots[device];
   if (const auto failure = slot.sampler.choose(device)) return give_up(device, failure);
   slot.state = State::ready;
-  tell_missing_quantities({device, slot.sampler.chip()}, slot.sampler.metrics());
+  report_missing_quantities({device, slot.sampler.chip()}, slot.sampler.metrics());
 }
 
 void start(uint32_t device) {
-  Slot& slot = slots[device];
+  Slot& slot = counters.slots[device];
   if (slot.state != State::ready) return;
-  if (const auto failure = slot.sampler.start(hertz)) return give_up(device, failure);
+  if (const auto failure = slot.sampler.start(counters.hertz)) return give_up(device, failure);
   slot.state = State::running;
 }
 
-// A process of a distributed job sees the GPUs of its machine and uses one of them.
+// A process of a distributed job sees all GPUs of its machine and uses one of them.
 void start_devices_in_use() {
-  last_look = now_ns();
-  for (uint32_t device = 0; device < devices; ++device) {
-    if (slots[device].state == State::not_chosen && device_in_use(device)) choose(device);
+  counters.last_device_check = now_ns();
+  for (uint32_t device = 0; device < counters.devices; ++device) {
+    if (counters.slots[device].state == State::not_chosen && device_in_use(device)) choose(device);
     start(device);
   }
 }
 
 template <class End>
 void end_running(const End& end) {
-  if (!is_ours() || !wanted) return;
-  wanted = false;
-  for (Slot& slot : slots) {
+  if (!is_ours() || !counters.wanted) return;
+  counters.wanted = false;
+  for (Slot& slot : counters.slots) {
     if (slot.state != State::running) continue;
     end(slot.sampler);
     slot.state = State::ready;
   }
 }
 
-// False: told why.
+// False: the reason was reported.
 bool find_sampling() {
   if (!load_cupti()) {
-    tell_cupti_missing();
+    report_cupti_missing();
     return false;
   }
   if (!load_pm_functions()) {
-    tell_cupti_lacks_sampling();
+    report_cupti_lacks_sampling();
     return false;
   }
   LLMPROF_PM_PARAMETERS(CUpti_Profiler_Initialize_Params, parameters);
-  // Without it CUPTI's other calls crash.
+  // Without it other calls of CUPTI crash.
   const CUptiResult result = pm().initialize(&parameters);
   if (result == CUPTI_SUCCESS) return true;
   give_up(0, {"cuptiProfilerInitialize", result});
@@ -123,56 +129,56 @@ bool find_sampling() {
 }  // namespace
 
 void prepare_counters(const CounterSettings& settings) {
-  if (prepared.load(std::memory_order_relaxed)) return;
-  owner = getpid();
+  if (counters.prepared.load(std::memory_order_relaxed)) return;
+  counters.owner = getpid();
   const uint32_t visible = find_devices();
   if (visible == 0) return;
   prepare_sensors(settings.sensors, visible);
   if (settings.counters && find_sampling()) {
-    devices = visible;
-    asked_hertz = settings.hertz;
-    if (devices == 1) choose(0);
+    counters.devices = visible;
+    counters.requested_hertz = settings.hertz;
+    if (counters.devices == 1) choose(0);
   }
-  prepared.store(true, std::memory_order_release);
+  counters.prepared.store(true, std::memory_order_release);
 }
 
 bool start_counters(bool for_a_round) {
-  if (!is_ours() || wanted) return false;
-  wanted = true;
-  hertz = choose_hertz(for_a_round);
+  if (!is_ours() || counters.wanted) return false;
+  counters.wanted = true;
+  counters.hertz = choose_hertz(for_a_round);
   start_devices_in_use();
   return true;
 }
 
 void drain_counters() {
-  if (!is_ours() || !wanted) return;
-  for (uint32_t device = 0; device < devices; ++device) {
-    Slot& slot = slots[device];
+  if (!is_ours() || !counters.wanted) return;
+  for (uint32_t device = 0; device < counters.devices; ++device) {
+    Slot& slot = counters.slots[device];
     if (slot.state != State::running) continue;
     if (const auto failure = slot.sampler.drain()) give_up(device, failure);
   }
-  if (now_ns() - last_look >= kLookForDevicesEvery) start_devices_in_use();
+  if (now_ns() - counters.last_device_check >= kDeviceCheckInterval) start_devices_in_use();
 }
 
 void stop_counters() {
   end_running([](Sampler& sampler) { sampler.stop(); });
 }
 
-void rest_counters() {
-  end_running([](Sampler& sampler) { sampler.rest(); });
+void pause_counters() {
+  end_running([](Sampler& sampler) { sampler.pause(); });
 }
 
 void end_counters() {
   if (!is_ours()) return;
-  for (uint32_t device = 0; device < devices; ++device) {
-    Slot& slot = slots[device];
+  for (uint32_t device = 0; device < counters.devices; ++device) {
+    Slot& slot = counters.slots[device];
     if (slot.state == State::ready) slot.sampler.end();
     slot.state = State::off;
   }
 }
 
 void sample_sensors() {
-  if (is_ours()) read_sensors_where_due();
+  if (is_ours()) read_sensors_if_due();
 }
 
 }  // namespace llmprof::collector

@@ -1,8 +1,8 @@
 #pragma once
 
-// Which hardware counters are asked for, the most wanted first. Names differ by chip: of the
-// alternatives for one quantity the first that the chip knows and that still fits into one pass is
-// taken. PM sampling cannot replay, so what needs a second pass is left out.
+// The hardware counters to sample, by priority. Names differ by chip: of the alternatives for one
+// quantity the first that the chip supports and that still fits into one pass is used. PM sampling
+// cannot replay, so what needs a second pass is skipped.
 namespace llmprof::collector {
 
 enum class Quantity : unsigned char {
@@ -23,12 +23,12 @@ enum class Quantity : unsigned char {
 struct WantedMetric {
   Quantity quantity;
   const char* name;
-  const char* unit;  // of the value: sums are over the sample, percentages of the peak
+  const char* unit;  // of the value: sums over the sample, percentages of the peak
 };
 
 // Checked with CUPTI 13.0's host API: all in one pass on GH100, GB100 and GA100; AD10x and GB20x
 // lack NVLink, integrated chips (GA10B, GB10B, GB20B) DRAM and PCIe too, TU10x tensor cycles.
-// The _realtime counters are the hardware monitor's own: those without need a context's counters,
+// The _realtime counters belong to the hardware monitor: those without need counters of a context,
 // of which few fit.
 inline constexpr WantedMetric kWantedMetrics[] = {
     {Quantity::dram_read, "dram__bytes_read.sum", "byte"},

@@ -53,7 +53,7 @@ void add(MetricChoice& choice, const WantedMetric& metric) {
   ++choice.count;
 }
 
-// The metrics of `choice` and one more, configured anew: CUPTI cannot take one out again.
+// The metrics of `choice` and one more, not yet configured: CUPTI cannot remove one again.
 MetricChoice with(const MetricChoice& choice, const WantedMetric& metric) {
   MetricChoice larger = choice;
   add(larger, metric);
@@ -96,8 +96,8 @@ bool has(const MetricChoice& choice, Quantity quantity) {
 
 PmFailure choose_metrics(const char* chip, const uint8_t* availability, MetricChoice& choice) {
   choice = {};
-  // Where a chip takes the first of each, the usual case, CUPTI is asked once: each time costs tens
-  // of milliseconds.
+  // If a chip supports the first name of each quantity, the usual case, CUPTI is queried once: each
+  // query takes tens of milliseconds.
   for (const WantedMetric& wanted : kWantedMetrics) {
     if (!has(choice, wanted.quantity)) add(choice, wanted);
   }

@@ -7,7 +7,7 @@
 namespace llmprof::collector {
 namespace {
 
-// What an idle GPU's own housekeeping moves is below it: 11 MB/s of PCIe writes on an H200.
+// An idle GPU's own traffic is below this: 11 MB/s of PCIe writes on an H200.
 constexpr double kQuietBytesPerNanosecond = 0.064;
 bool counts_bytes(const char* unit) { return std::strcmp(unit, "byte") == 0; }
 
@@ -30,7 +30,7 @@ bool QuietSamples::is_quiet(SampleTime time, const double* values) const {
 }
 
 bool QuietSamples::continues(SampleTime time) const {
-  // A lost one between them leaves a hole of its length, which is no idle time.
+  // A lost sample between them leaves a gap of its length, which is not idle time.
   const double shorter = std::min(length(time), length(time_));
   return std::abs(static_cast<double>(time.start - time_.end)) < shorter / 2;
 }

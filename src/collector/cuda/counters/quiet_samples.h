@@ -5,9 +5,9 @@
 
 namespace llmprof::collector {
 
-// Writes samples. Those in a row in which nothing ran become one: a GPU that waits for its host
-// would otherwise make most of the log. Bytes are added up, the rest is averaged over time, so no
-// total changes.
+// Writes samples. Consecutive samples in which nothing ran are merged: a GPU that waits for its
+// host would otherwise fill most of the log. Bytes are summed, other values averaged over time, so
+// no total changes.
 class QuietSamples {
  public:
   QuietSamples(const MetricChoice& metrics, uint32_t set) : metrics_(metrics), set_(set) {}
@@ -15,7 +15,7 @@ class QuietSamples {
   QuietSamples& operator=(const QuietSamples&) = delete;
   ~QuietSamples() { write_pending(); }
 
-  // In order of time; `values` as the metrics.
+  // In order of time; `values` in the order of the metrics.
   void add(SampleTime time, const double* values);
 
  private:
@@ -28,7 +28,7 @@ class QuietSamples {
   uint32_t set_;
   bool pending_ = false;
   SampleTime time_;
-  double values_[kMostMetrics] = {};
+  double values_[kMaxMetrics] = {};
 };
 
 }  // namespace llmprof::collector

@@ -13,26 +13,26 @@ namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
 
-// One sample takes the hardware some kilobytes: 4,000 of an H200 fit into 64 MiB. A second's worth,
-// for a thread of ours that does not get its turn.
+// One sample takes some kilobytes of the hardware buffer: 4,000 fit into 64 MiB on an H200. It
+// holds one second, in case our thread is not scheduled.
 constexpr size_t kBufferBytesPerSample = 16 << 10;
 constexpr size_t kSmallestBuffer = 1 << 20;
 constexpr size_t kUsualBuffer = 8 << 20;
 constexpr size_t kLargestBuffer = 128 << 20;
 
-// The image must have room for all that was sampled since the last decode: what does not fit into
-// it is lost. Emptying it costs as much for each place as evaluating one of ten counters, filled or
-// not: so samples are added to those that were read already until less than half is left.
+// The image must have room for all samples since the last decode: what does not fit is lost.
+// Clearing it costs, per slot, as much as evaluating one of ten counters, whether the slot is
+// filled or not: so samples are appended to those already read until less than half is free.
 constexpr int64_t kImageTime = kSecond / 2;
-constexpr uint32_t kFewestImageSamples = 64;
-constexpr uint32_t kMostImageSamples = 2000;
-constexpr size_t kMostImageBytes = 48 << 20;
+constexpr uint32_t kMinImageSamples = 64;
+constexpr uint32_t kMaxImageSamples = 2000;
+constexpr size_t kMaxImageBytes = 48 << 20;
 constexpr int64_t kDecodesPerImage = 6;
 
-// How long a sample may be on its way from the hardware.
+// The maximum delay of a sample from the hardware.
 constexpr int64_t kLag = 20'000'000;
-constexpr int kMostDecodes = 3;
-constexpr unsigned kMostFailures = 4;
+constexpr int kMaxDecodes = 3;
+constexpr unsigned kMaxFailures = 4;
 
 constexpr char kUnknownClock[] = "the times of its samples, which are on no clock of this system,";
 
@@ -44,8 +44,8 @@ size_t buffer_bytes_for(int64_t period) {
 
 uint32_t image_samples_for(int64_t period) {
   const int64_t wanted = kImageTime / period;
-  if (wanted < kFewestImageSamples) return kFewestImageSamples;
-  return wanted < kMostImageSamples ? static_cast<uint32_t>(wanted) : kMostImageSamples;
+  if (wanted < kMinImageSamples) return kMinImageSamples;
+  return wanted < kMaxImageSamples ? static_cast<uint32_t>(wanted) : kMaxImageSamples;
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ PmFailure Sampler::set_config(size_t buffer_bytes) {
   parameters.configSize = metrics_.config_bytes;
   parameters.pConfig = metrics_.config;
   parameters.hardwareBufferSize = buffer_bytes;
-  // In cycles of a clock of 1 GHz and more where the chip has no trigger by time.
+  // In cycles of a clock of at least 1 GHz if the chip has no time trigger.
   parameters.samplingInterval = static_cast<uint64_t>(period_);
   parameters.triggerMode = has_time_trigger() ? CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL
                                               : CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL;
@@ -114,8 +114,8 @@ PmFailure Sampler::set_config(size_t buffer_bytes) {
   return {};
 }
 
-// CUPTI lays out images for the number of samples that this was last called with, however large
-// they are.
+// CUPTI lays out images for the number of samples of the last call of this function, whatever their
+// size.
 PmFailure Sampler::ask_image_size(uint32_t samples, size_t& bytes) {
   LLMPROF_PM_PARAMETERS(CUpti_PmSampling_GetCounterDataSize_Params, parameters);
   parameters.pPmSamplingObject = object_;
@@ -132,7 +132,7 @@ PmFailure Sampler::make_image() {
   size_t bytes = 0;
   uint32_t samples = image_samples_for(period_);
   if (const auto failure = ask_image_size(samples, bytes)) return failure;
-  while (bytes > kMostImageBytes && samples > kFewestImageSamples) {
+  while (bytes > kMaxImageBytes && samples > kMinImageSamples) {
     samples /= 2;
     if (const auto failure = ask_image_size(samples, bytes)) return failure;
   }
@@ -179,7 +179,7 @@ PmFailure Sampler::run() {
   parameters.pPmSamplingObject = object_;
   started_ = now_ns();
   last_decode_ = started_;
-  filled_samples_ = image_samples_;  // by an earlier start: emptied before it is used
+  filled_samples_ = image_samples_;  // by an earlier start: cleared before use
   LLMPROF_PM_TRY(start, cuptiPmSamplingStart, parameters)
   return {};
 }
@@ -205,7 +205,7 @@ void Sampler::stop() {
 
 PmFailure Sampler::take_samples() {
   bool full = true;
-  for (int i = 0; full && i < kMostDecodes; ++i) {
+  for (int i = 0; full && i < kMaxDecodes; ++i) {
     const int64_t earliest = last_decode_ - kLag;
     last_decode_ = now_ns();
     if (const auto failure = make_room()) return failure;
@@ -262,9 +262,9 @@ PmFailure Sampler::write_sample(size_t index, QuietSamples& samples) {
   LLMPROF_PM_PARAMETERS(CUpti_PmSampling_CounterData_GetSampleInfo_Params, times);
   if (const auto failure = sample_times(index, times)) return failure;
   const SampleTime time = {clock_.to_log(times.startTimestamp), clock_.to_log(times.endTimestamp)};
-  // The first one after a start reaches back to whatever was before it.
+  // The first sample after a start includes the time before it.
   if (time.start < started_) return {};
-  double values[kMostMetrics] = {};
+  double values[kMaxMetrics] = {};
   LLMPROF_PM_PARAMETERS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, parameters);
   parameters.pHostObject = metrics_.host;
   parameters.pCounterDataImage = image_;
@@ -278,11 +278,11 @@ PmFailure Sampler::write_sample(size_t index, QuietSamples& samples) {
   return {};
 }
 
-// A buffer that ran over yields nothing until sampling was stopped and started, or worse.
+// A buffer that has overflowed yields nothing until sampling is restarted, or reconfigured.
 PmFailure Sampler::recover(PmFailure failure) {
   write_counters_lost();
   ++failures_;
-  if (failures_ >= kMostFailures) {
+  if (failures_ >= kMaxFailures) {
     halt();
     return failure;
   }
@@ -299,7 +299,7 @@ PmFailure Sampler::disable() {
   return {};
 }
 
-void Sampler::rest() {
+void Sampler::pause() {
   stop();
   disable();
 }

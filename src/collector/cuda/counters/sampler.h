@@ -10,23 +10,24 @@ namespace llmprof::collector {
 
 class QuietSamples;
 
-// PM sampling of one GPU. One thread at a time. Once it was started it stays set up until it rests:
-// CUPTI takes a configuration once, setting up is far dearer than start and stop (100 ms against
-// 2), and after cuptiFinalize what was set up still works, but nothing can be set up.
+// PM sampling of one GPU. One thread at a time. Once started it stays configured until it is
+// paused: CUPTI accepts a configuration once, configuring is far slower than start and stop (100 ms
+// against 2 ms), and after cuptiFinalize an existing configuration still works but no new one can
+// be made.
 class Sampler {
  public:
-  // The metrics; takes nothing of the GPU.
+  // Chooses the metrics; does not use the GPU.
   PmFailure choose(uint32_t device);
-  // From now on samples are recorded, so many a second; after a stop, as many as before it.
+  // From now on samples are recorded, `hertz` per second; after a stop, as many as before it.
   PmFailure start(uint32_t hertz);
-  // Hands over what was sampled, if that is worth it yet. Fails where sampling ended and could not
-  // be started again.
+  // Writes what was sampled, if there is enough of it. Fails if sampling ended and could not be
+  // restarted.
   PmFailure drain();
-  // Hands over the rest.
+  // Writes the remaining samples.
   void stop();
-  // Stops and gives the hardware back, until the next start.
-  void rest();
-  // For good.
+  // Stops and releases the hardware, until the next start.
+  void pause();
+  // Permanently.
   void end();
 
   [[nodiscard]] const char* chip() const { return chip_; }
@@ -61,7 +62,7 @@ class Sampler {
   int64_t period_ = 0;  // ns
   uint8_t* availability_ = nullptr;
   MetricChoice metrics_;
-  CUpti_PmSampling_Object* object_ = nullptr;  // null: the hardware is not ours
+  CUpti_PmSampling_Object* object_ = nullptr;  // null: the hardware is not in use
   uint8_t* image_ = nullptr;                   // decoded samples
   size_t image_bytes_ = 0;
   uint32_t image_samples_ = 0;  // that it has room for

@@ -10,9 +10,9 @@
 namespace llmprof::collector {
 namespace {
 
-// CUPTI corrects the GPU's clock now and then, and a sample may seem to end a little in the future.
+// CUPTI corrects the GPU's clock from time to time, and a sample may seem to end in the future.
 constexpr int64_t kTolerance = 2'000'000;
-// Readings of two clocks differ by the time between them; smaller changes are not the clocks'.
+// Two clocks are read one after the other; smaller changes of their offset are measurement noise.
 constexpr int64_t kNoise = 10'000;
 
 int64_t log_clock() { return now_ns(); }

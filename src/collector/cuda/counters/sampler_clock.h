@@ -3,12 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 
-// From the clock that samples are on to the log's. CUPTI gives them on the clock of
-// cuptiActivityRegisterTimestampCallback, the log's own, if that was registered, and does not say
-// which otherwise: the clocks it may be are tried on the samples.
+// Converts sample times to the log's clock. CUPTI uses the clock that was registered with
+// cuptiActivityRegisterTimestampCallback, the log's own; without one it does not document which,
+// and the candidates are tried on the samples.
 namespace llmprof::collector {
 
-// When samples must have ended, on the log's clock: not before, not after.
+// The interval in which samples must have ended, on the log's clock.
 struct SampleWindow {
   int64_t earliest = 0;
   int64_t latest = 0;
@@ -16,14 +16,14 @@ struct SampleWindow {
 
 class SamplerClock {
  public:
-  // Finds the clock on which a sample with this end lies in the window; false where none does.
+  // Finds the clock on which a sample with this end lies in the window; false if none does.
   bool find(uint64_t sample_end, SampleWindow window);
   [[nodiscard]] int64_t to_log(uint64_t sample_time) const {
     return static_cast<int64_t>(sample_time) + offset_;
   }
 
  private:
-  size_t clock_ = 0;  // that served last
+  size_t clock_ = 0;  // the one found last
   int64_t offset_ = 0;
 };
 

@@ -9,15 +9,15 @@
 namespace llmprof::collector {
 namespace {
 
-constexpr size_t kMostColumns = 32;
+constexpr size_t kMaxColumns = 32;
 
 constinit std::atomic<uint32_t> last_set = 0;
 
 }  // namespace
 
 uint32_t write_counter_set(uint32_t device, int64_t period, const SampleColumns& columns) {
-  wire::CounterColumn keys[kMostColumns] = {};
-  const size_t count = columns.count < kMostColumns ? columns.count : kMostColumns;
+  wire::CounterColumn keys[kMaxColumns] = {};
+  const size_t count = columns.count < kMaxColumns ? columns.count : kMaxColumns;
   for (size_t i = 0; i < count; ++i) {
     keys[i] = {text_key(columns.names[i]), text_key(columns.units[i])};
   }
@@ -35,10 +35,10 @@ void write_counter_sample(uint32_t set, SampleTime time, const double* values, s
 
 void write_short_counter_sample(uint32_t set, SampleTime time, const double* values, size_t count) {
   const int64_t duration = time.end - time.start;
-  if (count > kMostColumns || set > UINT16_MAX || duration < 0 || duration > UINT32_MAX) {
+  if (count > kMaxColumns || set > UINT16_MAX || duration < 0 || duration > UINT32_MAX) {
     return write_counter_sample(set, time, values, count);
   }
-  float floats[kMostColumns] = {};
+  float floats[kMaxColumns] = {};
   for (size_t i = 0; i < count; ++i) floats[i] = static_cast<float>(values[i]);
   const wire::ShortCounterSample sample = {time.start, static_cast<uint32_t>(duration),
                                            static_cast<uint16_t>(set),

@@ -12,7 +12,7 @@ struct SampleColumns {
   size_t count = 0;
 };
 
-// Defines the columns of the samples that follow; period in ns, 0 where it varies. The set's
+// Defines the columns of the samples that follow; period in ns, 0 if it varies. Returns the set's
 // number.
 uint32_t write_counter_set(uint32_t device, int64_t period, const SampleColumns& columns);
 
@@ -20,15 +20,15 @@ struct SampleTime {
   int64_t start = 0;
   int64_t end = 0;
 };
-// In full, for values that grow for ever.
+// As doubles, for values that grow without bound.
 void write_counter_sample(uint32_t set, SampleTime time, const double* values, size_t count);
-// As floats, for those that come by the thousand.
+// As floats, for values that come by the thousands.
 void write_short_counter_sample(uint32_t set, SampleTime time, const double* values, size_t count);
 
-// That samples were lost, once.
+// Samples were lost, once.
 void write_counters_lost();
 
-// A sentence for the reader of the report.
+// `reason`: a sentence for the report.
 void write_counters_off(const char* reason);
 
 }  // namespace llmprof::collector

@@ -5,10 +5,10 @@
 // Clocks, power, temperature, throttling and energy of the GPUs in use, through NVML.
 namespace llmprof::collector {
 
-// On the thread that initialises CUDA.
+// Before the first reading.
 void prepare_sensors(bool wanted, uint32_t devices);
 
-// On one thread; does nothing unless a second has passed or they were asked for.
-void read_sensors_where_due();
+// On one thread; does nothing unless a second has passed or a reading was requested.
+void read_sensors_if_due();
 
 }  // namespace llmprof::collector

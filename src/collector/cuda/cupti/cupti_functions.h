@@ -5,7 +5,7 @@
 // The functions of CUPTI that tracing needs.
 namespace llmprof::collector {
 
-// The one list: declares the table's fields, and finds them. Without all of them there is no
+// The only list: declares the table's fields, and finds them. Without all of them there is no
 // tracing.
 #define LLMPROF_CUPTI_FUNCTIONS(FUNCTION)                      \
   FUNCTION(get_version, cuptiGetVersion)                       \
@@ -25,7 +25,7 @@ namespace llmprof::collector {
   FUNCTION(register_timestamps, cuptiActivityRegisterTimestampCallback)
 
 struct CuptiFunctions {
-// NOLINTNEXTLINE(bugprone-macro-parentheses): names cannot stand in parentheses
+// NOLINTNEXTLINE(bugprone-macro-parentheses): names cannot be in parentheses
 #define LLMPROF_DECLARE(field, name) decltype(name)* field = nullptr;
   LLMPROF_CUPTI_FUNCTIONS(LLMPROF_DECLARE)
 #undef LLMPROF_DECLARE

@@ -17,16 +17,19 @@ namespace {
 constexpr const char* kNames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
 constexpr const char* kFolders[] = {"lib64", "extras/CUPTI/lib64", "lib"};
 
-constinit void* library = nullptr;
-constinit uint32_t version = 0;
-constinit char path[PATH_MAX] = {};
-constinit CuptiFunctions functions = {};
+struct Library {
+  void* handle = nullptr;
+  uint32_t version = 0;
+  char path[PATH_MAX] = {};
+  CuptiFunctions functions;
+};
+constinit Library library;
 
 void* open_library(const char* file, int flags) {
   return dlopen(file, RTLD_NOW | RTLD_LOCAL | flags);
 }
 
-// The program's own, such as the one PyTorch brings: two CUPTIs in a process are one too many.
+// The program's own, such as the one PyTorch brings: two copies of CUPTI in a process conflict.
 void* find_loaded() {
   for (const char* name : kNames) {
     if (void* found = open_library(name, RTLD_NOLOAD); found != nullptr) return found;
@@ -54,7 +57,7 @@ void* find_on_loaders_path() {
 }
 
 void* find_library() {
-  // Named by the user, it is that one or none.
+  // Named by the user: this one or none.
   const char* named = secure_getenv("LLMPROF_CUPTI");
   if (named != nullptr && *named != '\0') return open_library(named, 0);
   if (void* found = find_loaded(); found != nullptr) return found;
@@ -71,20 +74,21 @@ void* find_library() {
 
 void note_path() {
   link_map* map = nullptr;
-  if (dlinfo(library, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0 || map == nullptr) return;
-  const size_t length = strnlen(map->l_name, sizeof path - 1);
-  std::memcpy(path, map->l_name, length);
+  if (dlinfo(library.handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0 || map == nullptr)
+    return;
+  const size_t length = strnlen(map->l_name, sizeof library.path - 1);
+  std::memcpy(library.path, map->l_name, length);
 }
 
 template <class Function>
 bool find(Function*& function, const char* name) {
-  function = reinterpret_cast<Function*>(dlsym(library, name));
+  function = reinterpret_cast<Function*>(dlsym(library.handle, name));
   return function != nullptr;
 }
 
 bool find_functions() {
   bool all = true;
-#define LLMPROF_FIND(field, name) all = find(functions.field, #name) && all;
+#define LLMPROF_FIND(field, name) all = find(library.functions.field, #name) && all;
   LLMPROF_CUPTI_FUNCTIONS(LLMPROF_FIND)
 #undef LLMPROF_FIND
   return all;
@@ -93,21 +97,23 @@ bool find_functions() {
 }  // namespace
 
 bool load_cupti() {
-  if (library != nullptr) return functions.get_version != nullptr;
-  library = find_library();
-  if (library == nullptr) return false;
+  if (library.handle != nullptr) return library.functions.get_version != nullptr;
+  library.handle = find_library();
+  if (library.handle == nullptr) return false;
   note_path();
   if (!find_functions()) {
-    functions = {};
+    library.functions = {};
     return false;
   }
-  functions.get_version(&version);
+  library.functions.get_version(&library.version);
   return true;
 }
 
-const char* cupti_path() { return path; }
-uint32_t cupti_version() { return version; }
-void* cupti_symbol(const char* name) { return library == nullptr ? nullptr : dlsym(library, name); }
-const CuptiFunctions& cupti() { return functions; }
+const char* cupti_path() { return library.path; }
+uint32_t cupti_version() { return library.version; }
+void* cupti_symbol(const char* name) {
+  return library.handle == nullptr ? nullptr : dlsym(library.handle, name);
+}
+const CuptiFunctions& cupti() { return library.functions; }
 
 }  // namespace llmprof::collector

@@ -8,7 +8,7 @@
 // The functions of CUPTI that PM sampling needs; they came with CUDA 12.6.
 namespace llmprof::collector {
 
-// The one list: declares the table's fields, and finds them. Without all of them there are no
+// The only list: declares the table's fields, and finds them. Without all of them there are no
 // counters.
 #define LLMPROF_PM_FUNCTIONS(FUNCTION)                             \
   FUNCTION(initialize, cuptiProfilerInitialize)                    \
@@ -33,17 +33,17 @@ namespace llmprof::collector {
   FUNCTION(sample_info, cuptiPmSamplingCounterDataGetSampleInfo)
 
 struct PmFunctions {
-// NOLINTNEXTLINE(bugprone-macro-parentheses): names cannot stand in parentheses
+// NOLINTNEXTLINE(bugprone-macro-parentheses): names cannot be in parentheses
 #define LLMPROF_DECLARE(field, name) decltype(name)* field = nullptr;
   LLMPROF_PM_FUNCTIONS(LLMPROF_DECLARE)
 #undef LLMPROF_DECLARE
 };
 
-// After load_cupti. False where this libcupti lacks one of them.
+// After load_cupti. False if this libcupti lacks one of them.
 bool load_pm_functions();
 const PmFunctions& pm();
 
-// The call that failed, and CUPTI's answer.
+// The call that failed, and CUPTI's result.
 struct PmFailure {
   const char* call = nullptr;  // null: nothing failed
   CUptiResult result = CUPTI_SUCCESS;
@@ -51,12 +51,12 @@ struct PmFailure {
   explicit operator bool() const { return call != nullptr; }
 };
 
-// CUPTI's parameters, with the size by which it knows their version.
+// CUPTI's parameters, with the size that tells it their version.
 #define LLMPROF_PM_PARAMETERS(type, name) \
   type name{};                            \
   (name).structSize = type##_STRUCT_SIZE
 
-// Calls an entry of the table, and leaves the function with the failure where there is one.
+// Calls an entry of the table, and returns the failure from the function if there is one.
 #define LLMPROF_PM_TRY(field, name, parameters)                     \
   if (const CUptiResult result_of_call = pm().field(&(parameters)); \
       result_of_call != CUPTI_SUCCESS) {                            \

@@ -20,14 +20,14 @@ constexpr char kSubscribe[] = "cuptiSubscribe";
 
 constinit std::atomic<void (*)()> before_subscription = nullptr;
 
-// What other libraries of the process call instead.
+// What other libraries of the process call instead of cuptiSubscribe.
 CUptiResult CUPTIAPI subscribe_another(CUpti_SubscriberHandle* subscriber,
                                        CUpti_CallbackFunc callback, void* user_data) {
   before_subscription.load(std::memory_order_acquire)();
   return cupti().subscribe(subscriber, callback, user_data);
 }
 
-// The parts of a loaded library that name the functions it calls.
+// The parts of a loaded library that describe its imported functions.
 struct Imports {
   ElfW(Addr) base = 0;
   const ElfW(Sym) * symbols = nullptr;
@@ -40,8 +40,8 @@ struct Imports {
   ElfW(Addr) read_only_end = 0;
 };
 
-// The loader has added the base to the addresses, on the systems we know; where it has not, they
-// are below it.
+// glibc's loader has added the base to the addresses; other loaders have not, and then they are
+// below it.
 template <class Pointer>
 void set_address(Pointer& pointer, ElfW(Addr) address, ElfW(Addr) base) {
   pointer = reinterpret_cast<Pointer>(address < base ? address + base : address);
@@ -124,7 +124,7 @@ bool is_ours(const dl_phdr_info& library) {
 
 int look_at_library(dl_phdr_info* library, size_t /*size*/, void* /*unused*/) {
   Imports imports;
-  // The program itself has no base where it is not relocatable.
+  // The program itself has base 0 if it is not relocatable.
   if (library->dlpi_name == nullptr || is_ours(*library) || !read_imports(*library, imports)) {
     return 0;
   }

@@ -23,7 +23,7 @@ void find(void* library, const char* name, Function*& function) {
 constinit Driver driver = {};
 
 void find_driver() {
-  // The program's own, or none.
+  // The one that the program has loaded, or none.
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
   if (library == nullptr) return;
   find(library, "cuDeviceGetCount", driver.count);
@@ -43,7 +43,7 @@ uint32_t find_devices() {
   int count = 0;
   if (driver.count == nullptr || driver.count(&count) != CUDA_SUCCESS || count < 0) return 0;
   const auto all = static_cast<uint32_t>(count);
-  seen = all < kMostDevices ? all : kMostDevices;
+  seen = all < kMaxDevices ? all : kMaxDevices;
   return seen;
 }
 

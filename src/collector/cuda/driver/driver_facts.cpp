@@ -15,7 +15,7 @@
 namespace llmprof::collector {
 namespace {
 
-// libcuda is in the process: it called us.
+// libcuda is loaded: it called us.
 struct Driver {
   decltype(&cuDriverGetVersion) version = nullptr;
   decltype(&cuDeviceGetCount) count = nullptr;
@@ -52,7 +52,7 @@ struct Driver {
   }
 };
 
-// The memory's clock, in kHz, counts one of the two transfers of a double data rate.
+// Double data rate: two transfers per cycle of the memory clock, which is in kHz.
 uint64_t bandwidth(const Driver& driver, CUdevice device) {
   constexpr uint64_t kTransfers = 2;
   constexpr uint64_t kHertz = 1000;

@@ -2,12 +2,12 @@
 
 namespace llmprof::collector {
 
-// Writes what the driver says of itself and its devices, and the rank variables: once a process,
-// when cuInit has returned. One thread at a time. NVML is for the collector's own thread: it takes
-// its time.
+// Writes the properties of the driver and its devices, and the rank variables: once per process,
+// after cuInit has returned. One thread at a time. `may_ask_nvml` only on the collector's own
+// thread: NVML is slow.
 void write_driver_facts(bool may_ask_nvml);
 
-// Waits for what the program has launched, where this thread has a context.
+// Waits for what the program has launched, if this thread has a context.
 void synchronize_context();
 
 }  // namespace llmprof::collector

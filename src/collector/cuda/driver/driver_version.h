@@ -6,14 +6,14 @@
 // The version of NVIDIA's kernel driver, such as 580.95.05.
 namespace llmprof::collector {
 
-inline constexpr size_t kDriverVersionBytes = 80;  // NVML's, with the 0 behind it
+inline constexpr size_t kDriverVersionBytes = 80;  // NVML's, with the terminating 0
 
-// As the kernel's files tell it; where they do not (WSL) and NVML may be asked, as that does. False
-// where nobody does.
+// From the kernel's files; if they are missing (WSL) and NVML may be asked, from NVML. False if it
+// is unknown.
 bool read_driver_version(bool may_ask_nvml, char (&version)[kDriverVersionBytes]);
 
 // The first word of `text` that is numbers with dots between them, as in the line "NVRM version:
-// NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build". False where there is none.
+// NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build". False if there is none.
 inline bool find_version(const char* text, char (&version)[kDriverVersionBytes]) {
   constexpr const char* kSpace = " \t\r\n";
   constexpr const char* kDigits = "0123456789";

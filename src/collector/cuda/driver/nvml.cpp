@@ -29,7 +29,7 @@ void find_all(void* library, Nvml& nvml) {
 
 bool load_nvml(const char* path, Nvml& nvml) {
   const bool named = path != nullptr && path[0] != '\0';
-  // Never closed: NVML has threads and state of its own.
+  // Never closed: NVML has its own threads and state.
   void* library = dlopen(named ? path : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return false;
   find_all(library, nvml);

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-// The few entries of NVML that the collector calls, declared here: nvml.h does not come with the
-// CUDA toolkit everywhere. The library comes with the driver.
+// The functions of NVML that the collector calls, declared here: not every CUDA toolkit contains
+// nvml.h. The library comes with the driver.
 namespace llmprof::collector {
 
 struct Nvml {
@@ -22,13 +22,14 @@ struct Nvml {
   Result (*clock)(Device, unsigned type, unsigned* megahertz) = nullptr;
   Result (*power)(Device, unsigned* milliwatts) = nullptr;
   Result (*temperature)(Device, unsigned sensor, unsigned* celsius) = nullptr;
-  // Bits of nvmlClocksEventReasons; its name until CUDA 12.2 is tried too.
+  // Bits of nvmlClocksEventReasons; the name before CUDA 12.2 is tried too.
   Result (*throttle_reasons)(Device, unsigned long long* bits) = nullptr;
-  Result (*energy)(Device, unsigned long long* millijoules) = nullptr;  // since the driver's start
+  Result (*energy)(Device,
+                   unsigned long long* millijoules) = nullptr;  // since the driver was loaded
 };
 
-// Opens `path`, or libnvidia-ml.so.1 where it is empty, and initialises it. False where there is
-// none or it refuses. Entries that this version lacks stay null.
+// Opens `path`, or libnvidia-ml.so.1 if it is empty, and initializes it. False if there is none or
+// it fails. Functions that this version lacks stay null.
 bool load_nvml(const char* path, Nvml& nvml);
 
 }  // namespace llmprof::collector

@@ -15,7 +15,7 @@ namespace llmprof::collector {
 namespace {
 
 constexpr size_t kBuffers = 32;
-// 4 MiB hold 19,000 kernels; a program that launches a million a second fills one in 20 ms.
+// 4 MiB hold 19,000 kernels; a program that launches a million per second fills one in 20 ms.
 constexpr size_t kBufferBytes = 4U << 20U;
 
 struct Buffer {

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// The memory that CUPTI fills with what GPUs did: a fixed number of buffers, mapped when first
-// needed. Where all are in use CUPTI gets none, drops records and counts them.
+// The memory that CUPTI fills with activity records: a fixed number of buffers, mapped when first
+// needed. If all are in use CUPTI gets none, drops records and counts them.
 namespace llmprof::collector {
 
 void CUPTIAPI give_buffer(uint8_t** buffer, size_t* size, size_t* most_records);

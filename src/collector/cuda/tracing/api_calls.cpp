@@ -16,10 +16,10 @@ namespace {
 constexpr size_t kDriver = 0;
 constexpr size_t kRuntime = 1;
 constexpr size_t kApis = 2;
-constexpr size_t kMostFunctions = 2048;
+constexpr size_t kMaxFunctions = 2048;
 constexpr uint32_t kLargestShortCode = UINT8_MAX;
 
-// A function's code in the log, given with its first call.
+// A function's code in the log, assigned with its first call.
 struct Function {
   std::atomic<uint32_t> code{0};
   std::atomic<uint32_t> named_in{0};  // the last log that has its name
@@ -27,12 +27,18 @@ struct Function {
   std::atomic<bool> launches_graphs{false};
   std::atomic<bool> allocates{false};
 };
-constinit Function functions[kApis][kMostFunctions];
-constinit std::atomic<uint32_t> last_code = 0;
-constinit CallNumbers calls;
-constinit std::atomic<uint64_t> latest_launch = 0;
-// Calls were made that nobody counted.
-constinit std::atomic<bool> paused_before = true;
+
+// The CUDA calls of this process.
+struct ApiCalls {
+  Function functions[kApis][kMaxFunctions];
+  std::atomic<uint32_t> last_code = 0;
+  CallNumbers numbers;
+  std::atomic<uint64_t> latest_launch = 0;
+  // Calls may have been made that were not counted.
+  std::atomic<bool> paused_before = true;
+  std::atomic<uint32_t> window = 0;  // number of the current window of tracing
+};
+constinit ApiCalls api;
 
 size_t api_of(CUpti_CallbackDomain domain) {
   return domain == CUPTI_CB_DOMAIN_DRIVER_API ? kDriver : kRuntime;
@@ -42,7 +48,7 @@ bool starts_with(const char* text, const char* start) {
   return std::strncmp(text, start, std::strlen(start)) == 0;
 }
 
-// Without the driver's "cu" or the runtime's "cuda".
+// Without the prefix "cu" of the driver or "cuda" of the runtime.
 const char* bare_name(const char* name) {
   if (starts_with(name, "cuda")) return name + std::strlen("cuda");
   return starts_with(name, "cu") ? name + std::strlen("cu") : name;
@@ -52,13 +58,13 @@ bool is_launch(const char* bare) {
   return starts_with(bare, "Launch") && !starts_with(bare, "LaunchHostFunc");
 }
 
-// Calls that put work on a GPU or wait for one. Versions differ in the names' ends alone.
+// Calls that enqueue work on a GPU or wait for it. Versions differ only in the suffix.
 bool is_of_interest(const char* bare) {
   return is_launch(bare) || starts_with(bare, "GraphLaunch") || starts_with(bare, "Memcpy") ||
          starts_with(bare, "Memset") || std::strstr(bare, "Synchronize") != nullptr;
 }
 
-// From the driver, for long: not from a pool, of which a program may take at every step.
+// From the driver, not from a pool, from which a program may allocate at every step.
 bool takes_memory(const char* bare) {
   return starts_with(bare, "MemCreate") ||
          (starts_with(bare, "MemAlloc") && !starts_with(bare, "MemAllocHost") &&
@@ -67,7 +73,7 @@ bool takes_memory(const char* bare) {
 
 template <class Use>
 void for_each_function(CUpti_CallbackDomain domain, const Use& use) {
-  for (uint32_t id = 1; id < kMostFunctions; ++id) {
+  for (uint32_t id = 1; id < kMaxFunctions; ++id) {
     const char* name = nullptr;
     if (cupti().callback_name(domain, id, &name) == CUPTI_SUCCESS && name != nullptr) {
       use(id, bare_name(name));
@@ -75,14 +81,13 @@ void for_each_function(CUpti_CallbackDomain domain, const Use& use) {
   }
 }
 
-// Within a call of the runtime, whose own calls of the driver are part of it. A call that was
-// entered in another window of tracing does not count: its end may have passed unseen.
-constinit std::atomic<uint32_t> window = 0;
+// Depth of runtime calls; driver calls inside of them are part of them. A call that was entered in
+// another window of tracing does not count: its end may not have been seen.
 constinit thread_local uint32_t window_of_depth = 0;
 constinit thread_local uint32_t runtime_depth = 0;
 
 bool is_inner(CUpti_CallbackDomain domain, CUpti_ApiCallbackSite site) {
-  if (const uint32_t now = window.load(std::memory_order_relaxed); window_of_depth != now) {
+  if (const uint32_t now = api.window.load(std::memory_order_relaxed); window_of_depth != now) {
     window_of_depth = now;
     runtime_depth = 0;
   }
@@ -110,10 +115,10 @@ uint32_t code_of(Function& function, const char* name) {
   uint32_t code = function.code.load(std::memory_order_relaxed);
   if (code != 0 && function.named_in.load(std::memory_order_acquire) == log) return code;
   if (code == 0) {
-    const uint32_t fresh = last_code.fetch_add(1, std::memory_order_relaxed) + 1;
+    const uint32_t fresh = api.last_code.fetch_add(1, std::memory_order_relaxed) + 1;
     if (function.code.compare_exchange_strong(code, fresh)) code = fresh;
   }
-  // Two threads may name it at once: the same name, twice.
+  // Two threads may write it at the same time: the same name, twice.
   write_device_record(wire::RecordType::api_name, wire::ApiName{name_in_log(name), code});
   function.named_in.store(log, std::memory_order_release);
   return code;
@@ -121,9 +126,9 @@ uint32_t code_of(Function& function, const char* name) {
 
 // The first call of a window.
 void count_on(uint32_t correlation) {
-  if (!paused_before.load(std::memory_order_relaxed)) return;
-  if (paused_before.exchange(false, std::memory_order_relaxed)) {
-    calls.note_after_pause(correlation);
+  if (!api.paused_before.load(std::memory_order_relaxed)) return;
+  if (api.paused_before.exchange(false, std::memory_order_relaxed)) {
+    api.numbers.note_after_pause(correlation);
   }
 }
 
@@ -140,12 +145,12 @@ void record_call(ThreadState& thread, int64_t start, int64_t end, uint32_t corre
 
 }  // namespace
 
-// The runtime's launches, copies and waits all go through the driver's functions (seen with CUDA
-// 13, with the same correlation): one callback a call, whatever the program links against.
+// The runtime's launches, copies and waits all go through the driver API (with the same correlation
+// ID, seen with CUDA 13): one callback per call, whichever API the program uses.
 CUptiResult enable_api_callbacks(CUpti_SubscriberHandle subscriber, bool every_call) {
   CUptiResult worst = CUPTI_SUCCESS;
   for_each_function(CUPTI_CB_DOMAIN_DRIVER_API, [&](uint32_t id, const char* bare) {
-    Function& function = functions[kDriver][id];
+    Function& function = api.functions[kDriver][id];
     function.launches.store(is_launch(bare), std::memory_order_relaxed);
     function.launches_graphs.store(starts_with(bare, "GraphLaunch"), std::memory_order_relaxed);
     function.allocates.store(takes_memory(bare), std::memory_order_relaxed);
@@ -162,8 +167,8 @@ CUptiResult enable_api_callbacks(CUpti_SubscriberHandle subscriber, bool every_c
 
 CUptiResult enable_launch_callbacks(CUpti_SubscriberHandle subscriber, bool enable) {
   CUptiResult worst = CUPTI_SUCCESS;
-  for (uint32_t id = 1; id < kMostFunctions; ++id) {
-    if (!functions[kDriver][id].launches.load(std::memory_order_relaxed)) continue;
+  for (uint32_t id = 1; id < kMaxFunctions; ++id) {
+    if (!api.functions[kDriver][id].launches.load(std::memory_order_relaxed)) continue;
     const CUptiResult result =
         cupti().enable_callback(enable ? 1 : 0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
     if (result != CUPTI_SUCCESS) worst = result;
@@ -172,8 +177,8 @@ CUptiResult enable_launch_callbacks(CUpti_SubscriberHandle subscriber, bool enab
 }
 
 void begin_window() {
-  window.fetch_add(1, std::memory_order_relaxed);
-  paused_before.store(true, std::memory_order_relaxed);
+  api.window.fetch_add(1, std::memory_order_relaxed);
+  api.paused_before.store(true, std::memory_order_relaxed);
 }
 
 void api_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id,
@@ -186,37 +191,37 @@ void api_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id,
   }
   const int64_t end = now_ns();
   const auto start = static_cast<int64_t>(*data.correlationData);
-  if (start == 0 || id >= kMostFunctions) return;  // entered before the callback was enabled
+  if (start == 0 || id >= kMaxFunctions) return;  // entered before the callback was enabled
   const Call call;
   if (!call || !recording()) return;
   note_api_call(domain, id, data);
-  Function& function = functions[api_of(domain)][id];
+  Function& function = api.functions[api_of(domain)][id];
   record_call(call.thread(), start, end, data.correlationId, code_of(function, data.functionName));
 }
 
 void note_api_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
                    const CUpti_CallbackData& data) {
-  if (id >= kMostFunctions) return;
-  const Function& function = functions[api_of(domain)][id];
+  if (id >= kMaxFunctions) return;
+  const Function& function = api.functions[api_of(domain)][id];
   if (function.launches.load(std::memory_order_relaxed) ||
       function.launches_graphs.load(std::memory_order_relaxed)) {
-    CallNumbers::raise(latest_launch, calls.number_of(data.correlationId));
+    CallNumbers::raise(api.latest_launch, api.numbers.number_of(data.correlationId));
   }
-  calls.note(data.correlationId);
+  api.numbers.note(data.correlationId);
 }
 
 bool is_graph_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
-  return id < kMostFunctions &&
-         functions[api_of(domain)][id].launches_graphs.load(std::memory_order_relaxed);
+  return id < kMaxFunctions &&
+         api.functions[api_of(domain)][id].launches_graphs.load(std::memory_order_relaxed);
 }
 
 bool is_allocation(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
-  return id < kMostFunctions &&
-         functions[api_of(domain)][id].allocates.load(std::memory_order_relaxed);
+  return id < kMaxFunctions &&
+         api.functions[api_of(domain)][id].allocates.load(std::memory_order_relaxed);
 }
 
-uint64_t last_launch() { return latest_launch.load(std::memory_order_relaxed); }
-uint64_t last_call() { return calls.latest(); }
-uint64_t call_number(uint32_t correlation) { return calls.number_of(correlation); }
+uint64_t last_launch() { return api.latest_launch.load(std::memory_order_relaxed); }
+uint64_t last_call() { return api.numbers.latest(); }
+uint64_t call_number(uint32_t correlation) { return api.numbers.number_of(correlation); }
 
 }  // namespace llmprof::collector

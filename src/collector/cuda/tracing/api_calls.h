@@ -4,25 +4,25 @@
 
 #include <cstdint>
 
-// CUDA functions that the program calls, by CUPTI's callbacks: launches, copies and fills, and
-// calls that wait. They run on the program's own threads: no lock, no allocation.
+// CUDA functions that the program calls, from CUPTI's callbacks: launches, copies and fills, and
+// calls that wait. The callbacks run on the program's own threads: no lock, no allocation.
 namespace llmprof::collector {
 
-// Asks CUPTI for callbacks of the functions to record; with `every_call`, of all.
+// Enables callbacks of the functions to record; with `every_call`, of all.
 CUptiResult enable_api_callbacks(CUpti_SubscriberHandle subscriber, bool every_call);
-// Of kernel launches alone, which are what a program calls most.
+// Only those of kernel launches, which are the most frequent calls.
 CUptiResult enable_launch_callbacks(CUpti_SubscriberHandle subscriber, bool enable);
 
-// Before calls are recorded after a time in which they were not.
+// Before calls are recorded again.
 void begin_window();
 void api_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& data);
 
-// A call that is not recorded, but is followed by ones that may be.
+// A call that is not recorded, but counted.
 void note_api_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
                    const CUpti_CallbackData& data);
 
 [[nodiscard]] bool is_graph_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id);
-// Takes memory of a GPU. It is called back for, but recorded only where every call is.
+// Allocates GPU memory. It has a callback, but is recorded only if every call is.
 [[nodiscard]] bool is_allocation(CUpti_CallbackDomain domain, CUpti_CallbackId id);
 
 // Calls by their numbers (CallNumbers): the latest launch, and the latest call, that were recorded

@@ -43,7 +43,8 @@ CUptiResult Attachment::attach(CUpti_CallbackFunc callback, void (*give_way)()) 
   return result;
 }
 
-// Unsubscribing alone leaves kernels in graphs slower (docs/measurements.md).
+// After unsubscribing, kernels in graphs stay slower (docs/measurements.md), so CUPTI is finalized
+// whenever that is possible.
 void Attachment::leave() {
   if (!attached_) return;
   attached_ = false;

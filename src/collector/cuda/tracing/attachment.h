@@ -10,13 +10,14 @@ namespace llmprof::collector {
 // a time changes it; any may ask, from CUPTI's callbacks above all.
 class Attachment {
  public:
-  // Before the first attach: callbacks of all CUDA functions, not those alone that launch or wait.
+  // Before the first attach: callbacks of all CUDA functions, not only those that
+  // launch, copy or wait.
   void set_every_call(bool every_call) { every_call_ = every_call; }
   [[nodiscard]] bool every_call() const { return every_call_; }
 
   [[nodiscard]] bool is_attached() const { return attached_; }
 
-  // CUPTI's answer to the first step that fails; where one did, leave() follows. `give_way` is
+  // The result of the first step that fails, if any; then leave() must follow. `give_way` is
   // called when another tool in the process asks for CUPTI.
   CUptiResult attach(CUpti_CallbackFunc callback, void (*give_way)());
   void leave();

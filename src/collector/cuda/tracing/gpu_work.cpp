@@ -15,12 +15,15 @@
 namespace llmprof::collector {
 namespace {
 
-constinit std::atomic<uint64_t> launched_kernels = 0;
-constinit std::atomic<uint64_t> graph_kernels = 0;
-constinit std::atomic<uint64_t> finished = 0;
-constinit TracedWindows windows;
+struct GpuWork {
+  std::atomic<uint64_t> launched_kernels = 0;
+  std::atomic<uint64_t> graph_kernels = 0;
+  std::atomic<uint64_t> finished = 0;  // the latest call whose kernel was recorded
+  TracedWindows windows;
+};
+constinit GpuWork work;
 
-// CUPTI 12's records are CUPTI 13's without their ends.
+// CUPTI 12's records are a prefix of CUPTI 13's.
 using KernelActivity = CUpti_ActivityKernel10;
 using CopyActivity = CUpti_ActivityMemcpy6;
 using PeerCopyActivity = CUpti_ActivityMemcpyPtoP4;
@@ -28,7 +31,7 @@ using FillActivity = CUpti_ActivityMemset4;
 static_assert(offsetof(CUpti_ActivityKernel9, graphId) == offsetof(KernelActivity, graphId));
 static_assert(offsetof(CUpti_ActivityMemcpy5, graphNodeId) == offsetof(CopyActivity, graphNodeId));
 
-// Packed structures: fields are copied out, never referred to.
+// Packed structures: fields are copied, never referenced.
 wire::KernelDefinition definition_of(const KernelActivity& kernel) {
   wire::KernelDefinition definition{};
   definition.grid[0] = static_cast<uint32_t>(kernel.gridX);
@@ -59,15 +62,15 @@ wire::MemoryDefinition memory_definition_of(const Activity& activity) {
   return definition;
 }
 
-// Writes the records of one CUPTI buffer. Kernels gather in a batch that is open in the chunk and
-// becomes visible when it ends.
+// Writes the records of one CUPTI buffer. Kernels are collected in a batch in the chunk, which
+// becomes visible when it is closed.
 class Writer {
  public:
   ~Writer() { end_batch(); }
 
   void add(const KernelActivity& kernel) {
     const uint64_t call = call_number(kernel.correlationId);
-    const bool wanted = windows.hold(call);
+    const bool wanted = work.windows.hold(call);
     if (lacks_times(kernel)) {
       if (wanted) ++without_times_;
       return;
@@ -108,15 +111,15 @@ class Writer {
       write(wire::RecordType::cupti_dropped, wire::CuptiDropped{now_ns(), without_times_});
     }
     end_batch();
-    launched_kernels.fetch_add(counts_.launched, std::memory_order_relaxed);
-    graph_kernels.fetch_add(counts_.in_graphs, std::memory_order_relaxed);
-    finished.store(last_, std::memory_order_relaxed);
+    work.launched_kernels.fetch_add(counts_.launched, std::memory_order_relaxed);
+    work.graph_kernels.fetch_add(counts_.in_graphs, std::memory_order_relaxed);
+    work.finished.store(last_, std::memory_order_relaxed);
   }
 
  private:
   static constexpr uint32_t kCopy = 0;
   static constexpr uint32_t kFill = 1;
-  static constexpr uint32_t kMostInBatch = 256;
+  static constexpr uint32_t kMaxInBatch = 256;
 
   void add(int64_t start, int64_t end, uint32_t correlation, wire::DefinitionKey definition) {
     const int64_t duration = end - start;
@@ -132,7 +135,7 @@ class Writer {
     ++batch_.count;
   }
 
-  // CUPTI gives these out, where it is stopped before they ended.
+  // CUPTI delivers these if it is stopped before they ended.
   template <class Activity>
   static bool lacks_times(const Activity& activity) {
     return activity.start == 0 || activity.end < activity.start;
@@ -140,7 +143,7 @@ class Writer {
 
   template <class Activity>
   void add(wire::MemoryDefinition& definition, const Activity& activity) {
-    if (!windows.hold(call_number(activity.correlationId))) return;
+    if (!work.windows.hold(call_number(activity.correlationId))) return;
     if (lacks_times(activity)) {
       ++without_times_;
       return;
@@ -163,7 +166,7 @@ class Writer {
   bool room_in_batch(int64_t start) {
     const int64_t offset = start - batch_.base;
     const bool near = offset >= INT32_MIN && offset <= INT32_MAX;
-    if (entry_ != nullptr && near && batch_.count < kMostInBatch &&
+    if (entry_ != nullptr && near && batch_.count < kMaxInBatch &&
         static_cast<size_t>(chunk_.chunk().end - entry_) >= sizeof(wire::Kernel)) {
       return true;
     }
@@ -185,10 +188,10 @@ class Writer {
 
   DeviceChunk chunk_;
   wire::KernelBatch batch_ = {};
-  unsigned char* entry_ = nullptr;  // where the batch goes on; null: none is open
+  unsigned char* entry_ = nullptr;  // where the next kernel goes; null: no batch is open
   KernelCounts counts_;
   uint64_t without_times_ = 0;
-  uint64_t last_ = finished.load(std::memory_order_relaxed);
+  uint64_t last_ = work.finished.load(std::memory_order_relaxed);
 };
 
 void add_record(Writer& writer, const CUpti_Activity& record) {
@@ -218,12 +221,12 @@ void record_gpu_work(uint8_t* records, size_t bytes) {
   writer.finish();
 }
 
-TracedWindows& traced_windows() { return windows; }
+TracedWindows& traced_windows() { return work.windows; }
 
 KernelCounts kernels_seen() {
-  return {launched_kernels.load(std::memory_order_relaxed),
-          graph_kernels.load(std::memory_order_relaxed)};
+  return {work.launched_kernels.load(std::memory_order_relaxed),
+          work.graph_kernels.load(std::memory_order_relaxed)};
 }
-uint64_t last_finished() { return finished.load(std::memory_order_relaxed); }
+uint64_t last_finished() { return work.finished.load(std::memory_order_relaxed); }
 
 }  // namespace llmprof::collector

@@ -10,7 +10,7 @@ namespace llmprof::collector {
 
 void record_gpu_work(uint8_t* records, size_t bytes);
 
-// What was launched outside of these is not recorded.
+// Work that was launched outside of these is not recorded.
 TracedWindows& traced_windows();
 
 struct KernelCounts {
@@ -18,7 +18,7 @@ struct KernelCounts {
   uint64_t in_graphs = 0;  // replayed
 };
 [[nodiscard]] KernelCounts kernels_seen();
-// The latest call (its number, call_number) whose kernel was seen.
+// The number (call_number) of the latest call whose kernel was recorded.
 [[nodiscard]] uint64_t last_finished();
 
 }  // namespace llmprof::collector

@@ -2,8 +2,8 @@
 
 #include <cupti.h>
 
-// Nodes of CUDA graphs as they are made: among the records of the thread that makes them, so that
-// the ranges open there are theirs. What a graph replays later knows its layer so.
+// Nodes of CUDA graphs as they are created: among the records of the creating thread, so that the
+// ranges open there apply to them. This gives replayed kernels their layer.
 namespace llmprof::collector {
 
 void graph_node_created(const CUpti_GraphData& graph);

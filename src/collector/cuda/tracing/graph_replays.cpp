@@ -14,7 +14,7 @@ constexpr size_t kLongestProbe = 64;
 
 struct Replayed {
   std::atomic<const void*> graph{nullptr};
-  std::atomic<uint32_t> correlation{0};  // of its last traced replay; 0: none to be lost
+  std::atomic<uint32_t> correlation{0};  // of its last traced replay; 0: nothing to lose
 };
 constinit Replayed replayed[kPlaces];
 constinit std::atomic<bool> any = false;
@@ -25,7 +25,7 @@ const void* graph_of(const CUpti_CallbackData& launch) {
   return *static_cast<const void* const*>(launch.functionParams);
 }
 
-// Its place, taken where it has none; null where all near are others'.
+// Its slot, assigned if it has none; null if all nearby slots belong to others.
 Replayed* place_of(const void* graph) {
   constexpr unsigned kAlignment = 6;
   const size_t first = reinterpret_cast<uintptr_t>(graph) >> kAlignment;

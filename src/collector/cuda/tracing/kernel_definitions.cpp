@@ -11,13 +11,13 @@
 namespace llmprof::collector {
 namespace {
 
-// A table of definitions, found by content. Full, it gives every use a definition of its own: the
-// log grows, the memory does not.
+// A table of definitions, found by content. If it is full, every use gets a new definition: the log
+// grows, the memory does not.
 template <class Definition>
 class Definitions {
  public:
   struct Entry {
-    Definition definition;  // its key is 0 where the entry is free
+    Definition definition;  // its key is 0 if the entry is free
     uint32_t defined_in;
     uint32_t reserved;
   };
@@ -42,7 +42,7 @@ class Definitions {
   static constexpr size_t kEntries = 1U << 17U;
   static constexpr size_t kLongestProbe = 32;
 
-  // Its entry, or the free one that may become it; null where there is neither.
+  // Its entry, or a free one; null if there is neither.
   Entry* find(const Definition& definition) {
     if (entries_ == nullptr && !make_table()) return nullptr;
     const uint32_t hash = wire::checksum(0, &definition, sizeof definition);

@@ -4,12 +4,12 @@
 
 #include "wire/cuda_records.h"
 
-// Kernels that are alike in name, shape, queue and graph node are defined once a log. For code that
+// Kernels with the same name, shape, queue and graph node are defined once per log. For code that
 // holds a DeviceChunk: one thread at a time.
 namespace llmprof::collector {
 
-// The definition's key; `fresh` where it is not in this log yet. `definition.key` is filled in.
-// The name is compared by content: its memory may have been another's.
+// The definition's key; `fresh` if it is not in this log yet. `definition.key` is filled in. The
+// name is compared by content: its memory may be reused.
 wire::DefinitionKey kernel_key(wire::KernelDefinition& definition, const char* name, bool& fresh);
 wire::DefinitionKey memory_key(wire::MemoryDefinition& definition, bool& fresh);
 

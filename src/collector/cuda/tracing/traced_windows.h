@@ -6,12 +6,12 @@
 
 namespace llmprof::collector {
 
-// The times of tracing, as numbers of CUDA calls (CallNumbers): kernels come long after their
-// launch, and those that were launched in between are not for the log. One thread at a time opens
-// and closes; any asks.
+// The windows of tracing, as numbers of CUDA calls (CallNumbers): kernels are recorded long after
+// their launch, and those launched between windows are not kept. One thread at a time opens and
+// closes; any thread may ask.
 class TracedWindows {
  public:
-  // Behind the call `after`, until it is closed.
+  // Begins after the call `after`.
   void open(uint64_t after) {
     const uint64_t number = opened_.load(std::memory_order_relaxed);
     Window& window = windows_[number % kKept];
@@ -19,7 +19,7 @@ class TracedWindows {
     window.last.store(kOpen, std::memory_order_relaxed);
     opened_.store(number + 1, std::memory_order_release);
   }
-  // With the call `last`.
+  // Ends with the call `last`.
   void close(uint64_t last) {
     const uint64_t number = opened_.load(std::memory_order_relaxed);
     if (number == 0) return;

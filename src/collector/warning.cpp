@@ -1,4 +1,4 @@
-#include "collector/complaint.h"
+#include "collector/warning.h"
 
 #include <unistd.h>
 
@@ -8,11 +8,11 @@
 
 namespace llmprof::collector {
 
-void complain(const char* what) {
+void write_warning(const char* what) {
   constexpr int kMost = 3;
   constexpr size_t kRoom = 512;
-  static constinit std::atomic<int> complaints = 0;
-  if (complaints.fetch_add(1, std::memory_order_relaxed) >= kMost) return;
+  static constinit std::atomic<int> warnings = 0;
+  if (warnings.fetch_add(1, std::memory_order_relaxed) >= kMost) return;
   char line[kRoom];
   const int length = snprintf(line, sizeof line, "llmprof: %s\n", what);
   if (length <= 0) return;

@@ -1,4 +1,4 @@
-#include "collector/cuda/counters/sampler_off.h"
+#include "collector/cuda/counters/counters_off.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -16,24 +16,26 @@ constexpr size_t kSentenceBytes = 1024;
 constexpr size_t kNameBytes = 64;
 
 constexpr char kAdministratorsAlone[] =
-    "the driver gives counters to administrators alone (RmProfilingAdminOnly is 1). Run as root or "
-    "with CAP_SYS_ADMIN (in a container: --cap-add=SYS_ADMIN), or allow them to all users: the "
-    "line "
-    "\"options nvidia NVreg_RestrictProfilingToAdminUsers=0\" in /etc/modprobe.d/nvidia.conf, then "
-    "load the driver again";
+    "the driver restricts counters to administrators (RmProfilingAdminOnly is 1). Run as root or "
+    "with CAP_SYS_ADMIN (in a container: --cap-add=SYS_ADMIN), or allow them for all users: add "
+    "the "
+    "line \"options nvidia NVreg_RestrictProfilingToAdminUsers=0\" to /etc/modprobe.d/nvidia.conf "
+    "and "
+    "reload the driver";
 constexpr char kVirtualNeedsPermission[] =
-    "the hypervisor does not give counters to this virtual GPU: its administrator allows them with "
-    "enable_profiling=1 of the vGPU";
+    "the hypervisor does not allow counters on this virtual GPU: its administrator can enable them "
+    "with the vGPU setting enable_profiling=1";
 constexpr char kBusy[] =
-    "another program has the GPU's counters (DCGM, nsys, ncu, another llmprof): stop it while this "
+    "another program uses the GPU's counters (DCGM, nsys, ncu, another llmprof): stop it while "
+    "this "
     "one runs, DCGM with \"dcgmi profile --pause\"";
 constexpr char kNotSupported[] =
     "this GPU or its mode (vGPU, MIG, confidential computing, WSL) has no PM sampling; ncu may "
-    "still "
-    "read its counters";
+    "still be able to read its counters";
 constexpr char kOldInterface[] =
-    "the program itself uses CUPTI's older counter interface, which excludes this one: run it "
-    "without";
+    "the program itself uses CUPTI's older profiling API, which cannot be combined with PM "
+    "sampling: "
+    "run it without";
 
 bool administrators_alone() {
   const int file = open("/proc/driver/nvidia/params", O_RDONLY | O_CLOEXEC);
@@ -45,7 +47,7 @@ bool administrators_alone() {
   return length > 0 && std::strstr(text, "RmProfilingAdminOnly: 1") != nullptr && geteuid() != 0;
 }
 
-// Null: nothing better is known than CUPTI's number.
+// Null: nothing more is known than CUPTI's result code.
 const char* reason_of(CUptiResult result) {
   switch (result) {
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
@@ -90,38 +92,38 @@ bool concerns_all_devices(PmFailure failure) {
   return reason == kAdministratorsAlone || reason == kOldInterface;
 }
 
-void tell_sampling_failed(const SampledDevice& device, PmFailure failure) {
+void report_sampling_failed(const SampledDevice& device, PmFailure failure) {
   char name[kNameBytes];
   name_device(device, name);
   char text[kSentenceBytes];
   if (const char* reason = reason_of(failure.result); reason != nullptr) {
-    snprintf(text, sizeof text, "%s: %s (%s: CUPTI's result %d)", name, reason, failure.call,
+    snprintf(text, sizeof text, "%s: %s (%s: CUPTI result %d)", name, reason, failure.call,
              static_cast<int>(failure.result));
   } else {
-    snprintf(
-        text, sizeof text,
-        "%s: %s failed with CUPTI's result %d. Run once more; if it stays, LLMPROF_COUNTERS=off "
-        "leaves counters out",
-        name, failure.call, static_cast<int>(failure.result));
+    snprintf(text, sizeof text,
+             "%s: %s failed with CUPTI result %d. Run again; if it persists, LLMPROF_COUNTERS=off "
+             "disables "
+             "counters",
+             name, failure.call, static_cast<int>(failure.result));
   }
   write_counters_off(text);
 }
 
-void tell_cupti_lacks_sampling() {
+void report_cupti_lacks_sampling() {
   char text[kSentenceBytes];
   snprintf(
       text, sizeof text,
-      "%s (version %u) has no PM sampling, which came with CUDA 12.6: name a newer libcupti in "
-      "LLMPROF_CUPTI",
+      "%s (version %u) has no PM sampling, which came with CUDA 12.6: set LLMPROF_CUPTI to a newer "
+      "libcupti",
       cupti_path(), cupti_version());
   write_counters_off(text);
 }
 
-void tell_cupti_missing() {
-  write_counters_off("libcupti was not found: name it in LLMPROF_CUPTI");
+void report_cupti_missing() {
+  write_counters_off("libcupti not found: set LLMPROF_CUPTI to its path");
 }
 
-void tell_missing_quantities(const SampledDevice& device, const MetricChoice& choice) {
+void report_missing_quantities(const SampledDevice& device, const MetricChoice& choice) {
   const bool dram = has(choice, Quantity::dram_read) && has(choice, Quantity::dram_write);
   const bool tensor = has(choice, Quantity::tensor_active);
   if (dram && tensor) return;
@@ -133,11 +135,11 @@ void tell_missing_quantities(const SampledDevice& device, const MetricChoice& ch
   write_counters_off(text);
 }
 
-void tell_nvml_missing() {
+void report_nvml_missing() {
   write_counters_off(
-      "clocks, power, temperature and energy: NVML was not found or refused. It comes with the "
-      "driver as libnvidia-ml.so.1 (in a container: NVIDIA_DRIVER_CAPABILITIES=compute,utility); "
-      "LLMPROF_NVML names another place");
+      "clocks, power, temperature and energy: NVML was not found or could not be initialized. It "
+      "comes with the driver as libnvidia-ml.so.1 (in a container: "
+      "NVIDIA_DRIVER_CAPABILITIES=compute,utility); LLMPROF_NVML can name another path");
 }
 
 }  // namespace llmprof::collector
