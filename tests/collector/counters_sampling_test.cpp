@@ -194,7 +194,7 @@ TEST(Counters, AfterARestTheyAreTakenAgain) {
   EXPECT_EQ(recorded.sets.size(), 1U);
   EXPECT_GE(recorded.samples.size(), 2U * 40);
   ASSERT_EQ(recorded.off.size(), 1U);
-  EXPECT_TRUE(holds(recorded.off[0], "another program has the GPU's counters")) << recorded.off[0];
+  EXPECT_TRUE(holds(recorded.off[0], "another program uses the GPU's counters")) << recorded.off[0];
 }
 
 TEST(Counters, AnotherClockOfTheSystemIsRecognized) {
