@@ -1066,6 +1066,20 @@ class Trouble(PlayedCase):
         self.assertEqual(len(self.told("lost", KERNEL, COPY, FILL)), 0)
         self.assertGreaterEqual(len(kernel_rows(log)), 30)
 
+    def test_a_collector_that_has_stood_down_cannot_be_armed_again(self):
+        # Armed from the start; the second window fails.
+        program = InteractiveProgram(
+            self,
+            self.tape("eager", steps=32),
+            LLMPROF_DUTY="2/8",
+            FAKE_CUPTI_FAIL="activity_enable:999:5",
+        )
+        self.assertEqual(program.say("status"), "ok: stood down\n")
+        self.assertEqual(program.say("disarm"), "ok: not armed\n")
+        self.assertIn("error: the collector has stood down", program.say("arm"))
+        self.assertEqual(program.say("status"), "ok: stood down\n")
+        self.assertEqual(program.end().count("\n"), 1)
+
     def test_functions_whose_failure_changes_nothing(self):
         for function in ("flush_all", "activity_disable", "unsubscribe", "finalize"):
             with self.part(function):
