@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text.h"
+
 namespace llmprof::profile {
 namespace {
 
@@ -11,14 +13,20 @@ constexpr std::string_view kNo = "no";
 
 }  // namespace
 
+void FindingValues::push(std::string_view name, std::optional<double> value,
+                         std::optional<std::string> unit, std::optional<std::string> text) {
+  if (text) text = to_printable(*text);
+  values_.push_back({std::string(name), value, std::move(unit), std::move(text)});
+}
+
 FindingValues& FindingValues::add_number(std::string_view name, double number,
                                          std::optional<std::string> of) {
-  values_.push_back({std::string(name), number, std::nullopt, std::move(of)});
+  push(name, number, std::nullopt, std::move(of));
   return *this;
 }
 
 FindingValues& FindingValues::add_text(std::string_view name, std::string_view text) {
-  values_.push_back({std::string(name), std::nullopt, std::nullopt, std::string(text)});
+  push(name, std::nullopt, std::nullopt, std::string(text));
   return *this;
 }
 

@@ -28,13 +28,13 @@ struct FindingValue {
   }
 };
 
-// Writes values in the order in which they are added.
+// Holds values in the order in which they are added. Texts are made printable.
 class FindingValues {
  public:
   template <Unit U>
   FindingValues& add(std::string_view name, Quantity<U> quantity,
                      std::optional<std::string> of = std::nullopt) {
-    values_.push_back({std::string(name), quantity.value, std::string(symbol(U)), std::move(of)});
+    push(name, quantity.value, std::string(symbol(U)), std::move(of));
     return *this;
   }
   // A number without a unit: a count (a mean one need not be whole), a ratio.
@@ -47,6 +47,9 @@ class FindingValues {
   [[nodiscard]] std::vector<FindingValue> take() && { return std::move(values_); }
 
  private:
+  void push(std::string_view name, std::optional<double> value, std::optional<std::string> unit,
+            std::optional<std::string> text);
+
   std::vector<FindingValue> values_;
 };
 

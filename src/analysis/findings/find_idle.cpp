@@ -4,6 +4,7 @@
 #include "analysis/findings/finders.h"
 #include "analysis/findings/late_launches.h"
 #include "analysis/findings/make_finding.h"
+#include "base/text.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -49,7 +50,7 @@ void add_stall(const StageFacts& facts, const RepeatedGap& stall, std::vector<Fi
       .add_flag("decodes", facts.decodes());
   Finding finding = make_finding(facts, FindingKind::host_stall_repeated, total / facts.instances(),
                                  std::move(values));
-  finding.subject = stall.longest.work_before + " -> " + stall.longest.work_after;
+  finding.subject = to_printable(stall.longest.work_before + " -> " + stall.longest.work_after);
   findings.push_back(std::move(finding));
 }
 

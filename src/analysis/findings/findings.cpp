@@ -46,11 +46,4 @@ std::vector<Finding> find_findings(const trace::Trace& trace, const Stages& stag
   return findings;
 }
 
-const Finding* first_gain(const std::vector<Finding>& findings) {
-  for (const Finding& finding : findings) {
-    if (!finding.blind) return &finding;
-  }
-  return nullptr;
-}
-
 }  // namespace llmprof::analysis

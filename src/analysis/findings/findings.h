@@ -23,7 +23,7 @@ struct Finding {
   std::string subject;           // as in profile::Finding; empty where the kind has none
   double recoverable = 0;        // ns per `unit`, mean over the measured ones
   double total_recoverable = 0;  // ns, over all measured instances of the stage
-  std::string unit;  // "request", "engine step" under continuous batching; InstanceUnit::name
+  std::string unit;  // "request", "engine step" under continuous batching; instance_unit
   std::optional<double> per_token;  // ns
   double share_of_wall = 0;         // of the stage's wall time, 0 to 1
   std::vector<profile::FindingValue> values;
@@ -31,9 +31,6 @@ struct Finding {
   // `share_of_wall` is what it hides. Comes first, since no other finding includes that time.
   bool blind = false;
 };
-
-// The first with a known potential saving; null where none has.
-const Finding* first_gain(const std::vector<Finding>& findings);
 
 // Largest total potential saving in the capture first (total_recoverable).
 std::vector<Finding> find_findings(const trace::Trace& trace, const Stages& stages,

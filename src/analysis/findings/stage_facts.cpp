@@ -140,7 +140,8 @@ void add_budgets(const Stages& stages, const Budgets& budgets, std::vector<Stage
 
 // Where some steps were not traced, all figures are of the others.
 std::string traced_part_of(std::string_view unit) {
-  return fmt::format("traced part of a {}", unit);
+  const bool vowel = std::string_view("aeiou").find(unit.front()) != std::string_view::npos;
+  return fmt::format("traced part of {} {}", vowel ? "an" : "a", unit);
 }
 
 // The engines whose own kernels are known. They also ship each other's: the first one counts.
@@ -189,7 +190,7 @@ std::vector<StageFacts> stage_facts(const trace::Trace& trace, const Stages& sta
     facts[i].budget = &budgets.stages[i];
     facts[i].recoverable = &recoverable[i];
     facts[i].ranking = &ranking;
-    facts[i].unit = instance_unit(stages, selection, static_cast<uint32_t>(i)).name;
+    facts[i].unit = instance_unit(stages, selection, static_cast<uint32_t>(i));
     if (!selection.steps && !stage_tracing(stages, static_cast<uint32_t>(i)).whole()) {
       facts[i].unit = traced_part_of(facts[i].unit);
     }
