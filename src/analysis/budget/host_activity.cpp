@@ -6,12 +6,12 @@
 
 #include "analysis/budget/api_calls.h"
 #include "analysis/budget/open_at.h"
+#include "base/units.h"
 
 namespace llmprof {
 namespace {
 
 constexpr std::string_view kNoRecord = "no record of the host";
-constexpr double kNanosecondsPerMicrosecond = 1e3;
 
 // A stretch of a question's time; `api` is none outside of calls.
 struct Piece {

@@ -7,11 +7,11 @@
 #include <span>
 
 #include "analysis/counters/stage_energy.h"
+#include "base/units.h"
 
 namespace llmprof {
 namespace {
 
-constexpr double kNanosecondsPerSecond = 1e9;
 constexpr double kHertzPerMegahertz = 1e6;
 constexpr double kPercent = 100;
 // Samples lie side by side: what is missing at an instance's edge is less.

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
+#include "base/units.h"
+
 namespace llmprof {
 namespace {
 
 constexpr double kMostOf = 0.75;  // of an interval between two readings: the stage's own time
 constexpr double kEnough = 0.5;   // of the stage's time: in intervals that count
-constexpr double kNanosecondsPerSecond = 1e9;
-constexpr double kNanosecondsPerMillisecond = 1e6;
 
 using Windows = std::vector<std::pair<Nanoseconds, Nanoseconds>>;
 

@@ -9,11 +9,10 @@
 
 #include "analysis/stages/gpu_work.h"
 #include "analysis/stages/warmup.h"
+#include "base/units.h"
 
 namespace llmprof {
 namespace {
-
-constexpr double kNanosecondsPerMillisecond = 1e6;
 
 // Puts `rows` in the order of `key` and says where each went; nothing where none had to move.
 template <class Row, class Key>

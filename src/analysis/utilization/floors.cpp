@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/units.h"
+
 namespace llmprof {
 namespace {
 
-constexpr double kNanosecondsPerSecond = 1e9;
 constexpr double kTera = 1e12;
 constexpr double kGiga = 1e9;
 

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "analysis/utilization/metric_lookup.h"
+#include "base/units.h"
 
 namespace llmprof {
 namespace {
@@ -14,7 +15,6 @@ using Bound = KernelRoofline::Bound;
 
 // ncu's own mark for a unit that is well used.
 constexpr double kBoundPercent = 60;
-constexpr double kNanosecondsPerSecond = 1e9;
 
 // A rate as ncu gives it, else the count over the launch's duration.
 std::optional<double> per_second(const MetricLookup& metrics, std::string_view metric,
