@@ -24,7 +24,7 @@ constexpr size_t kCachesRead = 4;
 constexpr size_t kLeastRead = 128UL << 20U;
 constexpr size_t kMostRead = 4UL << 30U;
 // As the products that are to be compared with it read their weights: in large pieces.
-constexpr size_t kPiecesPerWorker = 4;
+constexpr size_t kPeakPiecesPerWorker = 4;
 constexpr std::chrono::milliseconds kGemmTime(450);
 constexpr std::chrono::milliseconds kReadTime(700);
 constexpr std::chrono::milliseconds kCopyTime(200);
@@ -98,7 +98,7 @@ GemmPeak gemm_peak(Workers& workers) {
 }
 
 Best time_read(const FloatBuffer& memory, Workers& workers) {
-  const size_t piece = memory.size() / (kPiecesPerWorker * workers.count());
+  const size_t piece = memory.size() / (kPeakPiecesPerWorker * workers.count());
   std::vector<float> sums(memory.size() / piece + 1);
   return best_of(kReadTime, [&] {
     workers.share_range(memory.size(), piece, [&](size_t begin, size_t end, size_t) {
@@ -110,7 +110,7 @@ Best time_read(const FloatBuffer& memory, Workers& workers) {
 // The second half becomes the first.
 Best time_copy(FloatBuffer& memory, Workers& workers) {
   const size_t half = memory.size() / 2;
-  const size_t piece = half / (kPiecesPerWorker * workers.count());
+  const size_t piece = half / (kPeakPiecesPerWorker * workers.count());
   return best_of(kCopyTime, [&] {
     workers.share_range(half, piece, [&](size_t begin, size_t end, size_t) {
       std::memcpy(memory.data() + begin, memory.data() + half + begin,
