@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""What the collector costs on a GPU, beside nsys and nothing; runs interleaved, medians.
+"""Measures what the collector costs on a GPU, against nsys and no profiler: interleaved runs, medians.
 
   nvcc -O2 -o /tmp/launch_loop bench/launch_loop.cu
   bench/collector_overhead.py launch --program /tmp/launch_loop --results launch.json
   bench/collector_overhead.py decode --program dense_llm.py --results eager.json
   bench/collector_overhead.py decode --program dense_llm.py --results graph.json -- --graph
 
-`launch` times a loop of kernel launches (bench/launch_loop.cu): CPU time of the launching thread, and of
-all threads, a profiler's own included; what it takes once, to start, is a column of its own. `decode` times a program that prints, last,
-"RESULT {json}" with truth: [{prefill_ms, decode_ms}, ...], one of these a request. Each call adds its
-runs to the results' file and prints the table of all runs in it: a budget of seconds ends a call
-between two rounds, and the next goes on. Needs Python's standard library alone; the bundle's or
-build's folder by --home, nsys by LLMPROF_NSYS (or PATH).
+`launch` times a loop of kernel launches (bench/launch_loop.cu): CPU time of the launching thread, and of all
+threads including the profiler's; the one-time cost of starting has its own column. `decode` times a program
+whose last line is "RESULT {json}" with truth: [{prefill_ms, decode_ms}, ...], one entry per request. Each call
+adds its runs to the results file and prints the table of all runs in it. A time budget ends a call between two
+rounds; the next call continues. Needs only Python's standard library; --home names the folder of the bundle or
+build, LLMPROF_NSYS (or PATH) nsys.
 """
 import argparse
 import json
@@ -28,7 +28,7 @@ import collector_overhead_captures as captures
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LIBRARY = "libllmprof_collector.so"
-# What a user's own shell may have set would change what is measured.
+# Removed from the user's environment, because they would change what is measured.
 OURS = ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "LLMPROF_LOG_DIR", "LLMPROF_ARM",
         "LLMPROF_DUTY", "LLMPROF_OVERHEAD_BUDGET", "LLMPROF_COUNTERS", "LLMPROF_COUNTER_ROUNDS",
         "LLMPROF_API")
@@ -42,7 +42,7 @@ VARIANTS = {
 
 
 def settings_of(variant, arguments):
-    """The collector's environment in a variant; None where it is not loaded."""
+    """The collector's environment in a variant; None if it is not loaded."""
     known = {
         **TRACED,
         **NOT_ARMED,
@@ -55,7 +55,7 @@ def settings_of(variant, arguments):
 
 
 class Runner:
-    """Runs one variant once, in a folder of its own."""
+    """Runs one variant once, in its own folder."""
 
     def __init__(self, arguments, command):
         self.arguments = arguments
@@ -96,7 +96,7 @@ class Runner:
         ]
 
     def run(self, variant, folder):
-        """(what the program printed, seconds); a program that fails ends the benchmark."""
+        """(output of the program, seconds, messages of the collector); a program that fails ends the benchmark."""
         begin = time.monotonic()
         done = subprocess.run(
             self.argv(variant, folder), env=self.environment(variant, folder), capture_output=True,
@@ -143,7 +143,7 @@ def save(path, results):
 
 
 def measure(runner, results, read_figures):
-    """Rounds of all variants, until there are enough or the budget is spent."""
+    """Runs rounds of all variants, until there are enough or the time budget is spent."""
     arguments = runner.arguments
     begin = time.monotonic()
     longest = 0.0
@@ -160,7 +160,7 @@ def measure(runner, results, read_figures):
                 output, seconds, told = runner.run(variant, folder)
                 run = {"round": round_number, "variant": variant, "seconds": seconds, "told": told,
                        **read_figures(output)}
-                # Once each is enough for counts; reading takes longer than the run.
+                # A few captures are enough; reading takes longer than the run.
                 seen = sum(1 for r in results["runs"] if r["variant"] == variant and r.get("capture"))
                 if arguments.read and seen < arguments.read:
                     run["capture"] = runner.capture(variant, folder)
@@ -174,7 +174,7 @@ def measure(runner, results, read_figures):
 
 
 def by_round(results, variant, figure):
-    """round -> the median of the figure in that round's process."""
+    """round -> the median of the figure in the process of that round."""
     values = {}
     for run in results["runs"]:
         if run["variant"] == variant:
@@ -202,7 +202,7 @@ def variants_in(results):
 
 def launch_table(results):
     per_launch = ["median_ns", "thread_cpu_ns", "all_cpu_ns"]
-    # Results of an earlier version of the program lack the last.
+    # Results of an earlier version of the program lack the last figure.
     told = all("set_up_cpu_ms" in run for run in results["runs"])
     figures = [*per_launch, "set_up_cpu_ms"] if told else per_launch
     rows = ["| variant | runs | " + " | ".join(f"{figure} | added" for figure in figures) + " |",
@@ -224,13 +224,13 @@ def launch_table(results):
                 nsys = medians["nsys"][figure] - medians["none"][figure]
                 ours = medians[variant][figure] - medians["none"][figure]
                 shares.append(f"{figure} {100 * ours / nsys:.0f} %" if nsys > 0 else f"{figure}: nsys adds nothing")
-            rows.append(f"\n{variant}: of what nsys adds to a launch: " + ", ".join(shares))
+            rows.append(f"\n{variant}: share of what nsys adds per launch: " + ", ".join(shares))
     return "\n".join(rows)
 
 
 def decode_table(results):
-    rows = ["| variant | processes | decode ms, median of all requests | over none, same round | "
-            "lowest to highest process | prefill over none |", "|---|---:|---:|---:|---:|---:|"]
+    rows = ["| variant | processes | decode ms, median of all requests | change over none, same round | "
+            "range over processes | prefill, change over none |", "|---|---:|---:|---:|---:|---:|"]
     for variant in variants_in(results):
         processes = by_round(results, variant, "decode_ms")
         requests = [value for run in results["runs"] if run["variant"] == variant for value in run["decode_ms"]]
@@ -244,7 +244,7 @@ def decode_table(results):
 
 
 def typical_capture(results, variant):
-    """Counts of the first, times the median of all that were read, and how far these lie apart."""
+    """Counts of the first capture, median times of all captures that were read, and their spread."""
     read = [run["capture"] for run in results["runs"] if run["variant"] == variant and run.get("capture")]
     whole = [capture for capture in read if "kernels" in capture]
     if not whole:
@@ -261,7 +261,7 @@ def typical_capture(results, variant):
 
 
 def compare_captures(ours, nsys):
-    """Lines for people: counts, stages, and the time of each kernel that matters."""
+    """Readable lines: counts, stages, and the time of each relevant kernel."""
     lines = [f"kernels: ours {ours['kernel_count']}, nsys {nsys['kernel_count']}"
              f" ({'equal' if ours['kernel_count'] == nsys['kernel_count'] else 'DIFFERENT'})"]
     for stage, count in nsys["stages"].items():
@@ -275,8 +275,8 @@ def compare_captures(ours, nsys):
     total = sum(time_ns for _, time_ns in nsys["kernels"].values())
     ours_total = sum(time_ns for _, time_ns in ours["kernels"].values())
     lines.append(f"total kernel time: ours over nsys {as_percent(ours_total / total) if total else 'none'}")
-    lines.append(f"kernels of at least 1 % of it, ours over nsys, medians of {ours.get('processes', 1)} and "
-                 f"{nsys.get('processes', 1)} processes; in brackets how far the processes of each lie apart:")
+    lines.append(f"kernels with at least 1 % of it, ours over nsys, medians of {ours.get('processes', 1)} and "
+                 f"{nsys.get('processes', 1)} processes; in parentheses the spread over the processes of each:")
     for name, (calls, time_ns) in sorted(nsys["kernels"].items(), key=lambda item: -item[1][1]):
         if time_ns < 0.01 * total:
             continue
@@ -296,7 +296,7 @@ def capture_lines(results):
         if capture and "problem" in capture:
             lines.append(f"{variant}: {capture['problem']}")
         elif capture and capture["kernel_count"]:
-            lines.append(f"{variant}: log {capture['log_bytes'] / capture['kernel_count']:.1f} bytes a kernel "
+            lines.append(f"{variant}: log {capture['log_bytes'] / capture['kernel_count']:.1f} bytes per kernel "
                          f"({capture['log_bytes']} bytes, {capture['log_bytes_on_disk']} on disk, "
                          f"{capture['kernel_count']} kernels); diagnostics {capture['diagnostics']}")
     ours = typical_capture(results, "ours") or typical_capture(results, "ours_no_counters")
@@ -310,34 +310,34 @@ def capture_lines(results):
 
 
 def told_lines(results):
-    """What the collector said on stderr, each sentence once."""
+    """What the collector wrote to stderr, each line once."""
     said = {}
     for run in results["runs"]:
         for line in run["told"]:
             said.setdefault(line, set()).add(run["variant"])
-    return [f"said in {', '.join(sorted(variants))}: {line}" for line, variants in list(said.items())[:20]]
+    return [f"messages in {', '.join(sorted(variants))}: {line}" for line, variants in list(said.items())[:20]]
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=sorted(VARIANTS))
     parser.add_argument("--program", required=True, type=pathlib.Path,
-                        help="launch_loop, or a .py for decode; what stands behind -- goes to it")
-    parser.add_argument("--results", required=True, type=pathlib.Path, help="JSON file, added to")
-    parser.add_argument("--home", type=pathlib.Path, default=ROOT / "build", help="has bin/llmprof and lib/ [build]")
-    parser.add_argument("--python", default=sys.executable, help="of a .py program")
-    parser.add_argument("--rounds", type=int, help="at most, in this call [15 of launch, 3 of decode]")
-    parser.add_argument("--requests", type=int, default=7, help="of a decode process [7]")
-    parser.add_argument("--only", default="", help="variants, with commas")
-    parser.add_argument("--budget-s", type=float, default=480, help="no new round beyond [480]")
-    parser.add_argument("--timeout-s", type=float, default=300, help="of one process [300]")
+                        help="launch_loop, or a .py file for decode; arguments after -- are passed to it")
+    parser.add_argument("--results", required=True, type=pathlib.Path, help="JSON file to which runs are added")
+    parser.add_argument("--home", type=pathlib.Path, default=ROOT / "build", help="folder with bin/llmprof and lib/ [build]")
+    parser.add_argument("--python", default=sys.executable, help="interpreter of a .py program")
+    parser.add_argument("--rounds", type=int, help="maximum in this call [launch: 15, decode: 3]")
+    parser.add_argument("--requests", type=int, default=7, help="requests per decode process [7]")
+    parser.add_argument("--only", default="", help="variants, separated by commas")
+    parser.add_argument("--budget-s", type=float, default=480, help="time after which no round starts [480]")
+    parser.add_argument("--timeout-s", type=float, default=300, help="limit for one process [300]")
     parser.add_argument("--duty", default="4/32")
     parser.add_argument("--overhead-budget", default="2", help="percent [2]")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
-                        help="environment of all our variants, such as LLMPROF_COUNTER_HZ=2000")
-    parser.add_argument("--read", type=int, help="captures to read of each variant [0 of launch, 3 of decode]")
-    parser.add_argument("--work", type=pathlib.Path, help="folder for logs while they are needed")
-    parser.add_argument("--keep", type=pathlib.Path, help="folder that keeps the captures that were read")
+                        help="environment of all variants with the collector, such as LLMPROF_COUNTER_HZ=2000")
+    parser.add_argument("--read", type=int, help="captures to read per variant [launch: 0, decode: 3]")
+    parser.add_argument("--work", type=pathlib.Path, help="folder for temporary logs")
+    parser.add_argument("--keep", type=pathlib.Path, help="folder in which captures that were read are kept")
     words = sys.argv[1:]
     own = words[: words.index("--")] if "--" in words else words
     arguments = parser.parse_args(own)
@@ -348,7 +348,7 @@ def parse():
     arguments.variants = [v for v in arguments.only.split(",") if v] or VARIANTS[arguments.what]
     unknown = set(arguments.variants) - set(VARIANTS[arguments.what])
     if unknown:
-        parser.error(f"no such variant: {', '.join(sorted(unknown))}; there are {', '.join(VARIANTS[arguments.what])}")
+        parser.error(f"unknown variant: {', '.join(sorted(unknown))}; available: {', '.join(VARIANTS[arguments.what])}")
     return arguments
 
 
@@ -365,7 +365,7 @@ def main():
     runner = Runner(arguments, command_of(arguments))
     for variant in arguments.variants:
         if problem := runner.missing(variant):
-            sys.exit(f"{variant}: {problem}; leave it out with --only")
+            sys.exit(f"{variant}: {problem}; choose other variants with --only")
     results = load(arguments.results)
     launch = arguments.what == "launch"
     if arguments.rounds > 0:

@@ -1,4 +1,4 @@
-"""What a run left: our logs through `llmprof analyze --json`, nsys's export by plain SQL."""
+"""Reads the captures of a run: our logs with `llmprof analyze --json`, nsys's export with plain SQL."""
 import contextlib
 import json
 import re
@@ -7,8 +7,8 @@ import subprocess
 
 
 def function_of(name):
-    """The function alone: demanglers spell template arguments, parameters and unnamed namespaces
-    differently, so the instances of a template are taken together."""
+    """The function without its arguments: demanglers spell template arguments, parameters and unnamed
+    namespaces differently, so all instances of a template count as one function."""
     name = name.replace("(anonymous namespace)", "@").replace("<unnamed>", "@")
     function, depth = "", 0
     for letter in name:
@@ -31,7 +31,7 @@ def added(rows):
 
 
 def read_logs(llmprof, folder):
-    """Of our logs: kernels, how many each stage launched, bytes."""
+    """From our logs: kernels, how many each stage launched, bytes."""
     logs = sorted(folder.glob("*.llmtrace"))
     if not logs:
         return {"problem": "no log"}
@@ -60,7 +60,7 @@ KERNELS = """
 SELECT s.value, COUNT(*), SUM(k.end - k.start)
 FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName GROUP BY s.value
 """
-# A kernel belongs to the ranges that were open on its launch's thread at its launch. The few ranges of
+# A kernel belongs to the ranges that were open on the launching thread at its launch. The few ranges of
 # a stage are found once, not for each launch.
 NAMED = """
 CREATE TEMP TABLE named AS
@@ -78,7 +78,7 @@ STAGES = {"prefill": "prefill", "decode": "decode_all"}
 
 
 def read_nsys(nsys, report):
-    """Of nsys's report: kernels, and how many were launched within each stage's range."""
+    """From nsys's report: kernels, and how many were launched inside the range of each stage."""
     if not report.exists():
         return {"problem": "no report"}
     database = report.with_suffix(".sqlite")

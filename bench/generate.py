@@ -1,4 +1,4 @@
-"""Captures of any size, scaled up from the real ones under tests/data/h200-decoder."""
+"""Makes captures of any size, scaled up from the real ones in tests/data/h200-decoder."""
 import gzip
 import pathlib
 import re
@@ -13,7 +13,7 @@ DECODER = pathlib.Path(__file__).resolve().parents[1] / "tests" / "data" / "h200
 
 
 def nsys_sqlite(path, kernels):
-    """The real export's GPU and CPU tables repeated, each time later and with new correlations."""
+    """Repeats the GPU and CPU tables of the real export, each time later and with new correlation ids."""
     shutil.copy(DECODER / "nsys.sqlite", path)
     database = sqlite3.connect(path)
     database.execute("PRAGMA journal_mode = OFF")
@@ -49,7 +49,7 @@ def nsys_sqlite(path, kernels):
 
 
 def kineto_json(path, size):
-    """The real trace's events repeated until the file has `size` bytes."""
+    """Repeats the events of the real trace until the file has `size` bytes."""
     text = gzip.decompress((DECODER / "kineto.json.gz").read_bytes())
     begin = text.index(b'"traceEvents": [') + len(b'"traceEvents": [')
     end = text.rindex(b"}", 0, text.rindex(b"]", begin)) + 1
@@ -64,7 +64,7 @@ def kineto_json(path, size):
 
 
 def ncu_csv(path, size):
-    """The real raw page's launches repeated, numbered on, until the file has `size` bytes."""
+    """Repeats the launches of the real raw page, renumbered, until the file has `size` bytes."""
     text = gzip.decompress((DECODER / "ncu_raw.csv.gz").read_bytes()).decode()
     lines = text.splitlines(keepends=True)
     head, rows = "".join(lines[:2]), [re.sub(r'^"\d+",', "", line) for line in lines[2:]]
@@ -80,5 +80,5 @@ def ncu_csv(path, size):
 
 
 def collector_log(path, kernels):
-    """A log of eager decode steps, every kernel with a launch of its own."""
+    """Writes a log of eager decode steps; every kernel has its own launch."""
     cuda_log.large_eager_run(path, kernels)

@@ -1,12 +1,12 @@
-// What one kernel launch costs the CPU, for bench/collector_overhead.py. On a machine with a GPU:
+// Measures the CPU cost of one kernel launch, for bench/collector_overhead.py. With a GPU:
 //   nvcc -O2 -o launch_loop bench/launch_loop.cu
 //   ./launch_loop [--launches N] [--core C] [--settle-ms M]
-// What starts with CUDA, a profiler's own set-up on threads of its own, has M ms [1000] to end
-// before launches are timed, so that their cost does not depend on how many there are. Prints one
-// line of JSON; times of ns are nanoseconds a launch:
-//   median_ns, mean_ns     of the launches, one by one, on the wall clock
-//   thread_cpu_ns          CPU time of the launching thread, synchronisation left out
-//   other_threads_cpu_ns   CPU time of all other threads, CUDA's and a profiler's
+// The set-up of CUDA and of a profiler, on threads of their own, gets M ms [2000] before launches
+// are timed, so that the cost per launch does not depend on their number. Prints one line of JSON;
+// _ns are nanoseconds per launch:
+//   median_ns, mean_ns     wall time of single launches
+//   thread_cpu_ns          CPU time of the launching thread, without synchronization
+//   other_threads_cpu_ns   CPU time of all other threads, those of CUDA and of a profiler
 //   set_up_cpu_ms          CPU time of the whole process before the timed launches, once
 #include <sched.h>
 #include <time.h>
@@ -22,7 +22,7 @@
 
 namespace {
 
-// Fewer than the driver queues without waiting.
+// Fewer launches than the driver queues without blocking.
 constexpr int kBurst = 256;
 constexpr int kWarmUpBursts = 20;
 constexpr int64_t kNanosecondsPerSecond = 1000000000;
@@ -31,7 +31,7 @@ __global__ void empty_kernel() {}
 
 struct Options {
   int launches = 100000;
-  int core = -1;  // the one that it happens to run on
+  int core = -1;  // -1: the core that it happens to run on
   int settle_ms = 2000;
 };
 
@@ -62,7 +62,7 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-// Once CUDA and whoever watches it have started their threads, which would inherit the core.
+// Call after CUDA and a profiler have started their threads, which would inherit the affinity.
 int pin(int core) {
   if (core < 0) core = sched_getcpu();
   cpu_set_t set;
@@ -71,7 +71,7 @@ int pin(int core) {
   return sched_setaffinity(0, sizeof(set), &set) == 0 ? core : -1;
 }
 
-// Gives the thread's CPU time. The clock is read once between two launches, alike whoever watches.
+// Returns the thread's CPU time. The clock is read once between two launches, in every variant.
 int64_t run_burst(std::vector<int64_t>& times) {
   int64_t marks[kBurst + 1];
   const int64_t before = now(CLOCK_THREAD_CPUTIME_ID);
@@ -81,7 +81,7 @@ int64_t run_burst(std::vector<int64_t>& times) {
     marks[i + 1] = now(CLOCK_MONOTONIC);
   }
   const int64_t cpu = now(CLOCK_THREAD_CPUTIME_ID) - before;
-  must(cudaDeviceSynchronize(), "synchronising");
+  must(cudaDeviceSynchronize(), "synchronizing");
   for (int i = 0; i < kBurst; ++i) times.push_back(marks[i + 1] - marks[i]);
   return cpu;
 }
@@ -98,7 +98,7 @@ int64_t other_threads_cpu() { return now(CLOCK_PROCESS_CPUTIME_ID) - now(CLOCK_T
 
 int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
-  must(cudaFree(nullptr), "initialising CUDA");
+  must(cudaFree(nullptr), "initializing CUDA");
   std::vector<int64_t> times;
   times.reserve(static_cast<size_t>(options.launches) + kBurst);
   for (int i = 0; i < kWarmUpBursts; ++i) {

@@ -1,4 +1,4 @@
-// The inner loops that decide how fast a capture is read.
+// The inner loops that determine how fast a capture is read.
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -37,10 +37,10 @@ void decimals(benchmark::State& state) {
 BENCHMARK(decimals);
 
 void interned_shapes(benchmark::State& state) {
-  Interner<ShapeId, LaunchShape> shapes;
+  trace::Interner<trace::ShapeId, trace::LaunchShape> shapes;
   uint32_t turn = 0;
   for (auto _ : state) {
-    LaunchShape shape;
+    trace::LaunchShape shape;
     shape.grid = {++turn % 61, 1, 1};
     shape.block = {128, 1, 1};
     benchmark::DoNotOptimize(shapes.intern(shape));
@@ -50,7 +50,7 @@ void interned_shapes(benchmark::State& state) {
 BENCHMARK(interned_shapes);
 
 void kernel_descriptions(benchmark::State& state) {
-  const auto rules = KernelRules::load(*ConfFiles::open(std::nullopt));
+  const auto rules = analysis::KernelRules::load(*config::ConfFiles::open(std::nullopt));
   if (!rules) {
     state.SkipWithError(rules.error().message.c_str());
     return;

@@ -1,4 +1,4 @@
-// What reading a capture and analysing it cost, apart, and what memory alone would take for the
+// Times reading and analyzing a capture separately, and the time that memory alone would take for
 // reading: bench_phases CAPTURE [runs]
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analysis/profile.h"
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "readers/detect.h"
 
 namespace {
@@ -27,7 +27,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// The wall time of each phase, and the processor time of all threads in it.
+// The wall time of each phase, and the CPU time of all threads in it.
 class Phases {
  public:
   void begin() {
@@ -44,7 +44,7 @@ class Phases {
     return median(phases_.at(phase).processor);
   }
   void print(std::string_view phase) const {
-    fmt::print("  {}: {:.3f} s, of all cores {:.3f} s\n", phase, wall(phase), processor(phase));
+    fmt::print("  {}: {:.3f} s, CPU time {:.3f} s\n", phase, wall(phase), processor(phase));
   }
 
  private:
@@ -65,20 +65,20 @@ class Phases {
 };
 
 template <class Table>
-size_t bytes_of(Table& table) {
+size_t bytes_of(report::Table& table) {
   const auto of_column = [](const auto& column) { return column.size() * sizeof(column[0]); };
   return std::apply([&](const auto&... column) { return (of_column(column) + ...); },
                     table.columns());
 }
 
-size_t bytes_of_tables(llmprof::Trace& trace) {
+size_t bytes_of_tables(llmprof::trace::Trace& trace) {
   return bytes_of(trace.kernels) + bytes_of(trace.launches) + bytes_of(trace.ranges) +
          bytes_of(trace.memory_operations) + bytes_of(trace.graph_replays) +
          bytes_of(trace.operators) + bytes_of(trace.counters);
 }
 
-// One thread takes the file out of the system's cache and fills fresh memory as large as the
-// tables: the yardstick for reading.
+// One thread copies the file from the page cache and fills as much new memory as the tables take:
+// the yardstick for reading.
 void move_bytes(const char* path, size_t table_bytes) {
   constexpr size_t kWindow = 1UL << 20U;
   constexpr size_t kColumn = 16UL << 20U;
@@ -101,34 +101,34 @@ void move_bytes(const char* path, size_t table_bytes) {
 int main(int argc, char** argv) {
   if (argc < 2) give_up({llmprof::ErrorKind::usage, "usage: bench_phases CAPTURE [runs]"});
   const int runs = argc > 2 ? std::atoi(argv[2]) : 3;
-  const auto conf = llmprof::ConfFiles::open(std::nullopt);
+  const auto conf = llmprof::config::ConfFiles::open(std::nullopt);
   if (!conf) give_up(conf.error());
-  const llmprof::AnalysisRules rules{llmprof::KernelRules::load(*conf).value(),
-                                     llmprof::StageRules::load(*conf).value(),
-                                     llmprof::GpuSpecs::load(*conf).value()};
-  const auto head = llmprof::read_head(argv[1], llmprof::kHeadBytes);
+  const llmprof::analysis::AnalysisRules rules{llmprof::analysis::KernelRules::load(*conf).value(),
+                                               llmprof::analysis::StageRules::load(*conf).value(),
+                                               llmprof::llm::GpuSpecs::load(*conf).value()};
+  const auto head = llmprof::read_head(argv[1], llmprof::readers::kHeadBytes);
   if (!head) give_up(head.error());
-  const llmprof::Reader* reader = llmprof::find_reader(*head);
-  if (reader == nullptr) give_up(llmprof::unreadable(argv[1], *head));
+  const llmprof::readers::Reader* reader = llmprof::readers::find_reader(*head);
+  if (reader == nullptr) give_up(llmprof::readers::unreadable(argv[1], *head));
   Phases phases;
   size_t kernels = 0;
   size_t table_bytes = 0;
-  for (int run = 0; run < runs; ++run) {
+  for (int run = 0; session::run < runs; ++run) {
     for (const bool use_annotations : {true, false}) {
       {
         phases.begin();
-        llmprof::TraceBuilder builder;
+        llmprof::trace::TraceBuilder builder;
         if (const auto read = reader->read(argv[1], builder); !read) give_up(read.error());
         phases.end("reading");
         phases.begin();
-        llmprof::Trace trace = std::move(builder).freeze();
+        llmprof::trace::Trace trace = std::move(builder).freeze();
         phases.end("ordering and joining");
         kernels = trace.kernels.size();
         table_bytes = bytes_of_tables(trace);
-        llmprof::AnalysisOptions options;
+        llmprof::analysis::AnalysisOptions options;
         options.use_annotations = use_annotations;
         phases.begin();
-        const auto profile = llmprof::analyse(trace, rules, options);
+        const auto profile = llmprof::analysis::analyse(trace, rules, options);
         if (!profile) give_up(profile.error());
         phases.end(use_annotations ? "analysis" : "analysis without annotations");
       }
@@ -143,7 +143,7 @@ int main(int argc, char** argv) {
                                        "analysis", "analysis without annotations"}) {
     phases.print(phase);
   }
-  fmt::print("reading over memory alone: {:.2f} by the clock, {:.2f} by the cores' time\n",
+  fmt::print("reading over memory alone: {:.2f} of wall time, {:.2f} of CPU time\n",
              phases.wall("reading") / phases.wall("memory alone"),
              phases.processor("reading") / phases.processor("memory alone"));
 }

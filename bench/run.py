@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Reading speed against the yardsticks and peers, in one interleaved run; medians of ROUNDS.
+"""Measures reading speed against yardsticks and other tools, interleaved; medians of ROUNDS runs.
 
-Prints a Markdown table and, with --keep, appends it to bench/RESULTS.md.
+Prints Markdown tables and, with --keep, appends them to bench/RESULTS.md.
 """
 import argparse
 import datetime
@@ -52,7 +52,7 @@ def measure(argv):
 
 
 def interleaved(contestants, rounds):
-    """name -> (median seconds, peak bytes). `slow` ones run once: nobody's median is worth hours."""
+    """name -> (median seconds, peak bytes). `slow` ones run once, to save hours."""
     times = {name: [] for name in contestants}
     peaks = dict.fromkeys(contestants, 0)
     for turn in range(rounds):
@@ -95,7 +95,7 @@ def report(title, path, results, yardstick, items):
 
 
 def phases(path, runs):
-    """The phases of reading and analysing a capture, and what memory alone takes, interleaved."""
+    """The phases of reading and analyzing a capture, and the time of memory alone, interleaved."""
     done = subprocess.run([str(PHASES), str(path), str(runs)], capture_output=True, text=True, check=True)
     return f"```\n{done.stdout}```\n"
 
@@ -135,7 +135,7 @@ def main():
             contestants = {
                 "one-thread SQLite scan": ([str(SCAN), str(path)], False),
                 "llmprof": (llmprof(path), False),
-                "Python sqlite3, kernels alone": (python(PYTHON_SQLITE, path), True),
+                "Python sqlite3, kernels only": (python(PYTHON_SQLITE, path), True),
             }
             nsys = shutil.which("nsys")
             if nsys:
@@ -145,7 +145,7 @@ def main():
                 contestants["nsys stats (kernel summary)"] = (
                     [nsys, "stats", "--report", name, "--format", "csv", str(path)], True)
             else:
-                print("nsys is not installed: left out", file=sys.stderr)
+                print("nsys is not installed: skipped", file=sys.stderr)
             results = interleaved(contestants, arguments.rounds)
             sections.append(report("nsys SQLite", path, results, "one-thread SQLite scan",
                                    (arguments.kernels, "kernels", "kernel")))

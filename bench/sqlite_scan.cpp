@@ -1,5 +1,5 @@
-// The yardstick for the nsys reader: one thread, the SQLite C API, exactly the columns that llmprof
-// reads, nothing done with them.
+// The yardstick for the nsys reader: one thread reads exactly the columns that llmprof reads, with
+// the SQLite C API, and does nothing with them.
 #include <sqlite3.h>
 
 #include <chrono>

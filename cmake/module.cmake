@@ -1,6 +1,6 @@
-# What most files include is read twice: once for all libraries, once, with gtest, for all tests.
-# More than half of all compile time was spent on it. LLMPROF_PCH=OFF shows whether every file
-# includes what it uses (`make lint` does).
+# Headers that most files include are precompiled twice: for all libraries, and with gtest for all
+# tests. They took more than half of all compile time. LLMPROF_PCH=OFF shows whether every file
+# includes what it uses (`make lint` sets it).
 if(LLMPROF_PCH)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/precompiled.cpp CONTENT "")
   function(llmprof_precompiled_headers name)
@@ -18,17 +18,17 @@ if(LLMPROF_PCH)
   endif()
 endif()
 
-# For targets that link fmt::fmt and are compiled with no options of their own.
+# For targets that link fmt::fmt and have no compile options of their own.
 function(llmprof_precompile target)
   if(LLMPROF_PCH)
     target_precompile_headers(${target} REUSE_FROM llmprof_precompiled)
   endif()
 endfunction()
 
-# The files of one folder are one file to the compiler: it spends most of its time on the standard
-# library's, fmt's and gtest's templates, once for each file. Files that use the same name for
-# different things stand APART. LLMPROF_UNITY=OFF compiles every file by itself, which is faster for
-# whoever changes one folder over and over.
+# The files of one folder are compiled as one unit, because most of the time is spent on templates of the
+# standard library, fmt and gtest, once per unit. Files that use the same name for different things are
+# listed in APART. LLMPROF_UNITY=OFF compiles every file by itself, which is faster for repeated changes
+# in one folder.
 function(llmprof_one_unit_per_folder target kind)
   cmake_parse_arguments(arg "" "" "APART" ${ARGN})
   if(NOT LLMPROF_PCH OR NOT LLMPROF_UNITY)
@@ -59,7 +59,7 @@ function(llmprof_one_unit_per_folder target kind)
   endif()
 endfunction()
 
-# Tests are compiled quickly; what they test is as fast as ever.
+# Tests are compiled at -O1, because compile time matters more than their speed.
 function(llmprof_compile_tests target)
   target_compile_options(${target} PRIVATE -O1)
   target_link_libraries(${target} PRIVATE fmt::fmt GTest::gtest_main)
@@ -69,11 +69,11 @@ function(llmprof_compile_tests target)
   llmprof_one_unit_per_folder(${target} tests ${ARGN})
 endfunction()
 
-# A folder under src/ is one library; the tests beside its code make one test program.
+# A folder under src/ is one library; the tests beside its code are one test program.
 #   llmprof_module(NAME [HOT] [DEPENDS our modules] [LIBRARIES third-party libraries]
 #                  [APART files] [TESTS_APART test files] [SHARED_CAPTURES])
-# HOT: its loops run over every event of a capture. SHARED_CAPTURES: some of its tests, of suites that
-# begin so, need the captures beside the checkout; they are one test, which is skipped as a whole.
+# HOT: its loops run over all events of a capture. SHARED_CAPTURES: tests in suites named
+# SharedCaptures... need the captures beside the checkout; they are one test, skipped as a whole.
 function(llmprof_module name)
   cmake_parse_arguments(arg "HOT;SHARED_CAPTURES" "" "DEPENDS;LIBRARIES;APART;TESTS_APART" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)

@@ -6,10 +6,10 @@ if(NOT LLMPROF_SYSROOT)
 endif()
 set(archives ${LLMPROF_SYSROOT}/usr/lib/${LLMPROF_ARCH}-linux-gnu)
 set(sources ${LLMPROF_SYSROOT}/usr/src)
-# For find_library in the modules.
+# For find_library in the modules' CMakeLists.txt.
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 
-# scripts/dist_licences.sh reads from the maps which archives went in.
+# scripts/dist_licenses.sh reads from the maps which archives were linked.
 add_link_options(-Wl,-Map=${PROJECT_BINARY_DIR}/$<TARGET_PROPERTY:NAME>.map)
 find_package(Threads REQUIRED)
 
@@ -18,7 +18,7 @@ function(llmprof_archive target file)
   set_target_properties(${target} PROPERTIES IMPORTED_LOCATION ${archives}/${file})
 endfunction()
 
-# Other people's code: our warnings do not apply to it.
+# Third-party code: our warnings do not apply.
 function(llmprof_compiled target name include_folder)
   add_library(${name} STATIC ${ARGN})
   add_library(${target} ALIAS ${name})
@@ -30,7 +30,7 @@ llmprof_archive(SQLite::SQLite3 libsqlite3.a)
 llmprof_archive(ZLIB::ZLIB libz.a)
 llmprof_archive(yaml-cpp libyaml-cpp.a)
 find_library(LIBDEFLATE deflate REQUIRED)
-# Where OpenBLASConfig.cmake of a shared build says it. Nothing of it that needs Fortran is linked.
+# A shared build gets these from OpenBLASConfig.cmake. No part that needs Fortran is linked.
 set(OpenBLAS_LIBRARIES ${archives}/openblas-pthread/libopenblas.a)
 set(OpenBLAS_INCLUDE_DIRS
     ${LLMPROF_SYSROOT}/usr/include/${LLMPROF_ARCH}-linux-gnu/openblas-pthread)

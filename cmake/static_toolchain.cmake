@@ -1,6 +1,6 @@
-# The compiler of LLMPROF_ARCH (x86_64 or aarch64), native or cross, on the Debian packages that
+# The compiler for LLMPROF_ARCH (x86_64 or aarch64), native or cross, with the Debian packages that
 # scripts/dist_sysroot.sh unpacked into LLMPROF_SYSROOT. Nothing of the build machine is linked
-# but the compiler's own libstdc++ and libgcc.
+# except the compiler's own libstdc++ and libgcc.
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES LLMPROF_ARCH LLMPROF_SYSROOT)
 set(triplet ${LLMPROF_ARCH}-linux-gnu)
 
@@ -14,14 +14,14 @@ foreach(kind LIBRARY INCLUDE PACKAGE)
 endforeach()
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 
-# --sysroot alone leaves gcc's own folders first in the search, and with them the build machine's
-# (or the cross packages' older) libc.
+# With --sysroot alone, gcc still searches its own folders first, and would find the libc of the
+# build machine, or the older one of the cross packages.
 set(libraries ${LLMPROF_SYSROOT}/usr/lib/${triplet})
 foreach(kind EXE SHARED)
   set(CMAKE_${kind}_LINKER_FLAGS_INIT "-B${libraries} -L${libraries}")
 endforeach()
 
-# No path of the build machine stays in the program.
+# The program contains no path of the build machine.
 get_filename_component(source_root ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
 set(prefix_map "-ffile-prefix-map=${LLMPROF_SYSROOT}=sysroot -ffile-prefix-map=${source_root}=.")
 set(CMAKE_C_FLAGS_INIT ${prefix_map})

@@ -1,4 +1,4 @@
-"""Tells llmprof what a program computes: ranges, steps and CPU operators, in the domain "LLM".
+"""The annotation API of llmprof: ranges, steps and CPU operators, in the domain "LLM".
 
     import llmprof_annotate
 
@@ -6,9 +6,9 @@
         llmprof_annotate.step("prefill", batch=1, tokens=512)
         ...
 
-It works when the environment variable LLMPROF_COLLECTOR names the collector's library (`llmprof run`
-sees to that), or when the library is in the process already. Without it everything here does nothing.
-Where an NVTX tool (nsys, ncu) watches the program, it sees the same ranges.
+It works if the environment variable LLMPROF_COLLECTOR names the collector's library (`llmprof run` sets
+it), or if the library is already loaded. Otherwise all functions do nothing. An NVTX tool (nsys, ncu)
+around the program sees the same ranges.
 """
 import contextlib
 import ctypes
@@ -53,7 +53,7 @@ class _Table(ctypes.Structure):
 
 
 def _library() -> Optional[ctypes.CDLL]:
-    """The collector that is in the process, else the one that the environment names, else None."""
+    """The collector that is already loaded, else the one that LLMPROF_COLLECTOR names, else None."""
     with contextlib.suppress(OSError):
         return ctypes.CDLL("libllmprof_collector.so", mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
     path = os.environ.get("LLMPROF_COLLECTOR")
@@ -108,7 +108,7 @@ def range_pop() -> None:
 
 @contextlib.contextmanager
 def range(name: str) -> Iterator[None]:  # reads as llmprof_annotate.range(...)
-    """A range of this thread, within the one that is open."""
+    """A range of this thread, nested in the one that is open."""
     range_push(name)
     try:
         yield
@@ -117,7 +117,7 @@ def range(name: str) -> Iterator[None]:  # reads as llmprof_annotate.range(...)
 
 
 def range_start(name: str) -> Any:
-    """A range that may overlap others and end on another thread; gives what range_end takes."""
+    """A range that may overlap others and end on another thread; returns the argument of range_end."""
     return None if _functions is None else _functions.range_start(_bytes(name))
 
 
@@ -136,12 +136,12 @@ def step(kind: str, batch: int, tokens: int) -> None:
     batch the number of sequences, tokens the number of tokens over all of them."""
     number = STEP_KINDS.get(kind)
     if number is None:
-        raise ValueError(f"a step is one of {', '.join(STEP_KINDS)}, not {kind!r}")
+        raise ValueError(f"unknown kind of step {kind!r}; available: {', '.join(STEP_KINDS)}")
     if _functions is not None:
         _functions.step(number, batch, tokens)
 
 
 def operator(name: str, start_ns: int, end_ns: int, flops: int = 0, bytes_moved: int = 0) -> None:
-    """One operator that ran on the CPU, with what it needed (0: not told); times are now_ns()'s."""
+    """One operator that ran on the CPU, with its FLOPs and bytes (0: unknown); times are from now_ns()."""
     if _functions is not None:
         _functions.cpu_operator(_bytes(name), start_ns, end_ns, flops, bytes_moved)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Whether a collector may be loaded into other people's programs: it needs libc alone, nothing newer
-# than glibc 2.34, and shows no name but its own. For any architecture.
+# Checks that a collector may be loaded into other programs: it needs only libc, nothing newer than
+# glibc 2.34, and exports only its own names. Works for any architecture.
 #   scripts/check_collector.sh [--without-cuda] LIBRARY
-# Its CUDA half must be built in, unless it may be missing.
+# CUDA tracing (CUPTI) must be built in, unless --without-cuda is given.
 set -euo pipefail
 
 fail() {
@@ -18,29 +18,29 @@ fi
 [[ $# -eq 1 ]] || fail "usage: scripts/check_collector.sh [--without-cuda] LIBRARY"
 library=$1
 [[ -f $library ]] || fail "$library: no such file"
-readelf -hW "$library" | grep -qE 'Type: +DYN' || fail "$library is no shared library"
+readelf -hW "$library" | grep -qE 'Type: +DYN' || fail "$library is not a shared library"
 symbols=$(readelf -W --dyn-syms "$library")
 
 needed=$(readelf -dW "$library" | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' |
   grep -vE '^(libc\.so\.6|ld-linux-.*)$' || true)
-[[ -z $needed ]] || fail "$library needs $needed; it may need libc alone"
+[[ -z $needed ]] || fail "$library needs $needed; only libc is allowed"
 
-# Those without a version are found in whatever the program has loaded, or not at all.
+# Symbols without a version would be resolved by whatever the program has loaded, or not at all.
 unversioned=$(awk '$7 == "UND" && $5 != "WEAK" && NF >= 8 && $8 !~ /@/ { print $8 }' <<<"$symbols")
-[[ -z $unversioned ]] || fail "$library takes from elsewhere: $(tr '\n' ' ' <<<"$unversioned")"
+[[ -z $unversioned ]] || fail "$library has undefined symbols: $(tr '\n' ' ' <<<"$unversioned")"
 
 newest=$(grep -oE "@GLIBC_2\.[0-9]+" <<<"$symbols" | tr -d @ | sort -uV | tail -n 1 || true)
 [[ $(printf '%s\n' GLIBC_2.34 "$newest" | sort -V | tail -n 1) == GLIBC_2.34 ]] ||
-  fail "$library needs $newest; GLIBC_2.34 is the newest that it may"
+  fail "$library needs $newest; at most GLIBC_2.34 is allowed"
 
 shown=$(awk '$7 != "UND" && $7 != "Ndx" && $5 == "GLOBAL" && NF >= 8 { print $8 }' <<<"$symbols")
 foreign=$(grep -vE '^(llmprof_[a-z_0-9]+|InitializeInjection(Nvtx2)?)$' <<<"$shown" || true)
-[[ -z $foreign ]] || fail "$library shows other names than its own: $(tr '\n' ' ' <<<"$foreign")"
+[[ -z $foreign ]] || fail "$library exports names that are not its own: $(tr '\n' ' ' <<<"$foreign")"
 
 if [[ $with_cuda == yes ]]; then
   for entry in InitializeInjection InitializeInjectionNvtx2; do
     grep -qx "$entry" <<<"$shown" ||
-      fail "$library has no CUDA half ($entry): the headers of the CUDA toolkit (cupti.h) were not" \
-        "found; CUDA_HOME names the toolkit, and DIST_WITHOUT_CUDA=1 leaves that half out"
+      fail "$library has no CUDA tracing ($entry): the headers of the CUDA toolkit (cupti.h) were not" \
+        "found; set CUDA_HOME to the toolkit, or DIST_WITHOUT_CUDA=1 to build without CUDA tracing"
   done
 fi

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Builds dist/llmprof-VERSION-linux-ARCH/ and its tarball: a static llmprof, the collector, the CPU
-# workload cpu_llm, conf/, the Python parts and licences.
-#   scripts/dist.sh [x86_64] [aarch64]     both when none is named
-# Works alike on amd64 and arm64 Debian 12; needs what scripts/setup.sh dist installs, and for the
-# collector's CUDA half the CUDA toolkit's headers (cupti.h; in CUDA_HOME or /usr/local/cuda*), which
-# are the same for every architecture. DIST_WITHOUT_CUDA=1 builds bundles without that half.
+# workload cpu_llm, conf/, the Python parts and licenses.
+#   scripts/dist.sh [x86_64] [aarch64]     both if none is named
+# Runs on amd64 and arm64 Debian 12. It needs what scripts/setup.sh dist installs and, for the
+# collector's CUDA tracing, the headers of the CUDA toolkit (cupti.h; in CUDA_HOME or
+# /usr/local/cuda*), which are the same for every architecture. DIST_WITHOUT_CUDA=1 builds bundles
+# without CUDA tracing.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -20,13 +21,14 @@ version=$(sed -nE 's/^project\(llmprof VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
 [[ -n $version ]] || fail "CMakeLists.txt names no version of llmprof"
 epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 
-# glibc's warning is about SQLite's loading of extensions, which llmprof never turns on. Any other
-# of its kind (name look-ups, iconv) would make the program depend on files of the machine.
+# The warning about dlopen comes from SQLite's loading of extensions, which llmprof never enables. Any
+# other warning of this kind (name lookups, iconv) would make the program depend on files of the
+# machine.
 check_link_warnings() {
   local log=$1
   if grep 'in statically linked applications' "$log" | grep -qv "Using 'dlopen'"; then
     grep 'in statically linked applications' "$log" >&2
-    fail "the program calls what a static program cannot; see $log"
+    fail "the program calls functions that do not work in a static program; see $log"
   fi
 }
 
@@ -34,7 +36,7 @@ build() {
   local arch=$1 tree=build/dist-$1 log=build/dist-$1.log
   scripts/dist_sysroot.sh "$arch" "build/sysroot-$arch"
   say "building llmprof for $arch in $tree"
-  # Linked anew every time: the checks below read the linker's warnings and map.
+  # Always relinked: the checks below read the linker's warnings and map.
   rm -f "$tree"/bin/{llmprof,cpu_llm} "$tree/lib/libllmprof_collector.so"
   {
     cmake --fresh -S . -B "$tree" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLLMPROF_STATIC=ON \
@@ -44,7 +46,7 @@ build() {
         --parallel "${JOBS:-$(nproc)}"
   } >"$log" 2>&1 || {
     tail -n 60 "$log" >&2
-    fail "the build for $arch failed; the whole log is $log"
+    fail "the build for $arch failed; the full log is $log"
   }
   check_link_warnings "$log"
 }
@@ -57,7 +59,7 @@ check_file() {
   esac
   readelf -hW "$file" | grep -q "Machine:.*$machine" || fail "$file is not for $arch"
   if grep -qaF "$root" "$file"; then
-    fail "$file holds paths of this machine ($root)"
+    fail "$file contains paths of this machine ($root)"
   fi
 }
 
@@ -75,8 +77,8 @@ check_static() {
   fi
 }
 
-# What loads the collector takes the machine's libc: no other library of the machine, and none newer
-# than docs/collector.md says.
+# A program that loads the collector uses the machine's libc: it may need no other library of the
+# machine, and no newer glibc than docs/collector.md states.
 check_dynamic() {
   local file=$1 needed newest
   needed=$(readelf -dW "$file" | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' |
@@ -84,10 +86,10 @@ check_dynamic() {
   [[ -z $needed ]] || fail "$file needs $needed"
   newest=$(readelf -VW "$file" | grep -oE 'GLIBC_2\.[0-9]+' | sort -uV | tail -n 1)
   [[ $(printf '%s\n' GLIBC_2.34 "$newest" | sort -V | tail -n 1) == GLIBC_2.34 ]] ||
-    fail "$file needs $newest; GLIBC_2.34 is the newest that it may"
+    fail "$file needs $newest; at most GLIBC_2.34 is allowed"
 }
 
-# The epoch dates every file, so that the same commit gives the same tarball, byte for byte.
+# Every file gets the same date, so that a commit always gives the same tarball, byte for byte.
 pack() {
   local name=$1
   tar -C dist --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
@@ -112,7 +114,8 @@ bundle() {
   cp -R include/llmprof "$folder/include/llmprof"
   find python workloads -name '*.py' ! -name 'test_*' -exec cp --parents -t "$folder" {} +
   cp packaging/README.md "$folder/README.md"
-  scripts/dist_licences.sh "$arch" "$folder/LICENSES"
+  cp LICENSE "$folder/LICENSE"
+  scripts/dist_licenses.sh "$arch" "$folder/LICENSES"
   pack "$name"
   say "$folder.tar.gz: $(du -h "$folder.tar.gz" | cut -f1)," \
     "bin/llmprof: $(du -h "$folder/bin/llmprof" | cut -f1)," \

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Unpacks the Debian packages that a static llmprof links against, for one architecture:
 #   scripts/dist_sysroot.sh x86_64|aarch64 FOLDER
-# apt-get works in a state of its own under FOLDER.apt, with the machine's package sources and
-# keys, so that the machine's architectures and installed packages stay as they are.
-# FOLDER/packages.txt lists what was unpacked: package, version. A complete FOLDER is left alone.
+# apt-get keeps its state under FOLDER.apt, with the machine's package sources and keys, so that the
+# machine's architectures and installed packages do not change.
+# FOLDER/packages.txt lists what was unpacked: package, version. A complete FOLDER is not changed.
 set -euo pipefail
 
 arch_packages=(libc6 libc6-dev linux-libc-dev libdeflate-dev libopenblas-pthread-dev libre2-9 libre2-dev
   libsqlite3-dev libyaml-cpp-dev zlib1g-dev)
 all_packages=(libcli11-dev libexpected-dev nlohmann-json3-dev)
-# Of these Debian has no static archive: their sources are unpacked under usr/src.
+# Debian has no static archives of these: their sources are unpacked under usr/src.
 source_packages=(libfmt-dev libsimdjson-dev)
 
 fail() {
@@ -21,7 +21,7 @@ fail() {
 case "$1" in
   x86_64) debian_arch=amd64 ;;
   aarch64) debian_arch=arm64 ;;
-  *) fail "unknown architecture $1; x86_64 and aarch64 are known" ;;
+  *) fail "unknown architecture $1; available: x86_64, aarch64" ;;
 esac
 mkdir -p "$2"
 sysroot=$(cd "$2" && pwd)
@@ -60,7 +60,7 @@ isolated_apt_get() {
     -o "Dir::State=$work/state" -o "Dir::State::status=$work/status" -o "Dir::Cache=$work/cache"
     -o 'APT::Architectures=amd64,arm64' -o Acquire::Retries=3
   )
-  # The download user of a root apt-get may not reach into this folder.
+  # As root, apt-get downloads as another user, who may not have access to this folder.
   [[ $(id -u) -ne 0 ]] || options+=(-o APT::Sandbox::User=root)
   apt-get -q "${options[@]}" "$@" >>"$work/apt.log" 2>&1
 }
@@ -70,7 +70,7 @@ download() {
   isolated_apt_get update || { sleep 5 && isolated_apt_get update; } || return 1
   cd "$work/packages"
   isolated_apt_get download "${all_packages[@]}" "${arch_packages[@]/%/:$debian_arch}" || return 1
-  # Asked for by binary package, so that the source's version follows the machine's choice of it.
+  # Requested by binary package, so that the version of the source is the one the machine would install.
   isolated_apt_get source --download-only "${source_packages[@]}"
 }
 
@@ -82,7 +82,7 @@ unpack_binaries() {
   done >>"$sysroot/packages.txt"
 }
 
-# Links to /lib/... would lead out of the folder.
+# Links to /lib/... would lead outside the folder.
 relink() {
   local link
   find "$sysroot" -type l -lname '/*' | while read -r link; do
@@ -106,7 +106,7 @@ unpack_sources() {
 echo "dist: unpacking Debian's $debian_arch packages into ${sysroot#"$PWD"/}" >&2
 (download) || {
   tail -n 20 "$work/apt.log" >&2
-  fail "packages for $debian_arch could not be fetched; the whole log is $work/apt.log"
+  fail "packages for $debian_arch could not be downloaded; the full log is $work/apt.log"
 }
 unpack_binaries
 relink

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# clang-format over all of our C++; a difference is an error.
+# Checks the format of all C++ with clang-format; a difference is an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mapfile -t sources < <(git ls-files -co --exclude-standard '*.cpp' '*.h')

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Each fuzz target for SECONDS, two at a time, beginning with the repository's own fixtures.
-# What it finds is left under build/asan/findings.
+# Runs each fuzz target for SECONDS, two at a time, starting from the repository's fixtures:
+#   scripts/fuzz.sh [SECONDS]
+# Inputs that fail, and logs, are written to build/asan/findings.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-300}

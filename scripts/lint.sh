@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# clang-format and clang-tidy over all of our C++, mypy and pyflakes over the Python that users run, and one
-# link that looks at every type, as errors. clang-tidy takes some ten minutes on two cores, so `make test`
-# leaves it out.
+# Runs clang-format and clang-tidy over all C++, mypy and pyflakes over the Python that users run, and one
+# link that compares all types; every finding is an error. clang-tidy takes about ten minutes on two cores,
+# so `make test` skips it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/format_check.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that a job needs and that are missing; asks for nothing.
-# Where packages cannot be installed it names them and goes on: the build says what it misses.
+# Installs the missing Debian packages for a task, without asking questions.
+# If packages cannot be installed, it lists them and continues; the build then says what is missing.
 set -euo pipefail
 
 usage() {
@@ -17,7 +17,7 @@ build_packages=(
 )
 clang_packages=(clang-19 libclang-rt-19-dev)
 
-# make dist links against packages it unpacks by itself; it needs the tools alone.
+# make dist unpacks the libraries that it links against by itself, so it needs only the tools.
 dist_packages() {
   echo g++ cmake ninja-build make dpkg-dev
   case "$(uname -m)" in
@@ -56,7 +56,7 @@ install() {
   local as_root=()
   if [[ $(id -u) -ne 0 ]]; then
     if ! command -v sudo >/dev/null || ! sudo -n true 2>/dev/null; then
-      say "not root, and no sudo without a password; as root: apt-get install $*"
+      say "not root, and sudo asks for a password; run as root: apt-get install $*"
       return 0
     fi
     as_root=(sudo -n)
@@ -66,9 +66,9 @@ install() {
     -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
   say "installing $*"
   if ! "${apt[@]}" update >&2; then
-    say "apt-get update failed; once more in 5 s"
+    say "apt-get update failed; retrying in 5 s"
     sleep 5
-    "${apt[@]}" update >&2 || say "apt-get update failed again; trying with the lists at hand"
+    "${apt[@]}" update >&2 || say "apt-get update failed again; continuing with the existing package lists"
   fi
   "${apt[@]}" install -y --no-install-recommends "$@" </dev/null >&2
 }
@@ -80,7 +80,7 @@ fi
 list=$(packages_for "$1")
 read -r -d '' -a packages <<<"$list" || true
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-  say "no apt here; install the likes of these Debian packages: ${packages[*]}"
+  say "apt is not available; install the equivalents of these Debian packages: ${packages[*]}"
   exit 0
 fi
 mapfile -t missing < <(missing_of "${packages[@]}")

@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 # Installs Nsight Systems and Nsight Compute from Debian 12's non-free section, for the tests that
-# profile with the real tools. Where they cannot be had it says why, in one line, and exits with 0:
+# profile with the real tools. If they cannot be installed, it says why, in one line, and exits with 0;
 # those tests skip.
 #
-# The machine's own apt configuration stays as it is: the section is added to a copy of its sources,
-# in a temporary folder that also takes the package lists and the downloads.
+# The machine's own apt configuration does not change: the section is added to a copy of its sources,
+# in a temporary folder that also holds the package lists and the downloads.
 #
-#   scripts/setup_nsight.sh              install what is missing
-#   scripts/setup_nsight.sh --simulate   say what would be installed
-#   scripts/setup_nsight.sh --sources    print the sources that would be used
+#   scripts/setup_nsight.sh              installs what is missing
+#   scripts/setup_nsight.sh --simulate   prints what would be installed
+#   scripts/setup_nsight.sh --sources    prints the sources that would be used
 set -euo pipefail
 
 packages=(nsight-systems nsight-compute)
 installed_mb=1200
 download_mb=500
-etc=${LLMPROF_ETC:-/etc} # another folder for the tests of this script
+etc=${LLMPROF_ETC:-/etc} # replaced by the tests of this script
 simulate=false
 
 say() { echo "setup: $*" >&2; }
@@ -23,8 +23,8 @@ give_up() {
   exit 0
 }
 
-# The Debian mirrors that the machine is configured for, with the sections main, contrib and non-free:
-# one-line sources as they are, others as one line for each suite.
+# The Debian mirrors of the machine, with the sections main, contrib and non-free: one-line sources
+# unchanged, deb822 sources as one line per suite.
 derived_sources() {
   local codename=$1
   shopt -s nullglob
@@ -92,28 +92,28 @@ esac
 if ! $simulate && command -v nsys >/dev/null && command -v ncu >/dev/null; then
   exit 0
 fi
-command -v apt-get >/dev/null || give_up "there is no apt here"
+command -v apt-get >/dev/null || give_up "apt is not available"
 codename=$(debian_codename)
-[[ $codename == bookworm ]] || give_up "they are taken from Debian 12 alone, and this is ${codename:-another system}"
+[[ $codename == bookworm ]] || give_up "they are installed on Debian 12 only, and this is ${codename:-another system}"
 
 as_root=()
 if ! $simulate && [[ $(id -u) -ne 0 ]]; then
   if ! command -v sudo >/dev/null || ! sudo -n true 2>/dev/null; then
-    give_up "not root, and no sudo without a password"
+    give_up "not root, and sudo asks for a password"
   fi
   as_root=(sudo -n)
 fi
 
 work=$(mktemp -d)
 trap '"${as_root[@]}" rm -rf "$work"' EXIT
-chmod 755 "$work" # apt reads it as a user of its own
+chmod 755 "$work" # apt reads it as another user
 mkdir -p "$work/parts" "$work/lists/partial" "$work/archives/partial"
 derived_sources "$codename" >"$work/parts/nsight.list"
 [[ -s $work/parts/nsight.list ]] || give_up "no Debian mirror is configured in $etc/apt"
 
 if ! $simulate; then
-  [[ $(free_mb /usr) -ge $installed_mb ]] || give_up "they take $installed_mb MB in /usr, which has less"
-  [[ $(free_mb "$work") -ge $download_mb ]] || give_up "they take $download_mb MB in $work, which has less"
+  [[ $(free_mb /usr) -ge $installed_mb ]] || give_up "they need $installed_mb MB in /usr, which has less free space"
+  [[ $(free_mb "$work") -ge $download_mb ]] || give_up "they need $download_mb MB in $work, which has less free space"
 fi
 
 apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# All tests: the sources' format, the release build's, then those of every module, the folder cases and the
-# readers' robustness under ASan and UBSan.
+# All tests: the format check, the tests of the release build, then the tests of all modules, the folder
+# cases and the readers' robustness under ASan and UBSan.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -5,7 +5,7 @@
         --weights random --dtype bfloat16 --mode eager --device cuda:0 \\
         --prompt-tokens 1024 --new-tokens 64 --batch 1 --requests 3 --warm-up 1 --seed 0
 
---help says the rest; `llmprof run` starts it with all of this filled in.
+--help lists all options; `llmprof run` starts it with all of them filled in.
 """
 import sys
 

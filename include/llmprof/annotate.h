@@ -1,15 +1,15 @@
-/* Tells llmprof what a program computes: ranges, steps and CPU operators, in the domain "LLM".
+/* The annotation API of llmprof: ranges, steps and CPU operators, in the domain "LLM".
  *
  *   llmprof_range_push("prefill");
  *   ...
  *   llmprof_range_pop();
  *
- * Nothing has to be linked (before glibc 2.34: -ldl). The functions work when the collector is in
- * the process or when the environment variable LLMPROF_COLLECTOR names its file; `llmprof run` sees
- * to that. Without it they do nothing, in about a nanosecond. They may be called from any thread
- * (from a signal handler once the program has called one elsewhere: the first call loads the
- * library), never fail, never print to stdout. Where an NVTX tool (nsys, ncu) watches the program,
- * it sees the same ranges and marks in the NVTX domain "LLM".
+ * Nothing has to be linked (before glibc 2.34: -ldl). The functions work if the collector is
+ * loaded, or if the environment variable LLMPROF_COLLECTOR names its file; `llmprof run` sets it.
+ * Otherwise they do nothing, in about a nanosecond. They may be called from any thread, never fail,
+ * and never print to stdout. In a signal handler they may be called only after a first call
+ * elsewhere, because the first call loads the library. An NVTX tool (nsys, ncu) around the program
+ * sees the same ranges and marks in the NVTX domain "LLM".
  *
  * For C11 and later, C++11 and later; needs POSIX and the atomics of gcc or clang. */
 #ifndef LLMPROF_ANNOTATE_H
@@ -32,14 +32,14 @@ enum llmprof_step_kind {
   LLMPROF_STEP_MIXED = 3
 };
 
-/* A started range: by its number in the log, and NVTX's. */
+/* A started range: its number in the log, and its NVTX id. */
 typedef struct llmprof_range {
   uint64_t log;
   uint64_t nvtx;
 } llmprof_range;
 
-/* What the collector offers under the symbol llmprof_annotation_functions. Functions are only ever
- * added, at the end; `size` says how many there are. */
+/* The functions that the collector exports through the symbol llmprof_annotation_functions. New
+ * functions are only added at the end; `size` tells how many there are. */
 typedef struct llmprof_annotation_table {
   uint64_t size; /* of this table in bytes */
   void (*range_push)(const char* name);
@@ -54,7 +54,7 @@ typedef struct llmprof_annotation_table {
 
 typedef const llmprof_annotation_table* (*llmprof_annotation_source)(void);
 
-/* What was found, once for all files of a program or shared library. */
+/* The table that was found, shared by all files of a program or shared library. */
 __attribute__((weak, visibility("hidden"))) const llmprof_annotation_table* llmprof_found_ = 0;
 
 static inline void llmprof_ignore_name_(const char* name) { (void)name; }
@@ -79,7 +79,7 @@ static inline void llmprof_ignore_operator_(const char* name, int64_t start_ns, 
   (void)bytes;
 }
 
-/* The collector in the process, else the one that LLMPROF_COLLECTOR names. It stays loaded. */
+/* The collector that is loaded, else the one that LLMPROF_COLLECTOR names. It stays loaded. */
 static inline void* llmprof_find_source_(void) {
   static const char kSymbol[] = "llmprof_annotation_functions";
   void* handle = dlopen(0, RTLD_LAZY);
@@ -120,14 +120,14 @@ static inline const llmprof_annotation_table* llmprof_annotations_(void) {
   return found ? found : llmprof_find_annotations_();
 }
 
-/* A range of this thread, within the one that is open: "prefill", "decode_all", "decode_step",
+/* A range of this thread, nested in the one that is open: "prefill", "decode_all", "decode_step",
  * "layer_03". The name is copied. */
 static inline void llmprof_range_push(const char* name) {
   llmprof_annotations_()->range_push(name);
 }
 static inline void llmprof_range_pop(void) { llmprof_annotations_()->range_pop(); }
 
-/* A range that may overlap others and end on another thread: a request. */
+/* A range that may overlap others and end on another thread, such as a request. */
 static inline llmprof_range llmprof_range_start(const char* name) {
   return llmprof_annotations_()->range_start(name);
 }
@@ -137,20 +137,20 @@ static inline void llmprof_range_end(llmprof_range range) {
 
 static inline void llmprof_mark(const char* name) { llmprof_annotations_()->mark(name); }
 
-/* What the innermost open range of this thread computes: how many sequences, and how many tokens
- * over all of them. */
+/* Describes the innermost open range of this thread: its number of sequences, and their total
+ * number of tokens. */
 static inline void llmprof_step(enum llmprof_step_kind kind, uint32_t batch, uint64_t tokens) {
   llmprof_annotations_()->step((uint32_t)kind, batch, tokens);
 }
 
-/* One operator that ran on the CPU, with the floating-point operations and the bytes of memory it
- * needed (0: not told). Times are llmprof_now_ns()'s. */
+/* One operator that ran on the CPU, with its floating-point operations and the bytes of memory that
+ * it moved (0: unknown). Times are from llmprof_now_ns(). */
 static inline void llmprof_operator(const char* name, int64_t start_ns, int64_t end_ns,
                                     uint64_t flops, uint64_t bytes) {
   llmprof_annotations_()->cpu_operator(name, start_ns, end_ns, flops, bytes);
 }
 
-/* CLOCK_MONOTONIC, the clock of the log; works without the collector too. */
+/* CLOCK_MONOTONIC, the clock of the log; works also without the collector. */
 static inline int64_t llmprof_now_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);

@@ -4,44 +4,44 @@
 #include <tuple>
 #include <vector>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr DeviceWords kGpuWords = {"GPU", "is idle", "dense peak"};
 constexpr DeviceWords kCpuWords = {"CPU", "is outside of recorded operators", "measured peak"};
 
 // By queue: whether it is a CPU's.
-std::vector<bool> cpu_queues(const Trace& trace) {
+std::vector<bool> cpu_queues(const trace::Trace& trace) {
   std::vector<bool> cpu;
   cpu.reserve(trace.queues.size());
-  for (const Queue& queue : trace.queues.values()) {
+  for (const trace::Queue& queue : trace.queues.values()) {
     cpu.push_back(queue.device.valid() &&
-                  trace.devices[queue.device.index()].kind == DeviceKind::cpu);
+                  trace.devices[queue.device.index()].kind == trace::DeviceKind::cpu);
   }
   return cpu;
 }
 
 }  // namespace
 
-DeviceKind device_kind(const Trace& trace) {
+trace::DeviceKind device_kind(const trace::Trace& trace) {
   const std::vector<bool> cpu = cpu_queues(trace);
   const auto& queues = trace.kernels.queue;
   if (std::find(cpu.begin(), cpu.end(), true) == cpu.end() || queues.empty()) {
-    return DeviceKind::gpu;
+    return trace::DeviceKind::gpu;
   }
-  const bool only_cpu =
-      std::all_of(queues.begin(), queues.end(), [&](QueueId queue) { return cpu[queue.index()]; });
-  return only_cpu ? DeviceKind::cpu : DeviceKind::gpu;
+  const bool only_cpu = std::all_of(queues.begin(), queues.end(),
+                                    [&](trace::QueueId queue) { return cpu[queue.index()]; });
+  return only_cpu ? trace::DeviceKind::cpu : trace::DeviceKind::gpu;
 }
 
-const DeviceWords& device_words(DeviceKind kind) {
-  return kind == DeviceKind::cpu ? kCpuWords : kGpuWords;
+const DeviceWords& device_words(trace::DeviceKind kind) {
+  return kind == trace::DeviceKind::cpu ? kCpuWords : kGpuWords;
 }
 
-void leave_cpu_operators_aside(Trace& trace, Diagnostics& diagnostics) {
+void leave_cpu_operators_aside(trace::Trace& trace, Diagnostics& diagnostics) {
   const std::vector<bool> cpu = cpu_queues(trace);
   if (std::find(cpu.begin(), cpu.end(), true) == cpu.end()) return;
-  KernelTable& kernels = trace.kernels;
+  trace::KernelTable& kernels = trace.kernels;
   const auto on_cpu = [&](size_t i) { return cpu[kernels.queue[i].index()]; };
   size_t operators = 0;
   for (size_t i = 0; i < kernels.size(); ++i) {
@@ -67,4 +67,4 @@ void leave_cpu_operators_aside(Trace& trace, Diagnostics& diagnostics) {
                    operators);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

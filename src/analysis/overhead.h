@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // What being profiled cost a run's workload: its own times in one pass beside those of the control
 // run, which nothing profiled.
@@ -27,4 +27,4 @@ struct CaptureFailure {
   std::string message;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr double kMedian = 0.50;
@@ -43,4 +43,4 @@ Statistics summarise(std::vector<Nanoseconds> values) {
   return result;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

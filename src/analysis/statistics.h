@@ -7,7 +7,7 @@
 
 #include "trace/tables.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // Of some durations, in nanoseconds. Percentiles by nearest rank.
 struct Statistics {
@@ -27,4 +27,4 @@ Statistics summarise(std::vector<Nanoseconds> values);
 // of which there is at least one.
 Nanoseconds nearest_rank(std::span<Nanoseconds> values, double fraction);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

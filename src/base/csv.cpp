@@ -4,7 +4,7 @@
 
 namespace llmprof {
 
-// Called behind the opening quote; leaves the rest behind the closing one.
+// Called after the opening quote; leaves the rest after the closing one.
 std::string_view CsvRows::quoted_field() {
   const char* const begin = rest_.data();
   const char* const end = begin + rest_.size();
@@ -45,7 +45,7 @@ bool CsvRows::next(std::vector<std::string_view>& fields) {
       rest_.remove_prefix(1);
       field = quoted_field();
     }
-    // Plain text; behind a closing quote it is a flaw of the writer, and dropped.
+    // Plain text; after a closing quote it is an error of the writer, and dropped.
     size_t length = 0;
     while (length < rest_.size() && rest_[length] != ',' && rest_[length] != '\n') ++length;
     if (field.data() == nullptr) {

@@ -11,7 +11,7 @@ namespace llmprof {
 // Walks comma-separated text row by row without copying it. A field may be quoted, a doubled quote
 // inside it stands for one, and a quoted field may hold line breaks. Nothing is rejected: a quote
 // left open runs to the end of the text, and the caller compares the number of fields to its
-// header. By hand because Debian has no CSV library that hands out views (0.8 GB/s against 0.05).
+// header. By hand because no CSV library in Debian returns views (0.8 GB/s instead of 0.05).
 class CsvRows {
  public:
   explicit CsvRows(std::string_view text) : rest_(text) {}
@@ -30,7 +30,7 @@ class CsvRows {
   std::deque<std::string> unescaped_;
 };
 
-// Quotes a field only where it must be.
+// Quotes a field only if necessary.
 std::string csv_field(std::string_view text);
 
 }  // namespace llmprof

@@ -11,8 +11,8 @@ enum class Severity : uint8_t { info, warning, error };
 
 std::string_view to_string(Severity severity);
 
-// One defect of the input, counted. `code` is stable and meant for scripts; `message` is for people
-// and tells what to do next where something can be done.
+// One defect of the input, with its count. `code` is stable and meant for scripts; `message` is for
+// people and says what to do next if something can be done.
 struct Diagnostic {
   Severity severity = Severity::info;
   std::string code;

@@ -9,11 +9,11 @@
 
 namespace llmprof {
 
-// The file appears whole under its name or not at all: written beside it, flushed, then renamed.
+// The file appears completely or not at all: written under a temporary name, flushed, renamed.
 Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-// A small file, all of it; nothing where it cannot be opened or read. A stream would throw where a
-// process ends while its entry in /proc is read.
+// The content of a small file; nothing if it cannot be opened or read. A std::ifstream would throw
+// if a process ends while its entry in /proc is read.
 std::optional<std::string> file_content(const std::filesystem::path& path);
 
 // "path: No such file or directory", from errno.

@@ -27,7 +27,7 @@ TEST(Files, AreReadWhole) {
 
 TEST(Files, ThatCannotBeReadAreNothing) {
   EXPECT_EQ(file_content("/no/such/file"), std::nullopt);
-  EXPECT_EQ(file_content("/"), std::nullopt);  // opens, and fails to be read
+  EXPECT_EQ(file_content("/"), std::nullopt);  // opens, but cannot be read
 }
 
 TEST(Files, NameThePathAndTheCause) {

@@ -9,8 +9,8 @@ class JsonString {
   void begin() { open_ = true; }
   [[nodiscard]] bool open() const { return open_; }
 
-  // Takes the next character if it belongs to the string that was begun; the closing quote does,
-  // and leaves it no longer open.
+  // Consumes the next character if it belongs to the open string; the closing quote does, and
+  // closes it.
   bool takes(char c) {
     if (!open_) return false;
     if (escaped_) {

@@ -13,8 +13,8 @@ constexpr std::array<std::string_view, 12> kAlwaysSecret = {
     "secret", "secrets",    "password",    "passwords",     "passwd", "passphrase",
     "pwd",    "credential", "credentials", "authorization", "bearer", "apikey",
 };
-// At the end of a name (HF_TOKEN) they are secrets, elsewhere (eos_token_id) and as plurals they
-// may be counts and identifiers: numbers then.
+// Secrets at the end of a name (HF_TOKEN); elsewhere (eos_token_id) and in the plural, numbers are
+// taken for counts and identifiers.
 constexpr std::array<std::string_view, 2> kSecretAtTheEnd = {"key", "token"};
 constexpr std::array<std::string_view, 2> kSecretUnlessNumber = {"keys", "tokens"};
 
@@ -23,7 +23,7 @@ enum class Secrecy : unsigned char { open, unless_number, always };
 bool is_word(char c) { return is_lower(c) || is_upper(c) || is_digit(c); }
 bool is_quote(char c) { return c == '"' || c == '\''; }
 
-// Where a word ends that goes on at `at`: apiKey, but APIKEY is one.
+// Whether a new word begins at `at`: apiKey has two, APIKEY is one.
 bool begins_word(std::string_view name, size_t at) {
   return at > 0 && is_upper(name[at]) && is_lower(name[at - 1]);
 }
@@ -63,7 +63,7 @@ std::string_view without_blanks(std::string_view text) {
   return text;
 }
 
-// One, or a list of them: [1, 2].
+// A number, or a list of them: [1, 2].
 bool is_number(std::string_view text) {
   if (!text.starts_with('[') || !text.ends_with(']')) return is_one_number(text);
   text = text.substr(1, text.size() - 2);
@@ -75,7 +75,7 @@ bool is_number(std::string_view text) {
   }
 }
 
-// Neither says anything that could be secret.
+// Values that cannot be secret.
 bool is_switch(std::string_view text) {
   return text.empty() || text == "true" || text == "false" || text == "null" || text == "None";
 }
@@ -104,11 +104,11 @@ std::string_view name_before(std::string_view text) {
   return text.substr(begin);
 }
 
-// The members of JSON and what looks like it: in other quotes, or escaped in a script.
+// JSON members, and what looks like them: in other quotes, or escaped in a script.
 
 struct Quote {
   char mark = '\0';
-  size_t length = 0;  // 2 where it is escaped; 0: none is there
+  size_t length = 0;  // 2 if it is escaped; 0: there is none
 };
 
 Quote quote_at(std::string_view text, size_t at) {
@@ -117,7 +117,7 @@ Quote quote_at(std::string_view text, size_t at) {
   return escaped ? Quote{text[at + 1], 2} : Quote{};
 }
 
-// Behind the quotes that `quote` opens at `at`; npos: they stay open.
+// The position after the quotes that `quote` opens at `at`; npos: they are not closed.
 size_t end_of_quotes(std::string_view text, size_t at, Quote quote) {
   for (at += quote.length; at < text.size(); ++at) {
     const Quote next = quote_at(text, at);
@@ -132,7 +132,7 @@ size_t skip_blanks(std::string_view text, size_t at) {
   return at;
 }
 
-// Behind the value that begins at `at`; npos: its quotes or brackets stay open.
+// The position after the value at `at`; npos: its quotes or brackets are not closed.
 size_t end_of_value(std::string_view text, size_t at) {
   size_t depth = 0;
   while (at < text.size()) {
@@ -150,7 +150,7 @@ size_t end_of_value(std::string_view text, size_t at) {
   return depth == 0 ? at : std::string_view::npos;
 }
 
-// Behind the ':' of a member whose name begins at `at`; npos: no member does.
+// The position after the ':' of a member whose name begins at `at`; npos: there is none.
 size_t value_of_member(std::string_view text, size_t at, std::string_view& name) {
   const Quote quote = quote_at(text, at);
   if (quote.length == 0) return std::string_view::npos;
@@ -163,7 +163,7 @@ size_t value_of_member(std::string_view text, size_t at, std::string_view& name)
 
 std::string without_secret_members(std::string_view text) {
   std::string told;
-  size_t kept = 0;  // where what is not told yet begins
+  size_t kept = 0;  // start of what was not copied yet
   for (size_t at = 0; at < text.size(); ++at) {
     std::string_view name;
     size_t value = value_of_member(text, at, name);
@@ -198,16 +198,16 @@ std::string without_password(std::string_view word) {
   return std::string(word.substr(0, colon + 1)).append(kHiddenSecret).append(word.substr(at));
 }
 
-// Of the header Authorization.
+// Authentication schemes of the header Authorization.
 bool is_scheme(std::string_view word) {
   constexpr std::array<std::string_view, 4> kSchemes = {"Basic", "Bearer", "Digest", "token"};
   return std::find(kSchemes.begin(), kSchemes.end(), word) != kSchemes.end();
 }
 
-// Words one after the other: a name may have its value in the next.
+// Word by word: the value of a name may be the next word.
 class Words {
  public:
-  // Of a whole argument, which may be a script of several words or a value with blanks in it.
+  // A whole argument, which may be a script of several words or a value that contains blanks.
   std::string recorded_argument(std::string_view argument) {
     const bool is_value = awaited_ != Secrecy::open && !argument.starts_with("--");
     if (is_value) return recorded(argument);
@@ -244,7 +244,7 @@ class Words {
     const Secrecy before = std::exchange(awaited_, Secrecy::open);
     const bool is_option = word.starts_with("--");
     if (before != Secrecy::open && !is_option) {
-      // "Authorization: Bearer x": the scheme is no secret, what follows it is.
+      // "Authorization: Bearer x": the scheme is not secret, what follows it is.
       if (is_scheme(without_quotes(word))) {
         awaited_ = Secrecy::always;
         return std::string(word);

@@ -78,7 +78,7 @@ std::optional<int64_t> parse_int(std::string_view text) {
 }
 
 std::optional<double> parse_decimal(std::string_view text) {
-  // Short plain decimals, nearly all there are, are exact as digits over a power of ten (both
+  // Short plain decimals, which nearly all are, are exact as digits over a power of ten (both
   // below 2^53); std::from_chars takes three times as long for them.
   constexpr std::array<double, 16> kPowers = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                               1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};

@@ -16,12 +16,12 @@ bool equals_ignoring_case(std::string_view a, std::string_view b);
 std::optional<int64_t> parse_int(std::string_view text);
 std::optional<double> parse_decimal(std::string_view text);
 
-// Valid UTF-8 of the same meaning: each byte that belongs to no character becomes U+FFFD, control
+// Valid UTF-8: each byte that is not part of a character becomes U+FFFD, control
 // characters (line breaks included) become a space.
 std::string to_printable(std::string_view text);
 bool is_printable_utf8(std::string_view text);
 
-// At most `limit` characters; what is cut is shown by an ellipsis, never half a character.
+// At most `limit` characters; an ellipsis shows that it was cut, never within a character.
 std::string shortened(std::string_view text, size_t limit);
 
 // The candidate closest in spelling, if any is close enough to be what was meant.

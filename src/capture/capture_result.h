@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "capture/process.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 struct PlannedCommand {
   std::string name;  // "profile", "export": its log is <name>.log
@@ -62,4 +62,4 @@ struct CaptureLimits {
   const std::atomic<bool>* stop = nullptr;                    // as in Command
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "capture/convert_advice.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using std::filesystem::path;
@@ -324,4 +324,4 @@ Result<path> import_nsys_stream(const path& stream, const path& output_folder,
   return settle(*made, output_folder, stream.stem(), ".nsys-rep");
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -12,7 +12,7 @@
 #include "capture/process.h"
 #include "capture/tools.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // Reports that only NVIDIA's own tools can read.
 enum class ReportKind : uint8_t {
@@ -49,4 +49,4 @@ Result<std::filesystem::path> import_nsys_stream(const std::filesystem::path& st
                                                  const std::filesystem::path& output_folder,
                                                  const ConversionOptions& options = {});
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

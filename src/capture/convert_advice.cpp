@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "capture/shell_word.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 constexpr size_t kQuotedLines = 3;
@@ -126,4 +126,4 @@ std::string last_words(std::string_view output) {
   return shortened(words, kQuotedCharacters);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -8,7 +8,7 @@
 #include "capture/convert.h"
 #include "capture/process.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // "nsys is part of ...": which packages hold the tool, in whole sentences.
 std::string_view where_to_get(Tool tool);
@@ -33,4 +33,4 @@ Error failed_tool(const std::filesystem::path& report, ReportKind kind, Tool too
 // carriage returns. Printable, one line, short.
 std::string last_words(std::string_view output);
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -1,7 +1,7 @@
 // Conversions by the real tools, where they are installed.
 #include <gtest/gtest.h>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "capture/convert.h"
 #include "capture/convert_advice.h"
@@ -9,7 +9,7 @@
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using namespace std::string_view_literals;
@@ -104,4 +104,4 @@ TEST(ConvertInstalled, NcuReportBecomesCsv) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -9,7 +9,7 @@
 #include "capture/convert_advice.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using namespace std::chrono_literals;
@@ -332,4 +332,4 @@ TEST_F(Convert, RefusesWhatCannotBeAReport) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace llmprof {
+namespace llmprof::capture {
 
 bool is_executable_file(const std::filesystem::path& path) {
   struct stat about{};
@@ -29,4 +29,4 @@ std::optional<std::filesystem::path> find_executable(std::string_view name,
   return std::nullopt;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

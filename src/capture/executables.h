@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-namespace llmprof {
+namespace llmprof::capture {
 
 bool is_executable_file(const std::filesystem::path& path);
 
@@ -13,4 +13,4 @@ bool is_executable_file(const std::filesystem::path& path);
 std::optional<std::filesystem::path> find_executable(std::string_view name,
                                                      std::string_view path_list);
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

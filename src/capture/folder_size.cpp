@@ -4,7 +4,7 @@
 
 #include <system_error>
 
-namespace llmprof {
+namespace llmprof::capture {
 
 uint64_t folder_bytes(const std::filesystem::path& folder) {
   constexpr uint64_t kBlockBytes = 512;  // stat(2)
@@ -22,4 +22,4 @@ uint64_t folder_bytes(const std::filesystem::path& folder) {
   return bytes;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -16,7 +16,7 @@
 #include "base/file_descriptor.h"
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -171,4 +171,4 @@ std::optional<int> http_get_status(const HttpUrl& url, std::chrono::milliseconds
   return std::nullopt;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // An address that a server on this machine may answer at.
 struct HttpUrl {
@@ -23,4 +23,4 @@ Result<HttpUrl> parse_http_url(std::string_view url);
 // The status code of the answer to a GET; none where nobody answers in time.
 std::optional<int> http_get_status(const HttpUrl& url, std::chrono::milliseconds timeout);
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -11,7 +11,7 @@
 #include "base/file_descriptor.h"
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using namespace std::chrono_literals;
@@ -101,4 +101,4 @@ TEST(HttpGet, TellsThatNobodyAnswers) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -20,7 +20,7 @@
 #include "capture/process_launch.h"
 #include "capture/process_tree.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -363,4 +363,4 @@ Result<ProcessResult> run_process(const Command& command) {
   return running->take_result();
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

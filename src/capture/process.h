@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // One program to run: an argument list, never a shell string. Its stdin is /dev/null.
 struct Command {
@@ -86,4 +86,4 @@ class RunningProcess {
 // may leave others of its group running, unless its whole tree is to end.
 Result<ProcessResult> run_process(const Command& command);
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

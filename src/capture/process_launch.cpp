@@ -16,7 +16,7 @@
 
 #include "base/files.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 Error cannot_start(std::string_view what, int error_number) {
@@ -191,4 +191,4 @@ Result<StartedProcess> start_process(const Command& command, const std::string& 
   return started;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -6,7 +6,7 @@
 #include "base/file_descriptor.h"
 #include "capture/process.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 struct StartedProcess {
   pid_t pid = -1;
@@ -20,4 +20,4 @@ struct StartedProcess {
 // Forks, leads a new process group and becomes `executable`.
 Result<StartedProcess> start_process(const Command& command, const std::string& executable);
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

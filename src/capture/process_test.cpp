@@ -15,7 +15,7 @@
 #include "capture/process_tree.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using namespace std::chrono_literals;
@@ -369,4 +369,4 @@ TEST(Process, RunsFromSeveralThreadsAtOnce) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -8,7 +8,7 @@
 
 #include "base/files.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 // A script's first line names an interpreter and at most one argument of its.
@@ -97,4 +97,4 @@ pid_t find_wrapped(pid_t wrapper, const std::vector<std::string>& argv) {
   return 0;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

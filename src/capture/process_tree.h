@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // A process as /proc shows it. The start time (clock ticks since boot) tells it from a later one
 // of the same number.
@@ -32,4 +32,4 @@ std::vector<std::string> process_arguments(pid_t pid);
 // that it names. 0 where there is none.
 pid_t find_wrapped(pid_t wrapper, const std::vector<std::string>& argv);
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "capture/shell_word.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using std::filesystem::path;
@@ -165,4 +165,4 @@ Result<CommandRecord> run_recorded(const path& folder, std::string_view name, Co
   return running->finish();
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

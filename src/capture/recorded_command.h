@@ -9,7 +9,7 @@
 #include "capture/capture_result.h"
 #include "capture/process.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // A running command that leaves in `folder` its line in cmd.txt (quoted for a shell, with the
 // variables it was given), <name>.log (stdout and stderr together, written as it goes) and, once it
@@ -42,4 +42,4 @@ class RecordedCommand {
 Result<CommandRecord> run_recorded(const std::filesystem::path& folder, std::string_view name,
                                    Command command);
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using namespace std::chrono_literals;
@@ -120,4 +120,4 @@ TEST(RecordedCommand, SaysThatItsFolderCannotBeWritten) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -9,7 +9,7 @@
 #include "capture/process_tree.h"
 #include "capture/server_readiness.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -174,4 +174,4 @@ Result<CommandRecord> run_server_pass(const WorkloadCommand& workload, const Wor
   return ServerPass(workload, pass, command, std::move(*server)).run(*readiness);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

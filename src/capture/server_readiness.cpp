@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // POSIX extended regular expressions of the C library: one line at a time, for the user's own
 // pattern, is no reason for a library.
@@ -96,4 +96,4 @@ bool ServerReadiness::log_matches(const std::filesystem::path& log) {
   return false;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -10,7 +10,7 @@
 #include "capture/http_get.h"
 #include "capture/workload_command.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // Watches a server's URL and its log until all that was asked for is there.
 class ServerReadiness {
@@ -42,4 +42,4 @@ class ServerReadiness {
   bool log_matched_ = false;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -5,7 +5,7 @@
 
 #include "base/secrets.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 bool is_plain(char c) {
@@ -46,4 +46,4 @@ std::string shell_line(std::span<const std::string> argv,
   return line;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

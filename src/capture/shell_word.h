@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // The text as one word of a POSIX shell, quoted only where it must be.
 std::string shell_word(std::string_view text);
@@ -15,4 +15,4 @@ std::string shell_word(std::string_view text);
 std::string shell_line(std::span<const std::string> argv,
                        std::span<const std::pair<std::string, std::string>> environment = {});
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

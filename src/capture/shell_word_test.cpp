@@ -4,7 +4,7 @@
 
 #include "capture/process.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 // The shell itself is the judge: what it makes of the line are the words that went in.
@@ -47,4 +47,4 @@ TEST(ShellLine, TellsNoSecrets) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::capture

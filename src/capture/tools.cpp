@@ -13,7 +13,7 @@
 #include "base/ascii.h"
 #include "capture/executables.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using std::filesystem::path;
@@ -225,4 +225,4 @@ Result<std::vector<path>> find_tool(Tool tool, const ToolSearch& search) {
   return without_repeats(found);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

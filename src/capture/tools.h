@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 enum class Tool : uint8_t { nsys, ncu, qdstrm_importer };
 
@@ -31,4 +31,4 @@ ToolSearch tool_search_here();
 // Empty when there is none. An error when a variable names something that cannot be executed.
 Result<std::vector<std::filesystem::path>> find_tool(Tool tool, const ToolSearch& search);
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -7,7 +7,7 @@
 #include "capture/executables.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using std::filesystem::path;
@@ -158,4 +158,4 @@ TEST(FindExecutable, TakesANameWithASlashAsItIs) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // A workload that never ends by itself: it is profiled while `client` runs, then told to stop.
 struct ServerWorkload {
@@ -29,4 +29,4 @@ struct WorkloadCommand {
   std::optional<ServerWorkload> server;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -5,7 +5,7 @@
 #include "capture/folder_size.h"
 #include "capture/server_pass.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
@@ -42,4 +42,4 @@ Result<CommandRecord> run_pass(const WorkloadCommand& workload, const WorkloadPa
   return run_recorded(pass.folder, pass.name, std::move(command));
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -10,7 +10,7 @@
 #include "capture/recorded_command.h"
 #include "capture/workload_command.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // One run of the workload, with a tool's argv in front of it where a tool watches.
 struct WorkloadPass {
@@ -27,4 +27,4 @@ struct WorkloadPass {
 Result<CommandRecord> run_pass(const WorkloadCommand& workload, const WorkloadPass& pass,
                                const CaptureLimits& limits);
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -10,7 +10,7 @@
 #include "capture/executables.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using namespace std::chrono_literals;
@@ -252,4 +252,4 @@ TEST_F(ServerRun, AWrongReadinessIsAUsageError) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::capture

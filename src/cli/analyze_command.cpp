@@ -10,24 +10,24 @@
 #include "report/terminal.h"
 #include "session/analyze.h"
 
-namespace llmprof {
+namespace llmprof::cli {
 namespace {
 
 constexpr size_t kTerminalRows = 20;
 
 struct Arguments {
-  AnalyzeOptions options;
+  session::AnalyzeOptions options;
   bool json = false;
 };
 
 int run(const Arguments& arguments) {
-  const auto analysis = analyze(arguments.options, kVersion, show_progress);
+  const auto analysis = session::analyze(arguments.options, kVersion, show_progress);
   if (!analysis) return complain(analysis.error());
   if (arguments.json) {
     std::fwrite(analysis->json.data(), 1, analysis->json.size(), stdout);
   } else {
     const size_t rows = arguments.options.top.value_or(kTerminalRows);
-    fmt::print("{}\n", to_terminal(kernel_overview(analysis->profile, rows)));
+    fmt::print("{}\n", report::to_terminal(report::kernel_overview(analysis->profile, rows)));
     fmt::print("Written: {} ({})\n", analysis->folder.string(), fmt::join(analysis->files, ", "));
   }
   if (const int trouble = finish_output(); trouble != 0) return trouble;
@@ -45,7 +45,7 @@ CLI::Validator whole_number(int64_t least) {
 }
 
 // What ran, for MFU and MBU.
-void add_workload_options(CLI::App& command, AnalyzeOptions& options) {
+void add_workload_options(CLI::App& command, session::AnalyzeOptions& options) {
   constexpr const char* kGroup = "What ran (for MFU and MBU)";
   command
       .add_option("--model", options.model,
@@ -68,7 +68,7 @@ void add_workload_options(CLI::App& command, AnalyzeOptions& options) {
 }
 
 // What part of the capture.
-void add_selection_options(CLI::App& command, AnalyzeOptions& options) {
+void add_selection_options(CLI::App& command, session::AnalyzeOptions& options) {
   constexpr const char* kGroup = "What to look at";
   command.add_option("--stage", options.stage, "Only this stage: prefill, decode, ...")
       ->group(kGroup);
@@ -94,7 +94,7 @@ void add_analyze_command(CLI::App& program, int& exit_code) {
   CLI::App* command = program.add_subcommand(
       "analyze",
       "Say where the time of LLM inference goes, from captures made by nsys, ncu or PyTorch");
-  AnalyzeOptions& options = arguments->options;
+  session::AnalyzeOptions& options = arguments->options;
   command
       ->add_option("PATH", options.inputs,
                    "Captures: a file, a run folder, or a folder of captures; several become one "
@@ -119,4 +119,4 @@ void add_analyze_command(CLI::App& program, int& exit_code) {
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::cli

@@ -6,7 +6,7 @@
 #include "cli/collector_control.h"
 #include "cli/command.h"
 
-namespace llmprof {
+namespace llmprof::cli {
 namespace {
 
 constexpr auto kPatience = std::chrono::seconds(2);
@@ -63,4 +63,4 @@ void add_arm_commands(CLI::App& program, int& exit_code) {
               exit_code);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::cli

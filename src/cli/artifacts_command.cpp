@@ -6,7 +6,7 @@
 #include "report/terminal.h"
 #include "session/list_artifacts.h"
 
-namespace llmprof {
+namespace llmprof::cli {
 namespace {
 
 struct Arguments {
@@ -14,23 +14,24 @@ struct Arguments {
   bool json = false;
 };
 
-Document as_table(const ArtifactList& list) {
-  Table table;
-  table.columns = {
-      {"file", Column::Kind::text}, {"bytes", Column::Kind::number}, {"kind", Column::Kind::text}};
-  for (const ArtifactFile& file : list.files) {
+report::Document as_table(const session::ArtifactList& list) {
+  report::Table table;
+  table.columns = {{"file", report::Column::Kind::text},
+                   {"bytes", report::Column::Kind::number},
+                   {"kind", report::Column::Kind::text}};
+  for (const session::ArtifactFile& file : list.files) {
     table.rows.push_back({file.name, std::to_string(file.bytes), file.kind});
   }
-  Document document;
-  document.add(Paragraph{list.folder.string()});
+  report::Document document;
+  document.add(report::Paragraph{list.folder.string()});
   document.add(std::move(table));
   return document;
 }
 
 int show(const Arguments& arguments) {
-  const auto list = list_artifacts(arguments.run);
+  const auto list = session::list_artifacts(arguments.run);
   if (!list) return complain(list.error());
-  fmt::print("{}", arguments.json ? to_json(*list) : to_terminal(as_table(*list)));
+  fmt::print("{}", arguments.json ? session::to_json(*list) : report::to_terminal(as_table(*list)));
   return finish_output();
 }
 
@@ -47,4 +48,4 @@ void add_artifacts_command(CLI::App& program, int& exit_code) {
   command->callback([arguments, &exit_code] { exit_code = show(*arguments); });
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::cli

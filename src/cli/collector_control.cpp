@@ -16,7 +16,7 @@
 #include "base/file_descriptor.h"
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::cli {
 namespace {
 
 constexpr size_t kLongestAnswer = 4096;
@@ -142,4 +142,4 @@ Result<std::string> ask_collector(pid_t pid, std::string_view question,
   return understood(pid, std::string_view(answer.data(), static_cast<size_t>(size)));
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::cli

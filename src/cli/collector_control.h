@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-namespace llmprof {
+namespace llmprof::cli {
 
 // Asks the collector in a running process, over its socket (docs/collector.md), and gives what it
 // answered behind "ok: ". An error says why not: no such process, no collector in it, no right, no
@@ -16,4 +16,4 @@ namespace llmprof {
 Result<std::string> ask_collector(pid_t pid, std::string_view question,
                                   std::chrono::milliseconds patience);
 
-}  // namespace llmprof
+}  // namespace llmprof::cli

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace llmprof {
+namespace llmprof::cli {
 
 inline constexpr std::string_view kVersion = LLMPROF_VERSION;
 
@@ -33,4 +33,4 @@ void add_run_command(CLI::App& program, std::vector<std::string> behind_dashes, 
 void add_doctor_command(CLI::App& program, int& exit_code);
 void add_arm_commands(CLI::App& program, int& exit_code);  // arm, disarm
 
-}  // namespace llmprof
+}  // namespace llmprof::cli

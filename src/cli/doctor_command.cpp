@@ -7,20 +7,21 @@
 #include "cli/command.h"
 #include "session/doctor.h"
 
-namespace llmprof {
+namespace llmprof::cli {
 namespace {
 
 struct Arguments {
-  DoctorOptions options;
+  capture::DoctorOptions options;
   bool json = false;
 };
 
 int run(const Arguments& arguments) {
-  const std::vector<Probe> probes = probe_machine(arguments.options);
-  const std::string text = arguments.json ? doctor_json(probes) : doctor_text(probes);
+  const std::vector<capture::Probe> probes = capture::probe_machine(arguments.options);
+  const std::string text =
+      arguments.json ? session::doctor_json(probes) : session::doctor_text(probes);
   std::fwrite(text.data(), 1, text.size(), stdout);
   if (const int trouble = finish_output(); trouble != 0) return trouble;
-  return can_run_on_cpu(probes) ? 0 : static_cast<int>(ErrorKind::tool);
+  return capture::can_run_on_cpu(probes) ? 0 : static_cast<int>(ErrorKind::tool);
 }
 
 }  // namespace
@@ -40,4 +41,4 @@ void add_doctor_command(CLI::App& program, int& exit_code) {
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::cli

@@ -8,7 +8,7 @@
 
 #include "cli/command.h"
 
-namespace llmprof {
+namespace llmprof::cli {
 
 int exit_code(const Error& error) { return static_cast<int>(error.kind); }
 
@@ -63,7 +63,7 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::cli
 
 int main(int argc, char** argv) {
 #ifdef __x86_64__
@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
   }
 #endif
   try {
-    return llmprof::run(argc, argv);
+    return llmprof::session::run(argc, argv);
   } catch (const std::bad_alloc&) {
     std::fputs("llmprof: out of memory; close other programs, or analyse fewer files at once\n",
                stderr);

@@ -14,13 +14,13 @@
 #include "session/program_files.h"
 #include "session/run/request.h"
 
-namespace llmprof {
+namespace llmprof::cli {
 namespace {
 
 constexpr size_t kTerminalRows = 20;
 
 struct Arguments {
-  RunArguments run;
+  session::RunArguments run;
   std::optional<std::string> mode;
   std::optional<std::string> duty;
   std::optional<std::string> overhead_budget;
@@ -44,19 +44,19 @@ void stop_on_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 
-void print_analysis(const Analysis& analysis, bool json) {
+void print_analysis(const session::Analysis& analysis, bool json) {
   if (json) {
     std::fwrite(analysis.json.data(), 1, analysis.json.size(), stdout);
     return;
   }
-  fmt::print("{}\n", to_terminal(kernel_overview(analysis.profile, kTerminalRows)));
+  fmt::print("{}\n", report::to_terminal(report::kernel_overview(analysis.profile, kTerminalRows)));
   fmt::print("Written: {} ({})\n", analysis.folder.string(), fmt::join(analysis.files, ", "));
 }
 
-int tell(const RunOutcome& outcome, bool json) {
+int tell(const session::RunOutcome& outcome, bool json) {
   if (outcome.analysis) print_analysis(*outcome.analysis, json);
   const int told = finish_output();
-  for (const CaptureFailure& failure : outcome.failures) {
+  for (const profile::CaptureFailure& failure : outcome.failures) {
     fmt::print(stderr, "llmprof: {}: {}\n", failure.backend, failure.message);
   }
   if (!outcome.failures.empty()) {
@@ -71,7 +71,7 @@ int tell(const RunOutcome& outcome, bool json) {
 std::vector<std::string> all_overrides(const Arguments& arguments) {
   std::vector<std::string> overrides = arguments.run.overrides;
   const auto set = [&](std::string_view key, const std::optional<std::string>& value) {
-    if (value) overrides.push_back(text_override(key, *value));
+    if (value) overrides.push_back(session::text_override(key, *value));
   };
   if (arguments.mode) overrides.push_back("run.mode=" + *arguments.mode);
   set("collector.duty", arguments.duty);
@@ -88,17 +88,17 @@ void forget_collector_of_shell() {
   for (const char* variable : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
     const char* library = std::getenv(variable);
     if (library == nullptr) continue;
-    if (std::filesystem::path(library).filename() == kCollectorFile) unsetenv(variable);
+    if (std::filesystem::path(library).filename() == session::kCollectorFile) unsetenv(variable);
   }
 }
 
 int run_workload(Arguments arguments) {
   forget_collector_of_shell();
   arguments.run.overrides = all_overrides(arguments);
-  const auto request = make_run_request(arguments.run, kVersion, &stop_wanted);
+  const auto request = session::make_run_request(arguments.run, kVersion, &stop_wanted);
   if (!request) return complain(request.error());
   if (arguments.dry_run) {
-    fmt::print("{}", describe_plan(*request, plan_run(*request)));
+    fmt::print("{}", session::describe_plan(*request, session::plan_run(*request)));
     return finish_output();
   }
   stop_on_signals();
@@ -160,4 +160,4 @@ void add_run_command(CLI::App& program, std::vector<std::string> behind_dashes, 
   command->callback([arguments, &exit_code] { exit_code = run_workload(*arguments); });
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::cli

@@ -11,7 +11,7 @@
 #include "config/tree_path.h"
 #include "config/value_overrides.h"
 
-namespace llmprof {
+namespace llmprof::config {
 namespace {
 
 constexpr size_t kMostConfigs = 1000;
@@ -360,4 +360,4 @@ Result<ComposedConfig> compose(const ConfFiles& conf, std::string_view primary,
   return Composition(conf, std::string(primary), context).composed(overrides);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::config

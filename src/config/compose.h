@@ -11,7 +11,7 @@
 #include "config/interpolation.h"
 #include "config/tree_text.h"
 
-namespace llmprof {
+namespace llmprof::config {
 
 struct ComposedConfig {
   ConfigDocument tree;  // interpolations resolved
@@ -26,4 +26,4 @@ Result<ComposedConfig> compose(const ConfFiles& conf, std::string_view primary,
                                std::span<const std::string> overrides,
                                const ComposeContext& context);
 
-}  // namespace llmprof
+}  // namespace llmprof::config

@@ -1,10 +1,11 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/last_level_cache.h"
+#include "base/machine/last_level_cache.h"
+#include "base/machine/usable_memory.h"
 #include "config/interpolation.h"
 
-namespace llmprof {
+namespace llmprof::config {
 namespace fs = std::filesystem;
 namespace {
 
@@ -36,4 +37,4 @@ ComposeContext compose_context_here() {
   return context;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::config

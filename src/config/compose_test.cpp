@@ -9,7 +9,7 @@
 #include "config/tree_path.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::config {
 namespace {
 
 ComposeContext context() {
@@ -471,4 +471,4 @@ TEST(TreePath, SplitsKeys) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::config

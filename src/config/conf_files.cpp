@@ -4,9 +4,9 @@
 
 #include <set>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 
-namespace llmprof {
+namespace llmprof::config {
 namespace fs = std::filesystem;
 namespace {
 
@@ -98,4 +98,4 @@ std::vector<std::string> ConfFiles::names_under(std::string_view folder) const {
   return {names.begin(), names.end()};
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::config

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-namespace llmprof {
+namespace llmprof::config {
 
 // A configuration file already in memory; `name` is for messages.
 struct ConfText {
@@ -41,4 +41,4 @@ std::optional<ConfText> built_in_conf(std::string_view name);
 // All of them, sorted.
 std::vector<std::string_view> built_in_conf_names();
 
-}  // namespace llmprof
+}  // namespace llmprof::config

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::config {
 namespace {
 
 TEST(ConfFiles, UserLayerLiesOverTheShippedOne) {
@@ -73,4 +73,4 @@ TEST(BuiltInConf, IsTheShippedFolder) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::config

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-namespace llmprof {
+namespace llmprof::config {
 namespace {
 
 // Deeper documents are refused: they would exhaust the stack, and no configuration is so deep.
@@ -145,4 +145,4 @@ Result<ConfigDocument> parse_json(std::string_view text, std::string name) {
   return document;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::config

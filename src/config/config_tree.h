@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace llmprof {
+namespace llmprof::config {
 
 // A value of a YAML or JSON document, with its place for messages.
 struct ConfigNode {
@@ -48,4 +48,4 @@ struct ConfigDocument {
 Result<ConfigDocument> parse_yaml(std::string_view text, std::string name);
 Result<ConfigDocument> parse_json(std::string_view text, std::string name);
 
-}  // namespace llmprof
+}  // namespace llmprof::config

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::config {
 namespace {
 
 TEST(ConfigTree, YamlKeepsOrderTextAndLines) {
@@ -94,4 +94,4 @@ TEST(ConfigTree, DepthAndSizeAreBounded) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::config

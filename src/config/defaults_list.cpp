@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::config {
 namespace {
 
 constexpr std::string_view kDefaults = "defaults";
@@ -169,4 +169,4 @@ Result<ConfigPart> read_config_part(std::string_view text, const std::string& fi
   return part;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::config

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "config/config_tree.h"
 
-namespace llmprof {
+namespace llmprof::config {
 
 // One line of a `defaults` list.
 struct DefaultsEntry {
@@ -34,4 +34,4 @@ struct ConfigPart {
 Result<ConfigPart> read_config_part(std::string_view text, const std::string& file,
                                     std::string_view name);
 
-}  // namespace llmprof
+}  // namespace llmprof::config

@@ -12,7 +12,7 @@
 #include "config/tree_path.h"
 #include "config/tree_text.h"
 
-namespace llmprof {
+namespace llmprof::config {
 namespace {
 
 // References can multiply what they refer to: beyond these a configuration is refused.
@@ -400,4 +400,4 @@ Result<std::string> interpolated_choice(const ConfigDocument& tree, const Config
   return std::move(value->text);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::config

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "config/config_tree.h"
 
-namespace llmprof {
+namespace llmprof::config {
 
 // What interpolations may ask the machine for.
 struct ComposeContext {
@@ -44,4 +44,4 @@ Result<std::string> interpolated_choice(const ConfigDocument& tree, const Config
                                         std::span<const GroupChoice> choices,
                                         const ComposeContext& context);
 
-}  // namespace llmprof
+}  // namespace llmprof::config

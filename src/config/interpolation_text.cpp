@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::config {
 namespace {
 
 constexpr std::string_view kOpen = "${";
@@ -100,4 +100,4 @@ std::optional<std::string> unquoted(std::string_view text) {
   return std::string(text.substr(1, text.size() - 2));
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::config

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace llmprof {
+namespace llmprof::config {
 
 // A stretch of a text: as it is, or what stood between "${" and its "}".
 struct TextPiece {
@@ -28,4 +28,4 @@ FunctionCall split_function(std::string_view expression);
 // Without the quotes around it.
 std::optional<std::string> unquoted(std::string_view text);
 
-}  // namespace llmprof
+}  // namespace llmprof::config

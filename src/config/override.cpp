@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::config {
 namespace {
 
 constexpr size_t kLongestQuote = 120;
@@ -64,4 +64,4 @@ Result<Override> parse_override(const std::string& text) {
   return parsed;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::config

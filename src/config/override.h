@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "config/config_tree.h"
 
-namespace llmprof {
+namespace llmprof::config {
 
 enum class OverrideAction {
   set,     // key=value
@@ -35,4 +35,4 @@ Result<Override> parse_override(const std::string& text);
 Result<ConfigNode> parse_override_value(std::string_view text,
                                         std::shared_ptr<const std::string> source);
 
-}  // namespace llmprof
+}  // namespace llmprof::config

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "config/override.h"
 
-namespace llmprof {
+namespace llmprof::config {
 namespace {
 
 constexpr int kDeepestOverride = 100;
@@ -159,4 +159,4 @@ Result<ConfigNode> parse_override_value(std::string_view text,
   return ValueParser(text, std::move(source)).whole();
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::config

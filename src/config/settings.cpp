@@ -9,7 +9,7 @@
 #include "config/tree_path.h"
 #include "config/tree_text.h"
 
-namespace llmprof {
+namespace llmprof::config {
 namespace {
 
 const ConfigNode& nothing() {
@@ -179,4 +179,4 @@ Result<void> Settings::finish() const {
   return {};
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::config

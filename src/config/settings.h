@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "config/config_tree.h"
 
-namespace llmprof {
+namespace llmprof::config {
 
 // Typed access to one map of a composed tree. The first fault of it and of all maps within it is
 // kept and told by `finish`; until then every read gives a harmless value.
@@ -63,4 +63,4 @@ class Settings {
   std::shared_ptr<std::optional<Error>> fault_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::config

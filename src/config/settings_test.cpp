@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace llmprof {
+namespace llmprof::config {
 namespace {
 
 constexpr std::array<std::string_view, 2> kModes = {"deep", "light"};
@@ -100,4 +100,4 @@ TEST(Settings, TheFirstFaultIsTold) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::config

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::config {
 namespace {
 
 // Longer texts are no misspelt keys, and comparing them takes time with the square of the length.
@@ -151,4 +151,4 @@ std::string did_you_mean(std::string_view wanted, std::span<const std::string> c
   return close ? fmt::format("; did you mean '{}'?", *close) : std::string();
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::config

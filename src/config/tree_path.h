@@ -8,7 +8,7 @@
 
 #include "config/config_tree.h"
 
-namespace llmprof {
+namespace llmprof::config {
 
 using KeyPath = std::vector<std::string>;
 
@@ -37,4 +37,4 @@ std::optional<std::string> nearest_key(const ConfigNode& root, std::string_view 
 std::string did_you_mean(const std::optional<std::string>& close);
 std::string did_you_mean(std::string_view wanted, std::span<const std::string> candidates);
 
-}  // namespace llmprof
+}  // namespace llmprof::config

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::config {
 namespace {
 
 constexpr size_t kIndent = 2;
@@ -138,4 +138,4 @@ std::string to_json(const ConfigNode& node) {
   return json_of(node).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::config

@@ -4,7 +4,7 @@
 
 #include "config/config_tree.h"
 
-namespace llmprof {
+namespace llmprof::config {
 
 // As YAML that composes to the same tree.
 std::string to_yaml(const ConfigNode& node);
@@ -12,4 +12,4 @@ std::string to_yaml(const ConfigNode& node);
 // As JSON in one line; what is not in quotes and looks like a number or a boolean is one.
 std::string to_json(const ConfigNode& node);
 
-}  // namespace llmprof
+}  // namespace llmprof::config

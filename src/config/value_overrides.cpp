@@ -7,7 +7,7 @@
 #include "config/tree_path.h"
 #include "config/tree_text.h"
 
-namespace llmprof {
+namespace llmprof::config {
 namespace {
 
 tl::unexpected<Error> no_such_key(const ConfigNode& root, const Override& change,
@@ -101,4 +101,4 @@ void apply_what_fits(ConfigNode& root, std::span<const Override> overrides) {
   }
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::config

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace llmprof {
+namespace llmprof::llm {
 namespace {
 
 // Keys that the queries at positions 0 to `end` - 1 see together.
@@ -34,4 +34,4 @@ double cached_tokens_seen(const LayerSpec& layer, const ForwardPass& pass) {
   return std::min(context, window - 1);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

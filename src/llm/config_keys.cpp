@@ -3,27 +3,27 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace llmprof {
+namespace llmprof::llm {
 namespace {
 
 constexpr int64_t kLargest = 1'000'000'000;
 
 }  // namespace
 
-const ConfigNode* ConfigKeys::find(std::string_view key) const {
-  const ConfigNode* node = map_.find(key);
+const config::ConfigNode* ConfigKeys::find(std::string_view key) const {
+  const config::ConfigNode* node = map_.find(key);
   return node == nullptr || node->is_null() ? nullptr : node;
 }
 
 ConfigKeys ConfigKeys::within(std::string_view key) const {
-  static const ConfigNode nothing;
-  const ConfigNode* part = find(key);
+  static const config::ConfigNode nothing;
+  const config::ConfigNode* part = find(key);
   return {document_, part == nullptr ? nothing : *part};
 }
 
 ConfigKeys::Found ConfigKeys::first_of(std::initializer_list<std::string_view> keys) const {
   for (const std::string_view key : keys) {
-    if (const ConfigNode* node = find(key)) return {key, node};
+    if (const config::ConfigNode* node = find(key)) return {key, node};
   }
   return {};
 }
@@ -55,7 +55,7 @@ uint32_t ConfigKeys::count_or(std::initializer_list<std::string_view> keys, uint
 }
 
 bool ConfigKeys::flag_or(std::string_view key, bool otherwise) {
-  const ConfigNode* node = find(key);
+  const config::ConfigNode* node = find(key);
   if (node == nullptr) return otherwise;
   const auto value = node->boolean();
   if (!value) wrong(*node, fmt::format("'{}' must be true or false", key));
@@ -63,13 +63,13 @@ bool ConfigKeys::flag_or(std::string_view key, bool otherwise) {
 }
 
 std::string ConfigKeys::text(std::string_view key) {
-  const ConfigNode* node = find(key);
+  const config::ConfigNode* node = find(key);
   if (node == nullptr) return {};
   if (!node->is_scalar()) wrong(*node, fmt::format("'{}' must be a text", key));
   return node->text;
 }
 
-void ConfigKeys::wrong(const ConfigNode& node, std::string_view what) {
+void ConfigKeys::wrong(const config::ConfigNode& node, std::string_view what) {
   if (!error_) error_ = document_.wrong(node, what).value();
 }
 
@@ -77,4 +77,4 @@ void ConfigKeys::take_error_of(const ConfigKeys& part) {
   if (!error_) error_ = part.error_;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

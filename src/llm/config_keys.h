@@ -8,14 +8,14 @@
 
 #include "config/config_tree.h"
 
-namespace llmprof {
+namespace llmprof::llm {
 
 // Reads the keys of one map of a model's configuration. The first mistake is kept and every later
 // read gives a harmless value, so that the reading code needs to look only once, at its end.
 class ConfigKeys {
  public:
   // Both must outlive it. `map` may be no map at all: then nothing is found.
-  ConfigKeys(const ConfigDocument& document, const ConfigNode& map)
+  ConfigKeys(const config::ConfigDocument& document, const config::ConfigNode& map)
       : document_(document), map_(map) {}
 
   // A whole number from 1 to 1e9, by the first of these spellings that is there and not null.
@@ -28,13 +28,13 @@ class ConfigKeys {
   std::string text(std::string_view key);
 
   // Null pointer where it is not there, or null.
-  [[nodiscard]] const ConfigNode* find(std::string_view key) const;
+  [[nodiscard]] const config::ConfigNode* find(std::string_view key) const;
   // The members of a map inside; none of them is found where there is no such map.
   [[nodiscard]] ConfigKeys within(std::string_view key) const;
-  [[nodiscard]] const ConfigNode& node() const { return map_; }
-  [[nodiscard]] const ConfigDocument& document() const { return document_; }
+  [[nodiscard]] const config::ConfigNode& node() const { return map_; }
+  [[nodiscard]] const config::ConfigDocument& document() const { return document_; }
 
-  void wrong(const ConfigNode& node, std::string_view what);
+  void wrong(const config::ConfigNode& node, std::string_view what);
   // Takes over the first mistake of a reader of a part.
   void take_error_of(const ConfigKeys& part);
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
@@ -42,14 +42,14 @@ class ConfigKeys {
  private:
   struct Found {
     std::string_view key;
-    const ConfigNode* node = nullptr;
+    const config::ConfigNode* node = nullptr;
   };
   [[nodiscard]] Found first_of(std::initializer_list<std::string_view> keys) const;
   std::optional<uint32_t> whole_number(const Found& found, int64_t least);
 
-  const ConfigDocument& document_;
-  const ConfigNode& map_;
+  const config::ConfigDocument& document_;
+  const config::ConfigNode& map_;
   std::optional<Error> error_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

@@ -6,7 +6,7 @@
 #include "llm/attention_span.h"
 #include "llm/layer_weights.h"
 
-namespace llmprof {
+namespace llmprof::llm {
 namespace {
 
 // A multiplication and an addition.
@@ -195,4 +195,4 @@ PassCost pass_cost(const ModelSpec& model, const ForwardPass& pass, const Parall
   return cost;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

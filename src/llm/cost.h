@@ -6,7 +6,7 @@
 
 #include "llm/model_spec.h"
 
-namespace llmprof {
+namespace llmprof::llm {
 
 // How a model is spread over GPUs. Experts are spread over `ep` GPUs, or over `tp` where ep is 1.
 // Where ep exceeds tp there are ep / tp replicas of the rest, each with a batch of its own.
@@ -54,4 +54,4 @@ double weight_bytes(const ModelSpec& model);
 // The cache's growth a token, all layers, all GPUs together.
 double kv_bytes_per_token(const ModelSpec& model);
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

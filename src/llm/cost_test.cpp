@@ -7,7 +7,7 @@
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::llm {
 namespace {
 
 ModelSpec parsed(std::string_view json) {
@@ -245,4 +245,4 @@ TEST(Cost, ImagesGoThroughTheVisionTowers) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::llm

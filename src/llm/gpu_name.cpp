@@ -5,7 +5,7 @@
 
 #include "base/ascii.h"
 
-namespace llmprof {
+namespace llmprof::llm {
 namespace {
 
 constexpr std::array<std::string_view, 5> kSilentWords = {"nvidia", "geforce", "tesla", "quadro",
@@ -39,4 +39,4 @@ std::string normalised_gpu_name(std::string_view name) {
   return result;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

@@ -11,7 +11,7 @@
 #include "config/config_tree.h"
 #include "llm/gpu_name.h"
 
-namespace llmprof {
+namespace llmprof::llm {
 namespace {
 
 constexpr double kTera = 1e12;
@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 6> kKeys = {
 constexpr std::array<std::string_view, 7> kPeakFormats = {"bf16", "fp16", "fp8", "fp4",
                                                           "int8", "tf32", "fp32"};
 
-Result<void> check_keys(const ConfigDocument& document, const ConfigNode& map,
+Result<void> check_keys(const config::ConfigDocument& document, const config::ConfigNode& map,
                         std::span<const std::string_view> known) {
   for (size_t i = 0; i < map.keys.size(); ++i) {
     if (std::find(known.begin(), known.end(), map.keys[i]) != known.end()) continue;
@@ -38,9 +38,9 @@ Result<void> check_keys(const ConfigDocument& document, const ConfigNode& map,
 }
 
 // None where the key is not there.
-Result<std::optional<double>> figure(const ConfigDocument& document, const ConfigNode& map,
-                                     std::string_view key) {
-  const ConfigNode* node = map.find(key);
+Result<std::optional<double>> figure(const config::ConfigDocument& document,
+                                     const config::ConfigNode& map, std::string_view key) {
+  const config::ConfigNode* node = map.find(key);
   if (node == nullptr) return std::optional<double>();
   const auto value = node->number();
   if (!value || !std::isfinite(*value) || *value <= 0 || *value > kLargestFigure) {
@@ -50,7 +50,7 @@ Result<std::optional<double>> figure(const ConfigDocument& document, const Confi
   return value;
 }
 
-Result<double> needed_figure(const ConfigDocument& document, const ConfigNode& map,
+Result<double> needed_figure(const config::ConfigDocument& document, const config::ConfigNode& map,
                              std::string_view key) {
   auto value = figure(document, map, key);
   if (!value) return fail_with(value.error());
@@ -58,8 +58,9 @@ Result<double> needed_figure(const ConfigDocument& document, const ConfigNode& m
   return **value;
 }
 
-Result<void> read_peaks(const ConfigDocument& document, const ConfigNode& gpu, GpuSpec& spec) {
-  const ConfigNode* peaks = gpu.find("dense_tflops");
+Result<void> read_peaks(const config::ConfigDocument& document, const config::ConfigNode& gpu,
+                        GpuSpec& spec) {
+  const config::ConfigNode* peaks = gpu.find("dense_tflops");
   if (peaks == nullptr || !peaks->is_map()) {
     return document.wrong(gpu, "'dense_tflops' is missing, a map such as {bf16: 989, fp8: 1979}");
   }
@@ -89,15 +90,16 @@ Result<void> read_peaks(const ConfigDocument& document, const ConfigNode& gpu, G
   return {};
 }
 
-Result<std::vector<std::string>> read_names(const ConfigDocument& document, const ConfigNode& gpu,
+Result<std::vector<std::string>> read_names(const config::ConfigDocument& document,
+                                            const config::ConfigNode& gpu,
                                             const std::string& name) {
   std::vector<std::string> names = {normalised_gpu_name(name)};
-  const ConfigNode* matches = gpu.find("matches");
+  const config::ConfigNode* matches = gpu.find("matches");
   if (matches == nullptr) return names;
   if (!matches->is_list()) {
     return document.wrong(*matches, "'matches' must be a list of names, e.g. [NVIDIA H200]");
   }
-  for (const ConfigNode& match : matches->children) {
+  for (const config::ConfigNode& match : matches->children) {
     std::string text = normalised_gpu_name(match.text);
     if (text.empty()) return document.wrong(match, "a name in 'matches' is empty");
     names.push_back(std::move(text));
@@ -129,16 +131,16 @@ std::optional<double> GpuSpec::peak_for(std::string_view format) const {
   return tensor_bf16;
 }
 
-Result<void> GpuSpecs::read(const ConfText& text, std::vector<Entry>& into) {
-  const auto document = parse_yaml(text.text, text.name);
+Result<void> GpuSpecs::read(const config::ConfText& text, std::vector<Entry>& into) {
+  const auto document = config::parse_yaml(text.text, text.name);
   if (!document) return fail_with(document.error());
-  const ConfigNode* list = document->root.find("gpus");
+  const config::ConfigNode* list = document->root.find("gpus");
   if (list == nullptr || !list->is_list()) {
     return document->wrong(document->root, "expected 'gpus:' with a list of GPUs");
   }
-  for (const ConfigNode& gpu : list->children) {
+  for (const config::ConfigNode& gpu : list->children) {
     if (auto known = check_keys(*document, gpu, kKeys); !known) return known;
-    const ConfigNode* name = gpu.find("name");
+    const config::ConfigNode* name = gpu.find("name");
     if (name == nullptr || normalised_gpu_name(name->text).empty()) {
       return document->wrong(gpu, "a GPU needs a 'name'");
     }
@@ -162,11 +164,11 @@ Result<void> GpuSpecs::read(const ConfText& text, std::vector<Entry>& into) {
   return {};
 }
 
-Result<GpuSpecs> GpuSpecs::load(const ConfFiles& conf) {
+Result<GpuSpecs> GpuSpecs::load(const config::ConfFiles& conf) {
   const auto layers = conf.layers("gpus.yaml");
   if (!layers) return fail_with(layers.error());
   GpuSpecs specs;
-  for (const ConfText& layer : *layers) {
+  for (const config::ConfText& layer : *layers) {
     std::vector<Entry> entries;
     if (auto done = read(layer, entries); !done) return fail_with(done.error());
     // A name that a layer above has is that layer's.
@@ -213,4 +215,4 @@ std::vector<std::string> GpuSpecs::names() const {
   return names;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

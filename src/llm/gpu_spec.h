@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "config/conf_files.h"
 
-namespace llmprof {
+namespace llmprof::llm {
 
 // A GPU's dense peaks (without 2:4 sparsity, which data sheets like to include), or a CPU's that
 // were measured on it.
@@ -44,7 +44,7 @@ GpuSpec measured_cpu(std::string name, double flops, double bandwidth, std::stri
 // than it has): there is no guess.
 class GpuSpecs {
  public:
-  static Result<GpuSpecs> load(const ConfFiles& conf);
+  static Result<GpuSpecs> load(const config::ConfFiles& conf);
   // `sm_count` and `memory_bytes`, where known (0: not), tell variants of the same name apart.
   [[nodiscard]] std::optional<GpuSpec> find(std::string_view name, uint32_t sm_count = 0,
                                             uint64_t memory_bytes = 0) const;
@@ -57,10 +57,10 @@ class GpuSpecs {
     uint32_t sm_count = 0;           // 0: not told
     uint64_t memory_bytes = 0;       // nominal; 0: not told
   };
-  static Result<void> read(const ConfText& text, std::vector<Entry>& into);
+  static Result<void> read(const config::ConfText& text, std::vector<Entry>& into);
   [[nodiscard]] static bool fits(const Entry& entry, uint32_t sm_count, uint64_t memory_bytes);
 
   std::vector<Entry> entries_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

@@ -5,12 +5,12 @@
 #include "base/text.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::llm {
 namespace {
 
 const GpuSpecs& shipped() {
   static const GpuSpecs specs = [] {
-    auto loaded = GpuSpecs::load(*ConfFiles::open(std::nullopt));
+    auto loaded = GpuSpecs::load(*config::ConfFiles::open(std::nullopt));
     EXPECT_TRUE(loaded) << loaded.error().message;
     return std::move(*loaded);
   }();
@@ -94,7 +94,7 @@ TEST(GpuSpecs, TheUsersComeFirst) {
                "gpus:\n- {name: H200 SXM, matches: [H200], bandwidth_gb_per_s: 4000, "
                "dense_tflops: {bf16: 900}}\n- {name: Ours, bandwidth_gb_per_s: 1, "
                "dense_tflops: {bf16: 2}}\n");
-  const auto specs = GpuSpecs::load(*ConfFiles::open(folder.path()));
+  const auto specs = GpuSpecs::load(*config::ConfFiles::open(folder.path()));
   ASSERT_TRUE(specs) << specs.error().message;
   EXPECT_EQ(specs->find("NVIDIA H200")->memory_bandwidth, 4e12);
   EXPECT_TRUE(specs->find("ours"));
@@ -106,7 +106,7 @@ TEST(GpuSpecs, MistakesNameFileAndLine) {
   const testing::TemporaryFolder folder;
   const auto error_of = [&](std::string_view text) {
     folder.write("gpus.yaml", text);
-    const auto specs = GpuSpecs::load(*ConfFiles::open(folder.path()));
+    const auto specs = GpuSpecs::load(*config::ConfFiles::open(folder.path()));
     EXPECT_FALSE(specs) << text;
     return specs ? std::string() : specs.error().message;
   };
@@ -123,4 +123,4 @@ TEST(GpuSpecs, MistakesNameFileAndLine) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::llm

@@ -12,7 +12,7 @@
 #include "llm/quantisation.h"
 #include "llm/vision_config.h"
 
-namespace llmprof {
+namespace llmprof::llm {
 namespace {
 
 // A thousand times the largest models there are.
@@ -29,7 +29,7 @@ ConfigKeys language_part(const ConfigKeys& root) {
 std::string model_type_of(ConfigKeys& text, ConfigKeys& root) {
   for (ConfigKeys* keys : {&text, &root}) {
     if (std::string type = keys->text("model_type"); find_model_family(type)) return type;
-    const ConfigNode* architectures = keys->find("architectures");
+    const config::ConfigNode* architectures = keys->find("architectures");
     if (architectures == nullptr || architectures->children.empty()) continue;
     const std::string_view type = model_type_of_architecture(architectures->children.front().text);
     if (!type.empty()) return std::string(type);
@@ -138,7 +138,7 @@ constexpr std::array kUncounted = {
 
 void note_what_is_not_counted(const ConfigKeys& text, const ConfigKeys& root, ModelSpec& model) {
   for (const UncountedKey& uncounted : kUncounted) {
-    const ConfigNode* node = text.find(uncounted.key);
+    const config::ConfigNode* node = text.find(uncounted.key);
     if (node == nullptr) node = root.find(uncounted.key);
     if (node == nullptr || node->integer() == 0) continue;
     model.notes.push_back(fmt::format("'{}': {} are not counted", uncounted.key, uncounted.note));
@@ -147,7 +147,8 @@ void note_what_is_not_counted(const ConfigKeys& text, const ConfigKeys& root, Mo
 
 }  // namespace
 
-Result<ModelSpec> read_hugging_face_config(const ConfigDocument& document, const ConfigNode& node,
+Result<ModelSpec> read_hugging_face_config(const config::ConfigDocument& document,
+                                           const config::ConfigNode& node,
                                            const PresetWords& preset) {
   if (!node.is_map()) {
     return document.wrong(node, "expected the keys of a Hugging Face config.json");
@@ -185,4 +186,4 @@ Result<ModelSpec> read_hugging_face_config(const ConfigDocument& document, const
   return model;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

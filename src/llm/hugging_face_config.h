@@ -5,7 +5,7 @@
 #include "config/config_tree.h"
 #include "llm/model_spec.h"
 
-namespace llmprof {
+namespace llmprof::llm {
 
 // What a preset says beside the configuration it holds.
 struct PresetWords {
@@ -15,7 +15,8 @@ struct PresetWords {
 };
 
 // `root` is the configuration, a whole document or a part of it.
-Result<ModelSpec> read_hugging_face_config(const ConfigDocument& document, const ConfigNode& root,
+Result<ModelSpec> read_hugging_face_config(const config::ConfigDocument& document,
+                                           const config::ConfigNode& root,
                                            const PresetWords& preset);
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

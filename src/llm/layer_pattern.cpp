@@ -4,15 +4,15 @@
 
 #include <algorithm>
 
-namespace llmprof {
+namespace llmprof::llm {
 namespace {
 
 constexpr uint32_t kMostLayers = 10'000;
 constexpr uint64_t kLargestSize = 1'000'000'000;
 
 // A list with one text a layer; null pointer where the file has none.
-const ConfigNode* layer_list(ConfigKeys& keys, std::string_view key, size_t layers) {
-  const ConfigNode* list = keys.find(key);
+const config::ConfigNode* layer_list(ConfigKeys& keys, std::string_view key, size_t layers) {
+  const config::ConfigNode* list = keys.find(key);
   if (list == nullptr) return nullptr;
   if (!list->is_list() || list->children.size() != layers) {
     keys.wrong(*list,
@@ -22,7 +22,8 @@ const ConfigNode* layer_list(ConfigKeys& keys, std::string_view key, size_t laye
   return list;
 }
 
-void read_listed_windows(ConfigKeys& keys, const ConfigNode& list, std::vector<LayerSpec>& layers) {
+void read_listed_windows(ConfigKeys& keys, const config::ConfigNode& list,
+                         std::vector<LayerSpec>& layers) {
   for (size_t i = 0; i < layers.size(); ++i) {
     const std::string& type = list.children[i].text;
     if (type == "sliding_attention") {
@@ -58,7 +59,7 @@ bool sees_window(WindowRule rule, size_t layer, uint32_t first_window_layer, uin
 void read_windows(ConfigKeys& keys, const ModelFamily& family, std::vector<LayerSpec>& layers) {
   // Qwen's files tell a window that is not used.
   if (family.window == WindowRule::later && !keys.flag_or("use_sliding_window", false)) return;
-  if (const ConfigNode* list = layer_list(keys, "layer_types", layers.size())) {
+  if (const config::ConfigNode* list = layer_list(keys, "layer_types", layers.size())) {
     read_listed_windows(keys, *list, layers);
     return;
   }
@@ -79,9 +80,9 @@ void read_sparse_step(ConfigKeys& keys, std::vector<LayerSpec>& layers) {
   for (size_t i = 0; i < layers.size(); ++i) {
     if ((i + 1) % step == 0) layers[i].feed_forward = FeedForwardKind::mixture;
   }
-  const ConfigNode* dense = keys.find("mlp_only_layers");
+  const config::ConfigNode* dense = keys.find("mlp_only_layers");
   if (dense == nullptr) return;
-  for (const ConfigNode& item : dense->children) {
+  for (const config::ConfigNode& item : dense->children) {
     const auto layer = item.integer();
     if (!layer || *layer < 0 || static_cast<uint64_t>(*layer) >= layers.size()) {
       keys.wrong(item,
@@ -94,9 +95,9 @@ void read_sparse_step(ConfigKeys& keys, std::vector<LayerSpec>& layers) {
 
 void read_after_dense(ConfigKeys& keys, std::vector<LayerSpec>& layers) {
   const uint32_t first = keys.count_or({"first_k_dense_replace"}, 0);
-  const ConfigNode* frequency = keys.find("moe_layer_freq");
+  const config::ConfigNode* frequency = keys.find("moe_layer_freq");
   if (frequency != nullptr && frequency->is_list()) {
-    const ConfigNode* list = layer_list(keys, "moe_layer_freq", layers.size());
+    const config::ConfigNode* list = layer_list(keys, "moe_layer_freq", layers.size());
     for (size_t i = 0; list != nullptr && i < layers.size(); ++i) {
       if (list->children[i].integer() == 1) layers[i].feed_forward = FeedForwardKind::mixture;
     }
@@ -110,7 +111,7 @@ void read_after_dense(ConfigKeys& keys, std::vector<LayerSpec>& layers) {
 
 void read_feed_forwards(ConfigKeys& keys, const ModelFamily& family,
                         std::vector<LayerSpec>& layers) {
-  if (const ConfigNode* list = layer_list(keys, "mlp_layer_types", layers.size())) {
+  if (const config::ConfigNode* list = layer_list(keys, "mlp_layer_types", layers.size())) {
     for (size_t i = 0; i < layers.size(); ++i) {
       const std::string& type = list->children[i].text;
       if (type == "sparse") {
@@ -185,4 +186,4 @@ std::vector<LayerSpec> read_layers(ConfigKeys& keys, const ModelFamily& family, 
   return layers;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

@@ -6,7 +6,7 @@
 #include "llm/model_family.h"
 #include "llm/model_spec.h"
 
-namespace llmprof {
+namespace llmprof::llm {
 
 // The experts that a configuration describes; none for dense models.
 std::optional<MixtureOfExperts> read_mixture(ConfigKeys& keys, const ModelFamily& family);
@@ -14,4 +14,4 @@ std::optional<MixtureOfExperts> read_mixture(ConfigKeys& keys, const ModelFamily
 // The layers in order: which see a window only, and which have experts.
 std::vector<LayerSpec> read_layers(ConfigKeys& keys, const ModelFamily& family, bool has_mixture);
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace llmprof {
+namespace llmprof::llm {
 namespace {
 
 // The sizes are 32-bit numbers; products of two or three are not.
@@ -88,4 +88,4 @@ std::vector<LayerGroup> group_layers(const ModelSpec& model) {
   return groups;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

@@ -4,7 +4,7 @@
 
 #include "llm/cost.h"
 
-namespace llmprof {
+namespace llmprof::llm {
 
 // Numbers of weights; doubles, because a GPU's share need not be whole (they are exact up to 2^53).
 struct Weights {
@@ -37,4 +37,4 @@ double kv_heads_on_gpu(const ModelSpec& model, double tp);
 // A token's values in the cache of one layer on one GPU.
 double cached_values(const ModelSpec& model, double tp);
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

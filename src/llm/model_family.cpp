@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-namespace llmprof {
+namespace llmprof::llm {
 namespace {
 
 ModelFamily plain(std::string_view type) {
@@ -206,4 +206,4 @@ std::span<const std::string_view> model_types() {
   return types;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

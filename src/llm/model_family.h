@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace llmprof {
+namespace llmprof::llm {
 
 // Which layers see a window only, where the file does not list them.
 enum class WindowRule : uint8_t {
@@ -54,4 +54,4 @@ std::optional<ModelFamily> find_model_family(std::string_view model_type);
 std::string_view model_type_of_architecture(std::string_view architecture);
 std::span<const std::string_view> model_types();
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

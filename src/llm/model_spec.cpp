@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "llm/hugging_face_config.h"
 
-namespace llmprof {
+namespace llmprof::llm {
 namespace fs = std::filesystem;
 namespace {
 
@@ -37,12 +37,12 @@ std::string name_of(const fs::path& path) {
   return folder.empty() ? path.string() : folder;
 }
 
-std::string scalar(const ConfigNode& map, std::string_view key) {
-  const ConfigNode* node = map.find(key);
+std::string scalar(const config::ConfigNode& map, std::string_view key) {
+  const config::ConfigNode* node = map.find(key);
   return node != nullptr && node->is_scalar() ? node->text : std::string();
 }
 
-Result<void> check_preset_keys(const ConfigDocument& preset) {
+Result<void> check_preset_keys(const config::ConfigDocument& preset) {
   for (size_t i = 0; i < preset.root.keys.size(); ++i) {
     const std::string& key = preset.root.keys[i];
     if (std::find(kPresetKeys.begin(), kPresetKeys.end(), key) != kPresetKeys.end()) continue;
@@ -55,10 +55,10 @@ Result<void> check_preset_keys(const ConfigDocument& preset) {
   return {};
 }
 
-Result<ModelSpec> preset_model(const ConfigDocument& preset) {
+Result<ModelSpec> preset_model(const config::ConfigDocument& preset) {
   if (!preset.root.is_map()) return preset.wrong(preset.root, "expected name, dtype and config");
   if (auto known = check_preset_keys(preset); !known) return fail_with(known.error());
-  const ConfigNode* config = preset.root.find("config");
+  const config::ConfigNode* config = preset.root.find("config");
   if (config == nullptr) {
     return preset.wrong(preset.root, "has no 'config' with the keys of a Hugging Face config.json");
   }
@@ -77,10 +77,10 @@ Result<ModelSpec> model_file(const fs::path& path) {
   if (!text) return fail_with(text.error());
   const fs::path extension = path.extension();
   if (extension == ".yaml" || extension == ".yml") {
-    const auto preset = parse_yaml(*text, path.string());
+    const auto preset = config::parse_yaml(*text, path.string());
     return preset ? preset_model(*preset) : fail_with(preset.error());
   }
-  const auto document = parse_json(*text, path.string());
+  const auto document = config::parse_json(*text, path.string());
   if (!document) return fail_with(document.error());
   auto model = read_hugging_face_config(*document, document->root, {});
   // A path of the machine that saved it says less than where the file lies now.
@@ -92,11 +92,12 @@ Result<ModelSpec> model_file(const fs::path& path) {
 }
 
 // The preset in the first layer that has it; none where none has.
-Result<std::optional<ConfigDocument>> read_preset(const std::string& name, const ConfFiles& conf) {
+Result<std::optional<config::ConfigDocument>> read_preset(const std::string& name,
+                                                          const config::ConfFiles& conf) {
   auto layers = conf.layers(fmt::format("{}/{}.yaml", kPresets, name));
   if (!layers) return fail_with(layers.error());
-  if (layers->empty()) return std::optional<ConfigDocument>();
-  auto document = parse_yaml(layers->front().text, layers->front().name);
+  if (layers->empty()) return std::optional<config::ConfigDocument>();
+  auto document = config::parse_yaml(layers->front().text, layers->front().name);
   if (!document) return fail_with(document.error());
   const std::string other = scalar(document->root, "alias_of");
   if (other.empty()) return std::optional(std::move(*document));
@@ -106,7 +107,7 @@ Result<std::optional<ConfigDocument>> read_preset(const std::string& name, const
     return document->wrong(*document->root.find("alias_of"),
                            fmt::format("alias_of names '{}', and there is no such preset", other));
   }
-  auto meant = parse_yaml(target->front().text, target->front().name);
+  auto meant = config::parse_yaml(target->front().text, target->front().name);
   if (!meant) return fail_with(meant.error());
   return std::optional(std::move(*meant));
 }
@@ -131,20 +132,19 @@ tl::unexpected<Error> no_such_model(std::string_view what, const std::vector<std
 }
 
 // "Qwen/Qwen2-7B": by the name that a preset gives its model.
-Result<std::optional<ConfigDocument>> preset_by_model_name(std::string_view what,
-                                                           const std::vector<std::string>& names,
-                                                           const ConfFiles& conf) {
+Result<std::optional<config::ConfigDocument>> preset_by_model_name(
+    std::string_view what, const std::vector<std::string>& names, const config::ConfFiles& conf) {
   for (const std::string& name : names) {
     auto preset = read_preset(name, conf);
     if (!preset) return preset;
     if (*preset && equals_ignoring_case(scalar((*preset)->root, "name"), what)) return preset;
   }
-  return std::optional<ConfigDocument>();
+  return std::optional<config::ConfigDocument>();
 }
 
 }  // namespace
 
-Result<ModelSpec> load_model_spec(std::string_view what, const ConfFiles& conf) {
+Result<ModelSpec> load_model_spec(std::string_view what, const config::ConfFiles& conf) {
   std::error_code ignored;
   const fs::path path(what);
   if (fs::is_directory(path, ignored)) {
@@ -164,11 +164,11 @@ Result<ModelSpec> load_model_spec(std::string_view what, const ConfFiles& conf) 
 }
 
 Result<ModelSpec> parse_hugging_face_config(std::string_view json, std::string name) {
-  const auto document = parse_json(json, std::move(name));
+  const auto document = config::parse_json(json, std::move(name));
   if (!document) return fail_with(document.error());
   auto model = read_hugging_face_config(*document, document->root, {});
   if (model && model->name.empty()) model->name = document->name;
   return model;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

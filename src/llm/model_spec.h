@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "config/conf_files.h"
 
-namespace llmprof {
+namespace llmprof::llm {
 
 // How a set of weights, or the KV cache, is stored.
 struct NumberFormat {
@@ -92,7 +92,7 @@ struct ModelSpec {
 
 // `what` is a Hugging Face config.json, a folder with one, or a preset ("qwen2_7b",
 // "llm/qwen2_7b"). An unknown architecture is an error that names the nearest preset.
-Result<ModelSpec> load_model_spec(std::string_view what, const ConfFiles& conf);
+Result<ModelSpec> load_model_spec(std::string_view what, const config::ConfFiles& conf);
 Result<ModelSpec> parse_hugging_face_config(std::string_view json, std::string name);
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

@@ -10,11 +10,11 @@
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::llm {
 namespace {
 
-const ConfFiles& conf() {
-  static const ConfFiles files = *ConfFiles::open(std::nullopt);
+const config::ConfFiles& conf() {
+  static const config::ConfFiles files = *config::ConfFiles::open(std::nullopt);
   return files;
 }
 
@@ -63,7 +63,7 @@ TEST(Presets, ParameterCountsAreThePublishedOnes) {
     EXPECT_FALSE(model->name.empty());
     EXPECT_FALSE(model->variant.empty());
     const auto text = conf().layers("model/llm/" + name + ".yaml");
-    const auto document = parse_yaml(text->front().text, name);
+    const auto document = config::parse_yaml(text->front().text, name);
     if (document->root.find("alias_of") != nullptr) continue;
     ASSERT_NE(document->root.find("params"), nullptr) << name;
     const double published = document->root.find("params")->number().value();
@@ -107,7 +107,7 @@ TEST(Presets, TheUsersComeFirst) {
                "name: mine\ndtype: float16\nkv_cache_dtype: fp8\nconfig: " + small("") +
                    "\ndefault_workload: hf_llm\nweights: real\npath: /models/mine\n");
   folder.write("model/llm/wrong.yaml", "name: x\nconfg: {}\n");
-  const auto files = ConfFiles::open(folder.path());
+  const auto files = config::ConfFiles::open(folder.path());
   const auto model = load_model_spec("qwen2_7b", *files);
   ASSERT_TRUE(model) << model.error().message;
   EXPECT_EQ(model->name, "mine");
@@ -305,4 +305,4 @@ TEST(HuggingFaceConfig, WhatIsNotCountedIsNoted) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::llm

@@ -4,7 +4,7 @@
 #include "llm/layer_weights.h"
 #include "llm/whole_count.h"
 
-namespace llmprof {
+namespace llmprof::llm {
 namespace {
 
 double all_of(const Weights& weights) { return weights.matrices + weights.others; }
@@ -81,4 +81,4 @@ double kv_bytes_per_token(const ModelSpec& model) {
   return cached_values(model, 1) * model.kv_cache.bytes * static_cast<double>(model.layers.size());
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

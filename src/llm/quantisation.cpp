@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::llm {
 namespace {
 
 constexpr double kBitsPerByte = 8;
@@ -34,17 +34,17 @@ constexpr std::array<std::string_view, 10> kMethods = {
     "fp8",          "fbgemm_fp8", "gptq", "awq",       "mxfp4", "compressed-tensors",
     "bitsandbytes", "modelopt",   "eetq", "auto-round"};
 
-bool names_head(const ConfigNode* list) {
+bool names_head(const config::ConfigNode* list) {
   if (list == nullptr) return false;
-  for (const ConfigNode& item : list->children) {
+  for (const config::ConfigNode& item : list->children) {
     if (contains(item.text, "lm_head")) return true;
   }
   return false;
 }
 
-bool names_attention(const ConfigNode* list) {
+bool names_attention(const config::ConfigNode* list) {
   if (list == nullptr) return false;
-  for (const ConfigNode& item : list->children) {
+  for (const config::ConfigNode& item : list->children) {
     if (contains(item.text, "attn")) return true;
   }
   return false;
@@ -59,7 +59,7 @@ NumberFormat grouped_integers(uint32_t bits, uint32_t group) {
 
 // -1 and null stand for one group a row, whose scales are next to nothing.
 uint32_t group_size(ConfigKeys& keys) {
-  const ConfigNode* node = keys.find("group_size");
+  const config::ConfigNode* node = keys.find("group_size");
   if (node == nullptr || node->integer() == -1) return 0;
   return keys.number_or({"group_size"}, 0);
 }
@@ -75,10 +75,10 @@ uint32_t bits_of(ConfigKeys& keys, std::string_view key, uint32_t otherwise) {
 }
 
 NumberFormat block_scaled_fp8(ConfigKeys& keys) {
-  const ConfigNode* block = keys.find("weight_block_size");
+  const config::ConfigNode* block = keys.find("weight_block_size");
   if (block == nullptr) return {"fp8", 1};
   double values = 1;
-  for (const ConfigNode& side : block->children) {
+  for (const config::ConfigNode& side : block->children) {
     const auto length = side.integer();
     if (!length || *length < 1) {
       keys.wrong(*block, "'weight_block_size' must be two numbers, such as [128, 128]");
@@ -126,7 +126,7 @@ NumberFormat scheme_format(ConfigKeys& scheme, bool quantised_activations) {
 QuantisedWeights compressed_tensors(ConfigKeys& keys, const NumberFormat& dtype) {
   QuantisedWeights result;
   result.weights = dtype;
-  const ConfigNode* groups = keys.find("config_groups");
+  const config::ConfigNode* groups = keys.find("config_groups");
   if (groups == nullptr || !groups->is_map() || groups->children.empty()) {
     keys.wrong(keys.node(), "quantization_config has no 'config_groups'");
     return result;
@@ -227,4 +227,4 @@ std::optional<QuantisedWeights> read_quantisation(ConfigKeys& root, const Number
   return result;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

@@ -8,7 +8,7 @@
 #include "llm/config_keys.h"
 #include "llm/model_spec.h"
 
-namespace llmprof {
+namespace llmprof::llm {
 
 // "bfloat16", "torch.float16", "fp8", ...; none for what is not known.
 std::optional<NumberFormat> parse_number_format(std::string_view text);
@@ -26,4 +26,4 @@ struct QuantisedWeights {
 // not known is a mistake: bytes guessed would be wrong several times over.
 std::optional<QuantisedWeights> read_quantisation(ConfigKeys& root, const NumberFormat& dtype);
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

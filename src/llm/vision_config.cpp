@@ -6,7 +6,7 @@
 
 #include "llm/whole_count.h"
 
-namespace llmprof {
+namespace llmprof::llm {
 namespace {
 
 constexpr double kColours = 3;
@@ -47,7 +47,7 @@ VisionTower sam_tower(ConfigKeys& sam, uint32_t image_size, double last_channels
   const double width = sam.number_or({"width", "hidden_size"}, 768);
   const double heads = sam.number_or({"heads", "num_attention_heads"}, 12);
   const double layers = sam.number_or({"layers", "num_hidden_layers"}, 12);
-  const ConfigNode* listed = sam.find("global_attn_indexes");
+  const config::ConfigNode* listed = sam.find("global_attn_indexes");
   const double global =
       std::min(layers, listed != nullptr ? static_cast<double>(listed->children.size()) : 4.0);
   const double grid = image_size / kPatch;
@@ -177,4 +177,4 @@ std::vector<VisionTower> read_vision(ConfigKeys& root, uint32_t text_hidden,
   return towers;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

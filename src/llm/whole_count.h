@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace llmprof {
+namespace llmprof::llm {
 
 // Parameters and FLOPs are computed as doubles, since a faulty specification may ask for any size.
 // Counts that no model reaches are cut there, where every double still fits an integer.
@@ -12,4 +12,4 @@ inline uint64_t whole_count(double count) {
   return static_cast<uint64_t>(std::min(count, kLargestCount));
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::llm

@@ -14,7 +14,7 @@
 #include "readers/nsys_sqlite/nsys_sqlite.h"
 #include "readers/stage1_metrics/stage1_metrics.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 std::span<const Reader* const> all_readers() {
   static constexpr std::array<const Reader*, 7> kReaders = {
@@ -47,4 +47,4 @@ Error unreadable(const std::filesystem::path& path, std::string_view head) {
                       name, begin, formats)};
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

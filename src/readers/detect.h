@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "readers/reader.h"
+#include "readers/shared/reader.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // Enough of a file's (decompressed) front to recognise every format.
 inline constexpr size_t kHeadBytes = 64UL << 10U;
@@ -21,4 +21,4 @@ const Reader* find_reader(std::string_view head);
 // Says what the file seems to be and what llmprof reads instead.
 Error unreadable(const std::filesystem::path& path, std::string_view head);
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

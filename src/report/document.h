@@ -1,10 +1,14 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
-namespace llmprof {
+namespace llmprof::report {
 
 // What a report says, before anyone decides how it looks. Texts are plain; a writer escapes them.
 struct Heading {
@@ -36,15 +40,54 @@ struct LinkList {
   std::vector<Link> links;
 };
 
+// A number of profile.json. What it is of decides its digits and its unit, in format/figures.cpp
+// alone: a writer asks text_of for its text.
+struct Figure {
+  enum class Of : uint8_t {
+    stage_time,   // ms of stages, steps, gaps, requests, all kernels together, and of what could be
+                  // saved there
+    token_time,   // ms per token, per step or per layer
+    kernel_time,  // ms of one kernel or operator: its total, its mean per launch or call
+    share,        // a fraction, shown in percent
+    ratio,        // one quantity over another of the same unit, not in percent
+    count,        // a mean of counts included
+    rate,         // tokens per second
+    intensity,    // FLOP per byte
+    bytes,
+    flops,
+    bytes_per_second,
+    flops_per_second,
+    clock,        // Hz
+    energy,       // J
+    power,        // W
+    temperature,  // degrees Celsius
+  };
+  Of of = Of::count;
+  std::optional<double> value;      // none where it is not known
+  std::optional<double> deviation;  // of the values that this is the mean of
+};
+
+using Cell = std::variant<std::string, Figure>;
+
 struct Column {
   enum class Kind { text, number, code };  // numbers are right-aligned, code is shown as typed
   std::string title;
   Kind kind = Kind::text;
 };
 
+inline Column text_column(std::string_view title) {
+  return {std::string(title), Column::Kind::text};
+}
+inline Column number_column(std::string_view title) {
+  return {std::string(title), Column::Kind::number};
+}
+inline Column code_column(std::string_view title) {
+  return {std::string(title), Column::Kind::code};
+}
+
 struct Table {
   std::vector<Column> columns;
-  std::vector<std::vector<std::string>> rows;
+  std::vector<std::vector<Cell>> rows;
 };
 
 using Block = std::variant<Heading, Paragraph, Callout, BulletList, LinkList, Table>;
@@ -58,4 +101,4 @@ struct Document {
   }
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -4,14 +4,13 @@
 #include <map>
 #include <set>
 
+#include "base/units.h"
 #include "report/typical.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
-constexpr double kNanosecondsPerSecond = 1e9;
-constexpr double kNanosecondsPerMillisecond = 1e6;
-constexpr auto kNotTraced = static_cast<size_t>(BudgetPart::not_traced);
+constexpr auto kNotTraced = static_cast<size_t>(analysis::BudgetPart::not_traced);
 
 std::optional<double> ratio(double part, double whole) {
   if (whole <= 0) return std::nullopt;
@@ -22,13 +21,13 @@ std::optional<double> ratio(uint64_t part, uint64_t whole) {
   return ratio(static_cast<double>(part), static_cast<double>(whole));
 }
 
-double total(const Statistics& statistics) {
+double total(const analysis::Statistics& statistics) {
   return statistics.mean * static_cast<double>(statistics.count);
 }
 
-void count_instances(const Stages& stages, Facts& told) {
+void count_instances(const analysis::Stages& stages, Facts& told) {
   std::vector<StageFacts>& facts = told.stages;
-  for (const StageInstance& instance : stages.instances) {
+  for (const analysis::StageInstance& instance : stages.instances) {
     StageFacts& stage = facts[instance.stage];
     told.instance_of_stage.push_back(stage.instances);
     ++stage.instances;
@@ -38,13 +37,14 @@ void count_instances(const Stages& stages, Facts& told) {
       stage.steps += instance.step_count;
     }
   }
-  for (const Step& step : stages.steps) {
-    const StageInstance& instance = stages.instances[step.instance.index()];
-    if (step.kind == StepKind::decode && !instance.warmup) ++facts[instance.stage].decode_steps;
+  for (const analysis::Step& step : stages.steps) {
+    const analysis::StageInstance& instance = stages.instances[step.instance.index()];
+    if (step.kind == analysis::StepKind::decode && !instance.warmup)
+      ++facts[instance.stage].decode_steps;
   }
 }
 
-void add_budget(const StageBudget& budget, StageFacts& stage) {
+void add_budget(const analysis::StageBudget& budget, StageFacts& stage) {
   if (budget.instances == 0) return;
   const auto instances = static_cast<double>(budget.instances);
   Nanoseconds wall = 0;
@@ -52,9 +52,9 @@ void add_budget(const StageBudget& budget, StageFacts& stage) {
   Nanoseconds idle = 0;
   const auto traced_steps = static_cast<double>(stage.decode_steps);
   const Nanoseconds not_traced = budget.total[kNotTraced];
-  for (size_t part = 0; part < kBudgetParts; ++part) {
+  for (size_t part = 0; part < analysis::kBudgetParts; ++part) {
     const Nanoseconds time = budget.total[part];
-    if (is_idle(part)) idle += time;
+    if (analysis::is_idle(part)) idle += time;
     if (time == 0) continue;
     const auto of_all = static_cast<double>(time);
     BudgetRow row{part, time,        of_all / instances, of_all / static_cast<double>(wall),
@@ -77,7 +77,8 @@ void add_budget(const StageBudget& budget, StageFacts& stage) {
   if (not_traced > 0) stage.not_traced = static_cast<double>(not_traced) / instances;
 }
 
-void add_utilization(const StageUtilization& use, const Stage& stage, StageFacts& facts) {
+void add_utilization(const analysis::StageUtilization& use, const analysis::Stage& stage,
+                     StageFacts& facts) {
   facts.utilization = &use;
   if (use.floor) facts.wall_over_floor = ratio(stage.wall.mean, static_cast<double>(*use.floor));
   if (use.recorded && !use.from_operators) {
@@ -88,37 +89,38 @@ void add_utilization(const StageUtilization& use, const Stage& stage, StageFacts
 }
 
 // Over all instances: what GPU times can be shares of.
-double traced_wall(const Stage& stage, const StageFacts& facts) {
+double traced_wall(const analysis::Stage& stage, const StageFacts& facts) {
   return total(stage.wall) - facts.not_traced.value_or(0) * static_cast<double>(stage.wall.count);
 }
 
-void add_stage_facts(const Profile& profile, Facts& told) {
-  const Stages& stages = profile.stages;
+void add_stage_facts(const analysis::Profile& profile, Facts& told) {
+  const analysis::Stages& stages = profile.stages;
   std::vector<StageFacts>& facts = told.stages;
   facts.resize(stages.stages.size());
   count_instances(stages, told);
   for (size_t i = 0; i < facts.size(); ++i) {
-    facts[i].tracing = stage_tracing(stages, static_cast<uint32_t>(i));
+    facts[i].tracing = analysis::stage_tracing(stages, static_cast<uint32_t>(i));
   }
-  for (const StageCounters& counters : profile.counters.stages) {
+  for (const analysis::StageCounters& counters : profile.counters.stages) {
     if (counters.instances > 0) facts[counters.stage].counters = &counters;
   }
-  for (const StageBudget& budget : profile.budgets.stages) add_budget(budget, facts[budget.stage]);
-  for (const StageUtilization& use : profile.utilization.stages) {
+  for (const analysis::StageBudget& budget : profile.budgets.stages)
+    add_budget(budget, facts[budget.stage]);
+  for (const analysis::StageUtilization& use : profile.utilization.stages) {
     add_utilization(use, stages.stages[use.stage], facts[use.stage]);
   }
   double all = 0;
-  for (const Stage& stage : stages.stages) all += total(stage.wall);
+  for (const analysis::Stage& stage : stages.stages) all += total(stage.wall);
   for (size_t i = 0; i < facts.size(); ++i) {
-    const Stage& stage = stages.stages[i];
+    const analysis::Stage& stage = stages.stages[i];
     facts[i].share_of_stage_time = ratio(total(stage.wall), all).value_or(0);
     facts[i].busy_share = ratio(total(stage.busy), traced_wall(stage, facts[i]));
   }
 }
 
-const Stage* find_stage(const Stages& stages, std::string_view name) {
+const analysis::Stage* find_stage(const analysis::Stages& stages, std::string_view name) {
   const auto found = std::find_if(stages.stages.begin(), stages.stages.end(),
-                                  [&](const Stage& stage) { return stage.name == name; });
+                                  [&](const analysis::Stage& stage) { return stage.name == name; });
   return found == stages.stages.end() || found->wall.count == 0 ? nullptr : &*found;
 }
 
@@ -128,9 +130,10 @@ std::string_view part_of_layer(std::string_view name) {
 }
 
 // "outside layers" is a row of its own beside the layers.
-bool is_layer(const LayerRow& row) { return !row.part && row.name != "outside layers"; }
+bool is_layer(const analysis::LayerRow& row) { return !row.part && row.name != "outside layers"; }
 
-LayerSummary summarise_layers(const std::vector<LayerRow>& rows, uint32_t stage, uint32_t model) {
+LayerSummary summarise_layers(const std::vector<analysis::LayerRow>& rows, uint32_t stage,
+                              uint32_t model) {
   LayerSummary summary;
   summary.stage = stage;
   summary.model = model;
@@ -138,7 +141,7 @@ LayerSummary summarise_layers(const std::vector<LayerRow>& rows, uint32_t stage,
   double all = 0;
   double in_layers = 0;
   double in_parts = 0;
-  for (const LayerRow& row : rows) {
+  for (const analysis::LayerRow& row : rows) {
     if (row.stage != stage || row.model != model) continue;
     const double time = per_pass(row, row.kernel_sum);
     if (is_layer(row)) {
@@ -165,10 +168,11 @@ LayerSummary summarise_layers(const std::vector<LayerRow>& rows, uint32_t stage,
   return summary;
 }
 
-std::vector<LayerSummary> layer_summaries(const Profile& profile) {
+std::vector<LayerSummary> layer_summaries(const analysis::Profile& profile) {
   std::vector<LayerSummary> summaries;
   std::set<std::pair<uint32_t, uint32_t>> stages_and_models;
-  for (const LayerRow& row : profile.layers.rows) stages_and_models.emplace(row.stage, row.model);
+  for (const analysis::LayerRow& row : profile.layers.rows)
+    stages_and_models.emplace(row.stage, row.model);
   for (const auto& [stage, model] : stages_and_models) {
     LayerSummary summary = summarise_layers(profile.layers.rows, stage, model);
     if (summary.layers > 0) summaries.push_back(std::move(summary));
@@ -176,22 +180,22 @@ std::vector<LayerSummary> layer_summaries(const Profile& profile) {
   return summaries;
 }
 
-std::vector<Stage1Row> stage1_rows(const Profile& profile) {
+std::vector<Stage1Row> stage1_rows(const analysis::Profile& profile) {
   std::vector<Stage1Row> rows;
   const auto& workload = profile.trace->workload;
   if (!workload) return rows;
-  for (const WorkloadMetrics::StageTiming& timing : workload->stages) {
+  for (const trace::WorkloadMetrics::StageTiming& timing : workload->stages) {
     Stage1Row row;
     row.stage = timing.name;
     row.mean_ms = timing.mean_ms;
     row.std_ms = timing.std_ms;
-    if (const Stage* stage = find_stage(profile.stages, timing.name)) {
+    if (const analysis::Stage* stage = find_stage(profile.stages, timing.name)) {
       row.captured_ms = stage->wall.mean / kNanosecondsPerMillisecond;
       row.captured_over_stage1 = ratio(*row.captured_ms, timing.mean_ms);
     }
     rows.push_back(std::move(row));
   }
-  for (const WorkloadMetrics::StageMfu& mfu : workload->mfu_per_stage) {
+  for (const trace::WorkloadMetrics::StageMfu& mfu : workload->mfu_per_stage) {
     auto row = std::find_if(rows.begin(), rows.end(),
                             [&](const Stage1Row& known) { return known.stage == mfu.name; });
     if (row == rows.end()) {
@@ -203,12 +207,12 @@ std::vector<Stage1Row> stage1_rows(const Profile& profile) {
   return rows;
 }
 
-std::vector<NamedKernel> top_names(const KernelRanking& ranking) {
+std::vector<NamedKernel> top_names(const analysis::KernelRanking& ranking) {
   constexpr size_t kTopNames = 10;
   std::vector<NamedKernel> names;
   std::map<size_t, size_t> place;  // of a name
   for (size_t i = 0; i < ranking.rows.size(); ++i) {
-    const KernelRow& row = ranking.rows[i];
+    const analysis::KernelRow& row = ranking.rows[i];
     const auto [known, is_new] = place.try_emplace(row.name.index(), names.size());
     if (is_new) names.emplace_back().row = i;
     NamedKernel& name = names[known->second];
@@ -223,23 +227,23 @@ std::vector<NamedKernel> top_names(const KernelRanking& ranking) {
   return names;
 }
 
-std::optional<BoundShares> bound_shares(const Profile& profile) {
+std::optional<BoundShares> bound_shares(const analysis::Profile& profile) {
   if (profile.roofline.kernels.empty()) return std::nullopt;
   BoundShares shares;
   double known = 0;
-  for (const KernelRoofline& kernel : profile.roofline.kernels) {
+  for (const analysis::KernelRoofline& kernel : profile.roofline.kernels) {
     const double share = profile.ranking.rows[kernel.row].share;
     switch (kernel.bound) {
-      case KernelRoofline::Bound::memory:
+      case analysis::KernelRoofline::Bound::memory:
         shares.memory += share;
         break;
-      case KernelRoofline::Bound::compute:
+      case analysis::KernelRoofline::Bound::compute:
         shares.compute += share;
         break;
-      case KernelRoofline::Bound::latency:
+      case analysis::KernelRoofline::Bound::latency:
         shares.latency += share;
         break;
-      case KernelRoofline::Bound::unknown:
+      case analysis::KernelRoofline::Bound::unknown:
         continue;
     }
     known += share;
@@ -248,10 +252,10 @@ std::optional<BoundShares> bound_shares(const Profile& profile) {
   return shares;
 }
 
-OperatorCoverage operator_coverage(const Profile& profile) {
+OperatorCoverage operator_coverage(const analysis::Profile& profile) {
   OperatorCoverage coverage;
-  const Operators& operators = profile.operators;
-  for (const OperatorRow& row : operators.rows) coverage.time += row.cuda_self;
+  const analysis::Operators& operators = profile.operators;
+  for (const analysis::OperatorRow& row : operators.rows) coverage.time += row.cuda_self;
   const Nanoseconds all_work = profile.totals.kernel_sum + profile.totals.memory_operation_sum;
   coverage.share_of_gpu_time =
       ratio(static_cast<double>(coverage.time),
@@ -262,7 +266,7 @@ OperatorCoverage operator_coverage(const Profile& profile) {
   return coverage;
 }
 
-void add_token_rates(const Profile& profile, Facts& facts) {
+void add_token_rates(const analysis::Profile& profile, Facts& facts) {
   const auto& per_token = profile.stages.time_per_output_token;
   if (!per_token || per_token->mean <= 0) return;
   facts.tokens_per_s_per_sequence = kNanosecondsPerSecond / per_token->mean;
@@ -273,9 +277,9 @@ void add_token_rates(const Profile& profile, Facts& facts) {
 
 }  // namespace
 
-Facts derive_facts(const Profile& profile) {
+Facts derive_facts(const analysis::Profile& profile) {
   Facts facts;
-  const Stages& stages = profile.stages;
+  const analysis::Stages& stages = profile.stages;
   add_stage_facts(profile, facts);
   double wall = 0;
   double busy = 0;
@@ -285,8 +289,8 @@ Facts derive_facts(const Profile& profile) {
     busy += total(stages.stages[i].busy);
   }
   facts.busy_share = ratio(busy, wall);
-  const Stage* prefill = find_stage(stages, "prefill");
-  const Stage* decode = find_stage(stages, "decode");
+  const analysis::Stage* prefill = find_stage(stages, "prefill");
+  const analysis::Stage* decode = find_stage(stages, "decode");
   if (!stages.serving && !profile.selection.steps && prefill != nullptr && decode != nullptr) {
     facts.request = prefill->wall.mean + decode->wall.mean;
     facts.request_spread = widely_spread(prefill->wall) || widely_spread(decode->wall);
@@ -303,7 +307,8 @@ Facts derive_facts(const Profile& profile) {
   return facts;
 }
 
-std::optional<double> time_per_token(const Facts& facts, const std::vector<StageTime>& stages) {
+std::optional<double> time_per_token(const Facts& facts,
+                                     const std::vector<analysis::StageTime>& stages) {
   Nanoseconds time = 0;
   for (size_t i = 0; i < stages.size(); ++i) {
     if (facts.stages[i].decode_steps > 0) time += stages[i].steady_total;
@@ -312,12 +317,12 @@ std::optional<double> time_per_token(const Facts& facts, const std::vector<Stage
   return static_cast<double>(time) / static_cast<double>(facts.decode_steps);
 }
 
-std::optional<double> tokens_per_second(const BatchTime& batch) {
+std::optional<double> tokens_per_second(const analysis::BatchTime& batch) {
   return ratio(static_cast<double>(batch.batch) * kNanosecondsPerSecond, batch.step_wall.mean);
 }
 
-double per_pass(const LayerRow& row, Nanoseconds time) {
+double per_pass(const analysis::LayerRow& row, Nanoseconds time) {
   return static_cast<double>(time) / static_cast<double>(std::max<uint64_t>(row.passes, 1));
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

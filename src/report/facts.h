@@ -7,7 +7,7 @@
 #include "analysis/collection/stage_tracing.h"
 #include "analysis/profile.h"
 
-namespace llmprof {
+namespace llmprof::report {
 
 // What reports say beyond the analyses' own figures, worked out once, so that profile.json and
 // every report hold the same values. Times are nanoseconds, shares 0 to 1.
@@ -28,15 +28,15 @@ struct StageFacts {
   uint64_t steps = 0;                   // of instances that are no warm-up, traced
   uint64_t decode_steps = 0;            // of those, steps that give a token for each sequence
   double share_of_stage_time = 0;       // its wall time over that of all stages, warm-ups left out
-  StageTracing tracing;                 // by our collector
+  analysis::StageTracing tracing;       // by our collector
   std::optional<double> not_traced;     // of wall, an instance, mean; none where all was traced
   std::optional<double> busy_share;     // GPU busy over wall, less what was not traced
   std::optional<double> wall_per_step;  // of all decode steps
   std::vector<BudgetRow> budget;        // what is not zero, longest first
   std::optional<double> idle;           // an instance, mean; none without a budget
   std::optional<double> idle_share;     // of wall, less what was not traced
-  const StageUtilization* utilization = nullptr;
-  const StageCounters* counters = nullptr;  // where anything was sampled in it
+  const analysis::StageUtilization* utilization = nullptr;
+  const analysis::StageCounters* counters = nullptr;  // where anything was sampled in it
   std::optional<double> wall_over_floor;
   std::optional<double> recorded_over_model;  // FLOPs of operators over the model's
   std::optional<double> intensity;            // FLOP a byte, of the model
@@ -118,14 +118,15 @@ struct Facts {
   OperatorCoverage operators;
 };
 
-Facts derive_facts(const Profile& profile);
+Facts derive_facts(const analysis::Profile& profile);
 
 // Kernel time a decode step; none where it has no part in decoding.
-std::optional<double> time_per_token(const Facts& facts, const std::vector<StageTime>& stages);
+std::optional<double> time_per_token(const Facts& facts,
+                                     const std::vector<analysis::StageTime>& stages);
 
 // Of decode steps with one batch: each gives every sequence a token.
-std::optional<double> tokens_per_second(const BatchTime& batch);
+std::optional<double> tokens_per_second(const analysis::BatchTime& batch);
 
-double per_pass(const LayerRow& row, Nanoseconds time);
+double per_pass(const analysis::LayerRow& row, Nanoseconds time);
 
-}  // namespace llmprof
+}  // namespace llmprof::report

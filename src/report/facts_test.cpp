@@ -4,7 +4,7 @@
 
 #include "report/sample_profile_test.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 // Of the sample's two requests that are no warm-up: prefills of 6 and 6 ms with 4.5 ms busy,
@@ -33,8 +33,8 @@ TEST(Facts, RankTheParts) {
   const SampleProfile sample = full_sample();
   const StageFacts decode = derive_facts(sample.profile).stages[1];
   ASSERT_EQ(decode.budget.size(), 4U);
-  EXPECT_EQ(budget_part_name(decode.budget[0].part), "gemm");
-  EXPECT_EQ(decode.budget[1].part, static_cast<size_t>(BudgetPart::idle_launch));
+  EXPECT_EQ(analysis::budget_part_name(decode.budget[0].part), "gemm");
+  EXPECT_EQ(decode.budget[1].part, static_cast<size_t>(analysis::BudgetPart::idle_launch));
   EXPECT_EQ(decode.budget[1].total, 7000000);
   EXPECT_DOUBLE_EQ(decode.budget[1].time, 3.5e6);
   EXPECT_DOUBLE_EQ(decode.budget[1].share, 7.0 / 18);
@@ -89,4 +89,4 @@ TEST(Facts, AreMissingWithoutATimeline) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::report

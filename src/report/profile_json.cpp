@@ -2,7 +2,7 @@
 
 #include "report/json/json_sections.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 constexpr int kSchemaVersion = 1;
@@ -11,7 +11,7 @@ constexpr int kIndent = 2;
 
 }  // namespace
 
-std::string to_profile_json(const Profile& profile, std::string_view tool_version) {
+std::string to_profile_json(const analysis::Profile& profile, std::string_view tool_version) {
   const Facts facts = derive_facts(profile);
   JsonObject json(kSections);
   json.add("schema_version", kSchemaVersion);
@@ -49,4 +49,4 @@ std::string to_profile_json(const Profile& profile, std::string_view tool_versio
   return json.take().dump(kIndent) + "\n";
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -7,7 +7,7 @@
 
 #include "report/sample_profile_test.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 nlohmann::json json_of(const SampleProfile& sample) {
@@ -105,4 +105,4 @@ TEST(ProfileJson, StaysFastWithManySteps) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::report

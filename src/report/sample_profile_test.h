@@ -4,13 +4,13 @@
 
 #include "analysis/profile.h"
 
-namespace llmprof {
+namespace llmprof::report {
 
 // A profile made by hand, for tests of what is told about it. The trace holds names and devices
 // only.
 struct SampleProfile {
-  std::unique_ptr<Trace> trace;
-  Profile profile;
+  std::unique_ptr<trace::Trace> trace;
+  analysis::Profile profile;
 };
 
 // Three requests of a small dense model on an H200, the first a warm-up: a prefill (6 ms, 2
@@ -26,4 +26,4 @@ SampleProfile profiler_sample();
 // An engine under continuous batching: steps of all kinds, decode by batch.
 SampleProfile serving_sample();
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "report/format/figures.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 // Characters, not bytes; good enough for the Latin, Greek and symbols that reports use.
@@ -43,7 +44,7 @@ class Writer {
     for (const Column& column : table.columns) lines[0].push_back(column.title);
     for (const auto& row : table.rows) {
       auto& line = lines.emplace_back();
-      for (const std::string& cell : row) line.push_back(to_printable(cell));
+      for (const Cell& cell : row) line.push_back(to_printable(text_of(cell)));
       line.resize(count);
     }
     std::vector<size_t> widths(count, 0);
@@ -79,4 +80,4 @@ std::string to_terminal(const Document& document) {
   return writer.take();
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -4,7 +4,7 @@
 
 #include "report/numbers.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 constexpr double kWideDeviation = 0.25;  // of the mean
@@ -13,16 +13,16 @@ constexpr uint64_t kFew = 3;
 
 }  // namespace
 
-bool is_few(const Statistics& statistics) { return statistics.count <= kFew; }
+bool is_few(const analysis::Statistics& statistics) { return statistics.count <= kFew; }
 
-bool widely_spread(const Statistics& statistics) {
+bool widely_spread(const analysis::Statistics& statistics) {
   if (statistics.count < 2) return false;
   if (statistics.std.value_or(0) > kWideDeviation * statistics.mean) return true;
   return is_few(statistics) &&
          static_cast<double>(statistics.max) > kWideRange * static_cast<double>(statistics.min);
 }
 
-std::string typical_ms(const Statistics& statistics, std::string_view one) {
+std::string typical_ms(const analysis::Statistics& statistics, std::string_view one) {
   if (!widely_spread(statistics)) return ms(statistics.mean) + " ms";
   if (is_few(statistics)) {
     return fmt::format("{} ms ({})", range_ms(statistics), counted(statistics.count, one));
@@ -31,9 +31,9 @@ std::string typical_ms(const Statistics& statistics, std::string_view one) {
                      counted(statistics.count, one));
 }
 
-std::string range_ms(const Statistics& statistics) {
+std::string range_ms(const analysis::Statistics& statistics) {
   if (statistics.count == 0) return std::string(kMissing);
   return fmt::format("{} to {}", ms(statistics.min), ms(statistics.max));
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/byte_stream.h"
 #include "base/files.h"
+#include "base/streams/byte_stream.h"
 #include "capture/convert.h"
 #include "config/conf_files.h"
 #include "readers/collector_log/collector_log.h"
@@ -19,7 +19,7 @@
 #include "session/run_inputs.h"
 #include "session/run_timeline.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 // Makes the bundle's folder when the first file goes into it.
@@ -77,56 +77,57 @@ class ConversionFolder {
 
 // Reads with whichever reader recognises the content; none where nobody does.
 std::optional<Result<void>> read_recognised(const std::filesystem::path& path,
-                                            std::string_view head, TraceBuilder& builder,
+                                            std::string_view head, trace::TraceBuilder& builder,
                                             const Progress& progress) {
-  const Reader* reader = find_reader(head);
+  const readers::Reader* reader = readers::find_reader(head);
   if (reader == nullptr) return std::nullopt;
   progress(fmt::format("reading {} ({})", path.string(), reader->format));
   return reader->read(path, builder);
 }
 
-Result<void> read_report(const std::filesystem::path& report, ReportKind kind,
-                         TraceBuilder& builder, BundleFolder& bundle, const Progress& progress) {
+Result<void> read_report(const std::filesystem::path& report, capture::ReportKind kind,
+                         trace::TraceBuilder& builder, BundleFolder& bundle,
+                         const Progress& progress) {
   progress(fmt::format("converting {}", report.string()));
   auto folder = ConversionFolder::open(bundle);
   if (!folder) return fail_with(folder.error());
-  const auto converted = convert_report(report, kind, folder->path());
+  const auto converted = capture::convert_report(report, kind, folder->path());
   if (!converted) return fail_with(converted.error());
-  const auto head = read_head(*converted, kHeadBytes);
+  const auto head = read_head(*converted, readers::kHeadBytes);
   if (!head) return fail_with(head.error());
   const size_t before = builder.trace().captures.size();
   const auto done = read_recognised(*converted, *head, builder, progress);
-  if (!done) return fail_with(unreadable(report, *head));
+  if (!done) return fail_with(readers::unreadable(report, *head));
   // The converted file is gone soon; the capture is the report.
   auto& captures = builder.trace().captures;
   for (size_t i = before; i < captures.size(); ++i) captures[i].path = report.string();
   return *done;
 }
 
-Result<void> read_input(const Input& input, TraceBuilder& builder, BundleFolder& bundle,
+Result<void> read_input(const Input& input, trace::TraceBuilder& builder, BundleFolder& bundle,
                         const Progress& progress) {
-  const auto head = read_head(input.path, kHeadBytes);
+  const auto head = read_head(input.path, readers::kHeadBytes);
   if (!head) return fail_with(head.error());
   if (auto done = read_recognised(input.path, *head, builder, progress)) return *done;
-  if (const auto kind = report_kind(input.path, *head)) {
+  if (const auto kind = capture::report_kind(input.path, *head)) {
     return read_report(input.path, *kind, builder, bundle, progress);
   }
-  return fail_with(unreadable(input.path, *head));
+  return fail_with(readers::unreadable(input.path, *head));
 }
 
-bool has_device_work(const Trace& trace) {
+bool has_device_work(const trace::Trace& trace) {
   return trace.kernels.size() > 0 || trace.graph_replays.size() > 0;
 }
 
 // All that was read.
 struct Reading {
-  TraceBuilder timeline;
-  std::optional<TraceBuilder> operators;  // of a run's torch pass, beside a timeline
+  trace::TraceBuilder timeline;
+  std::optional<trace::TraceBuilder> operators;  // of a run's torch pass, beside a timeline
   std::optional<Error> incomplete;
 };
 
 // The torch pass ran the program once more: beside a timeline only its operators are told.
-TraceBuilder& builder_for(const Input& input, Reading& reading) {
+trace::TraceBuilder& builder_for(const Input& input, Reading& reading) {
   if (input.role != RunRole::torch || !has_device_work(reading.timeline.trace())) {
     return reading.timeline;
   }
@@ -137,8 +138,8 @@ TraceBuilder& builder_for(const Input& input, Reading& reading) {
 // The capture stands among the others with what was wrong with it; its work does not.
 void note_operator_capture(Reading& reading) {
   if (!reading.operators) return;
-  const Trace& from = reading.operators->trace();
-  for (const Capture& capture : from.captures) {
+  const trace::Trace& from = reading.operators->trace();
+  for (const trace::Capture& capture : from.captures) {
     reading.timeline.diagnostics().info(
         "operators_of_another_pass",
         fmt::format("{}: its operators are told; its kernels are those of another run of the same "
@@ -177,20 +178,21 @@ Result<Reading> read_inputs(const std::vector<Input>& inputs, BundleFolder& bund
 }
 
 // Unless the log says itself why.
-bool is_log_without_work(const Trace& trace, const Diagnostics& diagnostics) {
+bool is_log_without_work(const trace::Trace& trace, const Diagnostics& diagnostics) {
   if (diagnostics.has("collector_never_armed") || diagnostics.has("collector_stood_down")) {
     return false;
   }
-  return std::any_of(trace.captures.begin(), trace.captures.end(),
-                     [](const Capture& capture) { return capture.tool == kCollectorTool; });
+  return std::any_of(
+      trace.captures.begin(), trace.captures.end(),
+      [](const trace::Capture& capture) { return capture.tool == trace::kCollectorTool; });
 }
 
 // Why there is no kernel to rank, from what the readers noticed.
 // Of a run that is on, failures are told by themselves.
-Error nothing_to_rank(const Profile& profile, bool tell_failures) {
-  const Trace& trace = *profile.trace;
+Error nothing_to_rank(const trace::Trace& trace, const profile::Profile& profile,
+                      bool tell_failures) {
   std::string files;
-  for (const Capture& capture : trace.captures) {
+  for (const trace::Capture& capture : trace.captures) {
     if (!files.empty()) files += ", ";
     files += capture.path;
   }
@@ -204,7 +206,7 @@ Error nothing_to_rank(const Profile& profile, bool tell_failures) {
     message +=
         "\n  the file holds reports on ranges or API calls only; add a kernel report: `nsys stats "
         "--report cuda_gpu_kern_sum --format csv REPORT.nsys-rep`";
-  } else if (is_log_without_work(trace, profile.diagnostics)) {
+  } else if (is_log_without_work(trace, trace.diagnostics)) {
     message +=
         "\n  the program's own log holds ranges but no operators: record them with "
         "llmprof_operator (docs/collector.md), or capture the kernels of a GPU program with nsys "
@@ -214,12 +216,12 @@ Error nothing_to_rank(const Profile& profile, bool tell_failures) {
         "\n  Stage 1 metrics are what the workload measured of itself; name a capture of the same "
         "program beside them (nsys, ncu, or a PyTorch trace)";
   }
-  for (const CaptureFailure& failure : profile.captures_failed) {
+  for (const profile::CaptureFailure& failure : profile.captures_failed) {
     if (!tell_failures) break;
     message += fmt::format("\n  {} failed: {}", failure.backend, failure.message);
   }
-  for (const Diagnostic& item : profile.diagnostics.items()) {
-    if (item.severity != Severity::info) message += "\n  " + item.message;
+  for (const profile::Diagnostic& item : profile.diagnostics) {
+    if (item.severity != to_string(Severity::info)) message += "\n  " + item.message;
   }
   return {ErrorKind::input, message};
 }
@@ -233,20 +235,19 @@ std::filesystem::path run_folder(const AnalyzeOptions& options) {
 struct Plan {
   std::vector<Input> inputs;
   RunInputs run;  // what the run folder says of itself
-  std::vector<CaptureFailure> failures;
   Diagnostics notes;  // of the plan itself
-  AnalysisRules rules;
-  AnalysisOptions options;
+  analysis::AnalysisRules rules;
+  analysis::AnalysisOptions options;
 };
 
-AnalysisOptions wanted_analysis(const AnalyzeOptions& options) {
-  AnalysisOptions wanted;
+analysis::AnalysisOptions wanted_analysis(const AnalyzeOptions& options) {
+  analysis::AnalysisOptions wanted;
   wanted.use_annotations = options.use_annotations;
   wanted.gpu = options.gpu;
   wanted.selection.device = options.device;
   wanted.selection.stage = options.stage;
   const auto told = [](const std::optional<uint64_t>& value, std::string flag) {
-    return value ? std::optional<TokenCount>({*value, std::move(flag)}) : std::nullopt;
+    return value ? std::optional<analysis::TokenCount>({*value, std::move(flag)}) : std::nullopt;
   };
   wanted.workload.prompt_tokens = told(options.prompt_tokens, "--prompt-tokens");
   wanted.workload.new_tokens = told(options.new_tokens, "--new-tokens");
@@ -259,22 +260,21 @@ AnalysisOptions wanted_analysis(const AnalyzeOptions& options) {
 Result<Plan> plan_analysis(const AnalyzeOptions& options) {
   auto inputs = expand_inputs(options.inputs);
   if (!inputs) return fail_with(inputs.error());
-  const auto conf = ConfFiles::open(options.config_folder);
+  const auto conf = config::ConfFiles::open(options.config_folder);
   if (!conf) return fail_with(conf.error());
-  auto kernels = KernelRules::load(*conf);
+  auto kernels = analysis::KernelRules::load(*conf);
   if (!kernels) return fail_with(kernels.error());
-  auto stages = StageRules::load(*conf);
+  auto stages = analysis::StageRules::load(*conf);
   if (!stages) return fail_with(stages.error());
-  auto gpus = GpuSpecs::load(*conf);
+  auto gpus = llm::GpuSpecs::load(*conf);
   if (!gpus) return fail_with(gpus.error());
   Plan plan{std::move(*inputs),
-            {},
             {},
             {},
             {std::move(*kernels), std::move(*stages), std::move(*gpus)},
             wanted_analysis(options)};
   if (options.steps) {
-    const auto steps = parse_step_range(*options.steps);
+    const auto steps = analysis::parse_step_range(*options.steps);
     if (!steps) return fail_with(steps.error());
     plan.options.selection.steps = *steps;
   }
@@ -283,12 +283,13 @@ Result<Plan> plan_analysis(const AnalyzeOptions& options) {
     plan.options.model = plan.run.model;
     plan.options.workload.command = plan.run.command;
     CapturesRecord captures = read_captures_record(run, plan.notes);
-    plan.failures = std::move(captures.failures);
+    plan.options.run.captures_failed = std::move(captures.failures);
+    plan.options.run.overhead = measure_overhead(run);
     plan.notes.merge(captures.notes);
   }
   if (options.model_spec) plan.options.model = options.model_spec;
   if (options.model) {
-    auto model = load_model_spec(*options.model, *conf);
+    auto model = llm::load_model_spec(*options.model, *conf);
     if (!model) return fail_with(model.error());
     plan.options.model = std::move(*model);
   }
@@ -296,11 +297,11 @@ Result<Plan> plan_analysis(const AnalyzeOptions& options) {
 }
 
 // The workload's own record says what really ran; what it leaves out is as it was asked for.
-void complete_from_run(const RunInputs& run, const std::optional<WorkloadMetrics>& metrics,
-                       Workload& workload) {
-  const auto fill = [](std::optional<TokenCount>& into, bool measured,
+void complete_from_run(const RunInputs& run, const std::optional<trace::WorkloadMetrics>& metrics,
+                       analysis::Workload& workload) {
+  const auto fill = [](std::optional<analysis::TokenCount>& into, bool measured,
                        const std::optional<uint64_t>& from) {
-    if (!into && !measured && from) into = TokenCount{*from, "the run's inputs.yaml"};
+    if (!into && !measured && from) into = analysis::TokenCount{*from, "the run's inputs.yaml"};
   };
   fill(workload.prompt_tokens, metrics && metrics->prompt_tokens, run.prompt_tokens);
   fill(workload.new_tokens, metrics && metrics->new_tokens, run.new_tokens);
@@ -308,10 +309,10 @@ void complete_from_run(const RunInputs& run, const std::optional<WorkloadMetrics
 }
 
 // The model that the workload wrote down with its times, where nobody named one.
-void complete_model(const std::optional<WorkloadMetrics>& metrics, Diagnostics& diagnostics,
-                    std::optional<ModelSpec>& model) {
+void complete_model(const std::optional<trace::WorkloadMetrics>& metrics, Diagnostics& diagnostics,
+                    std::optional<llm::ModelSpec>& model) {
   if (model || !metrics || metrics->model_config.empty()) return;
-  auto spec = parse_hugging_face_config(metrics->model_config, metrics->path);
+  auto spec = llm::parse_hugging_face_config(metrics->model_config, metrics->path);
   if (!spec) {
     diagnostics.warn("model_of_workload_unusable",
                      fmt::format("{}: its model configuration cannot be used: {}", metrics->path,
@@ -339,33 +340,33 @@ Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version
 
   Analysis analysis;
   analysis.incomplete = std::move(reading->incomplete);
-  auto trace = std::make_unique<Trace>(std::move(reading->timeline).freeze());
-  std::optional<Trace> operators;
+  auto trace = std::make_unique<trace::Trace>(std::move(reading->timeline).freeze());
+  std::optional<trace::Trace> operators;
   if (reading->operators) operators = std::move(*reading->operators).freeze();
   if (operators) plan->options.operators_of = &*operators;
-  progress("analysing");
-  auto profile = analyse(*trace, plan->rules, plan->options);
-  if (!profile) return fail_with(profile.error());
+  progress("analyzing");
+  plan->options.tool_version = version;
+  auto analyzed = analysis::analyze(*trace, plan->rules, plan->options);
+  if (!analyzed) return fail_with(analyzed.error());
   analysis.trace = std::move(trace);
-  analysis.profile = std::move(*profile);
-  analysis.profile.captures_failed = std::move(plan->failures);
-  if (const auto run = run_folder(options); !run.empty()) {
-    analysis.profile.overhead = measure_overhead(run);
+  analysis.results = std::move(analyzed->results);
+  analysis.profile = std::move(analyzed->profile);
+  analysis.timings = std::move(analyzed->timings);
+  if (analysis.profile.kernels.empty()) {
+    return fail_with(nothing_to_rank(*analysis.trace, analysis.profile, !options.in_place));
   }
-  if (analysis.profile.ranking.rows.empty()) {
-    return fail_with(nothing_to_rank(analysis.profile, !options.in_place));
-  }
+  report::word(analysis.profile);
 
   progress("writing the bundle");
   auto artifacts = bundle.open();
   if (!artifacts) return fail_with(artifacts.error());
   analysis.folder = artifacts->root();
-  auto written =
-      write_reports(analysis.profile, analysis.folder, version, options.top.value_or(kAllKernels));
+  auto written = report::write_reports(analysis.profile, analysis.folder,
+                                       options.top.value_or(report::kAllKernels));
   if (!written) return fail_with(written.error());
   analysis.files = std::move(written->files);
   analysis.json = std::move(written->json);
   return analysis;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/profile.h"
+#include "analysis/analyze.h"
 #include "base/error.h"
 
-namespace llmprof {
+namespace llmprof::session {
 
 struct AnalyzeOptions {
   std::vector<std::filesystem::path> inputs;
@@ -25,8 +25,8 @@ struct AnalyzeOptions {
   // What ran.
   // config.json, a folder with one, or a preset; that of a run folder's inputs.yaml otherwise
   std::optional<std::string> model;
-  std::optional<ModelSpec> model_spec;  // one that is loaded already, instead
-  std::optional<std::string> gpu;       // instead of the capture's own name
+  std::optional<llm::ModelSpec> model_spec;  // one that is loaded already, instead
+  std::optional<std::string> gpu;            // instead of the capture's own name
   std::optional<uint64_t> prompt_tokens;
   std::optional<uint64_t> new_tokens;
   std::optional<uint64_t> batch;
@@ -42,8 +42,10 @@ struct AnalyzeOptions {
 };
 
 struct Analysis {
-  std::unique_ptr<const Trace> trace;
-  Profile profile;
+  std::unique_ptr<const trace::Trace> trace;
+  analysis::Results results;
+  profile::Profile profile;
+  std::vector<analysis::PassTiming> timings;
   std::filesystem::path folder;     // of the bundle
   std::vector<std::string> files;   // written into it
   std::string json;                 // what profile.json holds
@@ -58,4 +60,4 @@ using Progress = std::function<void(std::string_view)>;
 Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version,
                          const Progress& progress);
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "config/config_tree.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -16,12 +16,12 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kFile = "captures.json";
 constexpr size_t kLargestFile = 4UL << 20U;
 
-std::string text_of(const ConfigNode& row, std::string_view key) {
-  const ConfigNode* node = row.find(key);
+std::string text_of(const config::ConfigNode& row, std::string_view key) {
+  const config::ConfigNode* node = row.find(key);
   return node != nullptr && node->is_scalar() ? node->text : std::string();
 }
 
-Severity severity_of(const ConfigNode& row) {
+Severity severity_of(const config::ConfigNode& row) {
   for (const Severity severity : {Severity::error, Severity::warning}) {
     if (text_of(row, "severity") == to_string(severity)) return severity;
   }
@@ -29,25 +29,25 @@ Severity severity_of(const ConfigNode& row) {
 }
 
 template <class Visit>
-void each_row(const ConfigNode& root, std::string_view key, Visit&& visit) {
-  const ConfigNode* rows = root.find(key);
+void each_row(const config::ConfigNode& root, std::string_view key, Visit&& visit) {
+  const config::ConfigNode* rows = root.find(key);
   if (rows == nullptr || !rows->is_list()) return;
-  for (const ConfigNode& row : rows->children) visit(row);
+  for (const config::ConfigNode& row : rows->children) visit(row);
 }
 
-Result<ConfigDocument> read_document(const std::filesystem::path& file) {
+Result<config::ConfigDocument> read_document(const std::filesystem::path& file) {
   auto stream = open_byte_stream(file);
   if (!stream) return fail_with(stream.error());
   const auto text = read_all(**stream, kLargestFile);
   if (!text) return fail_with(text.error().within(file.string()));
-  return parse_json(*text, file.string());
+  return config::parse_json(*text, file.string());
 }
 
 }  // namespace
 
 Result<void> write_captures_record(const Artifacts& bundle, const CapturesRecord& record) {
   Json failed = Json::array();
-  for (const CaptureFailure& failure : record.failures) {
+  for (const profile::CaptureFailure& failure : record.failures) {
     failed.push_back({{"backend", failure.backend}, {"message", failure.message}});
   }
   Json notes = Json::array();
@@ -71,11 +71,11 @@ CapturesRecord read_captures_record(const std::filesystem::path& run, Diagnostic
     diagnostics.warn("captures_record_unreadable", document.error().message);
     return record;
   }
-  each_row(document->root, "failed", [&](const ConfigNode& row) {
+  each_row(document->root, "failed", [&](const config::ConfigNode& row) {
     record.failures.push_back({text_of(row, "backend"), text_of(row, "message")});
   });
-  each_row(document->root, "notes", [&](const ConfigNode& row) {
-    const ConfigNode* count = row.find("count");
+  each_row(document->root, "notes", [&](const config::ConfigNode& row) {
+    const config::ConfigNode* count = row.find("count");
     const auto times = count == nullptr ? std::nullopt : count->integer();
     record.notes.add(severity_of(row), text_of(row, "code"), text_of(row, "message"),
                      static_cast<uint64_t>(std::max<int64_t>(1, times.value_or(1))));
@@ -83,4 +83,4 @@ CapturesRecord read_captures_record(const std::filesystem::path& run, Diagnostic
   return record;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -3,17 +3,17 @@
 #include <filesystem>
 #include <vector>
 
-#include "analysis/overhead.h"
 #include "base/diagnostics.h"
+#include "profile/run.h"
 #include "session/run_dir.h"
 
-namespace llmprof {
+namespace llmprof::session {
 
 // captures.json: what a run knows of its captures beside their files, so that whoever analyses its
 // folder later is told the same.
 //   {"failed": [{"backend", "message"}], "notes": [{"severity", "code", "message", "count"}]}
 struct CapturesRecord {
-  std::vector<CaptureFailure> failures;
+  std::vector<profile::CaptureFailure> failures;
   Diagnostics notes;  // what worked in another way than planned
 };
 
@@ -22,4 +22,4 @@ Result<void> write_captures_record(const Artifacts& bundle, const CapturesRecord
 // Empty where the folder has none; one that cannot be read is a diagnostic.
 CapturesRecord read_captures_record(const std::filesystem::path& run, Diagnostics& diagnostics);
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -4,7 +4,7 @@
 
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 TEST(CapturesRecord, IsReadAsItWasWritten) {
@@ -41,4 +41,4 @@ TEST(CapturesRecord, IsEmptyWhereThereIsNone) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "session/tool_options.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 constexpr uint64_t kLargestLog = 1'000'000'000;     // MB
@@ -29,7 +29,7 @@ std::optional<DutyCycle> parse_duty(std::string_view text) {
   return DutyCycle{static_cast<uint64_t>(*traced), static_cast<uint64_t>(*period)};
 }
 
-std::optional<DutyCycle> read_duty(Settings& settings) {
+std::optional<DutyCycle> read_duty(config::Settings& settings) {
   constexpr std::string_view kKey = "duty";
   const auto written = settings.optional_text(kKey);
   if (!written) return std::nullopt;
@@ -42,14 +42,14 @@ std::optional<DutyCycle> read_duty(Settings& settings) {
   return std::nullopt;
 }
 
-std::optional<double> read_budget(Settings& settings) {
+std::optional<double> read_budget(config::Settings& settings) {
   constexpr std::string_view kKey = "overhead_budget";
   const auto written = settings.optional_text(kKey);
   if (!written) return std::nullopt;
   std::string_view number = trim(*written);
   if (number.ends_with('%')) number.remove_suffix(1);
   const auto percent = parse_decimal(trim(number));
-  if (percent && *percent > 0 && *percent <= kLargestBudget) return percent;
+  if (percent && *percent > 0 && *report::percent <= kLargestBudget) return percent;
   settings.wrong(kKey, fmt::format("must be percent of the program's own time, above 0 and at most "
                                    "{} (2%), but is '{}'",
                                    kLargestBudget, to_printable(*written)));
@@ -57,7 +57,7 @@ std::optional<double> read_budget(Settings& settings) {
 }
 
 // A misspelt word would be a range that never opens, and nothing would be recorded.
-std::string read_arm(Settings& settings) {
+std::string read_arm(config::Settings& settings) {
   constexpr std::string_view kKey = "arm";
   constexpr std::string_view kOurDomain = "@LLM";
   constexpr std::array<std::string_view, 2> kWords = {"start", "command"};
@@ -84,7 +84,7 @@ std::string read_arm(Settings& settings) {
   return written;
 }
 
-void refuse_contradictions(Settings& settings, const CollectorOptions& options) {
+void refuse_contradictions(config::Settings& settings, const CollectorOptions& options) {
   if (options.duty && options.overhead_budget) {
     settings.wrong("overhead_budget",
                    "chooses the duty by itself, and collector.duty is set too; choose one");
@@ -97,7 +97,7 @@ void refuse_contradictions(Settings& settings, const CollectorOptions& options) 
 
 }  // namespace
 
-CollectorOptions read_collector_options(Settings settings) {
+CollectorOptions read_collector_options(config::Settings settings) {
   CollectorOptions options;
   options.max_log_mb = settings.optional_whole("max_log_mb", 1, kLargestLog);
   options.arm = read_arm(settings);
@@ -117,4 +117,4 @@ CollectorOptions read_collector_options(Settings settings) {
   return options;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -6,7 +6,7 @@
 #include "session/outgrow_cache.h"
 #include "session/run_options.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace fs = std::filesystem;
 namespace {
 
@@ -23,7 +23,7 @@ std::string in_quotes(std::string_view text) {
   return quoted + '"';
 }
 
-std::optional<std::string> model_choice(const ConfFiles& conf, const std::string& wanted) {
+std::optional<std::string> model_choice(const config::ConfFiles& conf, const std::string& wanted) {
   const auto names = conf.names_under(kModel);
   for (const std::string& name : {wanted, "llm/" + wanted}) {
     if (std::find(names.begin(), names.end(), name) != names.end()) return name;
@@ -60,8 +60,9 @@ struct RunOverrides {
   }
 };
 
-void take_model(const ConfFiles& conf, const Override& change, const std::string& text,
-                const ComposeContext& context, RunOverrides& overrides) {
+void take_model(const config::ConfFiles& conf, const config::Override& change,
+                const std::string& text, const config::ComposeContext& context,
+                RunOverrides& overrides) {
   const bool by_target = change.key != kModel;
   overrides.chooses_model = true;
   if (by_target) overrides.given.push_back(text);
@@ -83,14 +84,15 @@ std::string text_override(std::string_view key, std::string_view value) {
   return fmt::format("{}={}", key, in_quotes(value));
 }
 
-Result<ComposedConfig> compose_run(const ConfFiles& conf, const std::vector<std::string>& overrides,
-                                   const std::vector<std::string>& program,
-                                   const ComposeContext& context) {
+Result<config::ComposedConfig> compose_run(const config::ConfFiles& conf,
+                                           const std::vector<std::string>& overrides,
+                                           const std::vector<std::string>& program,
+                                           const config::ComposeContext& context) {
   RunOverrides all;
   for (const std::string& text : overrides) {
-    const auto change = parse_override(text);
+    const auto change = config::parse_override(text);
     if (!change) return fail_with(change.error());
-    const bool names_a_model = change->action != OverrideAction::remove &&
+    const bool names_a_model = change->action != config::OverrideAction::remove &&
                                change->package.empty() && change->value.is_scalar() &&
                                !change->value.text.empty() &&
                                (change->key == kModel || change->key == "model.target");
@@ -105,12 +107,12 @@ Result<ComposedConfig> compose_run(const ConfFiles& conf, const std::vector<std:
   }
   if (!program.empty() && !all.chooses_workload) all.implied.emplace_back("workload=program");
   if (!program.empty() && !all.chooses_model) all.implied.emplace_back("~model");
-  auto config = compose(conf, kPrimary, all.all(), context);
+  auto config = config::compose(conf, kPrimary, all.all(), context);
   if (!config || all.changes_shape) return config;
   const auto more_layers = overrides_to_outgrow_cache(*config, context);
   if (more_layers.empty()) return config;
   all.given.insert(all.given.end(), more_layers.begin(), more_layers.end());
-  return compose(conf, kPrimary, all.all(), context);
+  return config::compose(conf, kPrimary, all.all(), context);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

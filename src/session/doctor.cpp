@@ -6,16 +6,16 @@
 
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
-std::string_view to_string(Probe::State state) {
+std::string_view to_string(capture::Probe::State state) {
   switch (state) {
-    case Probe::State::found:
+    case capture::Probe::State::found:
       return "found";
-    case Probe::State::missing:
+    case capture::Probe::State::missing:
       return "missing";
-    case Probe::State::trouble:
+    case capture::Probe::State::trouble:
       return "trouble";
   }
   return {};
@@ -47,12 +47,12 @@ std::string json_string(std::string_view text) {
 
 }  // namespace
 
-std::string doctor_text(const std::vector<Probe>& probes) {
+std::string doctor_text(const std::vector<capture::Probe>& probes) {
   constexpr size_t kStateWidth = 9;
   size_t width = 0;
-  for (const Probe& probe : probes) width = std::max(width, probe.name.size() + 2);
+  for (const capture::Probe& probe : probes) width = std::max(width, probe.name.size() + 2);
   std::string text;
-  for (const Probe& probe : probes) {
+  for (const capture::Probe& probe : probes) {
     text += fmt::format("{:<{}}{:<{}}{}\n", probe.name, width, to_string(probe.state), kStateWidth,
                         indented(probe.detail, width + kStateWidth));
     if (!probe.fix.empty()) {
@@ -60,14 +60,14 @@ std::string doctor_text(const std::vector<Probe>& probes) {
                           indented(probe.fix, width + kStateWidth));
     }
   }
-  return text + (can_run_on_cpu(probes)
+  return text + (capture::can_run_on_cpu(probes)
                      ? "\n`llmprof run` profiles the default workload here, on the CPU.\n"
                      : "\n`llmprof run` cannot profile the default workload here: see above.\n");
 }
 
-std::string doctor_json(const std::vector<Probe>& probes) {
+std::string doctor_json(const std::vector<capture::Probe>& probes) {
   std::string rows;
-  for (const Probe& probe : probes) {
+  for (const capture::Probe& probe : probes) {
     rows +=
         fmt::format(R"({}    {{"name": {}, "state": "{}", "detail": {}, "fix": {}, "needed": {}}})",
                     rows.empty() ? "" : ",\n", json_string(probe.name), to_string(probe.state),
@@ -75,7 +75,7 @@ std::string doctor_json(const std::vector<Probe>& probes) {
                     probe.needed);
   }
   return fmt::format("{{\n  \"can_run_on_cpu\": {},\n  \"probes\": [\n{}\n  ]\n}}\n",
-                     can_run_on_cpu(probes), rows);
+                     capture::can_run_on_cpu(probes), rows);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -10,7 +10,7 @@
 
 #include "base/files.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 namespace fs = std::filesystem;
@@ -142,4 +142,4 @@ Result<std::vector<Input>> expand_inputs(std::span<const fs::path> paths) {
   return inputs;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

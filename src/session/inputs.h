@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-namespace llmprof {
+namespace llmprof::session {
 
 // What a file is in the run folder that it was found in.
 enum class RunRole : uint8_t { other, log, nsys, torch };
@@ -28,4 +28,4 @@ struct Input {
 bool is_run_folder(const std::filesystem::path& folder);
 Result<std::vector<Input>> expand_inputs(std::span<const std::filesystem::path> paths);
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -4,35 +4,38 @@
 
 #include "capture/ncu/kernel_filter.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 // ncu's filter for the range that a stage was recognised by; empty where its kernels lie in none.
 // Our own annotations are NVTX ranges as well; an engine's steps have a name each.
-std::string range_filter(const Trace& trace, const Stages& stages, const Stage& stage) {
-  if (stage.source == StageSource::detected || stages.serving) return {};
-  const RangeTable& ranges = trace.ranges;
+std::string range_filter(const trace::Trace& trace, const analysis::Stages& stages,
+                         const analysis::Stage& stage) {
+  if (stage.source == analysis::StageSource::detected || stages.serving) return {};
+  const trace::RangeTable& ranges = trace.ranges;
   for (size_t i = 0; i < ranges.size(); ++i) {
-    if (ranges.kind[i] != RangeKind::push_pop && ranges.kind[i] != RangeKind::start_end) continue;
+    if (ranges.kind[i] != trace::RangeKind::push_pop &&
+        ranges.kind[i] != trace::RangeKind::start_end)
+      continue;
     const std::string_view text = trace.strings[ranges.text[i]];
     const std::string_view domain =
         ranges.domain[i].valid() ? trace.strings[ranges.domain[i]] : std::string_view();
     const std::string label =
         domain.empty() ? std::string(text) : std::string(domain) + '@' + std::string(text);
     if (label != stage.evidence) continue;
-    return nvtx_include_expression(domain, text,
-                                   ranges.kind[i] == RangeKind::push_pop
-                                       ? NvtxRangeStyle::push_pop
-                                       : NvtxRangeStyle::start_end);
+    return capture::nvtx_include_expression(domain, text,
+                                            ranges.kind[i] == trace::RangeKind::push_pop
+                                                ? capture::NvtxRangeStyle::push_pop
+                                                : capture::NvtxRangeStyle::start_end);
   }
   return {};
 }
 
 // When the first instance of a stage begins that is no warm-up; the first at all where all are.
-Nanoseconds first_start(const Stages& stages, uint32_t stage) {
+Nanoseconds first_start(const analysis::Stages& stages, uint32_t stage) {
   Nanoseconds any = INT64_MAX;
   Nanoseconds steady = INT64_MAX;
-  for (const StageInstance& instance : stages.instances) {
+  for (const analysis::StageInstance& instance : stages.instances) {
     if (instance.stage != stage) continue;
     any = std::min(any, instance.start);
     if (!instance.warmup) steady = std::min(steady, instance.start);
@@ -40,7 +43,7 @@ Nanoseconds first_start(const Stages& stages, uint32_t stage) {
   return steady == INT64_MAX ? any : steady;
 }
 
-uint64_t launches_before(const Trace& trace, StringId name, Nanoseconds time) {
+uint64_t launches_before(const trace::Trace& trace, trace::StringId name, Nanoseconds time) {
   uint64_t count = 0;
   for (size_t i = 0; i < trace.kernels.size() && trace.kernels.start[i] < time; ++i) {
     if (trace.kernels.name[i] == name) ++count;
@@ -49,8 +52,8 @@ uint64_t launches_before(const Trace& trace, StringId name, Nanoseconds time) {
 }
 
 // Empty where the name stands for several: unnamed namespaces of two files, say.
-std::string_view symbol_of(const Trace& trace, StringId name) {
-  StringId known;
+std::string_view symbol_of(const trace::Trace& trace, trace::StringId name) {
+  trace::StringId known;
   for (const auto& [shown, symbol] : trace.symbols) {
     if (shown != name || symbol == known) continue;
     if (known.valid()) return {};
@@ -60,27 +63,27 @@ std::string_view symbol_of(const Trace& trace, StringId name) {
 }
 
 struct TopKernel {
-  StringId name;
+  trace::StringId name;
   std::vector<size_t> rows;  // of the ranking: one a device
   Nanoseconds time = 0;
 };
 
 // What a kernel takes inside stages; of a timeline without stages, all of it.
-Nanoseconds time_that_counts(const Profile& profile, size_t row) {
-  if (profile.stages.stages.empty()) return profile.ranking.rows[row].total;
+Nanoseconds time_that_counts(const analysis::Results& results, size_t row) {
+  if (results.stages.stages.empty()) return results.kernels.ranking.rows[row].total;
   Nanoseconds time = 0;
-  for (const StageTime& stage : profile.opened[row].stages) time += stage.total;
+  for (const analysis::StageTime& stage : results.opened[row].stages) time += stage.total;
   return time;
 }
 
 // Rows are one a device; a kernel is chosen once. What only runs outside of stages (weights being
 // made, say) is nobody's token.
-std::vector<TopKernel> top_kernels(const Profile& profile, size_t top_n) {
+std::vector<TopKernel> top_kernels(const analysis::Results& results, size_t top_n) {
   std::vector<TopKernel> kernels;
-  for (size_t row = 0; row < profile.ranking.rows.size(); ++row) {
-    const Nanoseconds time = time_that_counts(profile, row);
+  for (size_t row = 0; row < results.kernels.ranking.rows.size(); ++row) {
+    const Nanoseconds time = time_that_counts(results, row);
     if (time == 0) continue;
-    const StringId name = profile.ranking.rows[row].name;
+    const trace::StringId name = results.kernels.ranking.rows[row].name;
     auto same = std::find_if(kernels.begin(), kernels.end(),
                              [&](const TopKernel& kernel) { return kernel.name == name; });
     if (same == kernels.end()) same = kernels.insert(same, {name, {}, 0});
@@ -95,10 +98,11 @@ std::vector<TopKernel> top_kernels(const Profile& profile, size_t top_n) {
 
 class KernelChoice {
  public:
-  explicit KernelChoice(const Profile& profile) : profile_(profile), trace_(*profile.trace) {
-    for (const Stage& stage : profile.stages.stages) {
-      filters_.push_back(range_filter(trace_, profile.stages, stage));
-      starts_.push_back(first_start(profile.stages, static_cast<uint32_t>(starts_.size())));
+  KernelChoice(const trace::Trace& trace, const analysis::Results& results)
+      : results_(results), trace_(trace) {
+    for (const analysis::Stage& stage : results.stages.stages) {
+      filters_.push_back(range_filter(trace_, results.stages, stage));
+      starts_.push_back(first_start(results.stages, static_cast<uint32_t>(starts_.size())));
     }
   }
 
@@ -108,19 +112,19 @@ class KernelChoice {
     if (chosen_.size() == before) add_outside(kernel);
   }
 
-  std::vector<ChosenKernel> take() { return std::move(chosen_); }
+  std::vector<capture::ChosenKernel> take() { return std::move(chosen_); }
 
  private:
   void add_in_stage(const TopKernel& kernel, size_t stage) {
-    ChosenKernel chosen;
+    capture::ChosenKernel chosen;
     for (const size_t row : kernel.rows) {
-      const StageTime& time = profile_.opened[row].stages[stage];
+      const analysis::StageTime& time = results_.opened[row].stages[stage];
       chosen.launches += time.steady_calls > 0 ? time.steady_calls : time.calls;
     }
     if (chosen.launches == 0) return;
     chosen.name = trace_.strings[kernel.name];
     chosen.symbol = symbol_of(trace_, kernel.name);
-    chosen.stage = profile_.stages.stages[stage].name;
+    chosen.stage = results_.stages.stages[stage].name;
     chosen.nvtx_include = filters_[stage];
     chosen.launches_before = launches_before(trace_, kernel.name, starts_[stage]);
     chosen.distinct_shapes = shapes_in(kernel, stage);
@@ -128,12 +132,12 @@ class KernelChoice {
   }
 
   void add_outside(const TopKernel& kernel) {
-    ChosenKernel chosen;
+    capture::ChosenKernel chosen;
     chosen.name = trace_.strings[kernel.name];
     chosen.symbol = symbol_of(trace_, kernel.name);
     for (const size_t row : kernel.rows) {
-      chosen.launches += profile_.ranking.rows[row].calls;
-      chosen.distinct_shapes = std::max<uint64_t>(1, profile_.opened[row].shapes.size());
+      chosen.launches += results_.kernels.ranking.rows[row].calls;
+      chosen.distinct_shapes = std::max<uint64_t>(1, results_.opened[row].shapes.size());
     }
     chosen_.push_back(std::move(chosen));
   }
@@ -142,7 +146,7 @@ class KernelChoice {
     uint64_t shapes = 0;
     for (const size_t row : kernel.rows) {
       uint64_t here = 0;
-      for (const ShapeRow& shape : profile_.opened[row].shapes) {
+      for (const analysis::ShapeRow& shape : results_.opened[row].shapes) {
         if (shape.stages[stage].calls > 0) ++here;
       }
       shapes = std::max(shapes, here);
@@ -150,20 +154,22 @@ class KernelChoice {
     return shapes;
   }
 
-  const Profile& profile_;
-  const Trace& trace_;
+  const analysis::Results& results_;
+  const trace::Trace& trace_;
   std::vector<std::string> filters_;  // by stage
   std::vector<Nanoseconds> starts_;   // by stage
-  std::vector<ChosenKernel> chosen_;
+  std::vector<capture::ChosenKernel> chosen_;
 };
 
 }  // namespace
 
-std::vector<ChosenKernel> select_top_kernels(const Profile& profile, size_t top_n) {
-  if (profile.ranking.source != KernelSource::timeline) return {};
-  KernelChoice selection(profile);
-  for (const TopKernel& kernel : top_kernels(profile, top_n)) selection.add(kernel);
+std::vector<capture::ChosenKernel> select_top_kernels(const trace::Trace& trace,
+                                                      const analysis::Results& results,
+                                                      size_t top_n) {
+  if (results.kernels.ranking.source != analysis::KernelSource::timeline) return {};
+  KernelChoice selection(trace, results);
+  for (const TopKernel& kernel : top_kernels(results, top_n)) selection.add(kernel);
   return selection.take();
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

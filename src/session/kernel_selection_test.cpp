@@ -4,26 +4,27 @@
 
 #include "testing/hand_made_trace.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 using testing::HandMadeTrace;
 
-AnalysisRules shipped_rules() {
-  const auto conf = ConfFiles::open({});
-  return {*KernelRules::load(*conf), *StageRules::load(*conf), *GpuSpecs::load(*conf)};
+analysis::AnalysisRules shipped_rules() {
+  const auto conf = config::ConfFiles::open({});
+  return {*analysis::KernelRules::load(*conf), *analysis::StageRules::load(*conf),
+          *llm::GpuSpecs::load(*conf)};
 }
 
 // A prefill and a decode of `steps` steps from `start`; `long` and `short` run in both.
 void add_request(HandMadeTrace& trace, Nanoseconds start, int steps) {
-  trace.range("prefill", start, start + 1000, RangeKind::push_pop, {}, "LLM");
+  trace.range("prefill", start, start + 1000, trace::RangeKind::push_pop, {}, "LLM");
   trace.kernel("long", start + 10, start + 20, start + 520);
   trace.kernel("short", start + 30, start + 530, start + 630);
   const Nanoseconds decode = start + 1000;
-  trace.range("decode_all", decode, decode + 1000 * steps, RangeKind::push_pop, {}, "LLM");
+  trace.range("decode_all", decode, decode + 1000 * steps, trace::RangeKind::push_pop, {}, "LLM");
   for (int step = 0; step < steps; ++step) {
     const Nanoseconds at = decode + 1000 * step;
-    trace.range("decode_step", at, at + 1000, RangeKind::push_pop, {}, "LLM");
+    trace.range("decode_step", at, at + 1000, trace::RangeKind::push_pop, {}, "LLM");
     trace.kernel("long", at + 10, at + 20, at + 420);
     HandMadeTrace::Place wider;
     wider.grid = {2, 1, 1};
@@ -32,9 +33,9 @@ void add_request(HandMadeTrace& trace, Nanoseconds start, int steps) {
   }
 }
 
-const ChosenKernel* find(const std::vector<ChosenKernel>& chosen, std::string_view name,
-                         std::string_view stage) {
-  for (const ChosenKernel& kernel : chosen) {
+const capture::ChosenKernel* find(const std::vector<capture::ChosenKernel>& chosen,
+                                  std::string_view name, std::string_view stage) {
+  for (const capture::ChosenKernel& kernel : chosen) {
     if (kernel.name == name && kernel.stage == stage) return &kernel;
   }
   return nullptr;
@@ -43,10 +44,10 @@ const ChosenKernel* find(const std::vector<ChosenKernel>& chosen, std::string_vi
 TEST(SelectTopKernels, KnowTheirSymbolsWhereTheTimelineDoes) {
   HandMadeTrace made;
   add_request(made, 100, 3);
-  Trace trace = made.freeze();
-  const StringId name = trace.strings.intern("long");
+  trace::Trace trace = made.freeze();
+  const trace::StringId name = trace.strings.intern("long");
   trace.symbols.emplace_back(name, trace.strings.intern("_Z4longv"));
-  const auto profile = analyse(trace, shipped_rules(), {});
+  const auto profile = analysis::analyse(trace, shipped_rules(), {});
   ASSERT_TRUE(profile) << profile.error().message;
   const auto chosen = select_top_kernels(*profile, 2);
   ASSERT_NE(find(chosen, "long", "decode"), nullptr);
@@ -63,19 +64,19 @@ TEST(SelectTopKernels, TheLongestOncePerStageWithLaunchesAndShapes) {
   made.kernel("rare", 0, 1, 5);
   made.kernel("long", 6, 7, 8);
   add_request(made, 100, 3);
-  Trace trace = made.freeze();
-  const auto profile = analyse(trace, shipped_rules(), {});
+  trace::Trace trace = made.freeze();
+  const auto profile = analysis::analyse(trace, shipped_rules(), {});
   ASSERT_TRUE(profile) << profile.error().message;
 
   const auto chosen = select_top_kernels(*profile, 2);
   ASSERT_EQ(chosen.size(), 4);
-  const ChosenKernel* prefill = find(chosen, "long", "prefill");
+  const capture::ChosenKernel* prefill = find(chosen, "long", "prefill");
   ASSERT_NE(prefill, nullptr);
   EXPECT_EQ(prefill->nvtx_include, "LLM@prefill/");
   EXPECT_EQ(prefill->launches, 1);
   EXPECT_EQ(prefill->launches_before, 1);
   EXPECT_EQ(prefill->distinct_shapes, 1);
-  const ChosenKernel* decode = find(chosen, "long", "decode");
+  const capture::ChosenKernel* decode = find(chosen, "long", "decode");
   ASSERT_NE(decode, nullptr);
   EXPECT_EQ(decode->nvtx_include, "LLM@decode_all/");
   EXPECT_EQ(decode->launches, 6);
@@ -87,16 +88,16 @@ TEST(SelectTopKernels, TheLongestOncePerStageWithLaunchesAndShapes) {
 TEST(SelectTopKernels, RangesOfOurOwnLogGateToo) {
   HandMadeTrace made;
   add_request(made, 100, 3);
-  Trace trace = made.freeze();
-  trace.captures.front().tool = kCollectorTool;
-  const auto profile = analyse(trace, shipped_rules(), {});
+  trace::Trace trace = made.freeze();
+  trace.captures.front().tool = trace::kCollectorTool;
+  const auto profile = analysis::analyse(trace, shipped_rules(), {});
   ASSERT_TRUE(profile) << profile.error().message;
   ASSERT_FALSE(profile->stages.stages.empty());
-  for (const Stage& stage : profile->stages.stages) {
-    EXPECT_EQ(stage.source, StageSource::annotation) << stage.name;
+  for (const analysis::Stage& stage : profile->stages.stages) {
+    EXPECT_EQ(stage.source, analysis::StageSource::annotation) << stage.name;
   }
   const auto chosen = select_top_kernels(*profile, 2);
-  const ChosenKernel* prefill = find(chosen, "long", "prefill");
+  const capture::ChosenKernel* prefill = find(chosen, "long", "prefill");
   ASSERT_NE(prefill, nullptr);
   EXPECT_EQ(prefill->nvtx_include, "LLM@prefill/");
 }
@@ -104,10 +105,10 @@ TEST(SelectTopKernels, RangesOfOurOwnLogGateToo) {
 TEST(SelectTopKernels, WhatRunsOutsideOfStagesOnlyIsNotChosen) {
   HandMadeTrace made;
   made.kernel("weights", 0, 1, 90);
-  made.range("prefill", 100, 200, RangeKind::push_pop, {}, "LLM");
+  made.range("prefill", 100, 200, trace::RangeKind::push_pop, {}, "LLM");
   made.kernel("gemm", 110, 120, 130);
-  Trace trace = made.freeze();
-  const auto profile = analyse(trace, shipped_rules(), {});
+  trace::Trace trace = made.freeze();
+  const auto profile = analysis::analyse(trace, shipped_rules(), {});
   ASSERT_TRUE(profile);
   const auto chosen = select_top_kernels(*profile, 5);
   ASSERT_EQ(chosen.size(), 1U);
@@ -117,8 +118,8 @@ TEST(SelectTopKernels, WhatRunsOutsideOfStagesOnlyIsNotChosen) {
 TEST(SelectTopKernels, OutsideOfStagesAKernelHasNoRange) {
   HandMadeTrace made;
   made.kernel("alone", 0, 1, 1001);
-  Trace trace = made.freeze();
-  const auto profile = analyse(trace, shipped_rules(), {});
+  trace::Trace trace = made.freeze();
+  const auto profile = analysis::analyse(trace, shipped_rules(), {});
   ASSERT_TRUE(profile);
   const auto chosen = select_top_kernels(*profile, 5);
   ASSERT_EQ(chosen.size(), 1);
@@ -129,4 +130,4 @@ TEST(SelectTopKernels, OutsideOfStagesAKernelHasNoRange) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::session

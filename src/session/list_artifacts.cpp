@@ -8,7 +8,7 @@
 
 #include "session/run_dir.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace fs = std::filesystem;
 namespace {
 
@@ -106,4 +106,4 @@ std::string to_json(const ArtifactList& list) {
          "\n";
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace llmprof {
+namespace llmprof::session {
 
 struct ArtifactFile {
   std::string name;  // relative to the run's folder
@@ -28,4 +28,4 @@ std::string to_json(const ArtifactList& list);
 // What a file of that name is, by where it lies in a bundle.
 std::string artifact_kind(const std::filesystem::path& name);
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -4,7 +4,7 @@
 
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 using testing::TemporaryFolder;
@@ -38,4 +38,4 @@ TEST(ListArtifacts, NoRunIsAnErrorNotAnEmptyList) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -8,15 +8,15 @@
 #include "llm/model_spec.h"
 #include "session/run_options.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 constexpr size_t kMegabyte = 1'000'000;
 
 RunOptions options_with(std::optional<size_t> cache, const std::vector<std::string>& overrides = {},
                         size_t memory = size_t{1} << 40U) {
-  const auto conf = ConfFiles::open(std::nullopt);
-  ComposeContext context;
+  const auto conf = config::ConfFiles::open(std::nullopt);
+  config::ComposeContext context;
   context.bin = "/bin";
   context.last_level_cache_bytes = cache;
   context.memory_bytes = memory;
@@ -48,10 +48,10 @@ TEST(OutgrowCache, TheDefaultModelIsFourTimesTheCache) {
     const uint64_t parameters = 12'583'680 + machine.layers * 6'292'992;
     EXPECT_EQ(made.model.params, parameters);
     EXPECT_GE(4 * parameters, 4 * machine.cache_mb * kMegabyte);
-    const auto spec = parse_hugging_face_config(made.model.config_json, "");
+    const auto spec = llm::parse_hugging_face_config(made.model.config_json, "");
     ASSERT_TRUE(spec);
     EXPECT_EQ(spec->layers.size(), machine.layers);
-    EXPECT_EQ(parameter_count(*spec), parameters);
+    EXPECT_EQ(llm::parameter_count(*spec), parameters);
   }
 }
 
@@ -72,4 +72,4 @@ TEST(OutgrowCache, AModelThatWasChangedIsCountedAnew) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -3,13 +3,13 @@
 #include <filesystem>
 #include <vector>
 
-#include "analysis/overhead.h"
+#include "profile/run.h"
 
-namespace llmprof {
+namespace llmprof::session {
 
 // What each pass of a run cost, from stage1/metrics.json (the control run) and the metrics.json of
 // the pass's folder; where these time no stage in common, from the durations in status.json. Empty
 // where a folder is no run, or nothing was timed twice.
-std::vector<OverheadRow> measure_overhead(const std::filesystem::path& run);
+std::vector<profile::PassOverhead> measure_overhead(const std::filesystem::path& run);
 
-}  // namespace llmprof
+}  // namespace llmprof::session

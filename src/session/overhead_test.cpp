@@ -4,7 +4,7 @@
 
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 constexpr std::string_view kControl =
@@ -56,4 +56,4 @@ TEST(Overhead, NothingToCompareIsNothing) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::session

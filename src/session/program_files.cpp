@@ -1,6 +1,6 @@
 #include "session/program_files.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace fs = std::filesystem;
 
 ProgramFiles find_program_files(const fs::path& program) {
@@ -24,4 +24,4 @@ ProgramFiles find_program_files() {
   return find_program_files(fs::read_symlink("/proc/self/exe", ignored));
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-namespace llmprof {
+namespace llmprof::session {
 
 inline constexpr std::string_view kCollectorFile = "libllmprof_collector.so";
 
@@ -19,4 +19,4 @@ struct ProgramFiles {
 ProgramFiles find_program_files(const std::filesystem::path& program);
 ProgramFiles find_program_files();  // of the running program
 
-}  // namespace llmprof
+}  // namespace llmprof::session

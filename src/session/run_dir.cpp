@@ -7,7 +7,7 @@
 
 #include "base/files.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 Error cannot_make(const std::filesystem::path& folder, const std::error_code& trouble) {
@@ -103,4 +103,4 @@ std::string new_run_id() {
   return {text.data(), length};
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

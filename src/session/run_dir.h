@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-namespace llmprof {
+namespace llmprof::session {
 
 // The folder that one run or analysis leaves behind.
 class Artifacts {
@@ -43,4 +43,4 @@ Result<Artifacts> create_stage2_root(const std::filesystem::path& parent,
 // "20261115-013000" in local time.
 std::string new_run_id();
 
-}  // namespace llmprof
+}  // namespace llmprof::session

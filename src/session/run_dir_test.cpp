@@ -7,7 +7,7 @@
 
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 namespace fs = std::filesystem;
@@ -72,4 +72,4 @@ TEST(RunDir, TheThreeRecordsHaveTheirNames) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -2,48 +2,50 @@
 
 #include <fmt/format.h>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "config/config_tree.h"
 #include "llm/hugging_face_config.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 constexpr size_t kLargestFile = 4UL << 20U;
 
-std::string text_of(const ConfigNode& map, std::string_view key) {
-  const ConfigNode* node = map.find(key);
+std::string text_of(const config::ConfigNode& map, std::string_view key) {
+  const config::ConfigNode* node = map.find(key);
   return node != nullptr && node->is_scalar() ? node->text : std::string();
 }
 
-std::optional<uint64_t> count_of(const ConfigNode& map, std::string_view key) {
-  const ConfigNode* node = map.find(key);
+std::optional<uint64_t> count_of(const config::ConfigNode& map, std::string_view key) {
+  const config::ConfigNode* node = map.find(key);
   const auto value = node == nullptr ? std::nullopt : node->integer();
   return value && *value > 0 ? std::optional(static_cast<uint64_t>(*value)) : std::nullopt;
 }
 
-std::string command_of(const ConfigNode& workload) {
-  const ConfigNode* command = workload.find("command");
+std::string command_of(const config::ConfigNode& workload) {
+  const config::ConfigNode* command = workload.find("command");
   if (command == nullptr) return {};
   if (command->is_scalar()) return command->text;
   std::string words;
-  for (const ConfigNode& word : command->children) {
+  for (const config::ConfigNode& word : command->children) {
     words += (words.empty() ? "" : " ") + word.text;
   }
   return words;
 }
 
 // The configuration that was written down stands for itself; without it, what it was named by.
-std::optional<ModelSpec> model_of(const ConfigDocument& document, const ConfigNode& model,
-                                  const ConfFiles& conf, Diagnostics& diagnostics) {
-  const ConfigNode* config = model.find("config");
+std::optional<llm::ModelSpec> model_of(const config::ConfigDocument& document,
+                                       const config::ConfigNode& model,
+                                       const config::ConfFiles& conf, Diagnostics& diagnostics) {
+  const config::ConfigNode* config = model.find("config");
   const std::string target = text_of(model, "target");
   const bool written = config != nullptr && config->is_map() && !config->children.empty();
   if (!written && target.empty()) return std::nullopt;
-  auto spec = written ? read_hugging_face_config(document, *config,
-                                                 {text_of(model, "name"), text_of(model, "dtype"),
-                                                  text_of(model, "kv_cache_dtype")})
-                      : load_model_spec(target, conf);
+  auto spec = written
+                  ? llm::read_hugging_face_config(document, *config,
+                                                  {text_of(model, "name"), text_of(model, "dtype"),
+                                                   text_of(model, "kv_cache_dtype")})
+                  : llm::load_model_spec(target, conf);
   if (!spec) {
     diagnostics.warn("model_of_run_unusable",
                      fmt::format("the run's model cannot be used: {}; name it with --model",
@@ -59,7 +61,7 @@ std::optional<ModelSpec> model_of(const ConfigDocument& document, const ConfigNo
 
 }  // namespace
 
-RunInputs read_run_inputs(const std::filesystem::path& run, const ConfFiles& conf,
+RunInputs read_run_inputs(const std::filesystem::path& run, const config::ConfFiles& conf,
                           Diagnostics& diagnostics) {
   RunInputs inputs;
   const std::filesystem::path file = run / "inputs.yaml";
@@ -73,12 +75,12 @@ RunInputs read_run_inputs(const std::filesystem::path& run, const ConfFiles& con
   if (!stream) return unusable(stream.error());
   const auto text = read_all(**stream, kLargestFile);
   if (!text) return unusable(text.error().within(file.string()));
-  const auto document = parse_yaml(*text, file.string());
+  const auto document = config::parse_yaml(*text, file.string());
   if (!document) return unusable(document.error());
-  if (const ConfigNode* model = document->root.find("model")) {
+  if (const config::ConfigNode* model = document->root.find("model")) {
     inputs.model = model_of(*document, *model, conf, diagnostics);
   }
-  if (const ConfigNode* workload = document->root.find("workload")) {
+  if (const config::ConfigNode* workload = document->root.find("workload")) {
     inputs.command = command_of(*workload);
     inputs.prompt_tokens = count_of(*workload, "prompt_tokens");
     inputs.new_tokens = count_of(*workload, "new_tokens");
@@ -87,4 +89,4 @@ RunInputs read_run_inputs(const std::filesystem::path& run, const ConfFiles& con
   return inputs;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

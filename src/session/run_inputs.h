@@ -9,13 +9,13 @@
 #include "config/conf_files.h"
 #include "llm/model_spec.h"
 
-namespace llmprof {
+namespace llmprof::session {
 
 // What a run wrote down of itself (inputs.yaml), for whoever analyses its folder later:
 //   model:    {target, name, variant, params, dtype, weights, source, config: {a config.json's
 //   keys}} workload: {name, command, prompt_tokens, new_tokens, batch, requests, seed}
 struct RunInputs {
-  std::optional<ModelSpec> model;
+  std::optional<llm::ModelSpec> model;
   std::string command;
   std::optional<uint64_t> prompt_tokens;
   std::optional<uint64_t> new_tokens;
@@ -24,7 +24,7 @@ struct RunInputs {
 
 // Empty where the folder has none. What cannot be used is a diagnostic, since captures can be
 // analysed without.
-RunInputs read_run_inputs(const std::filesystem::path& run, const ConfFiles& conf,
+RunInputs read_run_inputs(const std::filesystem::path& run, const config::ConfFiles& conf,
                           Diagnostics& diagnostics);
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -5,17 +5,17 @@
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 RunInputs read(const testing::TemporaryFolder& folder, Diagnostics& diagnostics) {
-  const auto conf = ConfFiles::open(std::nullopt);
+  const auto conf = config::ConfFiles::open(std::nullopt);
   EXPECT_TRUE(conf);
   return read_run_inputs(folder.path(), *conf, diagnostics);
 }
 
 TEST(RunInputs, TheModelIsTheConfigurationThatWasWrittenDown) {
-  const auto conf = ConfFiles::open(std::nullopt);
+  const auto conf = config::ConfFiles::open(std::nullopt);
   ASSERT_TRUE(conf);
   Diagnostics diagnostics;
   const RunInputs inputs = read_run_inputs(testing::test_data("cpu-llm"), *conf, diagnostics);
@@ -62,4 +62,4 @@ TEST(RunInputs, WhatCannotBeUsedIsSaid) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::session

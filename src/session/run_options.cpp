@@ -13,7 +13,7 @@
 #include "session/tool_options.h"
 #include "session/workload_options.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace fs = std::filesystem;
 namespace {
 
@@ -26,7 +26,7 @@ constexpr uint64_t kMostRepeats = 1000;
 constexpr uint64_t kMostKernels = 10'000;
 constexpr uint64_t kMegabyte = 1'000'000;
 
-void read_run(Settings settings, RunOptions& options) {
+void read_run(config::Settings settings, RunOptions& options) {
   options.mode =
       settings.one_of("mode", kModes, "deep") == "light" ? RunMode::light : RunMode::deep;
   options.top_n_kernels = settings.whole("top_n_kernels", options.top_n_kernels, 1, kMostKernels);
@@ -41,7 +41,7 @@ void read_run(Settings settings, RunOptions& options) {
   settings.refuse_unknown_keys();
 }
 
-std::string read_device(Settings& root) {
+std::string read_device(config::Settings& root) {
   constexpr std::string_view kKey = "device";
   constexpr std::string_view kNumbered = "cuda:";
   std::string device = root.text(kKey, "cuda:0");
@@ -55,11 +55,11 @@ std::string read_device(Settings& root) {
   return device;
 }
 
-Switch read_automatic(Settings pipeline, std::string_view backend) {
+Switch read_automatic(config::Settings pipeline, std::string_view backend) {
   constexpr std::string_view kKey = "enable";
   constexpr std::array<std::string_view, 3> kValues = {"auto", "true", "false"};
-  Settings settings = pipeline.within(backend);
-  const ConfigNode* written = settings.node(kKey);
+  config::Settings settings = pipeline.within(backend);
+  const config::ConfigNode* written = settings.node(kKey);
   const auto decided = written == nullptr ? std::nullopt : written->boolean();
   if (!decided) settings.one_of(kKey, kValues, kValues.front());
   settings.refuse_unknown_keys();
@@ -67,14 +67,14 @@ Switch read_automatic(Settings pipeline, std::string_view backend) {
   return *decided ? Switch::on : Switch::off;
 }
 
-bool read_switch(Settings pipeline, std::string_view backend, bool otherwise) {
-  Settings settings = pipeline.within(backend);
+bool read_switch(config::Settings pipeline, std::string_view backend, bool otherwise) {
+  config::Settings settings = pipeline.within(backend);
   const bool enabled = settings.boolean("enable", otherwise);
   settings.refuse_unknown_keys();
   return enabled;
 }
 
-PipelineToggles read_pipeline(Settings settings) {
+PipelineToggles read_pipeline(config::Settings settings) {
   PipelineToggles toggles;
   toggles.collector = read_switch(settings, "collector", toggles.collector);
   toggles.nsys = read_automatic(settings, "nsys");
@@ -85,23 +85,23 @@ PipelineToggles read_pipeline(Settings settings) {
   return toggles;
 }
 
-void read_folders(Settings& root, RunOptions& options) {
-  Settings artifacts = root.within("artifacts");
+void read_folders(config::Settings& root, RunOptions& options) {
+  config::Settings artifacts = root.within("artifacts");
   options.stage2_folder = artifacts.text("stage2_dir", "tmp/stage2");
   if (options.stage2_folder.empty()) artifacts.wrong("stage2_dir", "is empty: name a folder");
   artifacts.refuse_unknown_keys();
 
-  Settings hydra = root.within("hydra");
-  Settings run = hydra.within("run");
+  config::Settings hydra = root.within("hydra");
+  config::Settings run = hydra.within("run");
   options.run_folder = run.text("dir");
   run.refuse_unknown_keys();
-  Settings job = hydra.within("job");
+  config::Settings job = hydra.within("job");
   options.change_folder = job.boolean("chdir", false);
   job.refuse_unknown_keys();
   hydra.refuse_unknown_keys();
 }
 
-std::optional<fs::path> read_manifest(Settings settings) {
+std::optional<fs::path> read_manifest(config::Settings settings) {
   const auto manifest = settings.optional_text("manifest");
   std::error_code ignored;
   if (manifest && !fs::is_regular_file(*manifest, ignored)) {
@@ -113,15 +113,15 @@ std::optional<fs::path> read_manifest(Settings settings) {
 }
 
 // The preset that was chosen, as `analyze --model` takes it.
-std::string chosen_preset(const ComposedConfig& config) {
-  for (const GroupChoice& choice : config.choices) {
+std::string chosen_preset(const config::ComposedConfig& config) {
+  for (const config::GroupChoice& choice : config.choices) {
     if (choice.group == "model" && choice.choice.starts_with("llm/")) return choice.choice;
   }
   return {};
 }
 
-void read_model_config(Settings& settings, ModelChoice& model) {
-  const ConfigNode* config = settings.node("config");
+void read_model_config(config::Settings& settings, ModelChoice& model) {
+  const config::ConfigNode* config = settings.node("config");
   if (config == nullptr) return;
   if (config->is_map()) {
     model.config_json = to_json(*config);
@@ -134,15 +134,15 @@ void read_model_config(Settings& settings, ModelChoice& model) {
 void correct_parameters(ModelChoice& model) {
   constexpr double kPublishedWithin = 0.01;
   if (model.config_json.empty()) return;
-  const auto spec = parse_hugging_face_config(model.config_json, model.name);
+  const auto spec = llm::parse_hugging_face_config(model.config_json, model.name);
   if (!spec) return;
-  const uint64_t counted = parameter_count(*spec);
+  const uint64_t counted = llm::parameter_count(*spec);
   const auto published = static_cast<double>(model.params.value_or(0));
   const double difference = std::abs(static_cast<double>(counted) - published);
   if (difference > kPublishedWithin * published) model.params = counted;
 }
 
-ModelChoice read_model(Settings settings, const ComposedConfig& config) {
+ModelChoice read_model(config::Settings settings, const config::ComposedConfig& config) {
   ModelChoice model;
   model.weights = settings.one_of("weights", kWeights, "random");
   model.path = settings.text("path");
@@ -168,10 +168,10 @@ ModelChoice read_model(Settings settings, const ComposedConfig& config) {
 
 }  // namespace
 
-Result<RunOptions> read_run_options(const ComposedConfig& config,
+Result<RunOptions> read_run_options(const config::ComposedConfig& config,
                                     const std::vector<std::string>& program) {
   RunOptions options;
-  Settings root(config.tree, config.tree.root);
+  config::Settings root(config.tree, config.tree.root);
   read_run(root.within("run"), options);
   options.device = read_device(root);
   read_folders(root, options);
@@ -190,4 +190,4 @@ Result<RunOptions> read_run_options(const ComposedConfig& config,
   return options;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

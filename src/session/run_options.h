@@ -14,7 +14,7 @@
 #include "capture/workload_command.h"
 #include "config/compose.h"
 
-namespace llmprof {
+namespace llmprof::session {
 
 // What `llmprof run` was asked for, as the composed configuration (conf/runner/stage2.yaml) says.
 enum class RunMode : uint8_t { deep, light };
@@ -96,28 +96,29 @@ struct RunOptions {
   std::filesystem::path run_folder;     // hydra.run.dir; empty: a fresh one in stage2_folder
   bool change_folder = false;           // hydra.job.chdir: the workload runs in the run's folder
   PipelineToggles pipeline;
-  NsysOptions nsys;
-  NcuOptions ncu;
+  capture::NsysOptions nsys;
+  capture::NcuOptions ncu;
   TorchOptions torch;
   CollectorOptions collector;
   ModelChoice model;
   WorkloadFacts facts;
-  WorkloadCommand workload;
+  capture::WorkloadCommand workload;
 };
 
 // conf/runner/stage2.yaml with the command line's overrides. A model may be named by its path as
 // well (model=/models/mine, +model.target=...); a `program`, what stood behind `--`, brings the
 // workload of that name and no model, unless they are chosen.
-Result<ComposedConfig> compose_run(const ConfFiles& conf, const std::vector<std::string>& overrides,
-                                   const std::vector<std::string>& program,
-                                   const ComposeContext& context);
+Result<config::ComposedConfig> compose_run(const config::ConfFiles& conf,
+                                           const std::vector<std::string>& overrides,
+                                           const std::vector<std::string>& program,
+                                           const config::ComposeContext& context);
 
 // "key=value" for compose_run, where the value is a text whatever characters it has.
 std::string text_override(std::string_view key, std::string_view value);
 
 // Every value is checked; errors are of kind usage, name the file and line or the override, and the
 // nearest valid value or key. `program` takes the place of the workload's command.
-Result<RunOptions> read_run_options(const ComposedConfig& config,
+Result<RunOptions> read_run_options(const config::ComposedConfig& config,
                                     const std::vector<std::string>& program);
 
-}  // namespace llmprof
+}  // namespace llmprof::session

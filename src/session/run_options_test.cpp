@@ -10,13 +10,13 @@
 #include "llm/model_spec.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 using Words = std::vector<std::string>;
 
-ComposeContext context(const std::string& working_folder = "/nonexistent") {
-  ComposeContext made;
+config::ComposeContext context(const std::string& working_folder = "/nonexistent") {
+  config::ComposeContext made;
   made.working_folder = working_folder;
   made.now = "2026-11-15T07:33:09";
   made.home = "/opt/llmprof";
@@ -24,13 +24,14 @@ ComposeContext context(const std::string& working_folder = "/nonexistent") {
   return made;
 }
 
-const ConfFiles& shipped() {
-  static const ConfFiles files = *ConfFiles::open(std::nullopt);
+const config::ConfFiles& shipped() {
+  static const config::ConfFiles files = *config::ConfFiles::open(std::nullopt);
   return files;
 }
 
 Result<RunOptions> read(const Words& overrides, const Words& program = {},
-                        const ConfFiles& conf = shipped(), const ComposeContext& here = context()) {
+                        const config::ConfFiles& conf = shipped(),
+                        const config::ComposeContext& here = context()) {
   const auto config = compose_run(conf, overrides, program, here);
   if (!config) return fail_with(config.error());
   return read_run_options(*config, program);
@@ -104,10 +105,10 @@ TEST(RunOptions, PlainRunNeedsNoGpu) {
 
 // Four times a last-level cache of 32 MiB.
 TEST(RunOptions, TheCpuModelDoesNotFitIntoCaches) {
-  const auto model = load_model_spec("llm/cpu_tiny", shipped());
+  const auto model = llm::load_model_spec("llm/cpu_tiny", shipped());
   ASSERT_TRUE(model) << model.error().message;
   const uint64_t embedding = uint64_t{model->hidden} * model->vocabulary;
-  EXPECT_GT((parameter_count(*model) - embedding) * 4, 4U * 32 * 1024 * 1024);
+  EXPECT_GT((llm::parameter_count(*model) - embedding) * 4, 4U * 32 * 1024 * 1024);
   EXPECT_EQ(model->weights.bytes, 4.0);
 }
 
@@ -129,9 +130,9 @@ TEST(RunOptions, AnotherModelBringsItsWorkload) {
   EXPECT_EQ(made.model.params, 1'235'814'400U);
   // The configuration arrives whole: the model it describes is the preset's.
   EXPECT_EQ(value_of(made, "--model-config"), made.model.config_json);
-  const auto told = parse_hugging_face_config(made.model.config_json, "argv");
+  const auto told = llm::parse_hugging_face_config(made.model.config_json, "argv");
   ASSERT_TRUE(told) << told.error().message;
-  EXPECT_EQ(parameter_count(*told), 1'235'814'400U);
+  EXPECT_EQ(llm::parameter_count(*told), 1'235'814'400U);
 }
 
 TEST(RunOptions, OverridesOfTheModelReachTheWorkloadAndTheAnalysis) {
@@ -450,7 +451,7 @@ TEST(RunOptions, FilesAreNamedWithTheirLine) {
       folder.write("workload/mine.yaml", "name: mine\ncommand: [./mine]\nbatches: 3\n").string();
   const std::string preset =
       folder.write("profiling/ncu/mine.yaml", "set: basic\nreplay_mode: kernels\n").string();
-  const auto conf = ConfFiles::open(folder.path());
+  const auto conf = config::ConfFiles::open(folder.path());
   ASSERT_TRUE(conf);
   EXPECT_EQ(read({"workload=mine"}, {}, *conf).error().message,
             workload + ":3: unknown key 'workload.batches'; did you mean 'batch'?");
@@ -537,4 +538,4 @@ TEST(RunOptions, GarbageValuesNeverCrash) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -5,26 +5,26 @@
 #include <algorithm>
 #include <set>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "readers/detect.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 // What a file holds of work with a place in time.
 enum class Work : uint8_t { none, cpu, gpu };
 
 Work work_in(const std::filesystem::path& path) {
-  const auto head = read_head(path, kHeadBytes);
-  const Reader* reader = head ? find_reader(*head) : nullptr;
-  TraceBuilder scratch;
+  const auto head = read_head(path, readers::kHeadBytes);
+  const readers::Reader* reader = head ? readers::find_reader(*head) : nullptr;
+  trace::TraceBuilder scratch;
   if (reader == nullptr || !reader->read(path, scratch)) return Work::none;
-  const Trace& trace = scratch.trace();
+  const trace::Trace& trace = scratch.trace();
   if (trace.graph_replays.size() > 0) return Work::gpu;
   const auto& queues = trace.kernels.queue;
   if (queues.empty()) return Work::none;
-  const bool gpu = std::any_of(queues.begin(), queues.end(), [&](QueueId queue) {
-    return trace.device_of(queue).kind == DeviceKind::gpu;
+  const bool gpu = std::any_of(queues.begin(), queues.end(), [&](trace::QueueId queue) {
+    return trace.device_of(queue).kind == trace::DeviceKind::gpu;
   });
   return gpu ? Work::gpu : Work::cpu;
 }
@@ -92,4 +92,4 @@ void choose_timelines(std::vector<Input>& inputs, Diagnostics& notes) {
   for (const size_t run : runs) RunTimeline(inputs, run, notes).choose();
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 using Words = std::string_view;
@@ -78,7 +78,7 @@ constexpr std::array<Words, 4> kClocks = {"base", "none", "boost", "reset"};
 constexpr std::string_view kRegex = "regex:";
 
 // "repeat:3" is "repeat" with a count.
-std::string read_range_end(Settings& settings) {
+std::string read_range_end(config::Settings& settings) {
   constexpr std::string_view kKey = "capture_range_end";
   std::string written = settings.text(kKey, "stop");
   const size_t colon = written.find(':');
@@ -97,7 +97,7 @@ std::string read_range_end(Settings& settings) {
 }
 
 // nsys names the range first, ncu the domain: a value in the other's order never matches.
-std::string read_nvtx_capture(Settings& settings) {
+std::string read_nvtx_capture(config::Settings& settings) {
   constexpr std::string_view kKey = "nvtx_capture";
   constexpr std::string_view kOurDomain = "LLM@";
   std::string written = settings.text(kKey, "decode_all@LLM");
@@ -114,7 +114,7 @@ std::string read_nvtx_capture(Settings& settings) {
   return written;
 }
 
-std::vector<std::string> read_nvtx_include(Settings settings) {
+std::vector<std::string> read_nvtx_include(config::Settings settings) {
   std::vector<std::string> ranges = settings.texts("include");
   for (const std::string& range : ranges) {
     if (!range.ends_with("@LLM") && !range.ends_with("@LLM/") && !range.empty()) continue;
@@ -127,7 +127,7 @@ std::vector<std::string> read_nvtx_include(Settings settings) {
   return ranges;
 }
 
-std::vector<std::string> read_sections(Settings& settings) {
+std::vector<std::string> read_sections(config::Settings& settings) {
   std::vector<std::string> sections = settings.texts("sections");
   const bool patterns = std::any_of(sections.begin(), sections.end(), [](const std::string& name) {
     return name.starts_with(kRegex);
@@ -136,7 +136,7 @@ std::vector<std::string> read_sections(Settings& settings) {
   return sections;
 }
 
-std::vector<std::string> read_metrics(Settings& settings) {
+std::vector<std::string> read_metrics(config::Settings& settings) {
   std::vector<std::string> metrics = settings.texts("metrics");
   for (const std::string& metric : metrics) {
     const bool pattern = metric.starts_with(kRegex);
@@ -151,8 +151,8 @@ std::vector<std::string> read_metrics(Settings& settings) {
 
 }  // namespace
 
-NsysOptions read_nsys_options(Settings settings) {
-  NsysOptions options;
+capture::NsysOptions read_nsys_options(config::Settings settings) {
+  capture::NsysOptions options;
   if (settings.node("trace") != nullptr) options.trace = settings.each_one_of("trace", kTraces);
   if (options.trace.empty()) settings.wrong("trace", "must name at least one kind, such as cuda");
   options.sample = settings.one_of("sample", kSamples, options.sample);
@@ -174,8 +174,8 @@ NsysOptions read_nsys_options(Settings settings) {
   return options;
 }
 
-NcuOptions read_ncu_options(Settings settings) {
-  NcuOptions options;
+capture::NcuOptions read_ncu_options(config::Settings settings) {
+  capture::NcuOptions options;
   options.target_processes =
       settings.one_of("target_processes", kTargets, options.target_processes);
   options.gating_nvtx = settings.boolean("gating_nvtx", options.gating_nvtx);
@@ -198,7 +198,7 @@ NcuOptions read_ncu_options(Settings settings) {
   return options;
 }
 
-TorchOptions read_torch_options(Settings settings) {
+TorchOptions read_torch_options(config::Settings settings) {
   TorchOptions options;
   options.record_shapes = settings.boolean("record_shapes", options.record_shapes);
   options.with_stack = settings.boolean("with_stack", options.with_stack);
@@ -208,4 +208,4 @@ TorchOptions read_torch_options(Settings settings) {
   return options;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -3,12 +3,12 @@
 #include "config/settings.h"
 #include "session/run_options.h"
 
-namespace llmprof {
+namespace llmprof::session {
 
 // The sections `nsys`, `ncu`, `torch` and `collector`; faults stay with the settings.
-NsysOptions read_nsys_options(Settings settings);
-NcuOptions read_ncu_options(Settings settings);
-TorchOptions read_torch_options(Settings settings);
-CollectorOptions read_collector_options(Settings settings);
+capture::NsysOptions read_nsys_options(config::Settings settings);
+capture::NcuOptions read_ncu_options(config::Settings settings);
+TorchOptions read_torch_options(config::Settings settings);
+CollectorOptions read_collector_options(config::Settings settings);
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 constexpr double kLongestWait = 86400;  // seconds
@@ -27,7 +27,7 @@ constexpr std::array kSignals = {
 constexpr std::array<std::string_view, 4> kModes = {"eager", "cuda_graph", "compiled",
                                                     "continuous_batching"};
 
-int read_stop_signal(Settings& settings) {
+int read_stop_signal(config::Settings& settings) {
   std::vector<std::string_view> names;
   names.reserve(kSignals.size());
   for (const NamedSignal& signal : kSignals) names.push_back(signal.name);
@@ -44,7 +44,7 @@ bool is_pattern(const std::string& text) {
   return true;
 }
 
-void read_readiness(Settings settings, ServerWorkload& server) {
+void read_readiness(config::Settings settings, capture::ServerWorkload& server) {
   server.ready_url = settings.text("url");
   server.ready_log_pattern = settings.text("log_pattern");
   if (!server.ready_url.empty() && !server.ready_url.starts_with("http://")) {
@@ -64,10 +64,10 @@ void read_readiness(Settings settings, ServerWorkload& server) {
   settings.refuse_unknown_keys();
 }
 
-std::optional<ServerWorkload> read_server(Settings& workload) {
+std::optional<capture::ServerWorkload> read_server(config::Settings& workload) {
   if (workload.node("server") == nullptr) return std::nullopt;
-  Settings settings = workload.within("server");
-  ServerWorkload server;
+  config::Settings settings = workload.within("server");
+  capture::ServerWorkload server;
   read_readiness(settings.within("ready"), server);
   server.warm_up = settings.texts("warm_up");
   server.client = settings.texts("client");
@@ -87,10 +87,10 @@ bool is_variable_name(std::string_view name) {
   return !name.empty() && !begins_with_digit && std::all_of(name.begin(), name.end(), belongs);
 }
 
-std::vector<std::pair<std::string, std::string>> read_environment(Settings& workload) {
+std::vector<std::pair<std::string, std::string>> read_environment(config::Settings& workload) {
   std::vector<std::pair<std::string, std::string>> variables;
-  const ConfigNode* map = workload.node("environment");
-  Settings settings = workload.within("environment");
+  const config::ConfigNode* map = workload.node("environment");
+  config::Settings settings = workload.within("environment");
   if (map == nullptr || !map->is_map()) return variables;
   for (const std::string& name : map->keys) {
     if (!is_variable_name(name)) {
@@ -103,7 +103,7 @@ std::vector<std::pair<std::string, std::string>> read_environment(Settings& work
 
 }  // namespace
 
-std::vector<std::string> build_work_argv(Settings& settings,
+std::vector<std::string> build_work_argv(config::Settings& settings,
                                          const std::vector<std::string>& program) {
   std::vector<std::string> argv = settings.texts("command");
   if (!program.empty()) argv = program;
@@ -113,7 +113,8 @@ std::vector<std::string> build_work_argv(Settings& settings,
   return argv;
 }
 
-WorkloadOptions read_workload_options(Settings settings, const std::vector<std::string>& program) {
+WorkloadOptions read_workload_options(config::Settings settings,
+                                      const std::vector<std::string>& program) {
   WorkloadOptions options;
   WorkloadFacts& facts = options.facts;
   facts.name = settings.text("name", program.empty() ? "workload" : "program");
@@ -132,7 +133,7 @@ WorkloadOptions read_workload_options(Settings settings, const std::vector<std::
   settings.text("python");
   settings.within("options");
 
-  WorkloadCommand& command = options.command;
+  capture::WorkloadCommand& command = options.command;
   command.argv = build_work_argv(settings, program);
   command.environment = read_environment(settings);
   command.working_folder = settings.text("working_folder");
@@ -143,4 +144,4 @@ WorkloadOptions read_workload_options(Settings settings, const std::vector<std::
   return options;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

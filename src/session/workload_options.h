@@ -3,17 +3,18 @@
 #include "config/settings.h"
 #include "session/run_options.h"
 
-namespace llmprof {
+namespace llmprof::session {
 
 // The argument list that runs the workload: its command, or the program behind `--`.
-std::vector<std::string> build_work_argv(Settings& settings,
+std::vector<std::string> build_work_argv(config::Settings& settings,
                                          const std::vector<std::string>& program);
 
 // The section `workload`; faults stay with the settings.
 struct WorkloadOptions {
   WorkloadFacts facts;
-  WorkloadCommand command;
+  capture::WorkloadCommand command;
 };
-WorkloadOptions read_workload_options(Settings settings, const std::vector<std::string>& program);
+WorkloadOptions read_workload_options(config::Settings settings,
+                                      const std::vector<std::string>& program);
 
-}  // namespace llmprof
+}  // namespace llmprof::session

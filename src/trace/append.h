@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace llmprof {
+namespace llmprof::trace {
 
 // Adds the rows of one table behind those of another of its kind. Columns that only one of the two
 // knows are filled up with the value for "none".
@@ -31,4 +31,4 @@ void append_rows(Table& to, Table from) {
   }(std::make_index_sequence<std::tuple_size_v<decltype(columns)>>());
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::trace

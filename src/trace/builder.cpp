@@ -5,7 +5,7 @@
 #include "trace/launch_join.h"
 #include "trace/time_order.h"
 
-namespace llmprof {
+namespace llmprof::trace {
 
 CaptureId TraceBuilder::begin_capture(Capture capture) {
   trace_.captures.push_back(std::move(capture));
@@ -66,4 +66,4 @@ Trace TraceBuilder::freeze() && {
   return std::move(trace_);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::trace

@@ -8,10 +8,10 @@
 
 #include "trace/trace.h"
 
-namespace llmprof {
+namespace llmprof::trace {
 
-// The one way to fill a Trace. A reader begins a capture, then adds rows; the tables are open to it
-// (`trace()`) so that it can fill columns in bulk. `freeze` orders, joins and closes.
+// The only way to fill a Trace. A reader begins a capture, then adds rows; it may write to the
+// tables directly (`trace()`) to fill columns in bulk. `freeze` orders, joins and closes.
 class TraceBuilder {
  public:
   CaptureId begin_capture(Capture capture);
@@ -36,8 +36,8 @@ class TraceBuilder {
   // Adds to the values of one metric of one identity.
   void metric_value(IdentityId identity, MetricId metric, const MetricValues& more);
 
-  // Orders GPU work by start, ties it to its launches by (process, correlation), and reports what
-  // has none.
+  // Orders GPU work by start, joins it to its launches by (process, correlation), and reports
+  // work without a launch.
   Trace freeze() &&;
 
  private:
@@ -56,4 +56,4 @@ class TraceBuilder {
   IdsByKey<size_t> metric_rows_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::trace

@@ -6,7 +6,7 @@
 
 #include "trace/append.h"
 
-namespace llmprof {
+namespace llmprof::trace {
 namespace {
 
 void add_kernel(TraceBuilder& builder, QueueId queue, Nanoseconds start, Nanoseconds end,
@@ -80,13 +80,13 @@ TEST(Builder, OrdersKernelsWithAllTheirColumns) {
   }
 }
 
-// Captures in order each are merged; what starts together stays in the order it came.
+// Captures that are each in order are merged; rows that start together keep their order.
 TEST(Builder, OrdersKernelsOfSeveralCaptures) {
   for (const size_t captures : {2U, 3U, 64U, 65U, 100U}) {
     TraceBuilder builder;
     builder.begin_capture({});
     const QueueId queue = builder.queue({builder.process(1, 1), builder.device(0), 0, 0});
-    std::vector<std::pair<Nanoseconds, uint32_t>> expected;  // start, when it came
+    std::vector<std::pair<Nanoseconds, uint32_t>> expected;  // start, order of arrival
     uint32_t came = 0;
     for (size_t capture = 0; capture < captures; ++capture) {
       for (Nanoseconds i = 0; i < 50; ++i) {
@@ -113,7 +113,7 @@ TEST(Builder, JoinsLaunchesWithinAProcess) {
   const DeviceId device = builder.device(0);
   add_launch(builder, builder.thread(one, 11, 11), 5);
   add_launch(builder, builder.thread(two, 22, 22), 5);
-  add_launch(builder, builder.thread(two, 22, 22), 4000000000U);  // far apart: no array for it
+  add_launch(builder, builder.thread(two, 22, 22), 4000000000U);  // far apart: not in the array
   add_launch(builder, builder.thread(one, 11, 11), 5);            // the driver call inside
   add_kernel(builder, builder.queue({one, device, 0, 0}), 10, 20, 5);
   add_kernel(builder, builder.queue({two, device, 0, 0}), 11, 20, 5);
@@ -146,7 +146,7 @@ TEST(Builder, JoinsTheLastOfLaunchesWhoseCorrelationCameAgain) {
     const Trace trace = std::move(builder).freeze();
     const std::vector<LaunchRow> expected = {LaunchRow(1), LaunchRow(1), LaunchRow(1),
                                              LaunchRow(0), LaunchRow(0), LaunchRow(2)};
-    // The first kernel began before any of them, as clocks that disagree have it: any will do.
+    // The first kernel began before all of them, as with clocks that disagree: any will do.
     EXPECT_TRUE(trace.kernels.launch[0].valid());
     for (size_t i = 1; i < expected.size(); ++i) EXPECT_EQ(trace.kernels.launch[i], expected[i]);
   }
@@ -236,4 +236,4 @@ TEST(KernelTable, IsSmall) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::trace

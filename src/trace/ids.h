@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace llmprof {
+namespace llmprof::trace {
 
 // A row or an interned value; ids of different kinds do not mix. Default is "none".
 template <class Kind>
@@ -31,9 +31,9 @@ using RangeRow = Id<struct RangeKindTag>;    // row of Trace::ranges
 using IdentityId = Id<struct IdentityKind>;  // what ncu measured: kernel, shape, device, ranges
 using MetricId = Id<struct MetricKind>;
 
-}  // namespace llmprof
+}  // namespace llmprof::trace
 
 template <class Kind>
-struct std::hash<llmprof::Id<Kind>> {
-  size_t operator()(llmprof::Id<Kind> id) const noexcept { return id.value; }
+struct std::hash<llmprof::trace::Id<Kind>> {
+  size_t operator()(llmprof::trace::Id<Kind> id) const noexcept { return id.value; }
 };

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace llmprof {
+namespace llmprof::trace {
 
-// Mixes one more value into a hash (splitmix64's finaliser, so that small integers spread).
+// Mixes one more value into a hash (splitmix64's finalizer, so that small integers spread).
 inline size_t hash_mix(size_t seed, size_t value) {
   size_t mixed = seed + 0x9E3779B97F4A7C15ULL + value;
   mixed = (mixed ^ (mixed >> 30U)) * 0xBF58476D1CE4E5B9ULL;
@@ -16,12 +16,12 @@ inline size_t hash_mix(size_t seed, size_t value) {
 
 // Each distinct value once, numbered in order of arrival. `Value` is equality comparable and has
 // `size_t hash() const`. Open addressing by hand: this runs once or more per kernel, and
-// std::unordered_map takes three times as long (a node to chase per look-up).
+// std::unordered_map takes three times as long (one pointer to follow per lookup).
 template <class IdType, class Value>
 class Interner {
  public:
   IdType intern(const Value& value) {
-    // Neighbouring rows mostly repeat the value before.
+    // Neighboring rows mostly repeat the value before.
     if (last_ < values_.size() && values_[last_] == value) return IdType(last_);
     if (values_.size() * 2 >= slots_.size()) grow();
     const size_t mask = slots_.size() - 1;
@@ -56,4 +56,4 @@ class Interner {
   size_t last_ = 0;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::trace

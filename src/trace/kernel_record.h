@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <string>
 
-namespace llmprof {
+namespace llmprof::trace {
 
-// One kernel's share of a profile, as users of the seed project know it. `mean_ms` is total_ms over
+// One kernel's share of a profile, as the seed project defines it. `mean_ms` is total_ms over
 // max(calls, 1).
 struct KernelRecord {
   std::string kernel_name;
@@ -15,4 +15,4 @@ struct KernelRecord {
   double mean_ms = 0;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::trace

@@ -4,11 +4,11 @@
 
 #include <unordered_map>
 
-namespace llmprof {
+namespace llmprof::trace {
 namespace {
 
-// Correlation ids of a process are counted up from 1: a plain array finds them, unless some are so
-// large that the array would waste memory.
+// Correlation ids of a process count up from 1: they index a plain array, unless some are so large
+// that the array would waste memory.
 class LaunchesOfProcess {
  public:
   void expect(uint32_t correlation) {
@@ -20,7 +20,7 @@ class LaunchesOfProcess {
     if (dense_) rows_.assign(size_t{largest_} + 1, LaunchRow());
   }
   // A runtime call and the driver call inside it share their correlation; the first one stays. Of
-  // calls at different times all stay: 32 bits of correlations begin anew in a long run.
+  // calls at different times all stay: 32-bit correlations wrap around in a long run.
   void add(uint32_t correlation, LaunchRow row, const LaunchTable& launches) {
     LaunchRow& known = dense_ ? rows_[correlation] : sparse_[correlation];
     if (!known.valid()) {
@@ -78,7 +78,7 @@ class LaunchIndex {
     });
   }
 
-  // Fills the launch column; returns how many rows have none.
+  // Fills the launch column; returns how many rows have no launch.
   template <class Table>
   size_t fill(Table& work) const {
     const std::vector<QueueId>& queue = work.queue;
@@ -126,4 +126,4 @@ void join_launches(Trace& trace) {
   }
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::trace

@@ -1,6 +1,6 @@
 #include "trace/string_pool.h"
 
-namespace llmprof {
+namespace llmprof::trace {
 
 StringId StringPool::intern(std::string_view text) {
   if (const auto known = ids_.find(text); known != ids_.end()) return known->second;
@@ -11,4 +11,4 @@ StringId StringPool::intern(std::string_view text) {
   return id;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::trace

@@ -8,7 +8,7 @@
 
 #include "trace/ids.h"
 
-namespace llmprof {
+namespace llmprof::trace {
 
 // Each distinct text once. Views stay valid as long as the pool, moved or not.
 class StringPool {
@@ -25,4 +25,4 @@ class StringPool {
   std::unordered_map<std::string_view, StringId> ids_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::trace

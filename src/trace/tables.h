@@ -6,14 +6,14 @@
 #include <tuple>
 #include <vector>
 
+#include "base/units.h"
 #include "trace/ids.h"
 #include "trace/interner.h"
 
-namespace llmprof {
+namespace llmprof::trace {
 
 // Times are nanoseconds on the clock of their capture. A column is either empty (the capture does
 // not know it) or as long as its table. `columns()` lists all columns, for what is done to each.
-using Nanoseconds = int64_t;
 
 using Extent = std::array<uint32_t, 3>;
 
@@ -60,10 +60,10 @@ struct KernelTable {
   std::vector<uint32_t> graph;        // graph that replayed it, 0 is none; empty without graphs
   std::vector<uint64_t> graph_node;   // 0 is none; empty without graphs
   std::vector<uint64_t> external_id;  // its operator's, 0 is none; empty without operators
-  std::vector<uint64_t> flops;        // as the program told, 0: not told; empty without any
-  std::vector<uint64_t> bytes;        // moved, likewise
+  std::vector<uint64_t> flops;        // as the program stated; 0: not stated; empty without any
+  std::vector<uint64_t> bytes;        // moved; likewise
   // The innermost range open when its graph node was captured: a replayed kernel's layer. None:
-  // not replayed, or captured unseen; empty where no capture tells.
+  // not replayed, or graph capture was not recorded; empty if no capture has it.
   std::vector<RangeRow> node_range;
 
   [[nodiscard]] size_t size() const { return start.size(); }
@@ -103,7 +103,7 @@ struct GraphReplayTable {
   auto columns() { return std::tie(start, end, queue, graph, correlation, launch); }
 };
 
-// CUDA API calls on the CPU: launches, copies, synchronisation.
+// CUDA API calls on the CPU: launches, copies, synchronization.
 struct LaunchTable {
   std::vector<Nanoseconds> start;
   std::vector<Nanoseconds> end;
@@ -131,7 +131,7 @@ struct RangeTable {
   auto columns() { return std::tie(start, end, thread, domain, text, kind); }
 };
 
-// What a program told of the step it was in: the innermost range of `thread` open at `time`.
+// What a program stated about the step it was in: the innermost range of `thread` open at `time`.
 struct StepTable {
   enum class Kind : uint8_t { prefill, decode, mixed };
   std::vector<Nanoseconds> time;
@@ -144,16 +144,16 @@ struct StepTable {
   auto columns() { return std::tie(time, thread, kind, batch, tokens); }
 };
 
-// Operators on the CPU: a framework's, or such as compute there. `external_id` ties kernels to
-// them; 0 is none.
+// Operators on the CPU: those of a framework, or those that compute there. `external_id` links
+// kernels to them; 0 is none.
 struct OperatorTable {
   std::vector<Nanoseconds> start;
   std::vector<Nanoseconds> end;
   std::vector<ThreadId> thread;
   std::vector<StringId> name;
   std::vector<uint64_t> external_id;
-  std::vector<uint64_t> flops;  // 0: not told; empty where no capture tells
-  std::vector<uint64_t> bytes;  // moved; 0: not told; empty where no capture tells
+  std::vector<uint64_t> flops;  // 0: not stated; empty if no capture has it
+  std::vector<uint64_t> bytes;  // moved; 0: not stated; empty if no capture has it
 
   [[nodiscard]] size_t size() const { return start.size(); }
   auto columns() { return std::tie(start, end, thread, name, external_id, flops, bytes); }
@@ -174,7 +174,7 @@ struct CounterTable {
 };
 
 // What our collector recorded from `time` on, ordered by process and time once the trace is frozen:
-// with a duty cycle, launches and kernels are missing on purpose while it is not tracing.
+// with a duty cycle, launches and kernels are intentionally missing while it is not tracing.
 enum class CollectionState : uint8_t { detached, paused, tracing, stood_down };
 enum class CollectionReason : uint8_t {
   none,
@@ -196,13 +196,13 @@ struct CollectionTable {
   std::vector<CollectionState> state;
   std::vector<CollectionReason> reason;
   std::vector<uint64_t> step;     // steps begun so far
-  std::vector<Nanoseconds> cost;  // how long the change held up the program
+  std::vector<Nanoseconds> cost;  // how long the change delayed the program
 
   [[nodiscard]] size_t size() const { return time.size(); }
   auto columns() { return std::tie(time, process, state, reason, step, cost); }
 };
 
-// A kernel name's aggregate where the capture gives no single launches.
+// Totals of a kernel name, from captures without single launches.
 struct KernelSummary {
   CaptureId capture;
   StringId name;
@@ -227,8 +227,8 @@ struct CallSummary {
   uint64_t range_instances = 0;  // kernel_in_range only: how often the range was open
 };
 
-// Launches that a kernel profiler measured one by one, out of the program's own time. Launches
-// alike in kernel, shape, device and open ranges share one identity, which carries their metrics.
+// Launches that a kernel profiler measured one by one: slower than in the program. Launches with
+// the same kernel, shape, device and open ranges share one identity, which has their metrics.
 struct ProfiledIdentity {
   CaptureId capture;
   StringId name;
@@ -247,7 +247,7 @@ struct ProfiledIdentity {
 
 struct ProfiledLaunchTable {
   std::vector<IdentityId> identity;
-  std::vector<Nanoseconds> duration;  // kUnknownDuration where the run did not measure it
+  std::vector<Nanoseconds> duration;  // kUnknownDuration if the run did not measure it
 
   [[nodiscard]] size_t size() const { return identity.size(); }
 };
@@ -271,4 +271,4 @@ struct Metric {
   [[nodiscard]] size_t hash() const { return hash_mix(name.value, unit.value); }
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::trace

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-namespace llmprof {
+namespace llmprof::trace {
 namespace {
 
 struct Row {
@@ -17,7 +17,7 @@ bool before(const Row& a, const Row& b) {
   return a.start != b.start ? a.start < b.start : a.row < b.row;
 }
 
-// Where stretches in order begin, and the end; none where they are too many to be merged.
+// Where sorted runs begin, and the end; none if there are too many to merge.
 std::vector<std::ptrdiff_t> ordered_stretches(const std::vector<Row>& rows) {
   constexpr size_t kMost = 64;
   std::vector<std::ptrdiff_t> bounds = {0};
@@ -46,7 +46,7 @@ void merge_stretches(std::vector<Row>& rows, std::vector<std::ptrdiff_t> bounds)
 std::vector<Row> order_of(const std::vector<Nanoseconds>& start) {
   std::vector<Row> order(start.size());
   for (size_t i = 0; i < start.size(); ++i) order[i] = {start[i], static_cast<uint32_t>(i)};
-  // Several captures are mostly in order each.
+  // Each of several captures is mostly in order.
   if (auto stretches = ordered_stretches(order); !stretches.empty()) {
     merge_stretches(order, std::move(stretches));
     return order;
@@ -72,7 +72,7 @@ void permute(std::vector<Value>& column, const std::vector<Row>& order) {
   column.swap(ordered);
 }
 
-// Captures that do not know an optional column may follow one that does.
+// Captures without an optional column may follow one that has it.
 template <class Table>
 void complete_columns(Table& table) {
   const auto complete = [&](auto& column) {
@@ -109,7 +109,7 @@ std::vector<size_t> first_rows(const std::vector<Series>& series, std::vector<si
   return counts;
 }
 
-// Samples come in about the order of time: once each is in its series, little is left to sort.
+// Samples arrive almost in order of time: within each series, little is left to sort.
 std::vector<Row> order_of(const CounterTable& counters) {
   using SeriesId = Id<struct SeriesKind>;
   Interner<SeriesId, Series> series;
@@ -165,4 +165,4 @@ void order_by_start(Trace& trace) {
   order_collection(trace);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::trace

@@ -12,15 +12,15 @@
 #include "trace/tables.h"
 #include "trace/workload_metrics.h"
 
-namespace llmprof {
+namespace llmprof::trace {
 
-// Where a capture comes from. Only what is listed here is ever kept of a file's metadata:
-// environments hold secrets.
+// Where a capture comes from. Nothing else of a file's metadata is ever kept: environments hold
+// secrets.
 struct Capture {
   std::string path;
   std::string format;        // "nsys SQLite", "PyTorch trace", ...
   std::string tool;          // "Nsight Systems"
-  std::string tool_version;  // as the file says, empty where it does not
+  std::string tool_version;  // as the file says; empty if it does not
   std::string schema_version;
   std::string host;
   std::string driver_version;
@@ -29,11 +29,11 @@ struct Capture {
   std::optional<uint32_t> rank;          // of a distributed job
 };
 
-// The tool of our own log's captures.
+// The `tool` of captures in our own log format.
 inline constexpr std::string_view kCollectorTool = "llmprof collector";
 
 // A machine's processors are one device, `cpu:0`, whose kernels are the operators that a program
-// recorded of itself.
+// recorded with our annotation API.
 enum class DeviceKind : uint8_t { gpu, cpu };
 
 struct Device {
@@ -43,7 +43,7 @@ struct Device {
   std::string uuid;
   uint32_t sm_count = 0;
   uint64_t memory_bytes = 0;
-  uint64_t memory_bandwidth = 0;  // bytes a second, as the driver states it
+  uint64_t memory_bandwidth = 0;  // bytes per second, as the driver states it
   uint64_t clock_hz = 0;
   std::string compute_capability;
   DeviceKind kind = DeviceKind::gpu;
@@ -63,7 +63,7 @@ struct Thread {
   std::string name;
 };
 
-// Everything that was captured, frozen: readers fill it through TraceBuilder, analyses only look.
+// Everything captured, frozen: readers fill it through TraceBuilder, analyses only read it.
 struct Trace {
   StringPool strings;
   std::vector<Capture> captures;
@@ -73,7 +73,7 @@ struct Trace {
   Interner<QueueId, Queue> queues;
   Interner<ShapeId, LaunchShape> shapes;
 
-  // A kernel's name as shown, and as the linker knows it: where a capture says so.
+  // A kernel's name as shown, and its mangled symbol, if a capture has it.
   std::vector<std::pair<StringId, StringId>> symbols;
 
   KernelTable kernels;
@@ -103,4 +103,4 @@ struct Trace {
   }
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::trace

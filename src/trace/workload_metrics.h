@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace llmprof {
+namespace llmprof::trace {
 
-// What a workload measured of itself, unprofiled (metrics.json of a Stage 1 run).
+// What a workload measured about itself, unprofiled (its own metrics.json).
 struct WorkloadMetrics {
   struct StageTiming {
     std::string name;  // "prefill", "decode", "vision", ...
@@ -18,7 +18,7 @@ struct WorkloadMetrics {
     std::string name;
     double mfu = 0;  // 0 to 1, as the workload computed it
   };
-  // What it ran on, as it says. Peaks are measured on that machine, by the workload.
+  // What it ran on, as it says. The workload measures the peaks on that machine.
   struct Device {
     std::string kind;  // "cpu", "cuda"
     std::string name;  // "Neoverse-N1"
@@ -40,9 +40,9 @@ struct WorkloadMetrics {
   std::optional<uint64_t> images;
   std::optional<uint64_t> requests;
   std::optional<uint64_t> seed;
-  std::string model;         // name, empty where not told
-  std::string model_config;  // the keys of a Hugging Face config.json, as JSON; empty: not told
+  std::string model;         // name; empty if not stated
+  std::string model_config;  // the keys of a Hugging Face config.json, as JSON; empty: not stated
   std::optional<Device> device;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::trace

@@ -5,13 +5,13 @@
 
 #include "wire/log_format.h"
 
-// What the collector's CUDA half adds to the log. Times are on the log's clock, CLOCK_MONOTONIC.
+// What CUDA tracing (CUPTI) adds to the log. Times are on the log's clock, CLOCK_MONOTONIC.
 // Small numbers stand for what repeats (KernelDefinition, MemoryDefinition, ApiName), so that a
 // kernel and its launch take 40 bytes.
 namespace llmprof::wire {
 
-// A definition may stand behind its first use in the file, as a string's may. It has its key anew
-// in a forked child's log.
+// A definition may follow its first use in the file, as a string's may. A forked child's log has
+// keys of its own.
 using DefinitionKey = uint32_t;  // from 1; 0 is none
 
 inline constexpr size_t kUuidBytes = 16;
@@ -30,7 +30,7 @@ struct CudaDevice {
   uint32_t ordinal;
   uint32_t sm_count;
   uint64_t memory_bytes;
-  uint64_t memory_bandwidth;  // bytes a second, from clock and bus width; 0: not known
+  uint64_t memory_bandwidth;  // bytes per second, from clock and bus width; 0: not known
   uint64_t clock_hz;          // the highest of the SMs
   uint32_t capability_major;
   uint32_t capability_minor;
@@ -46,7 +46,7 @@ struct Variable {
 };
 
 // RecordType::collection: what is recorded from `time` on. Launches of a window in which tracing is
-// off, and their kernels, are missing on purpose.
+// off, and their kernels, are intentionally missing.
 enum class CollectionState : uint32_t {
   detached = 1,    // CUPTI is not attached: the program runs at its own speed
   paused = 2,      // attached, no kernel is recorded
@@ -58,7 +58,7 @@ enum class CollectionReason : uint32_t {
   program_start = 1,  // armed from the start
   duty = 2,           // alternating windows of steps
   budget = 3,         // the overhead budget allows it, or is spent
-  arm_range = 4,      // the range that arms opened or closed
+  arm_range = 4,      // the range that arms the collector opened or closed
   step_limit = 5,
   command = 6,           // llmprof arm, llmprof disarm
   other_subscriber = 7,  // nsys, ncu, torch.profiler or another tool
@@ -72,12 +72,12 @@ struct Collection {
   CollectionState state;
   CollectionReason reason;
   uint64_t step;  // steps begun in this process so far
-  // How long the change held up the thread that made it, ns.
+  // How long the change delayed the thread that made it, ns.
   uint32_t cost_ns;
-  uint32_t result;  // CUPTI's result code where the reason is cupti_failed
+  uint32_t result;  // CUPTI's result code if the reason is cupti_failed
 };
 
-// RecordType::waiting: CUDA was initialised, and the collector records once it is armed. Where no
+// RecordType::waiting: CUDA was initialized, and the collector records once it is armed. Where no
 // Collection follows, it never was.
 enum class WaitsFor : uint32_t { command = 1, range = 2, delay = 3 };
 struct Waiting {
@@ -104,7 +104,7 @@ struct Launch {
   uint32_t correlation;
 };
 
-// RecordType::api_call: synchronising calls, long launches and, where asked for, all calls.
+// RecordType::api_call: synchronizing calls, long launches and, if requested, all calls.
 struct ApiCall {
   int64_t start;
   int64_t end;
@@ -210,7 +210,7 @@ struct CuptiDropped {
 struct CounterSet {
   uint32_t set;  // from 1
   uint32_t device;
-  int64_t period;  // ns between samples as asked for; 0: irregular
+  int64_t period;  // ns between samples as requested; 0: irregular
   uint32_t count;
   uint32_t reserved;
 };
@@ -227,7 +227,7 @@ struct CounterSample {
   uint32_t count;
 };
 
-// RecordType::short_counter_sample: the same in less room, for samples that come by the thousand;
+// RecordType::short_counter_sample: the same in less space, for frequent samples;
 // `count` floats follow.
 struct ShortCounterSample {
   int64_t start;
@@ -239,7 +239,7 @@ struct ShortCounterSample {
 // RecordType::counters_off: why hardware counters are not in this log.
 struct CountersOff {
   int64_t time;
-  StringKey reason;  // a sentence for the reader, with the remedy
+  StringKey reason;  // a sentence for people, with the remedy
   uint32_t reserved;
 };
 // RecordType::counters_lost: samples that the hardware's buffer lost.

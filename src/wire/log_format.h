@@ -6,8 +6,8 @@
 
 #include "wire/checksum.h"
 
-// The collector's log (.llmtrace), as docs/collector.md tells it: plain data in the writer's byte
-// order, no code of the C++ library needed.
+// The collector's log (.llmtrace), as docs/collector.md describes it: plain data in the writer's
+// byte order, no code of the C++ library needed.
 //
 //   file   = chunk 0, chunk 1, ...; all of FileHeader::chunk_bytes
 //   chunk  = ChunkHeader, record, record, ..., zeros     (chunk 0 has the FileHeader in front)
@@ -80,7 +80,7 @@ inline uint32_t header_checksum(const ChunkHeader& header) {
   return checksum(header.sequence, &header, offsetof(ChunkHeader, checksum));
 }
 
-// Numbers are never given anew. A reader skips, and counts, what it does not know.
+// Numbers are never reused. A reader skips, and counts, what it does not know.
 enum class RecordType : uint16_t {
   none = 0,  // nothing written here yet
   string = 1,
@@ -135,7 +135,7 @@ constexpr size_t aligned(size_t bytes) {
 }
 
 // Covers type and size as well, and the chunk: a record that a damaged file system puts into
-// another chunk is not taken for one of its own.
+// another chunk is not mistaken for one of its own.
 inline uint32_t record_checksum(uint64_t sequence, RecordType type, uint16_t size,
                                 const void* payload) {
   constexpr unsigned kType = 48;
@@ -146,7 +146,7 @@ inline uint32_t record_checksum(uint64_t sequence, RecordType type, uint16_t siz
 }
 
 using StringKey = uint32_t;  // of a string definition; 0 is none
-// Longer names are cut here, and Text::cut says so.
+// Longer names are truncated to this, and Text::cut is set.
 inline constexpr size_t kLongestString = 16U << 10U;
 
 // RecordType::string; `length` bytes follow.
@@ -157,22 +157,22 @@ struct Text {
 };
 static_assert(sizeof(Text) == 8);
 
-// All records behind it, up to the chunk's end or the next one, are this thread's. It stands at the
-// front of every thread chunk, and where another thread goes on with the chunk of one that ended.
+// All records after it, up to the chunk's end or the next ThreadInfo, are this thread's. It starts
+// every thread chunk, and the records of a thread that continues the chunk of one that ended.
 struct ThreadInfo {
-  uint32_t serial;  // from 1, never given anew in a process, unlike the system's thread ids
+  uint32_t serial;  // from 1, never reused in a process, unlike the system's thread ids
   uint32_t thread_id;
   char name[16];
 };
 
-// The name that the program gave a thread of its own, by the system's thread id.
+// The name that the program gave one of its threads, by the system's thread id.
 struct ThreadName {
   uint32_t thread_id;
   StringKey name;
 };
 
-// Depth counts the open ranges of this thread and domain below it, so that push and pop find each
-// other although records between them are lost.
+// Depth counts the open ranges of this thread and domain below it, so that push and pop match even
+// if records between them are lost.
 struct RangePush {
   int64_t time;
   StringKey name;
@@ -217,8 +217,8 @@ struct Step {
 struct CpuOperator {
   int64_t start;
   int64_t end;
-  uint64_t flops;  // 0: not told
-  uint64_t bytes;  // read and written; 0: not told
+  uint64_t flops;  // 0: not stated
+  uint64_t bytes;  // read and written; 0: not stated
   StringKey name;
   uint32_t reserved;
 };
@@ -229,7 +229,7 @@ struct Dropped {
   uint64_t records;
 };
 
-// The process left by exit(): what it recorded is complete but for `dropped` records.
+// The process ended by exit(): what it recorded is complete except for `dropped` records.
 struct CleanEnd {
   int64_t time;
   uint64_t dropped;

@@ -19,7 +19,7 @@ struct Column {
 };
 struct Set {
   wire::CounterSet head{};
-  std::vector<Column> columns;
+  std::vector<report::Column> columns;
 };
 struct Sample {
   wire::CounterSample head{};

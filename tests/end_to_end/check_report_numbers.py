@@ -24,8 +24,6 @@ NUMBER = re.compile(
 SHARE_WORDS = ("share", "mfu", "mbu", "confidence")
 QUANTITY_WORDS = ("flops", "bytes", "bandwidth", "clock_hz")
 PREFIXES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
-# The seed's own words, with a number in them.
-PHRASES = re.compile(r"\bstages? [12]\b", re.IGNORECASE)
 
 
 class Numbers:
@@ -86,7 +84,7 @@ def mentions(profile, blocks):
     """(number as text, unit, where) of all that a report states."""
 
     def of_text(text, where, unit=""):
-        rest = profile.without_known_strings(PHRASES.sub(" ", text))
+        rest = profile.without_known_strings(text)
         for match in NUMBER.finditer(rest):
             yield match["number"], match["unit"] or unit, where
 

@@ -3,24 +3,25 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdio>
 #include <filesystem>
 #include <string_view>
 #include <utility>
 
-#include "report/bundle_reports.h"
-#include "report/sample_profile_test.h"
+#include "report/documents/bundle_reports.h"
+#include "testing/sample_profile.h"
 
 int main(int argc, char** argv) {
-  using Sample = std::pair<std::string_view, llmprof::SampleProfile (*)()>;
-  const std::array<Sample, 4> samples = {
-      Sample{"full", llmprof::full_sample}, Sample{"duty cycle", llmprof::duty_sample},
-      Sample{"profiler", llmprof::profiler_sample}, Sample{"serving", llmprof::serving_sample}};
+  using Sample = std::pair<std::string_view, llmprof::profile::Profile (*)()>;
+  const std::array<Sample, 4> samples = {Sample{"full", llmprof::testing::full_sample},
+                                         Sample{"duty cycle", llmprof::testing::duty_sample},
+                                         Sample{"profiler", llmprof::testing::profiler_sample},
+                                         Sample{"serving", llmprof::testing::serving_sample}};
   if (argc != 2) return 2;
   for (const auto& [name, make] : samples) {
     const std::filesystem::path folder = std::filesystem::path(argv[1]) / name;
     std::filesystem::create_directories(folder);
-    const llmprof::SampleProfile sample = make();
-    if (auto done = llmprof::write_reports(sample.profile, folder, "0.0.0"); !done) {
+    if (auto done = llmprof::report::write_reports(make(), folder); !done) {
       fmt::print(stderr, "{}\n", done.error().message);
       return 1;
     }

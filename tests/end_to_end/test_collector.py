@@ -306,7 +306,7 @@ class Annotated(CollectedCase):
 
     def test_python(self):
         done = self.python(self.PYTHON)
-        self.assertEqual(done.stdout, "True a step is one of prefill, decode, mixed, not 'decoding'\n")
+        self.assertEqual(done.stdout, "True unknown kind of step 'decoding'; available: prefill, decode, mixed\n")
         self.assertEqual(done.stderr, "")
         log = self.only_log()
         self.assertEqual(codes(log), {})

@@ -37,7 +37,7 @@ class CheckCollector(unittest.TestCase):
 
     def test_without_its_cuda_half(self):
         self.build("int llmprof_x(void) { return 1; }")
-        self.assert_found("has no CUDA half (InitializeInjection)")
+        self.assert_found("has no CUDA tracing (InitializeInjection)")
         self.assertEqual(self.check("--without-cuda").returncode, 0)
 
     def test_another_library(self):
@@ -46,11 +46,11 @@ class CheckCollector(unittest.TestCase):
 
     def test_a_name_from_elsewhere(self):
         self.build(ENTRIES + "int their_function(void); int llmprof_x(void) { return their_function(); }")
-        self.assert_found("takes from elsewhere: their_function")
+        self.assert_found("has undefined symbols: their_function")
 
     def test_a_name_that_is_not_its_own(self):
         self.build(ENTRIES + "int helper(void) { return 1; }")
-        self.assert_found("shows other names than its own: helper")
+        self.assert_found("exports names that are not its own: helper")
 
     def test_a_newer_libc(self):
         self.build(ENTRIES + '__asm__(".symver wanted,wanted@GLIBC_2.38");'

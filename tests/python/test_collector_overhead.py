@@ -43,7 +43,7 @@ class Figures(unittest.TestCase):
                 for variant, median in [("none", 4000), ("ours", 5000), ("nsys", 6000)]]
         table = bench.launch_table({"runs": runs})
         self.assertIn("| ours | 3 | 5000 | +1000 | 5000 | +1000 | 5500 | +1100 | 300 | +0 |", table)
-        self.assertIn("ours: of what nsys adds to a launch: median_ns 50 %, thread_cpu_ns 50 %, all_cpu_ns 50 %", table)
+        self.assertIn("ours: share of what nsys adds per launch: median_ns 50 %, thread_cpu_ns 50 %, all_cpu_ns 50 %", table)
 
     def test_captures_are_compared(self):
         ours = {"kernels": {"gemm": [10, 1010], "norm": [5, 100]}, "kernel_count": 15, "stages": {"decode": 12}}
@@ -138,7 +138,7 @@ class Runs(unittest.TestCase):
                          [(1, "none"), (1, "loaded"), (2, "none"), (2, "loaded")])
         self.assertEqual(runs[0]["told"], [], "what the user's shell had set is gone")
         self.assertIn("| loaded | 2 | 20.000 | +100.00 % |", text)
-        self.assertIn("said in loaded: llmprof: not armed", text)
+        self.assertIn("messages in loaded: llmprof: not armed", text)
 
     def test_what_is_missing_is_named(self):
         with mock.patch.dict("os.environ", {"LLMPROF_NSYS": "", "PATH": ""}):

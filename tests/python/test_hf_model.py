@@ -29,13 +29,13 @@ class ModelConfig(hf_case.FolderCase):
         self.assertEqual(described.values["num_hidden_layers"], 32)
 
     def test_faults(self):
-        with self.assertRaisesRegex(UsageFault, "--model-config:1: no valid JSON"):
+        with self.assertRaisesRegex(UsageFault, "--model-config:1: invalid JSON"):
             read_model_config("{model_type}")
         with self.assertRaisesRegex(UsageFault, "no model_type"):
             read_model_config('{"hidden_size": 8}')
         with self.assertRaisesRegex(UsageFault, "none.json: cannot be read"):
             read_model_config(str(self.folder / "none.json"))
-        with self.assertRaisesRegex(UsageFault, "is a map"):
+        with self.assertRaisesRegex(UsageFault, "must be a map"):
             read_model_config(self.file("list.json", "[1]"))
 
     def test_a_model_that_transformers_lacks(self):

@@ -33,13 +33,13 @@ class Options(unittest.TestCase):
         self.assertIn("needs --model-config", self.refused("--weights", "random"))
         self.assertIn("needs --path", self.refused("--weights", "real"))
         self.assertIn("needs --device cuda:N", self.refused(*MODEL, "--device", "cpu", "--mode", "cuda_graph"))
-        self.assertIn("takes no --images",
+        self.assertIn("does not support --images",
                       self.refused(*MODEL, "--mode", "continuous_batching", "--images", "1"))
         self.assertIn("cpu or cuda:N", self.refused(*MODEL, "--device", "tpu"))
 
     def test_numbers_are_checked(self):
         self.assertIn("0 is less than 1", self.refused(*MODEL, "--batch", "0"))
-        self.assertIn("'many' is no whole number", self.refused(*MODEL, "--requests", "many"))
+        self.assertIn("'many' is not a whole number", self.refused(*MODEL, "--requests", "many"))
         self.assertIn("-1 is less than 0", self.refused(*MODEL, "--warm-up", "-1"))
 
     def test_a_cpu_may_run_eagerly(self):

@@ -40,23 +40,23 @@ class Manifest(hf_case.FolderCase):
 
     @unittest.skipUnless(HAS_YAML, "PyYAML is not installed")
     def test_yaml_faults_name_their_line(self):
-        self.assertTrue(self.fault("in.yaml", "- prompt_tokens: 5\n- [1, 2\n").startswith("in.yaml:3: no valid YAML"))
+        self.assertTrue(self.fault("in.yaml", "- prompt_tokens: 5\n- [1, 2\n").startswith("in.yaml:3: invalid YAML"))
         self.assertTrue(self.fault("in.yaml", "- prompt_tokens: 5\n- prompt: 2\n").startswith("in.yaml:2: unknown key"))
-        self.assertIn("is a list of prompts", self.fault("in.yaml", "prompt_tokens: 5\n"))
-        self.assertIn("without prompts", self.fault("in.yaml", "# nothing\n"))
+        self.assertIn("must be a list of prompts", self.fault("in.yaml", "prompt_tokens: 5\n"))
+        self.assertIn("has no prompts", self.fault("in.yaml", "# nothing\n"))
 
     def test_json_faults_name_their_line(self):
-        self.assertTrue(self.fault("in.jsonl", '{"text": "a"}\n{"text": \n').startswith("in.jsonl:2: no valid JSON"))
+        self.assertTrue(self.fault("in.jsonl", '{"text": "a"}\n{"text": \n').startswith("in.jsonl:2: invalid JSON"))
         self.assertEqual(self.fault("in.jsonl", '{"txt": "a"}'),
-                         "in.jsonl:1: unknown key txt; a prompt has one of prompt_ids, text, prompt_tokens")
-        self.assertIn("in.jsonl:1: a prompt has exactly one",
+                         "in.jsonl:1: unknown key txt; available: prompt_ids, text, prompt_tokens")
+        self.assertIn("in.jsonl:1: a prompt must have exactly one",
                       self.fault("in.jsonl", '{"text": "a", "prompt_tokens": 3}'))
         self.assertIn("a list of token numbers", self.fault("in.jsonl", '{"prompt_ids": [1, true]}'))
         self.assertIn("a list of token numbers", self.fault("in.jsonl", '{"prompt_ids": []}'))
         self.assertIn("at least 1", self.fault("in.jsonl", '{"prompt_tokens": 0}'))
         self.assertIn("not empty", self.fault("in.jsonl", '{"text": ""}'))
-        self.assertIn("a prompt is a map", self.fault("in.jsonl", "7"))
-        self.assertIn("without prompts", self.fault("in.jsonl", "\n"))
+        self.assertIn("a prompt must be a map", self.fault("in.jsonl", "7"))
+        self.assertIn("has no prompts", self.fault("in.jsonl", "\n"))
 
     def test_a_file_that_cannot_be_read(self):
         with self.assertRaisesRegex(UsageFault, "none.jsonl: cannot be read"):
@@ -72,13 +72,13 @@ class Ids(unittest.TestCase):
         self.assertNotEqual(ids, random_ids(random.Random(2), 1000, VOCABULARY))
 
     def test_a_token_outside_the_vocabulary_is_a_fault(self):
-        with self.assertRaisesRegex(UsageFault, "in:3: token 50, .* ends at 49"):
+        with self.assertRaisesRegex(UsageFault, "in:3: token 50 is outside .* ends at 49"):
             ids_of(Prompt("in:3", ids=[1, 50]), VOCABULARY, random.Random(0), None)
 
     def test_a_text_needs_a_tokenizer(self):
         prompt = Prompt("in:1", text="ab")
         self.assertEqual(ids_of(prompt, VOCABULARY, random.Random(0), lambda text: [len(text)]), [2])
-        with self.assertRaisesRegex(UsageFault, "in:1: a text needs a tokenizer"):
+        with self.assertRaisesRegex(UsageFault, "in:1: a text prompt needs a tokenizer"):
             ids_of(prompt, VOCABULARY, random.Random(0), None)
 
 

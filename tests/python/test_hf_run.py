@@ -41,12 +41,12 @@ class Stages(hf_case.StandInCase):
         code, events, metrics, _ = self.run_program(*WORK)
         self.assertEqual(code, 0)
         self.assertEqual(between(events, "push prefill", "pop prefill"),
-                         [["step prefill 2 12", "forward 2x6", "synchronise"]] * 2)
+                         [["step prefill 2 12", "forward 2x6", "synchronize"]] * 2)
         step = ["push decode_step", "step decode 2 2", "forward 2x1", "pop decode_step"]
         self.assertEqual(between(events, "push decode_all", "pop decode_all"),
-                         [step * NEW_TOKENS + ["synchronise"]] * 2)
+                         [step * NEW_TOKENS + ["synchronize"]] * 2)
         warm_up = between(events, "push warm_up", "pop warm_up")
-        self.assertEqual(warm_up, [["forward 2x6"] + ["forward 2x1"] * NEW_TOKENS + ["synchronise"]])
+        self.assertEqual(warm_up, [["forward 2x6"] + ["forward 2x1"] * NEW_TOKENS + ["synchronize"]])
 
         stages = metrics["aggregates"]["stage_ms"]
         self.assertEqual({name: row["count"] for name, row in stages.items()},
@@ -76,7 +76,7 @@ class Stages(hf_case.StandInCase):
         self.assertIn("capture", warm_up)
         step = ["push decode_step", "step decode 2 2", "replay", "pop decode_step"]
         self.assertEqual(between(events, "push decode_all", "pop decode_all"),
-                         [step * NEW_TOKENS + ["synchronise"]] * 2)
+                         [step * NEW_TOKENS + ["synchronize"]] * 2)
         # Every request but the first begins with an empty cache, outside the stages.
         self.assertEqual(events.count("cache reset"), 3)
         # Three steps of warm-up before the capture, and the captured one.
@@ -92,7 +92,7 @@ class Stages(hf_case.StandInCase):
     def test_continuous_batching(self):
         code, events, metrics, _ = self.run_program("--mode", "continuous_batching", *WORK)
         self.assertEqual(code, 0)
-        self.assertEqual(between(events, "push serve", "pop serve"), [["generate_batch 2", "synchronise"]] * 2)
+        self.assertEqual(between(events, "push serve", "pop serve"), [["generate_batch 2", "synchronize"]] * 2)
         serve = metrics["aggregates"]["stage_ms"]["serve"]
         self.assertEqual(serve["count"], 2)
         self.assertEqual(metrics["sampled_tokens"], [7] * NEW_TOKENS)
@@ -103,17 +103,17 @@ class Stages(hf_case.StandInCase):
         self.assertEqual(code, 1)
         self.assertIn("finished 0 of 2 sequences", errors)
 
-    def test_a_cpu_is_never_synchronised(self):
+    def test_a_cpu_is_never_synchronized(self):
         code, events, metrics, _ = self.run_program("--device", "cpu", *WORK)
         self.assertEqual(code, 0)
-        self.assertNotIn("synchronise", events)
+        self.assertNotIn("synchronize", events)
         self.assertEqual(metrics["device"]["kind"], "cpu")
 
     def test_layers(self):
         _, events, _, _ = self.run_program("--layer-ranges", *WORK)
         prefill = between(events, "push prefill", "pop prefill")[0]
         self.assertEqual(prefill, ["step prefill 2 12", "forward 2x6", "push layer_00", "pop layer_00",
-                                   "push layer_01", "pop layer_01", "synchronise"])
+                                   "push layer_01", "pop layer_01", "synchronize"])
 
     def test_images(self):
         model = {"model_type": "pictures", "vocab_size": 97, "image_token_id": 96,
@@ -123,7 +123,7 @@ class Stages(hf_case.StandInCase):
         self.assertEqual(code, 0, errors)
         prefill = between(events, "push prefill", "pop prefill")[0]
         self.assertEqual(prefill, ["step prefill 2 24", "forward 2x12", "push sam", "pop sam",
-                                   "push projector", "pop projector", "synchronise"])
+                                   "push projector", "pop projector", "synchronize"])
         self.assertEqual((metrics["images"], metrics["prompt_tokens"]), (2, 12))
 
     def test_images_take_room_in_the_prompt(self):
@@ -160,7 +160,7 @@ class Faults(hf_case.StandInCase):
     def test_memory(self):
         code, _, metrics, errors = self.run_program(*WORK, model={**hf_case.MODEL, "too_large": True})
         self.assertEqual(code, 4)
-        self.assertIn("cuda:0 has not enough memory (CUDA out of memory. Tried to allocate 1 GiB); reduce --batch (2)",
+        self.assertIn("cuda:0 does not have enough memory (CUDA out of memory. Tried to allocate 1 GiB); reduce --batch (2)",
                       errors)
         self.assertIsNone(metrics)
 
@@ -190,8 +190,8 @@ class Faults(hf_case.StandInCase):
         done = subprocess.run([sys.executable, "-c", program], cwd=hf_case.ROOT / "workloads",
                               capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stderr, "hf_llm: annotations are off: llmprof's python folder is not in PYTHONPATH "
-                         "(llmprof run puts it there)\n")
+        self.assertEqual(done.stderr, "hf_llm: annotations are off: llmprof's python folder is not on PYTHONPATH "
+                         "(llmprof run adds it)\n")
 
 
 if __name__ == "__main__":

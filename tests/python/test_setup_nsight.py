@@ -89,7 +89,7 @@ class Setup(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
 
     def test_no_apt(self):
-        self.gives_up("no apt here")
+        self.gives_up("apt is not available")
 
     def test_another_distribution(self):
         self.tool("apt-get", "exit 1")

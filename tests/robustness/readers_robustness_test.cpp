@@ -11,7 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "readers/detect.h"
 #include "testing/reader_outcome.h"
 #include "testing/shared_captures.h"
@@ -85,9 +85,9 @@ class Robustness : public ::testing::TestWithParam<Fixture> {
       ASSERT_TRUE(content);
       bytes_ = std::move(*content);
     }
-    auto head = read_head(path, kHeadBytes);
+    auto head = read_head(path, readers::kHeadBytes);
     ASSERT_TRUE(head);
-    reader_ = find_reader(*head);
+    reader_ = readers::find_reader(*head);
   }
 
   // What any file may be: refused by everybody, or read by the reader that recognises it.
@@ -96,7 +96,7 @@ class Robustness : public ::testing::TestWithParam<Fixture> {
   }
 
   std::string bytes_;
-  const Reader* reader_ = nullptr;
+  const readers::Reader* reader_ = nullptr;
 };
 
 // The lengths below `end` at which a cut is of a new kind.

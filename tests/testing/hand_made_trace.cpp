@@ -7,21 +7,21 @@ HandMadeTrace::HandMadeTrace() {
   thread(1);
 }
 
-void HandMadeTrace::range(std::string_view text, Nanoseconds start, Nanoseconds end, RangeKind kind,
-                          ThreadId on, std::string_view domain) {
-  RangeTable& ranges = builder_.trace().ranges;
+void HandMadeTrace::range(std::string_view text, Nanoseconds start, Nanoseconds end,
+                          trace::RangeKind kind, trace::ThreadId on, std::string_view domain) {
+  trace::RangeTable& ranges = builder_.trace().ranges;
   ranges.start.push_back(start);
   ranges.end.push_back(end);
   ranges.thread.push_back(on.valid() ? on : thread(1));
-  ranges.domain.push_back(domain.empty() ? StringId() : builder_.string(domain));
+  ranges.domain.push_back(domain.empty() ? trace::StringId() : builder_.string(domain));
   ranges.text.push_back(builder_.string(text));
   ranges.kind.push_back(kind);
 }
 
 uint32_t HandMadeTrace::launch(Nanoseconds start, const Place& place) {
   const uint32_t correlation = place.correlation != 0 ? place.correlation : next_correlation_++;
-  LaunchTable& launches = builder_.trace().launches;
-  const ThreadId thread = thread_of(place);
+  trace::LaunchTable& launches = builder_.trace().launches;
+  const trace::ThreadId thread = thread_of(place);
   if (!launches.correlation.empty() && launches.correlation.back() == correlation &&
       launches.thread.back() == thread) {
     return correlation;
@@ -34,15 +34,15 @@ uint32_t HandMadeTrace::launch(Nanoseconds start, const Place& place) {
   return correlation;
 }
 
-QueueId HandMadeTrace::queue(const Place& place) {
-  const ProcessId process = builder_.thread_info(thread_of(place)).process;
+trace::QueueId HandMadeTrace::queue(const Place& place) {
+  const trace::ProcessId process = builder_.thread_info(thread_of(place)).process;
   return builder_.queue({process, builder_.device(place.device), 0, place.stream});
 }
 
 void HandMadeTrace::kernel_row(std::string_view name, Nanoseconds start, Nanoseconds end,
                                const Place& place, uint32_t correlation) {
-  KernelTable& kernels = builder_.trace().kernels;
-  LaunchShape shape;
+  trace::KernelTable& kernels = builder_.trace().kernels;
+  trace::LaunchShape shape;
   shape.grid = place.grid;
   shape.block = {128, 1, 1};
   kernels.start.push_back(start);
@@ -69,18 +69,18 @@ void HandMadeTrace::kernel_without_launch(std::string_view name, Nanoseconds sta
 }
 
 void HandMadeTrace::copy(Nanoseconds launched, Nanoseconds start, Nanoseconds end) {
-  MemoryOperationTable& memory = builder_.trace().memory_operations;
+  trace::MemoryOperationTable& memory = builder_.trace().memory_operations;
   memory.start.push_back(start);
   memory.end.push_back(end);
   memory.bytes.push_back(1);
   memory.detail.push_back(builder_.string("Host-to-Device"));
   memory.queue.push_back(queue(Place()));
   memory.correlation.push_back(launch(launched, Place()));
-  memory.kind.push_back(MemoryKind::copy);
+  memory.kind.push_back(trace::MemoryKind::copy);
 }
 
 void HandMadeTrace::replay(Nanoseconds launched, Nanoseconds start, Nanoseconds end) {
-  GraphReplayTable& replays = builder_.trace().graph_replays;
+  trace::GraphReplayTable& replays = builder_.trace().graph_replays;
   replays.start.push_back(start);
   replays.end.push_back(end);
   replays.queue.push_back(queue(Place()));

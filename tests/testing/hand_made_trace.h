@@ -12,21 +12,24 @@ class HandMadeTrace {
  public:
   HandMadeTrace();
 
-  ProcessId process(uint64_t pid) { return builder_.process(pid, pid); }
-  ThreadId thread(uint64_t tid) { return thread(process(1), tid); }
-  ThreadId thread(ProcessId process, uint64_t tid) { return builder_.thread(process, tid, tid); }
+  trace::ProcessId process(uint64_t pid) { return builder_.process(pid, pid); }
+  trace::ThreadId thread(uint64_t tid) { return thread(process(1), tid); }
+  trace::ThreadId thread(trace::ProcessId process, uint64_t tid) {
+    return builder_.thread(process, tid, tid);
+  }
 
   // Open on the first thread unless `on` names another; an empty domain is the default one.
   void range(std::string_view text, Nanoseconds start, Nanoseconds end,
-             RangeKind kind = RangeKind::push_pop, ThreadId on = {}, std::string_view domain = "");
+             trace::RangeKind kind = trace::RangeKind::push_pop, trace::ThreadId on = {},
+             std::string_view domain = "");
 
   // What the next work is launched by and runs on.
   struct Place {
-    ThreadId thread;  // none: the first
+    trace::ThreadId thread;  // none: the first
     uint32_t device = 0;
     uint32_t stream = 7;
     uint32_t correlation = 0;  // 0: a fresh one; that of the thread's last call: launched by it
-    Extent grid{1, 1, 1};
+    trace::Extent grid{1, 1, 1};
   };
   // Work on the GPU from `start` to `end`, and its launching API call at `launched`.
   void kernel(std::string_view name, Nanoseconds launched, Nanoseconds start, Nanoseconds end);
@@ -36,17 +39,19 @@ class HandMadeTrace {
   void copy(Nanoseconds launched, Nanoseconds start, Nanoseconds end);
   void replay(Nanoseconds launched, Nanoseconds start, Nanoseconds end);
 
-  [[nodiscard]] TraceBuilder& builder() { return builder_; }
-  Trace freeze() { return std::move(builder_).freeze(); }
+  [[nodiscard]] trace::TraceBuilder& builder() { return builder_; }
+  trace::Trace freeze() { return std::move(builder_).freeze(); }
 
  private:
   uint32_t launch(Nanoseconds start, const Place& place);
-  QueueId queue(const Place& place);
-  ThreadId thread_of(const Place& place) { return place.thread.valid() ? place.thread : thread(1); }
+  trace::QueueId queue(const Place& place);
+  trace::ThreadId thread_of(const Place& place) {
+    return place.thread.valid() ? place.thread : thread(1);
+  }
   void kernel_row(std::string_view name, Nanoseconds start, Nanoseconds end, const Place& place,
                   uint32_t correlation);
 
-  TraceBuilder builder_;
+  trace::TraceBuilder builder_;
   uint32_t next_correlation_ = 1;
 };
 

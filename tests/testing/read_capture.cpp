@@ -3,31 +3,33 @@
 #include <span>
 #include <string>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "readers/detect.h"
 
 namespace llmprof::testing {
 
 namespace {
 
-Result<void> read_into(TraceBuilder& builder, const std::filesystem::path& path) {
+Result<void> read_into(trace::TraceBuilder& builder, const std::filesystem::path& path) {
   auto stream = open_byte_stream(path);
   if (!stream) return fail_with(stream.error());
-  std::string head(kHeadBytes, '\0');
+  std::string head(readers::kHeadBytes, '\0');
   const auto filled = (*stream)->read(std::span(head));
   if (!filled) return fail_with(filled.error());
   head.resize(*filled);
-  const Reader* reader = find_reader(head);
-  if (reader == nullptr) return fail_with(unreadable(path, head));
+  const readers::Reader* reader = readers::find_reader(head);
+  if (reader == nullptr) return fail_with(readers::unreadable(path, head));
   return reader->read(path, builder);
 }
 
 }  // namespace
 
-Result<Trace> read_capture(const std::filesystem::path& path) { return read_captures({path}); }
+Result<trace::Trace> read_capture(const std::filesystem::path& path) {
+  return read_captures({path});
+}
 
-Result<Trace> read_captures(const std::vector<std::filesystem::path>& paths) {
-  TraceBuilder builder;
+Result<trace::Trace> read_captures(const std::vector<std::filesystem::path>& paths) {
+  trace::TraceBuilder builder;
   for (const std::filesystem::path& path : paths) {
     if (auto read = read_into(builder, path); !read) return fail_with(read.error());
   }

@@ -9,8 +9,8 @@
 namespace llmprof::testing {
 
 // One capture of any format, frozen.
-Result<Trace> read_capture(const std::filesystem::path& path);
+Result<trace::Trace> read_capture(const std::filesystem::path& path);
 // Several, put together in this order.
-Result<Trace> read_captures(const std::vector<std::filesystem::path>& paths);
+Result<trace::Trace> read_captures(const std::vector<std::filesystem::path>& paths);
 
 }  // namespace llmprof::testing

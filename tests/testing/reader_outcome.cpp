@@ -3,7 +3,7 @@
 namespace llmprof::testing {
 namespace {
 
-bool holds_anything(const Trace& trace) {
+bool holds_anything(const trace::Trace& trace) {
   return trace.workload.has_value() ||
          trace.kernels.size() + trace.memory_operations.size() + trace.graph_replays.size() +
                  trace.launches.size() + trace.ranges.size() + trace.steps.size() +
@@ -14,15 +14,15 @@ bool holds_anything(const Trace& trace) {
 }
 
 template <class Table>
-bool columns_agree(Table& table) {
+bool columns_agree(report::Table& table) {
   return std::apply(
       [&](auto&... column) { return ((column.empty() || column.size() == table.size()) && ...); },
       table.columns());
 }
 
 // Times in order, and nothing named that is not there.
-std::string judge_rows(const Trace& trace) {
-  const KernelTable& kernels = trace.kernels;
+std::string judge_rows(const trace::Trace& trace) {
+  const trace::KernelTable& kernels = trace.kernels;
   for (size_t i = 0; i < kernels.size(); ++i) {
     if (kernels.end[i] < kernels.start[i]) return "a kernel that ends before it starts";
     if (kernels.queue[i].index() >= trace.queues.size()) return "a kernel on no queue";
@@ -31,11 +31,11 @@ std::string judge_rows(const Trace& trace) {
       return "a kernel in a range that does not exist";
     }
   }
-  const MemoryOperationTable& memory = trace.memory_operations;
+  const trace::MemoryOperationTable& memory = trace.memory_operations;
   for (size_t i = 0; i < memory.size(); ++i) {
     if (memory.queue[i].index() >= trace.queues.size()) return "a memory operation on no queue";
   }
-  const CounterTable& counters = trace.counters;
+  const trace::CounterTable& counters = trace.counters;
   for (size_t i = 0; i < counters.size(); ++i) {
     if (counters.end[i] < counters.start[i]) return "a sample that ends before it starts";
     if (counters.device[i].index() >= trace.devices.size()) return "a sample of no device";
@@ -46,11 +46,11 @@ std::string judge_rows(const Trace& trace) {
 
 }  // namespace
 
-std::string judge_reading(const Reader& reader, const std::filesystem::path& path) {
-  TraceBuilder builder;
+std::string judge_reading(const readers::Reader& reader, const std::filesystem::path& path) {
+  trace::TraceBuilder builder;
   const auto done = reader.read(path, builder);
   if (!done) return done.error().message.empty() ? "an error without a message" : "";
-  Trace trace = std::move(builder).freeze();
+  trace::Trace trace = std::move(builder).freeze();
   if (!holds_anything(trace) && trace.diagnostics.items().empty()) return "an empty success";
   if (!columns_agree(trace.kernels) || !columns_agree(trace.memory_operations) ||
       !columns_agree(trace.graph_replays) || !columns_agree(trace.launches) ||

@@ -6,7 +6,7 @@
 
 namespace cpu_llm {
 
-// A range that is open as long as the object lives.
+// A range that is open during the lifetime of the object.
 class AnnotatedRange {
  public:
   explicit AnnotatedRange(const char* name) { llmprof_range_push(name); }
@@ -15,7 +15,7 @@ class AnnotatedRange {
   AnnotatedRange& operator=(const AnnotatedRange&) = delete;
 };
 
-// Runs operators one after another, tells the profiler about each, and adds up what they cost.
+// Runs operators one after another, annotates each, and sums up their cost.
 class OperatorLog {
  public:
   template <class Compute>

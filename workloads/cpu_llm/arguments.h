@@ -12,16 +12,16 @@ struct Arguments {
   std::string name = "cpu_llm";
   ModelShape shape;
   size_t prompt_tokens = 64;
-  size_t new_tokens = 16;  // of each sequence, the one that prefill gives included
+  size_t new_tokens = 16;  // per sequence, including the one from prefill
   size_t batch = 1;
   size_t requests = 3;
   size_t warm_up = 1;
   uint64_t seed = 1;
-  size_t threads = 0;  // 0: as many as there are CPUs to use
+  size_t threads = 0;  // 0: one per available CPU
   bool measure_peaks = true;
 };
 
-// The program ends at once, with this text and exit code.
+// The program exits immediately, with this text and exit code.
 struct Ending {
   std::string text;
   int exit_code = 0;

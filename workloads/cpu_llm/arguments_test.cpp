@@ -4,7 +4,8 @@
 
 #include <vector>
 
-#include "base/last_level_cache.h"
+#include "base/machine/last_level_cache.h"
+#include "base/machine/usable_memory.h"
 #include "cpu_llm/default_layers.h"
 
 namespace cpu_llm {
@@ -92,9 +93,9 @@ TEST(CpuLlmArguments, ThatCannotBeAreRefused) {
   expect_refused({"--layers", "-1"}, "--layers");
   expect_refused({"--layers"}, "--layers");
   expect_refused({"prompt"}, "prompt");
-  expect_refused({"--hidden", "100"}, "--hidden 100 is no multiple of --heads 12");
+  expect_refused({"--hidden", "100"}, "--hidden 100 is not a multiple of --heads 12");
   expect_refused({"--hidden", "36"}, "even");
-  expect_refused({"--kv-heads", "5"}, "--heads 12 is no multiple of --kv-heads 5");
+  expect_refused({"--kv-heads", "5"}, "--heads 12 is not a multiple of --kv-heads 5");
   expect_refused({"--layers", "1000000"}, "fewer --layers");
 }
 

@@ -8,10 +8,10 @@
 namespace cpu_llm {
 namespace {
 
-// Neighbouring queries look at the same keys and values, which then stay in the cache.
+// Adjacent queries read the same keys and values, which then stay in the CPU's cache.
 constexpr size_t kQueriesAtOnce = 16;
 
-// exp(score - maximum) in place; gives their sum.
+// exp(score - maximum) in place; returns their sum.
 float exponentials(float* scores, size_t size) {
   const float maximum = *std::max_element(scores, scores + size);
   float total = 0;

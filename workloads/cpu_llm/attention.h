@@ -4,13 +4,12 @@
 
 namespace cpu_llm {
 
-// Causal grouped-query attention over the cache: several heads of queries share a head of keys and
-// values.
+// Causal grouped-query attention over the KV cache: several query heads share one key-value head.
 class Attention {
  public:
   Attention(const ModelShape& shape, size_t positions, size_t workers);
 
-  // `qkv` are rows of queries, keys and values, whose keys and values are in the cache already;
+  // `qkv` are rows of queries, keys and values, whose keys and values are already in the cache;
   // `outputs` are rows of `hidden`.
   void attend(size_t layer, const float* qkv, const Pass& pass, const KvCache& cache,
               float* outputs, Workers& workers);
@@ -26,7 +25,7 @@ class Attention {
 
   ModelShape shape_;
   size_t positions_;
-  FloatBuffer scores_;  // `positions` for each worker
+  FloatBuffer scores_;  // `positions` per worker
 };
 
 }  // namespace cpu_llm

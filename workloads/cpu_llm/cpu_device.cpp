@@ -9,8 +9,8 @@
 #include <iterator>
 #include <thread>
 
-#include "base/control_group.h"
-#include "base/cpu_name.h"
+#include "base/machine/control_group.h"
+#include "base/machine/cpu_name.h"
 
 namespace cpu_llm {
 namespace {

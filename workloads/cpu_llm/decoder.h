@@ -12,26 +12,26 @@
 
 namespace cpu_llm {
 
-// The model with its working memory: `sequences` at once, of up to `positions` tokens each.
+// The model with its working memory, for `sequences` at once of up to `positions` tokens each.
 class Decoder {
  public:
   Decoder(const Weights& weights, size_t sequences, size_t positions, Workers& workers);
 
-  // Forgets all tokens.
+  // Removes all tokens.
   void begin() { cached_ = 0; }
 
-  // Adds tokens to the sequences: as many to each, those of the first sequence first. Gives for
-  // each sequence the logits behind its last token; they stay valid until the next call.
+  // Adds tokens to the sequences: the same number to each, those of the first sequence first.
+  // Returns for each sequence the logits after its last token, valid until the next call.
   std::span<const float> add(std::span<const Token> tokens);
 
-  // The likeliest next token of each sequence, by these logits.
+  // The most likely next token of each sequence, by these logits.
   std::vector<Token> sample(std::span<const float> logits);
 
-  // What has been computed since the object was made.
+  // The cost of everything computed since construction.
   [[nodiscard]] const OperatorCost& total_cost() const { return log_.total(); }
 
  private:
-  // Memory for one pass; grows to the largest.
+  // Memory for one pass; grows to the largest pass.
   struct Activations {
     size_t rows = 0;
     FloatBuffer residual;
@@ -40,7 +40,7 @@ class Decoder {
     FloatBuffer attended;
     FloatBuffer gate_up;
     FloatBuffer activated;
-    FloatBuffer added;  // what the residual stream gets next
+    FloatBuffer added;  // to be added to the residual stream
   };
 
   void make_room(size_t rows);

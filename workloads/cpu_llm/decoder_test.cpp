@@ -14,7 +14,7 @@ namespace {
 
 constexpr ModelShape kTiny = {
     .hidden = 8, .intermediate = 12, .layers = 2, .heads = 4, .kv_heads = 2, .vocabulary = 16};
-// Odd sizes, and rows that are no multiple of what is computed at once.
+// Odd sizes, and rows that are not a multiple of the SIMD width.
 constexpr ModelShape kUneven = {
     .hidden = 90, .intermediate = 37, .layers = 3, .heads = 5, .kv_heads = 5, .vocabulary = 301};
 constexpr ModelShape kGrouped = {
@@ -56,7 +56,7 @@ TEST(Decoder, GivesTheLogitsOfAPlainModel) {
   }
 }
 
-// The oracle tells prompts apart, far beyond the tolerance.
+// The reference distinguishes prompts far beyond the tolerance.
 TEST(Decoder, ThePlainModelSeesEveryToken) {
   Workers workers(1);
   const Weights weights = random_weights(kTiny, 7, workers);
@@ -75,7 +75,7 @@ TEST(Decoder, ThePlainModelSeesEveryToken) {
   }
 }
 
-// Prefill of n tokens and then one by one, against prefill of all: what the cache holds is right.
+// Prefill of n tokens and then one by one, against prefill of all: the cache contents are right.
 TEST(Decoder, StepsOverTheCacheEqualOnePrefill) {
   Workers workers(2);
   constexpr size_t kAll = 24;

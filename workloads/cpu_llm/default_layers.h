@@ -5,8 +5,8 @@
 
 namespace cpu_llm {
 
-// As many layers of the default shape as make its weights four times the last-level cache (bytes;
-// none: unknown), or as half of the memory holds; 8 at least.
+// The number of layers with which the weights of the default shape are four times the last-level
+// cache (bytes; none: unknown), limited to half of the memory; at least 8.
 size_t default_layers(std::optional<size_t> cache_bytes, size_t memory_bytes);
 
 }  // namespace cpu_llm

@@ -16,8 +16,8 @@ size_t bytes_of(size_t layers) {
   return weights_bytes(shape);
 }
 
-// A layer has 768 x 2048 + 3 x 768 x 2048 + 2 x 768 numbers of 4 bytes, 25.171968 MB; beside the
-// layers there are 50.33472 MB. `llmprof run` finds the same (src/session/outgrow_cache_test.cpp).
+// A layer has 768 x 2048 + 3 x 768 x 2048 + 2 x 768 numbers of 4 bytes, 25.171968 MB; the rest
+// of the model has 50.33472 MB. `llmprof run` finds the same (src/session/outgrow_cache_test.cpp).
 TEST(DefaultLayers, MakeFourCaches) {
   EXPECT_EQ(default_layers(32 * kMegabyte, kPlenty), 8U);
   EXPECT_EQ(default_layers(62'927'616, kPlenty), 8U);

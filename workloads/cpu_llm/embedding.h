@@ -6,7 +6,7 @@
 
 namespace cpu_llm {
 
-// Copies each token's row of the table.
+// Copies the row of each token from the table.
 void embed(std::span<const Token> tokens, const Matrix& table, float* outputs, Workers& workers);
 
 }  // namespace cpu_llm

@@ -5,7 +5,7 @@
 namespace cpu_llm {
 namespace {
 
-// Elements of one row at once.
+// Elements of one row per chunk.
 constexpr size_t kPiece = 512;
 
 float silu(float value) { return value / (1.0F + std::exp(-value)); }

@@ -4,7 +4,7 @@
 
 namespace cpu_llm {
 
-// SwiGLU between its products: rows of gate and up become rows of silu(gate) * up.
+// SwiGLU without its products: rows of gate and up become rows of silu(gate) * up.
 void silu_mul(const float* gate_up, size_t rows, size_t intermediate, float* outputs,
               Workers& workers);
 

@@ -19,7 +19,7 @@ FloatBuffer::FloatBuffer(size_t size) : size_(size) {
   const size_t allocated = (bytes() / alignment + 1) * alignment;
   void* memory = std::aligned_alloc(alignment, allocated);
   if (memory == nullptr) throw std::bad_alloc();
-  // Advice that the kernel may refuse: small pages work too.
+  // Only a hint, which the kernel may ignore: small pages work too.
   if (alignment == kHugePage) madvise(memory, allocated, MADV_HUGEPAGE);
   std::memset(memory, 0, allocated);
   floats_.reset(static_cast<float*>(memory));

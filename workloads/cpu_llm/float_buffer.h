@@ -5,8 +5,8 @@
 
 namespace cpu_llm {
 
-// Floats, zero at first, where possible on huge pages: reading weights page by page would cost a
-// good part of the bandwidth in address translation. Throws std::bad_alloc.
+// Floats, initialized to zero, on huge pages if possible: with small pages, address translation
+// would cost a large part of the bandwidth. Throws std::bad_alloc.
 class FloatBuffer {
  public:
   FloatBuffer() = default;

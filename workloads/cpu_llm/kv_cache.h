@@ -8,13 +8,13 @@
 
 namespace cpu_llm {
 
-// The keys and values of all tokens so far. Those of one head follow each other by position, since
-// attention reads them so.
+// The keys and values of all tokens so far. Those of one head are ordered by position, because
+// attention reads them in that order.
 class KvCache {
  public:
   KvCache(const ModelShape& shape, size_t sequences, size_t positions);
 
-  // Takes keys and values out of rows of queries, keys and values.
+  // Copies the keys and values from rows of queries, keys and values.
   void append(size_t layer, const float* qkv, const Pass& pass, Workers& workers);
 
   [[nodiscard]] const float* keys(size_t layer, size_t sequence, size_t kv_head) const {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/files.h"
-#include "base/last_level_cache.h"
+#include "base/machine/last_level_cache.h"
 #include "cpu_llm/annotations.h"
 #include "cpu_llm/arguments.h"
 #include "cpu_llm/cpu_device.h"
@@ -78,7 +78,7 @@ int main(int count, char** values) {
     }
     return cpu_llm::run(std::get<cpu_llm::Arguments>(read));
   } catch (const std::bad_alloc&) {
-    std::fputs("cpu_llm: not enough memory; take fewer --layers or a smaller --batch\n", stderr);
+    std::fputs("cpu_llm: not enough memory; use fewer --layers or a smaller --batch\n", stderr);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "cpu_llm: %s\n", error.what());
   }

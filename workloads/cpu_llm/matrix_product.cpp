@@ -10,20 +10,20 @@
 namespace cpu_llm {
 namespace {
 
-// Up to here weights are read once, row by row, and nothing is packed: the bandwidth of a BLAS's
-// matrix product is far below the machine's for so few rows.
+// Up to this many rows, weights are read once, row by row, without packing: for so few rows, the
+// bandwidth of a BLAS matrix product is far below that of the machine.
 constexpr size_t kMostGemvRows = 4;
 
-// Large pieces are read fastest; several for each worker, so that a slow one holds up nobody.
+// Large pieces are read fastest; several per worker, so that a slow worker delays nobody.
 constexpr size_t kPiecesPerWorker = 4;
 
-// Tiles do not depend on the number of workers, so that sums do not either.
+// Tiles do not depend on the number of workers, so sums do not either.
 constexpr size_t kTileRows = 256;
 constexpr size_t kTileColumns = 128;
 
 bool is_gemv(size_t rows) { return rows <= kMostGemvRows; }
 
-// For so many rows of inputs, known to the compiler.
+// With the number of input rows known to the compiler.
 template <size_t Rows>
 void gemv(const float* inputs, const Matrix& weights, float* outputs, Workers& workers) {
   const size_t pieces = kPiecesPerWorker * workers.count();

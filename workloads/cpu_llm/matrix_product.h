@@ -6,17 +6,17 @@
 
 namespace cpu_llm {
 
-// Must be called before the first product: the BLAS computes on the thread that calls it.
+// Must be called before the first product: the BLAS then computes on the calling thread only.
 void leave_threads_to_workers();
 
-// One operator under two names: few rows are limited by reading the weights, many by computing.
+// One operator with two names: few rows are limited by reading weights, many rows by computing.
 struct ProductName {
   const char* gemv;
   const char* gemm;
 };
 
-// outputs = inputs x weights^T, for `rows` of inputs. An output is computed in the same order of
-// additions whatever the number of workers.
+// outputs = inputs x weights^T, for `rows` of inputs. The order of the additions of an output does
+// not depend on the number of workers.
 void multiply(const float* inputs, size_t rows, const Matrix& weights, float* outputs,
               Workers& workers);
 

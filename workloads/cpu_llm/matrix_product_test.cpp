@@ -39,7 +39,7 @@ TEST(MatrixProduct, OfFewRowsAndMany) {
   for (const size_t rows : {1U, 2U, 3U, 4U, 5U, 64U}) expect_product(rows, 100, 37);
 }
 
-// Beyond one tile both ways, and not a whole number of them.
+// More than one tile in both dimensions, and not a whole number of tiles.
 TEST(MatrixProduct, OfManyTiles) { expect_product(300, 33, 521); }
 
 TEST(MatrixProduct, OfAMatrixThatIsSharedOutInPieces) { expect_product(1, 1500, 300); }

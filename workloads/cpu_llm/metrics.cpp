@@ -11,7 +11,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kNanosecondsPerMillisecond = 1e6;
 constexpr double kNanosecondsPerSecond = 1e9;
-// With fewer caches of weights, a part of them is still there when they are read again.
+// Below this ratio of weights to cache, a part of the weights is still cached when read again.
 constexpr double kEnoughCaches = 4;
 
 template <class Value>
@@ -44,7 +44,7 @@ Json aggregates_of(const StageStatistics& stages) {
   return aggregates;
 }
 
-// In the words of Hugging Face's config.json.
+// With the keys of Hugging Face's config.json.
 Json config_of(const ModelShape& shape) {
   return {{"model_type", "llama"},
           {"hidden_size", shape.hidden},
@@ -74,8 +74,8 @@ Json device_of(const Measurements& measured) {
     json["weights_over_cache"] = ratio;
     if (ratio < kEnoughCaches) {
       json["note"] =
-          "The weights are less than 4 times the last-level cache: a part of them is read from "
-          "there, and MBU may pass 100 %. More layers help, where the memory holds them.";
+          "The weights are less than 4 times the last-level cache: a part of them is read from the "
+          "cache, and MBU may exceed 100 %. Use more layers, if they fit into memory.";
     }
   }
   if (measured.peaks) {
@@ -121,7 +121,7 @@ std::string metrics_json(const Arguments& arguments, const Measurements& measure
                {"config", config_of(arguments.shape)},
                {"device", device_of(measured)}};
   if (stages.tokens_per_s) json["tokens_per_s"] = stages.tokens_per_s->mean;
-  // A name from the command line may be no UTF-8.
+  // A name from the command line may not be UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

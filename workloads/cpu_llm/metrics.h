@@ -18,7 +18,7 @@ struct CpuDevice {
   size_t weights_bytes = 0;
 };
 
-// All that the program measured, without warm-up.
+// Everything that the program measured, without warm-up.
 struct Measurements {
   std::vector<RequestTiming> requests;
   uint64_t token_hash = 0;
@@ -26,13 +26,13 @@ struct Measurements {
   std::optional<Peaks> peaks;
 };
 
-// Times in milliseconds over the requests; decode and its steps are missing where prefill gave all
+// Times in milliseconds over the requests; decode and its steps are missing if prefill produced all
 // tokens.
 struct StageStatistics {
   std::optional<Statistics> prefill;
   std::optional<Statistics> decode;
   std::optional<Statistics> decode_step;
-  std::optional<Statistics> tokens_per_s;  // of decode, the whole batch
+  std::optional<Statistics> tokens_per_s;  // of decode, for the whole batch
 };
 
 StageStatistics stage_statistics(const std::vector<RequestTiming>& requests, size_t batch);
@@ -40,7 +40,7 @@ StageStatistics stage_statistics(const std::vector<RequestTiming>& requests, siz
 // metrics.json, as `llmprof` reads it (src/readers/stage1_metrics).
 std::string metrics_json(const Arguments& arguments, const Measurements& measured);
 
-// A few lines for a person.
+// A few lines for the terminal.
 std::string summary(const Arguments& arguments, const Measurements& measured);
 
 }  // namespace cpu_llm

@@ -82,7 +82,7 @@ TEST(Metrics, NoteWeightsThatStayInTheCache) {
   Measurements measured = two_requests();
   measured.device.weights_bytes = 100U << 20U;
   const Json device = Json::parse(metrics_json(two_sequences(), measured)).at("device");
-  EXPECT_NE(device.at("note").get<std::string>().find("MBU may pass 100 %"), std::string::npos);
+  EXPECT_NE(device.at("note").get<std::string>().find("MBU may exceed 100 %"), std::string::npos);
 }
 
 TEST(Metrics, LeaveOutWhatIsNotKnown) {

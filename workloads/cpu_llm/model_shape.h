@@ -16,7 +16,7 @@ struct ModelShape {
 
   [[nodiscard]] size_t head_size() const { return hidden / heads; }
   [[nodiscard]] size_t kv_width() const { return kv_heads * head_size(); }
-  // A row of the fused projection: queries, then keys, then values.
+  // The width of the fused projection: queries, then keys, then values.
   [[nodiscard]] size_t qkv_width() const { return hidden + 2 * kv_width(); }
   [[nodiscard]] size_t heads_per_kv_head() const { return heads / kv_heads; }
 };

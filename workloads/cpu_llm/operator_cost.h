@@ -7,10 +7,10 @@
 
 namespace cpu_llm {
 
-// What an operator computes, and what it must move between memory and processor at the least:
-// weights and tables once, every input once, every output once.
-// An addition, multiplication, division, exponential is one FLOP each, a comparison none; what is
-// done once a row (the root of a norm, the maximum of a softmax) is left out.
+// The FLOPs of an operator, and the minimum that it must move between memory and processor: weights
+// and tables once, every input once, every output once.
+// An addition, multiplication, division or exponential is one FLOP, a comparison none. Work that is
+// done once per row (the square root of a norm, the maximum of a softmax) is not counted.
 struct OperatorCost {
   uint64_t flops = 0;
   uint64_t bytes = 0;
@@ -36,12 +36,12 @@ struct Pass {
 
 OperatorCost embedding_cost(size_t rows, size_t hidden);
 OperatorCost rms_norm_cost(size_t rows, size_t hidden);
-// Adds to the residual stream first, and writes it back.
+// Including the addition to the residual stream, which is written back.
 OperatorCost add_rms_norm_cost(size_t rows, size_t hidden);
 OperatorCost product_cost(size_t rows, size_t inputs, size_t outputs);
 OperatorCost rope_cost(const Pass& pass, const ModelShape& shape);
 OperatorCost kv_append_cost(const Pass& pass, const ModelShape& shape);
-// Causal: a token looks at itself and at what came before. Scores stay in cache.
+// Causal: a token attends to itself and to earlier ones. Scores stay in the CPU's cache.
 OperatorCost attention_cost(const Pass& pass, const ModelShape& shape);
 OperatorCost silu_mul_cost(size_t rows, size_t intermediate);
 OperatorCost argmax_cost(size_t rows, size_t vocabulary);

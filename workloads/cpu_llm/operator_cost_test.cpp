@@ -7,10 +7,10 @@
 namespace cpu_llm {
 namespace {
 
-// Heads of 2, keys and values of 4 a token, rows of queries, keys and values of 16.
+// Heads of 2, keys and values of 4 per token, rows of queries, keys and values of 16.
 constexpr ModelShape kShape = {
     .hidden = 8, .intermediate = 12, .layers = 2, .heads = 4, .kv_heads = 2, .vocabulary = 16};
-// Two sequences, three more tokens each, behind five: 6 rows.
+// Two sequences, three more tokens each, after five: 6 rows.
 constexpr Pass kPass = {.sequences = 2, .added = 3, .cached = 5};
 
 void expect_cost(const OperatorCost& cost, uint64_t flops, uint64_t bytes) {
@@ -18,7 +18,7 @@ void expect_cost(const OperatorCost& cost, uint64_t flops, uint64_t bytes) {
   EXPECT_EQ(cost.bytes, bytes);
 }
 
-// Worked out by hand; a float and a token take 4 bytes.
+// Calculated by hand; a float and a token take 4 bytes.
 TEST(OperatorCost, OfRows) {
   expect_cost(embedding_cost(6, 8), 0, 6UL * (4 + 32 + 32));
   expect_cost(rms_norm_cost(6, 8), 192, 192 + 192 + 32);
@@ -52,7 +52,7 @@ TEST(OperatorCost, OneTokenSeesTheWholeContext) {
   expect_cost(attention_cost(kStep, kShape), 4UL * 10UL * 12 + 8, 32 + 32 + 320);
 }
 
-// 8 x 16 + 8 x 8 + 3 x 8 x 12 + 2 x 8 = 496 a layer; 2 tables of 16 x 8; the last norm's 8.
+// 8 x 16 + 8 x 8 + 3 x 8 x 12 + 2 x 8 = 496 per layer; 2 tables of 16 x 8; the last norm's 8.
 TEST(OperatorCost, WeightsAreCountedBeforeAndAfterTheyExist) {
   EXPECT_EQ(weights_bytes(kShape), 4UL * (2 * 496 + 256 + 8));
   Workers workers(1);

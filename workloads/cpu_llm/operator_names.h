@@ -2,8 +2,8 @@
 
 #include "cpu_llm/matrix_product.h"
 
-// What the profiler gets to see; README.md lists them. The words are those by which
-// conf/kernels.yaml tells the class of a kernel.
+// The names in the profile; README.md lists them. conf/kernels.yaml derives the class of a kernel
+// from the words in them.
 namespace cpu_llm::names {
 
 inline constexpr const char* kEmbedding = "cpu::embedding_lookup";

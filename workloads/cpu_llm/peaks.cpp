@@ -17,13 +17,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A small product finds a moment without disturbance, a large one keeps its packing hidden.
+// A small product fits into a moment without disturbance, a large one hides the cost of packing.
 constexpr std::array<blasint, 2> kGemmSizes = {384, 768};
 constexpr size_t kAssumedCache = 64UL << 20U;
 constexpr size_t kCachesRead = 4;
 constexpr size_t kLeastRead = 128UL << 20U;
 constexpr size_t kMostRead = 4UL << 30U;
-// As the products that are to be compared with it read their weights: in large pieces.
+// In large pieces, as the products that are compared with it read their weights.
 constexpr size_t kPeakPiecesPerWorker = 4;
 constexpr std::chrono::milliseconds kGemmTime(450);
 constexpr std::chrono::milliseconds kReadTime(700);
@@ -35,7 +35,7 @@ struct Best {
   int rounds = 0;
 };
 
-// The fastest of the rounds that fit in `time`: what disturbs a round only makes it slower.
+// The fastest of the rounds that fit into `time`: disturbances only make a round slower.
 template <class Round>
 Best best_of(std::chrono::milliseconds time, const Round& round) {
   Best best;
@@ -64,7 +64,7 @@ Product product_of_ones(size_t size) {
   return product;
 }
 
-// Each worker has matrices of its own: nothing is shared but the machine.
+// Each worker has its own matrices: only the machine is shared.
 Best time_gemm(blasint size, Workers& workers) {
   std::vector<Product> products;
   products.reserve(workers.count());
@@ -91,8 +91,9 @@ GemmPeak gemm_peak(Workers& workers) {
     const Best best = time_gemm(size, workers);
     const double flops = 2.0 * size * size * size * static_cast<double>(workers.count());
     if (flops / best.seconds < peak.flops_per_s) continue;
-    peak = {flops / best.seconds, fmt::format("best of {} rounds of one {}x{}x{} product a thread",
-                                              best.rounds, size, size, size)};
+    peak = {flops / best.seconds,
+            fmt::format("best of {} rounds of one {}x{}x{} product per thread", best.rounds, size,
+                        size, size)};
   }
   return peak;
 }

@@ -7,9 +7,9 @@
 
 namespace cpu_llm::testing {
 
-// Another reading of the same model, to check the decoder against: one sequence, all tokens from
-// the start, no cache, no threads, nothing fused, double precision. The logits behind the last
-// token.
+// An independent implementation of the same model, as a reference for the decoder: one sequence,
+// all tokens from the start, no cache, no threads, nothing fused, double precision. Returns the
+// logits after the last token.
 std::vector<double> plain_logits(const Weights& weights, std::span<const Token> tokens);
 
 }  // namespace cpu_llm::testing

@@ -39,7 +39,7 @@ Vector part(const Vector& from, size_t begin, size_t size) {
   return {first, first + static_cast<std::ptrdiff_t>(size)};
 }
 
-// Each pair is a complex number that turns.
+// Each pair is a complex number that is rotated.
 Vector turned(const Vector& head, size_t position) {
   const size_t half = head.size() / 2;
   Vector output(head.size());
@@ -59,7 +59,7 @@ double inner(const Vector& a, const Vector& b) {
   return total;
 }
 
-// Softmax without its usual shift: in double precision these scores need none.
+// Softmax without the usual shift: in double precision these scores do not need it.
 Vector attended(const Vector& query, const std::vector<Vector>& keys,
                 const std::vector<Vector>& values, size_t last) {
   Vector output(query.size(), 0.0);
@@ -74,7 +74,7 @@ Vector attended(const Vector& query, const std::vector<Vector>& keys,
   return output;
 }
 
-// The attention of all positions: what comes out of the heads.
+// Attention at all positions: the outputs of the heads.
 std::vector<Vector> attention_of(const ModelShape& shape, const std::vector<Vector>& qkv) {
   const size_t size = shape.head_size();
   std::vector<Vector> outputs(qkv.size());

@@ -4,7 +4,7 @@
 
 namespace cpu_llm {
 
-// Numbers by their place rather than by their turn: any thread may draw any of them.
+// Random numbers by index instead of by sequence: any thread may draw any of them.
 class RandomNumbers {
  public:
   RandomNumbers(uint64_t seed, uint64_t stream) : key_(mixed(mixed(seed) + stream)) {}

@@ -7,7 +7,7 @@
 
 namespace cpu_llm::testing {
 
-// What the code under test told the profiler; the tests take the collector's place.
+// What the code under test annotated; the tests replace the collector.
 struct RecordedOperator {
   std::string name;
   int64_t start_ns = 0;
@@ -31,7 +31,7 @@ struct RecordedAnnotations {
   std::vector<RecordedOperator> operators;
 };
 
-// Forgets what was recorded before.
+// Removes what was recorded before.
 RecordedAnnotations& record_annotations();
 
 }  // namespace cpu_llm::testing

@@ -39,7 +39,7 @@ RecordedAnnotations& record_annotations() {
 
 }  // namespace cpu_llm::testing
 
-// annotate.h asks the process for this name before anything else.
+// annotate.h looks up this name in the process first.
 extern "C" const llmprof_annotation_table* llmprof_annotation_functions() {
   return &cpu_llm::testing::kTable;
 }

@@ -5,7 +5,7 @@
 namespace cpu_llm {
 namespace {
 
-// Weights count their streams of random numbers from below.
+// Weights use the streams of random numbers counted from 0.
 constexpr uint64_t kPromptStreams = 1UL << 32U;
 
 class Stopwatch {
@@ -25,7 +25,7 @@ std::vector<Token> step(Decoder& decoder, std::span<const Token> tokens) {
   return decoder.sample(decoder.add(tokens));
 }
 
-// Both are timed outside of the annotated range, as a program without annotations would do it.
+// Timed outside the annotated range, as in a program without annotations.
 std::vector<Token> prefill(Decoder& decoder, std::span<const Token> prompts, size_t batch) {
   const AnnotatedRange range("prefill");
   llmprof_step(LLMPROF_STEP_PREFILL, static_cast<uint32_t>(batch), prompts.size());

@@ -15,21 +15,21 @@ struct StageTiming {
 };
 
 struct RequestTiming {
-  StageTiming prefill;  // with the sampling of the first token
+  StageTiming prefill;  // including the sampling of the first token
   StageTiming decode;   // all steps
   std::vector<int64_t> decode_steps_ns;
 };
 
 struct RequestResult {
   RequestTiming timing;
-  std::vector<Token> tokens;  // step by step; in each, one for every sequence
+  std::vector<Token> tokens;  // by step; one per sequence in each
 };
 
 // Tokens of `batch` prompts, one after the other.
 std::vector<Token> random_prompts(size_t tokens, size_t batch, size_t vocabulary, uint64_t seed,
                                   uint64_t request);
 
-// Greedily adds `new_tokens` to each of `batch` prompts.
+// Adds `new_tokens` to each of `batch` prompts by greedy sampling.
 RequestResult run_request(Decoder& decoder, std::span<const Token> prompts, size_t batch,
                           size_t new_tokens);
 

@@ -135,7 +135,7 @@ TEST(Request, AttentionReadsAllThatIsCached) {
     if (op.name == "cpu::attention_decode") bytes.push_back(op.bytes);
   }
   ASSERT_EQ(bytes.size(), (kNew - 1) * kShape.layers);
-  // The first step has the prompt and its own token behind it: 11 positions of 32 keys, 32 values.
+  // The first step attends to the prompt and its own token: 11 positions of 32 keys, 32 values.
   EXPECT_EQ(bytes.front(), 4 * (64 + 64 + 11 * 64));
   EXPECT_EQ(bytes.back(), 4 * (64 + 64 + 13 * 64));
 }

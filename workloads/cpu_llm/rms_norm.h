@@ -16,7 +16,7 @@ struct ResidualRows {
 void rms_norm(const ResidualRows& residual, const FloatBuffer& weight, float* normed,
               Workers& workers);
 
-// residual += added, then the same. The rows of `added` are `stride` apart too.
+// residual += added, then the same. The rows of `added` are also `stride` apart.
 void add_rms_norm(const ResidualRows& residual, const float* added, const FloatBuffer& weight,
                   float* normed, Workers& workers);
 

@@ -8,10 +8,10 @@
 
 namespace cpu_llm {
 
-// The likeliest token of each sequence; of equals the first.
+// The most likely token of each sequence; the first one of equals.
 std::vector<Token> most_likely(std::span<const float> logits, size_t vocabulary);
 
-// A fingerprint of tokens: FNV-1a over their bytes, lowest first.
+// A hash of tokens: FNV-1a over their bytes, lowest first.
 class TokenHash {
  public:
   void add(std::span<const Token> tokens);

@@ -10,7 +10,7 @@ TEST(Sampling, TakesTheFirstOfTheLikeliest) {
   EXPECT_EQ(most_likely(logits, 4), (std::vector<Token>{1, 3, 0}));
 }
 
-// The published FNV-1a of the letter "a"; three zero bytes behind it only multiply.
+// The published FNV-1a of the letter "a"; three zero bytes after it only multiply.
 TEST(Sampling, HashesTokens) {
   EXPECT_EQ(TokenHash().value(), 0xcbf29ce484222325U);
   TokenHash hash;

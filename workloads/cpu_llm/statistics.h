@@ -8,7 +8,7 @@ namespace cpu_llm {
 
 struct Statistics {
   double mean = 0;
-  std::optional<double> std;  // of the sample (n - 1); one value has none
+  std::optional<double> std;  // of the sample (n - 1); none for one value
   size_t count = 0;
 };
 

@@ -1,4 +1,4 @@
-"""The program as a user and as `llmprof run` start it: output, exit codes, metrics.json, the log.
+"""The program as started by a user and by `llmprof run`: output, exit codes, metrics.json, the log.
 
 CPU_LLM names the program, LLMPROF_COLLECTOR the collector's library.
 """

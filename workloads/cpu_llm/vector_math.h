@@ -6,8 +6,8 @@
 
 namespace cpu_llm {
 
-// Four floats that are computed with at once (an extension of gcc and clang). Sums of plain floats
-// may not be reordered, and are not vectorised as well.
+// Four floats for SIMD (an extension of gcc and clang). Sums of plain floats must not be reordered,
+// and are therefore vectorized less well.
 using Float4 = float __attribute__((vector_size(16)));
 
 inline Float4 load4(const float* from) {
@@ -16,20 +16,19 @@ inline Float4 load4(const float* from) {
   return loaded;
 }
 
-// As many sums at once as keep a core busy, since each waits for its predecessor, and no more than
-// it has registers for.
+// Enough independent sums to keep a core busy, since each addition waits for its predecessor, but
+// no more than there are registers.
 template <size_t Rows>
 inline constexpr size_t kSumsPerRow = Rows > 2 ? 2 : 4;
 
-// One row of weights times each of `Rows` rows of inputs, which follow each other: the weights are
-// loaded once.
+// One row of weights times each of `Rows` adjacent rows of inputs: the weights are loaded once.
 template <size_t Rows>
 std::array<float, Rows> dots(const float* weights, const float* inputs, size_t size) {
   constexpr size_t kSums = kSumsPerRow<Rows>;
   std::array<std::array<Float4, Rows>, kSums> sums = {};
   size_t done = 0;
   for (; done + 4 * kSums <= size; done += 4 * kSums) {
-// Sums stay in registers only where no index is left.
+// Sums stay in registers only if all indices are constants.
 #pragma GCC unroll 4
     for (size_t k = 0; k < kSums; ++k) {
       const Float4 weight = load4(weights + done + 4 * k);

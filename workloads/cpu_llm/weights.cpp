@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kWeightsPiece = 1UL << 16U;
 constexpr float kNormSpread = 0.1F;
 
-// Draws one tensor after the other, each from a stream of its own.
+// Draws one tensor after the other, each from its own stream.
 class WeightSource {
  public:
   WeightSource(uint64_t seed, Workers& workers) : seed_(seed), workers_(workers) {}
@@ -25,7 +25,7 @@ class WeightSource {
     return values;
   }
 
-  // Outputs have the variance of the inputs: a uniform number up to r has the variance r^2 / 3.
+  // Outputs have the variance of the inputs: a uniform number in [-r, r] has variance r^2 / 3.
   Matrix projection(size_t rows, size_t columns) {
     const float reach = std::sqrt(3.0F / static_cast<float>(columns));
     return {rows, columns, around(0, reach, rows * columns)};

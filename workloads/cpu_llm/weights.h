@@ -9,7 +9,7 @@
 
 namespace cpu_llm {
 
-// One row for each output, so that a product reads rows from end to end.
+// One row per output, so that a product reads rows sequentially.
 struct Matrix {
   size_t rows = 0;
   size_t columns = 0;
@@ -20,7 +20,7 @@ struct Matrix {
 
 struct LayerWeights {
   FloatBuffer attention_norm;
-  Matrix qkv;  // queries, keys and values in one
+  Matrix qkv;  // queries, keys and values in one matrix
   Matrix o;    // from the heads back to hidden
   FloatBuffer feed_forward_norm;
   Matrix gate_up;  // gate, then up
@@ -39,8 +39,8 @@ struct Weights {
 
 size_t weights_bytes(const ModelShape& shape);
 
-// The same for the same seed, whatever the number of workers. Matrices keep the variance of what
-// goes through them, so that activations stay finite in any depth.
+// The same for the same seed, independent of the number of workers. Matrices preserve the variance
+// of their inputs, so that activations stay finite at any depth.
 Weights random_weights(const ModelShape& shape, uint64_t seed, Workers& workers);
 
 }  // namespace cpu_llm

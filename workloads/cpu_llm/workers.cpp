@@ -7,11 +7,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Between two operators pass microseconds: less than it takes to wake a sleeping thread.
+// The time between two operators is microseconds: less than it takes to wake a sleeping thread.
 constexpr auto kAwake = std::chrono::microseconds(100);
 constexpr int kLooksPerClockRead = 64;
 
-// Whether `ready` came true while the thread stayed awake.
+// Whether `ready` became true while the thread was spinning.
 template <class Ready>
 bool watch(const Ready& ready) {
   const auto until = Clock::now() + kAwake;
@@ -52,7 +52,7 @@ void Workers::share_out(uint32_t chunks, const void* compute, Call caller) {
   while (!watch(done)) std::this_thread::yield();
 }
 
-// Who has taken a chunk may read the job: it cannot end before that chunk is finished.
+// A thread that has taken a chunk may read the job: it cannot end before that chunk is finished.
 void Workers::take_chunks(size_t worker) {
   uint32_t untaken = untaken_.load(std::memory_order_relaxed);
   while (untaken != 0 && untaken != kEnd) {

@@ -8,8 +8,8 @@
 
 namespace cpu_llm {
 
-// Threads that share out the chunks of one computation after another. Who computes a chunk is left
-// to chance, so that a slow thread holds up nobody; results must not depend on it.
+// Threads that share the chunks of one computation after another. Chunks are assigned dynamically,
+// so that a slow thread delays nobody; results must not depend on the assignment.
 class Workers {
  public:
   // The calling thread is one of them.
@@ -21,7 +21,7 @@ class Workers {
   [[nodiscard]] size_t count() const { return threads_.size() + 1; }
 
   // Calls `compute(chunk, worker)` for every chunk below `chunks`, and returns when all are done.
-  // `worker` is below count(): no two chunks run at the same time with the same one.
+  // `worker` is below count(); no two chunks run at the same time with the same worker.
   template <class Compute>
   void share(size_t chunks, const Compute& compute) {
     if (chunks == 1 || threads_.empty()) {
@@ -51,7 +51,7 @@ class Workers {
   void take_chunks(size_t worker);
   void work(size_t worker);
 
-  // Written while no chunk is left to take, read by who has taken one.
+  // Written while no chunk is available, read by threads that have taken a chunk.
   const void* compute_ = nullptr;
   Call call_ = nullptr;
   uint32_t chunks_ = 0;

@@ -47,7 +47,7 @@ TEST(Workers, CutARangeIntoPieces) {
   }
 }
 
-// Long enough apart that the threads have gone to sleep.
+// Long enough apart that the threads fall asleep.
 TEST(Workers, WakeUpAgain) {
   Workers workers(2);
   for (int round = 0; round < 3; ++round) {

@@ -1,1 +1,1 @@
-"""The parts of hf_llm.py. Only the modules named *_torch and those they are called from need torch."""
+"""The parts of hf_llm.py. Only the modules named *_torch, and those that call them, need torch."""

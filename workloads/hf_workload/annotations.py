@@ -1,4 +1,4 @@
-"""Ranges and steps for llmprof, where its module is at hand; nothing otherwise."""
+"""Ranges and steps for llmprof, if its module is available; nothing otherwise."""
 from __future__ import annotations
 
 import contextlib
@@ -9,7 +9,7 @@ RangeMaker = Callable[[str], ContextManager[Any]]
 
 
 class Annotator:
-    """`also` makes a second range around each: torch.profiler's, in the torch pass."""
+    """`also` adds a second range around each one: torch.profiler's, in the torch pass."""
 
     def __init__(self, module: Any, also: Optional[RangeMaker] = None) -> None:
         self._module = module
@@ -34,7 +34,7 @@ def annotation_module() -> Any:
     try:
         import llmprof_annotate
     except ImportError:
-        print("hf_llm: annotations are off: llmprof's python folder is not in PYTHONPATH "
-              "(llmprof run puts it there)", file=sys.stderr)
+        print("hf_llm: annotations are off: llmprof's python folder is not on PYTHONPATH "
+              "(llmprof run adds it)", file=sys.stderr)
         return None
     return llmprof_annotate

@@ -1,4 +1,4 @@
-"""One forward pass after the other, by hand: eager, from a CUDA graph, or compiled."""
+"""Decoders that run one forward pass after the other: eager, from a CUDA graph, or compiled."""
 from __future__ import annotations
 
 import inspect
@@ -8,11 +8,11 @@ from hf_workload.faults import Fault
 from hf_workload.model_torch import Libraries, LoadedModel, first_line, out_of_memory_class
 from hf_workload.options import Options
 
-WARM_UP_STEPS = 3  # on a side stream, before a graph is captured
+WARM_UP_STEPS = 3  # on a side stream, before graph capture
 
 
 class Forward:
-    """The model's forward pass with those arguments that its version knows."""
+    """The model's forward pass, with the arguments that its version supports."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
@@ -36,7 +36,7 @@ def _greedy(output: Any) -> Any:
 
 
 class EagerDecoder:
-    """With the cache that the model makes for itself."""
+    """Uses the KV cache that the model creates by itself."""
 
     def __init__(self, model: LoadedModel) -> None:
         self._forward = Forward(model.module)
@@ -61,7 +61,7 @@ class EagerDecoder:
 
 
 class StaticDecoder:
-    """With a cache of fixed size and place, as CUDA graphs and compiled code need."""
+    """Uses a KV cache of fixed size and location, as CUDA graphs and compiled code need."""
 
     def __init__(self, libraries: Libraries, model: LoadedModel, options: Options, longest: int) -> None:
         self._torch = libraries.torch
@@ -94,7 +94,7 @@ class StaticDecoder:
 
 
 class GraphDecoder(StaticDecoder):
-    """The decode step captured once and replayed. It feeds itself: its output is its next input."""
+    """Captures the decode step once and replays it. Its output is its next input."""
 
     def __init__(self, libraries: Libraries, model: LoadedModel, options: Options, longest: int) -> None:
         super().__init__(libraries, model, options, longest)
@@ -111,7 +111,7 @@ class GraphDecoder(StaticDecoder):
         self._token.copy_(self._next_token(self._token))
 
     def _capture(self) -> Any:
-        """Moves the cache on by the warm-up steps: its request is not to be used."""
+        """The warm-up steps advance the cache, so the request that captures must not be measured."""
         cuda = self._torch.cuda
         side = cuda.Stream()
         side.wait_stream(cuda.current_stream())
@@ -121,15 +121,15 @@ class GraphDecoder(StaticDecoder):
         cuda.current_stream().wait_stream(side)
         graph = cuda.CUDAGraph()
         try:
-            # What other threads do with the device (a sampler's, say) is none of the capture's business.
+            # Other threads, such as a sampler's, may use the device during graph capture.
             with cuda.graph(graph, capture_error_mode="thread_local"):
                 self._body()
         except out_of_memory_class(self._torch):
             raise
         except RuntimeError as error:
             raise Fault(f"--mode cuda_graph: this model's decode step cannot be captured "
-                        f"({first_line(error)}): it asks the device for a value, or takes another path "
-                        "for each token; use --mode eager") from error
+                        f"({first_line(error)}): it reads a value from the device, or its control flow "
+                        "depends on the token; use --mode eager") from error
         return graph
 
 
@@ -150,7 +150,7 @@ class CompiledDecoder(StaticDecoder):
             raise Fault(f"--mode compiled: torch.compile (mode {self._mode}) failed "
                         f"({first_line(error)}); it needs a C compiler; try --compile-mode default, or "
                         "--mode cuda_graph") from error
-        # The compiled step's own output is overwritten by the next one.
+        # The output of the compiled step is overwritten by the next step.
         self._token.copy_(following)
         self.generated.append(self._token.clone())
 
@@ -160,7 +160,7 @@ def _static_cache(libraries: Libraries, model: LoadedModel, options: Options, lo
     needed = longest + options.new_tokens + WARM_UP_STEPS + 1
     arguments: Dict[str, Any] = {"config": model.text_config, "max_cache_len": needed}
     known = inspect.signature(cache_class.__init__).parameters
-    if "max_batch_size" in known:  # before transformers 4.56 or so the cache was made at once
+    if "max_batch_size" in known:  # before about transformers 4.56, the cache was allocated at once
         arguments["max_batch_size"] = options.batch
         arguments["device"] = torch.device(options.device)
         arguments["dtype"] = getattr(torch, options.dtype)
@@ -171,7 +171,7 @@ Decoder = Union[EagerDecoder, GraphDecoder, CompiledDecoder]
 
 
 def make_decoder(libraries: Libraries, model: LoadedModel, options: Options, longest: int) -> Decoder:
-    """`longest`: tokens of the longest prompt."""
+    """`longest`: number of tokens of the longest prompt."""
     if options.mode == "cuda_graph":
         return GraphDecoder(libraries, model, options, longest)
     if options.mode == "compiled":

@@ -1,15 +1,15 @@
-"""What can go wrong in a way that the user can mend, each with its exit code."""
+"""Errors that the user can fix, each with its exit code."""
 from __future__ import annotations
 
 
 class Fault(Exception):
-    """A message for the user: what, where, why, and what to do."""
+    """A message for the user: what failed, where, why, and the remedy."""
 
     exit_code = 1
 
 
 class UsageFault(Fault):
-    """Wrong arguments, a wrong manifest, a model that is unknown."""
+    """Wrong arguments, an invalid manifest, an unknown model."""
 
     exit_code = 2
 

@@ -44,7 +44,7 @@ def _memory_faults(torch: Any, options: Options) -> Iterator[None]:
     try:
         yield
     except (out_of_memory_class(torch), MemoryError) as error:
-        raise DeviceFault(f"{options.device} has not enough memory ({first_line(error)}); reduce --batch "
+        raise DeviceFault(f"{options.device} does not have enough memory ({first_line(error)}); reduce --batch "
                           f"({options.batch}), --prompt-tokens ({options.prompt_tokens}) or --new-tokens "
                           f"({options.new_tokens}), or choose a smaller model") from error
 
@@ -55,8 +55,8 @@ def _run(libraries: Libraries, options: Options, prompts: Optional[List[Prompt]]
     check_device(torch, options)
     also = torch.profiler.record_function if trace else None
     annotator = Annotator(annotation_module(), also)
-    synchronise: Callable[[], None] = torch.cuda.synchronize if options.uses_cuda else lambda: None
-    times = StageTimes(annotator, synchronise)
+    synchronize: Callable[[], None] = torch.cuda.synchronize if options.uses_cuda else lambda: None
+    times = StageTimes(annotator, synchronize)
     with torch.no_grad():
         model = load_model(libraries, options)
         count = trace.requests if trace else number_of_requests(options, prompts)
@@ -75,7 +75,7 @@ def _run(libraries: Libraries, options: Options, prompts: Optional[List[Prompt]]
 
 
 def _warm_ups(options: Options) -> int:
-    """A graph is captured, code is compiled in the first request, and used from the second."""
+    """The first request captures the graph or compiles; the second is the first to use the result."""
     return max(options.warm_up, 2) if options.mode in ("cuda_graph", "compiled") else options.warm_up
 
 
@@ -87,14 +87,14 @@ def _runner(libraries: Libraries, model: LoadedModel, options: Options, plan: Li
     if images is not None:
         add_vision_ranges(model.module, times.annotator)
     if options.layer_ranges and options.mode == "compiled":
-        print("hf_llm: --layer-ranges is left out: compiled code has no layers", file=sys.stderr)
+        print("hf_llm: --layer-ranges is ignored: compiled code has no layers", file=sys.stderr)
     elif options.layer_ranges:
         add_layer_ranges(model.module, times.annotator)
     longest = max(len(ids) for request in plan for ids in request)
     limit = getattr(model.text_config, "max_position_embeddings", None)
     if limit and longest + options.new_tokens > limit:
-        print(f"hf_llm: {longest} prompt and {options.new_tokens} new tokens are more than the {limit} "
-              "positions that the model was made for", file=sys.stderr)
+        print(f"hf_llm: {longest} prompt and {options.new_tokens} new tokens exceed the {limit} "
+              "positions that the model supports", file=sys.stderr)
     return StepwiseRunner(libraries, model, options, images, longest)
 
 
@@ -108,7 +108,7 @@ def _device(torch: Any, options: Options) -> Json:
 
 def _measured(options: Options, times: StageTimes, new_tokens: List[int]) -> Json:
     stages = dict(times.milliseconds)
-    if "decode" in stages:  # steps are not synchronised: their time is decode's over their number
+    if "decode" in stages:  # steps are not synchronized: their time is that of decode divided by their number
         stages["decode_step"] = [ms / options.new_tokens for ms in stages["decode"]]
     figures = aggregates(stages, tokens_per_second(new_tokens, times))
     return {"aggregates": figures, "tokens_per_s": figures["tokens_per_s"]["mean"]}
@@ -149,4 +149,4 @@ def _tell(document: Json, environment: Mapping[str, str]) -> None:
     for name, times in document["aggregates"]["stage_ms"].items():
         spread = "" if times["std"] is None else f" +- {times['std']:.3f}"
         print(f"{name}: {times['mean']:.3f}{spread} ms over {times['count']} requests")
-    print(f"{document['tokens_per_s']:.1f} new tokens a second")
+    print(f"{document['tokens_per_s']:.1f} new tokens per second")

@@ -1,4 +1,4 @@
-"""metrics.json: what the workload measured of itself (docs/quickstart.md names the fields)."""
+"""metrics.json: the workload's own timings (docs/quickstart.md explains the fields)."""
 from __future__ import annotations
 
 import json
@@ -11,7 +11,7 @@ Json = Dict[str, Any]
 
 
 def statistics(samples: Sequence[float]) -> Json:
-    """std is that of a sample, and null below two values."""
+    """std is that of a sample, and null for fewer than two values."""
     count = len(samples)
     if count == 0:
         raise ValueError("statistics of no samples")
@@ -30,7 +30,7 @@ def aggregates(stage_ms: Dict[str, List[float]], tokens_per_s: Sequence[float]) 
 
 
 def common(values: Sequence[int]) -> Optional[int]:
-    """The one value that all have; None where they differ."""
+    """The value that all share; None if they differ."""
     return values[0] if values and min(values) == max(values) else None
 
 

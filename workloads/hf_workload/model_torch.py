@@ -1,4 +1,4 @@
-"""Building or loading the model."""
+"""Creates or loads the model."""
 from __future__ import annotations
 
 import contextlib
@@ -89,7 +89,7 @@ def load_model(libraries: Libraries, options: Options) -> LoadedModel:
     random.seed(options.seed)
     dtype = getattr(torch, options.dtype)
     extra: Dict[str, Any] = {}
-    # generate_batch has a paged variant of sdpa everywhere; of others only where they are installed.
+    # generate_batch always has a paged variant of sdpa; of other implementations only if installed.
     attention = options.attention or ("sdpa" if options.mode == "continuous_batching" else "")
     if attention:
         extra["attn_implementation"] = attention
@@ -99,7 +99,7 @@ def load_model(libraries: Libraries, options: Options) -> LoadedModel:
 
 
 def _auto_class(transformers: Any, config: Any, options: Options) -> Any:
-    """Some vision-language models are registered as language models too, without their images."""
+    """Some vision-language models are also registered as language models, without images."""
     causal = getattr(transformers, "MODEL_FOR_CAUSAL_LM_MAPPING", {})
     if hasattr(config, "vision_config") and (options.images or type(config) not in causal):
         return transformers.AutoModelForImageTextToText
@@ -111,9 +111,9 @@ def _random(libraries: Libraries, options: Options, dtype: Any, extra: Dict[str,
     described = read_model_config(options.model_config)
     try:
         config = transformers.AutoConfig.for_model(**described.values)
-    except Exception as error:  # versions have validation errors of their own classes
+    except Exception as error:  # each version has its own classes of validation errors
         raise UsageFault(f"model_type {described.values['model_type']}: transformers "
-                         f"{transformers.__version__} does not know it, or refuses its configuration "
+                         f"{transformers.__version__} does not know it, or rejects its configuration "
                          f"({first_line(error)}); install a version that does, or choose another "
                          "model") from error
     with _weights_made_on(torch, options.device, dtype):
@@ -126,7 +126,7 @@ def _from_config(transformers: Any, config: Any, options: Options, extra: Dict[s
     registered = getattr(transformers, "MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING", None)
     own_name = type(config).__name__.replace("Config", "ForConditionalGeneration")
     own = getattr(transformers, own_name, None)
-    # Some conditional generators are in no register yet; their class is known by its name.
+    # Some conditional generators are not registered yet; their class is found by its name.
     if auto is not transformers.AutoModelForCausalLM and own and registered and type(config) not in registered:
         return own._from_config(config, **extra)
     return auto.from_config(config, **extra)
@@ -136,11 +136,11 @@ def _real(libraries: Libraries, options: Options, dtype: Any, extra: Dict[str, A
     transformers = libraries.transformers
     folder = pathlib.Path(options.path)
     if not (folder / "config.json").is_file():
-        raise UsageFault(f"--path {folder}: no config.json in it; it is the folder of a model as "
-                         "Hugging Face's save_pretrained leaves it")
+        raise UsageFault(f"--path {folder}: it contains no config.json; give the folder of a model as "
+                         "written by Hugging Face's save_pretrained")
     local: Dict[str, Any] = {"local_files_only": True, "trust_remote_code": options.trust_remote_code}
     config = transformers.AutoConfig.from_pretrained(str(folder), **local)
-    # Older versions know the argument as torch_dtype alone.
+    # Older versions know the argument only as torch_dtype.
     major = int(str(transformers.__version__).split(".", maxsplit=1)[0])
     extra["dtype" if major >= 5 else "torch_dtype"] = dtype
     module = _auto_class(transformers, config, options).from_pretrained(str(folder), **local, **extra)
@@ -152,7 +152,7 @@ def _tokenizer(transformers: Any, folder: str, local: Dict[str, Any]) -> Optiona
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **local)
     except (OSError, ValueError, ImportError):
-        return None  # told where a text asks for it
+        return None  # reported when a text prompt needs it
 
     def tokenize(text: str) -> Ids:
         return [int(token) for token in tokenizer(text)["input_ids"]]

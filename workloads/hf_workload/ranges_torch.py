@@ -1,4 +1,4 @@
-"""Ranges around sub-modules, by forward hooks."""
+"""Ranges around submodules, with forward hooks."""
 from __future__ import annotations
 
 import sys
@@ -9,7 +9,7 @@ from hf_workload.vision_torch import vision_parts
 
 
 class _ModuleRange:
-    """Hooks of one sub-module; calls of the same one do not nest."""
+    """Hooks of one submodule; its calls do not nest."""
 
     def __init__(self, annotator: Annotator, label: str) -> None:
         self._annotator = annotator
@@ -38,7 +38,7 @@ def add_vision_ranges(model: Any, annotator: Annotator) -> None:
 
 
 def layer_labels(names: List[str]) -> Dict[str, str]:
-    """The decoder's layers: the longest numbered list that is not in a vision part."""
+    """The layers of the decoder: the longest numbered list outside the vision parts."""
     lists: Dict[str, List[str]] = {}
     for name in names:
         parent, _, last = name.rpartition(".")

@@ -1,4 +1,4 @@
-"""Which prompts each request carries."""
+"""Which prompts each request uses."""
 from __future__ import annotations
 
 import random
@@ -7,10 +7,10 @@ from typing import List, Optional
 from hf_workload.options import SYNTHETIC_REQUESTS, Options
 from hf_workload.prompts import Ids, Prompt, Tokenize, ids_of, random_ids
 
-# Under continuous batching prompts of different lengths are what makes prefill and decode mix.
+# Under continuous batching, prompts of different lengths make prefill and decode mix.
 SHORTEST_PART_OF_PROMPT = 4
 
-RequestPrompts = List[Ids]  # one a sequence
+RequestPrompts = List[Ids]  # one per sequence
 
 
 def number_of_requests(options: Options, prompts: Optional[List[Prompt]]) -> int:
@@ -23,7 +23,7 @@ def number_of_requests(options: Options, prompts: Optional[List[Prompt]]) -> int
 
 def plan_requests(options: Options, prompts: Optional[List[Prompt]], count: int, vocabulary: int,
                   tokenize: Optional[Tokenize]) -> List[RequestPrompts]:
-    """A request is one batch; its sequences are equally long, but under continuous batching."""
+    """A request is one batch. Its sequences have equal length, except under continuous batching."""
     generator = random.Random(options.seed)
     if options.mode == "continuous_batching":
         return [_served_together(options, prompts, vocabulary, tokenize, generator) for _ in range(count)]

@@ -1,4 +1,4 @@
-"""Runs requests: prefill and decode apart, or all together under continuous batching."""
+"""Runs requests: prefill and decode separately, or together under continuous batching."""
 from __future__ import annotations
 
 from typing import Any, List, Optional
@@ -15,7 +15,7 @@ SAMPLED_TOKENS = 16
 
 
 class StepwiseRunner:
-    """The stages prefill and decode, one decode step a new token."""
+    """The stages prefill and decode, with one decode step per new token."""
 
     def __init__(self, libraries: Libraries, model: LoadedModel, options: Options, images: Optional[Images],
                  longest: int) -> None:
@@ -30,7 +30,7 @@ class StepwiseRunner:
         return self._torch.tensor(prompts, dtype=self._torch.long, device=self._options.device)
 
     def run(self, ids: Any, times: StageTimes) -> int:
-        """Gives the number of new tokens, over all sequences."""
+        """Returns the number of new tokens over all sequences."""
         batch, length = int(ids.shape[0]), int(ids.shape[1])
         steps = self._options.new_tokens
         pixels = self._images.pixel_values if self._images is not None else None
@@ -46,20 +46,20 @@ class StepwiseRunner:
         return batch * steps
 
     def sampled_tokens(self) -> List[int]:
-        """The first ones of the last request's first sequence: to compare modes by."""
+        """The first tokens of the first sequence of the last request, to compare modes."""
         return [int(token[0, 0]) for token in self._decoder.generated[:SAMPLED_TOKENS]]
 
 
 class ContinuousRunner:
-    """transformers' own scheduler mixes prefill and decode: one stage, serve."""
+    """The scheduler of transformers mixes prefill and decode: one stage, serve."""
 
     def __init__(self, libraries: Libraries, model: LoadedModel, options: Options) -> None:
         self._model = model.module
         self._sampled: List[int] = []
         if not hasattr(self._model, "generate_batch"):
             raise Fault("--mode continuous_batching: transformers "
-                        f"{libraries.transformers.__version__} has no generate_batch; install a newer one")
-        # No sequence ends before its time: no token is the end.
+                        f"{libraries.transformers.__version__} has no generate_batch; install a newer version")
+        # No token ends a sequence early.
         self._config = libraries.transformers.GenerationConfig(
             max_new_tokens=options.new_tokens, do_sample=False, eos_token_id=-1, pad_token_id=0)
 
@@ -73,7 +73,7 @@ class ContinuousRunner:
         answered = [tokens for tokens in generated if tokens]
         if len(answered) != len(prompts):
             raise Fault(f"--mode continuous_batching: generate_batch finished {len(answered)} of "
-                        f"{len(prompts)} sequences; its own messages above say why")
+                        f"{len(prompts)} sequences; its own messages above give the reason")
         self._sampled = [int(token) for token in generated[0][:SAMPLED_TOKENS]]
         return sum(map(len, generated))
 
@@ -82,6 +82,6 @@ class ContinuousRunner:
 
 
 def tokens_per_second(new_tokens: List[int], times: StageTimes) -> List[float]:
-    """New tokens of all sequences over the time of decode (serve, under continuous batching)."""
+    """New tokens of all sequences divided by the time of decode (serve, under continuous batching)."""
     taken = times.milliseconds.get("decode") or times.milliseconds["serve"]
     return [tokens / (ms / MILLISECONDS) for tokens, ms in zip(new_tokens, taken)]

@@ -1,4 +1,4 @@
-"""Stages as ranges and as wall times: the device has finished when a stage ends."""
+"""Stages as ranges and wall times. A stage ends when the device has finished."""
 from __future__ import annotations
 
 import contextlib
@@ -11,24 +11,24 @@ MILLISECONDS = 1e3
 
 
 class StageTimes:
-    def __init__(self, annotator: Annotator, synchronise: Callable[[], None],
+    def __init__(self, annotator: Annotator, synchronize: Callable[[], None],
                  clock: Callable[[], float] = time.perf_counter) -> None:
         self.annotator = annotator
         self.milliseconds: Dict[str, List[float]] = {}
-        self._synchronise = synchronise
+        self._synchronize = synchronize
         self._clock = clock
         self._measuring = False
 
     @contextlib.contextmanager
     def warm_up(self) -> Iterator[None]:
-        """What runs in here is neither measured nor annotated as a stage."""
+        """What runs inside is neither measured nor annotated as a stage."""
         with self.annotator.range("warm_up"):
             yield
-            self._synchronise()
+            self._synchronize()
 
     @contextlib.contextmanager
     def measured(self) -> Iterator[None]:
-        self._synchronise()
+        self._synchronize()
         self._measuring = True
         try:
             yield
@@ -37,20 +37,20 @@ class StageTimes:
 
     @contextlib.contextmanager
     def stage(self, name: str, label: str) -> Iterator[None]:
-        """`label` is the range's, `name` that of the times."""
+        """`label` names the range, `name` the times."""
         if not self._measuring:
             yield
             return
         with self.annotator.range(label):
             start = self._clock()
             yield
-            self._synchronise()
+            self._synchronize()
             taken = self._clock() - start
         self.milliseconds.setdefault(name, []).append(taken * MILLISECONDS)
 
     @contextlib.contextmanager
     def step(self, label: str, kind: str, batch: int, tokens: int) -> Iterator[None]:
-        """A forward pass inside a stage. Not synchronised: that would slow it down."""
+        """A forward pass inside a stage. Not synchronized, because that would slow it down."""
         if not self._measuring:
             yield
             return
@@ -59,6 +59,6 @@ class StageTimes:
             yield
 
     def note_step(self, kind: str, batch: int, tokens: int) -> None:
-        """The innermost open range is a forward pass by itself."""
+        """Marks the innermost open range as one forward pass."""
         if self._measuring:
             self.annotator.step(kind, batch, tokens)

@@ -1,4 +1,4 @@
-"""Reading JSON and YAML, and writing files that appear whole or not at all."""
+"""Reads JSON and YAML, and writes files atomically."""
 from __future__ import annotations
 
 import json
@@ -22,7 +22,7 @@ def yaml_module(path: str) -> Any:
     try:
         import yaml
     except ImportError:
-        raise UsageFault(f"{path}: YAML needs PyYAML (pip install pyyaml); or write it as JSON") from None
+        raise UsageFault(f"{path}: YAML needs PyYAML (pip install pyyaml); or use JSON instead") from None
     return yaml
 
 
@@ -30,11 +30,11 @@ def parse_json(text: str, where: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise UsageFault(f"{where}:{error.lineno}: no valid JSON ({error.msg})") from error
+        raise UsageFault(f"{where}:{error.lineno}: invalid JSON ({error.msg})") from error
 
 
 def write_whole(path: str, content: bytes) -> None:
-    """Written aside, then renamed: a reader never sees half of it."""
+    """Writes a temporary file and renames it, so that readers never see a partial file."""
     aside = f"{path}.{os.getpid()}.tmp"
     with open(aside, "wb") as file:
         file.write(content)

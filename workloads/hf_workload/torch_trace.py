@@ -11,7 +11,7 @@ from typing import Any, Iterator, Mapping, Optional
 
 from hf_workload.faults import UsageFault
 
-COMPRESSION = 3  # traces are large and their text repeats: more takes long and saves little
+COMPRESSION = 3  # traces are large and repetitive: higher levels take long and save little
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,7 +24,7 @@ class TraceSettings:
 
 
 def trace_settings(environment: Mapping[str, str]) -> Optional[TraceSettings]:
-    """As `llmprof run` asks by LLMPROF_TORCH_TRACE; None where it does not."""
+    """What `llmprof run` requests with LLMPROF_TORCH_TRACE; None if it does not."""
     path = environment.get("LLMPROF_TORCH_TRACE")
     if not path:
         return None
@@ -34,7 +34,7 @@ def trace_settings(environment: Mapping[str, str]) -> Optional[TraceSettings]:
     except (json.JSONDecodeError, TypeError) as error:
         raise UsageFault(f"LLMPROF_TORCH_OPTIONS: {error}") from error
     if not isinstance(settings.requests, int) or settings.requests < 1:
-        raise UsageFault("LLMPROF_TORCH_OPTIONS: requests is a whole number of at least 1")
+        raise UsageFault("LLMPROF_TORCH_OPTIONS: requests must be a whole number of at least 1")
     return settings
 
 

@@ -1,4 +1,4 @@
-"""Images for vision-language models, and what their parts are called in reports."""
+"""Images for vision-language models, and the names of their parts in reports."""
 from __future__ import annotations
 
 import dataclasses
@@ -8,7 +8,7 @@ from hf_workload.faults import UsageFault
 from hf_workload.model_torch import first_line, out_of_memory_class
 from hf_workload.options import Options
 
-# A sub-module's own name: the range around it. The encoder behind SAM is called clip, as in the
+# Name of a submodule: name of the range around it. The encoder after SAM is called clip, as in the
 # first DeepSeek-OCR, whatever network it is.
 PARTS = {
     "sam_encoder": "sam",
@@ -23,13 +23,13 @@ PARTS = {
     "projector": "projector",
     "aligner": "projector",
 }
-# Towers that are one part, where none of the above is inside.
+# Towers that count as one part, if they contain none of the above.
 WHOLE_TOWERS = ("vision_tower", "vision_model", "visual")
 LANGUAGE = ("language_model", "lm_head")
 
 
 def vision_parts(names: List[str]) -> Dict[str, str]:
-    """Of all sub-modules' dotted names those that get a range, with its label; none inside another."""
+    """The dotted names of the submodules that get a range, with its label; none is inside another."""
     def inside(name: str, outer: str) -> bool:
         return name.startswith(outer + ".")
 
@@ -48,12 +48,12 @@ def vision_parts(names: List[str]) -> Dict[str, str]:
 
 @dataclasses.dataclass(frozen=True)
 class Images:
-    """Random pictures for a batch; the prompts hold `tokens_each` placeholders for each."""
+    """Random images for a batch; prompts contain `tokens_each` placeholders per image."""
 
     pixel_values: Any
     token: int
     tokens_each: int
-    count: int  # for each sequence
+    count: int  # per sequence
 
 
 def image_size(config: Any) -> int:
@@ -65,14 +65,14 @@ def image_size(config: Any) -> int:
         if isinstance(size, int):
             return size
     raise UsageFault("the model's configuration has no image size; give --image-size PIXELS, or "
-                     "--images 0 for text alone")
+                     "--images 0 for text only")
 
 
 def make_images(torch: Any, model: Any, options: Options) -> Images:
     config = model.config
     token = getattr(config, "image_token_id", getattr(config, "image_token_index", None))
     if token is None or not hasattr(model, "get_image_features"):
-        raise UsageFault(f"--images {options.images}: {type(model).__name__} takes no images; use --images 0")
+        raise UsageFault(f"--images {options.images}: {type(model).__name__} does not support images; use --images 0")
     size = options.image_size or image_size(config)
     pictures = options.batch * options.images
     generator = torch.Generator().manual_seed(options.seed)
@@ -83,14 +83,14 @@ def make_images(torch: Any, model: Any, options: Options) -> Images:
     except out_of_memory_class(torch):
         raise
     except (TypeError, ValueError, RuntimeError) as error:
-        raise UsageFault(f"--images {options.images}: {type(model).__name__} does not take plain "
+        raise UsageFault(f"--images {options.images}: {type(model).__name__} does not accept plain "
                          f"pixel_values of {size} x {size} ({first_line(error)}); try "
-                         "--image-size, or --images 0 for text alone") from error
+                         "--image-size, or --images 0 for text only") from error
     return Images(pixels, int(token), _rows(features), options.images)
 
 
 def _rows(features: Any) -> int:
-    """How many tokens one picture is: versions give a tensor, a list of them, or an object."""
+    """Number of tokens per image: versions return a tensor, a list of tensors, or an object."""
     for name in ("pooler_output", "last_hidden_state"):
         if getattr(features, name, None) is not None:
             features = getattr(features, name)
@@ -105,7 +105,7 @@ def _rows(features: Any) -> int:
 
 
 def with_placeholders(ids: List[int], images: Images) -> List[int]:
-    """A prompt of the same length that begins with the images' placeholders; others are no placeholder."""
+    """A prompt of the same length that begins with the image placeholders; its other tokens are none."""
     taken = images.count * images.tokens_each
     if taken >= len(ids):
         raise UsageFault(f"--prompt-tokens {len(ids)}: {images.count} images take {taken} of them; give at "

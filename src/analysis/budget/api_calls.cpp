@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr uint8_t kNo = 1;
@@ -27,11 +27,12 @@ bool is_synchronising(std::string_view api) {
   return copies && api.find("Async") == std::string_view::npos;
 }
 
-SynchronisingCalls::SynchronisingCalls(const Trace& trace) : answers_(trace.strings.size(), 0) {
-  for (const StringId api : trace.launches.api) {
+SynchronisingCalls::SynchronisingCalls(const trace::Trace& trace)
+    : answers_(trace.strings.size(), 0) {
+  for (const trace::StringId api : trace.launches.api) {
     if (!api.valid() || answers_[api.index()] != 0) continue;
     answers_[api.index()] = is_synchronising(trace.strings[api]) ? kYes : kNo;
   }
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

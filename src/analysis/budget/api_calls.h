@@ -5,7 +5,7 @@
 
 #include "trace/trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // Whether a CUDA call of this name makes its thread wait for the GPU: cudaStreamSynchronize,
 // cuEventSynchronize, cudaMemcpy (not cudaMemcpyAsync), ... with or without nsys's version suffix.
@@ -17,8 +17,8 @@ std::string_view plain_api_name(std::string_view api);
 // What is_synchronising says of each API name in a trace, asked once a name.
 class SynchronisingCalls {
  public:
-  explicit SynchronisingCalls(const Trace& trace);
-  [[nodiscard]] bool operator[](StringId api) const {
+  explicit SynchronisingCalls(const trace::Trace& trace);
+  [[nodiscard]] bool operator[](trace::StringId api) const {
     return api.valid() && answers_[api.index()] == kYes;
   }
 
@@ -27,4 +27,4 @@ class SynchronisingCalls {
   std::vector<uint8_t> answers_;  // by string: 0 not asked, 1 no
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -8,7 +8,7 @@
 #include "analysis/budget/longest_gaps.h"
 #include "analysis/budget/slow_steps.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr auto kHiddenGraphs = static_cast<size_t>(BudgetPart::hidden_graphs);
@@ -24,7 +24,7 @@ struct Progress {
 
 class Sweep {
  public:
-  Sweep(const Trace& trace, const Stages& stages, const DescribedNames& names,
+  Sweep(const trace::Trace& trace, const Stages& stages, const DescribedNames& names,
         const BudgetBasis& basis, Budgets& budgets)
       : trace_(trace),
         stages_(stages),
@@ -101,7 +101,7 @@ class Sweep {
     charge.kernel(start, end, part, times);
   }
 
-  size_t part_of(StringId name) {
+  size_t part_of(trace::StringId name) {
     uint8_t& part = part_of_name_[name.index()];
     if (part == kUnknownPart) part = static_cast<uint8_t>(names_[name].kernel_class);
     return part;
@@ -144,7 +144,7 @@ class Sweep {
   }
 
   void settle_last(InstanceId id, const Progress& progress, Nanoseconds end) {
-    const DeviceId device = stages_.instances[id.index()].device;
+    const trace::DeviceId device = stages_.instances[id.index()].device;
     each_traced(id, progress.until, end, [&](Nanoseconds from, Nanoseconds to) {
       settle(id, from, to, causes_.at_edge(device, from, to), BudgetPart::idle_after_last,
              from == progress.until ? &progress.last : nullptr, nullptr, false);
@@ -195,7 +195,7 @@ class Sweep {
     gaps_.offer(instance.stage, gap);
   }
 
-  const Trace& trace_;
+  const trace::Trace& trace_;
   const Stages& stages_;
   Budgets& budgets_;
   const CallsByThread& calls_;
@@ -221,9 +221,9 @@ void sum_up(const Stages& stages, Budgets& budgets) {
 
 }  // namespace
 
-BudgetBasis::BudgetBasis(const Trace& trace) : busy(busy_devices(trace)), calls(trace) {}
+BudgetBasis::BudgetBasis(const trace::Trace& trace) : busy(busy_devices(trace)), calls(trace) {}
 
-Budgets time_budgets(const Trace& trace, const Stages& stages, const DescribedNames& names,
+Budgets time_budgets(const trace::Trace& trace, const Stages& stages, const DescribedNames& names,
                      const BudgetBasis& basis) {
   Budgets budgets;
   budgets.instances.resize(stages.instances.size());
@@ -240,4 +240,4 @@ Budgets time_budgets(const Trace& trace, const Stages& stages, const DescribedNa
   return budgets;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -10,7 +10,7 @@
 #include "analysis/naming/described_names.h"
 #include "analysis/stages/stages.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // The parts of a stage's wall time. GPU time is charged once: where several kernels overlap, to the
 // one that started first; communication only where nothing else runs; memory operations only where
@@ -32,7 +32,7 @@ enum class BudgetPart : uint8_t {
 inline constexpr size_t kBudgetParts = static_cast<size_t>(BudgetPart::unattributed) + 1;
 // "gemm", ..., "exposed communication" (that class), "memory copies and fills", "idle:
 // launch-bound"
-std::string_view budget_part_name(size_t part, DeviceKind device = DeviceKind::gpu);
+std::string_view budget_part_name(size_t part, trace::DeviceKind device = trace::DeviceKind::gpu);
 bool is_idle(size_t part);
 
 using PartTimes = std::array<Nanoseconds, kBudgetParts>;
@@ -46,8 +46,8 @@ struct IdleGap {
   BudgetPart cause = BudgetPart::unattributed;  // the largest part of it
   bool between_steps = false;                   // from one step's GPU work to another's
   // Kernels only: none at the stage's edges, and where a copy, a fill or a hidden graph is there.
-  StringId kernel_before;
-  StringId kernel_after;
+  trace::StringId kernel_before;
+  trace::StringId kernel_after;
   // Whatever GPU work is there, for a reader: a short kernel name, "copy Device-to-Host"; empty at
   // the stage's edges.
   std::string work_before;
@@ -109,14 +109,14 @@ struct Budgets {
 
 // What budgets are found with and no stage is needed for.
 struct BudgetBasis {
-  explicit BudgetBasis(const Trace& trace);
+  explicit BudgetBasis(const trace::Trace& trace);
 
   std::vector<CoveredTime> busy;  // one a device
   CallsByThread calls;
 };
 
 // An instance without any GPU work is unattributed altogether: there is no launch to ask why.
-Budgets time_budgets(const Trace& trace, const Stages& stages, const DescribedNames& names,
+Budgets time_budgets(const trace::Trace& trace, const Stages& stages, const DescribedNames& names,
                      const BudgetBasis& basis);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -9,7 +9,7 @@
 #include "analysis/budget/api_calls.h"
 #include "analysis/budget/test_trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // The parts that are not zero, by name.
@@ -214,7 +214,7 @@ TEST(TimeBudget, LeavesAnInstanceWithoutGpuWorkUnattributed) {
   TestTrace t;
   const uint32_t stage = t.stage("prefill");
   t.instance(stage, 0, 40);
-  t.instance(stage, 50, 70).device = DeviceId();
+  t.instance(stage, 50, 70).device = trace::DeviceId();
   t.outside();
   t.kernel("gemm", 10, 20);
   const Budgets budgets = t.budgets();
@@ -353,7 +353,7 @@ void fill_at_random(TestTrace& t, Random& random) {
   }
   t.outside();
   constexpr std::string_view kNames[] = {"gemm", "mul", "norm", "all_reduce"};
-  t.collection(0, true, CollectionReason::program_start);
+  t.collection(0, true, trace::CollectionReason::program_start);
   Nanoseconds at = 0;
   uint32_t graph = 0;
   while (at < 640) {
@@ -401,11 +401,11 @@ struct OracleWork {
   size_t part = 0;
   int rank = 0;  // 0 kernels, 1 communication, 2 memory operations
   InstanceId instance;
-  LaunchRow launch;
+  trace::LaunchRow launch;
   size_t order = 0;
 };
 
-std::vector<OracleWork> oracle_work(const Trace& trace, const Stages& stages) {
+std::vector<OracleWork> oracle_work(const trace::Trace& trace, const Stages& stages) {
   const DescribedNames names(trace, TestTrace::rules());
   std::vector<OracleWork> all;
   for (size_t i = 0; i < trace.kernels.size(); ++i) {
@@ -425,11 +425,12 @@ std::vector<OracleWork> oracle_work(const Trace& trace, const Stages& stages) {
 
 // From the end of tracing, or of the last work launched before it, to the first work launched
 // after.
-std::vector<OracleWindow> oracle_windows(const Trace& trace, const std::vector<OracleWork>& all) {
+std::vector<OracleWindow> oracle_windows(const trace::Trace& trace,
+                                         const std::vector<OracleWork>& all) {
   std::vector<OracleWindow> windows;
-  const CollectionTable& collection = trace.collection;
+  const trace::CollectionTable& collection = trace.collection;
   for (size_t i = 0; i < collection.size(); ++i) {
-    if (collection.state[i] == CollectionState::tracing) continue;
+    if (collection.state[i] == trace::CollectionState::tracing) continue;
     OracleWindow window{collection.time[i], INT64_MAX};
     for (const OracleWork& work : all) {
       if (!work.launch.valid()) continue;
@@ -444,8 +445,9 @@ std::vector<OracleWindow> oracle_windows(const Trace& trace, const std::vector<O
   return windows;
 }
 
-bool in_call(const Trace& trace, ThreadId thread, Nanoseconds time, bool synchronising) {
-  const LaunchTable& calls = trace.launches;
+bool in_call(const trace::Trace& trace, trace::ThreadId thread, Nanoseconds time,
+             bool synchronising) {
+  const trace::LaunchTable& calls = trace.launches;
   for (size_t i = 0; i < calls.size(); ++i) {
     const bool open = calls.start[i] <= time && time < calls.end[i];
     const bool wanted =
@@ -456,7 +458,7 @@ bool in_call(const Trace& trace, ThreadId thread, Nanoseconds time, bool synchro
 }
 
 // The part that the instant [time, time + 1) of an instance belongs to, by the rules as written.
-BudgetPart oracle_part(const Trace& trace, const StageInstance& instance, InstanceId id,
+BudgetPart oracle_part(const trace::Trace& trace, const StageInstance& instance, InstanceId id,
                        const std::vector<OracleWork>& all,
                        const std::vector<OracleWindow>& untraced, Nanoseconds time) {
   const OracleWork* charged = nullptr;
@@ -496,7 +498,7 @@ BudgetPart oracle_part(const Trace& trace, const StageInstance& instance, Instan
   last_end = std::max(last_end, untraced_until);
   if (trace.launches.end[call] <= last_end) return BudgetPart::idle_queued;
   if (time >= trace.launches.start[call]) return BudgetPart::idle_launch;
-  const ThreadId thread = trace.launches.thread[call];
+  const trace::ThreadId thread = trace.launches.thread[call];
   if (in_call(trace, thread, time, true)) return BudgetPart::idle_synchronisation;
   return in_call(trace, thread, time, false) ? BudgetPart::idle_launch : BudgetPart::idle_host;
 }
@@ -531,4 +533,4 @@ TEST(TimeBudget, AgreesWithLookingAtEveryNanosecond) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

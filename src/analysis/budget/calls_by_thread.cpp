@@ -2,18 +2,18 @@
 
 #include <algorithm>
 
-namespace llmprof {
+namespace llmprof::analysis {
 
-CallsByThread::CallsByThread(const Trace& trace) : first_(trace.threads.size() + 1, 0) {
-  const LaunchTable& launches = trace.launches;
-  for (const ThreadId thread : launches.thread) {
+CallsByThread::CallsByThread(const trace::Trace& trace) : first_(trace.threads.size() + 1, 0) {
+  const trace::LaunchTable& launches = trace.launches;
+  for (const trace::ThreadId thread : launches.thread) {
     if (thread.valid()) ++first_[thread.index() + 1];
   }
   for (size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
   rows_.resize(first_.back());
   std::vector<uint32_t> next(first_.begin(), first_.end() - 1);
   for (size_t row = 0; row < launches.size(); ++row) {
-    const ThreadId thread = launches.thread[row];
+    const trace::ThreadId thread = launches.thread[row];
     if (thread.valid()) rows_[next[thread.index()]++] = static_cast<uint32_t>(row);
   }
 
@@ -36,7 +36,8 @@ CallsByThread::CallsByThread(const Trace& trace) : first_(trace.threads.size() +
   }
 }
 
-size_t CallsByThread::first_reaching(const Trace& trace, ThreadId thread, Nanoseconds from) const {
+size_t CallsByThread::first_reaching(const trace::Trace& trace, trace::ThreadId thread,
+                                     Nanoseconds from) const {
   const auto begin = rows_.begin() + first_[thread.index()];
   const auto end = rows_.begin() + first_[thread.index() + 1];
   const auto later = std::partition_point(
@@ -45,4 +46,4 @@ size_t CallsByThread::first_reaching(const Trace& trace, ThreadId thread, Nanose
   return later == begin ? place : outermost(place - 1);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -6,16 +6,16 @@
 #include "analysis/budget/gallop.h"
 #include "trace/trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // The CUDA calls of each thread in order of their starts; a runtime call comes before the driver
 // calls inside it.
 class CallsByThread {
  public:
-  explicit CallsByThread(const Trace& trace);
+  explicit CallsByThread(const trace::Trace& trace);
 
   // Rows of Trace::launches.
-  [[nodiscard]] std::span<const uint32_t> of(ThreadId thread) const {
+  [[nodiscard]] std::span<const uint32_t> of(trace::ThreadId thread) const {
     return std::span(rows_).subspan(first_[thread.index()],
                                     first_[thread.index() + 1] - first_[thread.index()]);
   }
@@ -23,8 +23,8 @@ class CallsByThread {
   // Calls visit(row) for those that reach into [from, to), in order. `place` is where the last
   // answer for this thread was found: questions in about the order of time are cheap.
   template <class Visit>
-  void each(const Trace& trace, ThreadId thread, Nanoseconds from, Nanoseconds to, size_t& place,
-            Visit&& visit) const {
+  void each(const trace::Trace& trace, trace::ThreadId thread, Nanoseconds from, Nanoseconds to,
+            size_t& place, Visit&& visit) const {
     const std::span<const uint32_t> rows = of(thread);
     place =
         gallop(place, rows.size(), [&](size_t i) { return trace.launches.start[rows[i]] <= from; });
@@ -37,8 +37,8 @@ class CallsByThread {
 
   // Calls visit(row) for those that reach into [from, to) and are inside no other, in order.
   template <class Visit>
-  void each_outermost(const Trace& trace, ThreadId thread, Nanoseconds from, Nanoseconds to,
-                      Visit&& visit) const {
+  void each_outermost(const trace::Trace& trace, trace::ThreadId thread, Nanoseconds from,
+                      Nanoseconds to, Visit&& visit) const {
     for (size_t i = first_reaching(trace, thread, from); i < first_[thread.index() + 1]; ++i) {
       const uint32_t row = rows_[i];
       if (trace.launches.start[row] >= to) break;
@@ -47,7 +47,8 @@ class CallsByThread {
   }
 
  private:
-  [[nodiscard]] size_t first_reaching(const Trace& trace, ThreadId thread, Nanoseconds from) const;
+  [[nodiscard]] size_t first_reaching(const trace::Trace& trace, trace::ThreadId thread,
+                                      Nanoseconds from) const;
 
   // For an entry of rows_, the first of those that overlap with it and with each other.
   [[nodiscard]] size_t outermost(size_t entry) const {
@@ -63,4 +64,4 @@ class CallsByThread {
   std::vector<uint8_t> back_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -4,15 +4,15 @@
 
 #include "trace/builder.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // Calls [i*10, i*10+5) inside one that holds `held` of them, and as many behind it.
-Trace nested_calls(int held) {
-  TraceBuilder builder;
+trace::Trace nested_calls(int held) {
+  trace::TraceBuilder builder;
   builder.begin_capture({});
-  const ThreadId thread = builder.thread(builder.process(1, 1), 1, 1);
-  LaunchTable& launches = builder.trace().launches;
+  const trace::ThreadId thread = builder.thread(builder.process(1, 1), 1, 1);
+  trace::LaunchTable& launches = builder.trace().launches;
   const auto call = [&](Nanoseconds start, Nanoseconds end) {
     launches.start.push_back(start);
     launches.end.push_back(end);
@@ -27,9 +27,9 @@ Trace nested_calls(int held) {
 
 TEST(CallsByThread, FindsTheCallAroundHoweverManyItHolds) {
   for (const int held : {3, 254, 255, 256, 257, 510, 511, 1000}) {
-    const Trace trace = nested_calls(held);
+    const trace::Trace trace = nested_calls(held);
     const CallsByThread calls(trace);
-    const ThreadId thread = trace.launches.thread[0];
+    const trace::ThreadId thread = trace.launches.thread[0];
     std::vector<Nanoseconds> seen;
     size_t place = 0;
     calls.each(trace, thread, 10 * held + 1, 10 * held + 2, place,
@@ -46,4 +46,4 @@ TEST(CallsByThread, FindsTheCallAroundHoweverManyItHolds) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

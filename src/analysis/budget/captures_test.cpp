@@ -11,21 +11,21 @@
 #include "testing/read_capture.h"
 #include "testing/shared_captures.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // One instance a device: from its first GPU work to its last, and a microsecond around.
-Stages whole_captures(const Trace& trace) {
+Stages whole_captures(const trace::Trace& trace) {
   constexpr Nanoseconds kAround = 1000;
   Stages stages;
   stages.stages.emplace_back().name = "all";
-  std::map<DeviceId, InstanceId> of_device;
+  std::map<trace::DeviceId, InstanceId> of_device;
   const auto own = [&](const auto& table, std::vector<InstanceId>& owners,
                        std::vector<StepId>& steps) {
     owners.resize(table.size());
     steps.resize(table.size());
     for (size_t i = 0; i < table.size(); ++i) {
-      const Queue& queue = trace.queues[table.queue[i]];
+      const trace::Queue& queue = trace.queues[table.queue[i]];
       const auto [known, fresh] =
           of_device.try_emplace(queue.device, InstanceId(stages.instances.size()));
       if (fresh) {
@@ -56,8 +56,8 @@ struct Event {
 };
 
 // Walks from event to event with the set of active work.
-PartTimes busy_by_events(const Trace& trace, const Stages& stages, const DescribedNames& names,
-                         InstanceId id) {
+PartTimes busy_by_events(const trace::Trace& trace, const Stages& stages,
+                         const DescribedNames& names, InstanceId id) {
   const StageInstance& instance = stages.instances[id.index()];
   std::vector<Event> events;
   const auto add = [&](const auto& table, const std::vector<InstanceId>& owners, int kind,
@@ -96,7 +96,7 @@ PartTimes busy_by_events(const Trace& trace, const Stages& stages, const Describ
   return times;
 }
 
-void expect_budgets(const Trace& trace, const Stages& stages, const std::string& what) {
+void expect_budgets(const trace::Trace& trace, const Stages& stages, const std::string& what) {
   const DescribedNames names(trace, KernelRules::load({}).value());
   const Budgets budgets = time_budgets(trace, stages, names, BudgetBasis(trace));
   ASSERT_EQ(budgets.instances.size(), stages.instances.size());
@@ -141,7 +141,7 @@ TEST(SharedCapturesBudgets, SumToTheWallTimeOfWholeCaptures) {
 }
 
 struct Staged {
-  Trace trace;
+  trace::Trace trace;
   Stages stages;
 };
 
@@ -149,7 +149,7 @@ Staged read_stages(const std::filesystem::path& path) {
   Staged read;
   read.trace = testing::read_capture(path).value();
   Diagnostics diagnostics;
-  const auto conf = ConfFiles::open(std::nullopt);
+  const auto conf = config::ConfFiles::open(std::nullopt);
   const MeaningfulRanges ranges(read.trace, StageRules::load(*conf).value());
   auto stages = annotated_stages(read.trace, ranges, diagnostics);
   EXPECT_TRUE(stages);
@@ -212,4 +212,4 @@ TEST(BudgetsOfCaptures, TakeGraphDecodeAsQueued) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr auto kCommunication = static_cast<size_t>(KernelClass::communication);
@@ -58,4 +58,4 @@ void ChargeOnce::finish(PartTimes& times) {
   memory_.charge_until(INT64_MAX, times[kMemory]);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -2,7 +2,7 @@
 
 #include "analysis/budget/budget.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // Charges the time of overlapping GPU work once. Work comes in order of its start.
 class ChargeOnce {
@@ -31,4 +31,4 @@ class ChargeOnce {
   Waiting memory_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

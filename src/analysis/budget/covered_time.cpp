@@ -4,7 +4,7 @@
 
 #include "analysis/budget/gallop.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 void CoveredTime::add(Nanoseconds start, Nanoseconds end) {
   if (end <= start) return;
@@ -44,4 +44,4 @@ Nanoseconds CoveredTime::within(Nanoseconds from, Nanoseconds to, size_t& place)
   return before(to, place) - skipped;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,7 +5,7 @@
 
 #include "trace/tables.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // A union of intervals of time that answers how much of any interval it covers.
 class CoveredTime {
@@ -35,4 +35,4 @@ class CoveredTime {
   Nanoseconds last_end_ = 0;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

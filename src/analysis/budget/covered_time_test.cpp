@@ -5,7 +5,7 @@
 #include <bitset>
 #include <random>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr size_t kSpan = 400;
@@ -52,4 +52,4 @@ TEST(CoveredTime, AgreesWithCountingInstants) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

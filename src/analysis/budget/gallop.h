@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // How many of `count` rows come first, where `comes_first(row)` holds for some rows and for none
 // behind them. Most questions are about the row of the last answer, `place`, or the next: a few
@@ -44,4 +44,4 @@ size_t gallop(size_t place, size_t count, const ComesFirst& comes_first) {
   return low;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -2,20 +2,20 @@
 
 #include <fmt/format.h>
 
-namespace llmprof {
+namespace llmprof::analysis {
 
-std::string work_name(const Trace& trace, const DescribedNames& names, GpuWorkKind kind,
+std::string work_name(const trace::Trace& trace, const DescribedNames& names, GpuWorkKind kind,
                       uint32_t row) {
   if (kind == GpuWorkKind::kernel) return names[trace.kernels.name[row]].short_name;
   if (kind == GpuWorkKind::graph_replay) return "CUDA graph replay";
-  const MemoryOperationTable& memory = trace.memory_operations;
-  if (memory.kind[row] == MemoryKind::set) return "fill";
+  const trace::MemoryOperationTable& memory = trace.memory_operations;
+  if (memory.kind[row] == trace::MemoryKind::set) return "fill";
   const std::string_view direction =
       row < memory.detail.size() ? trace.strings[memory.detail[row]] : std::string_view();
   return direction.empty() ? "copy" : fmt::format("copy {}", direction);
 }
 
-WorkKey work_key(const Trace& trace, const GpuWorkRow& work) {
+WorkKey work_key(const trace::Trace& trace, const GpuWorkRow& work) {
   switch (work.kind) {
     case GpuWorkKind::kernel:
       return {work.kind, trace.kernels.name[work.row].value};
@@ -24,25 +24,25 @@ WorkKey work_key(const Trace& trace, const GpuWorkRow& work) {
     case GpuWorkKind::memory_operation:
       break;
   }
-  const MemoryOperationTable& memory = trace.memory_operations;
+  const trace::MemoryOperationTable& memory = trace.memory_operations;
   return {work.kind, work.row < memory.detail.size() ? memory.detail[work.row].value : 0};
 }
 
-std::vector<CoveredTime> busy_devices(const Trace& trace) {
+std::vector<CoveredTime> busy_devices(const trace::Trace& trace) {
   std::vector<CoveredTime> busy(trace.devices.size());
   std::vector<size_t> kernels(trace.queues.size(), 0);
-  for (const QueueId queue : trace.kernels.queue) ++kernels[queue.index()];
+  for (const trace::QueueId queue : trace.kernels.queue) ++kernels[queue.index()];
   std::vector<size_t> of_device(busy.size(), 0);
   for (size_t i = 0; i < kernels.size(); ++i) {
-    const DeviceId device = trace.queues[QueueId(i)].device;
+    const trace::DeviceId device = trace.queues[trace::QueueId(i)].device;
     if (device.valid()) of_device[device.index()] += kernels[i];
   }
   for (size_t i = 0; i < busy.size(); ++i) busy[i].reserve(of_device[i]);
   each_gpu_work(trace, WorkOwners(), [&](const GpuWorkRow& work) {
-    const DeviceId device = trace.queues[work.queue].device;
+    const trace::DeviceId device = trace.queues[work.queue].device;
     if (device.valid()) busy[device.index()].add(work.start, work.end);
   });
   return busy;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -9,7 +9,7 @@
 #include "analysis/naming/described_names.h"
 #include "analysis/stages/stages.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 enum class GpuWorkKind : uint8_t { kernel, memory_operation, graph_replay };
 
@@ -19,24 +19,24 @@ struct GpuWorkRow {
   uint32_t row = 0;
   Nanoseconds start = 0;
   Nanoseconds end = 0;  // never before start
-  QueueId queue;
-  LaunchRow launch;
+  trace::QueueId queue;
+  trace::LaunchRow launch;
   InstanceId instance;
   StepId step;
 };
 
 // "GEMM 128x272 sm90 (nvjet)", "copy Device-to-Host", "fill", "CUDA graph replay".
-std::string work_name(const Trace& trace, const DescribedNames& names, GpuWorkKind kind,
+std::string work_name(const trace::Trace& trace, const DescribedNames& names, GpuWorkKind kind,
                       uint32_t row);
 // None for what is no kernel.
-inline StringId kernel_name(const Trace& trace, const GpuWorkRow& work) {
-  return work.kind == GpuWorkKind::kernel ? trace.kernels.name[work.row] : StringId();
+inline trace::StringId kernel_name(const trace::Trace& trace, const GpuWorkRow& work) {
+  return work.kind == GpuWorkKind::kernel ? trace.kernels.name[work.row] : trace::StringId();
 }
 
 // Equal for rows that are the same work: kernels of one name, copies of one direction, replays of
 // one graph.
 using WorkKey = std::pair<GpuWorkKind, uint32_t>;
-WorkKey work_key(const Trace& trace, const GpuWorkRow& work);
+WorkKey work_key(const trace::Trace& trace, const GpuWorkRow& work);
 
 namespace detail {
 
@@ -65,10 +65,10 @@ GpuWorkRow gpu_work_row(const Table& table, size_t row, GpuWorkKind kind,
 // Calls visit(const GpuWorkRow&) for all GPU work in order of its start; what starts together comes
 // as kernels, replays, memory operations.
 template <class Visit>
-void each_gpu_work(const Trace& trace, const WorkOwners& owners, Visit&& visit) {
-  const KernelTable& kernels = trace.kernels;
-  const GraphReplayTable& replays = trace.graph_replays;
-  const MemoryOperationTable& memory = trace.memory_operations;
+void each_gpu_work(const trace::Trace& trace, const WorkOwners& owners, Visit&& visit) {
+  const trace::KernelTable& kernels = trace.kernels;
+  const trace::GraphReplayTable& replays = trace.graph_replays;
+  const trace::MemoryOperationTable& memory = trace.memory_operations;
   size_t replay = 0;
   size_t operation = 0;
   const auto memory_until = [&](Nanoseconds time) {
@@ -94,6 +94,6 @@ void each_gpu_work(const Trace& trace, const WorkOwners& owners, Visit&& visit) 
 }
 
 // When each device did anything: one entry a device.
-std::vector<CoveredTime> busy_devices(const Trace& trace);
+std::vector<CoveredTime> busy_devices(const trace::Trace& trace);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -8,7 +8,7 @@
 #include "analysis/budget/open_at.h"
 #include "base/units.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr std::string_view kNoRecord = "no record of the host";
@@ -17,7 +17,7 @@ constexpr std::string_view kNoRecord = "no record of the host";
 struct Piece {
   Nanoseconds from = 0;
   Nanoseconds to = 0;
-  StringId api;
+  trace::StringId api;
   bool synchronising = false;
   [[nodiscard]] Nanoseconds length() const { return to - from; }
 };
@@ -34,25 +34,26 @@ bool matches(BudgetPart cause, const Piece& piece) {
 }
 
 // The piece that stands for a question: the longest one of its cause.
-Piece chosen_piece(const Trace& trace, const CallsByThread& calls, const HostQuestion& question) {
+Piece chosen_piece(const trace::Trace& trace, const CallsByThread& calls,
+                   const HostQuestion& question) {
   Piece best;
   if (!question.thread.valid()) return best;
-  const auto offer = [&](Nanoseconds from, Nanoseconds to, StringId api) {
+  const auto offer = [&](Nanoseconds from, Nanoseconds to, trace::StringId api) {
     if (to - from <= best.length()) return;
     const Piece piece{from, to, api, is_synchronising(trace.strings[api])};
     if (matches(question.cause, piece)) best = piece;
   };
-  const LaunchTable& launches = trace.launches;
+  const trace::LaunchTable& launches = trace.launches;
   Nanoseconds until = question.from;
   calls.each_outermost(trace, question.thread, question.from, question.to, [&](uint32_t row) {
     const Nanoseconds from = std::max(until, launches.start[row]);
     const Nanoseconds to = std::min(question.to, launches.end[row]);
     if (to <= from) return;
-    offer(until, from, StringId());
+    offer(until, from, trace::StringId());
     offer(from, to, launches.api[row]);
     until = to;
   });
-  offer(until, question.to, StringId());
+  offer(until, question.to, trace::StringId());
   return best;
 }
 
@@ -65,7 +66,7 @@ std::string_view without_numbers(std::string_view range) {
 }
 
 // "cudaLaunchKernel in aten::mul", "aten::item in decode_step", "host code in decode_step".
-std::string in_words(const Trace& trace, const Piece& piece, const OpenOnHost& open) {
+std::string in_words(const trace::Trace& trace, const Piece& piece, const OpenOnHost& open) {
   const std::string_view operation = trace.strings[open.operation];
   const std::string_view range = without_numbers(trace.strings[open.range]);
   if (piece.api.valid()) {
@@ -81,7 +82,7 @@ std::string in_words(const Trace& trace, const Piece& piece, const OpenOnHost& o
   return range.empty() ? std::string(what) : fmt::format("{} in {}", what, range);
 }
 
-std::string queued_in_words(const Trace& trace, const HostQuestion& question) {
+std::string queued_in_words(const trace::Trace& trace, const HostQuestion& question) {
   if (question.in_graph) return "launched with its CUDA graph";
   const Nanoseconds ahead = question.from - trace.launches.start[question.launch.index()];
   return fmt::format("launched {:.1f} us before the gap",
@@ -90,7 +91,7 @@ std::string queued_in_words(const Trace& trace, const HostQuestion& question) {
 
 }  // namespace
 
-std::vector<std::string> what_the_host_did(const Trace& trace, const CallsByThread& calls,
+std::vector<std::string> what_the_host_did(const trace::Trace& trace, const CallsByThread& calls,
                                            const std::vector<HostQuestion>& questions) {
   std::vector<Piece> chosen(questions.size());
   std::vector<HostMoment> moments(questions.size());
@@ -118,4 +119,4 @@ std::vector<std::string> what_the_host_did(const Trace& trace, const CallsByThre
   return answers;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -6,22 +6,22 @@
 #include "analysis/budget/budget.h"
 #include "analysis/budget/calls_by_thread.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // An idle time of the GPU to be explained by what one thread of the host did in it.
 struct HostQuestion {
   BudgetPart cause = BudgetPart::unattributed;
-  ThreadId thread;  // that launched what ran next (after the last work: what ran last)
+  trace::ThreadId thread;  // that launched what ran next (after the last work: what ran last)
   Nanoseconds from = 0;
   Nanoseconds to = 0;
-  LaunchRow launch;  // of what ran next
+  trace::LaunchRow launch;  // of what ran next
   bool in_graph = false;
 };
 
 // One answer a question: the CUDA call that took the longest in it, or else the operator and range
 // open in the longest time outside of calls: "cudaStreamSynchronize in aten::item", "aten::mul in
 // decode_step", "host code in decode_step"; "no record of the host".
-std::vector<std::string> what_the_host_did(const Trace& trace, const CallsByThread& calls,
+std::vector<std::string> what_the_host_did(const trace::Trace& trace, const CallsByThread& calls,
                                            const std::vector<HostQuestion>& questions);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // A free GPU begins some microseconds after the launch; even large graphs do within this time.
@@ -38,7 +38,7 @@ void IdleSplit::charge_to(PartTimes& times, BudgetPart edge_part) const {
   add(BudgetPart::unattributed, unknown + occupied);
 }
 
-IdleCauses::IdleCauses(const Trace& trace, const CallsByThread& calls,
+IdleCauses::IdleCauses(const trace::Trace& trace, const CallsByThread& calls,
                        const std::vector<CoveredTime>& busy)
     : trace_(trace),
       calls_(calls),
@@ -47,19 +47,19 @@ IdleCauses::IdleCauses(const Trace& trace, const CallsByThread& calls,
       synchronising_(trace),
       call_place_(trace.threads.size(), 0) {}
 
-Nanoseconds IdleCauses::occupied(DeviceId device, Nanoseconds from, Nanoseconds to) {
+Nanoseconds IdleCauses::occupied(trace::DeviceId device, Nanoseconds from, Nanoseconds to) {
   return busy_[device.index()].within(from, to, busy_place_[device.index()]);
 }
 
-IdleSplit IdleCauses::at_edge(DeviceId device, Nanoseconds from, Nanoseconds to) {
+IdleSplit IdleCauses::at_edge(trace::DeviceId device, Nanoseconds from, Nanoseconds to) {
   IdleSplit split;
   split.occupied = occupied(device, from, to);
   split.edge = to - from - split.occupied;
   return split;
 }
 
-IdleSplit IdleCauses::before_first(DeviceId device, Nanoseconds from, Nanoseconds to,
-                                   LaunchRow launch) {
+IdleSplit IdleCauses::before_first(trace::DeviceId device, Nanoseconds from, Nanoseconds to,
+                                   trace::LaunchRow launch) {
   IdleSplit split = at_edge(device, from, to);
   if (!launch.valid()) return split;
   const Nanoseconds returned = std::clamp(trace_.launches.end[launch.index()], from, to);
@@ -69,8 +69,8 @@ IdleSplit IdleCauses::before_first(DeviceId device, Nanoseconds from, Nanosecond
   return split;
 }
 
-IdleSplit IdleCauses::between(DeviceId device, Nanoseconds from, Nanoseconds to, LaunchRow launch,
-                              bool later_of_launch) {
+IdleSplit IdleCauses::between(trace::DeviceId device, Nanoseconds from, Nanoseconds to,
+                              trace::LaunchRow launch, bool later_of_launch) {
   IdleSplit split;
   split.occupied = occupied(device, from, to);
   const Nanoseconds idle = to - from - split.occupied;
@@ -86,7 +86,7 @@ IdleSplit IdleCauses::between(DeviceId device, Nanoseconds from, Nanoseconds to,
   }
   const Nanoseconds called = std::clamp(trace_.launches.start[launch.index()], from, to);
   const Nanoseconds others = split.occupied == 0 ? 0 : occupied(device, from, called);
-  const ThreadId thread = trace_.launches.thread[launch.index()];
+  const trace::ThreadId thread = trace_.launches.thread[launch.index()];
   Nanoseconds in_calls = 0;
   Nanoseconds calls_until = from;
   Nanoseconds synchronised_until = from;
@@ -111,4 +111,4 @@ IdleSplit IdleCauses::between(DeviceId device, Nanoseconds from, Nanoseconds to,
   return split;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -7,7 +7,7 @@
 #include "analysis/budget/calls_by_thread.h"
 #include "analysis/budget/covered_time.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // A time in which no GPU work of an instance ran, by cause; the parts sum to its length.
 struct IdleSplit {
@@ -32,22 +32,24 @@ struct IdleSplit {
 class IdleCauses {
  public:
   // `busy` holds one entry a device. All three must outlive this.
-  IdleCauses(const Trace& trace, const CallsByThread& calls, const std::vector<CoveredTime>& busy);
+  IdleCauses(const trace::Trace& trace, const CallsByThread& calls,
+             const std::vector<CoveredTime>& busy);
 
   // Between two pieces of GPU work: `launch` is the second one's call. `later_of_launch`: that call
   // has put other work on the GPU before (a CUDA graph).
-  IdleSplit between(DeviceId device, Nanoseconds from, Nanoseconds to, LaunchRow launch,
-                    bool later_of_launch);
+  IdleSplit between(trace::DeviceId device, Nanoseconds from, Nanoseconds to,
+                    trace::LaunchRow launch, bool later_of_launch);
   // Before the first, whose call is `launch`: a long time after that call's return is queued time,
   // since an idle GPU would have begun at once.
-  IdleSplit before_first(DeviceId device, Nanoseconds from, Nanoseconds to, LaunchRow launch);
+  IdleSplit before_first(trace::DeviceId device, Nanoseconds from, Nanoseconds to,
+                         trace::LaunchRow launch);
   // Before the first or after the last.
-  IdleSplit at_edge(DeviceId device, Nanoseconds from, Nanoseconds to);
+  IdleSplit at_edge(trace::DeviceId device, Nanoseconds from, Nanoseconds to);
 
  private:
-  Nanoseconds occupied(DeviceId device, Nanoseconds from, Nanoseconds to);
+  Nanoseconds occupied(trace::DeviceId device, Nanoseconds from, Nanoseconds to);
 
-  const Trace& trace_;
+  const trace::Trace& trace_;
   const CallsByThread& calls_;
   const std::vector<CoveredTime>& busy_;
   std::vector<size_t> busy_place_;
@@ -55,4 +57,4 @@ class IdleCauses {
   std::vector<size_t> call_place_;  // by thread
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

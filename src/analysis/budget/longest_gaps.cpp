@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr size_t kMostTold = 10;
@@ -18,7 +18,7 @@ bool comes_first(const GapFound& a, const GapFound& b) {
 
 }  // namespace
 
-HostQuestion question_about(const Trace& trace, const GapFound& gap) {
+HostQuestion question_about(const trace::Trace& trace, const GapFound& gap) {
   HostQuestion question;
   question.cause = gap.cause;
   question.from = gap.start;
@@ -48,7 +48,7 @@ void LongestGaps::offer(uint32_t stage, const GapFound& gap) {
 
 namespace {
 
-std::vector<IdleGap> in_words(const Trace& trace, const DescribedNames& names,
+std::vector<IdleGap> in_words(const trace::Trace& trace, const DescribedNames& names,
                               const CallsByThread& calls, const std::vector<GapFound>& found) {
   std::vector<HostQuestion> questions;
   questions.reserve(found.size());
@@ -86,7 +86,7 @@ struct Place {
 };
 
 // `gaps` come longest first.
-std::vector<Place> repeated_places(const Trace& trace, const std::vector<GapFound>& gaps) {
+std::vector<Place> repeated_places(const trace::Trace& trace, const std::vector<GapFound>& gaps) {
   std::map<std::pair<WorkKey, WorkKey>, Place> by_work;
   for (const GapFound& gap : gaps) {
     if (!gap.has_before || !gap.has_after) continue;
@@ -114,7 +114,7 @@ std::vector<GapFound> LongestGaps::longest_of(size_t stage) const {
   return gaps;
 }
 
-std::vector<IdleGap> LongestGaps::longest(const Trace& trace, const DescribedNames& names,
+std::vector<IdleGap> LongestGaps::longest(const trace::Trace& trace, const DescribedNames& names,
                                           const CallsByThread& calls) const {
   std::vector<GapFound> found;
   for (size_t stage = 0; stage < by_stage_.size(); ++stage) {
@@ -125,7 +125,8 @@ std::vector<IdleGap> LongestGaps::longest(const Trace& trace, const DescribedNam
   return in_words(trace, names, calls, found);
 }
 
-std::vector<RepeatedGap> LongestGaps::repeated(const Trace& trace, const DescribedNames& names,
+std::vector<RepeatedGap> LongestGaps::repeated(const trace::Trace& trace,
+                                               const DescribedNames& names,
                                                const CallsByThread& calls) const {
   std::vector<GapFound> examples;
   std::vector<RepeatedGap> repeated;
@@ -140,4 +141,4 @@ std::vector<RepeatedGap> LongestGaps::repeated(const Trace& trace, const Describ
   return repeated;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -6,7 +6,7 @@
 #include "analysis/budget/gpu_timeline.h"
 #include "analysis/budget/host_activity.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // A gap before it is put into words.
 struct GapFound {
@@ -23,7 +23,7 @@ struct GapFound {
   bool in_graph = false;  // `after` came with the launch of a graph that was running
 };
 
-HostQuestion question_about(const Trace& trace, const GapFound& gap);
+HostQuestion question_about(const trace::Trace& trace, const GapFound& gap);
 
 // The gaps with the most idle time of each stage.
 class LongestGaps {
@@ -36,10 +36,11 @@ class LongestGaps {
   }
   void offer(uint32_t stage, const GapFound& gap);
   // By stage, the longest first.
-  [[nodiscard]] std::vector<IdleGap> longest(const Trace& trace, const DescribedNames& names,
+  [[nodiscard]] std::vector<IdleGap> longest(const trace::Trace& trace, const DescribedNames& names,
                                              const CallsByThread& calls) const;
   // By stage, the largest total first.
-  [[nodiscard]] std::vector<RepeatedGap> repeated(const Trace& trace, const DescribedNames& names,
+  [[nodiscard]] std::vector<RepeatedGap> repeated(const trace::Trace& trace,
+                                                  const DescribedNames& names,
                                                   const CallsByThread& calls) const;
 
  private:
@@ -50,4 +51,4 @@ class LongestGaps {
   std::vector<std::vector<GapFound>> by_stage_;  // heaps, the shortest in front
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

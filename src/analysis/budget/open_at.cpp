@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // Moments found by the thread and time of each row of a large table.
@@ -20,7 +20,7 @@ class MomentsByThread {
   }
   // Calls visit(moment) for those in [start, end).
   template <class Visit>
-  void each_in(ThreadId thread, Nanoseconds start, Nanoseconds end, Visit&& visit) const {
+  void each_in(trace::ThreadId thread, Nanoseconds start, Nanoseconds end, Visit&& visit) const {
     if (!thread.valid() || by_thread_[thread.index()].empty()) return;
     const auto& rows = by_thread_[thread.index()];
     auto row = std::partition_point(rows.begin(), rows.end(),
@@ -37,32 +37,32 @@ class MomentsByThread {
 class Innermost {
  public:
   explicit Innermost(size_t moments) : best_(moments) {}
-  void offer(size_t moment, Nanoseconds start, Nanoseconds end, StringId name) {
+  void offer(size_t moment, Nanoseconds start, Nanoseconds end, trace::StringId name) {
     Open& best = best_[moment];
     const bool inside = start > best.start || (start == best.start && end <= best.end);
     if (!best.name.valid() || inside) best = {start, end, name};
   }
-  [[nodiscard]] StringId name(size_t moment) const { return best_[moment].name; }
+  [[nodiscard]] trace::StringId name(size_t moment) const { return best_[moment].name; }
 
  private:
   struct Open {
     Nanoseconds start = 0;
     Nanoseconds end = 0;
-    StringId name;
+    trace::StringId name;
   };
   std::vector<Open> best_;
 };
 
 }  // namespace
 
-std::vector<OpenOnHost> open_at(const Trace& trace, const std::vector<HostMoment>& moments) {
+std::vector<OpenOnHost> open_at(const trace::Trace& trace, const std::vector<HostMoment>& moments) {
   const MomentsByThread wanted(trace.threads.size(), moments);
 
   std::vector<uint8_t> has_operators(trace.threads.size(), 0);
   Innermost operators(moments.size());
-  const OperatorTable& operations = trace.operators;
+  const trace::OperatorTable& operations = trace.operators;
   for (size_t row = 0; row < operations.size(); ++row) {
-    const ThreadId thread = operations.thread[row];
+    const trace::ThreadId thread = operations.thread[row];
     if (!thread.valid()) continue;
     has_operators[thread.index()] = 1;
     const Nanoseconds start = operations.start[row];
@@ -73,10 +73,10 @@ std::vector<OpenOnHost> open_at(const Trace& trace, const std::vector<HostMoment
   }
 
   Innermost labels(moments.size());
-  const RangeTable& ranges = trace.ranges;
+  const trace::RangeTable& ranges = trace.ranges;
   for (size_t row = 0; row < ranges.size(); ++row) {
-    const bool on_a_thread =
-        ranges.kind[row] == RangeKind::push_pop || ranges.kind[row] == RangeKind::annotation;
+    const bool on_a_thread = ranges.kind[row] == trace::RangeKind::push_pop ||
+                             ranges.kind[row] == trace::RangeKind::annotation;
     if (!on_a_thread) continue;
     const Nanoseconds start = ranges.start[row];
     const Nanoseconds end = ranges.end[row];
@@ -86,11 +86,11 @@ std::vector<OpenOnHost> open_at(const Trace& trace, const std::vector<HostMoment
 
   std::vector<OpenOnHost> open(moments.size());
   for (size_t i = 0; i < moments.size(); ++i) {
-    const ThreadId thread = moments[i].thread;
+    const trace::ThreadId thread = moments[i].thread;
     open[i] = {operators.name(i), labels.name(i),
                thread.valid() && has_operators[thread.index()] != 0};
   }
   return open;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -1,6 +1,6 @@
 #include "analysis/budget/budget.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // In the order of BudgetPart, behind the classes.
@@ -26,8 +26,9 @@ std::string_view cpu_name(BudgetPart part) {
 
 }  // namespace
 
-std::string_view budget_part_name(size_t part, DeviceKind device) {
-  if (device == DeviceKind::cpu && is_idle(part)) return cpu_name(static_cast<BudgetPart>(part));
+std::string_view budget_part_name(size_t part, trace::DeviceKind device) {
+  if (device == trace::DeviceKind::cpu && is_idle(part))
+    return cpu_name(static_cast<BudgetPart>(part));
   if (part == static_cast<size_t>(KernelClass::communication)) return "exposed communication";
   if (part < kClassParts) return to_string(static_cast<KernelClass>(part));
   return part < kBudgetParts ? kOtherNames[part - kClassParts] : std::string_view();
@@ -38,4 +39,4 @@ bool is_idle(size_t part) {
          part <= static_cast<size_t>(BudgetPart::idle_after_last);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -12,7 +12,7 @@
 #include "analysis/budget/longest_gaps.h"
 #include "analysis/budget/step_outliers.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr size_t kMostSteps = 5;  // a stage
@@ -29,7 +29,7 @@ struct WorkInStep {
 using StepWork = std::vector<WorkInStep>;
 
 // The GPU work of the wanted steps only.
-std::map<uint32_t, StepWork> work_of(const Trace& trace, const Stages& stages,
+std::map<uint32_t, StepWork> work_of(const trace::Trace& trace, const Stages& stages,
                                      const std::vector<StepOutlier>& outliers) {
   std::vector<bool> wanted(stages.steps.size(), false);
   for (const StepOutlier& outlier : outliers) {
@@ -63,7 +63,7 @@ struct Growth {
 // since another variant of the same operation does the same.
 class Alignment {
  public:
-  Alignment(const Trace& trace, const DescribedNames& names, const StepWork& slow,
+  Alignment(const trace::Trace& trace, const DescribedNames& names, const StepWork& slow,
             const StepWork& usual)
       : trace_(trace), names_(names) {
     std::set<WorkKey> of_slow;
@@ -87,7 +87,7 @@ class Alignment {
  private:
   static constexpr uint32_t kNoName = 1U << 31U;  // above every string's number
 
-  const Trace& trace_;
+  const trace::Trace& trace_;
   const DescribedNames& names_;
   std::set<WorkKey> common_;
 };
@@ -180,7 +180,7 @@ std::vector<Cause> causes_of(const Alignment& alignment, Nanoseconds above, cons
   return causes;
 }
 
-std::string in_words(const Trace& trace, const DescribedNames& names, const Cause& cause) {
+std::string in_words(const trace::Trace& trace, const DescribedNames& names, const Cause& cause) {
   const Growth& growth = cause.growth;
   if (growth.where == nullptr) {
     return fmt::format("{} shorter gaps between GPU work together", growth.calls);
@@ -202,7 +202,7 @@ void add_rest(Nanoseconds rest, SlowStep& step) {
   step.reasons.push_back({rest > 0 ? "not explained" : "other parts were shorter", rest});
 }
 
-HostQuestion question_about(const Trace& trace, const Stages& stages, IdleCauses& causes,
+HostQuestion question_about(const trace::Trace& trace, const Stages& stages, IdleCauses& causes,
                             const WorkInStep& entry) {
   GapFound gap;
   gap.after = entry.work;
@@ -210,7 +210,7 @@ HostQuestion question_about(const Trace& trace, const Stages& stages, IdleCauses
   gap.start = entry.work.start - entry.gap;
   gap.end = entry.work.start;
   gap.in_graph = entry.in_graph;
-  const DeviceId device = stages.instances[entry.work.instance.index()].device;
+  const trace::DeviceId device = stages.instances[entry.work.instance.index()].device;
   gap.cause = causes.between(device, gap.start, gap.end, entry.work.launch, entry.in_graph)
                   .cause(BudgetPart::unattributed);
   return question_about(trace, gap);
@@ -218,7 +218,7 @@ HostQuestion question_about(const Trace& trace, const Stages& stages, IdleCauses
 
 }  // namespace
 
-std::vector<SlowStep> find_slow_steps(const Trace& trace, const Stages& stages,
+std::vector<SlowStep> find_slow_steps(const trace::Trace& trace, const Stages& stages,
                                       const DescribedNames& names, const CallsByThread& calls,
                                       IdleCauses& causes) {
   const std::vector<StepOutlier> outliers = step_outliers(stages, kMostSteps);
@@ -252,4 +252,4 @@ std::vector<SlowStep> find_slow_steps(const Trace& trace, const Stages& stages,
   return steps;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -3,7 +3,7 @@
 #include "analysis/budget/step_outliers.h"
 #include "analysis/budget/test_trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // Steps of 1000 ns: launch call at +100, gemm from +200 to +600, norm queued from +700 to +1000.
@@ -190,4 +190,4 @@ TEST_F(SlowSteps, KeepTheFiveSlowest) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -4,7 +4,7 @@
 #include <span>
 #include <tuple>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr size_t kFewestSteps = 4;       // below, no median to speak of
@@ -180,4 +180,4 @@ std::vector<StepOutlier> step_outliers(const Stages& stages, size_t most) {
   return Outliers(stages).slowest(most);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

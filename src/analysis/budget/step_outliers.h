@@ -4,7 +4,7 @@
 
 #include "analysis/stages/stages.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 struct StepOutlier {
   StepId step;
@@ -16,4 +16,4 @@ struct StepOutlier {
 // At most `most` a stage, by stage, the slowest first; of instances that are no warm-up.
 std::vector<StepOutlier> step_outliers(const Stages& stages, size_t most);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

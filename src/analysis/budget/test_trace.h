@@ -6,7 +6,7 @@
 #include "analysis/budget/budget.h"
 #include "trace/builder.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // A capture and its stages made by hand: one process, one thread, one GPU unless a test adds more.
 // Everything belongs to the instance (and step) that was begun last, or to none after
@@ -58,7 +58,7 @@ class TestTrace {
 
   // An API call; returns its correlation.
   uint32_t call(std::string_view api, Nanoseconds start, Nanoseconds end, bool other = false) {
-    LaunchTable& launches = builder_.trace().launches;
+    trace::LaunchTable& launches = builder_.trace().launches;
     launches.start.push_back(start);
     launches.end.push_back(end);
     launches.thread.push_back(other ? other_thread_ : thread_);
@@ -68,7 +68,7 @@ class TestTrace {
   }
   void kernel(std::string_view name, Nanoseconds start, Nanoseconds end, uint32_t correlation = 0,
               uint32_t device = 0) {
-    KernelTable& kernels = builder_.trace().kernels;
+    trace::KernelTable& kernels = builder_.trace().kernels;
     kernels.start.push_back(start);
     kernels.end.push_back(end);
     kernels.name.push_back(builder_.string(name));
@@ -86,19 +86,19 @@ class TestTrace {
   }
   void copy(Nanoseconds start, Nanoseconds end, uint32_t correlation = 0,
             std::string_view direction = "Device-to-Host") {
-    MemoryOperationTable& memory = builder_.trace().memory_operations;
+    trace::MemoryOperationTable& memory = builder_.trace().memory_operations;
     memory.start.push_back(start);
     memory.end.push_back(end);
     memory.bytes.push_back(4);
     memory.detail.push_back(builder_.string(direction));
     memory.queue.push_back(builder_.queue({process_, builder_.device(0), 0, 7}));
     memory.correlation.push_back(correlation);
-    memory.kind.push_back(MemoryKind::copy);
+    memory.kind.push_back(trace::MemoryKind::copy);
     stages_.owners.memory_instance.push_back(instance_);
     stages_.owners.memory_step.push_back(step_);
   }
   void replay(Nanoseconds start, Nanoseconds end, uint32_t correlation) {
-    GraphReplayTable& replays = builder_.trace().graph_replays;
+    trace::GraphReplayTable& replays = builder_.trace().graph_replays;
     replays.start.push_back(start);
     replays.end.push_back(end);
     replays.queue.push_back(builder_.queue({process_, builder_.device(0), 0, 7}));
@@ -108,16 +108,16 @@ class TestTrace {
     stages_.owners.replay_step.push_back(step_);
   }
   void range(std::string_view text, Nanoseconds start, Nanoseconds end) {
-    RangeTable& ranges = builder_.trace().ranges;
+    trace::RangeTable& ranges = builder_.trace().ranges;
     ranges.start.push_back(start);
     ranges.end.push_back(end);
     ranges.thread.push_back(thread_);
     ranges.domain.emplace_back();
     ranges.text.push_back(builder_.string(text));
-    ranges.kind.push_back(RangeKind::push_pop);
+    ranges.kind.push_back(trace::RangeKind::push_pop);
   }
   void operation(std::string_view name, Nanoseconds start, Nanoseconds end) {
-    OperatorTable& operators = builder_.trace().operators;
+    trace::OperatorTable& operators = builder_.trace().operators;
     operators.start.push_back(start);
     operators.end.push_back(end);
     operators.thread.push_back(thread_);
@@ -126,19 +126,21 @@ class TestTrace {
   }
 
   // From `time` on our collector traces, or not; `step`: steps begun so far.
-  void collection(Nanoseconds time, bool tracing, CollectionReason reason = CollectionReason::duty,
+  void collection(Nanoseconds time, bool tracing,
+                  trace::CollectionReason reason = trace::CollectionReason::duty,
                   uint64_t step = 0) {
-    CollectionTable& table = builder_.trace().collection;
+    trace::CollectionTable& table = builder_.trace().collection;
     table.time.push_back(time);
     table.process.push_back(process_);
-    table.state.push_back(tracing ? CollectionState::tracing : CollectionState::paused);
+    table.state.push_back(tracing ? trace::CollectionState::tracing
+                                  : trace::CollectionState::paused);
     table.reason.push_back(reason);
     table.step.push_back(step);
     table.cost.push_back(0);
   }
   void counter(std::string_view name, std::string_view unit, Nanoseconds start, Nanoseconds end,
                double value) {
-    Trace& trace = builder_.trace();
+    trace::Trace& trace = builder_.trace();
     trace.counters.start.push_back(start);
     trace.counters.end.push_back(end);
     trace.counters.device.push_back(builder_.device(0));
@@ -146,10 +148,10 @@ class TestTrace {
         trace.metrics.intern({builder_.string(name), builder_.string(unit)}));
     trace.counters.value.push_back(value);
   }
-  Device& device() { return builder_.device_info(builder_.device(0)); }
+  trace::Device& device() { return builder_.device_info(builder_.device(0)); }
 
   // GPU work must have been added in order of its start, since owners are by row.
-  const Trace& freeze() {
+  const trace::Trace& freeze() {
     trace_ = std::move(builder_).freeze();
     stages_.untraced = UntracedGpuTime(trace_);
     return trace_;
@@ -159,32 +161,32 @@ class TestTrace {
     return time_budgets(trace_, stages_, DescribedNames(trace_, rules()), BudgetBasis(trace_));
   }
   static KernelRules rules() {
-    const ConfText text{"test",
-                        "rules:\n"
-                        "  - {function: [gemm, gemm2], class: gemm}\n"
-                        "  - {function: [attention], class: attention}\n"
-                        "  - {function: [norm], class: norm}\n"
-                        "  - {function: [mul, add], class: elementwise}\n"
-                        "  - {function: [cast], class: copy/cast}\n"
-                        "  - {function: [topk], class: sampling/top-k}\n"
-                        "  - {function: [all_reduce], class: communication}\n"};
+    const config::ConfText text{"test",
+                                "rules:\n"
+                                "  - {function: [gemm, gemm2], class: gemm}\n"
+                                "  - {function: [attention], class: attention}\n"
+                                "  - {function: [norm], class: norm}\n"
+                                "  - {function: [mul, add], class: elementwise}\n"
+                                "  - {function: [cast], class: copy/cast}\n"
+                                "  - {function: [topk], class: sampling/top-k}\n"
+                                "  - {function: [all_reduce], class: communication}\n"};
     return KernelRules::parse({&text, 1}).value();
   }
 
-  [[nodiscard]] const Trace& trace() const { return trace_; }
+  [[nodiscard]] const trace::Trace& trace() const { return trace_; }
   [[nodiscard]] const Stages& stages() const { return stages_; }
   [[nodiscard]] Stages& stages() { return stages_; }
 
  private:
-  TraceBuilder builder_;
-  ProcessId process_;
-  ThreadId thread_;
-  ThreadId other_thread_;
+  trace::TraceBuilder builder_;
+  trace::ProcessId process_;
+  trace::ThreadId thread_;
+  trace::ThreadId other_thread_;
   uint32_t correlation_ = 0;
   InstanceId instance_;
   StepId step_;
   Stages stages_;
-  Trace trace_;
+  trace::Trace trace_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

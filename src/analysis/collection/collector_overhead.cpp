@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr size_t kFewestWindows = 3;
@@ -21,12 +21,12 @@ struct StepSpan {
   Nanoseconds last_end = INT64_MIN;
 };
 
-bool in_graph(const KernelTable& kernels, size_t row) {
+bool in_graph(const trace::KernelTable& kernels, size_t row) {
   return (row < kernels.graph.size() && kernels.graph[row] != 0) ||
          (row < kernels.graph_node.size() && kernels.graph_node[row] != 0);
 }
-bool in_graph(const MemoryOperationTable& /*memory*/, size_t /*row*/) { return false; }
-bool in_graph(const GraphReplayTable& /*replays*/, size_t /*row*/) { return true; }
+bool in_graph(const trace::MemoryOperationTable& /*memory*/, size_t /*row*/) { return false; }
+bool in_graph(const trace::GraphReplayTable& /*replays*/, size_t /*row*/) { return true; }
 
 template <class Table>
 void extend(const Table& table, const std::vector<StepId>& owners, std::vector<StepSpan>& spans) {
@@ -39,7 +39,7 @@ void extend(const Table& table, const std::vector<StepId>& owners, std::vector<S
   }
 }
 
-std::vector<StepSpan> step_spans(const Trace& trace, const Stages& stages) {
+std::vector<StepSpan> step_spans(const trace::Trace& trace, const Stages& stages) {
   std::vector<StepSpan> spans(stages.steps.size());
   const WorkOwners& owners = stages.owners;
   extend(trace.kernels, owners.kernel_step, spans);
@@ -119,7 +119,7 @@ void add_instance(const StageInstance& instance, std::span<const Run> runs,
   }
 }
 
-Found find_windows(const Trace& trace, const Stages& stages, ProcessId process) {
+Found find_windows(const trace::Trace& trace, const Stages& stages, trace::ProcessId process) {
   Found found;
   const std::vector<StepSpan> spans = step_spans(trace, stages);
   for (const StageInstance& instance : stages.instances) {
@@ -175,11 +175,11 @@ CollectorOverhead::Interval welch(const CollectorOverhead::Windows& a,
 }
 
 // The one process whose collector alternated; none where there is none or more than one.
-ProcessId alternating_process(const CollectionTable& table) {
-  ProcessId found;
+trace::ProcessId alternating_process(const trace::CollectionTable& table) {
+  trace::ProcessId found;
   for (size_t i = 0; i < table.size(); ++i) {
-    const bool duty =
-        table.reason[i] == CollectionReason::duty || table.reason[i] == CollectionReason::budget;
+    const bool duty = table.reason[i] == trace::CollectionReason::duty ||
+                      table.reason[i] == trace::CollectionReason::budget;
     if (!duty || table.process[i] == found) continue;
     if (found.valid()) return {};
     found = table.process[i];
@@ -195,7 +195,7 @@ uint64_t most_frequent(const std::map<uint64_t, uint64_t>& counts) {
 }
 
 // The collector's own count of steps. A window's last step is followed by the next change.
-void count_duty(const CollectionTable& table, ProcessId process, bool graphs,
+void count_duty(const trace::CollectionTable& table, trace::ProcessId process, bool graphs,
                 CollectorOverhead& result) {
   std::vector<size_t> rows;
   for (size_t i = 0; i < table.size(); ++i) {
@@ -206,8 +206,8 @@ void count_duty(const CollectionTable& table, ProcessId process, bool graphs,
   std::map<uint64_t, uint64_t> traced_windows;
   std::map<uint64_t, uint64_t> untraced_windows;
   for (size_t i = 0; i < rows.size(); ++i) {
-    const bool tracing = table.state[rows[i]] == CollectionState::tracing;
-    const bool before = i > 0 && table.state[rows[i - 1]] == CollectionState::tracing;
+    const bool tracing = table.state[rows[i]] == trace::CollectionState::tracing;
+    const bool before = i > 0 && table.state[rows[i - 1]] == trace::CollectionState::tracing;
     if (tracing != before) {
       ++result.switches;
       result.switch_cost += table.cost[rows[i]];
@@ -264,8 +264,9 @@ double student_t_975(double degrees_of_freedom) {
   return kUpTo30[static_cast<size_t>(whole) - 1];
 }
 
-std::optional<CollectorOverhead> collector_overhead(const Trace& trace, const Stages& stages) {
-  const ProcessId process = alternating_process(trace.collection);
+std::optional<CollectorOverhead> collector_overhead(const trace::Trace& trace,
+                                                    const Stages& stages) {
+  const trace::ProcessId process = alternating_process(trace.collection);
   if (!process.valid()) return std::nullopt;
   CollectorOverhead result;
   const Found found = find_windows(trace, stages, process);
@@ -274,4 +275,4 @@ std::optional<CollectorOverhead> collector_overhead(const Trace& trace, const St
   return result;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

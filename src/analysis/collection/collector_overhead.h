@@ -5,7 +5,7 @@
 
 #include "analysis/stages/stages.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 inline constexpr double kIntervalConfidence = 0.95;
 
@@ -51,9 +51,10 @@ struct CollectorOverhead {
 };
 
 // None where no process has a duty cycle, or several have.
-std::optional<CollectorOverhead> collector_overhead(const Trace& trace, const Stages& stages);
+std::optional<CollectorOverhead> collector_overhead(const trace::Trace& trace,
+                                                    const Stages& stages);
 
 // Half of Welch's 95 % interval is this times the standard error.
 double student_t_975(double degrees_of_freedom);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

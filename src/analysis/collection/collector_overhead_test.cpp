@@ -6,7 +6,7 @@
 
 #include "analysis/budget/test_trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // A decode whose steps are one kernel each, 10 ns apart: traced ones last as told, untraced ones
@@ -15,7 +15,7 @@ class Alternation {
  public:
   Alternation() {
     t_.instance(t_.stage("decode"), 0, 0);
-    t_.collection(0, true, CollectionReason::program_start, 0);
+    t_.collection(0, true, trace::CollectionReason::program_start, 0);
   }
 
   Alternation& traced(std::initializer_list<Nanoseconds> steps) {
@@ -49,12 +49,12 @@ class Alternation {
     graphs_ = true;
     return *this;
   }
-  Alternation& because(CollectionReason reason) {
+  Alternation& because(trace::CollectionReason reason) {
     reason_ = reason;
     return *this;
   }
   std::optional<CollectorOverhead> measured() {
-    t_.collection(at_, false, CollectionReason::process_end, steps_);
+    t_.collection(at_, false, trace::CollectionReason::process_end, steps_);
     return collector_overhead(t_.freeze(), t_.stages());
   }
   TestTrace& trace() { return t_; }
@@ -65,7 +65,7 @@ class Alternation {
   Nanoseconds at_ = 0;
   uint32_t untraced_ = 0;
   uint64_t steps_ = 0;
-  CollectionReason reason_ = CollectionReason::duty;
+  trace::CollectionReason reason_ = trace::CollectionReason::duty;
   bool graphs_ = false;
 };
 
@@ -139,7 +139,7 @@ TEST(CollectorOverhead, WarmUpsDoNotCount) {
 
 TEST(CollectorOverhead, WithoutADutyCycleThereIsNothingToSay) {
   Alternation run;
-  run.because(CollectionReason::command);
+  run.because(trace::CollectionReason::command);
   run.traced({97}).untraced(6, 90).traced({97}).untraced(6, 90);
   EXPECT_FALSE(run.measured());
 }
@@ -147,8 +147,8 @@ TEST(CollectorOverhead, WithoutADutyCycleThereIsNothingToSay) {
 TEST(CollectorOverhead, OfSeveralProcessesNothingIsSaid) {
   Alternation run;
   run.traced({97}).untraced(6, 90).traced({97}).untraced(6, 90);
-  Trace trace = run.trace().freeze();
-  trace.collection.process.back() = ProcessId(1);
+  trace::Trace trace = run.trace().freeze();
+  trace.collection.process.back() = trace::ProcessId(1);
   EXPECT_FALSE(collector_overhead(trace, run.trace().stages()));
 }
 
@@ -163,4 +163,4 @@ TEST(CollectorOverhead, QuantilesAreRatherTooWide) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

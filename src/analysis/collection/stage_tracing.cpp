@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // Arming takes some of a stage's first microseconds: its work is all there nevertheless.
@@ -53,4 +53,4 @@ void report_untraced(const Stages& stages, Diagnostics& diagnostics) {
   }
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,7 +5,7 @@
 #include "analysis/stages/stages.h"
 #include "base/diagnostics.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // How much of a stage our collector traced, over instances that are no warm-up.
 struct StageTracing {
@@ -23,4 +23,4 @@ StageTracing stage_tracing(const Stages& stages, uint32_t stage);
 // Says which figures are of the traced steps alone.
 void report_untraced(const Stages& stages, Diagnostics& diagnostics);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

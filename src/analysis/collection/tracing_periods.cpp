@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 using Period = TracingPeriods::Period;
 
 // Rows of the collection table by process, in order of time.
-std::vector<std::vector<size_t>> rows_by_process(const Trace& trace) {
-  const CollectionTable& table = trace.collection;
+std::vector<std::vector<size_t>> rows_by_process(const trace::Trace& trace) {
+  const trace::CollectionTable& table = trace.collection;
   std::vector<std::vector<size_t>> rows(trace.processes.size());
   for (size_t i = 0; i < table.size(); ++i) {
     if (table.process[i].valid()) rows[table.process[i].index()].push_back(i);
@@ -21,13 +21,15 @@ std::vector<std::vector<size_t>> rows_by_process(const Trace& trace) {
   return rows;
 }
 
-std::vector<Period> untraced_periods(const CollectionTable& table,
+std::vector<Period> untraced_periods(const trace::CollectionTable& table,
                                      const std::vector<size_t>& rows) {
-  const auto is_tracing = [&](size_t row) { return table.state[row] == CollectionState::tracing; };
+  const auto is_tracing = [&](size_t row) {
+    return table.state[row] == trace::CollectionState::tracing;
+  };
   if (std::none_of(rows.begin(), rows.end(), is_tracing)) return {};
   // Armed from the start means before the first CUDA call: nothing can have been missed.
-  const bool from_start =
-      is_tracing(rows.front()) && table.reason[rows.front()] == CollectionReason::program_start;
+  const bool from_start = is_tracing(rows.front()) &&
+                          table.reason[rows.front()] == trace::CollectionReason::program_start;
   std::vector<Period> periods;
   bool traced = from_start;
   Nanoseconds since = INT64_MIN;
@@ -43,7 +45,7 @@ std::vector<Period> untraced_periods(const CollectionTable& table,
 
 }  // namespace
 
-TracingPeriods::TracingPeriods(const Trace& trace) : by_process_(trace.processes.size()) {
+TracingPeriods::TracingPeriods(const trace::Trace& trace) : by_process_(trace.processes.size()) {
   if (trace.collection.size() == 0) return;
   const std::vector<std::vector<size_t>> rows = rows_by_process(trace);
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -52,7 +54,7 @@ TracingPeriods::TracingPeriods(const Trace& trace) : by_process_(trace.processes
   }
 }
 
-bool TracingPeriods::traced_at(ProcessId process, Nanoseconds time) const {
+bool TracingPeriods::traced_at(trace::ProcessId process, Nanoseconds time) const {
   if (!process.valid()) return true;
   const std::vector<Period>& periods = by_process_[process.index()];
   const auto behind =
@@ -61,4 +63,4 @@ bool TracingPeriods::traced_at(ProcessId process, Nanoseconds time) const {
   return behind == periods.begin() || std::prev(behind)->end <= time;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

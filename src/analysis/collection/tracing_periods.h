@@ -4,7 +4,7 @@
 
 #include "trace/trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // When our collector recorded no launches, by process, on the clock of the calls. A process that it
 // never traced has no such periods: its work comes from another tool, or there is none.
@@ -15,18 +15,18 @@ class TracingPeriods {
     Nanoseconds end = 0;    // INT64_MAX: to the end
   };
 
-  explicit TracingPeriods(const Trace& trace);
+  explicit TracingPeriods(const trace::Trace& trace);
 
   [[nodiscard]] bool any_untraced() const { return any_; }
   // In order of time; empty where all was traced.
-  [[nodiscard]] const std::vector<Period>& untraced(ProcessId process) const {
+  [[nodiscard]] const std::vector<Period>& untraced(trace::ProcessId process) const {
     return by_process_[process.index()];
   }
-  [[nodiscard]] bool traced_at(ProcessId process, Nanoseconds time) const;
+  [[nodiscard]] bool traced_at(trace::ProcessId process, Nanoseconds time) const;
 
  private:
   std::vector<std::vector<Period>> by_process_;
   bool any_ = false;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

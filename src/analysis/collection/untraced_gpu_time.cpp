@@ -4,7 +4,7 @@
 
 #include "analysis/collection/tracing_periods.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 using Period = TracingPeriods::Period;
@@ -19,12 +19,12 @@ using Groups = std::vector<Group>;  // one more than there are periods
 
 // Work without a launch tells nothing: its own start may be long after it.
 template <class Table>
-void add_work(const Trace& trace, const Table& table, const TracingPeriods& periods,
-              std::map<std::pair<ProcessId, DeviceId>, Groups>& groups) {
+void add_work(const trace::Trace& trace, const Table& table, const TracingPeriods& periods,
+              std::map<std::pair<trace::ProcessId, trace::DeviceId>, Groups>& groups) {
   std::vector<Groups*> of_queues(trace.queues.size(), nullptr);
   for (size_t i = 0; i < table.size(); ++i) {
     if (i >= table.launch.size() || !table.launch[i].valid()) continue;
-    const Queue& queue = trace.queues[table.queue[i]];
+    const trace::Queue& queue = trace.queues[table.queue[i]];
     if (!queue.process.valid() || !queue.device.valid()) continue;
     const std::vector<Period>& untraced = periods.untraced(queue.process);
     if (untraced.empty()) continue;
@@ -63,10 +63,10 @@ std::vector<Window> windows_between(const std::vector<Period>& periods, const Gr
 
 }  // namespace
 
-UntracedGpuTime::UntracedGpuTime(const Trace& trace) {
+UntracedGpuTime::UntracedGpuTime(const trace::Trace& trace) {
   const TracingPeriods periods(trace);
   if (!periods.any_untraced()) return;
-  std::map<std::pair<ProcessId, DeviceId>, Groups> groups;
+  std::map<std::pair<trace::ProcessId, trace::DeviceId>, Groups> groups;
   add_work(trace, trace.kernels, periods, groups);
   add_work(trace, trace.memory_operations, periods, groups);
   add_work(trace, trace.graph_replays, periods, groups);
@@ -76,14 +76,15 @@ UntracedGpuTime::UntracedGpuTime(const Trace& trace) {
   }
 }
 
-const std::vector<Window>& UntracedGpuTime::of(ProcessId process, DeviceId device) const {
+const std::vector<Window>& UntracedGpuTime::of(trace::ProcessId process,
+                                               trace::DeviceId device) const {
   static const std::vector<Window> none;
   const auto found = windows_.find({process, device});
   return found == windows_.end() ? none : found->second;
 }
 
-std::vector<Window> UntracedGpuTime::within(ProcessId process, DeviceId device, Nanoseconds from,
-                                            Nanoseconds to) const {
+std::vector<Window> UntracedGpuTime::within(trace::ProcessId process, trace::DeviceId device,
+                                            Nanoseconds from, Nanoseconds to) const {
   std::vector<Window> found;
   const std::vector<Window>& all = of(process, device);
   auto next =
@@ -95,4 +96,4 @@ std::vector<Window> UntracedGpuTime::within(ProcessId process, DeviceId device, 
   return found;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -6,7 +6,7 @@
 
 #include "trace/trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // When a GPU may have done work of a process that our collector did not record. It is not idle
 // then: nobody knows.
@@ -22,17 +22,18 @@ class UntracedGpuTime {
   };
 
   UntracedGpuTime() = default;
-  explicit UntracedGpuTime(const Trace& trace);
+  explicit UntracedGpuTime(const trace::Trace& trace);
 
   [[nodiscard]] bool any() const { return !windows_.empty(); }
   // In order of time, apart from each other.
-  [[nodiscard]] const std::vector<Window>& of(ProcessId process, DeviceId device) const;
+  [[nodiscard]] const std::vector<Window>& of(trace::ProcessId process,
+                                              trace::DeviceId device) const;
   // The parts of these windows within [from, to).
-  [[nodiscard]] std::vector<Window> within(ProcessId process, DeviceId device, Nanoseconds from,
-                                           Nanoseconds to) const;
+  [[nodiscard]] std::vector<Window> within(trace::ProcessId process, trace::DeviceId device,
+                                           Nanoseconds from, Nanoseconds to) const;
 
  private:
-  std::map<std::pair<ProcessId, DeviceId>, std::vector<Window>> windows_;
+  std::map<std::pair<trace::ProcessId, trace::DeviceId>, std::vector<Window>> windows_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -7,14 +7,14 @@
 #include "analysis/stages/annotated_stages.h"
 #include "config/conf_files.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 using Windows = std::vector<std::pair<Nanoseconds, Nanoseconds>>;
 
 Windows windows_of(const TestTrace& t) {
   Windows found;
-  for (const auto& window : t.stages().untraced.of(ProcessId(0), DeviceId(0))) {
+  for (const auto& window : t.stages().untraced.of(trace::ProcessId(0), trace::DeviceId(0))) {
     found.emplace_back(window.start, window.end);
   }
   return found;
@@ -22,7 +22,7 @@ Windows windows_of(const TestTrace& t) {
 
 TEST(UntracedGpuTime, RunsFromTheLastWorkLaunchedBeforeToTheFirstLaunchedAfter) {
   TestTrace t;
-  t.collection(0, true, CollectionReason::program_start);
+  t.collection(0, true, trace::CollectionReason::program_start);
   t.collection(100, false);
   t.collection(200, true);
   t.launched("gemm", 10, 20, 60);
@@ -30,8 +30,9 @@ TEST(UntracedGpuTime, RunsFromTheLastWorkLaunchedBeforeToTheFirstLaunchedAfter) 
   t.launched("gemm", 210, 400, 450);  // untraced work kept the GPU until 400, or did not
   t.freeze();
   EXPECT_EQ(windows_of(t), (Windows{{150, 400}}));
-  EXPECT_TRUE(t.stages().untraced.within(ProcessId(0), DeviceId(0), 0, 150).empty());
-  const auto inside = t.stages().untraced.within(ProcessId(0), DeviceId(0), 160, 1000);
+  EXPECT_TRUE(t.stages().untraced.within(trace::ProcessId(0), trace::DeviceId(0), 0, 150).empty());
+  const auto inside =
+      t.stages().untraced.within(trace::ProcessId(0), trace::DeviceId(0), 160, 1000);
   ASSERT_EQ(inside.size(), 1U);
   EXPECT_EQ(inside[0].start, 160);
   EXPECT_EQ(inside[0].end, 400);
@@ -39,7 +40,7 @@ TEST(UntracedGpuTime, RunsFromTheLastWorkLaunchedBeforeToTheFirstLaunchedAfter) 
 
 TEST(UntracedGpuTime, BeginsWithThePeriodWhereTheGpuWasIdleBefore) {
   TestTrace t;
-  t.collection(0, true, CollectionReason::program_start);
+  t.collection(0, true, trace::CollectionReason::program_start);
   t.collection(100, false);
   t.collection(200, true);
   t.launched("gemm", 10, 20, 60);
@@ -50,8 +51,8 @@ TEST(UntracedGpuTime, BeginsWithThePeriodWhereTheGpuWasIdleBefore) {
 
 TEST(UntracedGpuTime, LastsUntilTheEndWhereNothingWasTracedAgain) {
   TestTrace t;
-  t.collection(0, true, CollectionReason::program_start);
-  t.collection(100, false, CollectionReason::step_limit);
+  t.collection(0, true, trace::CollectionReason::program_start);
+  t.collection(100, false, trace::CollectionReason::step_limit);
   t.launched("gemm", 10, 20, 60);
   t.freeze();
   EXPECT_EQ(windows_of(t), (Windows{{100, INT64_MAX}}));
@@ -59,7 +60,7 @@ TEST(UntracedGpuTime, LastsUntilTheEndWhereNothingWasTracedAgain) {
 
 TEST(UntracedGpuTime, AProcessArmedLaterIsUntracedBefore) {
   TestTrace t;
-  t.collection(100, true, CollectionReason::arm_range);
+  t.collection(100, true, trace::CollectionReason::arm_range);
   t.launched("gemm", 110, 120, 160);
   t.freeze();
   EXPECT_EQ(windows_of(t), (Windows{{INT64_MIN, 120}}));
@@ -67,7 +68,7 @@ TEST(UntracedGpuTime, AProcessArmedLaterIsUntracedBefore) {
 
 TEST(UntracedGpuTime, AProcessThatWasNeverTracedHasNone) {
   TestTrace t;
-  t.collection(0, false, CollectionReason::other_subscriber);
+  t.collection(0, false, trace::CollectionReason::other_subscriber);
   t.launched("gemm", 110, 120, 160);
   t.freeze();
   EXPECT_FALSE(t.stages().untraced.any());
@@ -75,17 +76,17 @@ TEST(UntracedGpuTime, AProcessThatWasNeverTracedHasNone) {
 
 TEST(TracingPeriods, TellWhetherATimeWasTraced) {
   TestTrace t;
-  t.collection(0, true, CollectionReason::program_start);
+  t.collection(0, true, trace::CollectionReason::program_start);
   t.collection(100, false);
   t.collection(200, true);
-  t.collection(300, false, CollectionReason::process_end);
+  t.collection(300, false, trace::CollectionReason::process_end);
   const TracingPeriods periods(t.freeze());
-  EXPECT_TRUE(periods.traced_at(ProcessId(0), -5));
-  EXPECT_TRUE(periods.traced_at(ProcessId(0), 99));
-  EXPECT_FALSE(periods.traced_at(ProcessId(0), 100));
-  EXPECT_FALSE(periods.traced_at(ProcessId(0), 199));
-  EXPECT_TRUE(periods.traced_at(ProcessId(0), 200));
-  EXPECT_FALSE(periods.traced_at(ProcessId(0), 300));
+  EXPECT_TRUE(periods.traced_at(trace::ProcessId(0), -5));
+  EXPECT_TRUE(periods.traced_at(trace::ProcessId(0), 99));
+  EXPECT_FALSE(periods.traced_at(trace::ProcessId(0), 100));
+  EXPECT_FALSE(periods.traced_at(trace::ProcessId(0), 199));
+  EXPECT_TRUE(periods.traced_at(trace::ProcessId(0), 200));
+  EXPECT_FALSE(periods.traced_at(trace::ProcessId(0), 300));
 }
 
 // Steps of 100 ns from 1000 on, one kernel of 80 ns each, called 10 ns before; traced: 0, 1, 4, 5.
@@ -96,9 +97,9 @@ class DutyCycle : public ::testing::Test {
 
   DutyCycle() {
     trace_.range("decode_all", kFirst - 20, kFirst + 8 * kLength);
-    trace_.collection(0, true, CollectionReason::program_start);
+    trace_.collection(0, true, trace::CollectionReason::program_start);
     for (const auto& [step, on] : {std::pair{2, false}, {4, true}, {6, false}}) {
-      trace_.collection(kFirst + step * kLength - 15, on, CollectionReason::duty,
+      trace_.collection(kFirst + step * kLength - 15, on, trace::CollectionReason::duty,
                         static_cast<uint64_t>(step));
     }
     for (int step = 0; step < 8; ++step) {
@@ -109,9 +110,9 @@ class DutyCycle : public ::testing::Test {
   }
 
   Stages annotated() {
-    const auto conf = ConfFiles::open(std::nullopt).value();
+    const auto conf = config::ConfFiles::open(std::nullopt).value();
     const StageRules rules = StageRules::load(conf).value();
-    const Trace frozen = trace_.freeze();
+    const trace::Trace frozen = trace_.freeze();
     return *annotated_stages(frozen, MeaningfulRanges(frozen, rules), diagnostics_);
   }
 
@@ -181,4 +182,4 @@ TEST_F(DutyCycle, ADiagnosticSaysWhichFiguresAreOfTracedSteps) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 using Sample = CounterSeries::Sample;
@@ -42,11 +42,11 @@ CounterSeries::Share CounterSeries::over(Nanoseconds from, Nanoseconds to) const
   return share;
 }
 
-std::vector<DeviceCounters> counters_by_device(const Trace& trace) {
+std::vector<DeviceCounters> counters_by_device(const trace::Trace& trace) {
   std::vector<DeviceCounters> devices(trace.devices.size());
-  const CounterTable& table = trace.counters;
+  const trace::CounterTable& table = trace.counters;
   std::vector<std::optional<CounterRole>> roles;
-  for (const Metric& metric : trace.metrics.values()) {
+  for (const trace::Metric& metric : trace.metrics.values()) {
     roles.push_back(counter_role(trace.strings[metric.name],
                                  metric.unit.valid() ? trace.strings[metric.unit] : ""));
   }
@@ -62,4 +62,4 @@ std::vector<DeviceCounters> counters_by_device(const Trace& trace) {
   return devices;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

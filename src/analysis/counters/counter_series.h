@@ -7,7 +7,7 @@
 #include "analysis/counters/metric_roles.h"
 #include "trace/trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // The samples of one counter or sensor of one device, in order of time.
 class CounterSeries {
@@ -59,6 +59,6 @@ class CounterSeries {
 using DeviceCounters = std::array<CounterSeries, kCounterRoles>;
 
 // One entry a device. What is not a number is left out.
-std::vector<DeviceCounters> counters_by_device(const Trace& trace);
+std::vector<DeviceCounters> counters_by_device(const trace::Trace& trace);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // Chips differ in prefixes and suffixes: a name that holds `part` and has the unit has the role.
@@ -58,4 +58,4 @@ std::vector<ThrottleReason> throttle_reasons(uint64_t mask) {
   return found;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

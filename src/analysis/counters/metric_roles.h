@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // What a counter or sensor of the collector tells.
 enum class CounterRole : uint8_t {
@@ -36,4 +36,4 @@ struct ThrottleReason {
 // The reasons of a mask; bits that nobody knows are one reason together.
 std::vector<ThrottleReason> throttle_reasons(uint64_t mask);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

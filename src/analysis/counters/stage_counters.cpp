@@ -9,7 +9,7 @@
 #include "analysis/counters/stage_energy.h"
 #include "base/units.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr double kHertzPerMegahertz = 1e6;
@@ -134,7 +134,8 @@ double tokens_of(const Stages& stages, uint32_t stage, const Workload& workload,
 
 class StageMeter {
  public:
-  StageMeter(const Trace& trace, const Stages& stages, const std::vector<DeviceCounters>& devices)
+  StageMeter(const trace::Trace& trace, const Stages& stages,
+             const std::vector<DeviceCounters>& devices)
       : trace_(trace), stages_(stages), devices_(devices) {}
 
   void add(const StageInstance& instance) {
@@ -152,7 +153,7 @@ class StageMeter {
     }
     windows_[instance.device].emplace_back(instance.start, instance.end);
     add_sensors(instance, device);
-    const Device& gpu = trace_.devices[instance.device.index()];
+    const trace::Device& gpu = trace_.devices[instance.device.index()];
     bandwidth_ = static_cast<double>(gpu.memory_bandwidth);
     highest_clock_ = static_cast<double>(gpu.clock_hz) / kHertzPerMegahertz;
   }
@@ -315,14 +316,14 @@ class StageMeter {
     result.mbu_busy.reset();
   }
 
-  const Trace& trace_;
+  const trace::Trace& trace_;
   const Stages& stages_;
   const std::vector<DeviceCounters>& devices_;
   Samples all_;
   bool has_counters_ = false;  // of the devices that it ran on
   Samples wholly_sampled_;
   Samples partly_sampled_;
-  std::map<DeviceId, std::vector<std::pair<Nanoseconds, Nanoseconds>>> windows_;
+  std::map<trace::DeviceId, std::vector<std::pair<Nanoseconds, Nanoseconds>>> windows_;
   Readings sm_clock_;
   Readings memory_clock_;
   Readings power_;
@@ -349,7 +350,7 @@ std::vector<std::optional<double>> bytes_by_step(const Stages& stages,
   bool known = false;
   for (size_t i = 0; i < stages.steps.size(); ++i) {
     const Step& step = stages.steps[i];
-    const DeviceId device = stages.instances[step.instance.index()].device;
+    const trace::DeviceId device = stages.instances[step.instance.index()].device;
     if (!device.valid()) continue;
     Traffic traffic;
     traffic.add(devices[device.index()], step.start, step.end, 0);
@@ -362,7 +363,8 @@ std::vector<std::optional<double>> bytes_by_step(const Stages& stages,
 
 }  // namespace
 
-Counters attribute_counters(const Trace& trace, const Stages& stages, const Utilization& use) {
+Counters attribute_counters(const trace::Trace& trace, const Stages& stages,
+                            const Utilization& use) {
   Counters counters;
   if (trace.counters.size() == 0) return counters;
   const std::vector<DeviceCounters> devices = counters_by_device(trace);
@@ -379,4 +381,4 @@ Counters attribute_counters(const Trace& trace, const Stages& stages, const Util
   return counters;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -8,7 +8,7 @@
 #include "analysis/stages/stages.h"
 #include "analysis/utilization/utilization.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // What the GPU's own counters and sensors say of a stage, by time: all that the GPU did in the
 // instances' windows counts, whoever did it. Of instances that are no warm-up; none where the
@@ -90,6 +90,7 @@ struct Counters {
   std::vector<std::optional<double>> step_bytes;
 };
 
-Counters attribute_counters(const Trace& trace, const Stages& stages, const Utilization& use);
+Counters attribute_counters(const trace::Trace& trace, const Stages& stages,
+                            const Utilization& use);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

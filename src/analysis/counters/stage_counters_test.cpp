@@ -4,7 +4,7 @@
 
 #include "analysis/budget/test_trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr Nanoseconds kMs = 1'000'000;
@@ -214,7 +214,7 @@ TEST_F(DecodeWithCounters, BusyFiguresAreOfTracedSteps) {
   stages.steps[1].after_untraced = true;
   stages.instances[0].step_count = 2;
   stages.instances[0].untraced_steps = 2;
-  t_.collection(0, true, CollectionReason::program_start);
+  t_.collection(0, true, trace::CollectionReason::program_start);
   t_.collection(12 * kMs, false);
   t_.collection(17 * kMs, true);
   t_.kernel("gemm", 10 * kMs, 12 * kMs, t_.call("cudaLaunchKernel", 9 * kMs, 10 * kMs));
@@ -293,4 +293,4 @@ TEST_F(DecodeWithCounters, SensorsAndThrottleReasons) {
 TEST_F(DecodeWithCounters, WithoutSamplesThereIsNothing) { EXPECT_TRUE(counters().stages.empty()); }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

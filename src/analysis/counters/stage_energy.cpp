@@ -1,12 +1,14 @@
 #include "analysis/counters/stage_energy.h"
 
+#include "base/units.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/units.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr double kMostOf = 0.75;  // of an interval between two readings: the stage's own time
@@ -65,4 +67,4 @@ std::string StageEnergy::why_not() const {
       reading_time_ / readings_ / kNanosecondsPerMillisecond);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -8,7 +8,7 @@
 
 #include "analysis/counters/counter_series.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // Energy of a stage's windows from readings that are often longer apart than the stage lasts. Only
 // what lies between two readings counts, and only where most of that time is the stage's own: else
@@ -37,4 +37,4 @@ class StageEnergy {
   double readings_ = 0;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -12,11 +12,11 @@
 #include "testing/read_capture.h"
 #include "testing/shared_captures.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 struct Detected {
-  Trace trace;
+  trace::Trace trace;
   Stages stages;
 
   [[nodiscard]] std::string_view stage_of(const StageInstance& instance) const {
@@ -52,8 +52,8 @@ Detected detect(const std::filesystem::path& path) {
 }
 
 // The row of the range of this name that was open on the launching thread, for each kernel.
-std::vector<std::optional<size_t>> open_range(const Trace& trace, std::string_view name) {
-  std::map<ThreadId, std::map<Nanoseconds, size_t>> by_start;
+std::vector<std::optional<size_t>> open_range(const trace::Trace& trace, std::string_view name) {
+  std::map<trace::ThreadId, std::map<Nanoseconds, size_t>> by_start;
   for (size_t i = 0; i < trace.ranges.size(); ++i) {
     if (trace.strings[trace.ranges.text[i]] != name) continue;
     by_start[trace.ranges.thread[i]][trace.ranges.start[i]] = i;
@@ -73,7 +73,7 @@ std::vector<std::optional<size_t>> open_range(const Trace& trace, std::string_vi
 
 // Kernels inside annotated ranges and those of them that detection puts elsewhere.
 void expect_as_annotated(const Detected& detected) {
-  const Trace& trace = detected.trace;
+  const trace::Trace& trace = detected.trace;
   const auto prefill = open_range(trace, "prefill");
   const auto decode = open_range(trace, "decode_all");
   const auto step = open_range(trace, "decode_step");
@@ -166,7 +166,7 @@ TEST(DetectedCapturesTest, DenseDecoderInAPyTorchTrace) {
     EXPECT_EQ(instance.work.kernel_count, i % 2 == 0 ? 462U : 12'408U);
   }
   // A step is one fill and the 516 kernels of one graph launch, that and nothing else.
-  std::map<StepId, std::map<LaunchRow, size_t>> launches;
+  std::map<StepId, std::map<trace::LaunchRow, size_t>> launches;
   for (size_t i = 0; i < detected.trace.kernels.size(); ++i) {
     ++launches[detected.stages.owners.kernel_step[i]][detected.trace.kernels.launch[i]];
   }
@@ -327,4 +327,4 @@ TEST(SharedCapturesDetectedTest, OtherPrograms) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -13,7 +13,7 @@
 #include "analysis/detection/pass_size.h"
 #include "analysis/stages/measure_stages.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // What was found in one sequence.
@@ -29,12 +29,12 @@ constexpr std::string_view kBackward = "ackward";
 constexpr size_t kSeldom = 100;
 
 bool is_training(const KernelSequence& sequence) {
-  const Trace& trace = sequence.trace();
+  const trace::Trace& trace = sequence.trace();
   std::vector<uint8_t> known(trace.strings.size());  // 1: no, 2: yes
   size_t backward = 0;
   for (size_t i = 0; i < sequence.size(); ++i) {
     if (sequence.replay(i)) continue;
-    const StringId name = sequence.name(i);
+    const trace::StringId name = sequence.name(i);
     uint8_t& of_name = known[name.index()];
     if (of_name == 0) {
       const std::string_view text = trace.strings[name];
@@ -169,7 +169,8 @@ std::string reason_for_none(const std::vector<KernelSequence>& sequences) {
 
 }  // namespace
 
-Stages detected_stages(const Trace& trace, const DescribedNames& names, Diagnostics& diagnostics) {
+Stages detected_stages(const trace::Trace& trace, const DescribedNames& names,
+                       Diagnostics& diagnostics) {
   Stages stages;
   const std::vector<KernelSequence> sequences = kernel_sequences(trace, names);
   std::vector<Found> all;
@@ -199,4 +200,4 @@ Stages detected_stages(const Trace& trace, const DescribedNames& names, Diagnost
   return stages;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -8,7 +8,7 @@
 
 #include "testing/hand_made_trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr std::string_view kRules = R"(
@@ -68,7 +68,7 @@ class Program {
   }
   void read_back() {
     trace_.copy(now_, now_ + 2 * kMicrosecond, now_ + 3 * kMicrosecond);
-    Trace& trace = trace_.builder().trace();
+    trace::Trace& trace = trace_.builder().trace();
     trace.memory_operations.detail.back() = trace_.builder().string("Device-to-Host");
     now_ += 10 * kMicrosecond;
   }
@@ -115,7 +115,7 @@ class Program {
   }
 
   const Stages& detect() {
-    const ConfText text{"rules", std::string(kRules)};
+    const config::ConfText text{"rules", std::string(kRules)};
     const auto rules = KernelRules::parse(std::span(&text, 1));
     EXPECT_TRUE(rules) << rules.error().message;
     frozen_ = trace_.freeze();
@@ -152,7 +152,7 @@ class Program {
   uint32_t device_ = 0;
   size_t rows_ = 0;
   std::vector<Truth> truth_;
-  Trace frozen_;
+  trace::Trace frozen_;
   Stages stages_;
   std::chrono::duration<double> took_{};
 };
@@ -507,4 +507,4 @@ TEST(DetectedStagesTest, ThreeMillionKernelsTakeASecondAtTheMost) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

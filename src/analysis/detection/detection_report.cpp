@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // What is left of the confidence where no pass repeats, where no boundary is marked, and where all
@@ -81,4 +81,4 @@ std::string DetectionEvidence::in_words() const {
   return words;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

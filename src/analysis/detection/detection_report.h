@@ -7,7 +7,7 @@
 #include "analysis/detection/pass_kind.h"
 #include "analysis/detection/pass_size.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // What speaks for the stages that were found, over all GPUs.
 struct DetectionEvidence {
@@ -29,4 +29,4 @@ struct DetectionEvidence {
   [[nodiscard]] std::string in_words() const;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

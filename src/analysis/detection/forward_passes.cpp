@@ -10,7 +10,7 @@
 #include "analysis/detection/pass_markers.h"
 #include "analysis/detection/vision_passes.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // A longer preparation holds the program's own set-up.
@@ -259,4 +259,4 @@ ForwardPasses find_forward_passes(const KernelSequence& sequence) {
   return found;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,7 +5,7 @@
 
 #include "analysis/detection/kernel_sequence.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // One way through a model's layers. Its kernels are the positions [begin, end) of the sequence.
 struct ForwardPass {
@@ -41,4 +41,4 @@ struct ForwardPasses {
 
 ForwardPasses find_forward_passes(const KernelSequence& sequence);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

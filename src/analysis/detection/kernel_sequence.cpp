@@ -3,16 +3,16 @@
 #include <map>
 #include <utility>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // Which sequence the work of each queue goes to; sequences are made as they are met.
 class SequencesByQueue {
  public:
-  SequencesByQueue(const Trace& trace, const DescribedNames& names)
+  SequencesByQueue(const trace::Trace& trace, const DescribedNames& names)
       : trace_(trace), names_(names), of_queue_(trace.queues.size(), kUnseen) {}
 
-  KernelSequence& operator[](QueueId queue) {
+  KernelSequence& operator[](trace::QueueId queue) {
     uint32_t& row = of_queue_[queue.index()];
     if (row == kUnseen) row = find(trace_.queues[queue]);
     return sequences_[row];
@@ -22,17 +22,17 @@ class SequencesByQueue {
  private:
   static constexpr uint32_t kUnseen = UINT32_MAX;
 
-  uint32_t find(const Queue& queue) {
+  uint32_t find(const trace::Queue& queue) {
     const auto [known, fresh] = of_device_.try_emplace({queue.process, queue.device},
                                                        static_cast<uint32_t>(sequences_.size()));
     if (fresh) sequences_.emplace_back(trace_, names_, queue.process, queue.device);
     return known->second;
   }
 
-  const Trace& trace_;
+  const trace::Trace& trace_;
   const DescribedNames& names_;
   std::vector<uint32_t> of_queue_;
-  std::map<std::pair<ProcessId, DeviceId>, uint32_t> of_device_;
+  std::map<std::pair<trace::ProcessId, trace::DeviceId>, uint32_t> of_device_;
   std::vector<KernelSequence> sequences_;
 };
 
@@ -49,15 +49,15 @@ bool KernelSequence::convolution(size_t at) const {
          (*names_)[trace_->kernels.name[items_[at].row]].short_name.starts_with("convolution");
 }
 
-StringId KernelSequence::name(size_t at) const {
-  return items_[at].replay ? StringId() : trace_->kernels.name[items_[at].row];
+trace::StringId KernelSequence::name(size_t at) const {
+  return items_[at].replay ? trace::StringId() : trace_->kernels.name[items_[at].row];
 }
 
-ShapeId KernelSequence::shape(size_t at) const {
-  return items_[at].replay ? ShapeId() : trace_->kernels.shape[items_[at].row];
+trace::ShapeId KernelSequence::shape(size_t at) const {
+  return items_[at].replay ? trace::ShapeId() : trace_->kernels.shape[items_[at].row];
 }
 
-Extent KernelSequence::grid(size_t at) const {
+trace::Extent KernelSequence::grid(size_t at) const {
   if (items_[at].replay) return {};
   return trace_->shapes[trace_->kernels.shape[items_[at].row]].grid;
 }
@@ -72,13 +72,13 @@ Nanoseconds KernelSequence::end(size_t at) const {
   return replay ? trace_->graph_replays.end[row] : trace_->kernels.end[row];
 }
 
-LaunchRow KernelSequence::launch(size_t at) const {
+trace::LaunchRow KernelSequence::launch(size_t at) const {
   const auto [row, replay] = items_[at];
   return replay ? trace_->graph_replays.launch[row] : trace_->kernels.launch[row];
 }
 
 Nanoseconds KernelSequence::asked(size_t at) const {
-  const LaunchRow row = launch(at);
+  const trace::LaunchRow row = launch(at);
   return row.valid() ? trace_->launches.start[row.index()] : start(at);
 }
 
@@ -86,10 +86,11 @@ bool KernelSequence::same_graph_launch(size_t at, size_t other) const {
   return launch(at).valid() && launch(at) == launch(other);
 }
 
-std::vector<KernelSequence> kernel_sequences(const Trace& trace, const DescribedNames& names) {
+std::vector<KernelSequence> kernel_sequences(const trace::Trace& trace,
+                                             const DescribedNames& names) {
   SequencesByQueue sequences(trace, names);
-  const KernelTable& kernels = trace.kernels;
-  const GraphReplayTable& replays = trace.graph_replays;
+  const trace::KernelTable& kernels = trace.kernels;
+  const trace::GraphReplayTable& replays = trace.graph_replays;
   size_t replay = 0;
   for (size_t i = 0; i < kernels.size(); ++i) {
     for (; replay < replays.size() && replays.start[replay] <= kernels.start[i]; ++replay) {
@@ -103,4 +104,4 @@ std::vector<KernelSequence> kernel_sequences(const Trace& trace, const Described
   return sequences.take();
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,7 +5,7 @@
 #include "analysis/naming/described_names.h"
 #include "trace/trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // What one process did on one GPU, in order of start: kernels of all streams, and graph replays
 // whose kernels the capture hides. Positions count from 0.
@@ -16,15 +16,15 @@ class KernelSequence {
     bool replay;
   };
 
-  KernelSequence(const Trace& trace, const DescribedNames& names, ProcessId process,
-                 DeviceId device)
+  KernelSequence(const trace::Trace& trace, const DescribedNames& names, trace::ProcessId process,
+                 trace::DeviceId device)
       : trace_(&trace), names_(&names), process_(process), device_(device) {}
 
   void add(Item item) { items_.push_back(item); }
 
-  [[nodiscard]] ProcessId process() const { return process_; }
-  [[nodiscard]] DeviceId device() const { return device_; }
-  [[nodiscard]] const Trace& trace() const { return *trace_; }
+  [[nodiscard]] trace::ProcessId process() const { return process_; }
+  [[nodiscard]] trace::DeviceId device() const { return device_; }
+  [[nodiscard]] const trace::Trace& trace() const { return *trace_; }
   [[nodiscard]] size_t size() const { return items_.size(); }
   [[nodiscard]] Item item(size_t at) const { return items_[at]; }
   [[nodiscard]] bool replay(size_t at) const { return items_[at].replay; }
@@ -33,27 +33,28 @@ class KernelSequence {
   [[nodiscard]] KernelClass kernel_class(size_t at) const;
   [[nodiscard]] bool convolution(size_t at) const;
   // None of a replay.
-  [[nodiscard]] StringId name(size_t at) const;
-  [[nodiscard]] ShapeId shape(size_t at) const;
+  [[nodiscard]] trace::StringId name(size_t at) const;
+  [[nodiscard]] trace::ShapeId shape(size_t at) const;
   // Of a replay, all 0.
-  [[nodiscard]] Extent grid(size_t at) const;
+  [[nodiscard]] trace::Extent grid(size_t at) const;
   [[nodiscard]] Nanoseconds start(size_t at) const;
   [[nodiscard]] Nanoseconds end(size_t at) const;
-  [[nodiscard]] LaunchRow launch(size_t at) const;
+  [[nodiscard]] trace::LaunchRow launch(size_t at) const;
   // When the CPU asked for it; its start where the capture does not say.
   [[nodiscard]] Nanoseconds asked(size_t at) const;
   // Both are nodes of one graph launch.
   [[nodiscard]] bool same_graph_launch(size_t at, size_t other) const;
 
  private:
-  const Trace* trace_;
+  const trace::Trace* trace_;
   const DescribedNames* names_;
-  ProcessId process_;
-  DeviceId device_;
+  trace::ProcessId process_;
+  trace::DeviceId device_;
   std::vector<Item> items_;
 };
 
 // One for each process and GPU, in the order of their first work.
-std::vector<KernelSequence> kernel_sequences(const Trace& trace, const DescribedNames& names);
+std::vector<KernelSequence> kernel_sequences(const trace::Trace& trace,
+                                             const DescribedNames& names);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // One layer's attention may be several kernels (split over the context, then joined; one for
@@ -86,4 +86,4 @@ std::vector<LayerBeat> find_layer_beats(const KernelSequence& sequence) {
   return beats;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

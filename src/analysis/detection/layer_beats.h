@@ -4,7 +4,7 @@
 
 #include "analysis/detection/kernel_sequence.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // What counts the layers: the attention of one layer (its kernels lie close together), or a graph
 // replay that hides a whole forward pass.
@@ -18,4 +18,4 @@ struct LayerBeat {
 // for one. Empty where there is neither.
 std::vector<LayerBeat> find_layer_beats(const KernelSequence& sequence);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

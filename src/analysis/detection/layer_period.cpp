@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr size_t kShortestPeriod = 2;
@@ -153,4 +153,4 @@ std::optional<LayerPeriod> find_layer_period(std::span<const uint32_t> tokens) {
   return std::nullopt;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // Layers in a forward pass: `count` repeats of `period` tokens, the first at `first`. Repeats may
 // differ a little (another GEMM variant, an extra copy); `agreement` is the share of tokens that
@@ -20,4 +20,4 @@ struct LayerPeriod {
 // where less than half of the pass repeats.
 std::optional<LayerPeriod> find_layer_period(std::span<const uint32_t> tokens);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

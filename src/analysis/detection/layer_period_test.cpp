@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 using Tokens = std::vector<uint32_t>;
@@ -174,4 +174,4 @@ TEST(LayerPeriodTest, LessThanHalfRepeats) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // Kernels that were asked for this long before the next one do not prepare the pass.
@@ -123,11 +123,11 @@ class BoundarySearch {
 }  // namespace
 
 ReadBacks find_read_backs(const KernelSequence& sequence) {
-  const Trace& trace = sequence.trace();
-  const MemoryOperationTable& memory = trace.memory_operations;
+  const trace::Trace& trace = sequence.trace();
+  const trace::MemoryOperationTable& memory = trace.memory_operations;
   ReadBacks found;
   for (size_t i = 0; i < memory.size(); ++i) {
-    const Queue& queue = trace.queues[memory.queue[i]];
+    const trace::Queue& queue = trace.queues[memory.queue[i]];
     if (queue.process != sequence.process() || queue.device != sequence.device()) continue;
     if (trace.strings[memory.detail[i]] == "Device-to-Host") found.push_back(memory.start[i]);
   }
@@ -139,4 +139,4 @@ PassBoundary find_boundary(const KernelSequence& sequence, const PassGap& gap,
   return BoundarySearch(sequence, gap, markers, read_backs).find();
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

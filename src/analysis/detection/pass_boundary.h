@@ -6,7 +6,7 @@
 
 #include "analysis/detection/pass_markers.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // The kernels between the last layer's attention of one pass and the first one's of the next:
 // positions [first, last).
@@ -34,4 +34,4 @@ ReadBacks find_read_backs(const KernelSequence& sequence);
 PassBoundary find_boundary(const KernelSequence& sequence, const PassGap& gap,
                            std::span<const PassMarker> markers, const ReadBacks& read_backs);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

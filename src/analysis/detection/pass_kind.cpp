@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // Twice the threads in the middle kernel: no decode step grows so fast with its context.
@@ -153,4 +153,4 @@ PassKinds tell_kinds(const KernelSequence& sequence, std::span<const ForwardPass
   return Kinds(sequence, passes, sizes).tell();
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

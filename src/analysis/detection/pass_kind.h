@@ -7,7 +7,7 @@
 #include "analysis/detection/pass_size.h"
 #include "analysis/stages/stages.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 struct PassKind {
   StepKind kind = StepKind::decode;
@@ -28,4 +28,4 @@ struct PassKinds {
 PassKinds tell_kinds(const KernelSequence& sequence, std::span<const ForwardPass> passes,
                      std::span<const PassSize> sizes);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,7 +5,7 @@
 #include <optional>
 #include <unordered_map>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // Layers that alternate (a mixture of experts in every second one) show a top-k or a gather every
@@ -207,4 +207,4 @@ PassMarkers find_pass_markers(const KernelSequence& sequence, std::span<const La
   return Chooser(sequence, beats).choose(beats.size() + 1);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,7 +5,7 @@
 
 #include "analysis/detection/layer_beats.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // A kernel that stands between two forward passes, not in their layers: an embedding or another
 // gather of rows, or the selection of the next token.
@@ -29,4 +29,4 @@ struct PassMarkers {
 
 PassMarkers find_pass_markers(const KernelSequence& sequence, std::span<const LayerBeat> beats);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -1,6 +1,6 @@
 #include "analysis/detection/pass_owners.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // A copy longer before a pass, or behind it, is not part of it.
@@ -19,7 +19,7 @@ void own_kernels(const KernelSequence& sequence, std::span<const OwnedPass> pass
 
 }  // namespace
 
-void resize_owners(const Trace& trace, WorkOwners& owners) {
+void resize_owners(const trace::Trace& trace, WorkOwners& owners) {
   owners.kernel_instance.resize(trace.kernels.size());
   owners.kernel_step.resize(trace.kernels.size());
   owners.memory_instance.resize(trace.memory_operations.size());
@@ -31,12 +31,12 @@ void resize_owners(const Trace& trace, WorkOwners& owners) {
 void own_work(const KernelSequence& sequence, std::span<const OwnedPass> passes,
               WorkOwners& owners) {
   own_kernels(sequence, passes, owners);
-  const Trace& trace = sequence.trace();
-  const MemoryOperationTable& memory = trace.memory_operations;
+  const trace::Trace& trace = sequence.trace();
+  const trace::MemoryOperationTable& memory = trace.memory_operations;
   size_t at = 0;    // first position that starts behind the operation
   size_t next = 0;  // first pass that does not end before `at`
   for (size_t i = 0; i < memory.size(); ++i) {
-    const Queue& queue = trace.queues[memory.queue[i]];
+    const trace::Queue& queue = trace.queues[memory.queue[i]];
     if (queue.process != sequence.process() || queue.device != sequence.device()) continue;
     while (at < sequence.size() && sequence.start(at) <= memory.start[i]) ++at;
     while (next < passes.size() && passes[next].end < at) ++next;
@@ -63,4 +63,4 @@ void own_work(const KernelSequence& sequence, std::span<const OwnedPass> passes,
   }
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

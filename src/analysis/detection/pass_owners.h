@@ -5,7 +5,7 @@
 #include "analysis/detection/kernel_sequence.h"
 #include "analysis/stages/stages.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // A pass and what it is in Stages.
 struct OwnedPass {
@@ -16,11 +16,11 @@ struct OwnedPass {
 };
 
 // One entry a row of the trace's tables, none owned.
-void resize_owners(const Trace& trace, WorkOwners& owners);
+void resize_owners(const trace::Trace& trace, WorkOwners& owners);
 
 // Gives the kernels and replays of each pass to it, and the memory operations during it. Between
 // two passes a copy to the host belongs to the one before, any other to the one that it prepares.
 void own_work(const KernelSequence& sequence, std::span<const OwnedPass> passes,
               WorkOwners& owners);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
-uint64_t volume(const Extent& extent) { return uint64_t{extent[0]} * extent[1] * extent[2]; }
+uint64_t volume(const trace::Extent& extent) { return uint64_t{extent[0]} * extent[1] * extent[2]; }
 
 bool works_by_row(KernelClass kernel_class) {
   switch (kernel_class) {
@@ -23,7 +23,7 @@ bool works_by_row(KernelClass kernel_class) {
 uint64_t hash_of_names(const KernelSequence& sequence, const ForwardPass& pass) {
   size_t hash = 0;
   for (uint32_t at = pass.begin; at < pass.end; ++at) {
-    hash = hash_mix(hash, sequence.name(at).value);
+    hash = trace::hash_mix(hash, sequence.name(at).value);
   }
   return hash;
 }
@@ -74,11 +74,11 @@ class Measure {
     if (pass.replay()) return;
     std::vector<uint64_t> threads;
     std::vector<uint64_t> norm_rows;
-    const Trace& trace = sequence_.trace();
+    const trace::Trace& trace = sequence_.trace();
     for (uint32_t at = pass.begin; at < pass.end; ++at) {
       const KernelClass kernel_class = sequence_.kernel_class(at);
       if (!works_by_row(kernel_class)) continue;
-      const LaunchShape& shape = trace.shapes[sequence_.shape(at)];
+      const trace::LaunchShape& shape = trace.shapes[sequence_.shape(at)];
       threads.push_back(volume(shape.grid) * volume(shape.block));
       const bool by_row = shape.grid[0] > 0 && shape.grid[1] == 1 && shape.grid[2] == 1;
       if (kernel_class == KernelClass::norm && by_row) norm_rows.push_back(shape.grid[0]);
@@ -167,4 +167,4 @@ std::vector<PassSize> measure_passes(const KernelSequence& sequence,
   return Measure(sequence, passes).all();
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -6,7 +6,7 @@
 
 #include "analysis/detection/forward_passes.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // How much work a pass was, as far as the launch grids tell.
 struct PassSize {
@@ -25,4 +25,4 @@ struct PassSize {
 std::vector<PassSize> measure_passes(const KernelSequence& sequence,
                                      std::span<const ForwardPass> passes);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr uint32_t kFewestLayers = 4;
@@ -63,4 +63,4 @@ std::vector<VisionPass> find_vision_passes(const KernelSequence& sequence,
   return found;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -6,7 +6,7 @@
 #include "analysis/detection/forward_passes.h"
 #include "analysis/detection/layer_beats.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // Attention layers that are in no forward pass of the language model and that a convolution (the
 // patch embedding) begins. They end with the last matrix product (the projector) and what was asked
@@ -15,4 +15,4 @@ std::vector<VisionPass> find_vision_passes(const KernelSequence& sequence,
                                            std::span<const LayerBeat> beats,
                                            std::span<const ForwardPass> passes);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // What leads from a layer's begin to its attention is at least a norm and a product.
@@ -148,4 +148,4 @@ std::vector<size_t> layer_cuts(std::span<const uint32_t> tokens,
   return period_cuts(*period);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

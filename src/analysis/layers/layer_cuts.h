@@ -8,7 +8,7 @@
 #include "analysis/detection/layer_beats.h"
 #include "analysis/detection/layer_period.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // Where the layers of one forward pass begin, as positions among its `tokens` (equal kernels, equal
 // tokens), and behind them where the last one ends. Layers are the repeats of `period`; where the
@@ -19,4 +19,4 @@ std::vector<size_t> layer_cuts(std::span<const uint32_t> tokens,
                                const std::vector<LayerBeat>& beats,
                                const std::optional<LayerPeriod>& period);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -12,7 +12,7 @@
 #include "analysis/layers/range_layers.h"
 #include "analysis/layers/stage_layers.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr std::string_view kOutside = "outside layers";
@@ -30,7 +30,7 @@ LayerRow row_of(std::string name, uint32_t stage, const LayerSum& sum) {
 // Layers as what repeats in each pass's kernel names.
 class RepeatedLayers {
  public:
-  RepeatedLayers(const Trace& trace, const DescribedNames& names, const PassKernels& passes,
+  RepeatedLayers(const trace::Trace& trace, const DescribedNames& names, const PassKernels& passes,
                  const KernelTimes& times)
       : trace_(trace), names_(names), passes_(passes), times_(times) {}
 
@@ -78,7 +78,7 @@ class RepeatedLayers {
     size_t hash = kernels.size();
     for (size_t i = 0; i < kernels.size(); ++i) {
       tokens[i] = trace_.kernels.name[kernels[i]].value;
-      hash = hash_mix(hash, tokens[i]);
+      hash = trace::hash_mix(hash, tokens[i]);
     }
     const auto [known, fresh] = known_.try_emplace(hash);
     if (fresh) {
@@ -89,7 +89,7 @@ class RepeatedLayers {
     return known->second;
   }
 
-  const Trace& trace_;
+  const trace::Trace& trace_;
   const DescribedNames& names_;
   const PassKernels& passes_;
   const KernelTimes& times_;
@@ -104,7 +104,7 @@ struct StageWhole {
   Nanoseconds hidden = 0;
 };
 
-std::vector<StageWhole> wholes_of(const Trace& trace, const Stages& stages,
+std::vector<StageWhole> wholes_of(const trace::Trace& trace, const Stages& stages,
                                   const PassKernels& passes, const KernelTimes& times) {
   std::vector<StageWhole> wholes(stages.stages.size());
   for (size_t i = 0; i < passes.size(); ++i) {
@@ -224,7 +224,7 @@ void add_models(const std::map<uint32_t, StageWhole>& models, const Stage& stage
 
 }  // namespace
 
-Layers find_layers(const Trace& trace, const Stages& stages, const MeaningfulRanges* ranges,
+Layers find_layers(const trace::Trace& trace, const Stages& stages, const MeaningfulRanges* ranges,
                    const DescribedNames& names) {
   Layers layers;
   const KernelTimes times(trace, names);
@@ -255,4 +255,4 @@ Layers find_layers(const Trace& trace, const Stages& stages, const MeaningfulRan
   return layers;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

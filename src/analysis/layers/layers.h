@@ -8,7 +8,7 @@
 #include "analysis/stages/meaningful_ranges.h"
 #include "analysis/stages/stages.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 inline constexpr size_t kKernelClasses = static_cast<size_t>(KernelClass::other) + 1;
 
@@ -34,7 +34,7 @@ struct Layers {
 // From layer ranges where the launches were made inside some (eager) or their graph's nodes were
 // captured inside some, from what repeats in the kernel sequence otherwise (CUDA graphs captured
 // unseen, no annotations). `ranges` is null where annotations are not to be used.
-Layers find_layers(const Trace& trace, const Stages& stages, const MeaningfulRanges* ranges,
+Layers find_layers(const trace::Trace& trace, const Stages& stages, const MeaningfulRanges* ranges,
                    const DescribedNames& names);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -10,19 +10,19 @@
 #include "testing/read_capture.h"
 #include "testing/shared_captures.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 struct Found {
-  Trace trace;
+  trace::Trace trace;
   Stages stages;
   Layers layers;
 };
 
-Found find(Trace trace, bool use_annotations = true) {
+Found find(trace::Trace trace, bool use_annotations = true) {
   Found found;
   found.trace = std::move(trace);
-  const auto rules = StageRules::load(*ConfFiles::open(std::nullopt));
+  const auto rules = StageRules::load(*config::ConfFiles::open(std::nullopt));
   EXPECT_TRUE(rules) << rules.error().message;
   const auto kernel_rules = KernelRules::load({});
   EXPECT_TRUE(kernel_rules);
@@ -158,7 +158,7 @@ TEST(Layers, ArePeriodsWhereNoRangeTellsThem) {
 void captured_in(testing::HandMadeTrace& made, const std::vector<int>& rows) {
   for (const int row : rows) {
     made.builder().trace().kernels.node_range.push_back(
-        row < 0 ? RangeRow() : RangeRow(static_cast<size_t>(row)));
+        row < 0 ? trace::RangeRow() : trace::RangeRow(static_cast<size_t>(row)));
   }
 }
 
@@ -267,7 +267,7 @@ TEST(Layers, OfTheCaptureAreAnnotations) {
 
 // A pass of layers, each a list of kernel names, between an embedding and a head; every kernel
 // takes 2 ns.
-Trace pass_of(const std::vector<std::vector<const char*>>& layers) {
+trace::Trace pass_of(const std::vector<std::vector<const char*>>& layers) {
   testing::HandMadeTrace made;
   made.range("decode_all", 0, 100000);
   for (Nanoseconds step = 0; step < 3; ++step) {
@@ -395,7 +395,7 @@ TEST(Layers, OfAMixtureOfExpertsWithADenseFirstLayer) {
   const auto captures = testing::h200_captures();
   auto trace = testing::read_capture(captures / "h200-hf/deepseek_ocr2.sqlite");
   ASSERT_TRUE(trace);
-  const auto rules = StageRules::load(*ConfFiles::open(std::nullopt));
+  const auto rules = StageRules::load(*config::ConfFiles::open(std::nullopt));
   const auto kernel_rules = KernelRules::load({});
   ASSERT_TRUE(rules && kernel_rules);
   const DescribedNames names(*trace, *kernel_rules);
@@ -424,4 +424,4 @@ TEST(Layers, OfAMixtureOfExpertsWithADenseFirstLayer) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

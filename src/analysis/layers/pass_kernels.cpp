@@ -1,9 +1,9 @@
 #include "analysis/layers/pass_kernels.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
-PassKernels::PassKernels(const Trace& trace, const Stages& stages) {
-  using PassId = Id<struct PassKind>;
+PassKernels::PassKernels(const trace::Trace& trace, const Stages& stages) {
+  using PassId = trace::Id<struct PassKind>;
   std::vector<PassId> of_instance(stages.instances.size());
   std::vector<PassId> of_step(stages.steps.size());
   const std::string_view decode = to_string(StepKind::decode);
@@ -44,4 +44,4 @@ PassKernels::PassKernels(const Trace& trace, const Stages& stages) {
   }
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

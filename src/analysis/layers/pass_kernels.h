@@ -5,13 +5,13 @@
 
 #include "analysis/stages/stages.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // The kernels of each forward pass in the order of their starts: of a step, or of an instance that
 // has none. Instances that are warm-up are left out.
 class PassKernels {
  public:
-  PassKernels(const Trace& trace, const Stages& stages);
+  PassKernels(const trace::Trace& trace, const Stages& stages);
 
   [[nodiscard]] size_t size() const { return stage_.size(); }
   [[nodiscard]] uint32_t stage(size_t pass) const { return stage_[pass]; }
@@ -32,4 +32,4 @@ class PassKernels {
   std::vector<uint32_t> rows_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // A kernel's layer and part, and how they are known.
@@ -18,12 +18,13 @@ struct LayerAt {
 // Finds each kernel's layer; kernels asked for in about the order of time cost a few steps each.
 class KernelLayers {
  public:
-  KernelLayers(const Trace& trace, const MeaningfulRanges& ranges)
+  KernelLayers(const trace::Trace& trace, const MeaningfulRanges& ranges)
       : kernels_(trace.kernels), cursor_(ranges) {}
 
   LayerAt of(size_t kernel) {
     const OpenAt launch = cursor_.at(kernels_.launch[kernel]);
-    const RangeRow node = kernels_.node_range.empty() ? RangeRow() : kernels_.node_range[kernel];
+    const trace::RangeRow node =
+        kernels_.node_range.empty() ? trace::RangeRow() : kernels_.node_range[kernel];
     if (!node.valid()) return {launch.layer, launch.part};
     const OpenAt capture = at_capture(node);
     if (capture.layer.valid()) return {capture.layer, capture.part, true};
@@ -34,7 +35,7 @@ class KernelLayers {
 
  private:
   // Replays ask for the same few ranges again and again.
-  const OpenAt& at_capture(RangeRow range) {
+  const OpenAt& at_capture(trace::RangeRow range) {
     if (range == last_ && last_open_ != nullptr) return *last_open_;
     const auto [known, fresh] = captured_.try_emplace(range);
     if (fresh) known->second = cursor_.at(range);
@@ -43,16 +44,16 @@ class KernelLayers {
     return known->second;
   }
 
-  const KernelTable& kernels_;
+  const trace::KernelTable& kernels_;
   MeaningfulRanges::Cursor cursor_;
-  std::unordered_map<RangeRow, OpenAt> captured_;
-  RangeRow last_;
+  std::unordered_map<trace::RangeRow, OpenAt> captured_;
+  trace::RangeRow last_;
   const OpenAt* last_open_ = nullptr;
 };
 
 class RangeLayers {
  public:
-  RangeLayers(const Trace& trace, const Stages& stages, const MeaningfulRanges& ranges,
+  RangeLayers(const trace::Trace& trace, const Stages& stages, const MeaningfulRanges& ranges,
               const KernelTimes& times)
       : trace_(trace), stages_(stages), ranges_(ranges), times_(times) {}
 
@@ -82,10 +83,11 @@ class RangeLayers {
     bool captured = false;
     friend bool operator==(const Key&, const Key&) = default;
     [[nodiscard]] size_t hash() const {
-      return hash_mix(hash_mix(hash_mix(stage, layer.value), part.value), captured ? 1 : 0);
+      return trace::hash_mix(trace::hash_mix(trace::hash_mix(stage, layer.value), part.value),
+                             captured ? 1 : 0);
     }
   };
-  using SlotId = Id<struct LayerSlotKind>;
+  using SlotId = trace::Id<struct LayerSlotKind>;
   struct Slot {
     uint32_t stage = 0;
     std::string layer;
@@ -99,8 +101,8 @@ class RangeLayers {
   void add_kernels() {
     KernelLayers layers(trace_, ranges_);
     // By range: the launch that met it last. A range is met once, a captured one in each replay.
-    std::vector<LaunchRow> met(ranges_.ranges().size());
-    const KernelTable& kernels = trace_.kernels;
+    std::vector<trace::LaunchRow> met(ranges_.ranges().size());
+    const trace::KernelTable& kernels = trace_.kernels;
     for (size_t i = 0; i < kernels.size(); ++i) {
       const InstanceId owner = stages_.owners.kernel_instance[i];
       if (!owner.valid() || stages_.instances[owner.index()].warmup) continue;
@@ -110,7 +112,7 @@ class RangeLayers {
       if (slot.layer.empty()) continue;  // a part without a layer
       times_.add(i, slot.sum);
       if (!at.layer.valid()) continue;
-      LaunchRow& last = met[at.layer.index()];
+      trace::LaunchRow& last = met[at.layer.index()];
       if (at.captured ? last != kernels.launch[i] : !last.valid()) ++slot.openings;
       last = kernels.launch[i];
     }
@@ -140,7 +142,7 @@ class RangeLayers {
     }
     const OpenRangeId range = at.layer.valid() ? at.layer : at.part;
     made.captured = at.captured;
-    if (trace_.ranges.kind[ranges_[range].row] == RangeKind::annotation) {
+    if (trace_.ranges.kind[ranges_[range].row] == trace::RangeKind::annotation) {
       made.source = StageSource::annotation;
     }
     return made;
@@ -160,20 +162,20 @@ class RangeLayers {
     part->second += slot.sum;
   }
 
-  const Trace& trace_;
+  const trace::Trace& trace_;
   const Stages& stages_;
   const MeaningfulRanges& ranges_;
   const KernelTimes& times_;
-  Interner<SlotId, Key> keys_;
+  trace::Interner<SlotId, Key> keys_;
   std::vector<Slot> slots_;
 };
 
 }  // namespace
 
-std::vector<StageLayers> layers_of_ranges(const Trace& trace, const Stages& stages,
+std::vector<StageLayers> layers_of_ranges(const trace::Trace& trace, const Stages& stages,
                                           const MeaningfulRanges& ranges,
                                           const KernelTimes& times) {
   return RangeLayers(trace, stages, ranges, times).run();
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

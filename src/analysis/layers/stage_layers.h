@@ -9,7 +9,7 @@
 
 #include "analysis/layers/layers.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // Kernel time without a name yet.
 struct LayerSum {
@@ -53,7 +53,8 @@ struct StageLayers {
 // What a kernel's duration and class are.
 class KernelTimes {
  public:
-  KernelTimes(const Trace& trace, const DescribedNames& names) : trace_(trace), names_(names) {}
+  KernelTimes(const trace::Trace& trace, const DescribedNames& names)
+      : trace_(trace), names_(names) {}
   [[nodiscard]] Nanoseconds duration(size_t kernel) const {
     return trace_.kernels.end[kernel] - trace_.kernels.start[kernel];
   }
@@ -63,8 +64,8 @@ class KernelTimes {
   void add(size_t kernel, LayerSum& sum) const { sum.add(duration(kernel), kernel_class(kernel)); }
 
  private:
-  const Trace& trace_;
+  const trace::Trace& trace_;
   const DescribedNames& names_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr std::array<std::string_view, 16> kClasses = {
@@ -27,4 +27,4 @@ std::optional<KernelClass> parse_kernel_class(std::string_view text) {
 
 std::span<const std::string_view> all_classes() { return kClasses; }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "config/conf_files.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // What a kernel does for the model. What each class holds is told at the top of conf/kernels.yaml.
 enum class KernelClass : uint8_t {
@@ -50,9 +50,9 @@ class KernelRules {
  public:
   // The first text's rules are tried first. A mistake is an error of kind usage that names the
   // file, the line and the rule.
-  static Result<KernelRules> parse(std::span<const ConfText> texts);
+  static Result<KernelRules> parse(std::span<const config::ConfText> texts);
   // All the conf folder's kernels.yaml, the user's rules first.
-  static Result<KernelRules> load(const ConfFiles& conf);
+  static Result<KernelRules> load(const config::ConfFiles& conf);
 
   // About ten microseconds; the caller keeps what it gets for each distinct name. Bounded in time
   // and memory whatever the name.
@@ -63,4 +63,4 @@ class KernelRules {
   std::shared_ptr<const Compiled> compiled_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,15 +5,15 @@
 #include "analysis/naming/classes.h"
 #include "trace/trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // What the rules say of every kernel name in a trace, each looked up once.
 class DescribedNames {
  public:
-  DescribedNames(const Trace& trace, const KernelRules& rules);
+  DescribedNames(const trace::Trace& trace, const KernelRules& rules);
 
   // Of a name that some kernel, profiled launch or kernel summary of the trace has.
-  [[nodiscard]] const KernelDescription& operator[](StringId name) const {
+  [[nodiscard]] const KernelDescription& operator[](trace::StringId name) const {
     return descriptions_[row_[name.index()]];
   }
 
@@ -22,4 +22,4 @@ class DescribedNames {
   std::vector<KernelDescription> descriptions_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "base/demangle.h"
+#include "base/demangle/demangle.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr size_t kLongestName = 64UL << 10U;
@@ -110,4 +110,4 @@ std::string kernel_key(std::string_view name) {
   return canonical(without_parameters(name));
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

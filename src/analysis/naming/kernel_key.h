@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // The same text for the same kernel, however a tool spells it. nsys writes
 // "void at::native::<unnamed>::f<(int)4>(T1)", ncu "void at::<unnamed>::f<4>(T1)", PyTorch
@@ -12,4 +12,4 @@ namespace llmprof {
 // Meant for comparing, not for reading.
 std::string kernel_key(std::string_view name);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

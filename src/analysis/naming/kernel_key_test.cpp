@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // The same kernel as nsys, ncu and PyTorch spell it.
@@ -48,4 +48,4 @@ TEST(KernelKey, SurvivesOddNames) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -12,7 +12,7 @@
 #include "analysis/naming/short_name_canonical.h"
 #include "analysis/naming/short_name_template.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr int kMostCaptures = 9;
@@ -122,9 +122,9 @@ class KernelRules::Compiled {
   NameTemplate unmatched_;
 };
 
-Result<KernelRules> KernelRules::parse(std::span<const ConfText> texts) {
+Result<KernelRules> KernelRules::parse(std::span<const config::ConfText> texts) {
   KernelRulesFile file;
-  for (const ConfText& text : texts) {
+  for (const config::ConfText& text : texts) {
     if (auto read = read_kernel_rules(text, file); !read) return fail_with(read.error());
   }
   auto compiled = std::make_shared<Compiled>();
@@ -139,7 +139,7 @@ Result<KernelRules> KernelRules::parse(std::span<const ConfText> texts) {
   return rules;
 }
 
-Result<KernelRules> KernelRules::load(const ConfFiles& conf) {
+Result<KernelRules> KernelRules::load(const config::ConfFiles& conf) {
   const auto texts = conf.layers("kernels.yaml");
   if (!texts) return fail_with(texts.error());
   return parse(*texts);
@@ -149,4 +149,4 @@ KernelDescription KernelRules::describe(std::string_view full_name) const {
   return compiled_->describe(full_name);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "config/config_tree.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr std::array<std::string_view, 3> kSections = {"rules", "libraries", "operations"};
@@ -21,13 +21,13 @@ class RulesReader {
  public:
   RulesReader(std::string_view file, KernelRulesFile& into) : file_(file), into_(into) {}
 
-  Result<void> run(const ConfigNode& root) {
+  Result<void> run(const config::ConfigNode& root) {
     if (!root.is_map()) {
       return wrong(root, "expected 'rules:' with a list of rules (see the shipped kernels.yaml)");
     }
     for (size_t i = 0; i < root.keys.size(); ++i) {
       const std::string& section = root.keys[i];
-      const ConfigNode& content = root.children[i];
+      const config::ConfigNode& content = root.children[i];
       if (auto known = check_key(content, section, kSections); !known) return known;
       auto read = section == "rules"       ? rules(content)
                   : section == "libraries" ? libraries(content)
@@ -38,17 +38,17 @@ class RulesReader {
   }
 
  private:
-  [[nodiscard]] std::string place(const ConfigNode& node) const {
+  [[nodiscard]] std::string place(const config::ConfigNode& node) const {
     std::string text = fmt::format("{}:{}", file_, node.line);
     if (rule_ > 0) text += fmt::format(": rule {}", rule_);
     return text;
   }
 
-  tl::unexpected<Error> wrong(const ConfigNode& node, std::string_view what) const {
+  tl::unexpected<Error> wrong(const config::ConfigNode& node, std::string_view what) const {
     return fail(ErrorKind::usage, fmt::format("{}: {}", place(node), what));
   }
 
-  [[nodiscard]] Result<void> check_key(const ConfigNode& node, std::string_view key,
+  [[nodiscard]] Result<void> check_key(const config::ConfigNode& node, std::string_view key,
                                        std::span<const std::string_view> known) const {
     for (const std::string_view candidate : known) {
       if (key == candidate) return {};
@@ -59,10 +59,10 @@ class RulesReader {
                     : fmt::format("unknown key '{}'; known are {}", key, fmt::join(known, ", ")));
   }
 
-  Result<void> rules(const ConfigNode& list) {
+  Result<void> rules(const config::ConfigNode& list) {
     if (list.is_null()) return {};
     if (!list.is_list()) return wrong(list, "'rules' must be a list");
-    for (const ConfigNode& node : list.children) {
+    for (const config::ConfigNode& node : list.children) {
       ++rule_;
       if (auto read = rule(node); !read) return read;
     }
@@ -70,7 +70,7 @@ class RulesReader {
     return {};
   }
 
-  Result<void> rule(const ConfigNode& node) {
+  Result<void> rule(const config::ConfigNode& node) {
     if (!node.is_map()) return wrong(node, "a rule must be a map with a match, library and class");
     KernelRule rule;
     rule.place = place(node);
@@ -82,7 +82,7 @@ class RulesReader {
     if (ways != 1) {
       return wrong(node, "needs exactly one of function, prefix, contains, regex");
     }
-    const ConfigNode* kernel_class = node.find("class");
+    const config::ConfigNode* kernel_class = node.find("class");
     if (kernel_class == nullptr || !kernel_class->is_scalar()) {
       return wrong(node, "has no 'class'");
     }
@@ -95,15 +95,16 @@ class RulesReader {
     return {};
   }
 
-  Result<void> optional_text(const ConfigNode& node, const char* key, std::string& into) const {
-    const ConfigNode* value = node.find(key);
+  Result<void> optional_text(const config::ConfigNode& node, const char* key,
+                             std::string& into) const {
+    const config::ConfigNode* value = node.find(key);
     if (value == nullptr) return {};
     if (!value->is_scalar()) return wrong(*value, fmt::format("'{}' must be a text", key));
     into = value->text;
     return {};
   }
 
-  Result<void> read_class(const ConfigNode& node, KernelRule& rule) const {
+  Result<void> read_class(const config::ConfigNode& node, KernelRule& rule) const {
     const auto known = parse_kernel_class(node.text);
     if (!known) {
       const auto close = nearest(node.text, all_classes());
@@ -116,23 +117,23 @@ class RulesReader {
     return {};
   }
 
-  Result<void> expression(const ConfigNode& node, KernelRule& rule) const {
-    if (const ConfigNode* regex = node.find("regex")) {
+  Result<void> expression(const config::ConfigNode& node, KernelRule& rule) const {
+    if (const config::ConfigNode* regex = node.find("regex")) {
       if (!is_text(*regex)) return wrong(*regex, "'regex' must be a text that is not empty");
       rule.expression = regex->text;
       return {};
     }
-    const ConfigNode* function = node.find("function");
-    const ConfigNode* prefix = node.find("prefix");
-    const ConfigNode* list = function != nullptr ? function
-                             : prefix != nullptr ? prefix
-                                                 : node.find("contains");
+    const config::ConfigNode* function = node.find("function");
+    const config::ConfigNode* prefix = node.find("prefix");
+    const config::ConfigNode* list = function != nullptr ? function
+                                     : prefix != nullptr ? prefix
+                                                         : node.find("contains");
     if (!list->is_list() || list->children.empty()) {
       return wrong(*list,
                    "function, prefix and contains take a list of texts, e.g. [gemm_a, gemm_b]");
     }
     std::string alternatives;
-    for (const ConfigNode& item : list->children) {
+    for (const config::ConfigNode& item : list->children) {
       if (!is_text(item)) return wrong(item, "a match must be a text that is not empty");
       if (!alternatives.empty()) alternatives += '|';
       alternatives += RE2::QuoteMeta(item.text);
@@ -147,14 +148,14 @@ class RulesReader {
     return {};
   }
 
-  Result<void> libraries(const ConfigNode& map) {
+  Result<void> libraries(const config::ConfigNode& map) {
     if (map.is_null()) return {};
     if (!map.is_map()) return wrong(map, "'libraries' must be a map of library: [prefixes]");
     for (size_t i = 0; i < map.keys.size(); ++i) {
       if (map.keys[i].empty() || !map.children[i].is_list()) {
         return wrong(map.children[i], "a library must be 'name: [prefix, prefix]'");
       }
-      for (const ConfigNode& prefix : map.children[i].children) {
+      for (const config::ConfigNode& prefix : map.children[i].children) {
         if (!is_text(prefix)) return wrong(prefix, "a prefix must be a text that is not empty");
         into_.libraries.push_back({prefix.text, to_printable(map.keys[i])});
       }
@@ -162,7 +163,7 @@ class RulesReader {
     return {};
   }
 
-  Result<void> operations(const ConfigNode& map) {
+  Result<void> operations(const config::ConfigNode& map) {
     if (map.is_null()) return {};
     if (!map.is_map()) return wrong(map, "'operations' must be a map of identifier: word");
     for (size_t i = 0; i < map.keys.size(); ++i) {
@@ -174,7 +175,9 @@ class RulesReader {
     return {};
   }
 
-  static bool is_text(const ConfigNode& node) { return node.is_scalar() && !node.text.empty(); }
+  static bool is_text(const config::ConfigNode& node) {
+    return node.is_scalar() && !node.text.empty();
+  }
 
   std::string_view file_;
   KernelRulesFile& into_;
@@ -183,10 +186,10 @@ class RulesReader {
 
 }  // namespace
 
-Result<void> read_kernel_rules(const ConfText& source, KernelRulesFile& into) {
-  const auto document = parse_yaml(source.text, source.name);
+Result<void> read_kernel_rules(const config::ConfText& source, KernelRulesFile& into) {
+  const auto document = config::parse_yaml(source.text, source.name);
   if (!document) return fail_with(document.error());
   return RulesReader(source.name, into).run(document->root);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -7,7 +7,7 @@
 #include "analysis/naming/short_name_operation.h"
 #include "config/conf_files.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // One rule of a kernels.yaml, its ways of matching brought into one RE2 expression.
 struct KernelRule {
@@ -31,6 +31,6 @@ struct KernelRulesFile {
 };
 
 // Adds a file's rules behind those there; an operation already there stays.
-Result<void> read_kernel_rules(const ConfText& source, KernelRulesFile& into);
+Result<void> read_kernel_rules(const config::ConfText& source, KernelRulesFile& into);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

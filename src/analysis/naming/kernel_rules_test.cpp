@@ -11,12 +11,12 @@
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 const KernelRules& shipped() {
   static const KernelRules rules = [] {
-    auto loaded = KernelRules::load(*ConfFiles::open(std::nullopt));
+    auto loaded = KernelRules::load(*config::ConfFiles::open(std::nullopt));
     EXPECT_TRUE(loaded) << loaded.error().message;
     return std::move(*loaded);
   }();
@@ -49,7 +49,7 @@ size_t characters(std::string_view text) {
 }
 
 Result<KernelRules> rules_of(std::string text) {
-  const std::vector<ConfText> texts = {{"mine.yaml", std::move(text)}};
+  const std::vector<config::ConfText> texts = {{"mine.yaml", std::move(text)}};
   return KernelRules::parse(texts);
 }
 
@@ -177,7 +177,7 @@ rules:
     library: ours
     class: gemv
 )");
-  const auto rules = KernelRules::load(*ConfFiles::open(folder.path()));
+  const auto rules = KernelRules::load(*config::ConfFiles::open(folder.path()));
   ASSERT_TRUE(rules) << rules.error().message;
   const KernelDescription ours = rules->describe("void a::silu_and_scale<__half, 4>(int)");
   EXPECT_EQ(ours.short_name, "our SiLU (f16)");
@@ -253,4 +253,4 @@ TEST(KernelClass, SpellingsGoBothWays) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -4,10 +4,10 @@
 #include <array>
 #include <optional>
 
-#include "base/demangle.h"
+#include "base/demangle/demangle.h"
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
@@ -338,4 +338,4 @@ std::string_view own_identifier(std::string_view canonical) {
   return best;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // No more of a name is looked at; what tells kernels apart comes first.
 inline constexpr size_t kKernelNameHead = 64UL << 10U;
@@ -29,4 +29,4 @@ TemplateName split_template(std::string_view canonical);
 // The last identifier of the function itself, without namespaces and template arguments.
 std::string_view own_identifier(std::string_view canonical);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -8,7 +8,7 @@
 #include "analysis/naming/short_name_types.h"
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr size_t kLongestFusedList = 34;
@@ -201,4 +201,4 @@ std::string fused_operations(std::string_view identifier, const OperationWords& 
   return list.empty() ? std::string(kNoOperations) : list;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // Identifier to spoken word, from the `operations` of kernels.yaml.
 using OperationWords = std::map<std::string, std::string, std::less<>>;
@@ -27,4 +27,4 @@ std::string spoken_operation(std::string_view identifier, const OperationWords& 
 // "cast, add, mean", shortened at a comma; "unnamed operations" where the name tells none.
 std::string fused_operations(std::string_view identifier, const OperationWords& words);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

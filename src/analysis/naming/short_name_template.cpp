@@ -9,7 +9,7 @@
 #include "analysis/naming/short_name_types.h"
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr std::array<std::string_view, 5> kFields = {"kernel", "op", "dtype", "how", "fused"};
@@ -176,4 +176,4 @@ std::string NameTemplate::expand(const NamedKernel& kernel) const {
   return trim(name).empty() ? "(no name)" : name;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -8,7 +8,7 @@
 #include "analysis/naming/short_name_operation.h"
 #include "base/error.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 inline constexpr size_t kLongestShortName = 60;
 
@@ -43,4 +43,4 @@ class NameTemplate {
   std::vector<Part> parts_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

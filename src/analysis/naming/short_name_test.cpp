@@ -8,7 +8,7 @@
 #include "analysis/naming/short_name_template.h"
 #include "analysis/naming/short_name_types.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 TEST(CanonicalName, IsOneForAllSpellings) {
@@ -120,4 +120,4 @@ TEST(NameTemplate, MistakesAreSaid) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

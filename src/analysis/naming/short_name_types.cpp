@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 using Spelling = std::pair<std::string_view, std::string_view>;
@@ -145,4 +145,4 @@ std::string first_spoken_type(std::string_view canonical) {
   return {};
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

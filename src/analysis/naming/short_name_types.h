@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // How a data type is said: "c10::BFloat16", "__nv_bfloat16" and "bf16" are "bf16"; OpaqueType<2> is
 // "2-byte". Empty for what is no data type.
@@ -13,4 +13,4 @@ std::string spoken_type(std::string_view type);
 // index's type only where there is no other. Empty where there is none.
 std::string first_spoken_type(std::string_view canonical);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

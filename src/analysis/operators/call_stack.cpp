@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 void OperatorStack::open(const OperatorCall& call, const LaunchedWork& work) {
   advance(call.start);
@@ -45,4 +45,4 @@ void OperatorStack::close() {
   outer.all += call.all;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -6,7 +6,7 @@
 #include "analysis/operators/operator_calls.h"
 #include "analysis/operators/operators.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // The operators open on one thread as time goes by; what is closed goes into the rows, one a name.
 class OperatorStack {
@@ -38,4 +38,4 @@ class OperatorStack {
   std::vector<Open> stack_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-namespace llmprof {
+namespace llmprof::analysis {
 
-WorkOfLaunches::WorkOfLaunches(const Trace& trace) : by_thread_(trace.threads.size()) {
+WorkOfLaunches::WorkOfLaunches(const trace::Trace& trace) : by_thread_(trace.threads.size()) {
   std::vector<LaunchedWork> work(trace.launches.size());
   const auto add = [&](const auto& table, uint64_t kernels) {
     for (size_t i = 0; i < table.size(); ++i) {
@@ -35,4 +35,4 @@ WorkOfLaunches::WorkOfLaunches(const Trace& trace) : by_thread_(trace.threads.si
   }
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

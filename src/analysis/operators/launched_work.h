@@ -5,7 +5,7 @@
 
 #include "trace/trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // GPU time of kernels, copies and fills.
 struct LaunchedWork {
@@ -22,14 +22,14 @@ struct LaunchedWork {
 // The GPU work behind each API call: a graph's launch stands for all its kernels.
 class WorkOfLaunches {
  public:
-  explicit WorkOfLaunches(const Trace& trace);
+  explicit WorkOfLaunches(const trace::Trace& trace);
 
   struct Launch {
     Nanoseconds start = 0;
     LaunchedWork work;
   };
   // Calls with work behind them, by start.
-  [[nodiscard]] const std::vector<Launch>& on(ThreadId thread) const {
+  [[nodiscard]] const std::vector<Launch>& on(trace::ThreadId thread) const {
     return by_thread_[thread.index()];
   }
 
@@ -37,4 +37,4 @@ class WorkOfLaunches {
   std::vector<std::vector<Launch>> by_thread_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr std::array<std::string_view, 4> kFacts = {", seq = ", ", op_id = ", ", sizes = [",
@@ -28,4 +28,4 @@ std::string_view nvtx_operator_name(std::string_view range_text) {
   return known ? range_text : std::string_view();
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // The operator that an NVTX range of torch.autograd.profiler.emit_nvtx stands for; empty where the
 // text is of another kind. emit_nvtx (and nsys's --pytorch=autograd-nvtx, which switches it on)
@@ -11,4 +11,4 @@ namespace llmprof {
 // Without any of it (old versions, calls outside autograd) only the namespace tells.
 std::string_view nvtx_operator_name(std::string_view range_text);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -6,7 +6,7 @@
 
 #include "analysis/operators/nvtx_operator_name.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr uint32_t kNoName = UINT32_MAX;
@@ -24,12 +24,12 @@ bool is_outer_first(const OperatorCall& a, const OperatorCall& b) {
 
 class OperatorCalls::Collector {
  public:
-  explicit Collector(const Trace& trace)
+  explicit Collector(const trace::Trace& trace)
       : trace_(trace), name_of_text_(trace.strings.size(), kNotLookedAt) {}
 
   // The operator's number for a text, or kNoName; `normalise` gives the operator's name in it.
   template <class Normalise>
-  uint32_t name(StringId text, Normalise normalise) {
+  uint32_t name(trace::StringId text, Normalise normalise) {
     if (!text.valid()) return kNoName;
     uint32_t& known = name_of_text_[text.index()];
     if (known == kNotLookedAt) {
@@ -39,7 +39,7 @@ class OperatorCalls::Collector {
     return known;
   }
 
-  void add(ThreadId thread, const OperatorCall& call) { found_.emplace_back(thread, call); }
+  void add(trace::ThreadId thread, const OperatorCall& call) { found_.emplace_back(thread, call); }
 
   OperatorCalls finish() && {
     OperatorCalls result;
@@ -66,15 +66,15 @@ class OperatorCalls::Collector {
     return known->second;
   }
 
-  const Trace& trace_;
+  const trace::Trace& trace_;
   std::vector<uint32_t> name_of_text_;
   std::unordered_map<std::string_view, uint32_t> number_of_name_;
   std::vector<std::string_view> names_;
-  std::vector<std::pair<ThreadId, OperatorCall>> found_;
+  std::vector<std::pair<trace::ThreadId, OperatorCall>> found_;
 };
 
-OperatorCalls OperatorCalls::recorded(const Trace& trace) {
-  const OperatorTable& table = trace.operators;
+OperatorCalls OperatorCalls::recorded(const trace::Trace& trace) {
+  const trace::OperatorTable& table = trace.operators;
   Collector collector(trace);
   const auto whole_text = [](std::string_view text) { return text; };
   for (size_t i = 0; i < table.size(); ++i) {
@@ -86,12 +86,12 @@ OperatorCalls OperatorCalls::recorded(const Trace& trace) {
   return std::move(collector).finish();
 }
 
-OperatorCalls OperatorCalls::of_ranges(const Trace& trace) {
-  const RangeTable& table = trace.ranges;
+OperatorCalls OperatorCalls::of_ranges(const trace::Trace& trace) {
+  const trace::RangeTable& table = trace.ranges;
   Collector collector(trace);
   for (size_t i = 0; i < table.size(); ++i) {
     // emit_nvtx pushes and pops in the default domain; a range never closed has no duration.
-    if (table.kind[i] != RangeKind::push_pop || table.end[i] == kOpenEnd) continue;
+    if (table.kind[i] != trace::RangeKind::push_pop || table.end[i] == trace::kOpenEnd) continue;
     if (table.domain[i].valid() || !table.thread[i].valid()) continue;
     const uint32_t name = collector.name(table.text[i], nvtx_operator_name);
     if (name != kNoName) collector.add(table.thread[i], {table.start[i], table.end[i], 0, name});
@@ -99,4 +99,4 @@ OperatorCalls OperatorCalls::of_ranges(const Trace& trace) {
   return std::move(collector).finish();
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -6,7 +6,7 @@
 
 #include "trace/trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 struct OperatorCall {
   Nanoseconds start = 0;
@@ -19,15 +19,17 @@ struct OperatorCall {
 class OperatorCalls {
  public:
   // Those that a framework's own trace recorded.
-  static OperatorCalls recorded(const Trace& trace);
+  static OperatorCalls recorded(const trace::Trace& trace);
   // Those told by NVTX ranges (nvtx_operator_name.h).
-  static OperatorCalls of_ranges(const Trace& trace);
+  static OperatorCalls of_ranges(const trace::Trace& trace);
 
   [[nodiscard]] bool empty() const { return calls_.empty(); }
   [[nodiscard]] size_t size() const { return calls_.size(); }
   [[nodiscard]] const OperatorCall& operator[](size_t call) const { return calls_[call]; }
-  [[nodiscard]] size_t first_of(ThreadId thread) const { return first_[thread.index()]; }
-  [[nodiscard]] size_t behind_last_of(ThreadId thread) const { return first_[thread.index() + 1]; }
+  [[nodiscard]] size_t first_of(trace::ThreadId thread) const { return first_[thread.index()]; }
+  [[nodiscard]] size_t behind_last_of(trace::ThreadId thread) const {
+    return first_[thread.index() + 1];
+  }
   [[nodiscard]] size_t thread_count() const { return first_.size() - 1; }
   [[nodiscard]] std::span<const std::string_view> names() const { return names_; }
 
@@ -38,4 +40,4 @@ class OperatorCalls {
   std::vector<std::string_view> names_;  // views into the trace
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -9,18 +9,18 @@
 #include "analysis/operators/launched_work.h"
 #include "analysis/operators/operator_calls.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 struct NamedWork {
-  ProcessId process;
+  trace::ProcessId process;
   uint64_t external_id = 0;
   LaunchedWork work;
 };
 
 // Kernels whose launch was not captured, but whose operator the capture names.
-std::vector<NamedWork> work_without_launch(const Trace& trace) {
-  const KernelTable& kernels = trace.kernels;
+std::vector<NamedWork> work_without_launch(const trace::Trace& trace) {
+  const trace::KernelTable& kernels = trace.kernels;
   std::vector<NamedWork> work;
   if (kernels.external_id.empty()) return work;
   for (size_t i = 0; i < kernels.size(); ++i) {
@@ -33,18 +33,18 @@ std::vector<NamedWork> work_without_launch(const Trace& trace) {
 }
 
 // That work by call; empty where there is none.
-std::vector<LaunchedWork> work_by_call(const Trace& trace, const OperatorCalls& calls) {
+std::vector<LaunchedWork> work_by_call(const trace::Trace& trace, const OperatorCalls& calls) {
   const std::vector<NamedWork> named = work_without_launch(trace);
   if (named.empty()) return {};
   struct Key {
-    ProcessId process;
+    trace::ProcessId process;
     uint64_t external_id = 0;
     size_t call = 0;
     auto operator<=>(const Key&) const = default;
   };
   std::vector<Key> keys;
   for (size_t thread = 0; thread < calls.thread_count(); ++thread) {
-    const ThreadId id(thread);
+    const trace::ThreadId id(thread);
     for (size_t i = calls.first_of(id); i < calls.behind_last_of(id); ++i) {
       if (calls[i].external_id == 0) continue;
       keys.push_back({trace.threads[thread].process, calls[i].external_id, i});
@@ -65,14 +65,15 @@ std::vector<LaunchedWork> work_by_call(const Trace& trace, const OperatorCalls& 
 }
 
 // Fills the rows, one a name; returns how many kernels found an operator.
-uint64_t add_up(const Trace& trace, const OperatorCalls& calls, std::vector<OperatorRow>& rows) {
+uint64_t add_up(const trace::Trace& trace, const OperatorCalls& calls,
+                std::vector<OperatorRow>& rows) {
   const WorkOfLaunches launches(trace);
   const std::vector<LaunchedWork> named_work = work_by_call(trace, calls);
   uint64_t kernels = 0;
   for (const LaunchedWork& work : named_work) kernels += work.kernels;
   OperatorStack stack(rows);
   for (size_t thread = 0; thread < calls.thread_count(); ++thread) {
-    const ThreadId id(thread);
+    const trace::ThreadId id(thread);
     size_t call = calls.first_of(id);
     const auto open_until = [&](Nanoseconds time) {
       for (; call < calls.behind_last_of(id) && calls[call].start <= time; ++call) {
@@ -91,29 +92,29 @@ uint64_t add_up(const Trace& trace, const OperatorCalls& calls, std::vector<Oper
 }
 
 // Another capture's kernels cannot have an operator of this one.
-uint64_t kernels_beside_operators(const Trace& trace, const OperatorCalls& calls) {
+uint64_t kernels_beside_operators(const trace::Trace& trace, const OperatorCalls& calls) {
   std::vector<bool> has_operators(trace.captures.size(), false);
   for (size_t thread = 0; thread < calls.thread_count(); ++thread) {
-    const ThreadId id(thread);
+    const trace::ThreadId id(thread);
     if (calls.first_of(id) == calls.behind_last_of(id)) continue;
-    const ProcessId process = trace.threads[thread].process;
+    const trace::ProcessId process = trace.threads[thread].process;
     has_operators[trace.processes[process.index()].capture.index()] = true;
   }
   std::vector<bool> counts;
   counts.reserve(trace.queues.size());
-  for (const Queue& queue : trace.queues.values()) {
+  for (const trace::Queue& queue : trace.queues.values()) {
     const bool known = queue.device.valid();
     counts.push_back(known && has_operators[trace.devices[queue.device.index()].capture.index()]);
   }
   const auto& queues = trace.kernels.queue;
-  return static_cast<uint64_t>(std::count_if(queues.begin(), queues.end(),
-                                             [&](QueueId queue) { return counts[queue.index()]; }));
+  return static_cast<uint64_t>(std::count_if(
+      queues.begin(), queues.end(), [&](trace::QueueId queue) { return counts[queue.index()]; }));
 }
 
-std::string why_none(const Trace& trace) {
+std::string why_none(const trace::Trace& trace) {
   const bool from_pytorch =
       std::any_of(trace.captures.begin(), trace.captures.end(),
-                  [](const Capture& capture) { return capture.format == "PyTorch trace"; });
+                  [](const trace::Capture& capture) { return capture.format == "PyTorch trace"; });
   if (from_pytorch) {
     return "the PyTorch trace holds no operators: record it with ProfilerActivity.CPU among the "
            "activities of torch.profiler.profile";
@@ -124,11 +125,11 @@ std::string why_none(const Trace& trace) {
 }
 
 // The formats of the captures that recorded operators: "PyTorch trace".
-std::string recorders(const Trace& trace) {
+std::string recorders(const trace::Trace& trace) {
   std::vector<bool> recorded(trace.captures.size(), false);
-  for (const ThreadId thread : trace.operators.thread) {
+  for (const trace::ThreadId thread : trace.operators.thread) {
     if (!thread.valid()) continue;
-    const ProcessId process = trace.threads[thread.index()].process;
+    const trace::ProcessId process = trace.threads[thread.index()].process;
     recorded[trace.processes[process.index()].capture.index()] = true;
   }
   std::vector<std::string_view> formats;
@@ -146,17 +147,17 @@ std::string recorders(const Trace& trace) {
 
 // Replayed by CUDA graphs: those of a graph, or, where the capture names none, launched by a call
 // that replays one.
-uint64_t graph_kernels(const Trace& trace) {
+uint64_t graph_kernels(const trace::Trace& trace) {
   std::vector<bool> replays(trace.launches.size(), false);
   std::map<size_t, bool> is_replay;  // by the call's name
   for (size_t i = 0; i < replays.size(); ++i) {
-    const StringId api = trace.launches.api[i];
+    const trace::StringId api = trace.launches.api[i];
     if (!api.valid()) continue;
     const auto [known, is_new] = is_replay.try_emplace(api.index(), false);
     if (is_new) known->second = trace.strings[api].find("GraphLaunch") != std::string_view::npos;
     replays[i] = known->second;
   }
-  const KernelTable& kernels = trace.kernels;
+  const trace::KernelTable& kernels = trace.kernels;
   uint64_t count = 0;
   for (size_t i = 0; i < kernels.size(); ++i) {
     const bool of_graph = !kernels.graph.empty() && kernels.graph[i] != 0;
@@ -166,7 +167,7 @@ uint64_t graph_kernels(const Trace& trace) {
   return count;
 }
 
-Nanoseconds device_time(const Trace& trace) {
+Nanoseconds device_time(const trace::Trace& trace) {
   Nanoseconds sum = 0;
   const auto add = [&](const auto& table) {
     for (size_t i = 0; i < table.size(); ++i) sum += table.end[i] - table.start[i];
@@ -176,8 +177,8 @@ Nanoseconds device_time(const Trace& trace) {
   return sum;
 }
 
-void add_recorded(const Trace& trace, std::vector<OperatorRow>& rows) {
-  const OperatorTable& table = trace.operators;
+void add_recorded(const trace::Trace& trace, std::vector<OperatorRow>& rows) {
+  const trace::OperatorTable& table = trace.operators;
   if (table.flops.empty() && table.bytes.empty()) return;
   std::unordered_map<std::string_view, OperatorRow*> by_name;
   for (OperatorRow& row : rows) by_name[row.name] = &row;
@@ -196,7 +197,7 @@ void add_recorded(const Trace& trace, std::vector<OperatorRow>& rows) {
 
 }  // namespace
 
-Operators find_operators(const Trace& trace) {
+Operators find_operators(const trace::Trace& trace) {
   Operators operators;
   OperatorCalls calls = OperatorCalls::recorded(trace);
   operators.source = recorders(trace);
@@ -224,4 +225,4 @@ Operators find_operators(const Trace& trace) {
   return operators;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -7,7 +7,7 @@
 
 #include "trace/trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // All calls of one framework operator. An operator inside another of the same name adds to `calls`
 // and to the self times, but not again to the totals, so that no total exceeds the time there was.
@@ -43,6 +43,6 @@ struct Operators {
 
 // GPU work belongs to the operator that was open innermost on the launching thread when it was
 // launched; work whose launch was not captured, to the operator that the capture itself names.
-Operators find_operators(const Trace& trace);
+Operators find_operators(const trace::Trace& trace);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -9,7 +9,7 @@
 #include "testing/shared_captures.h"
 #include "trace/builder.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // A capture made by hand: one process, one GPU, as many threads as a test names.
@@ -20,12 +20,12 @@ class OperatorsTest : public ::testing::Test {
     process_ = builder_.process(1, 1);
   }
 
-  ThreadId thread(uint64_t number) { return builder_.thread(process_, number, number); }
+  trace::ThreadId thread(uint64_t number) { return builder_.thread(process_, number, number); }
 
   void call(std::string_view name, Nanoseconds start, Nanoseconds end, uint64_t on = 1,
             uint64_t external_id = 0) {
     builder_.capture().format = "PyTorch trace";
-    OperatorTable& table = builder_.trace().operators;
+    trace::OperatorTable& table = builder_.trace().operators;
     table.start.push_back(start);
     table.end.push_back(end);
     table.thread.push_back(thread(on));
@@ -34,18 +34,18 @@ class OperatorsTest : public ::testing::Test {
   }
 
   void range(std::string_view text, Nanoseconds start, Nanoseconds end,
-             std::string_view domain = "", RangeKind kind = RangeKind::push_pop) {
-    RangeTable& table = builder_.trace().ranges;
+             std::string_view domain = "", trace::RangeKind kind = trace::RangeKind::push_pop) {
+    trace::RangeTable& table = builder_.trace().ranges;
     table.start.push_back(start);
     table.end.push_back(end);
     table.thread.push_back(thread(1));
-    table.domain.push_back(domain.empty() ? StringId() : builder_.string(domain));
+    table.domain.push_back(domain.empty() ? trace::StringId() : builder_.string(domain));
     table.text.push_back(builder_.string(text));
     table.kind.push_back(kind);
   }
 
   void launch(uint32_t correlation, Nanoseconds start, uint64_t on = 1) {
-    LaunchTable& table = builder_.trace().launches;
+    trace::LaunchTable& table = builder_.trace().launches;
     table.start.push_back(start);
     table.end.push_back(start + 1);
     table.thread.push_back(thread(on));
@@ -55,7 +55,7 @@ class OperatorsTest : public ::testing::Test {
 
   // Kernels run long after everything on the CPU: only their launch ties them to it.
   void kernel(uint32_t correlation, Nanoseconds duration, uint64_t external_id = 0) {
-    KernelTable& table = builder_.trace().kernels;
+    trace::KernelTable& table = builder_.trace().kernels;
     table.start.push_back(gpu_time_);
     table.end.push_back(gpu_time_ += duration);
     table.name.push_back(builder_.string("kernel"));
@@ -71,14 +71,14 @@ class OperatorsTest : public ::testing::Test {
 
   void launched_copy(Nanoseconds at, Nanoseconds duration) {
     launch(++correlation_, at);
-    MemoryOperationTable& table = builder_.trace().memory_operations;
+    trace::MemoryOperationTable& table = builder_.trace().memory_operations;
     table.start.push_back(gpu_time_);
     table.end.push_back(gpu_time_ += duration);
     table.bytes.push_back(1);
     table.detail.emplace_back();
     table.queue.push_back(queue());
     table.correlation.push_back(correlation_);
-    table.kind.push_back(MemoryKind::copy);
+    table.kind.push_back(trace::MemoryKind::copy);
   }
 
   Operators operators() {
@@ -86,13 +86,13 @@ class OperatorsTest : public ::testing::Test {
     return find_operators(trace_);
   }
 
-  TraceBuilder builder_;
+  trace::TraceBuilder builder_;
 
  private:
-  QueueId queue() { return builder_.queue({process_, builder_.device(0), 0, 7}); }
+  trace::QueueId queue() { return builder_.queue({process_, builder_.device(0), 0, 7}); }
 
-  ProcessId process_;
-  Trace trace_;
+  trace::ProcessId process_;
+  trace::Trace trace_;
   uint32_t correlation_ = 0;
   Nanoseconds gpu_time_ = 1'000'000;
 };
@@ -219,8 +219,8 @@ TEST_F(OperatorsTest, ReadsNvtxOperatorRanges) {
   range("aten::mm, seq = 12, op_id = 5, sizes = [[4, 4], [4, 4]]", 110, 190);
   range("aten::mm, seq = 13, op_id = 9", 300, 310);
   range("aten::mm", 320, 330, "other library");
-  range("aten::mm, seq = 14", 340, kOpenEnd);
-  range("aten::mm, seq = 15", 350, 360, "", RangeKind::start_end);
+  range("aten::mm, seq = 14", 340, trace::kOpenEnd);
+  range("aten::mm, seq = 15", 350, 360, "", trace::RangeKind::start_end);
   launched_kernel(120, 40);
   launched_kernel(500, 1);
   const Operators found = operators();
@@ -347,4 +347,4 @@ TEST(SharedCapturesOperators, AgreeWithPlainPythonOnOtherPeoplesTraces) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

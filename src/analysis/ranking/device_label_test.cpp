@@ -7,26 +7,26 @@
 #include "analysis/ranking/kernels.h"
 #include "trace/builder.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 using Rank = std::optional<uint32_t>;
 
 // Of captures a.llmtrace, b.llmtrace, ..., each with one GPU and, but for `idle`, a queue on it.
 std::vector<std::string> labels(const std::vector<Rank>& ranks, size_t idle = SIZE_MAX) {
-  TraceBuilder builder;
-  std::vector<DeviceId> devices;
+  trace::TraceBuilder builder;
+  std::vector<trace::DeviceId> devices;
   for (size_t i = 0; i < ranks.size(); ++i) {
-    Capture capture;
+    trace::Capture capture;
     capture.path = std::string("runs/") + static_cast<char>('a' + i) + ".llmtrace";
     capture.rank = ranks[i];
     builder.begin_capture(capture);
     devices.push_back(builder.device(0));
     if (i != idle) builder.queue({builder.process(i, i), devices[i], 0, 0});
   }
-  const Trace trace = std::move(builder).freeze();
+  const trace::Trace trace = std::move(builder).freeze();
   std::vector<std::string> names;
-  for (const DeviceId device : devices) names.push_back(device_label(trace, device));
+  for (const trace::DeviceId device : devices) names.push_back(device_label(trace, device));
   return names;
 }
 
@@ -49,4 +49,4 @@ TEST(DeviceLabel, NamesTheFileWhereTheyDoNot) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -6,13 +6,13 @@
 
 #include "analysis/ranking/open_ranges.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
-std::string most_common_range(const Trace& trace) {
+std::string most_common_range(const trace::Trace& trace) {
   const OpenRanges ranges(trace);
   std::map<std::string, size_t> launches;
-  for (const LaunchRow launch : trace.graph_replays.launch) {
+  for (const trace::LaunchRow launch : trace.graph_replays.launch) {
     if (!launch.valid()) continue;
     const uint32_t path =
         ranges.at(trace.launches.thread[launch.index()], trace.launches.start[launch.index()]);
@@ -32,7 +32,7 @@ std::string most_common_range(const Trace& trace) {
 
 }  // namespace
 
-std::optional<HiddenGraphs> find_hidden_graphs(const Trace& trace, const Totals& totals) {
+std::optional<HiddenGraphs> find_hidden_graphs(const trace::Trace& trace, const Totals& totals) {
   if (totals.graph_replay_count == 0) return std::nullopt;
   HiddenGraphs hidden;
   hidden.replays = totals.graph_replay_count;
@@ -50,4 +50,4 @@ std::optional<HiddenGraphs> find_hidden_graphs(const Trace& trace, const Totals&
   return hidden;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

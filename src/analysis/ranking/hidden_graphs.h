@@ -6,7 +6,7 @@
 #include "analysis/ranking/totals.h"
 #include "trace/trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // CUDA-graph replays whose kernels the capture does not show: a ranking without them is a part of
 // the truth, and says so.
@@ -18,6 +18,6 @@ struct HiddenGraphs {
   std::string message;      // for people: what is missing, how much, how to capture it
 };
 
-std::optional<HiddenGraphs> find_hidden_graphs(const Trace& trace, const Totals& totals);
+std::optional<HiddenGraphs> find_hidden_graphs(const trace::Trace& trace, const Totals& totals);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -7,7 +7,7 @@
 
 #include "analysis/statistics.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr double kMedian = 0.50;
@@ -15,14 +15,14 @@ constexpr double kTail = 0.99;
 
 // Launches of one name on one device.
 struct Group {
-  StringId name;
-  DeviceId device;
+  trace::StringId name;
+  trace::DeviceId device;
   friend bool operator==(const Group&, const Group&) = default;
-  [[nodiscard]] size_t hash() const { return hash_mix(name.value, device.value); }
+  [[nodiscard]] size_t hash() const { return trace::hash_mix(name.value, device.value); }
 };
-using GroupId = Id<struct GroupKind>;
+using GroupId = trace::Id<struct GroupKind>;
 
-KernelRow row_of(const Trace& trace, const Group& group, std::span<Nanoseconds> durations) {
+KernelRow row_of(const trace::Trace& trace, const Group& group, std::span<Nanoseconds> durations) {
   KernelRow row;
   row.name = group.name;
   row.device = device_label(trace, group.device);
@@ -37,7 +37,8 @@ KernelRow row_of(const Trace& trace, const Group& group, std::span<Nanoseconds> 
 }
 
 // Collects durations by group, each group's side by side: one pass to count, one to place.
-std::vector<KernelRow> rows_of(const Trace& trace, const Interner<GroupId, Group>& groups,
+std::vector<KernelRow> rows_of(const trace::Trace& trace,
+                               const trace::Interner<GroupId, Group>& groups,
                                const std::vector<GroupId>& group_of, const auto& duration_of) {
   std::vector<size_t> end(groups.size() + 1, 0);
   for (const GroupId group : group_of) ++end[group.index() + 1];
@@ -57,7 +58,7 @@ std::vector<KernelRow> rows_of(const Trace& trace, const Interner<GroupId, Group
 }
 
 // FLOPs and bytes of operators; `rows` are in the order of the groups.
-void add_recorded(const KernelTable& kernels, const std::vector<GroupId>& group_of,
+void add_recorded(const trace::KernelTable& kernels, const std::vector<GroupId>& group_of,
                   std::vector<KernelRow>& rows) {
   const auto add = [](std::optional<double>& sum, const std::vector<uint64_t>& column, size_t i) {
     if (i < column.size() && column[i] > 0) {
@@ -72,9 +73,9 @@ void add_recorded(const KernelTable& kernels, const std::vector<GroupId>& group_
   }
 }
 
-std::vector<KernelRow> timeline_rows(const Trace& trace) {
-  const KernelTable& kernels = trace.kernels;
-  Interner<GroupId, Group> groups;
+std::vector<KernelRow> timeline_rows(const trace::Trace& trace) {
+  const trace::KernelTable& kernels = trace.kernels;
+  trace::Interner<GroupId, Group> groups;
   std::vector<GroupId> group_of(kernels.size());
   for (size_t i = 0; i < kernels.size(); ++i) {
     group_of[i] = groups.intern({kernels.name[i], trace.queues[kernels.queue[i]].device});
@@ -85,24 +86,24 @@ std::vector<KernelRow> timeline_rows(const Trace& trace) {
   return rows;
 }
 
-std::vector<KernelRow> profiler_rows(const Trace& trace) {
-  const ProfiledLaunchTable& launches = trace.profiled_launches;
-  Interner<GroupId, Group> groups;
+std::vector<KernelRow> profiler_rows(const trace::Trace& trace) {
+  const trace::ProfiledLaunchTable& launches = trace.profiled_launches;
+  trace::Interner<GroupId, Group> groups;
   std::vector<GroupId> group_of;
   std::vector<Nanoseconds> durations;
   for (size_t i = 0; i < launches.size(); ++i) {
-    if (launches.duration[i] == kUnknownDuration) continue;
-    const ProfiledIdentity& identity = trace.identities[launches.identity[i]];
+    if (launches.duration[i] == trace::kUnknownDuration) continue;
+    const trace::ProfiledIdentity& identity = trace.identities[launches.identity[i]];
     group_of.push_back(groups.intern({identity.name, identity.device}));
     durations.push_back(launches.duration[i]);
   }
   return rows_of(trace, groups, group_of, [&](size_t i) { return durations[i]; });
 }
 
-std::vector<KernelRow> summary_rows(const Trace& trace) {
+std::vector<KernelRow> summary_rows(const trace::Trace& trace) {
   std::vector<KernelRow> rows;
-  Interner<GroupId, Group> groups;
-  for (const KernelSummary& summary : trace.kernel_summaries) {
+  trace::Interner<GroupId, Group> groups;
+  for (const trace::KernelSummary& summary : trace.kernel_summaries) {
     const GroupId group = groups.intern({summary.name, summary.device});
     if (group.index() == rows.size()) {
       KernelRow row;
@@ -139,9 +140,9 @@ std::vector<ClassRow> by_class(const KernelRanking& ranking) {
 }
 
 // Of those that have work on a device: each has a rank, and none the same.
-bool ranks_tell_captures_apart(const Trace& trace) {
+bool ranks_tell_captures_apart(const trace::Trace& trace) {
   std::vector<bool> has_work(trace.captures.size());
-  for (const Queue& queue : trace.queues.values()) {
+  for (const trace::Queue& queue : trace.queues.values()) {
     if (queue.device.valid()) has_work[trace.devices[queue.device.index()].capture.index()] = true;
   }
   std::set<uint32_t> ranks;
@@ -169,24 +170,24 @@ std::string_view to_string(KernelSource source) {
   return "none";
 }
 
-std::string device_label(const Trace& trace, DeviceId device) {
+std::string device_label(const trace::Trace& trace, trace::DeviceId device) {
   if (!device.valid()) return "cuda";
-  const Device& info = trace.devices[device.index()];
+  const trace::Device& info = trace.devices[device.index()];
   std::string label =
-      (info.kind == DeviceKind::cpu ? "cpu:" : "cuda:") + std::to_string(info.ordinal);
+      (info.kind == trace::DeviceKind::cpu ? "cpu:" : "cuda:") + std::to_string(info.ordinal);
   const bool several = std::any_of(
-      trace.queues.values().begin(), trace.queues.values().end(), [&](const Queue& queue) {
+      trace.queues.values().begin(), trace.queues.values().end(), [&](const trace::Queue& queue) {
         return queue.device.valid() && trace.devices[queue.device.index()].capture != info.capture;
       });
   if (!several) return label;
-  const Capture& capture = trace.captures[info.capture.index()];
+  const trace::Capture& capture = trace.captures[info.capture.index()];
   if (capture.rank && ranks_tell_captures_apart(trace)) {
     return "rank" + std::to_string(*capture.rank) + "/" + label;
   }
   return std::filesystem::path(capture.path).filename().string() + "/" + label;
 }
 
-KernelRanking rank_kernels(const Trace& trace, const DescribedNames& names) {
+KernelRanking rank_kernels(const trace::Trace& trace, const DescribedNames& names) {
   KernelRanking ranking;
   if (trace.kernels.size() > 0) {
     ranking.source = KernelSource::timeline;
@@ -218,4 +219,4 @@ KernelRanking rank_kernels(const Trace& trace, const DescribedNames& names) {
   return ranking;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -9,7 +9,7 @@
 #include "analysis/naming/described_names.h"
 #include "trace/trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // Where the rows of the ranking come from; the first one that a trace has is taken.
 enum class KernelSource : uint8_t {
@@ -31,7 +31,7 @@ struct MetricSummary {
 
 // All launches of one kernel name on one device. Times in nanoseconds.
 struct KernelRow {
-  StringId name;
+  trace::StringId name;
   std::string device;  // "cuda:0"; "cuda" where the capture does not say which
   KernelDescription description;
   uint64_t calls = 0;
@@ -48,9 +48,9 @@ struct KernelRow {
   std::map<std::string, MetricSummary> metrics;
   // What the metrics were measured on. Shapes are the timeline's where there is one, the profiler's
   // otherwise; a shape may run in other ranges too, see KernelRanking::measured_kernels.
-  std::vector<ShapeId> measured_shapes;
-  size_t measured_grids = 0;             // distinct grids
-  std::optional<Extent> commonest_grid;  // the one that most measured launches had
+  std::vector<trace::ShapeId> measured_shapes;
+  size_t measured_grids = 0;                    // distinct grids
+  std::optional<trace::Extent> commonest_grid;  // the one that most measured launches had
 
   // The seed's contract: total over max(calls, 1).
   [[nodiscard]] double mean_ns() const {
@@ -76,10 +76,10 @@ struct KernelRanking {
   std::vector<bool> measured_kernels;
 };
 
-KernelRanking rank_kernels(const Trace& trace, const DescribedNames& names);
+KernelRanking rank_kernels(const trace::Trace& trace, const DescribedNames& names);
 
 // "cuda:0" or "cpu:0"; where several captures were read with the capture in front: "rank3/cuda:0",
 // or by its file where ranks do not tell captures apart.
-std::string device_label(const Trace& trace, DeviceId device);
+std::string device_label(const trace::Trace& trace, trace::DeviceId device);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

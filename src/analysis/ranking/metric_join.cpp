@@ -13,7 +13,7 @@
 #include "analysis/ranking/kernel_numbers.h"
 #include "analysis/ranking/open_ranges.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 std::string_view innermost(std::string_view path) {
@@ -23,14 +23,14 @@ std::string_view innermost(std::string_view path) {
 
 struct Shape {
   uint32_t kernel = 0;
-  Extent grid{};
-  Extent block{};
+  trace::Extent grid{};
+  trace::Extent block{};
   uint32_t range = 0;  // number of the innermost range; 0 is none
   friend bool operator==(const Shape&, const Shape&) = default;
   [[nodiscard]] size_t hash() const {
-    size_t seed = hash_mix(kernel, range);
-    for (const uint32_t extent : grid) seed = hash_mix(seed, extent);
-    for (const uint32_t extent : block) seed = hash_mix(seed, extent);
+    size_t seed = trace::hash_mix(kernel, range);
+    for (const uint32_t extent : grid) seed = trace::hash_mix(seed, extent);
+    for (const uint32_t extent : block) seed = trace::hash_mix(seed, extent);
     return seed;
   }
 };
@@ -55,12 +55,12 @@ class RangeNumbers {
 };
 
 // What each metric is called in the rows.
-std::vector<std::string> metric_labels(const Trace& trace) {
-  std::unordered_map<StringId, size_t> units;
-  for (const Metric& metric : trace.metrics.values()) ++units[metric.name];
+std::vector<std::string> metric_labels(const trace::Trace& trace) {
+  std::unordered_map<trace::StringId, size_t> units;
+  for (const trace::Metric& metric : trace.metrics.values()) ++units[metric.name];
   std::vector<std::string> labels;
   labels.reserve(trace.metrics.size());
-  for (const Metric& metric : trace.metrics.values()) {
+  for (const trace::Metric& metric : trace.metrics.values()) {
     const std::string_view name = trace.strings[metric.name];
     labels.push_back(units[metric.name] == 1
                          ? std::string(name)
@@ -69,7 +69,7 @@ std::vector<std::string> metric_labels(const Trace& trace) {
   return labels;
 }
 
-void add(MetricSummary& summary, const MetricValues& values, std::string_view unit) {
+void add(MetricSummary& summary, const trace::MetricValues& values, std::string_view unit) {
   const double sum = summary.mean * static_cast<double>(summary.count) + values.sum;
   summary.min = summary.count == 0 ? values.min : std::min(summary.min, values.min);
   summary.max = summary.count == 0 ? values.max : std::max(summary.max, values.max);
@@ -80,7 +80,7 @@ void add(MetricSummary& summary, const MetricValues& values, std::string_view un
 
 class Join {
  public:
-  Join(const Trace& trace, KernelRanking& ranking) : trace_(trace), names_(trace) {
+  Join(const trace::Trace& trace, KernelRanking& ranking) : trace_(trace), names_(trace) {
     for (KernelRow& row : ranking.rows) rows_[names_.of(row.name)].push_back(&row);
   }
 
@@ -92,10 +92,10 @@ class Join {
     for (uint32_t i = 0; i < open.path_count(); ++i) {
       range_of_path.push_back(ranges_.of(open.path(i)));
     }
-    const KernelTable& kernels = trace_.kernels;
+    const trace::KernelTable& kernels = trace_.kernels;
     of_kernel_.resize(kernels.size());
     for (size_t i = 0; i < kernels.size(); ++i) {
-      const LaunchShape& launch = trace_.shapes[kernels.shape[i]];
+      const trace::LaunchShape& launch = trace_.shapes[kernels.shape[i]];
       Shape shape{names_.of(kernels.name[i]), launch.grid, launch.block, 0};
       note_shape(shape, kernels.shape[i]);
       of_kernel_[i].fill(count(shape));
@@ -119,25 +119,26 @@ class Join {
 
   MetricJoin run(bool against_timeline) {
     std::vector<uint64_t> launches(trace_.identities.size(), 0);
-    for (const IdentityId identity : trace_.profiled_launches.identity) {
+    for (const trace::IdentityId identity : trace_.profiled_launches.identity) {
       ++launches[identity.index()];
     }
     std::vector<bool> joined(trace_.identities.size(), true);
     MetricJoin result;
     for (size_t i = 0; i < launches.size(); ++i) {
       result.profiled += launches[i];
-      if (against_timeline) joined[i] = covers(trace_.identities[IdentityId(i)], result);
+      if (against_timeline) joined[i] = covers(trace_.identities[trace::IdentityId(i)], result);
       if (joined[i]) result.joined += launches[i];
     }
     for (size_t i = 0; i < launches.size(); ++i) {
-      if (joined[i] && launches[i] > 0) measured(IdentityId(i), launches[i], against_timeline);
+      if (joined[i] && launches[i] > 0)
+        measured(trace::IdentityId(i), launches[i], against_timeline);
     }
     keep_commonest_grids();
     const std::vector<std::string> labels = metric_labels(trace_);
-    for (const MetricValues& values : trace_.metric_values) {
+    for (const trace::MetricValues& values : trace_.metric_values) {
       if (!joined[values.identity.index()]) continue;
-      const Metric& metric = trace_.metrics[values.metric];
-      const ProfiledIdentity& identity = trace_.identities[values.identity];
+      const trace::Metric& metric = trace_.metrics[values.metric];
+      const trace::ProfiledIdentity& identity = trace_.identities[values.identity];
       for (KernelRow* row : rows_[names_.of(identity.name)]) {
         add(row->metrics[labels[values.metric.index()]], values, trace_.strings[metric.unit]);
       }
@@ -157,7 +158,7 @@ class Join {
     return known->second;
   }
 
-  [[nodiscard]] Shape shape_of(const ProfiledIdentity& identity) {
+  [[nodiscard]] Shape shape_of(const trace::ProfiledIdentity& identity) {
     Shape shape{names_.of(identity.name), {}, {}, 0};
     if (identity.shape.valid()) {
       shape.grid = trace_.shapes[identity.shape].grid;
@@ -168,23 +169,23 @@ class Join {
 
   // Launches of one grid and block may differ in registers or shared memory. Neighbours mostly
   // repeat: only a pair not met yet costs a look-up of its shapes.
-  void note_shape(const Shape& shape, ShapeId id) {
+  void note_shape(const Shape& shape, trace::ShapeId id) {
     const uint64_t pair = (uint64_t{shape.kernel} << kIdBits) | id.value;
     if (!noted_.insert(pair).second) return;
     timeline_shapes_[shape].push_back(id);
   }
 
-  void measured(IdentityId id, uint64_t launches, bool against_timeline) {
-    const ProfiledIdentity& identity = trace_.identities[id];
+  void measured(trace::IdentityId id, uint64_t launches, bool against_timeline) {
+    const trace::ProfiledIdentity& identity = trace_.identities[id];
     const Shape shape = shape_of(identity);
-    std::vector<ShapeId> shapes;
+    std::vector<trace::ShapeId> shapes;
     if (against_timeline) {
       shapes = timeline_shapes_[shape];
     } else if (identity.shape.valid()) {
       shapes = {identity.shape};
     }
     for (KernelRow* row : rows_[shape.kernel]) {
-      for (const ShapeId each : shapes) {
+      for (const trace::ShapeId each : shapes) {
         auto& all = row->measured_shapes;
         if (std::find(all.begin(), all.end(), each) == all.end()) all.push_back(each);
       }
@@ -202,7 +203,7 @@ class Join {
     }
   }
 
-  bool covers(const ProfiledIdentity& identity, MetricJoin& result) {
+  bool covers(const trace::ProfiledIdentity& identity, MetricJoin& result) {
     Shape shape = shape_of(identity);
     if (timeline_knows_ranges_) shape.range = ranges_.known(trace_.strings[identity.ranges]);
     const auto known = timeline_.find(shape);
@@ -212,7 +213,7 @@ class Join {
     return true;
   }
 
-  const Trace& trace_;
+  const trace::Trace& trace_;
   KernelNumbers names_;
   RangeNumbers ranges_;
   std::unordered_map<uint32_t, std::vector<KernelRow*>> rows_;
@@ -222,8 +223,9 @@ class Join {
   std::vector<std::array<uint32_t, 2>> of_kernel_;           // without and with its range
   static constexpr unsigned kIdBits = 32;
   std::unordered_set<uint64_t> noted_;  // kernel number and shape
-  std::unordered_map<Shape, std::vector<ShapeId>, ShapeHash> timeline_shapes_;
-  std::unordered_map<KernelRow*, std::map<Extent, uint64_t>> grids_;  // launches measured by grid
+  std::unordered_map<Shape, std::vector<trace::ShapeId>, ShapeHash> timeline_shapes_;
+  std::unordered_map<KernelRow*, std::map<trace::Extent, uint64_t>>
+      grids_;  // launches measured by grid
   bool timeline_knows_ranges_ = false;
 };
 
@@ -233,7 +235,7 @@ std::string metric_name_with_unit(std::string_view name, std::string_view unit) 
   return unit.empty() ? std::string(name) : fmt::format("{} ({})", name, unit);
 }
 
-MetricJoin join_metrics(const Trace& trace, KernelRanking& ranking) {
+MetricJoin join_metrics(const trace::Trace& trace, KernelRanking& ranking) {
   if (trace.profiled_launches.size() == 0) return {};
   Join join(trace, ranking);
   const bool against_timeline = ranking.source == KernelSource::timeline;
@@ -243,4 +245,4 @@ MetricJoin join_metrics(const Trace& trace, KernelRanking& ranking) {
   return result;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -7,7 +7,7 @@
 #include "analysis/ranking/kernels.h"
 #include "trace/trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // How the launches of a kernel profiler fit the kernels of a timeline.
 struct MetricJoin {
@@ -23,6 +23,6 @@ std::string metric_name_with_unit(std::string_view name, std::string_view unit);
 // Puts each profiled launch's metrics into the row of the same kernel: same name (however spelled),
 // grid and block, and the same innermost range where both sides know it. Without a timeline the
 // rows are the profiler's own.
-MetricJoin join_metrics(const Trace& trace, KernelRanking& ranking);
+MetricJoin join_metrics(const trace::Trace& trace, KernelRanking& ranking);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

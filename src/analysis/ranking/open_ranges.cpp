@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // Paths deeper than this end in their outer part: a runaway push without pop must not cost memory.
@@ -11,11 +11,13 @@ constexpr size_t kDeepest = 64;
 
 }  // namespace
 
-OpenRanges::OpenRanges(const Trace& trace) : paths_{std::string()}, changes_(trace.threads.size()) {
-  const RangeTable& ranges = trace.ranges;
+OpenRanges::OpenRanges(const trace::Trace& trace)
+    : paths_{std::string()}, changes_(trace.threads.size()) {
+  const trace::RangeTable& ranges = trace.ranges;
   std::vector<std::vector<uint32_t>> by_thread(trace.threads.size());
   for (size_t i = 0; i < ranges.size(); ++i) {
-    if (ranges.kind[i] == RangeKind::start_end || ranges.kind[i] == RangeKind::mark) continue;
+    if (ranges.kind[i] == trace::RangeKind::start_end || ranges.kind[i] == trace::RangeKind::mark)
+      continue;
     if (!ranges.thread[i].valid()) continue;
     by_thread[ranges.thread[i].index()].push_back(static_cast<uint32_t>(i));
   }
@@ -61,11 +63,11 @@ OpenRanges::OpenRanges(const Trace& trace) : paths_{std::string()}, changes_(tra
       stack.push_back({ranges.end[row], path});
       changes.push_back({ranges.start[row], path});
     }
-    close_until(kOpenEnd);
+    close_until(trace::kOpenEnd);
   }
 }
 
-uint32_t OpenRanges::at(ThreadId thread, Nanoseconds time) const {
+uint32_t OpenRanges::at(trace::ThreadId thread, Nanoseconds time) const {
   if (!thread.valid()) return 0;
   const auto& changes = changes_[thread.index()];
   const auto after = std::upper_bound(
@@ -74,4 +76,4 @@ uint32_t OpenRanges::at(ThreadId thread, Nanoseconds time) const {
   return after == changes.begin() ? 0 : std::prev(after)->path;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,15 +5,15 @@
 
 #include "trace/trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // Which push/pop ranges were open on a thread at a time, as one path per combination.
 class OpenRanges {
  public:
-  explicit OpenRanges(const Trace& trace);
+  explicit OpenRanges(const trace::Trace& trace);
 
   // Index of the path open at `time`; 0 is "none".
-  [[nodiscard]] uint32_t at(ThreadId thread, Nanoseconds time) const;
+  [[nodiscard]] uint32_t at(trace::ThreadId thread, Nanoseconds time) const;
   // Range labels outermost first, "decode_all/decode_step"; a label outside the default domain is
   // "domain@name". Empty for "none".
   [[nodiscard]] const std::string& path(uint32_t index) const { return paths_[index]; }
@@ -28,4 +28,4 @@ class OpenRanges {
   std::vector<std::vector<Change>> changes_;  // by thread, in time order
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -9,14 +9,14 @@
 
 #include "analysis/ranking/kernel_numbers.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // The details page gives three digits or more ("1.23 us", "12.35 us").
 constexpr Nanoseconds kRoundedTo = 10;
 constexpr Nanoseconds kRoundedPart = 200;  // of the duration: 0.5 %
 
-bool known(Nanoseconds duration) { return duration != kUnknownDuration; }
+bool known(Nanoseconds duration) { return duration != trace::kUnknownDuration; }
 
 bool same_duration(Nanoseconds a, Nanoseconds b) {
   if (!known(a) || !known(b)) return true;
@@ -25,9 +25,9 @@ bool same_duration(Nanoseconds a, Nanoseconds b) {
 
 class PagesOfOneRun {
  public:
-  PagesOfOneRun(Trace& trace, Diagnostics& diagnostics)
+  PagesOfOneRun(trace::Trace& trace, Diagnostics& diagnostics)
       : trace_(trace), diagnostics_(diagnostics), names_(trace), launches_(trace.captures.size()) {
-    const ProfiledLaunchTable& table = trace.profiled_launches;
+    const trace::ProfiledLaunchTable& table = trace.profiled_launches;
     for (size_t i = 0; i < table.size(); ++i) {
       launches_[trace.identities[table.identity[i]].capture.index()].push_back(i);
     }
@@ -48,15 +48,15 @@ class PagesOfOneRun {
   }
 
  private:
-  [[nodiscard]] const ProfiledIdentity& identity(size_t launch) const {
+  [[nodiscard]] const trace::ProfiledIdentity& identity(size_t launch) const {
     return trace_.identities[trace_.profiled_launches.identity[launch]];
   }
 
   bool same_kernel(size_t a, size_t b) {
-    const ProfiledIdentity& left = identity(a);
-    const ProfiledIdentity& right = identity(b);
-    const auto shape = [&](const ProfiledIdentity& of) {
-      return of.shape.valid() ? trace_.shapes[of.shape] : LaunchShape();
+    const trace::ProfiledIdentity& left = identity(a);
+    const trace::ProfiledIdentity& right = identity(b);
+    const auto shape = [&](const trace::ProfiledIdentity& of) {
+      return of.shape.valid() ? trace_.shapes[of.shape] : trace::LaunchShape();
     };
     return shape(left).grid == shape(right).grid && shape(left).block == shape(right).block &&
            names_.of(left.name) == names_.of(right.name);
@@ -92,8 +92,8 @@ class PagesOfOneRun {
   void merge(size_t kept, size_t dropped) {
     any_ = true;
     for (size_t i = 0; i < launches_[kept].size(); ++i) {
-      const IdentityId from = trace_.profiled_launches.identity[launches_[dropped][i]];
-      const IdentityId to = trace_.profiled_launches.identity[launches_[kept][i]];
+      const trace::IdentityId from = trace_.profiled_launches.identity[launches_[dropped][i]];
+      const trace::IdentityId to = trace_.profiled_launches.identity[launches_[kept][i]];
       if (!become_[from.index()].valid()) become_[from.index()] = to;
       name_device(trace_.identities[from].device, trace_.identities[to].device);
     }
@@ -106,20 +106,20 @@ class PagesOfOneRun {
     launches_[dropped].clear();
   }
 
-  void name_device(DeviceId from, DeviceId to) {
+  void name_device(trace::DeviceId from, trace::DeviceId to) {
     if (!from.valid() || !to.valid()) return;
     std::string& name = trace_.devices[to.index()].name;
     if (name.empty()) name = trace_.devices[from.index()].name;
   }
 
   // Through pages that were themselves merged into another.
-  [[nodiscard]] IdentityId last_of(IdentityId identity) const {
+  [[nodiscard]] trace::IdentityId last_of(trace::IdentityId identity) const {
     while (become_[identity.index()].valid()) identity = become_[identity.index()];
     return identity;
   }
 
   void drop_launches() {
-    ProfiledLaunchTable& table = trace_.profiled_launches;
+    trace::ProfiledLaunchTable& table = trace_.profiled_launches;
     size_t kept = 0;
     for (size_t i = 0; i < table.size(); ++i) {
       if (become_[table.identity[i].index()].valid()) continue;
@@ -133,37 +133,38 @@ class PagesOfOneRun {
 
   // A metric that both pages have is the same measurement.
   void move_metrics() {
-    std::vector<MetricValues>& values = trace_.metric_values;
+    std::vector<trace::MetricValues>& values = trace_.metric_values;
     std::set<std::pair<uint32_t, uint32_t>> held;
-    for (const MetricValues& value : values) {
+    for (const trace::MetricValues& value : values) {
       if (!become_[value.identity.index()].valid()) {
         held.insert({value.identity.value, value.metric.value});
       }
     }
-    std::erase_if(values, [&](MetricValues& value) {
+    std::erase_if(values, [&](trace::MetricValues& value) {
       if (!become_[value.identity.index()].valid()) return false;
       value.identity = last_of(value.identity);
       return !held.insert({value.identity.value, value.metric.value}).second;
     });
-    std::sort(values.begin(), values.end(), [](const MetricValues& a, const MetricValues& b) {
-      return std::pair(a.identity.value, a.metric.value) <
-             std::pair(b.identity.value, b.metric.value);
-    });
+    std::sort(values.begin(), values.end(),
+              [](const trace::MetricValues& a, const trace::MetricValues& b) {
+                return std::pair(a.identity.value, a.metric.value) <
+                       std::pair(b.identity.value, b.metric.value);
+              });
   }
 
-  Trace& trace_;
+  trace::Trace& trace_;
   Diagnostics& diagnostics_;
   KernelNumbers names_;
   std::vector<std::vector<size_t>> launches_;  // by capture
-  std::vector<IdentityId> become_;             // none: it stays
+  std::vector<trace::IdentityId> become_;      // none: it stays
   bool any_ = false;
 };
 
 }  // namespace
 
-void merge_profiled_twice(Trace& trace, Diagnostics& diagnostics) {
+void merge_profiled_twice(trace::Trace& trace, Diagnostics& diagnostics) {
   if (trace.profiled_launches.size() == 0) return;
   PagesOfOneRun(trace, diagnostics).run();
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

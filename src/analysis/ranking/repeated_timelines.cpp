@@ -7,7 +7,7 @@
 
 #include "analysis/ranking/kernel_numbers.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // A capture's kernels, whatever their order.
@@ -23,12 +23,12 @@ struct Content {
 
 class Timelines {
  public:
-  explicit Timelines(Trace& trace) : trace_(trace), contents_(trace.captures.size()) {
-    for (const Queue& queue : trace.queues.values()) {
+  explicit Timelines(trace::Trace& trace) : trace_(trace), contents_(trace.captures.size()) {
+    for (const trace::Queue& queue : trace.queues.values()) {
       of_queue_.push_back(queue.device.valid() ? trace.devices[queue.device.index()].capture
-                                               : CaptureId());
+                                               : trace::CaptureId());
     }
-    for (const Thread& thread : trace.threads) {
+    for (const trace::Thread& thread : trace.threads) {
       of_thread_.push_back(trace.processes[thread.process.index()].capture);
     }
   }
@@ -36,7 +36,7 @@ class Timelines {
   // Whether several captures have kernels; names are not looked at where only one has.
   [[nodiscard]] bool several() const {
     std::vector<bool> used(contents_.size(), false);
-    for (const QueueId queue : trace_.kernels.queue) {
+    for (const trace::QueueId queue : trace_.kernels.queue) {
       if (of_queue_[queue.index()].valid()) used[of_queue_[queue.index()].index()] = true;
     }
     return std::count(used.begin(), used.end(), true) > 1;
@@ -64,18 +64,18 @@ class Timelines {
  private:
   void look() {
     KernelNumbers names(trace_);
-    const KernelTable& kernels = trace_.kernels;
+    const trace::KernelTable& kernels = trace_.kernels;
     for (size_t i = 0; i < kernels.size(); ++i) {
-      const CaptureId capture = of_queue_[kernels.queue[i].index()];
+      const trace::CaptureId capture = of_queue_[kernels.queue[i].index()];
       if (!capture.valid()) continue;
       Content& content = contents_[capture.index()];
       const Nanoseconds duration = kernels.end[i] - kernels.start[i];
       ++content.kernels;
       content.duration += duration;
-      content.hashes += hash_mix(names.of(kernels.name[i]), static_cast<size_t>(duration));
+      content.hashes += trace::hash_mix(names.of(kernels.name[i]), static_cast<size_t>(duration));
     }
-    const auto count = [&](const std::vector<ThreadId>& threads) {
-      for (const ThreadId thread : threads) {
+    const auto count = [&](const std::vector<trace::ThreadId>& threads) {
+      for (const trace::ThreadId thread : threads) {
         if (thread.valid()) ++contents_[of_thread_[thread.index()].index()].cpu_rows;
       }
     };
@@ -99,7 +99,7 @@ class Timelines {
 
   // Its API calls stay, because work refers to calls by row; nothing refers to those any more.
   void remove(const std::vector<bool>& drop) {
-    const auto stays = [&](CaptureId capture) {
+    const auto stays = [&](trace::CaptureId capture) {
       return !capture.valid() || !drop[capture.index()];
     };
     const auto by_queue = [&](auto& table) {
@@ -124,13 +124,13 @@ class Timelines {
 
   // A queue left without its capture would count as another timeline.
   void renumber_queues(const auto& stays) {
-    Interner<QueueId, Queue> queues;
-    std::vector<QueueId> places(trace_.queues.size());
+    trace::Interner<trace::QueueId, trace::Queue> queues;
+    std::vector<trace::QueueId> places(trace_.queues.size());
     for (size_t i = 0; i < places.size(); ++i) {
-      if (stays(of_queue_[i])) places[i] = queues.intern(trace_.queues[QueueId(i)]);
+      if (stays(of_queue_[i])) places[i] = queues.intern(trace_.queues[trace::QueueId(i)]);
     }
-    const auto follow = [&](std::vector<QueueId>& column) {
-      for (QueueId& queue : column) queue = places[queue.index()];
+    const auto follow = [&](std::vector<trace::QueueId>& column) {
+      for (trace::QueueId& queue : column) queue = places[queue.index()];
     };
     follow(trace_.kernels.queue);
     follow(trace_.memory_operations.queue);
@@ -138,17 +138,17 @@ class Timelines {
     trace_.queues = std::move(queues);
   }
 
-  Trace& trace_;
+  trace::Trace& trace_;
   std::vector<Content> contents_;
-  std::vector<CaptureId> of_queue_;
-  std::vector<CaptureId> of_thread_;
+  std::vector<trace::CaptureId> of_queue_;
+  std::vector<trace::CaptureId> of_thread_;
 };
 
 }  // namespace
 
-void drop_repeated_timelines(Trace& trace, Diagnostics& diagnostics) {
+void drop_repeated_timelines(trace::Trace& trace, Diagnostics& diagnostics) {
   Timelines timelines(trace);
   if (timelines.several()) timelines.run(diagnostics);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

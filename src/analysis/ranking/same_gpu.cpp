@@ -4,16 +4,16 @@
 #include <filesystem>
 #include <set>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
-bool same_gpu(const Trace& trace, DeviceId left, DeviceId right) {
-  const Device& a = trace.devices[left.index()];
-  const Device& b = trace.devices[right.index()];
+bool same_gpu(const trace::Trace& trace, trace::DeviceId left, trace::DeviceId right) {
+  const trace::Device& a = trace.devices[left.index()];
+  const trace::Device& b = trace.devices[right.index()];
   if (a.capture == b.capture || a.kind != b.kind) return false;
   if (!a.uuid.empty() && !b.uuid.empty()) return a.uuid == b.uuid;
-  const Capture& from = trace.captures[a.capture.index()];
-  const Capture& other = trace.captures[b.capture.index()];
+  const trace::Capture& from = trace.captures[a.capture.index()];
+  const trace::Capture& other = trace.captures[b.capture.index()];
   if (from.rank && other.rank && *from.rank != *other.rank) return false;
   if (!from.host.empty() && !other.host.empty() && from.host != other.host) return false;
   return a.name == b.name && a.ordinal == b.ordinal;
@@ -21,20 +21,20 @@ bool same_gpu(const Trace& trace, DeviceId left, DeviceId right) {
 
 }  // namespace
 
-std::vector<std::vector<DeviceId>> gpus_with_kernels(const Trace& trace) {
+std::vector<std::vector<trace::DeviceId>> gpus_with_kernels(const trace::Trace& trace) {
   std::vector<bool> used_queue(trace.queues.size(), false);
-  for (const QueueId queue : trace.kernels.queue) used_queue[queue.index()] = true;
+  for (const trace::QueueId queue : trace.kernels.queue) used_queue[queue.index()] = true;
   std::vector<bool> used(trace.devices.size(), false);
   for (size_t i = 0; i < used_queue.size(); ++i) {
-    if (used_queue[i]) used[trace.queues[QueueId(i)].device.index()] = true;
+    if (used_queue[i]) used[trace.queues[trace::QueueId(i)].device.index()] = true;
   }
-  std::vector<std::vector<DeviceId>> gpus;
+  std::vector<std::vector<trace::DeviceId>> gpus;
   for (size_t i = 0; i < used.size(); ++i) {
     if (!used[i]) continue;
-    const DeviceId device(i);
+    const trace::DeviceId device(i);
     const auto known = std::find_if(gpus.begin(), gpus.end(), [&](const auto& gpu) {
       return std::any_of(gpu.begin(), gpu.end(),
-                         [&](DeviceId each) { return same_gpu(trace, each, device); });
+                         [&](trace::DeviceId each) { return same_gpu(trace, each, device); });
     });
     if (known == gpus.end()) {
       gpus.push_back({device});
@@ -45,16 +45,16 @@ std::vector<std::vector<DeviceId>> gpus_with_kernels(const Trace& trace) {
   return gpus;
 }
 
-size_t runs_on_one_gpu(const Trace& trace) {
+size_t runs_on_one_gpu(const trace::Trace& trace) {
   size_t most = 0;
   for (const auto& gpu : gpus_with_kernels(trace)) {
     std::set<std::filesystem::path> folders;  // of CPUs: a run has one log a process there
     size_t runs = 0;
-    for (const DeviceId id : gpu) {
-      const Device& device = trace.devices[id.index()];
+    for (const trace::DeviceId id : gpu) {
+      const trace::Device& device = trace.devices[id.index()];
       const std::filesystem::path path(trace.captures[device.capture.index()].path);
       const bool same_run =
-          device.kind == DeviceKind::cpu && !folders.insert(path.parent_path()).second;
+          device.kind == trace::DeviceKind::cpu && !folders.insert(path.parent_path()).second;
       if (!same_run) ++runs;
     }
     most = std::max(most, runs);
@@ -62,4 +62,4 @@ size_t runs_on_one_gpu(const Trace& trace) {
   return most;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -4,15 +4,15 @@
 
 #include "trace/trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // The devices that kernels ran on, one list a GPU: captures of several runs know one GPU as a
 // device each. Devices of one capture are different GPUs. Of two captures they are the same with
 // equal uuids; where one does not know it, with equal name and ordinal, unless the captures are of
 // different ranks or hosts.
-std::vector<std::vector<DeviceId>> gpus_with_kernels(const Trace& trace);
+std::vector<std::vector<trace::DeviceId>> gpus_with_kernels(const trace::Trace& trace);
 
 // The most captures that one GPU has kernels in.
-size_t runs_on_one_gpu(const Trace& trace);
+size_t runs_on_one_gpu(const trace::Trace& trace);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

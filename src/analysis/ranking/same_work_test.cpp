@@ -7,24 +7,24 @@
 #include "testing/shared_captures.h"
 #include "trace/builder.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // Captures of the same work, made by hand.
 class SameWork : public ::testing::Test {
  protected:
   void capture(std::string path, std::string gpu = "NVIDIA H200", std::string uuid = "") {
-    Capture made;
+    trace::Capture made;
     made.path = std::move(path);
     builder_.begin_capture(made);
     process_ = builder_.process(1, 1);
-    Device& device = builder_.device_info(builder_.device(0));
+    trace::Device& device = builder_.device_info(builder_.device(0));
     device.name = std::move(gpu);
     device.uuid = std::move(uuid);
   }
 
   void kernel(std::string_view name, Nanoseconds start, Nanoseconds end) {
-    KernelTable& kernels = builder_.trace().kernels;
+    trace::KernelTable& kernels = builder_.trace().kernels;
     kernels.start.push_back(start);
     kernels.end.push_back(end);
     kernels.name.push_back(builder_.string(name));
@@ -34,36 +34,37 @@ class SameWork : public ::testing::Test {
   }
 
   void range() {
-    RangeTable& ranges = builder_.trace().ranges;
+    trace::RangeTable& ranges = builder_.trace().ranges;
     ranges.start.push_back(0);
     ranges.end.push_back(100);
     ranges.thread.push_back(builder_.thread(process_, 1, 1));
     ranges.domain.emplace_back();
     ranges.text.push_back(builder_.string("prefill"));
-    ranges.kind.push_back(RangeKind::push_pop);
+    ranges.kind.push_back(trace::RangeKind::push_pop);
   }
 
   void profiled(std::string_view name, uint32_t grid, Nanoseconds duration,
                 std::string_view metric) {
-    Trace& trace = builder_.trace();
-    LaunchShape shape;
+    trace::Trace& trace = builder_.trace();
+    trace::LaunchShape shape;
     shape.grid = {grid, 1, 1};
-    ProfiledIdentity identity;
+    trace::ProfiledIdentity identity;
     identity.capture = builder_.capture_id();
     identity.name = builder_.string(name);
     identity.shape = builder_.shape(shape);
     identity.device = builder_.device(0);
-    const IdentityId id = trace.identities.intern(identity);
+    const trace::IdentityId id = trace.identities.intern(identity);
     trace.profiled_launches.identity.push_back(id);
     trace.profiled_launches.duration.push_back(duration);
-    const MetricId of = trace.metrics.intern({builder_.string(metric), builder_.string("%")});
+    const trace::MetricId of =
+        trace.metrics.intern({builder_.string(metric), builder_.string("%")});
     builder_.metric_value(id, of, {{}, {}, 1, 10, 10, 10});
   }
 
-  Trace freeze() { return std::move(builder_).freeze(); }
+  trace::Trace freeze() { return std::move(builder_).freeze(); }
 
-  TraceBuilder builder_;
-  ProcessId process_;
+  trace::TraceBuilder builder_;
+  trace::ProcessId process_;
   Diagnostics diagnostics_;
 };
 
@@ -74,12 +75,12 @@ TEST_F(SameWork, PagesOfOneProfilerRunCountOnce) {
   capture("raw.csv");
   profiled("void at::native::f<(int)4>(T1)", 8, 1234, "sm__throughput");
   profiled("g", 8, 1498, "sm__throughput");
-  Trace trace = freeze();
+  trace::Trace trace = freeze();
   merge_profiled_twice(trace, diagnostics_);
   EXPECT_EQ(trace.profiled_launches.duration, (std::vector<Nanoseconds>{1234, 1498}));
   EXPECT_EQ(trace.metric_values.size(), 4U);
-  for (const MetricValues& values : trace.metric_values) {
-    EXPECT_EQ(trace.identities[values.identity].capture, CaptureId(1));
+  for (const trace::MetricValues& values : trace.metric_values) {
+    EXPECT_EQ(trace.identities[values.identity].capture, trace::CaptureId(1));
     EXPECT_EQ(values.count, 1U);
   }
   ASSERT_EQ(diagnostics_.items().size(), 1U);
@@ -92,7 +93,7 @@ TEST_F(SameWork, AMetricOfBothPagesIsTakenOnce) {
   profiled("f", 8, 1234, "same");
   capture("b.csv");
   profiled("f", 8, 1230, "same");
-  Trace trace = freeze();
+  trace::Trace trace = freeze();
   merge_profiled_twice(trace, diagnostics_);
   ASSERT_EQ(trace.metric_values.size(), 1U);
   EXPECT_EQ(trace.metric_values[0].count, 1U);
@@ -110,7 +111,7 @@ TEST_F(SameWork, OtherProfilerRunsStayApart) {
   capture("more.csv");
   profiled("f", 8, 1234, "m");
   profiled("f", 8, 1234, "m");
-  Trace trace = freeze();
+  trace::Trace trace = freeze();
   merge_profiled_twice(trace, diagnostics_);
   EXPECT_EQ(trace.profiled_launches.size(), 6U);
   EXPECT_TRUE(diagnostics_.items().empty());
@@ -124,12 +125,12 @@ TEST_F(SameWork, ATimelineGivenTwiceIsLeftOut) {
   range();
   kernel("g", 20, 50);
   kernel("f", 0, 10);
-  Trace trace = freeze();
+  trace::Trace trace = freeze();
   drop_repeated_timelines(trace, diagnostics_);
   EXPECT_EQ(trace.kernels.start, (std::vector<Nanoseconds>{0, 20}));
   EXPECT_EQ(trace.ranges.size(), 1U);
   EXPECT_EQ(trace.queues.size(), 1U);
-  EXPECT_EQ(trace.device_of(trace.kernels.queue[0]).capture, CaptureId(1));
+  EXPECT_EQ(trace.device_of(trace.kernels.queue[0]).capture, trace::CaptureId(1));
   ASSERT_EQ(diagnostics_.items().size(), 1U);
   EXPECT_EQ(diagnostics_.items()[0].code, "timeline_twice");
   EXPECT_EQ(diagnostics_.items()[0].message.find("trace.csv"), 0U);
@@ -141,7 +142,7 @@ TEST_F(SameWork, AnotherRunStaysAndIsOnTheSameGpu) {
   kernel("f", 0, 10);
   capture("second.sqlite");
   kernel("f", 0, 11);
-  Trace trace = freeze();
+  trace::Trace trace = freeze();
   drop_repeated_timelines(trace, diagnostics_);
   EXPECT_EQ(trace.kernels.size(), 2U);
   EXPECT_TRUE(diagnostics_.items().empty());
@@ -160,25 +161,25 @@ TEST_F(SameWork, RanksAndUuidsTellGpusApart) {
   kernel("f", 0, 12);
   capture("node1.sqlite", "NVIDIA H100", "GPU-b");
   kernel("f", 0, 13);
-  const Trace trace = freeze();
+  const trace::Trace trace = freeze();
   EXPECT_EQ(gpus_with_kernels(trace).size(), 4U);
   EXPECT_EQ(runs_on_one_gpu(trace), 1U);
 }
 
-Trace read_all(const std::filesystem::path& folder, const std::vector<std::string>& files) {
+trace::Trace read_all(const std::filesystem::path& folder, const std::vector<std::string>& files) {
   std::vector<std::filesystem::path> paths;
   for (const std::string& file : files) paths.push_back(folder / file);
   auto trace = testing::read_captures(paths);
   EXPECT_TRUE(trace);
-  return trace ? std::move(*trace) : Trace();
+  return trace ? std::move(*trace) : trace::Trace();
 }
 
 // README: both pages are of one run of 120 launches.
 TEST_F(SameWork, RawAndDetailsPagesOfACapture) {
   const auto captures = testing::h200_captures();
   const auto folder = captures / "h200-llama-eager";
-  const Trace raw = read_all(folder, {"ncu_decode_raw.csv.gz"});
-  Trace both = read_all(folder, {"ncu_decode_details.csv.gz", "ncu_decode_raw.csv.gz"});
+  const trace::Trace raw = read_all(folder, {"ncu_decode_raw.csv.gz"});
+  trace::Trace both = read_all(folder, {"ncu_decode_details.csv.gz", "ncu_decode_raw.csv.gz"});
   ASSERT_EQ(both.profiled_launches.size(), 240U);
   merge_profiled_twice(both, diagnostics_);
   EXPECT_EQ(both.profiled_launches.duration, raw.profiled_launches.duration);
@@ -188,11 +189,12 @@ TEST_F(SameWork, RawAndDetailsPagesOfACapture) {
 // The trace report was made of the node-level capture; the graph-level one is another run.
 TEST_F(SameWork, ACaptureAndItsOwnTraceReport) {
   const auto captures = testing::h200_captures();
-  Trace trace = read_all(captures / "h200-dense-graph", {"nsys_node_cuda_gpu_trace.csv.gz",
-                                                         "nsys_graph.sqlite", "nsys_node.sqlite"});
+  trace::Trace trace =
+      read_all(captures / "h200-dense-graph",
+               {"nsys_node_cuda_gpu_trace.csv.gz", "nsys_graph.sqlite", "nsys_node.sqlite"});
   const size_t with_report = trace.kernels.size();
   drop_repeated_timelines(trace, diagnostics_);
-  const Trace alone = read_all(captures / "h200-dense-graph", {"nsys_node.sqlite"});
+  const trace::Trace alone = read_all(captures / "h200-dense-graph", {"nsys_node.sqlite"});
   EXPECT_EQ(with_report - trace.kernels.size(), alone.kernels.size());
   EXPECT_TRUE(diagnostics_.has("timeline_twice"));
   EXPECT_EQ(gpus_with_kernels(trace).size(), 1U);
@@ -200,4 +202,4 @@ TEST_F(SameWork, ACaptureAndItsOwnTraceReport) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,7 +5,7 @@
 
 #include "analysis/ranking/same_gpu.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // Grows with intervals in order of their starts.
@@ -32,8 +32,8 @@ class Union {
   Nanoseconds covered_ = 0;
 };
 
-std::vector<DeviceTotals> timeline_devices(const Trace& trace) {
-  const KernelTable& kernels = trace.kernels;
+std::vector<DeviceTotals> timeline_devices(const trace::Trace& trace) {
+  const trace::KernelTable& kernels = trace.kernels;
   std::vector<Union> unions(trace.devices.size());
   std::vector<DeviceTotals> all(trace.devices.size());
   for (size_t i = 0; i < kernels.size(); ++i) {
@@ -45,7 +45,7 @@ std::vector<DeviceTotals> timeline_devices(const Trace& trace) {
   std::vector<DeviceTotals> used;
   for (size_t i = 0; i < all.size(); ++i) {
     if (all[i].kernel_count == 0) continue;
-    all[i].device = device_label(trace, DeviceId(i));
+    all[i].device = device_label(trace, trace::DeviceId(i));
     all[i].name = trace.devices[i].name;
     all[i].busy = unions[i].covered();
     all[i].span = unions[i].span();
@@ -56,7 +56,7 @@ std::vector<DeviceTotals> timeline_devices(const Trace& trace) {
   return used;
 }
 
-std::vector<DeviceTotals> ranked_devices(const Trace& trace, const KernelRanking& ranking) {
+std::vector<DeviceTotals> ranked_devices(const trace::Trace& trace, const KernelRanking& ranking) {
   std::map<std::string, DeviceTotals> by_label;
   for (const KernelRow& row : ranking.rows) {
     DeviceTotals& device = by_label[row.device];
@@ -65,7 +65,7 @@ std::vector<DeviceTotals> ranked_devices(const Trace& trace, const KernelRanking
     device.kernel_sum += row.total;
   }
   for (size_t i = 0; i < trace.devices.size(); ++i) {
-    const auto known = by_label.find(device_label(trace, DeviceId(i)));
+    const auto known = by_label.find(device_label(trace, trace::DeviceId(i)));
     if (known != by_label.end()) known->second.name = trace.devices[i].name;
   }
   std::vector<DeviceTotals> devices;
@@ -76,7 +76,7 @@ std::vector<DeviceTotals> ranked_devices(const Trace& trace, const KernelRanking
 
 }  // namespace
 
-Totals total_up(const Trace& trace, const KernelRanking& ranking) {
+Totals total_up(const trace::Trace& trace, const KernelRanking& ranking) {
   Totals totals;
   const bool timeline = ranking.source == KernelSource::timeline;
   totals.devices = timeline ? timeline_devices(trace) : ranked_devices(trace, ranking);
@@ -87,12 +87,12 @@ Totals total_up(const Trace& trace, const KernelRanking& ranking) {
     if (device.busy) totals.busy = totals.busy.value_or(0) + *device.busy;
     if (device.span) totals.span = std::max(totals.span.value_or(0), *device.span);
   }
-  const MemoryOperationTable& memory = trace.memory_operations;
+  const trace::MemoryOperationTable& memory = trace.memory_operations;
   totals.memory_operation_count = memory.size();
   for (size_t i = 0; i < memory.size(); ++i) {
     totals.memory_operation_sum += memory.end[i] - memory.start[i];
   }
-  const GraphReplayTable& replays = trace.graph_replays;
+  const trace::GraphReplayTable& replays = trace.graph_replays;
   totals.graph_replay_count = replays.size();
   for (size_t i = 0; i < replays.size(); ++i) {
     totals.graph_replay_sum += replays.end[i] - replays.start[i];
@@ -100,4 +100,4 @@ Totals total_up(const Trace& trace, const KernelRanking& ranking) {
   return totals;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -8,7 +8,7 @@
 #include "analysis/ranking/kernels.h"
 #include "trace/trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // Kernel time of one GPU. Sum counts overlapping kernels twice, busy once; span runs from the first
 // start to the last end. Busy and span need a timeline.
@@ -36,6 +36,6 @@ struct Totals {
   size_t gpu_count = 0;
 };
 
-Totals total_up(const Trace& trace, const KernelRanking& ranking);
+Totals total_up(const trace::Trace& trace, const KernelRanking& ranking);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -9,7 +9,7 @@
 #include "analysis/stages/stage_ranges.h"
 #include "analysis/stages/told_steps.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // Rows made for one range, one for each GPU it worked on: mostly one.
@@ -20,7 +20,7 @@ class RowsByDevice {
 
   // `make` is called for a GPU that the range has not met.
   template <class Make>
-  IdType find_or_make(size_t range, DeviceId device, const Make& make) {
+  IdType find_or_make(size_t range, trace::DeviceId device, const Make& make) {
     Entry& first = first_[range];
     if (!first.id.valid()) first = {device, make()};
     if (first.device == device) return first.id;
@@ -32,16 +32,17 @@ class RowsByDevice {
 
  private:
   struct Entry {
-    DeviceId device;
+    trace::DeviceId device;
     IdType id;
   };
   std::vector<Entry> first_;
-  std::map<std::pair<size_t, DeviceId>, IdType> further_;
+  std::map<std::pair<size_t, trace::DeviceId>, IdType> further_;
 };
 
 class Attribution {
  public:
-  Attribution(const Trace& trace, const MeaningfulRanges& ranges, const StageRanges& stage_ranges)
+  Attribution(const trace::Trace& trace, const MeaningfulRanges& ranges,
+              const StageRanges& stage_ranges)
       : trace_(trace),
         ranges_(ranges),
         stage_ranges_(stage_ranges),
@@ -82,14 +83,14 @@ class Attribution {
       const OpenAt open = cursor.at(table.launch[i]);
       const StageUnitId unit = stage_ranges_.unit_of(open);
       if (!unit.valid()) continue;
-      const DeviceId device = trace_.queues[table.queue[i]].device;
+      const trace::DeviceId device = trace_.queues[table.queue[i]].device;
       instance[i] = instance_of(unit, device);
       const OpenRangeId of_step = told_.step_of(open);
       if (of_step.valid()) step[i] = step_of(of_step, instance[i], device);
     }
   }
 
-  InstanceId instance_of(StageUnitId id, DeviceId device) {
+  InstanceId instance_of(StageUnitId id, trace::DeviceId device) {
     return instances_.find_or_make(id.index(), device, [&] {
       const StageUnit& unit = stage_ranges_.units()[id.index()];
       StageInstance instance;
@@ -118,7 +119,7 @@ class Attribution {
     return known->second;
   }
 
-  StepId step_of(OpenRangeId range, InstanceId instance, DeviceId device) {
+  StepId step_of(OpenRangeId range, InstanceId instance, trace::DeviceId device) {
     return steps_.find_or_make(range.index(), device, [&] {
       const RangeMeaning& meaning = ranges_.meaning(range);
       const uint32_t row = ranges_[range].row;
@@ -135,7 +136,7 @@ class Attribution {
         if (told->tokens > 0) step.tokens = told->tokens;
       }
       step.start = trace_.ranges.start[row];
-      step.end = trace_.ranges.end[row] == kOpenEnd ? step.start : trace_.ranges.end[row];
+      step.end = trace_.ranges.end[row] == trace::kOpenEnd ? step.start : trace_.ranges.end[row];
       stages_.steps.push_back(step);
       return StepId(stages_.steps.size() - 1);
     });
@@ -144,7 +145,7 @@ class Attribution {
   void sum_vision() {
     if (!ranges_.any(RangeMeaning::Kind::vision)) return;
     MeaningfulRanges::Cursor cursor(ranges_);
-    const KernelTable& kernels = trace_.kernels;
+    const trace::KernelTable& kernels = trace_.kernels;
     for (size_t i = 0; i < kernels.size(); ++i) {
       const InstanceId instance = stages_.owners.kernel_instance[i];
       if (!instance.valid()) continue;
@@ -171,13 +172,13 @@ class Attribution {
       if (!without[i]) ++(unseen ? untraced : left_out);
     }
     for (size_t i = 0; i < without.size(); ++i) {
-      if (without[i]) instance_of(StageUnitId(i), DeviceId());
+      if (without[i]) instance_of(StageUnitId(i), trace::DeviceId());
     }
     for (size_t i = 0; i < ranges_.ranges().size(); ++i) {
       const OpenAt& open = ranges_.ranges()[i].open;
       const StageUnitId unit = stage_ranges_.unit_of(open);
       if (open.step != OpenRangeId(i) || !unit.valid() || !without[unit.index()]) continue;
-      step_of(open.step, instance_of(unit, DeviceId()), DeviceId());
+      step_of(open.step, instance_of(unit, trace::DeviceId()), trace::DeviceId());
     }
     if (left_out > 0) {
       diagnostics.info("stage_ranges_without_gpu_work",
@@ -195,7 +196,7 @@ class Attribution {
   void count_untraced_steps();
   void add_notes();
 
-  const Trace& trace_;
+  const trace::Trace& trace_;
   const MeaningfulRanges& ranges_;
   const StageRanges& stage_ranges_;
   ToldSteps told_;
@@ -216,9 +217,10 @@ void Attribution::count_untraced_steps() {
     const StageUnitId unit = stage_ranges_.unit_of(open);
     if (open.step != OpenRangeId(i) || !unit.valid() || steps_.any(i)) continue;
     const uint32_t row = ranges_.ranges()[i].row;
-    const ProcessId process = stage_ranges_.units()[unit.index()].process;
+    const trace::ProcessId process = stage_ranges_.units()[unit.index()].process;
     const Nanoseconds start = trace_.ranges.start[row];
-    const Nanoseconds end = trace_.ranges.end[row] == kOpenEnd ? start : trace_.ranges.end[row];
+    const Nanoseconds end =
+        trace_.ranges.end[row] == trace::kOpenEnd ? start : trace_.ranges.end[row];
     if (!periods_.traced_at(process, end)) untraced[unit.index()].push_back(start);
   }
   std::vector<std::vector<uint32_t>> steps(stages_.instances.size());
@@ -264,18 +266,18 @@ void Attribution::add_notes() {
     }
     StageNote& own = notes[{stage, ranges_.meaning(OpenRangeId(i)).name}];
     ++own.instances;
-    if (end != kOpenEnd) own.range_time += end - trace_.ranges.start[row];
+    if (end != trace::kOpenEnd) own.range_time += end - trace_.ranges.start[row];
   }
   for (auto& [key, note] : notes) stages_.notes.push_back(std::move(note));
 }
 
-bool has_gpu_work(const Trace& trace) {
+bool has_gpu_work(const trace::Trace& trace) {
   return trace.kernels.size() > 0 || trace.graph_replays.size() > 0;
 }
 
 }  // namespace
 
-std::optional<Stages> annotated_stages(const Trace& trace, const MeaningfulRanges& ranges,
+std::optional<Stages> annotated_stages(const trace::Trace& trace, const MeaningfulRanges& ranges,
                                        Diagnostics& diagnostics) {
   const StageRanges stage_ranges(trace, ranges);
   if (stage_ranges.units().empty()) return std::nullopt;
@@ -297,4 +299,4 @@ std::optional<Stages> annotated_stages(const Trace& trace, const MeaningfulRange
   return stages;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -4,7 +4,7 @@
 
 #include "testing/hand_made_trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 using testing::HandMadeTrace;
@@ -12,7 +12,7 @@ using testing::HandMadeTrace;
 class AnnotatedStagesTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto conf = ConfFiles::open(std::nullopt);
+    auto conf = config::ConfFiles::open(std::nullopt);
     ASSERT_TRUE(conf);
     auto rules = StageRules::load(*conf);
     ASSERT_TRUE(rules) << rules.error().message;
@@ -35,7 +35,7 @@ class AnnotatedStagesTest : public ::testing::Test {
 
   HandMadeTrace trace_;
   StageRules rules_;
-  Trace frozen_;
+  trace::Trace frozen_;
   Diagnostics diagnostics_;
 };
 
@@ -92,7 +92,7 @@ TEST_F(AnnotatedStagesTest, PutsAKernelInTheInnermostRangeOpenAtItsLaunch) {
 }
 
 TEST_F(AnnotatedStagesTest, CountsASameNamedRangeInsideOnce) {
-  trace_.range("prefill", 0, 100, RangeKind::push_pop, {}, "LLM");
+  trace_.range("prefill", 0, 100, trace::RangeKind::push_pop, {}, "LLM");
   trace_.range("prefill", 10, 90);
   trace_.kernel("a", 5, 6, 10);
   trace_.kernel("b", 20, 21, 30);
@@ -104,10 +104,10 @@ TEST_F(AnnotatedStagesTest, CountsASameNamedRangeInsideOnce) {
 }
 
 TEST_F(AnnotatedStagesTest, OpensStartEndRangesOnAllThreadsOfTheirProcess) {
-  const ThreadId other = trace_.thread(2);
-  const ThreadId foreign = trace_.thread(trace_.process(9), 3);
-  trace_.range("decode_all", 0, 100, RangeKind::start_end);
-  trace_.range("decode_step", 10, 40, RangeKind::push_pop, other);
+  const trace::ThreadId other = trace_.thread(2);
+  const trace::ThreadId foreign = trace_.thread(trace_.process(9), 3);
+  trace_.range("decode_all", 0, 100, trace::RangeKind::start_end);
+  trace_.range("decode_step", 10, 40, trace::RangeKind::push_pop, other);
   trace_.kernel("a", 20, 20, 30, {other, 0, 7, 0, {1, 1, 1}});
   trace_.kernel("b", 50, 50, 60, {other, 0, 7, 0, {1, 1, 1}});
   trace_.kernel("c", 51, 61, 70, {foreign, 0, 7, 0, {1, 1, 1}});
@@ -133,8 +133,8 @@ TEST_F(AnnotatedStagesTest, KeepsPushPopRangesToTheirThread) {
 
 // Overlapping start/end ranges: the one opened last is the innermost; what closed under it is gone.
 TEST_F(AnnotatedStagesTest, FollowsStartEndRangesThatOverlap) {
-  trace_.range("prefill", 0, 50, RangeKind::start_end);
-  trace_.range("decode_all", 30, 80, RangeKind::start_end);
+  trace_.range("prefill", 0, 50, trace::RangeKind::start_end);
+  trace_.range("decode_all", 30, 80, trace::RangeKind::start_end);
   trace_.kernel("a", 20, 20, 21);
   trace_.kernel("b", 40, 40, 41);
   trace_.kernel("c", 60, 60, 61);
@@ -148,7 +148,7 @@ TEST_F(AnnotatedStagesTest, FollowsStartEndRangesThatOverlap) {
 }
 
 TEST_F(AnnotatedStagesTest, EndsAnUnclosedRangeAtItsLastGpuWork) {
-  trace_.range("prefill", 0, kOpenEnd);
+  trace_.range("prefill", 0, trace::kOpenEnd);
   trace_.kernel("a", 5, 10, 20);
   trace_.kernel("b", 6, 30, 45);
   const auto stages = find();
@@ -159,10 +159,10 @@ TEST_F(AnnotatedStagesTest, EndsAnUnclosedRangeAtItsLastGpuWork) {
 }
 
 TEST_F(AnnotatedStagesTest, TellsProcessesWithEqualCorrelationsApart) {
-  const ThreadId one = trace_.thread(trace_.process(10), 10);
-  const ThreadId two = trace_.thread(trace_.process(20), 20);
-  trace_.range("prefill", 0, 50, RangeKind::push_pop, one);
-  trace_.range("decode_all", 0, 50, RangeKind::push_pop, two);
+  const trace::ThreadId one = trace_.thread(trace_.process(10), 10);
+  const trace::ThreadId two = trace_.thread(trace_.process(20), 20);
+  trace_.range("prefill", 0, 50, trace::RangeKind::push_pop, one);
+  trace_.range("decode_all", 0, 50, trace::RangeKind::push_pop, two);
   trace_.kernel("a", 10, 10, 20, {one, 0, 7, 5, {1, 1, 1}});
   trace_.kernel("b", 10, 11, 20, {two, 1, 7, 5, {1, 1, 1}});
   const auto stages = find();
@@ -172,9 +172,9 @@ TEST_F(AnnotatedStagesTest, TellsProcessesWithEqualCorrelationsApart) {
 }
 
 TEST_F(AnnotatedStagesTest, IgnoresLibraryDomains) {
-  trace_.range("prefill", 0, 100, RangeKind::push_pop, {}, "CCCL");
-  trace_.range("decode", 0, 100, RangeKind::push_pop, {}, "NCCL");
-  trace_.range("decode", 0, 100, RangeKind::push_pop, {}, "someone's own");
+  trace_.range("prefill", 0, 100, trace::RangeKind::push_pop, {}, "CCCL");
+  trace_.range("decode", 0, 100, trace::RangeKind::push_pop, {}, "NCCL");
+  trace_.range("decode", 0, 100, trace::RangeKind::push_pop, {}, "someone's own");
   trace_.kernel("a", 5, 6, 10);
   EXPECT_FALSE(find());
 }
@@ -230,7 +230,7 @@ TEST_F(AnnotatedStagesTest, LeavesAPlainStepOutsideOfStagesAlone) {
 }
 
 TEST_F(AnnotatedStagesTest, MakesEveryEngineStepAnInstance) {
-  const RangeKind kind = RangeKind::annotation;
+  const trace::RangeKind kind = trace::RangeKind::annotation;
   trace_.range("execute_context_2(512)_generation_0(0)", 0, 10, kind);
   trace_.range("execute_context_1(100)_generation_3(3)", 20, 30, kind);
   trace_.range("execute_context_0(0)_generation_4(4)", 40, 50, kind);
@@ -324,7 +324,8 @@ TEST_F(AnnotatedStagesTest, LeavesRangesAloneThatHoldNoKernel) {
 
 TEST_F(AnnotatedStagesTest, LeavesOutOccurrencesWithoutGpuWork) {
   trace_.range("prefill", 0, 10);
-  trace_.range("prefill", 0, 12, RangeKind::push_pop, trace_.thread(2));  // waits for the other
+  trace_.range("prefill", 0, 12, trace::RangeKind::push_pop,
+               trace_.thread(2));  // waits for the other
   trace_.kernel("a", 5, 6, 9);
   const auto stages = find();
   ASSERT_TRUE(stages);
@@ -332,9 +333,9 @@ TEST_F(AnnotatedStagesTest, LeavesOutOccurrencesWithoutGpuWork) {
   EXPECT_TRUE(diagnostics_.has("stage_ranges_without_gpu_work"));
 }
 
-void tell_step(HandMadeTrace& trace, Nanoseconds time, StepTable::Kind kind, uint32_t batch,
+void tell_step(HandMadeTrace& trace, Nanoseconds time, trace::StepTable::Kind kind, uint32_t batch,
                uint64_t tokens) {
-  StepTable& steps = trace.builder().trace().steps;
+  trace::StepTable& steps = trace.builder().trace().steps;
   steps.time.push_back(time);
   steps.thread.push_back(trace.thread(1));
   steps.kind.push_back(kind);
@@ -344,14 +345,14 @@ void tell_step(HandMadeTrace& trace, Nanoseconds time, StepTable::Kind kind, uin
 
 TEST_F(AnnotatedStagesTest, StepsAreWhatTheProgramToldOfThem) {
   trace_.range("prefill", 0, 100);
-  tell_step(trace_, 1, StepTable::Kind::prefill, 2, 64);
+  tell_step(trace_, 1, trace::StepTable::Kind::prefill, 2, 64);
   trace_.kernel("a", 10, 20, 90);
   trace_.range("decode_all", 100, 200);
   trace_.range("decode_step", 100, 150);
-  tell_step(trace_, 101, StepTable::Kind::decode, 2, 2);
+  tell_step(trace_, 101, trace::StepTable::Kind::decode, 2, 2);
   trace_.kernel("b", 110, 120, 140);
   trace_.range("decode_step", 150, 200);
-  tell_step(trace_, 151, StepTable::Kind::mixed, 3, 34);
+  tell_step(trace_, 151, trace::StepTable::Kind::mixed, 3, 34);
   trace_.kernel("c", 160, 170, 190);
   const auto stages = find();
   ASSERT_TRUE(stages);
@@ -368,12 +369,12 @@ TEST_F(AnnotatedStagesTest, StepsAreWhatTheProgramToldOfThem) {
 
 TEST_F(AnnotatedStagesTest, APrefillToldInPiecesIsOneStep) {
   trace_.range("prefill", 0, 100);
-  tell_step(trace_, 1, StepTable::Kind::prefill, 1, 512);
-  tell_step(trace_, 50, StepTable::Kind::prefill, 1, 88);
+  tell_step(trace_, 1, trace::StepTable::Kind::prefill, 1, 512);
+  tell_step(trace_, 50, trace::StepTable::Kind::prefill, 1, 88);
   trace_.kernel("a", 10, 20, 90);
   trace_.range("decode_all", 100, 200);  // two told, no range of their own: how many is not known
-  tell_step(trace_, 101, StepTable::Kind::decode, 1, 1);
-  tell_step(trace_, 151, StepTable::Kind::decode, 1, 1);
+  tell_step(trace_, 101, trace::StepTable::Kind::decode, 1, 1);
+  tell_step(trace_, 151, trace::StepTable::Kind::decode, 1, 1);
   trace_.kernel("b", 110, 120, 140);
   const auto stages = find();
   ASSERT_TRUE(stages);
@@ -382,4 +383,4 @@ TEST_F(AnnotatedStagesTest, APrefillToldInPiecesIsOneStep) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

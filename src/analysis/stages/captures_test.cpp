@@ -10,11 +10,11 @@
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 struct Read {
-  Trace trace;
+  trace::Trace trace;
   Stages stages;
   Diagnostics diagnostics;
 };
@@ -23,7 +23,7 @@ Read read_stages(const std::filesystem::path& path) {
   Read read;
   auto trace = testing::read_capture(path);
   EXPECT_TRUE(trace) << trace.error().message;
-  auto conf = ConfFiles::open(std::nullopt);
+  auto conf = config::ConfFiles::open(std::nullopt);
   auto rules = StageRules::load(*conf);
   EXPECT_TRUE(rules) << rules.error().message;
   if (!trace || !rules) return read;
@@ -187,7 +187,7 @@ TEST(StagesOfCaptures, EagerLlamaAgreesWithNsys) {
 
   // nvtx_kern_sum: launches and time by range and kernel; ranges inside count for outer ones too.
   std::map<std::pair<std::string, std::string>, std::pair<uint64_t, Nanoseconds>> by_kernel;
-  const KernelTable& kernels = read.trace.kernels;
+  const trace::KernelTable& kernels = read.trace.kernels;
   for (size_t i = 0; i < kernels.size(); ++i) {
     const std::string name(read.trace.strings[kernels.name[i]]);
     const auto count = [&](const std::string& range) {
@@ -258,4 +258,4 @@ TEST(SharedCapturesStages, VllmStepInAPyTorchTrace) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

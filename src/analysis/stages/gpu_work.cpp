@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // What [start, end) adds to a union that reaches to `reached`.
@@ -64,7 +64,7 @@ void GpuWorkMeter::add_replay(Nanoseconds start, Nanoseconds end) {
   add_busy(start, end);
 }
 
-MeteredWork meter_work(const Trace& trace, const Stages& stages) {
+MeteredWork meter_work(const trace::Trace& trace, const Stages& stages) {
   MeteredWork metered;
   metered.instances.resize(stages.instances.size());
   metered.steps.resize(stages.steps.size());
@@ -89,4 +89,4 @@ MeteredWork meter_work(const Trace& trace, const Stages& stages) {
   return metered;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

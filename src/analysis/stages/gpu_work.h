@@ -4,7 +4,7 @@
 
 #include "analysis/stages/stages.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // GPU work of one owner, met in the order of its starts.
 class GpuWorkMeter {
@@ -34,6 +34,6 @@ struct MeteredWork {
 };
 
 // Of each instance and step, by `stages.owners`.
-MeteredWork meter_work(const Trace& trace, const Stages& stages);
+MeteredWork meter_work(const trace::Trace& trace, const Stages& stages);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -2,45 +2,45 @@
 
 #include <algorithm>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 using Kind = RangeMeaning::Kind;
 
 struct Label {
-  StringId domain;
-  StringId text;
+  trace::StringId domain;
+  trace::StringId text;
   friend bool operator==(const Label&, const Label&) = default;
-  [[nodiscard]] size_t hash() const { return hash_mix(domain.value, text.value); }
+  [[nodiscard]] size_t hash() const { return trace::hash_mix(domain.value, text.value); }
 };
 
 bool means_something(const RangeMeaning& meaning) {
   return meaning.kind != Kind::none && meaning.kind != Kind::ignored;
 }
 
-std::string_view text_of(const Trace& trace, StringId id) {
+std::string_view text_of(const trace::Trace& trace, trace::StringId id) {
   return id.valid() ? trace.strings[id] : std::string_view();
 }
 
 }  // namespace
 
-MeaningfulRanges::MeaningfulRanges(const Trace& trace, const StageRules& rules)
+MeaningfulRanges::MeaningfulRanges(const trace::Trace& trace, const StageRules& rules)
     : trace_(trace), timelines_(trace.threads.size() + trace.processes.size()) {
-  const RangeTable& table = trace.ranges;
-  Interner<MeaningId, Label> labels;
+  const trace::RangeTable& table = trace.ranges;
+  trace::Interner<MeaningId, Label> labels;
   std::vector<std::vector<OpenRangeId>> members(timelines_.size());
   ranges_.reserve(table.size());
   for (size_t row = 0; row < table.size(); ++row) {
-    if (table.kind[row] == RangeKind::mark || !table.thread[row].valid()) continue;
+    if (table.kind[row] == trace::RangeKind::mark || !table.thread[row].valid()) continue;
     const MeaningId meaning = labels.intern({table.domain[row], table.text[row]});
     if (meaning.index() == meanings_.size()) {
       meanings_.push_back(
           rules.meaning(text_of(trace, table.domain[row]), text_of(trace, table.text[row])));
     }
     if (!means_something(meanings_[meaning.index()])) continue;
-    const ThreadId thread = table.thread[row];
+    const trace::ThreadId thread = table.thread[row];
     const size_t timeline =
-        table.kind[row] == RangeKind::start_end
+        table.kind[row] == trace::RangeKind::start_end
             ? trace.threads.size() + trace.threads[thread.index()].process.index()
             : thread.index();
     members[timeline].emplace_back(ranges_.size());
@@ -59,7 +59,7 @@ Nanoseconds MeaningfulRanges::start(OpenRangeId id) const {
   return trace_.ranges.start[ranges_[id.index()].row];
 }
 
-OpenRangeId MeaningfulRanges::find(RangeRow row) const {
+OpenRangeId MeaningfulRanges::find(trace::RangeRow row) const {
   const auto found = std::lower_bound(
       ranges_.begin(), ranges_.end(), row.value,
       [](const MeaningfulRange& range, uint32_t wanted) { return range.row < wanted; });
@@ -68,7 +68,7 @@ OpenRangeId MeaningfulRanges::find(RangeRow row) const {
 }
 
 void MeaningfulRanges::add_timeline(std::vector<OpenRangeId>& members, Timeline& timeline) {
-  const RangeTable& table = trace_.ranges;
+  const trace::RangeTable& table = trace_.ranges;
   const auto end = [&](OpenRangeId id) { return table.end[ranges_[id.index()].row]; };
   // An outer range starts no later and ends no earlier than what it holds.
   const auto outer_first = [&](OpenRangeId a, OpenRangeId b) {
@@ -101,7 +101,7 @@ void MeaningfulRanges::add_timeline(std::vector<OpenRangeId>& members, Timeline&
     open.push_back(id);
     timeline.push_back({start(id), id});
   }
-  close_until(kOpenEnd - 1);
+  close_until(trace::kOpenEnd - 1);
 }
 
 void MeaningfulRanges::open_inside(OpenRangeId id, OpenRangeId parent) {
@@ -189,31 +189,31 @@ OpenRangeId MeaningfulRanges::Cursor::find(size_t timeline, Nanoseconds time) {
   return next == 0 ? OpenRangeId() : changes[next - 1].range;
 }
 
-OpenAt MeaningfulRanges::Cursor::at(LaunchRow launch) {
+OpenAt MeaningfulRanges::Cursor::at(trace::LaunchRow launch) {
   if (!launch.valid()) return {};
   if (launch == last_) return last_open_;  // a graph's kernels share their launch
   last_ = launch;
-  const LaunchTable& launches = ranges_.trace_.launches;
+  const trace::LaunchTable& launches = ranges_.trace_.launches;
   last_open_ = at(launches.thread[launch.index()], launches.start[launch.index()]);
   return last_open_;
 }
 
-OpenAt MeaningfulRanges::Cursor::at(ThreadId thread, Nanoseconds time) {
+OpenAt MeaningfulRanges::Cursor::at(trace::ThreadId thread, Nanoseconds time) {
   return with_process(find(thread.index(), time), thread, time);
 }
 
 // Its own start finds it, but for ranges inside it that start with it.
-OpenAt MeaningfulRanges::Cursor::at(RangeRow range) {
-  const RangeTable& table = ranges_.trace_.ranges;
-  const ThreadId thread = table.thread[range.index()];
+OpenAt MeaningfulRanges::Cursor::at(trace::RangeRow range) {
+  const trace::RangeTable& table = ranges_.trace_.ranges;
+  const trace::ThreadId thread = table.thread[range.index()];
   const Nanoseconds time = table.start[range.index()];
   const OpenRangeId own = ranges_.find(range);
   return with_process(own.valid() ? own : find(thread.index(), time), thread, time);
 }
 
-OpenAt MeaningfulRanges::Cursor::with_process(OpenRangeId of_thread, ThreadId thread,
+OpenAt MeaningfulRanges::Cursor::with_process(OpenRangeId of_thread, trace::ThreadId thread,
                                               Nanoseconds time) {
-  const Trace& trace = ranges_.trace_;
+  const trace::Trace& trace = ranges_.trace_;
   const size_t process = trace.threads.size() + trace.threads[thread.index()].process.index();
   const OpenRangeId of_process = find(process, time);
   const OpenAt none;
@@ -221,4 +221,4 @@ OpenAt MeaningfulRanges::Cursor::with_process(OpenRangeId of_thread, ThreadId th
   return of_process.valid() ? ranges_.together(on_thread, ranges_[of_process].open) : on_thread;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

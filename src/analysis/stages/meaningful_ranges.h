@@ -5,10 +5,10 @@
 #include "analysis/stages/stage_rules.h"
 #include "trace/trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
-using MeaningId = Id<struct MeaningKind>;            // row of MeaningfulRanges::meanings
-using OpenRangeId = Id<struct MeaningfulRangeKind>;  // row of MeaningfulRanges::ranges
+using MeaningId = trace::Id<struct MeaningKind>;            // row of MeaningfulRanges::meanings
+using OpenRangeId = trace::Id<struct MeaningfulRangeKind>;  // row of MeaningfulRanges::ranges
 
 // The innermost ranges of each meaning that are open at once. A step, vision part or layer that was
 // opened before its stage is not in that stage and is left out; so is a layer inside a vision part.
@@ -35,7 +35,7 @@ struct MeaningfulRange {
 // of their process.
 class MeaningfulRanges {
  public:
-  MeaningfulRanges(const Trace& trace, const StageRules& rules);
+  MeaningfulRanges(const trace::Trace& trace, const StageRules& rules);
 
   [[nodiscard]] bool any(RangeMeaning::Kind kind) const;
   [[nodiscard]] const std::vector<MeaningfulRange>& ranges() const { return ranges_; }
@@ -51,18 +51,18 @@ class MeaningfulRanges {
   class Cursor {
    public:
     explicit Cursor(const MeaningfulRanges& ranges);
-    OpenAt at(LaunchRow launch);
-    OpenAt at(ThreadId thread, Nanoseconds time);
+    OpenAt at(trace::LaunchRow launch);
+    OpenAt at(trace::ThreadId thread, Nanoseconds time);
     // When this range was the innermost one of its thread, whether it means something or not.
-    OpenAt at(RangeRow range);
+    OpenAt at(trace::RangeRow range);
 
    private:
     OpenRangeId find(size_t timeline, Nanoseconds time);
-    OpenAt with_process(OpenRangeId of_thread, ThreadId thread, Nanoseconds time);
+    OpenAt with_process(OpenRangeId of_thread, trace::ThreadId thread, Nanoseconds time);
 
     const MeaningfulRanges& ranges_;
     std::vector<size_t> next_;  // by timeline: the first change behind the time asked for last
-    LaunchRow last_;
+    trace::LaunchRow last_;
     OpenAt last_open_;
   };
 
@@ -77,13 +77,13 @@ class MeaningfulRanges {
   void add_timeline(std::vector<OpenRangeId>& members, Timeline& timeline);
   void open_inside(OpenRangeId id, OpenRangeId parent);
   [[nodiscard]] Nanoseconds start(OpenRangeId id) const;
-  [[nodiscard]] OpenRangeId find(RangeRow row) const;
+  [[nodiscard]] OpenRangeId find(trace::RangeRow row) const;
   [[nodiscard]] OpenAt together(const OpenAt& thread, const OpenAt& process) const;
 
-  const Trace& trace_;
+  const trace::Trace& trace_;
   std::vector<RangeMeaning> meanings_;
   std::vector<MeaningfulRange> ranges_;  // by row
   std::vector<Timeline> timelines_;      // of threads, then of processes
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -11,7 +11,7 @@
 #include "analysis/stages/warmup.h"
 #include "base/units.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // Puts `rows` in the order of `key` and says where each went; nothing where none had to move.
@@ -87,7 +87,7 @@ void order_stages(Stages& stages) {
   for (StageNote& note : stages.notes) note.stage = place[note.stage];
 }
 
-void complete_owners(const Trace& trace, WorkOwners& owners) {
+void complete_owners(const trace::Trace& trace, WorkOwners& owners) {
   owners.kernel_instance.resize(trace.kernels.size());
   owners.kernel_step.resize(trace.kernels.size());
   owners.memory_instance.resize(trace.memory_operations.size());
@@ -104,7 +104,7 @@ bool untraced_within(const Stages& stages, const StageInstance& instance, Nanose
 // The engine prepares a step while the GPU still works on the one before: that wait is not this
 // step's time. Instances are in order.
 void start_after_the_step_before(Stages& stages, const std::vector<GpuWorkMeter>& work) {
-  std::map<std::pair<ProcessId, DeviceId>, Nanoseconds> reached;
+  std::map<std::pair<trace::ProcessId, trace::DeviceId>, Nanoseconds> reached;
   for (size_t i = 0; i < stages.instances.size(); ++i) {
     StageInstance& instance = stages.instances[i];
     if (!work[i].any()) continue;
@@ -132,7 +132,7 @@ void set_instance_windows(Stages& stages, const std::vector<GpuWorkMeter>& work,
     StageInstance& instance = stages.instances[i];
     instance.work = work[i].work();
     const bool detected = stages.stages[instance.stage].source == StageSource::detected;
-    if (instance.range_end == kOpenEnd) {
+    if (instance.range_end == trace::kOpenEnd) {
       instance.range_end = work[i].any() ? work[i].last_end() : instance.start;
     }
     instance.end = std::max(instance.range_end, instance.start);
@@ -213,7 +213,7 @@ void summarise_stage(Stages& stages, size_t index) {
   stage.step_wall = summarise(std::move(step_wall));
 }
 
-Coverage measure_coverage(const Trace& trace, const WorkOwners& owners) {
+Coverage measure_coverage(const trace::Trace& trace, const WorkOwners& owners) {
   Coverage coverage;
   coverage.kernels = trace.kernels.size();
   for (size_t i = 0; i < trace.kernels.size(); ++i) {
@@ -271,7 +271,7 @@ void measure_served_token_times(Stages& stages) {
   }
 }
 
-void sum_up(const Trace& trace, Stages& stages) {
+void sum_up(const trace::Trace& trace, Stages& stages) {
   for (size_t i = 0; i < stages.stages.size(); ++i) summarise_stage(stages, i);
   stages.coverage = measure_coverage(trace, stages.owners);
   if (stages.serving) {
@@ -283,7 +283,7 @@ void sum_up(const Trace& trace, Stages& stages) {
 
 }  // namespace
 
-void measure_stages(const Trace& trace, Stages& stages, Diagnostics& diagnostics) {
+void measure_stages(const trace::Trace& trace, Stages& stages, Diagnostics& diagnostics) {
   complete_owners(trace, stages.owners);
   stages.untraced = UntracedGpuTime(trace);
   order_instances(stages);
@@ -299,7 +299,7 @@ void measure_stages(const Trace& trace, Stages& stages, Diagnostics& diagnostics
   sum_up(trace, stages);
 }
 
-void measure_again(const Trace& trace, Stages& stages) {
+void measure_again(const trace::Trace& trace, Stages& stages) {
   const MeteredWork work = meter_work(trace, stages);
   for (size_t i = 0; i < stages.instances.size(); ++i) {
     stages.instances[i].work = work.instances[i].work();
@@ -308,4 +308,4 @@ void measure_again(const Trace& trace, Stages& stages) {
   sum_up(trace, stages);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

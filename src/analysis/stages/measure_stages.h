@@ -3,17 +3,17 @@
 #include "analysis/stages/stages.h"
 #include "base/diagnostics.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // Fills everything that follows from instances (their start and range end, process, device, stage),
 // steps (their instance and kind) and owners: orders instances and steps, extends an instance to
 // its last GPU work where the range closed earlier (and says so), sets the steps' windows, GPU
 // work, statistics, warm-up flags, coverage and token times. Annotated and detected stages share
 // it.
-void measure_stages(const Trace& trace, Stages& stages, Diagnostics& diagnostics);
+void measure_stages(const trace::Trace& trace, Stages& stages, Diagnostics& diagnostics);
 
 // Sums up again what narrowing has changed: GPU work, statistics, coverage and token times of
 // instances and steps whose windows and warm-up flags stand.
-void measure_again(const Trace& trace, Stages& stages);
+void measure_again(const trace::Trace& trace, Stages& stages);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -6,7 +6,7 @@
 
 #include "testing/hand_made_trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // Instances, steps and owners made by hand, one kernel a step or instance.
@@ -23,8 +23,8 @@ class MeasureStagesTest : public ::testing::Test {
   InstanceId instance(uint32_t stage, Nanoseconds start, Nanoseconds end) {
     StageInstance made;
     made.stage = stage;
-    made.process = ProcessId(0);
-    made.device = DeviceId(0);
+    made.process = trace::ProcessId(0);
+    made.device = trace::DeviceId(0);
     made.start = start;
     made.range_end = end;
     stages_.instances.push_back(made);
@@ -70,7 +70,7 @@ class MeasureStagesTest : public ::testing::Test {
   static constexpr uint32_t kPrefill = 0;
   static constexpr uint32_t kDecode = 1;
   testing::HandMadeTrace trace_;
-  Trace frozen_;
+  trace::Trace frozen_;
   Stages stages_;
   Diagnostics diagnostics_;
 };
@@ -294,4 +294,4 @@ TEST_F(MeasureStagesTest, FlagsNoEngineStepsWithoutAPause) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -11,7 +11,7 @@
 #include "analysis/stages/measure_stages.h"
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr std::string_view kStepRangeForm = "write A:B (from A, without B), A:, :B or one number";
@@ -33,7 +33,7 @@ void keep_table_rows(Table& table, const std::vector<bool>& keep) {
 }
 
 template <class Table>
-std::vector<bool> rows_on_device(const Trace& trace, const Table& table, uint32_t ordinal) {
+std::vector<bool> rows_on_device(const trace::Trace& trace, const Table& table, uint32_t ordinal) {
   std::vector<bool> keep(table.size());
   for (size_t i = 0; i < keep.size(); ++i) {
     keep[i] = trace.device_of(table.queue[i]).ordinal == ordinal;
@@ -41,14 +41,14 @@ std::vector<bool> rows_on_device(const Trace& trace, const Table& table, uint32_
   return keep;
 }
 
-std::set<uint32_t> devices_with_work(const Trace& trace) {
+std::set<uint32_t> devices_with_work(const trace::Trace& trace) {
   std::vector<bool> used(trace.queues.size(), false);
-  for (const QueueId queue : trace.kernels.queue) used[queue.index()] = true;
-  for (const QueueId queue : trace.memory_operations.queue) used[queue.index()] = true;
-  for (const QueueId queue : trace.graph_replays.queue) used[queue.index()] = true;
+  for (const trace::QueueId queue : trace.kernels.queue) used[queue.index()] = true;
+  for (const trace::QueueId queue : trace.memory_operations.queue) used[queue.index()] = true;
+  for (const trace::QueueId queue : trace.graph_replays.queue) used[queue.index()] = true;
   std::set<uint32_t> ordinals;
   for (size_t i = 0; i < used.size(); ++i) {
-    if (used[i]) ordinals.insert(trace.device_of(QueueId(i)).ordinal);
+    if (used[i]) ordinals.insert(trace.device_of(trace::QueueId(i)).ordinal);
   }
   return ordinals;
 }
@@ -73,7 +73,7 @@ std::optional<uint32_t> steps_of_each(const Stages& stages, std::optional<uint32
 // Which instances and steps stay, and their new places.
 class Narrowing {
  public:
-  Narrowing(Trace& trace, Stages& stages, const Selection& selection)
+  Narrowing(trace::Trace& trace, Stages& stages, const Selection& selection)
       : trace_(trace),
         stages_(stages),
         selection_(selection),
@@ -95,7 +95,8 @@ class Narrowing {
   }
 
   Result<void> choose() {
-    std::map<std::pair<ProcessId, DeviceId>, uint32_t> met;  // an engine's steps so far
+    std::map<std::pair<trace::ProcessId, trace::DeviceId>, uint32_t>
+        met;  // an engine's steps so far
     bool any = false;
     uint32_t most_steps = 0;
     for (size_t i = 0; i < stages_.instances.size(); ++i) {
@@ -241,7 +242,7 @@ class Narrowing {
     for (StageNote& note : stages_.notes) note.stage = places[note.stage];
   }
 
-  Trace& trace_;
+  trace::Trace& trace_;
   Stages& stages_;
   const Selection& selection_;
   std::vector<bool> keep_instance_;
@@ -284,7 +285,7 @@ Result<std::pair<uint32_t, uint32_t>> parse_step_range(std::string_view text) {
   return std::pair(*first, *second);
 }
 
-Result<void> keep_device(Trace& trace, uint32_t ordinal) {
+Result<void> keep_device(trace::Trace& trace, uint32_t ordinal) {
   const std::set<uint32_t> ordinals = devices_with_work(trace);
   if (!ordinals.contains(ordinal)) {
     return fail(ErrorKind::usage,
@@ -300,9 +301,9 @@ Result<void> keep_device(Trace& trace, uint32_t ordinal) {
   return {};
 }
 
-Result<void> keep_selected(Trace& trace, Stages& stages, const Selection& selection) {
+Result<void> keep_selected(trace::Trace& trace, Stages& stages, const Selection& selection) {
   if (!selection.stage && !selection.steps) return {};
   return Narrowing(trace, stages, selection).run();
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

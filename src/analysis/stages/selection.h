@@ -7,7 +7,7 @@
 #include "analysis/stages/stages.h"
 #include "base/error.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // What part of a capture an analysis is about (--device, --stage, --steps).
 struct Selection {
@@ -32,11 +32,11 @@ InstanceUnit instance_unit(const Stages& stages, const Selection& selection,
 Result<std::pair<uint32_t, uint32_t>> parse_step_range(std::string_view text);
 
 // Takes the kernels, memory operations and graph replays of other devices out of a trace.
-Result<void> keep_device(Trace& trace, uint32_t ordinal);
+Result<void> keep_device(trace::Trace& trace, uint32_t ordinal);
 
 // Takes all GPU work outside of the wanted stage and steps out of both. An instance cut to some of
 // its steps lasts from the first one's start to the last one's end. What is wanted and not there is
 // an error of kind usage that names what is there.
-Result<void> keep_selected(Trace& trace, Stages& stages, const Selection& selection);
+Result<void> keep_selected(trace::Trace& trace, Stages& stages, const Selection& selection);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

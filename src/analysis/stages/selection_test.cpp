@@ -5,7 +5,7 @@
 #include "analysis/stages/annotated_stages.h"
 #include "testing/hand_made_trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 TEST(StepRange, ReadsAllForms) {
@@ -37,7 +37,7 @@ class SelectionTest : public ::testing::Test {
     trace_made_.copy(41, 42, 44);
     trace_made_.kernel("outside", 60, 61, 70);
     trace_ = trace_made_.freeze();
-    const auto rules = StageRules::load(*ConfFiles::open(std::nullopt));
+    const auto rules = StageRules::load(*config::ConfFiles::open(std::nullopt));
     auto stages = annotated_stages(trace_, MeaningfulRanges(trace_, *rules), diagnostics_);
     ASSERT_TRUE(stages);
     stages_ = std::move(*stages);
@@ -50,7 +50,7 @@ class SelectionTest : public ::testing::Test {
   }
 
   testing::HandMadeTrace trace_made_;
-  Trace trace_;
+  trace::Trace trace_;
   Stages stages_;
   Diagnostics diagnostics_;
 };
@@ -122,7 +122,7 @@ TEST(KeepDevice, TakesOtherDevicesOut) {
   made.kernel("b", 0, 3, 4, {{}, 1, 7, 0, {1, 1, 1}});
   made.kernel("c", 0, 5, 6);
   made.copy(0, 7, 8);
-  Trace trace = made.freeze();
+  trace::Trace trace = made.freeze();
   const auto missing = keep_device(trace, 2);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().message, "--device 2: no work of this GPU was captured; there is 0, 1");
@@ -139,9 +139,9 @@ TEST(SelectEngineSteps, CountsThemThrough) {
     made.range(i % 3 == 0 ? "step[EXTEND bs=1 toks=9]" : "step[DECODE bs=1]", i * 10, i * 10 + 9);
     made.kernel("k", i * 10, i * 10 + 1, i * 10 + 9);
   }
-  Trace trace = made.freeze();
+  trace::Trace trace = made.freeze();
   Diagnostics diagnostics;
-  const auto rules = StageRules::load(*ConfFiles::open(std::nullopt));
+  const auto rules = StageRules::load(*config::ConfFiles::open(std::nullopt));
   auto stages = annotated_stages(trace, MeaningfulRanges(trace, *rules), diagnostics);
   ASSERT_TRUE(stages);
   ASSERT_TRUE(keep_selected(trace, *stages, {std::nullopt, std::nullopt, std::pair(2U, 4U)}));
@@ -152,4 +152,4 @@ TEST(SelectEngineSteps, CountsThemThrough) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -3,20 +3,20 @@
 #include <algorithm>
 #include <tuple>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 using Kind = RangeMeaning::Kind;
 
-std::string label_of(const Trace& trace, uint32_t row) {
-  const StringId domain = trace.ranges.domain[row];
+std::string label_of(const trace::Trace& trace, uint32_t row) {
+  const trace::StringId domain = trace.ranges.domain[row];
   const std::string text(trace.strings[trace.ranges.text[row]]);
   return domain.valid() ? std::string(trace.strings[domain]) + '@' + text : text;
 }
 
 }  // namespace
 
-StageRanges::StageRanges(const Trace& trace, const MeaningfulRanges& ranges)
+StageRanges::StageRanges(const trace::Trace& trace, const MeaningfulRanges& ranges)
     : trace_(trace),
       ranges_(ranges),
       serving_(ranges.any(Kind::engine_step)),
@@ -32,11 +32,12 @@ StageRanges::StageRanges(const Trace& trace, const MeaningfulRanges& ranges)
 
 void StageRanges::add_unit(OpenRangeId range, std::string stage) {
   const uint32_t row = ranges_[range].row;
-  const ProcessId process = trace_.threads[trace_.ranges.thread[row].index()].process;
-  const Capture& capture = trace_.captures[trace_.processes[process.index()].capture.index()];
+  const trace::ProcessId process = trace_.threads[trace_.ranges.thread[row].index()].process;
+  const trace::Capture& capture =
+      trace_.captures[trace_.processes[process.index()].capture.index()];
   const bool annotation = ranges_.meaning(range).kind == Kind::engine_step ||
-                          trace_.ranges.kind[row] == RangeKind::annotation ||
-                          capture.tool == kCollectorTool;
+                          trace_.ranges.kind[row] == trace::RangeKind::annotation ||
+                          capture.tool == trace::kCollectorTool;
   StageUnit unit;
   unit.stage = std::move(stage);
   unit.label = label_of(trace_, row);
@@ -54,7 +55,7 @@ void StageRanges::add_unit(OpenRangeId range, std::string stage) {
 // Decode steps of one thread that follow each other with no stage between them.
 void StageRanges::add_loops() {
   struct Met {
-    ThreadId thread;
+    trace::ThreadId thread;
     Nanoseconds start;
     OpenRangeId range;
     bool step;
@@ -86,4 +87,4 @@ void StageRanges::add_loops() {
   }
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -6,9 +6,9 @@
 #include "analysis/stages/meaningful_ranges.h"
 #include "analysis/stages/stages.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
-using StageUnitId = Id<struct StageUnitKind>;  // row of StageRanges::units
+using StageUnitId = trace::Id<struct StageUnitKind>;  // row of StageRanges::units
 
 // What becomes an instance of a stage on each GPU it works on: a stage's range, an engine's step,
 // or a run of decode steps without a range around them.
@@ -16,7 +16,7 @@ struct StageUnit {
   std::string stage;
   std::string label;  // as captured
   StageSource source = StageSource::nvtx;
-  ProcessId process;
+  trace::ProcessId process;
   Nanoseconds start = 0;
   Nanoseconds end = 0;  // kOpenEnd where never closed
   bool warmup = false;  // the program says so by a range around it
@@ -24,7 +24,7 @@ struct StageUnit {
 
 class StageRanges {
  public:
-  StageRanges(const Trace& trace, const MeaningfulRanges& ranges);
+  StageRanges(const trace::Trace& trace, const MeaningfulRanges& ranges);
 
   [[nodiscard]] const std::vector<StageUnit>& units() const { return units_; }
   // Units are an engine's steps; other stage ranges are then left aside.
@@ -38,11 +38,11 @@ class StageRanges {
   void add_unit(OpenRangeId range, std::string stage);
   void add_loops();
 
-  const Trace& trace_;
+  const trace::Trace& trace_;
   const MeaningfulRanges& ranges_;
   bool serving_ = false;
   std::vector<StageUnit> units_;
   std::vector<StageUnitId> unit_of_range_;  // of stages, engine steps and steps without a stage
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -12,7 +12,7 @@
 #include "analysis/stages/stage_rules_file.h"
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 using Kind = RangeMeaning::Kind;
@@ -273,11 +273,11 @@ class StageRules::Compiled {
   std::vector<std::unique_ptr<RE2>> ignored_;
 };
 
-Result<StageRules> StageRules::load(const ConfFiles& conf) {
+Result<StageRules> StageRules::load(const config::ConfFiles& conf) {
   auto texts = conf.layers(kFileName);
   if (!texts) return fail_with(texts.error());
   StageRulesFile file;
-  for (const ConfText& text : *texts) {
+  for (const config::ConfText& text : *texts) {
     if (auto read = read_stage_rules(text, file); !read) return fail_with(read.error());
   }
   auto compiled = std::make_shared<Compiled>();
@@ -305,4 +305,4 @@ RangeMeaning StageRules::meaning(std::string_view domain, std::string_view text)
   return compiled_->meaning(domain, text);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "config/conf_files.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // What conf/stages.yaml says of a range's label.
 struct RangeMeaning {
@@ -34,7 +34,7 @@ struct RangeMeaning {
 // The rules of conf/stages.yaml, the user's tried first. Cheap to copy, safe for threads.
 class StageRules {
  public:
-  static Result<StageRules> load(const ConfFiles& conf);
+  static Result<StageRules> load(const config::ConfFiles& conf);
 
   // `domain` is empty for the default domain. About a microsecond a rule: the caller keeps what it
   // gets for each distinct label.
@@ -45,4 +45,4 @@ class StageRules {
   std::shared_ptr<const Compiled> compiled_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

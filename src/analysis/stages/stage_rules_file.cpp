@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "config/config_tree.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 using Kind = RangeMeaning::Kind;
@@ -40,15 +40,15 @@ std::optional<size_t> position(std::string_view text, std::span<const std::strin
 
 class Reading {
  public:
-  Reading(const ConfigDocument& document, StageRulesFile& into)
+  Reading(const config::ConfigDocument& document, StageRulesFile& into)
       : document_(document), into_(into) {}
 
   Result<void> run() {
-    const ConfigNode& root = document_.root;
+    const config::ConfigNode& root = document_.root;
     if (root.is_null()) return {};
     if (!root.is_map()) return document_.wrong(root, "expected 'rules:' with a list of rules");
     for (size_t i = 0; i < root.keys.size(); ++i) {
-      const ConfigNode& section = root.children[i];
+      const config::ConfigNode& section = root.children[i];
       if (!position(root.keys[i], kSections)) {
         return document_.wrong(section, unknown("key", root.keys[i], kSections));
       }
@@ -63,12 +63,12 @@ class Reading {
   }
 
  private:
-  [[nodiscard]] std::string place(const ConfigNode& node) const {
+  [[nodiscard]] std::string place(const config::ConfigNode& node) const {
     return fmt::format("{}:{}", document_.name, node.line);
   }
 
-  Result<void> ignored_domains(const ConfigNode& list) {
-    for (const ConfigNode& item : list.children) {
+  Result<void> ignored_domains(const config::ConfigNode& list) {
+    for (const config::ConfigNode& item : list.children) {
       if (!item.is_scalar() || item.text.empty()) {
         return document_.wrong(item, "an ignored domain must be an expression, e.g. 'CCCL|NCCL'");
       }
@@ -77,9 +77,9 @@ class Reading {
     return {};
   }
 
-  Result<void> rules(const ConfigNode& list) {
+  Result<void> rules(const config::ConfigNode& list) {
     for (size_t i = 0; i < list.children.size(); ++i) {
-      const ConfigNode& node = list.children[i];
+      const config::ConfigNode& node = list.children[i];
       if (!node.is_map()) {
         return document_.wrong(node, "a rule must be a map with 'regex' and 'means'");
       }
@@ -91,30 +91,30 @@ class Reading {
     return {};
   }
 
-  Result<void> fields(const ConfigNode& node, StageRule& rule) const {
+  Result<void> fields(const config::ConfigNode& node, StageRule& rule) const {
     for (size_t i = 0; i < node.keys.size(); ++i) {
       const std::string& key = node.keys[i];
-      const ConfigNode& value = node.children[i];
+      const config::ConfigNode& value = node.children[i];
       if (!position(key, kKeys)) return document_.wrong(value, unknown("key", key, kKeys));
       // `domain: ''` is the default domain; the other texts say nothing when empty.
       if (!value.is_scalar() || (value.text.empty() && key != "domain")) {
         return document_.wrong(value, fmt::format("'{}' must be a text", key));
       }
     }
-    const ConfigNode* regex = node.find("regex");
-    const ConfigNode* means = node.find("means");
+    const config::ConfigNode* regex = node.find("regex");
+    const config::ConfigNode* means = node.find("means");
     if (regex == nullptr) return document_.wrong(node, "a rule needs 'regex'");
     if (means == nullptr) return document_.wrong(node, "a rule needs 'means'");
     rule.expression = regex->text;
     const auto meaning = position(means->text, kMeanings);
     if (!meaning) return document_.wrong(*means, unknown("meaning", means->text, kMeanings));
     rule.means = kMeaningKinds[*meaning];
-    if (const ConfigNode* domain = node.find("domain")) rule.domain = domain->text;
-    if (const ConfigNode* name = node.find("name")) rule.name = to_printable(name->text);
+    if (const config::ConfigNode* domain = node.find("domain")) rule.domain = domain->text;
+    if (const config::ConfigNode* name = node.find("name")) rule.name = to_printable(name->text);
     if (rule.means == Kind::stage && rule.name.empty()) {
       return document_.wrong(node, "a stage needs 'name'");
     }
-    if (const ConfigNode* kind = node.find("kind")) {
+    if (const config::ConfigNode* kind = node.find("kind")) {
       const auto known = position(kind->text, kStepKinds);
       if (!known) return document_.wrong(*kind, unknown("kind", kind->text, kStepKinds));
       rule.kind = kStepKindValues[*known];
@@ -122,16 +122,16 @@ class Reading {
     return {};
   }
 
-  const ConfigDocument& document_;
+  const config::ConfigDocument& document_;
   StageRulesFile& into_;
 };
 
 }  // namespace
 
-Result<void> read_stage_rules(const ConfText& source, StageRulesFile& into) {
-  auto document = parse_yaml(source.text, source.name);
+Result<void> read_stage_rules(const config::ConfText& source, StageRulesFile& into) {
+  auto document = config::parse_yaml(source.text, source.name);
   if (!document) return fail_with(document.error());
   return Reading(*document, into).run();
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

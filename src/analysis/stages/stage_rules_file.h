@@ -6,7 +6,7 @@
 
 #include "analysis/stages/stage_rules.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // One rule of a stages.yaml, as written; `place` is "stages.yaml:12: rule 3".
 struct StageRule {
@@ -29,6 +29,6 @@ struct StageRulesFile {
 };
 
 // Appends what a text holds. A mistake is an error of kind usage that names the file and the line.
-Result<void> read_stage_rules(const ConfText& source, StageRulesFile& into);
+Result<void> read_stage_rules(const config::ConfText& source, StageRulesFile& into);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

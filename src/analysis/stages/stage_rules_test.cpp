@@ -4,13 +4,13 @@
 
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 using Kind = RangeMeaning::Kind;
 
 StageRules shipped() {
-  auto conf = ConfFiles::open(std::nullopt);
+  auto conf = config::ConfFiles::open(std::nullopt);
   EXPECT_TRUE(conf);
   auto rules = StageRules::load(*conf);
   EXPECT_TRUE(rules) << rules.error().message;
@@ -19,7 +19,7 @@ StageRules shipped() {
 
 Result<StageRules> with_own(const testing::TemporaryFolder& folder, std::string_view text) {
   folder.write("stages.yaml", text);
-  auto conf = ConfFiles::open(folder.path());
+  auto conf = config::ConfFiles::open(folder.path());
   EXPECT_TRUE(conf);
   return StageRules::load(*conf);
 }
@@ -176,4 +176,4 @@ TEST(StageRules, NamesFileAndLineOfAMistake) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -1,6 +1,6 @@
 #include "analysis/stages/stages.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 std::string_view to_string(StageSource source) {
   switch (source) {
@@ -28,4 +28,4 @@ std::string_view to_string(StepKind kind) {
   return "mixed";
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -10,10 +10,10 @@
 #include "analysis/statistics.h"
 #include "trace/trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
-using InstanceId = Id<struct StageInstanceKind>;  // row of Stages::instances
-using StepId = Id<struct StepKindTag>;            // row of Stages::steps
+using InstanceId = trace::Id<struct StageInstanceKind>;  // row of Stages::instances
+using StepId = trace::Id<struct StepKindTag>;            // row of Stages::steps
 
 enum class StageSource : uint8_t {
   nvtx,        // NVTX ranges that the program set
@@ -41,8 +41,8 @@ struct GpuWork {
 // one step of the engine. A range whose kernels run on several GPUs gives one instance for each.
 struct StageInstance {
   uint32_t stage = 0;  // row of Stages::stages
-  ProcessId process;
-  DeviceId device;  // none: no GPU work belongs to it
+  trace::ProcessId process;
+  trace::DeviceId device;  // none: no GPU work belongs to it
   Nanoseconds start = 0;
   Nanoseconds end = 0;        // its last GPU work's end where that is behind the range's
   Nanoseconds range_end = 0;  // the range's own; `end` for detected ones
@@ -152,4 +152,4 @@ struct Stages {
   std::optional<Statistics> time_per_output_token;  // a decode's wall time over all its steps
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -1,15 +1,15 @@
 #include "analysis/stages/told_steps.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
-StepKind kind_of(StepTable::Kind kind) {
+StepKind kind_of(trace::StepTable::Kind kind) {
   switch (kind) {
-    case StepTable::Kind::prefill:
+    case trace::StepTable::Kind::prefill:
       return StepKind::prefill;
-    case StepTable::Kind::decode:
+    case trace::StepTable::Kind::decode:
       return StepKind::decode;
-    case StepTable::Kind::mixed:
+    case trace::StepTable::Kind::mixed:
       break;
   }
   return StepKind::mixed;
@@ -17,8 +17,8 @@ StepKind kind_of(StepTable::Kind kind) {
 
 }  // namespace
 
-ToldSteps::ToldSteps(const Trace& trace, const MeaningfulRanges& ranges) {
-  const StepTable& steps = trace.steps;
+ToldSteps::ToldSteps(const trace::Trace& trace, const MeaningfulRanges& ranges) {
+  const trace::StepTable& steps = trace.steps;
   if (steps.size() == 0) return;
   told_.resize(ranges.ranges().size());
   has_step_ranges_.resize(ranges.ranges().size(), false);
@@ -45,4 +45,4 @@ bool ToldSteps::is_step_itself(OpenRangeId stage) const {
   return told.times == 1 || (told.times > 1 && told.kind == StepKind::prefill);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

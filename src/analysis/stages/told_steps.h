@@ -5,7 +5,7 @@
 #include "analysis/stages/meaningful_ranges.h"
 #include "analysis/stages/stages.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // What a program said of the steps it was in (StepTable), by the step's range. A stage that has no
 // step ranges inside but was told to be a step is one itself: a prefill is one forward pass.
@@ -18,7 +18,7 @@ class ToldSteps {
     uint32_t times = 0;   // 0: nothing was told
   };
 
-  ToldSteps(const Trace& trace, const MeaningfulRanges& ranges);
+  ToldSteps(const trace::Trace& trace, const MeaningfulRanges& ranges);
 
   // The range that is the step of what is open; none where nothing is.
   [[nodiscard]] OpenRangeId step_of(const OpenAt& open) const {
@@ -37,4 +37,4 @@ class ToldSteps {
   std::vector<bool> has_step_ranges_;  // likewise
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

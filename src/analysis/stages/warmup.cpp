@@ -1,5 +1,7 @@
 #include "analysis/stages/warmup.h"
 
+#include "base/units.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +9,7 @@
 #include <optional>
 #include <span>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // Longer than this many times the later ones is clearly longer; within it they agree.
@@ -26,7 +28,6 @@ constexpr double kEngineSlower = 1.5;
 // which has nothing to be compared with, above so many steps of any kind.
 constexpr Nanoseconds kCold = 2;
 constexpr Nanoseconds kColdAlone = 5;
-constexpr double kNsPerMs = 1e6;
 constexpr size_t kLargestLeadingShare = 4;  // at most one step in so many
 
 Nanoseconds median(std::vector<Nanoseconds> values) { return nearest_rank(values, 0.5); }
@@ -35,8 +36,8 @@ Nanoseconds median(std::vector<Nanoseconds> values) { return nearest_rank(values
 using Request = std::vector<uint32_t>;
 
 struct Gpu {
-  ProcessId process;
-  DeviceId device;
+  trace::ProcessId process;
+  trace::DeviceId device;
   friend auto operator<=>(const Gpu&, const Gpu&) = default;
 };
 
@@ -203,8 +204,8 @@ void flag_cold_steps(Stages& stages, std::span<const uint32_t> rows, Reasons& re
       only.because(fmt::format(
           "the only {} step takes {:.1f} ms against {:.1f} ms of the median step: it may hold work "
           "that is done once; serve a request before the capture begins",
-          stages.stages[stage].name, static_cast<double>(first.wall()) / kNsPerMs,
-          static_cast<double>(usual) / kNsPerMs));
+          stages.stages[stage].name, static_cast<double>(first.wall()) / kNanosecondsPerMillisecond,
+          static_cast<double>(usual) / kNanosecondsPerMillisecond));
     }
   }
 }
@@ -277,4 +278,4 @@ void flag_warmup(Stages& stages, Diagnostics& diagnostics) {
                    count);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -3,7 +3,7 @@
 #include "analysis/stages/stages.h"
 #include "base/diagnostics.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // Keeps to what the program itself calls warm-up, where it does. Else flags the instances that come
 // first and differ from the later ones as a warm-up does: fewer steps, or clearly longer with the
@@ -11,4 +11,4 @@ namespace llmprof {
 // Instances are measured and in order.
 void flag_warmup(Stages& stages, Diagnostics& diagnostics);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,7 +5,7 @@
 #include "analysis/utilization/finding_kinds.h"
 #include "analysis/utilization/finding_words.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr double kFarBelow = 0.9;  // of the highest clock
@@ -62,4 +62,4 @@ void find_low_clocks(const StageFacts& facts, const Stages& stages, const Counte
       "is the reason."));
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,7 +5,7 @@
 #include "analysis/utilization/finding_kinds.h"
 #include "analysis/utilization/finding_words.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr size_t kNamed = 3;
@@ -88,4 +88,4 @@ void find_cpu_time(const StageFacts& facts, std::vector<Finding>& findings) {
   add_outside(facts, findings);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

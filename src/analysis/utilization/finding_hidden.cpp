@@ -5,7 +5,7 @@
 #include "analysis/utilization/finding_kinds.h"
 #include "analysis/utilization/finding_words.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr double kWorthTelling = 0.01;  // of the GPU time of kernels and replays
@@ -25,7 +25,7 @@ double hidden_time(const StageFacts& facts) {
 
 }  // namespace
 
-void find_hidden_time(const Trace& trace, const std::vector<StageFacts>& all,
+void find_hidden_time(const trace::Trace& trace, const std::vector<StageFacts>& all,
                       std::vector<Finding>& findings) {
   const double hidden = gpu_time(trace.graph_replays);
   if (hidden <= 0) return;
@@ -54,4 +54,4 @@ void find_hidden_time(const Trace& trace, const std::vector<StageFacts>& all,
   findings.push_back(std::move(finding));
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

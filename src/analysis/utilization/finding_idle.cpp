@@ -7,7 +7,7 @@
 #include "analysis/utilization/finding_words.h"
 #include "analysis/utilization/late_launches.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr double kMostlyGraphs = 0.5;
@@ -244,4 +244,4 @@ void find_idle_time(const StageFacts& facts, std::vector<Finding>& findings) {
            findings);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

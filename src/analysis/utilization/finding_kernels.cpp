@@ -5,7 +5,7 @@
 #include "analysis/utilization/finding_kinds.h"
 #include "analysis/utilization/finding_words.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr size_t kNamed = 3;  // kernels named in the evidence
@@ -210,4 +210,4 @@ void find_kernel_time(const StageFacts& facts, std::vector<Finding>& findings) {
                 findings);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

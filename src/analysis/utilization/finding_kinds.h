@@ -5,12 +5,12 @@
 #include "analysis/utilization/findings.h"
 #include "analysis/utilization/stage_facts.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // Each looks at one stage and adds what it finds; what is too small to tell is left out later.
 
 // CUDA graphs whose kernels the capture does not show: told of the stage that has most of it.
-void find_hidden_time(const Trace& trace, const std::vector<StageFacts>& all,
+void find_hidden_time(const trace::Trace& trace, const std::vector<StageFacts>& all,
                       std::vector<Finding>& findings);
 // The GPU waits: for launches, for one slow call on the host, for a synchronisation, between steps,
 // between queued kernels, at the stage's edges.
@@ -28,7 +28,7 @@ void find_step_outliers(const StageFacts& facts, const Stages& stages,
                         std::vector<Finding>& findings);
 // Kernels that reach neither roof, where a kernel profiler measured them: only launches like those
 // that it measured, because another stage runs the same kernel on other sizes.
-void find_latency_bound(const StageFacts& facts, const Trace& trace, const Stages& stages,
+void find_latency_bound(const StageFacts& facts, const trace::Trace& trace, const Stages& stages,
                         const Roofline& roofline, std::vector<Finding>& findings);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,7 +5,7 @@
 #include "analysis/utilization/finding_kinds.h"
 #include "analysis/utilization/finding_words.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr size_t kNamed = 3;
@@ -54,11 +54,11 @@ std::vector<LatencyBound> latency_bound(const StageFacts& facts, const Roofline&
   return found;
 }
 
-void count_launches(const StageFacts& facts, const Trace& trace, const Stages& stages,
+void count_launches(const StageFacts& facts, const trace::Trace& trace, const Stages& stages,
                     std::vector<LatencyBound>& found) {
   std::vector<LatencyBound*> by_name(trace.strings.size(), nullptr);
   for (LatencyBound& bound : found) by_name[bound.row->name.index()] = &bound;
-  const KernelTable& kernels = trace.kernels;
+  const trace::KernelTable& kernels = trace.kernels;
   const std::vector<bool>& measured = facts.ranking->measured_kernels;
   for (size_t i = 0; i < kernels.size(); ++i) {
     LatencyBound* bound = by_name[kernels.name[i].index()];
@@ -75,7 +75,7 @@ void count_launches(const StageFacts& facts, const Trace& trace, const Stages& s
 
 }  // namespace
 
-void find_latency_bound(const StageFacts& facts, const Trace& trace, const Stages& stages,
+void find_latency_bound(const StageFacts& facts, const trace::Trace& trace, const Stages& stages,
                         const Roofline& roofline, std::vector<Finding>& findings) {
   std::vector<LatencyBound> kernels = latency_bound(facts, roofline);
   if (kernels.empty() || facts.ranking->measured_kernels.size() != trace.kernels.size()) return;
@@ -114,4 +114,4 @@ void find_latency_bound(const StageFacts& facts, const Trace& trace, const Stage
       "registers a thread, or fuse them; begin with the first one named."));
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

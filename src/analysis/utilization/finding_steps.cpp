@@ -5,7 +5,7 @@
 #include "analysis/utilization/finding_kinds.h"
 #include "analysis/utilization/finding_words.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 bool is_first_of_instance(const Stages& stages, const SlowStep& slow) {
@@ -54,4 +54,4 @@ void find_step_outliers(const StageFacts& facts, const Stages& stages,
             "is a gap, sample the host (garbage collection, allocation, other threads)."));
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr double kMicro = 1e3;
@@ -80,4 +80,4 @@ Finding make_finding(const StageFacts& facts, double recoverable, std::string ti
   return finding;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

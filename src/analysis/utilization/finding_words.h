@@ -6,7 +6,7 @@
 #include "analysis/utilization/findings.h"
 #include "analysis/utilization/stage_facts.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // "850 ns", "12.3 us", "4.56 ms", "1.20 s".
 std::string duration_words(double nanoseconds);
@@ -31,4 +31,4 @@ std::string count_words(const StageFacts& facts, std::span<const KernelInStage> 
 Finding make_finding(const StageFacts& facts, double recoverable, std::string title,
                      std::string evidence, std::string advice);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,7 +5,7 @@
 #include "analysis/utilization/finding_kinds.h"
 #include "analysis/utilization/stage_facts.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr double kWorthTelling = 0.01;  // of the stage's wall time
@@ -13,7 +13,8 @@ constexpr size_t kMost = 10;
 
 }  // namespace
 
-std::vector<Finding> find_findings(const Trace& trace, const Stages& stages, const Budgets& budgets,
+std::vector<Finding> find_findings(const trace::Trace& trace, const Stages& stages,
+                                   const Budgets& budgets,
                                    const std::vector<StageRecoverable>& recoverable,
                                    const Utilization& utilization, const KernelRanking& ranking,
                                    const Roofline& roofline, const Selection& selection,
@@ -52,4 +53,4 @@ const Finding* first_gain(const std::vector<Finding>& findings) {
   return nullptr;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,13 +5,13 @@
 
 #include "analysis/budget/budget.h"
 #include "analysis/counters/stage_counters.h"
-#include "analysis/layers/kernel_shapes.h"
+#include "analysis/ranking/kernel_shapes.h"
 #include "analysis/ranking/kernels.h"
 #include "analysis/stages/selection.h"
 #include "analysis/utilization/recoverable.h"
 #include "analysis/utilization/roofline.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // Something to fix, worth `recoverable` nanoseconds a `unit` at the most.
 struct Finding {
@@ -33,10 +33,11 @@ struct Finding {
 const Finding* first_gain(const std::vector<Finding>& findings);
 
 // Ranked by the time that they cost in the capture (total_recoverable).
-std::vector<Finding> find_findings(const Trace& trace, const Stages& stages, const Budgets& budgets,
+std::vector<Finding> find_findings(const trace::Trace& trace, const Stages& stages,
+                                   const Budgets& budgets,
                                    const std::vector<StageRecoverable>& recoverable,
                                    const Utilization& utilization, const KernelRanking& ranking,
                                    const Roofline& roofline, const Selection& selection,
                                    const Counters& counters = {});
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

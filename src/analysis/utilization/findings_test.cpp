@@ -6,7 +6,7 @@
 
 #include "analysis/budget/test_trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 class Findings : public ::testing::Test {
@@ -445,4 +445,4 @@ TEST_F(Findings, LeaveOutWhatIsBelowOnePercent) {
 TEST_F(Findings, AreNoneWithoutStages) { EXPECT_TRUE(found().empty()); }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -1,5 +1,7 @@
 #include "analysis/utilization/floors.h"
 
+#include "base/units.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +9,7 @@
 
 #include "base/units.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr double kTera = 1e12;
@@ -16,10 +18,10 @@ constexpr double kGiga = 1e9;
 constexpr auto kGemm = static_cast<size_t>(KernelClass::gemm);
 constexpr auto kGemv = static_cast<size_t>(KernelClass::gemv);
 
-bool is_attention(const CostPart& part) { return part.name.starts_with("attention"); }
+bool is_attention(const llm::CostPart& part) { return part.name.starts_with("attention"); }
 
 // Of recorded operators each class is a part; of a model all but attention is products.
-bool is_product(const StageUtilization& stage, const CostPart& part) {
+bool is_product(const StageUtilization& stage, const llm::CostPart& part) {
   if (!stage.from_operators) return !is_attention(part);
   return part.name == to_string(KernelClass::gemm) || part.name == to_string(KernelClass::gemv);
 }
@@ -85,7 +87,7 @@ std::string_view other_rule(BudgetPart part) {
 
 StageFloors::StageFloors(const StageUtilization* stage,
                          const std::array<double, kBudgetParts>& mean, std::string why_no_model,
-                         DeviceKind device)
+                         trace::DeviceKind device)
     : stage_(stage), mean_(mean), why_no_model_(std::move(why_no_model)), device_(device) {}
 
 Floor StageFloors::of(size_t part) const {
@@ -104,7 +106,7 @@ Floor StageFloors::of(size_t part) const {
   if (known == BudgetPart::unattributed) {
     return as_it_is(part, "its own time: the capture does not say what it went to");
   }
-  if (device_ == DeviceKind::cpu && is_idle(part)) {
+  if (device_ == trace::DeviceKind::cpu && is_idle(part)) {
     return {0, "0: nothing of the model is known to run then"};
   }
   return {0, std::string(other_rule(known))};
@@ -126,7 +128,7 @@ Floor StageFloors::as_it_is(size_t part, std::string why) const {
 Floor StageFloors::of_products(size_t part) const {
   if (stage_ == nullptr) return as_it_is(part, "its own time; no floor: " + why_no_model_);
   Least least;
-  for (const CostPart& line : stage_->cost.parts) {
+  for (const llm::CostPart& line : stage_->cost.parts) {
     if (!is_product(*stage_, line)) continue;
     least.flops += line.flops;
     least.bytes += line.weight_bytes;
@@ -144,7 +146,7 @@ Floor StageFloors::of_attention() const {
   constexpr auto kAttention = static_cast<size_t>(KernelClass::attention);
   if (stage_ == nullptr) return as_it_is(kAttention, "its own time; no floor: " + why_no_model_);
   Least least;
-  for (const CostPart& line : stage_->cost.parts) {
+  for (const llm::CostPart& line : stage_->cost.parts) {
     if (!is_attention(line)) continue;
     least.flops += line.flops;
     least.bytes += line.kv_bytes;
@@ -153,4 +155,4 @@ Floor StageFloors::of_attention() const {
       least.at_peak(*stage_, stage_->from_operators ? "recorded bytes" : "KV cache"));
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

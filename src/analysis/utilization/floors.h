@@ -5,7 +5,7 @@
 #include "analysis/budget/budget.h"
 #include "analysis/utilization/utilization.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // The least time that one part of a stage could take, with the rule in words.
 struct Floor {
@@ -19,7 +19,7 @@ class StageFloors {
  public:
   // `mean` is the stage's budget, ns an instance, by part; `stage` is null where nothing is known.
   StageFloors(const StageUtilization* stage, const std::array<double, kBudgetParts>& mean,
-              std::string why_no_model, DeviceKind device = DeviceKind::gpu);
+              std::string why_no_model, trace::DeviceKind device = trace::DeviceKind::gpu);
 
   [[nodiscard]] Floor of(size_t part) const;
 
@@ -32,7 +32,7 @@ class StageFloors {
   const StageUtilization* stage_;
   const std::array<double, kBudgetParts>& mean_;
   std::string why_no_model_;
-  DeviceKind device_;
+  trace::DeviceKind device_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -8,7 +8,7 @@
 
 #include "analysis/utilization/workload_tokens.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 size_t gpus_in(const Stages& stages) {
@@ -19,7 +19,7 @@ size_t gpus_in(const Stages& stages) {
   return seen.size();
 }
 
-void check_spread(const Stages& stages, const Parallelism& parallel,
+void check_spread(const Stages& stages, const llm::Parallelism& parallel,
                   std::vector<InputWarning>& warnings) {
   const size_t gpus = gpus_in(stages);
   std::string larger;
@@ -38,7 +38,7 @@ void check_spread(const Stages& stages, const Parallelism& parallel,
                    larger, gpus, gpus == 1 ? "" : "s")});
 }
 
-void check_heads(const ModelSpec& model, const Parallelism& parallel,
+void check_heads(const llm::ModelSpec& model, const llm::Parallelism& parallel,
                  std::vector<InputWarning>& warnings) {
   const auto check = [&](std::string_view what, uint32_t heads) {
     if (heads == 0 || parallel.tp <= 1 || heads % parallel.tp == 0) return;
@@ -85,7 +85,7 @@ void warn_of_recorded(const Stages& stages, Utilization& use) {
   }
 }
 
-std::vector<InputWarning> input_warnings(const Stages& stages, const ModelSpec& model,
+std::vector<InputWarning> input_warnings(const Stages& stages, const llm::ModelSpec& model,
                                          const Workload& workload, const std::string& gpu_wanted,
                                          const std::string& gpu_captured) {
   std::vector<InputWarning> warnings;
@@ -101,4 +101,4 @@ std::vector<InputWarning> input_warnings(const Stages& stages, const ModelSpec& 
   return warnings;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,9 +5,9 @@
 
 #include "analysis/utilization/utilization.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
-std::vector<InputWarning> input_warnings(const Stages& stages, const ModelSpec& model,
+std::vector<InputWarning> input_warnings(const Stages& stages, const llm::ModelSpec& model,
                                          const Workload& workload, const std::string& gpu_wanted,
                                          const std::string& gpu_captured);
 
@@ -15,4 +15,4 @@ std::vector<InputWarning> input_warnings(const Stages& stages, const ModelSpec& 
 // wrong.
 void warn_of_recorded(const Stages& stages, Utilization& use);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -6,7 +6,7 @@
 
 #include "analysis/utilization/own_floor.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // The matrix products of gemm and gemv share one floor; all other classes have their own.
@@ -39,7 +39,7 @@ ClassFloors floors_of(const StageRecoverable& stage) {
 
 // One a row of the ranking.
 std::vector<std::optional<OwnFloor>> own_floors(const KernelRanking& ranking,
-                                                const Roofline& roofline, const GpuSpec* gpu) {
+                                                const Roofline& roofline, const llm::GpuSpec* gpu) {
   std::vector<std::optional<OwnFloor>> floors(ranking.rows.size());
   if (gpu == nullptr || roofline.recorded) return floors;
   for (const KernelRoofline& kernel : roofline.kernels) {
@@ -58,7 +58,8 @@ std::vector<KernelRecoverable> kernel_recoverable(const KernelRanking& ranking,
                                                   const std::vector<OpenedKernel>& opened,
                                                   const Budgets& budgets,
                                                   const std::vector<StageRecoverable>& recoverable,
-                                                  const Roofline& roofline, const GpuSpec* gpu) {
+                                                  const Roofline& roofline,
+                                                  const llm::GpuSpec* gpu) {
   std::vector<KernelRecoverable> result;
   const auto own = own_floors(ranking, roofline, gpu);
   for (const StageRecoverable& stage : recoverable) {
@@ -89,4 +90,4 @@ std::vector<KernelRecoverable> kernel_recoverable(const KernelRanking& ranking,
   return result;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

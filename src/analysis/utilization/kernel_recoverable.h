@@ -4,11 +4,11 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/layers/kernel_shapes.h"
+#include "analysis/ranking/kernel_shapes.h"
 #include "analysis/utilization/recoverable.h"
 #include "analysis/utilization/roofline.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // One kernel's time in one stage beside the least it could take.
 struct KernelRecoverable {
@@ -30,6 +30,7 @@ std::vector<KernelRecoverable> kernel_recoverable(const KernelRanking& ranking,
                                                   const std::vector<OpenedKernel>& opened,
                                                   const Budgets& budgets,
                                                   const std::vector<StageRecoverable>& recoverable,
-                                                  const Roofline& roofline, const GpuSpec* gpu);
+                                                  const Roofline& roofline,
+                                                  const llm::GpuSpec* gpu);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

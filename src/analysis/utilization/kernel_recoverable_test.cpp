@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr auto kGemm = static_cast<size_t>(KernelClass::gemm);
@@ -74,7 +74,7 @@ class OwnFloors : public ::testing::Test {
   KernelRecoverable found() {
     return kernel_recoverable(ranking_, opened_, budgets_, {stage_}, roofline_, &gpu_).at(0);
   }
-  GpuSpec gpu_;
+  llm::GpuSpec gpu_;
   KernelRanking ranking_;
   std::vector<OpenedKernel> opened_;
   Roofline roofline_;
@@ -117,4 +117,4 @@ TEST_F(OwnFloors, AreOfLaunchesLikeTheMeasuredOnesOnly) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // A gap is a stall of its own where it is so much longer than the average one.
@@ -65,4 +65,4 @@ LateLaunches take_apart(const StageFacts& facts) {
   return late;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

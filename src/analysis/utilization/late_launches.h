@@ -4,7 +4,7 @@
 
 #include "analysis/utilization/stage_facts.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 bool is_host_late(BudgetPart cause);
 
@@ -18,4 +18,4 @@ struct LateLaunches {
 
 LateLaunches take_apart(const StageFacts& facts);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -4,7 +4,7 @@
 
 #include "analysis/ranking/metric_join.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 std::optional<double> MetricLookup::mean(std::string_view name, std::string_view unit) const {
   for (const std::string& key : {std::string(name), metric_name_with_unit(name, unit)}) {
@@ -48,4 +48,4 @@ uint64_t MetricLookup::launches() const {
   return most;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

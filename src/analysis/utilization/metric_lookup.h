@@ -9,7 +9,7 @@
 
 #include "analysis/ranking/kernels.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // A kernel's metrics by the names that ncu gives them. Means are over the launches measured; rates
 // are means of rates.
@@ -33,4 +33,4 @@ class MetricLookup {
   const std::map<std::string, MetricSummary>& metrics_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -8,7 +8,7 @@
 
 #include "analysis/utilization/metric_lookup.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr double kTera = 1e12;
@@ -34,7 +34,7 @@ std::string_view number_format(const KernelRow& row) {
 }  // namespace
 
 std::optional<OwnFloor> own_floor(const KernelRow& row, const KernelRoofline& measured,
-                                  const GpuSpec& gpu) {
+                                  const llm::GpuSpec& gpu) {
   const auto duration = MetricLookup(row.metrics).duration_ns();
   if (!measured.flops || !measured.bytes || !duration || measured.grids != 1) return std::nullopt;
   const std::string_view format = number_format(row);
@@ -51,4 +51,4 @@ std::optional<OwnFloor> own_floor(const KernelRow& row, const KernelRoofline& me
   return floor;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

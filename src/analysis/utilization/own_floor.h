@@ -6,7 +6,7 @@
 #include "analysis/utilization/roofline.h"
 #include "llm/gpu_spec.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // The least time of one launch by what a kernel profiler counted of it.
 struct OwnFloor {
@@ -17,6 +17,6 @@ struct OwnFloor {
 // None where bytes, FLOPs or duration were not measured, where launches of several grids were
 // (their mean is of none of them), and without the peak of what the kernel multiplies.
 std::optional<OwnFloor> own_floor(const KernelRow& row, const KernelRoofline& measured,
-                                  const GpuSpec& gpu);
+                                  const llm::GpuSpec& gpu);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr size_t kClasses = static_cast<size_t>(KernelClass::other) + 1;
@@ -23,7 +23,7 @@ RecordedWork mean_of(const Sum& sum) {
   for (size_t kind = 0; kind < kClasses; ++kind) {
     if (sum.flops[kind] <= 0 && sum.bytes[kind] <= 0) continue;
     const auto kernel_class = static_cast<KernelClass>(kind);
-    CostPart part;
+    llm::CostPart part;
     part.name = to_string(kernel_class);
     part.flops = sum.flops[kind] / instances;
     const bool cache = kernel_class == KernelClass::attention;
@@ -38,10 +38,11 @@ RecordedWork mean_of(const Sum& sum) {
 
 }  // namespace
 
-std::vector<std::optional<RecordedWork>> recorded_work(const Trace& trace, const Stages& stages,
+std::vector<std::optional<RecordedWork>> recorded_work(const trace::Trace& trace,
+                                                       const Stages& stages,
                                                        const DescribedNames& names) {
   std::vector<std::optional<RecordedWork>> result(stages.stages.size());
-  const KernelTable& kernels = trace.kernels;
+  const trace::KernelTable& kernels = trace.kernels;
   if (kernels.flops.empty() || kernels.bytes.empty()) return result;
   std::vector<Sum> sums(stages.stages.size());
   for (const StageInstance& instance : stages.instances) {
@@ -63,4 +64,4 @@ std::vector<std::optional<RecordedWork>> recorded_work(const Trace& trace, const
   return result;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -8,18 +8,19 @@
 #include "analysis/stages/stages.h"
 #include "llm/cost.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // What one instance of a stage computed and moved as the program recorded it with its operators:
 // the mean over those that are no warm-up. One part a kernel class; attention's bytes are its
 // cache.
 struct RecordedWork {
-  PassCost cost;
+  llm::PassCost cost;
   std::string basis;  // "FLOPs or bytes recorded with 340 of 350 operators"
 };
 
 // One entry a stage; all empty where no operator has FLOPs or bytes.
-std::vector<std::optional<RecordedWork>> recorded_work(const Trace& trace, const Stages& stages,
+std::vector<std::optional<RecordedWork>> recorded_work(const trace::Trace& trace,
+                                                       const Stages& stages,
                                                        const DescribedNames& names);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

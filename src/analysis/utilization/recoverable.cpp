@@ -4,7 +4,7 @@
 
 #include "analysis/utilization/floors.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // What the user can act on; the stage's own reason is the more exact one.
@@ -88,4 +88,4 @@ std::vector<StageRecoverable> recoverable_time(const Stages& stages, const Budge
   return result;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

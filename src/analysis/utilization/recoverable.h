@@ -7,7 +7,7 @@
 #include "analysis/budget/budget.h"
 #include "analysis/utilization/utilization.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // A part of a stage's budget beside the least time it could take.
 struct RecoverablePart {
@@ -33,4 +33,4 @@ struct StageRecoverable {
 std::vector<StageRecoverable> recoverable_time(const Stages& stages, const Budgets& budgets,
                                                const Utilization& utilization);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

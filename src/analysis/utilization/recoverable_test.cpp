@@ -4,7 +4,7 @@
 
 #include "analysis/budget/test_trace.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr auto part_of(KernelClass part) { return static_cast<size_t>(part); }
@@ -138,4 +138,4 @@ TEST(RecoverableTime, BoundsHiddenGraphsByTheModel) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -6,7 +6,7 @@
 
 #include "analysis/utilization/workload_tokens.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr double kPercent = 100;
@@ -56,14 +56,14 @@ std::string batch_words(const Workload& workload) {
   return fmt::format("batch {} ({})", workload.batch->value, workload.batch->source);
 }
 
-std::string spread_words(const Parallelism& parallel) {
+std::string spread_words(const llm::Parallelism& parallel) {
   return fmt::format("--tp {}, --pp {}, --ep {}", parallel.tp, parallel.pp, parallel.ep);
 }
 
 // `passes` of one instance read the weights once each.
-std::string cache_words(const PassCost& cost, double passes) {
+std::string cache_words(const llm::PassCost& cost, double passes) {
   double weights = 0;
-  for (const CostPart& part : cost.parts) weights += part.weight_bytes;
+  for (const llm::CostPart& part : cost.parts) weights += part.weight_bytes;
   return weights / passes < kMayStayInCache ? "whether the weights stay in the GPU's cache" : "";
 }
 
@@ -72,7 +72,7 @@ std::string listed(std::vector<std::string> items) {
   return fmt::format("{}", fmt::join(items, ", "));
 }
 
-std::string words_of(const Stages& stages, const ModelSpec& model, const Utilization& use,
+std::string words_of(const Stages& stages, const llm::ModelSpec& model, const Utilization& use,
                      const Impossible& wrong, const std::string& gpu) {
   const bool of_flops = wrong.figure == "MFU";
   const bool prompt_counts = is_prefill(stages.stages[wrong.stage->stage]);
@@ -150,8 +150,9 @@ void refuse_above_measured(const Stages& stages, Utilization& use) {
   }
 }
 
-void refuse_impossible(const Stages& stages, const ModelSpec& model, const std::string& gpu_wanted,
-                       const std::string& gpu_captured, Utilization& use) {
+void refuse_impossible(const Stages& stages, const llm::ModelSpec& model,
+                       const std::string& gpu_wanted, const std::string& gpu_captured,
+                       Utilization& use) {
   const std::vector<Impossible> found = impossible_figures(use);
   if (found.empty()) return;
   const std::string gpu = gpu_words(gpu_wanted, gpu_captured);
@@ -176,4 +177,4 @@ void refuse_impossible(const Stages& stages, const ModelSpec& model, const std::
   }
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

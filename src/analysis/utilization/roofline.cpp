@@ -8,7 +8,7 @@
 #include "analysis/utilization/metric_lookup.h"
 #include "base/units.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 using Bound = KernelRoofline::Bound;
@@ -192,7 +192,7 @@ std::optional<double> share_percent(const std::optional<double>& rate, double pe
 }
 
 std::optional<KernelRoofline> place_operator(const KernelRow& row, size_t index,
-                                             const GpuSpec* cpu) {
+                                             const llm::GpuSpec* cpu) {
   if ((!row.flops && !row.bytes) || row.total <= 0) return std::nullopt;
   const auto rate = [&](const std::optional<double>& sum) {
     return sum ? std::optional(*sum / static_cast<double>(row.total) * kNanosecondsPerSecond)
@@ -217,7 +217,7 @@ std::optional<KernelRoofline> place_operator(const KernelRow& row, size_t index,
 
 }  // namespace
 
-Roofline operator_roofline(const KernelRanking& ranking, const GpuSpec* cpu) {
+Roofline operator_roofline(const KernelRanking& ranking, const llm::GpuSpec* cpu) {
   Roofline roofline;
   roofline.recorded = true;
   for (size_t i = 0; i < ranking.rows.size(); ++i) {
@@ -256,4 +256,4 @@ Roofline kernel_roofline(const KernelRanking& ranking) {
   return roofline;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

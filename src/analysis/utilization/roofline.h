@@ -8,7 +8,7 @@
 #include "analysis/ranking/kernels.h"
 #include "llm/gpu_spec.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // A kernel's place under the roofs of its GPU, from ncu's metrics; all are means over the launches
 // measured. FLOPs are those executed, on tensor cores and outside of them: a tile larger than the
@@ -16,7 +16,7 @@ namespace llmprof {
 struct KernelRoofline {
   size_t row = 0;                         // of the ranking
   uint64_t launches = 0;                  // measured
-  std::optional<Extent> grid;             // the one that most of them had
+  std::optional<trace::Extent> grid;      // the one that most of them had
   size_t grids = 0;                       // distinct ones measured
   std::optional<double> flops;            // a second
   std::optional<double> bytes;            // DRAM bytes a second
@@ -38,6 +38,6 @@ struct Roofline {
 Roofline kernel_roofline(const KernelRanking& ranking);
 // The same of CPU operators, from the FLOPs and bytes that the program recorded; `cpu` null where
 // its peaks are not known.
-Roofline operator_roofline(const KernelRanking& ranking, const GpuSpec* cpu);
+Roofline operator_roofline(const KernelRanking& ranking, const llm::GpuSpec* cpu);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

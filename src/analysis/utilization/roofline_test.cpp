@@ -9,7 +9,7 @@
 #include "testing/read_capture.h"
 #include "testing/shared_captures.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 using Bound = KernelRoofline::Bound;
@@ -149,7 +149,7 @@ struct Placed {
     return found == roofline.kernels.end() ? KernelRoofline() : *found;
   }
 
-  Trace trace;
+  trace::Trace trace;
   KernelRanking ranking;
   Roofline roofline;
 };
@@ -210,4 +210,4 @@ TEST(RooflineOfCaptures, GivesWhatFewMetricsAllow) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -9,16 +9,16 @@
 
 #include "analysis/utilization/workload_tokens.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 // Passes computed one by one; of longer loops, one in each of so many equal pieces.
 constexpr uint64_t kMostPasses = 4096;
 
 // Costs of the same model have the same parts in the same order.
-void add(PassCost& sum, const PassCost& cost, double times) {
+void add(llm::PassCost& sum, const llm::PassCost& cost, double times) {
   if (sum.parts.empty()) {
-    for (const CostPart& part : cost.parts) sum.parts.push_back({part.name, 0, 0, 0});
+    for (const llm::CostPart& part : cost.parts) sum.parts.push_back({part.name, 0, 0, 0});
   }
   for (size_t i = 0; i < sum.parts.size(); ++i) {
     sum.parts[i].flops += times * cost.parts[i].flops;
@@ -31,7 +31,7 @@ std::string counted(uint64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-std::string share_in_words(const Parallelism& parallel) {
+std::string share_in_words(const llm::Parallelism& parallel) {
   if (uint64_t{parallel.tp} * parallel.pp * parallel.ep <= 1) return {};
   std::string words = "; one GPU's share of";
   if (parallel.tp > 1) words += fmt::format(" tp {}", parallel.tp);
@@ -52,17 +52,17 @@ std::string steps_in_words(double steps) {
 constexpr std::string_view kNoPrompt =
     "the number of prompt tokens is not known: give --prompt-tokens";
 
-StageCost prefill_cost(const ModelSpec& model, const Workload& workload) {
+StageCost prefill_cost(const llm::ModelSpec& model, const Workload& workload) {
   StageCost result;
   if (!workload.prompt_tokens) {
     result.why_not = kNoPrompt;
     return result;
   }
-  ForwardPass pass;
+  llm::ForwardPass pass;
   pass.batch = workload.batch->value;
   pass.new_tokens = workload.prompt_tokens->value;
   pass.images = workload.images;
-  result.cost = pass_cost(model, pass, workload.parallel);
+  result.cost = llm::pass_cost(model, pass, workload.parallel);
   result.basis = fmt::format("1 pass of {} ({}), {}", counted(pass.new_tokens, "prompt token"),
                              workload.prompt_tokens->source, batch_in_words(*workload.batch));
   if (pass.images > 0) result.basis += ", " + counted(pass.images, "image");
@@ -72,14 +72,14 @@ StageCost prefill_cost(const ModelSpec& model, const Workload& workload) {
 
 // `steps` passes of one token each, the first behind `prompt` tokens. A mean number of steps need
 // not be whole: the last pass then counts by its fraction.
-PassCost decode_passes(const ModelSpec& model, const Workload& workload, double steps) {
-  PassCost sum;
+llm::PassCost decode_passes(const llm::ModelSpec& model, const Workload& workload, double steps) {
+  llm::PassCost sum;
   const auto whole = static_cast<uint64_t>(std::floor(steps));
-  ForwardPass pass;
+  llm::ForwardPass pass;
   pass.batch = workload.batch->value;
   const auto add_passes = [&](uint64_t first, double times) {
     pass.context = workload.prompt_tokens->value + first;
-    add(sum, pass_cost(model, pass, workload.parallel), times);
+    add(sum, llm::pass_cost(model, pass, workload.parallel), times);
   };
   const uint64_t stride = std::max<uint64_t>(1, (whole + kMostPasses - 1) / kMostPasses);
   for (uint64_t first = 0; first < whole; first += stride) {
@@ -91,7 +91,7 @@ PassCost decode_passes(const ModelSpec& model, const Workload& workload, double 
   return sum;
 }
 
-StageCost decode_cost(const ModelSpec& model, const Workload& workload,
+StageCost decode_cost(const llm::ModelSpec& model, const Workload& workload,
                       std::optional<double> steps) {
   StageCost result;
   const bool counted_steps = steps.has_value();
@@ -120,18 +120,18 @@ StageCost decode_cost(const ModelSpec& model, const Workload& workload,
 }
 
 // A step of an engine: tokens of several sequences, whose contexts nobody tells.
-PassCost step_without_attention(const ModelSpec& model, uint64_t tokens, uint64_t sequences,
-                                const Parallelism& parallel) {
-  ForwardPass pass;
+llm::PassCost step_without_attention(const llm::ModelSpec& model, uint64_t tokens,
+                                     uint64_t sequences, const llm::Parallelism& parallel) {
+  llm::ForwardPass pass;
   pass.new_tokens = tokens;
   pass.positions_with_logits = sequences;
-  PassCost cost = pass_cost(model, pass, parallel);
+  llm::PassCost cost = llm::pass_cost(model, pass, parallel);
   // Attention itself is the part that has to do with the cache.
-  std::erase_if(cost.parts, [](const CostPart& part) { return part.kv_bytes > 0; });
+  std::erase_if(cost.parts, [](const llm::CostPart& part) { return part.kv_bytes > 0; });
   return cost;
 }
 
-StageCost serving_cost(const Stages& stages, uint32_t stage, const ModelSpec& model,
+StageCost serving_cost(const Stages& stages, uint32_t stage, const llm::ModelSpec& model,
                        const Workload& workload) {
   StageCost result;
   result.whole = false;
@@ -139,7 +139,7 @@ StageCost serving_cost(const Stages& stages, uint32_t stage, const ModelSpec& mo
   double tokens = 0;
   uint64_t known = 0;
   uint64_t all = 0;
-  PassCost sum;
+  llm::PassCost sum;
   for (const StageInstance& instance : stages.instances) {
     if (instance.warmup || instance.stage != stage) continue;
     ++instances;
@@ -173,7 +173,7 @@ StageCost serving_cost(const Stages& stages, uint32_t stage, const ModelSpec& mo
 
 }  // namespace
 
-StageCost stage_cost(const Stages& stages, uint32_t stage, const ModelSpec& model,
+StageCost stage_cost(const Stages& stages, uint32_t stage, const llm::ModelSpec& model,
                      const Workload& workload) {
   if (stages.serving) return serving_cost(stages, stage, model, workload);
   const Stage& what = stages.stages[stage];
@@ -185,4 +185,4 @@ StageCost stage_cost(const Stages& stages, uint32_t stage, const ModelSpec& mode
   return none;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,18 +5,18 @@
 #include "analysis/stages/stages.h"
 #include "analysis/utilization/utilization.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // What one instance of a stage computes and moves on one GPU.
 struct StageCost {
-  PassCost cost;
+  llm::PassCost cost;
   std::string basis;    // the passes in words
   std::string why_not;  // why there is no cost
   bool whole = true;    // false: attention and the KV cache are left out, contexts being unknown
 };
 
 // `workload` is completed from the stages.
-StageCost stage_cost(const Stages& stages, uint32_t stage, const ModelSpec& model,
+StageCost stage_cost(const Stages& stages, uint32_t stage, const llm::ModelSpec& model,
                      const Workload& workload);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

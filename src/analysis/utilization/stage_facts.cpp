@@ -6,7 +6,7 @@
 
 #include "analysis/collection/stage_tracing.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
@@ -30,7 +30,7 @@ class SteadyStage {
 };
 
 // A kernel name's first row in the ranking: its class and short name do not depend on the device.
-std::vector<uint32_t> rows_by_name(const Trace& trace, const KernelRanking& ranking) {
+std::vector<uint32_t> rows_by_name(const trace::Trace& trace, const KernelRanking& ranking) {
   std::vector<uint32_t> rows(trace.strings.size(), kNone);
   for (size_t i = ranking.rows.size(); i-- > 0;) {
     rows[ranking.rows[i].name.index()] = static_cast<uint32_t>(i);
@@ -39,10 +39,10 @@ std::vector<uint32_t> rows_by_name(const Trace& trace, const KernelRanking& rank
 }
 
 // By string: whether a CUDA call of this name replays a graph.
-std::vector<bool> graph_launching(const Trace& trace) {
+std::vector<bool> graph_launching(const trace::Trace& trace) {
   std::vector<bool> launching(trace.strings.size(), false);
   std::vector<bool> asked(trace.strings.size(), false);
-  for (const StringId api : trace.launches.api) {
+  for (const trace::StringId api : trace.launches.api) {
     if (!api.valid() || asked[api.index()]) continue;
     asked[api.index()] = true;
     launching[api.index()] = trace.strings[api].find("GraphLaunch") != std::string_view::npos;
@@ -51,22 +51,22 @@ std::vector<bool> graph_launching(const Trace& trace) {
 }
 
 // Captures tell it in different columns, or only by the launch.
-bool in_graph(const Trace& trace, const std::vector<bool>& launching, size_t row) {
-  const KernelTable& kernels = trace.kernels;
+bool in_graph(const trace::Trace& trace, const std::vector<bool>& launching, size_t row) {
+  const trace::KernelTable& kernels = trace.kernels;
   if (!kernels.graph.empty() && kernels.graph[row] != 0) return true;
   if (!kernels.graph_node.empty() && kernels.graph_node[row] != 0) return true;
   if (kernels.launch.empty() || !kernels.launch[row].valid()) return false;
-  const StringId api = trace.launches.api[kernels.launch[row].index()];
+  const trace::StringId api = trace.launches.api[kernels.launch[row].index()];
   return api.valid() && launching[api.index()];
 }
 
-void add_kernels(const Trace& trace, const Stages& stages, const KernelRanking& ranking,
+void add_kernels(const trace::Trace& trace, const Stages& stages, const KernelRanking& ranking,
                  const SteadyStage& steady, std::vector<StageFacts>& facts) {
   const std::vector<uint32_t> row_of = rows_by_name(trace, ranking);
   const std::vector<bool> launching = graph_launching(trace);
   std::vector<std::vector<KernelInStage>> by_row(facts.size(),
                                                  std::vector<KernelInStage>(ranking.rows.size()));
-  const KernelTable& kernels = trace.kernels;
+  const trace::KernelTable& kernels = trace.kernels;
   for (size_t i = 0; i < kernels.size(); ++i) {
     const uint32_t stage = steady.of(stages.owners.kernel_instance, i);
     const uint32_t row = row_of[kernels.name[i].index()];
@@ -91,15 +91,16 @@ void add_kernels(const Trace& trace, const Stages& stages, const KernelRanking& 
   }
 }
 
-void add_copies(const Trace& trace, const Stages& stages, const SteadyStage& steady,
+void add_copies(const trace::Trace& trace, const Stages& stages, const SteadyStage& steady,
                 std::vector<StageFacts>& facts) {
-  const MemoryOperationTable& memory = trace.memory_operations;
+  const trace::MemoryOperationTable& memory = trace.memory_operations;
   std::map<std::pair<uint32_t, uint32_t>, CopiesInStage> found;  // by stage and kind
   for (size_t i = 0; i < memory.size(); ++i) {
     const uint32_t stage = steady.of(stages.owners.memory_instance, i);
     if (stage == kNone) continue;
-    const bool fill = memory.kind[i] == MemoryKind::set;
-    const StringId direction = fill || memory.detail.empty() ? StringId() : memory.detail[i];
+    const bool fill = memory.kind[i] == trace::MemoryKind::set;
+    const trace::StringId direction =
+        fill || memory.detail.empty() ? trace::StringId() : memory.detail[i];
     CopiesInStage& copies = found[{stage, fill ? kNone - 1 : direction.value}];
     if (copies.calls == 0) {
       copies.what = fill                ? "fills"
@@ -148,7 +149,7 @@ bool StageFacts::decodes() const {
          stage->name != to_string(StepKind::mixed);
 }
 
-std::vector<StageFacts> stage_facts(const Trace& trace, const Stages& stages,
+std::vector<StageFacts> stage_facts(const trace::Trace& trace, const Stages& stages,
                                     const Budgets& budgets,
                                     const std::vector<StageRecoverable>& recoverable,
                                     const Utilization& utilization, const KernelRanking& ranking,
@@ -164,7 +165,7 @@ std::vector<StageFacts> stage_facts(const Trace& trace, const Stages& stages,
       facts[i].instance_unit = traced_part_of(facts[i].instance_unit);
     }
     facts[i].serving = stages.serving;
-    facts[i].on_cpu = utilization.device == DeviceKind::cpu;
+    facts[i].on_cpu = utilization.device == trace::DeviceKind::cpu;
     facts[i].by_part.assign(kBudgetParts, nullptr);
     for (const RecoverablePart& part : recoverable[i].parts) facts[i].by_part[part.part] = &part;
   }
@@ -183,4 +184,4 @@ std::vector<StageFacts> stage_facts(const Trace& trace, const Stages& stages,
   return facts;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

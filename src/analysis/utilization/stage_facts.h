@@ -10,7 +10,7 @@
 #include "analysis/stages/selection.h"
 #include "analysis/utilization/recoverable.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // One kernel name in one stage, over all instances that are no warm-up.
 struct KernelInStage {
@@ -74,10 +74,10 @@ struct StageFacts {
 };
 
 // One entry a stage that has instances besides warm-ups.
-std::vector<StageFacts> stage_facts(const Trace& trace, const Stages& stages,
+std::vector<StageFacts> stage_facts(const trace::Trace& trace, const Stages& stages,
                                     const Budgets& budgets,
                                     const std::vector<StageRecoverable>& recoverable,
                                     const Utilization& utilization, const KernelRanking& ranking,
                                     const Selection& selection);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -11,18 +11,17 @@
 #include "analysis/utilization/refusal.h"
 #include "analysis/utilization/stage_cost.h"
 #include "analysis/utilization/workload_tokens.h"
+#include "base/units.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
-
-constexpr double kNsPerSecond = 1e9;
 
 struct Peak {
   double flops = 0;
   std::string name;
 };
 
-std::string peak_name(std::string_view format, const GpuSpec& gpu) {
+std::string peak_name(std::string_view format, const llm::GpuSpec& gpu) {
   if (gpu.is_measured()) return gpu.measured_format + ", measured on this CPU";
   if (format == "f32") return "fp32, CUDA cores";
   if (format == "fp8" && gpu.tensor_fp8) return "fp8 dense";
@@ -32,9 +31,9 @@ std::string peak_name(std::string_view format, const GpuSpec& gpu) {
 }
 
 // The highest of the peaks that the model's products could run at, so that MFU is never flattered.
-std::optional<Peak> peak_of(const GpuSpec& gpu, const ModelSpec& model) {
+std::optional<Peak> peak_of(const llm::GpuSpec& gpu, const llm::ModelSpec& model) {
   std::optional<Peak> best;
-  for (const NumberFormat& format : {model.weights, model.experts.value_or(model.weights)}) {
+  for (const llm::NumberFormat& format : {model.weights, model.experts.value_or(model.weights)}) {
     const auto peak = gpu.peak_for(format.name);
     if (peak && (!best || *peak > best->flops)) {
       best = Peak{*peak, peak_name(format.name, gpu)};
@@ -67,12 +66,12 @@ void explain(StageUtilization& stage, std::string_view why) {
 // Work over what the peak could do in that time; none for no time.
 std::optional<double> ratio(double work, double nanoseconds, double peak) {
   if (nanoseconds <= 0 || peak <= 0) return std::nullopt;
-  return work / (nanoseconds / kNsPerSecond * peak);
+  return work / (nanoseconds / kNanosecondsPerSecond * peak);
 }
 
 // MFU, MBU and the floor of one stage, from its cost.
-void measure(const Stage& stage, const std::optional<Peak>& peak, const GpuSpec& gpu, bool whole,
-             StageUtilization& result) {
+void measure(const Stage& stage, const std::optional<Peak>& peak, const llm::GpuSpec& gpu,
+             bool whole, StageUtilization& result) {
   const double flops = result.cost.flops();
   const double bytes = result.cost.bytes();
   const double traced = result.traced_share.value_or(1);
@@ -94,14 +93,15 @@ void measure(const Stage& stage, const std::optional<Peak>& peak, const GpuSpec&
     result.mbu_busy.reset();
     explain(result, "the collector was not tracing all the time: no figures on busy time");
   }
-  const double moving = bytes / result.peak_bandwidth * kNsPerSecond;
-  const double computing = result.peak_flops > 0 ? flops / result.peak_flops * kNsPerSecond : 0;
+  const double moving = bytes / result.peak_bandwidth * kNanosecondsPerSecond;
+  const double computing =
+      result.peak_flops > 0 ? flops / result.peak_flops * kNanosecondsPerSecond : 0;
   result.memory_bound = moving > computing;
   result.floor = static_cast<Nanoseconds>(std::max(moving, computing));
 }
 
-StageUtilization::Recorded recorded_figures(const Stage& stage, const PassCost& cost,
-                                            const GpuSpec& gpu) {
+StageUtilization::Recorded recorded_figures(const Stage& stage, const llm::PassCost& cost,
+                                            const llm::GpuSpec& gpu) {
   StageUtilization::Recorded figures;
   figures.flops = cost.flops();
   figures.bytes = cost.bytes();
@@ -114,7 +114,7 @@ StageUtilization::Recorded recorded_figures(const Stage& stage, const PassCost& 
 }
 
 std::string missing_device(const DeviceAsked& device) {
-  if (device.kind == DeviceKind::cpu) {
+  if (device.kind == trace::DeviceKind::cpu) {
     return "the CPU's peaks are not known: give the workload's metrics.json with "
            "device.peak_flops_per_s and device.peak_bytes_per_s";
   }
@@ -125,7 +125,7 @@ std::string missing_device(const DeviceAsked& device) {
       device.wanted);
 }
 
-bool is_spread(const Parallelism& parallel) {
+bool is_spread(const llm::Parallelism& parallel) {
   return parallel.tp > 1 || parallel.pp > 1 || parallel.ep > 1;
 }
 
@@ -206,8 +206,8 @@ class StageFigures {
   static constexpr std::string_view kAllWarmUp = "every instance is a warm-up";
 
   const Stages& stages_;
-  const ModelSpec* model_;
-  const GpuSpec* gpu_;
+  const llm::ModelSpec* model_;
+  const llm::GpuSpec* gpu_;
   const Workload& workload_;
   const DeviceAsked& device_;
 };
@@ -228,8 +228,8 @@ std::string why_nothing(const Stages& stages, const Utilization& use, const Devi
 
 }  // namespace
 
-Utilization utilization(const Stages& stages, const std::optional<ModelSpec>& model,
-                        const std::optional<GpuSpec>& gpu, const Workload& workload,
+Utilization utilization(const Stages& stages, const std::optional<llm::ModelSpec>& model,
+                        const std::optional<llm::GpuSpec>& gpu, const Workload& workload,
                         const DeviceAsked& device,
                         const std::vector<std::optional<RecordedWork>>& recorded) {
   Utilization result;
@@ -269,4 +269,4 @@ Utilization utilization(const Stages& stages, const std::optional<ModelSpec>& mo
   return result;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

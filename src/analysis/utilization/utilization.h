@@ -10,7 +10,7 @@
 #include "llm/gpu_spec.h"
 #include "llm/model_spec.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 // A figure and where it comes from.
 struct TokenCount {
@@ -23,7 +23,7 @@ struct Workload {
   std::optional<TokenCount> prompt_tokens;
   std::optional<TokenCount> new_tokens;
   std::optional<TokenCount> batch;
-  Parallelism parallel;
+  llm::Parallelism parallel;
   uint64_t images = 0;
   std::string command;  // empty: not known
 };
@@ -32,7 +32,7 @@ struct Workload {
 // an input is missing, or where a ratio above 1 shows that one is wrong.
 struct StageUtilization {
   uint32_t stage = 0;
-  PassCost cost;  // of one instance: all its passes together
+  llm::PassCost cost;  // of one instance: all its passes together
   std::string
       basis;  // the passes in words: "24 steps of 1 token at a context of 777 to 800, batch 1"
   // Of the cost, what the traced steps did: figures on busy time are of these. None: not known.
@@ -71,9 +71,9 @@ struct InputWarning {
 // A figure above its peak shows that an input is wrong: no figure of any stage is given then, since
 // all are made of the same inputs.
 struct Utilization {
-  std::optional<ModelSpec> model;
-  std::optional<GpuSpec> gpu;
-  DeviceKind device = DeviceKind::gpu;
+  std::optional<llm::ModelSpec> model;
+  std::optional<llm::GpuSpec> gpu;
+  trace::DeviceKind device = trace::DeviceKind::gpu;
   Workload workload;
   std::vector<StageUtilization> stages;  // one a stage
   std::string why_not;                   // for the whole: no model, unknown GPU, no timeline
@@ -84,13 +84,13 @@ struct Utilization {
 struct DeviceAsked {
   std::string wanted;
   std::optional<std::string> captured = std::nullopt;
-  DeviceKind kind = DeviceKind::gpu;
+  trace::DeviceKind kind = trace::DeviceKind::gpu;
 };
 
 // Without a model, FLOPs and bytes are those that operators recorded, where they did.
-Utilization utilization(const Stages& stages, const std::optional<ModelSpec>& model,
-                        const std::optional<GpuSpec>& gpu, const Workload& workload,
+Utilization utilization(const Stages& stages, const std::optional<llm::ModelSpec>& model,
+                        const std::optional<llm::GpuSpec>& gpu, const Workload& workload,
                         const DeviceAsked& device,
                         const std::vector<std::optional<RecordedWork>>& recorded = {});
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -8,18 +8,18 @@
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
-ModelSpec dense_graph() {
-  auto model = parse_hugging_face_config(
+llm::ModelSpec dense_graph() {
+  auto model = llm::parse_hugging_face_config(
       testing::file_bytes(testing::test_data("models") / "dense_graph_config.json"), "dense");
   EXPECT_TRUE(model) << model.error().message;
   return std::move(*model);
 }
 
-GpuSpec h200() {
-  GpuSpec gpu;
+llm::GpuSpec h200() {
+  llm::GpuSpec gpu;
   gpu.name = "H200 SXM";
   gpu.memory_bandwidth = 4.8e12;
   gpu.tensor_bf16 = 989e12;
@@ -44,8 +44,8 @@ class StagesOfARun {
                 bool warmup = false, size_t device = 0) {
     StageInstance item;
     item.stage = stage;
-    item.process = ProcessId(0);
-    item.device = DeviceId(device);
+    item.process = trace::ProcessId(0);
+    item.device = trace::DeviceId(device);
     item.end = wall;
     item.warmup = warmup;
     item.first_step = static_cast<uint32_t>(stages_.steps.size());
@@ -254,7 +254,7 @@ TEST(Utilization, OneRefusalTakesAllFiguresBack) {
 }
 
 TEST(Utilization, AnotherGpuIsTheFirstSuspect) {
-  GpuSpec small = h200();
+  llm::GpuSpec small = h200();
   small.tensor_bf16 = 65e12;
   small.memory_bandwidth = 0.3e12;
   const Utilization use =
@@ -297,7 +297,7 @@ TEST(Utilization, SeveralGpusNeedTheirShares) {
 }
 
 TEST(Utilization, PeakFollowsThePrecision) {
-  ModelSpec model = dense_graph();
+  llm::ModelSpec model = dense_graph();
   model.weights = {"fp8", 1};
   EXPECT_EQ(utilization(dense_run(), model, h200(), told(777), {""}).stages[0].peak_name,
             "fp8 dense");
@@ -342,8 +342,10 @@ std::vector<std::optional<RecordedWork>> recorded(double prefill_flops, double d
   decode.cost.parts = {{"gemv", 1e6, decode_bytes / 2, 0}, {"attention", 0, 0, decode_bytes / 2}};
   return {prefill, decode};
 }
-GpuSpec small_cpu() { return measured_cpu("N1, 2 threads, measured", 60e9, 20e9, "f32", "loop"); }
-const DeviceAsked kCpu = {"N1", std::nullopt, DeviceKind::cpu};
+llm::GpuSpec small_cpu() {
+  return llm::measured_cpu("N1, 2 threads, measured", 60e9, 20e9, "f32", "loop");
+}
+const DeviceAsked kCpu = {"N1", std::nullopt, trace::DeviceKind::cpu};
 
 TEST(Utilization, OfWhatOperatorsRecorded) {
   const Utilization use =
@@ -377,7 +379,7 @@ TEST(Utilization, BytesFromACacheCostTheMbuAlone) {
 }
 
 TEST(Utilization, RecordedFlopsBesideTheModels) {
-  GpuSpec fast = measured_cpu("N1", 2e15, 5e12, "f32", "");
+  llm::GpuSpec fast = llm::measured_cpu("N1", 2e15, 5e12, "f32", "");
   const Utilization agree = utilization(dense_run(), dense_graph(), fast, told(777), kCpu,
                                         recorded(kPrefillFlops * 1.04, 1e9));
   ASSERT_TRUE(agree.stages[0].recorded);
@@ -408,4 +410,4 @@ TEST(Utilization, ACpuWithoutPeaksSaysWhereTheyComeFrom) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace llmprof {
+namespace llmprof::analysis {
 namespace {
 
 std::span<const Step> steps_of(const Stages& stages, const StageInstance& instance) {
@@ -92,4 +92,4 @@ Workload complete_workload(const Stages& stages, Workload workload) {
   return workload;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

@@ -5,7 +5,7 @@
 #include "analysis/stages/stages.h"
 #include "analysis/utilization/utilization.h"
 
-namespace llmprof {
+namespace llmprof::analysis {
 
 bool is_prefill(const Stage& stage);
 bool is_decode(const Stage& stage);
@@ -17,4 +17,4 @@ std::optional<double> mean_steps(const Stages& stages, uint32_t stage);
 // its source. Under continuous batching every step has tokens of its own: nothing is filled in.
 Workload complete_workload(const Stages& stages, Workload workload);
 
-}  // namespace llmprof
+}  // namespace llmprof::analysis

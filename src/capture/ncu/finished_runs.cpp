@@ -6,7 +6,7 @@
 
 #include "base/files.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 // FNV-1a.
@@ -43,4 +43,4 @@ Result<void> FinishedRuns::add(const std::string& run, const std::vector<std::st
   return write_file_atomically(file_, text);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

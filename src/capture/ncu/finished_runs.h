@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // finished.txt: which stages are captured, and by which command, so that an interrupted capture
 // resumes. Only a hash of the command is kept.
@@ -23,4 +23,4 @@ class FinishedRuns {
   std::map<std::string, std::string> hash_of_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -6,7 +6,7 @@
 
 #include "base/ascii.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 constexpr std::string_view kRegexSpecials = R"(\^$.|?*+()[]{})";
@@ -126,4 +126,4 @@ std::string nvtx_include_expression(std::string_view domain, std::string_view ra
   return expression;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // For --kernel-name regex:..., which is Boost.Regex in Perl syntax and finds a match anywhere
 // (seen with ncu 2022.3 and 2025.3). The tools print one name with other blanks ("> >") and with
@@ -28,4 +28,4 @@ enum class NvtxRangeStyle : unsigned char { push_pop, start_end };
 std::string nvtx_include_expression(std::string_view domain, std::string_view range,
                                     NvtxRangeStyle style = NvtxRangeStyle::push_pop);
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

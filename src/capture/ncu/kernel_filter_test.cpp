@@ -10,7 +10,7 @@
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 // ECMAScript agrees with Perl's syntax, which is ncu's, on all that the filter uses. Like ncu, it
@@ -107,4 +107,4 @@ TEST(NvtxInclude, SpellsDomainAndStyle) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::capture

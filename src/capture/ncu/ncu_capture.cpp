@@ -15,7 +15,7 @@
 #include "capture/ncu/raw_tables.h"
 #include "capture/workload_pass.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 constexpr size_t kNameCharacters = 100;  // of a kernel in a message
@@ -374,4 +374,4 @@ CaptureResult capture_with_ncu(const InstalledTool& ncu, const NcuRequest& reque
   return NcuCapture(ncu, request, folder).capture();
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "capture/capture_result.h"
+#include "capture/installed_tool.h"
 #include "capture/ncu/ncu_features.h"
-#include "capture/probes/ensure.h"
 #include "capture/workload_command.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // conf/profiling/ncu/*.yaml
 struct NcuOptions {
@@ -61,4 +61,4 @@ CapturePlan plan_ncu(const InstalledTool& ncu, const NcuRequest& request);
 // that the same command captured before is not captured again: an interrupted capture resumes.
 CaptureResult capture_with_ncu(const InstalledTool& ncu, const NcuRequest& request);
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

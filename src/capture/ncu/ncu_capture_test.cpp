@@ -13,7 +13,7 @@
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using namespace std::chrono_literals;
@@ -356,4 +356,4 @@ TEST_F(NcuCaptureTest, PlanTellsCommandsFilesAndTime) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -5,7 +5,7 @@
 
 #include "capture/ncu/ncu_runs.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using Argv = std::vector<std::string>;
@@ -96,4 +96,4 @@ Argv build_ncu_import_cmd(const InstalledTool& ncu, const NcuFeatures& features,
   return argv;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 struct Passes {
@@ -89,4 +89,4 @@ std::optional<std::chrono::seconds> predicted_time(
   return std::chrono::ceil<std::chrono::seconds>(total);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -7,7 +7,7 @@
 
 #include "capture/ncu/ncu_runs.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // How often each launch is replayed. Measured one by one on an H200 with ncu 2025.3.1; other GPUs
 // and versions differ by some passes.
@@ -18,4 +18,4 @@ std::optional<std::chrono::seconds> predicted_time(
     const NcuOptions& options, const std::vector<NcuRun>& runs,
     std::optional<std::chrono::milliseconds> workload_time);
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

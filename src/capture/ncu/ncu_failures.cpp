@@ -5,7 +5,7 @@
 
 #include "capture/convert_advice.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 std::string told(const CommandRecord& record) {
@@ -115,4 +115,4 @@ bool concerns_all_stages(const CommandRecord& record, const NcuRunMessages& mess
          record.result.end == ProcessEnd::over_limit;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

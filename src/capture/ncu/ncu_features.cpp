@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "capture/process.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 constexpr std::chrono::seconds kAnswerTime(60);
@@ -29,4 +29,4 @@ NcuFeatures ncu_features(const InstalledTool& ncu) {
   return answered ? features_in_help(answered->output_tail) : NcuFeatures{};
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -2,9 +2,9 @@
 
 #include <string_view>
 
-#include "capture/probes/ensure.h"
+#include "capture/installed_tool.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // What this ncu can be told, by its own help: options come with the versions.
 struct NcuFeatures {
@@ -21,4 +21,4 @@ NcuFeatures features_in_help(std::string_view help);
 // Asks it; nothing where it does not answer.
 NcuFeatures ncu_features(const InstalledTool& ncu);
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

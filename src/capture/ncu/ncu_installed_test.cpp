@@ -8,7 +8,7 @@
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using testing::TemporaryFolder;
@@ -64,4 +64,4 @@ TEST(NcuInstalled, ExportsAReport) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::capture

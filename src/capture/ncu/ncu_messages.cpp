@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 constexpr size_t kLongestError = 300;
@@ -113,4 +113,4 @@ std::string counters_in_use_remedy() {
          "the other profiler";
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

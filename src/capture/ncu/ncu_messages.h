@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // What ncu said among the output of the program it ran.
 struct NcuRunMessages {
@@ -32,4 +32,4 @@ std::string counter_permission_remedy();
 // How to free the counters that DCGM holds.
 std::string counters_in_use_remedy();
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -5,7 +5,7 @@
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 NcuRunMessages said(std::string_view text) { return ncu_messages_in(text); }
@@ -65,4 +65,4 @@ TEST(SharedCapturesNcuRunMessages, KnowsARealRefusal) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::capture

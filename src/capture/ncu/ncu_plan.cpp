@@ -7,7 +7,7 @@
 #include "capture/ncu/ncu_failures.h"
 #include "capture/ncu/ncu_runs.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using std::filesystem::path;
@@ -62,4 +62,4 @@ CapturePlan plan_ncu(const InstalledTool& ncu, const NcuRequest& request) {
   return plan;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

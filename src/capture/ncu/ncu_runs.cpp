@@ -7,7 +7,7 @@
 
 #include "capture/ncu/kernel_filter.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 // Linux takes at most 128 KiB for one argument.
@@ -174,4 +174,4 @@ std::string kernel_filter(const NcuRun& run) {
   return filter + ")$";
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -7,7 +7,7 @@
 
 #include "capture/ncu/ncu_capture.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // One run of the workload under ncu: the kernels of one stage, and which of their launches.
 struct NcuRun {
@@ -64,4 +64,4 @@ std::vector<std::string> build_ncu_import_cmd(const InstalledTool& ncu, const Nc
                                               const NcuRun& run,
                                               const std::filesystem::path& report);
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

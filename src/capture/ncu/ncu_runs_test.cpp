@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "capture/ncu/ncu_estimate.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 constexpr NcuFeatures kOld = {};
@@ -296,4 +296,4 @@ TEST(NcuEstimate, AgreesWithMeasuredTimes) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::capture

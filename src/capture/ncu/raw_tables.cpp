@@ -6,11 +6,11 @@
 #include <map>
 #include <optional>
 
-#include "base/byte_stream.h"
 #include "base/csv.h"
+#include "base/streams/byte_stream.h"
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 constexpr std::string_view kHeaderBegin = "\"ID\",";
@@ -168,7 +168,7 @@ void RawUnion::add(const RawTable& table) {
 
 std::string RawUnion::to_csv() const {
   std::string csv;
-  for (const RawTable& table : tables_) csv += llmprof::to_csv(table);
+  for (const RawTable& table : tables_) csv += llmprof::capture::to_csv(table);
   return csv;
 }
 
@@ -180,4 +180,4 @@ std::string to_csv(const RawTable& table) {
   return csv;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // A raw page: a header, a row of units, a row for each launch.
 struct RawTable {
@@ -41,4 +41,4 @@ class RawUnion {
 
 std::string to_csv(const RawTable& table);
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

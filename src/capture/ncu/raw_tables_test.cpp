@@ -9,19 +9,19 @@
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using testing::TemporaryFolder;
 using testing::test_data;
 
-Nanoseconds total_duration(const Trace& trace) {
+Nanoseconds total_duration(const trace::Trace& trace) {
   const auto& durations = trace.profiled_launches.duration;
   return std::accumulate(durations.begin(), durations.end(), Nanoseconds{0});
 }
 
 // Launches and duration by kernel name.
-std::map<std::string, std::pair<size_t, Nanoseconds>> by_kernel(const Trace& trace) {
+std::map<std::string, std::pair<size_t, Nanoseconds>> by_kernel(const trace::Trace& trace) {
   std::map<std::string, std::pair<size_t, Nanoseconds>> kernels;
   for (size_t i = 0; i < trace.profiled_launches.size(); ++i) {
     const auto& identity = trace.identities[trace.profiled_launches.identity[i]];
@@ -33,9 +33,9 @@ std::map<std::string, std::pair<size_t, Nanoseconds>> by_kernel(const Trace& tra
 }
 
 // Sums of a metric's values over all launches, by name and unit.
-std::map<std::string, double> metric_sums(const Trace& trace) {
+std::map<std::string, double> metric_sums(const trace::Trace& trace) {
   std::map<std::string, double> sums;
-  for (const MetricValues& values : trace.metric_values) {
+  for (const trace::MetricValues& values : trace.metric_values) {
     const Metric& metric = trace.metrics[values.metric];
     sums[std::string(trace.strings[metric.name]) + " " + std::string(trace.strings[metric.unit])] +=
         values.sum;
@@ -137,4 +137,4 @@ TEST(RawTables, AreFoundAmongOtherOutput) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -14,7 +14,7 @@
 #include "capture/nsys/nsys_failure.h"
 #include "capture/nsys/nsys_stats.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using std::filesystem::path;
@@ -355,4 +355,4 @@ CaptureResult capture_with_nsys(const InstalledTool& nsys, const NsysRequest& re
   return NsysCapture(nsys, request).run();
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "capture/capture_result.h"
-#include "capture/probes/ensure.h"
+#include "capture/installed_tool.h"
 #include "capture/workload_command.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // conf/profiling/nsys/*.yaml
 struct NsysOptions {
@@ -55,4 +55,4 @@ CapturePlan plan_nsys(const InstalledTool& nsys, const NsysRequest& request);
 // of other processes on the machine: scrub the one, do not publish the other.
 CaptureResult capture_with_nsys(const InstalledTool& nsys, const NsysRequest& request);
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -11,7 +11,7 @@
 #include "capture/nsys/nsys_stats.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using namespace std::chrono_literals;
@@ -376,4 +376,4 @@ TEST_F(NsysCaptureTest, ThePlanIsWhatIsRun) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::capture

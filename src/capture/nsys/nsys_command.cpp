@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 bool has(const std::vector<std::string>& words, std::string_view word) {
@@ -107,4 +107,4 @@ WorkloadPass nsys_pass(const InstalledTool& nsys, const NsysRequest& request,
   return pass;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -8,7 +8,7 @@
 #include "capture/nsys/nsys_capture.h"
 #include "capture/workload_pass.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // Whether an NVTX range starts and ends the capture.
 bool is_gated_by_nvtx(const NsysOptions& options);
@@ -18,4 +18,4 @@ bool is_gated_by_nvtx(const NsysOptions& options);
 WorkloadPass nsys_pass(const InstalledTool& nsys, const NsysRequest& request,
                        const std::vector<std::string>& trace, const std::filesystem::path& work);
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

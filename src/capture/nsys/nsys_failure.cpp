@@ -9,7 +9,7 @@
 #include "capture/convert_advice.h"
 #include "capture/nsys/nsys_command.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 constexpr std::array<std::string_view, 5> kPermissionWords = {
@@ -157,4 +157,4 @@ std::optional<NsysFailure> judge_nsys_attempt(const NsysRequest& request,
       describe_end(record.result), said(record)));
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

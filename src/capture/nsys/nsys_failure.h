@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "capture/nsys/nsys_capture.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // What an attempt left under the name that it was told.
 enum class NsysOutput : uint8_t { none, empty, garbage, report };
@@ -22,4 +22,4 @@ struct NsysFailure {
 std::optional<NsysFailure> judge_nsys_attempt(const NsysRequest& request,
                                               const CommandRecord& record, NsysOutput output);
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -7,7 +7,7 @@
 #include "capture/nsys/nsys_capture.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using namespace std::chrono_literals;
@@ -49,4 +49,4 @@ TEST(NsysInstalled, ProfilesAServerAndEndsWithItsReport) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::capture

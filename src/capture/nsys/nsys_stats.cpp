@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 // Of several names for one report the first that is there.
@@ -46,4 +46,4 @@ std::vector<std::string> choose_nsys_reports(std::string_view help_reports) {
   return chosen;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

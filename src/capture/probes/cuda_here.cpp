@@ -7,7 +7,7 @@
 #include "base/files.h"
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace fs = std::filesystem;
 namespace {
 
@@ -46,4 +46,4 @@ bool has_nvidia_driver(const ToolSearch& search) {
   });
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

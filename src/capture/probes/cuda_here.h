@@ -6,7 +6,7 @@
 
 #include "capture/probes/doctor.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // What the collector's CUDA half needs on this machine.
 
@@ -23,4 +23,4 @@ std::optional<std::filesystem::path> find_cupti(const DoctorOptions& options);
 // "2025.3.1" or "13", as the file's name says; empty where it does not.
 std::string cupti_version(const std::filesystem::path& library);
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

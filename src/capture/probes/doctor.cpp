@@ -9,7 +9,7 @@
 #include "capture/probes/probe_families.h"
 #include "capture/process.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 constexpr std::array kFamilies = {
@@ -71,4 +71,4 @@ bool can_run_on_cpu(const std::vector<Probe>& probes) {
   });
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -8,7 +8,7 @@
 
 #include "capture/tools.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // One thing that captures need, and whether it is as they need it.
 struct Probe {
@@ -48,4 +48,4 @@ std::vector<Probe> probe_machine(const DoctorOptions& options);
 // Nothing that the default run needs is missing.
 bool can_run_on_cpu(const std::vector<Probe>& probes);
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -9,7 +9,7 @@
 #include "capture/probes/cuda_here.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using std::filesystem::path;
@@ -242,4 +242,4 @@ TEST_F(Doctor, KnowsWhetherNsysMaySample) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::capture

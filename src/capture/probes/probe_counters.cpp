@@ -4,7 +4,7 @@
 #include "capture/ncu/ncu_messages.h"
 #include "capture/probes/probe_families.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 constexpr unsigned kSysAdmin = 21;  // CAP_SYS_ADMIN
@@ -50,4 +50,4 @@ std::vector<Probe> probe_counters(const DoctorOptions& options) {
                   counter_permission_remedy())};
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

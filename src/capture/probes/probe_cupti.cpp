@@ -8,7 +8,7 @@
 #include "capture/probes/cuda_here.h"
 #include "capture/probes/probe_families.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using std::filesystem::path;
@@ -167,4 +167,4 @@ std::vector<Probe> probe_cupti(const DoctorOptions& options) {
   return {library(options), injection(options)};
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -6,7 +6,7 @@
 
 #include "capture/probes/doctor.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 // The doctor's questions, by subject; each answers in the doctor's order.
 std::vector<Probe> probe_nvidia_tools(const DoctorOptions& options);   // nsys, ncu, importer
@@ -29,4 +29,4 @@ std::optional<std::string> answer(const DoctorOptions& options, std::vector<std:
 // cannot be read.
 std::optional<std::string> system_file(const DoctorOptions& options, const std::string& name);
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -6,7 +6,7 @@
 #include "capture/executables.h"
 #include "capture/probes/probe_families.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 constexpr const char* kNoDriverFix =
@@ -100,4 +100,4 @@ std::vector<Probe> probe_gpus(const DoctorOptions& options) {
   return {driver, gpu_list(gpus), mig(gpus)};
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include "capture/convert_advice.h"
-#include "capture/probes/ensure.h"
+#include "capture/installed_tool.h"
 #include "capture/probes/probe_families.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using Ensure = Result<InstalledTool> (*)(const ToolSearch& search);
@@ -50,4 +50,4 @@ std::vector<Probe> probe_nvidia_tools(const DoctorOptions& options) {
           installed_tool(Tool::ncu, ensure_ncu, options), importer(options)};
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

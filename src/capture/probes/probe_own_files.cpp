@@ -7,7 +7,7 @@
 #include "capture/probes/cuda_here.h"
 #include "capture/probes/probe_families.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 using std::filesystem::path;
@@ -101,4 +101,4 @@ std::vector<Probe> probe_own_files(const DoctorOptions& options) {
   return probes;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

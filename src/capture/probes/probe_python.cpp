@@ -6,7 +6,7 @@
 #include "capture/executables.h"
 #include "capture/probes/probe_families.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 // Prints the facts in one line; a package that is there but broken is told by its exception.
@@ -85,4 +85,4 @@ std::vector<Probe> probe_python(const DoctorOptions& options) {
           transformers(transformers_told.get(), python)};
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

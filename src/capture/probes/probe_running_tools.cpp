@@ -9,7 +9,7 @@
 #include "capture/ncu/ncu_messages.h"
 #include "capture/probes/probe_families.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 namespace {
 
 struct RunningProgram {
@@ -91,4 +91,4 @@ std::vector<Probe> probe_running_tools(const DoctorOptions& options) {
   return probes;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

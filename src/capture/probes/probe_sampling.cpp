@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "capture/probes/probe_families.h"
 
-namespace llmprof {
+namespace llmprof::capture {
 
 std::vector<Probe> probe_sampling(const DoctorOptions& options) {
   constexpr const char* kName = "CPU sampling";
@@ -26,4 +26,4 @@ std::vector<Probe> probe_sampling(const DoctorOptions& options) {
                               kMostAllowed))};
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::capture

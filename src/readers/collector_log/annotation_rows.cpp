@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace llmprof::collector_log {
+namespace llmprof::readers::collector_log {
 namespace {
 
 constexpr size_t kNoRow = SIZE_MAX;
@@ -20,23 +20,24 @@ bool is_sane(const wire::Step& step) {
 }
 bool is_sane(const wire::CpuOperator& call) { return is_interval(call.start, call.end); }
 
-StepTable::Kind kind_of(wire::StepKind kind) {
-  if (kind == wire::StepKind::prefill) return StepTable::Kind::prefill;
-  return kind == wire::StepKind::decode ? StepTable::Kind::decode : StepTable::Kind::mixed;
+trace::StepTable::Kind kind_of(wire::StepKind kind) {
+  if (kind == wire::StepKind::prefill) return trace::StepTable::Kind::prefill;
+  return kind == wire::StepKind::decode ? trace::StepTable::Kind::decode
+                                        : trace::StepTable::Kind::mixed;
 }
 
 }  // namespace
 
-AnnotationRows::AnnotationRows(TraceBuilder& builder, Findings& findings)
+AnnotationRows::AnnotationRows(trace::TraceBuilder& builder, Findings& findings)
     : builder_(builder),
       findings_(findings),
       first_range_(builder.trace().ranges.size()),
       first_step_(builder.trace().steps.size()),
       first_operator_(builder.trace().operators.size()) {}
 
-size_t AnnotationRows::add_range(Nanoseconds start, Nanoseconds end, ThreadId thread, Labels labels,
-                                 RangeKind kind) {
-  RangeTable& ranges = builder_.trace().ranges;
+size_t AnnotationRows::add_range(Nanoseconds start, Nanoseconds end, trace::ThreadId thread,
+                                 Labels labels, trace::RangeKind kind) {
+  trace::RangeTable& ranges = builder_.trace().ranges;
   ranges.start.push_back(start);
   ranges.end.push_back(end);
   ranges.thread.push_back(thread);
@@ -46,7 +47,8 @@ size_t AnnotationRows::add_range(Nanoseconds start, Nanoseconds end, ThreadId th
   return ranges.size() - 1;
 }
 
-AnnotationRows::OpenRows& AnnotationRows::open_rows(ThreadId thread, wire::StringKey domain) {
+AnnotationRows::OpenRows& AnnotationRows::open_rows(trace::ThreadId thread,
+                                                    wire::StringKey domain) {
   const Nesting nesting = {thread, domain};
   if (last_open_ != nullptr && nesting == last_nesting_) return *last_open_;
   const auto [known, fresh] = open_.try_emplace(nesting);
@@ -56,22 +58,22 @@ AnnotationRows::OpenRows& AnnotationRows::open_rows(ThreadId thread, wire::Strin
   return known->second;
 }
 
-void AnnotationRows::add_push(const Record& record, ThreadId thread) {
+void AnnotationRows::add_push(const Record& record, trace::ThreadId thread) {
   wire::RangePush push{};
   if (!take(record, push, findings_, is_sane)) return;
   OpenRows& open = open_rows(thread, push.domain);
   open.resize(push.depth, kNoRow);
-  open.push_back(
-      add_range(push.time, kOpenEnd, thread, {push.domain, push.name}, RangeKind::push_pop));
+  open.push_back(add_range(push.time, trace::kOpenEnd, thread, {push.domain, push.name},
+                           trace::RangeKind::push_pop));
 }
 
-void AnnotationRows::add_pop(const Record& record, ThreadId thread) {
+void AnnotationRows::add_pop(const Record& record, trace::ThreadId thread) {
   wire::RangePop pop{};
   if (!take(record, pop, findings_, is_sane)) return;
   OpenRows& open = open_rows(thread, pop.domain);
   const size_t row = pop.depth < open.size() ? open[pop.depth] : kNoRow;
   open.resize(std::min<size_t>(open.size(), pop.depth));
-  RangeTable& ranges = builder_.trace().ranges;
+  trace::RangeTable& ranges = builder_.trace().ranges;
   if (row == kNoRow || pop.time < ranges.start[row]) {
     ++findings_.ends_without_start;
     return;
@@ -80,24 +82,24 @@ void AnnotationRows::add_pop(const Record& record, ThreadId thread) {
 }
 
 // Rows of a thread are in the order of their pushes.
-RangeRow AnnotationRows::innermost(ThreadId thread) const {
-  RangeRow innermost;
+trace::RangeRow AnnotationRows::innermost(trace::ThreadId thread) const {
+  trace::RangeRow innermost;
   const auto domains = open_on_.find(thread);
   if (domains == open_on_.end()) return innermost;
   for (const OpenRows* open : domains->second) {
     const auto last =
         std::find_if(open->rbegin(), open->rend(), [](size_t row) { return row != kNoRow; });
     if (last == open->rend()) continue;
-    if (!innermost.valid() || *last > innermost.index()) innermost = RangeRow(*last);
+    if (!innermost.valid() || *last > innermost.index()) innermost = trace::RangeRow(*last);
   }
   return innermost;
 }
 
-void AnnotationRows::add_start(const Record& record, ThreadId thread) {
+void AnnotationRows::add_start(const Record& record, trace::ThreadId thread) {
   wire::RangeStart start{};
   if (!take(record, start, findings_, is_sane)) return;
-  started_[start.range] =
-      add_range(start.time, kOpenEnd, thread, {start.domain, start.name}, RangeKind::start_end);
+  started_[start.range] = add_range(start.time, trace::kOpenEnd, thread, {start.domain, start.name},
+                                    trace::RangeKind::start_end);
 }
 
 void AnnotationRows::add_end(const Record& record) {
@@ -107,7 +109,7 @@ void AnnotationRows::add_end(const Record& record) {
 
 // The thread that ends a range may stand in the file before the one that started it.
 void AnnotationRows::end_started_ranges() {
-  RangeTable& ranges = builder_.trace().ranges;
+  trace::RangeTable& ranges = builder_.trace().ranges;
   for (const wire::RangeEnd& end : ends_) {
     const auto started = started_.find(end.range);
     if (started == started_.end() || end.time < ranges.start[started->second]) {
@@ -119,17 +121,17 @@ void AnnotationRows::end_started_ranges() {
   }
 }
 
-void AnnotationRows::add_mark(const Record& record, ThreadId thread) {
+void AnnotationRows::add_mark(const Record& record, trace::ThreadId thread) {
   wire::Mark mark{};
   if (take(record, mark, findings_, is_sane)) {
-    add_range(mark.time, mark.time, thread, {mark.domain, mark.name}, RangeKind::mark);
+    add_range(mark.time, mark.time, thread, {mark.domain, mark.name}, trace::RangeKind::mark);
   }
 }
 
-void AnnotationRows::add_step(const Record& record, ThreadId thread) {
+void AnnotationRows::add_step(const Record& record, trace::ThreadId thread) {
   wire::Step step{};
   if (!take(record, step, findings_, is_sane)) return;
-  StepTable& steps = builder_.trace().steps;
+  trace::StepTable& steps = builder_.trace().steps;
   steps.time.push_back(step.time);
   steps.thread.push_back(thread);
   steps.kind.push_back(kind_of(step.kind));
@@ -137,10 +139,10 @@ void AnnotationRows::add_step(const Record& record, ThreadId thread) {
   steps.tokens.push_back(step.tokens);
 }
 
-void AnnotationRows::add_operator(const Record& record, ThreadId thread) {
+void AnnotationRows::add_operator(const Record& record, trace::ThreadId thread) {
   wire::CpuOperator call{};
   if (!take(record, call, findings_, is_sane)) return;
-  OperatorTable& operators = builder_.trace().operators;
+  trace::OperatorTable& operators = builder_.trace().operators;
   const size_t row = operators.size();
   // Rows of captures before this one do not have these columns.
   operators.flops.resize(row);
@@ -157,22 +159,22 @@ void AnnotationRows::add_operator(const Record& record, ThreadId thread) {
 // A lost domain is the default one; stages are recognised there as well.
 void AnnotationRows::finish(Texts& texts) {
   end_started_ranges();
-  RangeTable& ranges = builder_.trace().ranges;
+  trace::RangeTable& ranges = builder_.trace().ranges;
   for (size_t i = first_range_; i < ranges.size(); ++i) {
     ranges.domain[i] = texts.find(ranges.domain[i].value, findings_);
     ranges.text[i] = texts.find_name(ranges.text[i].value, findings_);
-    if (ranges.end[i] == kOpenEnd) ++findings_.open_ranges;
+    if (ranges.end[i] == trace::kOpenEnd) ++findings_.open_ranges;
   }
-  OperatorTable& operators = builder_.trace().operators;
+  trace::OperatorTable& operators = builder_.trace().operators;
   for (size_t i = first_operator_; i < operators.size(); ++i) {
     operators.name[i] = texts.find_name(operators.name[i].value, findings_);
   }
 }
 
 size_t AnnotationRows::rows() const {
-  const Trace& trace = builder_.trace();
+  const trace::Trace& trace = builder_.trace();
   return trace.ranges.size() - first_range_ + trace.operators.size() - first_operator_ +
          trace.steps.size() - first_step_;
 }
 
-}  // namespace llmprof::collector_log
+}  // namespace llmprof::readers::collector_log

@@ -10,24 +10,24 @@
 #include "trace/builder.h"
 #include "wire/log_format.h"
 
-namespace llmprof::collector_log {
+namespace llmprof::readers::collector_log {
 
 // What a program told of itself: ranges, marks, steps and CPU operators, each by the thread that
 // recorded it.
 class AnnotationRows {
  public:
-  AnnotationRows(TraceBuilder& builder, Findings& findings);
+  AnnotationRows(trace::TraceBuilder& builder, Findings& findings);
 
-  void add_push(const Record& record, ThreadId thread);
-  void add_pop(const Record& record, ThreadId thread);
-  void add_start(const Record& record, ThreadId thread);
+  void add_push(const Record& record, trace::ThreadId thread);
+  void add_pop(const Record& record, trace::ThreadId thread);
+  void add_start(const Record& record, trace::ThreadId thread);
   void add_end(const Record& record);
-  void add_mark(const Record& record, ThreadId thread);
-  void add_step(const Record& record, ThreadId thread);
-  void add_operator(const Record& record, ThreadId thread);
+  void add_mark(const Record& record, trace::ThreadId thread);
+  void add_step(const Record& record, trace::ThreadId thread);
+  void add_operator(const Record& record, trace::ThreadId thread);
 
   // The push/pop range that this thread opened last of those still open, whatever their domains.
-  [[nodiscard]] RangeRow innermost(ThreadId thread) const;
+  [[nodiscard]] trace::RangeRow innermost(trace::ThreadId thread) const;
 
   // Ends ranges and names everything: until then text columns hold the log's own keys.
   void finish(Texts& texts);
@@ -38,38 +38,38 @@ class AnnotationRows {
  private:
   // Ranges are nested within a thread and a domain.
   struct Nesting {
-    ThreadId thread;
+    trace::ThreadId thread;
     wire::StringKey domain;
 
     friend bool operator==(const Nesting&, const Nesting&) = default;
   };
   struct NestingHash {
     size_t operator()(const Nesting& nesting) const {
-      return hash_mix(nesting.thread.value, nesting.domain);
+      return trace::hash_mix(nesting.thread.value, nesting.domain);
     }
   };
   using OpenRows = std::vector<size_t>;  // by depth
 
-  OpenRows& open_rows(ThreadId thread, wire::StringKey domain);
+  OpenRows& open_rows(trace::ThreadId thread, wire::StringKey domain);
   struct Labels {
     wire::StringKey domain;
     wire::StringKey name;
   };
-  size_t add_range(Nanoseconds start, Nanoseconds end, ThreadId thread, Labels labels,
-                   RangeKind kind);
+  size_t add_range(Nanoseconds start, Nanoseconds end, trace::ThreadId thread, Labels labels,
+                   trace::RangeKind kind);
   void end_started_ranges();
 
-  TraceBuilder& builder_;
+  trace::TraceBuilder& builder_;
   Findings& findings_;
   size_t first_range_;
   size_t first_step_;
   size_t first_operator_;
   std::unordered_map<Nesting, OpenRows, NestingHash> open_;
-  std::unordered_map<ThreadId, std::vector<const OpenRows*>> open_on_;  // one a domain
+  std::unordered_map<trace::ThreadId, std::vector<const OpenRows*>> open_on_;  // one a domain
   Nesting last_nesting_{};
   OpenRows* last_open_ = nullptr;
   std::unordered_map<uint64_t, size_t> started_;  // rows, by range
   std::vector<wire::RangeEnd> ends_;
 };
 
-}  // namespace llmprof::collector_log
+}  // namespace llmprof::readers::collector_log

@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "base/byte_stream.h"
-#include "base/ordered_windows.h"
+#include "base/streams/byte_stream.h"
+#include "base/streams/ordered_windows.h"
 #include "base/text.h"
 #include "readers/collector_log/decoded_chunks.h"
 #include "readers/collector_log/rows.h"
 #include "wire/log_format.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 using collector_log::ChunkDamage;
@@ -46,7 +46,7 @@ bool has_sane_sizes(const wire::FileHeader& header) {
 
 class Log {
  public:
-  Log(const std::filesystem::path& path, TraceBuilder& builder)
+  Log(const std::filesystem::path& path, trace::TraceBuilder& builder)
       : file_(path.string()), builder_(builder) {}
 
   Result<void> read(ByteStream& stream) {
@@ -106,10 +106,10 @@ class Log {
   }
 
   void begin_capture() {
-    Capture capture;
+    trace::Capture capture;
     capture.path = file_;
     capture.format = kFormat;
-    capture.tool = kCollectorTool;
+    capture.tool = trace::kCollectorTool;
     if (header_intact_) {
       capture.tool_version = text_of(header_.collector_version);
       capture.schema_version = fmt::format("{}.{}", header_.major_version, header_.minor_version);
@@ -253,10 +253,10 @@ class Log {
   }
 
   std::string file_;
-  TraceBuilder& builder_;
+  trace::TraceBuilder& builder_;
   wire::FileHeader header_{};
   bool header_intact_ = false;
-  ProcessId process_;
+  trace::ProcessId process_;
   std::vector<char> chunk_;
   uint64_t chunks_ = 0;           // read
   uint64_t expected_chunks_ = 0;  // by the file's size; 0: not known
@@ -265,7 +265,7 @@ class Log {
   bool cut_off_ = false;
 };
 
-Result<void> read(const std::filesystem::path& path, TraceBuilder& builder) {
+Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builder) {
   auto stream = open_byte_stream(path);
   if (!stream) return fail_with(stream.error());
   return Log(path, builder).read(**stream);
@@ -275,4 +275,4 @@ Result<void> read(const std::filesystem::path& path, TraceBuilder& builder) {
 
 const Reader kCollectorLogReader = {kFormat, recognises, read};
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -2,9 +2,9 @@
 
 #include <string_view>
 
-#include "readers/reader.h"
+#include "readers/shared/reader.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // Capture::tool of such a log.
 
@@ -12,4 +12,4 @@ namespace llmprof {
 // its threads, ranges, steps and CPU operators, and what it did on GPUs.
 extern const Reader kCollectorLogReader;
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

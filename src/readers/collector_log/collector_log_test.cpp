@@ -10,7 +10,7 @@
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 using testing::count_of;
@@ -54,7 +54,7 @@ TestLog small_log() {
   return log;
 }
 
-void expect_small_log(const Trace& trace) {
+void expect_small_log(const trace::Trace& trace) {
   ASSERT_EQ(trace.ranges.size(), 3U);
   EXPECT_EQ(trace.ranges.start, (std::vector<Nanoseconds>{10, 20, 40}));
   EXPECT_EQ(trace.ranges.end, (std::vector<Nanoseconds>{100, 30, 50}));
@@ -62,7 +62,7 @@ void expect_small_log(const Trace& trace) {
   EXPECT_EQ(trace.strings[trace.ranges.text[2]], "decode_step");
   EXPECT_EQ(trace.strings[trace.ranges.domain[1]], "LLM");
   ASSERT_EQ(trace.steps.size(), 1U);
-  EXPECT_EQ(trace.steps.kind[0], StepTable::Kind::decode);
+  EXPECT_EQ(trace.steps.kind[0], trace::StepTable::Kind::decode);
   EXPECT_EQ(trace.steps.batch[0], 4U);
   EXPECT_EQ(trace.steps.tokens[0], 8U);
   ASSERT_EQ(trace.operators.size(), 1U);
@@ -72,7 +72,7 @@ void expect_small_log(const Trace& trace) {
 }
 
 TEST(CollectorLog, ReadsWhatWasRecorded) {
-  const Trace trace = read_or_fail(small_log().bytes());
+  const trace::Trace trace = read_or_fail(small_log().bytes());
   expect_small_log(trace);
   EXPECT_TRUE(trace.diagnostics.items().empty());
   ASSERT_EQ(trace.processes.size(), 1U);
@@ -101,9 +101,9 @@ TEST(CollectorLog, ThreadsHaveTheNamesThatTheProgramGaveThem) {
   log.chunk(wire::ChunkKind::strings, 0);
   log.add_text(kSampler, "a sampler of tokens, with a long name");
   log.add_text(kLoader, "loader");
-  const Trace trace = read_or_fail(log.bytes());
+  const trace::Trace trace = read_or_fail(log.bytes());
   std::vector<std::string> names;
-  for (const Thread& thread : trace.threads) names.push_back(thread.name);
+  for (const trace::Thread& thread : trace.threads) names.push_back(thread.name);
   EXPECT_EQ(names, (std::vector<std::string>{"worker", "loader", "worker",
                                              "a sampler of tokens, with a long name", "worker"}));
   EXPECT_EQ(count_of(trace, "collector_log_lost_names"), 1U);
@@ -128,10 +128,10 @@ TEST(CollectorLog, SeveralLogsMakeOneTrace) {
   const testing::TemporaryFolder folder;
   TestLog other = small_log();
   other.header.process_id = 4712;
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   ASSERT_TRUE(kCollectorLogReader.read(folder.write("a", small_log().bytes()), builder));
   ASSERT_TRUE(kCollectorLogReader.read(folder.write("b", other.bytes()), builder));
-  const Trace trace = std::move(builder).freeze();
+  const trace::Trace trace = std::move(builder).freeze();
   ASSERT_EQ(trace.processes.size(), 2U);
   ASSERT_EQ(trace.ranges.size(), 6U);
   EXPECT_NE(trace.ranges.thread[0], trace.ranges.thread[3]);
@@ -158,17 +158,17 @@ TEST(CollectorLog, InnermostOperatorsAreKernelsOfTheCpu) {
   log.thread_chunk(2, 8);
   add_operator(log, 12, 18, 10);  // another thread's is inside of none
   add_names(log);
-  const Trace trace = read_or_fail(log.bytes());
+  const trace::Trace trace = read_or_fail(log.bytes());
   EXPECT_EQ(trace.operators.size(), 9U);
   EXPECT_EQ(trace.kernels.flops, (std::vector<uint64_t>{1, 10, 2, 4, 5, 8, 9}));
   EXPECT_EQ(trace.kernels.bytes, (std::vector<uint64_t>{7, 70, 14, 28, 35, 56, 63}));
   EXPECT_EQ(trace.kernels.start, (std::vector<Nanoseconds>{10, 12, 20, 30, 40, 60, 70}));
   EXPECT_EQ(count_of(trace, "collector_log_outer_operators"), 2U);
   ASSERT_EQ(trace.devices.size(), 1U);
-  EXPECT_EQ(trace.devices[0].kind, DeviceKind::cpu);
+  EXPECT_EQ(trace.devices[0].kind, trace::DeviceKind::cpu);
   EXPECT_EQ(trace.queues.size(), 2U);  // one a thread
   for (size_t i = 0; i < trace.kernels.size(); ++i) {
-    const LaunchRow launch = trace.kernels.launch[i];
+    const trace::LaunchRow launch = trace.kernels.launch[i];
     ASSERT_TRUE(launch.valid());
     EXPECT_EQ(trace.launches.start[launch.index()], trace.kernels.start[i]);
     const uint64_t tid = trace.threads[trace.launches.thread[launch.index()].index()].tid;
@@ -180,14 +180,14 @@ TEST(CollectorLog, OperatorsOfSeveralLogsKeepTheirLaunches) {
   const testing::TemporaryFolder folder;
   TestLog other = small_log();
   other.header.process_id = 4712;
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   ASSERT_TRUE(kCollectorLogReader.read(folder.write("a", small_log().bytes()), builder));
   ASSERT_TRUE(kCollectorLogReader.read(folder.write("b", other.bytes()), builder));
-  const Trace trace = std::move(builder).freeze();
+  const trace::Trace trace = std::move(builder).freeze();
   ASSERT_EQ(trace.kernels.size(), 2U);
   ASSERT_EQ(trace.devices.size(), 2U);
   for (size_t i = 0; i < 2; ++i) {
-    const ThreadId thread = trace.launches.thread[trace.kernels.launch[i].index()];
+    const trace::ThreadId thread = trace.launches.thread[trace.kernels.launch[i].index()];
     EXPECT_EQ(trace.threads[thread.index()].process, trace.queues[trace.kernels.queue[i]].process);
   }
 }
@@ -202,10 +202,10 @@ TEST(CollectorLog, AnyThreadEndsAStartedRange) {
   log.add(RecordType::range_start, wire::RangeStart{15, 1, kStep, kDomain});
   log.add(RecordType::range_start, wire::RangeStart{16, 2, kDecode, kDomain});
   add_names(log);
-  const Trace trace = read_or_fail(log.bytes());
+  const trace::Trace trace = read_or_fail(log.bytes());
   ASSERT_EQ(trace.ranges.size(), 2U);
-  EXPECT_EQ(trace.ranges.end, (std::vector<Nanoseconds>{60, kOpenEnd}));
-  EXPECT_EQ(trace.ranges.kind[0], RangeKind::start_end);
+  EXPECT_EQ(trace.ranges.end, (std::vector<Nanoseconds>{60, trace::kOpenEnd}));
+  EXPECT_EQ(trace.ranges.kind[0], trace::RangeKind::start_end);
   EXPECT_EQ(count_of(trace, "collector_log_ends_without_start"), 1U);
   EXPECT_EQ(count_of(trace, "collector_log_open_ranges"), 1U);
 }
@@ -220,9 +220,10 @@ TEST(CollectorLog, AnotherThreadGoesOnWithAChunk) {
   push(log, 30, kStep, 0);
   pop(log, 40, 0);
   add_names(log);
-  const Trace trace = read_or_fail(log.bytes());
+  const trace::Trace trace = read_or_fail(log.bytes());
   ASSERT_EQ(trace.threads.size(), 2U);  // although the system gave them the same id
-  EXPECT_EQ(trace.ranges.thread, (std::vector<ThreadId>{ThreadId(0), ThreadId(1)}));
+  EXPECT_EQ(trace.ranges.thread,
+            (std::vector<trace::ThreadId>{trace::ThreadId(0), trace::ThreadId(1)}));
   EXPECT_EQ(trace.threads[1].name, "second");
 }
 
@@ -238,8 +239,8 @@ TEST(CollectorLog, LostRecordsDoNotShiftTheRest) {
   pop(log, 70, 1);
   pop(log, 100, 0);
   add_names(log);
-  const Trace trace = read_or_fail(log.bytes());
-  EXPECT_EQ(trace.ranges.end, (std::vector<Nanoseconds>{100, kOpenEnd, 50}));
+  const trace::Trace trace = read_or_fail(log.bytes());
+  EXPECT_EQ(trace.ranges.end, (std::vector<Nanoseconds>{100, trace::kOpenEnd, 50}));
   EXPECT_EQ(count_of(trace, "collector_log_open_ranges"), 1U);
   EXPECT_EQ(count_of(trace, "collector_log_ends_without_start"), 1U);
 }
@@ -248,7 +249,7 @@ TEST(CollectorLog, UnknownRecordsAreSkippedAndCounted) {
   TestLog log = small_log();
   log.add_bytes(static_cast<RecordType>(127), std::string(40, 'k'));
   log.add_bytes(static_cast<RecordType>(999), "");
-  const Trace trace = read_or_fail(log.bytes());
+  const trace::Trace trace = read_or_fail(log.bytes());
   expect_small_log(trace);
   EXPECT_EQ(count_of(trace, "collector_log_unknown_records"), 2U);
 }
@@ -262,7 +263,7 @@ TEST(CollectorLog, LongerPayloadsOfANewerMinorVersionAreRead) {
   std::string payload(reinterpret_cast<const char*>(&mark), sizeof mark);
   log.add_bytes(RecordType::mark, payload + "a newer field...");
   add_names(log);
-  const Trace trace = read_or_fail(log.bytes());
+  const trace::Trace trace = read_or_fail(log.bytes());
   ASSERT_EQ(trace.ranges.size(), 1U);
   EXPECT_EQ(trace.ranges.start[0], 5);
   EXPECT_TRUE(trace.diagnostics.items().empty());
@@ -288,7 +289,7 @@ TEST(CollectorLog, SaysWhatTheProgramCouldNotWrite) {
   TestLog log;
   log.add(RecordType::dropped, wire::Dropped{10, 1});
   log.add(RecordType::dropped, wire::Dropped{20, 64});
-  const Trace killed = read_or_fail(log.bytes());
+  const trace::Trace killed = read_or_fail(log.bytes());
   EXPECT_EQ(count_of(killed, "collector_log_dropped"), 64U);
   EXPECT_EQ(count_of(killed, "collector_log_not_closed"), 1U);
   log.add(RecordType::clean_end, wire::CleanEnd{30, 100, 1});
@@ -303,7 +304,7 @@ TEST(CollectorLog, ImpossibleValuesAreLeftOut) {
   push(log, 5, kStep, UINT32_MAX);
   log.add(RecordType::step, wire::Step{5, static_cast<wire::StepKind>(9), 1, 1});
   log.add_bytes(RecordType::mark, "");
-  const Trace trace = read_or_fail(log.bytes());
+  const trace::Trace trace = read_or_fail(log.bytes());
   expect_small_log(trace);
   EXPECT_EQ(count_of(trace, "collector_log_bad_values"), 5U);
 }
@@ -314,7 +315,7 @@ TEST(CollectorLogDamage, ARecordThatWasBeingWritten) {
   const size_t end = log.size();
   std::string bytes = log.bytes();
   bytes[end + sizeof(wire::RecordHeader) + 3] = 'x';
-  const Trace trace = read_or_fail(bytes);
+  const trace::Trace trace = read_or_fail(bytes);
   expect_small_log(trace);
   EXPECT_EQ(count_of(trace, "collector_log_unfinished"), 1U);
   EXPECT_EQ(count_of(trace, "collector_log_damaged_records"), 0U);
@@ -329,7 +330,7 @@ TEST(CollectorLogDamage, ADamagedRecordCostsItselfAlone) {
   for (size_t i = 0; i < wire::record_bytes<wire::RangePush>(); ++i) {
     std::string bytes = whole;
     bytes[place + i] = static_cast<char>(bytes[place + i] ^ 0x40);
-    const Trace trace = read_or_fail(bytes);
+    const trace::Trace trace = read_or_fail(bytes);
     EXPECT_EQ(trace.ranges.start, (std::vector<Nanoseconds>{10, 40})) << i;
     EXPECT_EQ(trace.ranges.end, (std::vector<Nanoseconds>{100, 50})) << i;
     EXPECT_EQ(count_of(trace, "collector_log_damaged_records"), 1U) << i;
@@ -340,7 +341,7 @@ TEST(CollectorLogDamage, DamagedHeadersCostNoRecords) {
   std::string bytes = small_log().bytes();
   bytes[30] = 'x';                             // the process id
   bytes[wire::kSmallestChunkBytes + 9] = 'x';  // chunk 1's sequence
-  const Trace trace = read_or_fail(bytes);
+  const trace::Trace trace = read_or_fail(bytes);
   expect_small_log(trace);
   EXPECT_EQ(count_of(trace, "collector_log_damaged_header"), 1U);
   EXPECT_EQ(count_of(trace, "collector_log_damaged_chunks"), 1U);
@@ -350,7 +351,7 @@ TEST(CollectorLogDamage, DamagedHeadersCostNoRecords) {
 TEST(CollectorLogDamage, LostNamesAreCounted) {
   std::string bytes = small_log().bytes();
   bytes.resize(2UL * wire::kSmallestChunkBytes);
-  const Trace trace = read_or_fail(bytes);
+  const trace::Trace trace = read_or_fail(bytes);
   ASSERT_EQ(trace.ranges.size(), 3U);
   EXPECT_EQ(trace.strings[trace.ranges.text[0]], "(name lost)");
   EXPECT_EQ(count_of(trace, "collector_log_lost_names"), 7U);  // 3 names, 3 domains, 1 operator
@@ -392,4 +393,4 @@ TEST(CollectorLogDamage, FlippedBytes) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::readers

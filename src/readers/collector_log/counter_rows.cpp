@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace llmprof::collector_log {
+namespace llmprof::readers::collector_log {
 namespace {
 
 bool is_sane(const wire::CounterSet& set) { return set.set != 0; }
@@ -11,7 +11,7 @@ bool is_sane(const wire::CounterSample& sample) {
 }
 
 bool is_sane(const wire::ShortCounterSample& sample) {
-  return sample.set != 0 && sample.start >= 0 && sample.start < kOpenEnd - UINT32_MAX;
+  return sample.set != 0 && sample.start >= 0 && sample.start < trace::kOpenEnd - UINT32_MAX;
 }
 
 // The `place`th of the values that follow a record's head.
@@ -76,7 +76,7 @@ void CounterRows::add_value(const wire::CounterSample& sample, uint32_t place, d
     ++findings_.bad_values;
     return;
   }
-  CounterTable& counters = builder_.trace().counters;
+  trace::CounterTable& counters = builder_.trace().counters;
   counters.start.push_back(sample.start);
   counters.end.push_back(sample.end);
   counters.device.emplace_back(sample.set);
@@ -90,10 +90,10 @@ std::map<uint32_t, CounterRows::Named> CounterRows::named_sets(Texts& texts) {
     Named& to = named[number];
     to.device = builder_.device(set.device);
     for (const wire::CounterColumn& column : set.columns) {
-      const StringId name = texts.find(column.name, findings_);
-      const StringId unit = texts.find(column.unit, findings_);
+      const trace::StringId name = texts.find(column.name, findings_);
+      const trace::StringId unit = texts.find(column.unit, findings_);
       to.metrics.push_back(name.valid() ? builder_.trace().metrics.intern({name, unit})
-                                        : MetricId());
+                                        : trace::MetricId());
     }
   }
   return named;
@@ -101,7 +101,7 @@ std::map<uint32_t, CounterRows::Named> CounterRows::named_sets(Texts& texts) {
 
 void CounterRows::finish(Texts& texts) {
   const auto sets = named_sets(texts);
-  CounterTable& counters = builder_.trace().counters;
+  trace::CounterTable& counters = builder_.trace().counters;
   size_t kept = first_;
   for (size_t i = first_; i < counters.size(); ++i) {
     const auto set = sets.find(counters.device[i].value);
@@ -121,4 +121,4 @@ void CounterRows::finish(Texts& texts) {
   shorten(counters, kept);
 }
 
-}  // namespace llmprof::collector_log
+}  // namespace llmprof::readers::collector_log

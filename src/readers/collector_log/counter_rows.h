@@ -10,12 +10,12 @@
 #include "trace/builder.h"
 #include "wire/cuda_records.h"
 
-namespace llmprof::collector_log {
+namespace llmprof::readers::collector_log {
 
 // Samples of hardware counters and sensors: one row a value.
 class CounterRows {
  public:
-  CounterRows(TraceBuilder& builder, Findings& findings)
+  CounterRows(trace::TraceBuilder& builder, Findings& findings)
       : builder_(builder), findings_(findings), first_(builder.trace().counters.size()) {}
 
   void add_set(const Record& record);
@@ -35,15 +35,15 @@ class CounterRows {
     std::vector<wire::CounterColumn> columns;
   };
   struct Named {
-    DeviceId device;
-    std::vector<MetricId> metrics;  // none: its name is lost
+    trace::DeviceId device;
+    std::vector<trace::MetricId> metrics;  // none: its name is lost
   };
   std::map<uint32_t, Named> named_sets(Texts& texts);
 
-  TraceBuilder& builder_;
+  trace::TraceBuilder& builder_;
   Findings& findings_;
   size_t first_;
   std::map<uint32_t, Set> sets_;
 };
 
-}  // namespace llmprof::collector_log
+}  // namespace llmprof::readers::collector_log

@@ -6,7 +6,7 @@
 #include "readers/collector_log/test_log.h"
 #include "readers/collector_log/test_reading.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 using testing::count_of;
@@ -112,21 +112,21 @@ TestLog eager_log() {
 }
 
 TEST(CollectorLogCuda, ReadsKernelsAndTheirLaunches) {
-  const Trace trace = read_or_fail(eager_log().bytes());
-  const KernelTable& kernels = trace.kernels;
+  const trace::Trace trace = read_or_fail(eager_log().bytes());
+  const trace::KernelTable& kernels = trace.kernels;
   ASSERT_EQ(kernels.size(), 3U);
   EXPECT_EQ(kernels.start, (std::vector<Nanoseconds>{980, 1050, 2000}));
   EXPECT_EQ(kernels.end, (std::vector<Nanoseconds>{985, 1080, 8'000'000'000}));
   EXPECT_EQ(trace.strings[kernels.name[0]], "triton_poi_fused");
   EXPECT_EQ(trace.strings[kernels.name[1]], "gemm(float const*, int)");
   EXPECT_EQ(kernels.name[1], kernels.name[2]);
-  const LaunchShape& shape = trace.shapes[kernels.shape[0]];
-  EXPECT_EQ(shape.grid, (Extent{8, 0, 0}));
-  EXPECT_EQ(shape.block, (Extent{128, 0, 0}));
+  const trace::LaunchShape& shape = trace.shapes[kernels.shape[0]];
+  EXPECT_EQ(shape.grid, (trace::Extent{8, 0, 0}));
+  EXPECT_EQ(shape.block, (trace::Extent{128, 0, 0}));
   EXPECT_EQ(shape.registers_per_thread, 64U);
   EXPECT_EQ(shape.static_shared_bytes, 16U);
   EXPECT_EQ(shape.dynamic_shared_bytes, 1024U);
-  const Queue& queue = trace.queues[kernels.queue[0]];
+  const trace::Queue& queue = trace.queues[kernels.queue[0]];
   EXPECT_EQ(trace.devices[queue.device.index()].ordinal, 1U);
   EXPECT_EQ(queue.context, 2U);
   EXPECT_EQ(queue.stream, 7U);
@@ -136,23 +136,24 @@ TEST(CollectorLogCuda, ReadsKernelsAndTheirLaunches) {
   EXPECT_EQ(trace.strings[trace.launches.api[0]], "cudaLaunchKernel");
   EXPECT_EQ(trace.strings[trace.launches.api[2]], "cudaStreamSynchronize");
   EXPECT_EQ(trace.threads[trace.launches.thread[2].index()].tid, 7U);
-  EXPECT_EQ(kernels.launch[0], LaunchRow(0));
-  EXPECT_EQ(kernels.launch[1], LaunchRow(1));
+  EXPECT_EQ(kernels.launch[0], trace::LaunchRow(0));
+  EXPECT_EQ(kernels.launch[1], trace::LaunchRow(1));
   EXPECT_FALSE(kernels.launch[2].valid());
   EXPECT_TRUE(kernels.graph.empty() && kernels.graph_node.empty() && kernels.node_range.empty());
   EXPECT_FALSE(trace.diagnostics.has("collector_log_empty"));
 }
 
 TEST(CollectorLogCuda, ReadsMemoryOperationsAsNsysNamesThem) {
-  const Trace trace = read_or_fail(eager_log().bytes());
-  const MemoryOperationTable& memory = trace.memory_operations;
+  const trace::Trace trace = read_or_fail(eager_log().bytes());
+  const trace::MemoryOperationTable& memory = trace.memory_operations;
   ASSERT_EQ(memory.size(), 2U);
   EXPECT_EQ(memory.start, (std::vector<Nanoseconds>{1500, 1700}));
   EXPECT_EQ(memory.end, (std::vector<Nanoseconds>{1600, 1710}));
   EXPECT_EQ(memory.bytes, (std::vector<uint64_t>{4096, 64}));
   EXPECT_EQ(trace.strings[memory.detail[0]], "Device-to-Device");
   EXPECT_EQ(trace.strings[memory.detail[1]], "fill");
-  EXPECT_EQ(memory.kind, (std::vector<MemoryKind>{MemoryKind::copy, MemoryKind::set}));
+  EXPECT_EQ(memory.kind,
+            (std::vector<trace::MemoryKind>{trace::MemoryKind::copy, trace::MemoryKind::set}));
   EXPECT_EQ(trace.queues[memory.queue[1]].stream, 9U);
 }
 
@@ -162,11 +163,11 @@ TEST(CollectorLogCuda, ReadsReplaysWhoseKernelsAreNotRecorded) {
   log.thread_chunk(1, 7);
   launch(log, 90, 5, kGraphCode, 5);
   add_names(log);
-  const Trace trace = read_or_fail(log.bytes());
+  const trace::Trace trace = read_or_fail(log.bytes());
   ASSERT_EQ(trace.graph_replays.size(), 1U);
   EXPECT_EQ(trace.graph_replays.end[0], 200);
   EXPECT_EQ(trace.graph_replays.graph[0], 3U);
-  EXPECT_EQ(trace.graph_replays.launch[0], LaunchRow(0));
+  EXPECT_EQ(trace.graph_replays.launch[0], trace::LaunchRow(0));
   EXPECT_EQ(trace.queues[trace.graph_replays.queue[0]].stream, 7U);
 }
 
@@ -175,15 +176,15 @@ TEST(CollectorLogCuda, SeveralProcessesKeepTheirLaunches) {
   const testing::TemporaryFolder folder;
   TestLog other = eager_log();
   other.header.process_id = 4712;
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   ASSERT_TRUE(kCollectorLogReader.read(folder.write("a", eager_log().bytes()), builder));
   ASSERT_TRUE(kCollectorLogReader.read(folder.write("b", other.bytes()), builder));
-  const Trace trace = std::move(builder).freeze();
+  const trace::Trace trace = std::move(builder).freeze();
   ASSERT_EQ(trace.kernels.size(), 6U);
   for (size_t i = 0; i < trace.kernels.size(); ++i) {
-    const LaunchRow call = trace.kernels.launch[i];
+    const trace::LaunchRow call = trace.kernels.launch[i];
     if (!call.valid()) continue;
-    const ThreadId thread = trace.launches.thread[call.index()];
+    const trace::ThreadId thread = trace.launches.thread[call.index()];
     EXPECT_EQ(trace.threads[thread.index()].process, trace.queues[trace.kernels.queue[i]].process);
     EXPECT_EQ(trace.launches.correlation[call.index()], trace.kernels.correlation[i]);
   }
@@ -195,9 +196,9 @@ TEST(CollectorLogCuda, OperatorsOfTheCpuHaveCorrelationsOfTheirOwn) {
   TestLog log = eager_log();
   log.thread_chunk(1, 7);
   log.add(RecordType::cpu_operator, wire::CpuOperator{10, 20, 1, 1, kPlain, 0});
-  const Trace trace = read_or_fail(log.bytes());
+  const trace::Trace trace = read_or_fail(log.bytes());
   ASSERT_EQ(trace.kernels.size(), 4U);
-  const LaunchRow call = trace.kernels.launch[0];
+  const trace::LaunchRow call = trace.kernels.launch[0];
   ASSERT_TRUE(call.valid());
   EXPECT_EQ(trace.strings[trace.launches.api[call.index()]], "operator");
   EXPECT_GT(trace.kernels.correlation[0], 105U);
@@ -213,7 +214,7 @@ TEST(CollectorLogCuda, OperatorsOfTheCpuLeaveOutTheCorrelationsInUse) {
             wire::CpuOperator{100 + i * 10, 105 + i * 10, 1, 1, kPlain, 0});
   }
   add_names(log);
-  const Trace trace = read_or_fail(log.bytes());
+  const trace::Trace trace = read_or_fail(log.bytes());
   EXPECT_EQ(trace.kernels.correlation, (std::vector<uint32_t>{UINT32_MAX, 1, 3}));
 }
 
@@ -259,13 +260,13 @@ TestLog graph_log() {
 }
 
 TEST(CollectorLogGraphs, KernelsHaveTheRangeOfTheirNodesCapture) {
-  const Trace trace = read_or_fail(graph_log().bytes());
+  const trace::Trace trace = read_or_fail(graph_log().bytes());
   ASSERT_EQ(trace.kernels.size(), 8U);
   EXPECT_EQ(trace.kernels.graph, (std::vector<uint32_t>{3, 3, 3, 3, 0, 4, 5, 4}));
   EXPECT_EQ(trace.kernels.graph_node, (std::vector<uint64_t>{960, 951, 902, 903, 0, 777, 0, 777}));
   ASSERT_EQ(trace.kernels.node_range.size(), 8U);
   const auto range = [&](size_t kernel) {
-    const RangeRow row = trace.kernels.node_range[kernel];
+    const trace::RangeRow row = trace.kernels.node_range[kernel];
     return row.valid() ? trace.strings[trace.ranges.text[row.index()]] : std::string_view("none");
   };
   EXPECT_EQ(range(0), "attn");
@@ -288,7 +289,7 @@ TEST(CollectorLogGraphs, ReplaysThatWereWrittenOverAreLeftOut) {
   log.add_kernels(100, {{0, 1, 201, 1}, {10, 1, 201, 1}, {20, 1, 202, 1}, {30, 1, 201, 2}});
   log.add(RecordType::replay_overwritten, wire::ReplayOverwritten{201, 0});
   add_names(log);
-  const Trace trace = read_or_fail(log.bytes());
+  const trace::Trace trace = read_or_fail(log.bytes());
   EXPECT_EQ(trace.kernels.correlation, (std::vector<uint32_t>{202, 201}));
   EXPECT_EQ(trace.kernels.start, (std::vector<Nanoseconds>{120, 130}));
   EXPECT_EQ(count_of(trace, "collector_replays_overwritten"), 2U);
@@ -304,7 +305,7 @@ TEST(CollectorLogGraphs, ACircleOfClonesEnds) {
   define_kernel(log, 1, kPlain, 3, 1);
   log.add_kernels(100, {{0, 1, 0, 1}});
   add_names(log);
-  const Trace trace = read_or_fail(log.bytes());
+  const trace::Trace trace = read_or_fail(log.bytes());
   EXPECT_EQ(trace.kernels.size(), 1U);
   EXPECT_EQ(count_of(trace, "graph_built_before_attach"), 1U);
   EXPECT_EQ(count_of(trace, "collector_log_bad_values"), 1U);
@@ -312,17 +313,17 @@ TEST(CollectorLogGraphs, ACircleOfClonesEnds) {
 
 TEST(CollectorLogCuda, ColumnsOfGraphsFollowLogsWithoutAny) {
   const testing::TemporaryFolder folder;
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   for (const std::string& bytes : {eager_log().bytes(), graph_log().bytes(), eager_log().bytes()}) {
     ASSERT_TRUE(kCollectorLogReader.read(folder.write("log", bytes), builder));
   }
-  const Trace trace = std::move(builder).freeze();
+  const trace::Trace trace = std::move(builder).freeze();
   ASSERT_EQ(trace.kernels.size(), 14U);
   ASSERT_EQ(trace.kernels.graph.size(), 14U);
   ASSERT_EQ(trace.kernels.node_range.size(), 14U);
   size_t with_range = 0;
   for (size_t i = 0; i < 14; ++i) {
-    const RangeRow row = trace.kernels.node_range[i];
+    const trace::RangeRow row = trace.kernels.node_range[i];
     if (!row.valid()) continue;
     ++with_range;
     EXPECT_EQ(trace.kernels.graph[i], 3U);
@@ -347,7 +348,7 @@ TEST(CollectorLogCuda, ImpossibleValuesAreLeftOut) {
   launch(log, INT64_MAX - 1, 9, kKernelCode, 1);
   created(log, 0);
   log.add_bytes(RecordType::kernel_definition, "short");
-  const Trace trace = read_or_fail(log.bytes());
+  const trace::Trace trace = read_or_fail(log.bytes());
   EXPECT_EQ(trace.kernels.size(), 4U);
   EXPECT_EQ(trace.memory_operations.size(), 2U);
   EXPECT_EQ(trace.graph_replays.size(), 0U);
@@ -362,7 +363,7 @@ TEST(CollectorLogCudaDamage, LostDefinitionsCostTheirRows) {
   define_kernel(log, 4'000'000'000, kPlain);
   log.add_kernels(5000, {{0, 1, 1, 3}, {10, 1, 1, 4'000'000'000}, {20, 1, 1, 3'999'999'999}});
   log.add(RecordType::memory_operation, wire::MemoryOperation{1, 2, 3, 4, 55});
-  const Trace trace = read_or_fail(log.bytes());
+  const trace::Trace trace = read_or_fail(log.bytes());
   EXPECT_EQ(trace.kernels.start, (std::vector<Nanoseconds>{980, 1050, 2000, 5010}));
   EXPECT_EQ(trace.strings[trace.kernels.name[3]], "triton_poi_fused");
   EXPECT_EQ(trace.memory_operations.size(), 2U);
@@ -372,7 +373,7 @@ TEST(CollectorLogCudaDamage, LostDefinitionsCostTheirRows) {
 TEST(CollectorLogCudaDamage, LostNamesKeepTheirRows) {
   std::string bytes = eager_log().bytes();
   bytes.resize(bytes.size() - 4UL * wire::kSmallestChunkBytes);  // the last chunk: names
-  const Trace trace = read_or_fail(bytes);
+  const trace::Trace trace = read_or_fail(bytes);
   ASSERT_EQ(trace.kernels.size(), 3U);
   EXPECT_EQ(trace.strings[trace.kernels.name[0]], "(name lost)");
   ASSERT_EQ(trace.launches.size(), 3U);
@@ -408,4 +409,4 @@ TEST(CollectorLogCudaDamage, FlippedBytes) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::readers

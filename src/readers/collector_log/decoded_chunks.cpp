@@ -5,7 +5,7 @@
 #include "readers/collector_log/device_rows.h"
 #include "readers/collector_log/launch_rows.h"
 
-namespace llmprof::collector_log {
+namespace llmprof::readers::collector_log {
 
 using wire::RecordType;
 
@@ -77,4 +77,4 @@ void DecodedChunks::add(const Record& record) {
   records_.push_back(record);
 }
 
-}  // namespace llmprof::collector_log
+}  // namespace llmprof::readers::collector_log

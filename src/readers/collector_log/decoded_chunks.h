@@ -9,7 +9,7 @@
 #include "trace/tables.h"
 #include "wire/log_format.h"
 
-namespace llmprof::collector_log {
+namespace llmprof::readers::collector_log {
 
 // What is wrong with the chunks of a file.
 struct ChunkDamage {
@@ -64,9 +64,9 @@ class DecodedChunks {
     }
   }
   // Without their threads.
-  [[nodiscard]] const LaunchTable& calls() const { return calls_; }
+  [[nodiscard]] const trace::LaunchTable& calls() const { return calls_; }
   // Times, names and correlations alone.
-  [[nodiscard]] const KernelTable& kernels() const { return kernels_; }
+  [[nodiscard]] const trace::KernelTable& kernels() const { return kernels_; }
   [[nodiscard]] const ChunkDamage& damage() const { return damage_; }
   // Counts of what the columns left out.
   [[nodiscard]] const Findings& findings() const { return findings_; }
@@ -91,12 +91,12 @@ class DecodedChunks {
   uint64_t stride_;
   std::vector<Stretch> stretches_;
   std::vector<Record> records_;
-  LaunchTable calls_;
-  KernelTable kernels_;
+  trace::LaunchTable calls_;
+  trace::KernelTable kernels_;
   ChunkDamage damage_;
   Findings findings_;
   uint64_t chunks_ = 0;
   bool cut_off_ = false;
 };
 
-}  // namespace llmprof::collector_log
+}  // namespace llmprof::readers::collector_log

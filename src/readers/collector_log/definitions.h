@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace llmprof::collector_log {
+namespace llmprof::readers::collector_log {
 
 // What small numbers of a log stand for. They are counted up from 1: a plain array finds them, but
 // for the large ones that only a damaged log has.
@@ -43,4 +43,4 @@ class Definitions {
   std::unordered_map<uint32_t, uint32_t> sparse_;
 };
 
-}  // namespace llmprof::collector_log
+}  // namespace llmprof::readers::collector_log

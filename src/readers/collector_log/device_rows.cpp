@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "base/demangle.h"
-#include "readers/copy_direction.h"
+#include "base/demangle/demangle.h"
+#include "readers/shared/copy_direction.h"
 
-namespace llmprof::collector_log {
+namespace llmprof::readers::collector_log {
 namespace {
 
 // So far from both ends of time that a batch's kernels are times too.
-constexpr Nanoseconds kLatestBase = kOpenEnd - (int64_t{1} << 34U);
+constexpr Nanoseconds kLatestBase = trace::kOpenEnd - (int64_t{1} << 34U);
 
 bool is_sane(const wire::KernelDefinition& told) { return told.key != 0; }
 bool is_sane(const wire::MemoryDefinition& told) { return told.key != 0 && told.kind <= 1; }
@@ -23,8 +23,8 @@ bool is_sane(const wire::MemoryOperation& operation) {
 bool is_sane(const wire::ReplayOverwritten& replay) { return replay.correlation != 0; }
 bool is_sane(const wire::GraphReplay& replay) { return is_interval(replay.start, replay.end); }
 
-LaunchShape shape_of(const wire::KernelDefinition& told) {
-  LaunchShape shape;
+trace::LaunchShape shape_of(const wire::KernelDefinition& told) {
+  trace::LaunchShape shape;
   std::copy(std::begin(told.grid), std::end(told.grid), shape.grid.begin());
   std::copy(std::begin(told.block), std::end(told.block), shape.block.begin());
   shape.registers_per_thread = told.registers_per_thread;
@@ -44,7 +44,7 @@ uint32_t largest_from(const std::vector<uint32_t>& values, size_t first) {
 }
 
 // The columns that a log's kernels fill before their definitions are known.
-void resize_kernels(KernelTable& kernels, size_t rows) {
+void resize_kernels(trace::KernelTable& kernels, size_t rows) {
   kernels.start.resize(rows);
   kernels.end.resize(rows);
   kernels.name.resize(rows);
@@ -53,7 +53,7 @@ void resize_kernels(KernelTable& kernels, size_t rows) {
 
 }  // namespace
 
-void decode_kernels(const Record& record, KernelTable& kernels, Findings& findings) {
+void decode_kernels(const Record& record, trace::KernelTable& kernels, Findings& findings) {
   wire::KernelBatch batch{};
   if (!take(record, batch, findings, is_sane)) return;
   const std::span<const char> bytes = record.payload.subspan(sizeof batch);
@@ -73,14 +73,14 @@ void decode_kernels(const Record& record, KernelTable& kernels, Findings& findin
     }
     kernels.start[row] = start;
     kernels.end[row] = start + kernel.duration;
-    kernels.name[row] = StringId(kernel.definition);
+    kernels.name[row] = trace::StringId(kernel.definition);
     kernels.correlation[row] = kernel.correlation;
     ++row;
   }
   resize_kernels(kernels, row);
 }
 
-void decode_long_kernel(const Record& record, KernelTable& kernels, Findings& findings) {
+void decode_long_kernel(const Record& record, trace::KernelTable& kernels, Findings& findings) {
   wire::LongKernel kernel{};
   if (!take(record, kernel, findings, is_sane)) return;
   kernels.start.push_back(kernel.start);
@@ -89,7 +89,7 @@ void decode_long_kernel(const Record& record, KernelTable& kernels, Findings& fi
   kernels.correlation.push_back(kernel.correlation);
 }
 
-DeviceRows::DeviceRows(TraceBuilder& builder, ProcessId process, Findings& findings)
+DeviceRows::DeviceRows(trace::TraceBuilder& builder, trace::ProcessId process, Findings& findings)
     : builder_(builder),
       process_(process),
       findings_(findings),
@@ -97,7 +97,7 @@ DeviceRows::DeviceRows(TraceBuilder& builder, ProcessId process, Findings& findi
       first_memory_operation_(builder.trace().memory_operations.size()),
       first_replay_(builder.trace().graph_replays.size()) {}
 
-QueueId DeviceRows::queue(const Place& place) {
+trace::QueueId DeviceRows::queue(const Place& place) {
   return builder_.queue({process_, builder_.device(place.device), place.context, place.stream});
 }
 
@@ -106,8 +106,8 @@ void DeviceRows::add_kernel_definition(const Record& record) {
   if (take(record, kind.told, findings_, is_sane)) kernel_kinds_.add(kind.told.key, kind);
 }
 
-void DeviceRows::add_kernels(const KernelTable& decoded) {
-  KernelTable& kernels = builder_.trace().kernels;
+void DeviceRows::add_kernels(const trace::KernelTable& decoded) {
+  trace::KernelTable& kernels = builder_.trace().kernels;
   append(decoded.start, 0, decoded.size(), kernels.start);
   append(decoded.end, 0, decoded.size(), kernels.end);
   append(decoded.name, 0, decoded.size(), kernels.name);
@@ -122,7 +122,7 @@ void DeviceRows::add_memory_definition(const Record& record) {
 void DeviceRows::add_memory_operation(const Record& record) {
   wire::MemoryOperation operation{};
   if (!take(record, operation, findings_, is_sane)) return;
-  MemoryOperationTable& memory = builder_.trace().memory_operations;
+  trace::MemoryOperationTable& memory = builder_.trace().memory_operations;
   memory.start.push_back(operation.start);
   memory.end.push_back(operation.end);
   memory.bytes.push_back(operation.bytes);
@@ -133,7 +133,7 @@ void DeviceRows::add_memory_operation(const Record& record) {
 void DeviceRows::add_graph_replay(const Record& record) {
   wire::GraphReplay replay{};
   if (!take(record, replay, findings_, is_sane)) return;
-  GraphReplayTable& replays = builder_.trace().graph_replays;
+  trace::GraphReplayTable& replays = builder_.trace().graph_replays;
   replays.start.push_back(replay.start);
   replays.end.push_back(replay.end);
   replays.queue.push_back(queue({replay.device, replay.context, replay.stream}));
@@ -146,10 +146,10 @@ void DeviceRows::add_overwritten_replay(const Record& record) {
   if (take(record, replay, findings_, is_sane)) overwritten_.insert(replay.correlation);
 }
 
-StringId DeviceRows::readable_name(wire::StringKey key, Texts& texts) {
+trace::StringId DeviceRows::readable_name(wire::StringKey key, Texts& texts) {
   const auto [known, fresh] = readable_names_.try_emplace(key);
   if (!fresh) return known->second;
-  const StringId symbol = texts.find_name(key, findings_);
+  const trace::StringId symbol = texts.find_name(key, findings_);
   const auto plain = demangle(texts.text(symbol));
   known->second = plain ? builder_.string(*plain) : symbol;
   builder_.trace().symbols.emplace_back(known->second, symbol);
@@ -165,14 +165,14 @@ void DeviceRows::settle_kernel_kinds(Texts& texts, const GraphNodes& nodes) {
     if (!in_graph(told)) continue;
     const auto range = nodes.range_of(told.graph_node);
     kind.of_old_graph = !range;
-    kind.node_range = range.value_or(RangeRow());
+    kind.node_range = range.value_or(trace::RangeRow());
     any_graph_ = true;
     any_node_range_ = any_node_range_ || kind.node_range.valid();
   }
 }
 
 void DeviceRows::settle_kernels() {
-  KernelTable& kernels = builder_.trace().kernels;
+  trace::KernelTable& kernels = builder_.trace().kernels;
   const size_t all = kernels.size();
   kernels.shape.resize(all);
   kernels.queue.resize(all);
@@ -217,7 +217,7 @@ void DeviceRows::settle_memory_operations() {
         builder_.string(kind.told.kind == 0 ? copy_direction(kind.told.direction) : "fill");
     kind.queue = queue({kind.told.device, kind.told.context, kind.told.stream});
   }
-  MemoryOperationTable& memory = builder_.trace().memory_operations;
+  trace::MemoryOperationTable& memory = builder_.trace().memory_operations;
   const size_t all = memory.size();
   memory.queue.resize(all);
   memory.kind.resize(all);
@@ -234,7 +234,7 @@ void DeviceRows::settle_memory_operations() {
     memory.correlation[kept] = memory.correlation[i];
     memory.detail[kept] = kind->detail;
     memory.queue[kept] = kind->queue;
-    memory.kind[kept] = kind->told.kind == 0 ? MemoryKind::copy : MemoryKind::set;
+    memory.kind[kept] = kind->told.kind == 0 ? trace::MemoryKind::copy : trace::MemoryKind::set;
     ++kept;
   }
   shorten(memory, kept);
@@ -247,16 +247,16 @@ void DeviceRows::finish(Texts& texts, const GraphNodes& nodes) {
 }
 
 size_t DeviceRows::rows() const {
-  const Trace& trace = builder_.trace();
+  const trace::Trace& trace = builder_.trace();
   return trace.kernels.size() - first_kernel_ + trace.memory_operations.size() -
          first_memory_operation_ + trace.graph_replays.size() - first_replay_;
 }
 
 uint32_t DeviceRows::largest_correlation() const {
-  const Trace& trace = builder_.trace();
+  const trace::Trace& trace = builder_.trace();
   return std::max({largest_from(trace.kernels.correlation, first_kernel_),
                    largest_from(trace.memory_operations.correlation, first_memory_operation_),
                    largest_from(trace.graph_replays.correlation, first_replay_)});
 }
 
-}  // namespace llmprof::collector_log
+}  // namespace llmprof::readers::collector_log

@@ -12,20 +12,20 @@
 #include "trace/builder.h"
 #include "wire/cuda_records.h"
 
-namespace llmprof::collector_log {
+namespace llmprof::readers::collector_log {
 
 // Add a record's kernels to `kernels`: times and correlations, and as names the keys of their
 // definitions. What is not sane is left out and counted.
-void decode_kernels(const Record& record, KernelTable& kernels, Findings& findings);
-void decode_long_kernel(const Record& record, KernelTable& kernels, Findings& findings);
+void decode_kernels(const Record& record, trace::KernelTable& kernels, Findings& findings);
+void decode_long_kernel(const Record& record, trace::KernelTable& kernels, Findings& findings);
 
 // What ran on the GPUs: kernels, memory operations and whole graph replays.
 class DeviceRows {
  public:
-  DeviceRows(TraceBuilder& builder, ProcessId process, Findings& findings);
+  DeviceRows(trace::TraceBuilder& builder, trace::ProcessId process, Findings& findings);
 
   void add_kernel_definition(const Record& record);
-  void add_kernels(const KernelTable& decoded);
+  void add_kernels(const trace::KernelTable& decoded);
   void add_memory_definition(const Record& record);
   void add_memory_operation(const Record& record);
   void add_graph_replay(const Record& record);
@@ -43,16 +43,16 @@ class DeviceRows {
   // A definition as the log tells it and, once settled, as the trace does.
   struct KernelKind {
     wire::KernelDefinition told{};
-    StringId name;
-    ShapeId shape;
-    QueueId queue;
-    RangeRow node_range;
+    trace::StringId name;
+    trace::ShapeId shape;
+    trace::QueueId queue;
+    trace::RangeRow node_range;
     bool of_old_graph = false;  // its node's creation is not in the log
   };
   struct MemoryOperationKind {
     wire::MemoryDefinition told{};
-    StringId detail;
-    QueueId queue;
+    trace::StringId detail;
+    trace::QueueId queue;
   };
 
   struct Place {
@@ -60,24 +60,24 @@ class DeviceRows {
     uint32_t context;
     uint32_t stream;
   };
-  QueueId queue(const Place& place);
+  trace::QueueId queue(const Place& place);
   void settle_kernel_kinds(Texts& texts, const GraphNodes& nodes);
-  StringId readable_name(wire::StringKey key, Texts& texts);
+  trace::StringId readable_name(wire::StringKey key, Texts& texts);
   void settle_kernels();
   void settle_memory_operations();
 
-  TraceBuilder& builder_;
-  ProcessId process_;
+  trace::TraceBuilder& builder_;
+  trace::ProcessId process_;
   Findings& findings_;
   size_t first_kernel_;
   size_t first_memory_operation_;
   size_t first_replay_;
   Definitions<KernelKind> kernel_kinds_;
   Definitions<MemoryOperationKind> memory_kinds_;
-  std::unordered_map<wire::StringKey, StringId> readable_names_;
+  std::unordered_map<wire::StringKey, trace::StringId> readable_names_;
   std::unordered_set<uint32_t> overwritten_;  // correlations
   bool any_graph_ = false;
   bool any_node_range_ = false;
 };
 
-}  // namespace llmprof::collector_log
+}  // namespace llmprof::readers::collector_log

@@ -7,7 +7,7 @@
 
 #include "base/diagnostics.h"
 
-namespace llmprof::collector_log {
+namespace llmprof::readers::collector_log {
 
 // Something the log says in words of its own.
 struct Notice {
@@ -39,4 +39,4 @@ struct Findings {
   std::vector<Notice> notices;
 };
 
-}  // namespace llmprof::collector_log
+}  // namespace llmprof::readers::collector_log

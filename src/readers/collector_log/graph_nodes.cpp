@@ -2,7 +2,7 @@
 
 #include "wire/cuda_records.h"
 
-namespace llmprof::collector_log {
+namespace llmprof::readers::collector_log {
 namespace {
 
 bool is_sane(const wire::GraphNodeCreated& made) { return made.node != 0; }
@@ -12,7 +12,7 @@ bool is_sane(const wire::GraphNodeCloned& made) {
 
 }  // namespace
 
-void GraphNodes::add_created(const Record& record, RangeRow range) {
+void GraphNodes::add_created(const Record& record, trace::RangeRow range) {
   wire::GraphNodeCreated made{};
   if (take(record, made, findings_, is_sane)) created_.try_emplace(made.node, range);
 }
@@ -24,9 +24,9 @@ void GraphNodes::add_cloned(const Record& record) {
 
 // A program clones a graph, and instantiating clones it again; more generations are damage, as is a
 // circle.
-std::optional<RangeRow> GraphNodes::range_of(uint64_t node) const {
+std::optional<trace::RangeRow> GraphNodes::range_of(uint64_t node) const {
   constexpr int kGenerations = 64;
-  std::optional<RangeRow> range;
+  std::optional<trace::RangeRow> range;
   for (int i = 0; i < kGenerations; ++i) {
     if (const auto made = created_.find(node); made != created_.end()) range = made->second;
     const auto original = originals_.find(node);
@@ -36,4 +36,4 @@ std::optional<RangeRow> GraphNodes::range_of(uint64_t node) const {
   return range;
 }
 
-}  // namespace llmprof::collector_log
+}  // namespace llmprof::readers::collector_log

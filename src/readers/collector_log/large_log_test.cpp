@@ -4,7 +4,7 @@
 #include "readers/collector_log/test_log.h"
 #include "readers/collector_log/test_reading.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 using testing::count_of;
@@ -79,7 +79,7 @@ class LargeLog {
 };
 
 TEST(LargeCollectorLog, KeepsTheOrderOfTheFile) {
-  const Trace trace = read_or_fail(LargeLog().bytes());
+  const trace::Trace trace = read_or_fail(LargeLog().bytes());
   EXPECT_TRUE(trace.diagnostics.items().empty());
   ASSERT_EQ(trace.threads.size(), 3U);
   ASSERT_EQ(trace.launches.size(), LargeLog::calls());
@@ -90,7 +90,7 @@ TEST(LargeCollectorLog, KeepsTheOrderOfTheFile) {
     ASSERT_EQ(trace.threads[trace.launches.thread[i].index()].tid, LargeLog::thread_of(i));
     ASSERT_EQ(trace.kernels.correlation[i], i + 1);
     ASSERT_EQ(trace.kernels.start[i], (int64_t{i} + 1) * 10 + 5);
-    ASSERT_EQ(trace.kernels.launch[i], LaunchRow(i));
+    ASSERT_EQ(trace.kernels.launch[i], trace::LaunchRow(i));
   }
 }
 
@@ -106,7 +106,7 @@ TEST(LargeCollectorLog, CountsDamageOfAllWindows) {
   bytes[LargeLog::place_of(kDamagedHeader)] ^= 1;
   bytes[LargeLog::place_of(kDamagedCall) + first_call] ^= 1;
   bytes.resize(LargeLog::place_of(kCutRound) + 1);
-  const Trace trace = read_or_fail(bytes);
+  const trace::Trace trace = read_or_fail(bytes);
   EXPECT_EQ(count_of(trace, "collector_log_damaged_chunks"), 1U);
   EXPECT_EQ(count_of(trace, "collector_log_damaged_records"), 1U);
   EXPECT_EQ(count_of(trace, "collector_log_truncated"), 1U);
@@ -124,11 +124,11 @@ TEST(LargeCollectorLog, LosesChunksThatChangedPlaces) {
     return bytes.begin() + static_cast<std::ptrdiff_t>(LargeLog::place_of(round));
   };
   std::swap_ranges(chunk(10), chunk(10) + wire::kSmallestChunkBytes, chunk(1150));
-  const Trace trace = read_or_fail(bytes);
+  const trace::Trace trace = read_or_fail(bytes);
   EXPECT_EQ(count_of(trace, "collector_log_damaged_chunks"), 2U);
   EXPECT_EQ(trace.launches.size(), LargeLog::calls() - 2 * kCallsAChunk);
   EXPECT_EQ(count_of(trace, "kernels_without_launch"), 2 * kCallsAChunk);
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::readers

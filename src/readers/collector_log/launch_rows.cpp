@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
-namespace llmprof::collector_log {
+namespace llmprof::readers::collector_log {
 namespace {
 
 bool is_sane(const wire::Launch& launch) {
-  return launch.start >= 0 && launch.start < kOpenEnd - wire::kLongestLaunch;
+  return launch.start >= 0 && launch.start < trace::kOpenEnd - wire::kLongestLaunch;
 }
 bool is_sane(const wire::ApiCall& call) { return is_interval(call.start, call.end); }
 
 void add_call(Nanoseconds start, Nanoseconds end, uint32_t code, uint32_t correlation,
-              LaunchTable& calls) {
+              trace::LaunchTable& calls) {
   calls.start.push_back(start);
   calls.end.push_back(end);
   calls.api.emplace_back(code);
@@ -20,14 +20,14 @@ void add_call(Nanoseconds start, Nanoseconds end, uint32_t code, uint32_t correl
 
 }  // namespace
 
-void decode_launch(const Record& record, LaunchTable& calls, Findings& findings) {
+void decode_launch(const Record& record, trace::LaunchTable& calls, Findings& findings) {
   wire::Launch launch{};
   if (!take(record, launch, findings, is_sane)) return;
   add_call(launch.start, launch.start + (launch.duration_and_code & wire::kLongestLaunch),
            launch.duration_and_code >> wire::kLaunchDurationBits, launch.correlation, calls);
 }
 
-void decode_call(const Record& record, LaunchTable& calls, Findings& findings) {
+void decode_call(const Record& record, trace::LaunchTable& calls, Findings& findings) {
   wire::ApiCall call{};
   if (!take(record, call, findings, is_sane)) return;
   add_call(call.start, call.end, call.code, call.correlation, calls);
@@ -38,8 +38,9 @@ void LaunchRows::add_name(const Record& record) {
   if (take(record, named, findings_)) names_.add(named.code, {named.name, {}});
 }
 
-void LaunchRows::add_calls(const LaunchTable& calls, size_t first, size_t end, ThreadId thread) {
-  LaunchTable& launches = builder_.trace().launches;
+void LaunchRows::add_calls(const trace::LaunchTable& calls, size_t first, size_t end,
+                           trace::ThreadId thread) {
+  trace::LaunchTable& launches = builder_.trace().launches;
   append(calls.start, first, end, launches.start);
   append(calls.end, first, end, launches.end);
   launches.thread.insert(launches.thread.end(), end - first, thread);
@@ -49,8 +50,8 @@ void LaunchRows::add_calls(const LaunchTable& calls, size_t first, size_t end, T
 
 void LaunchRows::finish(Texts& texts) {
   for (Api& api : names_.values()) api.name = texts.find_name(api.key, findings_);
-  LaunchTable& launches = builder_.trace().launches;
-  const StringId lost = builder_.string("(name lost)");
+  trace::LaunchTable& launches = builder_.trace().launches;
+  const trace::StringId lost = builder_.string("(name lost)");
   for (size_t i = first_; i < launches.size(); ++i) {
     const Api* api = names_.find(launches.api[i].value);
     if (api == nullptr) ++findings_.lost_names;
@@ -65,4 +66,4 @@ uint32_t LaunchRows::largest_correlation() const {
   return largest;
 }
 
-}  // namespace llmprof::collector_log
+}  // namespace llmprof::readers::collector_log

@@ -9,22 +9,22 @@
 #include "trace/builder.h"
 #include "wire/cuda_records.h"
 
-namespace llmprof::collector_log {
+namespace llmprof::readers::collector_log {
 
 // Add a record's call to `calls`, all but its thread; its name is the log's code. What is not sane
 // is left out and counted.
-void decode_launch(const Record& record, LaunchTable& calls, Findings& findings);
-void decode_call(const Record& record, LaunchTable& calls, Findings& findings);
+void decode_launch(const Record& record, trace::LaunchTable& calls, Findings& findings);
+void decode_call(const Record& record, trace::LaunchTable& calls, Findings& findings);
 
 // CUDA API calls, each by the thread that made it.
 class LaunchRows {
  public:
-  LaunchRows(TraceBuilder& builder, Findings& findings)
+  LaunchRows(trace::TraceBuilder& builder, Findings& findings)
       : builder_(builder), findings_(findings), first_(builder.trace().launches.size()) {}
 
   void add_name(const Record& record);
   // Rows [first, end) of decoded calls.
-  void add_calls(const LaunchTable& calls, size_t first, size_t end, ThreadId thread);
+  void add_calls(const trace::LaunchTable& calls, size_t first, size_t end, trace::ThreadId thread);
 
   // Names the calls: until then their names hold the log's codes.
   void finish(Texts& texts);
@@ -35,13 +35,13 @@ class LaunchRows {
  private:
   struct Api {
     wire::StringKey key = 0;
-    StringId name;
+    trace::StringId name;
   };
 
-  TraceBuilder& builder_;
+  trace::TraceBuilder& builder_;
   Findings& findings_;
   size_t first_;
   Definitions<Api> names_;
 };
 
-}  // namespace llmprof::collector_log
+}  // namespace llmprof::readers::collector_log

@@ -6,12 +6,12 @@
 #include <unordered_set>
 #include <vector>
 
-namespace llmprof::collector_log {
+namespace llmprof::readers::collector_log {
 namespace {
 
 // Rows by thread, then start, an outer operator before those inside it. A program records an
 // operator when it ends: of two with the same times the later row is the outer one.
-std::vector<size_t> outer_first(const OperatorTable& operators, size_t first) {
+std::vector<size_t> outer_first(const trace::OperatorTable& operators, size_t first) {
   std::vector<size_t> order(operators.size() - first);
   std::iota(order.begin(), order.end(), first);
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -23,13 +23,14 @@ std::vector<size_t> outer_first(const OperatorTable& operators, size_t first) {
 
 // In `order`: whether an operator holds none that takes time. What follows starts no earlier, so
 // one that ends no later is inside.
-std::vector<bool> innermost(const OperatorTable& operators, const std::vector<size_t>& order) {
+std::vector<bool> innermost(const trace::OperatorTable& operators,
+                            const std::vector<size_t>& order) {
   std::vector<bool> inner(order.size(), true);
-  ThreadId thread;
-  Nanoseconds earliest_end = kOpenEnd;  // of those behind it on its thread
+  trace::ThreadId thread;
+  Nanoseconds earliest_end = trace::kOpenEnd;  // of those behind it on its thread
   for (size_t i = order.size(); i-- > 0;) {
     const size_t row = order[i];
-    if (operators.thread[row] != thread) earliest_end = kOpenEnd;
+    if (operators.thread[row] != thread) earliest_end = trace::kOpenEnd;
     thread = operators.thread[row];
     if (operators.end[row] == operators.start[row]) continue;
     inner[i] = earliest_end > operators.end[row];
@@ -41,7 +42,7 @@ std::vector<bool> innermost(const OperatorTable& operators, const std::vector<si
 // Correlations that no CUDA call has.
 class FreeCorrelations {
  public:
-  FreeCorrelations(const Trace& trace, uint32_t last, size_t wanted) : last_(last) {
+  FreeCorrelations(const trace::Trace& trace, uint32_t last, size_t wanted) : last_(last) {
     if (wanted <= UINT32_MAX - last) return;
     for (const auto* column :
          {&trace.launches.correlation, &trace.kernels.correlation,
@@ -65,24 +66,24 @@ class FreeCorrelations {
 
 class Kernels {
  public:
-  Kernels(TraceBuilder& builder, ProcessId process, FreeCorrelations correlations)
+  Kernels(trace::TraceBuilder& builder, trace::ProcessId process, FreeCorrelations correlations)
       : builder_(builder),
         process_(process),
-        device_(builder.device(0, DeviceKind::cpu)),
+        device_(builder.device(0, trace::DeviceKind::cpu)),
         shape_(builder.shape({})),
         api_(builder.string("operator")),
         correlations_(std::move(correlations)) {
     // Rows of captures before this one do not have these columns.
-    KernelTable& kernels = builder_.trace().kernels;
+    trace::KernelTable& kernels = builder_.trace().kernels;
     kernels.flops.resize(kernels.size());
     kernels.bytes.resize(kernels.size());
   }
 
   void add(size_t row) {
-    const OperatorTable& operators = builder_.trace().operators;
-    const ThreadId thread = operators.thread[row];
+    const trace::OperatorTable& operators = builder_.trace().operators;
+    const trace::ThreadId thread = operators.thread[row];
     const uint32_t correlation = correlations_.next();
-    KernelTable& kernels = builder_.trace().kernels;
+    trace::KernelTable& kernels = builder_.trace().kernels;
     kernels.start.push_back(operators.start[row]);
     kernels.end.push_back(operators.end[row]);
     kernels.name.push_back(operators.name[row]);
@@ -91,7 +92,7 @@ class Kernels {
     kernels.correlation.push_back(correlation);
     kernels.flops.push_back(operators.flops[row]);
     kernels.bytes.push_back(operators.bytes[row]);
-    LaunchTable& launches = builder_.trace().launches;
+    trace::LaunchTable& launches = builder_.trace().launches;
     launches.start.push_back(operators.start[row]);
     launches.end.push_back(operators.end[row]);
     launches.thread.push_back(thread);
@@ -100,19 +101,19 @@ class Kernels {
   }
 
  private:
-  TraceBuilder& builder_;
-  ProcessId process_;
-  DeviceId device_;
-  ShapeId shape_;
-  StringId api_;
+  trace::TraceBuilder& builder_;
+  trace::ProcessId process_;
+  trace::DeviceId device_;
+  trace::ShapeId shape_;
+  trace::StringId api_;
   FreeCorrelations correlations_;
 };
 
 }  // namespace
 
-uint64_t add_operator_kernels(TraceBuilder& builder, ProcessId process, size_t first,
+uint64_t add_operator_kernels(trace::TraceBuilder& builder, trace::ProcessId process, size_t first,
                               uint32_t last_correlation) {
-  const OperatorTable& operators = builder.trace().operators;
+  const trace::OperatorTable& operators = builder.trace().operators;
   if (operators.size() == first) return 0;
   const std::vector<size_t> order = outer_first(operators, first);
   const std::vector<bool> inner = innermost(operators, order);
@@ -124,4 +125,4 @@ uint64_t add_operator_kernels(TraceBuilder& builder, ProcessId process, size_t f
   return static_cast<uint64_t>(std::count(inner.begin(), inner.end(), false));
 }
 
-}  // namespace llmprof::collector_log
+}  // namespace llmprof::readers::collector_log

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace llmprof::collector_log {
+namespace llmprof::readers::collector_log {
 
 bool Records::is_zero_from(size_t place) const {
   const auto from = bytes_.begin() + static_cast<std::ptrdiff_t>(place);
@@ -29,4 +29,4 @@ bool Records::next_behind_damage(Record& record) {
   return false;
 }
 
-}  // namespace llmprof::collector_log
+}  // namespace llmprof::readers::collector_log

@@ -10,7 +10,7 @@
 #include "trace/tables.h"
 #include "wire/log_format.h"
 
-namespace llmprof::collector_log {
+namespace llmprof::readers::collector_log {
 
 struct Record {
   wire::RecordType type = wire::RecordType::none;
@@ -26,7 +26,7 @@ struct Record {
   }
 };
 
-inline bool is_time(int64_t time) { return time >= 0 && time < kOpenEnd; }
+inline bool is_time(int64_t time) { return time >= 0 && time < trace::kOpenEnd; }
 inline bool is_interval(int64_t start, int64_t end) {
   return is_time(start) && is_time(end) && start <= end;
 }
@@ -107,4 +107,4 @@ class Records {
   bool unfinished_ = false;
 };
 
-}  // namespace llmprof::collector_log
+}  // namespace llmprof::readers::collector_log

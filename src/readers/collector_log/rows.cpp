@@ -6,11 +6,11 @@
 #include "base/text.h"
 #include "readers/collector_log/operator_kernels.h"
 
-namespace llmprof::collector_log {
+namespace llmprof::readers::collector_log {
 
 using wire::RecordType;
 
-Rows::Rows(TraceBuilder& builder, ProcessId process)
+Rows::Rows(trace::TraceBuilder& builder, trace::ProcessId process)
     : builder_(builder),
       process_(process),
       first_kernel_(builder.trace().kernels.size()),
@@ -148,7 +148,7 @@ void Rows::expect(uint64_t times) {
   make_room(builder_.trace().ranges, first_range_);
 }
 
-ThreadId Rows::thread() {
+trace::ThreadId Rows::thread() {
   if (!thread_.valid()) thread_ = builder_.thread(process_, serial_, 0);
   return thread_;
 }
@@ -157,7 +157,7 @@ void Rows::add_thread(const Record& record) {
   wire::ThreadInfo info{};
   if (!take(record, info, findings_)) return;
   begin_thread(info.serial);
-  Thread& described = builder_.thread_info(thread());
+  trace::Thread& described = builder_.thread_info(thread());
   described.tid = info.thread_id;
   described.name = to_printable({info.name, strnlen(info.name, sizeof info.name)});
 }
@@ -191,4 +191,4 @@ const Findings& Rows::finish() {
   return findings_;
 }
 
-}  // namespace llmprof::collector_log
+}  // namespace llmprof::readers::collector_log

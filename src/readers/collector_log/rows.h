@@ -15,12 +15,12 @@
 #include "readers/collector_log/thread_names.h"
 #include "trace/builder.h"
 
-namespace llmprof::collector_log {
+namespace llmprof::readers::collector_log {
 
 // Turns the records of one process, in the order of the file, into rows of the trace.
 class Rows {
  public:
-  Rows(TraceBuilder& builder, ProcessId process);
+  Rows(trace::TraceBuilder& builder, trace::ProcessId process);
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
 
@@ -41,7 +41,7 @@ class Rows {
   }
   void add(const Record& record);
   // Of the records that are being added; made with the first that needs it.
-  ThreadId thread();
+  trace::ThreadId thread();
   void add_thread(const Record& record);
   void add_dropped(const Record& record);
   void add_clean_end(const Record& record);
@@ -51,13 +51,13 @@ class Rows {
   bool add_to_devices(const Record& record);
   bool add_to_session(const Record& record);
 
-  TraceBuilder& builder_;
-  ProcessId process_;
+  trace::TraceBuilder& builder_;
+  trace::ProcessId process_;
   size_t first_kernel_;
   size_t first_launch_;
   size_t first_range_;
   uint32_t serial_ = 0;
-  ThreadId thread_;
+  trace::ThreadId thread_;
   Findings findings_;
   Texts texts_;
   ThreadNames thread_names_;
@@ -69,4 +69,4 @@ class Rows {
   SessionFacts session_;
 };
 
-}  // namespace llmprof::collector_log
+}  // namespace llmprof::readers::collector_log

@@ -7,15 +7,16 @@
 
 #include "base/text.h"
 
-namespace llmprof::collector_log {
+namespace llmprof::readers::collector_log {
 namespace {
 
 constexpr auto kFirstState = wire::CollectionState::detached;
 constexpr auto kLastState = wire::CollectionState::stood_down;
 constexpr auto kLastReason = wire::CollectionReason::delay;
-static_assert(static_cast<uint32_t>(CollectionState::stood_down) + 1 ==
+static_assert(static_cast<uint32_t>(trace::CollectionState::stood_down) + 1 ==
               static_cast<uint32_t>(kLastState));
-static_assert(static_cast<uint32_t>(CollectionReason::delay) == static_cast<uint32_t>(kLastReason));
+static_assert(static_cast<uint32_t>(trace::CollectionReason::delay) ==
+              static_cast<uint32_t>(kLastReason));
 
 bool is_sane(const wire::CudaSession& session) { return is_time(session.time); }
 bool is_sane(const wire::Collection& change) {
@@ -30,9 +31,9 @@ bool is_sane(const wire::CuptiDropped& dropped) { return is_time(dropped.time); 
 bool is_sane(const wire::CountersOff& off) { return is_time(off.time); }
 bool is_sane(const wire::CountersLost& lost) { return is_time(lost.time); }
 
-CollectionState state_of(wire::CollectionState state) {
-  return static_cast<CollectionState>(static_cast<uint32_t>(state) -
-                                      static_cast<uint32_t>(kFirstState));
+trace::CollectionState state_of(wire::CollectionState state) {
+  return static_cast<trace::CollectionState>(static_cast<uint32_t>(state) -
+                                             static_cast<uint32_t>(kFirstState));
 }
 
 // 13000 is 13.0.
@@ -84,7 +85,7 @@ void SessionFacts::add_session(const Record& record) {
 void SessionFacts::add_device(const Record& record) {
   wire::CudaDevice told{};
   if (!take(record, told, findings_)) return;
-  Device& device = builder_.device_info(builder_.device(told.ordinal));
+  trace::Device& device = builder_.device_info(builder_.device(told.ordinal));
   device.name = to_printable({told.name, strnlen(told.name, sizeof told.name)});
   device.uuid = uuid_text(told.uuid);
   device.sm_count = told.sm_count;
@@ -103,11 +104,11 @@ void SessionFacts::add_collection(const Record& record) {
   wire::Collection change{};
   if (!take(record, change, findings_, is_sane)) return;
   armed_ = true;
-  CollectionTable& collection = builder_.trace().collection;
+  trace::CollectionTable& collection = builder_.trace().collection;
   collection.time.push_back(change.time);
   collection.process.push_back(process_);
   collection.state.push_back(state_of(change.state));
-  collection.reason.push_back(static_cast<CollectionReason>(change.reason));
+  collection.reason.push_back(static_cast<trace::CollectionReason>(change.reason));
   collection.step.push_back(change.step);
   collection.cost.push_back(change.cost_ns);
   if (change.state == wire::CollectionState::stood_down) {
@@ -139,10 +140,10 @@ void SessionFacts::add_counters_lost(const Record& record) {
 void SessionFacts::tell_driver_and_cupti(const Texts& texts) {
   for (const wire::CudaSession& session : sessions_) {
     if (session.kernel_driver != 0) {
-      const StringId version = texts.find(session.kernel_driver, findings_);
+      const trace::StringId version = texts.find(session.kernel_driver, findings_);
       builder_.capture().driver_version = std::string(texts.text(version));
     }
-    const StringId path = texts.find(session.cupti_path, findings_);
+    const trace::StringId path = texts.find(session.cupti_path, findings_);
     if (session.cupti_version == 0) continue;
     findings_.notices.push_back({Severity::info, "collector_cupti",
                                  fmt::format("recorded through CUPTI {}{}{}", session.cupti_version,
@@ -179,7 +180,7 @@ void SessionFacts::tell_never_armed(const Texts& texts) {
 
 void SessionFacts::tell_counters_off(const Texts& texts) {
   for (const wire::CountersOff& off : counters_off_) {
-    const StringId reason = texts.find(off.reason, findings_);
+    const trace::StringId reason = texts.find(off.reason, findings_);
     findings_.notices.push_back(
         {Severity::warning, "collector_counters_off",
          std::string(reason.valid() ? texts.text(reason)
@@ -194,8 +195,8 @@ void SessionFacts::find_rank(const Texts& texts) {
                                                       "SLURM_PROCID"};
   size_t best = kRanks.size();
   for (const wire::Variable& variable : variables_) {
-    const StringId name = texts.find(variable.name, findings_);
-    const StringId value = texts.find(variable.value, findings_);
+    const trace::StringId name = texts.find(variable.name, findings_);
+    const trace::StringId value = texts.find(variable.value, findings_);
     for (size_t i = 0; i < best; ++i) {
       if (texts.text(name) != kRanks[i]) continue;
       const auto rank = parse_int(texts.text(value));
@@ -216,4 +217,4 @@ void SessionFacts::finish(Texts& texts) {
   find_rank(texts);
 }
 
-}  // namespace llmprof::collector_log
+}  // namespace llmprof::readers::collector_log

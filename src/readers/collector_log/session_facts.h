@@ -10,12 +10,12 @@
 #include "trace/builder.h"
 #include "wire/cuda_records.h"
 
-namespace llmprof::collector_log {
+namespace llmprof::readers::collector_log {
 
 // What a log says of the process, its GPUs and what was recorded when.
 class SessionFacts {
  public:
-  SessionFacts(TraceBuilder& builder, ProcessId process, Findings& findings)
+  SessionFacts(trace::TraceBuilder& builder, trace::ProcessId process, Findings& findings)
       : builder_(builder), process_(process), findings_(findings) {}
 
   void add_session(const Record& record);
@@ -36,8 +36,8 @@ class SessionFacts {
   void tell_counters_off(const Texts& texts);
   void find_rank(const Texts& texts);
 
-  TraceBuilder& builder_;
-  ProcessId process_;
+  trace::TraceBuilder& builder_;
+  trace::ProcessId process_;
   Findings& findings_;
   std::vector<wire::CudaSession> sessions_;
   std::optional<wire::Waiting> waiting_;
@@ -46,4 +46,4 @@ class SessionFacts {
   std::vector<wire::CountersOff> counters_off_;
 };
 
-}  // namespace llmprof::collector_log
+}  // namespace llmprof::readers::collector_log

@@ -7,7 +7,7 @@
 #include "readers/collector_log/test_log.h"
 #include "readers/collector_log/test_reading.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 using testing::count_of;
@@ -41,7 +41,7 @@ TEST(CollectorLogSession, TellsOfCudaAndItsDevices) {
                           0x51, 0x93, 0x3f, 0xe6, 0xbf, 0xed, 0xd8, 0xa7};
   std::memcpy(device.uuid, uuid, sizeof uuid);
   std::memcpy(device.name, "NVIDIA H200", sizeof "NVIDIA H200");
-  const Trace trace =
+  const trace::Trace trace =
       read_or_fail(log_with({"/opt/libcupti.so.13", "580.95.05"}, [&](TestLog& log) {
         log.add(RecordType::cuda_session, wire::CudaSession{10, 13010, 130001, 1, 2});
         log.add(RecordType::cuda_device, device);
@@ -64,7 +64,7 @@ TEST(CollectorLogSession, TellsOfCudaAndItsDevices) {
 
 TEST(CollectorLogSession, MayNotKnowTheDriver) {
   const auto driver_of = [](wire::StringKey key, uint64_t lost_names) {
-    const Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
+    const trace::Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
       log.add(RecordType::cuda_session, wire::CudaSession{10, 13010, 0, 0, key});
     }));
     EXPECT_EQ(count_of(trace, "collector_log_lost_names"), lost_names);
@@ -75,7 +75,7 @@ TEST(CollectorLogSession, MayNotKnowTheDriver) {
 }
 
 std::optional<uint32_t> rank_of(const std::vector<std::string_view>& names_and_values) {
-  const Trace trace = read_or_fail(log_with(names_and_values, [&](TestLog& log) {
+  const trace::Trace trace = read_or_fail(log_with(names_and_values, [&](TestLog& log) {
     for (wire::StringKey key = 1; key < names_and_values.size(); key += 2) {
       log.add(RecordType::variable, wire::Variable{key, key + 1});
     }
@@ -100,7 +100,7 @@ wire::Collection change(int64_t time, wire::CollectionState state, wire::Collect
 TEST(CollectorLogSession, TellsWhatWasRecordedWhen) {
   using State = wire::CollectionState;
   using Reason = wire::CollectionReason;
-  const Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
+  const trace::Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
     log.add(RecordType::collection, change(50, State::paused, Reason::duty, 4, 21'000));
     log.add(RecordType::collection, change(10, State::tracing, Reason::program_start));
     log.add(RecordType::collection, change(90, State::detached, Reason::process_end, 8));
@@ -108,20 +108,22 @@ TEST(CollectorLogSession, TellsWhatWasRecordedWhen) {
   ASSERT_EQ(trace.collection.size(), 3U);
   EXPECT_EQ(trace.collection.time, (std::vector<Nanoseconds>{10, 50, 90}));
   EXPECT_EQ(trace.collection.state,
-            (std::vector<CollectionState>{CollectionState::tracing, CollectionState::paused,
-                                          CollectionState::detached}));
+            (std::vector<trace::CollectionState>{trace::CollectionState::tracing,
+                                                 trace::CollectionState::paused,
+                                                 trace::CollectionState::detached}));
   EXPECT_EQ(trace.collection.reason,
-            (std::vector<CollectionReason>{CollectionReason::program_start, CollectionReason::duty,
-                                           CollectionReason::process_end}));
+            (std::vector<trace::CollectionReason>{trace::CollectionReason::program_start,
+                                                  trace::CollectionReason::duty,
+                                                  trace::CollectionReason::process_end}));
   EXPECT_EQ(trace.collection.step, (std::vector<uint64_t>{0, 4, 8}));
   EXPECT_EQ(trace.collection.cost, (std::vector<Nanoseconds>{0, 21'000, 0}));
-  EXPECT_EQ(trace.collection.process[0], ProcessId(0));
+  EXPECT_EQ(trace.collection.process[0], trace::ProcessId(0));
   EXPECT_FALSE(trace.diagnostics.has("collector_stood_down"));
 }
 
 TEST(CollectorLogSession, SaysWhatItWaitedForInVain) {
   const auto message = [](const wire::Waiting& waiting) {
-    const Trace trace = read_or_fail(
+    const trace::Trace trace = read_or_fail(
         log_with({"LLM@decode_al"}, [&](TestLog& log) { log.add(RecordType::waiting, waiting); }));
     EXPECT_EQ(count_of(trace, "collector_never_armed"), 1U);
     // One word on it is enough.
@@ -136,13 +138,13 @@ TEST(CollectorLogSession, SaysWhatItWaitedForInVain) {
 
 TEST(CollectorLogSession, WaitedNotInVainOnceItTracedOrTriedTo) {
   for (const auto state : {wire::CollectionState::tracing, wire::CollectionState::stood_down}) {
-    const Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
+    const trace::Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
       log.add(RecordType::waiting, wire::Waiting{10, wire::WaitsFor::command, 0, 0, 0});
       log.add(RecordType::collection, change(20, state, wire::CollectionReason::command));
     }));
     EXPECT_FALSE(trace.diagnostics.has("collector_never_armed"));
   }
-  const Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
+  const trace::Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
     log.add(RecordType::waiting, wire::Waiting{10, static_cast<wire::WaitsFor>(4), 0, 0, 0});
   }));
   EXPECT_EQ(count_of(trace, "collector_log_bad_values"), 1U);
@@ -150,7 +152,7 @@ TEST(CollectorLogSession, WaitedNotInVainOnceItTracedOrTriedTo) {
 
 TEST(CollectorLogSession, SaysWhyItStoodDown) {
   const auto message = [](wire::CollectionReason reason) {
-    const Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
+    const trace::Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
       log.add(RecordType::collection,
               change(10, wire::CollectionState::stood_down, reason, 0, 0, 39));
     }));
@@ -165,7 +167,7 @@ TEST(CollectorLogSession, SaysWhyItStoodDown) {
 }
 
 TEST(CollectorLogSession, CountsWhatCuptiAndTheCountersLost) {
-  const Trace trace = read_or_fail(log_with({"permission is missing"}, [&](TestLog& log) {
+  const trace::Trace trace = read_or_fail(log_with({"permission is missing"}, [&](TestLog& log) {
     log.add(RecordType::cupti_dropped, wire::CuptiDropped{10, 5});
     log.add(RecordType::cupti_dropped, wire::CuptiDropped{20, 7});
     log.add(RecordType::counters_lost, wire::CountersLost{20, 2});
@@ -179,17 +181,18 @@ TEST(CollectorLogSession, CountsWhatCuptiAndTheCountersLost) {
 }
 
 TEST(CollectorLogCounters, ShortSamplesAreTheSame) {
-  const Trace trace = read_or_fail(log_with({"dram__bytes_read.sum", "byte"}, [&](TestLog& log) {
-    log.add_list(RecordType::counter_set, wire::CounterSet{3, 0, 500, 1, 0},
-                 std::vector<wire::CounterColumn>{{1, 2}});
-    log.add_list(RecordType::short_counter_sample, wire::ShortCounterSample{100, 500, 3, 1},
-                 std::vector<float>{4096.0F});
-    // Longer than the record, and at the end of time.
-    log.add_list(RecordType::short_counter_sample, wire::ShortCounterSample{100, 500, 3, 9},
-                 std::vector<float>{1.0F});
-    log.add_list(RecordType::short_counter_sample,
-                 wire::ShortCounterSample{INT64_MAX - 5, 500, 3, 1}, std::vector<float>{1.0F});
-  }));
+  const trace::Trace trace =
+      read_or_fail(log_with({"dram__bytes_read.sum", "byte"}, [&](TestLog& log) {
+        log.add_list(RecordType::counter_set, wire::CounterSet{3, 0, 500, 1, 0},
+                     std::vector<wire::CounterColumn>{{1, 2}});
+        log.add_list(RecordType::short_counter_sample, wire::ShortCounterSample{100, 500, 3, 1},
+                     std::vector<float>{4096.0F});
+        // Longer than the record, and at the end of time.
+        log.add_list(RecordType::short_counter_sample, wire::ShortCounterSample{100, 500, 3, 9},
+                     std::vector<float>{1.0F});
+        log.add_list(RecordType::short_counter_sample,
+                     wire::ShortCounterSample{INT64_MAX - 5, 500, 3, 1}, std::vector<float>{1.0F});
+      }));
   ASSERT_EQ(trace.counters.size(), 1U);
   EXPECT_EQ(trace.counters.start[0], 100);
   EXPECT_EQ(trace.counters.end[0], 600);
@@ -200,7 +203,7 @@ TEST(CollectorLogCounters, ShortSamplesAreTheSame) {
 // The set stands behind its samples, the names behind both.
 TEST(CollectorLogCounters, AreOneRowAValue) {
   const double none = std::nan("");
-  const Trace trace =
+  const trace::Trace trace =
       read_or_fail(log_with({"dram__bytes_read.sum", "byte", "power", "W"}, [&](TestLog& log) {
         const auto sample = [&](int64_t start, int64_t end, uint32_t set,
                                 const std::vector<double>& values) {
@@ -236,7 +239,7 @@ TEST(CollectorLogCounters, AreOneRowAValue) {
 }
 
 TEST(CollectorLogSession, LeavesOutWhatIsImpossible) {
-  const Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
+  const trace::Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
     const auto state = [](uint32_t number) { return static_cast<wire::CollectionState>(number); };
     const auto reason = [](uint32_t number) { return static_cast<wire::CollectionReason>(number); };
     log.add(RecordType::collection, change(10, state(0), reason(0)));
@@ -257,4 +260,4 @@ TEST(CollectorLogSession, LeavesOutWhatIsImpossible) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::readers

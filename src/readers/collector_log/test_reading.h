@@ -11,28 +11,28 @@
 namespace llmprof::testing {
 
 // A log's bytes as a file that is read.
-inline Result<Trace> read_bytes(std::string_view bytes) {
+inline Result<trace::Trace> read_bytes(std::string_view bytes) {
   static const TemporaryFolder folder;
-  TraceBuilder builder;
-  const auto done = kCollectorLogReader.read(folder.write("log", bytes), builder);
+  trace::TraceBuilder builder;
+  const auto done = readers::kCollectorLogReader.read(folder.write("log", bytes), builder);
   if (!done) return fail_with(done.error());
   return std::move(builder).freeze();
 }
 
-inline Trace read_or_fail(std::string_view bytes) {
+inline trace::Trace read_or_fail(std::string_view bytes) {
   auto trace = read_bytes(bytes);
   EXPECT_TRUE(trace) << trace.error().message;
-  return trace ? std::move(*trace) : Trace();
+  return trace ? std::move(*trace) : trace::Trace();
 }
 
-inline uint64_t count_of(const Trace& trace, std::string_view code) {
+inline uint64_t count_of(const trace::Trace& trace, std::string_view code) {
   for (const Diagnostic& item : trace.diagnostics.items()) {
     if (item.code == code) return item.count;
   }
   return 0;
 }
 
-inline std::string message_of(const Trace& trace, std::string_view code) {
+inline std::string message_of(const trace::Trace& trace, std::string_view code) {
   for (const Diagnostic& item : trace.diagnostics.items()) {
     if (item.code == code) return item.message;
   }

@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 
-namespace llmprof::collector_log {
+namespace llmprof::readers::collector_log {
 
 void Texts::add(const Record& record, Findings& findings) {
   wire::Text head{};
@@ -17,16 +17,16 @@ void Texts::add(const Record& record, Findings& findings) {
   texts_.add(head.key, builder_.string(to_printable(text)));
 }
 
-StringId Texts::find(wire::StringKey key, Findings& findings) const {
+trace::StringId Texts::find(wire::StringKey key, Findings& findings) const {
   if (key == 0) return {};
-  if (const StringId* known = texts_.find(key)) return *known;
+  if (const trace::StringId* known = texts_.find(key)) return *known;
   ++findings.lost_names;
   return {};
 }
 
-StringId Texts::find_name(wire::StringKey key, Findings& findings) {
-  const StringId name = find(key, findings);
+trace::StringId Texts::find_name(wire::StringKey key, Findings& findings) {
+  const trace::StringId name = find(key, findings);
   return name.valid() ? name : builder_.string("(name lost)");
 }
 
-}  // namespace llmprof::collector_log
+}  // namespace llmprof::readers::collector_log

@@ -8,27 +8,27 @@
 #include "trace/builder.h"
 #include "wire/log_format.h"
 
-namespace llmprof::collector_log {
+namespace llmprof::readers::collector_log {
 
 // The strings of a log by their keys. A string may stand behind its use in the file: ask when all
 // records are read.
 class Texts {
  public:
-  explicit Texts(TraceBuilder& builder) : builder_(builder) {}
+  explicit Texts(trace::TraceBuilder& builder) : builder_(builder) {}
 
   void add(const Record& record, Findings& findings);
 
   // None for key 0, and for a lost string, which is counted.
-  StringId find(wire::StringKey key, Findings& findings) const;
+  trace::StringId find(wire::StringKey key, Findings& findings) const;
   // Its name where it is lost.
-  StringId find_name(wire::StringKey key, Findings& findings);
-  [[nodiscard]] std::string_view text(StringId id) const {
+  trace::StringId find_name(wire::StringKey key, Findings& findings);
+  [[nodiscard]] std::string_view text(trace::StringId id) const {
     return id.valid() ? builder_.trace().strings[id] : std::string_view();
   }
 
  private:
-  TraceBuilder& builder_;
-  Definitions<StringId> texts_;
+  trace::TraceBuilder& builder_;
+  Definitions<trace::StringId> texts_;
 };
 
-}  // namespace llmprof::collector_log
+}  // namespace llmprof::readers::collector_log

@@ -2,9 +2,9 @@
 
 #include "base/text.h"
 
-namespace llmprof::collector_log {
+namespace llmprof::readers::collector_log {
 
-void ThreadNames::add(const Record& record, ThreadId by) {
+void ThreadNames::add(const Record& record, trace::ThreadId by) {
   wire::ThreadName name{};
   if (take(record, name, findings_)) given_.push_back({by, name});
 }
@@ -12,17 +12,17 @@ void ThreadNames::add(const Record& record, ThreadId by) {
 // The system gives the number of a thread that has ended to another: where one is named from
 // outside, which of them is meant is not known.
 void ThreadNames::name_all(uint32_t thread_id, const std::string& name) {
-  for (Thread& thread : builder_.trace().threads) {
+  for (trace::Thread& thread : builder_.trace().threads) {
     if (thread.process == process_ && thread.tid == thread_id) thread.name = name;
   }
 }
 
 void ThreadNames::finish(const Texts& texts) {
   for (const Given& given : given_) {
-    const StringId text = texts.find(given.name.name, findings_);
+    const trace::StringId text = texts.find(given.name.name, findings_);
     if (!text.valid() || texts.text(text).empty()) continue;
     const std::string name = to_printable(texts.text(text));
-    Thread& own = builder_.thread_info(given.by);
+    trace::Thread& own = builder_.thread_info(given.by);
     if (own.tid == given.name.thread_id) {
       own.name = name;
     } else {
@@ -31,4 +31,4 @@ void ThreadNames::finish(const Texts& texts) {
   }
 }
 
-}  // namespace llmprof::collector_log
+}  // namespace llmprof::readers::collector_log

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace llmprof {
+namespace llmprof::readers {
 
 Result<bool> KinetoArrayStream::next_array() {
   constexpr size_t kStep = 64UL << 10U;
@@ -45,4 +45,4 @@ size_t KinetoArrayStream::cut(std::string_view buffer) const {
   return scan_.last_event_end() <= start ? 0 : static_cast<size_t>(scan_.last_event_end() - start);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

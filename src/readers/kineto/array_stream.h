@@ -3,12 +3,12 @@
 #include <span>
 #include <vector>
 
-#include "base/byte_stream.h"
-#include "base/ordered_windows.h"
+#include "base/streams/byte_stream.h"
+#include "base/streams/ordered_windows.h"
 #include "readers/kineto/envelope.h"
 #include "readers/kineto/window_cut.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // The inside of a trace's event array as a stream of its own, which ends where the array does.
 class KinetoArrayStream final : public ByteStream {
@@ -35,4 +35,4 @@ class KinetoArrayStream final : public ByteStream {
   std::vector<char> pending_;  // read from the content, not yet looked at
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

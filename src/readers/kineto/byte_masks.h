@@ -9,7 +9,7 @@
 #include <emmintrin.h>
 #endif
 
-namespace llmprof {
+namespace llmprof::readers {
 
 inline constexpr size_t kMaskedBytes = 64;
 
@@ -81,4 +81,4 @@ inline ByteMasks byte_masks(const char* bytes) { return byte_masks_portable(byte
 
 #endif
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 struct Spelling {
@@ -46,4 +46,4 @@ KinetoCategory kineto_category(std::string_view text) {
   return known == kSpellings.end() ? unknown : known->category;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // What an event with a duration is about, as its "cat" tells.
 enum class KinetoCategory : uint8_t {
@@ -22,4 +22,4 @@ enum class KinetoCategory : uint8_t {
 // Traces of 2021 spell them differently.
 KinetoCategory kineto_category(std::string_view text);
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -7,7 +7,7 @@
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 using testing::count_of;
@@ -30,11 +30,11 @@ std::string kernel(std::string_view name, int start, std::string_view more = "")
 
 TEST(KinetoWindows, EveryWindowSizeGivesTheSame) {
   const std::string text = small_trace();
-  const Trace expected = read_kineto_or_fail(text);
+  const trace::Trace expected = read_kineto_or_fail(text);
   ASSERT_EQ(expected.kernels.size(), kSmallKernels);
   ASSERT_EQ(expected.operators.size(), kSmallOperators);
   for (size_t window = 1; window < 3000; window += window < 100 ? 1 : 37) {
-    const Trace trace = read_kineto_or_fail(text, {window, 1 + unsigned(window % 3)});
+    const trace::Trace trace = read_kineto_or_fail(text, {window, 1 + unsigned(window % 3)});
     ASSERT_EQ(trace.kernels.start, expected.kernels.start) << window;
     ASSERT_EQ(trace.kernels.end, expected.kernels.end) << window;
     ASSERT_EQ(trace.kernels.correlation, expected.kernels.correlation) << window;
@@ -55,7 +55,7 @@ TEST(KinetoWindows, StringsWithStructureAtWindowEdges) {
   }
   const std::string text = "{\"traceEvents\": [" + list + "], \"z\": \"]}\"}";
   for (size_t window = 1; window < 400; ++window) {
-    const Trace trace = read_kineto_or_fail(text, {window, 2});
+    const trace::Trace trace = read_kineto_or_fail(text, {window, 2});
     ASSERT_EQ(trace.kernels.size(), 40U) << window;
     ASSERT_EQ(total_of(trace.kernels), 40'000) << window;
     ASSERT_EQ(trace.strings[trace.kernels.name[3]], "\\\"}{3") << window;
@@ -66,7 +66,7 @@ TEST(KinetoWindows, StringsWithStructureAtWindowEdges) {
 
 TEST(KinetoWindows, AnEventLargerThanTheWindow) {
   const std::string name(3UL << 20U, 'n');
-  const Trace trace = read_kineto_or_fail(
+  const trace::Trace trace = read_kineto_or_fail(
       "[" + kernel("a", 1) + "," + kernel(name, 2) + "," + kernel("b", 3) + "]", {4096, 2});
   ASSERT_EQ(trace.kernels.size(), 3U);
   EXPECT_EQ(trace.strings[trace.kernels.name[1]].size(), name.size());
@@ -76,7 +76,7 @@ TEST(KinetoDamage, TruncatedFileGivesWhatPrecedes) {
   std::string text = "{\"traceEvents\":[" + kernel("a", 1) + "," + kernel("b", 2) + ",";
   const std::string third = kernel("c", 3);
   for (size_t kept = 0; kept <= third.size(); ++kept) {
-    const Trace trace = read_kineto_or_fail(text + third.substr(0, kept));
+    const trace::Trace trace = read_kineto_or_fail(text + third.substr(0, kept));
     ASSERT_EQ(trace.kernels.size(), kept == third.size() ? 3U : 2U) << kept;
     EXPECT_EQ(count_of(trace, "kineto_truncated"), 1U) << kept;
     EXPECT_EQ(count_of(trace, "kineto_bad_events"), 0U) << kept;
@@ -88,18 +88,18 @@ TEST(KinetoDamage, TruncatedGzip) {
   const testing::TemporaryFolder scratch;
   const std::string whole =
       testing::file_bytes(folder / "h200-dense-graph" / "kineto_graph.json.gz");
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   const auto path = scratch.write("cut.json.gz", whole.substr(0, whole.size() / 2));
   const auto read = kKinetoReader.read(path, builder);
   ASSERT_TRUE(read) << read.error().message;
-  const Trace trace = std::move(builder).freeze();
+  const trace::Trace trace = std::move(builder).freeze();
   EXPECT_GT(trace.kernels.size(), 1000U);
   EXPECT_LT(trace.kernels.size(), 25740U);
   EXPECT_EQ(count_of(trace, "kineto_truncated"), 1U);
 }
 
 TEST(KinetoDamage, InvalidUtf8IsRepaired) {
-  const Trace trace =
+  const trace::Trace trace =
       read_kineto_or_fail("[" + kernel("a", 1) + "," + kernel("x\xFFy\xC3", 2) + "," +
                           kernel("tab\there", 3) + "," + kernel("b", 4) + "]");
   ASSERT_EQ(trace.kernels.size(), 4U);
@@ -131,7 +131,7 @@ TEST(KinetoDamage, BadEventsAreCountedAndTheirNeighboursKept) {
   };
   for (const std::string& event : bad) {
     for (const size_t window : {10UL, 100UL, 100'000UL}) {
-      const Trace trace = read_kineto_or_fail(
+      const trace::Trace trace = read_kineto_or_fail(
           "[" + kernel("a", 1) + "," + event + "," + kernel("b", 2) + "," + kernel("c", 3) + "]",
           {window, 2});
       EXPECT_EQ(trace.kernels.size(), 3U) << event << " in windows of " << window;
@@ -147,7 +147,7 @@ TEST(KinetoDamage, OddArgumentsDoNotFailTheEvent) {
        {R"({"correlation":18446744073709551616})", R"({"correlation":-1,"device":"x"})",
         R"({"grid":7,"block":"8"})", R"({"grid":[1,2,3,4,5],"block":[[1],{}]})", R"([])", R"("x")",
         R"(null)", R"({"grid":[],"stream":{},"External id":[1,2]})"}) {
-    const Trace trace =
+    const trace::Trace trace =
         read_kineto_or_fail("[" + kernel("a", 1, R"(,"args":)" + std::string(args)) + "]");
     ASSERT_EQ(trace.kernels.size(), 1U) << args;
     EXPECT_EQ(trace.kernels.correlation[0], 0U);
@@ -156,10 +156,11 @@ TEST(KinetoDamage, OddArgumentsDoNotFailTheEvent) {
 }
 
 TEST(KinetoDamage, TextBehindTheTrace) {
-  const Trace trace = read_kineto_or_fail("[" + kernel("a", 1) + "] \n [1]");
+  const trace::Trace trace = read_kineto_or_fail("[" + kernel("a", 1) + "] \n [1]");
   EXPECT_EQ(trace.kernels.size(), 1U);
   EXPECT_EQ(count_of(trace, "kineto_stray_text"), 1U);
-  const Trace open = read_kineto_or_fail("{\"traceEvents\":[" + kernel("a", 1) + "],\"x\":{\"y");
+  const trace::Trace open =
+      read_kineto_or_fail("{\"traceEvents\":[" + kernel("a", 1) + "],\"x\":{\"y");
   EXPECT_EQ(open.kernels.size(), 1U);
   EXPECT_EQ(count_of(open, "kineto_truncated"), 1U);
 }
@@ -173,7 +174,7 @@ TEST(KinetoDamage, AnEventThatNeverEndsCostsBoundedMemoryAndTime) {
     ++good;
   }
   text += "]";
-  const Trace trace = read_kineto_or_fail(text);
+  const trace::Trace trace = read_kineto_or_fail(text);
   EXPECT_GT(trace.kernels.size(), good / 2);
   EXPECT_GE(count_of(trace, "kineto_bad_events"), 1U);
 
@@ -221,4 +222,4 @@ TEST(KinetoDamage, FlippedBytes) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -5,7 +5,7 @@
 
 #include "base/ascii.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 constexpr std::string_view kEvents = "traceEvents";
@@ -101,4 +101,4 @@ std::string_view KinetoEnvelope::value(std::string_view key) const {
   return known == values_.end() ? std::string_view() : std::string_view(known->second);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

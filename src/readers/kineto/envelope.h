@@ -8,7 +8,7 @@
 
 #include "base/json_string.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // What stands around the event array of a trace: the top-level keys before and behind it. Takes the
 // content piece by piece, keeps the values of a few keys and forgets the rest (a trace may hold
@@ -57,4 +57,4 @@ class KinetoEnvelope {
   std::map<std::string, std::string, std::less<>> values_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

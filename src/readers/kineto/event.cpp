@@ -10,7 +10,7 @@
 #include "readers/kineto/json_value.h"
 #include "readers/kineto/token.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 namespace ondemand = simdjson::ondemand;
@@ -20,8 +20,8 @@ struct Arguments {
   std::string_view correlation, external_id;
   std::string_view device, context, stream;
   std::string_view registers, shared_memory, bytes, graph, graph_node, name;
-  Extent grid{};
-  Extent block{};
+  trace::Extent grid{};
+  trace::Extent block{};
 };
 
 struct Event {
@@ -43,7 +43,7 @@ simdjson::error_code unless_other_type(simdjson::error_code error) {
   return error == simdjson::INCORRECT_TYPE ? simdjson::SUCCESS : error;
 }
 
-simdjson::error_code read_extent(ondemand::value value, const char* end, Extent& extent) {
+simdjson::error_code read_extent(ondemand::value value, const char* end, trace::Extent& extent) {
   ondemand::array list;
   if (const auto error = value.get_array().get(list)) return unless_other_type(error);
   size_t i = 0;
@@ -194,7 +194,7 @@ LocalQueue queue_of(const Event& event, KinetoRows& rows) {
 
 void add_kernel(const Event& event, Span span, KinetoRows& rows) {
   const Arguments& arguments = event.arguments;
-  LaunchShape shape;
+  trace::LaunchShape shape;
   shape.grid = arguments.grid;
   shape.block = arguments.block;
   shape.registers_per_thread = token_uint32(arguments.registers);
@@ -227,9 +227,9 @@ std::string_view direction_of(std::string_view name) {
   return code;
 }
 
-void add_memory_operation(const Event& event, MemoryKind kind, Span span, KinetoRows& rows) {
+void add_memory_operation(const Event& event, trace::MemoryKind kind, Span span, KinetoRows& rows) {
   LocalString detail;
-  if (kind == MemoryKind::copy) {
+  if (kind == trace::MemoryKind::copy) {
     const std::string_view direction = direction_of(token_text(event.name));
     if (!direction.empty()) detail = rows.strings.intern(direction);
   }
@@ -263,10 +263,10 @@ bool add_work(const Event& event, KinetoRows& rows) {
       add_kernel(event, *span, rows);
       return true;
     case KinetoCategory::copy:
-      add_memory_operation(event, MemoryKind::copy, *span, rows);
+      add_memory_operation(event, trace::MemoryKind::copy, *span, rows);
       return true;
     case KinetoCategory::fill:
-      add_memory_operation(event, MemoryKind::set, *span, rows);
+      add_memory_operation(event, trace::MemoryKind::set, *span, rows);
       return true;
     case KinetoCategory::api_call:
       add_call(event, *span, rows, rows.launches);
@@ -324,4 +324,4 @@ simdjson::error_code read_kineto_event(ondemand::object object, const char* end,
   return simdjson::SUCCESS;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

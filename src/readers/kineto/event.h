@@ -4,7 +4,7 @@
 
 #include "readers/kineto/rows.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // Reads one event and adds it to the rows. An event that lacks what its kind must have is counted
 // as bad; one that holds nothing for us is counted as what it is. An error code means that the text
@@ -15,4 +15,4 @@ namespace llmprof {
 simdjson::error_code read_kineto_event(simdjson::ondemand::object event, const char* end,
                                        KinetoRows& rows);
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // A value's text from its first character to the next structural one, never beyond `end`, the end
 // of the JSON text: where that breaks off within a value, simdjson 3.0 takes any length for it. The
@@ -16,4 +16,4 @@ inline std::string_view json_token(simdjson::ondemand::value& value, const char*
   return {token.data(), std::min(token.size(), left)};
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

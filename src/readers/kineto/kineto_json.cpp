@@ -6,13 +6,13 @@
 #include <array>
 #include <optional>
 
-#include "base/ordered_windows.h"
+#include "base/streams/ordered_windows.h"
 #include "readers/kineto/array_stream.h"
 #include "readers/kineto/merge.h"
 #include "readers/kineto/metadata.h"
 #include "readers/kineto/window.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 constexpr std::string_view kFormat = "PyTorch trace";
@@ -106,7 +106,7 @@ void report_envelope(const KinetoArrayStream& array, const std::string& damage,
 
 class KinetoRead {
  public:
-  KinetoRead(ByteStream& content, const std::filesystem::path& path, TraceBuilder& builder,
+  KinetoRead(ByteStream& content, const std::filesystem::path& path, trace::TraceBuilder& builder,
              const KinetoOptions& options)
       : content_(content),
         array_(content),
@@ -156,7 +156,7 @@ class KinetoRead {
   }
 
   void begin() {
-    Capture capture;
+    trace::Capture capture;
     capture.path = path_.string();
     capture.format = kFormat;
     capture.tool = "PyTorch profiler";
@@ -184,13 +184,13 @@ class KinetoRead {
   ByteStream& content_;
   KinetoArrayStream array_;
   const std::filesystem::path& path_;
-  TraceBuilder& builder_;
+  trace::TraceBuilder& builder_;
   KinetoOptions options_;
   std::vector<Slot> slots_;
   std::optional<KinetoMerge> merge_;
 };
 
-Result<void> read_kineto_file(const std::filesystem::path& path, TraceBuilder& builder) {
+Result<void> read_kineto_file(const std::filesystem::path& path, trace::TraceBuilder& builder) {
   auto stream = open_byte_stream(path);
   if (!stream) return fail_with(stream.error());
   return read_kineto(**stream, path, builder);
@@ -201,8 +201,8 @@ Result<void> read_kineto_file(const std::filesystem::path& path, TraceBuilder& b
 const Reader kKinetoReader = {kFormat, &recognises_kineto, &read_kineto_file};
 
 Result<void> read_kineto(ByteStream& stream, const std::filesystem::path& path,
-                         TraceBuilder& builder, const KinetoOptions& options) {
+                         trace::TraceBuilder& builder, const KinetoOptions& options) {
   return KinetoRead(stream, path, builder, options).run();
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

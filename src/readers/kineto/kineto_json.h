@@ -1,9 +1,9 @@
 #pragma once
 
-#include "base/byte_stream.h"
-#include "readers/reader.h"
+#include "base/streams/byte_stream.h"
+#include "readers/shared/reader.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // Traces of the PyTorch profiler (Kineto), and Chrome traces in general, plain or gzip.
 extern const Reader kKinetoReader;
@@ -15,6 +15,6 @@ struct KinetoOptions {
 
 // The same from a stream; `path` is the name it goes by.
 Result<void> read_kineto(ByteStream& stream, const std::filesystem::path& path,
-                         TraceBuilder& builder, const KinetoOptions& options = {});
+                         trace::TraceBuilder& builder, const KinetoOptions& options = {});
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

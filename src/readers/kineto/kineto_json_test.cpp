@@ -9,7 +9,7 @@
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 using testing::count_of;
@@ -20,7 +20,7 @@ using testing::total_of;
 constexpr std::string_view kKernel =
     R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":10,"dur":2.5,"args":{"device":0,"stream":7,"correlation":5,"grid":[4,2,1],"block":[128,1,1],"registers per thread":32,"shared memory":1024}})";
 
-Trace read_fixture(std::string_view name) {
+trace::Trace read_fixture(std::string_view name) {
   return read_kineto_or_fail(
       testing::file_bytes(testing::test_data("kineto/" + std::string(name))));
 }
@@ -49,17 +49,17 @@ TEST(KinetoRecognises, TracesOnly) {
 }
 
 TEST(KinetoJson, KernelWithAllItsFacts) {
-  const Trace trace = read_fixture("kernel_with_all_facts.json");
+  const trace::Trace trace = read_fixture("kernel_with_all_facts.json");
   ASSERT_EQ(trace.kernels.size(), 1U);
   EXPECT_EQ(trace.kernels.start[0], 3'845'335'904'496'597);
   EXPECT_EQ(trace.kernels.end[0], 3'845'335'904'496'597 + 3'156'884);
   EXPECT_EQ(trace.strings[trace.kernels.name[0]], "gemm<\"a\", {b}>");
-  const LaunchShape& shape = trace.shapes[trace.kernels.shape[0]];
-  EXPECT_EQ(shape.grid, (Extent{17, 3, 2}));
-  EXPECT_EQ(shape.block, (Extent{256, 2, 1}));
+  const trace::LaunchShape& shape = trace.shapes[trace.kernels.shape[0]];
+  EXPECT_EQ(shape.grid, (trace::Extent{17, 3, 2}));
+  EXPECT_EQ(shape.block, (trace::Extent{256, 2, 1}));
   EXPECT_EQ(shape.registers_per_thread, 64U);
   EXPECT_EQ(shape.static_shared_bytes + shape.dynamic_shared_bytes, 49152U);
-  const Queue& queue = trace.queues[trace.kernels.queue[0]];
+  const trace::Queue& queue = trace.queues[trace.kernels.queue[0]];
   EXPECT_EQ(trace.devices[queue.device.index()].ordinal, 1U);
   EXPECT_EQ(queue.context, 2U);
   EXPECT_EQ(queue.stream, 9U);
@@ -69,25 +69,26 @@ TEST(KinetoJson, KernelWithAllItsFacts) {
   EXPECT_EQ(trace.kernels.graph_node, std::vector<uint64_t>{123456789012});
   EXPECT_EQ(trace.kernels.external_id, std::vector<uint64_t>{77});
   ASSERT_TRUE(trace.kernels.launch[0].valid());
-  const ThreadId thread = trace.launches.thread[trace.kernels.launch[0].index()];
+  const trace::ThreadId thread = trace.launches.thread[trace.kernels.launch[0].index()];
   EXPECT_EQ(trace.threads[thread.index()].tid, 902U);
   EXPECT_EQ(trace.threads[thread.index()].name, "worker");
   EXPECT_TRUE(trace.diagnostics.items().empty());
 }
 
 TEST(KinetoJson, MemoryOperationsOperatorsAndAnnotations) {
-  const Trace trace = read_fixture("memory_and_cpu.json");
+  const trace::Trace trace = read_fixture("memory_and_cpu.json");
   const auto& memory = trace.memory_operations;
   ASSERT_EQ(memory.size(), 3U);
   EXPECT_EQ(trace.strings[memory.detail[0]], "Host-to-Device");
   EXPECT_EQ(trace.strings[memory.detail[1]], "Odd");
   EXPECT_FALSE(memory.detail[2].valid());
-  EXPECT_EQ(memory.kind, (std::vector{MemoryKind::copy, MemoryKind::copy, MemoryKind::set}));
+  EXPECT_EQ(memory.kind, (std::vector{trace::MemoryKind::copy, trace::MemoryKind::copy,
+                                      trace::MemoryKind::set}));
   EXPECT_EQ(memory.bytes, (std::vector<uint64_t>{4096, 8, 9223372036854775809ULL}));
   EXPECT_EQ(trace.operators.external_id, std::vector<uint64_t>{10159970886766084423ULL});
   ASSERT_EQ(trace.ranges.size(), 1U);
   EXPECT_EQ(trace.strings[trace.ranges.text[0]], "step[DECODE bs=32]");
-  EXPECT_EQ(trace.ranges.kind[0], RangeKind::annotation);
+  EXPECT_EQ(trace.ranges.kind[0], trace::RangeKind::annotation);
 }
 
 TEST(KinetoJson, MetadataBeforeAndBehindTheEvents) {
@@ -99,10 +100,10 @@ TEST(KinetoJson, MetadataBeforeAndBehindTheEvents) {
   const std::string list = "\"traceEvents\":[" + std::string(kKernel) + "]";
   for (const std::string& text : {"{" + std::string(kMetadata) + "," + list + "}",
                                   "{" + list + "," + std::string(kMetadata) + "}"}) {
-    const Trace trace = read_kineto_or_fail(text);
+    const trace::Trace trace = read_kineto_or_fail(text);
     ASSERT_EQ(trace.kernels.size(), 1U);
     EXPECT_EQ(trace.kernels.start[0], 10'000);
-    const Capture& capture = trace.captures.at(0);
+    const trace::Capture& capture = trace.captures.at(0);
     EXPECT_EQ(capture.format, "PyTorch trace");
     EXPECT_EQ(capture.schema_version, "1");
     EXPECT_EQ(capture.cuda_version, "12.4");
@@ -120,7 +121,7 @@ TEST(KinetoJson, MetadataBeforeAndBehindTheEvents) {
 
 TEST(KinetoJson, LargeAndOddMetadataIsPassedOver) {
   const std::string large = "\"" + std::string(3UL << 20U, 'x') + "\"";
-  const Trace trace = read_kineto_or_fail(
+  const trace::Trace trace = read_kineto_or_fail(
       "{\"a\":" + large + ",\"traceEvents\":[" + std::string(kKernel) + "],\"INFO\":[" + large +
       "],\"deviceProperties\":" + large + ",\"schemaVersion\":[1],\"distributedInfo\":[]}");
   EXPECT_EQ(trace.kernels.size(), 1U);
@@ -130,7 +131,7 @@ TEST(KinetoJson, LargeAndOddMetadataIsPassedOver) {
 }
 
 TEST(KinetoJson, BareArrayAndCategoriesOf2021) {
-  const Trace trace = read_fixture("bare_array_2021.json");
+  const trace::Trace trace = read_fixture("bare_array_2021.json");
   ASSERT_EQ(trace.kernels.size(), 1U);
   EXPECT_TRUE(trace.kernels.launch[0].valid());
   EXPECT_EQ(trace.queues[trace.kernels.queue[0]].stream, 7U);
@@ -141,7 +142,7 @@ TEST(KinetoJson, BareArrayAndCategoriesOf2021) {
 }
 
 TEST(KinetoJson, AnyOrderOfKeysAndTheLastOfTwoEqualOnes) {
-  const Trace trace = read_kineto_or_fail(
+  const trace::Trace trace = read_kineto_or_fail(
       events(R"({"args":{"correlation":1,"device":3,"correlation":2},"dur":1,"dur":2,"ts":1e1,
                  "tid":0,"pid":3,"name":"a","name":"b","cat":"kernel","ph":"X"})"));
   ASSERT_EQ(trace.kernels.size(), 1U);
@@ -152,7 +153,7 @@ TEST(KinetoJson, AnyOrderOfKeysAndTheLastOfTwoEqualOnes) {
 }
 
 TEST(KinetoJson, SaysWhatItLeavesOut) {
-  const Trace trace = read_fixture("left_out.json");
+  const trace::Trace trace = read_fixture("left_out.json");
   EXPECT_EQ(trace.kernels.size(), 1U);
   EXPECT_EQ(count_of(trace, "kineto_python_functions"), 1U);
   EXPECT_EQ(count_of(trace, "kineto_gpu_annotations"), 1U);
@@ -165,7 +166,7 @@ TEST(KinetoJson, SaysWhatItLeavesOut) {
 }
 
 TEST(KinetoJson, ProcessesOfAMergedTraceAreToldApartByCorrelation) {
-  const Trace trace = read_fixture("merged_processes.json");
+  const trace::Trace trace = read_fixture("merged_processes.json");
   ASSERT_EQ(trace.kernels.size(), 3U);
   const auto pid = [&](size_t row) {
     return trace.processes[trace.queues[trace.kernels.queue[row]].process.index()].pid;
@@ -189,7 +190,7 @@ TEST(KinetoJson, WithoutUsableEventsItIsAnError) {
 }
 
 TEST(KinetoJson, ATraceWithoutKernelsIsRead) {
-  const Trace trace = read_kineto_or_fail(
+  const trace::Trace trace = read_kineto_or_fail(
       events(R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":1})"));
   EXPECT_EQ(trace.kernels.size(), 0U);
   EXPECT_EQ(trace.operators.size(), 1U);
@@ -220,18 +221,18 @@ void expect_sums(const std::filesystem::path& folder, const Expected& expected) 
   const auto head = read_head(path, 64UL << 10U);
   ASSERT_TRUE(head);
   EXPECT_TRUE(kKinetoReader.recognises(*head));
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   const auto read = kKinetoReader.read(path, builder);
   ASSERT_TRUE(read) << read.error().message;
-  const Trace trace = std::move(builder).freeze();
-  const KernelTable& kernels = trace.kernels;
+  const trace::Trace trace = std::move(builder).freeze();
+  const trace::KernelTable& kernels = trace.kernels;
   EXPECT_EQ(kernels.size(), expected.kernels);
   EXPECT_EQ(total_of(kernels), expected.total);
   EXPECT_EQ(kernels.start.front(), expected.first_start);
   EXPECT_EQ(*std::max_element(kernels.end.begin(), kernels.end.end()), expected.last_end);
   EXPECT_EQ(std::set(kernels.name.begin(), kernels.name.end()).size(), expected.names);
   EXPECT_EQ(static_cast<size_t>(std::count_if(kernels.launch.begin(), kernels.launch.end(),
-                                              [](LaunchRow row) { return row.valid(); })),
+                                              [](trace::LaunchRow row) { return row.valid(); })),
             expected.launched);
   EXPECT_EQ(std::accumulate(kernels.external_id.begin(), kernels.external_id.end(), uint64_t{0}),
             expected.external_ids);
@@ -288,4 +289,4 @@ TEST(SharedCapturesKinetoJson, EqualAPlainPythonSum) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::readers

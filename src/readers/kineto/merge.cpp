@@ -2,9 +2,9 @@
 
 #include "readers/kineto/process.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
-KinetoMerge::KinetoMerge(TraceBuilder& builder, size_t readers)
+KinetoMerge::KinetoMerge(trace::TraceBuilder& builder, size_t readers)
     : builder_(builder),
       translations_(readers),
       first_kernel_(builder.trace().kernels.size()),
@@ -19,7 +19,7 @@ void KinetoMerge::add(size_t reader, const KinetoRows& rows) {
   add_memory_operations(rows, translation);
   add_calls(rows, translation);
   for (const KinetoTaskName& named : rows.task_names) {
-    const StringId name = translation.strings[named.name.index()];
+    const trace::StringId name = translation.strings[named.name.index()];
     if (named.of_thread) {
       thread_names_[named.task] = name;
     } else {
@@ -46,13 +46,13 @@ void KinetoMerge::translate(const KinetoRows& rows, Translation& translation) {
   }
   for (size_t i = translation.threads.size(); i < rows.threads.size(); ++i) {
     const KinetoThread& task = rows.threads.values()[i];
-    const ProcessId process = builder_.process(task.process.key, task.process.number);
+    const trace::ProcessId process = builder_.process(task.process.key, task.process.number);
     translation.threads.push_back(builder_.thread(process, task.thread.key, task.thread.number));
   }
 }
 
 void KinetoMerge::add_kernels(const KinetoRows& rows, const Translation& translation) {
-  KernelTable& table = builder_.trace().kernels;
+  trace::KernelTable& table = builder_.trace().kernels;
   // Kernels of the captures before, and of windows without, know no graph and no operator.
   const auto add_optional = [](auto& column, size_t row, auto value) {
     if (column.empty() && value == 0) return;
@@ -74,13 +74,14 @@ void KinetoMerge::add_kernels(const KinetoRows& rows, const Translation& transla
 }
 
 void KinetoMerge::add_memory_operations(const KinetoRows& rows, const Translation& translation) {
-  MemoryOperationTable& table = builder_.trace().memory_operations;
+  trace::MemoryOperationTable& table = builder_.trace().memory_operations;
   for (const KinetoMemoryOperation& operation : rows.memory_operations) {
     const LocalString detail = operation.detail;
     table.start.push_back(operation.start);
     table.end.push_back(operation.end);
     table.bytes.push_back(operation.bytes);
-    table.detail.push_back(detail.valid() ? translation.strings[detail.index()] : StringId());
+    table.detail.push_back(detail.valid() ? translation.strings[detail.index()]
+                                          : trace::StringId());
     table.queue.emplace_back(translation.queues[operation.queue.index()]);
     table.correlation.push_back(operation.correlation);
     table.kind.push_back(operation.kind);
@@ -94,7 +95,7 @@ void KinetoMerge::add_calls(const KinetoRows& rows, const Translation& translati
     table.thread.push_back(translation.threads[call.thread.index()]);
     names.push_back(translation.strings[call.name.index()]);
   };
-  Trace& trace = builder_.trace();
+  trace::Trace& trace = builder_.trace();
   for (const KinetoCall& call : rows.launches) {
     add_to(trace.launches, trace.launches.api, call);
     trace.launches.correlation.push_back(call.correlation);
@@ -106,14 +107,14 @@ void KinetoMerge::add_calls(const KinetoRows& rows, const Translation& translati
   for (const KinetoCall& call : rows.annotations) {
     add_to(trace.ranges, trace.ranges.text, call);
     trace.ranges.domain.emplace_back();
-    trace.ranges.kind.push_back(RangeKind::annotation);
+    trace.ranges.kind.push_back(trace::RangeKind::annotation);
   }
 }
 
 void KinetoMerge::finish() {
   assign_processes();
   name_tasks();
-  KernelTable& kernels = builder_.trace().kernels;
+  trace::KernelTable& kernels = builder_.trace().kernels;
   const auto complete = [&](auto& column) {
     if (!column.empty()) column.resize(kernels.size());
   };
@@ -124,20 +125,22 @@ void KinetoMerge::finish() {
 
 // Until now the queue columns hold rows of queues_.
 void KinetoMerge::assign_processes() {
-  Trace& trace = builder_.trace();
+  trace::Trace& trace = builder_.trace();
   KinetoProcesses processes(trace, first_launch_, first_operator_);
-  const auto place = [&](uint32_t row, ProcessId process) {
+  const auto place = [&](uint32_t row, trace::ProcessId process) {
     const KinetoQueue& queue = queues_.values()[row];
     return builder_.queue({process, builder_.device(queue.device), queue.context, queue.stream});
   };
-  const auto assign = [&](std::vector<QueueId>& column, const std::vector<uint32_t>& correlation,
-                          size_t first) {
+  const auto assign = [&](std::vector<trace::QueueId>& column,
+                          const std::vector<uint32_t>& correlation, size_t first) {
     if (first == column.size()) return;
-    const ProcessId owner = processes.owner().valid() ? processes.owner() : builder_.process(0, 0);
-    std::vector<QueueId> of_owner(queues_.size());
+    const trace::ProcessId owner =
+        processes.owner().valid() ? processes.owner() : builder_.process(0, 0);
+    std::vector<trace::QueueId> of_owner(queues_.size());
     for (size_t i = first; i < column.size(); ++i) {
       const uint32_t row = column[i].value;
-      const ProcessId process = processes.several() ? processes.owner_of(correlation[i]) : owner;
+      const trace::ProcessId process =
+          processes.several() ? processes.owner_of(correlation[i]) : owner;
       if (process != owner) {
         column[i] = place(row, process);
         continue;
@@ -160,19 +163,19 @@ void KinetoMerge::assign_processes() {
 }
 
 void KinetoMerge::name_tasks() {
-  Trace& trace = builder_.trace();
-  const CaptureId capture = builder_.capture_id();
-  for (Process& process : trace.processes) {
+  trace::Trace& trace = builder_.trace();
+  const trace::CaptureId capture = builder_.capture_id();
+  for (trace::Process& process : trace.processes) {
     if (process.capture != capture) continue;
     const auto name = process_names_.find(process.key);
     if (name != process_names_.end()) process.name = trace.strings[name->second];
   }
-  for (Thread& thread : trace.threads) {
-    const Process& process = trace.processes[thread.process.index()];
+  for (trace::Thread& thread : trace.threads) {
+    const trace::Process& process = trace.processes[thread.process.index()];
     if (process.capture != capture) continue;
     const auto name = thread_names_.find({{process.key, process.pid}, {thread.key, thread.tid}});
     if (name != thread_names_.end()) thread.name = trace.strings[name->second];
   }
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -7,13 +7,13 @@
 #include "readers/kineto/rows.h"
 #include "trace/builder.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // Brings the rows that several threads have read into one trace, in the order of the file.
 class KinetoMerge {
  public:
   // `readers`: how many threads read.
-  KinetoMerge(TraceBuilder& builder, size_t readers);
+  KinetoMerge(trace::TraceBuilder& builder, size_t readers);
 
   void add(size_t reader, const KinetoRows& rows);
 
@@ -29,10 +29,10 @@ class KinetoMerge {
   // A reader's numbering in the trace's.
   struct Translation {
     uint64_t numbering = 0;
-    std::vector<StringId> strings;
-    std::vector<ShapeId> shapes;
+    std::vector<trace::StringId> strings;
+    std::vector<trace::ShapeId> shapes;
     std::vector<uint32_t> queues;  // rows of queues_
-    std::vector<ThreadId> threads;
+    std::vector<trace::ThreadId> threads;
   };
 
   void translate(const KinetoRows& rows, Translation& translation);
@@ -42,9 +42,9 @@ class KinetoMerge {
   void assign_processes();
   void name_tasks();
 
-  TraceBuilder& builder_;
+  trace::TraceBuilder& builder_;
   std::vector<Translation> translations_;
-  Interner<LocalQueue, KinetoQueue> queues_;
+  trace::Interner<LocalQueue, KinetoQueue> queues_;
   KinetoCounts counts_;
   bool ends_within_event_ = false;
   size_t first_kernel_;
@@ -54,8 +54,8 @@ class KinetoMerge {
   struct TaskHash {
     size_t operator()(const KinetoThread& task) const { return task.hash(); }
   };
-  std::unordered_map<KinetoThread, StringId, TaskHash> thread_names_;
-  std::unordered_map<uint64_t, StringId> process_names_;
+  std::unordered_map<KinetoThread, trace::StringId, TaskHash> thread_names_;
+  std::unordered_map<uint64_t, trace::StringId> process_names_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -7,7 +7,7 @@
 #include "readers/kineto/json_value.h"
 #include "readers/kineto/token.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 namespace ondemand = simdjson::ondemand;
@@ -89,14 +89,14 @@ KinetoMetadata read_kineto_metadata(const KinetoEnvelope& envelope) {
   return metadata;
 }
 
-void describe_capture(const KinetoMetadata& metadata, TraceBuilder& builder) {
-  Capture& capture = builder.capture();
+void describe_capture(const KinetoMetadata& metadata, trace::TraceBuilder& builder) {
+  trace::Capture& capture = builder.capture();
   capture.schema_version = metadata.schema_version;
   capture.cuda_version = metadata.cuda_version;
   capture.wall_clock_ns = metadata.base_time_ns;
   capture.rank = metadata.rank;
   for (const KinetoDevice& known : metadata.devices) {
-    for (Device& device : builder.trace().devices) {
+    for (trace::Device& device : builder.trace().devices) {
       if (device.capture != builder.capture_id() || device.ordinal != known.ordinal) continue;
       device.name = known.name;
       device.memory_bytes = known.memory_bytes;
@@ -106,4 +106,4 @@ void describe_capture(const KinetoMetadata& metadata, TraceBuilder& builder) {
   }
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -8,7 +8,7 @@
 #include "readers/kineto/envelope.h"
 #include "trace/builder.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 struct KinetoDevice {
   uint32_t ordinal = 0;
@@ -32,6 +32,6 @@ KinetoMetadata read_kineto_metadata(const KinetoEnvelope& envelope);
 
 // Fills in the current capture, and those of its devices that have work: a trace lists every GPU of
 // the machine.
-void describe_capture(const KinetoMetadata& metadata, TraceBuilder& builder);
+void describe_capture(const KinetoMetadata& metadata, trace::TraceBuilder& builder);
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "readers/kineto/token.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 void KinetoCounts::operator+=(const KinetoCounts& other) {
   usable += other.usable;
@@ -42,7 +42,7 @@ size_t RawTextHash::operator()(std::string_view text) const {
     left -= 8;
   }
   if (left > 0) odd = (odd ^ word(at, left)) * kOdd;
-  return hash_mix(even, odd);
+  return trace::hash_mix(even, odd);
 }
 
 LocalString LocalStrings::intern(std::string_view raw) {
@@ -81,4 +81,4 @@ void KinetoRows::clear() {
   }
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -12,14 +12,14 @@
 #include "trace/interner.h"
 #include "trace/tables.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // What one thread has read of a trace, in its own numbering: names, shapes, queues and threads are
 // numbered here and translated when the rows are merged, so that the threads share nothing.
-using LocalString = Id<struct LocalStringKind>;
-using LocalShape = Id<struct LocalShapeKind>;
-using LocalQueue = Id<struct LocalQueueKind>;
-using LocalThread = Id<struct LocalThreadKind>;
+using LocalString = trace::Id<struct LocalStringKind>;
+using LocalShape = trace::Id<struct LocalShapeKind>;
+using LocalQueue = trace::Id<struct LocalQueueKind>;
+using LocalThread = trace::Id<struct LocalThreadKind>;
 
 // A process or thread as the trace names it: mostly a number, sometimes a word.
 struct KinetoTaskId {
@@ -34,7 +34,7 @@ struct KinetoThread {
   KinetoTaskId thread;
 
   friend bool operator==(const KinetoThread&, const KinetoThread&) = default;
-  [[nodiscard]] size_t hash() const { return hash_mix(process.key, thread.key); }
+  [[nodiscard]] size_t hash() const { return trace::hash_mix(process.key, thread.key); }
 };
 
 // A GPU event does not say whose process it is.
@@ -44,7 +44,9 @@ struct KinetoQueue {
   uint32_t stream = 0;
 
   friend bool operator==(const KinetoQueue&, const KinetoQueue&) = default;
-  [[nodiscard]] size_t hash() const { return hash_mix(hash_mix(device, context), stream); }
+  [[nodiscard]] size_t hash() const {
+    return trace::hash_mix(trace::hash_mix(device, context), stream);
+  }
 };
 
 struct KinetoKernel {
@@ -66,7 +68,7 @@ struct KinetoMemoryOperation {
   LocalString detail;
   LocalQueue queue;
   uint32_t correlation;
-  MemoryKind kind;
+  trace::MemoryKind kind;
 };
 
 // An API call, an operator or an annotation.
@@ -120,9 +122,9 @@ class LocalStrings {
 
 struct KinetoRows {
   LocalStrings strings;
-  Interner<LocalShape, LaunchShape> shapes;
-  Interner<LocalQueue, KinetoQueue> queues;
-  Interner<LocalThread, KinetoThread> threads;
+  trace::Interner<LocalShape, trace::LaunchShape> shapes;
+  trace::Interner<LocalQueue, KinetoQueue> queues;
+  trace::Interner<LocalThread, KinetoThread> threads;
 
   std::vector<KinetoKernel> kernels;
   std::vector<KinetoMemoryOperation> memory_operations;
@@ -139,4 +141,4 @@ struct KinetoRows {
   uint64_t numbering = 0;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

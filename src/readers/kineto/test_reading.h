@@ -13,22 +13,23 @@
 namespace llmprof::testing {
 
 // What reading a text as a trace gives: an error, or the frozen trace.
-inline Result<Trace> read_kineto_text(std::string_view text, const KinetoOptions& options = {}) {
-  TraceBuilder builder;
+inline Result<trace::Trace> read_kineto_text(std::string_view text,
+                                             const readers::KinetoOptions& options = {}) {
+  trace::TraceBuilder builder;
   const auto stream = stream_over(text);
-  if (auto read = read_kineto(*stream, "test.json", builder, options); !read) {
+  if (auto read = readers::read_kineto(*stream, "test.json", builder, options); !read) {
     return fail_with(read.error());
   }
   return std::move(builder).freeze();
 }
 
-inline Trace read_kineto_or_fail(std::string_view text, const KinetoOptions& options = {}) {
+inline trace::Trace read_kineto_or_fail(std::string_view text, const readers::KinetoOptions& options = {}) {
   auto trace = read_kineto_text(text, options);
   EXPECT_TRUE(trace) << trace.error().message;
-  return trace ? std::move(*trace) : Trace();
+  return trace ? std::move(*trace) : trace::Trace();
 }
 
-inline uint64_t count_of(const Trace& trace, std::string_view code) {
+inline uint64_t count_of(const trace::Trace& trace, std::string_view code) {
   uint64_t count = 0;
   for (const Diagnostic& item : trace.diagnostics.items()) {
     if (item.code == code) count += item.count;
@@ -36,7 +37,7 @@ inline uint64_t count_of(const Trace& trace, std::string_view code) {
   return count;
 }
 
-inline Nanoseconds total_of(const KernelTable& kernels) {
+inline Nanoseconds total_of(const trace::KernelTable& kernels) {
   return std::transform_reduce(kernels.end.begin(), kernels.end.end(), kernels.start.begin(),
                                Nanoseconds{0}, std::plus<>(), std::minus<>());
 }

@@ -6,7 +6,7 @@
 #include "base/ascii.h"
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 std::string_view without_blanks_behind(std::string_view token) {
@@ -238,4 +238,4 @@ std::string unescaped(std::string_view text) {
   return is_printable_utf8(plain) ? plain : to_printable(plain);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // A JSON scalar as it stands in the text, white space behind it allowed: 12, "12", 12.0, null.
 
@@ -28,4 +28,4 @@ std::optional<int64_t> token_nanoseconds(std::string_view microseconds);
 // character becomes U+FFFD.
 std::string unescaped(std::string_view text);
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

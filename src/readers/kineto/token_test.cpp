@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 struct TimeCase {
@@ -117,4 +117,4 @@ TEST(KinetoToken, StringsAndTheirMeaning) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::readers

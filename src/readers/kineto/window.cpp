@@ -4,12 +4,12 @@
 #include <string>
 #include <utility>
 
-#include "base/ordered_windows.h"
+#include "base/streams/ordered_windows.h"
 #include "base/text.h"
 #include "readers/kineto/event.h"
 #include "readers/kineto/window_cut.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 namespace ondemand = simdjson::ondemand;
@@ -118,4 +118,4 @@ simdjson::error_code KinetoWindow::parse_padded(std::span<const char> text) {
   return read_kineto_event(event, text.data() + text.size(), rows_);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -7,7 +7,7 @@
 
 #include "readers/kineto/rows.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // One thread's part of reading a trace: turns a window of whole events into rows.
 class KinetoWindow {
@@ -30,4 +30,4 @@ class KinetoWindow {
   KinetoRows rows_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -7,7 +7,7 @@
 #include "base/ascii.h"
 #include "readers/kineto/byte_masks.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 // Each backslash takes the character behind it out of play, which may be a backslash itself.
@@ -148,4 +148,4 @@ size_t KinetoEventScan::scan(std::string_view bytes) {
   return at;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // Where in an event a walk over its text stands. Only braces count: in valid JSON the brackets
 // inside them are balanced.
@@ -46,4 +46,4 @@ class KinetoEventScan {
   bool closed_ = false;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

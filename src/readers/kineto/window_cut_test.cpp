@@ -9,7 +9,7 @@
 
 #include "readers/kineto/byte_masks.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 // The plainest way to find event ends: one character at a time.
@@ -119,4 +119,4 @@ TEST(KinetoEventScan, FindsEventStarts) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::readers

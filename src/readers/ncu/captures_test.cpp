@@ -2,18 +2,18 @@
 
 #include <cmath>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "readers/ncu/test_reading.h"
 #include "testing/shared_captures.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 // Oracle: Python's csv and decimal over the same files (thousands separators removed, units by the
 // header's second row): counts, sums in the base unit, minimum and maximum.
-void expect_metric(const Trace& trace, std::string_view name, std::string_view unit, uint64_t count,
-                   double sum, double min, double max) {
+void expect_metric(const trace::Trace& trace, std::string_view name, std::string_view unit,
+                   uint64_t count, double sum, double min, double max) {
   const auto values = metric_over_all(trace, name, unit);
   ASSERT_TRUE(values) << name;
   EXPECT_EQ(values->count, count) << name;
@@ -24,7 +24,7 @@ void expect_metric(const Trace& trace, std::string_view name, std::string_view u
 
 TEST(NcuCaptures, DecodeRawPage) {
   const auto captures = testing::h200_captures();
-  const Trace trace = read_ncu_csv(captures / "h200-llama-eager/ncu_decode_raw.csv.gz");
+  const trace::Trace trace = read_ncu_csv(captures / "h200-llama-eager/ncu_decode_raw.csv.gz");
   ASSERT_EQ(trace.profiled_launches.size(), 120U);
   EXPECT_EQ(total_duration(trace), 450'528);
   EXPECT_TRUE(trace.diagnostics.items().empty());
@@ -42,7 +42,7 @@ TEST(NcuCaptures, DecodeRawPage) {
   uint64_t registers = 0;
   uint64_t dynamic_shared = 0;
   for (size_t i = 0; i < 120; ++i) {
-    const LaunchShape& shape = trace.shapes[identity_of_launch(trace, i).shape];
+    const trace::LaunchShape& shape = trace.shapes[identity_of_launch(trace, i).shape];
     registers += shape.registers_per_thread;
     dynamic_shared += shape.dynamic_shared_bytes;
   }
@@ -63,12 +63,13 @@ TEST(NcuCaptures, DecodeRawPage) {
 // LaunchStats, which this run did not collect.
 TEST(NcuCaptures, BothPagesGiveTheSameLaunches) {
   const auto captures = testing::h200_captures();
-  const Trace raw = read_ncu_csv(captures / "h200-llama-eager/ncu_decode_raw.csv.gz");
-  const Trace details = read_ncu_csv(captures / "h200-llama-eager/ncu_decode_details.csv.gz");
+  const trace::Trace raw = read_ncu_csv(captures / "h200-llama-eager/ncu_decode_raw.csv.gz");
+  const trace::Trace details =
+      read_ncu_csv(captures / "h200-llama-eager/ncu_decode_details.csv.gz");
   ASSERT_EQ(raw.profiled_launches.size(), details.profiled_launches.size());
   for (size_t i = 0; i < raw.profiled_launches.size(); ++i) {
-    const ProfiledIdentity& a = identity_of_launch(raw, i);
-    const ProfiledIdentity& b = identity_of_launch(details, i);
+    const trace::ProfiledIdentity& a = identity_of_launch(raw, i);
+    const trace::ProfiledIdentity& b = identity_of_launch(details, i);
     EXPECT_EQ(raw.strings[a.name], details.strings[b.name]);
     EXPECT_EQ(raw.strings[a.ranges], "decode_all/decode_step");
     EXPECT_EQ(raw.strings[a.ranges], details.strings[b.ranges]);
@@ -104,7 +105,7 @@ TEST(NcuCaptures, LivePrefillOutput) {
 
 TEST(SharedCapturesNcu, PublicRaggedDetails) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
-  const Trace trace =
+  const trace::Trace trace =
       read_ncu_csv(captures / "public/CodeGandee+llm-perf-opt__k0001_ncu.details.csv");
   ASSERT_EQ(trace.profiled_launches.size(), 1U);
   EXPECT_EQ(trace.profiled_launches.duration[0], 6460);
@@ -115,7 +116,8 @@ TEST(SharedCapturesNcu, PublicRaggedDetails) {
 
 TEST(SharedCapturesNcu, PublicThousandsAndRules) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
-  const Trace trace = read_ncu_csv(captures / "public/brycelelbach+nsightful__copy_blocked.csv");
+  const trace::Trace trace =
+      read_ncu_csv(captures / "public/brycelelbach+nsightful__copy_blocked.csv");
   ASSERT_EQ(trace.profiled_launches.size(), 1U);
   EXPECT_EQ(trace.profiled_launches.duration[0], 21'058'944);
   EXPECT_EQ(trace.metric_values.size(), 71U);  // 72 metrics, one of them text
@@ -128,7 +130,7 @@ TEST(SharedCapturesNcu, PublicFailuresAreRefusedWithTheRemedy) {
   const auto refusal = [&](const char* name) {
     const auto head = read_head(captures / "public" / name, 65536);
     EXPECT_TRUE(head && kNcuCsvReader.recognises(*head)) << name;
-    TraceBuilder builder;
+    trace::TraceBuilder builder;
     const auto done = kNcuCsvReader.read(captures / "public" / name, builder);
     EXPECT_FALSE(done);
     return done ? std::string() : done.error().message;
@@ -140,4 +142,4 @@ TEST(SharedCapturesNcu, PublicFailuresAreRefusedWithTheRemedy) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "readers/ncu/units.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 struct NamedField {
@@ -162,4 +162,4 @@ NcuColumns NcuColumns::with_units(std::span<const std::string_view> units) const
   return columns;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

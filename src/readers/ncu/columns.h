@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // What is read of a row besides its metrics. The device's facts stand at the end.
 enum class NcuField : uint8_t {
@@ -85,4 +85,4 @@ int ncu_duration_rank(std::string_view metric);
 // The field that a metric of the details page tells (registers, shared memory).
 std::optional<NcuField> ncu_launch_statistic(std::string_view metric);
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -6,19 +6,19 @@
 #include "readers/ncu/test_reading.h"
 #include "testing/shared_captures.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 // An error or launches with diagnostics; never an empty success.
 void expect_sane(const Reader& reader, const std::filesystem::path& path, size_t most_launches) {
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   const auto done = reader.read(path, builder);
   if (!done) {
     EXPECT_EQ(done.error().kind, ErrorKind::input);
     EXPECT_FALSE(done.error().message.empty());
     return;
   }
-  const Trace trace = std::move(builder).freeze();
+  const trace::Trace trace = std::move(builder).freeze();
   EXPECT_GT(trace.profiled_launches.size(), 0U);
   EXPECT_LE(trace.profiled_launches.size(), most_launches);
 }
@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(Fixtures, NcuDamage,
 
 TEST(NcuDamageBounds, LongTextWithoutRecordsIsReadInPieces) {
   const testing::TemporaryFolder folder;
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   const auto done = kNcuCsvReader.read(
       folder.write("long", "==PROF== x\n" + std::string(40'000'000, '"')), builder);
   ASSERT_FALSE(done);
@@ -71,4 +71,4 @@ TEST(NcuDamageBounds, LongTextWithoutRecordsIsReadInPieces) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::readers

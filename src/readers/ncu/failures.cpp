@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 constexpr std::string_view kNoPermission =
@@ -115,4 +115,4 @@ Error ncu_refusal(const NcuMessages& messages, uint64_t bad_rows) {
       "report: `ncu --import REPORT.ncu-rep --page raw --csv > raw.csv`");
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // What ncu said between the rows, and what else was seen there. Output of the profiled program is
 // looked at for these words only and never kept.
@@ -36,4 +36,4 @@ Error ncu_refusal(const NcuMessages& messages, uint64_t bad_rows);
 // The remedy alone for a failure that ncu reported beside usable rows; empty where there is none.
 std::string ncu_failure(const NcuMessages& messages);
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "readers/ncu/test_reading.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 void expect_words(const std::string& message, std::initializer_list<std::string_view> words) {
@@ -67,7 +67,7 @@ TEST(NcuFailures, RefusesOutputWithoutATable) {
 }
 
 TEST(NcuFailures, ErrorsBesideRowsAreADiagnostic) {
-  const Trace trace = read_ncu_text(
+  const trace::Trace trace = read_ncu_text(
       "==ERROR== Failed to profile \"k2\" in process 7\n"
       "\"ID\",\"Process ID\",\"Kernel Name\",\"gpu__time_duration.sum\"\n"
       "\"\",\"\",\"\",\"ns\"\n\"0\",\"1\",\"k\",\"12\"\n");
@@ -76,11 +76,11 @@ TEST(NcuFailures, ErrorsBesideRowsAreADiagnostic) {
 }
 
 TEST(NcuFailures, AMissingFileIsNamed) {
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   const auto done = kNcuCsvReader.read("no/such/ncu.csv", builder);
   ASSERT_FALSE(done);
   EXPECT_TRUE(contains(done.error().message, "no/such/ncu.csv")) << done.error().message;
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -4,7 +4,7 @@
 
 #include "base/json_string.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 constexpr size_t kChunk = 1UL << 20U;
@@ -72,4 +72,4 @@ Result<uint64_t> each_json_object(ByteStream& stream,
   return lost + (finder.inside() ? 1 : 0);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -4,10 +4,10 @@
 #include <functional>
 #include <string_view>
 
-#include "base/byte_stream.h"
 #include "base/error.h"
+#include "base/streams/byte_stream.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // Hands each outermost object of a JSON array, or of a text with one object after the other, to
 // `use`; 64 bytes behind it are readable. Returns how many could not be handed on: an object that
@@ -15,4 +15,4 @@ namespace llmprof {
 Result<uint64_t> each_json_object(ByteStream& stream,
                                   const std::function<void(std::string_view)>& use);
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -5,11 +5,11 @@
 #include <limits>
 
 #include "base/ascii.h"
-#include "base/demangle.h"
+#include "base/demangle/demangle.h"
 #include "base/text.h"
 #include "readers/ncu/nvtx.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 // 32 bytes each here and 48 in the trace: 64 MB together, within a reader's fixed allowance. Room
@@ -19,8 +19,8 @@ constexpr size_t kMostValues = 800'000;
 constexpr size_t kMostMetrics = 1UL << 16U;
 
 // "(16, 1, 1)"
-Extent extent_in(std::string_view cell) {
-  Extent extent{};
+trace::Extent extent_in(std::string_view cell) {
+  trace::Extent extent{};
   size_t axis = 0;
   for (size_t i = 0; i < cell.size() && axis < extent.size(); ++axis) {
     while (i < cell.size() && !is_digit(cell[i])) ++i;
@@ -30,7 +30,7 @@ Extent extent_in(std::string_view cell) {
     if (!size || *size > UINT32_MAX) return {};
     extent[axis] = static_cast<uint32_t>(*size);
   }
-  return axis == extent.size() ? extent : Extent{};
+  return axis == extent.size() ? extent : trace::Extent{};
 }
 
 uint32_t rounded_count(double value) {
@@ -55,7 +55,7 @@ uint32_t NcuLaunches::whole_number(std::string_view cell, double scale) const {
   return rounded_count(value * scale);
 }
 
-StringId NcuLaunches::ranges_of(const NcuRecord& record) {
+trace::StringId NcuLaunches::ranges_of(const NcuRecord& record) {
   const std::string_view push_pop = record[NcuField::push_pop_ranges];
   const std::string_view start_stop = record[NcuField::start_stop_ranges];
   if (!last_ranges_.valid() || push_pop != last_push_pop_ || start_stop != last_start_stop_) {
@@ -67,7 +67,7 @@ StringId NcuLaunches::ranges_of(const NcuRecord& record) {
 }
 
 // Symbols are what `--print-kernel-base mangled` prints.
-StringId NcuLaunches::name_of(std::string_view printed) {
+trace::StringId NcuLaunches::name_of(std::string_view printed) {
   if (!is_printable_utf8(printed)) return strings_.intern(to_printable(printed));
   if (!printed.starts_with("_Z")) return strings_.intern(printed);
   const auto [known, fresh] = names_of_symbols_.try_emplace(std::string(printed));
@@ -75,25 +75,25 @@ StringId NcuLaunches::name_of(std::string_view printed) {
   return known->second;
 }
 
-ProfiledIdentity NcuLaunches::identity_of(const NcuRecord& record) {
-  ProfiledIdentity identity;
+trace::ProfiledIdentity NcuLaunches::identity_of(const NcuRecord& record) {
+  trace::ProfiledIdentity identity;
   identity.name = name_of(record[NcuField::kernel_name]);
-  identity.device = DeviceId(whole_number(record[NcuField::device], 1));
+  identity.device = trace::DeviceId(whole_number(record[NcuField::device], 1));
   identity.ranges = ranges_of(record);
   return identity;
 }
 
-LaunchShape NcuLaunches::shape_of(const NcuColumns& columns, const NcuRecord& record) const {
-  LaunchShape shape;
+trace::LaunchShape NcuLaunches::shape_of(const NcuColumns& columns, const NcuRecord& record) const {
+  trace::LaunchShape shape;
   shape.grid = extent_in(record[NcuField::grid]);
   shape.block = extent_in(record[NcuField::block]);
   const auto number = [&](NcuField field) {
     return whole_number(record[field], columns.scale(field));
   };
-  if (shape.grid == Extent{}) {
+  if (shape.grid == trace::Extent{}) {
     shape.grid = {number(NcuField::grid_x), number(NcuField::grid_y), number(NcuField::grid_z)};
   }
-  if (shape.block == Extent{}) {
+  if (shape.block == trace::Extent{}) {
     shape.block = {number(NcuField::block_x), number(NcuField::block_y), number(NcuField::block_z)};
   }
   shape.registers_per_thread = number(NcuField::registers);
@@ -105,7 +105,7 @@ LaunchShape NcuLaunches::shape_of(const NcuColumns& columns, const NcuRecord& re
 void NcuLaunches::note_device(const NcuColumns& columns, const NcuRecord& record) {
   const auto [known, fresh] = devices_.try_emplace(whole_number(record[NcuField::device], 1));
   if (!fresh) return;
-  Device& device = known->second;
+  trace::Device& device = known->second;
   device.ordinal = known->first;
   device.name = to_printable(trim(record[NcuField::gpu_name]));
   device.compute_capability = to_printable(trim(record[NcuField::compute_capability]));
@@ -127,7 +127,7 @@ void NcuLaunches::note_device(const NcuColumns& columns, const NcuRecord& record
                                                   number(NcuField::memory_bus_bits) / 8);
 }
 
-std::vector<NcuLaunches::Values>* NcuLaunches::values_of(IdentityId identity) {
+std::vector<NcuLaunches::Values>* NcuLaunches::values_of(trace::IdentityId identity) {
   if (identity.index() >= values_.size()) values_.resize(identity.index() + 1);
   std::vector<Values>& values = values_[identity.index()];
   const size_t missing = metrics_.size() - values.size();
@@ -139,13 +139,13 @@ std::vector<NcuLaunches::Values>* NcuLaunches::values_of(IdentityId identity) {
   return &values;
 }
 
-void NcuLaunches::push_launch(IdentityId identity, std::optional<double> duration) {
+void NcuLaunches::push_launch(trace::IdentityId identity, std::optional<double> duration) {
   constexpr double kLongest = 9e18;
   launches_.push_back(identity);
   if (duration && *duration >= 0 && *duration < kLongest) {
     durations_.push_back(std::llround(*duration));
   } else {
-    durations_.push_back(kUnknownDuration);
+    durations_.push_back(trace::kUnknownDuration);
     ++without_duration_;
   }
 }
@@ -171,7 +171,7 @@ void NcuLaunches::learn_columns(const NcuColumnsPtr& columns) {
     const bool room = metrics_.size() < kMostMetrics;
     metric_ids_.push_back(room ? metrics_.intern({strings_.intern(columns->metric_name[i]),
                                                   strings_.intern(columns->metric_unit[i])})
-                               : MetricId());
+                               : trace::MetricId());
   }
   ids_in_a_row_ = !metric_ids_.empty();
   for (size_t i = 0; i < metric_ids_.size(); ++i) {
@@ -183,9 +183,9 @@ void NcuLaunches::learn_columns(const NcuColumnsPtr& columns) {
 void NcuLaunches::add_raw(const NcuColumns& columns, const NcuRecord& record,
                           std::span<const double> values) {
   note_device(columns, record);
-  ProfiledIdentity identity = identity_of(record);
+  trace::ProfiledIdentity identity = identity_of(record);
   identity.shape = shapes_.intern(shape_of(columns, record));
-  const IdentityId id = identities_.intern(identity);
+  const trace::IdentityId id = identities_.intern(identity);
 
   std::optional<double> duration;
   if (columns.duration_metric && !std::isnan(values[*columns.duration_metric])) {
@@ -249,7 +249,7 @@ void NcuLaunches::add_detail_value(const NcuRecord& record) {
   }
   const Unit& printed = unit(record[NcuField::metric_unit]);
   const double value = record.value * printed.scale;
-  const MetricId metric = metrics_.intern({strings_.intern(name), printed.base});
+  const trace::MetricId metric = metrics_.intern({strings_.intern(name), printed.base});
   if (last_launch_.size() < metrics_.size()) last_launch_.resize(metrics_.size());
   uint64_t& last_launch = last_launch_[metric.index()];
   const uint64_t this_launch = launches_.size() + 1;
@@ -277,7 +277,7 @@ void NcuLaunches::add_detail_value(const NcuRecord& record) {
 void NcuLaunches::close_launch() {
   if (!open_) return;
   open_->identity.shape = shapes_.intern(open_->shape);
-  const IdentityId id = identities_.intern(open_->identity);
+  const trace::IdentityId id = identities_.intern(open_->identity);
   push_launch(id, open_->duration);
   if (open_->duration && open_->rounded) ++rounded_;
   if (std::vector<Values>* const known = values_of(id)) {
@@ -290,4 +290,4 @@ void NcuLaunches::close_launch() {
 
 void NcuLaunches::end_table() { close_launch(); }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

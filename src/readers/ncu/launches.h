@@ -17,7 +17,7 @@
 #include "readers/ncu/units.h"
 #include "trace/builder.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // The launches of an ncu table, gathered row by row in the order of the file: a duration each, and
 // each metric's count, sum, minimum and maximum over the launches alike.
@@ -40,7 +40,7 @@ class NcuLaunches {
   // Everything into the builder, as one capture; or an error that says why there is nothing. Gives
   // up its own memory on the way.
   Result<void> write(const std::filesystem::path& path, std::string_view format,
-                     TraceBuilder& builder) &&;
+                     trace::TraceBuilder& builder) &&;
 
  private:
   struct Values {
@@ -52,7 +52,7 @@ class NcuLaunches {
     void add(double value);  // NaN is no value
   };
   struct Unit {
-    StringId base;
+    trace::StringId base;
     double scale = 1;
   };
   // A launch of the details page whose rows are still coming.
@@ -60,9 +60,9 @@ class NcuLaunches {
     std::string id;
     std::string process;
     std::string kernel_name;
-    ProfiledIdentity identity;
-    LaunchShape shape;
-    std::vector<std::pair<MetricId, double>> values;  // each metric once
+    trace::ProfiledIdentity identity;
+    trace::LaunchShape shape;
+    std::vector<std::pair<trace::MetricId, double>> values;  // each metric once
     int duration_rank = 0;
     std::optional<double> duration;  // ns
     bool rounded = false;            // printed in a larger unit, to two decimals
@@ -73,44 +73,46 @@ class NcuLaunches {
   void add_detail_value(const NcuRecord& record);
   void close_launch();
   void open_launch(const NcuRecord& record);
-  ProfiledIdentity identity_of(const NcuRecord& record);
-  LaunchShape shape_of(const NcuColumns& columns, const NcuRecord& record) const;
-  StringId name_of(std::string_view printed);
-  StringId ranges_of(const NcuRecord& record);
+  trace::ProfiledIdentity identity_of(const NcuRecord& record);
+  trace::LaunchShape shape_of(const NcuColumns& columns, const NcuRecord& record) const;
+  trace::StringId name_of(std::string_view printed);
+  trace::StringId ranges_of(const NcuRecord& record);
   [[nodiscard]] uint32_t whole_number(std::string_view cell, double scale) const;
   const Unit& unit(std::string_view printed);
   void learn_columns(const NcuColumnsPtr& columns);
   void note_device(const NcuColumns& columns, const NcuRecord& record);
   // Room for the metrics of an identity; nothing once all the room there is has been given away.
-  std::vector<Values>* values_of(IdentityId identity);
-  void push_launch(IdentityId identity, std::optional<double> duration);
-  void write_devices(TraceBuilder& builder);
-  void write_launches(TraceBuilder& builder, const std::vector<IdentityId>& identities);
-  void write_metrics(TraceBuilder& builder, const std::vector<IdentityId>& identities);
-  void report(const std::filesystem::path& path, TraceBuilder& builder) const;
+  std::vector<Values>* values_of(trace::IdentityId identity);
+  void push_launch(trace::IdentityId identity, std::optional<double> duration);
+  void write_devices(trace::TraceBuilder& builder);
+  void write_launches(trace::TraceBuilder& builder,
+                      const std::vector<trace::IdentityId>& identities);
+  void write_metrics(trace::TraceBuilder& builder,
+                     const std::vector<trace::IdentityId>& identities);
+  void report(const std::filesystem::path& path, trace::TraceBuilder& builder) const;
 
   DecimalConvention convention_;
-  StringPool strings_;
-  Interner<ShapeId, LaunchShape> shapes_;
+  trace::StringPool strings_;
+  trace::Interner<trace::ShapeId, trace::LaunchShape> shapes_;
   // Here DeviceId is CUDA's number, and the capture is none.
-  Interner<IdentityId, ProfiledIdentity> identities_;
-  Interner<MetricId, Metric> metrics_;
+  trace::Interner<trace::IdentityId, trace::ProfiledIdentity> identities_;
+  trace::Interner<trace::MetricId, trace::Metric> metrics_;
   std::vector<std::vector<Values>> values_;  // by identity, then metric
   size_t value_count_ = 0;
-  std::vector<IdentityId> launches_;
+  std::vector<trace::IdentityId> launches_;
   std::vector<Nanoseconds> durations_;
-  std::map<uint32_t, Device> devices_;  // by CUDA's number
+  std::map<uint32_t, trace::Device> devices_;  // by CUDA's number
 
   NcuColumnsPtr known_columns_;  // those that metric_ids_ is of
-  std::vector<MetricId> metric_ids_;
+  std::vector<trace::MetricId> metric_ids_;
   bool ids_in_a_row_ = false;
   std::unordered_map<std::string, Unit> units_;
-  std::unordered_map<std::string, StringId> names_of_symbols_;
+  std::unordered_map<std::string, trace::StringId> names_of_symbols_;
   std::optional<OpenLaunch> open_;
   std::vector<uint64_t> last_launch_;  // by metric: the launch (counted from 1) that had it last
   std::string last_push_pop_;
   std::string last_start_stop_;
-  StringId last_ranges_;
+  trace::StringId last_ranges_;
 
   uint64_t without_duration_ = 0;
   uint64_t without_unit_ = 0;
@@ -118,4 +120,4 @@ class NcuLaunches {
   uint64_t without_metrics_ = 0;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

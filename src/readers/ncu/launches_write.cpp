@@ -2,31 +2,31 @@
 
 #include "readers/ncu/launches.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 Result<void> NcuLaunches::write(const std::filesystem::path& path, std::string_view format,
-                                TraceBuilder& builder) && {
+                                trace::TraceBuilder& builder) && {
   close_launch();
   if (launches_.empty()) {
     return fail_with(ncu_refusal(messages, bad_rows).within(path.string()));
   }
-  Capture capture;
+  trace::Capture capture;
   capture.path = path.string();
   capture.format = format;
   capture.tool = "Nsight Compute";
   capture.tool_version = messages.version;
-  const CaptureId id = builder.begin_capture(std::move(capture));
+  const trace::CaptureId id = builder.begin_capture(std::move(capture));
   write_devices(builder);
 
-  std::vector<IdentityId> identities;
+  std::vector<trace::IdentityId> identities;
   identities.reserve(identities_.size());
-  for (ProfiledIdentity identity : identities_.values()) {
+  for (trace::ProfiledIdentity identity : identities_.values()) {
     identity.capture = id;
     identity.name = builder.string(strings_[identity.name]);
     identity.shape = builder.shape(shapes_[identity.shape]);
     identity.device = builder.device(identity.device.value);
     const std::string_view ranges = strings_[identity.ranges];
-    identity.ranges = ranges.empty() ? StringId() : builder.string(ranges);
+    identity.ranges = ranges.empty() ? trace::StringId() : builder.string(ranges);
     identities.push_back(builder.trace().identities.intern(identity));
   }
   write_launches(builder, identities);
@@ -35,27 +35,30 @@ Result<void> NcuLaunches::write(const std::filesystem::path& path, std::string_v
   return {};
 }
 
-void NcuLaunches::write_devices(TraceBuilder& builder) {
+void NcuLaunches::write_devices(trace::TraceBuilder& builder) {
   for (auto& [ordinal, facts] : devices_) {
-    Device& device = builder.device_info(builder.device(ordinal));
+    trace::Device& device = builder.device_info(builder.device(ordinal));
     facts.capture = device.capture;
     device = std::move(facts);
   }
 }
 
-void NcuLaunches::write_launches(TraceBuilder& builder, const std::vector<IdentityId>& identities) {
-  ProfiledLaunchTable& table = builder.trace().profiled_launches;
+void NcuLaunches::write_launches(trace::TraceBuilder& builder,
+                                 const std::vector<trace::IdentityId>& identities) {
+  trace::ProfiledLaunchTable& table = builder.trace().profiled_launches;
   table.identity.reserve(table.size() + launches_.size());
-  for (const IdentityId launch : launches_) table.identity.push_back(identities[launch.index()]);
+  for (const trace::IdentityId launch : launches_)
+    table.identity.push_back(identities[launch.index()]);
   launches_ = {};
   table.duration.insert(table.duration.end(), durations_.begin(), durations_.end());
 }
 
 // In bulk: these identities are of this capture alone, so no row of theirs can exist yet.
-void NcuLaunches::write_metrics(TraceBuilder& builder, const std::vector<IdentityId>& identities) {
-  Trace& trace = builder.trace();
-  std::vector<MetricId> metrics;
-  for (Metric metric : metrics_.values()) {
+void NcuLaunches::write_metrics(trace::TraceBuilder& builder,
+                                const std::vector<trace::IdentityId>& identities) {
+  trace::Trace& trace = builder.trace();
+  std::vector<trace::MetricId> metrics;
+  for (trace::Metric metric : metrics_.values()) {
     metric.name = builder.string(strings_[metric.name]);
     metric.unit = builder.string(strings_[metric.unit]);
     metrics.push_back(trace.metrics.intern(metric));
@@ -72,7 +75,7 @@ void NcuLaunches::write_metrics(TraceBuilder& builder, const std::vector<Identit
   }
 }
 
-void NcuLaunches::report(const std::filesystem::path& path, TraceBuilder& builder) const {
+void NcuLaunches::report(const std::filesystem::path& path, trace::TraceBuilder& builder) const {
   const std::string file = path.filename().string();
   Diagnostics& diagnostics = builder.diagnostics();
   const auto warn = [&](std::string_view code, uint64_t count, std::string_view message) {
@@ -102,4 +105,4 @@ void NcuLaunches::report(const std::filesystem::path& path, TraceBuilder& builde
   }
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

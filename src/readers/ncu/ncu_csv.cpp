@@ -1,10 +1,10 @@
 #include "readers/ncu/ncu_csv.h"
 
-#include "base/byte_stream.h"
-#include "base/ordered_windows.h"
+#include "base/streams/byte_stream.h"
+#include "base/streams/ordered_windows.h"
 #include "readers/ncu/window.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 constexpr std::string_view kFormat = "ncu CSV";
@@ -56,7 +56,7 @@ Result<NcuLaunches> read_pass(const std::filesystem::path& path, DecimalConventi
   return launches;
 }
 
-Result<void> read(const std::filesystem::path& path, TraceBuilder& builder) {
+Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builder) {
   return read_ncu_file(path, kFormat, read_pass, builder);
 }
 
@@ -68,4 +68,4 @@ Result<NcuRows> parse_ncu_csv(const std::filesystem::path& path) {
   return parse_ncu_file(path, kNcuCsvReader);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

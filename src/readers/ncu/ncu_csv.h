@@ -3,9 +3,9 @@
 #include <filesystem>
 
 #include "readers/ncu/rows.h"
-#include "readers/reader.h"
+#include "readers/shared/reader.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // Nsight Compute's CSV output, raw or details page, straight from a run (with the program's output
 // and ncu's messages around it) or exported from a report; several such outputs in one file, too.
@@ -14,4 +14,4 @@ extern const Reader kNcuCsvReader;
 
 Result<NcuRows> parse_ncu_csv(const std::filesystem::path& path);
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

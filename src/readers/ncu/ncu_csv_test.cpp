@@ -7,7 +7,7 @@
 #include "readers/ncu/test_reading.h"
 #include "testing/shared_captures.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 const std::string kRawHeader = with_quotes(
@@ -32,7 +32,7 @@ const std::string kTwoRows = kRawHeader + raw_units("us", "Kbyte") +
                              raw_row(0, "a", "2.880000", "1,024.5") +
                              raw_row(1, "b", "1.500000", "2.000000");
 
-void expect_two_rows(const Trace& trace) {
+void expect_two_rows(const trace::Trace& trace) {
   ASSERT_EQ(trace.profiled_launches.size(), 2U);
   EXPECT_EQ(trace.profiled_launches.duration[0], 2880);
   EXPECT_EQ(trace.profiled_launches.duration[1], 1500);
@@ -43,12 +43,12 @@ void expect_two_rows(const Trace& trace) {
 }
 
 TEST(NcuCsv, ReadsARawPage) {
-  const Trace trace = read_ncu_text(kTwoRows);
+  const trace::Trace trace = read_ncu_text(kTwoRows);
   expect_two_rows(trace);
   EXPECT_TRUE(trace.diagnostics.items().empty());
-  const LaunchShape& shape = trace.shapes[identity_of_launch(trace, 0).shape];
-  EXPECT_EQ(shape.grid, (Extent{16, 2, 1}));
-  EXPECT_EQ(shape.block, (Extent{128, 1, 1}));
+  const trace::LaunchShape& shape = trace.shapes[identity_of_launch(trace, 0).shape];
+  EXPECT_EQ(shape.grid, (trace::Extent{16, 2, 1}));
+  EXPECT_EQ(shape.block, (trace::Extent{128, 1, 1}));
   EXPECT_FALSE(identity_of_launch(trace, 0).ranges.valid());
   EXPECT_EQ(trace.captures.at(0).tool, "Nsight Compute");
   EXPECT_FALSE(metric_over_all(trace, "text__metric", ""));
@@ -71,19 +71,19 @@ TEST(NcuCsv, OddQuotesAroundTheTableSwallowNothing) {
                               raw_row(0, "a", "2.880000", "1,024.5") + between +
                               raw_row(1, "b", "1.500000", "2.000000") +
                               "==PROF== Disconnected from process 9\n\"done\n";
-  const Trace trace = read_ncu_text(content);
+  const trace::Trace trace = read_ncu_text(content);
   expect_two_rows(trace);
   EXPECT_FALSE(trace.diagnostics.has("ncu_bad_rows"));
 }
 
 TEST(NcuCsv, ReadsVersionWhereItIsPrinted) {
-  const Trace trace =
+  const trace::Trace trace =
       read_ncu_text("Version 2025.3.1.0 (build 36398880) (public-release)\n" + kTwoRows);
   EXPECT_EQ(trace.captures.at(0).tool_version, "2025.3.1.0");
 }
 
 TEST(NcuCsv, DecidesTheDecimalSignByTheFile) {
-  const Trace trace =
+  const trace::Trace trace =
       read_ncu_text(kRawHeader + raw_units("us", "byte") +
                     raw_row(0, "a", "1.002,880000", "1.234") + raw_row(1, "b", "2,500000", "0"));
   ASSERT_EQ(trace.profiled_launches.size(), 2U);
@@ -94,24 +94,25 @@ TEST(NcuCsv, DecidesTheDecimalSignByTheFile) {
 }
 
 TEST(NcuCsv, TakesAmbiguousNumbersAsEnglish) {
-  const Trace trace =
+  const trace::Trace trace =
       read_ncu_text(kRawHeader + raw_units("ns", "byte") + raw_row(0, "a", "1,234", "5"));
   EXPECT_EQ(trace.profiled_launches.duration[0], 1234);
 }
 
 TEST(NcuCsv, CountsValuesInTheWrongConvention) {
-  const Trace trace = read_ncu_text(kRawHeader + raw_units("ns", "byte") +
-                                    raw_row(0, "a", "12.5", "0.25") + raw_row(1, "a", "7", "0,5"));
+  const trace::Trace trace =
+      read_ncu_text(kRawHeader + raw_units("ns", "byte") + raw_row(0, "a", "12.5", "0.25") +
+                    raw_row(1, "a", "7", "0,5"));
   EXPECT_EQ(diagnostic_count(trace, "ncu_mixed_decimals"), 1U);
   EXPECT_EQ(metric_over_all(trace, "dram__bytes.sum", "byte")->count, 1U);
 }
 
 TEST(NcuCsv, KeepsLaunchesWithoutDuration) {
-  const Trace trace = read_ncu_text(kRawHeader + raw_units("ns", "byte") +
-                                    raw_row(0, "a", "n/a", "1") + raw_row(1, "a", "", "no data") +
-                                    raw_row(2, "a", "nan", "inf") + raw_row(3, "a", "5", "3"));
+  const trace::Trace trace = read_ncu_text(
+      kRawHeader + raw_units("ns", "byte") + raw_row(0, "a", "n/a", "1") +
+      raw_row(1, "a", "", "no data") + raw_row(2, "a", "nan", "inf") + raw_row(3, "a", "5", "3"));
   ASSERT_EQ(trace.profiled_launches.size(), 4U);
-  EXPECT_EQ(trace.profiled_launches.duration[0], kUnknownDuration);
+  EXPECT_EQ(trace.profiled_launches.duration[0], trace::kUnknownDuration);
   EXPECT_EQ(trace.profiled_launches.duration[3], 5);
   EXPECT_EQ(diagnostic_count(trace, "ncu_no_duration"), 3U);
   const auto bytes = metric_over_all(trace, "dram__bytes.sum", "byte");
@@ -121,7 +122,7 @@ TEST(NcuCsv, KeepsLaunchesWithoutDuration) {
 }
 
 TEST(NcuCsv, TakesDurationsWithoutUnitAsNanosecondsAndSaysSo) {
-  const Trace trace = read_ncu_text(kRawHeader + raw_row(0, "a", "1,500", "3"));
+  const trace::Trace trace = read_ncu_text(kRawHeader + raw_row(0, "a", "1,500", "3"));
   EXPECT_EQ(trace.profiled_launches.duration[0], 1500);
   EXPECT_EQ(diagnostic_count(trace, "ncu_no_unit"), 1U);
 }
@@ -129,16 +130,16 @@ TEST(NcuCsv, TakesDurationsWithoutUnitAsNanosecondsAndSaysSo) {
 TEST(NcuCsv, CountsTheRowThatIsCutOffAndKeepsTheRest) {
   const std::string last = raw_row(2, "c", "3.000000", "1.000000");
   for (size_t cut = 6; cut + 2 < last.size(); ++cut) {
-    const Trace trace = read_ncu_text(kTwoRows + last.substr(0, cut));
+    const trace::Trace trace = read_ncu_text(kTwoRows + last.substr(0, cut));
     expect_two_rows(trace);
     EXPECT_EQ(diagnostic_count(trace, "ncu_bad_rows"), 1U) << cut;
   }
 }
 
 TEST(NcuCsv, RowWithALineBreakInACellIsOneRow) {
-  const Trace trace = read_ncu_text(kRawHeader + raw_units("us", "Kbyte") +
-                                    raw_row(0, "a\nb", "2.880000", "1,024.5") +
-                                    raw_row(1, "b", "1.500000", "2.000000"));
+  const trace::Trace trace = read_ncu_text(kRawHeader + raw_units("us", "Kbyte") +
+                                           raw_row(0, "a\nb", "2.880000", "1,024.5") +
+                                           raw_row(1, "b", "1.500000", "2.000000"));
   expect_two_rows(trace);
   EXPECT_EQ(trace.strings[identity_of_launch(trace, 0).name], "a b");
 }
@@ -148,7 +149,8 @@ TEST(NcuCsv, ReadsSeveralTablesInOneFile) {
       "'ID','Process ID','Kernel Name','Device','dram__bytes.sum','gpu__time_duration.avg'\n"
       "'','','','','Mbyte','ms'\n"
       "'0','9','c','1','3.000000','0.004000'\n");
-  const Trace trace = read_ncu_text(kTwoRows + "==PROF== Disconnected\n" + other_header + kTwoRows);
+  const trace::Trace trace =
+      read_ncu_text(kTwoRows + "==PROF== Disconnected\n" + other_header + kTwoRows);
   ASSERT_EQ(trace.profiled_launches.size(), 5U);
   EXPECT_EQ(trace.profiled_launches.duration[2], 4000);
   EXPECT_EQ(total_duration(trace), 2 * 4380 + 4000);
@@ -162,7 +164,7 @@ TEST(NcuCsv, HeadersGovernTheWindowsBehindThem) {
   std::string rows;
   const std::string kernel(3000, 'k');
   for (int i = 0; i < 1000; ++i) rows += raw_row(i, kernel, "1.000000", "1.000000");
-  const Trace trace =
+  const trace::Trace trace =
       read_ncu_text(std::string(1'500'000, '-') + "\n" + kRawHeader + raw_units("us", "byte") +
                     rows + kRawHeader + raw_units("ns", "Kbyte") + rows);
   ASSERT_EQ(trace.profiled_launches.size(), 2000U);
@@ -183,14 +185,15 @@ std::string old_detail(int id, const std::string& name, const std::string& unit,
 }
 
 TEST(NcuCsv, ReadsOldDetailsPagesAndUnitsThatDiffer) {
-  const Trace trace = read_ncu_text(kOldDetails + old_detail(0, "Duration", "usecond", "2.50") +
-                                    old_detail(0, "SM Frequency", "cycle/nsecond", "1.25") +
-                                    old_detail(0, "Memory Throughput", "%", "40") +
-                                    old_detail(0, "Memory Throughput", "Gbyte/second", "1.5") +
-                                    old_detail(1, "Duration", "nsecond", "800") +
-                                    old_detail(1, "SM Frequency", "cycle/usecond", "750") +
-                                    old_detail(1, "Memory Throughput", "Mbyte/second", "500") +
-                                    old_detail(1, "Memory Throughput", "Mbyte/second", "500"));
+  const trace::Trace trace =
+      read_ncu_text(kOldDetails + old_detail(0, "Duration", "usecond", "2.50") +
+                    old_detail(0, "SM Frequency", "cycle/nsecond", "1.25") +
+                    old_detail(0, "Memory Throughput", "%", "40") +
+                    old_detail(0, "Memory Throughput", "Gbyte/second", "1.5") +
+                    old_detail(1, "Duration", "nsecond", "800") +
+                    old_detail(1, "SM Frequency", "cycle/usecond", "750") +
+                    old_detail(1, "Memory Throughput", "Mbyte/second", "500") +
+                    old_detail(1, "Memory Throughput", "Mbyte/second", "500"));
   ASSERT_EQ(trace.profiled_launches.size(), 2U);
   EXPECT_EQ(trace.profiled_launches.duration[0], 2500);
   EXPECT_EQ(trace.profiled_launches.duration[1], 800);
@@ -214,7 +217,7 @@ TEST(NcuCsv, ReadsRuleRowsNvtxColumnsAndLaunchStatistics) {
       "'4','9','prog','127.0.0.1','9  ''LLM:decode_all:none:none:none:none:none:none'' ',"
       "'1:<default domain>:request:none:none:none:none:none:none','k<''x''>','1','7',"
       "'(64, 2, 1)','(3, 1, 1)','2','9.0',";
-  const Trace trace = read_ncu_text(with_quotes(
+  const trace::Trace trace = read_ncu_text(with_quotes(
       header + launch + "'Launch Statistics','Registers Per Thread','register/thread','40',\n" +
       launch + "'Launch Statistics','Dynamic Shared Memory Per Block','Kbyte/block','45.38',\n" +
       launch + "'Launch Statistics','Static Shared Memory Per Block','byte/block','16',\n" +
@@ -223,16 +226,16 @@ TEST(NcuCsv, ReadsRuleRowsNvtxColumnsAndLaunchStatistics) {
   ASSERT_EQ(trace.profiled_launches.size(), 1U);
   EXPECT_FALSE(trace.diagnostics.has("ncu_bad_rows"));
   EXPECT_EQ(trace.profiled_launches.duration[0], 250'000);
-  const ProfiledIdentity& identity = identity_of_launch(trace, 0);
+  const trace::ProfiledIdentity& identity = identity_of_launch(trace, 0);
   EXPECT_EQ(trace.strings[identity.name], "k<\"x\">");
   EXPECT_EQ(trace.strings[identity.ranges], "request/LLM@decode_all");
   EXPECT_EQ(trace.devices[identity.device.index()].ordinal, 2U);
   EXPECT_EQ(trace.devices[identity.device.index()].compute_capability, "9.0");
-  const LaunchShape& shape = trace.shapes[identity.shape];
+  const trace::LaunchShape& shape = trace.shapes[identity.shape];
   EXPECT_EQ(shape.registers_per_thread, 40U);
   EXPECT_EQ(shape.dynamic_shared_bytes, 45'380U);
   EXPECT_EQ(shape.static_shared_bytes, 16U);
-  EXPECT_EQ(shape.block, (Extent{64, 2, 1}));
+  EXPECT_EQ(shape.block, (trace::Extent{64, 2, 1}));
 }
 
 TEST(NcuCsv, BoundsTheRoomForMetrics) {
@@ -247,7 +250,7 @@ TEST(NcuCsv, BoundsTheRoomForMetrics) {
     content +=
         "\"" + std::to_string(i) + "\",\"kernel" + std::to_string(i) + "\",\"10\"" + values + "\n";
   }
-  const Trace trace = read_ncu_text(content);
+  const trace::Trace trace = read_ncu_text(content);
   EXPECT_EQ(trace.profiled_launches.size(), 500U);
   EXPECT_EQ(total_duration(trace), 5000);
   EXPECT_LE(trace.metric_values.size(), 800'000U);
@@ -292,4 +295,4 @@ TEST(NcuCsv, DoesNotRecogniseOtherTables) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "readers/ncu/json_objects.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 constexpr std::string_view kFormat = "ncu JSON rows";
@@ -133,7 +133,7 @@ Result<NcuLaunches> read_pass(const std::filesystem::path& path, DecimalConventi
   return std::move(rows.launches());
 }
 
-Result<void> read(const std::filesystem::path& path, TraceBuilder& builder) {
+Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builder) {
   return read_ncu_file(path, kFormat, read_pass, builder);
 }
 
@@ -145,4 +145,4 @@ Result<NcuRows> parse_ncu_json(const std::filesystem::path& path) {
   return parse_ncu_file(path, kNcuJsonReader);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -3,9 +3,9 @@
 #include <filesystem>
 
 #include "readers/ncu/rows.h"
-#include "readers/reader.h"
+#include "readers/shared/reader.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // The rows of ncu's CSV as JSON objects, with its column names as keys and its cells as strings,
 // numbers or null: an array of objects, or one object a line. The raw page's row of units is the
@@ -14,4 +14,4 @@ extern const Reader kNcuJsonReader;
 
 Result<NcuRows> parse_ncu_json(const std::filesystem::path& path);
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -2,24 +2,24 @@
 
 #include <gtest/gtest.h>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "readers/ncu/test_reading.h"
 #include "testing/shared_captures.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
-Trace read_json(std::string_view content) {
+trace::Trace read_json(std::string_view content) {
   const testing::TemporaryFolder folder;
   return read_ncu(kNcuJsonReader, folder.write("ncu.json", content));
 }
 
-void expect_same(const Trace& a, const Trace& b) {
+void expect_same(const trace::Trace& a, const trace::Trace& b) {
   ASSERT_EQ(a.profiled_launches.size(), b.profiled_launches.size());
   for (size_t i = 0; i < a.profiled_launches.size(); ++i) {
     EXPECT_EQ(a.profiled_launches.duration[i], b.profiled_launches.duration[i]);
-    const ProfiledIdentity& one = identity_of_launch(a, i);
-    const ProfiledIdentity& other = identity_of_launch(b, i);
+    const trace::ProfiledIdentity& one = identity_of_launch(a, i);
+    const trace::ProfiledIdentity& other = identity_of_launch(b, i);
     EXPECT_EQ(a.strings[one.name], b.strings[other.name]);
     EXPECT_EQ(a.strings[one.ranges], b.strings[other.ranges]);
     EXPECT_EQ(a.shapes[one.shape], b.shapes[other.shape]);
@@ -40,7 +40,8 @@ TEST(NcuJson, GivesTheSameAsTheCsv) {
 }
 
 TEST(NcuJson, ReadsObjectsLineByLine) {
-  const Trace trace = read_ncu(kNcuJsonReader, testing::test_data("ncu/decode_details.jsonl"));
+  const trace::Trace trace =
+      read_ncu(kNcuJsonReader, testing::test_data("ncu/decode_details.jsonl"));
   ASSERT_EQ(trace.profiled_launches.size(), 1U);
   EXPECT_EQ(trace.profiled_launches.duration[0], 2880);
   EXPECT_EQ(trace.strings[identity_of_launch(trace, 0).ranges], "decode_all/decode_step");
@@ -53,9 +54,9 @@ std::string detail(const std::string& id, const std::string& name, const std::st
 }
 
 TEST(NcuJson, TakesNumbersAndNull) {
-  const Trace trace = read_json("[" + detail("0", R"("Duration")", R"("us")", "2.5") + ",\n" +
-                                detail("0", "null", "null", "null") + "," +
-                                detail("1", R"("Duration")", R"("ns")", R"("1,500")") + "]");
+  const trace::Trace trace = read_json("[" + detail("0", R"("Duration")", R"("us")", "2.5") +
+                                       ",\n" + detail("0", "null", "null", "null") + "," +
+                                       detail("1", R"("Duration")", R"("ns")", R"("1,500")") + "]");
   ASSERT_EQ(trace.profiled_launches.size(), 2U);
   EXPECT_EQ(trace.profiled_launches.duration[0], 2500);
   EXPECT_EQ(trace.profiled_launches.duration[1], 1500);
@@ -64,7 +65,8 @@ TEST(NcuJson, TakesNumbersAndNull) {
 
 TEST(NcuJson, CountsWhatIsNoRow) {
   const std::string row = detail("0", R"("Duration")", R"("ns")", "5");
-  const Trace trace = read_json("[" + row + R"(, {"a": 1}, {"b": tru}, {"ID": "1", "Kernel)");
+  const trace::Trace trace =
+      read_json("[" + row + R"(, {"a": 1}, {"b": tru}, {"ID": "1", "Kernel)");
   EXPECT_EQ(trace.profiled_launches.size(), 1U);
   EXPECT_EQ(diagnostic_count(trace, "ncu_bad_rows"), 3U);
 }
@@ -72,7 +74,7 @@ TEST(NcuJson, CountsWhatIsNoRow) {
 TEST(NcuJson, RefusesAFileWithoutRows) {
   const testing::TemporaryFolder folder;
   for (const char* content : {"[]", "[{}]", "{\"Kernel Name\": ", "", "[[[[", "]]]]"}) {
-    TraceBuilder builder;
+    trace::TraceBuilder builder;
     const auto done = kNcuJsonReader.read(folder.write("ncu.json", content), builder);
     ASSERT_FALSE(done) << content;
     EXPECT_EQ(done.error().kind, ErrorKind::input);
@@ -94,9 +96,10 @@ TEST(NcuJson, SeedEntryPointGivesRecords) {
   const auto rows = parse_ncu_json(testing::test_data("ncu/decode_raw.json"));
   ASSERT_TRUE(rows) << rows.error().message;
   uint64_t calls = 0;
-  for (const KernelRecord& record : kernels_from_ncu_rows(*rows, "cuda:0")) calls += record.calls;
+  for (const trace::KernelRecord& record : kernels_from_ncu_rows(*rows, "cuda:0"))
+    calls += record.calls;
   EXPECT_EQ(calls, 12U);
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -6,7 +6,7 @@
 #include "base/ascii.h"
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 constexpr std::array<double, 20> kNegativePowersOfTen = {
@@ -124,4 +124,4 @@ NcuNumber parse_ncu_number(std::string_view cell, DecimalConvention convention, 
   return parse_unusual(cell, convention, value);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // How a file writes numbers: 1,234.56 (point) or 1.234,56 (comma).
 enum class DecimalConvention : uint8_t { point, comma };
@@ -26,4 +26,4 @@ enum class NcuNumber : uint8_t {
 // instance list "(1; 2; 3)" behind a value are ignored. Right to two units in the last place.
 NcuNumber parse_ncu_number(std::string_view cell, DecimalConvention convention, double& value);
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 constexpr std::string_view kDefaultDomain = "<default domain>";
@@ -75,4 +75,4 @@ std::string ncu_ranges(std::string_view push_pop, std::string_view start_stop) {
   return ranges;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

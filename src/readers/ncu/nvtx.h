@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // The ranges that were open at a launch, from ncu's two NVTX cells: outermost first, joined by '/',
 // each spelled as ncu's own filter spells it: "name" in the default domain, "domain@name" in
@@ -13,4 +13,4 @@ namespace llmprof {
 //   start/stop cell: 1:<default domain>:request:none:none:none:none:none:none  (quoted or not)
 std::string ncu_ranges(std::string_view push_pop, std::string_view start_stop);
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string_view>
 
-namespace llmprof {
+namespace llmprof::readers {
 
 static_assert(std::endian::native == std::endian::little, "digits are read as words");
 inline constexpr uint64_t kEveryByte = 0x0101010101010101ULL;
@@ -121,4 +121,4 @@ struct PlainNumber {
   return number;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 constexpr size_t kAhead = 256;
@@ -187,4 +187,4 @@ uint64_t NcuRawRows::settle(const NcuColumns& columns, std::string_view text,
   return rows_.size() - kept;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

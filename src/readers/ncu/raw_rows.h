@@ -9,7 +9,7 @@
 
 #include "readers/ncu/record.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // Reads rows of the raw page several at a time, column by column. The cells of one column look
 // alike (as long, with or without a decimal sign), so the processor foresees the branches, and the
@@ -53,4 +53,4 @@ class NcuRawRows {
   std::vector<double> again_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -2,7 +2,7 @@
 
 #include "base/ascii.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 constexpr size_t kReadableBehindCell = 8;
@@ -95,4 +95,4 @@ bool read_ncu_record(const NcuColumns& columns, std::span<const std::string_view
   return true;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -14,7 +14,7 @@
 #include "readers/ncu/number.h"
 #include "readers/ncu/plain_number.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // One row of an ncu table: the fields it has (views into the input), and its metrics: a number a
 // metric column on the raw page, `value` on the details page. NaN is "no value".
@@ -104,4 +104,4 @@ class NcuSplitter {
   std::deque<std::string> undone_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -6,25 +6,26 @@
 #include <tuple>
 #include <utility>
 
-namespace llmprof {
+namespace llmprof::readers {
 
-std::vector<KernelRecord> kernels_from_ncu_rows(const NcuRows& rows, std::string_view device) {
-  const Trace& trace = rows.trace;
+std::vector<trace::KernelRecord> kernels_from_ncu_rows(const NcuRows& rows,
+                                                       std::string_view device) {
+  const trace::Trace& trace = rows.trace;
   struct Total {
     Nanoseconds time = 0;
     uint64_t calls = 0;
   };
-  std::map<std::pair<StringId, DeviceId>, Total> totals;
+  std::map<std::pair<trace::StringId, trace::DeviceId>, Total> totals;
   for (size_t i = 0; i < trace.profiled_launches.size(); ++i) {
-    const ProfiledIdentity& identity = trace.identities[trace.profiled_launches.identity[i]];
-    Total& total = totals[{identity.name, device.empty() ? identity.device : DeviceId()}];
+    const trace::ProfiledIdentity& identity = trace.identities[trace.profiled_launches.identity[i]];
+    Total& total = totals[{identity.name, device.empty() ? identity.device : trace::DeviceId()}];
     total.time += std::max<Nanoseconds>(trace.profiled_launches.duration[i], 0);
     ++total.calls;
   }
-  std::vector<KernelRecord> records;
+  std::vector<trace::KernelRecord> records;
   for (const auto& [key, total] : totals) {
     constexpr double kNanosecondsPerMs = 1e6;
-    KernelRecord record;
+    trace::KernelRecord record;
     record.kernel_name = trace.strings[key.first];
     record.device = device.empty()
                         ? "cuda:" + std::to_string(trace.devices[key.second.index()].ordinal)
@@ -42,7 +43,7 @@ std::vector<KernelRecord> kernels_from_ncu_rows(const NcuRows& rows, std::string
 }
 
 Result<void> read_ncu_file(const std::filesystem::path& path, std::string_view format, NcuPass pass,
-                           TraceBuilder& builder) {
+                           trace::TraceBuilder& builder) {
   Result<NcuLaunches> launches = pass(path, DecimalConvention::point);
   if (!launches) return fail_with(launches.error());
   if (launches->other_convention > 0) {
@@ -53,9 +54,9 @@ Result<void> read_ncu_file(const std::filesystem::path& path, std::string_view f
 }
 
 Result<NcuRows> parse_ncu_file(const std::filesystem::path& path, const Reader& reader) {
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   if (auto done = reader.read(path, builder); !done) return fail_with(done.error());
   return NcuRows{std::move(builder).freeze()};
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

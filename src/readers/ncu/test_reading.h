@@ -10,7 +10,7 @@
 #include "readers/ncu/ncu_csv.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // Rows are easier to read in single quotes.
 inline std::string with_quotes(std::string text) {
@@ -18,22 +18,22 @@ inline std::string with_quotes(std::string text) {
   return text;
 }
 
-inline Trace read_ncu(const Reader& reader, const std::filesystem::path& path) {
-  TraceBuilder builder;
+inline trace::Trace read_ncu(const Reader& reader, const std::filesystem::path& path) {
+  trace::TraceBuilder builder;
   const auto done = reader.read(path, builder);
   EXPECT_TRUE(done) << done.error().message;
   return std::move(builder).freeze();
 }
-inline Trace read_ncu_csv(const std::filesystem::path& path) {
+inline trace::Trace read_ncu_csv(const std::filesystem::path& path) {
   return read_ncu(kNcuCsvReader, path);
 }
-inline Trace read_ncu_text(std::string_view content) {
+inline trace::Trace read_ncu_text(std::string_view content) {
   const testing::TemporaryFolder folder;
   return read_ncu_csv(folder.write("ncu.csv", content));
 }
 inline std::string refusal_of(std::string_view content) {
   const testing::TemporaryFolder folder;
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   const auto done = kNcuCsvReader.read(folder.write("ncu.csv", content), builder);
   EXPECT_FALSE(done);
   if (done) return {};
@@ -43,17 +43,17 @@ inline std::string refusal_of(std::string_view content) {
   return done.error().message;
 }
 
-inline Nanoseconds total_duration(const Trace& trace) {
+inline Nanoseconds total_duration(const trace::Trace& trace) {
   Nanoseconds total = 0;
   for (const Nanoseconds duration : trace.profiled_launches.duration) {
-    if (duration != kUnknownDuration) total += duration;
+    if (duration != trace::kUnknownDuration) total += duration;
   }
   return total;
 }
-inline const ProfiledIdentity& identity_of_launch(const Trace& trace, size_t launch) {
+inline const trace::ProfiledIdentity& identity_of_launch(const trace::Trace& trace, size_t launch) {
   return trace.identities[trace.profiled_launches.identity[launch]];
 }
-inline uint64_t diagnostic_count(const Trace& trace, std::string_view code) {
+inline uint64_t diagnostic_count(const trace::Trace& trace, std::string_view code) {
   uint64_t count = 0;
   for (const Diagnostic& item : trace.diagnostics.items())
     count += item.code == code ? item.count : 0;
@@ -61,11 +61,12 @@ inline uint64_t diagnostic_count(const Trace& trace, std::string_view code) {
 }
 
 // A metric's values over all launches; nothing where no launch has it.
-inline std::optional<MetricValues> metric_over_all(const Trace& trace, std::string_view name,
-                                                   std::string_view unit) {
-  std::optional<MetricValues> all;
-  for (const MetricValues& values : trace.metric_values) {
-    const Metric& metric = trace.metrics[values.metric];
+inline std::optional<trace::MetricValues> metric_over_all(const trace::Trace& trace,
+                                                          std::string_view name,
+                                                          std::string_view unit) {
+  std::optional<trace::MetricValues> all;
+  for (const trace::MetricValues& values : trace.metric_values) {
+    const trace::Metric& metric = trace.metrics[values.metric];
     if (trace.strings[metric.name] != name || trace.strings[metric.unit] != unit) continue;
     if (!all) {
       all = values;
@@ -79,4 +80,4 @@ inline std::optional<MetricValues> metric_over_all(const Trace& trace, std::stri
   return all;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 struct TimeUnit {
@@ -86,4 +86,4 @@ NcuUnit ncu_base_unit(std::string_view printed) {
   return whole;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // A unit as ncu prints it, in terms of a base unit: value * scale is in `unit`.
 struct NcuUnit {
@@ -17,4 +17,4 @@ struct NcuUnit {
 // in seconds, and cycle/s is hz. Everything else ("%", "inst", "register/thread") stays.
 NcuUnit ncu_base_unit(std::string_view printed);
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

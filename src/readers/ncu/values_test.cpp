@@ -8,7 +8,7 @@
 #include "readers/ncu/plain_number.h"
 #include "readers/ncu/units.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 struct Read {
@@ -173,4 +173,4 @@ TEST(NcuRanges, SpellsThemAsTheFilterDoes) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 // Far beyond any record; a longer stretch without one is the program's output.
@@ -134,4 +134,4 @@ size_t NcuWindow::take_line(std::string_view text) {
   return length;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -9,7 +9,7 @@
 #include "readers/ncu/raw_rows.h"
 #include "readers/ncu/record.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // What one window of an ncu CSV file holds. Windows are parsed before it is known which header
 // governs their first rows: a window assumes the one known when it starts (`assume`), and is parsed
@@ -68,4 +68,4 @@ class NcuWindow {
 // line end once it is long.
 size_t cut_ncu_window(std::string_view buffer, size_t fresh);
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -2,15 +2,15 @@
 // sum(int(row[column]) for row in reader).
 #include <gtest/gtest.h>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "readers/nsys_csv/nsys_csv.h"
 #include "testing/shared_captures.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
-Trace read_capture(const std::filesystem::path& path) {
-  TraceBuilder builder;
+trace::Trace read_capture(const std::filesystem::path& path) {
+  trace::TraceBuilder builder;
   const auto done = kNsysCsvReader.read(path, builder);
   EXPECT_TRUE(done.has_value()) << done.error().message;
   return std::move(builder).freeze();
@@ -24,9 +24,9 @@ struct Sums {
   friend bool operator==(const Sums&, const Sums&) = default;
 };
 
-Sums kernel_sums(const Trace& trace) {
+Sums kernel_sums(const trace::Trace& trace) {
   Sums sums;
-  for (const KernelSummary& summary : trace.kernel_summaries) {
+  for (const trace::KernelSummary& summary : trace.kernel_summaries) {
     ++sums.rows;
     sums.calls += summary.calls;
     sums.total += summary.total;
@@ -34,9 +34,9 @@ Sums kernel_sums(const Trace& trace) {
   return sums;
 }
 
-Sums call_sums(const Trace& trace, CallSummary::Kind kind) {
+Sums call_sums(const trace::Trace& trace, trace::CallSummary::Kind kind) {
   Sums sums;
-  for (const CallSummary& summary : trace.call_summaries) {
+  for (const trace::CallSummary& summary : trace.call_summaries) {
     if (summary.kind != kind) continue;
     ++sums.rows;
     sums.calls += summary.calls;
@@ -48,20 +48,21 @@ Sums call_sums(const Trace& trace, CallSummary::Kind kind) {
 TEST(NsysCsvCaptures, LlamaEager) {
   const auto captures = testing::h200_captures();
   const auto folder = captures / "h200-llama-eager";
-  const Trace kernels = read_capture(folder / "nsys_cuda_gpu_kern_sum.csv");
+  const trace::Trace kernels = read_capture(folder / "nsys_cuda_gpu_kern_sum.csv");
   EXPECT_EQ(kernel_sums(kernels), (Sums{48, 15512, 57331089}));
   EXPECT_DOUBLE_EQ(kernels.kernel_summaries[0].median, 10976.0);
   EXPECT_EQ(kernels.kernel_summaries[0].max, 12096);
-  EXPECT_EQ(call_sums(read_capture(folder / "nsys_cuda_api_sum.csv"), CallSummary::Kind::api),
-            (Sums{32, 36731, 742767200}));
-  const Trace ranges = read_capture(folder / "nsys_nvtx_sum.csv");
-  EXPECT_EQ(call_sums(ranges, CallSummary::Kind::range), (Sums{3, 24, 5018908790}));
+  EXPECT_EQ(
+      call_sums(read_capture(folder / "nsys_cuda_api_sum.csv"), trace::CallSummary::Kind::api),
+      (Sums{32, 36731, 742767200}));
+  const trace::Trace ranges = read_capture(folder / "nsys_nvtx_sum.csv");
+  EXPECT_EQ(call_sums(ranges, trace::CallSummary::Kind::range), (Sums{3, 24, 5018908790}));
   EXPECT_EQ(ranges.strings[ranges.call_summaries[1].name], "decode_step");
   EXPECT_EQ(call_sums(read_capture(folder / "nsys_nvtx_kern_sum.csv"),
-                      CallSummary::Kind::kernel_in_range),
+                      trace::CallSummary::Kind::kernel_in_range),
             (Sums{100, 29392, 95976111}));
   EXPECT_EQ(call_sums(read_capture(folder / "nsys_nvtx_gpu_proj_sum.csv"),
-                      CallSummary::Kind::range_on_gpu),
+                      trace::CallSummary::Kind::range_on_gpu),
             (Sums{3, 24, 4831080833}));
 }
 
@@ -71,16 +72,16 @@ TEST(NsysCsvCaptures, DenseGraphSummaries) {
   EXPECT_EQ(kernel_sums(read_capture(folder / "nsys_node_cuda_gpu_kern_sum.csv")),
             (Sums{44, 41227, 157504418}));
   EXPECT_EQ(call_sums(read_capture(folder / "nsys_node_nvtx_kern_sum.csv"),
-                      CallSummary::Kind::kernel_in_range),
+                      trace::CallSummary::Kind::kernel_in_range),
             (Sums{415, 83547, 320712791}));
   EXPECT_EQ(call_sums(read_capture(folder / "nsys_node_nvtx_gpu_proj_sum.csv"),
-                      CallSummary::Kind::range_on_gpu),
+                      trace::CallSummary::Kind::range_on_gpu),
             (Sums{13, 270, 1597186035}));
 }
 
 TEST(NsysCsvCaptures, DenseGraphTrace) {
   const auto captures = testing::h200_captures();
-  const Trace trace =
+  const trace::Trace trace =
       read_capture(captures / "h200-dense-graph" / "nsys_node_cuda_gpu_trace.csv.gz");
   ASSERT_EQ(trace.kernels.size(), 41227U);
   Nanoseconds total = 0;
@@ -90,7 +91,7 @@ TEST(NsysCsvCaptures, DenseGraphTrace) {
   for (size_t i = 0; i < trace.kernels.size(); ++i) {
     total += trace.kernels.end[i] - trace.kernels.start[i];
     correlations += trace.kernels.correlation[i];
-    const LaunchShape& shape = trace.shapes[trace.kernels.shape[i]];
+    const trace::LaunchShape& shape = trace.shapes[trace.kernels.shape[i]];
     blocks += uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
     registers += shape.registers_per_thread;
   }
@@ -107,7 +108,7 @@ TEST(NsysCsvCaptures, DenseGraphTrace) {
   size_t copies = 0;
   Nanoseconds memory_total = 0;
   for (size_t i = 0; i < trace.memory_operations.size(); ++i) {
-    copies += trace.memory_operations.kind[i] == MemoryKind::copy ? 1U : 0U;
+    copies += trace.memory_operations.kind[i] == trace::MemoryKind::copy ? 1U : 0U;
     memory_total += trace.memory_operations.end[i] - trace.memory_operations.start[i];
   }
   EXPECT_EQ(copies, 72U);
@@ -125,12 +126,12 @@ TEST(SharedCapturesNsysCsv, OtherPeoplesReports) {
   EXPECT_EQ(kernel_sums(read_capture(
                 folder / "CodeGandee+llm-perf-opt__prefill_summary_cuda_gpu_kern_sum.csv")),
             (Sums{97, 6660, 65691733}));
-  const Trace ranges = read_capture(folder / "hpcgroup+pipit__nbody-nvtx_trace.csv");
+  const trace::Trace ranges = read_capture(folder / "hpcgroup+pipit__nbody-nvtx_trace.csv");
   ASSERT_EQ(ranges.ranges.size(), 131U);
   Nanoseconds total = 0;
   for (size_t i = 0; i < ranges.ranges.size(); ++i) {
     total += ranges.ranges.end[i] - ranges.ranges.start[i];
-    EXPECT_EQ(ranges.ranges.kind[i], RangeKind::push_pop);
+    EXPECT_EQ(ranges.ranges.kind[i], trace::RangeKind::push_pop);
   }
   EXPECT_EQ(total, 1592922291);
   EXPECT_EQ(ranges.strings[ranges.ranges.text[0]], "main");
@@ -138,13 +139,13 @@ TEST(SharedCapturesNsysCsv, OtherPeoplesReports) {
 }
 
 TEST(NsysCsvCaptures, TraceOfRanges) {
-  const Trace trace =
+  const trace::Trace trace =
       read_capture(testing::test_data("h200-decoder/nsys_nvtx_pushpop_trace.csv.gz"));
   ASSERT_EQ(trace.ranges.size(), 236U);
   Nanoseconds total = 0;
   for (size_t i = 0; i < trace.ranges.size(); ++i) {
     total += trace.ranges.end[i] - trace.ranges.start[i];
-    EXPECT_EQ(trace.ranges.kind[i], RangeKind::push_pop);
+    EXPECT_EQ(trace.ranges.kind[i], trace::RangeKind::push_pop);
   }
   EXPECT_EQ(total, 1930293698);
   EXPECT_EQ(trace.strings[trace.ranges.text[0]], "prefill");
@@ -180,4 +181,4 @@ TEST(SharedCapturesNsysCsv, EveryOtherFileIsLeftToItsOwnReader) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "readers/nsys_csv/values.h"
 
-namespace llmprof::nsys_csv {
+namespace llmprof::readers::nsys_csv {
 namespace {
 
 struct Spelling {
@@ -172,4 +172,4 @@ std::string_view current_spelling(Column column) {
   }
 }
 
-}  // namespace llmprof::nsys_csv
+}  // namespace llmprof::readers::nsys_csv

@@ -5,7 +5,7 @@
 
 #include "readers/nsys_csv/report.h"
 
-namespace llmprof::nsys_csv {
+namespace llmprof::readers::nsys_csv {
 
 // What the spelling of a header tells beyond the meaning of its columns.
 struct HeaderColumns {
@@ -22,4 +22,4 @@ HeaderColumns find_columns(const std::vector<std::string_view>& fields, ReportLa
 // How nsys spells the column today, for messages.
 std::string_view current_spelling(Column column);
 
-}  // namespace llmprof::nsys_csv
+}  // namespace llmprof::readers::nsys_csv

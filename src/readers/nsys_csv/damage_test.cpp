@@ -11,7 +11,7 @@
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 using testing::TemporaryFolder;
@@ -25,14 +25,14 @@ std::string trace_row(int64_t number) {
          "<float, 4>(float *)\"\n";
 }
 
-size_t rows_of(const Trace& trace) {
+size_t rows_of(const trace::Trace& trace) {
   return trace.kernels.size() + trace.memory_operations.size() + trace.launches.size() +
          trace.ranges.size() + trace.kernel_summaries.size() + trace.call_summaries.size();
 }
 
 // Reads the text as a file; returns whether it was readable, and checks that success has rows.
 bool survives(const TemporaryFolder& folder, std::string_view text) {
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   const auto done = kNsysCsvReader.read(folder.write("report.csv", text), builder);
   if (!done) {
     EXPECT_EQ(done.error().kind, ErrorKind::input);
@@ -47,10 +47,10 @@ TEST(NsysCsvDamage, ALastRowCutShortIsCountedAndTheRestKept) {
   std::string text(kTraceHeader);
   for (int64_t i = 1; i <= 3; ++i) text += trace_row(i);
   const TemporaryFolder folder;
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   ASSERT_TRUE(
       kNsysCsvReader.read(folder.write("cut.csv", text.substr(0, text.size() - 10)), builder));
-  const Trace trace = std::move(builder).freeze();
+  const trace::Trace trace = std::move(builder).freeze();
   EXPECT_EQ(trace.kernels.size(), 2U);
   ASSERT_TRUE(trace.diagnostics.has("nsys_csv_bad_rows"));
   EXPECT_TRUE(trace.diagnostics.has("nsys_csv_no_last_newline"));
@@ -62,9 +62,9 @@ TEST(NsysCsvDamage, AStrayQuoteCostsOneRow) {
     text += i == 20 ? "2000,50,20,1,1,1,32,1,1,NVIDIA H200 (0),1,7,\"void kernel\n" : trace_row(i);
   }
   const TemporaryFolder folder;
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   ASSERT_TRUE(kNsysCsvReader.read(folder.write("quote.csv", text), builder));
-  const Trace trace = std::move(builder).freeze();
+  const trace::Trace trace = std::move(builder).freeze();
   EXPECT_EQ(trace.kernels.size(), 49U);
   EXPECT_EQ(trace.diagnostics.items()[0].code, "nsys_csv_bad_rows");
   EXPECT_EQ(trace.diagnostics.items()[0].count, 1U);
@@ -81,9 +81,9 @@ TEST(NsysCsvDamage, ManyWindowsGiveWhatOneDoes) {
   }
   text += "\nTime (%),Total Time (ns),Instances,Name\n100.0,7,2,k\n";
   const TemporaryFolder folder;
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   ASSERT_TRUE(kNsysCsvReader.read(folder.write("long.csv", text), builder));
-  const Trace trace = std::move(builder).freeze();
+  const trace::Trace trace = std::move(builder).freeze();
   ASSERT_EQ(trace.kernels.size(), static_cast<size_t>(kRows));
   Nanoseconds sum = 0;
   for (const Nanoseconds start : trace.kernels.start) sum += start;
@@ -103,9 +103,9 @@ TEST(NsysCsvDamage, ManySmallTablesAcrossWindows) {
             "Time (%),Total Time (ns),Instances,Name\n100.0,7,2,\"k<1, 2>\"\n\n";
   }
   const TemporaryFolder folder;
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   ASSERT_TRUE(kNsysCsvReader.read(folder.write("tables.csv", text), builder));
-  const Trace trace = std::move(builder).freeze();
+  const trace::Trace trace = std::move(builder).freeze();
   EXPECT_EQ(trace.kernel_summaries.size(), static_cast<size_t>(kTables));
   EXPECT_EQ(trace.captures.size(), static_cast<size_t>(kTables));
 }
@@ -117,9 +117,9 @@ TEST(NsysCsvDamage, AnOpenQuoteNeverSwallowsTheFile) {
     text += std::to_string(i * 100) + ",50,1,1,1,1,32,1,1,NVIDIA H200 (0),1,7,kernel\n";
   }
   const TemporaryFolder folder;
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   ASSERT_TRUE(kNsysCsvReader.read(folder.write("open.csv", text), builder));
-  const Trace trace = std::move(builder).freeze();
+  const trace::Trace trace = std::move(builder).freeze();
   EXPECT_EQ(trace.kernels.size(),
             static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) - 2);
 }
@@ -129,9 +129,9 @@ TEST(NsysCsvDamage, NamesOfAMegabyteAreKept) {
   std::string text = "Time (%),Total Time (ns),Instances,Name\n";
   text += "100.0,7,2,\"" + name + "\"\n1.0,1,1,k\n";
   const TemporaryFolder folder;
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   ASSERT_TRUE(kNsysCsvReader.read(folder.write("name.csv", text), builder));
-  const Trace trace = std::move(builder).freeze();
+  const trace::Trace trace = std::move(builder).freeze();
   ASSERT_EQ(trace.kernel_summaries.size(), 2U);
   EXPECT_EQ(trace.strings[trace.kernel_summaries[0].name], name);
 }
@@ -175,4 +175,4 @@ TEST(NsysCsvDamage, WindowsEndOutsideOfQuotes) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace llmprof::nsys_csv {
+namespace llmprof::readers::nsys_csv {
 namespace {
 
 uint64_t at_least_one(uint64_t count) { return count == 0 ? 1 : count; }
@@ -112,4 +112,4 @@ Error nothing_usable(const Findings& findings, std::string_view file) {
   return {ErrorKind::input, fmt::format("{}: {}", file, why)};
 }
 
-}  // namespace llmprof::nsys_csv
+}  // namespace llmprof::readers::nsys_csv

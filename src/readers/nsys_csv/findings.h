@@ -9,7 +9,7 @@
 #include "base/diagnostics.h"
 #include "base/error.h"
 
-namespace llmprof::nsys_csv {
+namespace llmprof::readers::nsys_csv {
 
 // What a file turned out to be worth, apart from its rows.
 struct Findings {
@@ -35,4 +35,4 @@ void report_findings(const Findings& findings, std::string_view file, Diagnostic
 // Why a file without a usable row has none, and what to do.
 Error nothing_usable(const Findings& findings, std::string_view file);
 
-}  // namespace llmprof::nsys_csv
+}  // namespace llmprof::readers::nsys_csv

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-namespace llmprof::nsys_csv {
+namespace llmprof::readers::nsys_csv {
 namespace {
 
 std::initializer_list<Subject> subjects_of(ReportKind kind) {
@@ -155,28 +155,29 @@ void Merge::add_rows(const Rows& rows, Ids& ids) {
 }
 
 void Merge::add_summary(const SummaryRow& row, Ids& ids) {
-  Trace& trace = builder_.trace();
+  trace::Trace& trace = builder_.trace();
   if (row.subject == Subject::kernels) {
-    trace.kernel_summaries.push_back({builder_.capture_id(), string_of(row.name, ids), DeviceId(),
-                                      row.calls, row.total, row.median, row.min, row.max});
+    trace.kernel_summaries.push_back({builder_.capture_id(), string_of(row.name, ids),
+                                      trace::DeviceId(), row.calls, row.total, row.median, row.min,
+                                      row.max});
     return;
   }
-  CallSummary summary;
+  trace::CallSummary summary;
   switch (row.subject) {
     case Subject::memory_operations:
-      summary.kind = CallSummary::Kind::memory_operation;
+      summary.kind = trace::CallSummary::Kind::memory_operation;
       break;
     case Subject::ranges:
-      summary.kind = CallSummary::Kind::range;
+      summary.kind = trace::CallSummary::Kind::range;
       break;
     case Subject::kernels_in_ranges:
-      summary.kind = CallSummary::Kind::kernel_in_range;
+      summary.kind = trace::CallSummary::Kind::kernel_in_range;
       break;
     case Subject::ranges_on_gpu:
-      summary.kind = CallSummary::Kind::range_on_gpu;
+      summary.kind = trace::CallSummary::Kind::range_on_gpu;
       break;
     default:
-      summary.kind = CallSummary::Kind::api;
+      summary.kind = trace::CallSummary::Kind::api;
   }
   summary.capture = builder_.capture_id();
   summary.name = string_of(row.name, ids);
@@ -196,7 +197,7 @@ Result<void> Merge::finish(std::string damage) {
 }
 
 void Merge::open_capture() {
-  Capture capture;
+  trace::Capture capture;
   capture.path = path_.string();
   capture.format = "nsys stats CSV";
   capture.tool = "Nsight Systems";
@@ -219,4 +220,4 @@ void Merge::close_capture() {
   for (Ids& ids : ids_) ids.queues.clear();
 }
 
-}  // namespace llmprof::nsys_csv
+}  // namespace llmprof::readers::nsys_csv

@@ -13,13 +13,13 @@
 #include "readers/nsys_csv/window.h"
 #include "trace/builder.h"
 
-namespace llmprof::nsys_csv {
+namespace llmprof::readers::nsys_csv {
 
 // Puts the windows' rows, in the order of the file, into the trace. Reports of one export become
 // one capture; a file that holds reports of several exports becomes several.
 class Merge {
  public:
-  Merge(std::filesystem::path path, TraceBuilder& builder, size_t walks)
+  Merge(std::filesystem::path path, trace::TraceBuilder& builder, size_t walks)
       : path_(std::move(path)), builder_(builder), processes_(builder), ids_(walks) {}
 
   // `walk_number` tells walks apart: each has its own ids.
@@ -32,9 +32,9 @@ class Merge {
   // The trace's ids of what one walk interned, filled as they are met.
   struct Ids {
     const RowPools* pools = nullptr;
-    std::vector<StringId> strings;
-    std::vector<ShapeId> shapes;
-    std::vector<QueueId> queues;
+    std::vector<trace::StringId> strings;
+    std::vector<trace::ShapeId> shapes;
+    std::vector<trace::QueueId> queues;
   };
   struct StagedExec {
     GpuRow kernel;
@@ -48,18 +48,18 @@ class Merge {
   [[nodiscard]] bool is_open(Subject subject) const { return open_[static_cast<size_t>(subject)]; }
   void add_rows(const Rows& rows, Ids& ids);
   void add_summary(const SummaryRow& row, Ids& ids);
-  void add_gpu_work(const GpuRow& row, QueueId queue);
+  void add_gpu_work(const GpuRow& row, trace::QueueId queue);
   void add_launch(const CpuRow& row);
   void add_range(const CpuRow& row);
   void add_staged();
   void split_range_names();
 
-  [[nodiscard]] StringId string_of(StringId local, Ids& ids);
-  [[nodiscard]] ShapeId shape_of(ShapeId local, Ids& ids);
-  [[nodiscard]] QueueId queue_of(PlaceId local, Ids& ids);
+  [[nodiscard]] trace::StringId string_of(trace::StringId local, Ids& ids);
+  [[nodiscard]] trace::ShapeId shape_of(trace::ShapeId local, Ids& ids);
+  [[nodiscard]] trace::QueueId queue_of(PlaceId local, Ids& ids);
   [[nodiscard]] Place own_place(PlaceId local, Ids& ids);
-  [[nodiscard]] QueueId queue_at(const Place& place);
-  [[nodiscard]] DeviceId device_at(const Place& place);
+  [[nodiscard]] trace::QueueId queue_at(const Place& place);
+  [[nodiscard]] trace::DeviceId device_at(const Place& place);
   [[nodiscard]] CpuRow own_row(CpuRow row, Ids& ids);
   [[nodiscard]] GpuRow own_row(GpuRow row, Ids& ids);
 
@@ -67,7 +67,7 @@ class Merge {
   void close_capture();
 
   std::filesystem::path path_;
-  TraceBuilder& builder_;
+  trace::TraceBuilder& builder_;
   Processes processes_;
   std::vector<Ids> ids_;
   Findings findings_;
@@ -89,4 +89,4 @@ class Merge {
   std::string repeats_;  // the report that said the same before
 };
 
-}  // namespace llmprof::nsys_csv
+}  // namespace llmprof::readers::nsys_csv

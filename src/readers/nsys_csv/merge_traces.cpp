@@ -8,7 +8,7 @@
 #include "readers/nsys_csv/range_names.h"
 #include "readers/nsys_csv/values.h"
 
-namespace llmprof::nsys_csv {
+namespace llmprof::readers::nsys_csv {
 namespace {
 
 template <class IdType, class Make>
@@ -22,20 +22,20 @@ IdType translated(IdType local, size_t locals, std::vector<IdType>& known, Make 
 
 }  // namespace
 
-StringId Merge::string_of(StringId local, Ids& ids) {
+trace::StringId Merge::string_of(trace::StringId local, Ids& ids) {
   return translated(local, ids.pools->strings.size(), ids.strings,
                     [&] { return builder_.string(ids.pools->strings[local]); });
 }
 
-ShapeId Merge::shape_of(ShapeId local, Ids& ids) {
+trace::ShapeId Merge::shape_of(trace::ShapeId local, Ids& ids) {
   return translated(local, ids.pools->shapes.size(), ids.shapes,
                     [&] { return builder_.shape(ids.pools->shapes[local]); });
 }
 
-QueueId Merge::queue_of(PlaceId local, Ids& ids) {
+trace::QueueId Merge::queue_of(PlaceId local, Ids& ids) {
   const size_t places = ids.pools->places.size();
   if (ids.queues.size() < places) ids.queues.resize(places);
-  QueueId& queue = ids.queues[local.index()];
+  trace::QueueId& queue = ids.queues[local.index()];
   if (!queue.valid()) queue = queue_at(own_place(local, ids));
   return queue;
 }
@@ -58,13 +58,13 @@ GpuRow Merge::own_row(GpuRow row, Ids& ids) {
   return row;
 }
 
-QueueId Merge::queue_at(const Place& place) {
-  const DeviceId device = device_at(place);
+trace::QueueId Merge::queue_at(const Place& place) {
+  const trace::DeviceId device = device_at(place);
   return builder_.queue({processes_.process(place.process), device, place.context, place.stream});
 }
 
 // "NVIDIA H200 (0)" is device 0 and its name.
-DeviceId Merge::device_at(const Place& place) {
+trace::DeviceId Merge::device_at(const Place& place) {
   const std::string_view text = builder_.trace().strings[place.device];
   const size_t open = text.rfind('(');
   uint32_t ordinal = place.device_number;
@@ -80,25 +80,26 @@ DeviceId Merge::device_at(const Place& place) {
     ordinal = unnumbered_devices_.try_emplace(std::string(text), next).first->second;
     findings_.devices_unnumbered = true;
   }
-  const DeviceId device = builder_.device(ordinal);
+  const trace::DeviceId device = builder_.device(ordinal);
   if (!name.empty()) builder_.device_info(device).name = std::string(name);
   return device;
 }
 
-void Merge::add_gpu_work(const GpuRow& row, QueueId queue) {
-  Trace& trace = builder_.trace();
+void Merge::add_gpu_work(const GpuRow& row, trace::QueueId queue) {
+  trace::Trace& trace = builder_.trace();
   if (row.work != GpuWork::kernel) {
-    MemoryOperationTable& memory = trace.memory_operations;
+    trace::MemoryOperationTable& memory = trace.memory_operations;
     memory.start.push_back(row.start);
     memory.end.push_back(row.end);
     memory.bytes.push_back(row.bytes);
     memory.detail.push_back(row.name);
     memory.queue.push_back(queue);
     memory.correlation.push_back(row.correlation);
-    memory.kind.push_back(row.work == GpuWork::copy ? MemoryKind::copy : MemoryKind::set);
+    memory.kind.push_back(row.work == GpuWork::copy ? trace::MemoryKind::copy
+                                                    : trace::MemoryKind::set);
     return;
   }
-  KernelTable& kernels = trace.kernels;
+  trace::KernelTable& kernels = trace.kernels;
   kernels.start.push_back(row.start);
   kernels.end.push_back(row.end);
   kernels.name.push_back(row.name);
@@ -111,8 +112,8 @@ void Merge::add_gpu_work(const GpuRow& row, QueueId queue) {
 }
 
 void Merge::add_launch(const CpuRow& row) {
-  LaunchTable& launches = builder_.trace().launches;
-  const ThreadId thread = processes_.thread(row);
+  trace::LaunchTable& launches = builder_.trace().launches;
+  const trace::ThreadId thread = processes_.thread(row);
   if (row.thread_name.valid() && builder_.thread_info(thread).name.empty()) {
     builder_.thread_info(thread).name = std::string(builder_.trace().strings[row.thread_name]);
   }
@@ -124,7 +125,7 @@ void Merge::add_launch(const CpuRow& row) {
 }
 
 void Merge::add_range(const CpuRow& row) {
-  RangeTable& ranges = builder_.trace().ranges;
+  trace::RangeTable& ranges = builder_.trace().ranges;
   ranges.start.push_back(row.start);
   ranges.end.push_back(row.end);
   ranges.thread.push_back(processes_.thread(row));
@@ -168,26 +169,26 @@ void Merge::add_staged() {
 }
 
 void Merge::split_range_names() {
-  Trace& trace = builder_.trace();
-  const auto is_range = [](const CallSummary& summary) {
-    return summary.kind == CallSummary::Kind::range ||
-           summary.kind == CallSummary::Kind::range_on_gpu ||
-           summary.kind == CallSummary::Kind::kernel_in_range;
+  trace::Trace& trace = builder_.trace();
+  const auto is_range = [](const trace::CallSummary& summary) {
+    return summary.kind == trace::CallSummary::Kind::range ||
+           summary.kind == trace::CallSummary::Kind::range_on_gpu ||
+           summary.kind == trace::CallSummary::Kind::kernel_in_range;
   };
   RangeNames names;
   for (size_t i = first_range_; i < trace.ranges.size(); ++i) {
     names.see(trace.strings[trace.ranges.text[i]]);
   }
   for (size_t i = first_call_summary_; i < trace.call_summaries.size(); ++i) {
-    const CallSummary& summary = trace.call_summaries[i];
+    const trace::CallSummary& summary = trace.call_summaries[i];
     if (is_range(summary)) names.see(trace.strings[summary.name]);
   }
   struct OwnName {
-    StringId domain;
-    StringId text;
+    trace::StringId domain;
+    trace::StringId text;
   };
-  std::unordered_map<StringId, OwnName> known;
-  const auto split = [&](StringId name) {
+  std::unordered_map<trace::StringId, OwnName> known;
+  const auto split = [&](trace::StringId name) {
     const auto [entry, fresh] = known.try_emplace(name);
     if (fresh) {
       const RangeName parts = names.split(trace.strings[name]);
@@ -202,7 +203,7 @@ void Merge::split_range_names() {
     trace.ranges.text[i] = name.text;
   }
   for (size_t i = first_call_summary_; i < trace.call_summaries.size(); ++i) {
-    CallSummary& summary = trace.call_summaries[i];
+    trace::CallSummary& summary = trace.call_summaries[i];
     if (!is_range(summary) || !summary.name.valid()) continue;
     const OwnName name = split(summary.name);
     summary.domain = name.domain;
@@ -210,4 +211,4 @@ void Merge::split_range_names() {
   }
 }
 
-}  // namespace llmprof::nsys_csv
+}  // namespace llmprof::readers::nsys_csv

@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "base/byte_stream.h"
-#include "base/ordered_windows.h"
+#include "base/streams/byte_stream.h"
+#include "base/streams/ordered_windows.h"
 #include "readers/nsys_csv/merge.h"
 #include "readers/nsys_csv/preamble.h"
 #include "readers/nsys_csv/window.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 using nsys_csv::PreambleLine;
@@ -51,7 +51,7 @@ bool recognises(std::string_view head) {
   return false;
 }
 
-Result<void> read(const std::filesystem::path& path, TraceBuilder& builder) {
+Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builder) {
   auto head = read_head(path, kHeadBytes);
   if (!head) return fail_with(head.error());
   auto stream = open_byte_stream(path);
@@ -88,4 +88,4 @@ Result<void> read(const std::filesystem::path& path, TraceBuilder& builder) {
 
 const Reader kNsysCsvReader = {"nsys stats CSV", recognises, read};
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -8,23 +8,23 @@
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 using testing::TemporaryFolder;
 
-Trace read_fixture(std::string_view name) {
+trace::Trace read_fixture(std::string_view name) {
   const auto path = testing::test_data("nsys_csv/" + std::string(name));
   EXPECT_TRUE(kNsysCsvReader.recognises(testing::file_bytes(path)));
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   const auto done = kNsysCsvReader.read(path, builder);
   EXPECT_TRUE(done.has_value()) << done.error().message;
   return std::move(builder).freeze();
 }
 
-Trace read_text(std::string_view text, std::string_view file_name = "report.csv") {
+trace::Trace read_text(std::string_view text, std::string_view file_name = "report.csv") {
   const TemporaryFolder folder;
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   const auto done = kNsysCsvReader.read(folder.write(file_name, text), builder);
   EXPECT_TRUE(done.has_value()) << done.error().message;
   return std::move(builder).freeze();
@@ -32,13 +32,13 @@ Trace read_text(std::string_view text, std::string_view file_name = "report.csv"
 
 Error error_of(std::string_view text) {
   const TemporaryFolder folder;
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   const auto done = kNsysCsvReader.read(folder.write("report.csv", text), builder);
   EXPECT_FALSE(done.has_value());
   return done ? Error{} : done.error();
 }
 
-uint64_t count_of(const Trace& trace, std::string_view code) {
+uint64_t count_of(const trace::Trace& trace, std::string_view code) {
   uint64_t count = 0;
   for (const Diagnostic& item : trace.diagnostics.items()) {
     if (item.code == code) count += item.count;
@@ -46,18 +46,19 @@ uint64_t count_of(const Trace& trace, std::string_view code) {
   return count;
 }
 
-std::vector<CallSummary> summaries_of(const Trace& trace, CallSummary::Kind kind) {
-  std::vector<CallSummary> found;
-  for (const CallSummary& summary : trace.call_summaries) {
+std::vector<trace::CallSummary> summaries_of(const trace::Trace& trace,
+                                             trace::CallSummary::Kind kind) {
+  std::vector<trace::CallSummary> found;
+  for (const trace::CallSummary& summary : trace.call_summaries) {
     if (summary.kind == kind) found.push_back(summary);
   }
   return found;
 }
 
 TEST(NsysCsv, KernelSummaryOf2020) {
-  const Trace trace = read_fixture("kern_sum_2020.csv");
+  const trace::Trace trace = read_fixture("kern_sum_2020.csv");
   ASSERT_EQ(trace.kernel_summaries.size(), 2U);
-  const KernelSummary& first = trace.kernel_summaries[0];
+  const trace::KernelSummary& first = trace.kernel_summaries[0];
   EXPECT_EQ(trace.strings[first.name], "void scale<float, (int)4>(float *, int)");
   EXPECT_EQ(first.total, 3000);
   EXPECT_EQ(first.calls, 3U);
@@ -71,7 +72,7 @@ TEST(NsysCsv, KernelSummaryOf2020) {
 }
 
 TEST(NsysCsv, MillisecondsInBracketsAndUnitsOnValues) {
-  const Trace trace = read_fixture("kern_sum_ms_brackets.csv");
+  const trace::Trace trace = read_fixture("kern_sum_ms_brackets.csv");
   ASSERT_EQ(trace.kernel_summaries.size(), 2U);
   EXPECT_EQ(trace.kernel_summaries[0].total, 1234567);
   EXPECT_EQ(trace.kernel_summaries[0].max, 634567);
@@ -82,37 +83,37 @@ TEST(NsysCsv, MillisecondsInBracketsAndUnitsOnValues) {
 }
 
 TEST(NsysCsv, UnitsPerColumnThousandsAndUnknownColumns) {
-  const Trace trace = read_fixture("kern_sum_seconds_thousands.csv");
+  const trace::Trace trace = read_fixture("kern_sum_seconds_thousands.csv");
   // "Calls" is what API summaries say, so this is one by its columns.
-  const auto calls = summaries_of(trace, CallSummary::Kind::api);
+  const auto calls = summaries_of(trace, trace::CallSummary::Kind::api);
   ASSERT_EQ(calls.size(), 1U);
   EXPECT_EQ(calls[0].total, 1234000000001);
   EXPECT_EQ(calls[0].calls, 1200U);
 }
 
 TEST(NsysCsv, GridAndBlockSummaryKeepsARowPerShape) {
-  const Trace trace = read_fixture("kern_gb_sum.csv");
+  const trace::Trace trace = read_fixture("kern_gb_sum.csv");
   ASSERT_EQ(trace.kernel_summaries.size(), 2U);
   EXPECT_EQ(trace.kernel_summaries[0].name, trace.kernel_summaries[1].name);
   EXPECT_EQ(trace.kernel_summaries[0].total + trace.kernel_summaries[1].total, 3000);
 }
 
 TEST(NsysCsv, WhatNsysPrintsOnTheConsole) {
-  const Trace trace = read_fixture("console.csv");
+  const trace::Trace trace = read_fixture("console.csv");
   ASSERT_EQ(trace.kernel_summaries.size(), 1U);
   EXPECT_EQ(trace.kernel_summaries[0].total, 600);
-  const auto api = summaries_of(trace, CallSummary::Kind::api);
+  const auto api = summaries_of(trace, trace::CallSummary::Kind::api);
   ASSERT_EQ(api.size(), 2U);
   EXPECT_EQ(trace.strings[api[0].name], "cudaLaunchKernel");
   EXPECT_EQ(api[0].total, 9000);
-  const auto ranges = summaries_of(trace, CallSummary::Kind::range);
+  const auto ranges = summaries_of(trace, trace::CallSummary::Kind::range);
   ASSERT_EQ(ranges.size(), 2U);
   EXPECT_EQ(trace.strings[ranges[0].name], "prefill");
   EXPECT_FALSE(ranges[0].domain.valid());
   EXPECT_EQ(trace.strings[ranges[1].name], "decode_step");
   EXPECT_EQ(trace.strings[ranges[1].domain], "LLM");
   EXPECT_EQ(ranges[1].calls, 4U);
-  const auto memory = summaries_of(trace, CallSummary::Kind::memory_operation);
+  const auto memory = summaries_of(trace, trace::CallSummary::Kind::memory_operation);
   ASSERT_EQ(memory.size(), 1U);
   EXPECT_EQ(memory[0].total, 750);
   ASSERT_EQ(trace.captures.size(), 1U);
@@ -124,14 +125,14 @@ TEST(NsysCsv, WhatNsysPrintsOnTheConsole) {
 }
 
 TEST(NsysCsv, TracesOfTheGpuTheApiAndTheRanges) {
-  const Trace trace = read_fixture("traces.csv");
+  const trace::Trace trace = read_fixture("traces.csv");
   ASSERT_EQ(trace.kernels.size(), 2U);
   EXPECT_EQ(trace.kernels.start[0], 2400);
   EXPECT_EQ(trace.kernels.end[0], 2900);
   EXPECT_EQ(trace.strings[trace.kernels.name[0]], "void scale<float, 4>(float *)");
-  const LaunchShape expected{{2, 3, 4}, {64, 2, 1}, 24, 1024, 49152};
+  const trace::LaunchShape expected{{2, 3, 4}, {64, 2, 1}, 24, 1024, 49152};
   EXPECT_EQ(trace.shapes[trace.kernels.shape[0]], expected);
-  const Queue& queue = trace.queues[trace.kernels.queue[1]];
+  const trace::Queue& queue = trace.queues[trace.kernels.queue[1]];
   EXPECT_EQ(queue.stream, 14U);
   EXPECT_EQ(queue.context, 1U);
   EXPECT_EQ(trace.device_of(trace.kernels.queue[0]).name, "NVIDIA A100-SXM4-40GB");
@@ -140,14 +141,14 @@ TEST(NsysCsv, TracesOfTheGpuTheApiAndTheRanges) {
   ASSERT_EQ(trace.memory_operations.size(), 2U);
   EXPECT_EQ(trace.memory_operations.bytes[0], 4096U);
   EXPECT_EQ(trace.strings[trace.memory_operations.detail[0]], "Host-to-Device");
-  EXPECT_EQ(trace.memory_operations.kind[1], MemoryKind::set);
+  EXPECT_EQ(trace.memory_operations.kind[1], trace::MemoryKind::set);
 
   ASSERT_EQ(trace.launches.size(), 3U);
   EXPECT_EQ(trace.launches.end[0], 1050);
   EXPECT_EQ(trace.threads[trace.launches.thread[1].index()].name, "worker");
   // The only process of the file is the GPU work's too: each finds its launch.
-  EXPECT_EQ(trace.kernels.launch[0], LaunchRow(1));
-  EXPECT_EQ(trace.kernels.launch[1], LaunchRow(2));
+  EXPECT_EQ(trace.kernels.launch[0], trace::LaunchRow(1));
+  EXPECT_EQ(trace.kernels.launch[1], trace::LaunchRow(2));
   ASSERT_EQ(trace.processes.size(), 1U);
   EXPECT_EQ(trace.processes[0].pid, 4242U);
 
@@ -162,7 +163,7 @@ TEST(NsysCsv, TracesOfTheGpuTheApiAndTheRanges) {
 }
 
 TEST(NsysCsv, GpuTraceOf2021CountsSecondsAndBytes) {
-  const Trace trace = read_fixture("gputrace_2021_seconds.csv");
+  const trace::Trace trace = read_fixture("gputrace_2021_seconds.csv");
   ASSERT_EQ(trace.kernels.size(), 1U);
   EXPECT_EQ(trace.kernels.start[0], 1234567891);
   EXPECT_EQ(trace.kernels.end[0], 1234567891 + 1500);
@@ -173,41 +174,41 @@ TEST(NsysCsv, GpuTraceOf2021CountsSecondsAndBytes) {
 }
 
 TEST(NsysCsv, KernelExecutionTraceTiesLaunchesToKernels) {
-  const Trace trace = read_fixture("kern_exec_trace.csv");
+  const trace::Trace trace = read_fixture("kern_exec_trace.csv");
   ASSERT_EQ(trace.kernels.size(), 2U);
   ASSERT_EQ(trace.launches.size(), 2U);
   EXPECT_EQ(trace.kernels.start[0], 150);
   EXPECT_EQ(trace.kernels.end[0], 210);
-  EXPECT_EQ(trace.shapes[trace.kernels.shape[0]].grid, (Extent{2, 1, 1}));
-  EXPECT_EQ(trace.shapes[trace.kernels.shape[0]].block, (Extent{512, 1, 1}));
-  EXPECT_EQ(trace.kernels.launch[1], LaunchRow(1));
+  EXPECT_EQ(trace.shapes[trace.kernels.shape[0]].grid, (trace::Extent{2, 1, 1}));
+  EXPECT_EQ(trace.shapes[trace.kernels.shape[0]].block, (trace::Extent{512, 1, 1}));
+  EXPECT_EQ(trace.kernels.launch[1], trace::LaunchRow(1));
   EXPECT_EQ(trace.device_of(trace.kernels.queue[0]).ordinal, 1U);
 }
 
 TEST(NsysCsv, ProjectedRangesGiveTheRangesOfTheCpu) {
-  const Trace trace = read_fixture("gpu_proj_trace.csv");
+  const trace::Trace trace = read_fixture("gpu_proj_trace.csv");
   ASSERT_EQ(trace.ranges.size(), 2U);
   EXPECT_EQ(trace.ranges.start[0], 1000);
   EXPECT_EQ(trace.ranges.end[0], 1100);
-  EXPECT_EQ(trace.ranges.kind[1], RangeKind::start_end);
+  EXPECT_EQ(trace.ranges.kind[1], trace::RangeKind::start_end);
   EXPECT_EQ(trace.strings[trace.ranges.domain[1]], "LLM");
 }
 
 TEST(NsysCsv, MixedSummaryIsToldApartByCategory) {
-  const Trace trace = read_fixture("api_gpu_sum.csv");
+  const trace::Trace trace = read_fixture("api_gpu_sum.csv");
   ASSERT_EQ(trace.kernel_summaries.size(), 1U);
   EXPECT_EQ(trace.kernel_summaries[0].total, 400);
-  EXPECT_EQ(summaries_of(trace, CallSummary::Kind::api).size(), 1U);
-  EXPECT_EQ(summaries_of(trace, CallSummary::Kind::memory_operation).size(), 1U);
+  EXPECT_EQ(summaries_of(trace, trace::CallSummary::Kind::api).size(), 1U);
+  EXPECT_EQ(summaries_of(trace, trace::CallSummary::Kind::memory_operation).size(), 1U);
 }
 
 TEST(NsysCsv, ReportsOfSeveralExportsAreSeveralCaptures) {
-  const Trace trace = read_fixture("several_exports.csv");
+  const trace::Trace trace = read_fixture("several_exports.csv");
   ASSERT_EQ(trace.captures.size(), 2U);
   ASSERT_EQ(trace.kernel_summaries.size(), 2U);  // the grid/block summary says the first one again
-  EXPECT_EQ(trace.kernel_summaries[0].capture, CaptureId(0));
+  EXPECT_EQ(trace.kernel_summaries[0].capture, trace::CaptureId(0));
   EXPECT_EQ(trace.kernel_summaries[0].total, 600);
-  EXPECT_EQ(trace.kernel_summaries[1].capture, CaptureId(1));
+  EXPECT_EQ(trace.kernel_summaries[1].capture, trace::CaptureId(1));
   EXPECT_EQ(trace.kernel_summaries[1].total, 700);
   EXPECT_EQ(count_of(trace, "nsys_csv_repeated_report"), 1U);
 }
@@ -217,7 +218,7 @@ TEST(NsysCsv, AGpuTraceOutranksTheExecutionTraceInAnyOrder) {
   const std::string gpu =
       testing::file_bytes(testing::test_data("nsys_csv/gputrace_2021_seconds.csv"));
   for (const std::string& text : {exec + gpu, gpu + "\n" + exec}) {
-    const Trace trace = read_text(text);
+    const trace::Trace trace = read_text(text);
     ASSERT_EQ(trace.kernels.size(), 1U);
     EXPECT_EQ(trace.kernels.start[0], 1234567891);
     EXPECT_EQ(trace.launches.size(), 0U);
@@ -226,7 +227,7 @@ TEST(NsysCsv, AGpuTraceOutranksTheExecutionTraceInAnyOrder) {
 }
 
 TEST(NsysCsv, SummaryAndTraceOfTheSameKernelsAreBothKept) {
-  const Trace trace =
+  const trace::Trace trace =
       read_text(testing::file_bytes(testing::test_data("nsys_csv/kern_sum_2020.csv")) +
                 testing::file_bytes(testing::test_data("nsys_csv/gputrace_2021_seconds.csv")));
   EXPECT_EQ(trace.kernel_summaries.size(), 2U);
@@ -236,7 +237,7 @@ TEST(NsysCsv, SummaryAndTraceOfTheSameKernelsAreBothKept) {
 }
 
 TEST(NsysCsv, SeveralProcessesLeaveTheGpuTraceUntied) {
-  const Trace trace = read_text(
+  const trace::Trace trace = read_text(
       "Start (ns),Duration (ns),CorrId,Strm,Name\n10,5,1,7,k\n"
       "Start (ns),Duration (ns),Name,Result,CorrID,Pid,Tid\n"
       "1,2,cudaLaunchKernel,0,1,100,100\n2,2,cudaLaunchKernel,0,1,200,200\n");
@@ -244,7 +245,7 @@ TEST(NsysCsv, SeveralProcessesLeaveTheGpuTraceUntied) {
   EXPECT_FALSE(trace.kernels.launch[0].valid());
   EXPECT_TRUE(trace.diagnostics.has("nsys_csv_processes_unknown"));
   const auto pid_of = [&](size_t launch) {
-    const Thread& thread = trace.threads[trace.launches.thread[launch].index()];
+    const trace::Thread& thread = trace.threads[trace.launches.thread[launch].index()];
     return trace.processes[thread.process.index()].pid;
   };
   EXPECT_EQ(pid_of(0), 100U);
@@ -252,7 +253,7 @@ TEST(NsysCsv, SeveralProcessesLeaveTheGpuTraceUntied) {
 }
 
 TEST(NsysCsv, PlainRangeNamesKeepTheirColons) {
-  const Trace trace = read_text(
+  const trace::Trace trace = read_text(
       "Start (ns),End (ns),Duration (ns),Name,PID,TID,RangeStack\n"
       "1,9,8,aten::mm,1,1,:1\n2,3,1,step: 5,1,1,:1\n4,5,1,LLM:decode,1,1,:1\n");
   ASSERT_EQ(trace.ranges.size(), 3U);
@@ -263,7 +264,7 @@ TEST(NsysCsv, PlainRangeNamesKeepTheirColons) {
 }
 
 TEST(NsysCsv, ByteOrderMarkCarriageReturnsAndEscapedQuotes) {
-  const Trace trace = read_text(
+  const trace::Trace trace = read_text(
       "\xEF\xBB\xBF"
       "Time (%),Total Time (ns),Instances,Name\r\n100.0,7,2,\"a \"\"b\"\", c\"\r\n");
   ASSERT_EQ(trace.kernel_summaries.size(), 1U);
@@ -275,7 +276,7 @@ TEST(NsysCsv, TheFileNameTellsOsCallsFromCudaCalls) {
   constexpr std::string_view kCalls = "Time (%),Total Time (ns),Num Calls,Name\n100.0,7,2,poll\n";
   EXPECT_EQ(read_text(kCalls, "a_cuda_api_sum.csv").call_summaries.size(), 1U);
   const TemporaryFolder folder;
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   const auto done = kNsysCsvReader.read(folder.write("a_osrt_sum.csv", kCalls), builder);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().kind, ErrorKind::input);
@@ -283,14 +284,14 @@ TEST(NsysCsv, TheFileNameTellsOsCallsFromCudaCalls) {
 }
 
 TEST(NsysCsv, TheFileNameTellsKernelsFromCalls) {
-  const Trace trace =
+  const trace::Trace trace =
       read_text("Time(%),Total Time (us),Calls,Name\n100.0,7.5,2,gemm\n", "run_gpukernsum.csv");
   ASSERT_EQ(trace.kernel_summaries.size(), 1U);
   EXPECT_EQ(trace.kernel_summaries[0].total, 7500);
 }
 
 TEST(NsysCsv, AMissingColumnNamesTheReport) {
-  const Trace trace = read_fixture("missing_column.csv");
+  const trace::Trace trace = read_fixture("missing_column.csv");
   EXPECT_TRUE(trace.kernel_summaries.empty());
   EXPECT_EQ(trace.call_summaries.size(), 1U);
   EXPECT_EQ(count_of(trace, "nsys_csv_missing_column"), 1U);
@@ -327,4 +328,4 @@ TEST(NsysCsv, RecognisesNsysAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::readers

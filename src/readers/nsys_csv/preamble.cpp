@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-namespace llmprof::nsys_csv {
+namespace llmprof::readers::nsys_csv {
 namespace {
 
 bool is_name_character(char c) {
@@ -81,4 +81,4 @@ PreambleLine read_preamble_line(std::string_view line) {
   return result;
 }
 
-}  // namespace llmprof::nsys_csv
+}  // namespace llmprof::readers::nsys_csv

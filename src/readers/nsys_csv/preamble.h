@@ -5,7 +5,7 @@
 
 #include "readers/nsys_csv/report.h"
 
-namespace llmprof::nsys_csv {
+namespace llmprof::readers::nsys_csv {
 
 // What a line between tables says.
 struct PreambleLine {
@@ -25,4 +25,4 @@ struct PreambleLine {
 
 PreambleLine read_preamble_line(std::string_view line);
 
-}  // namespace llmprof::nsys_csv
+}  // namespace llmprof::readers::nsys_csv

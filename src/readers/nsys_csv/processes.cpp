@@ -1,6 +1,6 @@
 #include "readers/nsys_csv/processes.h"
 
-namespace llmprof::nsys_csv {
+namespace llmprof::readers::nsys_csv {
 namespace {
 
 // The key of the process that is either the only one or unknown; process ids have 32 bits.
@@ -8,7 +8,7 @@ constexpr uint64_t kOnlyProcess = UINT64_MAX;
 
 }  // namespace
 
-ProcessId Processes::process(uint32_t pid) {
+trace::ProcessId Processes::process(uint32_t pid) {
   if (pid == 0) {
     unnamed_work_ = true;
     return builder_.process(kOnlyProcess, first_pid_);
@@ -16,12 +16,12 @@ ProcessId Processes::process(uint32_t pid) {
   if (first_pid_ == 0) first_pid_ = pid;
   threads_by_pid_.try_emplace(pid);
   if (pid != first_pid_) return builder_.process(pid, pid);
-  const ProcessId only = builder_.process(kOnlyProcess, pid);
+  const trace::ProcessId only = builder_.process(kOnlyProcess, pid);
   builder_.process_info(only).pid = pid;
   return only;
 }
 
-ThreadId Processes::thread(const CpuRow& row) {
+trace::ThreadId Processes::thread(const CpuRow& row) {
   const auto [known, fresh] = threads_.try_emplace({row.process, row.thread});
   if (!fresh) return known->second;
   known->second = builder_.thread(process(row.process), row.thread, row.thread);
@@ -33,8 +33,8 @@ bool Processes::settle() {
   const bool ambiguous = unnamed_work_ && threads_by_pid_.size() - threads_by_pid_.count(0) > 1;
   if (ambiguous) {
     builder_.process_info(builder_.process(kOnlyProcess, 0)).pid = 0;
-    const ProcessId first = builder_.process(first_pid_, first_pid_);
-    for (const ThreadId thread : threads_by_pid_[first_pid_]) {
+    const trace::ProcessId first = builder_.process(first_pid_, first_pid_);
+    for (const trace::ThreadId thread : threads_by_pid_[first_pid_]) {
       builder_.thread_info(thread).process = first;
     }
   }
@@ -45,4 +45,4 @@ bool Processes::settle() {
   return ambiguous;
 }
 
-}  // namespace llmprof::nsys_csv
+}  // namespace llmprof::readers::nsys_csv

@@ -6,28 +6,28 @@
 #include "readers/nsys_csv/rows.h"
 #include "trace/builder.h"
 
-namespace llmprof::nsys_csv {
+namespace llmprof::readers::nsys_csv {
 
 // The processes of one capture. The GPU trace does not say whose work it lists, other reports do:
 // where they know a single process it is that one, so that launches are found. Where they know
 // several, the GPU's work has none of them.
 class Processes {
  public:
-  explicit Processes(TraceBuilder& builder) : builder_(builder) {}
+  explicit Processes(trace::TraceBuilder& builder) : builder_(builder) {}
 
   // Of a process that the report names; 0 is "not said".
-  ProcessId process(uint32_t pid);
-  ThreadId thread(const CpuRow& row);
+  trace::ProcessId process(uint32_t pid);
+  trace::ThreadId thread(const CpuRow& row);
 
   // Before the capture ends. True when GPU work could not be given to one of several processes.
   bool settle();
 
  private:
-  TraceBuilder& builder_;
+  trace::TraceBuilder& builder_;
   bool unnamed_work_ = false;
-  std::map<uint32_t, std::vector<ThreadId>> threads_by_pid_;
-  std::map<std::pair<uint32_t, uint32_t>, ThreadId> threads_;
+  std::map<uint32_t, std::vector<trace::ThreadId>> threads_by_pid_;
+  std::map<std::pair<uint32_t, uint32_t>, trace::ThreadId> threads_;
   uint32_t first_pid_ = 0;
 };
 
-}  // namespace llmprof::nsys_csv
+}  // namespace llmprof::readers::nsys_csv

@@ -1,6 +1,6 @@
 #include "readers/nsys_csv/range_names.h"
 
-namespace llmprof::nsys_csv {
+namespace llmprof::readers::nsys_csv {
 namespace {
 
 bool could_be_a_domain(std::string_view before, std::string_view behind) {
@@ -21,4 +21,4 @@ RangeName RangeNames::split(std::string_view name) const {
   return {{}, name};
 }
 
-}  // namespace llmprof::nsys_csv
+}  // namespace llmprof::readers::nsys_csv

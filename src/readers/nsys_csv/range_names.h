@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace llmprof::nsys_csv {
+namespace llmprof::readers::nsys_csv {
 
 struct RangeName {
   std::string_view domain;  // empty: the default domain
@@ -21,4 +21,4 @@ class RangeNames {
   bool colon_always_ = false;
 };
 
-}  // namespace llmprof::nsys_csv
+}  // namespace llmprof::readers::nsys_csv

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "readers/nsys_csv/columns.h"
 
-namespace llmprof::nsys_csv {
+namespace llmprof::readers::nsys_csv {
 namespace {
 
 struct KnownReport {
@@ -222,4 +222,4 @@ std::string report_in_file_name(std::string_view file_name) {
   return std::string(best);
 }
 
-}  // namespace llmprof::nsys_csv
+}  // namespace llmprof::readers::nsys_csv

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace llmprof::nsys_csv {
+namespace llmprof::readers::nsys_csv {
 
 enum class ReportKind : uint8_t {
   kernel_summary,
@@ -119,4 +119,4 @@ std::optional<ReportLayout> layout_of_header(const std::vector<std::string_view>
 // The report that a file is named after ("run1_cuda_gpu_trace.csv"), empty if none is known.
 std::string report_in_file_name(std::string_view file_name);
 
-}  // namespace llmprof::nsys_csv
+}  // namespace llmprof::readers::nsys_csv

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "readers/nsys_csv/values.h"
 
-namespace llmprof::nsys_csv {
+namespace llmprof::readers::nsys_csv {
 namespace {
 
 using Fields = std::vector<std::string_view>;
@@ -28,8 +28,8 @@ struct RowView {
   }
 };
 
-StringId interned(RowPools& pools, std::string_view text) {
-  return text.empty() ? StringId() : pools.strings.intern(text);
+trace::StringId interned(RowPools& pools, std::string_view text) {
+  return text.empty() ? trace::StringId() : pools.strings.intern(text);
 }
 
 // Start and end from a start and a duration; false when they are no span of time.
@@ -49,11 +49,11 @@ uint32_t exact_bytes(const RowView& row, Column column) {
   return bytes && *bytes <= UINT32_MAX ? static_cast<uint32_t>(*bytes) : 0;
 }
 
-LaunchShape shape_of(const RowView& row) {
-  LaunchShape shape;
+trace::LaunchShape shape_of(const RowView& row) {
+  trace::LaunchShape shape;
   if (row.layout.has(Column::grid)) {
-    shape.grid = parse_extent(row.text(Column::grid)).value_or(Extent{});
-    shape.block = parse_extent(row.text(Column::block)).value_or(Extent{});
+    shape.grid = parse_extent(row.text(Column::grid)).value_or(trace::Extent{});
+    shape.block = parse_extent(row.text(Column::block)).value_or(trace::Extent{});
   } else {
     shape.grid = {row.number(Column::grid_x), row.number(Column::grid_y),
                   row.number(Column::grid_z)};
@@ -106,7 +106,7 @@ std::string_view stretch_of(const RowView& row, std::span<const Column> columns)
   return row.whole.substr(offset(begin.data()), length);
 }
 
-ShapeId interned_shape(const RowView& row, RowPools& pools) {
+trace::ShapeId interned_shape(const RowView& row, RowPools& pools) {
   const auto read = [&] { return pools.shapes.intern(shape_of(row)); };
   const std::string_view text = stretch_of(row, kShapeColumns);
   return text.empty() ? read() : pools.shapes_by_text.find(text, read);
@@ -208,8 +208,8 @@ bool read_range_row(const RowView& row, RowPools& pools, Rows& rows) {
     return false;
   }
   range.name = pools.strings.intern(row.text(Column::name));
-  range.range_kind =
-      row.layout.kind == ReportKind::start_end_trace ? RangeKind::start_end : RangeKind::push_pop;
+  range.range_kind = row.layout.kind == ReportKind::start_end_trace ? trace::RangeKind::start_end
+                                                                    : trace::RangeKind::push_pop;
   read_thread(row, pools, range);
   rows.ranges.push_back(range);
   return true;
@@ -221,8 +221,8 @@ bool read_projected_row(const RowView& row, RowPools& pools, Rows& rows) {
     return false;
   }
   range.name = pools.strings.intern(row.text(Column::name));
-  range.range_kind =
-      contains(row.text(Column::style), "Start") ? RangeKind::start_end : RangeKind::push_pop;
+  range.range_kind = contains(row.text(Column::style), "Start") ? trace::RangeKind::start_end
+                                                                : trace::RangeKind::push_pop;
   read_thread(row, pools, range);
   rows.projected_ranges.push_back(range);
   return true;
@@ -319,4 +319,4 @@ bool read_row(const ReportLayout& layout, std::string_view text, const Fields& f
   }
 }
 
-}  // namespace llmprof::nsys_csv
+}  // namespace llmprof::readers::nsys_csv

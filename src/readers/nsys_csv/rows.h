@@ -9,7 +9,7 @@
 #include "trace/interner.h"
 #include "trace/tables.h"
 
-namespace llmprof::nsys_csv {
+namespace llmprof::readers::nsys_csv {
 
 // Rows of the reports as one window has them. Their string, shape and place ids belong to the
 // pools of the thread that parsed them; the merge turns them into the trace's own.
@@ -18,7 +18,7 @@ enum class GpuWork : uint8_t { kernel, copy, set };
 
 // Where GPU work ran, as the report words it.
 struct Place {
-  StringId device;             // "NVIDIA H200 (0)"; none: not said
+  trace::StringId device;      // "NVIDIA H200 (0)"; none: not said
   uint32_t device_number = 0;  // counts where `device` says nothing
   uint32_t process = 0;        // 0: not said
   uint32_t context = 0;
@@ -26,18 +26,18 @@ struct Place {
 
   friend bool operator==(const Place&, const Place&) = default;
   [[nodiscard]] size_t hash() const {
-    const size_t seed = hash_mix(hash_mix(device.value, device_number), process);
-    return hash_mix(hash_mix(seed, context), stream);
+    const size_t seed = trace::hash_mix(trace::hash_mix(device.value, device_number), process);
+    return trace::hash_mix(trace::hash_mix(seed, context), stream);
   }
 };
-using PlaceId = Id<struct PlaceKind>;
+using PlaceId = trace::Id<struct PlaceKind>;
 
 struct GpuRow {
   Nanoseconds start = 0;
   Nanoseconds end = 0;
   uint64_t bytes = 0;
-  StringId name;  // a memory operation's direction
-  ShapeId shape;
+  trace::StringId name;  // a memory operation's direction
+  trace::ShapeId shape;
   PlaceId place;
   uint32_t correlation = 0;
   GpuWork work = GpuWork::kernel;
@@ -47,12 +47,12 @@ struct GpuRow {
 struct CpuRow {
   Nanoseconds start = 0;
   Nanoseconds end = 0;
-  StringId name;
-  StringId thread_name;
+  trace::StringId name;
+  trace::StringId thread_name;
   uint32_t process = 0;
   uint32_t thread = 0;
   uint32_t correlation = 0;
-  RangeKind range_kind = RangeKind::push_pop;
+  trace::RangeKind range_kind = trace::RangeKind::push_pop;
 };
 
 struct ExecRow {
@@ -81,8 +81,8 @@ inline constexpr size_t kSubjects = static_cast<size_t>(Subject::count);
 
 struct SummaryRow {
   Subject subject = Subject::kernels;
-  StringId name;
-  StringId kernel;
+  trace::StringId name;
+  trace::StringId kernel;
   uint64_t calls = 0;
   uint64_t range_instances = 0;
   Nanoseconds total = 0;
@@ -109,10 +109,10 @@ struct Rows {
 
 struct RowPools {
   RecentStrings strings;
-  Interner<ShapeId, LaunchShape> shapes;
-  Interner<PlaceId, Place> places;
+  trace::Interner<trace::ShapeId, trace::LaunchShape> shapes;
+  trace::Interner<PlaceId, Place> places;
   // By the text of a row's shape and place columns; forgotten when the table changes.
-  ByText<ShapeId> shapes_by_text;
+  ByText<trace::ShapeId> shapes_by_text;
   ByText<PlaceId> places_by_text;
 
   void begin_table() {
@@ -126,4 +126,4 @@ struct RowPools {
 bool read_row(const ReportLayout& layout, std::string_view text,
               const std::vector<std::string_view>& fields, RowPools& pools, Rows& rows);
 
-}  // namespace llmprof::nsys_csv
+}  // namespace llmprof::readers::nsys_csv

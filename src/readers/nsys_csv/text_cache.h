@@ -10,27 +10,27 @@
 #include "trace/interner.h"
 #include "trace/string_pool.h"
 
-namespace llmprof::nsys_csv {
+namespace llmprof::readers::nsys_csv {
 
 // A StringPool with a memory of recent texts: kernel names are long and few, so looking at a sample
 // of their bytes and comparing once costs less than hashing them whole in every row.
 class RecentStrings {
  public:
-  StringId intern(std::string_view text) {
+  trace::StringId intern(std::string_view text) {
     Entry& entry = entries_[slot_of(text)];
     if (entry.id.valid() && entry.text == text) return entry.id;
     entry.id = pool_.intern(text);
     entry.text = pool_[entry.id];
     return entry.id;
   }
-  [[nodiscard]] std::string_view operator[](StringId id) const { return pool_[id]; }
+  [[nodiscard]] std::string_view operator[](trace::StringId id) const { return pool_[id]; }
   [[nodiscard]] size_t size() const { return pool_.size(); }
 
  private:
   static constexpr size_t kEntries = 1024;
   struct Entry {
     std::string_view text;
-    StringId id;
+    trace::StringId id;
   };
 
   static size_t slot_of(std::string_view text) {
@@ -50,7 +50,7 @@ class RecentStrings {
     return mixed % kEntries;
   }
 
-  StringPool pool_;
+  trace::StringPool pool_;
   std::array<Entry, kEntries> entries_;
 };
 
@@ -61,7 +61,7 @@ class ByText {
  public:
   template <class Read>
   IdType find(std::string_view text, Read read) {
-    const StringId key = texts_.intern(text);
+    const trace::StringId key = texts_.intern(text);
     if (known_.size() < texts_.size()) known_.resize(texts_.size());
     IdType& id = known_[key.index()];
     if (!id.valid()) id = read();
@@ -76,4 +76,4 @@ class ByText {
   std::vector<IdType> known_;
 };
 
-}  // namespace llmprof::nsys_csv
+}  // namespace llmprof::readers::nsys_csv

@@ -8,7 +8,7 @@
 #include "base/ascii.h"
 #include "base/text.h"
 
-namespace llmprof::nsys_csv {
+namespace llmprof::readers::nsys_csv {
 namespace {
 
 using UnitPower = std::optional<int> (*)(std::string_view);
@@ -188,8 +188,8 @@ std::optional<uint32_t> parse_number(std::string_view text) {
   return static_cast<uint32_t>(*value);
 }
 
-std::optional<Extent> parse_extent(std::string_view text) {
-  Extent extent{};
+std::optional<trace::Extent> parse_extent(std::string_view text) {
+  trace::Extent extent{};
   size_t found = 0;
   while (!text.empty()) {
     if (!is_digit(text.front())) {
@@ -206,4 +206,4 @@ std::optional<Extent> parse_extent(std::string_view text) {
   return extent;
 }
 
-}  // namespace llmprof::nsys_csv
+}  // namespace llmprof::readers::nsys_csv

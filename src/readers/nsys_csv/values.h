@@ -6,7 +6,7 @@
 
 #include "trace/tables.h"
 
-namespace llmprof::nsys_csv {
+namespace llmprof::readers::nsys_csv {
 
 // The power of ten between a unit and its base: ns 0, us 3, ms 6, s 9; byte 0, KB 3, MB 6, GB 9.
 std::optional<int> time_unit_power(std::string_view unit);
@@ -22,6 +22,6 @@ std::optional<uint64_t> parse_count(std::string_view text);
 std::optional<uint32_t> parse_number(std::string_view text);
 
 // "   2    1    1", "2x1x1" and the like.
-std::optional<Extent> parse_extent(std::string_view text);
+std::optional<trace::Extent> parse_extent(std::string_view text);
 
-}  // namespace llmprof::nsys_csv
+}  // namespace llmprof::readers::nsys_csv

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace llmprof::nsys_csv {
+namespace llmprof::readers::nsys_csv {
 namespace {
 
 TEST(NsysCsvValues, NanosecondsAreExact) {
@@ -62,12 +62,12 @@ TEST(NsysCsvValues, BytesAndExtents) {
   EXPECT_EQ(parse_bytes("4096", 0), 4096U);
   EXPECT_EQ(parse_bytes("-1", 0), std::nullopt);
   EXPECT_EQ(parse_time_fraction("44832.5", 0), 44832.5);
-  EXPECT_EQ(parse_extent("   2    1   64"), (Extent{2, 1, 64}));
-  EXPECT_EQ(parse_extent("(2,1,1)"), (Extent{2, 1, 1}));
+  EXPECT_EQ(parse_extent("   2    1   64"), (trace::Extent{2, 1, 64}));
+  EXPECT_EQ(parse_extent("(2,1,1)"), (trace::Extent{2, 1, 1}));
   EXPECT_EQ(parse_extent("2 1"), std::nullopt);
   EXPECT_EQ(parse_extent("1 2 3 4"), std::nullopt);
   EXPECT_EQ(parse_extent("1 2 99999999999"), std::nullopt);
 }
 
 }  // namespace
-}  // namespace llmprof::nsys_csv
+}  // namespace llmprof::readers::nsys_csv

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "readers/nsys_csv/preamble.h"
 
-namespace llmprof::nsys_csv {
+namespace llmprof::readers::nsys_csv {
 namespace {
 
 // No row is longer (names reach a megabyte): past it a quote was left open, and a line's end counts
@@ -160,4 +160,4 @@ void WindowWalk::walk_line(std::string_view line) {
   }
 }
 
-}  // namespace llmprof::nsys_csv
+}  // namespace llmprof::readers::nsys_csv

@@ -12,7 +12,7 @@
 #include "readers/nsys_csv/report.h"
 #include "readers/nsys_csv/rows.h"
 
-namespace llmprof::nsys_csv {
+namespace llmprof::readers::nsys_csv {
 
 // Where in a file a walk stands: inside a table, or between tables with what was announced.
 struct WalkState {
@@ -97,4 +97,4 @@ class WindowWalk {
 // A WindowCut: windows end where a line ends outside of quotes.
 size_t whole_lines(std::string_view buffer, size_t fresh);
 
-}  // namespace llmprof::nsys_csv
+}  // namespace llmprof::readers::nsys_csv

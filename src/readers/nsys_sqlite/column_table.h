@@ -10,7 +10,7 @@
 #include "readers/nsys_sqlite/tables.h"
 #include "trace/append.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // What the tables of an export have in common: columns of their own that go into the trace when all
 // is read, and a scratch pad for each thread.
@@ -38,7 +38,7 @@ class NsysColumnTable : public NsysTable {
     std::apply([&](auto&... column) { (move(column), ...); }, columns_.columns());
   }
 
-  void deliver() override { append_rows(destination_, std::move(columns_)); }
+  void deliver() override { trace::append_rows(destination_, std::move(columns_)); }
 
  protected:
   NsysReading& reading_;
@@ -56,4 +56,4 @@ void resize_columns(size_t rows, Column&... columns) {
   (columns.resize(rows), ...);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

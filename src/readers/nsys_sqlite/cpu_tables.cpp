@@ -6,23 +6,24 @@
 #include "readers/nsys_sqlite/keys.h"
 #include "readers/nsys_sqlite/tables.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
-using LocalThreads = Interner<ThreadId, RawKey>;
+using LocalThreads = trace::Interner<trace::ThreadId, RawKey>;
 
-std::vector<ThreadId> settled_threads(TraceBuilder& builder, const LocalThreads& local) {
-  std::vector<ThreadId> ids;
+std::vector<trace::ThreadId> settled_threads(trace::TraceBuilder& builder,
+                                             const LocalThreads& local) {
+  std::vector<trace::ThreadId> ids;
   for (const RawKey& thread : local.values()) ids.push_back(nsys_thread(builder, thread.value));
   return ids;
 }
 
 struct LaunchScratch {
   LocalThreads threads;
-  Interner<StringId, RawKey> names;
+  trace::Interner<trace::StringId, RawKey> names;
 };
 
-class Launches final : public NsysColumnTable<LaunchTable, LaunchScratch> {
+class Launches final : public NsysColumnTable<trace::LaunchTable, LaunchScratch> {
  public:
   Launches(NsysReading& reading, const std::string& table)
       : NsysColumnTable(reading, table, reading.builder.trace().launches, kColumns) {}
@@ -73,8 +74,8 @@ class Launches final : public NsysColumnTable<LaunchTable, LaunchScratch> {
   static constexpr std::array<std::string_view, 5> kColumns = {"start", "end", "globalTid",
                                                                "correlationId", "nameId|name"};
   struct Settled {
-    std::vector<ThreadId> threads;
-    std::vector<StringId> names;
+    std::vector<trace::ThreadId> threads;
+    std::vector<trace::StringId> names;
   };
   std::vector<Settled> settled_ = std::vector<Settled>(reading_.workers);
 };
@@ -87,7 +88,7 @@ struct NvtxDomain {
   int64_t domain = 0;
   friend auto operator<=>(const NvtxDomain&, const NvtxDomain&) = default;
   [[nodiscard]] size_t hash() const {
-    return hash_mix(hash_mix(0, process), static_cast<size_t>(domain));
+    return trace::hash_mix(trace::hash_mix(0, process), static_cast<size_t>(domain));
   }
 };
 
@@ -99,13 +100,13 @@ struct NvtxText {
 
 struct RangeScratch {
   LocalThreads threads;
-  StringPool texts;
-  Interner<StringId, RawKey> text_ids;
-  Interner<StringId, NvtxDomain> domains;
+  trace::StringPool texts;
+  trace::Interner<trace::StringId, RawKey> text_ids;
+  trace::Interner<trace::StringId, NvtxDomain> domains;
   std::map<NvtxDomain, NvtxText> domain_names;
 };
 
-class Ranges final : public NsysColumnTable<RangeTable, RangeScratch> {
+class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch> {
  public:
   Ranges(NsysReading& reading, const std::string& table)
       : NsysColumnTable(reading, table, reading.builder.trace().ranges, kColumns) {}
@@ -127,23 +128,23 @@ class Ranges final : public NsysColumnTable<RangeTable, RangeScratch> {
     if (type != kPushPop && type != kStartEnd && type != kMark) return RowUse::skipped;
     if (row.is_null(0)) return RowUse::bad;
     columns_.start[i] = row.integer(0);
-    columns_.end[i] = row.is_null(1) ? kOpenEnd : row.integer(1);
-    columns_.kind[i] = RangeKind::push_pop;
-    if (type == kStartEnd) columns_.kind[i] = RangeKind::start_end;
+    columns_.end[i] = row.is_null(1) ? trace::kOpenEnd : row.integer(1);
+    columns_.kind[i] = trace::RangeKind::push_pop;
+    if (type == kStartEnd) columns_.kind[i] = trace::RangeKind::start_end;
     if (type == kMark) {
-      columns_.kind[i] = RangeKind::mark;
+      columns_.kind[i] = trace::RangeKind::mark;
       columns_.end[i] = columns_.start[i];
     }
     if (columns_.end[i] < columns_.start[i]) return RowUse::bad;
     columns_.thread[i] = local.threads.intern({thread});
-    columns_.domain[i] = domain.domain == 0 ? StringId() : local.domains.intern(domain);
+    columns_.domain[i] = domain.domain == 0 ? trace::StringId() : local.domains.intern(domain);
     // Until it is settled, an even number is a text of the row, an odd one an id of the table.
-    columns_.text[i] = StringId();
+    columns_.text[i] = trace::StringId();
     if (!row.is_null(5)) {
-      columns_.text[i] = StringId(local.texts.intern(row.text(5)).index() * 2);
+      columns_.text[i] = trace::StringId(local.texts.intern(row.text(5)).index() * 2);
     } else if (!row.is_null(6)) {
       const RawKey id{static_cast<uint64_t>(row.integer(6))};
-      columns_.text[i] = StringId(local.text_ids.intern(id).index() * 2 + 1);
+      columns_.text[i] = trace::StringId(local.text_ids.intern(id).index() * 2 + 1);
     }
     return RowUse::stored;
   }
@@ -153,7 +154,7 @@ class Ranges final : public NsysColumnTable<RangeTable, RangeScratch> {
     Settled& ids = settled_[worker];
     ids.threads = settled_threads(reading_.builder, local.threads);
     for (size_t i = 0; i < local.texts.size(); ++i) {
-      ids.texts.push_back(reading_.builder.string(local.texts[StringId(i)]));
+      ids.texts.push_back(reading_.builder.string(local.texts[trace::StringId(i)]));
     }
     for (const RawKey& id : local.text_ids.values()) {
       ids.by_id.push_back(reading_.strings[static_cast<int64_t>(id.value)]);
@@ -191,21 +192,22 @@ class Ranges final : public NsysColumnTable<RangeTable, RangeScratch> {
       "start", "end", "eventType", "globalTid", "domainId", "text", "textId"};
 
   // Any thread of the scan may have met the row that names the domain.
-  StringId domain_name(const NvtxDomain& domain) {
+  trace::StringId domain_name(const NvtxDomain& domain) {
     for (const RangeScratch& local : scratch_) {
       const auto known = local.domain_names.find(domain);
       if (known == local.domain_names.end()) continue;
       if (!known->second.text.empty()) return reading_.builder.string(known->second.text);
-      if (const StringId name = reading_.strings[known->second.id]; name.valid()) return name;
+      if (const trace::StringId name = reading_.strings[known->second.id]; name.valid())
+        return name;
     }
     return reading_.builder.string("domain " + std::to_string(domain.domain));
   }
 
   struct Settled {
-    std::vector<ThreadId> threads;
-    std::vector<StringId> texts;
-    std::vector<StringId> by_id;
-    std::vector<StringId> domains;
+    std::vector<trace::ThreadId> threads;
+    std::vector<trace::StringId> texts;
+    std::vector<trace::StringId> by_id;
+    std::vector<trace::StringId> domains;
   };
   std::vector<Settled> settled_ = std::vector<Settled>(reading_.workers);
 };
@@ -220,4 +222,4 @@ std::unique_ptr<NsysTable> nsys_range_table(NsysReading& reading, const std::str
   return std::make_unique<Ranges>(reading, table);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -2,15 +2,15 @@
 #include <algorithm>
 #include <array>
 
-#include "readers/copy_direction.h"
 #include "readers/nsys_sqlite/column_table.h"
 #include "readers/nsys_sqlite/keys.h"
 #include "readers/nsys_sqlite/tables.h"
+#include "readers/shared/copy_direction.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
-using LocalPlaces = Interner<QueueId, NsysPlace>;
+using LocalPlaces = trace::Interner<trace::QueueId, NsysPlace>;
 
 NsysPlace place_of(const SqliteRows& row, int first_column) {
   NsysPlace place;
@@ -21,8 +21,8 @@ NsysPlace place_of(const SqliteRows& row, int first_column) {
   return place;
 }
 
-std::vector<QueueId> settled_places(NsysReading& reading, const LocalPlaces& local) {
-  std::vector<QueueId> queues;
+std::vector<trace::QueueId> settled_places(NsysReading& reading, const LocalPlaces& local) {
+  std::vector<trace::QueueId> queues;
   for (const NsysPlace& place : local.values()) queues.push_back(reading.places.queue(place));
   return queues;
 }
@@ -33,12 +33,12 @@ bool has_times(const SqliteRows& row) {
 }
 
 struct KernelScratch {
-  Interner<StringId, RawKey> names;
-  Interner<ShapeId, LaunchShape> shapes;
+  trace::Interner<trace::StringId, RawKey> names;
+  trace::Interner<trace::ShapeId, trace::LaunchShape> shapes;
   LocalPlaces places;
 };
 
-class Kernels final : public NsysColumnTable<KernelTable, KernelScratch> {
+class Kernels final : public NsysColumnTable<trace::KernelTable, KernelScratch> {
  public:
   Kernels(NsysReading& reading, const std::string& table)
       : NsysColumnTable(reading, table, reading.builder.trace().kernels, kColumns),
@@ -58,7 +58,7 @@ class Kernels final : public NsysColumnTable<KernelTable, KernelScratch> {
     columns_.queue[i] = local.places.intern(place_of(row, 2));
     columns_.correlation[i] = nsys_unsigned(row.integer(6));
     columns_.name[i] = local.names.intern({static_cast<uint64_t>(row.integer(7))});
-    LaunchShape shape;
+    trace::LaunchShape shape;
     for (int axis = 0; axis < 3; ++axis) {
       shape.grid[static_cast<size_t>(axis)] = nsys_unsigned(row.integer(8 + axis));
       shape.block[static_cast<size_t>(axis)] = nsys_unsigned(row.integer(11 + axis));
@@ -78,11 +78,11 @@ class Kernels final : public NsysColumnTable<KernelTable, KernelScratch> {
     const KernelScratch& local = scratch_[worker];
     Settled& ids = settled_[worker];
     for (const RawKey& name : local.names.values()) {
-      StringId id = reading_.strings[static_cast<int64_t>(name.value)];
+      trace::StringId id = reading_.strings[static_cast<int64_t>(name.value)];
       if (!id.valid()) id = reading_.builder.string("(kernel without a name in the export)");
       ids.names.push_back(id);
     }
-    for (const LaunchShape& shape : local.shapes.values()) {
+    for (const trace::LaunchShape& shape : local.shapes.values()) {
       ids.shapes.push_back(reading_.builder.shape(shape));
     }
     ids.queues = settled_places(reading_, local.places);
@@ -139,18 +139,18 @@ class Kernels final : public NsysColumnTable<KernelTable, KernelScratch> {
       "graphId"};
 
   struct Settled {
-    std::vector<StringId> names;
-    std::vector<ShapeId> shapes;
-    std::vector<QueueId> queues;
+    std::vector<trace::StringId> names;
+    std::vector<trace::ShapeId> shapes;
+    std::vector<trace::QueueId> queues;
   };
 
   bool with_graphs_;
   std::vector<Settled> settled_ = std::vector<Settled>(reading_.workers);
 };
 
-class MemoryOperations final : public NsysColumnTable<MemoryOperationTable, LocalPlaces> {
+class MemoryOperations final : public NsysColumnTable<trace::MemoryOperationTable, LocalPlaces> {
  public:
-  MemoryOperations(NsysReading& reading, const std::string& table, MemoryKind kind)
+  MemoryOperations(NsysReading& reading, const std::string& table, trace::MemoryKind kind)
       : NsysColumnTable(reading, table, reading.builder.trace().memory_operations, kColumns),
         kind_(kind) {}
 
@@ -167,7 +167,7 @@ class MemoryOperations final : public NsysColumnTable<MemoryOperationTable, Loca
     columns_.correlation[i] = nsys_unsigned(row.integer(6));
     columns_.bytes[i] = static_cast<uint64_t>(std::max<int64_t>(0, row.integer(7)));
     columns_.kind[i] = kind_;
-    columns_.detail[i] = StringId(static_cast<size_t>(nsys_unsigned(row.integer(8))));
+    columns_.detail[i] = trace::StringId(static_cast<size_t>(nsys_unsigned(row.integer(8))));
     return RowUse::stored;
   }
 
@@ -179,7 +179,7 @@ class MemoryOperations final : public NsysColumnTable<MemoryOperationTable, Loca
     for (size_t i = first; i < first + count; ++i) {
       columns_.queue[i] = queues_[worker][columns_.queue[i].index()];
       columns_.detail[i] = reading_.builder.string(
-          kind_ == MemoryKind::copy ? copy_direction(columns_.detail[i].value) : "fill");
+          kind_ == trace::MemoryKind::copy ? copy_direction(columns_.detail[i].value) : "fill");
     }
   }
 
@@ -190,11 +190,12 @@ class MemoryOperations final : public NsysColumnTable<MemoryOperationTable, Loca
       "start",    "end",           "globalPid", "deviceId", "contextId",
       "streamId", "correlationId", "bytes",     "copyKind"};
 
-  MemoryKind kind_;
-  std::vector<std::vector<QueueId>> queues_ = std::vector<std::vector<QueueId>>(reading_.workers);
+  trace::MemoryKind kind_;
+  std::vector<std::vector<trace::QueueId>> queues_ =
+      std::vector<std::vector<trace::QueueId>>(reading_.workers);
 };
 
-class GraphReplays final : public NsysColumnTable<GraphReplayTable, LocalPlaces> {
+class GraphReplays final : public NsysColumnTable<trace::GraphReplayTable, LocalPlaces> {
  public:
   GraphReplays(NsysReading& reading, const std::string& table)
       : NsysColumnTable(reading, table, reading.builder.trace().graph_replays, kColumns) {}
@@ -230,7 +231,8 @@ class GraphReplays final : public NsysColumnTable<GraphReplayTable, LocalPlaces>
   static constexpr std::array<std::string_view, 8> kColumns = {
       "start", "end", "globalPid", "deviceId", "contextId", "streamId", "correlationId", "graphId"};
 
-  std::vector<std::vector<QueueId>> queues_ = std::vector<std::vector<QueueId>>(reading_.workers);
+  std::vector<std::vector<trace::QueueId>> queues_ =
+      std::vector<std::vector<trace::QueueId>>(reading_.workers);
 };
 
 }  // namespace
@@ -240,7 +242,7 @@ std::unique_ptr<NsysTable> nsys_kernel_table(NsysReading& reading, const std::st
 }
 
 std::unique_ptr<NsysTable> nsys_memory_table(NsysReading& reading, const std::string& table,
-                                             MemoryKind kind) {
+                                             trace::MemoryKind kind) {
   return std::make_unique<MemoryOperations>(reading, table, kind);
 }
 
@@ -248,4 +250,4 @@ std::unique_ptr<NsysTable> nsys_graph_replay_table(NsysReading& reading, const s
   return std::make_unique<GraphReplays>(reading, table);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -6,7 +6,7 @@
 
 #include "readers/nsys_sqlite/sqlite_file.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 bool holds_gpu_kernels(const std::filesystem::path& sqlite_export) {
   constexpr std::array<std::string_view, 2> kTables = {"CUPTI_ACTIVITY_KIND_KERNEL",
@@ -24,4 +24,4 @@ bool holds_gpu_kernels(const std::filesystem::path& sqlite_export) {
   return false;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

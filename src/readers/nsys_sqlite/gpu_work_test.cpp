@@ -6,7 +6,7 @@
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 TEST(HoldsGpuKernels, InKernelsAndInWholeGraphs) {
@@ -41,4 +41,4 @@ TEST(HoldsGpuKernels, LeavesDamageToTheReader) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -1,17 +1,17 @@
 #include "readers/nsys_sqlite/keys.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
-ProcessId nsys_process(TraceBuilder& builder, uint64_t global_id) {
+trace::ProcessId nsys_process(trace::TraceBuilder& builder, uint64_t global_id) {
   return builder.process(nsys_process_key(global_id), nsys_pid(global_id));
 }
 
-ThreadId nsys_thread(TraceBuilder& builder, uint64_t global_tid) {
+trace::ThreadId nsys_thread(trace::TraceBuilder& builder, uint64_t global_tid) {
   return builder.thread(nsys_process(builder, global_tid), global_tid,
                         global_tid & kNsysThreadMask);
 }
 
-NsysPlaces::NsysPlaces(const NsysSchema& schema, TraceBuilder& builder)
+NsysPlaces::NsysPlaces(const NsysSchema& schema, trace::TraceBuilder& builder)
     : builder_(builder), lone_process_(lone_process(schema)) {
   if (!schema.find("TARGET_INFO_CUDA_DEVICE")) return;
   SqliteRows rows =
@@ -36,11 +36,11 @@ uint64_t NsysPlaces::lone_process(const NsysSchema& schema) {
   return first == last ? first : 0;
 }
 
-QueueId NsysPlaces::queue(const NsysPlace& place) {
+trace::QueueId NsysPlaces::queue(const NsysPlace& place) {
   uint32_t ordinal = place.device;
   const auto known = machine_device_.find({nsys_pid(place.process), place.device});
   if (known != machine_device_.end()) ordinal = known->second;
-  Queue queue;
+  trace::Queue queue;
   queue.process = nsys_process(builder_, place.process != 0 ? place.process : lone_process_);
   queue.device = builder_.device(ordinal);
   queue.context = place.context;
@@ -48,4 +48,4 @@ QueueId NsysPlaces::queue(const NsysPlace& place) {
   return builder_.queue(queue);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -9,15 +9,15 @@
 #include "readers/nsys_sqlite/schema.h"
 #include "trace/builder.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // nsys packs machine, process (24 bits) and thread (24 bits) into one number.
 inline constexpr uint64_t kNsysThreadMask = 0xFFFFFF;
 inline uint64_t nsys_process_key(uint64_t global_id) { return global_id & ~kNsysThreadMask; }
 inline uint64_t nsys_pid(uint64_t global_id) { return global_id >> 24U & kNsysThreadMask; }
 
-ProcessId nsys_process(TraceBuilder& builder, uint64_t global_id);
-ThreadId nsys_thread(TraceBuilder& builder, uint64_t global_tid);
+trace::ProcessId nsys_process(trace::TraceBuilder& builder, uint64_t global_id);
+trace::ThreadId nsys_thread(trace::TraceBuilder& builder, uint64_t global_tid);
 
 // A column's value as an unsigned number; what does not fit is 0, "unknown" in every table of ours.
 inline uint32_t nsys_unsigned(int64_t value) {
@@ -33,7 +33,8 @@ struct NsysPlace {
   uint32_t stream = 0;
   friend bool operator==(const NsysPlace&, const NsysPlace&) = default;
   [[nodiscard]] size_t hash() const {
-    return hash_mix(hash_mix(hash_mix(hash_mix(0, process), device), context), stream);
+    return trace::hash_mix(
+        trace::hash_mix(trace::hash_mix(trace::hash_mix(0, process), device), context), stream);
   }
 };
 
@@ -41,15 +42,15 @@ struct NsysPlace {
 // TARGET_INFO_CUDA_DEVICE tells which GPU of the machine that is.
 class NsysPlaces {
  public:
-  NsysPlaces(const NsysSchema& schema, TraceBuilder& builder);
-  QueueId queue(const NsysPlace& place);
+  NsysPlaces(const NsysSchema& schema, trace::TraceBuilder& builder);
+  trace::QueueId queue(const NsysPlace& place);
 
  private:
   static uint64_t lone_process(const NsysSchema& schema);
 
-  TraceBuilder& builder_;
+  trace::TraceBuilder& builder_;
   uint64_t lone_process_;                                            // 0: not known
   std::map<std::pair<uint64_t, int64_t>, uint32_t> machine_device_;  // (pid, CUDA's number)
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

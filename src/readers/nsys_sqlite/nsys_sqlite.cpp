@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "base/ordered_windows.h"
+#include "base/streams/ordered_windows.h"
 #include "readers/nsys_sqlite/provenance.h"
 #include "readers/nsys_sqlite/tables.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 constexpr std::string_view kFormat = "nsys SQLite";
@@ -57,7 +57,7 @@ void warn_of_pending_changes(const std::filesystem::path& path, Diagnostics& dia
                   path.filename().string()));
 }
 
-Result<void> read(const std::filesystem::path& path, TraceBuilder& builder) {
+Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builder) {
   auto file = SqliteFile::open(path);
   if (!file) return fail_with(file.error());
   std::string damage;
@@ -70,7 +70,7 @@ Result<void> read(const std::filesystem::path& path, TraceBuilder& builder) {
   }
   if (!schema.is_nsys()) return fail_input(other_sqlite(path, schema));
 
-  Capture capture;
+  trace::Capture capture;
   capture.path = path.string();
   capture.format = kFormat;
   builder.begin_capture(std::move(capture));
@@ -94,9 +94,9 @@ Result<void> read(const std::filesystem::path& path, TraceBuilder& builder) {
   }
   add("CUPTI_ACTIVITY_KIND_RUNTIME", [&](auto& t) { return nsys_launch_table(reading, t); });
   add("CUPTI_ACTIVITY_KIND_MEMCPY",
-      [&](auto& t) { return nsys_memory_table(reading, t, MemoryKind::copy); });
+      [&](auto& t) { return nsys_memory_table(reading, t, trace::MemoryKind::copy); });
   add("CUPTI_ACTIVITY_KIND_MEMSET",
-      [&](auto& t) { return nsys_memory_table(reading, t, MemoryKind::set); });
+      [&](auto& t) { return nsys_memory_table(reading, t, trace::MemoryKind::set); });
   add("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
       [&](auto& t) { return nsys_graph_replay_table(reading, t); });
   add("NVTX_EVENTS", [&](auto& t) { return nsys_range_table(reading, t); });
@@ -119,4 +119,4 @@ Result<void> read(const std::filesystem::path& path, TraceBuilder& builder) {
 
 const Reader kNsysSqliteReader{kFormat, recognises, read};
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -10,20 +10,20 @@
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 namespace fs = std::filesystem;
 using testing::TemporaryFolder;
 
-Trace read_file(const fs::path& path) {
-  TraceBuilder builder;
+trace::Trace read_file(const fs::path& path) {
+  trace::TraceBuilder builder;
   const auto done = kNsysSqliteReader.read(path, builder);
   EXPECT_TRUE(done) << (done ? "" : done.error().message);
   return std::move(builder).freeze();
 }
 
-Nanoseconds kernel_sum(const Trace& trace) {
+Nanoseconds kernel_sum(const trace::Trace& trace) {
   Nanoseconds sum = 0;
   for (size_t i = 0; i < trace.kernels.size(); ++i) {
     sum += trace.kernels.end[i] - trace.kernels.start[i];
@@ -60,7 +60,7 @@ TEST(NsysSqlite, EqualsTheTruthOfTheH200Captures) {
   for (const Truth& truth : {Truth{"h200-llama-eager/nsys.sqlite", 15512, 57331089},
                              Truth{"h200-dense-graph/nsys_node.sqlite", 41227, 157504418},
                              Truth{"h200-dense-graph/nsys_graph.sqlite", 4075, 41494796}}) {
-    const Trace trace = read_file(captures / truth.file);
+    const trace::Trace trace = read_file(captures / truth.file);
     EXPECT_EQ(trace.kernels.size(), truth.kernels) << truth.file;
     EXPECT_EQ(kernel_sum(trace), truth.total) << truth.file;
     EXPECT_TRUE(std::is_sorted(trace.kernels.start.begin(), trace.kernels.start.end()));
@@ -74,31 +74,32 @@ TEST(NsysSqlite, EqualsTheTruthOfTheH200Captures) {
 // Row counts by `SELECT count(*)` with the sqlite3 command line.
 TEST(NsysSqlite, ReadsEveryTableOfAGraphLevelCapture) {
   const auto captures = testing::h200_captures();
-  const Trace trace = read_file(captures / "h200-dense-graph/nsys_graph.sqlite");
+  const trace::Trace trace = read_file(captures / "h200-dense-graph/nsys_graph.sqlite");
   EXPECT_EQ(trace.graph_replays.size(), 72U);
   EXPECT_EQ(trace.memory_operations.size(), 72U + 82U);
   EXPECT_EQ(trace.launches.size(), 12685U);
   EXPECT_GT(trace.ranges.size(), 250U);
   std::set<std::string_view> texts;
-  for (const StringId text : trace.ranges.text) texts.insert(trace.strings[text]);
+  for (const trace::StringId text : trace.ranges.text) texts.insert(trace.strings[text]);
   EXPECT_TRUE(texts.contains("decode_all"));
   EXPECT_TRUE(texts.contains("prefill"));
-  for (const LaunchRow launch : trace.graph_replays.launch) EXPECT_TRUE(launch.valid());
+  for (const trace::LaunchRow launch : trace.graph_replays.launch) EXPECT_TRUE(launch.valid());
 }
 
 TEST(SharedCapturesNsysSqlite, KeepsEqualCorrelationsOfTwoProcessesApart) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
-  const Trace trace = read_file(captures / "public/GindaChen+nsys-ai__mfu_2gpu_before.sqlite");
+  const trace::Trace trace =
+      read_file(captures / "public/GindaChen+nsys-ai__mfu_2gpu_before.sqlite");
   EXPECT_EQ(trace.kernels.size(), 4010U);
   std::set<std::pair<uint32_t, uint32_t>> per_process;
   std::set<uint32_t> plain;
   for (size_t i = 0; i < trace.kernels.size(); ++i) {
-    const ProcessId process = trace.queues[trace.kernels.queue[i]].process;
+    const trace::ProcessId process = trace.queues[trace.kernels.queue[i]].process;
     per_process.insert({process.value, trace.kernels.correlation[i]});
     plain.insert(trace.kernels.correlation[i]);
-    const LaunchRow launch = trace.kernels.launch[i];
+    const trace::LaunchRow launch = trace.kernels.launch[i];
     if (!launch.valid()) continue;
-    const ThreadId thread = trace.launches.thread[launch.index()];
+    const trace::ThreadId thread = trace.launches.thread[launch.index()];
     EXPECT_EQ(trace.threads[thread.index()].process, process);
     EXPECT_EQ(trace.launches.correlation[launch.index()], trace.kernels.correlation[i]);
   }
@@ -107,19 +108,20 @@ TEST(SharedCapturesNsysSqlite, KeepsEqualCorrelationsOfTwoProcessesApart) {
 
 TEST(SharedCapturesNsysSqlite, ReadsOldAndMinimalSchemas) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
-  const Trace old =
+  const trace::Trace old =
       read_file(captures / "public/hpcgroup+pipit__saxpy-mpi-cuda_nsys_perlmutter0.sqlite");
   EXPECT_EQ(old.kernels.size(), 5U);
   EXPECT_EQ(old.memory_operations.size(), 15U);
   EXPECT_EQ(old.captures[0].tool_version, "2022.2.1.31");
-  const Trace minimal = read_file(captures / "public/GindaChen+nsys-ai__healthy_1pct.sqlite");
+  const trace::Trace minimal =
+      read_file(captures / "public/GindaChen+nsys-ai__healthy_1pct.sqlite");
   EXPECT_EQ(minimal.kernels.size(), 400U);
   EXPECT_FALSE(minimal.diagnostics.has("kernels_without_launch"));
 }
 
 TEST(SharedCapturesNsysSqlite, SaysThatThereIsNoKernelTable) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
-  const Trace trace = read_file(captures / "public/lighttransport+gemm__profile.sqlite");
+  const trace::Trace trace = read_file(captures / "public/lighttransport+gemm__profile.sqlite");
   EXPECT_EQ(trace.kernels.size(), 0U);
   EXPECT_TRUE(trace.diagnostics.has("no_kernel_table"));
 }
@@ -127,7 +129,7 @@ TEST(SharedCapturesNsysSqlite, SaysThatThereIsNoKernelTable) {
 // Both processes count their calls from 1, and the launch of either comes first once.
 TEST(NsysSqlite, KeepsEqualCorrelationsOfTwoProcessesApart) {
   const TemporaryFolder folder;
-  const Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
     CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, shortName INT, globalPid INT,
                                              correlationId INT, deviceId INT);
     INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 20, 1, 16777216, 1, 0),
@@ -139,7 +141,7 @@ TEST(NsysSqlite, KeepsEqualCorrelationsOfTwoProcessesApart) {
   ASSERT_EQ(trace.kernels.size(), 4U);
   const std::vector<Nanoseconds> launched = {1, 3, 7, 5};
   for (size_t i = 0; i < 4; ++i) {
-    const LaunchRow launch = trace.kernels.launch[i];
+    const trace::LaunchRow launch = trace.kernels.launch[i];
     ASSERT_TRUE(launch.valid()) << i;
     EXPECT_EQ(trace.launches.start[launch.index()], launched[i]) << i;
     EXPECT_EQ(trace.threads[trace.launches.thread[launch.index()].index()].process,
@@ -150,7 +152,7 @@ TEST(NsysSqlite, KeepsEqualCorrelationsOfTwoProcessesApart) {
 // Before 2023 the versions stood in a table of another name.
 TEST(NsysSqlite, ReadsTheVersionsOfOldExports) {
   const TemporaryFolder folder;
-  const Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
     CREATE TABLE EXPORT_META_DATA (name TEXT, value TEXT);
     INSERT INTO EXPORT_META_DATA VALUES ('EXPORT_PRODUCT_VERSION', '2022.2.1.31'),
                                         ('EXPORT_SCHEMA_VERSION', '2.8');
@@ -165,7 +167,7 @@ TEST(NsysSqlite, ReadsTheVersionsOfOldExports) {
 
 TEST(NsysSqlite, SaysThatThereIsNoKernelTable) {
   const TemporaryFolder folder;
-  const Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
     CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, globalTid INT, correlationId INT,
                                               nameId INT);
     INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (5, 8, 16777217, 6, 2);)"));
@@ -182,7 +184,7 @@ TEST(NsysSqlite, ReadsFromAReadOnlyFolderAndChangesNothing) {
   const std::string before = testing::file_bytes(path);
   ASSERT_EQ(::chmod(path.c_str(), 0444), 0);
   ASSERT_EQ(::chmod(folder.path().c_str(), 0555), 0);
-  const Trace trace = read_file(path);
+  const trace::Trace trace = read_file(path);
   ::chmod(folder.path().c_str(), 0755);
   EXPECT_EQ(trace.kernels.size(), 1U);
   EXPECT_EQ(testing::file_bytes(path), before);
@@ -191,7 +193,7 @@ TEST(NsysSqlite, ReadsFromAReadOnlyFolderAndChangesNothing) {
 
 TEST(NsysSqlite, FindsNewerTablesAndOlderColumns) {
   const TemporaryFolder folder;
-  const Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
     CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL_V2 (start INT, end INT, shortName INT, globalPid INT,
                                                 correlationId INT, deviceId INT);
     INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL_V2 VALUES (50, 80, 1, 16777216, 7, 1),
@@ -215,7 +217,7 @@ TEST(NsysSqlite, FindsNewerTablesAndOlderColumns) {
 
 TEST(NsysSqlite, ReadsRangesOfAllKinds) {
   const TemporaryFolder folder;
-  const Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
     CREATE TABLE NVTX_EVENTS (start INT, end INT, eventType INT, text TEXT, textId INT,
                               globalTid INT, domainId INT);
     INSERT INTO NVTX_EVENTS VALUES (1, NULL, 75, NULL, 4, 16777217, 2),
@@ -224,8 +226,8 @@ TEST(NsysSqlite, ReadsRangesOfAllKinds) {
   ASSERT_EQ(trace.ranges.size(), 3U);
   EXPECT_EQ(trace.strings[trace.ranges.text[0]], "prefill");
   EXPECT_FALSE(trace.ranges.domain[0].valid());
-  EXPECT_EQ(trace.ranges.kind[1], RangeKind::start_end);
-  EXPECT_EQ(trace.ranges.end[1], kOpenEnd);
+  EXPECT_EQ(trace.ranges.kind[1], trace::RangeKind::start_end);
+  EXPECT_EQ(trace.ranges.end[1], trace::kOpenEnd);
   EXPECT_EQ(trace.strings[trace.ranges.text[1]], "decode");
   EXPECT_EQ(trace.strings[trace.ranges.domain[1]], "LLM");
   EXPECT_EQ(trace.ranges.end[2], 40);
@@ -234,21 +236,21 @@ TEST(NsysSqlite, ReadsRangesOfAllKinds) {
 
 TEST(NsysSqlite, TakesNoTextThatNothingRefersTo) {
   const TemporaryFolder folder;
-  Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+  trace::Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
     CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT);
     INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('HF_TOKEN', 'hf_secret'),
                                               ('NvDriverVersion', 'hf_secret');
     CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, globalPid INT, demangledName INT);
     INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 30, 16777216, 1);)"));
   for (size_t i = 0; i < trace.strings.size(); ++i) {
-    EXPECT_EQ(trace.strings[StringId(i)].find("SECRET"), std::string_view::npos);
+    EXPECT_EQ(trace.strings[trace::StringId(i)].find("SECRET"), std::string_view::npos);
   }
   EXPECT_EQ(trace.captures[0].driver_version, "");
 }
 
 TEST(NsysSqlite, ReadsRowsFarApartAndManySlices) {
   const TemporaryFolder folder;
-  const Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
     CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, globalPid INT, demangledName INT);
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
       INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT i * 10, i * 10 + 7, 16777216, 1 FROM n;
@@ -265,7 +267,7 @@ TEST(NsysSqlite, ReadsRowsFarApartAndManySlices) {
 
 TEST(NsysSqlite, RefusesOtherDatabases) {
   const TemporaryFolder folder;
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   const auto other =
       kNsysSqliteReader.read(make_export(folder, "CREATE TABLE t (a INT);"), builder);
   ASSERT_FALSE(other);
@@ -275,7 +277,7 @@ TEST(NsysSqlite, RefusesOtherDatabases) {
 
 TEST(NsysSqlite, TellsNvprofApart) {
   const TemporaryFolder folder;
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   const auto other = kNsysSqliteReader.read(
       make_export(folder,
                   "CREATE TABLE StringTable (_id_ INT, value TEXT);"
@@ -286,4 +288,4 @@ TEST(NsysSqlite, TellsNvprofApart) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::readers

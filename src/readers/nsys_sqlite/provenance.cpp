@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "readers/nsys_sqlite/keys.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 // A version and nothing else: whatever a damaged or doctored export puts there instead is dropped.
@@ -32,7 +32,7 @@ std::string cuda_version(const std::string& number) {
   return fmt::format("{}.{}", *value / 1000, *value % 1000 / 10);
 }
 
-void read_gpus(const NsysSchema& schema, TraceBuilder& builder) {
+void read_gpus(const NsysSchema& schema, trace::TraceBuilder& builder) {
   constexpr std::array<std::string_view, 9> kColumns = {
       "id",        "name",         "uuid",        "smCount", "totalMemory", "memoryBandwidth",
       "clockRate", "computeMajor", "computeMinor"};
@@ -41,7 +41,7 @@ void read_gpus(const NsysSchema& schema, TraceBuilder& builder) {
   SqliteRows rows = schema.file().query(fmt::format(
       "SELECT {} FROM {} LIMIT 1024", schema.select(*table, kColumns), sql_name(*table)));
   while (rows.valid() && rows.next()) {
-    Device& device = builder.device_info(builder.device(nsys_unsigned(rows.integer(0))));
+    trace::Device& device = builder.device_info(builder.device(nsys_unsigned(rows.integer(0))));
     device.name = to_printable(rows.text(1));
     device.uuid = to_printable(rows.text(2));
     device.sm_count = nsys_unsigned(rows.integer(3));
@@ -56,8 +56,8 @@ void read_gpus(const NsysSchema& schema, TraceBuilder& builder) {
 
 }  // namespace
 
-void read_nsys_provenance(const NsysSchema& schema, TraceBuilder& builder) {
-  Capture& capture = builder.capture();
+void read_nsys_provenance(const NsysSchema& schema, trace::TraceBuilder& builder) {
+  trace::Capture& capture = builder.capture();
   capture.tool = "Nsight Systems";
   for (const std::string_view table : {"META_DATA_EXPORT", "EXPORT_META_DATA"}) {
     if (!schema.find(table)) continue;
@@ -77,7 +77,7 @@ void read_nsys_provenance(const NsysSchema& schema, TraceBuilder& builder) {
   read_gpus(schema, builder);
 }
 
-void read_nsys_diagnostics(const NsysSchema& schema, TraceBuilder& builder) {
+void read_nsys_diagnostics(const NsysSchema& schema, trace::TraceBuilder& builder) {
   constexpr int64_t kWarning = 2;
   constexpr int64_t kError = 3;
   if (!schema.find("DIAGNOSTIC_EVENT")) return;
@@ -92,4 +92,4 @@ void read_nsys_diagnostics(const NsysSchema& schema, TraceBuilder& builder) {
   }
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -3,13 +3,13 @@
 #include "readers/nsys_sqlite/schema.h"
 #include "trace/builder.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // Version, start time, GPUs and driver of an export, from an allow-list of names: the metadata
 // tables also hold command lines and whole environments, which are never read.
-void read_nsys_provenance(const NsysSchema& schema, TraceBuilder& builder);
+void read_nsys_provenance(const NsysSchema& schema, trace::TraceBuilder& builder);
 
 // What nsys itself says went wrong while it captured (dropped events and the like).
-void read_nsys_diagnostics(const NsysSchema& schema, TraceBuilder& builder);
+void read_nsys_diagnostics(const NsysSchema& schema, trace::TraceBuilder& builder);
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

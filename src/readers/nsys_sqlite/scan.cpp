@@ -7,7 +7,7 @@
 #include <future>
 #include <optional>
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 constexpr int64_t kSliceRows = 1 << 15;
@@ -170,4 +170,4 @@ std::vector<ScanOutcome> scan_tables(const std::filesystem::path& path, const Sq
   return outcomes;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -11,13 +11,13 @@
 #include "readers/nsys_sqlite/sqlite_file.h"
 #include "trace/interner.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // A table's values as the file spells them, before they have ids of the trace.
 struct RawKey {
   uint64_t value = 0;
   friend bool operator==(const RawKey&, const RawKey&) = default;
-  [[nodiscard]] size_t hash() const { return hash_mix(0, value); }
+  [[nodiscard]] size_t hash() const { return trace::hash_mix(0, value); }
 };
 
 enum class RowUse : uint8_t { stored, skipped, bad };
@@ -59,4 +59,4 @@ std::vector<ScanOutcome> scan_tables(const std::filesystem::path& path, const Sq
                                      std::span<ScannedTable* const> tables, unsigned workers,
                                      const std::function<void()>& before_settling);
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

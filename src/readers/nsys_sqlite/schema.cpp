@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 // 1 for the name itself, n for "name_Vn", 0 for another table.
@@ -72,4 +72,4 @@ bool NsysSchema::has_column(std::string_view table, std::string_view column) con
   return listed(file_->columns(table), column);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -8,7 +8,7 @@
 
 #include "readers/nsys_sqlite/sqlite_file.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // What one nsys export holds. Tables and columns come and go with the version of nsys (2020 to
 // 2026), so that every one is looked up before it is used.
@@ -37,4 +37,4 @@ class NsysSchema {
   std::vector<std::string> tables_;
 };
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

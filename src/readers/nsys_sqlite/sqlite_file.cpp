@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 // The path as it may stand in a file: URI.
@@ -108,4 +108,4 @@ std::string sql_name(std::string_view name) {
   return quoted + '"';
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

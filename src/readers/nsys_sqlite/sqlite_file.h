@@ -12,7 +12,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // One query's rows. Not safe for two threads.
 class SqliteRows {
@@ -63,4 +63,4 @@ class SqliteFile {
 // A table or column name as it may stand in a query.
 std::string sql_name(std::string_view name);
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

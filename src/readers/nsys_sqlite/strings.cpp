@@ -1,8 +1,8 @@
 #include "readers/nsys_sqlite/strings.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
-void NsysStrings::load(const NsysSchema& schema, TraceBuilder& builder) {
+void NsysStrings::load(const NsysSchema& schema, trace::TraceBuilder& builder) {
   SqliteRows rows = schema.file().query("SELECT id, value FROM StringIds");
   while (rows.valid() && ids_.size() < wanted_.size() && rows.next()) {
     const int64_t id = rows.integer(0);
@@ -20,4 +20,4 @@ void NsysStrings::load(const NsysSchema& schema, TraceBuilder& builder) {
   }
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -9,12 +9,12 @@
 #include "readers/nsys_sqlite/strings.h"
 #include "trace/builder.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // What the tables of one export share while they are read.
 struct NsysReading {
   const NsysSchema& schema;
-  TraceBuilder& builder;
+  trace::TraceBuilder& builder;
   NsysPlaces places;
   NsysStrings strings;
   unsigned workers = 1;
@@ -31,8 +31,8 @@ class NsysTable : public ScannedTable {
 std::unique_ptr<NsysTable> nsys_kernel_table(NsysReading& reading, const std::string& table);
 std::unique_ptr<NsysTable> nsys_launch_table(NsysReading& reading, const std::string& table);
 std::unique_ptr<NsysTable> nsys_memory_table(NsysReading& reading, const std::string& table,
-                                             MemoryKind kind);
+                                             trace::MemoryKind kind);
 std::unique_ptr<NsysTable> nsys_graph_replay_table(NsysReading& reading, const std::string& table);
 std::unique_ptr<NsysTable> nsys_range_table(NsysReading& reading, const std::string& table);
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -6,7 +6,7 @@
 #include "base/json_string.h"
 #include "base/text.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 std::string_view without_mark(std::string_view text) {
@@ -69,4 +69,4 @@ std::string as_plain_json(std::string_view text, uint64_t& non_finite) {
   return json;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // The keys of a JSON text's outermost object, as far as the text reaches; none where it is no
 // object.
@@ -15,4 +15,4 @@ std::set<std::string> outermost_keys(std::string_view text);
 // put a byte order mark in front, which goes. `non_finite` counts the former.
 std::string as_plain_json(std::string_view text, uint64_t& non_finite);
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -9,11 +9,11 @@
 #include <optional>
 #include <string>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "readers/stage1_metrics/metrics_text.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
 namespace dom = simdjson::dom;
@@ -70,7 +70,7 @@ class MetricsObject {
     return !metrics_.stages.empty() || !metrics_.mfu_per_stage.empty() || metrics_.tokens_per_s ||
            metrics_.mfu_model_level || metrics_.peak_tflops;
   }
-  [[nodiscard]] WorkloadMetrics& metrics() { return metrics_; }
+  [[nodiscard]] trace::WorkloadMetrics& metrics() { return metrics_; }
 
  private:
   static bool find(const dom::object& object, std::string_view key, dom::element& value) {
@@ -212,7 +212,7 @@ class MetricsObject {
   void take_device(const dom::element& value) {
     dom::object object;
     if (value.get(object) != simdjson::SUCCESS) return refuse("device", "is no object");
-    WorkloadMetrics::Device& device = metrics_.device.emplace();
+    trace::WorkloadMetrics::Device& device = metrics_.device.emplace();
     dom::element part;
     if (find(object, "kind", part)) device.kind = text(part, "device.kind");
     if (find(object, "name", part)) device.name = text(part, "device.name");
@@ -236,11 +236,11 @@ class MetricsObject {
   std::string file_;
   Diagnostics& diagnostics_;
   uint64_t refused_ = 0;
-  WorkloadMetrics metrics_;
+  trace::WorkloadMetrics metrics_;
   std::optional<uint64_t> tokens_of_aggregates_;
 };
 
-Result<void> read(const std::filesystem::path& path, TraceBuilder& builder) {
+Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builder) {
   if (builder.trace().workload) {
     builder.diagnostics().warn(
         "stage1_metrics_second_file",
@@ -283,7 +283,7 @@ Result<void> read(const std::filesystem::path& path, TraceBuilder& builder) {
     diagnostics.info("stage1_metrics_no_stages",
                      fmt::format("{}: no times of stages in it (aggregates)", path.string()));
   }
-  Capture capture;
+  trace::Capture capture;
   capture.path = path.string();
   capture.format = kFormat;
   builder.begin_capture(std::move(capture));
@@ -296,4 +296,4 @@ Result<void> read(const std::filesystem::path& path, TraceBuilder& builder) {
 
 const Reader kStage1MetricsReader = {kFormat, recognises, read};
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "readers/reader.h"
+#include "readers/shared/reader.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 
 // metrics.json of a Stage 1 run: what a workload measured of itself, unprofiled. Gives
 // Trace::workload; of several such files the first is kept. All keys are optional:
@@ -19,4 +19,4 @@ namespace llmprof {
 //                    "method": how the peaks were measured}
 extern const Reader kStage1MetricsReader;
 
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -2,39 +2,39 @@
 
 #include <gtest/gtest.h>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "readers/detect.h"
 #include "readers/stage1_metrics/metrics_text.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
-namespace llmprof {
+namespace llmprof::readers {
 namespace {
 
-Trace read_file(const std::filesystem::path& path) {
-  TraceBuilder builder;
+trace::Trace read_file(const std::filesystem::path& path) {
+  trace::TraceBuilder builder;
   const auto done = kStage1MetricsReader.read(path, builder);
   EXPECT_TRUE(done) << done.error().message;
   return std::move(builder).freeze();
 }
-Trace read_fixture(std::string_view name) {
+trace::Trace read_fixture(std::string_view name) {
   return read_file(testing::test_data("stage1_metrics") / name);
 }
-Trace read_text(std::string_view text) {
+trace::Trace read_text(std::string_view text) {
   const testing::TemporaryFolder folder;
   return read_file(folder.write("metrics.json", text));
 }
 std::string refusal_of(std::string_view text) {
   const testing::TemporaryFolder folder;
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   const auto done = kStage1MetricsReader.read(folder.write("metrics.json", text), builder);
   EXPECT_FALSE(done);
   EXPECT_TRUE(builder.trace().captures.empty());
   return done ? std::string() : done.error().message;
 }
 
-void expect_stage(const WorkloadMetrics& metrics, size_t index, std::string_view name, double mean,
-                  std::optional<double> std) {
+void expect_stage(const trace::WorkloadMetrics& metrics, size_t index, std::string_view name,
+                  double mean, std::optional<double> std) {
   ASSERT_LT(index, metrics.stages.size());
   EXPECT_EQ(metrics.stages[index].name, name);
   EXPECT_DOUBLE_EQ(metrics.stages[index].mean_ms, mean);
@@ -42,9 +42,9 @@ void expect_stage(const WorkloadMetrics& metrics, size_t index, std::string_view
 }
 
 TEST(Stage1Metrics, ReadsTheLayoutOfTheSeed) {
-  const Trace trace = read_fixture("seed_layout.json");
+  const trace::Trace trace = read_fixture("seed_layout.json");
   ASSERT_TRUE(trace.workload);
-  const WorkloadMetrics& metrics = *trace.workload;
+  const trace::WorkloadMetrics& metrics = *trace.workload;
   ASSERT_EQ(metrics.stages.size(), 5U);  // prefill and decode stand twice in it
   expect_stage(metrics, 0, "prefill", 8.5, 0.25);
   expect_stage(metrics, 1, "decode", 42.65, 0.125);
@@ -64,9 +64,9 @@ TEST(Stage1Metrics, ReadsTheLayoutOfTheSeed) {
 }
 
 TEST(Stage1Metrics, ReadsOurOwnLayout) {
-  const Trace trace = read_fixture("own_layout.json");
+  const trace::Trace trace = read_fixture("own_layout.json");
   ASSERT_TRUE(trace.workload);
-  const WorkloadMetrics& metrics = *trace.workload;
+  const trace::WorkloadMetrics& metrics = *trace.workload;
   ASSERT_EQ(metrics.stages.size(), 2U);
   expect_stage(metrics, 0, "prefill", 8.5, 0.25);
   expect_stage(metrics, 1, "decode", 42.65, std::nullopt);
@@ -80,9 +80,9 @@ TEST(Stage1Metrics, ReadsOurOwnLayout) {
 }
 
 TEST(Stage1Metrics, LeavesOutWhatIsNoFigureAndSaysSo) {
-  const Trace trace = read_fixture("damaged_values.json");
+  const trace::Trace trace = read_fixture("damaged_values.json");
   ASSERT_TRUE(trace.workload);
-  const WorkloadMetrics& metrics = *trace.workload;
+  const trace::WorkloadMetrics& metrics = *trace.workload;
   ASSERT_EQ(metrics.stages.size(), 1U);
   expect_stage(metrics, 0, "projector", 0.5, std::nullopt);
   ASSERT_EQ(metrics.mfu_per_stage.size(), 1U);
@@ -112,7 +112,7 @@ TEST(Stage1Metrics, RefusesWhatHoldsNoFigure) {
 }
 
 TEST(Stage1Metrics, SaysWhereStagesAreMissing) {
-  const Trace trace = read_text(R"({"tokens_per_s": 3})");
+  const trace::Trace trace = read_text(R"({"tokens_per_s": 3})");
   EXPECT_EQ(trace.workload->tokens_per_s, 3);
   EXPECT_TRUE(trace.diagnostics.has("stage1_metrics_no_stages"));
 }
@@ -120,17 +120,17 @@ TEST(Stage1Metrics, SaysWhereStagesAreMissing) {
 TEST(Stage1Metrics, BoundsItsMessages) {
   std::string text = R"({"tokens_per_s": 3, "mfu_per_stage": {)";
   for (int i = 0; i < 1000; ++i) text += "\"s" + std::to_string(i) + "\": \"x\", ";
-  const Trace trace = read_text(text + R"("end": 0.5}})");
+  const trace::Trace trace = read_text(text + R"("end": 0.5}})");
   EXPECT_LT(trace.diagnostics.items().size(), 30U);
   EXPECT_EQ(trace.workload->mfu_per_stage.size(), 1U);
 }
 
 TEST(Stage1Metrics, KeepsTheFirstOfTwoFiles) {
   const auto folder = testing::test_data("stage1_metrics");
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   ASSERT_TRUE(kStage1MetricsReader.read(folder / "own_layout.json", builder));
   ASSERT_TRUE(kStage1MetricsReader.read(folder / "seed_layout.json", builder));
-  const Trace trace = std::move(builder).freeze();
+  const trace::Trace trace = std::move(builder).freeze();
   EXPECT_EQ(trace.workload->model, "dense decoder");
   EXPECT_EQ(trace.captures.size(), 1U);
   EXPECT_TRUE(trace.diagnostics.has("stage1_metrics_second_file"));
@@ -169,12 +169,12 @@ TEST(Stage1Metrics, ReplacesNumbersThatAreNoJson) {
 }
 
 TEST(Stage1Metrics, TheMachineAndTheModelItRanOn) {
-  const Trace trace = read_text(R"({"tokens_per_s": 2, "requests": 3, "seed": 5,
+  const trace::Trace trace = read_text(R"({"tokens_per_s": 2, "requests": 3, "seed": 5,
       "config": {"model_type": "llama", "hidden_size": 64},
       "device": {"kind": "cpu", "name": "Neoverse-N1", "threads": 2, "peak_flops_per_s": 6e10,
                  "peak_bytes_per_s": 2.5e10, "number_format": "f32", "method": "best of 4"}})");
   ASSERT_TRUE(trace.workload && trace.workload->device);
-  const WorkloadMetrics::Device& device = *trace.workload->device;
+  const trace::WorkloadMetrics::Device& device = *trace.workload->device;
   EXPECT_EQ(device.kind, "cpu");
   EXPECT_EQ(device.name, "Neoverse-N1");
   EXPECT_EQ(device.threads, 2U);
@@ -188,7 +188,7 @@ TEST(Stage1Metrics, TheMachineAndTheModelItRanOn) {
 }
 
 TEST(Stage1Metrics, PeaksThatCannotBeAreLeftOut) {
-  const Trace trace = read_text(
+  const trace::Trace trace = read_text(
       R"({"tokens_per_s": 2, "device": {"kind": "cpu", "peak_flops_per_s": 0,
           "peak_bytes_per_s": "fast", "threads": 1.5}})");
   ASSERT_TRUE(trace.workload && trace.workload->device);
@@ -199,4 +199,4 @@ TEST(Stage1Metrics, PeaksThatCannotBeAreLeftOut) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::readers

@@ -3,10 +3,10 @@
 #include "report/json/json_sections.h"
 #include "report/sections/sections.h"
 
-namespace llmprof {
+namespace llmprof::report {
 
-Json selection_json(const Profile& profile) {
-  const Selection& selection = profile.selection;
+Json selection_json(const analysis::Profile& profile) {
+  const analysis::Selection& selection = profile.selection;
   if (selection.everything()) return nullptr;
   Json steps = nullptr;
   if (selection.steps) {
@@ -22,9 +22,9 @@ Json selection_json(const Profile& profile) {
 
 namespace {
 
-Json cpu_json(const Profile& profile, DeviceId id) {
-  const Trace& trace = *profile.trace;
-  Json json = {{"device", device_label(trace, id)},
+Json cpu_json(const analysis::Profile& profile, trace::DeviceId id) {
+  const trace::Trace& trace = *profile.trace;
+  Json json = {{"device", analysis::device_label(trace, id)},
                {"name", text_or_null(trace.devices[id.index()].name)},
                {"threads", nullptr},
                {"peak_flops_per_s", nullptr},
@@ -34,7 +34,7 @@ Json cpu_json(const Profile& profile, DeviceId id) {
   if (!trace.workload || !trace.workload->device || trace.workload->device->kind != "cpu") {
     return json;
   }
-  const WorkloadMetrics::Device& told = *trace.workload->device;
+  const trace::WorkloadMetrics::Device& told = *trace.workload->device;
   json["threads"] = value_or_null(told.threads);
   json["peak_flops_per_s"] = value_or_null(told.peak_flops_per_s);
   json["peak_bytes_per_s"] = value_or_null(told.peak_bytes_per_s);
@@ -45,10 +45,10 @@ Json cpu_json(const Profile& profile, DeviceId id) {
 
 }  // namespace
 
-Json context_json(const Profile& profile) {
-  const Trace& trace = *profile.trace;
+Json context_json(const analysis::Profile& profile) {
+  const trace::Trace& trace = *profile.trace;
   Json captures = Json::array();
-  for (const Capture& capture : trace.captures) {
+  for (const trace::Capture& capture : trace.captures) {
     captures.push_back({{"path", to_printable(capture.path)},
                         {"format", capture.format},
                         {"tool", text_or_null(capture.tool)},
@@ -62,12 +62,12 @@ Json context_json(const Profile& profile) {
   Json gpus = Json::array();
   Json cpus = Json::array();
   for (size_t i = 0; i < trace.devices.size(); ++i) {
-    const Device& device = trace.devices[i];
-    if (device.kind == DeviceKind::cpu) {
-      cpus.push_back(cpu_json(profile, DeviceId(i)));
+    const trace::Device& device = trace.devices[i];
+    if (device.kind == trace::DeviceKind::cpu) {
+      cpus.push_back(cpu_json(profile, trace::DeviceId(i)));
       continue;
     }
-    gpus.push_back({{"device", device_label(trace, DeviceId(i))},
+    gpus.push_back({{"device", analysis::device_label(trace, trace::DeviceId(i))},
                     {"name", text_or_null(device.name)},
                     {"uuid", text_or_null(device.uuid)},
                     {"compute_capability", text_or_null(device.compute_capability)},
@@ -79,10 +79,10 @@ Json context_json(const Profile& profile) {
   return {{"gpus", gpus}, {"cpus", cpus}, {"captures", captures}};
 }
 
-Json totals_json(const Profile& profile) {
-  const Totals& totals = profile.totals;
+Json totals_json(const analysis::Profile& profile) {
+  const analysis::Totals& totals = profile.totals;
   Json devices = Json::array();
-  for (const DeviceTotals& device : totals.devices) {
+  for (const analysis::DeviceTotals& device : totals.devices) {
     devices.push_back({{"device", device.device},
                        {"name", text_or_null(device.name)},
                        {"kernel_count", device.kernel_count},
@@ -90,7 +90,7 @@ Json totals_json(const Profile& profile) {
                        {"gpu_busy_ms", milliseconds(device.busy)},
                        {"span_ms", milliseconds(device.span)}});
   }
-  Json json = {{"source", to_string(profile.ranking.source)},
+  Json json = {{"source", analysis::to_string(profile.ranking.source)},
                {"kernel_count", totals.kernel_count},
                {"kernel_sum_ms", milliseconds(totals.kernel_sum)},
                {"kernel_sum_ns", totals.kernel_sum},
@@ -118,10 +118,10 @@ Json totals_json(const Profile& profile) {
   return json;
 }
 
-Json diagnostics_json(const Profile& profile) {
+Json diagnostics_json(const analysis::Profile& profile) {
   Json rows = Json::array();
   for (const Diagnostic& item : profile.diagnostics.items()) {
-    rows.push_back({{"severity", to_string(item.severity)},
+    rows.push_back({{"severity", analysis::to_string(item.severity)},
                     {"code", item.code},
                     {"message", to_printable(item.message)},
                     {"count", item.count}});
@@ -129,4 +129,4 @@ Json diagnostics_json(const Profile& profile) {
   return rows;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

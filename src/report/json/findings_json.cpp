@@ -1,15 +1,15 @@
 #include "report/json/json_sections.h"
 
-namespace llmprof {
+namespace llmprof::report {
 
-Json recoverable_json(const Profile& profile) {
+Json recoverable_json(const analysis::Profile& profile) {
   Json rows = Json::array();
-  for (const StageRecoverable& stage : profile.recoverable) {
+  for (const analysis::StageRecoverable& stage : profile.recoverable) {
     Json parts = Json::array();
-    for (const RecoverablePart& part : stage.parts) {
+    for (const analysis::RecoverablePart& part : stage.parts) {
       Json per_token = nullptr;
       if (stage.tokens > 0) per_token = milliseconds(part.recoverable() / stage.tokens);
-      parts.push_back({{"part", budget_part_name(part.part, profile.device)},
+      parts.push_back({{"part", analysis::budget_part_name(part.part, profile.device)},
                        {"ms", milliseconds(part.time)},
                        {"floor_ms", milliseconds(part.floor)},
                        {"floor_rule", text_or_null(part.floor_rule)},
@@ -17,17 +17,17 @@ Json recoverable_json(const Profile& profile) {
                        {"recoverable_ms_per_token", std::move(per_token)}});
     }
     Json kernels = Json::array();
-    for (const KernelRecoverable& kernel : profile.kernel_recoverable) {
+    for (const analysis::KernelRecoverable& kernel : profile.kernel_recoverable) {
       if (kernel.stage != stage.stage) continue;
       Json per_token = nullptr;
       if (stage.tokens > 0) per_token = milliseconds(kernel.recoverable() / stage.tokens);
-      const KernelRow& row = profile.ranking.rows[kernel.row];
+      const analysis::KernelRow& row = profile.ranking.rows[kernel.row];
       kernels.push_back({{"short_name", row.description.short_name},
                          {"device", row.device},
                          {"ms", milliseconds(kernel.time)},
                          {"floor_ms", milliseconds(kernel.floor)},
                          {"floor_rule", text_or_null(kernel.floor_rule)},
-                         {"floor_basis", floor_basis(kernel)},
+                         {"floor_basis", analysis::floor_basis(kernel)},
                          {"recoverable_ms", milliseconds(kernel.recoverable())},
                          {"recoverable_ms_per_token", std::move(per_token)}});
     }
@@ -42,9 +42,9 @@ Json recoverable_json(const Profile& profile) {
   return rows;
 }
 
-Json findings_json(const Profile& profile) {
+Json findings_json(const analysis::Profile& profile) {
   Json rows = Json::array();
-  for (const Finding& finding : profile.findings) {
+  for (const analysis::Finding& finding : profile.findings) {
     rows.push_back({{"title", to_printable(finding.title)},
                     {"evidence", to_printable(finding.evidence)},
                     {"recoverable_ms",
@@ -60,4 +60,4 @@ Json findings_json(const Profile& profile) {
   return rows;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

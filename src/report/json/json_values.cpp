@@ -1,12 +1,13 @@
 #include "report/json/json_values.h"
 
-namespace llmprof {
+#include "base/units.h"
+
+namespace llmprof::report {
 namespace {
 
-constexpr double kNanosecondsPerMillisecond = 1e6;
 constexpr size_t kStatisticsFields = 7;
 
-Json statistics_in(const Statistics& statistics, double unit) {
+Json statistics_in(const analysis::Statistics& statistics, double unit) {
   JsonObject json(kStatisticsFields);
   const auto add = [&](std::string_view name, double value) {
     json.add(name, statistics.count == 0 ? Json(nullptr) : Json(value / unit));
@@ -39,14 +40,16 @@ Json text_or_null(std::string_view text) {
   return text.empty() ? Json(nullptr) : Json(to_printable(text));
 }
 
-Json statistics_ms(const Statistics& statistics) {
+Json statistics_ms(const analysis::Statistics& statistics) {
   return statistics_in(statistics, kNanosecondsPerMillisecond);
 }
 
-Json statistics_ms(const std::optional<Statistics>& statistics) {
+Json statistics_ms(const std::optional<analysis::Statistics>& statistics) {
   return statistics ? statistics_ms(*statistics) : Json(nullptr);
 }
 
-Json statistics_plain(const Statistics& statistics) { return statistics_in(statistics, 1); }
+Json statistics_plain(const analysis::Statistics& statistics) {
+  return statistics_in(statistics, 1);
+}
 
-}  // namespace llmprof
+}  // namespace llmprof::report

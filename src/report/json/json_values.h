@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "trace/tables.h"
 
-namespace llmprof {
+namespace llmprof::report {
 
 using Json = nlohmann::ordered_json;
 
@@ -50,9 +50,9 @@ Json value_or_null(const std::optional<Value>& value) {
 }
 
 // mean, std, min, p50, p99, max, count; all but the count null without values.
-Json statistics_ms(const Statistics& statistics);
-Json statistics_ms(const std::optional<Statistics>& statistics);
+Json statistics_ms(const analysis::Statistics& statistics);
+Json statistics_ms(const std::optional<analysis::Statistics>& statistics);
 // The same of plain numbers.
-Json statistics_plain(const Statistics& statistics);
+Json statistics_plain(const analysis::Statistics& statistics);
 
-}  // namespace llmprof
+}  // namespace llmprof::report

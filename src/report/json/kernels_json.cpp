@@ -1,7 +1,8 @@
+#include "base/units.h"
 #include "report/json/json_sections.h"
 #include "report/kernel_report.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 constexpr size_t kTopKernels = 20;
@@ -9,7 +10,7 @@ constexpr size_t kMetricFields = 5;
 constexpr size_t kKernelFields = 20;
 constexpr size_t kShapeFields = 6;
 
-Json metrics_json(const KernelRow& row) {
+Json metrics_json(const analysis::KernelRow& row) {
   JsonObject json(row.metrics.size());
   for (const auto& [name, metric] : row.metrics) {
     JsonObject values(kMetricFields);
@@ -24,7 +25,8 @@ Json metrics_json(const KernelRow& row) {
 }
 
 // Without the stages it has no part in.
-Json stage_times_json(const Profile& profile, const std::vector<StageTime>& times) {
+Json stage_times_json(const analysis::Profile& profile,
+                      const std::vector<analysis::StageTime>& times) {
   Json json = Json::object();
   for (size_t i = 0; i < times.size(); ++i) {
     if (times[i].calls == 0) continue;
@@ -37,9 +39,9 @@ Json stage_times_json(const Profile& profile, const std::vector<StageTime>& time
   return json;
 }
 
-Json shapes_json(const Facts& facts, const OpenedKernel& opened) {
+Json shapes_json(const Facts& facts, const analysis::OpenedKernel& opened) {
   Json rows = Json::array();
-  for (const ShapeRow& shape : opened.shapes) {
+  for (const analysis::ShapeRow& shape : opened.shapes) {
     JsonObject json(kShapeFields);
     json.add("grid", shape.grid);
     json.add("block", shape.block);
@@ -53,14 +55,15 @@ Json shapes_json(const Facts& facts, const OpenedKernel& opened) {
   return rows;
 }
 
-Json kernel_json(const Profile& profile, const Facts& facts, size_t index) {
-  static const OpenedKernel unopened;
-  const KernelRow& row = profile.ranking.rows[index];
-  const OpenedKernel& opened = index < profile.opened.size() ? profile.opened[index] : unopened;
+Json kernel_json(const analysis::Profile& profile, const Facts& facts, size_t index) {
+  static const analysis::OpenedKernel unopened;
+  const analysis::KernelRow& row = profile.ranking.rows[index];
+  const analysis::OpenedKernel& opened =
+      index < profile.opened.size() ? profile.opened[index] : unopened;
   JsonObject json(kKernelFields);
   json.add("kernel_name", to_printable(profile.trace->strings[row.name]));
   json.add("short_name", row.description.short_name);
-  json.add("class", to_string(row.description.kernel_class));
+  json.add("class", analysis::to_string(row.description.kernel_class));
   json.add("library", text_or_null(row.description.library));
   json.add("device", row.device);
   json.add("total_ms", milliseconds(row.total));
@@ -83,7 +86,7 @@ Json kernel_json(const Profile& profile, const Facts& facts, size_t index) {
 
 }  // namespace
 
-Json kernels_json(const Profile& profile, const Facts& facts) {
+Json kernels_json(const analysis::Profile& profile, const Facts& facts) {
   Json rows = Json::array();
   for (size_t i = 0; i < profile.ranking.rows.size(); ++i) {
     rows.push_back(kernel_json(profile, facts, i));
@@ -91,10 +94,10 @@ Json kernels_json(const Profile& profile, const Facts& facts) {
   return rows;
 }
 
-Json classes_json(const Profile& profile) {
+Json classes_json(const analysis::Profile& profile) {
   Json rows = Json::array();
-  for (const ClassRow& row : profile.ranking.classes) {
-    rows.push_back({{"class", to_string(row.kernel_class)},
+  for (const analysis::ClassRow& row : profile.ranking.classes) {
+    rows.push_back({{"class", analysis::to_string(row.kernel_class)},
                     {"total_ms", milliseconds(row.total)},
                     {"calls", row.calls},
                     {"share", row.share}});
@@ -102,9 +105,9 @@ Json classes_json(const Profile& profile) {
   return rows;
 }
 
-Json kernels_topk_json(const Profile& profile) {
+Json kernels_topk_json(const analysis::Profile& profile) {
   Json rows = Json::array();
-  for (const KernelRecord& record : top_n_kernels(kernel_records(profile), kTopKernels)) {
+  for (const trace::KernelRecord& record : top_n_kernels(kernel_records(profile), kTopKernels)) {
     rows.push_back({{"kernel_name", to_printable(record.kernel_name)},
                     {"device", record.device},
                     {"total_ms", record.total_ms},
@@ -114,10 +117,10 @@ Json kernels_topk_json(const Profile& profile) {
   return rows;
 }
 
-Json kernels_all_devices_json(const Profile& profile, const Facts& facts) {
+Json kernels_all_devices_json(const analysis::Profile& profile, const Facts& facts) {
   Json rows = Json::array();
   for (const NamedKernel& name : facts.top_names) {
-    const KernelRow& row = profile.ranking.rows[name.row];
+    const analysis::KernelRow& row = profile.ranking.rows[name.row];
     rows.push_back({{"kernel_name", to_printable(profile.trace->strings[row.name])},
                     {"short_name", row.description.short_name},
                     {"devices", name.devices},
@@ -132,17 +135,16 @@ Json kernels_all_devices_json(const Profile& profile, const Facts& facts) {
 namespace {
 
 std::optional<double> per_second(const std::optional<double>& sum, Nanoseconds time) {
-  constexpr double kNanosecondsPerSecond = 1e9;
   if (!sum || time <= 0) return std::nullopt;
   return *sum / static_cast<double>(time) * kNanosecondsPerSecond;
 }
 
 }  // namespace
 
-Json operators_json(const Profile& profile) {
-  const Operators& operators = profile.operators;
+Json operators_json(const analysis::Profile& profile) {
+  const analysis::Operators& operators = profile.operators;
   Json rows = Json::array();
-  for (const OperatorRow& row : operators.rows) {
+  for (const analysis::OperatorRow& row : operators.rows) {
     rows.push_back({{"name", to_printable(row.name)},
                     {"calls", row.calls},
                     {"cpu_total_ms", milliseconds(row.cpu_total)},
@@ -159,8 +161,8 @@ Json operators_json(const Profile& profile) {
   return rows;
 }
 
-Json operators_found_json(const Profile& profile, const Facts& facts) {
-  const Operators& operators = profile.operators;
+Json operators_found_json(const analysis::Profile& profile, const Facts& facts) {
+  const analysis::Operators& operators = profile.operators;
   return {{"source", text_or_null(operators.source)},
           {"why_not", text_or_null(operators.missing)},
           {"kernels_with_operator", operators.kernels},
@@ -172,14 +174,14 @@ Json operators_found_json(const Profile& profile, const Facts& facts) {
           {"graph_kernels", facts.operators.graph_kernels}};
 }
 
-Json roofline_json(const Profile& profile, const Facts& facts) {
+Json roofline_json(const analysis::Profile& profile, const Facts& facts) {
   constexpr double kPercent = 100;
   const auto fraction = [](const std::optional<double>& value) {
     return value ? Json(*value / kPercent) : Json(nullptr);
   };
   Json rows = Json::array();
-  for (const KernelRoofline& kernel : profile.roofline.kernels) {
-    const KernelRow& row = profile.ranking.rows[kernel.row];
+  for (const analysis::KernelRoofline& kernel : profile.roofline.kernels) {
+    const analysis::KernelRow& row = profile.ranking.rows[kernel.row];
     rows.push_back({{"kernel_name", to_printable(profile.trace->strings[row.name])},
                     {"short_name", row.description.short_name},
                     {"device", row.device},
@@ -191,7 +193,7 @@ Json roofline_json(const Profile& profile, const Facts& facts) {
                     {"flops_per_byte", value_or_null(kernel.intensity)},
                     {"compute_share_of_peak", fraction(kernel.compute_percent)},
                     {"memory_share_of_peak", fraction(kernel.memory_percent)},
-                    {"bound", to_string(kernel.bound)}});
+                    {"bound", analysis::to_string(kernel.bound)}});
   }
   Json shares = nullptr;
   if (const auto& bounds = facts.bounds) {
@@ -206,4 +208,4 @@ Json roofline_json(const Profile& profile, const Facts& facts) {
           {"kernels", std::move(rows)}};
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

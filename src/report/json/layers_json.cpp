@@ -2,27 +2,28 @@
 
 #include "report/json/json_sections.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 Json known_or_null(uint32_t layers) { return layers == 0 ? Json() : Json(layers); }
 
 }  // namespace
 
-Json layers_json(const Profile& profile) {
+Json layers_json(const analysis::Profile& profile) {
   Json rows = Json::array();
-  for (const LayerRow& row : profile.layers.rows) {
+  for (const analysis::LayerRow& row : profile.layers.rows) {
     Json classes = Json::object();
-    for (size_t c = 0; c < kKernelClasses; ++c) {
+    for (size_t c = 0; c < analysis::kKernelClasses; ++c) {
       if (row.by_class[c] == 0) continue;
-      classes[std::string(all_classes()[c])] = milliseconds(per_pass(row, row.by_class[c]));
+      classes[std::string(analysis::all_classes()[c])] =
+          milliseconds(per_pass(row, row.by_class[c]));
     }
     rows.push_back(
         {{"name", to_printable(row.name)},
          {"stage", to_printable(profile.stages.stages[row.stage].name)},
          {"model_layers", known_or_null(row.model)},
          {"part", row.part},
-         {"source", to_string(row.source)},
+         {"source", analysis::to_string(row.source)},
          {"ms_per_step", milliseconds(per_pass(row, row.kernel_sum))},
          {"kernels_per_step", static_cast<double>(row.kernel_count) /
                                   static_cast<double>(std::max<uint64_t>(row.passes, 1))},
@@ -34,7 +35,7 @@ Json layers_json(const Profile& profile) {
   return rows;
 }
 
-Json layer_summary_json(const Profile& profile, const Facts& facts) {
+Json layer_summary_json(const analysis::Profile& profile, const Facts& facts) {
   Json rows = Json::array();
   for (const LayerSummary& summary : facts.layers) {
     Json parts = Json::array();
@@ -55,4 +56,4 @@ Json layer_summary_json(const Profile& profile, const Facts& facts) {
   return {{"why_not", text_or_null(profile.layers.reason)}, {"stages", std::move(rows)}};
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

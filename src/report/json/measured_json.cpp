@@ -1,11 +1,11 @@
 #include "report/json/json_sections.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 constexpr double kHertzPerMegahertz = 1e6;
 
-Json sensor_json(const std::optional<StageCounters::Sensor>& sensor, double unit = 1) {
+Json sensor_json(const std::optional<analysis::StageCounters::Sensor>& sensor, double unit = 1) {
   if (!sensor) return nullptr;
   return {{"mean", sensor->mean * unit},
           {"min", sensor->min * unit},
@@ -13,9 +13,9 @@ Json sensor_json(const std::optional<StageCounters::Sensor>& sensor, double unit
           {"samples", sensor->samples}};
 }
 
-Json throttled_json(const StageCounters& counters) {
+Json throttled_json(const analysis::StageCounters& counters) {
   Json rows = Json::array();
-  for (const StageCounters::Throttled& seen : counters.throttled) {
+  for (const analysis::StageCounters::Throttled& seen : counters.throttled) {
     rows.push_back({{"reason", seen.reason.words},
                     {"slowing", seen.reason.slowing},
                     {"share_of_samples", seen.share}});
@@ -27,7 +27,7 @@ Json throttled_json(const StageCounters& counters) {
 
 Json measured_json(const StageFacts& facts) {
   if (facts.counters == nullptr) return nullptr;
-  const StageCounters& own = *facts.counters;
+  const analysis::StageCounters& own = *facts.counters;
   return {
       {"instances", own.instances},
       {"sampled_instances", own.sampled_instances},
@@ -62,4 +62,4 @@ Json measured_json(const StageFacts& facts) {
       {"why_not", text_or_null(own.why_not)}};
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -1,9 +1,10 @@
 #include "report/json/json_sections.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
-void add_count(Json& json, const std::string& name, const std::optional<TokenCount>& count) {
+void add_count(Json& json, const std::string& name,
+               const std::optional<analysis::TokenCount>& count) {
   json[name] = count ? Json(count->value) : Json(nullptr);
   json[name + "_source"] = count ? text_or_null(count->source) : Json(nullptr);
 }
@@ -23,25 +24,25 @@ Json stage1_rows_json(const Facts& facts) {
 
 }  // namespace
 
-Json model_json(const Profile& profile) {
+Json model_json(const analysis::Profile& profile) {
   const auto& model = profile.utilization.model;
   if (!model) return nullptr;
   return {{"name", text_or_null(model->name)},
           {"variant", text_or_null(model->variant)},
-          {"params", parameter_count(*model)},
-          {"active_params", active_parameter_count(*model)},
+          {"params", llm::parameter_count(*model)},
+          {"active_params", llm::active_parameter_count(*model)},
           {"dtype", model->dtype.name},
           {"weights_dtype", model->weights.name},
           {"kv_cache_dtype", model->kv_cache.name},
           {"layers", model->layers.size()},
-          {"weight_bytes", weight_bytes(*model)},
-          {"kv_bytes_per_token", kv_bytes_per_token(*model)},
+          {"weight_bytes", llm::weight_bytes(*model)},
+          {"kv_bytes_per_token", llm::kv_bytes_per_token(*model)},
           {"source", text_or_null(model->source)},
           {"notes", model->notes}};
 }
 
-Json workload_json(const Profile& profile) {
-  const Workload& workload = profile.utilization.workload;
+Json workload_json(const analysis::Profile& profile) {
+  const analysis::Workload& workload = profile.utilization.workload;
   Json json = {{"command", text_or_null(workload.command)}};
   add_count(json, "batch", workload.batch);
   add_count(json, "prompt_tokens", workload.prompt_tokens);
@@ -53,8 +54,8 @@ Json workload_json(const Profile& profile) {
   return json;
 }
 
-Json utilization_json(const Profile& profile) {
-  const Utilization& use = profile.utilization;
+Json utilization_json(const analysis::Profile& profile) {
+  const analysis::Utilization& use = profile.utilization;
   Json json = {{"gpu", nullptr}, {"cpu", nullptr}, {"why_not", text_or_null(use.why_not)}};
   if (use.gpu && use.gpu->is_measured()) {
     json["cpu"] = {{"name", use.gpu->name},
@@ -70,7 +71,7 @@ Json utilization_json(const Profile& profile) {
   return json;
 }
 
-Json stage1_json(const Profile& profile, const Facts& facts) {
+Json stage1_json(const analysis::Profile& profile, const Facts& facts) {
   const auto& workload = profile.trace->workload;
   if (!workload) return nullptr;
   return {{"path", to_printable(workload->path)},
@@ -85,4 +86,4 @@ Json stage1_json(const Profile& profile, const Facts& facts) {
           {"images", value_or_null(workload->images)}};
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -1,10 +1,10 @@
 #include "report/json/json_sections.h"
 
-namespace llmprof {
+namespace llmprof::report {
 
 namespace {
 
-Json windows_json(const CollectorOverhead::Windows& windows) {
+Json windows_json(const analysis::CollectorOverhead::Windows& windows) {
   const bool known = windows.windows > 0;
   return {
       {"windows", windows.windows},
@@ -14,13 +14,13 @@ Json windows_json(const CollectorOverhead::Windows& windows) {
 }
 
 // Null without a duty cycle.
-Json collector_json(const std::optional<CollectorOverhead>& measured) {
+Json collector_json(const std::optional<analysis::CollectorOverhead>& measured) {
   if (!measured) return nullptr;
   const auto& added = measured->added;
   return {{"added_ms_per_step", added ? milliseconds(added->mean) : Json(nullptr)},
           {"low_ms_per_step", added ? milliseconds(added->low) : Json(nullptr)},
           {"high_ms_per_step", added ? milliseconds(added->high) : Json(nullptr)},
-          {"interval_confidence", kIntervalConfidence},
+          {"interval_confidence", analysis::kIntervalConfidence},
           {"share_of_untraced_step", value_or_null(measured->share_of_step)},
           {"share_of_decode", value_or_null(measured->share_of_decode)},
           {"traced", windows_json(measured->traced)},
@@ -38,10 +38,10 @@ Json collector_json(const std::optional<CollectorOverhead>& measured) {
 
 }  // namespace
 
-Json overhead_json(const Profile& profile) {
+Json overhead_json(const analysis::Profile& profile) {
   if (profile.overhead.empty() && !profile.collector_overhead) return nullptr;
   Json rows = Json::array();
-  for (const OverheadRow& row : profile.overhead) {
+  for (const analysis::OverheadRow& row : profile.overhead) {
     rows.push_back({{"pass", row.pass},
                     {"stage", to_printable(row.stage)},
                     {"control_ms", row.control_ms},
@@ -50,16 +50,16 @@ Json overhead_json(const Profile& profile) {
                     {"whole_run", row.whole_run}});
   }
   return {{"passes", std::move(rows)},
-          {"warn_above_share", kMuchOverhead},
+          {"warn_above_share", analysis::kMuchOverhead},
           {"collector", collector_json(profile.collector_overhead)}};
 }
 
-Json captures_failed_json(const Profile& profile) {
+Json captures_failed_json(const analysis::Profile& profile) {
   Json rows = Json::array();
-  for (const CaptureFailure& failure : profile.captures_failed) {
+  for (const analysis::CaptureFailure& failure : profile.captures_failed) {
     rows.push_back({{"backend", failure.backend}, {"message", to_printable(failure.message)}});
   }
   return rows;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

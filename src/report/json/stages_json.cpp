@@ -1,27 +1,27 @@
 #include "report/json/json_sections.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 constexpr size_t kInstanceFields = 14;
 
-Json device_json(const Trace& trace, DeviceId device) {
-  return device.valid() ? Json(device_label(trace, device)) : Json(nullptr);
+Json device_json(const trace::Trace& trace, trace::DeviceId device) {
+  return device.valid() ? Json(analysis::device_label(trace, device)) : Json(nullptr);
 }
 
 // A CPU has one name for several parts.
-Json budget_ns(const PartTimes& parts, DeviceKind device) {
+Json budget_ns(const analysis::PartTimes& parts, trace::DeviceKind device) {
   Json json = Json::object();
-  for (size_t part = 0; part < kBudgetParts; ++part) {
+  for (size_t part = 0; part < analysis::kBudgetParts; ++part) {
     if (parts[part] == 0) continue;
-    const std::string name(budget_part_name(part, device));
+    const std::string name(analysis::budget_part_name(part, device));
     json[name] = json.value(name, Nanoseconds{0}) + parts[part];
   }
   return json;
 }
 
-Json instance_json(const Profile& profile, size_t row) {
-  const StageInstance& instance = profile.stages.instances[row];
+Json instance_json(const analysis::Profile& profile, size_t row) {
+  const analysis::StageInstance& instance = profile.stages.instances[row];
   JsonObject json(kInstanceFields);
   json.add("start_ms", milliseconds(instance.start));
   json.add("start_ns", instance.start);
@@ -42,10 +42,10 @@ Json instance_json(const Profile& profile, size_t row) {
   return json.take();
 }
 
-Json budget_json(const StageFacts& facts, DeviceKind device) {
+Json budget_json(const StageFacts& facts, trace::DeviceKind device) {
   Json rows = Json::array();
   for (const BudgetRow& row : facts.budget) {
-    rows.push_back({{"part", budget_part_name(row.part, device)},
+    rows.push_back({{"part", analysis::budget_part_name(row.part, device)},
                     {"ms", milliseconds(row.time)},
                     {"share", row.share},
                     {"share_of_traced", row.share_of_traced},
@@ -55,9 +55,9 @@ Json budget_json(const StageFacts& facts, DeviceKind device) {
   return rows;
 }
 
-Json cost_json(const StageUtilization& use) {
+Json cost_json(const analysis::StageUtilization& use) {
   Json rows = Json::array();
-  for (const CostPart& part : use.cost.parts) {
+  for (const llm::CostPart& part : use.cost.parts) {
     rows.push_back({{"part", part.name},
                     {"flops", part.flops},
                     {"weight_bytes", part.weight_bytes},
@@ -69,7 +69,7 @@ Json cost_json(const StageUtilization& use) {
 // What operators recorded; null where they did not.
 Json recorded_json(const StageFacts& facts) {
   if (facts.utilization == nullptr || !facts.utilization->recorded) return nullptr;
-  const StageUtilization::Recorded& own = *facts.utilization->recorded;
+  const analysis::StageUtilization::Recorded& own = *facts.utilization->recorded;
   return {
       {"flops", own.flops},
       {"bytes", own.bytes},
@@ -89,8 +89,9 @@ Json tracing_json(const StageFacts& facts) {
 
 // Every field is there, null where nothing is known of the stage's use of the GPU.
 void add_utilization(Json& json, const StageFacts& facts) {
-  static const StageUtilization unknown;
-  const StageUtilization& use = facts.utilization != nullptr ? *facts.utilization : unknown;
+  static const analysis::StageUtilization unknown;
+  const analysis::StageUtilization& use =
+      facts.utilization != nullptr ? *facts.utilization : unknown;
   const bool costed = !use.cost.parts.empty();
   json["flops"] = costed ? Json(use.cost.flops()) : Json(nullptr);
   json["bytes"] = costed ? Json(use.cost.bytes()) : Json(nullptr);
@@ -111,11 +112,11 @@ void add_utilization(Json& json, const StageFacts& facts) {
   json["ridge_flops_per_byte"] = value_or_null(facts.ridge);
 }
 
-Json stage_json(const Profile& profile, const Stage& stage, const StageFacts& facts,
-                Json instances) {
+Json stage_json(const analysis::Profile& profile, const analysis::Stage& stage,
+                const StageFacts& facts, Json instances) {
   Json json = {
       {"name", to_printable(stage.name)},
-      {"source", to_string(stage.source)},
+      {"source", analysis::to_string(stage.source)},
       {"evidence", text_or_null(stage.evidence)},
       {"instances", std::move(instances)},
       {"instance_count", facts.instances},
@@ -138,9 +139,9 @@ Json stage_json(const Profile& profile, const Stage& stage, const StageFacts& fa
   return json;
 }
 
-Json batches_json(const Stages& stages) {
+Json batches_json(const analysis::Stages& stages) {
   Json rows = Json::array();
-  for (const BatchTime& row : stages.by_batch) {
+  for (const analysis::BatchTime& row : stages.by_batch) {
     rows.push_back({{"batch", row.batch},
                     {"step_wall_ms", statistics_ms(row.step_wall)},
                     {"tokens_per_s", value_or_null(tokens_per_second(row))}});
@@ -150,15 +151,15 @@ Json batches_json(const Stages& stages) {
 
 }  // namespace
 
-Json stage_finding_json(const Profile& profile) {
-  const Stages& stages = profile.stages;
+Json stage_finding_json(const analysis::Profile& profile) {
+  const analysis::Stages& stages = profile.stages;
   return {{"serving", stages.stages.empty() ? Json(nullptr) : Json(stages.serving)},
           {"confidence", value_or_null(stages.confidence)},
           {"reason", text_or_null(stages.reason)}};
 }
 
-Json coverage_json(const Profile& profile, const Facts& facts) {
-  const Coverage& coverage = profile.stages.coverage;
+Json coverage_json(const analysis::Profile& profile, const Facts& facts) {
+  const analysis::Coverage& coverage = profile.stages.coverage;
   if (coverage.kernels == 0) return nullptr;
   return {{"kernels", coverage.kernels},
           {"kernels_in_stages", coverage.kernels_in_stages},
@@ -170,8 +171,8 @@ Json coverage_json(const Profile& profile, const Facts& facts) {
           {"hidden_graph_in_stages_ms", milliseconds(coverage.replay_time_in_stages)}};
 }
 
-Json stages_json(const Profile& profile, const Facts& facts) {
-  const Stages& stages = profile.stages;
+Json stages_json(const analysis::Profile& profile, const Facts& facts) {
+  const analysis::Stages& stages = profile.stages;
   std::vector<Json> instances(stages.stages.size(), Json::array());
   for (size_t row = 0; row < stages.instances.size(); ++row) {
     instances[stages.instances[row].stage].push_back(instance_json(profile, row));
@@ -183,9 +184,9 @@ Json stages_json(const Profile& profile, const Facts& facts) {
   return rows;
 }
 
-Json stage_notes_json(const Profile& profile) {
+Json stage_notes_json(const analysis::Profile& profile) {
   Json rows = Json::array();
-  for (const StageNote& note : profile.stages.notes) {
+  for (const analysis::StageNote& note : profile.stages.notes) {
     rows.push_back({{"stage", to_printable(profile.stages.stages[note.stage].name)},
                     {"name", to_printable(note.name)},
                     {"instances", note.instances},
@@ -196,8 +197,8 @@ Json stage_notes_json(const Profile& profile) {
   return rows;
 }
 
-Json token_times_json(const Profile& profile, const Facts& facts) {
-  const Stages& stages = profile.stages;
+Json token_times_json(const analysis::Profile& profile, const Facts& facts) {
+  const analysis::Stages& stages = profile.stages;
   return {{"time_to_first_token_ms", statistics_ms(stages.time_to_first_token)},
           {"time_per_output_token_ms", statistics_ms(stages.time_per_output_token)},
           {"request_ms", milliseconds(facts.request)},
@@ -207,4 +208,4 @@ Json token_times_json(const Profile& profile, const Facts& facts) {
           {"by_batch", batches_json(stages)}};
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -1,19 +1,21 @@
 #include "report/json/json_sections.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 constexpr size_t kStepFields = 13;
 
-const std::string& stage_of(const Stages& stages, InstanceId instance) {
+const std::string& stage_of(const analysis::Stages& stages, analysis::InstanceId instance) {
   return stages.stages[stages.instances[instance.index()].stage].name;
 }
 
-Json index_or_null(StepId step) { return step.valid() ? Json(step.index()) : Json(nullptr); }
+Json index_or_null(analysis::StepId step) {
+  return step.valid() ? Json(step.index()) : Json(nullptr);
+}
 
-Json gap_json(const Profile& profile, const Facts& facts, const IdleGap& gap) {
-  const Stages& stages = profile.stages;
-  const StageInstance& instance = stages.instances[gap.instance.index()];
+Json gap_json(const analysis::Profile& profile, const Facts& facts, const analysis::IdleGap& gap) {
+  const analysis::Stages& stages = profile.stages;
+  const analysis::StageInstance& instance = stages.instances[gap.instance.index()];
   return {{"stage", to_printable(stage_of(stages, gap.instance))},
           {"instance", facts.instance_of_stage[gap.instance.index()]},
           {"step", index_or_null(gap.step)},
@@ -22,7 +24,7 @@ Json gap_json(const Profile& profile, const Facts& facts, const IdleGap& gap) {
           {"after_start_ms", milliseconds(gap.start - instance.start)},
           {"ms", milliseconds(gap.end - gap.start)},
           {"between_steps", gap.between_steps},
-          {"cause", budget_part_name(static_cast<size_t>(gap.cause), profile.device)},
+          {"cause", analysis::budget_part_name(static_cast<size_t>(gap.cause), profile.device)},
           {"work_before", text_or_null(gap.work_before)},
           {"work_after", text_or_null(gap.work_after)},
           {"host", text_or_null(gap.host)}};
@@ -30,17 +32,17 @@ Json gap_json(const Profile& profile, const Facts& facts, const IdleGap& gap) {
 
 }  // namespace
 
-Json steps_json(const Profile& profile, const Facts& facts) {
-  const Stages& stages = profile.stages;
+Json steps_json(const analysis::Profile& profile, const Facts& facts) {
+  const analysis::Stages& stages = profile.stages;
   Json rows = Json::array();
   rows.get_ref<Json::array_t&>().reserve(stages.steps.size());
   const auto& dram_bytes = profile.counters.step_bytes;
   for (size_t row = 0; row < stages.steps.size(); ++row) {
-    const Step& step = stages.steps[row];
+    const analysis::Step& step = stages.steps[row];
     JsonObject json(kStepFields);
     json.add("stage", to_printable(stage_of(stages, step.instance)));
     json.add("instance", facts.instance_of_stage[step.instance.index()]);
-    json.add("kind", to_string(step.kind));
+    json.add("kind", analysis::to_string(step.kind));
     json.add("batch", value_or_null(step.batch));
     json.add("tokens", value_or_null(step.tokens));
     json.add("layers", step.layers == 0 ? Json() : Json(step.layers));
@@ -56,15 +58,16 @@ Json steps_json(const Profile& profile, const Facts& facts) {
   return rows;
 }
 
-Json gaps_json(const Profile& profile, const Facts& facts) {
+Json gaps_json(const analysis::Profile& profile, const Facts& facts) {
   Json rows = Json::array();
-  for (const IdleGap& gap : profile.budgets.gaps) rows.push_back(gap_json(profile, facts, gap));
+  for (const analysis::IdleGap& gap : profile.budgets.gaps)
+    rows.push_back(gap_json(profile, facts, gap));
   return rows;
 }
 
-Json repeated_gaps_json(const Profile& profile, const Facts& facts) {
+Json repeated_gaps_json(const analysis::Profile& profile, const Facts& facts) {
   Json rows = Json::array();
-  for (const RepeatedGap& gap : profile.budgets.repeated_gaps) {
+  for (const analysis::RepeatedGap& gap : profile.budgets.repeated_gaps) {
     Json longest = gap_json(profile, facts, gap.longest);
     rows.push_back({{"stage", longest["stage"]},
                     {"count", gap.count},
@@ -74,13 +77,13 @@ Json repeated_gaps_json(const Profile& profile, const Facts& facts) {
   return rows;
 }
 
-Json slow_steps_json(const Profile& profile, const Facts& facts) {
-  const Stages& stages = profile.stages;
+Json slow_steps_json(const analysis::Profile& profile, const Facts& facts) {
+  const analysis::Stages& stages = profile.stages;
   Json rows = Json::array();
-  for (const SlowStep& slow : profile.budgets.slow_steps) {
-    const Step& step = stages.steps[slow.step.index()];
+  for (const analysis::SlowStep& slow : profile.budgets.slow_steps) {
+    const analysis::Step& step = stages.steps[slow.step.index()];
     Json reasons = Json::array();
-    for (const SlowStep::Reason& reason : slow.reasons) {
+    for (const analysis::SlowStep::Reason& reason : slow.reasons) {
       reasons.push_back(
           {{"what", to_printable(reason.what)}, {"longer_ms", milliseconds(reason.longer)}});
     }
@@ -96,4 +99,4 @@ Json slow_steps_json(const Profile& profile, const Facts& facts) {
   return rows;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

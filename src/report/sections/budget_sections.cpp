@@ -1,124 +1,67 @@
 #include <fmt/format.h>
 
-#include <cstdlib>
+#include <algorithm>
+#include <cmath>
+#include <map>
 
-#include "report/numbers.h"
+#include "report/format/figures.h"
+#include "report/format/part_names.h"
+#include "report/sections/reasons.h"
 #include "report/sections/sections.h"
+#include "report/sections/stage_words.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 constexpr size_t kShownGaps = 5;  // of each stage
-constexpr std::string_view kNeedsTimeline =
-    "Needs stages on a timeline with the CUDA calls that launched its kernels (nsys SQLite, a "
-    "PyTorch trace).";
 
-Table budget_table(const Reported& reported, const Stage& stage, const StageFacts& facts) {
-  const bool serving = reported.profile.stages.serving;
-  const bool stepped = facts.wall_per_step.has_value() && !serving;
+bool any_budget(const profile::Profile& profile) {
+  return std::any_of(profile.stages.begin(), profile.stages.end(),
+                     [](const profile::Stage& stage) { return stage.budget.has_value(); });
+}
+
+Table budget_table(const profile::Profile& profile, const profile::Stage& stage) {
+  const bool stepped = stage.wall_per_step.has_value() && !is_serving(profile);
   Table table;
-  table.columns = {text_column("part"),
-                   number_column(serving ? "wall (ms an engine step)" : "wall (ms an instance)"),
-                   number_column("share of wall")};
-  if (stepped) table.columns.push_back(number_column("wall (ms a step)"));
-  for (const BudgetRow& row : facts.budget) {
-    table.rows.push_back({reported.part_name(row.part), ms(row.time), percent(row.share)});
-    if (stepped) table.rows.back().push_back(fine_ms(row.per_step));
+  table.columns = {
+      text_column("part"),
+      number_column(fmt::format("wall (ms per {})", instance_name(profile, "instance"))),
+      number_column("share of wall")};
+  if (stepped) table.columns.push_back(number_column("wall (ms per step)"));
+  for (const profile::BudgetPart& part : *stage.budget) {
+    table.rows.push_back({std::string(shown_name(part.part)), ms(part.time), percent(part.share)});
+    if (stepped) table.rows.back().emplace_back(fine_ms(part.per_step));
   }
-  table.rows.push_back({"sum: wall", ms(stage.wall.mean), percent(1.0)});
-  if (stepped) table.rows.back().push_back(fine_ms(facts.wall_per_step));
+  table.rows.push_back({"sum: wall", ms(stage.wall.mean), percent(profile::Share{1})});
+  if (stepped) table.rows.back().emplace_back(fine_ms(stage.wall_per_step));
   return table;
 }
 
-std::string place(const Reported& reported, InstanceId instance, StepId step) {
-  const Stages& stages = reported.profile.stages;
-  if (stages.serving) {
-    return fmt::format("engine step {}", reported.facts.instance_of_stage[instance.index()]);
-  }
-  std::string text = fmt::format("instance {}", reported.facts.instance_of_stage[instance.index()]);
-  if (step.valid()) {
-    text += fmt::format(", step {}", step.index() - stages.instances[instance.index()].first_step);
-  }
+std::string idle_sentence(const profile::Profile& profile, const profile::Stage& stage) {
+  const bool partly_traced = stage.tracing && stage.tracing->not_traced;
+  return fmt::format("The {} {} {} ms per {}, {} of wall time{}.", device_word(profile),
+                     on_cpu(profile) ? "is outside of recorded operators for" : "is idle",
+                     ms(stage.idle), instance_name(profile, "instance"),
+                     percent(stage.idle_share_of_wall),
+                     partly_traced ? " less what was not traced" : "");
+}
+
+std::string place(const profile::Profile& profile, uint64_t instance,
+                  const std::optional<uint64_t>& step) {
+  if (is_serving(profile)) return fmt::format("engine step {}", instance);
+  std::string text = fmt::format("instance {}", instance);
+  if (step) text += fmt::format(", step {}", *step);
   return text;
 }
 
-std::string between(const IdleGap& gap) {
-  if (gap.work_before.empty() && gap.work_after.empty()) return {};
-  if (gap.work_before.empty()) return "before " + gap.work_after;
-  if (gap.work_after.empty()) return "after " + gap.work_before;
-  return gap.work_before + " ... " + gap.work_after;
+std::string between(const profile::Gap& gap) {
+  if (!gap.work_before && !gap.work_after) return {};
+  if (!gap.work_before) return "before " + *gap.work_after;
+  if (!gap.work_after) return "after " + *gap.work_before;
+  return *gap.work_before + " ... " + *gap.work_after;
 }
 
-Table repeated_gap_table(const Reported& reported) {
-  const Stages& stages = reported.profile.stages;
-  Table table;
-  table.columns = {
-      text_column("stage"),          number_column("times"), number_column("idle in all (ms)"),
-      number_column("longest (ms)"), text_column("cause"),   text_column("between"),
-      text_column("host was in")};
-  for (const RepeatedGap& gap : reported.profile.budgets.repeated_gaps) {
-    const StageInstance& instance = stages.instances[gap.longest.instance.index()];
-    table.rows.push_back({stages.stages[instance.stage].name, grouped(gap.count), ms(gap.total),
-                          ms(gap.longest.length()),
-                          reported.part_name(static_cast<size_t>(gap.longest.cause)),
-                          between(gap.longest), gap.longest.host});
-  }
-  return table;
-}
-
-std::string reasons(const SlowStep& slow) {
-  std::string text;
-  for (const SlowStep::Reason& reason : slow.reasons) {
-    if (!text.empty()) text += "; ";
-    text += fmt::format("{} ({} ms {})", reason.what, ms(std::abs(reason.longer)),
-                        reason.longer < 0 ? "shorter" : "longer");
-  }
-  return text.empty() ? "spread over many kernels" : text;
-}
-
-}  // namespace
-
-void add_time_budget(const Reported& reported, Document& document) {
-  document.add(Heading{2, "Time budget"});
-  if (reported.profile.budgets.stages.empty()) {
-    document.add(Paragraph{std::string(kNeedsTimeline)});
-    return;
-  }
-  document.add(Paragraph{
-      "Where the wall time of an " + instance_name(reported.profile, "instance") +
-      " goes (mean). Each moment is charged once: overlapping "
-      "kernels to the one that started first, communication and copies only where no other kernel "
-      "runs. Before rounding the parts sum to the wall time exactly."});
-  for (size_t i = 0; i < reported.stages.size(); ++i) {
-    const StageFacts& facts = reported.facts.stages[i];
-    if (facts.budget.empty()) continue;
-    document.add(Heading{3, "Budget of " + reported.stages[i].name});
-    document.add(budget_table(reported, reported.stages[i], facts));
-    document.add(Paragraph{fmt::format(
-        "The {} {} {} ms an {}, {} of wall{}.", reported.words().device, reported.words().is_idle,
-        ms(facts.idle), instance_name(reported.profile, "instance"), percent(facts.idle_share),
-        facts.not_traced ? " less what was not traced" : "")});
-  }
-}
-
-void add_idle_gaps(const Reported& reported, Document& document) {
-  const Budgets& budgets = reported.profile.budgets;
-  const Stages& stages = reported.profile.stages;
-  document.add(Heading{2, "Longest idle gaps"});
-  if (budgets.stages.empty()) {
-    document.add(Paragraph{std::string(kNeedsTimeline)});
-    return;
-  }
-  if (budgets.gaps.empty()) {
-    document.add(Paragraph{reported.profile.device == DeviceKind::cpu
-                               ? "Inside stages an operator ran all the time."
-                               : "The GPU was never idle inside a stage."});
-    return;
-  }
-  if (reported.profile.device == DeviceKind::cpu) {
-    document.add(
-        Paragraph{"Times between recorded operators: what the CPU did there, nobody recorded."});
-  }
+Table gap_table(const profile::Profile& profile) {
   Table table;
   table.columns = {text_column("stage"),
                    text_column("where"),
@@ -127,48 +70,104 @@ void add_idle_gaps(const Reported& reported, Document& document) {
                    text_column("cause"),
                    text_column("between"),
                    text_column("host was in")};
-  std::vector<size_t> shown(stages.stages.size(), 0);
-  for (const IdleGap& gap : budgets.gaps) {
-    const StageInstance& instance = stages.instances[gap.instance.index()];
-    if (++shown[instance.stage] > kShownGaps) continue;
-    table.rows.push_back(
-        {stages.stages[instance.stage].name, place(reported, gap.instance, gap.step),
-         ms(gap.start - instance.start), ms(gap.end - gap.start),
-         reported.part_name(static_cast<size_t>(gap.cause)), between(gap), gap.host});
+  std::map<std::string, size_t> shown;
+  for (const profile::Gap& gap : profile.gaps) {
+    if (++shown[gap.stage] > kShownGaps) continue;
+    table.rows.push_back({gap.stage, place(profile, gap.instance, gap.step_of_instance),
+                          ms(gap.after_start), ms(gap.time), std::string(shown_name(gap.cause)),
+                          between(gap), gap.host.value_or("")});
   }
-  document.add(std::move(table));
-  if (!budgets.repeated_gaps.empty()) {
-    document.add(Paragraph{"Gaps that come back at the same place, warm-ups left out:"});
-    document.add(repeated_gap_table(reported));
+  return table;
+}
+
+Table repeated_gap_table(const profile::Profile& profile) {
+  Table table;
+  table.columns = {
+      text_column("stage"),          number_column("times"), number_column("idle in all (ms)"),
+      number_column("longest (ms)"), text_column("cause"),   text_column("between"),
+      text_column("host was in")};
+  for (const profile::RepeatedGap& gap : profile.repeated_gaps) {
+    table.rows.push_back({gap.stage, grouped(gap.count), ms(gap.total), ms(gap.longest.time),
+                          std::string(shown_name(gap.longest.cause)), between(gap.longest),
+                          gap.longest.host.value_or("")});
+  }
+  return table;
+}
+
+std::string reasons(const profile::SlowStep& slow) {
+  std::string text;
+  for (const profile::SlowReason& reason : slow.reasons) {
+    const double longer = reason.longer.value;
+    text +=
+        fmt::format("{}{} ({} ms {})", text.empty() ? "" : "; ", reason.what,
+                    ms(profile::Milliseconds{std::abs(longer)}), longer < 0 ? "shorter" : "longer");
+  }
+  return text.empty() ? "spread over many kernels" : text;
+}
+
+}  // namespace
+
+void add_time_budget(const profile::Profile& profile, Document& document) {
+  document.add(Heading{2, "Time budget"});
+  if (!any_budget(profile)) {
+    document.add(Paragraph{"Not known: " + why_no_stage_figures(profile)});
+    return;
+  }
+  document.add(Paragraph{fmt::format(
+      "Where the wall time of an {} goes (mean). Each moment is charged once: overlapping kernels "
+      "to the one that started first, communication and copies only where no other kernel runs. "
+      "Before rounding, the parts sum to the wall time exactly.",
+      instance_name(profile, "instance"))});
+  for (const profile::Stage& stage : profile.stages) {
+    if (!stage.budget || stage.budget->empty()) continue;
+    document.add(Heading{3, "Budget of " + stage.name});
+    document.add(budget_table(profile, stage));
+    document.add(Paragraph{idle_sentence(profile, stage)});
   }
 }
 
-void add_slow_steps(const Reported& reported, Document& document) {
-  const Stages& stages = reported.profile.stages;
-  document.add(Heading{2, "Slowest steps"});
-  if (stages.steps.empty()) {
-    document.add(
-        Paragraph{"Needs steps: NVTX ranges named decode_step, an engine's annotations, or a "
-                  "repeating kernel "
-                  "sequence."});
+void add_idle_gaps(const profile::Profile& profile, Document& document) {
+  document.add(Heading{2, "Longest idle gaps"});
+  if (!any_budget(profile)) {
+    document.add(Paragraph{"Not known: " + why_no_stage_figures(profile)});
     return;
   }
-  const auto& slow_steps = reported.profile.budgets.slow_steps;
-  if (slow_steps.empty()) {
-    document.add(Paragraph{fmt::format("No step is {}.", kSlowStepRule)});
+  if (profile.gaps.empty()) {
+    document.add(Paragraph{on_cpu(profile) ? "Inside stages an operator ran all the time."
+                                           : "The GPU was never idle inside a stage."});
+    return;
+  }
+  if (on_cpu(profile)) {
+    document.add(
+        Paragraph{"Times between recorded operators: what the CPU did there was not recorded."});
+  }
+  document.add(gap_table(profile));
+  if (!profile.repeated_gaps.empty()) {
+    document.add(Paragraph{"Gaps that come back at the same place, warm-up excluded:"});
+    document.add(repeated_gap_table(profile));
+  }
+}
+
+void add_slow_steps(const profile::Profile& profile, Document& document) {
+  document.add(Heading{2, "Slowest steps"});
+  if (profile.steps.empty()) {
+    document.add(Paragraph{"Not known: " + why_no_steps(profile)});
+    return;
+  }
+  if (profile.slow_steps.empty()) {
+    document.add(Paragraph{fmt::format(
+        "No step is {}.",
+        profile.slow_step_rule.value_or("much longer than the median step of its kind"))});
     return;
   }
   Table table;
   table.columns = {text_column("stage"), text_column("where"), number_column("wall (ms)"),
                    number_column("above the median (ms)"), text_column("what took longer")};
-  for (const SlowStep& slow : slow_steps) {
-    const Step& step = stages.steps[slow.step.index()];
-    const StageInstance& instance = stages.instances[step.instance.index()];
-    table.rows.push_back({stages.stages[instance.stage].name,
-                          place(reported, step.instance, slow.step), ms(step.wall()),
-                          ms(slow.above_median), reasons(slow)});
+  for (const profile::SlowStep& slow : profile.slow_steps) {
+    table.rows.push_back({slow.stage, place(profile, slow.instance, slow.step_of_instance),
+                          ms(slow.wall), ms(slow.above_median), reasons(slow)});
   }
   document.add(std::move(table));
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -3,142 +3,150 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "report/numbers.h"
+#include "report/format/figures.h"
 #include "report/sections/sections.h"
+#include "report/sections/stage_words.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
-std::string or_missing(const std::string& text) {
-  return text.empty() ? std::string(kMissing) : text;
+Cell number_or_missing(const std::optional<uint64_t>& number) {
+  return number ? Cell(std::to_string(*number)) : Cell(std::string(kMissing));
 }
 
-Table capture_table(const Profile& profile) {
-  const Trace& trace = *profile.trace;
-  const bool gpu = profile.device == DeviceKind::gpu;
+template <class Quantity>
+std::optional<Quantity> as(const std::optional<uint64_t>& number) {
+  if (!number) return std::nullopt;
+  return Quantity{static_cast<double>(*number)};
+}
+
+Table capture_table(const profile::Profile& profile) {
+  const auto& captures = profile.context.captures;
+  const bool gpu = !on_cpu(profile);
   Table table;
   table.columns = {code_column("file"), text_column("format"), text_column("tool")};
-  const bool ranks = std::any_of(trace.captures.begin(), trace.captures.end(),
-                                 [](const Capture& capture) { return capture.rank.has_value(); });
+  const bool ranks =
+      std::any_of(captures.begin(), captures.end(),
+                  [](const profile::Capture& capture) { return capture.rank.has_value(); });
   if (ranks) table.columns.push_back(number_column("rank"));
   if (gpu) {
     table.columns.push_back(text_column("driver"));
     table.columns.push_back(text_column("CUDA"));
   }
-  for (const Capture& capture : trace.captures) {
-    std::string tool = capture.tool;
-    if (!capture.tool_version.empty()) tool += " " + capture.tool_version;
-    table.rows.push_back({std::filesystem::path(capture.path).filename().string(), capture.format,
-                          or_missing(tool)});
-    if (ranks) {
-      table.rows.back().push_back(capture.rank ? std::to_string(*capture.rank)
-                                               : std::string(kMissing));
-    }
+  for (const profile::Capture& capture : captures) {
+    std::string tool = capture.tool.value_or("");
+    if (capture.tool_version) tool += (tool.empty() ? "" : " ") + *capture.tool_version;
+    auto& row = table.rows.emplace_back();
+    row = {std::filesystem::path(capture.path).filename().string(), capture.format,
+           tool.empty() ? std::string(kMissing) : tool};
+    if (ranks) row.push_back(number_or_missing(capture.rank));
     if (!gpu) continue;
-    table.rows.back().push_back(or_missing(capture.driver_version));
-    table.rows.back().push_back(or_missing(capture.cuda_version));
+    row.emplace_back(or_missing(capture.driver));
+    row.emplace_back(or_missing(capture.cuda));
   }
   return table;
 }
 
-std::string scaled_or_missing(uint64_t number, std::string_view unit) {
-  return number == 0 ? std::string(kMissing) : scaled(static_cast<double>(number), unit);
-}
-
-Table cpu_table(const Profile& profile) {
-  const Trace& trace = *profile.trace;
-  const auto& cpu = profile.utilization.gpu;
+Table cpu_table(const profile::Profile& profile) {
+  const auto& peaks = profile.utilization.cpu;
   Table table;
   table.columns = {text_column("device"), text_column("CPU"), number_column("measured peak"),
                    number_column("measured memory bandwidth"), text_column("how measured")};
-  for (size_t i = 0; i < trace.devices.size(); ++i) {
-    if (trace.devices[i].kind != DeviceKind::cpu) continue;
-    const std::string missing(kMissing);
-    table.rows.push_back({device_label(trace, DeviceId(i)), or_missing(trace.devices[i].name),
-                          cpu ? scaled(cpu->fp32, "FLOP/s") : missing,
-                          cpu ? scaled(cpu->memory_bandwidth, "B/s") : missing,
-                          cpu ? or_missing(cpu->measured_how) : missing});
+  for (const profile::Cpu& cpu : profile.context.cpus) {
+    table.rows.push_back({cpu.device, or_missing(cpu.name),
+                          scaled(peaks ? peaks->flops : std::nullopt),
+                          scaled(peaks ? std::optional(peaks->memory_bandwidth) : std::nullopt),
+                          or_missing(peaks ? peaks->method : std::nullopt)});
   }
   return table;
 }
 
-Table device_table(const Profile& profile) {
-  const Trace& trace = *profile.trace;
+Table gpu_table(const profile::Profile& profile) {
   Table table;
-  if (profile.device == DeviceKind::cpu) return cpu_table(profile);
   table.columns = {
       text_column("device"), text_column("GPU"),      text_column("compute capability"),
       number_column("SMs"),  number_column("memory"), number_column("bandwidth"),
       number_column("clock")};
-  for (size_t i = 0; i < trace.devices.size(); ++i) {
-    const Device& device = trace.devices[i];
-    table.rows.push_back({device_label(trace, DeviceId(i)), or_missing(device.name),
-                          or_missing(device.compute_capability),
-                          device.sm_count == 0 ? std::string(kMissing) : grouped(device.sm_count),
-                          scaled_or_missing(device.memory_bytes, "B"),
-                          scaled_or_missing(device.memory_bandwidth, "B/s"),
-                          scaled_or_missing(device.clock_hz, "Hz")});
+  for (const profile::Gpu& gpu : profile.context.gpus) {
+    table.rows.push_back({gpu.device, or_missing(gpu.name), or_missing(gpu.compute_capability),
+                          number_or_missing(gpu.sm_count),
+                          scaled(as<profile::Bytes>(gpu.memory_bytes)),
+                          scaled(as<profile::BytesPerSecond>(gpu.memory_bandwidth)),
+                          clock(as<profile::Hertz>(gpu.clock))});
   }
   return table;
 }
 
-void add_count(Table& table, std::string_view what, const std::optional<TokenCount>& count) {
-  if (count) table.rows.push_back({std::string(what), grouped(count->value), count->source});
+void add_count(Table& table, std::string_view what, const std::optional<uint64_t>& count,
+               const std::optional<std::string>& source) {
+  if (count) table.rows.push_back({std::string(what), grouped(*count), source.value_or("")});
 }
 
-Table workload_table(const Utilization& use) {
+Table workload_table(const profile::Profile& profile) {
+  const profile::Workload& workload = profile.workload;
   Table table;
   table.columns = {text_column("what ran"), text_column("value"), text_column("from")};
-  if (use.model) {
-    const ModelSpec& model = *use.model;
-    table.rows.push_back({"model", model.name, model.source});
-    table.rows.push_back({"parameters", grouped(parameter_count(model)), ""});
-    table.rows.push_back({"parameters a token meets", grouped(active_parameter_count(model)), ""});
+  if (const auto& model = profile.model) {
+    table.rows.push_back({"model", model->name.value_or(""), model->source.value_or("")});
+    table.rows.push_back({"parameters", plain(model->params), ""});
+    table.rows.push_back({"parameters active per token", plain(model->active_params), ""});
     table.rows.push_back(
-        {"weights", fmt::format("{}, {}", scaled(weight_bytes(model), "B"), model.weights.name),
+        {"weights", fmt::format("{}, {}", scaled(model->weight_bytes), model->weights_dtype), ""});
+  }
+  if (profile.stages.empty()) return table;
+  add_count(table, "batch (sequences)", workload.batch, workload.batch_source);
+  add_count(table, "prompt tokens per sequence", workload.prompt_tokens,
+            workload.prompt_tokens_source);
+  add_count(table, "new tokens per sequence", workload.new_tokens, workload.new_tokens_source);
+  if (workload.tp > 1 || workload.pp > 1 || workload.ep > 1) {
+    table.rows.push_back(
+        {"parallelism",
+         fmt::format("tensor {}, pipeline {}, expert {}", workload.tp, workload.pp, workload.ep),
          ""});
   }
-  if (use.stages.empty()) return table;
-  add_count(table, "batch (sequences)", use.workload.batch);
-  add_count(table, "prompt tokens a sequence", use.workload.prompt_tokens);
-  add_count(table, "new tokens a sequence", use.workload.new_tokens);
-  const Parallelism& parallel = use.workload.parallel;
-  if (parallel.tp > 1 || parallel.pp > 1 || parallel.ep > 1) {
-    table.rows.push_back({"parallel",
-                          fmt::format("tp {}, pp {}, ep {}", parallel.tp, parallel.pp, parallel.ep),
-                          ""});
-  }
   return table;
+}
+
+void add_filled(Table table, Document& document) {
+  if (!table.rows.empty()) document.add(std::move(table));
 }
 
 }  // namespace
 
-void add_captures(const Reported& reported, Document& document) {
-  const Profile& profile = reported.profile;
-  document.add(Heading{2, "What was captured"});
+void add_captures(const profile::Profile& profile, Document& document) {
+  document.add(Heading{2, "What was recorded"});
   document.add(capture_table(profile));
-  if (!profile.trace->devices.empty()) document.add(device_table(profile));
-  Table workload = workload_table(profile.utilization);
-  if (!workload.rows.empty()) document.add(std::move(workload));
-  if (const auto& model = profile.utilization.model; model && !model->notes.empty()) {
-    document.add(BulletList{model->notes});
+  add_filled(on_cpu(profile) ? cpu_table(profile) : gpu_table(profile), document);
+  add_filled(workload_table(profile), document);
+  if (profile.model && !profile.model->notes.empty()) {
+    document.add(BulletList{profile.model->notes});
   }
 }
 
-void add_diagnostics(const Reported& reported, Document& document) {
+void add_selection(const profile::Profile& profile, Document& document) {
+  if (profile.selection && !profile.selection->words.empty()) {
+    document.add(Callout{Callout::Kind::note, profile.selection->words});
+  }
+}
+
+std::string diagnostic_line(const profile::Diagnostic& diagnostic) {
+  std::string line =
+      fmt::format("{} ({}): {}", diagnostic.severity, diagnostic.code, diagnostic.message);
+  if (diagnostic.count > 1) line += fmt::format(" [{} times]", grouped(diagnostic.count));
+  return line;
+}
+
+void add_diagnostics(const profile::Profile& profile, Document& document) {
   document.add(Heading{2, "About this capture"});
-  std::vector<std::string> lines;
-  for (const Diagnostic& item : reported.profile.diagnostics.items()) {
-    std::string line =
-        fmt::format("{} ({}): {}", to_string(item.severity), item.code, item.message);
-    if (item.count > 1) line += fmt::format(" [{} times]", grouped(item.count));
-    lines.push_back(std::move(line));
+  if (profile.diagnostics.empty()) {
+    document.add(Paragraph{"Complete: no event was dropped, skipped or damaged."});
+    return;
   }
-  if (lines.empty()) {
-    document.add(Paragraph{"Nothing to complain of: no event was dropped, skipped or damaged."});
-  } else {
-    document.add(BulletList{std::move(lines)});
+  BulletList list;
+  for (const profile::Diagnostic& item : profile.diagnostics) {
+    list.items.push_back(diagnostic_line(item));
   }
+  document.add(std::move(list));
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

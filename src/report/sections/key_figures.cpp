@@ -1,17 +1,21 @@
 #include <fmt/format.h>
 
-#include "report/numbers.h"
+#include "report/format/figures.h"
+#include "report/format/typical.h"
 #include "report/sections/sections.h"
-#include "report/typical.h"
+#include "report/sections/stage_words.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 class Figures {
  public:
   Figures() { table_.columns = {text_column("figure"), number_column("value"), text_column("of")}; }
-  void add(std::string figure, std::string value, std::string of) {
+  void add(std::string figure, Cell value, std::string of) {
     table_.rows.push_back({std::move(figure), std::move(value), std::move(of)});
+  }
+  void add_ms(std::string figure, const Figure& value, std::string of) {
+    add(std::move(figure), fmt::format("{} ms", value), std::move(of));
   }
   Table take() { return std::move(table_); }
 
@@ -20,76 +24,82 @@ class Figures {
 };
 
 // The mean, or where that says little the median; of a few values the range.
-void add_typical(std::string figure, const Statistics& times, std::string_view one,
-                 Figures& figures) {
-  const std::string of =
-      counted(times.count, one, one.starts_with("decode step") ? "decode steps of the engine" : "");
+void add_typical(std::string figure, const Times& times, std::string_view one, Figures& figures) {
+  const std::string of = counted(times.count, one);
   if (widely_spread(times) && is_few(times)) {
-    figures.add(std::move(figure), range_ms(times) + " ms", "of " + of);
+    figures.add(std::move(figure), range_ms(times) + " ms", "range of " + of);
   } else if (widely_spread(times)) {
-    figures.add(std::move(figure), ms(times.p50) + " ms",
-                fmt::format("median of {}; {} ms", of, range_ms(times)));
+    figures.add_ms(std::move(figure), ms(times.p50),
+                   fmt::format("median of {}; {} ms", of, range_ms(times)));
   } else {
-    figures.add(std::move(figure), ms(times.mean) + " ms", "mean of " + of);
+    figures.add_ms(std::move(figure), ms(times.mean), "mean of " + of);
   }
 }
 
-void add_times(const Reported& reported, Figures& figures) {
-  const Stages& stages = reported.profile.stages;
-  const Facts& facts = reported.facts;
-  if (stages.time_to_first_token) {
-    add_typical("time to first token", *stages.time_to_first_token, "prefill", figures);
+void add_times(const profile::Profile& profile, Figures& figures) {
+  const profile::TokenTimes& times = profile.token_times;
+  if (times.time_to_first_token) {
+    add_typical("time to first token", *times.time_to_first_token, "prefill", figures);
   }
-  if (stages.time_per_output_token) {
-    add_typical("time per output token", *stages.time_per_output_token,
-                stages.serving ? "decode step of the engine" : "decode", figures);
+  if (times.time_per_output_token) {
+    add_typical("time per output token", *times.time_per_output_token,
+                is_serving(profile) ? "engine step of decode" : "decode", figures);
   }
-  if (facts.request && !facts.request_spread) {
-    figures.add("request", ms(facts.request) + " ms", "prefill and decode, means");
+  if (const auto request = typical_request(profile)) {
+    figures.add_ms("request", ms(request), "mean prefill plus mean decode");
   }
-  if (facts.busy_share) {
-    figures.add(fmt::format("{} busy", reported.words().device), percent(facts.busy_share),
+  if (times.gpu_busy_share_of_wall) {
+    figures.add(fmt::format("{} busy", device_word(profile)), percent(times.gpu_busy_share_of_wall),
                 "of the stages' wall time");
   }
 }
 
-void add_uses(const Reported& reported, Figures& figures) {
-  for (size_t i = 0; i < reported.stages.size(); ++i) {
-    const StageUtilization* use = reported.facts.stages[i].utilization;
-    if (!bound_is_known(use)) continue;
-    const auto& figure = use->memory_bound ? use->mbu_wall : use->mfu_wall;
-    figures.add(fmt::format("{} of {}", use->memory_bound ? "MBU" : "MFU", reported.stages[i].name),
-                percent(figure),
-                fmt::format("of {}peak {}, on wall time",
-                            reported.profile.device == DeviceKind::cpu ? "the CPU's measured " : "",
-                            use->memory_bound ? "memory bandwidth" : "FLOP/s"));
+void add_uses(const profile::Profile& profile, Figures& figures) {
+  for (const profile::Stage& stage : profile.stages) {
+    if (!bound_is_known(stage)) continue;
+    const bool memory = stage.memory_bound.value_or(false);
+    figures.add(
+        fmt::format("{} of {}", memory ? "MBU" : "MFU", stage.name),
+        percent(use_at_the_bound(stage)),
+        fmt::format("of {}peak {}, on wall time", on_cpu(profile) ? "the CPU's measured " : "",
+                    memory ? "memory bandwidth" : "FLOP/s"));
   }
 }
 
 }  // namespace
 
-void add_key_figures(const Reported& reported, Document& document) {
-  const Profile& profile = reported.profile;
+void add_key_figures(const profile::Profile& profile, Document& document) {
   Figures figures;
-  add_times(reported, figures);
-  add_uses(reported, figures);
-  if (const Finding* first = first_gain(profile.findings)) {
-    figures.add("most to gain", ms(first->recoverable) + " ms",
-                fmt::format("{}, at the most: {}", instance_words(profile), first->title));
+  add_times(profile, figures);
+  add_uses(profile, figures);
+  if (const profile::Finding* first = first_gain(profile)) {
+    figures.add("largest opportunity", fmt::format("up to {} ms", ms(first->recoverable)),
+                fmt::format("{}: {}", per_unit(*first), first->title));
   }
-  figures.add("kernels", grouped(profile.totals.kernel_count),
-              fmt::format("in {}", scope_words(profile)));
-  figures.add("kernel time", ms(profile.totals.kernel_sum) + " ms",
-              fmt::format("in {}", scope_words(profile)));
-  if (reported.facts.time_in_stages && !reported.stages.empty()) {
-    figures.add("coverage", percent(reported.facts.time_in_stages),
+  const std::string scope = fmt::format("in {}", scope_words(profile));
+  figures.add("kernels", grouped(profile.totals.kernel_count), scope);
+  figures.add_ms("kernel time", ms(profile.totals.kernel_sum), scope);
+  if (profile.coverage && profile.coverage->kernel_sum_share && !profile.stages.empty()) {
+    figures.add("coverage", percent(profile.coverage->kernel_sum_share),
                 "of kernel time is inside stages");
   }
   document.add(Heading{2, "Key figures"});
   document.add(figures.take());
-  if (profile.hidden_graphs) {
-    document.add(Callout{Callout::Kind::warning, sentence(profile.hidden_graphs->message)});
+  if (profile.totals.hidden_graphs) {
+    document.add(Callout{Callout::Kind::warning, hidden_graphs_sentence(profile)});
   }
 }
 
-}  // namespace llmprof
+std::string hidden_graphs_sentence(const profile::Profile& profile) {
+  if (!profile.totals.hidden_graphs) return {};
+  const profile::HiddenGraphs& hidden = *profile.totals.hidden_graphs;
+  return fmt::format(
+      "Kernels inside CUDA graphs are missing: {}{} ({} ms, {} of the time of kernels and graph "
+      "replays) were recorded as wholes. Record again with `nsys profile --cuda-graph-trace=node` "
+      "to see their kernels.",
+      counted(hidden.replays, "graph replay"),
+      hidden.launched_in ? fmt::format(" launched in {}", *hidden.launched_in) : "",
+      ms(hidden.total), percent(hidden.share_of_gpu_time));
+}
+
+}  // namespace llmprof::report

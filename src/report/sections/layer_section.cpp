@@ -2,100 +2,101 @@
 
 #include <algorithm>
 
-#include "report/numbers.h"
+#include "report/format/figures.h"
+#include "report/format/part_names.h"
+#include "report/format/sentences.h"
+#include "report/sections/reasons.h"
 #include "report/sections/sections.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
 constexpr size_t kShownLayers = 5;
 constexpr size_t kShownClasses = 3;
 
-std::string largest_classes(const LayerRow& row) {
-  std::vector<size_t> classes;
-  for (size_t c = 0; c < kKernelClasses; ++c) {
-    if (row.by_class[c] > 0) classes.push_back(c);
-  }
+std::string largest_classes(const profile::Layer& layer) {
+  auto classes = layer.classes;
   std::stable_sort(classes.begin(), classes.end(),
-                   [&](size_t a, size_t b) { return row.by_class[a] > row.by_class[b]; });
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
   classes.resize(std::min(classes.size(), kShownClasses));
   std::string text;
-  for (const size_t c : classes) {
-    if (!text.empty()) text += ", ";
-    text += fmt::format("{} {}", all_classes()[c], fine_ms(per_pass(row, row.by_class[c])));
+  for (const auto& [name, time] : classes) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", shown_name(name), fine_ms(time));
   }
   return text;
 }
 
 // Layers are mostly alike: the slowest say what there is to say.
-std::vector<const LayerRow*> slowest_layers(const std::vector<LayerRow>& rows,
-                                            const LayerSummary& of) {
-  std::vector<const LayerRow*> chosen;
-  for (const LayerRow& row : rows) {
-    if (row.stage == of.stage && row.model == of.model && !row.part) chosen.push_back(&row);
+std::vector<const profile::Layer*> slowest_layers(const std::vector<profile::Layer>& layers,
+                                                  const profile::StageLayers& of) {
+  std::vector<const profile::Layer*> chosen;
+  for (const profile::Layer& layer : layers) {
+    if (layer.stage == of.stage && layer.model_layers == of.model_layers && !layer.part) {
+      chosen.push_back(&layer);
+    }
   }
-  std::stable_sort(chosen.begin(), chosen.end(), [](const LayerRow* a, const LayerRow* b) {
-    return a->kernel_sum > b->kernel_sum;
-  });
+  std::stable_sort(
+      chosen.begin(), chosen.end(),
+      [](const profile::Layer* a, const profile::Layer* b) { return a->total_ns > b->total_ns; });
   chosen.resize(std::min(chosen.size(), kShownLayers));
   return chosen;
 }
 
-Table layer_table(const std::vector<const LayerRow*>& rows) {
+Table layer_table(const std::vector<const profile::Layer*>& layers) {
   Table table;
-  table.columns = {text_column("layer"), number_column("kernel time (ms a pass)"),
-                   number_column("kernels a pass"), text_column("largest classes (ms a pass)")};
-  const bool noted =
-      std::any_of(rows.begin(), rows.end(), [](const LayerRow* row) { return !row->note.empty(); });
+  table.columns = {text_column("layer"), number_column("kernel time (ms per pass)"),
+                   number_column("kernels per pass"), text_column("largest classes (ms per pass)")};
+  const bool noted = std::any_of(layers.begin(), layers.end(), [](const profile::Layer* layer) {
+    return layer->note.has_value();
+  });
   if (noted) table.columns.push_back(text_column("unlike the others"));
-  for (const LayerRow* row : rows) {
-    const double passes = static_cast<double>(std::max<uint64_t>(row->passes, 1));
-    table.rows.push_back({row->name, fine_ms(per_pass(*row, row->kernel_sum)),
-                          plain(static_cast<double>(row->kernel_count) / passes),
-                          largest_classes(*row)});
-    if (noted) table.rows.back().push_back(row->note);
+  for (const profile::Layer* layer : layers) {
+    table.rows.push_back({layer->name, fine_ms(layer->per_step), plain(layer->kernels_per_step),
+                          largest_classes(*layer)});
+    if (noted) table.rows.back().emplace_back(layer->note.value_or(""));
   }
   return table;
 }
 
-Table part_table(const LayerSummary& summary) {
+Table part_table(const profile::StageLayers& stage) {
   Table table;
-  table.columns = {text_column("part of all layers"), number_column("kernel time (ms a pass)"),
+  table.columns = {text_column("part of all layers"), number_column("kernel time (ms per pass)"),
                    number_column("share of kernel time")};
-  for (const LayerSummary::Part& part : summary.parts) {
-    table.rows.push_back({part.name, fine_ms(part.time), percent(part.share)});
+  for (const profile::LayerPart& part : stage.parts) {
+    table.rows.push_back({part.name, fine_ms(part.per_step), percent(part.share_of_kernel_time)});
   }
   return table;
+}
+
+void add_stage_layers(const profile::Profile& profile, const profile::StageLayers& stage,
+                      Document& document) {
+  std::string title = "Layers in " + stage.stage;
+  std::string passes;
+  if (stage.model_layers) {
+    title += fmt::format(", model of {} attention layers", *stage.model_layers);
+    passes = " in " + counted(stage.passes, "pass", "passes");
+  }
+  document.add(Heading{3, std::move(title)});
+  document.add(Paragraph{fmt::format(
+      "{}{}, each with {} ms of kernel time per pass on average ({} to {} ms). The longest:",
+      counted(stage.layers, "layer"), passes, fine_ms(stage.mean_per_step),
+      fine_ms(stage.min_per_step), fine_ms(stage.max_per_step))});
+  document.add(layer_table(slowest_layers(profile.layers, stage)));
+  if (stage.parts.size() > 1) document.add(part_table(stage));
 }
 
 }  // namespace
 
-void add_layers(const Reported& reported, Document& document) {
-  const Layers& layers = reported.profile.layers;
+void add_layers(const profile::Profile& profile, Document& document) {
   document.add(Heading{2, "Layers"});
-  if (reported.facts.layers.empty()) {
-    document.add(Paragraph{layers.reason.empty()
-                               ? "No layers were found; NVTX ranges named layer_00, layer_01, ... "
-                                 "around each layer, or "
-                                 "a kernel sequence that repeats with the layers, show them."
-                               : sentence(layers.reason)});
+  if (profile.layer_summary.stages.empty()) {
+    document.add(Paragraph{"Not known: " + why_no_layers(profile)});
     return;
   }
-  for (const LayerSummary& summary : reported.facts.layers) {
-    const std::string& name = reported.stages[summary.stage].name;
-    document.add(Heading{
-        3, summary.model == 0
-               ? "Layers in " + name
-               : fmt::format("Layers in {}, model of {} attention layers", name, summary.model)});
-    document.add(Paragraph{fmt::format(
-        "{}{}, {} ms of kernel time a pass each on average ({} to {} ms). The longest:",
-        counted(summary.layers, "layer"),
-        summary.model == 0 ? "" : fmt::format(" in {}", counted(summary.passes, "pass", "passes")),
-        fine_ms(summary.mean), fine_ms(summary.min), fine_ms(summary.max))});
-    document.add(layer_table(slowest_layers(layers.rows, summary)));
-    if (summary.parts.size() > 1) document.add(part_table(summary));
+  for (const profile::StageLayers& stage : profile.layer_summary.stages) {
+    add_stage_layers(profile, stage, document);
   }
-  if (!layers.reason.empty()) document.add(Paragraph{sentence(layers.reason)});
+  if (const auto& why = profile.layer_summary.why_not) document.add(Paragraph{sentence(*why)});
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -2,117 +2,116 @@
 
 #include <algorithm>
 
-#include "report/numbers.h"
+#include "report/format/figures.h"
+#include "report/format/sentences.h"
 #include "report/sections/sections.h"
+#include "report/sections/stage_words.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
-std::string ratio_words(const std::optional<double>& ratio) {
-  return ratio ? fmt::format("{:.3f}", *ratio) : std::string(kMissing);
+template <class Value>
+std::optional<Value> mean_of(const std::optional<profile::Sensor<Value>>& sensor) {
+  return sensor ? std::optional(sensor->mean) : std::nullopt;
 }
 
-std::string joules(const std::optional<double>& energy) {
-  return energy ? fmt::format("{:.3f} J", *energy) : std::string(kMissing);
+template <class Value>
+std::optional<Value> highest_of(const std::optional<profile::Sensor<Value>>& sensor) {
+  return sensor ? std::optional(sensor->max) : std::nullopt;
 }
 
-// "1,755 MHz (1,410 to 1,980)" without the grouping that clocks do without.
-std::string clock_words(const std::optional<StageCounters::Sensor>& clock) {
-  if (!clock) return std::string(kMissing);
-  return fmt::format("{:.0f} MHz ({:.0f} MHz to {:.0f} MHz)", clock->mean, clock->min, clock->max);
-}
-
-std::string sensor_words(const std::optional<StageCounters::Sensor>& sensor, bool highest) {
+// "1755 MHz (1410 MHz to 1980 MHz)"
+std::string clock_words(const std::optional<profile::Sensor<profile::Hertz>>& sensor) {
   if (!sensor) return std::string(kMissing);
-  return fmt::format("{:.1f}", highest ? sensor->max : sensor->mean);
+  return fmt::format("{} ({} to {})", clock(sensor->mean), clock(sensor->min), clock(sensor->max));
 }
 
-std::string throttle_words(const StageCounters& counters) {
+std::string throttle_words(const profile::Measured& measured) {
+  if (measured.throttle_samples == 0) return std::string(kMissing);
   std::string text;
-  for (const StageCounters::Throttled& seen : counters.throttled) {
-    text +=
-        fmt::format("{}{} ({})", text.empty() ? "" : ", ", seen.reason.words, percent(seen.share));
+  for (const profile::ThrottleReason& seen : measured.throttle_reasons) {
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", seen.reason,
+                        percent(seen.share_of_samples));
   }
-  if (counters.throttle_samples == 0) return std::string(kMissing);
   return text.empty() ? "nothing" : text;
 }
 
-std::string sampled_words(const StageCounters& counters) {
-  return fmt::format("{} of {} ({})", counters.sampled_instances, counters.instances,
-                     percent(counters.coverage));
+std::string sampled_words(const profile::Measured& measured) {
+  return fmt::format("{} of {} ({})", measured.sampled_instances, measured.instances,
+                     percent(measured.coverage_share_of_wall));
 }
 
-std::string_view rests_between_rounds(const Reported& reported) {
-  const auto& stages = reported.facts.stages;
-  const bool rests = std::any_of(stages.begin(), stages.end(), [](const StageFacts& stage) {
-    const StageCounters* own = stage.counters;
-    return own != nullptr && own->sampled_instances > 0 && own->sampled_instances < own->instances;
-  });
-  return rests ? " Counters rest between rounds of requests, because kernels feel them "
-                 "(collector.counter_rounds): bytes, MBU and activity are of those sampled."
+std::string_view rests_between_rounds(const profile::Profile& profile) {
+  const bool rests =
+      std::any_of(profile.stages.begin(), profile.stages.end(), [](const profile::Stage& stage) {
+        const auto& own = stage.measured;
+        return own && own->sampled_instances > 0 && own->sampled_instances < own->instances;
+      });
+  return rests ? " Counters are off between rounds of requests, because they slow kernels down "
+                 "(collector.counter_rounds): bytes, MBU and activity are of the sampled ones."
                : "";
 }
 
-bool has_traffic(const StageCounters& counters) {
-  return counters.read_bytes || counters.write_bytes;
+bool has_traffic(const profile::Measured& measured) {
+  return measured.dram_read || measured.dram_write;
 }
 
-bool has_sensors(const StageCounters& counters) {
-  return counters.energy || counters.sm_clock || counters.power || counters.temperature;
+bool has_sensors(const profile::Measured& measured) {
+  return measured.energy || measured.sm_clock || measured.power || measured.temperature;
 }
 
-Table traffic_table(const Reported& reported) {
-  const std::string instance = instance_name(reported.profile, "instance");
+Table traffic_table(const profile::Profile& profile) {
+  const std::string instance = instance_name(profile, "instance");
   Table table;
   table.columns = {text_column("stage"),
-                   number_column(fmt::format("DRAM read an {}", instance)),
+                   number_column(fmt::format("DRAM read per {}", instance)),
                    number_column("written"),
                    number_column("both over the model's bytes"),
-                   number_column("both a step"),
+                   number_column("both per step"),
                    number_column("MBU on wall"),
                    number_column("MBU on GPU busy"),
                    number_column(fmt::format("{}s sampled (of their wall)", instance))};
-  for (size_t i = 0; i < reported.stages.size(); ++i) {
-    const StageCounters* own = reported.facts.stages[i].counters;
-    if (own == nullptr || !has_traffic(*own)) continue;
-    table.rows.push_back({reported.stages[i].name, scaled(own->read_bytes, "B"),
-                          scaled(own->write_bytes, "B"), ratio_words(own->bytes_over_model),
-                          scaled(own->per_step(own->bytes()), "B"), percent(own->mbu_wall),
-                          percent(own->mbu_busy), sampled_words(*own)});
+  for (const profile::Stage& stage : profile.stages) {
+    if (!stage.measured || !has_traffic(*stage.measured)) continue;
+    const profile::Measured& own = *stage.measured;
+    const auto& over = own.bytes_over_model;
+    table.rows.push_back({stage.name, scaled(own.dram_read), scaled(own.dram_write),
+                          ratio(over ? std::optional(over->value) : std::nullopt),
+                          scaled(own.dram_per_step), percent(own.mbu.wall),
+                          percent(own.mbu.gpu_busy), sampled_words(own)});
   }
   return table;
 }
 
-Table activity_table(const Reported& reported) {
+Table activity_table(const profile::Profile& profile) {
   Table table;
   table.columns = {text_column("stage"), number_column("SMs active, of wall"),
                    number_column("tensor cores active, of wall")};
-  for (size_t i = 0; i < reported.stages.size(); ++i) {
-    const StageCounters* own = reported.facts.stages[i].counters;
-    if (own == nullptr || (!own->sm_active && !own->tensor_active)) continue;
-    table.rows.push_back(
-        {reported.stages[i].name, percent(own->sm_active), percent(own->tensor_active)});
+  for (const profile::Stage& stage : profile.stages) {
+    const auto& own = stage.measured;
+    if (!own || (!own->sm_active && !own->tensor_active)) continue;
+    table.rows.push_back({stage.name, percent(own->sm_active), percent(own->tensor_active)});
   }
   return table;
 }
 
-Table sensor_table(const Reported& reported) {
+Table sensor_table(const profile::Profile& profile) {
   Table table;
   table.columns = {text_column("stage"),
-                   number_column("energy an " + instance_name(reported.profile, "instance")),
-                   number_column("energy a token"),
+                   number_column("energy per " + instance_name(profile, "instance")),
+                   number_column("energy per token"),
                    number_column("power, mean (W)"),
                    number_column("SM clock, mean (min to max)"),
                    number_column("memory clock, mean (min to max)"),
-                   number_column("highest temperature (C)"),
+                   number_column("highest temperature (°C)"),
                    text_column("clocks lowered by (share of samples)")};
-  for (size_t i = 0; i < reported.stages.size(); ++i) {
-    const StageCounters* own = reported.facts.stages[i].counters;
-    if (own == nullptr || !has_sensors(*own)) continue;
-    table.rows.push_back({reported.stages[i].name, joules(own->energy),
-                          joules(own->energy_per_token()), sensor_words(own->power, false),
-                          clock_words(own->sm_clock), clock_words(own->memory_clock),
-                          sensor_words(own->temperature, true), throttle_words(*own)});
+  for (const profile::Stage& stage : profile.stages) {
+    if (!stage.measured || !has_sensors(*stage.measured)) continue;
+    const profile::Measured& own = *stage.measured;
+    table.rows.push_back({stage.name, energy(own.energy), energy(own.energy_per_token),
+                          power(mean_of(own.power)), clock_words(own.sm_clock),
+                          clock_words(own.memory_clock), temperature(highest_of(own.temperature)),
+                          throttle_words(own)});
   }
   return table;
 }
@@ -120,89 +119,89 @@ Table sensor_table(const Reported& reported) {
 // Found on an H200 with CUPTI's sampling and with nsys's: docs/measurements.md.
 std::string_view draw_of_counters(bool sampled) {
   return sampled
-             ? " Counters draw power while they are on (an H200 about 30 W): compare it with runs "
-               "that sample them too, or measure it with collector.counters=false."
+             ? " Counters draw power while they are on (about 30 W on an H200): compare it with "
+               "runs that sample them too, or measure it with collector.counters=false."
              : "";
 }
 
-std::string energy_sources(const Reported& reported) {
+std::string energy_sources(const profile::Profile& profile) {
   std::string text;
-  for (size_t i = 0; i < reported.stages.size(); ++i) {
-    const StageCounters* own = reported.facts.stages[i].counters;
-    if (own == nullptr || own->energy_source.empty()) continue;
-    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", reported.stages[i].name,
-                        own->energy_source);
+  for (const profile::Stage& stage : profile.stages) {
+    if (!stage.measured || !stage.measured->energy_source) continue;
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", stage.name,
+                        *stage.measured->energy_source);
   }
   return text;
 }
 
+void add_missing(const profile::Profile& profile, Document& document) {
+  for (const profile::Stage& stage : profile.stages) {
+    if (!stage.measured) continue;
+    for (const auto& why : {stage.measured->why_not, stage.measured->energy_why_not}) {
+      if (why) document.add(Callout{Callout::Kind::note, stage.name + ": " + clause(*why)});
+    }
+  }
+}
+
 }  // namespace
 
-void add_measured(const Reported& reported, Document& document) {
-  Table traffic = traffic_table(reported);
-  Table activity = activity_table(reported);
-  Table sensors = sensor_table(reported);
+void add_measured(const profile::Profile& profile, Document& document) {
+  Table traffic = traffic_table(profile);
+  Table activity = activity_table(profile);
+  Table sensors = sensor_table(profile);
   if (traffic.rows.empty() && activity.rows.empty() && sensors.rows.empty()) return;
   document.add(Heading{3, "Measured by the GPU's counters and sensors"});
   const bool sampled = !traffic.rows.empty() || !activity.rows.empty();
   if (!traffic.rows.empty()) {
     document.add(std::move(traffic));
-    document.add(Paragraph{
-        fmt::format("Samples belong to stages by time: all that the GPU did then counts, whoever "
-                    "did it. Bytes are those that DRAM delivered and took, scaled to the whole "
-                    "wall time where samples cover only a part of it; MBU is measured bytes / "
-                    "(time x peak bandwidth), beside the model's own above.{}",
-                    rests_between_rounds(reported))});
+    document.add(Paragraph{fmt::format(
+        "Samples belong to stages by time: everything that the GPU did in that time counts, "
+        "whichever process did it. Bytes are those that DRAM delivered and took, scaled to the "
+        "whole wall time where samples cover only a part of it. MBU is measured bytes / (time x "
+        "peak bandwidth); the table above has it by the bytes that the model needs.{}",
+        rests_between_rounds(profile))});
   }
   if (!activity.rows.empty()) document.add(std::move(activity));
-  for (size_t i = 0; i < reported.stages.size(); ++i) {
-    const StageCounters* own = reported.facts.stages[i].counters;
-    if (own == nullptr) continue;
-    for (const std::string& why : {own->why_not, own->energy_why_not}) {
-      if (why.empty()) continue;
-      document.add(Callout{Callout::Kind::note, reported.stages[i].name + ": " + clause(why)});
-    }
-  }
+  add_missing(profile, document);
   if (sensors.rows.empty()) return;
   document.add(std::move(sensors));
-  const std::string sources = energy_sources(reported);
-  if (!sources.empty()) {
+  if (const std::string sources = energy_sources(profile); !sources.empty()) {
     document.add(Paragraph{
-        fmt::format("Energy is the whole GPU's, idle draw included ({}). A token is one that a "
-                    "decode generates, and a prompt token of a prefill.{}",
+        fmt::format("Energy is that of the whole GPU, idle draw included ({}). Tokens are those "
+                    "that a decode generates, and the prompt tokens of a prefill.{}",
                     sources, draw_of_counters(sampled))});
   }
 }
 
-void add_tracing_notes(const Reported& reported, Document& document) {
-  for (size_t i = 0; i < reported.stages.size(); ++i) {
-    const StageFacts& facts = reported.facts.stages[i];
-    if (facts.tracing.whole() || !facts.tracing.share) continue;
+void add_tracing_notes(const profile::Profile& profile, Document& document) {
+  for (const profile::Stage& stage : profile.stages) {
+    const auto& tracing = stage.tracing;
+    if (!tracing || !tracing->share_of_steps || tracing->steps_traced == tracing->steps_all) {
+      continue;
+    }
     document.add(Callout{
         Callout::Kind::note,
-        fmt::format(
-            "{}: {} of {} steps ({}) were traced. Kernel times and counts, layers and busy "
-            "times are of these alone, busy and idle shares of their part of the wall time; "
-            "wall times are of all steps.",
-            reported.stages[i].name, grouped(facts.tracing.steps_traced),
-            grouped(facts.tracing.steps_all), percent(facts.tracing.share))});
+        fmt::format("{}: {} of {} steps ({}) were traced. Kernel times and counts, layers and busy "
+                    "times are of these alone, busy and idle shares of their part of the wall "
+                    "time; wall times are of all steps.",
+                    stage.name, grouped(tracing->steps_traced), grouped(tracing->steps_all),
+                    percent(tracing->share_of_steps))});
   }
 }
 
-std::string measured_words(const Reported& reported) {
+std::string measured_words(const profile::Profile& profile) {
   std::string text;
-  for (size_t i = 0; i < reported.stages.size(); ++i) {
-    const StageCounters* own = reported.facts.stages[i].counters;
-    if (own == nullptr || !own->mbu_wall) continue;
-    text +=
-        fmt::format("{}{} moves {} an {} to and from memory, {} of the bandwidth",
-                    text.empty() ? "" : "; ", reported.stages[i].name, scaled(own->bytes(), "B"),
-                    instance_name(reported.profile, "instance"), percent(own->mbu_wall));
-    if (const auto energy = own->energy_per_token()) {
-      text += fmt::format(", and takes {} a token", joules(energy));
+  for (const profile::Stage& stage : profile.stages) {
+    const auto& own = stage.measured;
+    if (!own || !own->mbu.wall) continue;
+    text += fmt::format("{}{} moves {} per {} to and from memory, {} of the bandwidth",
+                        text.empty() ? "" : "; ", stage.name, scaled(own->dram),
+                        instance_name(profile, "instance"), percent(own->mbu.wall));
+    if (own->energy_per_token) {
+      text += fmt::format(", and takes {} per token", energy(own->energy_per_token));
     }
   }
   return text.empty() ? text : "Measured by the GPU's counters, on wall time: " + text + ".";
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

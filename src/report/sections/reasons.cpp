@@ -1,122 +1,98 @@
+#include "report/sections/reasons.h"
+
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <cctype>
+#include "report/format/sentences.h"
 
-#include "report/numbers.h"
-#include "report/sections/sections.h"
-
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
-// Words that a clause begins without a capital letter; what is no name begins a sentence with one.
-constexpr std::array<std::string_view, 20> kPlainWords = {
-    "a",    "an",  "by",  "few",   "from",  "in",   "it",    "its",    "no",   "none",
-    "only", "one", "the", "their", "there", "this", "these", "totals", "what", "nothing"};
+constexpr std::string_view kRecord = "`llmprof run -- PROGRAM`";
 
-std::string with_plain_start(std::string_view text, bool capital) {
-  std::string result(text);
-  if (result.empty()) return result;
-  const size_t end = std::min(result.find_first_of(" ,;:"), result.size());
-  std::string word = result.substr(0, end);
-  std::transform(word.begin(), word.end(), word.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const bool known = std::find(kPlainWords.begin(), kPlainWords.end(), word) != kPlainWords.end();
-  const bool a_name = !std::all_of(result.begin(), result.begin() + static_cast<ptrdiff_t>(end),
-                                   [](char c) { return c >= 'a' && c <= 'z'; });
-  if (!known && (a_name || !capital)) return result;
-  if (capital) word[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(word[0])));
-  return result.replace(0, end, word);
+// Empty where it does.
+std::string why_no_timeline(const profile::Profile& profile) {
+  const std::string& source = profile.totals.source;
+  if (source == "profiler") {
+    return fmt::format(
+        "ncu measures launches one by one, outside of the program's own timing; record a timeline "
+        "with {} and analyze both together.",
+        kRecord);
+  }
+  if (source == "summary") {
+    return fmt::format(
+        "this input holds totals per kernel, which have no place in time; record a timeline with "
+        "{}.",
+        kRecord);
+  }
+  if (source == "none") {
+    return fmt::format("this input holds no kernels; record a timeline with {}.", kRecord);
+  }
+  return {};
 }
 
-std::string with_stop(std::string text) {
-  if (!text.empty() && text.back() != '.') text += '.';
-  return text;
+std::string mark_and_record(std::string_view what) {
+  return fmt::format("mark {} in the program with llmprof_annotate, then record it with {}.", what,
+                     kRecord);
 }
 
 }  // namespace
 
-std::string sentence(std::string_view reason) { return with_stop(with_plain_start(reason, true)); }
+std::string why_no_stages(const profile::Profile& profile) {
+  if (std::string why = why_no_timeline(profile); !why.empty()) return why;
+  if (const auto& reason = profile.stages_found.reason) return clause(*reason);
+  return "no stage was found in this timeline; " + mark_and_record("prefill and decode");
+}
 
-std::string clause(std::string_view reason) { return with_stop(with_plain_start(reason, false)); }
+std::string why_no_stage_figures(const profile::Profile& profile) {
+  if (std::string why = why_no_timeline(profile); !why.empty()) return why;
+  return "no stages were found in this timeline; " + mark_and_record("prefill and decode");
+}
 
-std::string why_no_stages(const Profile& profile) {
-  const std::string& reason = profile.stages.reason;
-  if (!reason.empty()) return clause(reason);
-  switch (profile.ranking.source) {
-    case KernelSource::profiler:
-      return "a kernel profiler measures launches out of the program's own time; add a timeline "
-             "(nsys SQLite or a PyTorch trace) to see stages.";
-    case KernelSource::summary:
-      return "totals per kernel have no place in time; add a timeline (nsys SQLite or a PyTorch "
-             "trace) to see stages.";
-    case KernelSource::timeline:
-    case KernelSource::none:
-      break;
+std::string why_no_steps(const profile::Profile& profile) {
+  if (profile.stages.empty()) return why_no_stage_figures(profile);
+  return "no steps were found in these stages; " + mark_and_record("each step");
+}
+
+std::string why_no_layers(const profile::Profile& profile) {
+  if (profile.stages.empty()) return why_no_stage_figures(profile);
+  if (const auto& why = profile.layer_summary.why_not) return clause(*why);
+  return "no layers were found in these stages; " + mark_and_record("each layer");
+}
+
+std::string why_no_utilization(const profile::Profile& profile) {
+  if (profile.stages.empty()) return why_no_stage_figures(profile);
+  if (const auto& why = profile.utilization.why_not) return clause(*why);
+  for (const profile::Stage& stage : profile.stages) {
+    if (stage.why_not) return clause(*stage.why_not);
   }
-  return "no stage was found; set NVTX ranges named prefill and decode_all around those parts of "
-         "the program.";
+  return "no model was named; `--model` takes its config.json or a preset.";
 }
 
-std::string why_no_utilization(const Profile& profile) {
-  if (profile.stages.stages.empty()) return "there are no stages (see the per-stage timings).";
-  const Utilization& use = profile.utilization;
-  if (!use.why_not.empty()) return clause(use.why_not);
-  for (const StageUtilization& stage : use.stages) {
-    if (!stage.why_not.empty()) return clause(stage.why_not);
-  }
-  return "no model was named; give its config.json or a preset with --model.";
+std::string why_no_kernel_bounds(const profile::Profile& profile) {
+  if (const auto& why = profile.roofline.why_not) return clause(*why);
+  return fmt::format("no kernel was measured with ncu; {} measures the longest ones.", kRecord);
 }
 
-std::string why_no_operators(const Profile& profile) {
-  if (!profile.operators.missing.empty()) return clause(profile.operators.missing);
-  return "no framework operators were captured; a PyTorch trace (torch.profiler) has them, and so "
-         "has an nsys capture of a program under torch.autograd.profiler.emit_nvtx.";
+std::string why_no_operators(const profile::Profile& profile) {
+  if (const auto& why = profile.operators_found.why_not) return clause(*why);
+  return "this input holds no framework operators; record a PyTorch trace of the program with "
+         "torch.profiler.";
 }
 
-std::string no_stages_words(const Profile& profile) {
+std::string no_stages_words(const profile::Profile& profile) {
   constexpr std::string_view kNoLlm = "this does not look like LLM inference";
   const std::string why = why_no_stages(profile);
   if (why.starts_with(kNoLlm)) return sentence(why);
   const bool attention_missing = why.starts_with("no kernel is known as attention");
   return fmt::format("{}: {}",
-                     attention_missing ? with_plain_start(kNoLlm, true)
+                     attention_missing ? "This does not look like LLM inference"
                                        : "Prefill and decode cannot be told apart",
                      why);
 }
 
-std::string why_no_findings(const Profile& profile) {
-  if (profile.stages.stages.empty()) {
-    if (profile.ranking.source == KernelSource::timeline) {
-      return "findings compare the parts of stages, and there are none (see the per-stage "
-             "timings).";
-    }
-    return "findings compare the parts of stages: capture a timeline of the same program (nsys "
-           "profile, or PyTorch's profiler) and analyse it together with this capture.";
-  }
-  return "no part of any stage stands above its floor by enough to be worth a change.";
+std::string why_no_findings(const profile::Profile& profile) {
+  if (profile.stages.empty()) return why_no_stage_figures(profile);
+  return "no part of any stage is far enough above its lower bound to be worth a change.";
 }
 
-bool bound_is_known(const StageUtilization* use) {
-  return use != nullptr && use->floor && use->mfu_wall && use->mfu_busy && use->mbu_wall &&
-         use->mbu_busy;
-}
-
-std::string token_count_words(const TokenCount& count) {
-  return grouped(count.value) + (count.source == "assumed" ? " (assumed)" : "");
-}
-
-std::string step_count_words(const Stage& stage, const StageFacts& facts) {
-  const bool one_each = facts.decode_steps == 0 && facts.steps == stage.wall.count;
-  if (facts.steps == 0 || one_each) return std::string(kMissing);
-  if (facts.tracing.steps_traced == facts.tracing.steps_all) return grouped(facts.steps);
-  return fmt::format("{} of {} traced", grouped(facts.tracing.steps_traced),
-                     grouped(facts.tracing.steps_all));
-}
-
-Column text_column(std::string_view title) { return {std::string(title), Column::Kind::text}; }
-Column number_column(std::string_view title) { return {std::string(title), Column::Kind::number}; }
-Column code_column(std::string_view title) { return {std::string(title), Column::Kind::code}; }
-
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -2,120 +2,135 @@
 
 #include <algorithm>
 
-#include "report/numbers.h"
+#include "report/format/figures.h"
+#include "report/format/sentences.h"
 #include "report/sections/sections.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
-std::string times(double ratio) { return fmt::format("{:.3f}", ratio); }
+constexpr double kPercent = 100;
 
-bool is_much(const OverheadRow& row) { return row.ratio() > 1 + kMuchOverhead; }
+// A round number of percent, without digits behind the point: "95 %".
+std::string round_percent(profile::Share share) {
+  return fmt::format("{:g} %", share.value * kPercent);
+}
 
-Table overhead_table(const std::vector<OverheadRow>& rows) {
+Table overhead_table(const std::vector<profile::PassOverhead>& passes) {
   Table table;
   table.columns = {text_column("pass"), text_column("stage"), number_column("control run (ms)"),
                    number_column("profiled (ms)"), number_column("profiled over control")};
-  for (const OverheadRow& row : rows) {
-    table.rows.push_back({row.pass, row.stage, fmt::format("{:.3f}", row.control_ms),
-                          fmt::format("{:.3f}", row.profiled_ms), times(row.ratio())});
+  for (const profile::PassOverhead& pass : passes) {
+    table.rows.push_back(
+        {pass.pass, pass.stage, ms(pass.control), ms(pass.profiled), ratio(pass.ratio)});
   }
   return table;
 }
 
-std::string duty_words(const CollectorOverhead& measured) {
-  if (measured.duty_period > 0) {
-    return fmt::format("{} of every {} steps were traced", grouped(measured.duty_traced),
-                       grouped(measured.duty_period));
+std::string duty_words(const profile::CollectorOverhead& measured) {
+  if (measured.duty_traced && measured.duty_period) {
+    return fmt::format("{} of every {} steps were traced", grouped(*measured.duty_traced),
+                       grouped(*measured.duty_period));
   }
   return fmt::format("{} of {} steps were traced", grouped(measured.steps_traced),
                      grouped(measured.steps_all));
 }
 
-std::string window_words(const CollectorOverhead::Windows& windows, std::string_view kind) {
-  return fmt::format("{} {} steps in {} ({} ms a step)", grouped(windows.steps), kind,
-                     counted(windows.windows, "window"), fine_ms(windows.mean));
+std::string window_words(const profile::TracingWindows& windows, std::string_view kind) {
+  return fmt::format("{} {} steps in {} ({} ms per step)", grouped(windows.steps), kind,
+                     counted(windows.windows, "window"), fine_ms(windows.mean_per_step));
 }
 
-std::string switching_words(const CollectorOverhead& measured) {
+std::string switching_words(const profile::CollectorOverhead& measured) {
   if (measured.steps_cupti_on == 0) return {};
   return fmt::format(
-      "Behind a window that replays CUDA graphs CUPTI goes on for one step more, {} in all, which "
-      "counts as a traced one. ",
+      "After a window that replays CUDA graphs, CUPTI stays on for one more step, which counts as "
+      "traced ({} in all). ",
       counted(measured.steps_cupti_on, "step"));
 }
 
-void add_collector_overhead(const Profile& profile, Document& document) {
-  if (!profile.collector_overhead) return;
-  const CollectorOverhead& measured = *profile.collector_overhead;
+std::string collector_paragraph(const profile::Profile& profile,
+                                const profile::CollectorOverhead& measured) {
   std::string text = collector_overhead_words(profile);
-  if (measured.added) {
-    text += fmt::format(
-        " Measured in this run: {} beside {}, with {} ms between two steps; Welch's interval. {}{} "
-        "held the program up for {} ms together. No figure of this report is corrected by it.",
-        window_words(measured.traced, "traced"), window_words(measured.untraced, "untraced"),
-        fine_ms(measured.gap), switching_words(measured),
-        counted(measured.switches, "switch", "switches"), ms(measured.switch_cost));
-  }
-  document.add(Paragraph{std::move(text)});
+  if (!measured.added_per_step) return text;
+  return text + fmt::format(
+                    " Measured in this run: {} against {}, with {} ms between two steps; Welch's "
+                    "interval. {}{} held the program up for {} ms together. No figure of this "
+                    "report is corrected by it.",
+                    window_words(measured.traced, "traced"),
+                    window_words(measured.untraced, "untraced"), fine_ms(measured.gap),
+                    switching_words(measured), counted(measured.switches, "switch", "switches"),
+                    ms(measured.switch_cost));
+}
+
+const profile::CollectorOverhead* collector_of(const profile::Profile& profile) {
+  return profile.overhead && profile.overhead->collector ? &*profile.overhead->collector : nullptr;
 }
 
 }  // namespace
 
-std::string collector_overhead_words(const Profile& profile) {
-  if (!profile.collector_overhead) return {};
-  const CollectorOverhead& measured = *profile.collector_overhead;
-  if (!measured.added) {
-    return fmt::format("What tracing cost a step is not known: {}", clause(measured.why_not));
+std::string collector_overhead_words(const profile::Profile& profile) {
+  const profile::CollectorOverhead* measured = collector_of(profile);
+  if (measured == nullptr) return {};
+  if (!measured->added_per_step) {
+    return fmt::format("What tracing cost per step is not known: {}",
+                       clause(measured->why_not.value_or("it was not measured")));
   }
   return fmt::format(
-      "Tracing adds {} ms a step ({:g} % interval {} to {} ms), {} of an untraced step; {}; over "
-      "the whole decode that is {}.",
-      fine_ms(measured.added->mean), kIntervalConfidence * 100, fine_ms(measured.added->low),
-      fine_ms(measured.added->high), percent(measured.share_of_step), duty_words(measured),
-      percent(measured.share_of_decode));
+      "Tracing adds {} ms per step ({} interval {} to {} ms), {} of an untraced step; {}; over the "
+      "whole decode that is {}.",
+      fine_ms(measured->added_per_step), round_percent(measured->interval_confidence),
+      fine_ms(measured->low_per_step), fine_ms(measured->high_per_step),
+      percent(measured->share_of_untraced_step), duty_words(*measured),
+      percent(measured->share_of_decode));
 }
 
-std::string overhead_words(const Profile& profile) {
-  std::vector<OverheadRow> rows = profile.overhead;
-  // ncu replays kernels one by one: nobody takes times from it.
-  std::erase_if(rows, [](const OverheadRow& row) { return row.pass == "ncu"; });
-  const auto worst = std::max_element(
-      rows.begin(), rows.end(),
-      [](const OverheadRow& a, const OverheadRow& b) { return a.ratio() < b.ratio(); });
-  if (worst == rows.end()) return {};
+std::string overhead_words(const profile::Profile& profile) {
+  if (!profile.overhead) return {};
+  const profile::PassOverhead* worst = nullptr;
+  for (const profile::PassOverhead& pass : profile.overhead->passes) {
+    // ncu replays kernels one by one: nobody takes times from it.
+    if (pass.pass == "ncu") continue;
+    if (worst == nullptr || pass.ratio > worst->ratio) worst = &pass;
+  }
+  if (worst == nullptr) return {};
   std::string text =
       fmt::format("Profiling cost most in {} under {}: {} times the control run's time",
-                  worst->stage, worst->pass, times(worst->ratio()));
-  if (!is_much(*worst)) return text + ".";
+                  worst->stage, worst->pass, ratio(worst->ratio));
+  const profile::Share much = profile.overhead->warn_above_share;
+  if (worst->ratio <= 1 + much.value) return text + ".";
   return text + fmt::format(
-                    ", more than {:g} % on top: that pass says little of the program's own speed; "
-                    "run.mode=light captures less.",
-                    kMuchOverhead * 100);
+                    ", more than {} on top: that pass's timings are not representative; "
+                    "`run.mode=light` records less.",
+                    round_percent(much));
 }
 
-void add_overhead(const Reported& reported, Document& document) {
-  const auto& rows = reported.profile.overhead;
-  if (rows.empty() && !reported.profile.collector_overhead) return;
+void add_overhead(const profile::Profile& profile, Document& document) {
+  if (!profile.overhead) return;
   document.add(Heading{2, "What profiling cost"});
-  add_collector_overhead(reported.profile, document);
-  if (rows.empty()) return;
-  document.add(overhead_table(rows));
-  std::string note = overhead_words(reported.profile) +
-                     " Times are the workload's own, in each pass and in the control run, which "
-                     "nothing profiled.";
-  if (std::any_of(rows.begin(), rows.end(), [](const OverheadRow& row) { return row.whole_run; })) {
-    note += " Of a whole run, start-up and end count, too: the workload timed no stage in it.";
+  if (const profile::CollectorOverhead* measured = collector_of(profile)) {
+    document.add(Paragraph{collector_paragraph(profile, *measured)});
+  }
+  const auto& passes = profile.overhead->passes;
+  if (passes.empty()) return;
+  document.add(overhead_table(passes));
+  std::string note = overhead_words(profile);
+  if (!note.empty()) note += " ";
+  note +=
+      "Times are the workload's own, in each pass and in the control run, which was not profiled.";
+  if (std::any_of(passes.begin(), passes.end(),
+                  [](const profile::PassOverhead& pass) { return pass.whole_run; })) {
+    note += " Times of a whole run include its start and end: the workload timed no stage in it.";
   }
   document.add(Paragraph{std::move(note)});
 }
 
-void add_failed_captures(const Profile& profile, Document& document) {
-  for (const CaptureFailure& failure : profile.captures_failed) {
-    document.add(
-        Callout{Callout::Kind::warning, fmt::format("{} was asked for and is missing: {}",
-                                                    failure.backend, clause(failure.message))});
+void add_failed_captures(const profile::Profile& profile, Document& document) {
+  for (const profile::CaptureFailure& failure : profile.captures_failed) {
+    document.add(Callout{
+        Callout::Kind::warning,
+        fmt::format("The {} capture is missing: {}", failure.backend, clause(failure.message))});
   }
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -2,42 +2,46 @@
 
 #include <algorithm>
 
-#include "report/numbers.h"
+#include "report/format/figures.h"
+#include "report/format/part_names.h"
+#include "report/format/sentences.h"
+#include "report/sections/reasons.h"
 #include "report/sections/sections.h"
+#include "report/sections/stage_words.h"
 
-namespace llmprof {
+namespace llmprof::report {
 namespace {
 
-bool any_cost(const Utilization& use) {
-  return std::any_of(use.stages.begin(), use.stages.end(),
-                     [](const StageUtilization& stage) { return !stage.cost.parts.empty(); });
+bool any_cost(const profile::Profile& profile) {
+  return std::any_of(profile.stages.begin(), profile.stages.end(),
+                     [](const profile::Stage& stage) { return !stage.cost.empty(); });
 }
 
-Table ratio_table(const Reported& reported) {
-  const std::string instance = instance_name(reported.profile, "instance");
-  const std::string_view device = reported.words().device;
+Table ratio_table(const profile::Profile& profile) {
+  const std::string instance = instance_name(profile, "instance");
+  const std::string_view device = device_word(profile);
   Table table;
   table.columns = {text_column("stage"),
-                   number_column("FLOPs an " + instance),
-                   number_column("bytes an " + instance),
+                   number_column("FLOPs per " + instance),
+                   number_column("bytes per " + instance),
                    number_column("MFU on wall"),
                    number_column(fmt::format("MFU on {} busy", device)),
                    number_column("MBU on wall"),
                    number_column(fmt::format("MBU on {} busy", device)),
-                   number_column("least possible (ms)")};
-  for (const StageUtilization& use : reported.profile.utilization.stages) {
-    if (use.cost.parts.empty()) continue;
-    table.rows.push_back({reported.stages[use.stage].name, scaled(use.cost.flops(), "FLOP"),
-                          scaled(use.cost.bytes(), "B"), percent(use.mfu_wall),
-                          percent(use.mfu_busy), percent(use.mbu_wall), percent(use.mbu_busy),
-                          bound_is_known(&use) ? ms(*use.floor) : std::string(kMissing)});
+                   number_column("lower bound (ms)")};
+  for (const profile::Stage& stage : profile.stages) {
+    if (stage.cost.empty()) continue;
+    table.rows.push_back({stage.name, scaled(stage.flops), scaled(stage.bytes),
+                          percent(stage.mfu.wall), percent(stage.mfu.gpu_busy),
+                          percent(stage.mbu.wall), percent(stage.mbu.gpu_busy),
+                          ms(bound_is_known(stage) ? stage.floor : std::nullopt)});
   }
   return table;
 }
 
 // What the operators recorded, beside what the model needs.
-Table recorded_table(const Reported& reported) {
-  const std::string_view device = reported.words().device;
+Table recorded_table(const profile::Profile& profile) {
+  const std::string_view device = device_word(profile);
   Table table;
   table.columns = {text_column("stage"),
                    number_column("FLOPs recorded"),
@@ -47,109 +51,109 @@ Table recorded_table(const Reported& reported) {
                    number_column(fmt::format("MFU on {} busy", device)),
                    number_column("MBU on wall"),
                    number_column(fmt::format("MBU on {} busy", device))};
-  for (const StageUtilization& use : reported.profile.utilization.stages) {
-    if (!use.recorded || use.from_operators) continue;
-    const StageUtilization::Recorded& own = *use.recorded;
-    const auto& over = reported.facts.stages[use.stage].recorded_over_model;
-    table.rows.push_back({reported.stages[use.stage].name, scaled(own.flops, "FLOP"),
-                          over ? fmt::format("{:.3f}", *over) : std::string(kMissing),
-                          scaled(own.bytes, "B"), percent(own.mfu_wall), percent(own.mfu_busy),
-                          percent(own.mbu_wall), percent(own.mbu_busy)});
+  for (const profile::Stage& stage : profile.stages) {
+    if (!stage.recorded || stage.from_operators) continue;
+    const profile::RecordedWork& own = *stage.recorded;
+    const auto& over = own.flops_over_model;
+    table.rows.push_back({stage.name, scaled(own.flops),
+                          ratio(over ? std::optional(over->value) : std::nullopt),
+                          scaled(own.bytes), percent(own.mfu.wall), percent(own.mfu.gpu_busy),
+                          percent(own.mbu.wall), percent(own.mbu.gpu_busy)});
   }
   return table;
 }
 
-Table recorded_cost_table(const PassCost& cost) {
+// Operators of one class move either weights or the KV cache.
+Table recorded_cost_table(const std::vector<profile::CostPart>& cost) {
   Table table;
   table.columns = {text_column("operators of class"), number_column("FLOPs"),
                    number_column("bytes")};
-  for (const CostPart& part : cost.parts) {
-    table.rows.push_back(
-        {part.name, scaled(part.flops, "FLOP"), scaled(part.weight_bytes + part.kv_bytes, "B")});
+  for (const profile::CostPart& part : cost) {
+    table.rows.push_back({std::string(shown_name(part.part)), scaled(part.flops),
+                          scaled(part.kv_bytes.value > 0 ? part.kv_bytes : part.weight_bytes)});
   }
   return table;
 }
 
-Table cost_table(const PassCost& cost) {
+Table cost_table(const std::vector<profile::CostPart>& cost) {
   Table table;
   table.columns = {text_column("part of the model"), number_column("FLOPs"),
                    number_column("weights read"), number_column("KV cache read and written")};
-  for (const CostPart& part : cost.parts) {
-    table.rows.push_back({part.name, scaled(part.flops, "FLOP"), scaled(part.weight_bytes, "B"),
-                          scaled(part.kv_bytes, "B")});
+  for (const profile::CostPart& part : cost) {
+    table.rows.push_back(
+        {part.part, scaled(part.flops), scaled(part.weight_bytes), scaled(part.kv_bytes)});
   }
   return table;
 }
 
-std::string inputs_sentence(const StageUtilization& use, const StageFacts& facts,
-                            const Stage& stage, std::string_view device) {
+std::string inputs_sentence(const profile::Stage& stage, std::string_view device) {
   std::string text;
-  if (!use.basis.empty()) text += sentence(use.basis) + " ";
-  text +=
-      fmt::format("Wall {} ms, {} busy {} ms.", ms(stage.wall.mean), device, ms(stage.busy.mean));
-  if (use.peak_flops > 0) {
-    text += fmt::format(" Peaks: {} ({}), {}.", scaled(use.peak_flops, "FLOP/s"), use.peak_name,
-                        scaled(use.peak_bandwidth, "B/s"));
+  if (stage.basis) text += sentence(*stage.basis) + " ";
+  text += fmt::format("Wall {} ms, {} busy {} ms.", ms(stage.wall.mean), device,
+                      ms(stage.gpu_busy.mean));
+  if (stage.peak_flops) {
+    text += fmt::format(" Peaks: {} ({}), {}.", scaled(stage.peak_flops),
+                        stage.peak_name.value_or(""), scaled(stage.peak_bandwidth));
   }
-  if (bound_is_known(&use) && facts.wall_over_floor) {
-    text += fmt::format(" The least time is that of {}; the wall time is {:.2f} times as long.",
-                        use.memory_bound ? "the bytes" : "the FLOPs", *facts.wall_over_floor);
+  if (bound_is_known(stage) && stage.wall_over_floor) {
+    text += fmt::format(" The lower bound is set by {}; the wall time is {} times as long.",
+                        stage.memory_bound.value_or(false) ? "the bytes" : "the FLOPs",
+                        ratio(stage.wall_over_floor));
   }
   return text;
 }
 
-std::string peaks_sentence(const Reported& reported) {
-  const Utilization& use = reported.profile.utilization;
-  if (reported.profile.device == DeviceKind::gpu) {
+std::string peaks_sentence(const profile::Profile& profile) {
+  if (!on_cpu(profile)) {
     return "Peaks are dense and of one GPU; FLOPs and bytes are what the model needs on one GPU, "
            "whatever the kernels did.";
   }
   std::string text;
-  if (use.gpu) {
-    text = use.gpu->measured_how.empty()
-               ? "Peaks are the CPU's measured ones. "
-               : fmt::format("Peaks are the CPU's measured ones ({}; {}). ", use.gpu->name,
-                             use.gpu->measured_how);
+  if (const auto& cpu = profile.utilization.cpu) {
+    text = cpu->method
+               ? fmt::format("Peaks were measured on this CPU ({}; {}). ", cpu->name, *cpu->method)
+               : "Peaks were measured on this CPU. ";
   }
-  text += use.model ? "FLOPs and bytes are what the model needs, whatever the operators did."
-                    : "FLOPs and bytes are those that the program recorded with its operators.";
+  text += profile.model ? "FLOPs and bytes are what the model needs, whatever the operators did."
+                        : "FLOPs and bytes are those that the program recorded with its operators.";
   return text;
+}
+
+void add_stage_cost(const profile::Profile& profile, const profile::Stage& stage,
+                    Document& document) {
+  if (stage.why_not && stage.why_not != profile.utilization.why_not) {
+    document.add(Callout{Callout::Kind::note, stage.name + ": " + clause(*stage.why_not)});
+  }
+  if (stage.cost.empty()) return;
+  document.add(Heading{3, stage.from_operators
+                              ? "What " + stage.name + " computed and moved, as recorded"
+                              : "What " + stage.name + " must compute and move"});
+  document.add(Paragraph{inputs_sentence(stage, device_word(profile))});
+  document.add(stage.from_operators ? recorded_cost_table(stage.cost) : cost_table(stage.cost));
 }
 
 }  // namespace
 
-void add_utilization(const Reported& reported, Document& document) {
-  const Utilization& use = reported.profile.utilization;
+void add_utilization(const profile::Profile& profile, Document& document) {
   document.add(Heading{2, "MFU and MBU"});
-  if (reported.stages.empty() || !any_cost(use)) {
-    document.add(Paragraph{"Not known: " + why_no_utilization(reported.profile)});
+  if (!any_cost(profile)) {
+    document.add(Paragraph{"Not known: " + why_no_utilization(profile)});
     return;
   }
-  document.add(ratio_table(reported));
+  document.add(ratio_table(profile));
   document.add(
-      Paragraph{"MFU = FLOPs / (time x peak FLOP/s); MBU = bytes / (time x peak "
-                "bandwidth). " +
-                peaks_sentence(reported)});
-  if (Table recorded = recorded_table(reported); !recorded.rows.empty()) {
+      Paragraph{"MFU = FLOPs / (time x peak FLOP/s); MBU = bytes / (time x peak bandwidth). " +
+                peaks_sentence(profile)});
+  if (Table recorded = recorded_table(profile); !recorded.rows.empty()) {
     document.add(
         Paragraph{"The same by the FLOPs and bytes that the program recorded with its "
                   "operators (activations included):"});
     document.add(std::move(recorded));
   }
-  if (!use.why_not.empty()) document.add(Callout{Callout::Kind::note, sentence(use.why_not)});
-  for (const StageUtilization& stage : use.stages) {
-    const std::string& name = reported.stages[stage.stage].name;
-    if (!stage.why_not.empty() && stage.why_not != use.why_not) {
-      document.add(Callout{Callout::Kind::note, name + ": " + clause(stage.why_not)});
-    }
-    if (stage.cost.parts.empty()) continue;
-    document.add(Heading{3, stage.from_operators
-                                ? "What " + name + " computed and moved, as recorded"
-                                : "What " + name + " must compute and move"});
-    document.add(Paragraph{inputs_sentence(stage, reported.facts.stages[stage.stage],
-                                           reported.stages[stage.stage], reported.words().device)});
-    document.add(stage.from_operators ? recorded_cost_table(stage.cost) : cost_table(stage.cost));
+  if (const auto& why = profile.utilization.why_not) {
+    document.add(Callout{Callout::Kind::note, sentence(*why)});
   }
+  for (const profile::Stage& stage : profile.stages) add_stage_cost(profile, stage, document);
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::report

@@ -1,10 +1,10 @@
 #include <nlohmann/json.hpp>
 
-#include "capture/probes/ensure.h"
+#include "capture/installed_tool.h"
 #include "session/provenance/machine_facts.h"
 #include "session/provenance/provenance.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -12,7 +12,7 @@ using Json = nlohmann::ordered_json;
 // Missing is null, never empty.
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-Json tool(const Result<InstalledTool>& found) {
+Json tool(const Result<capture::InstalledTool>& found) {
   if (!found) return nullptr;
   return {{"path", found->path.string()}, {"version", text_or_null(found->version)}};
 }
@@ -36,13 +36,14 @@ std::string environment_record(std::string_view version) {
   const MachineFacts facts = machine_facts();
   Json environment = Json::object();
   for (const auto& [name, value] : facts.environment) environment[name] = value;
-  const ToolSearch search = tool_search_here();
+  const capture::ToolSearch search = capture::tool_search_here();
   const Json record = {
       {"llmprof", version},
       {"gpus", gpus(facts)},
       {"driver", text_or_null(facts.driver)},
       {"cuda", text_or_null(facts.cuda)},
-      {"tools", {{"nsys", tool(ensure_nsys(search))}, {"ncu", tool(ensure_ncu(search))}}},
+      {"tools",
+       {{"nsys", tool(capture::ensure_nsys(search))}, {"ncu", tool(capture::ensure_ncu(search))}}},
       {"cpu",
        {{"name", text_or_null(facts.cpu)},
         {"count", facts.cpu_count},
@@ -58,4 +59,4 @@ std::string environment_record(std::string_view version) {
   return record.dump(kIndent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

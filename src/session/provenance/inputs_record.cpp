@@ -6,23 +6,23 @@
 #include "session/provenance/provenance.h"
 #include "session/provenance/recorded_tree.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace fs = std::filesystem;
 namespace {
 
 // A map of a record, filled member by member. What is not known is null.
 class MapNode {
  public:
-  MapNode() { node_.kind = ConfigNode::Kind::map; }
+  MapNode() { node_.kind = config::ConfigNode::Kind::map; }
 
-  void add(std::string key, ConfigNode value) {
+  void add(std::string key, config::ConfigNode value) {
     node_.keys.push_back(std::move(key));
     node_.children.push_back(std::move(value));
   }
   void add(std::string key, const std::string& text) {
-    ConfigNode value;
+    config::ConfigNode value;
     if (!text.empty()) {
-      value.kind = ConfigNode::Kind::scalar;
+      value.kind = config::ConfigNode::Kind::scalar;
       value.text = text;
     }
     add(std::move(key), std::move(value));
@@ -31,31 +31,31 @@ class MapNode {
     add(std::move(key), number ? std::to_string(*number) : std::string());
   }
   void add(std::string key, const std::vector<std::string>& texts) {
-    ConfigNode list;
-    list.kind = ConfigNode::Kind::list;
+    config::ConfigNode list;
+    list.kind = config::ConfigNode::Kind::list;
     for (const std::string& text : texts) {
-      ConfigNode item;
-      item.kind = ConfigNode::Kind::scalar;
+      config::ConfigNode item;
+      item.kind = config::ConfigNode::Kind::scalar;
       item.text = text;
       list.children.push_back(std::move(item));
     }
     add(std::move(key), std::move(list));
   }
 
-  ConfigNode take() { return std::move(node_); }
+  config::ConfigNode take() { return std::move(node_); }
 
  private:
-  ConfigNode node_;
+  config::ConfigNode node_;
 };
 
 // As sha256sum prints it; empty where it cannot.
 std::string sha256(const fs::path& file) {
   constexpr auto kPatience = std::chrono::minutes(1);
   constexpr size_t kHexDigits = 64;
-  Command command;
+  capture::Command command;
   command.argv = {"sha256sum", "--", file.string()};
   command.timeout = kPatience;
-  const auto result = run_process(command);
+  const auto result = capture::run_process(command);
   if (!result || !result->succeeded()) return {};
   const size_t at = result->output_tail.starts_with('\\') ? 1 : 0;  // of names that were escaped
   return result->output_tail.substr(at, kHexDigits);
@@ -78,13 +78,13 @@ std::vector<fs::path> files_of(const RunOptions& options) {
   return files;
 }
 
-ConfigNode hashes(const RunOptions& options) {
+config::ConfigNode hashes(const RunOptions& options) {
   MapNode map;
   for (const fs::path& file : files_of(options)) map.add(file.string(), "sha256:" + sha256(file));
   return map.take();
 }
 
-ConfigNode model_record(const RunRequest& request) {
+config::ConfigNode model_record(const RunRequest& request) {
   const ModelChoice& model = request.options.model;
   MapNode map;
   map.add("target", model.target);
@@ -94,13 +94,13 @@ ConfigNode model_record(const RunRequest& request) {
   map.add("dtype", model.dtype);
   map.add("weights", model.weights);
   map.add("source", model.path.empty() ? model.target : model.path);
-  const ConfigNode* section = request.config.tree.root.find("model");
-  const ConfigNode* config = section == nullptr ? nullptr : section->find("config");
-  map.add("config", config == nullptr ? ConfigNode{} : *config);
+  const config::ConfigNode* section = request.config.tree.root.find("model");
+  const config::ConfigNode* config = section == nullptr ? nullptr : section->find("config");
+  map.add("config", config == nullptr ? config::ConfigNode{} : *config);
   return map.take();
 }
 
-ConfigNode workload_record(const RunOptions& options) {
+config::ConfigNode workload_record(const RunOptions& options) {
   const WorkloadFacts& facts = options.facts;
   MapNode map;
   map.add("name", facts.name);
@@ -113,7 +113,7 @@ ConfigNode workload_record(const RunOptions& options) {
   return map.take();
 }
 
-ConfigNode prompts_record(const RunOptions& options) {
+config::ConfigNode prompts_record(const RunOptions& options) {
   const auto& manifest = options.facts.inputs_manifest;
   MapNode map;
   map.add("manifest", manifest ? manifest->string() : std::string());
@@ -131,14 +131,15 @@ std::string inputs_record(const RunRequest& request) {
   record.add("model", model_record(request));
   record.add("workload", workload_record(request.options));
   record.add("inputs", prompts_record(request.options));
-  return to_yaml(without_secrets(record.take()));
+  return config::to_yaml(without_secrets(record.take()));
 }
 
 Result<void> write_provenance(const RunRequest& request, const Artifacts& bundle) {
-  if (auto done = bundle.write_config(to_yaml(without_secrets(request.config.tree.root))); !done)
+  if (auto done = bundle.write_config(config::to_yaml(without_secrets(request.config.tree.root)));
+      !done)
     return done;
   if (auto done = bundle.write_inputs(inputs_record(request)); !done) return done;
   return bundle.write_env(environment_record(request.version));
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

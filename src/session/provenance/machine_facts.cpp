@@ -9,12 +9,12 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "base/byte_stream.h"
-#include "base/cpu_name.h"
+#include "base/machine/cpu_name.h"
+#include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "capture/process.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 constexpr auto kPatience = std::chrono::seconds(10);  // with a tool that should answer at once
@@ -28,10 +28,10 @@ std::string file_text(const std::filesystem::path& path) {
 
 // What a program prints; empty where it is not there or fails.
 std::string answer_of(std::vector<std::string> argv) {
-  Command command;
+  capture::Command command;
   command.argv = std::move(argv);
   command.timeout = kPatience;
-  const auto result = run_process(command);
+  const auto result = capture::run_process(command);
   if (!result || !result->succeeded()) return {};
   return result->output_tail;
 }
@@ -169,4 +169,4 @@ MachineFacts machine_facts() {
   return facts;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace llmprof {
+namespace llmprof::session {
 
 struct GpuFacts {
   std::string name;
@@ -41,4 +41,4 @@ MachineFacts machine_facts();
 // The names of the variables that a record may hold.
 std::span<const std::string_view> recorded_variables();
 
-}  // namespace llmprof
+}  // namespace llmprof::session

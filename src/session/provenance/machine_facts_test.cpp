@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 TEST(MachineFacts, OnlyVariablesOnTheListAreRecorded) {
@@ -32,4 +32,4 @@ TEST(MachineFacts, ThisMachineHasACpuMemoryAndAnOperatingSystem) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -4,7 +4,7 @@
 #include "session/run/run.h"
 #include "session/run_dir.h"
 
-namespace llmprof {
+namespace llmprof::session {
 
 // env.json, config.yaml and inputs.yaml: what ran, where, with which configuration, but for secrets
 // (base/secrets.h).
@@ -14,4 +14,4 @@ Result<void> write_provenance(const RunRequest& request, const Artifacts& bundle
 std::string environment_record(std::string_view version);  // JSON
 std::string inputs_record(const RunRequest& request);      // YAML
 
-}  // namespace llmprof
+}  // namespace llmprof::session

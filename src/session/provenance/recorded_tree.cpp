@@ -4,25 +4,26 @@
 
 #include "base/secrets.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
-bool is_plain(const ConfigNode& node) { return node.is_scalar(); }
+bool is_plain(const config::ConfigNode& node) { return node.is_scalar(); }
 
-void replace(ConfigNode& scalar, std::string text) {
+void replace(config::ConfigNode& scalar, std::string text) {
   if (scalar.text == text) return;
   scalar.text = std::move(text);
   scalar.quoted = true;
 }
 
 // A list of texts in place, so that a flag meets its value.
-void hide_in_list(ConfigNode& list) {
+void hide_in_list(config::ConfigNode& list) {
   std::vector<std::string> texts;
   texts.reserve(list.children.size());
-  for (const ConfigNode& item : list.children) texts.push_back(is_plain(item) ? item.text : "");
+  for (const config::ConfigNode& item : list.children)
+    texts.push_back(is_plain(item) ? item.text : "");
   texts = without_secrets(texts);
   for (size_t i = 0; i < list.children.size(); ++i) {
-    ConfigNode& item = list.children[i];
+    config::ConfigNode& item = list.children[i];
     if (is_plain(item)) {
       replace(item, std::move(texts[i]));
     } else {
@@ -32,14 +33,14 @@ void hide_in_list(ConfigNode& list) {
 }
 
 // All of what a key with a telling name holds.
-void hide_whole(ConfigNode& node, const std::string& key) {
+void hide_whole(config::ConfigNode& node, const std::string& key) {
   if (is_plain(node)) return replace(node, recorded_value(key, node.text));
-  for (ConfigNode& child : node.children) hide_whole(child, key);
+  for (config::ConfigNode& child : node.children) hide_whole(child, key);
 }
 
 }  // namespace
 
-ConfigNode without_secrets(ConfigNode node) {
+config::ConfigNode without_secrets(config::ConfigNode node) {
   if (is_plain(node)) {
     replace(node, without_secrets(node.text));
   } else if (node.is_list()) {
@@ -56,4 +57,4 @@ ConfigNode without_secrets(ConfigNode node) {
   return node;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

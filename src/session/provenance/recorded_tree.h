@@ -2,10 +2,10 @@
 
 #include "config/config_tree.h"
 
-namespace llmprof {
+namespace llmprof::session {
 
 // A configuration as it may be written down: values whose keys name secrets are hidden, lists are
 // taken for command lines (base/secrets.h).
-ConfigNode without_secrets(ConfigNode node);
+config::ConfigNode without_secrets(config::ConfigNode node);
 
-}  // namespace llmprof
+}  // namespace llmprof::session

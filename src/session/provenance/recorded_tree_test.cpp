@@ -4,18 +4,18 @@
 
 #include "config/compose.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 std::string recorded(std::string_view yaml) {
-  const auto document = parse_yaml(yaml, "test");
+  const auto document = config::parse_yaml(yaml, "test");
   EXPECT_TRUE(document) << document.error().message;
-  return to_yaml(without_secrets(document->root));
+  return config::to_yaml(without_secrets(document->root));
 }
 
 void expect_recorded(std::string_view yaml, std::string_view as) {
-  const auto document = parse_yaml(as, "test");
-  EXPECT_EQ(recorded(yaml), to_yaml(document->root));
+  const auto document = config::parse_yaml(as, "test");
+  EXPECT_EQ(recorded(yaml), config::to_yaml(document->root));
 }
 
 TEST(RecordedTree, HidesWhatKeysNameASecret) {
@@ -40,4 +40,4 @@ TEST(RecordedTree, LeavesModelsAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 bool decide(Switch wanted, bool suits) {
@@ -60,4 +60,4 @@ Captures choose_captures(const RunOptions& options, const CollectorReach& reach)
   return captures;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -8,7 +8,7 @@
 #include "session/program_files.h"
 #include "session/run_options.h"
 
-namespace llmprof {
+namespace llmprof::session {
 
 // Whether the collector can record the GPU's timeline of this workload, on this machine.
 struct CollectorReach {
@@ -34,4 +34,4 @@ struct Captures {
 };
 Captures choose_captures(const RunOptions& options, const CollectorReach& reach);
 
-}  // namespace llmprof
+}  // namespace llmprof::session

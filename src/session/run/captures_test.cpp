@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "session/run/request.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 RunOptions on_the_gpu() {
@@ -113,4 +113,4 @@ TEST(Captures, ThePlanSaysWhy) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -5,7 +5,7 @@
 
 #include "session/run/passes.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 std::string switched(bool on) { return on ? "on" : "off"; }
@@ -63,4 +63,4 @@ Variables collector_environment(const RunRequest& request) {
   return variables;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

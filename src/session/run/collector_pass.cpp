@@ -3,14 +3,14 @@
 #include "session/run/pass_failure.h"
 #include "session/run/passes.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kFolder = "collector";
 
-WorkloadPass collector_pass(const RunRequest& request, const Artifacts& bundle) {
-  WorkloadPass pass;
+capture::WorkloadPass collector_pass(const RunRequest& request, const Artifacts& bundle) {
+  capture::WorkloadPass pass;
   pass.name = "record";
   pass.folder = bundle.path(kFolder);
   pass.environment = pass_environment(request, bundle.path("collector/metrics.json"),
@@ -40,8 +40,8 @@ Error nothing_recorded(const Artifacts& bundle) {
 
 }  // namespace
 
-CaptureResult run_collector(const RunRequest& request, const Artifacts& bundle) {
-  CaptureResult result;
+capture::CaptureResult run_collector(const RunRequest& request, const Artifacts& bundle) {
+  capture::CaptureResult result;
   if (!request.program.collector) {
     result.failure =
         Error{ErrorKind::tool,
@@ -54,8 +54,8 @@ CaptureResult run_collector(const RunRequest& request, const Artifacts& bundle) 
     result.failure = made.error();
     return result;
   }
-  const WorkloadPass pass = collector_pass(request, bundle);
-  const auto record = run_pass(request.options.workload, pass, pass_limits(request));
+  const capture::WorkloadPass pass = collector_pass(request, bundle);
+  const auto record = capture::run_pass(request.options.workload, pass, pass_limits(request));
   result.files = logs_in(pass.folder);
   if (!record) {
     result.failure = record.error();
@@ -69,10 +69,10 @@ CaptureResult run_collector(const RunRequest& request, const Artifacts& bundle) 
   return result;
 }
 
-CapturePlan plan_collector(const RunRequest& request, const Artifacts& bundle) {
-  CapturePlan plan;
+capture::CapturePlan plan_collector(const RunRequest& request, const Artifacts& bundle) {
+  capture::CapturePlan plan;
   plan.backend = kFolder;
-  const WorkloadPass pass = collector_pass(request, bundle);
+  const capture::WorkloadPass pass = collector_pass(request, bundle);
   plan.commands.push_back({pass.name, request.options.workload.argv, pass.environment});
   plan.files.emplace_back("collector/<pid>.llmtrace");
   if (request.captures.collector_cuda && request.options.collector.arm == "command") {
@@ -81,4 +81,4 @@ CapturePlan plan_collector(const RunRequest& request, const Artifacts& bundle) {
   return plan;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

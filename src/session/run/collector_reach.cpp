@@ -1,24 +1,24 @@
 #include <fmt/format.h>
 
+#include "capture/installed_tool.h"
 #include "capture/probes/cuda_here.h"
-#include "capture/probes/ensure.h"
 #include "session/run/captures.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 // Python's packages may bring a CUPTI: those of the Python that the workload runs in.
-std::string python_of(const WorkloadCommand& workload) {
+std::string python_of(const capture::WorkloadCommand& workload) {
   const std::string program = workload.argv.empty() ? std::string() : workload.argv.front();
   const std::string name = std::filesystem::path(program).filename().string();
-  return name.starts_with("python") ? program : DoctorOptions{}.python;
+  return name.starts_with("python") ? program : capture::DoctorOptions{}.python;
 }
 
 }  // namespace
 
 CollectorReach collector_reach(const RunOptions& options, const ProgramFiles& program) {
   CollectorReach reach;
-  DoctorOptions machine;
+  capture::DoctorOptions machine;
   machine.python = python_of(options.workload);
   const std::filesystem::path injected(machine.cuda.injection);
   reach.other_injection = !injected.empty() && injected.filename() != kCollectorFile;
@@ -27,22 +27,23 @@ CollectorReach collector_reach(const RunOptions& options, const ProgramFiles& pr
     reach.why_not = fmt::format("{} is not beside this program", kCollectorFile);
     return reach;
   }
-  if (!has_cuda_half(*program.collector)) {
-    reach.why_not = fmt::format("it was built without its CUDA half; {}", cuda_half_remedy());
+  if (!capture::has_cuda_half(*program.collector)) {
+    reach.why_not =
+        fmt::format("it was built without its CUDA half; {}", capture::cuda_half_remedy());
     return reach;
   }
   // Whoever names a CUPTI by hand knows of a GPU, also where a sandbox hides the driver.
-  if (machine.cuda.cupti.empty() && !has_nvidia_driver(machine.search)) {
+  if (machine.cuda.cupti.empty() && !capture::has_nvidia_driver(machine.search)) {
     reach.why_not = "no NVIDIA driver is loaded here";
     return reach;
   }
-  reach.cupti = find_cupti(machine);
+  reach.cupti = capture::find_cupti(machine);
   // The program may bring a CUPTI that no search finds: better tried than no timeline at all.
-  reach.records_cuda = reach.cupti || !ensure_nsys(machine.search);
+  reach.records_cuda = reach.cupti || !capture::ensure_nsys(machine.search);
   if (!reach.records_cuda) {
     reach.why_not = "no libcupti.so was found; LLMPROF_CUPTI=FILE names one (see llmprof doctor)";
   }
   return reach;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "session/run/pass_failure.h"
 #include "session/run/passes.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace fs = std::filesystem;
 namespace {
 
@@ -14,8 +14,9 @@ constexpr std::string_view kFolder = "stage1";
 constexpr std::string_view kMetrics = "stage1/metrics.json";
 constexpr size_t kLargestMetrics = 16UL << 20U;
 
-WorkloadPass control_pass(const RunRequest& request, const Artifacts& bundle, uint64_t number) {
-  WorkloadPass pass;
+capture::WorkloadPass control_pass(const RunRequest& request, const Artifacts& bundle,
+                                   uint64_t number) {
+  capture::WorkloadPass pass;
   const bool only = request.options.repeats <= 1;
   pass.name = only ? "control" : fmt::format("control_{}", number);
   pass.folder = bundle.path(kFolder);
@@ -49,8 +50,8 @@ Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundl
   std::vector<Control> runs;
   const uint64_t repeats = std::max<uint64_t>(1, request.options.repeats);
   for (uint64_t number = 1; number <= repeats; ++number) {
-    const WorkloadPass pass = control_pass(request, bundle, number);
-    const auto record = run_pass(request.options.workload, pass, pass_limits(request));
+    const capture::WorkloadPass pass = control_pass(request, bundle, number);
+    const auto record = capture::run_pass(request.options.workload, pass, pass_limits(request));
     if (!record) return fail_with(record.error());
     if (const auto failure = pass_failure(*record)) return fail_with(*failure);
     runs.push_back({number, record->result.duration});
@@ -66,12 +67,12 @@ Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundl
   return ControlRun{median.duration};
 }
 
-CapturePlan plan_control(const RunRequest& request, const Artifacts& bundle) {
-  CapturePlan plan;
+capture::CapturePlan plan_control(const RunRequest& request, const Artifacts& bundle) {
+  capture::CapturePlan plan;
   plan.backend = kFolder;
   const uint64_t repeats = std::max<uint64_t>(1, request.options.repeats);
   for (uint64_t number = 1; number <= repeats; ++number) {
-    WorkloadPass pass = control_pass(request, bundle, number);
+    capture::WorkloadPass pass = control_pass(request, bundle, number);
     plan.commands.push_back({pass.name, request.options.workload.argv, pass.environment});
   }
   plan.files.emplace_back(kMetrics);
@@ -79,4 +80,4 @@ CapturePlan plan_control(const RunRequest& request, const Artifacts& bundle) {
   return plan;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

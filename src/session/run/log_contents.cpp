@@ -5,22 +5,22 @@
 
 #include <algorithm>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "readers/detect.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kMostRanges = 8;  // that a message names
 
-std::string stood_down_because(CollectionReason reason) {
+std::string stood_down_because(trace::CollectionReason reason) {
   switch (reason) {
-    case CollectionReason::other_subscriber:
+    case trace::CollectionReason::other_subscriber:
       return "it stood down, because another tool uses CUPTI in the program (torch.profiler, nsys, "
              "ncu, a monitor): switch that off while profiling";
-    case CollectionReason::cupti_missing:
+    case trace::CollectionReason::cupti_missing:
       return "it found no libcupti in the program's reach: LLMPROF_CUPTI=FILE names one, and "
              "llmprof doctor says where one is";
     default:
@@ -81,24 +81,24 @@ std::string cause(const LogContents& contents, const CollectorOptions& options) 
 
 }  // namespace
 
-void add_contents(const Trace& trace, LogContents& contents) {
+void add_contents(const trace::Trace& trace, LogContents& contents) {
   contents.gpu_work += trace.graph_replays.size();
-  contents.gpu_work += static_cast<uint64_t>(
-      std::count_if(trace.kernels.queue.begin(), trace.kernels.queue.end(),
-                    [&](QueueId queue) { return trace.device_of(queue).kind == DeviceKind::gpu; }));
-  const CollectionTable& collection = trace.collection;
-  const bool gpus =
-      std::any_of(trace.devices.begin(), trace.devices.end(),
-                  [](const Device& device) { return device.kind == DeviceKind::gpu; });
+  contents.gpu_work += static_cast<uint64_t>(std::count_if(
+      trace.kernels.queue.begin(), trace.kernels.queue.end(),
+      [&](trace::QueueId queue) { return trace.device_of(queue).kind == trace::DeviceKind::gpu; }));
+  const trace::CollectionTable& collection = trace.collection;
+  const bool gpus = std::any_of(
+      trace.devices.begin(), trace.devices.end(),
+      [](const trace::Device& device) { return device.kind == trace::DeviceKind::gpu; });
   contents.saw_cuda = contents.saw_cuda || gpus || collection.size() > 0 ||
                       trace.diagnostics.has("collector_never_armed");
   for (size_t row = 0; row < collection.size(); ++row) {
-    if (collection.state[row] == CollectionState::tracing) contents.traced = true;
-    if (collection.state[row] == CollectionState::stood_down) {
+    if (collection.state[row] == trace::CollectionState::tracing) contents.traced = true;
+    if (collection.state[row] == trace::CollectionState::stood_down) {
       contents.stood_down.insert(collection.reason[row]);
     }
   }
-  const RangeTable& ranges = trace.ranges;
+  const trace::RangeTable& ranges = trace.ranges;
   for (size_t row = 0; row < ranges.size(); ++row) {
     const std::string_view domain = trace.strings[ranges.domain[row]];
     const std::string_view text = trace.strings[ranges.text[row]];
@@ -109,9 +109,9 @@ void add_contents(const Trace& trace, LogContents& contents) {
 LogContents read_log_contents(const std::vector<fs::path>& logs) {
   LogContents contents;
   for (const fs::path& log : logs) {
-    const auto head = read_head(log, kHeadBytes);
-    const Reader* reader = head ? find_reader(*head) : nullptr;
-    TraceBuilder scratch;
+    const auto head = read_head(log, readers::kHeadBytes);
+    const readers::Reader* reader = head ? readers::find_reader(*head) : nullptr;
+    trace::TraceBuilder scratch;
     if (reader != nullptr && reader->read(log, scratch)) add_contents(scratch.trace(), contents);
   }
   return contents;
@@ -124,4 +124,4 @@ Error no_gpu_work(const LogContents& contents, const CollectorOptions& options) 
               cause(contents, options)};
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

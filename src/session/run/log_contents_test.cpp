@@ -5,31 +5,31 @@
 #include "base/text.h"
 #include "trace/builder.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
-void add_state(Trace& trace, CollectionState state, CollectionReason reason) {
+void add_state(trace::Trace& trace, trace::CollectionState state, trace::CollectionReason reason) {
   trace.collection.time.push_back(0);
-  trace.collection.process.push_back(ProcessId(0));
+  trace.collection.process.push_back(trace::ProcessId(0));
   trace.collection.state.push_back(state);
   trace.collection.reason.push_back(reason);
   trace.collection.step.push_back(0);
   trace.collection.cost.push_back(0);
 }
 
-void add_range(TraceBuilder& builder, std::string_view domain, std::string_view text) {
-  RangeTable& ranges = builder.trace().ranges;
+void add_range(trace::TraceBuilder& builder, std::string_view domain, std::string_view text) {
+  trace::RangeTable& ranges = builder.trace().ranges;
   ranges.start.push_back(0);
   ranges.end.push_back(1);
-  ranges.thread.push_back(ThreadId(0));
-  ranges.domain.push_back(domain.empty() ? StringId() : builder.string(domain));
+  ranges.thread.push_back(trace::ThreadId(0));
+  ranges.domain.push_back(domain.empty() ? trace::StringId() : builder.string(domain));
   ranges.text.push_back(builder.string(text));
-  ranges.kind.push_back(RangeKind::push_pop);
+  ranges.kind.push_back(trace::RangeKind::push_pop);
 }
 
-void add_kernel(TraceBuilder& builder, DeviceKind kind) {
-  const ProcessId process = builder.process(1, 1);
-  const QueueId queue = builder.queue({process, builder.device(0, kind), 0, 0});
+void add_kernel(trace::TraceBuilder& builder, trace::DeviceKind kind) {
+  const trace::ProcessId process = builder.process(1, 1);
+  const trace::QueueId queue = builder.queue({process, builder.device(0, kind), 0, 0});
   builder.trace().kernels.queue.push_back(queue);
   builder.trace().kernels.start.push_back(0);
 }
@@ -41,12 +41,13 @@ std::string told(const LogContents& contents, const CollectorOptions& options = 
 }
 
 TEST(LogContents, CountsWhatRanOnTheGpu) {
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   builder.begin_capture({});
-  add_kernel(builder, DeviceKind::gpu);
-  add_kernel(builder, DeviceKind::gpu);
-  add_kernel(builder, DeviceKind::cpu);
-  add_state(builder.trace(), CollectionState::tracing, CollectionReason::program_start);
+  add_kernel(builder, trace::DeviceKind::gpu);
+  add_kernel(builder, trace::DeviceKind::gpu);
+  add_kernel(builder, trace::DeviceKind::cpu);
+  add_state(builder.trace(), trace::CollectionState::tracing,
+            trace::CollectionReason::program_start);
   add_range(builder, "LLM", "prefill");
   add_range(builder, "", "step");
   LogContents contents;
@@ -58,12 +59,12 @@ TEST(LogContents, CountsWhatRanOnTheGpu) {
 }
 
 TEST(LogContents, NamesWhyItStoodDown) {
-  for (const auto& [reason, words] : std::vector<std::pair<CollectionReason, std::string>>{
-           {CollectionReason::other_subscriber, "another tool uses CUPTI"},
-           {CollectionReason::cupti_missing, "LLMPROF_CUPTI=FILE"},
-           {CollectionReason::cupti_failed, "CUPTI failed"}}) {
-    TraceBuilder builder;
-    add_state(builder.trace(), CollectionState::stood_down, reason);
+  for (const auto& [reason, words] : std::vector<std::pair<trace::CollectionReason, std::string>>{
+           {trace::CollectionReason::other_subscriber, "another tool uses CUPTI"},
+           {trace::CollectionReason::cupti_missing, "LLMPROF_CUPTI=FILE"},
+           {trace::CollectionReason::cupti_failed, "CUPTI failed"}}) {
+    trace::TraceBuilder builder;
+    add_state(builder.trace(), trace::CollectionState::stood_down, reason);
     LogContents contents;
     add_contents(builder.trace(), contents);
     EXPECT_TRUE(contains(told(contents), words)) << told(contents);
@@ -71,7 +72,7 @@ TEST(LogContents, NamesWhyItStoodDown) {
 }
 
 TEST(LogContents, NamesWhyItWasNeverArmed) {
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   builder.diagnostics().warn("collector_never_armed", "it waited");
   LogContents contents;
   CollectorOptions options;
@@ -106,4 +107,4 @@ TEST(LogContents, WhatCannotBeReadHoldsNothing) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::session

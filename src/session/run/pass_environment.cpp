@@ -2,7 +2,7 @@
 
 #include "session/run/passes.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace fs = std::filesystem;
 namespace {
 
@@ -32,12 +32,12 @@ Variables pass_environment(const RunRequest& request, const fs::path& metrics, R
   return variables;
 }
 
-CaptureLimits pass_limits(const RunRequest& request) {
-  CaptureLimits limits;
+capture::CaptureLimits pass_limits(const RunRequest& request) {
+  capture::CaptureLimits limits;
   limits.timeout = request.options.timeout;
   limits.max_bytes = request.options.max_trace_bytes;
   limits.stop = request.stop;
   return limits;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -6,7 +6,7 @@
 
 #include "session/run/passes.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 constexpr const char* kLibrary = "/opt/llmprof/lib/libllmprof_collector.so";
@@ -112,4 +112,4 @@ TEST_F(PassEnvironment, NoOtherPassLoadsItIntoCuda) {
 }
 
 }  // namespace
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -4,42 +4,43 @@
 
 #include "capture/convert_advice.h"
 
-namespace llmprof {
+namespace llmprof::session {
 
-std::optional<Error> pass_failure(const CommandRecord& record) {
-  const ProcessResult& result = record.result;
+std::optional<Error> pass_failure(const capture::CommandRecord& record) {
+  const capture::ProcessResult& result = record.result;
   if (record.ended_well()) return record.trouble;
   std::string message;
   switch (result.end) {
-    case ProcessEnd::stopped:
+    case capture::ProcessEnd::stopped:
       return Error{ErrorKind::tool, "interrupted; what was captured before is kept"};
-    case ProcessEnd::timed_out:
+    case capture::ProcessEnd::timed_out:
       message = fmt::format(
           "the workload was ended after {:.0f} s, the limit; raise it with run.timeout_s=SECONDS, "
           "or make the workload smaller (workload.requests=1)",
           std::chrono::duration<double>(result.duration).count());
       break;
-    case ProcessEnd::over_limit:
+    case capture::ProcessEnd::over_limit:
       message =
           "the workload was ended because its capture grew over the limit; raise it with "
           "run.max_trace_mb=MEGABYTES, or make the workload smaller (workload.requests=1)";
       break;
-    case ProcessEnd::not_started:
+    case capture::ProcessEnd::not_started:
       message = fmt::format(
           "{}: cannot be run: {}; check the command behind `--`, or "
           "workload.command",
-          record.argv.empty() ? "the workload" : record.argv.front(), describe_end(result));
+          record.argv.empty() ? "the workload" : record.argv.front(),
+          capture::describe_end(result));
       break;
-    case ProcessEnd::exited:
-    case ProcessEnd::signalled:
+    case capture::ProcessEnd::exited:
+    case capture::ProcessEnd::signalled:
       message = fmt::format("the workload failed by itself: {}; its output is in {}",
-                            describe_end(result), record.log.string());
+                            capture::describe_end(result), record.log.string());
       break;
   }
-  if (const std::string words = last_words(result.output_tail); !words.empty()) {
+  if (const std::string words = capture::last_words(result.output_tail); !words.empty()) {
     message += "\n  it said last: " + words;
   }
   return Error{ErrorKind::tool, message};
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

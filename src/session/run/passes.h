@@ -12,7 +12,7 @@
 #include "session/run/run.h"
 #include "session/run_dir.h"
 
-namespace llmprof {
+namespace llmprof::session {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
@@ -28,7 +28,7 @@ Variables pass_environment(const RunRequest& request, const std::filesystem::pat
 // and NVTX where this run records those (docs/collector.md).
 Variables collector_environment(const RunRequest& request);
 
-CaptureLimits pass_limits(const RunRequest& request);
+capture::CaptureLimits pass_limits(const RunRequest& request);
 
 // The workload's own times, unprofiled, into stage1/metrics.json: the median run of `repeats`.
 // Gives how long a run takes. Where the workload itself fails there is nothing to profile.
@@ -39,21 +39,21 @@ Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundl
 
 // Our own log, collector/*.llmtrace. Of a workload that uses CUDA, where the collector records that
 // here, it is a failure that it holds no GPU work.
-CaptureResult run_collector(const RunRequest& request, const Artifacts& bundle);
+capture::CaptureResult run_collector(const RunRequest& request, const Artifacts& bundle);
 
 // The workload's own torch.profiler pass, torch/trace.json.gz.
-CaptureResult run_torch(const RunRequest& request, const Artifacts& bundle);
+capture::CaptureResult run_torch(const RunRequest& request, const Artifacts& bundle);
 
 // Our own log of what nsys watches: it records into a folder that exists.
 inline constexpr std::string_view kNsysAnnotations = "nsys/annotations";
 
 // What nsys and ncu are asked for.
-NsysRequest nsys_request(const RunRequest& request, const Artifacts& bundle);
-NcuRequest ncu_request(const RunRequest& request, const Artifacts& bundle);
+capture::NsysRequest nsys_request(const RunRequest& request, const Artifacts& bundle);
+capture::NcuRequest ncu_request(const RunRequest& request, const Artifacts& bundle);
 
 // What these would run, for the plan.
-CapturePlan plan_control(const RunRequest& request, const Artifacts& bundle);
-CapturePlan plan_collector(const RunRequest& request, const Artifacts& bundle);
-CapturePlan plan_torch(const RunRequest& request, const Artifacts& bundle);
+capture::CapturePlan plan_control(const RunRequest& request, const Artifacts& bundle);
+capture::CapturePlan plan_collector(const RunRequest& request, const Artifacts& bundle);
+capture::CapturePlan plan_torch(const RunRequest& request, const Artifacts& bundle);
 
-}  // namespace llmprof
+}  // namespace llmprof::session

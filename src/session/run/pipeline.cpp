@@ -4,8 +4,8 @@
 
 #include "capture/ncu/ncu_capture.h"
 #include "capture/nsys/nsys_capture.h"
+#include "capture/nsys/scrub.h"
 #include "readers/nsys_sqlite/gpu_work.h"
-#include "readers/nsys_sqlite/scrub.h"
 #include "session/captures_record.h"
 #include "session/kernel_selection.h"
 #include "session/provenance/machine_facts.h"
@@ -15,7 +15,7 @@
 #include "session/run/run.h"
 #include "session/run/zero_kernels.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace fs = std::filesystem;
 namespace {
 
@@ -62,7 +62,7 @@ class Pipeline {
   void collect() {
     if (stopped()) return;
     progress_("collector: the workload with our own log");
-    const CaptureResult captured = run_collector(request_, bundle_);
+    const capture::CaptureResult captured = run_collector(request_, bundle_);
     keep("collector", captured);
     if (!captures_.collector_cuda || stopped()) return;
     std::vector<fs::path> logs;
@@ -77,14 +77,15 @@ class Pipeline {
 
   void trace() {
     if (stopped()) return;
-    const auto nsys = ensure_nsys(tool_search_here());
+    const auto nsys = capture::ensure_nsys(capture::tool_search_here());
     if (!nsys && !captures_.nsys) return;  // the collector's failure is what to mend
     if (!nsys) return fail_backend("nsys", nsys.error());
     if (const auto made = bundle_.make_folder(kNsysAnnotations); !made) {
       return fail_backend("nsys", made.error());
     }
     progress_(fmt::format("nsys {}: the timeline", nsys->version));
-    const CaptureResult captured = capture_with_nsys(*nsys, nsys_request(request_, bundle_));
+    const capture::CaptureResult captured =
+        capture::capture_with_nsys(*nsys, nsys_request(request_, bundle_));
     keep("nsys", captured);
     // A range that opens again begins another report: run.sqlite, run.2.sqlite, ...
     std::vector<fs::path> exports;
@@ -102,7 +103,7 @@ class Pipeline {
 
   // nsys stores the whole environment of what it ran.
   bool scrub(const fs::path& exported) {
-    const auto scrubbed = scrub_environment(exported, recorded_variables());
+    const auto scrubbed = capture::scrub_environment(exported, recorded_variables());
     if (scrubbed) return true;
     std::error_code ignored;
     fs::remove(exported, ignored);
@@ -118,15 +119,16 @@ class Pipeline {
 
   void measure_kernels() {
     if (stopped()) return;
-    const auto ncu = ensure_ncu(tool_search_here());
+    const auto ncu = capture::ensure_ncu(capture::tool_search_here());
     if (!ncu) return fail_backend("ncu", ncu.error());
-    NcuRequest wanted = ncu_request(request_, bundle_);
+    capture::NcuRequest wanted = ncu_request(request_, bundle_);
     wanted.workload_time = control_time_;
     if (analyse_bundle() && outcome_.analysis) {
-      wanted.kernels = select_top_kernels(outcome_.analysis->profile, options_.top_n_kernels);
+      wanted.kernels = select_top_kernels(*outcome_.analysis->trace, outcome_.analysis->results,
+                                          options_.top_n_kernels);
     }
-    for (const std::string& note : plan_ncu(*ncu, wanted).notes) progress_("ncu: " + note);
-    keep("ncu", capture_with_ncu(*ncu, wanted));
+    for (const std::string& note : capture::plan_ncu(*ncu, wanted).notes) progress_("ncu: " + note);
+    keep("ncu", capture::capture_with_ncu(*ncu, wanted));
   }
 
   void trace_operators() {
@@ -135,7 +137,7 @@ class Pipeline {
     keep("torch", run_torch(request_, bundle_));
   }
 
-  void keep(std::string_view backend, const CaptureResult& result) {
+  void keep(std::string_view backend, const capture::CaptureResult& result) {
     notes_.merge(result.notes);
     record_captures();
     if (result.failure) fail_backend(backend, *result.failure);
@@ -196,4 +198,4 @@ Result<RunOutcome> run(const RunRequest& asked, const Progress& progress) {
   return Pipeline(request, std::move(*bundle), progress).run();
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -3,7 +3,7 @@
 #include "capture/shell_word.h"
 #include "session/run/request.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace {
 
 std::string duration_text(std::chrono::seconds time) {
@@ -15,7 +15,8 @@ std::string duration_text(std::chrono::seconds time) {
 
 }  // namespace
 
-std::string describe_plan(const RunRequest& request, const std::vector<CapturePlan>& plans) {
+std::string describe_plan(const RunRequest& request,
+                          const std::vector<capture::CapturePlan>& plans) {
   const RunOptions& options = request.options;
   std::string text = fmt::format("Bundle: {}\n", options.run_folder.empty()
                                                      ? (options.stage2_folder / "<run id>").string()
@@ -23,13 +24,13 @@ std::string describe_plan(const RunRequest& request, const std::vector<CapturePl
   for (const std::string& note : request.captures.notes) text += fmt::format("# {}\n", note);
   std::chrono::seconds total{0};
   bool all_known = true;
-  for (const CapturePlan& plan : plans) {
+  for (const capture::CapturePlan& plan : plans) {
     text += fmt::format("\n{}{}\n", plan.backend,
                         plan.estimate ? " (" + duration_text(*plan.estimate) + ")" : "");
     for (const std::string& note : plan.notes) text += "  # " + note + "\n";
-    for (const PlannedCommand& command : plan.commands) {
-      text +=
-          fmt::format("  {}: {}\n", command.name, shell_line(command.argv, command.environment));
+    for (const capture::PlannedCommand& command : plan.commands) {
+      text += fmt::format("  {}: {}\n", command.name,
+                          capture::shell_line(command.argv, command.environment));
     }
     for (const auto& file : plan.files) text += fmt::format("  -> {}\n", file.string());
     if (plan.estimate) total += *plan.estimate;
@@ -40,4 +41,4 @@ std::string describe_plan(const RunRequest& request, const std::vector<CapturePl
   return text;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -2,15 +2,16 @@
 
 #include "session/run_options.h"
 
-namespace llmprof {
+namespace llmprof::session {
 
 Result<RunRequest> make_run_request(const RunArguments& arguments, std::string_view version,
                                     const std::atomic<bool>* stop) {
-  const auto conf = ConfFiles::open(arguments.config_folder);
+  const auto conf = config::ConfFiles::open(arguments.config_folder);
   if (!conf) return fail_with(conf.error());
   RunRequest request;
   request.program = find_program_files();
-  auto config = compose_run(*conf, arguments.overrides, arguments.program, compose_context_here());
+  auto config =
+      compose_run(*conf, arguments.overrides, arguments.program, config::compose_context_here());
   if (!config) return fail_with(config.error());
   auto options = read_run_options(*config, arguments.program);
   if (!options) return fail_with(options.error());
@@ -26,4 +27,4 @@ Result<RunRequest> make_run_request(const RunArguments& arguments, std::string_v
   return request;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -7,7 +7,7 @@
 
 #include "session/run/run.h"
 
-namespace llmprof {
+namespace llmprof::session {
 
 // What the user typed.
 struct RunArguments {
@@ -23,6 +23,7 @@ Result<RunRequest> make_run_request(const RunArguments& arguments, std::string_v
                                     const std::atomic<bool>* stop);
 
 // The plan for people: every command line ready to paste, the files expected, the time.
-std::string describe_plan(const RunRequest& request, const std::vector<CapturePlan>& plans);
+std::string describe_plan(const RunRequest& request,
+                          const std::vector<capture::CapturePlan>& plans);
 
-}  // namespace llmprof
+}  // namespace llmprof::session

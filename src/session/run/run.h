@@ -14,10 +14,10 @@
 #include "session/run/captures.h"
 #include "session/run_options.h"
 
-namespace llmprof {
+namespace llmprof::session {
 
 struct RunRequest {
-  ComposedConfig config;
+  config::ComposedConfig config;
   RunOptions options;
   Captures captures;
   ProgramFiles program;
@@ -31,14 +31,14 @@ struct RunOutcome {
   std::filesystem::path folder;
   std::optional<Analysis> analysis;   // of what was captured
   std::optional<Error> not_analysed;  // why there is none
-  std::vector<CaptureFailure> failures;
+  std::vector<profile::CaptureFailure> failures;
 };
 
 // Everything that `run` would do, in order.
-std::vector<CapturePlan> plan_run(const RunRequest& request);
+std::vector<capture::CapturePlan> plan_run(const RunRequest& request);
 
 // Control run, captures, analysis. An error means that there is no run folder; whatever fails later
 // is in the outcome, beside what worked.
 Result<RunOutcome> run(const RunRequest& request, const Progress& progress);
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -1,9 +1,9 @@
 #include "session/run/passes.h"
 
-namespace llmprof {
+namespace llmprof::session {
 
-NsysRequest nsys_request(const RunRequest& request, const Artifacts& bundle) {
-  NsysRequest wanted;
+capture::NsysRequest nsys_request(const RunRequest& request, const Artifacts& bundle) {
+  capture::NsysRequest wanted;
   wanted.options = request.options.nsys;
   wanted.workload = request.options.workload;
   wanted.bundle = bundle.root();
@@ -14,8 +14,8 @@ NsysRequest nsys_request(const RunRequest& request, const Artifacts& bundle) {
   return wanted;
 }
 
-NcuRequest ncu_request(const RunRequest& request, const Artifacts& bundle) {
-  NcuRequest wanted;
+capture::NcuRequest ncu_request(const RunRequest& request, const Artifacts& bundle) {
+  capture::NcuRequest wanted;
   wanted.options = request.options.ncu;
   wanted.workload = request.options.workload;
   wanted.bundle = bundle.root();
@@ -25,4 +25,4 @@ NcuRequest ncu_request(const RunRequest& request, const Artifacts& bundle) {
   return wanted;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

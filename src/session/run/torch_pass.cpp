@@ -3,16 +3,16 @@
 #include "session/run/pass_failure.h"
 #include "session/run/passes.h"
 
-namespace llmprof {
+namespace llmprof::session {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kFolder = "torch";
 constexpr std::string_view kTrace = "torch/trace.json.gz";
 
-WorkloadPass torch_pass(const RunRequest& request, const Artifacts& bundle) {
+capture::WorkloadPass torch_pass(const RunRequest& request, const Artifacts& bundle) {
   const TorchOptions& options = request.options.torch;
-  WorkloadPass pass;
+  capture::WorkloadPass pass;
   pass.name = "profile";
   pass.folder = bundle.path(kFolder);
   pass.environment =
@@ -28,14 +28,14 @@ WorkloadPass torch_pass(const RunRequest& request, const Artifacts& bundle) {
 
 }  // namespace
 
-CaptureResult run_torch(const RunRequest& request, const Artifacts& bundle) {
-  CaptureResult result;
+capture::CaptureResult run_torch(const RunRequest& request, const Artifacts& bundle) {
+  capture::CaptureResult result;
   if (const auto made = bundle.make_folder(kFolder); !made) {
     result.failure = made.error();
     return result;
   }
-  const WorkloadPass pass = torch_pass(request, bundle);
-  const auto record = run_pass(request.options.workload, pass, pass_limits(request));
+  const capture::WorkloadPass pass = torch_pass(request, bundle);
+  const auto record = capture::run_pass(request.options.workload, pass, pass_limits(request));
   std::error_code ignored;
   const bool written = fs::exists(bundle.path(kTrace), ignored);
   if (written) result.files.emplace_back(kTrace);
@@ -56,13 +56,13 @@ CaptureResult run_torch(const RunRequest& request, const Artifacts& bundle) {
   return result;
 }
 
-CapturePlan plan_torch(const RunRequest& request, const Artifacts& bundle) {
-  CapturePlan plan;
+capture::CapturePlan plan_torch(const RunRequest& request, const Artifacts& bundle) {
+  capture::CapturePlan plan;
   plan.backend = kFolder;
-  const WorkloadPass pass = torch_pass(request, bundle);
+  const capture::WorkloadPass pass = torch_pass(request, bundle);
   plan.commands.push_back({pass.name, request.options.workload.argv, pass.environment});
   plan.files.emplace_back(kTrace);
   return plan;
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-namespace llmprof {
+namespace llmprof::session {
 
-Error zero_kernels(const NsysOptions& options) {
+Error zero_kernels(const capture::NsysOptions& options) {
   std::string message =
       "the timeline holds no GPU kernels, although the workload uses CUDA "
       "(workload.uses_cuda=true). Likely causes:";
@@ -27,4 +27,4 @@ Error zero_kernels(const NsysOptions& options) {
   return {ErrorKind::tool, message};
 }
 
-}  // namespace llmprof
+}  // namespace llmprof::session

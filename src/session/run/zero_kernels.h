@@ -3,9 +3,9 @@
 #include "base/error.h"
 #include "capture/nsys/nsys_capture.h"
 
-namespace llmprof {
+namespace llmprof::session {
 
 // Why the timeline of a workload that uses CUDA may hold no kernel, and what helps.
-Error zero_kernels(const NsysOptions& options);
+Error zero_kernels(const capture::NsysOptions& options);
 
-}  // namespace llmprof
+}  // namespace llmprof::session

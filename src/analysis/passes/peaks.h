@@ -1,0 +1,11 @@
+#pragma once
+
+#include "analysis/passes/prepare.h"
+#include "analysis/utilization/utilization.h"
+
+namespace llmprof::analysis {
+
+// Finds the peaks of what the stages ran on, and how much of them was used.
+Utilization measure_utilization(const Prepared& prepared, const Stages& stages);
+
+}  // namespace llmprof::analysis

@@ -1,0 +1,53 @@
+#include "analysis/passes/prepare.h"
+
+#include "analysis/device_words.h"
+#include "analysis/passes/find_stages.h"
+#include "analysis/ranking/profiled_twice.h"
+#include "analysis/ranking/repeated_timelines.h"
+
+namespace llmprof::analysis {
+namespace {
+
+// A log does not know what CPU it was recorded on; the workload does.
+void name_cpu(trace::Trace& trace) {
+  if (!trace.workload || !trace.workload->device || trace.workload->device->kind != "cpu") return;
+  for (trace::Device& device : trace.devices) {
+    if (device.kind == trace::DeviceKind::cpu && device.name.empty()) {
+      device.name = trace.workload->device->name;
+    }
+  }
+}
+
+}  // namespace
+
+Prepared::Prepared(const trace::Trace& of, const AnalysisRules& with, const AnalysisOptions& asked)
+    : trace(of), rules(with), options(asked), names(of, with.kernels), device(device_kind(of)) {
+  if (asked.use_annotations) ranges.emplace(of, with.stages);
+}
+
+Result<Prepared> prepare(trace::Trace& trace, const AnalysisRules& rules,
+                         const AnalysisOptions& options) {
+  const Selection& selection = options.selection;
+  if (selection.device) {
+    if (auto kept = keep_device(trace, *selection.device); !kept) return fail_with(kept.error());
+  }
+  Diagnostics diagnostics = trace.diagnostics;
+  drop_repeated_timelines(trace, diagnostics);
+  merge_profiled_twice(trace, diagnostics);
+  leave_cpu_operators_aside(trace, diagnostics);
+  name_cpu(trace);
+  Prepared prepared(trace, rules, options);
+  prepared.diagnostics = std::move(diagnostics);
+  if (!selection.stage && !selection.steps) return prepared;
+  NarrowedStages narrowed;
+  narrowed.stages =
+      find_stages(trace, prepared.annotations(), prepared.names, prepared.diagnostics);
+  narrowed.collector_overhead = collector_overhead(trace, narrowed.stages);
+  if (auto kept = keep_selected(trace, narrowed.stages, selection); !kept) {
+    return fail_with(kept.error());
+  }
+  prepared.narrowed = std::move(narrowed);
+  return prepared;
+}
+
+}  // namespace llmprof::analysis

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+
+#include "analysis/collection/collector_overhead.h"
+#include "analysis/naming/described_names.h"
+#include "analysis/passes/request.h"
+#include "analysis/stages/meaningful_ranges.h"
+#include "base/diagnostics.h"
+#include "base/error.h"
+
+namespace llmprof::analysis {
+
+// Stages that were found before the trace was narrowed to some of them.
+struct NarrowedStages {
+  Stages stages;
+  std::optional<CollectorOverhead> collector_overhead;  // of the whole run
+};
+
+// A trace that changes no more, with what all passes look up in it.
+struct Prepared {
+  Prepared(const trace::Trace& of, const AnalysisRules& with, const AnalysisOptions& asked);
+
+  [[nodiscard]] const MeaningfulRanges* annotations() const { return ranges ? &*ranges : nullptr; }
+
+  const trace::Trace& trace;
+  const AnalysisRules& rules;
+  const AnalysisOptions& options;
+  DescribedNames names;
+  std::optional<MeaningfulRanges> ranges;  // none where annotations are not to be used
+  trace::DeviceKind device;                // what all kernels ran on
+  std::optional<NarrowedStages> narrowed;  // where a stage or steps were selected
+  Diagnostics diagnostics;                 // the readers', and of the preparation
+};
+
+// The one step that changes a trace: takes out what describes the same work twice and what is
+// outside of the selection. A selection that is not there is an error.
+Result<Prepared> prepare(trace::Trace& trace, const AnalysisRules& rules,
+                         const AnalysisOptions& options);
+
+}  // namespace llmprof::analysis

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/naming/classes.h"
+#include "analysis/stages/selection.h"
+#include "analysis/stages/stage_rules.h"
+#include "analysis/utilization/utilization.h"
+#include "llm/gpu_spec.h"
+#include "llm/model_spec.h"
+#include "profile/run.h"
+#include "trace/trace.h"
+
+namespace llmprof::analysis {
+
+// What the passes know beside the trace.
+struct AnalysisRules {
+  KernelRules kernels;
+  StageRules stages;
+  llm::GpuSpecs gpus;
+};
+
+// What a run folder says of itself beside its captures.
+struct RunRecord {
+  std::vector<profile::PassOverhead> overhead;
+  std::vector<profile::CaptureFailure> captures_failed;
+};
+
+// What the user asked for.
+struct AnalysisOptions {
+  Selection selection;
+  bool use_annotations = true;
+  std::optional<llm::ModelSpec> model;
+  std::optional<std::string> gpu;  // its name; the capture's own otherwise
+  Workload workload;
+  // Another run of the same program, profiled for its operators: these are told, its kernels are
+  // not.
+  const trace::Trace* operators_of = nullptr;
+  RunRecord run;
+  std::string tool_version;
+};
+
+}  // namespace llmprof::analysis

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "analysis/budget/budget.h"
+#include "analysis/collection/collector_overhead.h"
+#include "analysis/counters/stage_counters.h"
+#include "analysis/ranking/kernel_shapes.h"
+#include "analysis/layers/layers.h"
+#include "analysis/operators/operators.h"
+#include "analysis/ranking/hidden_graphs.h"
+#include "analysis/ranking/kernels.h"
+#include "analysis/ranking/metric_join.h"
+#include "analysis/ranking/totals.h"
+#include "analysis/stages/stages.h"
+#include "analysis/utilization/findings.h"
+#include "analysis/utilization/kernel_recoverable.h"
+#include "analysis/utilization/recoverable.h"
+#include "analysis/utilization/roofline.h"
+#include "analysis/utilization/utilization.h"
+
+namespace llmprof::analysis {
+
+// The kernels, and how the launches of a kernel profiler fit them, where some were read.
+struct RankedKernels {
+  KernelRanking ranking;
+  std::optional<MetricJoin> join;
+};
+
+// What the passes found about a prepared trace, in the passes' own terms: rows refer to the trace
+// and to each other. One member per pass; result/ makes the profile of them.
+struct Results {
+  Stages stages;
+  std::optional<CollectorOverhead> collector_overhead;
+  RankedKernels kernels;
+  Totals totals;
+  std::optional<HiddenGraphs> hidden_graphs;
+  std::vector<OpenedKernel> opened;  // one per row of the ranking
+  std::optional<BudgetBasis> budget_basis;
+  Budgets budgets;
+  Layers layers;
+  Operators operators;
+  Utilization utilization;
+  Counters counters;  // the GPU's own, by stage
+  Roofline roofline;
+  std::vector<StageRecoverable> recoverable;
+  std::vector<KernelRecoverable> kernel_recoverable;
+  std::vector<Finding> findings;
+};
+
+}  // namespace llmprof::analysis

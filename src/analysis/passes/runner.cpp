@@ -1,0 +1,123 @@
+#include "analysis/passes/runner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+
+namespace llmprof::analysis {
+namespace {
+
+size_t place_of(const std::vector<Pass>& passes, std::string_view name, size_t before) {
+  for (size_t i = 0; i < before; ++i) {
+    if (passes[i].name == name) return i;
+  }
+  throw std::logic_error("the pass " + std::string(passes[before].name) + " needs " +
+                         std::string(name) + ", which is not listed before it");
+}
+
+class Runner {
+ public:
+  Runner(const std::vector<Pass>& passes, const Prepared& prepared)
+      : passes_(passes), prepared_(prepared), jobs_(passes.size()) {
+    run_.timings.resize(passes.size());
+    for (size_t i = 0; i < passes.size(); ++i) {
+      run_.timings[i].name = passes[i].name;
+      for (const std::string_view need : passes[i].needs) {
+        jobs_[i].needs.push_back(place_of(passes, need, i));
+      }
+    }
+  }
+
+  Run take() {
+    std::vector<std::thread> others;
+    const size_t cores = std::max(1U, std::thread::hardware_concurrency());
+    for (size_t i = 1; i < std::min(cores, passes_.size()); ++i) {
+      try {
+        others.emplace_back([this] { work(); });
+      } catch (const std::system_error&) {
+        break;  // no more threads to be had: the others do it
+      }
+    }
+    work();
+    for (std::thread& thread : others) thread.join();
+    if (failure_) std::rethrow_exception(failure_);
+    run_.diagnostics = prepared_.diagnostics;
+    for (const Job& job : jobs_) run_.diagnostics.merge(job.diagnostics);
+    return std::move(run_);
+  }
+
+ private:
+  enum class State : uint8_t { waiting, running, done };
+  struct Job {
+    State state = State::waiting;
+    std::vector<size_t> needs;
+    Diagnostics diagnostics;
+  };
+
+  void work() {
+    std::unique_lock lock(mutex_);
+    while (remaining_ > 0 && !failure_) {
+      const auto ready = next();
+      if (!ready) {
+        changed_.wait(lock);
+        continue;
+      }
+      jobs_[*ready].state = State::running;
+      lock.unlock();
+      std::exception_ptr failure;
+      try {
+        run(*ready);
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      lock.lock();
+      if (failure) failure_ = failure;
+      jobs_[*ready].state = State::done;
+      --remaining_;
+      changed_.notify_all();
+    }
+  }
+
+  [[nodiscard]] std::optional<size_t> next() const {
+    for (size_t i = 0; i < jobs_.size(); ++i) {
+      const auto done = [this](size_t need) { return jobs_[need].state == State::done; };
+      if (jobs_[i].state == State::waiting &&
+          std::all_of(jobs_[i].needs.begin(), jobs_[i].needs.end(), done)) {
+        return i;
+      }
+    }
+    return std::nullopt;
+  }
+
+  // Each pass writes its own member of the results and reads members that are finished.
+  void run(size_t i) {
+    const Pass& pass = passes_[i];
+    PassTiming& timing = run_.timings[i];
+    if (pass.why_skipped) timing.skipped = pass.why_skipped(prepared_, run_.results);
+    if (!timing.skipped.empty()) return;
+    const auto start = std::chrono::steady_clock::now();
+    pass.run(prepared_, run_.results, jobs_[i].diagnostics);
+    timing.time = std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
+  }
+
+  const std::vector<Pass>& passes_;
+  const Prepared& prepared_;
+  Run run_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Job> jobs_;
+  size_t remaining_ = jobs_.size();
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+Run run_passes(const std::vector<Pass>& passes, const Prepared& prepared) {
+  return Runner(passes, prepared).take();
+}
+
+}  // namespace llmprof::analysis

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/passes/pass.h"
+
+namespace llmprof::analysis {
+
+struct PassTiming {
+  std::string name;
+  Nanoseconds time = 0;
+  std::string skipped;  // why; empty where it ran
+};
+
+struct Run {
+  Results results;
+  Diagnostics diagnostics;  // the preparation's, then each pass's in the order of the table
+  std::vector<PassTiming> timings;
+};
+
+// Runs each pass as soon as what it needs is there; those that do not need each other run at the
+// same time where there are cores. What it gives does not depend on how many.
+Run run_passes(const std::vector<Pass>& passes, const Prepared& prepared);
+
+}  // namespace llmprof::analysis

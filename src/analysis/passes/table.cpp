@@ -1,0 +1,154 @@
+#include "analysis/collection/stage_tracing.h"
+#include "analysis/passes/find_stages.h"
+#include "analysis/passes/pass.h"
+#include "analysis/passes/peaks.h"
+#include "analysis/passes/sources.h"
+
+namespace llmprof::analysis {
+namespace {
+
+std::string nothing_profiled(const Prepared& in, const Results& /*found*/) {
+  return in.trace.profiled_launches.size() > 0 ? "" : "no launches of a kernel profiler";
+}
+
+std::string no_stages(const Prepared& /*in*/, const Results& found) {
+  return found.stages.stages.empty() ? "no stages" : "";
+}
+
+void find_all_stages(const Prepared& in, Results& out, Diagnostics& diagnostics) {
+  out.stages = in.narrowed ? in.narrowed->stages
+                           : find_stages(in.trace, in.annotations(), in.names, diagnostics);
+}
+
+void measure_collector(const Prepared& in, Results& out, Diagnostics& diagnostics) {
+  out.collector_overhead =
+      in.narrowed ? in.narrowed->collector_overhead : collector_overhead(in.trace, out.stages);
+  report_untraced(out.stages, diagnostics);
+}
+
+void rank_and_join(const Prepared& in, Results& out, Diagnostics& /*diagnostics*/) {
+  out.kernels.ranking = rank_kernels(in.trace, in.names);
+  if (in.trace.profiled_launches.size() > 0) {
+    out.kernels.join = join_metrics(in.trace, out.kernels.ranking);
+  }
+}
+
+void find_hidden(const Prepared& in, Results& out, Diagnostics& diagnostics) {
+  out.hidden_graphs = find_hidden_graphs(in.trace, out.totals);
+  if (out.hidden_graphs) {
+    diagnostics.warn("graph_kernels_missing", out.hidden_graphs->message);
+  }
+}
+
+void report_unjoined(const Prepared& /*in*/, Results& out, Diagnostics& diagnostics) {
+  const MetricJoin& join = *out.kernels.join;
+  if (join.joined == join.profiled) return;
+  diagnostics.warn("profiled_launches_unjoined",
+                   "profiled launches whose kernel, grid, block and range are not in the timeline; "
+                   "their metrics are left out",
+                   join.profiled - join.joined);
+}
+
+void use_of_peaks(const Prepared& in, Results& out, Diagnostics& diagnostics) {
+  out.utilization = measure_utilization(in, out.stages);
+  for (const InputWarning& warning : out.utilization.warnings) {
+    diagnostics.warn(warning.code, warning.message);
+  }
+}
+
+void find_roofline(const Prepared& in, Results& out, Diagnostics& /*diagnostics*/) {
+  const llm::GpuSpec* spec = out.utilization.gpu ? &*out.utilization.gpu : nullptr;
+  out.roofline = in.device == trace::DeviceKind::cpu ? operator_roofline(out.kernels.ranking, spec)
+                                                     : kernel_roofline(out.kernels.ranking);
+}
+
+std::vector<Pass> make_passes() {
+  return {
+      {"stages", {}, {}, find_all_stages},
+      {"kernels", {}, {}, rank_and_join},
+      {"budget basis",
+       {},
+       {},
+       [](const Prepared& in, Results& out, Diagnostics&) { out.budget_basis.emplace(in.trace); }},
+      {"collector overhead", {"stages"}, {}, measure_collector},
+      {"budgets",
+       {"stages", "budget basis"},
+       no_stages,
+       [](const Prepared& in, Results& out, Diagnostics&) {
+         out.budgets = time_budgets(in.trace, out.stages, in.names, *out.budget_basis);
+       }},
+      {"layers",
+       {"stages"},
+       {},
+       [](const Prepared& in, Results& out, Diagnostics&) {
+         out.layers = find_layers(in.trace, out.stages, in.annotations(), in.names);
+       }},
+      {"totals",
+       {"kernels"},
+       {},
+       [](const Prepared& in, Results& out, Diagnostics&) {
+         out.totals = total_up(in.trace, out.kernels.ranking);
+       }},
+      {"hidden graphs", {"totals"}, {}, find_hidden},
+      {"profiled launches", {"kernels"}, nothing_profiled, report_unjoined},
+      {"sources",
+       {"kernels"},
+       {},
+       [](const Prepared& in, Results& out, Diagnostics& diagnostics) {
+         report_sources(in.trace, out.kernels.ranking, diagnostics);
+       }},
+      {"launch shapes",
+       {"stages", "kernels"},
+       {},
+       [](const Prepared& in, Results& out, Diagnostics&) {
+         out.opened = open_kernels(in.trace, out.kernels.ranking, out.stages);
+       }},
+      {"operators",
+       {},
+       {},
+       [](const Prepared& in, Results& out, Diagnostics&) {
+         const trace::Trace* other = in.options.operators_of;
+         out.operators = find_operators(other != nullptr ? *other : in.trace);
+       }},
+      {"utilization", {"stages"}, {}, use_of_peaks},
+      {"counters",
+       {"stages", "utilization"},
+       {},
+       [](const Prepared& in, Results& out, Diagnostics&) {
+         out.counters = attribute_counters(in.trace, out.stages, out.utilization);
+       }},
+      {"roofline", {"kernels", "utilization"}, {}, find_roofline},
+      {"potential savings",
+       {"stages", "budgets", "utilization"},
+       no_stages,
+       [](const Prepared& /*in*/, Results& out, Diagnostics&) {
+         out.recoverable = recoverable_time(out.stages, out.budgets, out.utilization);
+       }},
+      {"potential savings by kernel",
+       {"kernels", "launch shapes", "budgets", "potential savings", "roofline"},
+       no_stages,
+       [](const Prepared& /*in*/, Results& out, Diagnostics&) {
+         const auto& gpu = out.utilization.gpu;
+         out.kernel_recoverable =
+             kernel_recoverable(out.kernels.ranking, out.opened, out.budgets, out.recoverable,
+                                out.roofline, gpu ? &*gpu : nullptr);
+       }},
+      {"findings",
+       {"stages", "budgets", "potential savings", "utilization", "kernels", "roofline", "counters"},
+       no_stages,
+       [](const Prepared& in, Results& out, Diagnostics&) {
+         out.findings =
+             find_findings(in.trace, out.stages, out.budgets, out.recoverable, out.utilization,
+                           out.kernels.ranking, out.roofline, in.options.selection, out.counters);
+       }},
+  };
+}
+
+}  // namespace
+
+const std::vector<Pass>& all_passes() {
+  static const std::vector<Pass> passes = make_passes();
+  return passes;
+}
+
+}  // namespace llmprof::analysis

@@ -1,0 +1,159 @@
+#include "analysis/ranking/kernel_shapes.h"
+
+#include <algorithm>
+#include <map>
+
+namespace llmprof::analysis {
+namespace {
+
+struct GridAndBlock {
+  trace::Extent grid{};
+  trace::Extent block{};
+  friend bool operator==(const GridAndBlock&, const GridAndBlock&) = default;
+  [[nodiscard]] size_t hash() const {
+    size_t seed = 0;
+    for (const uint32_t extent : grid) seed = trace::hash_mix(seed, extent);
+    for (const uint32_t extent : block) seed = trace::hash_mix(seed, extent);
+    return seed;
+  }
+};
+using GridId = trace::Id<struct GridAndBlockKind>;
+
+// Kernels that share a line of the table.
+struct Line {
+  trace::StringId name;
+  trace::DeviceId device;
+  GridId grid;
+  friend bool operator==(const Line&, const Line&) = default;
+  [[nodiscard]] size_t hash() const {
+    return trace::hash_mix(trace::hash_mix(name.value, device.value), grid.value);
+  }
+};
+using LineId = trace::Id<struct LineKind>;
+
+// Registers and shared memory may differ within one grid and block.
+std::vector<GridId> grids_of_shapes(const trace::Trace& trace,
+                                    trace::Interner<GridId, GridAndBlock>& grids) {
+  std::vector<GridId> ids;
+  ids.reserve(trace.shapes.size());
+  for (const trace::LaunchShape& shape : trace.shapes.values()) {
+    ids.push_back(grids.intern({shape.grid, shape.block}));
+  }
+  return ids;
+}
+
+void add(StageTime& sum, const StageTime& more) {
+  sum.calls += more.calls;
+  sum.total += more.total;
+  sum.steady_calls += more.steady_calls;
+  sum.steady_total += more.steady_total;
+  sum.steady_measured += more.steady_measured;
+}
+
+class Lines {
+ public:
+  Lines(const trace::Trace& trace, const Stages& stages, const std::vector<bool>& measured)
+      : trace_(trace),
+        stages_(stages),
+        measured_(measured),
+        grid_of_shape_(grids_of_shapes(trace, grids_)) {
+    const trace::KernelTable& kernels = trace.kernels;
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      const size_t line = lines_
+                              .intern({kernels.name[i], trace.queues[kernels.queue[i]].device,
+                                       grid_of_shape_[kernels.shape[i].index()]})
+                              .index();
+      if (line == totals_.size()) {
+        totals_.push_back({});
+        by_stage_.resize(by_stage_.size() + stages.stages.size());
+      }
+      count(line, i);
+    }
+  }
+
+  [[nodiscard]] const std::vector<Line>& lines() const { return lines_.values(); }
+  [[nodiscard]] ShapeRow row(size_t line) const {
+    const GridAndBlock& grid = grids_[lines_.values()[line].grid];
+    ShapeRow row;
+    row.grid = grid.grid;
+    row.block = grid.block;
+    row.calls = totals_[line].calls;
+    row.total = totals_[line].total;
+    const auto first =
+        by_stage_.begin() + static_cast<std::ptrdiff_t>(line * stages_.stages.size());
+    row.stages.assign(first, first + static_cast<std::ptrdiff_t>(stages_.stages.size()));
+    return row;
+  }
+
+ private:
+  struct Total {
+    uint64_t calls = 0;
+    Nanoseconds total = 0;
+  };
+
+  void count(size_t line, size_t kernel) {
+    const Nanoseconds duration = trace_.kernels.end[kernel] - trace_.kernels.start[kernel];
+    ++totals_[line].calls;
+    totals_[line].total += duration;
+    if (stages_.instances.empty()) return;
+    const InstanceId owner = stages_.owners.kernel_instance[kernel];
+    if (!owner.valid()) return;
+    const StageInstance& instance = stages_.instances[owner.index()];
+    StageTime& time = by_stage_[line * stages_.stages.size() + instance.stage];
+    ++time.calls;
+    time.total += duration;
+    if (instance.warmup) return;
+    ++time.steady_calls;
+    time.steady_total += duration;
+    if (kernel < measured_.size() && measured_[kernel]) ++time.steady_measured;
+  }
+
+  const trace::Trace& trace_;
+  const Stages& stages_;
+  const std::vector<bool>& measured_;  // empty, or one a kernel
+  trace::Interner<GridId, GridAndBlock> grids_;
+  std::vector<GridId> grid_of_shape_;
+  trace::Interner<LineId, Line> lines_;
+  std::vector<Total> totals_;
+  std::vector<StageTime> by_stage_;  // by line, then stage
+};
+
+}  // namespace
+
+std::vector<OpenedKernel> open_kernels(const trace::Trace& trace, const KernelRanking& ranking,
+                                       const Stages& stages) {
+  std::vector<OpenedKernel> opened(ranking.rows.size());
+  if (ranking.source != KernelSource::timeline) return opened;
+  std::map<std::pair<trace::StringId, std::string>, size_t> row_of;
+  for (size_t i = 0; i < ranking.rows.size(); ++i) {
+    row_of[{ranking.rows[i].name, ranking.rows[i].device}] = i;
+    opened[i].stages.resize(stages.stages.size());
+  }
+  std::vector<std::string> labels;
+  labels.reserve(trace.devices.size());
+  for (size_t i = 0; i < trace.devices.size(); ++i) {
+    labels.push_back(device_label(trace, trace::DeviceId(i)));
+  }
+  const Lines lines(trace, stages, ranking.measured_kernels);
+  for (size_t i = 0; i < lines.lines().size(); ++i) {
+    const Line& line = lines.lines()[i];
+    const auto row = row_of.find({line.name, labels[line.device.index()]});
+    if (row == row_of.end()) continue;  // the ranking is of another trace
+    OpenedKernel& kernel = opened[row->second];
+    kernel.shapes.push_back(lines.row(i));
+    for (size_t s = 0; s < kernel.stages.size(); ++s) {
+      add(kernel.stages[s], kernel.shapes.back().stages[s]);
+    }
+    // Operators on a CPU have neither grid nor block.
+    if (trace.devices[line.device.index()].kind == trace::DeviceKind::cpu) kernel.shapes.clear();
+  }
+  for (OpenedKernel& kernel : opened) {
+    std::sort(kernel.shapes.begin(), kernel.shapes.end(), [](const ShapeRow& a, const ShapeRow& b) {
+      if (a.total != b.total) return a.total > b.total;
+      return std::pair(a.grid, a.block) < std::pair(b.grid, b.block);
+    });
+  }
+  return opened;
+}
+
+}  // namespace llmprof::analysis

@@ -1,0 +1,176 @@
+#include <limits>
+
+#include "analysis/result/parts.h"
+#include "analysis/result/values.h"
+#include "llm/cost.h"
+
+namespace llmprof::analysis::result {
+namespace {
+
+profile::Cpu cpu(const trace::Trace& trace, trace::DeviceId id) {
+  profile::Cpu cpu;
+  cpu.device = device_label(trace, id);
+  cpu.name = unless_empty(trace.devices[id.index()].name);
+  if (!trace.workload || !trace.workload->device || trace.workload->device->kind != "cpu") {
+    return cpu;
+  }
+  const trace::WorkloadMetrics::Device& told = *trace.workload->device;
+  cpu.threads = told.threads;
+  cpu.peak_flops = quantity<profile::FlopsPerSecond>(told.peak_flops_per_s);
+  cpu.peak_bytes = quantity<profile::BytesPerSecond>(told.peak_bytes_per_s);
+  cpu.number_format = unless_empty(told.number_format);
+  cpu.method = unless_empty(told.method);
+  return cpu;
+}
+
+profile::Gpu gpu(const trace::Trace& trace, trace::DeviceId id) {
+  const trace::Device& device = trace.devices[id.index()];
+  profile::Gpu gpu;
+  gpu.device = device_label(trace, id);
+  gpu.name = unless_empty(device.name);
+  gpu.uuid = unless_empty(device.uuid);
+  gpu.compute_capability = unless_empty(device.compute_capability);
+  gpu.sm_count = unless_zero<uint64_t>(device.sm_count);
+  gpu.memory_bytes = unless_zero<uint64_t>(device.memory_bytes);
+  gpu.memory_bandwidth = unless_zero<uint64_t>(device.memory_bandwidth);
+  gpu.clock = unless_zero<uint64_t>(device.clock_hz);
+  return gpu;
+}
+
+profile::Capture capture(const trace::Capture& from) {
+  profile::Capture capture;
+  capture.path = to_printable(from.path);
+  capture.format = from.format;
+  capture.tool = unless_empty(from.tool);
+  capture.tool_version = unless_empty(from.tool_version);
+  capture.schema_version = unless_empty(from.schema_version);
+  capture.driver = unless_empty(from.driver_version);
+  capture.cuda = unless_empty(from.cuda_version);
+  capture.rank = from.rank;
+  capture.wall_clock_ns = from.wall_clock_ns;
+  return capture;
+}
+
+void add_count(const std::optional<TokenCount>& count, std::optional<uint64_t>& value,
+               std::optional<std::string>& source) {
+  if (!count) return;
+  value = count->value;
+  source = unless_empty(count->source);
+}
+
+}  // namespace
+
+profile::Context context(const Found& found) {
+  const trace::Trace& trace = found.prepared.trace;
+  profile::Context context;
+  for (const trace::Capture& from : trace.captures) context.captures.push_back(capture(from));
+  for (size_t i = 0; i < trace.devices.size(); ++i) {
+    const trace::DeviceId id(i);
+    if (trace.devices[i].kind == trace::DeviceKind::cpu) {
+      context.cpus.push_back(cpu(trace, id));
+    } else {
+      context.gpus.push_back(gpu(trace, id));
+    }
+  }
+  if (found.prepared.device == trace::DeviceKind::cpu) context.device_kind = "cpu";
+  return context;
+}
+
+std::optional<profile::Selection> selection(const Selection& from) {
+  if (from.everything()) return std::nullopt;
+  profile::Selection selection;
+  selection.stage = from.stage;
+  selection.device = from.device;
+  if (from.steps) {
+    profile::StepRange& steps = selection.steps.emplace();
+    steps.first = from.steps->first;
+    if (from.steps->second != std::numeric_limits<uint32_t>::max()) {
+      steps.last = from.steps->second - 1;
+    }
+  }
+  return selection;
+}
+
+std::optional<profile::Model> model(const Found& found) {
+  const auto& from = found.results.utilization.model;
+  if (!from) return std::nullopt;
+  profile::Model model;
+  model.name = unless_empty(from->name);
+  model.variant = unless_empty(from->variant);
+  model.params = llm::parameter_count(*from);
+  model.active_params = llm::active_parameter_count(*from);
+  model.dtype = from->dtype.name;
+  model.weights_dtype = from->weights.name;
+  model.kv_cache_dtype = from->kv_cache.name;
+  model.layers = from->layers.size();
+  model.weight_bytes = {llm::weight_bytes(*from)};
+  model.kv_bytes_per_token = {llm::kv_bytes_per_token(*from)};
+  model.source = unless_empty(from->source);
+  for (const std::string& note : from->notes) model.notes.push_back(to_printable(note));
+  return model;
+}
+
+profile::Workload workload(const Found& found) {
+  const Workload& from = found.results.utilization.workload;
+  profile::Workload workload;
+  workload.command = unless_empty(from.command);
+  add_count(from.batch, workload.batch, workload.batch_source);
+  add_count(from.prompt_tokens, workload.prompt_tokens, workload.prompt_tokens_source);
+  add_count(from.new_tokens, workload.new_tokens, workload.new_tokens_source);
+  workload.images = unless_zero(from.images);
+  workload.tp = from.parallel.tp;
+  workload.pp = from.parallel.pp;
+  workload.ep = from.parallel.ep;
+  return workload;
+}
+
+profile::Utilization utilization(const Found& found) {
+  const Utilization& use = found.results.utilization;
+  profile::Utilization utilization;
+  utilization.why_not = unless_empty(use.why_not);
+  if (!use.gpu) return utilization;
+  const llm::GpuSpec& spec = *use.gpu;
+  if (spec.is_measured()) {
+    utilization.cpu = {spec.name,
+                       {spec.memory_bandwidth},
+                       quantity<profile::FlopsPerSecond>(spec.fp32),
+                       spec.measured_format,
+                       unless_empty(spec.measured_how)};
+  } else {
+    utilization.gpu = {spec.name, {spec.memory_bandwidth}, {spec.tensor_bf16}};
+  }
+  return utilization;
+}
+
+profile::Totals totals(const Found& found) {
+  const Totals& from = found.results.totals;
+  profile::Totals totals;
+  totals.source = to_string(found.results.kernels.ranking.source);
+  totals.kernel_count = from.kernel_count;
+  totals.kernel_sum = to_milliseconds(from.kernel_sum);
+  totals.kernel_sum_ns = {from.kernel_sum};
+  totals.gpu_busy = to_milliseconds(from.busy);
+  totals.span = to_milliseconds(from.span);
+  totals.memory_operation_count = from.memory_operation_count;
+  totals.memory_operation_sum = to_milliseconds(from.memory_operation_sum);
+  totals.device_count = from.devices.size();
+  totals.gpu_count = from.gpu_count;
+  for (const DeviceTotals& device : from.devices) {
+    totals.devices.push_back({device.device, unless_empty(device.name), device.kernel_count,
+                              to_milliseconds(device.kernel_sum), to_milliseconds(device.busy),
+                              to_milliseconds(device.span)});
+  }
+  if (const auto& hidden = found.results.hidden_graphs) {
+    totals.hidden_graphs = {hidden->replays,
+                            to_milliseconds(hidden->time),
+                            {hidden->share},
+                            unless_empty(hidden->launched_in)};
+  }
+  if (const auto& join = found.results.kernels.join) {
+    totals.metric_join = {join->profiled, join->joined, join->profiled - join->joined,
+                          join->timeline_covered};
+  }
+  return totals;
+}
+
+}  // namespace llmprof::analysis::result

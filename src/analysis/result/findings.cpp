@@ -1,0 +1,69 @@
+#include "analysis/result/parts.h"
+#include "analysis/result/values.h"
+
+namespace llmprof::analysis::result {
+namespace {
+
+std::optional<profile::Milliseconds> per_token(double time, double tokens) {
+  return to_milliseconds(ratio(time, tokens));
+}
+
+profile::RecoverableKernel kernel(const Found& found, const KernelRecoverable& from,
+                                  double tokens) {
+  const KernelRow& ranked = found.results.kernels.ranking.rows[from.row];
+  profile::RecoverableKernel row;
+  row.short_name = ranked.description.short_name;
+  row.device = ranked.device;
+  row.time = to_milliseconds(from.time);
+  row.floor = to_milliseconds(from.floor);
+  row.floor_rule = unless_empty(from.floor_rule);
+  row.floor_basis = floor_basis(from);
+  row.recoverable = to_milliseconds(from.recoverable());
+  row.recoverable_per_token = per_token(from.recoverable(), tokens);
+  return row;
+}
+
+}  // namespace
+
+std::vector<profile::StageRecoverable> recoverable(const Found& found) {
+  std::vector<profile::StageRecoverable> rows;
+  for (const StageRecoverable& from : found.results.recoverable) {
+    profile::StageRecoverable& row = rows.emplace_back();
+    row.stage = to_printable(found.results.stages.stages[from.stage].name);
+    row.wall = to_milliseconds(from.wall);
+    row.bound = to_milliseconds(from.bound);
+    row.bound_reason = unless_empty(from.bound_reason);
+    row.tokens = unless_zero(from.tokens);
+    for (const RecoverablePart& part : from.parts) {
+      row.parts.push_back({std::string(budget_part_name(part.part, found.prepared.device)),
+                           to_milliseconds(part.time), to_milliseconds(part.floor),
+                           unless_empty(part.floor_rule), to_milliseconds(part.recoverable()),
+                           per_token(part.recoverable(), from.tokens)});
+    }
+    for (const KernelRecoverable& part : found.results.kernel_recoverable) {
+      if (part.stage == from.stage) row.kernels.push_back(kernel(found, part, from.tokens));
+    }
+  }
+  return rows;
+}
+
+std::vector<profile::Finding> findings(const Found& found) {
+  std::vector<profile::Finding> rows;
+  for (const Finding& from : found.results.findings) {
+    profile::Finding& row = rows.emplace_back();
+    row.title = to_printable(from.title);
+    row.evidence = to_printable(from.evidence);
+    row.advice = to_printable(from.advice);
+    if (!from.blind) {
+      row.recoverable = to_milliseconds(from.recoverable);
+      row.total_recoverable = to_milliseconds(from.total_recoverable);
+    }
+    row.unit = unless_empty(from.unit);
+    row.stage = unless_empty(from.stage);
+    row.recoverable_per_token = to_milliseconds(from.per_token);
+    row.share_of_wall = {from.share_of_wall};
+  }
+  return rows;
+}
+
+}  // namespace llmprof::analysis::result

@@ -1,0 +1,269 @@
+#include <algorithm>
+#include <map>
+
+#include "analysis/naming/kernel_key.h"
+#include "analysis/result/parts.h"
+#include "analysis/result/values.h"
+
+namespace llmprof::analysis::result {
+namespace {
+
+constexpr size_t kTopKernels = 20;
+constexpr size_t kTopNames = 10;
+
+// Kernel time per decode step; none where it has no part in decoding.
+class TimePerToken {
+ public:
+  explicit TimePerToken(const std::vector<profile::Stage>& stages) : stages_(stages) {
+    for (const profile::Stage& stage : stages) steps_ += stage.decode_step_count;
+  }
+
+  [[nodiscard]] std::optional<profile::Milliseconds> of(const std::vector<StageTime>& times) const {
+    if (steps_ == 0) return std::nullopt;
+    Nanoseconds time = 0;
+    for (size_t i = 0; i < times.size(); ++i) {
+      if (stages_[i].decode_step_count > 0) time += times[i].steady_total;
+    }
+    if (time == 0) return std::nullopt;
+    return to_milliseconds(static_cast<double>(time) / static_cast<double>(steps_));
+  }
+
+ private:
+  const std::vector<profile::Stage>& stages_;
+  uint64_t steps_ = 0;
+};
+
+profile::ByName<profile::TimeInStage> times_in_stages(const std::vector<profile::Stage>& stages,
+                                                      const std::vector<StageTime>& times) {
+  profile::ByName<profile::TimeInStage> named;
+  for (size_t i = 0; i < times.size(); ++i) {
+    if (times[i].calls == 0) continue;
+    named.emplace_back(
+        stages[i].name,
+        profile::TimeInStage{to_milliseconds(times[i].total), times[i].calls,
+                             to_milliseconds(times[i].steady_total), times[i].steady_calls});
+  }
+  return named;
+}
+
+profile::ByName<profile::Metric> metrics(const KernelRow& from) {
+  profile::ByName<profile::Metric> named;
+  for (const auto& [name, metric] : from.metrics) {
+    named.emplace_back(to_printable(name),
+                       profile::Metric{metric.mean, metric.min, metric.max, metric.count,
+                                       unless_empty(metric.unit)});
+  }
+  return named;
+}
+
+double mean(Nanoseconds total, uint64_t calls) {
+  return static_cast<double>(total) / static_cast<double>(calls == 0 ? 1 : calls);
+}
+
+std::vector<profile::LaunchShape> shapes(const OpenedKernel& opened, const TimePerToken& tokens) {
+  std::vector<profile::LaunchShape> rows;
+  for (const ShapeRow& from : opened.shapes) {
+    rows.push_back({from.grid, from.block, from.calls, to_milliseconds(from.total),
+                    to_milliseconds(mean(from.total, from.calls)), tokens.of(from.stages)});
+  }
+  return rows;
+}
+
+profile::Kernel kernel(const Found& found, const KernelRow& from) {
+  const std::string_view name = found.prepared.trace.strings[from.name];
+  profile::Kernel row;
+  row.kernel_name = to_printable(name);
+  row.key = to_printable(kernel_key(name));
+  row.short_name = from.description.short_name;
+  row.kernel_class = to_string(from.description.kernel_class);
+  row.library = unless_empty(from.description.library);
+  row.device = from.device;
+  row.total = to_milliseconds(from.total);
+  row.total_ns = {from.total};
+  row.calls = from.calls;
+  row.mean = to_milliseconds(from.mean_ns());
+  row.min = to_milliseconds(from.min);
+  row.p50 = to_milliseconds(from.p50);
+  row.p99 = to_milliseconds(from.p99);
+  row.max = to_milliseconds(from.max);
+  row.share = {from.share};
+  row.flops = quantity<profile::Flops>(from.flops);
+  row.bytes = quantity<profile::Bytes>(from.bytes);
+  row.metrics = metrics(from);
+  return row;
+}
+
+std::optional<profile::BoundShares> bound_shares(const Found& found) {
+  const Roofline& roofline = found.results.roofline;
+  if (roofline.kernels.empty()) return std::nullopt;
+  profile::BoundShares shares;
+  double known = 0;
+  for (const KernelRoofline& kernel : roofline.kernels) {
+    const double share = found.results.kernels.ranking.rows[kernel.row].share;
+    switch (kernel.bound) {
+      case KernelRoofline::Bound::memory:
+        shares.memory.value += share;
+        break;
+      case KernelRoofline::Bound::compute:
+        shares.compute.value += share;
+        break;
+      case KernelRoofline::Bound::latency:
+        shares.latency.value += share;
+        break;
+      case KernelRoofline::Bound::unknown:
+        continue;
+    }
+    known += share;
+  }
+  shares.unknown = {std::max(0.0, 1 - known)};
+  return shares;
+}
+
+std::optional<profile::Share> of_percent(const std::optional<double>& percent) {
+  constexpr double kPercent = 100;
+  if (!percent) return std::nullopt;
+  return profile::Share{*percent / kPercent};
+}
+
+std::optional<double> per_second(const std::optional<double>& sum, Nanoseconds time) {
+  if (!sum || time <= 0) return std::nullopt;
+  return *sum / static_cast<double>(time) * kNanosecondsPerSecond;
+}
+
+}  // namespace
+
+std::vector<profile::Kernel> kernels(const Found& found,
+                                     const std::vector<profile::Stage>& stages) {
+  const std::vector<KernelRow>& ranking = found.results.kernels.ranking.rows;
+  const std::vector<OpenedKernel>& opened = found.results.opened;
+  const TimePerToken tokens(stages);
+  std::vector<profile::Kernel> rows;
+  rows.reserve(ranking.size());
+  for (size_t i = 0; i < ranking.size(); ++i) {
+    profile::Kernel& row = rows.emplace_back(kernel(found, ranking[i]));
+    if (i >= opened.size()) continue;
+    row.per_token = tokens.of(opened[i].stages);
+    row.stages = times_in_stages(stages, opened[i].stages);
+    row.shapes = shapes(opened[i], tokens);
+  }
+  return rows;
+}
+
+std::vector<profile::KernelClassTotal> classes(const Found& found) {
+  std::vector<profile::KernelClassTotal> rows;
+  for (const ClassRow& from : found.results.kernels.ranking.classes) {
+    rows.push_back({std::string(to_string(from.kernel_class)),
+                    to_milliseconds(from.total),
+                    from.calls,
+                    {from.share}});
+  }
+  return rows;
+}
+
+std::vector<profile::KernelRecord> top_kernels(const std::vector<profile::Kernel>& kernels) {
+  std::vector<profile::KernelRecord> records;
+  for (const profile::Kernel& kernel : kernels) {
+    if (records.size() == kTopKernels) break;
+    records.push_back({kernel.kernel_name, kernel.device, kernel.total, kernel.calls, kernel.mean});
+  }
+  return records;
+}
+
+std::vector<profile::KernelOnAllDevices> kernels_on_all_devices(const Found& found) {
+  struct Sum {
+    profile::KernelOnAllDevices row;
+    Nanoseconds total = 0;
+  };
+  std::vector<Sum> sums;
+  std::map<size_t, size_t> place;  // of a name
+  for (const KernelRow& from : found.results.kernels.ranking.rows) {
+    const auto [known, is_new] = place.try_emplace(from.name.index(), sums.size());
+    if (is_new) {
+      sums.emplace_back();
+      sums.back().row.kernel_name = to_printable(found.prepared.trace.strings[from.name]);
+      sums.back().row.short_name = from.description.short_name;
+    }
+    Sum& sum = sums[known->second];
+    sum.row.devices += (sum.row.devices.empty() ? "" : ", ") + from.device;
+    sum.row.calls += from.calls;
+    sum.row.share.value += from.share;
+    sum.total += from.total;
+  }
+  std::stable_sort(sums.begin(), sums.end(),
+                   [](const Sum& a, const Sum& b) { return a.total > b.total; });
+  sums.resize(std::min(sums.size(), kTopNames));
+  std::vector<profile::KernelOnAllDevices> rows;
+  for (Sum& sum : sums) {
+    sum.row.total = to_milliseconds(sum.total);
+    sum.row.mean = to_milliseconds(mean(sum.total, sum.row.calls));
+    rows.push_back(std::move(sum.row));
+  }
+  return rows;
+}
+
+profile::Roofline roofline(const Found& found) {
+  const Roofline& from = found.results.roofline;
+  profile::Roofline told;
+  told.rule = unless_empty(from.rule);
+  told.share_of_kernel_time = bound_shares(found);
+  told.why_not = unless_empty(from.missing);
+  for (const KernelRoofline& kernel : from.kernels) {
+    const KernelRow& ranked = found.results.kernels.ranking.rows[kernel.row];
+    profile::RooflineKernel& row = told.kernels.emplace_back();
+    row.kernel_name = to_printable(found.prepared.trace.strings[ranked.name]);
+    row.short_name = ranked.description.short_name;
+    row.device = ranked.device;
+    row.launches = kernel.launches;
+    row.commonest_grid = kernel.grid;
+    row.grids = kernel.grids;
+    row.flops_per_s = quantity<profile::FlopsPerSecond>(kernel.flops);
+    row.bytes_per_s = quantity<profile::BytesPerSecond>(kernel.bytes);
+    row.flops_per_byte = quantity<profile::FlopsPerByte>(kernel.intensity);
+    row.compute_share_of_peak = of_percent(kernel.compute_percent);
+    row.memory_share_of_peak = of_percent(kernel.memory_percent);
+    row.bound = to_string(kernel.bound);
+  }
+  return told;
+}
+
+std::vector<profile::Operator> operators(const Found& found) {
+  std::vector<profile::Operator> rows;
+  for (const OperatorRow& from : found.results.operators.rows) {
+    profile::Operator& row = rows.emplace_back();
+    row.name = to_printable(from.name);
+    row.calls = from.calls;
+    row.cpu_total = to_milliseconds(from.cpu_total);
+    row.cpu_self = to_milliseconds(from.cpu_self);
+    row.cuda_total = to_milliseconds(from.cuda_total);
+    row.cuda_self = to_milliseconds(from.cuda_self);
+    row.mean = to_milliseconds(from.mean_cpu_ns());
+    row.kernel_count = from.kernel_count;
+    row.flops = quantity<profile::Flops>(from.flops);
+    row.bytes = quantity<profile::Bytes>(from.bytes);
+    row.flops_per_s = quantity<profile::FlopsPerSecond>(per_second(from.flops, from.cpu_total));
+    row.bytes_per_s = quantity<profile::BytesPerSecond>(per_second(from.bytes, from.cpu_total));
+  }
+  return rows;
+}
+
+profile::OperatorsFound operators_found(const Found& found) {
+  const Operators& from = found.results.operators;
+  const Totals& totals = found.results.totals;
+  Nanoseconds launched = 0;
+  for (const OperatorRow& row : from.rows) launched += row.cuda_self;
+  const Nanoseconds all =
+      from.device_time > 0 ? from.device_time : totals.kernel_sum + totals.memory_operation_sum;
+  profile::OperatorsFound told;
+  told.source = unless_empty(from.source);
+  told.why_not = unless_empty(from.missing);
+  told.kernels_with_operator = from.kernels;
+  told.kernels_without_operator = from.kernels_without;
+  told.kernels = from.kernels + from.kernels_without;
+  told.kernels_share = share(from.kernels, told.kernels);
+  told.cuda_self_sum = to_milliseconds(launched);
+  told.share_of_gpu_time = share(static_cast<double>(launched), static_cast<double>(all));
+  told.graph_kernels = from.graph_kernels;
+  return told;
+}
+
+}  // namespace llmprof::analysis::result

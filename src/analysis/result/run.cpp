@@ -1,0 +1,99 @@
+#include <algorithm>
+
+#include "analysis/overhead.h"
+#include "analysis/result/parts.h"
+#include "analysis/result/values.h"
+
+namespace llmprof::analysis::result {
+namespace {
+
+profile::TracingWindows windows(const CollectorOverhead::Windows& from) {
+  profile::TracingWindows windows;
+  windows.windows = from.windows;
+  windows.steps = from.steps;
+  if (from.windows > 0) windows.mean_per_step = to_milliseconds(from.mean);
+  if (from.windows > 1) windows.std_per_step = to_milliseconds(from.deviation);
+  return windows;
+}
+
+profile::CollectorOverhead collector(const CollectorOverhead& from) {
+  profile::CollectorOverhead told;
+  if (const auto& added = from.added) {
+    told.added_per_step = to_milliseconds(added->mean);
+    told.low_per_step = to_milliseconds(added->low);
+    told.high_per_step = to_milliseconds(added->high);
+  }
+  told.interval_confidence = {kIntervalConfidence};
+  told.share_of_untraced_step = quantity<profile::Share>(from.share_of_step);
+  told.share_of_decode = quantity<profile::Share>(from.share_of_decode);
+  told.traced = windows(from.traced);
+  told.untraced = windows(from.untraced);
+  told.gap = to_milliseconds(from.gap);
+  told.steps_traced = from.steps_traced;
+  told.steps_cupti_on = from.steps_cupti_on;
+  told.steps_all = from.steps_all;
+  told.duty_traced = unless_zero(from.duty_traced);
+  told.duty_period = unless_zero(from.duty_period);
+  told.switches = from.switches;
+  told.switch_cost = to_milliseconds(from.switch_cost);
+  told.why_not = unless_empty(from.why_not);
+  return told;
+}
+
+std::vector<profile::Stage1Stage> stage1_stages(const Found& found) {
+  std::vector<profile::Stage1Stage> rows;
+  const trace::WorkloadMetrics& workload = *found.prepared.trace.workload;
+  for (const trace::WorkloadMetrics::StageTiming& timing : workload.stages) {
+    profile::Stage1Stage& row = rows.emplace_back();
+    row.name = to_printable(timing.name);
+    row.mean = profile::Milliseconds{timing.mean_ms};
+    row.std = quantity<profile::Milliseconds>(timing.std_ms);
+    if (const Stage* stage = measured_stage(found.results.stages, timing.name)) {
+      row.captured_mean = to_milliseconds(stage->wall.mean);
+      row.captured_over_stage1 = ratio(row.captured_mean->value, timing.mean_ms);
+    }
+  }
+  for (const trace::WorkloadMetrics::StageMfu& mfu : workload.mfu_per_stage) {
+    const std::string name = to_printable(mfu.name);
+    auto row = std::find_if(rows.begin(), rows.end(),
+                            [&](const profile::Stage1Stage& known) { return known.name == name; });
+    if (row == rows.end()) {
+      rows.emplace_back().name = name;
+      row = rows.end() - 1;
+    }
+    row->mfu = profile::Share{mfu.mfu};
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::optional<profile::Overhead> overhead(const Found& found) {
+  const RunRecord& run = found.prepared.options.run;
+  const auto& measured = found.results.collector_overhead;
+  if (run.overhead.empty() && !measured) return std::nullopt;
+  profile::Overhead told;
+  told.passes = run.overhead;
+  told.warn_above_share = {kMuchOverhead};
+  if (measured) told.collector = collector(*measured);
+  return told;
+}
+
+std::optional<profile::Stage1> stage1(const Found& found) {
+  const auto& from = found.prepared.trace.workload;
+  if (!from) return std::nullopt;
+  profile::Stage1 told;
+  told.path = to_printable(from->path);
+  told.model = unless_empty(from->model);
+  told.stages = stage1_stages(found);
+  told.tokens_per_s = quantity<profile::TokensPerSecond>(from->tokens_per_s);
+  told.mfu_model_level = quantity<profile::Share>(from->mfu_model_level);
+  told.peak_tflops = from->peak_tflops;
+  told.prompt_tokens = from->prompt_tokens;
+  told.new_tokens = from->new_tokens;
+  told.batch = from->batch;
+  told.images = from->images;
+  return told;
+}
+
+}  // namespace llmprof::analysis::result

@@ -1,0 +1,316 @@
+#include <algorithm>
+
+#include "analysis/collection/stage_tracing.h"
+#include "analysis/result/parts.h"
+#include "analysis/result/values.h"
+
+namespace llmprof::analysis::result {
+namespace {
+
+constexpr auto kNotTraced = static_cast<size_t>(BudgetPart::not_traced);
+
+double total(const Statistics& statistics) {
+  return statistics.mean * static_cast<double>(statistics.count);
+}
+
+// A CPU has one name for several parts.
+profile::ByName<profile::WholeNanoseconds> budget_by_name(const PartTimes& parts,
+                                                          trace::DeviceKind device) {
+  profile::ByName<profile::WholeNanoseconds> named;
+  for (size_t part = 0; part < kBudgetParts; ++part) {
+    if (parts[part] == 0) continue;
+    const std::string name(budget_part_name(part, device));
+    auto known = std::find_if(named.begin(), named.end(),
+                              [&](const auto& entry) { return entry.first == name; });
+    if (known == named.end()) known = named.insert(known, {name, {}});
+    known->second.value += parts[part];
+  }
+  return named;
+}
+
+profile::Instance instance(const Found& found, size_t row) {
+  const StageInstance& from = found.results.stages.instances[row];
+  const Budgets& budgets = found.results.budgets;
+  profile::Instance instance;
+  instance.start = to_milliseconds(from.start);
+  instance.start_ns = {from.start};
+  instance.wall = to_milliseconds(from.wall());
+  instance.range = to_milliseconds(from.range_end - from.start);
+  instance.gpu_sum = to_milliseconds(from.work.kernel_sum);
+  instance.gpu_busy = to_milliseconds(from.work.busy);
+  instance.memory_sum = to_milliseconds(from.work.memory_sum);
+  instance.hidden_graph_sum = to_milliseconds(from.work.hidden_graph_sum);
+  instance.kernel_count = from.work.kernel_count;
+  instance.steps = from.step_count;
+  instance.untraced_steps = from.untraced_steps;
+  instance.warmup = from.warmup;
+  if (from.device.valid()) instance.device = device_label(found.prepared.trace, from.device);
+  if (row < budgets.instances.size()) {
+    instance.budget = budget_by_name(budgets.instances[row], found.prepared.device);
+  }
+  return instance;
+}
+
+// One stage, put together.
+class StageFigures {
+ public:
+  StageFigures(const Found& found, uint32_t index)
+      : found_(found),
+        from_(found.results.stages.stages[index]),
+        tracing_(stage_tracing(found.results.stages, index)) {
+    stage_.name = to_printable(from_.name);
+    stage_.source = to_string(from_.source);
+    stage_.evidence = unless_empty(from_.evidence);
+    stage_.wall = times(from_.wall);
+    stage_.gpu_sum = times(from_.kernel_sum);
+    stage_.gpu_busy = times(from_.busy);
+    stage_.kernel_count = numbers(from_.kernel_count);
+    if (from_.step_wall.count > 0) stage_.step_wall = times(from_.step_wall);
+    count(index);
+    if (!found.results.budgets.stages.empty()) {
+      stage_.budget.emplace();
+      add_budget(found.results.budgets.stages[index]);
+    }
+    for (const StageUtilization& use : found.results.utilization.stages) {
+      if (use.stage == index) add_utilization(use);
+    }
+    stage_.gpu_busy_share_of_wall = share(total(from_.busy), traced_wall());
+    if (!tracing_.whole() || not_traced_) {
+      stage_.tracing = {tracing_.steps_traced, tracing_.steps_all,
+                        quantity<profile::Share>(tracing_.share), to_milliseconds(not_traced_)};
+    }
+    stage_.measured = measured(found, index);
+  }
+
+  // Over all instances: what GPU times can be shares of.
+  [[nodiscard]] double traced_wall() const {
+    return total(from_.wall) - not_traced_.value_or(0) * static_cast<double>(from_.wall.count);
+  }
+  profile::Stage take() { return std::move(stage_); }
+
+ private:
+  void count(uint32_t index) {
+    const Stages& stages = found_.results.stages;
+    for (size_t row = 0; row < stages.instances.size(); ++row) {
+      const StageInstance& from = stages.instances[row];
+      if (from.stage != index) continue;
+      stage_.instances.push_back(instance(found_, row));
+      if (from.warmup) {
+        ++stage_.warmup_count;
+      } else {
+        stage_.step_count += from.step_count;
+      }
+    }
+    stage_.instance_count = stage_.instances.size();
+    for (const Step& step : stages.steps) {
+      const StageInstance& owner = stages.instances[step.instance.index()];
+      if (owner.stage == index && step.kind == StepKind::decode && !owner.warmup) {
+        ++stage_.decode_step_count;
+      }
+    }
+  }
+
+  void add_budget(const StageBudget& budget) {
+    if (budget.instances == 0) return;
+    const auto instances = static_cast<double>(budget.instances);
+    const auto traced_steps = static_cast<double>(stage_.decode_step_count);
+    Nanoseconds wall = 0;
+    for (const Nanoseconds time : budget.total) wall += time;
+    const Nanoseconds not_traced = budget.total[kNotTraced];
+    const auto traced = static_cast<double>(wall - not_traced);
+    Nanoseconds idle = 0;
+    for (size_t part = 0; part < kBudgetParts; ++part) {
+      const Nanoseconds time = budget.total[part];
+      if (is_idle(part)) idle += time;
+      if (time == 0) continue;
+      const auto of_all = static_cast<double>(time);
+      profile::BudgetPart row;
+      row.part = budget_part_name(part, found_.prepared.device);
+      row.time = to_milliseconds(of_all / instances);
+      row.share = {of_all / static_cast<double>(wall)};
+      row.total_ns = {time};
+      row.idle = is_idle(part);
+      if (part != kNotTraced) {
+        row.share_of_traced = {of_all / traced};
+        row.per_step = to_milliseconds(ratio(of_all, traced_steps));
+      }
+      stage_.budget->push_back(std::move(row));
+    }
+    std::stable_sort(stage_.budget->begin(), stage_.budget->end(),
+                     [](const profile::BudgetPart& a, const profile::BudgetPart& b) {
+                       return a.total_ns > b.total_ns;
+                     });
+    if (stage_.decode_step_count > 0) {
+      const uint64_t untraced = tracing_.steps_all - tracing_.steps_traced;
+      stage_.wall_per_step = to_milliseconds(static_cast<double>(wall) /
+                                             (traced_steps + static_cast<double>(untraced)));
+    }
+    stage_.idle = to_milliseconds(static_cast<double>(idle) / instances);
+    stage_.idle_share_of_wall = share(static_cast<double>(idle), traced);
+    if (not_traced > 0) not_traced_ = static_cast<double>(not_traced) / instances;
+  }
+
+  void add_utilization(const StageUtilization& use) {
+    if (!use.cost.parts.empty()) {
+      stage_.flops = profile::Flops{use.cost.flops()};
+      stage_.bytes = profile::Bytes{use.cost.bytes()};
+    }
+    for (const llm::CostPart& part : use.cost.parts) {
+      stage_.cost.push_back({part.name, {part.flops}, {part.weight_bytes}, {part.kv_bytes}});
+    }
+    stage_.mfu = ratios(use.mfu_wall, use.mfu_busy);
+    stage_.mbu = ratios(use.mbu_wall, use.mbu_busy);
+    stage_.why_not = unless_empty(use.why_not);
+    stage_.basis = unless_empty(use.basis);
+    stage_.peak_flops = quantity_unless_zero<profile::FlopsPerSecond>(use.peak_flops);
+    stage_.peak_name = unless_empty(use.peak_name);
+    stage_.peak_bandwidth = quantity_unless_zero<profile::BytesPerSecond>(use.peak_bandwidth);
+    stage_.from_operators = use.from_operators;
+    if (use.recorded) add_recorded(use);
+    stage_.flops_per_byte =
+        quantity<profile::FlopsPerByte>(ratio(use.cost.flops(), use.cost.bytes()));
+    if (use.peak_flops > 0) {
+      stage_.ridge = quantity<profile::FlopsPerByte>(ratio(use.peak_flops, use.peak_bandwidth));
+    }
+    if (!use.floor) return;
+    stage_.floor = to_milliseconds(*use.floor);
+    stage_.wall_over_floor = ratio(from_.wall.mean, static_cast<double>(*use.floor));
+    stage_.memory_bound = use.memory_bound;
+  }
+
+  void add_recorded(const StageUtilization& use) {
+    const StageUtilization::Recorded& own = *use.recorded;
+    profile::RecordedWork& recorded = stage_.recorded.emplace();
+    recorded.flops = {own.flops};
+    recorded.bytes = {own.bytes};
+    if (!use.from_operators) recorded.flops_over_model = share(own.flops, use.cost.flops());
+    recorded.mfu = ratios(own.mfu_wall, own.mfu_busy);
+    recorded.mbu = ratios(own.mbu_wall, own.mbu_busy);
+  }
+
+  static profile::Ratios ratios(const std::optional<double>& wall,
+                                const std::optional<double>& busy) {
+    return {quantity<profile::Share>(wall), quantity<profile::Share>(busy)};
+  }
+
+  const Found& found_;
+  const Stage& from_;
+  StageTracing tracing_;
+  std::optional<double> not_traced_;  // ns per instance, mean
+  profile::Stage stage_;
+};
+
+std::vector<profile::BatchTimes> batches(const Stages& stages) {
+  std::vector<profile::BatchTimes> rows;
+  for (const BatchTime& from : stages.by_batch) {
+    profile::BatchTimes& row = rows.emplace_back();
+    row.batch = from.batch;
+    row.step_wall = times(from.step_wall);
+    row.tokens_per_s = quantity<profile::TokensPerSecond>(
+        ratio(static_cast<double>(from.batch) * kNanosecondsPerSecond, from.step_wall.mean));
+  }
+  return rows;
+}
+
+void add_rates(const Found& found, profile::TokenTimes& token_times) {
+  const auto& per_token = found.results.stages.time_per_output_token;
+  if (!per_token || per_token->mean <= 0) return;
+  const double per_sequence = kNanosecondsPerSecond / per_token->mean;
+  token_times.tokens_per_s_per_sequence = profile::TokensPerSecond{per_sequence};
+  if (const auto& batch = found.results.utilization.workload.batch) {
+    token_times.tokens_per_s =
+        profile::TokensPerSecond{per_sequence * static_cast<double>(batch->value)};
+  }
+}
+
+// Of all stages, as a stage's: GPU busy over wall time less what was not traced.
+std::optional<profile::Share> busy_share(const Found& found) {
+  double wall = 0;
+  double busy = 0;
+  const Stages& stages = found.results.stages;
+  for (size_t i = 0; i < stages.stages.size(); ++i) {
+    const Stage& stage = stages.stages[i];
+    wall += total(stage.wall);
+    busy += total(stage.busy);
+    if (i >= found.results.budgets.stages.size()) continue;
+    const StageBudget& budget = found.results.budgets.stages[i];
+    if (budget.instances == 0) continue;
+    wall -= static_cast<double>(budget.total[kNotTraced]) / static_cast<double>(budget.instances) *
+            static_cast<double>(stage.wall.count);
+  }
+  return share(busy, wall);
+}
+
+}  // namespace
+
+const Stage* measured_stage(const Stages& stages, std::string_view name) {
+  const auto known = std::find_if(stages.stages.begin(), stages.stages.end(),
+                                  [&](const Stage& stage) { return stage.name == name; });
+  return known == stages.stages.end() || known->wall.count == 0 ? nullptr : &*known;
+}
+
+profile::StagesFound stages_found(const Found& found) {
+  const Stages& stages = found.results.stages;
+  profile::StagesFound told;
+  if (!stages.stages.empty()) told.serving = stages.serving;
+  told.confidence = quantity<profile::Share>(stages.confidence);
+  told.reason = unless_empty(stages.reason);
+  return told;
+}
+
+std::optional<profile::Coverage> coverage(const Found& found) {
+  const Coverage& from = found.results.stages.coverage;
+  if (from.kernels == 0) return std::nullopt;
+  profile::Coverage coverage;
+  coverage.kernels = from.kernels;
+  coverage.kernels_in_stages = from.kernels_in_stages;
+  coverage.kernels_share = share(from.kernels_in_stages, from.kernels);
+  coverage.kernel_sum = to_milliseconds(from.time);
+  coverage.kernel_sum_in_stages = to_milliseconds(from.time_in_stages);
+  coverage.kernel_sum_share =
+      share(static_cast<double>(from.time_in_stages), static_cast<double>(from.time));
+  coverage.hidden_graph = to_milliseconds(from.replay_time);
+  coverage.hidden_graph_in_stages = to_milliseconds(from.replay_time_in_stages);
+  return coverage;
+}
+
+std::vector<profile::Stage> stages(const Found& found) {
+  const std::vector<Stage>& from = found.results.stages.stages;
+  double all = 0;
+  for (const Stage& stage : from) all += total(stage.wall);
+  std::vector<profile::Stage> rows;
+  for (size_t i = 0; i < from.size(); ++i) {
+    rows.push_back(StageFigures(found, static_cast<uint32_t>(i)).take());
+    rows.back().share_of_stage_time = share(total(from[i].wall), all).value_or(profile::Share{});
+  }
+  return rows;
+}
+
+std::vector<profile::StageNote> stage_notes(const Found& found) {
+  std::vector<profile::StageNote> rows;
+  for (const StageNote& note : found.results.stages.notes) {
+    rows.push_back({to_printable(found.results.stages.stages[note.stage].name),
+                    to_printable(note.name), note.instances, to_milliseconds(note.range_time),
+                    note.kernel_count, to_milliseconds(note.kernel_sum)});
+  }
+  return rows;
+}
+
+profile::TokenTimes token_times(const Found& found) {
+  const Stages& stages = found.results.stages;
+  profile::TokenTimes told;
+  told.time_to_first_token = times(stages.time_to_first_token);
+  told.time_per_output_token = times(stages.time_per_output_token);
+  const Stage* prefill = measured_stage(stages, "prefill");
+  const Stage* decode = measured_stage(stages, "decode");
+  const bool whole = !stages.serving && !found.prepared.options.selection.steps;
+  if (whole && prefill != nullptr && decode != nullptr) {
+    told.request = to_milliseconds(prefill->wall.mean + decode->wall.mean);
+  }
+  add_rates(found, told);
+  told.gpu_busy_share_of_wall = busy_share(found);
+  told.by_batch = batches(stages);
+  return told;
+}
+
+}  // namespace llmprof::analysis::result

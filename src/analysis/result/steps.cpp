@@ -1,0 +1,125 @@
+#include "analysis/result/parts.h"
+#include "analysis/result/values.h"
+
+namespace llmprof::analysis::result {
+namespace {
+
+// An instance's place among those of its stage.
+std::vector<uint64_t> places_in_stage(const Stages& stages) {
+  std::vector<uint64_t> next(stages.stages.size(), 0);
+  std::vector<uint64_t> places;
+  places.reserve(stages.instances.size());
+  for (const StageInstance& instance : stages.instances) {
+    places.push_back(next[instance.stage]++);
+  }
+  return places;
+}
+
+class Places {
+ public:
+  explicit Places(const Stages& stages) : stages_(stages), in_stage_(places_in_stage(stages)) {}
+
+  [[nodiscard]] std::string stage(InstanceId instance) const {
+    return to_printable(stages_.stages[of(instance).stage].name);
+  }
+  [[nodiscard]] uint64_t in_stage(InstanceId instance) const { return in_stage_[instance.index()]; }
+  [[nodiscard]] uint64_t in_instance(StepId step, InstanceId instance) const {
+    return step.index() - of(instance).first_step;
+  }
+  [[nodiscard]] const StageInstance& of(InstanceId instance) const {
+    return stages_.instances[instance.index()];
+  }
+
+ private:
+  const Stages& stages_;
+  std::vector<uint64_t> in_stage_;
+};
+
+profile::Gap gap(const Found& found, const Places& places, const IdleGap& from) {
+  profile::Gap gap;
+  gap.stage = places.stage(from.instance);
+  gap.instance = places.in_stage(from.instance);
+  if (from.step.valid()) {
+    gap.step = from.step.index();
+    gap.step_of_instance = places.in_instance(from.step, from.instance);
+  }
+  gap.after_start = to_milliseconds(from.start - places.of(from.instance).start);
+  gap.time = to_milliseconds(from.end - from.start);
+  gap.between_steps = from.between_steps;
+  gap.cause = budget_part_name(static_cast<size_t>(from.cause), found.prepared.device);
+  gap.work_before = unless_empty(from.work_before);
+  gap.work_after = unless_empty(from.work_after);
+  gap.host = unless_empty(from.host);
+  return gap;
+}
+
+}  // namespace
+
+std::vector<profile::Step> steps(const Found& found) {
+  const Stages& stages = found.results.stages;
+  const Places places(stages);
+  const auto& dram_bytes = found.results.counters.step_bytes;
+  std::vector<profile::Step> rows;
+  rows.reserve(stages.steps.size());
+  for (size_t row = 0; row < stages.steps.size(); ++row) {
+    const Step& from = stages.steps[row];
+    profile::Step& step = rows.emplace_back();
+    step.stage = places.stage(from.instance);
+    step.instance = places.in_stage(from.instance);
+    step.step_of_instance = places.in_instance(StepId(row), from.instance);
+    step.kind = to_string(from.kind);
+    step.batch = from.batch;
+    step.tokens = from.tokens;
+    step.layers = unless_zero<uint64_t>(from.layers);
+    step.start = to_milliseconds(from.start);
+    step.wall = to_milliseconds(from.wall());
+    step.gpu_sum = to_milliseconds(from.work.kernel_sum);
+    step.gpu_busy = to_milliseconds(from.work.busy);
+    step.kernel_count = from.work.kernel_count;
+    step.after_untraced = from.after_untraced;
+    if (row < dram_bytes.size()) step.dram_bytes = quantity<profile::Bytes>(dram_bytes[row]);
+  }
+  return rows;
+}
+
+std::vector<profile::Gap> gaps(const Found& found) {
+  const Places places(found.results.stages);
+  std::vector<profile::Gap> rows;
+  for (const IdleGap& from : found.results.budgets.gaps) rows.push_back(gap(found, places, from));
+  return rows;
+}
+
+std::vector<profile::RepeatedGap> repeated_gaps(const Found& found) {
+  const Places places(found.results.stages);
+  std::vector<profile::RepeatedGap> rows;
+  for (const RepeatedGap& from : found.results.budgets.repeated_gaps) {
+    profile::RepeatedGap& row = rows.emplace_back();
+    row.longest = gap(found, places, from.longest);
+    row.stage = row.longest.stage;
+    row.count = from.count;
+    row.total = to_milliseconds(from.total);
+  }
+  return rows;
+}
+
+std::vector<profile::SlowStep> slow_steps(const Found& found) {
+  const Stages& stages = found.results.stages;
+  const Places places(stages);
+  std::vector<profile::SlowStep> rows;
+  for (const SlowStep& slow : found.results.budgets.slow_steps) {
+    const Step& step = stages.steps[slow.step.index()];
+    profile::SlowStep& row = rows.emplace_back();
+    row.stage = places.stage(step.instance);
+    row.instance = places.in_stage(step.instance);
+    row.step = slow.step.index();
+    row.step_of_instance = places.in_instance(slow.step, step.instance);
+    row.wall = to_milliseconds(step.wall());
+    row.above_median = to_milliseconds(slow.above_median);
+    for (const SlowStep::Reason& reason : slow.reasons) {
+      row.reasons.push_back({to_printable(reason.what), to_milliseconds(reason.longer)});
+    }
+  }
+  return rows;
+}
+
+}  // namespace llmprof::analysis::result

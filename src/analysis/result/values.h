@@ -1,0 +1,64 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analysis/statistics.h"
+#include "base/text.h"
+#include "profile/quantity.h"
+
+// From the passes' plain numbers to quantities. Missing is none, never 0.
+namespace llmprof::analysis::result {
+
+using profile::to_milliseconds;
+
+template <class Time>
+std::optional<profile::Milliseconds> to_milliseconds(const std::optional<Time>& time) {
+  if (!time) return std::nullopt;
+  return profile::to_milliseconds(*time);
+}
+
+template <class Quantity>
+std::optional<Quantity> quantity(const std::optional<double>& value) {
+  if (!value) return std::nullopt;
+  return Quantity{*value};
+}
+
+// Passes that know a number only sometimes leave it 0.
+template <class Quantity>
+std::optional<Quantity> quantity_unless_zero(double value) {
+  if (value == 0) return std::nullopt;
+  return Quantity{value};
+}
+
+template <class Number>
+std::optional<Number> unless_zero(Number number) {
+  if (number == 0) return std::nullopt;
+  return number;
+}
+
+inline std::optional<std::string> unless_empty(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  return to_printable(text);
+}
+
+inline std::optional<double> ratio(double part, double whole) {
+  if (whole <= 0) return std::nullopt;
+  return part / whole;
+}
+
+inline std::optional<profile::Share> share(double part, double whole) {
+  return quantity<profile::Share>(ratio(part, whole));
+}
+
+inline std::optional<profile::Share> share(uint64_t part, uint64_t whole) {
+  return share(static_cast<double>(part), static_cast<double>(whole));
+}
+
+profile::Statistics<profile::Milliseconds> times(const Statistics& statistics);
+std::optional<profile::Statistics<profile::Milliseconds>> times(
+    const std::optional<Statistics>& statistics);
+profile::Statistics<double> numbers(const Statistics& statistics);
+
+}  // namespace llmprof::analysis::result

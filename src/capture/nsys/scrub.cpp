@@ -1,0 +1,242 @@
+#include "capture/nsys/scrub.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/files.h"
+
+namespace llmprof::capture {
+namespace {
+
+using std::filesystem::path;
+
+struct CloseDatabase {
+  void operator()(sqlite3* database) const { sqlite3_close(database); }
+};
+struct FinalizeStatement {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
+
+bool is_name_character(char c) {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// The name in "NAME=value"; empty where it is none.
+std::string_view variable_name(std::string_view entry) {
+  const size_t equals = entry.find('=');
+  if (equals == std::string_view::npos) return {};
+  const std::string_view name = entry.substr(0, equals);
+  return std::all_of(name.begin(), name.end(), is_name_character) ? name : std::string_view();
+}
+
+std::vector<std::string_view> split_at_zeros(std::string_view text) {
+  std::vector<std::string_view> entries;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\0'), text.size());
+    if (end > 0) entries.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return entries;
+}
+
+std::string sql_quoted(std::string_view text, char quote) {
+  std::string quoted(1, quote);
+  for (const char c : text) {
+    if (c == quote) quoted += c;
+    quoted += c;
+  }
+  return quoted + quote;
+}
+std::string sql_text(const path& file) { return sql_quoted(file.string(), '\''); }
+std::string sql_name(std::string_view name) { return sql_quoted(name, '"'); }
+
+class Database {
+ public:
+  static Result<Database> open(const path& file, int flags) {
+    sqlite3* database = nullptr;
+    const int status =
+        sqlite3_open_v2(file.c_str(), &database, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+    Database opened(file, database);
+    if (status != SQLITE_OK) return fail_with(opened.fault("open"));
+    sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    return opened;
+  }
+
+  Result<void> execute(const std::string& sql) {
+    if (sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
+      return fail_with(fault("change"));
+    }
+    return {};
+  }
+
+  Statement prepare(const std::string& sql) {
+    sqlite3_stmt* statement = nullptr;
+    sqlite3_prepare_v2(database_.get(), sql.c_str(), -1, &statement, nullptr);
+    return Statement(statement);
+  }
+
+  [[nodiscard]] Error fault(std::string_view what) const {
+    return {ErrorKind::input,
+            fmt::format("{}: cannot {} it as SQLite: {}", file_.string(), what,
+                        database_ ? sqlite3_errmsg(database_.get()) : "no memory")};
+  }
+
+ private:
+  Database(path file, sqlite3* database) : file_(std::move(file)), database_(database) {}
+  path file_;
+  std::unique_ptr<sqlite3, CloseDatabase> database_;
+};
+
+std::string_view text_of(sqlite3_stmt* statement, int column) {
+  const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement, column));
+  if (bytes == nullptr) return {};
+  return {bytes, static_cast<size_t>(sqlite3_column_bytes(statement, column))};
+}
+
+class Scrubber {
+ public:
+  Scrubber(Database& copy, std::span<const std::string_view> allowed)
+      : copy_(copy), allowed_(allowed) {}
+
+  Result<uint64_t> run() {
+    for (const std::string& table : tables_with_values()) {
+      if (auto done = scrub_table(table); !done) return fail_with(done.error());
+    }
+    return removed_;
+  }
+
+ private:
+  struct Row {
+    int64_t id = 0;
+    std::string value;  // what may stay
+  };
+
+  std::vector<std::string> tables_with_values() {
+    std::vector<std::string> tables;
+    const Statement rows = copy_.prepare(
+        "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c "
+        "WHERE m.type = 'table' AND c.name = 'value' AND m.name NOT LIKE 'sqlite%'");
+    while (rows && sqlite3_step(rows.get()) == SQLITE_ROW) {
+      tables.emplace_back(text_of(rows.get(), 0));
+    }
+    return tables;
+  }
+
+  // nsys keeps a process's variables in one text, zeros between them (StringIds,
+  // TARGET_INFO_SYSTEM_ENV), or in a row each (META_DATA_CAPTURE, from 2025 on).
+  Result<void> scrub_table(const std::string& table) {
+    std::vector<Row> changed;
+    const bool has_names =
+        copy_.prepare(fmt::format("SELECT name FROM {}", sql_name(table))) != nullptr;
+    const std::string by_name =
+        has_names ? " OR name LIKE '%ENVIRONMENT_VARIABLE%' OR name = 'DeviceEnvironment'" : "";
+    const Statement rows = copy_.prepare(
+        fmt::format("SELECT rowid, value, instr(CAST(value AS BLOB), x'00') = 0 FROM {} "
+                    "WHERE typeof(value) IN ('text', 'blob') AND "
+                    "(instr(CAST(value AS BLOB), x'00') > 0{})",
+                    sql_name(table), by_name));
+    if (!rows) return {};  // a table without row ids is none of nsys's
+    int status = SQLITE_ROW;
+    while ((status = sqlite3_step(rows.get())) == SQLITE_ROW) {
+      const std::string_view value = text_of(rows.get(), 1);
+      const bool is_single = sqlite3_column_int(rows.get(), 2) != 0;
+      if (auto kept = without_variables(value, is_single)) {
+        changed.push_back({sqlite3_column_int64(rows.get(), 0), std::move(*kept)});
+      }
+    }
+    if (status != SQLITE_DONE) return fail_with(copy_.fault("read"));
+    return write(table, changed);
+  }
+
+  // Nothing where it may stay as it is.
+  std::optional<std::string> without_variables(std::string_view value, bool is_single) {
+    const std::vector<std::string_view> entries = split_at_zeros(value);
+    const auto variables = static_cast<size_t>(
+        std::count_if(entries.begin(), entries.end(),
+                      [](std::string_view entry) { return !variable_name(entry).empty(); }));
+    // Other texts with zeros in them are no lists of variables.
+    if (!is_single && 2 * variables < entries.size()) return std::nullopt;
+    std::string kept;
+    uint64_t dropped = 0;
+    for (const std::string_view entry : entries) {
+      const std::string_view name = variable_name(entry);
+      if (std::find(allowed_.begin(), allowed_.end(), name) == allowed_.end()) {
+        ++dropped;
+        continue;
+      }
+      if (!kept.empty()) kept += '\0';
+      kept += entry;
+    }
+    if (dropped == 0) return std::nullopt;
+    removed_ += dropped;
+    return kept;
+  }
+
+  Result<void> write(const std::string& table, const std::vector<Row>& rows) {
+    const Statement update =
+        copy_.prepare(fmt::format("UPDATE {} SET value = ?2 WHERE rowid = ?1", sql_name(table)));
+    if (!update) return fail_with(copy_.fault("change"));
+    for (const Row& row : rows) {
+      sqlite3_reset(update.get());
+      sqlite3_bind_int64(update.get(), 1, row.id);
+      sqlite3_bind_text64(update.get(), 2, row.value.data(), row.value.size(), SQLITE_STATIC,
+                          SQLITE_UTF8);
+      if (sqlite3_step(update.get()) != SQLITE_DONE) return fail_with(copy_.fault("change"));
+    }
+    return {};
+  }
+
+  Database& copy_;
+  std::span<const std::string_view> allowed_;
+  uint64_t removed_ = 0;
+};
+
+Result<uint64_t> scrub_copy(const path& original, const path& copy_file,
+                            std::span<const std::string_view> allowed) {
+  {
+    auto source = Database::open(original, SQLITE_OPEN_READONLY);
+    if (!source) return fail_with(source.error());
+    if (auto copied = source->execute("VACUUM INTO " + sql_text(copy_file)); !copied) {
+      return fail_with(copied.error());
+    }
+  }
+  auto copy = Database::open(copy_file, SQLITE_OPEN_READWRITE);
+  if (!copy) return fail_with(copy.error());
+  // Zeros over what is replaced; a journal would hold it once more, and the copy is ours alone.
+  for (const char* setting : {"PRAGMA secure_delete = ON", "PRAGMA journal_mode = OFF", "BEGIN"}) {
+    if (auto set = copy->execute(setting); !set) return fail_with(set.error());
+  }
+  auto removed = Scrubber(*copy, allowed).run();
+  if (!removed) return fail_with(removed.error());
+  if (auto committed = copy->execute("COMMIT"); !committed) return fail_with(committed.error());
+  return removed;
+}
+
+}  // namespace
+
+Result<uint64_t> scrub_environment(const path& sqlite_export,
+                                   std::span<const std::string_view> allowed) {
+  const path copy_file = path(sqlite_export).concat(".scrubbed.tmp");
+  std::error_code status;
+  std::filesystem::remove(copy_file, status);
+  auto removed = scrub_copy(sqlite_export, copy_file, allowed);
+  if (removed) {
+    std::filesystem::rename(copy_file, sqlite_export, status);
+    if (status) {
+      removed = fail_with(system_error(ErrorKind::tool, sqlite_export, status.value()));
+    }
+  }
+  std::filesystem::remove(copy_file, status);
+  return removed;
+}
+
+}  // namespace llmprof::capture

@@ -1,0 +1,197 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/quantity.h"
+
+namespace llmprof::profile {
+
+struct Tool {
+  std::string name = "llmprof";
+  std::string version;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("name", &Tool::name, "always llmprof");
+    field("version", &Tool::version, "of llmprof");
+  }
+};
+
+struct Gpu {
+  std::string device;
+  std::optional<std::string> name;
+  std::optional<std::string> uuid;
+  std::optional<std::string> compute_capability;
+  std::optional<uint64_t> sm_count;
+  std::optional<uint64_t> memory_bytes;
+  std::optional<uint64_t> memory_bandwidth;
+  std::optional<uint64_t> clock;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("device", &Gpu::device,
+          "\"cuda:0\"; with its capture or rank in front where several were read");
+    field("name", &Gpu::name, "as the capture states it");
+    field("uuid", &Gpu::uuid, "as the capture states it");
+    field("compute_capability", &Gpu::compute_capability, "\"9.0\"");
+    field("sm_count", &Gpu::sm_count, "streaming multiprocessors");
+    field("memory_bytes", &Gpu::memory_bytes, "size of the GPU's memory");
+    field("memory_bandwidth_bytes_per_s", &Gpu::memory_bandwidth, "as the capture states it");
+    field("clock_hz", &Gpu::clock, "as the capture states it");
+  }
+};
+
+struct Cpu {
+  std::string device;
+  std::optional<std::string> name;
+  std::optional<uint64_t> threads;
+  std::optional<FlopsPerSecond> peak_flops;
+  std::optional<BytesPerSecond> peak_bytes;
+  std::optional<std::string> number_format;
+  std::optional<std::string> method;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("device", &Cpu::device, "\"cpu:0\"");
+    field("name", &Cpu::name, "as the workload's metrics.json states it");
+    field("threads", &Cpu::threads, "that the workload used");
+    field("peak_flops_per_s", &Cpu::peak_flops, "measured by the workload");
+    field("peak_bytes_per_s", &Cpu::peak_bytes, "measured by the workload");
+    field("number_format", &Cpu::number_format, "of the compute peak");
+    field("method", &Cpu::method, "how the peaks were measured");
+  }
+};
+
+struct Capture {
+  std::string path;
+  std::string format;
+  std::optional<std::string> tool;
+  std::optional<std::string> tool_version;
+  std::optional<std::string> schema_version;
+  std::optional<std::string> driver;
+  std::optional<std::string> cuda;
+  std::optional<uint64_t> rank;
+  std::optional<int64_t> wall_clock_ns;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("path", &Capture::path, "of the input");
+    field("format", &Capture::format, "by content");
+    field("tool", &Capture::tool, "that recorded it");
+    field("tool_version", &Capture::tool_version, "of that tool");
+    field("schema_version", &Capture::schema_version, "of the file");
+    field("driver", &Capture::driver, "version of the GPU's driver");
+    field("cuda", &Capture::cuda, "version of CUDA");
+    field("rank", &Capture::rank, "of a distributed job");
+    field("wall_clock_ns", &Capture::wall_clock_ns, "Unix time at time 0 of the capture");
+  }
+};
+
+struct Context {
+  std::vector<Gpu> gpus;
+  std::vector<Cpu> cpus;
+  std::vector<Capture> captures;
+  std::string device_kind = "gpu";
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("gpus", &Context::gpus, "GPUs of the captures");
+    field("cpus", &Context::cpus, "CPUs whose operators the captures hold");
+    field("captures", &Context::captures, "one per input");
+    field("device_kind", &Context::device_kind,
+          "what all kernels ran on: \"gpu\", or \"cpu\" where they are operators that a program "
+          "recorded of itself");
+  }
+};
+
+struct StepRange {
+  uint64_t first = 0;
+  std::optional<uint64_t> last;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("first", &StepRange::first, "counted from 0");
+    field("last", &StepRange::last, "null where the range is open");
+  }
+};
+
+struct Selection {
+  std::optional<std::string> stage;
+  std::optional<StepRange> steps;
+  std::optional<uint64_t> device;
+  std::string words;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("stage", &Selection::stage, "--stage");
+    field("steps", &Selection::steps, "--steps");
+    field("device", &Selection::device, "--device: CUDA's number");
+    field("words", &Selection::words, "the selection as a sentence");
+  }
+};
+
+struct Model {
+  std::optional<std::string> name;
+  std::optional<std::string> variant;
+  uint64_t params = 0;
+  uint64_t active_params = 0;
+  std::string dtype;
+  std::string weights_dtype;
+  std::string kv_cache_dtype;
+  uint64_t layers = 0;
+  Bytes weight_bytes;
+  Bytes kv_bytes_per_token;
+  std::optional<std::string> source;
+  std::vector<std::string> notes;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("name", &Model::name, "of the model");
+    field("variant", &Model::variant, "model_type of its configuration");
+    field("params", &Model::params, "parameters");
+    field("active_params", &Model::active_params, "parameters that one token meets");
+    field("dtype", &Model::dtype, "of activations");
+    field("weights_dtype", &Model::weights_dtype, "of weights");
+    field("kv_cache_dtype", &Model::kv_cache_dtype, "of the KV cache");
+    field("layers", &Model::layers, "number of layers");
+    field("weight_bytes", &Model::weight_bytes, "size of all weights");
+    field("kv_bytes_per_token", &Model::kv_bytes_per_token, "KV cache per token of context");
+    field("source", &Model::source, "file or preset");
+    field("notes", &Model::notes, "what of the file was not understood");
+  }
+};
+
+struct Workload {
+  std::optional<std::string> command;
+  std::optional<uint64_t> batch;
+  std::optional<std::string> batch_source;
+  std::optional<uint64_t> prompt_tokens;
+  std::optional<std::string> prompt_tokens_source;
+  std::optional<uint64_t> new_tokens;
+  std::optional<std::string> new_tokens_source;
+  std::optional<uint64_t> images;
+  uint64_t tp = 1;
+  uint64_t pp = 1;
+  uint64_t ep = 1;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("command", &Workload::command, "of a run folder");
+    field("batch", &Workload::batch, "sequences");
+    field("batch_source", &Workload::batch_source,
+          "where it comes from: a flag, metrics.json, a run's inputs.yaml, the steps");
+    field("prompt_tokens", &Workload::prompt_tokens, "per sequence");
+    field("prompt_tokens_source", &Workload::prompt_tokens_source, "where it comes from");
+    field("new_tokens", &Workload::new_tokens, "per sequence");
+    field("new_tokens_source", &Workload::new_tokens_source, "where it comes from");
+    field("images", &Workload::images, "per request");
+    field("tp", &Workload::tp, "tensor parallelism");
+    field("pp", &Workload::pp, "pipeline parallelism");
+    field("ep", &Workload::ep, "expert parallelism");
+  }
+};
+
+}  // namespace llmprof::profile

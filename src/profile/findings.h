@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/quantity.h"
+
+namespace llmprof::profile {
+
+// Advice with evidence. Largest potential saving first.
+struct Finding {
+  std::string kind;
+  std::string title;
+  std::string evidence;
+  std::optional<Milliseconds> recoverable;
+  std::optional<Milliseconds> total_recoverable;
+  std::optional<std::string> unit;
+  std::string advice;
+  std::optional<std::string> stage;
+  std::optional<Milliseconds> recoverable_per_token;
+  Share share_of_wall;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("kind", &Finding::kind, "stable, for scripts; with stage its key");
+    field("title", &Finding::title, "what was found");
+    field("evidence", &Finding::evidence, "numbers, with their denominators");
+    field("recoverable_ms", &Finding::recoverable,
+          "potential saving per unit, upper bound; null where the capture hides it");
+    field("total_recoverable_ms", &Finding::total_recoverable,
+          "over all measured instances of the stage: the order of findings");
+    field("unit", &Finding::unit,
+          "what an instance is: request; engine step under continuous batching; narrowed, the "
+          "stage's name, \"step\" or \"8 steps\"; \"traced part of a request\" where not all steps "
+          "were traced");
+    field("advice", &Finding::advice, "what to do");
+    field("stage", &Finding::stage, "where it belongs");
+    field("recoverable_ms_per_token", &Finding::recoverable_per_token, "per token");
+    field("share_of_wall", &Finding::share_of_wall, "recoverable_ms over the stage's wall time");
+  }
+};
+
+struct RecoverablePart {
+  std::string part;
+  Milliseconds time;
+  Milliseconds floor;
+  std::optional<std::string> floor_rule;
+  Milliseconds recoverable;
+  std::optional<Milliseconds> recoverable_per_token;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    using Self = RecoverablePart;
+    field("part", &Self::part, "of the budget");
+    field("ms", &Self::time, "per instance, mean");
+    field("floor_ms", &Self::floor, "lower bound of that time");
+    field("floor_rule", &Self::floor_rule, "how the floor was found");
+    field("recoverable_ms", &Self::recoverable, "time above the floor");
+    field("recoverable_ms_per_token", &Self::recoverable_per_token, "over tokens");
+  }
+};
+
+struct RecoverableKernel {
+  std::string short_name;
+  std::string device;
+  Milliseconds time;
+  Milliseconds floor;
+  std::optional<std::string> floor_rule;
+  std::string floor_basis;
+  Milliseconds recoverable;
+  std::optional<Milliseconds> recoverable_per_token;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    using Self = RecoverableKernel;
+    field("short_name", &Self::short_name, "as in kernels");
+    field("device", &Self::device, "as in kernels");
+    field("ms", &Self::time, "per instance, mean; overlapping kernels count in full");
+    field("floor_ms", &Self::floor, "lower bound of that time");
+    field("floor_rule", &Self::floor_rule, "how the floor was found");
+    field("floor_basis", &Self::floor_basis,
+          "\"own bytes and FLOPs, ncu\" where ncu counted them, on one grid, and all its launches "
+          "in the stage are like those; otherwise \"share of the class's floor\", by time");
+    field("recoverable_ms", &Self::recoverable, "time above the floor");
+    field("recoverable_ms_per_token", &Self::recoverable_per_token, "over tokens");
+  }
+};
+
+struct StageRecoverable {
+  std::string stage;
+  Milliseconds wall;
+  std::optional<Milliseconds> bound;
+  std::optional<std::string> bound_reason;
+  std::optional<double> tokens;
+  std::vector<RecoverablePart> parts;
+  std::vector<RecoverableKernel> kernels;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    using Self = StageRecoverable;
+    field("stage", &Self::stage, "where it belongs; its traced steps");
+    field("wall_ms", &Self::wall, "per instance, mean, less what was not traced");
+    field("bound_ms", &Self::bound, "lower bound end to end");
+    field("bound_reason", &Self::bound_reason, "why there is none");
+    field("tokens", &Self::tokens, "new ones per instance");
+    field("parts", &Self::parts, "largest potential saving first");
+    field("kernels", &Self::kernels, "likewise, by kernel");
+  }
+};
+
+}  // namespace llmprof::profile

@@ -1,0 +1,194 @@
+#include "profile/json/schema.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "profile/json/described.h"
+#include "profile/profile.h"
+
+namespace llmprof::profile {
+namespace json {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Kind = Type::Kind;
+
+constexpr int kIndent = 2;
+
+// The place where a struct is met first, which names it: "stages.instances".
+std::string below(const std::string& place, std::string_view field) {
+  return place.empty() ? std::string(field) : fmt::format("{}.{}", place, field);
+}
+
+// Structs are defined once, under the place where they are met first.
+class Schema {
+ public:
+  Json of(const Type& type, const std::string& place) {
+    Json json = plain(type, place);
+    if (!type.nullable) return json;
+    if (json.contains("$ref")) {
+      return {{"anyOf", Json::array({std::move(json), {{"type", "null"}}})}};
+    }
+    json["type"] = Json::array({json["type"], "null"});
+    return json;
+  }
+
+  Json object(const Type& type, const std::string& place) {
+    Json properties = Json::object();
+    Json required = Json::array();
+    for (const Type::Field& field : type.fields) {
+      Json property = of(field.type, below(place, field.name));
+      property["description"] = described(field);
+      properties[field.name] = std::move(property);
+      required.push_back(field.name);
+    }
+    return {{"type", "object"},
+            {"properties", std::move(properties)},
+            {"required", std::move(required)}};
+  }
+
+  Json take_definitions() { return std::move(definitions_); }
+
+ private:
+  static std::string described(const Type::Field& field) {
+    if (!field.type.unit) return field.meaning;
+    return fmt::format("{} ({})", field.meaning, *field.type.unit);
+  }
+
+  Json plain(const Type& type, const std::string& place) {
+    switch (type.kind) {
+      case Kind::boolean:
+        return {{"type", "boolean"}};
+      case Kind::integer:
+        return {{"type", "integer"}};
+      case Kind::count:
+        return {{"type", "integer"}, {"minimum", 0}};
+      case Kind::number:
+        return {{"type", "number"}};
+      case Kind::text:
+        return {{"type", "string"}};
+      case Kind::list:
+        return list(type, place);
+      case Kind::by_name:
+        return {{"type", "object"}, {"additionalProperties", of(*type.element, place)}};
+      case Kind::object:
+        return reference(type, place);
+    }
+    return {};
+  }
+
+  Json list(const Type& type, const std::string& place) {
+    Json json = {{"type", "array"}, {"items", of(*type.element, place)}};
+    if (type.length) {
+      json["minItems"] = *type.length;
+      json["maxItems"] = *type.length;
+    }
+    return json;
+  }
+
+  Json reference(const Type& type, const std::string& place) {
+    const auto [known, is_new] = names_.try_emplace(type.identity, place);
+    if (is_new) {
+      definitions_[place] = nullptr;  // keeps its place in front of what it holds
+      definitions_[place] = object(type, place);
+    }
+    return {{"$ref", "#/$defs/" + known->second}};
+  }
+
+  std::map<std::type_index, std::string> names_;
+  Json definitions_ = Json::object();
+};
+
+class FieldTables {
+ public:
+  std::string take(const Type& top) {
+    table("The top", top, "");
+    return std::move(out_);
+  }
+
+ private:
+  void table(const std::string& title, const Type& type, const std::string& place) {
+    out_ += fmt::format("## {}\n\n| field | type | content |\n|---|---|---|\n", title);
+    std::vector<std::pair<const Type*, std::string>> inside;
+    for (const Type::Field& field : type.fields) {
+      const std::string there = below(place, field.name);
+      out_ += fmt::format("| `{}` | {} | {} |\n", field.name, type_words(field.type, there, inside),
+                          escaped(field.meaning));
+    }
+    out_ += '\n';
+    for (const auto& [held, there] : inside) table(there, *held, there);
+  }
+
+  // A table's cell ends at a bar.
+  static std::string escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+      if (c == '|') out += '\\';
+      out += c;
+    }
+    return out;
+  }
+
+  std::string type_words(const Type& type, const std::string& place,
+                         std::vector<std::pair<const Type*, std::string>>& inside) {
+    std::string words = plain_words(type, place, inside);
+    return type.nullable ? words + " or null" : words;
+  }
+
+  std::string plain_words(const Type& type, const std::string& place,
+                          std::vector<std::pair<const Type*, std::string>>& inside) {
+    switch (type.kind) {
+      case Kind::boolean:
+        return "boolean";
+      case Kind::integer:
+        return type.unit ? "integer, " + *type.unit : "integer";
+      case Kind::count:
+        return "count";
+      case Kind::number:
+        return type.unit ? *type.unit : "number";
+      case Kind::text:
+        return "text";
+      case Kind::list:
+        return type.length ? fmt::format("list of {}", *type.length)
+                           : "list: " + type_words(*type.element, place, inside);
+      case Kind::by_name:
+        return "by name: " + type_words(*type.element, place, inside);
+      case Kind::object:
+        break;
+    }
+    const auto [known, is_new] = names_.try_emplace(type.identity, place);
+    if (is_new) inside.emplace_back(&type, place);
+    return fmt::format("[{0}](#{1})", known->second, anchor(known->second));
+  }
+
+  // As GitHub makes it from a heading.
+  static std::string anchor(std::string_view heading) {
+    std::string out;
+    for (const char c : heading) {
+      if (c != '.') out += c;
+    }
+    return out;
+  }
+
+  std::map<std::type_index, std::string> names_;
+  std::string out_;
+};
+
+}  // namespace
+}  // namespace json
+
+std::string json_schema() {
+  json::Schema schema;
+  const json::Type top = json::type_of<Profile>();
+  json::Json document = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                         {"title", "profile.json of llmprof"}};
+  document.update(schema.object(top, ""));
+  document["$defs"] = schema.take_definitions();
+  return document.dump(json::kIndent) + "\n";
+}
+
+std::string field_tables() { return json::FieldTables().take(json::type_of<Profile>()); }
+
+}  // namespace llmprof::profile

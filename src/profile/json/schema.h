@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+namespace llmprof::profile {
+
+// docs/profile.schema.json: JSON Schema (2020-12) of profile.json.
+std::string json_schema();
+
+// The tables of docs/profile-schema.md: one per struct, in the order in which Profile reaches them.
+std::string field_tables();
+
+}  // namespace llmprof::profile

@@ -1,0 +1,254 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profile/quantity.h"
+
+namespace llmprof::profile {
+
+// Values under names that the data give; in the order of the file.
+template <class Value>
+using ByName = std::vector<std::pair<std::string, Value>>;
+
+using Extent = std::array<uint32_t, 3>;
+
+struct TimeInStage {
+  Milliseconds total;
+  uint64_t calls = 0;
+  Milliseconds steady_total;
+  uint64_t steady_calls = 0;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("total_ms", &TimeInStage::total, "over all instances");
+    field("calls", &TimeInStage::calls, "over all instances");
+    field("steady_total_ms", &TimeInStage::steady_total, "warm-up excluded");
+    field("steady_calls", &TimeInStage::steady_calls, "warm-up excluded");
+  }
+};
+
+struct LaunchShape {
+  Extent grid{};
+  Extent block{};
+  uint64_t calls = 0;
+  Milliseconds total;
+  Milliseconds mean;
+  std::optional<Milliseconds> per_token;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("grid", &LaunchShape::grid, "x, y, z");
+    field("block", &LaunchShape::block, "x, y, z");
+    field("calls", &LaunchShape::calls, "launches with this grid and block");
+    field("total_ms", &LaunchShape::total, "their time");
+    field("mean_ms", &LaunchShape::mean, "total over calls");
+    field("ms_per_token", &LaunchShape::per_token,
+          "time in decode over its steps, warm-up excluded");
+  }
+};
+
+struct Metric {
+  double mean = 0;
+  double min = 0;
+  double max = 0;
+  uint64_t count = 0;
+  std::optional<std::string> unit;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("mean", &Metric::mean, "over the launches that ncu measured");
+    field("min", &Metric::min, "smallest value");
+    field("max", &Metric::max, "largest value");
+    field("count", &Metric::count, "launches measured");
+    field("unit", &Metric::unit, "time in ns, sizes in byte");
+  }
+};
+
+// One row per kernel name and device. The first five are the seed's KernelRecord.
+struct Kernel {
+  std::string kernel_name;
+  std::string key;
+  std::string short_name;
+  std::string kernel_class;
+  std::optional<std::string> library;
+  std::string device;
+  Milliseconds total;
+  WholeNanoseconds total_ns;
+  uint64_t calls = 0;
+  Milliseconds mean;
+  std::optional<Milliseconds> min;
+  std::optional<Milliseconds> p50;
+  std::optional<Milliseconds> p99;
+  std::optional<Milliseconds> max;
+  Share share;
+  std::optional<Milliseconds> per_token;
+  ByName<TimeInStage> stages;
+  std::vector<LaunchShape> shapes;
+  std::optional<Flops> flops;
+  std::optional<Bytes> bytes;
+  ByName<Metric> metrics;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("kernel_name", &Kernel::kernel_name, "the full name as the capture gave it");
+    field("key", &Kernel::key,
+          "the same for the same kernel, however a tool or demangler spells its name; for "
+          "comparing, not for reading");
+    field("short_name", &Kernel::short_name, "at most 60 characters");
+    field("class", &Kernel::kernel_class,
+          "gemm, gemv, attention, norm, rope, elementwise, copy/cast, reduction, softmax, "
+          "sampling/top-k, embedding/gather, moe routing, quantise, communication, memset/memcpy, "
+          "other");
+    field("library", &Kernel::library,
+          "cuBLAS, CUTLASS, cuDNN, FlashAttention, ...; null where the name does not tell");
+    field("device", &Kernel::device,
+          "\"cuda:0\", or \"cpu:0\" (operators that a program recorded of itself); with the "
+          "capture's name in front where several timelines were read; \"cuda\" where the capture "
+          "does not say");
+    field("total_ms", &Kernel::total, "time of all launches");
+    field("total_ns", &Kernel::total_ns, "the same, exact");
+    field("calls", &Kernel::calls, "launches");
+    field("mean_ms", &Kernel::mean, "total over max(calls, 1)");
+    field("min_ms", &Kernel::min, "of single launches; null where only totals are known");
+    field("p50_ms", &Kernel::p50, "of single launches");
+    field("p99_ms", &Kernel::p99, "of single launches");
+    field("max_ms", &Kernel::max, "of single launches");
+    field("share", &Kernel::share, "total over the time of all kernels");
+    field("ms_per_token", &Kernel::per_token,
+          "time in decode over its steps, warm-up excluded; null where it has no part in decoding");
+    field("stages", &Kernel::stages, "by stage name, without stages it has no part in");
+    field("shapes", &Kernel::shapes, "by grid and block, longest first");
+    field(
+        "flops", &Kernel::flops,
+        "of all calls, as the program recorded them with its operators; null for a GPU's kernels");
+    field("bytes", &Kernel::bytes, "likewise");
+    field("metrics", &Kernel::metrics, "by ncu's metric name");
+  }
+};
+
+struct KernelClassTotal {
+  std::string kernel_class;
+  Milliseconds total;
+  uint64_t calls = 0;
+  Share share;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("class", &KernelClassTotal::kernel_class, "as in kernels");
+    field("total_ms", &KernelClassTotal::total, "time of its kernels");
+    field("calls", &KernelClassTotal::calls, "launches");
+    field("share", &KernelClassTotal::share, "total over the time of all kernels");
+  }
+};
+
+// The seed's KernelRecord.
+struct KernelRecord {
+  std::string kernel_name;
+  std::string device;
+  Milliseconds total;
+  uint64_t calls = 0;
+  Milliseconds mean;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("kernel_name", &KernelRecord::kernel_name, "the full name");
+    field("device", &KernelRecord::device, "as in kernels");
+    field("total_ms", &KernelRecord::total, "time of all launches");
+    field("calls", &KernelRecord::calls, "launches");
+    field("mean_ms", &KernelRecord::mean, "total over max(calls, 1)");
+  }
+};
+
+// A kernel name on all devices together.
+struct KernelOnAllDevices {
+  std::string kernel_name;
+  std::string short_name;
+  std::string devices;
+  Milliseconds total;
+  uint64_t calls = 0;
+  Milliseconds mean;
+  Share share;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("kernel_name", &KernelOnAllDevices::kernel_name, "the full name");
+    field("short_name", &KernelOnAllDevices::short_name, "as in kernels");
+    field("devices", &KernelOnAllDevices::devices, "\"cuda:0, cuda:1\"");
+    field("total_ms", &KernelOnAllDevices::total, "time of all launches");
+    field("calls", &KernelOnAllDevices::calls, "launches");
+    field("mean_ms", &KernelOnAllDevices::mean, "total over max(calls, 1)");
+    field("share", &KernelOnAllDevices::share, "total over the time of all kernels");
+  }
+};
+
+struct RooflineKernel {
+  std::string kernel_name;
+  std::string short_name;
+  std::string device;
+  uint64_t launches = 0;
+  std::optional<Extent> commonest_grid;
+  uint64_t grids = 0;
+  std::optional<FlopsPerSecond> flops_per_s;
+  std::optional<BytesPerSecond> bytes_per_s;
+  std::optional<FlopsPerByte> flops_per_byte;
+  std::optional<Share> compute_share_of_peak;
+  std::optional<Share> memory_share_of_peak;
+  std::string bound;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    using Self = RooflineKernel;
+    field("kernel_name", &Self::kernel_name, "the full name");
+    field("short_name", &Self::short_name, "as in kernels");
+    field("device", &Self::device, "as in kernels");
+    field("launches", &Self::launches, "measured");
+    field("commonest_grid", &Self::commonest_grid, "x, y, z of most of these launches");
+    field("grids", &Self::grids, "distinct grids; figures are means over all");
+    field("flops_per_s", &Self::flops_per_s, "achieved");
+    field("bytes_per_s", &Self::bytes_per_s, "achieved, DRAM");
+    field("flops_per_byte", &Self::flops_per_byte, "arithmetic intensity");
+    field("compute_share_of_peak", &Self::compute_share_of_peak, "of the compute peak");
+    field("memory_share_of_peak", &Self::memory_share_of_peak, "of the memory bandwidth's peak");
+    field("bound", &Self::bound, "compute, memory, latency, unknown");
+  }
+};
+
+struct BoundShares {
+  Share memory;
+  Share compute;
+  Share latency;
+  Share unknown;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("memory", &BoundShares::memory, "kernels bound by memory, of the time of all kernels");
+    field("compute", &BoundShares::compute, "bound by compute, likewise");
+    field("latency", &BoundShares::latency, "bound by latency, likewise");
+    field("unknown", &BoundShares::unknown, "without metrics, likewise");
+  }
+};
+
+struct Roofline {
+  std::optional<std::string> rule;
+  std::optional<BoundShares> share_of_kernel_time;
+  std::optional<std::string> why_not;
+  std::vector<RooflineKernel> kernels;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("rule", &Roofline::rule, "how bound is decided, with its thresholds");
+    field("share_of_kernel_time", &Roofline::share_of_kernel_time,
+          "by bound; null without metrics");
+    field("why_not", &Roofline::why_not, "what is missing, and the capture that would give it");
+    field("kernels", &Roofline::kernels,
+          "kernels that ncu measured; of CPU operators, from the FLOPs and bytes they recorded "
+          "over the CPU's measured peaks");
+  }
+};
+
+}  // namespace llmprof::profile

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/kernels.h"
+#include "profile/quantity.h"
+
+namespace llmprof::profile {
+
+struct Layer {
+  std::string name;
+  std::string stage;
+  std::optional<uint64_t> model_layers;
+  bool part = false;
+  bool outside = false;
+  std::string source;
+  Milliseconds per_step;
+  double kernels_per_step = 0;
+  uint64_t passes = 0;
+  WholeNanoseconds total_ns;
+  ByName<Milliseconds> classes;
+  std::optional<std::string> note;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field(
+        "name", &Layer::name,
+        "\"layer_00\", \"layer_00/attn\", \"outside layers\"; with stage and model_layers its key");
+    field("stage", &Layer::stage, "where it belongs");
+    field("model_layers", &Layer::model_layers,
+          "where several models ran, the attention layers of the one that this is of");
+    field("part", &Layer::part, "of the layer named before");
+    field("outside", &Layer::outside, "what runs outside of layers");
+    field("source", &Layer::source,
+          "as of stages; captured: ranges that were open when the CUDA graph was captured");
+    field("ms_per_step", &Layer::per_step, "kernel time per forward pass");
+    field("kernels_per_step", &Layer::kernels_per_step, "per forward pass");
+    field("passes", &Layer::passes, "forward passes that show this layer, warm-up excluded");
+    field("total_ns", &Layer::total_ns, "kernel time over these passes, exact");
+    field("classes", &Layer::classes, "kernel time per forward pass, by class");
+    field("note", &Layer::note, "of a layer with far fewer or more kernels than most");
+  }
+};
+
+struct LayerPart {
+  std::string name;
+  Milliseconds per_step;
+  Share share_of_kernel_time;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("name", &LayerPart::name, "\"attn\", \"outside layers\"");
+    field("ms_per_step", &LayerPart::per_step, "all layers together, per forward pass");
+    field("share_of_kernel_time", &LayerPart::share_of_kernel_time,
+          "of the kernel time of all layers and of what is outside of them");
+  }
+};
+
+struct StageLayers {
+  std::string stage;
+  std::optional<uint64_t> model_layers;
+  uint64_t passes = 0;
+  uint64_t layers = 0;
+  Milliseconds mean_per_step;
+  Milliseconds min_per_step;
+  Milliseconds max_per_step;
+  std::vector<LayerPart> parts;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("stage", &StageLayers::stage, "where they belong");
+    field("model_layers", &StageLayers::model_layers, "as in layers");
+    field("passes", &StageLayers::passes, "forward passes that show these layers");
+    field("layers", &StageLayers::layers, "how many");
+    field("mean_ms_per_step", &StageLayers::mean_per_step, "kernel time of one layer");
+    field("min_ms_per_step", &StageLayers::min_per_step, "of the shortest layer");
+    field("max_ms_per_step", &StageLayers::max_per_step, "of the longest layer");
+    field("parts", &StageLayers::parts, "longest first");
+  }
+};
+
+struct LayerSummary {
+  std::optional<std::string> why_not;
+  std::vector<StageLayers> stages;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("why_not", &LayerSummary::why_not, "why a stage has no layers");
+    field("stages", &LayerSummary::stages, "one per stage and model");
+  }
+};
+
+}  // namespace llmprof::profile

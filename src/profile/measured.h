@@ -1,0 +1,139 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/quantity.h"
+
+namespace llmprof::profile {
+
+template <class Value>
+struct Sensor {
+  Value mean;
+  Value min;
+  Value max;
+  uint64_t samples = 0;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("mean", &Sensor::mean, "of the samples read within instances");
+    field("min", &Sensor::min, "smallest value");
+    field("max", &Sensor::max, "largest value");
+    field("samples", &Sensor::samples, "number of samples");
+  }
+};
+
+struct MeasuredRatios {
+  std::optional<Share> wall;
+  std::optional<Share> gpu_busy;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("wall", &MeasuredRatios::wall, "on wall time");
+    field("gpu_busy", &MeasuredRatios::gpu_busy,
+          "on the time the GPU was busy; where steps were not traced, of the traced ones");
+  }
+};
+
+struct ThrottleReason {
+  std::string reason;
+  bool slowing = false;
+  Share share_of_samples;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("reason", &ThrottleReason::reason, "in words");
+    field("slowing", &ThrottleReason::slowing, "heat, power or hardware lowered the clocks");
+    field("share_of_samples", &ThrottleReason::share_of_samples, "samples with this reason");
+  }
+};
+
+// What the GPU's counters and sensors say of a stage, by time; warm-up excluded.
+struct Measured {
+  uint64_t instances = 0;
+  uint64_t sampled_instances = 0;
+  std::optional<Share> coverage_share_of_wall;
+  std::optional<Bytes> dram_read;
+  std::optional<Bytes> dram_write;
+  std::optional<Bytes> dram;
+  std::optional<Bytes> dram_per_step;
+  std::optional<Bytes> dram_read_per_step;
+  std::optional<Bytes> dram_write_per_step;
+  std::optional<Bytes> dram_read_per_token;
+  std::optional<Bytes> dram_write_per_token;
+  std::optional<Share> bytes_over_model;
+  MeasuredRatios mbu;
+  std::optional<BytesPerSecond> peak_bandwidth;
+  std::optional<Share> sm_active;
+  std::optional<Share> tensor_active;
+  std::optional<double> steps;
+  std::optional<double> tokens;
+  std::optional<double> sampled_steps;
+  std::optional<double> sampled_tokens;
+  std::optional<Joules> energy;
+  std::optional<Joules> energy_per_token;
+  std::optional<std::string> energy_source;
+  std::optional<std::string> energy_why_not;
+  std::optional<Sensor<Hertz>> sm_clock;
+  std::optional<Hertz> highest_sm_clock;
+  std::optional<Sensor<Hertz>> memory_clock;
+  std::optional<Sensor<Watts>> power;
+  std::optional<Sensor<DegreesCelsius>> temperature;
+  std::vector<ThrottleReason> throttle_reasons;
+  std::optional<std::string> why_not;
+  uint64_t throttle_samples = 0;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    using Self = Measured;
+    field("instances", &Self::instances, "measured");
+    field("sampled_instances", &Self::sampled_instances,
+          "those that samples cover from end to end (95 % of their wall time); where there are "
+          "none, those that they cover by a half and more (by a tenth, where that is 2 s and "
+          "more): counters rest between rounds of requests. Bytes, MBU and activity are of these "
+          "alone; where it is 0, activity is of what samples there are");
+    field("coverage_share_of_wall", &Self::coverage_share_of_wall,
+          "of the sampled instances' wall time, the part with samples of DRAM bytes (of the SMs' "
+          "activity, without those)");
+    field("dram_read_bytes", &Self::dram_read,
+          "per sampled instance, mean; where samples cover only a part, divided by that share");
+    field("dram_write_bytes", &Self::dram_write, "likewise");
+    field("dram_bytes", &Self::dram, "both");
+    field("dram_bytes_per_step", &Self::dram_per_step, "over sampled_steps, traced or not");
+    field("dram_read_bytes_per_step", &Self::dram_read_per_step, "likewise");
+    field("dram_write_bytes_per_step", &Self::dram_write_per_step, "likewise");
+    field("dram_read_bytes_per_token", &Self::dram_read_per_token, "over sampled_tokens");
+    field("dram_write_bytes_per_token", &Self::dram_write_per_token, "over sampled_tokens");
+    field("bytes_over_model", &Self::bytes_over_model,
+          "dram_bytes over bytes of the stage, which the model needs for as many steps");
+    field("mbu", &Self::mbu,
+          "measured bytes over what peak_bandwidth_bytes_per_s could move in that time");
+    field("peak_bandwidth_bytes_per_s", &Self::peak_bandwidth, "of the GPU");
+    field("sm_active_share", &Self::sm_active, "mean over wall time");
+    field("tensor_active_share", &Self::tensor_active, "mean over wall time");
+    field("steps", &Self::steps, "per instance, mean");
+    field("tokens", &Self::tokens,
+          "per instance, mean: one that a decode generates, or a prompt token of a prefill");
+    field("sampled_steps", &Self::sampled_steps, "per sampled instance, mean");
+    field("sampled_tokens", &Self::sampled_tokens, "per sampled instance, mean");
+    field("energy_j", &Self::energy,
+          "of the whole GPU, per instance: mean power between those readings of which at least "
+          "three quarters of the time are the stage's, times the wall time");
+    field("energy_per_token_j", &Self::energy_per_token, "energy_j over tokens");
+    field("energy_source", &Self::energy_source, "energy counter, or power over time");
+    field("energy_why_not", &Self::energy_why_not, "why there is none");
+    field("sm_clock_hz", &Self::sm_clock, "of the SMs");
+    field("highest_sm_clock_hz", &Self::highest_sm_clock, "that the GPU has");
+    field("memory_clock_hz", &Self::memory_clock, "of the memory");
+    field("power_w", &Self::power, "of the whole GPU");
+    field("temperature_c", &Self::temperature, "of the GPU");
+    field("throttle_reasons", &Self::throttle_reasons, "the most frequent first");
+    field("why_not", &Self::why_not, "why a figure is missing");
+    field("throttle_samples", &Self::throttle_samples,
+          "samples of the reasons; where it is 0, no reason is known");
+  }
+};
+
+}  // namespace llmprof::profile

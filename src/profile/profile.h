@@ -1,0 +1,106 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/context.h"
+#include "profile/findings.h"
+#include "profile/kernels.h"
+#include "profile/layers.h"
+#include "profile/operators.h"
+#include "profile/run.h"
+#include "profile/stages.h"
+#include "profile/steps.h"
+#include "profile/totals.h"
+
+namespace llmprof::profile {
+
+inline constexpr uint64_t kSchemaVersion = 1;
+
+// All that is known about one run or capture: plain values that own what they hold. Each struct
+// describes itself once (`fields`: a name, a member whose type carries the unit, what it means);
+// the JSON writer and reader, the JSON Schema and the tables of docs/profile-schema.md are made
+// from that description. Missing is null, never 0. Texts are printable UTF-8.
+struct Profile {
+  uint64_t schema_version = kSchemaVersion;
+  Tool tool;
+  Context context;
+  std::optional<Selection> selection;
+  std::optional<Model> model;
+  Workload workload;
+  Totals totals;
+  StagesFound stages_found;
+  std::optional<Coverage> coverage;
+  TokenTimes token_times;
+  std::vector<Stage> stages;
+  std::vector<StageNote> stage_notes;
+  std::vector<Finding> findings;
+  std::vector<StageRecoverable> recoverable;
+  Utilization utilization;
+  std::optional<Stage1> stage1;
+  std::vector<Kernel> kernels;
+  std::vector<KernelClassTotal> classes;
+  std::vector<KernelRecord> kernels_topk;
+  std::vector<KernelOnAllDevices> kernels_all_devices;
+  Roofline roofline;
+  std::vector<Operator> operators;
+  OperatorsFound operators_found;
+  std::vector<Gap> gaps;
+  std::vector<RepeatedGap> repeated_gaps;
+  std::vector<SlowStep> slow_steps;
+  std::vector<Layer> layers;
+  LayerSummary layer_summary;
+  std::vector<Step> steps;
+  std::optional<Overhead> overhead;
+  std::vector<CaptureFailure> captures_failed;
+  std::vector<Diagnostic> diagnostics;
+  std::optional<std::string> slow_step_rule;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("schema_version", &Profile::schema_version, "of this file");
+    field("tool", &Profile::tool, "that wrote it");
+    field("context", &Profile::context, "where it was recorded");
+    field("selection", &Profile::selection,
+          "null, or what --stage, --steps, --device narrowed all of this to");
+    field("model", &Profile::model, "null without --model");
+    field("workload", &Profile::workload, "what ran");
+    field("totals", &Profile::totals, "all kernels");
+    field("stages_found", &Profile::stages_found, "how stages were found");
+    field("coverage", &Profile::coverage, "kernels inside stages; null without a timeline");
+    field("token_times", &Profile::token_times, "what a user of the model sees");
+    field("stages", &Profile::stages, "in order of first occurrence");
+    field("stage_notes", &Profile::stage_notes, "parts inside a stage (vision tower, projector)");
+    field("findings", &Profile::findings, "what to fix, largest potential saving first");
+    field("recoverable", &Profile::recoverable, "by stage: time above its lower bounds");
+    field("utilization", &Profile::utilization, "the peaks that MFU and MBU are measured against");
+    field("stage1", &Profile::stage1,
+          "what the workload measured by itself, unprofiled; null without its metrics.json");
+    field("kernels", &Profile::kernels, "all of them, longest total first");
+    field("classes", &Profile::classes, "by class, longest total first");
+    field("kernels_topk", &Profile::kernels_topk, "the first 20 kernels");
+    field("kernels_all_devices", &Profile::kernels_all_devices,
+          "the ten longest kernel names, all devices together");
+    field("roofline", &Profile::roofline, "what bounds the kernels");
+    field("operators", &Profile::operators, "of the framework");
+    field("operators_found", &Profile::operators_found, "how much of the GPU's work they launched");
+    field("gaps", &Profile::gaps, "the longest idle gaps of each stage");
+    field("repeated_gaps", &Profile::repeated_gaps,
+          "gaps that come back at the same place of a stage");
+    field("slow_steps", &Profile::slow_steps, "the slowest steps of each stage");
+    field("layers", &Profile::layers, "by stage, then layer");
+    field("layer_summary", &Profile::layer_summary, "layers of a stage together");
+    field("steps", &Profile::steps, "by instance, then start");
+    field("overhead", &Profile::overhead,
+          "what profiling cost; null where the input is neither a run folder nor a log with a duty "
+          "cycle");
+    field("captures_failed", &Profile::captures_failed,
+          "captures that a run asked for and did not get");
+    field("diagnostics", &Profile::diagnostics, "what to know about the input");
+    field("slow_step_rule", &Profile::slow_step_rule,
+          "which steps are told as slow, with its thresholds");
+  }
+};
+
+}  // namespace llmprof::profile

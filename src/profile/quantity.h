@@ -1,0 +1,88 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/units.h"
+
+namespace llmprof::profile {
+
+enum class Unit : uint8_t {
+  milliseconds,
+  share,  // a fraction, 0 to 1; a field's meaning names its denominator
+  bytes,
+  flops,
+  bytes_per_second,
+  flops_per_second,
+  flops_per_byte,
+  tokens_per_second,
+  hertz,
+  watts,
+  joules,
+  degrees_celsius,
+};
+std::string_view symbol(Unit unit);  // "ms", "B/s"; "fraction" of a share
+
+// A number that cannot be taken for one of another unit.
+template <Unit U>
+struct Quantity {
+  static constexpr Unit unit = U;
+  double value = 0;
+
+  auto operator<=>(const Quantity&) const = default;
+};
+
+using Milliseconds = Quantity<Unit::milliseconds>;
+using Share = Quantity<Unit::share>;
+using Bytes = Quantity<Unit::bytes>;
+using Flops = Quantity<Unit::flops>;
+using BytesPerSecond = Quantity<Unit::bytes_per_second>;
+using FlopsPerSecond = Quantity<Unit::flops_per_second>;
+using FlopsPerByte = Quantity<Unit::flops_per_byte>;
+using TokensPerSecond = Quantity<Unit::tokens_per_second>;
+using Hertz = Quantity<Unit::hertz>;
+using Watts = Quantity<Unit::watts>;
+using Joules = Quantity<Unit::joules>;
+using DegreesCelsius = Quantity<Unit::degrees_celsius>;
+
+// A time that is exact to the nanosecond.
+struct WholeNanoseconds {
+  Nanoseconds value = 0;
+
+  auto operator<=>(const WholeNanoseconds&) const = default;
+};
+
+inline Milliseconds to_milliseconds(double nanoseconds) {
+  return {nanoseconds / kNanosecondsPerMillisecond};
+}
+inline Milliseconds to_milliseconds(Nanoseconds time) {
+  return to_milliseconds(static_cast<double>(time));
+}
+
+// Of some times, or of plain numbers. Percentiles by nearest rank: each is a measured value.
+template <class Value>
+struct Statistics {
+  std::optional<Value> mean;
+  std::optional<Value> std;
+  std::optional<Value> min;
+  std::optional<Value> p50;
+  std::optional<Value> p99;
+  std::optional<Value> max;
+  uint64_t count = 0;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    using Self = Statistics;
+    field("mean", &Self::mean, "arithmetic mean");
+    field("std", &Self::std, "standard deviation of a sample (n - 1); null below two values");
+    field("min", &Self::min, "smallest value");
+    field("p50", &Self::p50, "median, by nearest rank");
+    field("p99", &Self::p99, "99th percentile, by nearest rank");
+    field("max", &Self::max, "largest value");
+    field("count", &Self::count, "number of values; the others are null where it is 0");
+  }
+};
+
+}  // namespace llmprof::profile

@@ -1,0 +1,233 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/quantity.h"
+
+namespace llmprof::profile {
+
+struct UtilizationGpu {
+  std::string name;
+  BytesPerSecond memory_bandwidth;
+  FlopsPerSecond bf16;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("name", &UtilizationGpu::name, "as in conf/gpus.yaml");
+    field("memory_bandwidth_bytes_per_s", &UtilizationGpu::memory_bandwidth, "peak");
+    field("bf16_flops_per_s", &UtilizationGpu::bf16, "dense peak");
+  }
+};
+
+struct UtilizationCpu {
+  std::string name;
+  BytesPerSecond memory_bandwidth;
+  std::optional<FlopsPerSecond> flops;
+  std::string number_format;
+  std::optional<std::string> method;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("name", &UtilizationCpu::name, "of the CPU");
+    field("memory_bandwidth_bytes_per_s", &UtilizationCpu::memory_bandwidth, "measured peak");
+    field("flops_per_s", &UtilizationCpu::flops, "measured peak");
+    field("number_format", &UtilizationCpu::number_format, "of that peak");
+    field("method", &UtilizationCpu::method, "how they were measured");
+  }
+};
+
+struct Utilization {
+  std::optional<UtilizationGpu> gpu;
+  std::optional<UtilizationCpu> cpu;
+  std::optional<std::string> why_not;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("gpu", &Utilization::gpu, "peaks of the GPU; null where it is not known");
+    field("cpu", &Utilization::cpu, "peaks of the CPU, measured on it, for CPU operators");
+    field("why_not", &Utilization::why_not, "why there is no utilization at all");
+  }
+};
+
+struct Stage1Stage {
+  std::string name;
+  std::optional<Milliseconds> mean;
+  std::optional<Milliseconds> std;
+  std::optional<Share> mfu;
+  std::optional<Milliseconds> captured_mean;
+  std::optional<double> captured_over_stage1;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("name", &Stage1Stage::name, "of the stage");
+    field("mean_ms", &Stage1Stage::mean, "by the workload's own clock, unprofiled");
+    field("std_ms", &Stage1Stage::std, "likewise");
+    field("mfu", &Stage1Stage::mfu, "as the workload states it");
+    field("captured_mean_ms", &Stage1Stage::captured_mean, "the same stage in this capture");
+    field("captured_over_stage1", &Stage1Stage::captured_over_stage1, "the second over the first");
+  }
+};
+
+// What the workload measured by itself, unprofiled: its metrics.json.
+struct Stage1 {
+  std::string path;
+  std::optional<std::string> model;
+  std::vector<Stage1Stage> stages;
+  std::optional<TokensPerSecond> tokens_per_s;
+  std::optional<Share> mfu_model_level;
+  std::optional<double> peak_tflops;
+  std::optional<uint64_t> prompt_tokens;
+  std::optional<uint64_t> new_tokens;
+  std::optional<uint64_t> batch;
+  std::optional<uint64_t> images;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("path", &Stage1::path, "of metrics.json");
+    field("model", &Stage1::model, "as it states it");
+    field("stages", &Stage1::stages, "by stage");
+    field("tokens_per_s", &Stage1::tokens_per_s, "as it states it");
+    field("mfu_model_level", &Stage1::mfu_model_level, "as it states it");
+    field("peak_tflops", &Stage1::peak_tflops, "that its MFU is measured against, TFLOP/s");
+    field("prompt_tokens", &Stage1::prompt_tokens, "as it states it");
+    field("new_tokens", &Stage1::new_tokens, "as it states it");
+    field("batch", &Stage1::batch, "as it states it");
+    field("images", &Stage1::images, "as it states it");
+  }
+};
+
+struct PassOverhead {
+  std::string pass;
+  std::string stage;
+  Milliseconds control;
+  Milliseconds profiled;
+  double ratio = 0;
+  bool whole_run = false;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("pass", &PassOverhead::pass, "\"nsys\"");
+    field("stage", &PassOverhead::stage, "\"prefill\"");
+    field("control_ms", &PassOverhead::control, "the workload's own time in the control run");
+    field("profiled_ms", &PassOverhead::profiled, "the same in that pass");
+    field("ratio", &PassOverhead::ratio, "profiled over control");
+    field("whole_run", &PassOverhead::whole_run,
+          "of the whole command, where the workload timed no stage in both");
+  }
+};
+
+struct TracingWindows {
+  uint64_t windows = 0;
+  uint64_t steps = 0;
+  std::optional<Milliseconds> mean_per_step;
+  std::optional<Milliseconds> std_per_step;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("windows", &TracingWindows::windows, "runs of steps between two of the other kind");
+    field("steps", &TracingWindows::steps, "in them");
+    field("mean_ms_per_step", &TracingWindows::mean_per_step, "of the windows");
+    field("std_ms_per_step", &TracingWindows::std_per_step, "of the windows");
+  }
+};
+
+struct CollectorOverhead {
+  std::optional<Milliseconds> added_per_step;
+  std::optional<Milliseconds> low_per_step;
+  std::optional<Milliseconds> high_per_step;
+  Share interval_confidence;
+  std::optional<Share> share_of_untraced_step;
+  std::optional<Share> share_of_decode;
+  TracingWindows traced;
+  TracingWindows untraced;
+  Milliseconds gap;
+  uint64_t steps_traced = 0;
+  uint64_t steps_cupti_on = 0;
+  uint64_t steps_all = 0;
+  std::optional<uint64_t> duty_traced;
+  std::optional<uint64_t> duty_period;
+  uint64_t switches = 0;
+  Milliseconds switch_cost;
+  std::optional<std::string> why_not;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    using Self = CollectorOverhead;
+    field("added_ms_per_step", &Self::added_per_step,
+          "mean of traced windows less mean of untraced ones; null with why_not below three "
+          "windows of each kind");
+    field("low_ms_per_step", &Self::low_per_step, "lower end of Welch's interval");
+    field("high_ms_per_step", &Self::high_per_step, "upper end of Welch's interval");
+    field("interval_confidence", &Self::interval_confidence, "of that interval");
+    field("share_of_untraced_step", &Self::share_of_untraced_step, "added over an untraced step");
+    field("share_of_decode", &Self::share_of_decode,
+          "that times (steps_traced + steps_cupti_on) over steps_all");
+    field("traced", &Self::traced,
+          "windows between untraced steps of the same decode: from a window's first GPU work to "
+          "its last");
+    field("untraced", &Self::untraced,
+          "windows between traced steps: from the last work of the traced window before to the "
+          "first of the one behind");
+    field("gap_ms", &Self::gap,
+          "mean time between two steps inside traced windows: added to a traced window, which "
+          "lacks one, and subtracted from an untraced one, which has one too many");
+    field("steps_traced", &Self::steps_traced, "of the process, by the collector's count");
+    field("steps_cupti_on", &Self::steps_cupti_on,
+          "untraced steps right behind windows that replayed CUDA graphs: CUPTI stays on there for "
+          "one more step, which is subtracted from its window at the mean of a traced one");
+    field("steps_all", &Self::steps_all, "of the process, by the collector's count");
+    field("duty_traced", &Self::duty_traced, "T of every P steps: the most frequent windows");
+    field("duty_period", &Self::duty_period, "P");
+    field("switches", &Self::switches, "of tracing, on and off");
+    field("switch_cost_ms", &Self::switch_cost, "how long they held the program up together");
+    field("why_not", &Self::why_not, "why added_ms_per_step is missing");
+  }
+};
+
+struct Overhead {
+  std::vector<PassOverhead> passes;
+  Share warn_above_share;
+  std::optional<CollectorOverhead> collector;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("passes", &Overhead::passes, "by pass and stage");
+    field("warn_above_share", &Overhead::warn_above_share,
+          "0.25: beyond 1.25 times the control a report warns");
+    field("collector", &Overhead::collector,
+          "what tracing cost a decode step, measured by the run itself where the collector "
+          "alternated between traced and untraced windows of steps; null without a duty cycle, and "
+          "where several processes have one. Nothing else in the profile is corrected by it");
+  }
+};
+
+struct CaptureFailure {
+  std::string backend;
+  std::string message;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("backend", &CaptureFailure::backend, "\"nsys\"");
+    field("message", &CaptureFailure::message, "with the remedy");
+  }
+};
+
+struct Diagnostic {
+  std::string severity;
+  std::string code;
+  std::string message;
+  uint64_t count = 1;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("severity", &Diagnostic::severity, "info, warning, error");
+    field("code", &Diagnostic::code, "stable, for scripts");
+    field("message", &Diagnostic::message, "for people, with what to do next");
+    field("count", &Diagnostic::count, "how often");
+  }
+};
+
+}  // namespace llmprof::profile

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/quantity.h"
+
+namespace llmprof::profile {
+
+struct DeviceTotals {
+  std::string device;
+  std::optional<std::string> name;
+  uint64_t kernel_count = 0;
+  Milliseconds kernel_sum;
+  std::optional<Milliseconds> gpu_busy;
+  std::optional<Milliseconds> span;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("device", &DeviceTotals::device, "\"cuda:0\"");
+    field("name", &DeviceTotals::name, "of the GPU");
+    field("kernel_count", &DeviceTotals::kernel_count, "kernels on this device");
+    field("kernel_sum_ms", &DeviceTotals::kernel_sum, "their time; overlapping ones count in full");
+    field("gpu_busy_ms", &DeviceTotals::gpu_busy, "time with at least one kernel running");
+    field("span_ms", &DeviceTotals::span, "first start to last end of a kernel");
+  }
+};
+
+struct HiddenGraphs {
+  uint64_t replays = 0;
+  Milliseconds total;
+  Share share_of_gpu_time;
+  std::optional<std::string> launched_in;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("replays", &HiddenGraphs::replays, "CUDA graph replays whose kernels were not recorded");
+    field("total_ms", &HiddenGraphs::total, "time of these replays");
+    field("share_of_gpu_time", &HiddenGraphs::share_of_gpu_time,
+          "that time over the time of kernels and these replays together");
+    field("launched_in", &HiddenGraphs::launched_in,
+          "the outermost range in which most of them were launched");
+  }
+};
+
+struct MetricJoin {
+  uint64_t profiled_launches = 0;
+  uint64_t joined = 0;
+  uint64_t unjoined = 0;
+  uint64_t timeline_kernels_covered = 0;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("profiled_launches", &MetricJoin::profiled_launches, "launches that ncu measured");
+    field("joined", &MetricJoin::joined, "of them, launches whose kernel is in the timeline");
+    field("unjoined", &MetricJoin::unjoined, "the others");
+    field("timeline_kernels_covered", &MetricJoin::timeline_kernels_covered,
+          "kernels of the timeline that have metrics through them");
+  }
+};
+
+struct Totals {
+  std::string source;
+  uint64_t kernel_count = 0;
+  Milliseconds kernel_sum;
+  WholeNanoseconds kernel_sum_ns;
+  std::optional<Milliseconds> gpu_busy;
+  std::optional<Milliseconds> span;
+  uint64_t memory_operation_count = 0;
+  Milliseconds memory_operation_sum;
+  uint64_t device_count = 0;
+  uint64_t gpu_count = 0;
+  std::vector<DeviceTotals> devices;
+  std::optional<HiddenGraphs> hidden_graphs;
+  std::optional<MetricJoin> metric_join;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("source", &Totals::source,
+          "where the kernels come from: timeline (every kernel with start and end), profiler "
+          "(launches measured one by one by ncu), summary (totals per name), none");
+    field("kernel_count", &Totals::kernel_count, "all kernels");
+    field("kernel_sum_ms", &Totals::kernel_sum, "their time; overlapping ones count in full");
+    field("kernel_sum_ns", &Totals::kernel_sum_ns, "the same, exact");
+    field("gpu_busy_ms", &Totals::gpu_busy,
+          "time with at least one kernel running, per device, summed over devices; null without a "
+          "timeline");
+    field("span_ms", &Totals::span,
+          "first start to last end of a kernel, of the device where that is longest; null without "
+          "a timeline");
+    field("memory_operation_count", &Totals::memory_operation_count, "copies and fills");
+    field("memory_operation_sum_ms", &Totals::memory_operation_sum, "their time");
+    field("device_count", &Totals::device_count, "entries of devices");
+    field("gpu_count", &Totals::gpu_count, "GPUs; one that is in several captures counts once");
+    field("devices", &Totals::devices, "by device");
+    field("hidden_graphs", &Totals::hidden_graphs,
+          "null, or CUDA graph replays whose kernels were not recorded");
+    field("metric_join", &Totals::metric_join, "null, or how ncu's launches fit the timeline");
+  }
+};
+
+}  // namespace llmprof::profile

@@ -1,0 +1,217 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "report/documents/stakeholder_summary.h"
+#include "report/format/figures.h"
+#include "report/format/part_names.h"
+#include "report/format/typical.h"
+#include "report/sections/reasons.h"
+#include "report/sections/stage_words.h"
+
+namespace llmprof::report {
+namespace {
+
+// " on one NVIDIA H200"; empty where the name is not known.
+std::string on_device(const profile::Profile& profile) {
+  const auto& devices = profile.totals.devices;
+  if (devices.empty()) return {};
+  const std::string name = devices.front().name.value_or("");
+  if (profile.totals.gpu_count > 1) {
+    return fmt::format(" on {} {}s{}", profile.totals.gpu_count, device_word(profile),
+                       name.empty() ? "" : " (" + name + ")");
+  }
+  return name.empty() ? std::string() : " on one " + name;
+}
+
+const profile::Stage& longest_stage(const profile::Profile& profile) {
+  return *std::max_element(profile.stages.begin(), profile.stages.end(),
+                           [](const profile::Stage& a, const profile::Stage& b) {
+                             return a.share_of_stage_time < b.share_of_stage_time;
+                           });
+}
+
+// "prefill takes 5.500 ms, decode 7.200 ms (1111.2 tokens per second)": what the workload measured
+// by itself of the stages told here; empty where that is nothing.
+std::string unprofiled_times(const profile::Profile& profile) {
+  if (!profile.stage1) return {};
+  std::string text;
+  for (const profile::Stage1Stage& stage : profile.stage1->stages) {
+    if (!stage.mean || !stage.captured_mean) continue;
+    text += fmt::format("{}{} {} ms", text.empty() ? "" : ", ",
+                        stage.name + (text.empty() ? " takes" : ""), ms(stage.mean));
+  }
+  if (!text.empty() && profile.stage1->tokens_per_s) {
+    text += fmt::format(" ({} tokens per second)", rate(profile.stage1->tokens_per_s));
+  }
+  return text;
+}
+
+std::string token_times(const profile::Profile& profile) {
+  const profile::TokenTimes& tokens = profile.token_times;
+  std::string text;
+  if (const auto& first = tokens.time_to_first_token) {
+    text += fmt::format("the first token comes after {}", typical_ms(*first, "prefill"));
+  }
+  if (const auto& token = tokens.time_per_output_token) {
+    text += fmt::format("{} after {}", text.empty() ? "a token comes" : ", each further one",
+                        typical_ms(*token, instance_name(profile, "decode")));
+    if (!widely_spread(*token)) {
+      text += fmt::format(" ({} tokens per second per sequence)",
+                          rate(tokens.tokens_per_s_per_sequence));
+    }
+  }
+  return text;
+}
+
+std::string captured_times(const profile::Profile& profile) {
+  const std::string device = on_device(profile);
+  if (const auto request = typical_request(profile)) {
+    return fmt::format("a request takes {} ms{}: {}", ms(request), device, token_times(profile));
+  }
+  if (profile.token_times.request) return token_times(profile) + device;
+  const profile::Stage& stage = longest_stage(profile);
+  const std::string time = typical_ms(stage.wall, instance_name(profile, stage.name));
+  if (is_serving(profile)) {
+    return fmt::format("an engine step of {} takes {}{}", stage.name, time, device);
+  }
+  if (profile.selection && profile.selection->steps) {
+    return fmt::format("the selected steps of one {} take {}{}", stage.name, time, device);
+  }
+  return fmt::format("one {} takes {}{}", stage.name, time, device);
+}
+
+// How long it takes.
+std::string speed_sentence(const profile::Profile& profile) {
+  if (profile.stages.empty()) {
+    const profile::Totals& totals = profile.totals;
+    return fmt::format(
+        "The capture holds {} with {} ms of kernel time{}{}.",
+        counted(totals.kernel_count, "kernel"), ms(totals.kernel_sum), on_device(profile),
+        totals.source == "profiler" ? ", each measured on its own by a kernel profiler" : "");
+  }
+  const std::string unprofiled = unprofiled_times(profile);
+  if (unprofiled.empty()) return "Measured under the profiler, " + captured_times(profile) + ".";
+  return fmt::format("Unprofiled, {}; under the profiler, {}.", unprofiled,
+                     captured_times(profile));
+}
+
+std::string waiting_words(const profile::Profile& profile, const profile::Stage& stage,
+                          const profile::BudgetPart& cause) {
+  const auto idle = percent(stage.idle_share_of_wall);
+  const std::string_view part = plain_part_name(cause.part);
+  const auto share = percent(cause.share_of_traced);
+  if (on_cpu(profile)) {
+    return fmt::format(
+        "; there {} of wall time is outside recorded operators, mostly {} ({} of wall time)", idle,
+        part, share);
+  }
+  return fmt::format(
+      "; there the GPU waits{}: it is idle {} of wall time, mostly due to {} ({} of wall time)",
+      stage.judgement.waits_for_host ? " for the host" : "", idle, part, share);
+}
+
+// Where the time goes.
+std::string time_sentence(const profile::Profile& profile) {
+  if (profile.stages.empty()) {
+    if (profile.kernels_all_devices.empty()) return {};
+    const profile::KernelOnAllDevices& longest = profile.kernels_all_devices.front();
+    return fmt::format("The longest kernel, {}, takes {} of the kernel time.", longest.short_name,
+                       percent(longest.share));
+  }
+  const profile::Stage& stage = longest_stage(profile);
+  std::string text = fmt::format("Most of the time is spent in {} ({} of all stages' wall time)",
+                                 stage.name, percent(stage.share_of_stage_time));
+  const profile::BudgetPart* cause = largest_part(stage, true);
+  if (stage.judgement.mostly_idle && cause != nullptr) {
+    return text + waiting_words(profile, stage, *cause) + ".";
+  }
+  if (stage.gpu_busy_share_of_wall) {
+    text += fmt::format("; there the {} is busy {} of wall time", device_word(profile),
+                        percent(stage.gpu_busy_share_of_wall));
+  }
+  if (const profile::BudgetPart* work = largest_part(stage, false); work != nullptr) {
+    text += fmt::format(", and the largest part is {} ({} of wall time)",
+                        plain_part_name(work->part), percent(work->share_of_traced));
+  }
+  return text + ".";
+}
+
+// How far from what the hardware allows.
+std::string limit_sentence(const profile::Profile& profile) {
+  std::string figures;
+  for (const profile::Stage& stage : profile.stages) {
+    if (!bound_is_known(stage)) continue;
+    const std::string_view of_memory =
+        on_cpu(profile) ? "measured memory bandwidth" : "peak memory bandwidth";
+    const std::string_view of_compute = on_cpu(profile) ? "measured compute peak" : "compute peak";
+    figures += fmt::format("{}{} uses {} of the {}'s {}", figures.empty() ? "" : ", ", stage.name,
+                           percent(use_at_the_bound(stage)), device_word(profile),
+                           *stage.memory_bound ? of_memory : of_compute);
+  }
+  if (figures.empty()) {
+    return "How far this is from the hardware's limit is not known: " + why_no_utilization(profile);
+  }
+  const profile::Stage& longest = longest_stage(profile);
+  if (bound_is_known(longest)) {
+    figures += fmt::format("; at that limit {} would take {} ms instead of {}", longest.name,
+                           ms(longest.floor),
+                           typical_ms(longest.wall, instance_name(profile, longest.name)));
+  }
+  return "Against the hardware's limit, " + figures + ".";
+}
+
+// What to fix first.
+std::string first_fix_sentence(const profile::Profile& profile) {
+  const profile::Finding* first = first_gain(profile);
+  if (first == nullptr) return {};
+  return fmt::format("Fix first: {}; potential saving up to {} ms {} ({} of {}'s wall time).",
+                     first->title, ms(first->recoverable), per_unit(*first),
+                     percent(first->share_of_wall), first->stage.value_or("the stage"));
+}
+
+// What the reader must know before trusting the rest.
+std::string caveat_sentence(const profile::Profile& profile) {
+  if (const auto& hidden = profile.totals.hidden_graphs) {
+    return fmt::format(
+        "Caveat: {} of the GPU time is not visible, in CUDA graphs whose kernels were not "
+        "recorded; record again with --cuda-graph-trace=node.",
+        percent(hidden->share_of_gpu_time));
+  }
+  const auto& coverage = profile.coverage;
+  if (!profile.stages.empty() && coverage && !coverage->representative) {
+    return fmt::format("Caveat: only {} of the kernel time is inside these stages.",
+                       percent(coverage->kernel_sum_share));
+  }
+  return {};
+}
+
+// What single kernels are bound by, where there is nothing to say of stages.
+std::string kernel_bound_sentence(const profile::Profile& profile) {
+  const auto& bounds = profile.roofline.share_of_kernel_time;
+  if (!profile.stages.empty() || !bounds) return {};
+  const std::string unknown = text_of(percent(bounds->unknown));
+  return fmt::format(
+      "Of the kernel time, {} is bound by memory, {} by compute and {} by latency{}.",
+      percent(bounds->memory), percent(bounds->compute), percent(bounds->latency),
+      unknown == text_of(percent(profile::Share{0}))
+          ? ""
+          : fmt::format(" (the bound of {} is unknown)", unknown));
+}
+
+}  // namespace
+
+std::vector<std::string> executive_sentences(const profile::Profile& profile) {
+  const bool staged = !profile.stages.empty();
+  std::vector<std::string> sentences;
+  for (std::string& text : std::vector<std::string>{
+           speed_sentence(profile), time_sentence(profile), kernel_bound_sentence(profile),
+           staged ? limit_sentence(profile) : no_stages_words(profile), first_fix_sentence(profile),
+           caveat_sentence(profile)}) {
+    if (!text.empty()) sentences.push_back(std::move(text));
+  }
+  return sentences;
+}
+
+}  // namespace llmprof::report

@@ -1,0 +1,181 @@
+#include "report/documents/kernel_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/files.h"
+#include "base/text.h"
+#include "report/documents/capture_words.h"
+#include "report/format/figures.h"
+#include "report/format/part_names.h"
+#include "report/markdown/markdown.h"
+#include "report/sections/sections.h"
+#include "report/sections/stage_words.h"
+
+namespace llmprof::report {
+namespace {
+
+// A name longer than this is cut in Markdown, where it could not be read; profile.json has all of
+// it.
+constexpr size_t kLongestName = 4000;
+constexpr size_t kOpenedKernels = 20;
+
+std::string_view source_sentence(const profile::Profile& profile) {
+  if (on_cpu(profile)) {
+    return "The kernels of a CPU are the innermost operators that the program recorded.";
+  }
+  const std::string& source = profile.totals.source;
+  if (source == "timeline") return "Every kernel of the timeline counts once.";
+  if (source == "profiler") {
+    return "Times are of single launches that a kernel profiler measured (it replays them and may "
+           "lock clocks): compare kernels by them; they are not representative of the program's "
+           "speed.";
+  }
+  if (source == "summary") {
+    return "Only totals per kernel were recorded: there are no percentiles and no busy time.";
+  }
+  return "";
+}
+
+std::string busy_words(const profile::Profile& profile) {
+  const profile::Totals& totals = profile.totals;
+  if (!totals.gpu_busy || !totals.span) return {};
+  const std::string_view device = device_word(profile);
+  const size_t devices = totals.devices.size();
+  if (devices > 1) {
+    return fmt::format(
+        "; busy with kernels {} ms, summed over {} {}s (overlap on each counted once), of a span "
+        "of {} x {} ms",
+        ms(totals.gpu_busy), devices, device, devices, ms(totals.span));
+  }
+  return fmt::format("; {} busy with kernels {} ms (overlap counted once) of a span of {} ms",
+                     device, ms(totals.gpu_busy), ms(totals.span));
+}
+
+Table kernel_table(std::span<const profile::Kernel> kernels) {
+  Table table;
+  table.columns = {code_column("kernel_name"), number_column("total_ms"), number_column("calls"),
+                   number_column("mean_ms"),   text_column("device"),     number_column("share"),
+                   text_column("class"),       text_column("short_name")};
+  for (const profile::Kernel& row : kernels) {
+    // Calls are bare digits here: scripts read this table.
+    table.rows.push_back({shortened(row.kernel_name, kLongestName), exact_ms(row.total),
+                          std::to_string(row.calls), exact_ms(row.mean), row.device,
+                          percent(row.share), std::string(shown_name(row.kernel_class)),
+                          row.short_name});
+  }
+  return table;
+}
+
+Table class_table(const profile::Profile& profile) {
+  Table table;
+  table.columns = {text_column("class"), number_column("total_ms"),
+                   number_column("share of kernel time"), number_column("calls")};
+  for (const profile::KernelClassTotal& row : profile.classes) {
+    table.rows.push_back({std::string(shown_name(row.kernel_class)), exact_ms(row.total),
+                          percent(row.share), grouped(row.calls)});
+  }
+  return table;
+}
+
+void add_shapes(const profile::Profile& profile, Document& document) {
+  Table shapes = shape_table(profile, kOpenedKernels, false);
+  if (shapes.rows.empty()) return;
+  document.add(Heading{2, "By launch shape"});
+  document.add(std::move(shapes));
+  document.add(Paragraph{
+      "The longest kernels by grid and block, the longest shapes of each; profile.json has all. ms "
+      "per token is the time in decode over its steps, warm-up excluded."});
+}
+
+void add_capture_diagnostics(const profile::Profile& profile, Document& document) {
+  if (profile.diagnostics.empty()) return;
+  std::vector<std::string> lines;
+  lines.reserve(profile.diagnostics.size());
+  for (const profile::Diagnostic& item : profile.diagnostics)
+    lines.push_back(diagnostic_line(item));
+  document.add(Heading{2, "About this capture"});
+  document.add(BulletList{std::move(lines)});
+}
+
+}  // namespace
+
+std::span<const profile::Kernel> top_n_kernels(const profile::Profile& profile, size_t n) {
+  return std::span(profile.kernels).first(std::min(n, profile.kernels.size()));
+}
+
+std::string kernel_totals_sentence(const profile::Profile& profile) {
+  const profile::Totals& totals = profile.totals;
+  std::string devices;
+  for (const profile::DeviceTotals& device : totals.devices) {
+    if (!devices.empty()) devices += ", ";
+    devices += device.device;
+    if (device.name) devices += " (" + *device.name + ")";
+  }
+  return fmt::format("{}, {} ms of kernel time{}{}{}.", counted(totals.kernel_count, "kernel"),
+                     ms(totals.kernel_sum), busy_words(profile), devices.empty() ? "" : " on ",
+                     devices);
+}
+
+std::string metric_join_sentence(const profile::Profile& profile) {
+  const auto& join = profile.totals.metric_join;
+  if (!join) return {};
+  if (profile.totals.source != "timeline") {
+    return fmt::format("Profiled one by one: {}.",
+                       counted(join->profiled_launches, "launch", "launches"));
+  }
+  return fmt::format(
+      "{} of {} profiled launches were matched to the timeline by kernel name, grid, block and "
+      "range; they stand for {} of its kernels. {} were not matched.",
+      grouped(join->joined), grouped(join->profiled_launches),
+      grouped(join->timeline_kernels_covered), grouped(join->unjoined));
+}
+
+std::string other_kernels_sentence(const profile::Profile& profile, size_t shown) {
+  if (shown >= profile.kernels.size()) return {};
+  Nanoseconds rest = 0;
+  double share = 0;
+  for (const profile::Kernel& row : std::span(profile.kernels).subspan(shown)) {
+    rest += row.total_ns.value;
+    share += row.share.value;
+  }
+  return fmt::format("Not shown: {}, {} ms ({} of kernel time); profile.json has all.",
+                     counted(profile.kernels.size() - shown, "more kernel"),
+                     exact_ms(profile::to_milliseconds(rest)), percent(profile::Share{share}));
+}
+
+Document kernel_document(const profile::Profile& profile, size_t top) {
+  Document document;
+  document.add(Heading{1, "Kernels"});
+  add_selection(profile, document);
+  document.add(Paragraph{captures_sentence(profile)});
+  document.add(
+      Paragraph{kernel_totals_sentence(profile) + " " + std::string(source_sentence(profile))});
+  if (std::string joined = metric_join_sentence(profile); !joined.empty())
+    document.add(Paragraph{std::move(joined)});
+  if (std::string hidden = hidden_graphs_sentence(profile); !hidden.empty())
+    document.add(Callout{Callout::Kind::warning, std::move(hidden)});
+  const auto shown = top_n_kernels(profile, top);
+  document.add(kernel_table(shown));
+  if (std::string others = other_kernels_sentence(profile, shown.size()); !others.empty())
+    document.add(Paragraph{std::move(others)});
+  document.add(Paragraph{
+      "total_ms is the sum over all calls, mean_ms is total_ms over calls, share is total_ms over "
+      "the time of all kernels."});
+  document.add(Heading{2, "By class"});
+  document.add(class_table(profile));
+  add_shapes(profile, document);
+  add_capture_diagnostics(profile, document);
+  return document;
+}
+
+Result<void> write_kernel_markdown(const profile::Profile& profile,
+                                   const std::filesystem::path& path, size_t top) {
+  return write_file_atomically(path, to_markdown(kernel_document(profile, top)));
+}
+
+}  // namespace llmprof::report

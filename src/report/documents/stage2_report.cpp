@@ -1,0 +1,45 @@
+#include "report/documents/stage2_report.h"
+
+#include "base/files.h"
+#include "report/markdown/markdown.h"
+#include "report/sections/sections.h"
+
+namespace llmprof::report {
+
+Document stage2_document(const profile::Profile& profile) {
+  Document document;
+  document.add(Heading{1, "LLM inference profile"});
+  add_selection(profile, document);
+  document.add(LinkList{{
+      {"stakeholder_summary.md", "one page for decision-makers"},
+      {"kernels.md", "every kernel with its full name"},
+      {"operators.md", "every framework operator"},
+      {"profile.json", "all of these numbers and more, for programs"},
+  }});
+  add_failed_captures(profile, document);
+  add_captures(profile, document);
+  add_key_figures(profile, document);
+  add_stage_timings(profile, document);
+  add_token_times(profile, document);
+  add_utilization(profile, document);
+  add_measured(profile, document);
+  add_time_budget(profile, document);
+  add_idle_gaps(profile, document);
+  add_slow_steps(profile, document);
+  add_layers(profile, document);
+  add_top_kernels(profile, document);
+  add_roofline(profile, document);
+  add_recoverable(profile, document);
+  add_findings(profile, document);
+  add_operators(profile, document);
+  add_overhead(profile, document);
+  add_diagnostics(profile, document);
+  return document;
+}
+
+Result<void> write_stage2_report(const profile::Profile& profile,
+                                 const std::filesystem::path& path) {
+  return write_file_atomically(path, to_markdown(stage2_document(profile)));
+}
+
+}  // namespace llmprof::report

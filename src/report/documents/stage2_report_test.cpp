@@ -1,0 +1,177 @@
+#include "report/documents/stage2_report.h"
+
+#include <gtest/gtest.h>
+
+#include "report/documents/stage_overview.h"
+#include "report/markdown/markdown.h"
+#include "testing/sample_profile.h"
+
+namespace llmprof::report {
+namespace {
+
+using testing::duty_sample;
+using testing::full_sample;
+using testing::profiler_sample;
+using testing::serving_sample;
+
+std::string report_of(const profile::Profile& profile) {
+  return to_markdown(stage2_document(profile));
+}
+
+bool mentions(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+// What stands under a heading.
+std::string section(const std::string& report, const std::string& heading) {
+  const size_t start = report.find("\n## " + heading + "\n");
+  if (start == std::string::npos) return {};
+  const size_t end = report.find("\n## ", start + 1);
+  return report.substr(start, end == std::string::npos ? end : end - start);
+}
+
+TEST(Stage2Report, SaysOnWhatGridsKernelsWereMeasured) {
+  profile::Profile sample = profiler_sample();
+  EXPECT_TRUE(mentions(report_of(sample), "15, most frequent grid 64 x 2 x 1 (of 3)"));
+  sample.roofline.kernels[0].grids = 1;
+  EXPECT_TRUE(mentions(report_of(sample), "15, grid 64 x 2 x 1 |"));
+}
+
+TEST(Stage2Report, NamesRanksWhereThereAreAny) {
+  profile::Profile sample = full_sample();
+  EXPECT_FALSE(mentions(report_of(sample), "| rank |"));
+  sample.context.captures[0].rank = 3;
+  EXPECT_TRUE(mentions(report_of(sample), "| tool | rank | driver | CUDA |"));
+  EXPECT_TRUE(mentions(report_of(sample), "| Nsight Systems 2025.3.2.0 | 3 | 580.159 | 13.0 |"));
+}
+
+TEST(Stage2Report, PointsOutALayerUnlikeTheOthers) {
+  profile::Profile sample = full_sample();
+  EXPECT_TRUE(mentions(report_of(sample), *sample.layers[0].note));
+  EXPECT_TRUE(mentions(report_of(sample), "unlike the others"));
+  sample.layers[0].note.reset();
+  EXPECT_FALSE(mentions(report_of(sample), "unlike the others"));
+}
+
+TEST(Stage2Report, KeepsTheLayersOfTwoModelsApart) {
+  profile::Profile sample = full_sample();
+  for (profile::Layer& layer : sample.layers) layer.model_layers = 8;
+  sample.layer_summary.stages[0].model_layers = 8;
+  profile::Layer other = sample.layers[0];
+  other.model_layers = 12;
+  other.name = "layer_11";
+  sample.layers.push_back(other);
+  profile::StageLayers second = sample.layer_summary.stages[0];
+  second.model_layers = 12;
+  second.passes = 2;
+  second.mean_per_step = {4};
+  sample.layer_summary.stages.push_back(second);
+  const std::string report = report_of(sample);
+  const size_t first_at = report.find("### Layers in decode, model of 8 attention layers");
+  const size_t second_at = report.find("### Layers in decode, model of 12 attention layers");
+  ASSERT_NE(first_at, std::string::npos);
+  ASSERT_NE(second_at, std::string::npos);
+  EXPECT_TRUE(mentions(report, "1 layer in 8 passes, each with 1.0000 ms of kernel time per pass"));
+  EXPECT_TRUE(mentions(report, "1 layer in 2 passes, each with 4.0000 ms of kernel time per pass"));
+  EXPECT_GT(report.find("| layer\\_11 |", first_at), second_at);
+}
+
+// 3.5 ms longer in all; the rest is told without a sign.
+TEST(Stage2Report, WritesNoNegativeTimes) {
+  profile::Profile sample = full_sample();
+  ASSERT_FALSE(sample.slow_steps.empty());
+  sample.slow_steps[0].reasons = {{"gap before GEMM", {4}}, {"other parts were shorter", {-0.5}}};
+  EXPECT_TRUE(mentions(report_of(sample),
+                       "gap before GEMM (4.000 ms longer); other parts were shorter (0.500 ms "
+                       "shorter)"));
+}
+
+TEST(Stage2Report, SaysWhichStepsWouldBeSlow) {
+  profile::Profile sample = full_sample();
+  sample.slow_steps.clear();
+  sample.slow_step_rule = "longer than the median step by more than 5 %";
+  EXPECT_TRUE(
+      mentions(report_of(sample), "No step is longer than the median step by more than 5 %."));
+}
+
+// ncu alone: every section that needs a timeline says so, with the one command that records it.
+TEST(Stage2Report, NamesTheCommandThatWouldFillASection) {
+  const std::string report = report_of(profiler_sample());
+  for (const char* heading :
+       {"Per-stage timings", "Steps and tokens", "MFU and MBU", "Time budget", "Longest idle gaps",
+        "Slowest steps", "Layers", "Potential savings", "Findings"}) {
+    EXPECT_TRUE(
+        mentions(section(report, heading), "record a timeline with `llmprof run -- PROGRAM`"))
+        << heading;
+  }
+}
+
+TEST(Stage2Report, SaysWhatToMarkWhereATimelineShowsNoStages) {
+  profile::Profile sample = profiler_sample();
+  sample.totals.source = "timeline";
+  sample.stages_found.reason = "nothing repeats";
+  const std::string report = report_of(sample);
+  EXPECT_TRUE(mentions(section(report, "Per-stage timings"),
+                       "Prefill and decode cannot be told apart: nothing repeats."));
+  EXPECT_TRUE(mentions(section(report, "Time budget"),
+                       "mark prefill and decode in the program with llmprof\\_annotate") ||
+              mentions(section(report, "Time budget"),
+                       "mark prefill and decode in the program with llmprof_annotate"));
+}
+
+TEST(Stage2Report, CallsDetectedStagesAGuess) {
+  const std::string words = "guess from the kernel sequence: confidence 97.0 %.";
+  EXPECT_TRUE(mentions(report_of(serving_sample()), words));
+  EXPECT_FALSE(mentions(report_of(full_sample()), "guess"));
+  Document overview;
+  add_stage_overview(serving_sample(), overview);
+  EXPECT_TRUE(mentions(to_markdown(overview), words));
+}
+
+TEST(Stage2Report, SpellsPartsForReaders) {
+  profile::Profile sample = full_sample();
+  ASSERT_TRUE(sample.stages[0].budget);
+  sample.stages[0].budget->front().part = "idle: synchronisation";
+  sample.kernels[0].kernel_class = "quantise";
+  const std::string report = report_of(sample);
+  EXPECT_TRUE(mentions(report, "| idle: synchronization |"));
+  EXPECT_TRUE(mentions(report, "| quantization |"));
+  EXPECT_FALSE(mentions(report, "quantise"));
+}
+
+// Two stages narrowed to different numbers of steps: each saving names its own.
+TEST(Stage2Report, NamesTheUnitOfEachSavingWhereTheyDiffer) {
+  profile::Profile sample = full_sample();
+  ASSERT_GE(sample.findings.size(), 2U);
+  for (profile::Finding& finding : sample.findings) finding.unit = "request";
+  EXPECT_TRUE(mentions(report_of(sample), "| potential saving (ms per request) |"));
+  sample.findings[0].unit = "8 steps";
+  const std::string report = report_of(sample);
+  EXPECT_FALSE(mentions(report, "(ms per request)"));
+  EXPECT_TRUE(mentions(report, "| per 8 steps |"));
+  EXPECT_TRUE(mentions(report, "| per request |"));
+}
+
+TEST(Stage2Report, TellsNoReasonFromReasonsThatWereNotSampled) {
+  profile::Profile sample = duty_sample();
+  EXPECT_TRUE(mentions(report_of(sample), "| power cap (44.4 %) |"));
+  for (profile::Stage& stage : sample.stages) {
+    if (stage.measured) stage.measured->throttle_reasons.clear();
+  }
+  EXPECT_TRUE(mentions(report_of(sample), "| nothing |"));
+  for (profile::Stage& stage : sample.stages) {
+    if (stage.measured) stage.measured->throttle_samples = 0;
+  }
+  EXPECT_FALSE(mentions(report_of(sample), "| nothing |"));
+}
+
+TEST(Stage2Report, WarnsOfKernelsHiddenInGraphs) {
+  profile::Profile sample = full_sample();
+  sample.totals.hidden_graphs = profile::HiddenGraphs{1234, {20}, {0.426}, "decode"};
+  EXPECT_TRUE(mentions(report_of(sample),
+                       "Kernels inside CUDA graphs are missing: 1,234 graph replays launched in "
+                       "decode (20.000 ms, 42.6 % of the time of kernels and graph replays)"));
+}
+
+}  // namespace
+}  // namespace llmprof::report

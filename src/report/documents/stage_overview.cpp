@@ -1,0 +1,106 @@
+#include "report/documents/stage_overview.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/format/figures.h"
+#include "report/format/part_names.h"
+#include "report/format/sentences.h"
+#include "report/format/typical.h"
+#include "report/sections/reasons.h"
+#include "report/sections/sections.h"
+#include "report/sections/stage_words.h"
+
+namespace llmprof::report {
+namespace {
+
+constexpr size_t kShownParts = 3;
+constexpr size_t kShownFindings = 3;
+
+std::string largest_parts(const profile::Stage& stage) {
+  std::string text;
+  if (!stage.budget) return text;
+  for (size_t i = 0; i < std::min(kShownParts, stage.budget->size()); ++i) {
+    const profile::BudgetPart& part = (*stage.budget)[i];
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", shown_name(part.part),
+                        percent(part.share));
+  }
+  return text;
+}
+
+Table stage_table(const profile::Profile& profile) {
+  const bool used =
+      std::any_of(profile.stages.begin(), profile.stages.end(),
+                  [](const profile::Stage& stage) { return stage.mfu.wall || stage.mbu.wall; });
+  Table table;
+  table.columns = {text_column("stage"), number_column("count"), number_column("wall_ms"),
+                   number_column("busy/wall"), number_column("steps")};
+  if (used) {
+    table.columns.push_back(number_column("MFU/wall"));
+    table.columns.push_back(number_column("MBU/wall"));
+  }
+  table.columns.push_back(text_column("largest parts of wall"));
+  for (const profile::Stage& stage : profile.stages) {
+    auto& row = table.rows.emplace_back();
+    row = {stage.name, grouped(stage.wall.count), mean_and_std(stage.wall),
+           percent(stage.gpu_busy_share_of_wall), step_count_cell(stage)};
+    if (used) {
+      row.emplace_back(percent(stage.mfu.wall));
+      row.emplace_back(percent(stage.mbu.wall));
+    }
+    row.emplace_back(largest_parts(stage));
+  }
+  return table;
+}
+
+std::string token_words(const profile::Profile& profile) {
+  const profile::TokenTimes& times = profile.token_times;
+  std::string text;
+  if (times.time_to_first_token) {
+    text += "Time to first token: " + typical_ms(*times.time_to_first_token, "prefill") + ". ";
+  }
+  if (times.time_per_output_token) {
+    text += "Time per output token: " +
+            typical_ms(*times.time_per_output_token, instance_name(profile, "decode")) + ". ";
+  }
+  return text;
+}
+
+std::string finding_line(const profile::Finding& finding) {
+  if (!finding.recoverable) {
+    return fmt::format("{}. What to do: {}", finding.title, sentence(finding.advice));
+  }
+  return fmt::format("{}: up to {} ms {}, {} of {}'s wall time. What to do: {}", finding.title,
+                     ms(finding.recoverable), per_unit(finding), percent(finding.share_of_wall),
+                     finding.stage.value_or(""), sentence(finding.advice));
+}
+
+}  // namespace
+
+void add_stage_overview(const profile::Profile& profile, Document& document) {
+  if (profile.stages.empty()) {
+    if (profile.stages_found.reason) document.add(Paragraph{no_stages_words(profile)});
+    return;
+  }
+  document.add(stage_table(profile));
+  std::string text = token_words(profile);
+  if (const auto& confidence = profile.stages_found.confidence) {
+    text += fmt::format("The stages are a guess from the kernel sequence: confidence {}. ",
+                        percent(confidence));
+  }
+  text += coverage_sentence(profile);
+  if (!text.empty()) document.add(Paragraph{std::move(text)});
+}
+
+void add_finding_overview(const profile::Profile& profile, Document& document) {
+  if (profile.findings.empty()) return;
+  BulletList list;
+  for (size_t i = 0; i < std::min(kShownFindings, profile.findings.size()); ++i) {
+    list.items.push_back(finding_line(profile.findings[i]));
+  }
+  document.add(Paragraph{"Largest opportunities:"});
+  document.add(std::move(list));
+}
+
+}  // namespace llmprof::report

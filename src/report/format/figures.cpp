@@ -1,0 +1,187 @@
+#include "report/format/figures.h"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace llmprof::report {
+namespace {
+
+enum class Style : uint8_t {
+  fixed,     // as many digits behind the point as the table says
+  percent,   // likewise, of a fraction times 100
+  whole,     // grouped in threes; a number that is not whole has the digits of the table
+  prefixed,  // with the unit and its prefix: k, M, G, T, P
+};
+
+struct Form {
+  Figure::Of of;
+  Style style;
+  int digits;
+  double scale;           // what is shown is the value over this
+  std::string_view unit;  // behind the number; empty where the title or the sentence has it
+};
+
+constexpr double kHertzPerMegahertz = 1e6;
+
+// The digits of all reports. Times are in milliseconds.
+constexpr std::array<Form, 16> kForms = {{
+    {Figure::Of::stage_time, Style::fixed, 3, 1, ""},
+    {Figure::Of::token_time, Style::fixed, 4, 1, ""},
+    {Figure::Of::kernel_time, Style::fixed, 6, 1, ""},
+    {Figure::Of::share, Style::percent, 1, 1, "%"},
+    {Figure::Of::ratio, Style::fixed, 3, 1, ""},
+    {Figure::Of::count, Style::whole, 1, 1, ""},
+    {Figure::Of::rate, Style::fixed, 1, 1, ""},
+    {Figure::Of::intensity, Style::fixed, 2, 1, ""},
+    {Figure::Of::bytes, Style::prefixed, 2, 1, "B"},
+    {Figure::Of::flops, Style::prefixed, 2, 1, "FLOP"},
+    {Figure::Of::bytes_per_second, Style::prefixed, 2, 1, "B/s"},
+    {Figure::Of::flops_per_second, Style::prefixed, 2, 1, "FLOP/s"},
+    {Figure::Of::clock, Style::fixed, 0, kHertzPerMegahertz, "MHz"},
+    {Figure::Of::energy, Style::fixed, 3, 1, "J"},
+    {Figure::Of::power, Style::fixed, 1, 1, ""},
+    {Figure::Of::temperature, Style::fixed, 1, 1, ""},
+}};
+
+constexpr bool in_order_of_kinds() {
+  for (size_t i = 0; i < kForms.size(); ++i) {
+    if (static_cast<size_t>(kForms[i].of) != i) return false;
+  }
+  return true;
+}
+static_assert(in_order_of_kinds());
+
+std::string in_threes(uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (size_t from_end = 3; from_end < digits.size(); from_end += 4) {
+    digits.insert(digits.size() - from_end, 1, ',');
+  }
+  return digits;
+}
+
+std::string with_prefix(double number, const Form& form) {
+  constexpr std::array<std::string_view, 6> kPrefixes = {"", "k", "M", "G", "T", "P"};
+  constexpr double kStep = 1000;
+  if (number == 0) return fmt::format("0 {}", form.unit);
+  size_t prefix = 0;
+  while (std::abs(number) >= kStep && prefix + 1 < kPrefixes.size()) {
+    number /= kStep;
+    ++prefix;
+  }
+  return fmt::format("{:.{}f} {}{}", number, form.digits, kPrefixes[prefix], form.unit);
+}
+
+std::string number_text(double value, const Form& form) {
+  const double number = value / form.scale;
+  switch (form.style) {
+    case Style::percent:
+      return fmt::format("{:.{}f}", number * 100, form.digits);
+    case Style::whole:
+      if (number >= 0 && std::floor(number) == number) {
+        return in_threes(static_cast<uint64_t>(number));
+      }
+      [[fallthrough]];
+    case Style::fixed:
+    case Style::prefixed:
+      break;
+  }
+  return fmt::format("{:.{}f}", number, form.digits);
+}
+
+template <profile::Unit U>
+Figure figure(Figure::Of of, const std::optional<profile::Quantity<U>>& quantity) {
+  return {of, quantity ? std::optional(quantity->value) : std::nullopt, std::nullopt};
+}
+
+}  // namespace
+
+std::string text_of(const Figure& figure) {
+  if (!figure.value) return std::string(kMissing);
+  const Form& form = kForms.at(static_cast<size_t>(figure.of));
+  if (form.style == Style::prefixed) return with_prefix(*figure.value, form);
+  std::string text = number_text(*figure.value, form);
+  if (figure.deviation) text += " \xC2\xB1 " + number_text(*figure.deviation, form);
+  if (!form.unit.empty()) text += fmt::format(" {}", form.unit);
+  return text;
+}
+
+std::string text_of(const Cell& cell) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  return text_of(std::get<Figure>(cell));
+}
+
+Figure ms(std::optional<profile::Milliseconds> time) {
+  return figure(Figure::Of::stage_time, time);
+}
+
+Figure fine_ms(std::optional<profile::Milliseconds> time) {
+  return figure(Figure::Of::token_time, time);
+}
+
+Figure exact_ms(std::optional<profile::Milliseconds> time) {
+  return figure(Figure::Of::kernel_time, time);
+}
+
+Figure mean_and_std(std::optional<profile::Milliseconds> mean,
+                    std::optional<profile::Milliseconds> std) {
+  Figure figure = ms(mean);
+  if (std) figure.deviation = std->value;
+  return figure;
+}
+
+Figure mean_and_std(const profile::Statistics<profile::Milliseconds>& times) {
+  return mean_and_std(times.mean, times.std);
+}
+
+Figure percent(std::optional<profile::Share> share) { return figure(Figure::Of::share, share); }
+
+Figure ratio(std::optional<double> times) { return {Figure::Of::ratio, times, std::nullopt}; }
+
+Figure grouped(uint64_t number) { return plain(static_cast<double>(number)); }
+
+Figure plain(std::optional<double> number) { return {Figure::Of::count, number, std::nullopt}; }
+
+Figure rate(std::optional<profile::TokensPerSecond> tokens) {
+  return figure(Figure::Of::rate, tokens);
+}
+
+Figure intensity(std::optional<profile::FlopsPerByte> value) {
+  return figure(Figure::Of::intensity, value);
+}
+
+Figure scaled(std::optional<profile::Bytes> bytes) { return figure(Figure::Of::bytes, bytes); }
+
+Figure scaled(std::optional<profile::Flops> flops) { return figure(Figure::Of::flops, flops); }
+
+Figure scaled(std::optional<profile::BytesPerSecond> rate) {
+  return figure(Figure::Of::bytes_per_second, rate);
+}
+
+Figure scaled(std::optional<profile::FlopsPerSecond> rate) {
+  return figure(Figure::Of::flops_per_second, rate);
+}
+
+Figure clock(std::optional<profile::Hertz> frequency) {
+  return figure(Figure::Of::clock, frequency);
+}
+
+Figure energy(std::optional<profile::Joules> joules) { return figure(Figure::Of::energy, joules); }
+
+Figure power(std::optional<profile::Watts> watts) { return figure(Figure::Of::power, watts); }
+
+Figure temperature(std::optional<profile::DegreesCelsius> degrees) {
+  return figure(Figure::Of::temperature, degrees);
+}
+
+std::string counted(uint64_t number, std::string_view one, std::string_view many) {
+  if (number == 1) return fmt::format("1 {}", one);
+  return many.empty() ? fmt::format("{} {}s", grouped(number), one)
+                      : fmt::format("{} {}", grouped(number), many);
+}
+
+std::string or_missing(const std::optional<std::string>& text) {
+  return text ? *text : std::string(kMissing);
+}
+
+}  // namespace llmprof::report

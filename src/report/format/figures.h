@@ -1,0 +1,73 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "profile/quantity.h"
+#include "report/document.h"
+
+namespace llmprof::report {
+
+// Every number of a report is one that profile.json holds, rounded to the digits that one table
+// (figures.cpp) gives to what it is of. What stands for a missing number.
+inline constexpr std::string_view kMissing = "-";
+
+std::string text_of(const Figure& figure);
+std::string text_of(const Cell& cell);
+
+// Of stages, steps, gaps, requests, all kernels together, and of what could be saved there:
+// "57.331".
+Figure ms(std::optional<profile::Milliseconds> time);
+// Per token, per step or per layer: "0.0016".
+Figure fine_ms(std::optional<profile::Milliseconds> time);
+// Of one kernel or operator, exact to the nanosecond: "57.331089".
+Figure exact_ms(std::optional<profile::Milliseconds> time);
+// "1.777 ± 0.003", the deviation only where there is one.
+Figure mean_and_std(const profile::Statistics<profile::Milliseconds>& times);
+Figure mean_and_std(std::optional<profile::Milliseconds> mean,
+                    std::optional<profile::Milliseconds> std);
+
+// 0.1234 is "12.3 %".
+Figure percent(std::optional<profile::Share> share);
+// "1.234": how many times one is the other.
+Figure ratio(std::optional<double> times);
+// 41227 is "41,227".
+Figure grouped(uint64_t number);
+// A mean of counts, at most one digit: 462 is "462", 462.25 is "462.2".
+Figure plain(std::optional<double> number);
+
+// Tokens per second: "562.7"; FLOP per byte: "12.34".
+Figure rate(std::optional<profile::TokensPerSecond> tokens);
+Figure intensity(std::optional<profile::FlopsPerByte> value);
+
+// With their unit and its prefix: 2.5e12 FLOP is "2.50 TFLOP".
+Figure scaled(std::optional<profile::Bytes> bytes);
+Figure scaled(std::optional<profile::Flops> flops);
+Figure scaled(std::optional<profile::BytesPerSecond> rate);
+Figure scaled(std::optional<profile::FlopsPerSecond> rate);
+
+// "1755 MHz", "1.234 J"; power in W and temperatures in degrees Celsius are bare, "687.2".
+Figure clock(std::optional<profile::Hertz> frequency);
+Figure energy(std::optional<profile::Joules> joules);
+Figure power(std::optional<profile::Watts> watts);
+Figure temperature(std::optional<profile::DegreesCelsius> degrees);
+
+// "1 kernel", "4,465 kernels".
+std::string counted(uint64_t number, std::string_view one, std::string_view many = "");
+// "x86 server", or what stands for a missing text.
+std::string or_missing(const std::optional<std::string>& text);
+
+}  // namespace llmprof::report
+
+// A figure in a sentence is the same text as in a table.
+template <>
+struct fmt::formatter<llmprof::report::Figure> : fmt::formatter<std::string> {
+  template <class Context>
+  auto format(const llmprof::report::Figure& figure, Context& context) const {
+    return fmt::formatter<std::string>::format(llmprof::report::text_of(figure), context);
+  }
+};

@@ -1,0 +1,55 @@
+#include "report/format/part_names.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace llmprof::report {
+namespace {
+
+using Name = std::pair<std::string_view, std::string_view>;
+
+constexpr std::array<Name, 2> kShownNames = {{
+    {"quantise", "quantization"},
+    {"idle: synchronisation", "idle: synchronization"},
+}};
+
+constexpr std::array<Name, 16> kPlainNames = {{
+    {"gemm", "matrix products"},
+    {"gemv", "matrix-vector products"},
+    {"norm", "normalization"},
+    {"copy/cast", "copies and type conversions"},
+    {"moe routing", "routing tokens to experts"},
+    {"hidden CUDA graphs", "CUDA graphs whose kernels were not recorded"},
+    {"idle: launch-bound", "late launches by the CPU"},
+    {"idle: synchronisation", "the CPU waiting for the GPU before it launches more"},
+    {"idle: host between launches", "other work of the CPU between launches"},
+    {"idle: between queued kernels", "work that was launched in time and yet did not start"},
+    {"idle: before the first GPU work", "what comes before the first kernel"},
+    {"idle: after the last GPU work", "what comes after the last kernel"},
+    {"before the first operator", "what comes before the first operator"},
+    {"after the last operator", "what comes after the last operator"},
+    {"between operators", "what runs between operators"},
+    {"not traced", "what was not traced"},
+}};
+
+template <size_t N>
+std::string_view find_name(const std::array<Name, N>& names, std::string_view part) {
+  const auto* const found = std::find_if(names.begin(), names.end(),
+                                         [&](const Name& name) { return name.first == part; });
+  return found == names.end() ? std::string_view() : found->second;
+}
+
+}  // namespace
+
+std::string_view shown_name(std::string_view part) {
+  const std::string_view shown = find_name(kShownNames, part);
+  return shown.empty() ? part : shown;
+}
+
+std::string_view plain_part_name(std::string_view part) {
+  const std::string_view plain = find_name(kPlainNames, part);
+  return plain.empty() ? shown_name(part) : plain;
+}
+
+}  // namespace llmprof::report

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace llmprof::report {
+
+// A part of the budget or a class of kernels as readers spell it; profile.json keeps the spelling
+// of its contract ("quantise", "idle: synchronisation").
+std::string_view shown_name(std::string_view part);
+
+// The same for people who write no kernels: "matrix products".
+std::string_view plain_part_name(std::string_view part);
+
+}  // namespace llmprof::report

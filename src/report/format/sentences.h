@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace llmprof::report {
+
+// Both end with one full stop. A sentence stands alone, a clause follows a colon or "because":
+// their first word, where it is no name, begins with a capital letter or not.
+std::string sentence(std::string_view reason);
+std::string clause(std::string_view reason);
+
+}  // namespace llmprof::report

@@ -1,0 +1,36 @@
+#include "report/format/typical.h"
+
+#include <gtest/gtest.h>
+
+#include "testing/sample_profile.h"
+
+namespace llmprof::report {
+namespace {
+
+using testing::times;
+
+TEST(Typical, IsTheMeanOfValuesThatAreAlike) {
+  EXPECT_EQ(typical_ms(times({6.0, 6.2}), "prefill"), "6.100 ms");
+  EXPECT_EQ(typical_ms(times({6.0}), "prefill"), "6.000 ms");
+}
+
+// Mean 34.65 with a deviation of 37.1.
+TEST(Typical, IsTheRangeOfAFew) {
+  EXPECT_EQ(typical_ms(times({8.4, 60.9}), "prefill"), "8.400 to 60.900 ms (2 prefills)");
+  // Deviation 0.22 of the mean, yet 1.6 times the shortest.
+  EXPECT_TRUE(widely_spread(times({10, 13, 16})));
+  EXPECT_FALSE(widely_spread(times({10, 12, 14})));
+}
+
+TEST(Typical, IsTheMedianOfMany) {
+  EXPECT_EQ(typical_ms(times({50, 60, 60, 65, 180}), "engine step"),
+            "60.000 ms (median; 50.000 to 180.000 ms in 5 engine steps)");
+}
+
+TEST(Typical, IsMissingWithoutValues) {
+  EXPECT_FALSE(widely_spread({}));
+  EXPECT_EQ(range_ms({}), "-");
+}
+
+}  // namespace
+}  // namespace llmprof::report

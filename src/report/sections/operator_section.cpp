@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/format/figures.h"
+#include "report/sections/reasons.h"
+#include "report/sections/sections.h"
+#include "report/sections/stage_words.h"
+
+namespace llmprof::report {
+namespace {
+
+constexpr size_t kShownOperators = 20;
+
+Table cpu_operator_table(const profile::Profile& profile, size_t rows) {
+  Table table;
+  table.columns = {text_column("name"),           number_column("calls"),
+                   number_column("cpu_total_ms"), number_column("cpu_self_ms"),
+                   number_column("mean_ms"),      number_column("FLOPs"),
+                   number_column("FLOP/s"),       number_column("bytes per second")};
+  for (size_t i = 0; i < std::min(rows, profile.operators.size()); ++i) {
+    const profile::Operator& row = profile.operators[i];
+    table.rows.push_back({row.name, grouped(row.calls), exact_ms(row.cpu_total),
+                          exact_ms(row.cpu_self), exact_ms(row.mean), scaled(row.flops),
+                          scaled(row.flops_per_s), scaled(row.bytes_per_s)});
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string operator_coverage_words(const profile::Profile& profile) {
+  const profile::OperatorsFound& found = profile.operators_found;
+  const std::string source = found.source.value_or(std::string(kMissing));
+  if (on_cpu(profile)) {
+    return fmt::format(
+        "From: {}. The innermost operators are the kernels of this CPU: {} of them, {} ms.", source,
+        grouped(found.kernels_with_operator), ms(found.cuda_self_sum));
+  }
+  std::string text = fmt::format(
+      "From: {}. Operators launched {} of {} kernels ({}); with copies and fills that is {} ms, {} "
+      "of the GPU's time.",
+      source, grouped(found.kernels_with_operator), grouped(found.kernels),
+      percent(found.kernels_share), ms(found.cuda_self_sum), percent(found.share_of_gpu_time));
+  if (found.kernels_without_operator == 0) return text;
+  if (found.graph_kernels > 0) {
+    text += fmt::format(
+        " {} were replayed by CUDA graphs: a replay runs no operators, so its kernels have none.",
+        counted(found.graph_kernels, "kernel"));
+  }
+  if (found.graph_kernels >= found.kernels_without_operator) return text;
+  return text +
+         " Kernels launched outside of any operator, or whose launch was not recorded, have none.";
+}
+
+Table operator_table(const profile::Profile& profile, size_t rows) {
+  if (on_cpu(profile)) return cpu_operator_table(profile, rows);
+  Table table;
+  table.columns = {
+      text_column("name"),          number_column("calls"),         number_column("cpu_total_ms"),
+      number_column("cpu_self_ms"), number_column("cuda_total_ms"), number_column("cuda_self_ms"),
+      number_column("mean_ms")};
+  for (size_t i = 0; i < std::min(rows, profile.operators.size()); ++i) {
+    const profile::Operator& row = profile.operators[i];
+    table.rows.push_back({row.name, grouped(row.calls), exact_ms(row.cpu_total),
+                          exact_ms(row.cpu_self), exact_ms(row.cuda_total), exact_ms(row.cuda_self),
+                          exact_ms(row.mean)});
+  }
+  return table;
+}
+
+void add_operators(const profile::Profile& profile, Document& document) {
+  document.add(Heading{2, "Top operators"});
+  if (profile.operators.empty()) {
+    document.add(Paragraph{"Not known: " + why_no_operators(profile)});
+    return;
+  }
+  document.add(operator_table(profile, kShownOperators));
+  document.add(Paragraph{operator_coverage_words(profile)});
+  document.add(Paragraph{"mean_ms is CPU time per call. All operators are in operators.md."});
+}
+
+}  // namespace llmprof::report

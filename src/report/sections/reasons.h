@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "profile/profile.h"
+
+namespace llmprof::report {
+
+// Why something is missing in this input, and what would record it, as clauses.
+std::string why_no_stages(const profile::Profile& profile);
+// The same in short, for sections that need stages.
+std::string why_no_stage_figures(const profile::Profile& profile);
+std::string why_no_steps(const profile::Profile& profile);
+std::string why_no_layers(const profile::Profile& profile);
+std::string why_no_utilization(const profile::Profile& profile);
+std::string why_no_kernel_bounds(const profile::Profile& profile);
+std::string why_no_operators(const profile::Profile& profile);
+std::string why_no_findings(const profile::Profile& profile);
+// That there are no stages, and why, as a sentence.
+std::string no_stages_words(const profile::Profile& profile);
+
+}  // namespace llmprof::report

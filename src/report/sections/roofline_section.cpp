@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/format/figures.h"
+#include "report/format/sentences.h"
+#include "report/sections/reasons.h"
+#include "report/sections/sections.h"
+#include "report/sections/stage_words.h"
+
+namespace llmprof::report {
+namespace {
+
+constexpr size_t kShownKernels = 20;
+
+// "120", "120, most frequent grid 64 x 1 x 1 (of 3)": figures are means over all of them.
+Cell launches_cell(const profile::RooflineKernel& kernel) {
+  if (!kernel.commonest_grid) return grouped(kernel.launches);
+  const profile::Extent& grid = *kernel.commonest_grid;
+  return fmt::format("{}, {} {} x {} x {}{}", grouped(kernel.launches),
+                     kernel.grids > 1 ? "most frequent grid" : "grid", grid[0], grid[1], grid[2],
+                     kernel.grids > 1 ? fmt::format(" (of {})", kernel.grids) : "");
+}
+
+Table kernel_table(const profile::Profile& profile) {
+  // A CPU's operators say themselves what they compute and move.
+  const bool recorded = on_cpu(profile);
+  Table table;
+  table.columns = {text_column("kernel"),
+                   recorded ? number_column("calls") : text_column("launches measured"),
+                   number_column("compute"),
+                   number_column(recorded ? "bytes moved" : "DRAM traffic"),
+                   number_column("FLOP/B"),
+                   number_column("compute share of peak"),
+                   number_column("memory share of peak"),
+                   text_column("bound by")};
+  const auto& kernels = profile.roofline.kernels;
+  for (size_t i = 0; i < std::min(kShownKernels, kernels.size()); ++i) {
+    const profile::RooflineKernel& kernel = kernels[i];
+    table.rows.push_back({kernel.short_name, launches_cell(kernel), scaled(kernel.flops_per_s),
+                          scaled(kernel.bytes_per_s), intensity(kernel.flops_per_byte),
+                          percent(kernel.compute_share_of_peak),
+                          percent(kernel.memory_share_of_peak), kernel.bound});
+  }
+  return table;
+}
+
+Table stage_table(const profile::Profile& profile) {
+  Table table;
+  table.columns = {text_column("stage"),
+                   number_column(profile.model ? "FLOP/B of the model" : "FLOP/B"),
+                   number_column("ridge point (FLOP/B)"),
+                   text_column("bound by"),
+                   number_column("lower bound (ms)"),
+                   number_column("wall (ms)")};
+  for (const profile::Stage& stage : profile.stages) {
+    if (!bound_is_known(stage)) continue;
+    table.rows.push_back({stage.name, intensity(stage.flops_per_byte), intensity(stage.ridge),
+                          stage.memory_bound.value_or(false) ? "memory" : "compute",
+                          ms(stage.floor), ms(stage.wall.mean)});
+  }
+  return table;
+}
+
+}  // namespace
+
+void add_roofline(const profile::Profile& profile, Document& document) {
+  document.add(Heading{2, "Roofline"});
+  if (profile.roofline.kernels.empty()) {
+    document.add(Paragraph{"By kernel: not known: " + why_no_kernel_bounds(profile)});
+  } else {
+    document.add(kernel_table(profile));
+    if (const auto& rule = profile.roofline.rule) document.add(Paragraph{sentence(*rule)});
+  }
+  Table stages = stage_table(profile);
+  if (stages.rows.empty()) {
+    document.add(Paragraph{"By stage: not known: " + why_no_utilization(profile)});
+    return;
+  }
+  document.add(Paragraph{profile.model ? "By stage, from what the model must compute and move:"
+                                       : "By stage, from what the operators recorded:"});
+  document.add(std::move(stages));
+}
+
+}  // namespace llmprof::report

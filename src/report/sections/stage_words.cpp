@@ -1,0 +1,107 @@
+#include "report/sections/stage_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/format/figures.h"
+#include "report/format/typical.h"
+
+namespace llmprof::report {
+namespace {
+
+constexpr std::string_view kNotTraced = "not traced";
+
+bool is_spread(const profile::Stage* stage) {
+  return stage != nullptr && widely_spread(stage->wall);
+}
+
+}  // namespace
+
+bool on_cpu(const profile::Profile& profile) { return profile.context.device_kind == "cpu"; }
+
+std::string_view device_word(const profile::Profile& profile) {
+  return on_cpu(profile) ? "CPU" : "GPU";
+}
+
+bool is_serving(const profile::Profile& profile) {
+  return profile.stages_found.serving.value_or(false);
+}
+
+const profile::Stage* find_stage(const profile::Profile& profile, std::string_view name) {
+  const auto found = std::find_if(profile.stages.begin(), profile.stages.end(),
+                                  [&](const profile::Stage& stage) { return stage.name == name; });
+  return found == profile.stages.end() ? nullptr : &*found;
+}
+
+std::string instance_name(const profile::Profile& profile, std::string_view stage) {
+  return is_serving(profile) ? "engine step" : std::string(stage);
+}
+
+Cell step_count_cell(const profile::Stage& stage) {
+  const bool one_each = stage.decode_step_count == 0 && stage.step_count == stage.wall.count;
+  if (stage.step_count == 0 || one_each) return std::string(kMissing);
+  if (!stage.tracing || stage.tracing->steps_traced == stage.tracing->steps_all) {
+    return grouped(stage.step_count);
+  }
+  return fmt::format("{} of {} traced", grouped(stage.tracing->steps_traced),
+                     grouped(stage.tracing->steps_all));
+}
+
+std::optional<profile::Milliseconds> typical_request(const profile::Profile& profile) {
+  if (is_spread(find_stage(profile, "prefill")) || is_spread(find_stage(profile, "decode"))) {
+    return std::nullopt;
+  }
+  return profile.token_times.request;
+}
+
+std::string token_count_words(uint64_t value, const std::optional<std::string>& source) {
+  return fmt::format("{}{}", grouped(value), source == "assumed" ? " (assumed)" : "");
+}
+
+std::string_view scope_words(const profile::Profile& profile) {
+  return profile.selection ? "the selection" : "the whole capture";
+}
+
+bool bound_is_known(const profile::Stage& stage) {
+  return stage.floor && stage.mfu.wall && stage.mfu.gpu_busy && stage.mbu.wall &&
+         stage.mbu.gpu_busy;
+}
+
+std::optional<profile::Share> use_at_the_bound(const profile::Stage& stage) {
+  return stage.memory_bound.value_or(false) ? stage.mbu.wall : stage.mfu.wall;
+}
+
+const profile::BudgetPart* largest_part(const profile::Stage& stage, bool idle) {
+  if (!stage.budget) return nullptr;
+  for (const profile::BudgetPart& part : *stage.budget) {
+    if (part.part != kNotTraced && part.idle == idle) return &part;
+  }
+  return nullptr;
+}
+
+const profile::Finding* first_gain(const profile::Profile& profile) {
+  const auto found =
+      std::find_if(profile.findings.begin(), profile.findings.end(),
+                   [](const profile::Finding& finding) { return finding.recoverable.has_value(); });
+  return found == profile.findings.end() ? nullptr : &*found;
+}
+
+std::string per_unit(const profile::Finding& finding) {
+  if (!finding.unit) return {};
+  if (finding.unit->starts_with("traced part of ")) return "in the " + *finding.unit;
+  return "per " + *finding.unit;
+}
+
+std::string per_unit(const profile::Profile& profile) {
+  std::string shared;
+  for (const profile::Finding& finding : profile.findings) {
+    if (!finding.unit) continue;
+    const std::string own = per_unit(finding);
+    if (!shared.empty() && own != shared) return {};
+    shared = own;
+  }
+  return shared;
+}
+
+}  // namespace llmprof::report
