@@ -5,14 +5,10 @@
 #include "llm/cost.h"
 #include "llm/hugging_face_config.h"
 #include "llm/layers_beyond_cache.h"
+#include "session/node_text.h"
 
 namespace llmprof::session {
 namespace {
-
-std::string text_of(const config::ConfigNode& map, std::string_view key) {
-  const config::ConfigNode* node = map.find(key);
-  return node != nullptr && node->is_scalar() ? node->text : std::string();
-}
 
 // Layers of one kind alone: of a mixture nobody knows what one more would be.
 llm::ModelSpec with_layers(llm::ModelSpec model, size_t count) {
@@ -37,8 +33,9 @@ std::vector<std::string> overrides_to_outgrow_cache(const config::ComposedConfig
   const auto bytes = static_cast<size_t>(llm::weight_bytes(*spec));
   const size_t layer =
       static_cast<size_t>(llm::weight_bytes(with_layers(*spec, layers + 1))) - bytes;
-  const size_t count = llm::layers_beyond_cache({layers, layer, bytes - layers * layer},
-                                           context.last_level_cache_bytes, context.memory_bytes);
+  const size_t count =
+      llm::layers_beyond_cache({layers, layer, bytes - layers * layer},
+                               context.last_level_cache_bytes, context.memory_bytes);
   if (count == layers) return {};
   return {fmt::format("model.config.num_hidden_layers={}", count),
           fmt::format("model.params={}", llm::parameter_count(with_layers(*spec, count)))};
