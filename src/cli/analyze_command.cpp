@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
-#include "report/kernel_report.h"
+#include "report/documents/kernel_overview.h"
 #include "report/terminal.h"
 #include "session/analyze.h"
 

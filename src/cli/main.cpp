@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
   }
 #endif
   try {
-    return llmprof::session::run(argc, argv);
+    return llmprof::cli::run(argc, argv);
   } catch (const std::bad_alloc&) {
     std::fputs("llmprof: out of memory; close other programs, or analyse fewer files at once\n",
                stderr);

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "report/kernel_report.h"
+#include "report/documents/kernel_overview.h"
 #include "report/terminal.h"
 #include "session/program_files.h"
 #include "session/run/request.h"

@@ -11,7 +11,8 @@
 #include "config/conf_files.h"
 #include "readers/collector_log/collector_log.h"
 #include "readers/detect.h"
-#include "report/bundle_reports.h"
+#include "report/documents/bundle_reports.h"
+#include "report/word.h"
 #include "session/captures_record.h"
 #include "session/inputs.h"
 #include "session/overhead.h"
@@ -234,7 +235,7 @@ std::filesystem::path run_folder(const AnalyzeOptions& options) {
 
 struct Plan {
   std::vector<Input> inputs;
-  RunInputs run;  // what the run folder says of itself
+  RunInputs run;      // what the run folder says of itself
   Diagnostics notes;  // of the plan itself
   analysis::AnalysisRules rules;
   analysis::AnalysisOptions options;

@@ -49,7 +49,7 @@ std::optional<double> read_budget(config::Settings& settings) {
   std::string_view number = trim(*written);
   if (number.ends_with('%')) number.remove_suffix(1);
   const auto percent = parse_decimal(trim(number));
-  if (percent && *percent > 0 && *report::percent <= kLargestBudget) return percent;
+  if (percent && *percent > 0 && *percent <= kLargestBudget) return percent;
   settings.wrong(kKey, fmt::format("must be percent of the program's own time, above 0 and at most "
                                    "{} (2%), but is '{}'",
                                    kLargestBudget, to_printable(*written)));

@@ -12,6 +12,7 @@ namespace llmprof::session {
 // timeline (in all of it where no stages are known), once for each stage they run in (warm-up is
 // left out where there is more). Empty without a timeline of GPU kernels.
 std::vector<capture::ChosenKernel> select_top_kernels(const trace::Trace& trace,
-                                                      const analysis::Results& results, size_t top_n);
+                                                      const analysis::Results& results,
+                                                      size_t top_n);
 
 }  // namespace llmprof::session

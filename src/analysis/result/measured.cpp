@@ -61,6 +61,7 @@ std::optional<profile::Measured> measured(const Found& found, size_t stage) {
     told.throttle_reasons.push_back(
         {std::string(seen.reason.words), seen.reason.slowing, {seen.share}});
   }
+  told.throttle_samples = own.throttle_samples;
   told.why_not = unless_empty(own.why_not);
   return told;
 }

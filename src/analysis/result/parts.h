@@ -35,6 +35,8 @@ profile::StagesFound stages_found(const Found& found);
 std::optional<profile::Coverage> coverage(const Found& found);
 profile::TokenTimes token_times(const Found& found);
 std::vector<profile::Stage> stages(const Found& found);
+// `budget` is null where there is none.
+profile::StageJudgement judge(const profile::Stage& stage, const StageBudget* budget);
 std::vector<profile::StageNote> stage_notes(const Found& found);
 std::optional<profile::Measured> measured(const Found& found, size_t stage);
 

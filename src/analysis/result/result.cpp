@@ -47,6 +47,7 @@ profile::Profile make_profile(const Prepared& prepared, const Run& run) {
   profile.layers = result::layers(found);
   profile.layer_summary = result::layer_summary(found);
   profile.steps = result::steps(found);
+  if (!profile.steps.empty()) profile.slow_step_rule = kSlowStepRule;
   profile.overhead = result::overhead(found);
   profile.captures_failed = prepared.options.run.captures_failed;
   profile.diagnostics = diagnostics(run.diagnostics);

@@ -7,6 +7,8 @@
 namespace llmprof::analysis::result {
 namespace {
 
+// Of the time of all kernels: with less in stages, what stages say is not what the GPU did.
+constexpr double kEnoughCoverage = 0.9;
 constexpr auto kNotTraced = static_cast<size_t>(BudgetPart::not_traced);
 
 double total(const Statistics& statistics) {
@@ -80,6 +82,8 @@ class StageFigures {
                         quantity<profile::Share>(tracing_.share), to_milliseconds(not_traced_)};
     }
     stage_.measured = measured(found, index);
+    const auto& budgets = found.results.budgets.stages;
+    stage_.judgement = judge(stage_, budgets.empty() ? nullptr : &budgets[index]);
   }
 
   // Over all instances: what GPU times can be shares of.
@@ -269,6 +273,8 @@ std::optional<profile::Coverage> coverage(const Found& found) {
   coverage.kernel_sum_in_stages = to_milliseconds(from.time_in_stages);
   coverage.kernel_sum_share =
       share(static_cast<double>(from.time_in_stages), static_cast<double>(from.time));
+  coverage.representative =
+      !coverage.kernel_sum_share || coverage.kernel_sum_share->value >= kEnoughCoverage;
   coverage.hidden_graph = to_milliseconds(from.replay_time);
   coverage.hidden_graph_in_stages = to_milliseconds(from.replay_time_in_stages);
   return coverage;

@@ -73,7 +73,9 @@ TEST(Stage2Report, KeepsTheLayersOfTwoModelsApart) {
   ASSERT_NE(second_at, std::string::npos);
   EXPECT_TRUE(mentions(report, "1 layer in 8 passes, each with 1.0000 ms of kernel time per pass"));
   EXPECT_TRUE(mentions(report, "1 layer in 2 passes, each with 4.0000 ms of kernel time per pass"));
-  EXPECT_GT(report.find("| layer\\_11 |", first_at), second_at);
+  const size_t other_at = report.find("| layer_11 |");
+  ASSERT_NE(other_at, std::string::npos);
+  EXPECT_GT(other_at, second_at);
 }
 
 // 3.5 ms longer in all; the rest is told without a sign.
@@ -114,8 +116,6 @@ TEST(Stage2Report, SaysWhatToMarkWhereATimelineShowsNoStages) {
   EXPECT_TRUE(mentions(section(report, "Per-stage timings"),
                        "Prefill and decode cannot be told apart: nothing repeats."));
   EXPECT_TRUE(mentions(section(report, "Time budget"),
-                       "mark prefill and decode in the program with llmprof\\_annotate") ||
-              mentions(section(report, "Time budget"),
                        "mark prefill and decode in the program with llmprof_annotate"));
 }
 

@@ -21,7 +21,7 @@ void hide_in_list(config::ConfigNode& list) {
   texts.reserve(list.children.size());
   for (const config::ConfigNode& item : list.children)
     texts.push_back(is_plain(item) ? item.text : "");
-  texts = without_secrets(texts);
+  texts = llmprof::without_secrets(texts);
   for (size_t i = 0; i < list.children.size(); ++i) {
     config::ConfigNode& item = list.children[i];
     if (is_plain(item)) {
@@ -42,7 +42,7 @@ void hide_whole(config::ConfigNode& node, const std::string& key) {
 
 config::ConfigNode without_secrets(config::ConfigNode node) {
   if (is_plain(node)) {
-    replace(node, without_secrets(node.text));
+    replace(node, llmprof::without_secrets(node.text));
   } else if (node.is_list()) {
     hide_in_list(node);
   } else if (node.is_map()) {

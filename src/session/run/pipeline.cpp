@@ -96,7 +96,7 @@ class Pipeline {
       scrubbed = scrub(exports.back()) && scrubbed;
     }
     if (scrubbed && !captured.failure && expects_kernels() &&
-        std::none_of(exports.begin(), exports.end(), holds_gpu_kernels)) {
+        std::none_of(exports.begin(), exports.end(), readers::holds_gpu_kernels)) {
       fail_backend("nsys", zero_kernels(options_.nsys));
     }
   }
