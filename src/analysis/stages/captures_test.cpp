@@ -222,26 +222,26 @@ TEST(StagesOfCaptures, EagerLlamaAgreesWithNsys) {
 
 // As vLLM's: one step of 32 sequences, whose kernels all come from one graph launch.
 TEST(StagesOfCaptures, EngineStepInAPyTorchTrace) {
-  constexpr int kKernels = 400;
-  std::string events = R"([{"ph":"X","cat":"user_annotation","pid":1,"tid":1,"ts":100,"dur":900,)"
-                       R"("name":"execute_context_0(0)_generation_32(32)"
-},)"
-                       R"({"ph":"X","cat":"cuda_runtime","name":"cudaGraphLaunch","pid":1,"tid":1,)"
-                       R"("ts":200,"dur":20,"args":{"correlation":7}})";
-for (int i = 0; i < kKernels; ++i) {
-  events += R"(,{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":)" +
-            std::to_string(300 + 10 * i) +
-            R"(,"dur":9,"args":{"device":0,"context":1,"stream":7,"correlation":7}})";
-}
-const testing::TemporaryFolder folder;
-const Read read = read_stages(folder.write("step.json", events + "]"));
-EXPECT_TRUE(read.stages.serving);
-ASSERT_EQ(read.stages.steps.size(), 1U);
-EXPECT_EQ(read.stages.steps[0].kind, StepKind::decode);
-EXPECT_EQ(read.stages.steps[0].batch, 32U);
-EXPECT_EQ(read.stages.steps[0].tokens, 32U);
-EXPECT_EQ(read.stages.steps[0].work.kernel_count, static_cast<uint64_t>(kKernels));
-EXPECT_EQ(read.stages.coverage.kernels_in_stages, read.trace.kernels.size());
+  constexpr uint64_t kKernels = 400;
+  std::string events = R"json([
+    {"ph":"X","cat":"user_annotation","name":"execute_context_0(0)_generation_32(32)",
+     "pid":1,"tid":1,"ts":100,"dur":900},
+    {"ph":"X","cat":"cuda_runtime","name":"cudaGraphLaunch",
+     "pid":1,"tid":1,"ts":200,"dur":20,"args":{"correlation":7}})json";
+  for (uint64_t i = 0; i < kKernels; ++i) {
+    events += R"(,{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"dur":9,"ts":)" +
+              std::to_string(300 + 10 * i) +
+              R"(,"args":{"device":0,"context":1,"stream":7,"correlation":7}})";
+  }
+  const testing::TemporaryFolder folder;
+  const Read read = read_stages(folder.write("step.json", events + "]"));
+  EXPECT_TRUE(read.stages.serving);
+  ASSERT_EQ(read.stages.steps.size(), 1U);
+  EXPECT_EQ(read.stages.steps[0].kind, StepKind::decode);
+  EXPECT_EQ(read.stages.steps[0].batch, 32U);
+  EXPECT_EQ(read.stages.steps[0].tokens, 32U);
+  EXPECT_EQ(read.stages.steps[0].work.kernel_count, kKernels);
+  EXPECT_EQ(read.stages.coverage.kernels_in_stages, read.trace.kernels.size());
 }
 
 // One step of 32 sequences whose kernels all come from one graph launch.
