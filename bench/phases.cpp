@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/profile.h"
+#include "analysis/analyze.h"
 #include "base/streams/byte_stream.h"
 #include "readers/detect.h"
 
@@ -128,8 +128,8 @@ int main(int argc, char** argv) {
         llmprof::analysis::AnalysisOptions options;
         options.use_annotations = use_annotations;
         phases.begin();
-        const auto profile = llmprof::analysis::analyse(trace, rules, options);
-        if (!profile) give_up(profile.error());
+        const auto analyzed = llmprof::analysis::analyze(trace, rules, options);
+        if (!analyzed) give_up(analyzed.error());
         phases.end(use_annotations ? "analysis" : "analysis without annotations");
       }
       phases.begin();

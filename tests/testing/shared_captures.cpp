@@ -5,9 +5,7 @@
 namespace llmprof::testing {
 namespace {
 
-std::filesystem::path source_root() {
-  return std::filesystem::absolute(__FILE__).parent_path().parent_path().parent_path();
-}
+std::filesystem::path source_root() { return LLMPROF_SOURCE_ROOT; }
 
 }  // namespace
 

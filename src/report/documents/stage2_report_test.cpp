@@ -102,9 +102,7 @@ TEST(Stage2Report, NamesTheCommandThatWouldFillASection) {
   for (const char* heading :
        {"Per-stage timings", "Steps and tokens", "MFU and MBU", "Time budget", "Longest idle gaps",
         "Slowest steps", "Layers", "Potential savings", "Findings"}) {
-    EXPECT_TRUE(
-        mentions(section(report, heading), "record a timeline with `llmprof run -- PROGRAM`"))
-        << heading;
+    EXPECT_TRUE(mentions(section(report, heading), "`llmprof run -- PROGRAM`")) << heading;
   }
 }
 
@@ -171,6 +169,21 @@ TEST(Stage2Report, WarnsOfKernelsHiddenInGraphs) {
   EXPECT_TRUE(mentions(report_of(sample),
                        "Kernels inside CUDA graphs are missing: 1,234 graph replays launched in "
                        "decode (20.000 ms, 42.6 % of the time of kernels and graph replays)"));
+}
+
+// A bound by ncu's counts is only spoken of where there is one.
+TEST(Stage2Report, SaysHowTheBoundsOfKernelsWereFound) {
+  profile::Profile sample = full_sample();
+  ASSERT_FALSE(sample.recoverable.empty());
+  for (profile::StageRecoverable& stage : sample.recoverable) {
+    stage.kernels.assign(1, profile::RecoverableKernel{});
+    stage.kernels[0].recoverable = {1};
+    stage.kernels[0].floor_basis = "share of the class's floor";
+  }
+  EXPECT_TRUE(mentions(report_of(sample), "| share of the class's lower bound |"));
+  EXPECT_FALSE(mentions(report_of(sample), "that ncu counted"));
+  sample.recoverable[0].kernels[0].floor_basis = "own bytes and FLOPs, ncu";
+  EXPECT_TRUE(mentions(report_of(sample), "that ncu counted"));
 }
 
 }  // namespace

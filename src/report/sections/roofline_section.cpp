@@ -67,14 +67,14 @@ Table stage_table(const profile::Profile& profile) {
 void add_roofline(const profile::Profile& profile, Document& document) {
   document.add(Heading{2, "Roofline"});
   if (profile.roofline.kernels.empty()) {
-    document.add(Paragraph{"By kernel: not known: " + why_no_kernel_bounds(profile)});
+    document.add(Paragraph{"Not known by kernel: " + why_no_kernel_bounds(profile)});
   } else {
     document.add(roofline_table(profile));
     if (const auto& rule = profile.roofline.rule) document.add(Paragraph{sentence(*rule)});
   }
   Table stages = stage_table(profile);
   if (stages.rows.empty()) {
-    document.add(Paragraph{"By stage: not known: " + why_no_utilization(profile)});
+    document.add(Paragraph{"Not known by stage: " + why_no_utilization(profile)});
     return;
   }
   document.add(Paragraph{profile.model ? "By stage, from what the model must compute and move:"
