@@ -65,7 +65,7 @@ class Phases {
 };
 
 template <class Table>
-size_t bytes_of(report::Table& table) {
+size_t bytes_of(Table& table) {
   const auto of_column = [](const auto& column) { return column.size() * sizeof(column[0]); };
   return std::apply([&](const auto&... column) { return (of_column(column) + ...); },
                     table.columns());
@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
   Phases phases;
   size_t kernels = 0;
   size_t table_bytes = 0;
-  for (int run = 0; session::run < runs; ++run) {
+  for (int run = 0; run < runs; ++run) {
     for (const bool use_annotations : {true, false}) {
       {
         phases.begin();

@@ -21,4 +21,6 @@ std::filesystem::path test_data(std::string_view name) {
   return source_root() / "tests" / "data" / name;
 }
 
+std::filesystem::path h200_captures() { return LLMPROF_UNPACKED_CAPTURES; }
+
 }  // namespace llmprof::testing

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/units.h"
+
 namespace llmprof::analysis {
 namespace {
 

@@ -158,7 +158,7 @@ struct Placed {
 // counts and the tensor operations of each launch, divides by its duration, and averages over
 // launches.
 TEST(RooflineOfCaptures, AgreesWithPlainPythonOnTheRawPage) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   const Placed placed(captures / "h200-llama-eager" / "ncu_decode_raw.csv.gz");
   EXPECT_EQ(placed.roofline.kernels.size(), placed.ranking.rows.size());
   EXPECT_EQ(placed.roofline.missing, "");
@@ -186,7 +186,7 @@ TEST(RooflineOfCaptures, AgreesWithPlainPythonOnTheRawPage) {
 
 // The details page counts no FLOPs; its figures are those of the raw page, rounded.
 TEST(RooflineOfCaptures, ReadsTheDetailsPageWithoutFlops) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   const Placed placed(captures / "h200-llama-eager" / "ncu_decode_details.csv.gz");
   const KernelRoofline kernel = placed.kernel("nvjet_sm90_tst_64x8_64x16_2x1_v_bz_TNT");
   EXPECT_FALSE(kernel.flops.has_value());
@@ -199,7 +199,7 @@ TEST(RooflineOfCaptures, ReadsTheDetailsPageWithoutFlops) {
 
 // Four metrics only: bytes over time, summed over the launches in plain Python.
 TEST(RooflineOfCaptures, GivesWhatFewMetricsAllow) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   const Placed placed(captures / "h200-llama-eager" / "ncu_prefill_live.csv.gz");
   const KernelRoofline kernel = placed.kernel("nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT");
   EXPECT_EQ(kernel.launches, 8U);

@@ -12,7 +12,7 @@
 namespace llmprof::report {
 namespace {
 
-constexpr size_t kShownKernels = 8;
+constexpr size_t kShownKernelsPerStage = 8;
 constexpr double kWorthARow = 0.01;  // of wall
 
 Table saving_table(std::string_view of, std::string_view last, bool tokens) {
@@ -41,7 +41,7 @@ Table kernel_table(const profile::StageRecoverable& stage) {
   const bool tokens = stage.tokens.has_value();
   Table table = saving_table("kernel", "basis of the bound", tokens);
   for (const profile::RecoverableKernel& kernel : stage.kernels) {
-    if (table.rows.size() == kShownKernels || kernel.recoverable.value <= 0) break;
+    if (table.rows.size() == kShownKernelsPerStage || kernel.recoverable.value <= 0) break;
     auto& row = table.rows.emplace_back();
     row = {kernel.short_name, ms(kernel.time), ms(kernel.floor), ms(kernel.recoverable)};
     if (tokens) row.emplace_back(fine_ms(kernel.recoverable_per_token));
