@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/byte_stream.h"
+#include "base/streams/byte_stream.h"
 #include "testing/temporary_folder.h"
 
 namespace llmprof {

@@ -87,7 +87,7 @@ TEST_P(ImpossibleValues, AreSurvived) {
       seal(damaged, place);
     }
     const std::string fault =
-        testing::judge_reading(kCollectorLogReader, folder.write("damaged", damaged));
+        testing::judge_reading(readers::kCollectorLogReader, folder.write("damaged", damaged));
     ASSERT_EQ(fault, "") << "copy " << copy;
   }
 }
