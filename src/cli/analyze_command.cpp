@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "report/documents/kernel_overview.h"
 #include "report/terminal.h"
-#include "session/analyze.h"
+#include "session/analysis/analyze.h"
 
 namespace llmprof::cli {
 namespace {

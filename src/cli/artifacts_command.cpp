@@ -4,7 +4,7 @@
 
 #include "cli/command.h"
 #include "report/terminal.h"
-#include "session/list_artifacts.h"
+#include "session/bundle/list_artifacts.h"
 
 namespace llmprof::cli {
 namespace {

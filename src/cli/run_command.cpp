@@ -11,7 +11,7 @@
 #include "cli/command.h"
 #include "report/documents/kernel_overview.h"
 #include "report/terminal.h"
-#include "session/program_files.h"
+#include "session/run/program_files.h"
 #include "session/run/request.h"
 
 namespace llmprof::cli {

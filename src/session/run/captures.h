@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "session/program_files.h"
-#include "session/run_options.h"
+#include "session/options/run_options.h"
+#include "session/run/program_files.h"
 
 namespace llmprof::session {
 

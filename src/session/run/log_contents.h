@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "session/run_options.h"
+#include "session/options/run_options.h"
 #include "trace/trace.h"
 
 namespace llmprof::session {

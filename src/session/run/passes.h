@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "capture/capture_result.h"
 #include "capture/workload_pass.h"
+#include "session/bundle/run_dir.h"
 #include "session/run/run.h"
-#include "session/run_dir.h"
 
 namespace llmprof::session {
 

@@ -6,10 +6,10 @@
 #include "capture/nsys/nsys_capture.h"
 #include "capture/nsys/scrub.h"
 #include "readers/nsys_sqlite/gpu_work.h"
-#include "session/captures_record.h"
-#include "session/kernel_selection.h"
-#include "session/provenance/machine_facts.h"
-#include "session/provenance/provenance.h"
+#include "session/bundle/captures_record.h"
+#include "session/bundle/provenance/machine_facts.h"
+#include "session/bundle/provenance/provenance.h"
+#include "session/run/kernel_selection.h"
 #include "session/run/log_contents.h"
 #include "session/run/passes.h"
 #include "session/run/run.h"
@@ -192,9 +192,8 @@ Result<RunOutcome> run(const RunRequest& asked, const Progress& progress) {
   if (options.change_folder) {
     options.workload.working_folder = std::filesystem::absolute(bundle->root());
   }
-  if (const auto written = write_provenance(request, *bundle); !written) {
-    return fail_with(written.error());
-  }
+  const auto written = write_provenance(request.config, options, request.version, *bundle);
+  if (!written) return fail_with(written.error());
   return Pipeline(request, std::move(*bundle), progress).run();
 }
 

@@ -9,10 +9,10 @@
 
 #include "capture/capture_result.h"
 #include "config/compose.h"
-#include "session/analyze.h"
-#include "session/program_files.h"
+#include "session/analysis/analyze.h"
+#include "session/options/run_options.h"
 #include "session/run/captures.h"
-#include "session/run_options.h"
+#include "session/run/program_files.h"
 
 namespace llmprof::session {
 
