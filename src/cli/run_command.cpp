@@ -60,11 +60,11 @@ int tell(const session::RunOutcome& outcome, bool json) {
     fmt::print(stderr, "llmprof: {}: {}\n", failure.backend, failure.message);
   }
   if (!outcome.failures.empty()) {
-    if (outcome.not_analysed) complain(*outcome.not_analysed);
+    if (outcome.not_analyzed) complain(*outcome.not_analyzed);
     fmt::print(stderr, "llmprof: what was captured is kept in {}\n", outcome.folder.string());
     return static_cast<int>(ErrorKind::tool);
   }
-  return outcome.not_analysed ? complain(*outcome.not_analysed) : told;
+  return outcome.not_analyzed ? complain(*outcome.not_analyzed) : told;
 }
 
 // Options that stand for settings come behind the words: the last one said holds.

@@ -9,8 +9,8 @@
 
 namespace llmprof::session {
 
-// captures.json: what a run knows of its captures beside their files, so that whoever analyses its
-// folder later is told the same.
+// captures.json: what a run knows about its captures that their files do not say, so that a later
+// analysis of its folder reports the same.
 //   {"failed": [{"backend", "message"}], "notes": [{"severity", "code", "message", "count"}]}
 struct CapturesRecord {
   std::vector<profile::CaptureFailure> failures;

@@ -53,7 +53,7 @@ std::vector<Input> run_captures(const fs::path& folder, size_t run) {
   // is: a CPU program's operators, or ranges that say what is missing.
   if (has_capture) return files;
   for (const fs::path& log : logs_in(folder / "nsys" / "annotations")) {
-    files.push_back({log, false, run, RunRole::log});
+    files.push_back({log, false, run, RunRole::annotations});
   }
   return files;
 }

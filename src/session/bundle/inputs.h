@@ -11,7 +11,13 @@
 namespace llmprof::session {
 
 // What a file is in the run folder that it was found in.
-enum class RunRole : uint8_t { other, log, nsys, torch };
+enum class RunRole : uint8_t {
+  other,
+  log,          // the collector's
+  nsys,         // the export
+  torch,        // the PyTorch trace
+  annotations,  // our own log of nsys's pass
+};
 
 // The files behind what a user named: a file stands for itself, a run folder for its captures
 // (collector/*.llmtrace, nsys/run.sqlite, ncu/raw.csv, torch/trace.json.gz; where it has none of

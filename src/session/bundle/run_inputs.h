@@ -11,7 +11,7 @@
 
 namespace llmprof::session {
 
-// What a run wrote down of itself (inputs.yaml), for whoever analyses its folder later:
+// What a run recorded about itself (inputs.yaml), for a later analysis of its folder:
 //   model:    {target, name, variant, params, dtype, weights, source, config: {a config.json's
 //   keys}} workload: {name, command, prompt_tokens, new_tokens, batch, requests, seed}
 struct RunInputs {
@@ -23,7 +23,7 @@ struct RunInputs {
 };
 
 // Empty where the folder has none. What cannot be used is a diagnostic, since captures can be
-// analysed without.
+// analyzed without it.
 RunInputs read_run_inputs(const std::filesystem::path& run, const config::ConfFiles& conf,
                           Diagnostics& diagnostics);
 

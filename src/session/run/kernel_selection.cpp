@@ -1,13 +1,16 @@
 #include "session/run/kernel_selection.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "analysis/analyze.h"
 #include "capture/ncu/kernel_filter.h"
+#include "session/analysis/plan.h"
 
 namespace llmprof::session {
 namespace {
 
-// ncu's filter for the range that a stage was recognised by; empty where its kernels lie in none.
+// ncu's filter for the range that identifies a stage; empty where its kernels are in no range.
 // Our own annotations are NVTX ranges as well; an engine's steps have a name each.
 std::string range_filter(const trace::Trace& trace, const analysis::Stages& stages,
                          const analysis::Stage& stage) {
@@ -170,6 +173,17 @@ std::vector<capture::ChosenKernel> select_top_kernels(const trace::Trace& trace,
   KernelChoice selection(trace, results);
   for (const TopKernel& kernel : top_kernels(results, top_n)) selection.add(kernel);
   return selection.take();
+}
+
+std::vector<capture::ChosenKernel> select_top_kernels(
+    Reading timeline, const std::optional<std::filesystem::path>& config_folder, size_t top_n) {
+  const auto rules = load_analysis_rules(config_folder);
+  if (!rules) return {};
+  auto frozen = std::move(timeline).freeze({});
+  if (!frozen) return {};
+  const auto analyzed = analysis::analyze(frozen->trace, *rules, {});
+  if (!analyzed) return {};
+  return select_top_kernels(frozen->trace, analyzed->results, top_n);
 }
 
 }  // namespace llmprof::session

@@ -1,10 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "base/error.h"
 #include "session/options/run_options.h"
@@ -20,8 +18,7 @@ struct LogContents {
   std::set<trace::CollectionReason> stood_down;
   std::set<std::string> ranges;  // that were opened, as reports name them: "LLM@prefill"
 };
-void add_contents(const trace::Trace& trace, LogContents& contents);
-LogContents read_log_contents(const std::vector<std::filesystem::path>& logs);
+LogContents log_contents(const trace::Trace& trace);
 
 // Why the collector recorded no GPU work of a workload that uses CUDA, and what helps.
 Error no_gpu_work(const LogContents& contents, const CollectorOptions& options);

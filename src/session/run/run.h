@@ -30,7 +30,7 @@ struct RunRequest {
 struct RunOutcome {
   std::filesystem::path folder;
   std::optional<Analysis> analysis;   // of what was captured
-  std::optional<Error> not_analysed;  // why there is none
+  std::optional<Error> not_analyzed;  // why there is none
   std::vector<profile::CaptureFailure> failures;
 };
 
