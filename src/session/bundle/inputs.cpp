@@ -58,7 +58,7 @@ std::vector<Input> run_captures(const fs::path& folder, size_t run) {
   return files;
 }
 
-// What our own bundles hold beside captures.
+// What our own bundles hold besides captures.
 bool is_our_output(const fs::path& file) {
   const std::string name = file.filename().string();
   return name == "profile.json" || name == "env.json" || name == "captures.json" ||

@@ -19,10 +19,10 @@ enum class RunRole : uint8_t {
   annotations,  // our own log of nsys's pass
 };
 
-// The files behind what a user named: a file stands for itself, a run folder for its captures
+// The files behind what a user named: a file means itself, a run folder its captures
 // (collector/*.llmtrace, nsys/run.sqlite, ncu/raw.csv, torch/trace.json.gz; where it has none of
 // these nsys/annotations/*.llmtrace; and stage1/metrics.json),
-// any other folder for the captures in it and its subfolders. Reports that stand beside their own
+// any other folder the captures in it and its subfolders. Reports that lie next to their own
 // export (run.nsys-rep and run.sqlite) are left out.
 struct Input {
   std::filesystem::path path;

@@ -48,7 +48,7 @@ constexpr std::array<Kind, 27> kKinds = {{
     {".txt", "text"},
 }};
 
-// A run id stands for the folder of that name.
+// A run id means the folder of that name.
 fs::path folder_of(const fs::path& run) {
   std::error_code ignored;
   if (fs::is_directory(run, ignored) || run.has_parent_path()) return run;

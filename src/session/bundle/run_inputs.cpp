@@ -33,7 +33,7 @@ std::string command_of(const config::ConfigNode& workload) {
   return words;
 }
 
-// The configuration that was written down stands for itself; without it, what it was named by.
+// The recorded configuration where there is one, else the model that the record names.
 std::optional<llm::ModelSpec> model_of(const config::ConfigDocument& document,
                                        const config::ConfigNode& model,
                                        const config::ConfFiles& conf, Diagnostics& diagnostics) {

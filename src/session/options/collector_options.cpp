@@ -86,8 +86,9 @@ std::string read_arm(config::Settings& settings) {
 
 void refuse_contradictions(config::Settings& settings, const CollectorOptions& options) {
   if (options.duty && options.overhead_budget) {
-    settings.wrong("overhead_budget",
-                   "chooses the duty by itself, and collector.duty is set too; choose one");
+    settings.wrong(
+        "overhead_budget",
+        "chooses the duty cycle automatically, but collector.duty is set too; choose one");
   }
   if (options.delay_ms && options.arm != "start") {
     settings.wrong("delay_ms", fmt::format("arms it, and collector.arm={} does too; choose one",

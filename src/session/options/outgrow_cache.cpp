@@ -14,7 +14,7 @@ std::string text_of(const config::ConfigNode& map, std::string_view key) {
   return node != nullptr && node->is_scalar() ? node->text : std::string();
 }
 
-// Layers of one kind alone: of a mixture nobody knows what one more would be.
+// Only for layers of one kind: in a mixture it is unknown what one more would be.
 llm::ModelSpec with_layers(llm::ModelSpec model, size_t count) {
   model.layers.resize(count, model.layers.back());
   return model;
@@ -29,7 +29,7 @@ std::vector<std::string> overrides_to_outgrow_cache(const config::ComposedConfig
   const config::ConfigNode* shape = model == nullptr ? nullptr : model->find("config");
   if (wanted == nullptr || !wanted->boolean().value_or(false)) return {};
   if (shape == nullptr || !shape->is_map()) return {};
-  // What is wrong with it is told when the options are read.
+  // Its errors are reported when the options are read.
   const auto spec = llm::read_hugging_face_config(
       config.tree, *shape, {text_of(*model, "name"), text_of(*model, "dtype"), {}});
   if (!spec || spec->layers.empty()) return {};

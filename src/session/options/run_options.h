@@ -60,9 +60,9 @@ struct PipelineToggles {
   bool torch_profiler = false;
 };
 
-// What is told of the model, beside what is run: goes into inputs.yaml and the reports.
+// What is known about the model besides what runs: goes into inputs.yaml and the reports.
 struct ModelChoice {
-  std::string target;  // preset ("llm/llama_1b"), config.json or folder; empty: none told
+  std::string target;  // preset ("llm/llama_1b"), config.json or folder; empty: none named
   // What ran, overrides included, as the text of a Hugging Face config.json; empty: not a preset.
   std::string config_json;
   std::string name;

@@ -338,8 +338,8 @@ TEST(RunOptions, Servers) {
   EXPECT_TRUE(contains(with("workload.server.ready.url=null"), "nothing tells when"));
   EXPECT_TRUE(contains(with("workload.server.ready.log_pattern='('"), "a regular expression"));
   EXPECT_TRUE(contains(with("workload.server.client=[]"), "workload.server.client is missing"));
-  EXPECT_TRUE(
-      contains(with("+workload.environment.2X=1"), "is no name of an environment variable"));
+  EXPECT_TRUE(contains(with("+workload.environment.2X=1"),
+                       "is not a valid name of an environment variable"));
 }
 
 TEST(RunOptions, EveryValueIsChecked) {

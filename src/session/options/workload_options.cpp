@@ -94,7 +94,7 @@ std::vector<std::pair<std::string, std::string>> read_environment(config::Settin
   if (map == nullptr || !map->is_map()) return variables;
   for (const std::string& name : map->keys) {
     if (!is_variable_name(name)) {
-      settings.wrong(name, "is no name of an environment variable");
+      settings.wrong(name, "is not a valid name of an environment variable");
     }
     variables.emplace_back(name, settings.text(name));
   }

@@ -34,7 +34,7 @@ std::string range_filter(const trace::Trace& trace, const analysis::Stages& stag
   return {};
 }
 
-// When the first instance of a stage begins that is no warm-up; the first at all where all are.
+// When the first instance of a stage after warm-up begins; the first of all where all are warm-up.
 Nanoseconds first_start(const analysis::Stages& stages, uint32_t stage) {
   Nanoseconds any = INT64_MAX;
   Nanoseconds steady = INT64_MAX;
@@ -54,7 +54,7 @@ uint64_t launches_before(const trace::Trace& trace, trace::StringId name, Nanose
   return count;
 }
 
-// Empty where the name stands for several: unnamed namespaces of two files, say.
+// Empty where several symbols share the name: unnamed namespaces of two files, say.
 std::string_view symbol_of(const trace::Trace& trace, trace::StringId name) {
   trace::StringId known;
   for (const auto& [shown, symbol] : trace.symbols) {
@@ -67,7 +67,7 @@ std::string_view symbol_of(const trace::Trace& trace, trace::StringId name) {
 
 struct TopKernel {
   trace::StringId name;
-  std::vector<size_t> rows;  // of the ranking: one a device
+  std::vector<size_t> rows;  // of the ranking: one per device
   Nanoseconds time = 0;
 };
 
@@ -79,8 +79,8 @@ Nanoseconds time_that_counts(const analysis::Results& results, size_t row) {
   return time;
 }
 
-// Rows are one a device; a kernel is chosen once. What only runs outside of stages (weights being
-// made, say) is nobody's token.
+// Rows are one per device; a kernel is chosen once. What only runs outside of stages (creating
+// weights, say) is part of no token.
 std::vector<TopKernel> top_kernels(const analysis::Results& results, size_t top_n) {
   std::vector<TopKernel> kernels;
   for (size_t row = 0; row < results.kernels.ranking.rows.size(); ++row) {

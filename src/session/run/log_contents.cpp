@@ -18,10 +18,10 @@ std::string stood_down_because(trace::CollectionReason reason) {
       return "it stood down, because another tool uses CUPTI in the program (torch.profiler, nsys, "
              "ncu, a monitor): switch that off while profiling";
     case trace::CollectionReason::cupti_missing:
-      return "it found no libcupti in the program's reach: LLMPROF_CUPTI=FILE names one, and "
+      return "it found no libcupti that the program can load: LLMPROF_CUPTI=FILE names one, and "
              "llmprof doctor says where one is";
     default:
-      return "CUPTI failed, and it stood down: collector/record.log has what it said; "
+      return "CUPTI failed, and it stood down: see collector/record.log; "
              "pipeline.collector.enable=false takes the timeline with nsys instead";
   }
 }

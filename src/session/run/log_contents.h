@@ -13,7 +13,7 @@ namespace llmprof::session {
 // What the logs of one pass say of the GPU, and of what became of the recording.
 struct LogContents {
   uint64_t gpu_work = 0;  // kernels and whole graph replays
-  bool saw_cuda = false;  // in a process with the collector's CUDA half
+  bool saw_cuda = false;  // in a process that the collector was loaded into
   bool traced = false;    // at any time
   std::set<trace::CollectionReason> stood_down;
   std::set<std::string> ranges;  // that were opened, as reports name them: "LLM@prefill"

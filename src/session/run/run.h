@@ -37,8 +37,8 @@ struct RunOutcome {
 // Everything that `run` would do, in order.
 std::vector<capture::CapturePlan> plan_run(const RunRequest& request);
 
-// Control run, captures, analysis. An error means that there is no run folder; whatever fails later
-// is in the outcome, beside what worked.
+// Control run, captures, analysis. An error means that there is no run folder; what fails later
+// is in the outcome, with what worked.
 Result<RunOutcome> run(const RunRequest& request, const Progress& progress);
 
 }  // namespace llmprof::session
