@@ -26,8 +26,8 @@ bench:
 
 fuzz:
 	scripts/setup.sh fuzz
-	cmake --preset fuzz
-	cmake --build --preset fuzz
+	cmake --preset asan
+	cmake --build --preset asan --target fuzz_targets
 	scripts/fuzz.sh $(FUZZ_SECONDS)
 
 lint:

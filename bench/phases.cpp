@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/profile.h"
+#include "analysis/analyze.h"
 #include "base/streams/byte_stream.h"
 #include "readers/detect.h"
 
@@ -65,7 +65,7 @@ class Phases {
 };
 
 template <class Table>
-size_t bytes_of(report::Table& table) {
+size_t bytes_of(Table& table) {
   const auto of_column = [](const auto& column) { return column.size() * sizeof(column[0]); };
   return std::apply([&](const auto&... column) { return (of_column(column) + ...); },
                     table.columns());
@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
   Phases phases;
   size_t kernels = 0;
   size_t table_bytes = 0;
-  for (int run = 0; session::run < runs; ++run) {
+  for (int run = 0; run < runs; ++run) {
     for (const bool use_annotations : {true, false}) {
       {
         phases.begin();
@@ -128,8 +128,8 @@ int main(int argc, char** argv) {
         llmprof::analysis::AnalysisOptions options;
         options.use_annotations = use_annotations;
         phases.begin();
-        const auto profile = llmprof::analysis::analyse(trace, rules, options);
-        if (!profile) give_up(profile.error());
+        const auto analyzed = llmprof::analysis::analyze(trace, rules, options);
+        if (!analyzed) give_up(analyzed.error());
         phases.end(use_annotations ? "analysis" : "analysis without annotations");
       }
       phases.begin();

@@ -25,37 +25,63 @@ function(llmprof_precompile target)
   endif()
 endfunction()
 
-# Tests are compiled at -O1, because compile time matters more than their speed. The tests of one
-# folder are compiled as one unit, because most of the time is spent on templates of gtest and the
-# standard library, once per unit. Tests that use the same name for different things are listed in
-# APART.
-function(llmprof_compile_tests target)
+# The files of one folder are compiled as one unit, because most of the time is spent on templates of the
+# standard library, fmt and gtest, once per unit. Files that use the same name for different things are
+# listed in APART. LLMPROF_UNITY=OFF compiles every file by itself, which is faster for repeated changes
+# in one folder.
+function(llmprof_one_unit_per_folder target kind)
   cmake_parse_arguments(arg "" "" "APART" ${ARGN})
-  target_compile_options(${target} PRIVATE -O1)
-  target_link_libraries(${target} PRIVATE fmt::fmt GTest::gtest_main)
-  if(NOT LLMPROF_PCH)
+  if(NOT LLMPROF_PCH OR NOT LLMPROF_UNITY)
     return()
   endif()
-  target_precompile_headers(${target} REUSE_FROM llmprof_precompiled_tests)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  get_target_property(tests ${target} SOURCES)
-  foreach(test ${tests})
-    get_filename_component(path ${test} ABSOLUTE)
-    get_filename_component(folder ${path} DIRECTORY)
-    get_filename_component(group ${folder} NAME)
-    get_filename_component(file ${path} NAME)
-    if(NOT file IN_LIST arg_APART)
-      set_source_files_properties(${test} PROPERTIES UNITY_GROUP ${group}_tests)
+  # A file's local names may be those of another's anonymous namespace, and g++ takes the files that a
+  # unit includes for headers. `make lint` and `make dist` compile without units, and with both.
+  target_compile_options(${target} PRIVATE -Wno-shadow)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+  endif()
+  get_target_property(files ${target} SOURCES)
+  foreach(file ${files})
+    get_filename_component(path ${file} ABSOLUTE)
+    get_filename_component(name ${path} NAME)
+    if(name IN_LIST arg_APART)
+      list(REMOVE_ITEM arg_APART ${name})
+    else()
+      get_filename_component(folder ${path} DIRECTORY)
+      file(RELATIVE_PATH group ${PROJECT_SOURCE_DIR} ${folder})
+      string(MAKE_C_IDENTIFIER ${group} group)
+      set_source_files_properties(${file} PROPERTIES UNITY_GROUP ${group}_${kind})
     endif()
   endforeach()
+  if(arg_APART)
+    message(WARNING "${target} has no ${arg_APART}, which its CMakeLists.txt sets apart")
+  endif()
+endfunction()
+
+# Tests are compiled at -O1, because compile time matters more than their speed.
+function(llmprof_compile_tests target)
+  target_compile_options(${target} PRIVATE -O1)
+  target_link_libraries(${target} PRIVATE fmt::fmt GTest::gtest_main)
+  if(LLMPROF_PCH)
+    target_precompile_headers(${target} REUSE_FROM llmprof_precompiled_tests)
+  endif()
+  llmprof_one_unit_per_folder(${target} tests ${ARGN})
 endfunction()
 
 # A folder under src/ is one library; the tests beside its code are one test program.
-#   llmprof_module(NAME [DEPENDS our modules] [LIBRARIES third-party libraries]
-#                  [TESTS_APART test files])
+#   llmprof_module(NAME [HOT] [DEPENDS our modules] [LIBRARIES third-party libraries]
+#                  [APART files] [TESTS_APART test files] [EXCEPT files that are not of the library]
+#                  [SHARED_CAPTURES])
+# HOT: its loops run over all events of a capture. SHARED_CAPTURES: tests in suites named
+# SharedCaptures... need the captures beside the checkout; they are one test, skipped as a whole.
 function(llmprof_module name)
-  cmake_parse_arguments(arg "" "" "DEPENDS;LIBRARIES;TESTS_APART" ${ARGN})
+  cmake_parse_arguments(arg "HOT;SHARED_CAPTURES" "" "DEPENDS;LIBRARIES;APART;TESTS_APART;EXCEPT" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
+  if(arg_EXCEPT)
+    list(TRANSFORM arg_EXCEPT PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    list(REMOVE_ITEM sources ${arg_EXCEPT})
+  endif()
   file(GLOB_RECURSE tests CONFIGURE_DEPENDS *_test.cpp)
   if(tests)
     list(REMOVE_ITEM sources ${tests})
@@ -64,12 +90,35 @@ function(llmprof_module name)
   add_library(llmprof_${name} STATIC ${sources})
   target_include_directories(llmprof_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(llmprof_${name} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_LIBRARIES})
+  if(arg_HOT)
+    target_compile_options(llmprof_${name} PRIVATE ${LLMPROF_HOT_OPTIONS})
+  endif()
+  if(LLMPROF_FUZZ AND name MATCHES "^(base|trace|readers)$")
+    # Branches are counted, so that libFuzzer sees which mutation reached new code. (What
+    # -fsanitize=fuzzer-no-link asks for, which a precompiled header shared with others forbids.)
+    target_compile_options(
+      llmprof_${name}
+      PRIVATE -fsanitize-coverage=inline-8bit-counters,indirect-calls,trace-cmp,pc-table)
+  endif()
   llmprof_precompile(llmprof_${name})
-  if(LLMPROF_TESTS AND tests AND NOT LLMPROF_FUZZ)
+  llmprof_one_unit_per_folder(llmprof_${name} code APART ${arg_APART})
+  if(LLMPROF_TESTS AND tests)
     add_executable(test_${name} ${tests})
     target_link_libraries(test_${name} PRIVATE llmprof_${name} llmprof_testing ${arg_LIBRARIES})
     llmprof_compile_tests(test_${name} APART ${arg_TESTS_APART})
-    gtest_discover_tests(test_${name} TEST_PREFIX ${name}/ DISCOVERY_TIMEOUT 60
-                         WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTIES TIMEOUT 600)
+    set(filter -SharedCaptures*)
+    if(LLMPROF_SANITIZE)
+      # Speed is tested in the release build.
+      string(APPEND filter ":*ASecondAtTheMost")
+    endif()
+    gtest_discover_tests(test_${name} TEST_PREFIX ${name}/ TEST_FILTER ${filter}
+                         DISCOVERY_TIMEOUT 60 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+                         PROPERTIES TIMEOUT 600)
+    if(arg_SHARED_CAPTURES AND NOT LLMPROF_SANITIZE)
+      add_test(NAME ${name}/shared_captures COMMAND test_${name} --gtest_filter=SharedCaptures*
+               WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+      set_tests_properties(${name}/shared_captures PROPERTIES TIMEOUT 600 SKIP_REGULAR_EXPRESSION
+                           "needs ../shared/captures")
+    endif()
   endif()
 endfunction()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds dist/llmprof-VERSION-linux-ARCH/ and its tarball: a static llmprof, the collector, the CPU
-# workload cpu_llm, conf/, the Python parts and licenses.
+# workload cpu_llm, conf/, shell completions and the manual page, the Python parts and licenses.
 #   scripts/dist.sh [x86_64] [aarch64]     both if none is named
 # Runs on amd64 and arm64 Debian 12. It needs what scripts/setup.sh dist installs and, for the
 # collector's CUDA tracing, the headers of the CUDA toolkit (cupti.h; in CUDA_HOME or
@@ -113,6 +113,7 @@ bundle() {
   cp -R conf "$folder/conf"
   cp -R include/llmprof "$folder/include/llmprof"
   find python workloads -name '*.py' ! -name 'test_*' -exec cp --parents -t "$folder" {} +
+  cp -R packaging/share "$folder/share"
   cp packaging/README.md "$folder/README.md"
   cp LICENSE "$folder/LICENSE"
   scripts/dist_licenses.sh "$arch" "$folder/LICENSES"

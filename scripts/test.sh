@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# All tests: the format check, the tests of the release build, then the readers under ASan and UBSan.
+# All tests: the format check, the tests of the release build, then the tests of all modules, the folder
+# cases and the readers' robustness under ASan and UBSan.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,6 +11,6 @@ cmake --preset release
 cmake --build --preset release
 ctest --preset release --parallel "$(nproc)"
 
-cmake --preset fuzz
-cmake --build --preset fuzz
-ctest --preset fuzz --parallel "$(nproc)"
+cmake --preset asan
+cmake --build --preset asan
+ctest --preset asan --parallel "$(nproc)"

@@ -28,6 +28,7 @@ def produce(llmprof, case):
         done = subprocess.run(
             [llmprof, *words, "--out", str(out)],
             capture_output=True, text=True, cwd=ROOT, timeout=300, check=False,
+            env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
         )
         files = {"stdout": done.stdout, "stderr": done.stderr, "exit_code": f"{done.returncode}\n"}
         if out.is_dir():

@@ -29,7 +29,7 @@ Result<Analyzed> analyze(trace::Trace& trace, const AnalysisRules& rules,
   const auto prepared = prepare(trace, rules, options);
   if (!prepared) return fail_with(prepared.error());
   const Nanoseconds preparing = stopwatch.lap();
-  Run run = run_passes(all_passes(), *prepared);
+  PassRun run = run_passes(all_passes(), *prepared);
   stopwatch.lap();
   Analyzed analyzed;
   analyzed.profile = make_profile(*prepared, run);

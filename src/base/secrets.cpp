@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace llmprof {
 namespace {
 
@@ -18,13 +20,8 @@ constexpr std::array<std::string_view, 2> kSecretUnlessNumber = {"keys", "tokens
 
 enum class Secrecy : unsigned char { open, unless_number, always };
 
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return is_lower(c) || is_upper(c) || is_digit(c); }
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool is_quote(char c) { return c == '"' || c == '\''; }
-char lower(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // Whether a new word begins at `at`: apiKey has two, APIKEY is one.
 bool begins_word(std::string_view name, size_t at) {
@@ -48,7 +45,7 @@ Secrecy secrecy_of(std::string_view name) {
       secrecy = std::max(secrecy, secrecy_of_word(word, false));
       word.clear();
     }
-    if (is_word(name[i])) word += lower(name[i]);
+    if (is_word(name[i])) word += to_lower(name[i]);
   }
   return std::max(secrecy, secrecy_of_word(word, true));
 }

@@ -18,7 +18,7 @@ struct ServerReadiness::Pattern {
 
 namespace {
 
-constexpr std::chrono::seconds kAnswerTime(1);
+constexpr std::chrono::seconds kLongestAnswer(1);
 constexpr int kFirstServerError = 500;
 
 }  // namespace
@@ -60,7 +60,7 @@ Result<ServerReadiness> ServerReadiness::make(const ServerWorkload& server) {
 }
 
 bool ServerReadiness::is_taken() const {
-  return url_ && http_get_status(*url_, kAnswerTime).has_value();
+  return url_ && http_get_status(*url_, kLongestAnswer).has_value();
 }
 
 bool ServerReadiness::is_ready(const std::filesystem::path& log) {
@@ -76,7 +76,7 @@ std::string ServerReadiness::waiting_for() const {
 }
 
 bool ServerReadiness::url_answers() const {
-  const auto status = http_get_status(*url_, kAnswerTime);
+  const auto status = http_get_status(*url_, kLongestAnswer);
   return status && *status < kFirstServerError;
 }
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <system_error>
 
+#include "base/ascii.h"
 #include "capture/executables.h"
 
 namespace llmprof::capture {
@@ -67,8 +68,6 @@ std::span<const char* const> usual_places(Tool tool) {
   }
   return {};
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view take_number(std::string_view& text) {
   size_t length = 0;

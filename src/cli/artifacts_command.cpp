@@ -1,24 +1,18 @@
 #include <fmt/format.h>
 
-#include <memory>
-
-#include "cli/command.h"
-#include "report/terminal.h"
+#include "cli/commands.h"
+#include "cli/messages.h"
+#include "report/terminal/terminal.h"
 #include "session/bundle/list_artifacts.h"
 
 namespace llmprof::cli {
 namespace {
 
-struct Arguments {
-  std::filesystem::path run;
-  bool json = false;
-};
-
 report::Document as_table(const session::ArtifactList& list) {
   report::Table table;
-  table.columns = {{"file", report::Column::Kind::text},
+  table.columns = {{"file", report::Column::Kind::code, 1},
                    {"bytes", report::Column::Kind::number},
-                   {"kind", report::Column::Kind::text}};
+                   {"kind", report::Column::Kind::text, -1}};
   for (const session::ArtifactFile& file : list.files) {
     table.rows.push_back({file.name, std::to_string(file.bytes), file.kind});
   }
@@ -28,24 +22,15 @@ report::Document as_table(const session::ArtifactList& list) {
   return document;
 }
 
-int show(const Arguments& arguments) {
-  const auto list = session::list_artifacts(arguments.run);
-  if (!list) return complain(list.error());
-  fmt::print("{}", arguments.json ? session::to_json(*list) : report::to_terminal(as_table(*list)));
-  return finish_output();
-}
-
 }  // namespace
 
-void add_artifacts_command(CLI::App& program, int& exit_code) {
-  auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      program.add_subcommand("artifacts", "List the files of a run with their sizes and kinds");
-  command->add_option("RUN", arguments->run, "A run's folder, or its id under tmp/stage2")
-      ->required();
-  command->add_flag("--json", arguments->json, "The same facts for machines");
-  command->footer("Example: llmprof artifacts tmp/stage2/20261115-101500");
-  command->callback([arguments, &exit_code] { exit_code = show(*arguments); });
+int artifacts_command(const Arguments& arguments) {
+  const auto list = session::list_artifacts(arguments.path("RUN").value_or(""));
+  if (!list) return complain(list.error());
+  fmt::print("{}", arguments.flag("--json")
+                       ? to_json(*list)
+                       : report::to_terminal(as_table(*list), arguments.style()));
+  return finish_output();
 }
 
 }  // namespace llmprof::cli

@@ -21,9 +21,9 @@ void range_push(const char* name) {
   const bool logged = recording();
   ThreadState& thread = call.thread();
   const uint32_t depth = thread.depth[kLlmDomain]++;
-  if (!logged && !nvtx_watches()) return;
+  if (!logged && !nvtx_is_active()) return;
   const KnownName known(name);
-  if (nvtx_watches()) nvtx_push(known.nvtx(), known.text.bytes);
+  if (nvtx_is_active()) nvtx_push(known.nvtx(), known.text.bytes);
   if (logged) record_push(thread, kLlmDomain, known, depth);
 }
 
@@ -33,7 +33,7 @@ void range_pop() {
   if (!call || thread.depth[kLlmDomain] == 0) return;
   const uint32_t depth = --thread.depth[kLlmDomain];
   if (recording()) record_pop(thread, kLlmDomain, depth);
-  if (nvtx_watches()) nvtx_pop();
+  if (nvtx_is_active()) nvtx_pop();
 }
 
 llmprof_range range_start(const char* name) {
@@ -41,9 +41,9 @@ llmprof_range range_start(const char* name) {
   const Call call;
   if (!call) return range;
   const bool logged = recording();
-  if (!logged && !nvtx_watches()) return range;
+  if (!logged && !nvtx_is_active()) return range;
   const KnownName known(name);
-  if (nvtx_watches()) range.nvtx = nvtx_start(known.nvtx(), known.text.bytes);
+  if (nvtx_is_active()) range.nvtx = nvtx_start(known.nvtx(), known.text.bytes);
   if (logged) range.log = record_start(call.thread(), kLlmDomain, known);
   return range;
 }
@@ -52,16 +52,16 @@ void range_end(llmprof_range range) {
   const Call call;
   if (!call) return;
   if (range.log != 0 && recording()) record_end(call.thread(), range.log);
-  if (range.nvtx != 0 && nvtx_watches()) nvtx_end(range.nvtx);
+  if (range.nvtx != 0 && nvtx_is_active()) nvtx_end(range.nvtx);
 }
 
 void mark(const char* name) {
   const Call call;
   if (!call) return;
   const bool logged = recording();
-  if (!logged && !nvtx_watches()) return;
+  if (!logged && !nvtx_is_active()) return;
   const KnownName known(name);
-  if (nvtx_watches()) nvtx_mark(known.nvtx(), known.text.bytes);
+  if (nvtx_is_active()) nvtx_mark(known.nvtx(), known.text.bytes);
   if (logged) record_mark(call.thread(), kLlmDomain, known);
 }
 
@@ -98,7 +98,7 @@ constexpr llmprof_annotation_table kFunctions = {sizeof(llmprof_annotation_table
 
 extern "C" [[gnu::visibility("default")]] const llmprof_annotation_table*
 llmprof_annotation_functions() {
-  // Not at load: NVTX loads the tool's library, and the program may not be ready for it.
+  // Not at load time: NVTX loads the tool's library, and the program may not be ready for it.
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, llmprof::collector::begin_nvtx);
   return &llmprof::collector::kFunctions;

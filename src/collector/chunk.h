@@ -8,7 +8,7 @@
 
 namespace llmprof::collector {
 
-// A chunk of the file that is all zero and nobody's yet.
+// A chunk of the file that is all zero and not in use yet.
 struct MappedChunk {
   unsigned char* begin = nullptr;
   uint64_t sequence = 0;  // its place in the file
@@ -24,7 +24,8 @@ struct Chunk {
   [[nodiscard]] bool fits(size_t bytes) const { return static_cast<size_t>(end - cursor) >= bytes; }
 };
 
-// The header goes last, in one store: whenever the process dies, a record is there or is not.
+// The header is written last, in one store: whenever the process dies, a record is either complete
+// or absent.
 inline void publish(Chunk& chunk, wire::RecordType type, uint16_t size) {
   const unsigned char* payload = chunk.cursor + sizeof(wire::RecordHeader);
   const wire::RecordHeader header = {type, size,

@@ -17,7 +17,7 @@
 namespace llmprof::collector {
 namespace {
 
-constexpr uint64_t kFewestChunks = 4;
+constexpr uint64_t kMinChunks = 4;
 
 template <size_t Size>
 void copy_text(char (&to)[Size], const char* from) {
@@ -64,7 +64,7 @@ void write_chunk_header(unsigned char* to, wire::ChunkKind kind, uint32_t thread
   std::memcpy(to, &header, sizeof header);
 }
 
-// A program may have closed its standard streams: their numbers are not ours to take.
+// A program may have closed its standard streams: their numbers stay free.
 int above_standard_streams(int descriptor) {
   if (descriptor > STDERR_FILENO || descriptor < 0) return descriptor;
   const int higher = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -72,7 +72,7 @@ int above_standard_streams(int descriptor) {
   return higher;
 }
 
-// Growing beyond the limit would raise SIGXFSZ, which ends the program.
+// Growing beyond the limit would raise SIGXFSZ, which terminates the program.
 bool beyond_size_limit(uint64_t bytes) {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
@@ -80,14 +80,14 @@ bool beyond_size_limit(uint64_t bytes) {
 }
 
 int take_space(int descriptor, uint64_t offset) {
-  int trouble = EINTR;
-  while (trouble == EINTR) {
-    trouble = posix_fallocate(descriptor, static_cast<off_t>(offset), wire::kChunkBytes);
+  int error = EINTR;
+  while (error == EINTR) {
+    error = posix_fallocate(descriptor, static_cast<off_t>(offset), wire::kChunkBytes);
   }
-  return trouble;
+  return error;
 }
 
-// Of a folder in one that exists. False where its parent does not.
+// The absolute path of a folder that need not exist. False if its parent does not exist.
 bool absolute_in_parent(const char* folder, char (&absolute)[PATH_MAX]) {
   char parent[PATH_MAX] = {};
   copy_text(parent, folder);
@@ -107,7 +107,7 @@ bool absolute_in_parent(const char* folder, char (&absolute)[PATH_MAX]) {
 
 void LogFile::configure(const char* folder, const char* max_megabytes) {
   if (folder == nullptr || *folder == '\0') return;
-  // Where not even its parent exists it is kept as it is, for the message.
+  // If not even its parent exists the path is kept as it is, for the message.
   if (realpath(folder, folder_) == nullptr && !absolute_in_parent(folder, folder_)) {
     copy_text(folder_, folder);
   }
@@ -117,19 +117,19 @@ void LogFile::configure(const char* folder, const char* max_megabytes) {
   const uint64_t megabytes = strtoull(max_megabytes, nullptr, 10);
   if (megabytes == 0 || megabytes > UINT32_MAX) return;
   const uint64_t chunks = megabytes * kChunksPerMegabyte;
-  max_chunks_ = chunks < kFewestChunks ? kFewestChunks : chunks;
+  max_chunks_ = chunks < kMinChunks ? kMinChunks : chunks;
 }
 
-// "rank3-", where a launcher of distributed programs told one.
+// "rank3-", if a launcher of distributed programs set a rank.
 void LogFile::name_rank() {
   const RankVariable* rank = global_rank();
   if (rank != nullptr) snprintf(rank_, sizeof rank_, "rank%s-", rank->value);
 }
 
 int LogFile::open_new() {
-  constexpr unsigned kMostAttempts = 1000;
+  constexpr unsigned kMaxAttempts = 1000;
   constexpr mode_t kMode = 0644;
-  for (unsigned attempt = 1; attempt <= kMostAttempts; ++attempt) {
+  for (unsigned attempt = 1; attempt <= kMaxAttempts; ++attempt) {
     const long pid = getpid();
     const int length = snprintf(path_, sizeof path_, "%s/%s%ld", folder_, rank_, pid);
     char* end = path_ + length;
@@ -147,25 +147,26 @@ int LogFile::open_new() {
   return EEXIST;
 }
 
-// The folder is made with the first log, and its parents never: a wrong path is told, not built.
+// The folder is created with the first log, its parents never: a wrong path is reported, not
+// created.
 int LogFile::open_new_in_folder() {
   constexpr mode_t kMode = 0755;
-  const int trouble = open_new();
-  if (trouble != ENOENT) return trouble;
+  const int error = open_new();
+  if (error != ENOENT) return error;
   if (mkdir(folder_, kMode) != 0 && errno != EEXIST) return errno;
   return open_new();
 }
 
 int LogFile::create(Chunk& control) {
-  if (const int trouble = open_new_in_folder(); trouble != 0) return trouble;
+  if (const int error = open_new_in_folder(); error != 0) return error;
   struct stat info{};
   if (fstat(descriptor_, &info) != 0) return errno;
   device_ = info.st_dev;
   inode_ = info.st_ino;
   MappedChunk first;
-  if (const int trouble = map_next(first); trouble != 0) {
+  if (const int error = map_next(first); error != 0) {
     unlink(path_);
-    return trouble;
+    return error;
   }
   unsigned char* begin = first.begin;
   write_chunk_header(begin + sizeof(wire::FileHeader), wire::ChunkKind::control, 0, 0);
@@ -180,7 +181,7 @@ bool LogFile::is_ours(int descriptor) const {
   return fstat(descriptor, &info) == 0 && info.st_dev == device_ && info.st_ino == inode_;
 }
 
-// Programs that turn into daemons close all descriptors, and ours may by now be somebody else's.
+// Programs that turn into daemons close all descriptors; ours may belong to another file by now.
 int LogFile::open_again() {
   const int descriptor = above_standard_streams(open(path_, O_RDWR | O_CLOEXEC));
   if (descriptor < 0) return errno;
@@ -192,13 +193,13 @@ int LogFile::open_again() {
   return 0;
 }
 
-int LogFile::have_it_open() { return is_ours(descriptor_) ? 0 : open_again(); }
+int LogFile::ensure_open() { return is_ours(descriptor_) ? 0 : open_again(); }
 
 int LogFile::map_next(MappedChunk& chunk) {
-  if (const int trouble = have_it_open(); trouble != 0) return trouble;
+  if (const int error = ensure_open(); error != 0) return error;
   const uint64_t offset = chunks_ * wire::kChunkBytes;
   if (chunks_ >= max_chunks_ || beyond_size_limit(offset + wire::kChunkBytes)) return EFBIG;
-  if (const int trouble = take_space(descriptor_, offset); trouble != 0) return trouble;
+  if (const int error = take_space(descriptor_, offset); error != 0) return error;
   void* mapped = mmap(nullptr, wire::kChunkBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
                       descriptor_, static_cast<off_t>(offset));
   if (mapped == MAP_FAILED) return errno;
@@ -211,15 +212,15 @@ Chunk LogFile::begin_chunk(MappedChunk chunk, wire::ChunkKind kind, uint32_t thr
   return {chunk.begin + sizeof(wire::ChunkHeader), chunk.begin + wire::kChunkBytes, chunk.sequence};
 }
 
-void LogFile::give_back(Chunk& chunk) {
+void LogFile::unmap(Chunk& chunk) {
   if (chunk.mapped()) munmap(chunk.end - wire::kChunkBytes, wire::kChunkBytes);
   chunk = {};
 }
 
-void LogFile::give_back(MappedChunk chunk) { munmap(chunk.begin, wire::kChunkBytes); }
+void LogFile::unmap(MappedChunk chunk) { munmap(chunk.begin, wire::kChunkBytes); }
 
-void LogFile::cut_to(uint64_t chunks) {
-  if (have_it_open() != 0) return;
+void LogFile::truncate_to(uint64_t chunks) {
+  if (ensure_open() != 0) return;
   const auto bytes = static_cast<off_t>(chunks * wire::kChunkBytes);
   if (ftruncate(descriptor_, bytes) == 0) chunks_ = chunks;
 }

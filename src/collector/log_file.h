@@ -10,29 +10,28 @@
 
 namespace llmprof::collector {
 
-// The log of one process: chunks are given out one after another and mapped, so that what is
-// written into them is the kernel's at once and survives the process. The caller holds the
-// recorder's lock.
+// The log of one process: its chunks are mapped one after another, so that what is written into
+// them is in the page cache at once and survives the process. The caller holds the recorder's lock.
 class LogFile {
  public:
-  // Notes where logs go (an absolute path, so that it survives chdir) and how large one may grow;
-  // without a folder nothing is ever opened.
+  // Sets the log folder (made absolute, so that it survives chdir) and the maximum size; without a
+  // folder nothing is ever opened.
   void configure(const char* folder, const char* max_megabytes);
   [[nodiscard]] bool wanted() const { return folder_[0] != '\0'; }
 
-  // Creates the folder where its parent exists, <folder>/<pid>.llmtrace (rank3-<pid> in a
-  // distributed job), or <pid>-2 and so on where a process of that id was before, and gives its
-  // chunk 0, behind the file's header. 0, or an errno.
+  // Creates the folder if its parent exists, and <folder>/<pid>.llmtrace (rank3-<pid> in a
+  // distributed job), or <pid>-2 and so on if that process ID was used before; sets `control` to
+  // its chunk 0, after the file header. 0, or an errno.
   int create(Chunk& control);
-  // The disk's space is taken before the chunk is given out: a page that cannot be backed would
-  // kill the process by SIGBUS. 0, or an errno.
+  // Disk space is allocated before the chunk is mapped: a page that cannot be backed would kill the
+  // process by SIGBUS. 0, or an errno.
   int map_next(MappedChunk& chunk);
   static Chunk begin_chunk(MappedChunk chunk, wire::ChunkKind kind, uint32_t thread);
-  static void give_back(Chunk& chunk);
-  static void give_back(MappedChunk chunk);
-  // The file ends behind its first so many chunks; those that follow are mapped nowhere. Where it
-  // fails the file stays as it is.
-  void cut_to(uint64_t chunks);
+  static void unmap(Chunk& chunk);
+  static void unmap(MappedChunk chunk);
+  // Keeps the first `chunks` of the file; the others are not mapped. If it fails the file stays as
+  // it is.
+  void truncate_to(uint64_t chunks);
 
   // In a forked child: the file is the parent's.
   void forget();
@@ -45,7 +44,7 @@ class LogFile {
   int open_new();
   int open_new_in_folder();
   int open_again();
-  int have_it_open();
+  int ensure_open();
   [[nodiscard]] bool is_ours(int descriptor) const;
 
   char folder_[PATH_MAX] = {};

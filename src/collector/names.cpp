@@ -12,9 +12,9 @@ namespace {
 
 constexpr size_t kSlots = 1U << 15U;
 constexpr size_t kLongestProbe = 16;
-constexpr size_t kTextBytes = 16U << 20U;  // reserved; touched as far as used
+constexpr size_t kTextBytes = 16U << 20U;  // reserved; committed as it is used
 
-// Not constructed at run time: names may come before any constructor has run.
+// Constant-initialized: names may be used before any constructor has run.
 constinit Name table[kSlots];
 constinit char* texts = nullptr;
 constinit size_t texts_used = 0;

@@ -8,7 +8,7 @@
 
 namespace llmprof::collector {
 
-// A name as the program gave it, cut where the log cuts.
+// A name as the program gave it, truncated to what the log can hold.
 struct NameText {
   const char* bytes;
   uint16_t length;
@@ -17,14 +17,14 @@ struct NameText {
 
 NameText measured(const char* name);
 
-// A name that was seen before. Entries stay for ever, and readers look without a lock.
+// A name that was seen before. Entries are never removed, and are read without a lock.
 struct Name {
   std::atomic<uint64_t> hash{0};  // 0: the entry is free; written last
-  const char* text = nullptr;     // ends with a 0
+  const char* text = nullptr;     // null-terminated
   uint16_t length = 0;
   bool cut = false;
   uint8_t roles = 0;                    // Role
-  void* nvtx = nullptr;                 // NVTX's handle, where a tool watches
+  void* nvtx = nullptr;                 // NVTX's handle, if a tool is active
   wire::StringKey key = 0;              // the same in all logs of this process and its children
   std::atomic<uint32_t> defined_in{0};  // the last log that has its definition
 };
@@ -32,8 +32,8 @@ struct Name {
 // The entry of a name, or null. Any thread, no lock.
 Name* find_name(const NameText& name);
 
-// The entry of a name that was not found, with the next key; null where the table is full or the
-// names' memory is spent: then each use of a name defines it again. The caller holds the lock.
+// Adds an entry with the next key; null if the table or the memory for names is full: then each use
+// of a name defines it again. The caller holds the lock.
 Name* add_name(const NameText& name);
 
 // The caller holds the lock.

@@ -30,11 +30,11 @@ nvtxEventAttributes_t event(void* handle, const char* name) {
 }  // namespace
 
 void begin_nvtx() {
-  // Where this library is itself the tool that NVTX loads, ranges would come back to it.
+  // If this library is itself the tool that NVTX loads, ranges would come back to it.
   if (names_this_library(secure_getenv("NVTX_INJECTION64_PATH"))) return;
   domain = nvtxDomainCreateA("LLM");
 }
-bool nvtx_watches() { return domain != nullptr; }
+bool nvtx_is_active() { return domain != nullptr; }
 
 void* nvtx_register(const char* name) {
   return domain == nullptr ? nullptr : nvtxDomainRegisterStringA(domain, name);
@@ -66,7 +66,7 @@ void nvtx_mark(void* handle, const char* name) {
 namespace llmprof::collector {
 
 void begin_nvtx() {}
-bool nvtx_watches() { return false; }
+bool nvtx_is_active() { return false; }
 void* nvtx_register(const char* /*name*/) { return nullptr; }
 void nvtx_push(void* /*handle*/, const char* /*name*/) {}
 void nvtx_pop() {}

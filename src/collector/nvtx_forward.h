@@ -2,16 +2,16 @@
 
 #include <cstdint>
 
-// Hands ranges and marks on to NVTX, so that a tool that watches the program (nsys, ncu) sees them
-// in its domain "LLM". Does nothing where no tool does, or where the collector was built without
-// NVTX's headers.
+// Forwards ranges and marks to NVTX, so that a tool around the program (nsys, ncu) sees them in the
+// domain "LLM". Does nothing if there is no tool, or if the collector was built without NVTX's
+// headers.
 namespace llmprof::collector {
 
-// Once, before the others: asks NVTX for the domain.
+// Once, before the others: creates the NVTX domain.
 void begin_nvtx();
-[[nodiscard]] bool nvtx_watches();
+[[nodiscard]] bool nvtx_is_active();
 
-// Registered strings are what nsys's --capture-range=nvtx matches without further ado.
+// nsys's --capture-range=nvtx matches registered strings without further settings.
 void* nvtx_register(const char* name);
 
 // `handle` is nvtx_register's, or null: then the plain text is sent.

@@ -9,7 +9,8 @@
 namespace llmprof::collector {
 namespace {
 
-// Found when the library is loaded: it may have been named from a folder that the program leaves.
+// Resolved when the library is loaded: its path may be relative to a folder that the program
+// leaves.
 constinit char own[PATH_MAX] = {};
 
 // Before the constructors that ask for it.

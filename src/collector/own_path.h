@@ -2,12 +2,12 @@
 
 namespace llmprof::collector {
 
-// Where this library lies, as an absolute path; null where the loader does not tell.
+// The absolute path of this library; null if the loader does not know it.
 [[nodiscard]] const char* own_path();
 
-// Whether a path, as variables of the environment hold them, is this library's.
+// Whether a path from an environment variable is this library's.
 [[nodiscard]] bool names_this_library(const char* path);
-// Or that of another copy, or this library's name without its folder.
+// The same, but also for another copy of it, or its file name without a folder.
 [[nodiscard]] bool names_a_collector(const char* path);
 
 }  // namespace llmprof::collector

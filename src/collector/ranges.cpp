@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "collector/clock.h"
-#include "collector/cuda/schedule.h"
+#include "collector/range_watcher.h"
 #include "collector/roles.h"
 
 namespace llmprof::collector {
@@ -12,11 +12,21 @@ namespace {
 // The start/end range that armed the collector, which any thread may end; 0: none.
 constinit std::atomic<uint64_t> arming_range = 0;
 
+void range_opens(uint8_t roles) {
+  const RangeWatcher* watcher = range_watcher.load(std::memory_order_acquire);
+  if (watcher != nullptr) watcher->opened(roles);
+}
+
+void arming_range_closed() {
+  const RangeWatcher* watcher = range_watcher.load(std::memory_order_acquire);
+  if (watcher != nullptr) watcher->arming_range_closed();
+}
+
 }  // namespace
 
 using wire::RecordType;
 
-// What a range sets in motion comes before it: its cost is not the range's.
+// What a range triggers comes before it, so that its cost is not part of the range.
 void record_push(ThreadState& thread, size_t domain, const KnownName& name, uint32_t depth) {
   if (name.roles() != kNoRole) {
     range_opens(name.roles());

@@ -21,11 +21,11 @@ struct KnownName {
   [[nodiscard]] uint8_t roles() const { return entry == nullptr ? 0 : entry->roles; }
 };
 
-// `depth` is that of the range, which the caller counts.
+// `depth` is that of the range; the caller keeps count.
 void record_push(ThreadState& thread, size_t domain, const KnownName& name, uint32_t depth);
 void record_pop(ThreadState& thread, size_t domain, uint32_t depth);
 
-// The number that ends it.
+// Returns the number that ends it.
 uint64_t record_start(ThreadState& thread, size_t domain, const KnownName& name);
 void record_end(ThreadState& thread, uint64_t range);
 

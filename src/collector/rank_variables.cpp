@@ -5,7 +5,7 @@
 namespace llmprof::collector {
 namespace {
 
-// Global ranks first, in the order in which they are believed.
+// Global ranks first, in order of preference.
 constexpr const char* kGlobalRanks[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
                                         "SLURM_PROCID"};
 constexpr const char* kOthers[] = {

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-// What torchrun, Slurm and MPI tell a process of its place in a distributed job: the only variables
-// of the environment that the log may hold.
+// The variables by which torchrun, Slurm and MPI tell a process its rank in a distributed job: the
+// only environment variables that the log may contain.
 namespace llmprof::collector {
 
 struct RankVariable {
@@ -11,10 +11,10 @@ struct RankVariable {
   const char* value;
 };
 
-// Those that are set to a number, at most `room` of them.
+// Those that are set to a number, at most `room` of them. Returns how many.
 size_t read_rank_variables(RankVariable* variables, size_t room);
 
-// The rank among all processes of the job; null where no launcher told one.
+// The rank among all processes of the job; null if no launcher set one.
 const RankVariable* global_rank();
 
 }  // namespace llmprof::collector

@@ -23,52 +23,59 @@ namespace {
 enum class Status : uint32_t {
   fresh,      // nothing recorded yet
   recording,  //
-  full,       // there is a log, and it can grow no more
+  full,       // there is a log, but it cannot grow any further
   off,        // there is none
 };
 
 constexpr size_t kReleasedChunks = 64;
+constexpr size_t kCacheLine = 64;       // bytes
 constexpr size_t kWorthKeeping = 4096;  // bytes
 
 constinit thread_local ThreadState this_thread;
-constinit std::atomic<Status> status = Status::fresh;
-constinit std::atomic<uint64_t> dropped = 0;
 
-// Everything below is guarded by it.
-constinit pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-constinit LogFile file;
-constinit Chunk control;
-constinit Chunk strings;
-constinit uint64_t dropped_written = 0;
-constinit uint32_t last_serial = 0;
-constinit bool complained = false;
-// The rest of chunks whose threads have ended, for threads that begin.
-constinit Chunk released[kReleasedChunks];
-constinit size_t released_count = 0;
+// The log of this process.
+struct Recorder {
+  std::atomic<Status> status = Status::fresh;
+  std::atomic<uint64_t> dropped = 0;
+  // Logs of this process: a forked child begins another. Written in the child while it has one
+  // thread.
+  std::atomic<uint32_t> log_number = 1;
+  // The process whose log it is. A child that was forked without pthread_atfork's handlers has a
+  // copy of all of this, and is not the owner.
+  std::atomic<pid_t> owner = 0;
 
-// Always the file's last chunks: whoever needs one takes the first of them, and a new one only
-// where there are none.
-constinit SpareChunks spares;
-constinit bool no_more_spares = false;
+  // Guards the members below, up to the device's. Apart from what every record reads.
+  alignas(kCacheLine) pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  LogFile file;
+  Chunk control;
+  Chunk strings;
+  uint64_t dropped_written = 0;
+  uint32_t last_serial = 0;
+  bool warned = false;
+  // The remainders of chunks whose threads have ended, for new threads.
+  Chunk released[kReleasedChunks];
+  size_t released_count = 0;
+  // Always the file's last chunks: whoever needs one takes the first of them, and maps a new one
+  // only if there are none.
+  SpareChunks spares;
+  bool no_more_spares = false;
 
-// What GPUs did has a lock and chunks of its own, taken before the other: CUPTI's buffers are long.
-constinit pthread_mutex_t device_lock = PTHREAD_MUTEX_INITIALIZER;
-constinit Chunk device;
+  // Records of GPUs have their own lock and chunk, locked before the other: CUPTI's buffers are
+  // long.
+  pthread_mutex_t device_lock = PTHREAD_MUTEX_INITIALIZER;
+  Chunk device;
 
-// Logs of this process: a forked child begins another. Written in the child while it has one
-// thread.
-constinit std::atomic<uint32_t> log_number = 1;
-// The process whose log it is. A child that was forked without pthread_atfork's handlers has all of
-// this in its memory, and is another.
-constinit std::atomic<pid_t> owner = 0;
-constinit pthread_key_t thread_end_key = 0;
-constinit bool thread_end_known = false;
+  pthread_key_t thread_end_key = 0;
+  bool has_thread_end_key = false;
+  bool busy_before_fork = false;  // of the thread that forks
+};
+constinit Recorder recorder;
 
-// For a thread that is busy (see Call): a signal handler of its own must not come to want it as
-// well. A thread that is cancelled ends after it, not within.
+// Only on a thread that is busy (see Call), so that a signal handler on it never waits for the same
+// lock. Cancellation of the thread is deferred until it is released.
 class Locked {
  public:
-  explicit Locked(pthread_mutex_t& mutex = lock) : mutex_(mutex) {
+  explicit Locked(pthread_mutex_t& mutex = recorder.lock) : mutex_(mutex) {
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
     pthread_mutex_lock(&mutex_);
   }
@@ -84,71 +91,75 @@ class Locked {
   int cancel_state_ = 0;
 };
 
-// stderr gets one line a process, whatever goes wrong.
-void complain(const char* what, int trouble) {
-  if (complained) return;
-  complained = true;
+// stderr gets one line per process, whatever fails.
+void warn_of(const char* what, int error) {
+  if (recorder.warned) return;
+  recorder.warned = true;
   char line[PATH_MAX + 200];
-  const int length = snprintf(line, sizeof line, "llmprof: %s: %s: %s\n", what, file.path(),
-                              strerrordesc_np(trouble));
+  const int length = snprintf(line, sizeof line, "llmprof: %s: %s: %s\n", what,
+                              recorder.file.path(), strerrordesc_np(error));
   if (length <= 0) return;
   const size_t bytes =
       static_cast<size_t>(length) < sizeof line ? static_cast<size_t>(length) : sizeof line - 1;
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, bytes);
 }
 
-void stop_growing(int trouble) {
-  if (status.load(std::memory_order_relaxed) != Status::recording) return;
-  status.store(Status::full, std::memory_order_release);
-  complain("the log can grow no more; later annotations are dropped and counted", trouble);
+void stop_growing(int error) {
+  if (recorder.status.load(std::memory_order_relaxed) != Status::recording) return;
+  recorder.status.store(Status::full, std::memory_order_release);
+  warn_of("the log cannot grow any further; later records are dropped and counted", error);
 }
 
 bool may_grow() {
-  if (status.load(std::memory_order_relaxed) != Status::recording) return false;
-  if (owner.load(std::memory_order_relaxed) == getpid()) return true;
-  status.store(Status::off, std::memory_order_relaxed);
+  if (recorder.status.load(std::memory_order_relaxed) != Status::recording) return false;
+  if (recorder.owner.load(std::memory_order_relaxed) == getpid()) return true;
+  recorder.status.store(Status::off, std::memory_order_relaxed);
   return false;
 }
 
 // 0, or an errno.
 int take_chunk(wire::ChunkKind kind, uint32_t thread, Chunk& chunk) {
   MappedChunk mapped;
-  if (!spares.take(mapped)) {
-    if (const int trouble = file.map_next(mapped); trouble != 0) return trouble;
+  if (!recorder.spares.take(mapped)) {
+    if (const int error = recorder.file.map_next(mapped); error != 0) return error;
   }
   chunk = LogFile::begin_chunk(mapped, kind, thread);
   return 0;
 }
 
-// For what no thread of the program waits for: it leaves them as many spare chunks as it found.
+// For records that no thread of the program waits for: leaves as many spare chunks as it found.
 int take_chunk_beside(wire::ChunkKind kind, Chunk& chunk) {
-  const bool replace = !spares.empty() && !no_more_spares;
-  if (const int trouble = take_chunk(kind, 0, chunk); trouble != 0) return trouble;
+  const bool replace = !recorder.spares.empty() && !recorder.no_more_spares;
+  if (const int error = take_chunk(kind, 0, chunk); error != 0) return error;
   MappedChunk mapped;
-  if (replace && spares.wants_more() && file.map_next(mapped) == 0) spares.add(mapped);
+  if (replace && recorder.spares.wants_more() && recorder.file.map_next(mapped) == 0)
+    recorder.spares.add(mapped);
   return 0;
 }
 
-// Doubling counts: few records, and a killed process leaves one that is right within a factor of 2.
+// At powers of two: few records, and a killed process leaves a count that is right within a factor
+// of 2.
 void write_dropped() {
-  const uint64_t count = dropped.load(std::memory_order_relaxed);
-  if (count < 2 * dropped_written || !control.fits(wire::record_bytes<wire::Dropped>())) return;
-  dropped_written = count;
-  put(control, wire::RecordType::dropped, wire::Dropped{now_ns(), count});
+  const uint64_t count = recorder.dropped.load(std::memory_order_relaxed);
+  if (count < 2 * recorder.dropped_written ||
+      !recorder.control.fits(wire::record_bytes<wire::Dropped>()))
+    return;
+  recorder.dropped_written = count;
+  put(recorder.control, wire::RecordType::dropped, wire::Dropped{now_ns(), count});
 }
 
 Status begin_log() {
   const Locked locked;
-  const Status now = status.load(std::memory_order_relaxed);
+  const Status now = recorder.status.load(std::memory_order_relaxed);
   if (now != Status::fresh) return now;
   Status next = Status::off;
-  if (file.wanted()) {
-    const int trouble = file.create(control);
-    if (trouble == 0) next = Status::recording;
-    owner.store(getpid(), std::memory_order_relaxed);
-    if (trouble != 0) complain("annotations are not recorded", trouble);
+  if (recorder.file.wanted()) {
+    const int error = recorder.file.create(recorder.control);
+    if (error == 0) next = Status::recording;
+    recorder.owner.store(getpid(), std::memory_order_relaxed);
+    if (error != 0) warn_of("annotations are not recorded", error);
   }
-  status.store(next, std::memory_order_release);
+  recorder.status.store(next, std::memory_order_release);
   return next;
 }
 
@@ -160,13 +171,13 @@ void write_thread_info(ThreadState& thread) {
   put(thread.chunk, wire::RecordType::thread_info, info);
 }
 
-// A thread's first chunk may be the rest of another's. Its further ones are new, so that its
-// records stand in the file in the order they were made: spare chunks are taken in the file's
-// order, and while there are any, nobody takes a newer one.
+// A thread's first chunk may be the remainder of another's. Later ones are new, so that its records
+// are in the file in the order they were written: spare chunks are taken in the order of the file,
+// and while there are any, nobody takes a newer one.
 bool renew_chunk(ThreadState& thread) {
   if (thread.serial != 0) {
-    if (MappedChunk spare; spares.take(spare)) {
-      LogFile::give_back(thread.chunk);
+    if (MappedChunk spare; recorder.spares.take(spare)) {
+      LogFile::unmap(thread.chunk);
       thread.chunk = LogFile::begin_chunk(spare, wire::ChunkKind::thread, thread.serial);
       write_thread_info(thread);
       return true;
@@ -174,14 +185,14 @@ bool renew_chunk(ThreadState& thread) {
   }
   const Locked locked;
   const bool first = thread.serial == 0;
-  if (first) thread.serial = ++last_serial;
-  if (first && released_count > 0) {
-    thread.chunk = released[--released_count];
+  if (first) thread.serial = ++recorder.last_serial;
+  if (first && recorder.released_count > 0) {
+    thread.chunk = recorder.released[--recorder.released_count];
   } else {
-    LogFile::give_back(thread.chunk);
-    if (const int trouble = take_chunk(wire::ChunkKind::thread, thread.serial, thread.chunk);
-        trouble != 0) {
-      stop_growing(trouble);
+    LogFile::unmap(thread.chunk);
+    if (const int error = take_chunk(wire::ChunkKind::thread, thread.serial, thread.chunk);
+        error != 0) {
+      stop_growing(error);
       return false;
     }
   }
@@ -194,92 +205,91 @@ void release_chunk(void* state) {
   const Call call;
   if (!call || !thread.chunk.mapped()) return;
   const Locked locked;
-  if (released_count < kReleasedChunks && thread.chunk.fits(kWorthKeeping)) {
-    released[released_count++] = thread.chunk;
+  if (recorder.released_count < kReleasedChunks && thread.chunk.fits(kWorthKeeping)) {
+    recorder.released[recorder.released_count++] = thread.chunk;
   } else {
-    LogFile::give_back(thread.chunk);
+    LogFile::unmap(thread.chunk);
   }
-  // Should it record again while it ends, it is a new thread to the log.
+  // If it records again while it ends, it is a new thread in the log.
   thread.chunk = {};
   thread.serial = 0;
 }
 
 wire::StringKey define_text(wire::StringKey key, const NameText& text) {
   const size_t bytes = wire::aligned(sizeof(wire::RecordHeader) + sizeof(wire::Text) + text.length);
-  if (!strings.mapped() || !strings.fits(bytes)) {
+  if (!recorder.strings.mapped() || !recorder.strings.fits(bytes)) {
     if (!may_grow()) return 0;
-    LogFile::give_back(strings);
-    const int trouble = take_chunk_beside(wire::ChunkKind::strings, strings);
-    if (trouble != 0) {
-      stop_growing(trouble);
+    LogFile::unmap(recorder.strings);
+    const int error = take_chunk_beside(wire::ChunkKind::strings, recorder.strings);
+    if (error != 0) {
+      stop_growing(error);
       return 0;
     }
   }
   const wire::Text head = {key, text.length, static_cast<uint16_t>(text.cut ? 1 : 0)};
-  unsigned char* payload = strings.cursor + sizeof(wire::RecordHeader);
+  unsigned char* payload = recorder.strings.cursor + sizeof(wire::RecordHeader);
   std::memcpy(payload, &head, sizeof head);
   std::memcpy(payload + sizeof head, text.bytes, text.length);
-  publish(strings, wire::RecordType::string, static_cast<uint16_t>(bytes));
+  publish(recorder.strings, wire::RecordType::string, static_cast<uint16_t>(bytes));
   return key;
 }
-
-constinit bool busy_before_fork = false;
 
 void before_fork() {
   const bool busy = this_thread.busy;
   this_thread.busy = true;
-  pthread_mutex_lock(&device_lock);
-  pthread_mutex_lock(&lock);
-  busy_before_fork = busy;
+  pthread_mutex_lock(&recorder.device_lock);
+  pthread_mutex_lock(&recorder.lock);
+  recorder.busy_before_fork = busy;
 }
 
 void after_fork_in_parent() {
-  const bool busy = busy_before_fork;
-  pthread_mutex_unlock(&lock);
-  pthread_mutex_unlock(&device_lock);
+  const bool busy = recorder.busy_before_fork;
+  pthread_mutex_unlock(&recorder.lock);
+  pthread_mutex_unlock(&recorder.device_lock);
   this_thread.busy = busy;
 }
 
-// The child has this thread alone. Its mappings are the parent's log: it lets go of them and begins
-// its own with its first record.
+// The child has only this thread. Its mappings are the parent's log: it unmaps them and begins its
+// own log with its first record.
 void after_fork_in_child() {
-  pthread_mutex_init(&lock, nullptr);
-  pthread_mutex_init(&device_lock, nullptr);
-  for (MappedChunk spare; spares.take(spare);) LogFile::give_back(spare);
-  no_more_spares = false;
-  LogFile::give_back(this_thread.chunk);
-  LogFile::give_back(device);
-  LogFile::give_back(strings);
-  LogFile::give_back(control);
-  for (; released_count > 0; --released_count) LogFile::give_back(released[released_count - 1]);
+  pthread_mutex_init(&recorder.lock, nullptr);
+  pthread_mutex_init(&recorder.device_lock, nullptr);
+  for (MappedChunk spare; recorder.spares.take(spare);) LogFile::unmap(spare);
+  recorder.no_more_spares = false;
+  LogFile::unmap(this_thread.chunk);
+  LogFile::unmap(recorder.device);
+  LogFile::unmap(recorder.strings);
+  LogFile::unmap(recorder.control);
+  for (; recorder.released_count > 0; --recorder.released_count)
+    LogFile::unmap(recorder.released[recorder.released_count - 1]);
   this_thread.serial = 0;
-  file.forget();
-  dropped.store(0, std::memory_order_relaxed);
-  dropped_written = 0;
-  last_serial = 0;
-  log_number.fetch_add(1, std::memory_order_relaxed);
-  status.store(Status::fresh, std::memory_order_relaxed);
-  this_thread.busy = busy_before_fork;
+  recorder.file.forget();
+  recorder.dropped.store(0, std::memory_order_relaxed);
+  recorder.dropped_written = 0;
+  recorder.last_serial = 0;
+  recorder.log_number.fetch_add(1, std::memory_order_relaxed);
+  recorder.status.store(Status::fresh, std::memory_order_relaxed);
+  this_thread.busy = recorder.busy_before_fork;
 }
 
-// The file's end, up to the first chunk that somebody has. Threads that still run may take spare
-// chunks meanwhile; what they took stays in the file.
-void cut_off_spares() {
-  no_more_spares = true;
-  uint64_t first = file.chunks();
+// Truncates the file after the last chunk in use. Threads that still run may take spare chunks
+// meanwhile; those stay in the file.
+void truncate_spares() {
+  recorder.no_more_spares = true;
+  uint64_t first = recorder.file.chunks();
   uint64_t behind = first;
-  for (MappedChunk spare; spares.take(spare);) {
+  for (MappedChunk spare; recorder.spares.take(spare);) {
     if (spare.sequence != behind) first = spare.sequence;
     behind = spare.sequence + 1;
-    LogFile::give_back(spare);
+    LogFile::unmap(spare);
   }
-  if (first < behind && behind == file.chunks()) file.cut_to(first);
+  if (first < behind && behind == recorder.file.chunks()) recorder.file.truncate_to(first);
 }
 
-bool lock_within_reason() {
+bool lock_within_limit() {
   constexpr int kAttempts = 1000;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    if (pthread_mutex_trylock(&lock) == 0) return true;
+    if (pthread_mutex_trylock(&recorder.lock) == 0) return true;
     sched_yield();
   }
   return false;
@@ -291,7 +301,7 @@ Call::Call() : thread_(this_thread), entered_(!thread_.busy) {
   if (entered_) {
     thread_.busy = true;
   } else {
-    dropped.fetch_add(1, std::memory_order_relaxed);
+    recorder.dropped.fetch_add(1, std::memory_order_relaxed);
   }
 }
 
@@ -304,7 +314,7 @@ OwnWork::OwnWork() : busy_before_(this_thread.busy) { this_thread.busy = true; }
 OwnWork::~OwnWork() { this_thread.busy = busy_before_; }
 
 bool recording() {
-  Status now = status.load(std::memory_order_acquire);
+  Status now = recorder.status.load(std::memory_order_acquire);
   if (now == Status::fresh) now = begin_log();
   return now == Status::recording || now == Status::full;
 }
@@ -316,34 +326,35 @@ Name* intern(const NameText& text) {
 }
 
 wire::StringKey define(Name* entry, const NameText& text) {
-  const uint32_t log = log_number.load(std::memory_order_relaxed);
+  const uint32_t log = recorder.log_number.load(std::memory_order_relaxed);
   if (entry != nullptr && entry->defined_in.load(std::memory_order_acquire) == log) {
     return entry->key;
   }
-  if (status.load(std::memory_order_relaxed) != Status::recording) return 0;
+  if (recorder.status.load(std::memory_order_relaxed) != Status::recording) return 0;
   const Locked locked;
   const wire::StringKey key = define_text(entry != nullptr ? entry->key : next_key(), text);
   if (entry != nullptr && key != 0) entry->defined_in.store(log, std::memory_order_release);
   return key;
 }
 
-uint32_t current_log() { return log_number.load(std::memory_order_relaxed); }
+uint32_t current_log() { return recorder.log_number.load(std::memory_order_relaxed); }
 
 void drop_record() {
-  const uint64_t count = dropped.fetch_add(1, std::memory_order_relaxed) + 1;
+  const uint64_t count = recorder.dropped.fetch_add(1, std::memory_order_relaxed) + 1;
   const bool power_of_two = (count & (count - 1)) == 0;
   if (!power_of_two) return;
   const Locked locked;
   write_dropped();
 }
 
-void prepare_chunks() {
-  while (status.load(std::memory_order_relaxed) == Status::recording && spares.wants_more()) {
+void map_chunks_ahead() {
+  while (recorder.status.load(std::memory_order_relaxed) == Status::recording &&
+         recorder.spares.wants_more()) {
     const Locked locked;
-    if (no_more_spares) return;
+    if (recorder.no_more_spares) return;
     MappedChunk chunk;
-    if (const int trouble = file.map_next(chunk); trouble != 0) return stop_growing(trouble);
-    spares.add(chunk);
+    if (const int error = recorder.file.map_next(chunk); error != 0) return stop_growing(error);
+    recorder.spares.add(chunk);
   }
 }
 
@@ -361,24 +372,24 @@ bool write_device_record(wire::RecordType type, const void* head, size_t head_by
 
 DeviceChunk::DeviceChunk() {
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
-  pthread_mutex_lock(&device_lock);
+  pthread_mutex_lock(&recorder.device_lock);
 }
 
 DeviceChunk::~DeviceChunk() {
-  pthread_mutex_unlock(&device_lock);
+  pthread_mutex_unlock(&recorder.device_lock);
   pthread_setcancelstate(cancel_state_, nullptr);
 }
 
-Chunk& DeviceChunk::chunk() { return device; }
+Chunk& DeviceChunk::chunk() { return recorder.device; }
 
 bool DeviceChunk::make_room(size_t bytes) {
-  if (device.mapped() && device.fits(bytes)) return true;
+  if (recorder.device.mapped() && recorder.device.fits(bytes)) return true;
   if (recording() && may_grow()) {
     const Locked locked;
-    LogFile::give_back(device);
-    const int trouble = take_chunk_beside(wire::ChunkKind::device, device);
-    if (trouble == 0 && device.fits(bytes)) return true;
-    if (trouble != 0) stop_growing(trouble);
+    LogFile::unmap(recorder.device);
+    const int error = take_chunk_beside(wire::ChunkKind::device, recorder.device);
+    if (error == 0 && recorder.device.fits(bytes)) return true;
+    if (error != 0) stop_growing(error);
   }
   drop_record();
   return false;
@@ -391,7 +402,7 @@ wire::StringKey text_key(const char* text) {
 
 bool make_room(ThreadState& thread, size_t bytes) {
   if (may_grow() && renew_chunk(thread)) {
-    if (thread_end_known) pthread_setspecific(thread_end_key, &thread);
+    if (recorder.has_thread_end_key) pthread_setspecific(recorder.thread_end_key, &thread);
     if (thread.chunk.fits(bytes)) return true;
   }
   drop_record();
@@ -400,23 +411,24 @@ bool make_room(ThreadState& thread, size_t bytes) {
 
 void prepare_recording() {
   read_roles();
-  file.configure(secure_getenv("LLMPROF_LOG_DIR"), secure_getenv("LLMPROF_LOG_MAX_MB"));
-  thread_end_known = pthread_key_create(&thread_end_key, release_chunk) == 0;
+  recorder.file.configure(secure_getenv("LLMPROF_LOG_DIR"), secure_getenv("LLMPROF_LOG_MAX_MB"));
+  recorder.has_thread_end_key = pthread_key_create(&recorder.thread_end_key, release_chunk) == 0;
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-// Threads that still run go on recording: what they write stays readable.
+// Threads that still run continue to record: what they write stays readable.
 void end_recording() {
-  // A child that no handler saw being forked has its parent's log, which is not its to cut.
-  if (owner.load(std::memory_order_relaxed) != getpid()) return;
+  // A child that was forked without our handlers has its parent's log, and must not truncate it.
+  if (recorder.owner.load(std::memory_order_relaxed) != getpid()) return;
   const Call call;
-  if (!lock_within_reason()) return;
-  cut_off_spares();
-  if (control.mapped() && control.fits(wire::record_bytes<wire::CleanEnd>())) {
-    put(control, wire::RecordType::clean_end,
-        wire::CleanEnd{now_ns(), dropped.load(std::memory_order_relaxed), file.chunks()});
+  if (!lock_within_limit()) return;
+  truncate_spares();
+  if (recorder.control.mapped() && recorder.control.fits(wire::record_bytes<wire::CleanEnd>())) {
+    put(recorder.control, wire::RecordType::clean_end,
+        wire::CleanEnd{now_ns(), recorder.dropped.load(std::memory_order_relaxed),
+                       recorder.file.chunks()});
   }
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&recorder.lock);
 }
 
 }  // namespace llmprof::collector

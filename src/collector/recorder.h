@@ -7,7 +7,7 @@
 #include "collector/names.h"
 #include "wire/log_format.h"
 
-// The log of this process, filled by all of its threads. Nothing here fails, throws or allocates:
+// The log of this process, written by all of its threads. Nothing here fails, throws or allocates:
 // what cannot be recorded is counted.
 namespace llmprof::collector {
 
@@ -22,7 +22,7 @@ struct ThreadState {
 };
 
 // A call into the collector on this thread. A signal handler that interrupts one finds the thread
-// busy: what it wants to record is counted as dropped.
+// busy: its records are counted as dropped.
 class Call {
  public:
   Call();
@@ -38,7 +38,7 @@ class Call {
   bool entered_;
 };
 
-// The collector's own work on this thread, within a Call or not: signal handlers find it busy.
+// Work of the collector itself on this thread, inside a Call or not: signal handlers find it busy.
 class OwnWork {
  public:
   OwnWork();
@@ -53,12 +53,11 @@ class OwnWork {
 // Whether there is a log; begins it at the first call.
 bool recording();
 
-// The name's entry, made where there is none; null where names have no room left.
+// The name's entry, added if there is none; null if there is no room left for names.
 Name* intern(const NameText& text);
-// The key of a name in the log, defined there where it was not; 0 where that fails.
+// The key of a name in the log, defined there if it was not yet; 0 if that fails.
 wire::StringKey define(Name* entry, const NameText& text);
-// Makes room for a record of this thread, in its next chunk where need be; false counts it as
-// dropped.
+// Makes room for a record of this thread, in its next chunk if need be; false: counted as dropped.
 bool make_room(ThreadState& thread, size_t bytes);
 
 template <class Payload>
@@ -67,16 +66,16 @@ void record(ThreadState& thread, wire::RecordType type, const Payload& payload) 
   if (thread.chunk.fits(kBytes) || make_room(thread, kBytes)) put(thread.chunk, type, payload);
 }
 
-// The number of this process's log: a forked child begins another. What is defined in one log is
-// not in the next.
+// The number of this process's log: a forked child begins another one, without the definitions of
+// the first.
 uint32_t current_log();
 // Counts a record that could not be written.
 void drop_record();
-// Maps chunks ahead, so that threads that fill theirs need no lock to go on. For the collector's
-// own thread.
-void prepare_chunks();
+// Maps chunks in advance, so that threads that fill theirs need no lock. For the collector's own
+// thread.
+void map_chunks_ahead();
 
-// Called once each, when the library is loaded and when the process leaves by exit().
+// Called once each, when the library is loaded and when the process exits by exit().
 void prepare_recording();
 void end_recording();
 

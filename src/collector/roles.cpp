@@ -45,7 +45,7 @@ void read_roles() {
 }
 
 uint8_t roles_of(const NameText& name) {
-  // Programs that know no domains write "LLM@prefill" as a name.
+  // Programs without NVTX domains use the name "LLM@prefill".
   constexpr char kPrefix[] = "LLM@";
   constexpr size_t kPrefixBytes = sizeof kPrefix - 1;
   const char* begin = name.bytes;

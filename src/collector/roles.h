@@ -4,14 +4,14 @@
 
 #include "collector/names.h"
 
-// What the names of ranges mean to the collector. Decided once a name, when it is first seen.
+// What the names of ranges mean to the collector. Decided once per name, when it is first seen.
 namespace llmprof::collector {
 
 enum Role : uint8_t {
   kNoRole = 0,
   kStepRole = 1,     // each opening begins a step
-  kArmRole = 2,      // recording goes on while it is open
-  kStageRole = 4,    // sensors are read at its edges; a duty cycle is for what lies outside of it
+  kArmRole = 2,      // recording is on while it is open
+  kStageRole = 4,    // sensors are read when it opens; traced in full despite a duty cycle
   kRequestRole = 8,  // each opening begins a request
 };
 

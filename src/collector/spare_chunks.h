@@ -8,7 +8,7 @@
 
 namespace llmprof::collector {
 
-// Chunks that are mapped ahead, given out in the order they were added, without a lock. One thread
+// Chunks that are mapped in advance, taken in the order they were added, without a lock. One thread
 // adds at a time.
 class SpareChunks {
  public:
@@ -24,7 +24,7 @@ class SpareChunks {
     sequences_[place % kPlaces].store(chunk.sequence, std::memory_order_relaxed);
     added_.store(place + 1, std::memory_order_release);
   }
-  // False where there is none.
+  // False if there is none.
   bool take(MappedChunk& chunk) {
     uint64_t place = taken_.load(std::memory_order_acquire);
     do {
@@ -36,8 +36,8 @@ class SpareChunks {
   }
 
  private:
-  // 4 chunks are 10,000 launches: what the fastest program makes between two looks of the
-  // collector's thread.
+  // 4 chunks hold 10,000 launches: what the fastest program makes while the collector's thread
+  // sleeps.
   static constexpr size_t kReady = 4;
   static constexpr size_t kPlaces = 2 * kReady;
 

@@ -16,9 +16,9 @@ namespace llmprof::config {
 namespace {
 
 // References can multiply what they refer to: beyond these a configuration is refused.
-constexpr size_t kMostNodes = 200'000;
+constexpr size_t kMostResolvedNodes = 200'000;
 constexpr size_t kMostText = 16UL << 20U;
-constexpr size_t kDeepest = 200;
+constexpr size_t kDeepestReference = 200;
 constexpr std::string_view kMandatory = "???";
 
 ConfigNode scalar_node(std::string text) {
@@ -55,7 +55,7 @@ class Interpolation {
   void let_groups_stand_for_choices() { groups_are_choices_ = true; }
 
   Result<ConfigNode> resolve(const ConfigNode& node, const KeyPath& path) {
-    if (++nodes_ > kMostNodes || text_ > kMostText || active_.size() > kDeepest) {
+    if (++nodes_ > kMostResolvedNodes || text_ > kMostText || active_.size() > kDeepestReference) {
       return tree_.wrong(node, "interpolations grow without bounds here");
     }
     const auto again = std::find_if(active_.begin(), active_.end(),
@@ -163,7 +163,7 @@ class Interpolation {
   }
 
   Result<ConfigNode> evaluated(std::string_view expression, const Place& place) {
-    if (++nodes_ > kMostNodes || ++depth_ > kDeepest) {
+    if (++nodes_ > kMostResolvedNodes || ++depth_ > kDeepestReference) {
       return wrong(place, shortened(expression, 80), "is nested without bounds");
     }
     const FunctionCall call = split_function(expression);

@@ -9,7 +9,7 @@
 namespace llmprof::config {
 namespace {
 
-constexpr int kDeepest = 100;
+constexpr int kDeepestOverride = 100;
 constexpr std::array<std::string_view, 4> kNull = {"null", "Null", "NULL", "~"};
 
 // Reads one value from left to right; the first fault ends it.
@@ -59,8 +59,8 @@ class ValueParser {
 
   ConfigNode element(int depth) {
     skip_spaces();
-    if (depth > kDeepest) {
-      fault_ = fmt::format("nested deeper than {} levels", kDeepest);
+    if (depth > kDeepestOverride) {
+      fault_ = fmt::format("nested deeper than {} levels", kDeepestOverride);
       return {};
     }
     if (peek() == '[') return list(depth);

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
+
 namespace llmprof::llm {
 namespace {
 
 constexpr std::array<std::string_view, 5> kSilentWords = {"nvidia", "geforce", "tesla", "quadro",
                                                           "gpu"};
 
-// Whatever the locale says.
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 bool in_word(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.'; }
 
 }  // namespace
@@ -28,7 +28,7 @@ std::string normalised_gpu_name(std::string_view name) {
     word.clear();
   };
   for (const char original : name) {
-    const char c = lower(original);
+    const char c = to_lower(original);
     if (in_word(c)) {
       word += c;
     } else {

@@ -21,8 +21,8 @@ constexpr double kLargestFigure = 1e6;
 
 constexpr std::array<std::string_view, 6> kKeys = {
     "name", "matches", "sm_count", "memory_gb", "bandwidth_gb_per_s", "dense_tflops"};
-constexpr std::array<std::string_view, 7> kFormats = {"bf16", "fp16", "fp8", "fp4",
-                                                      "int8", "tf32", "fp32"};
+constexpr std::array<std::string_view, 7> kPeakFormats = {"bf16", "fp16", "fp8", "fp4",
+                                                          "int8", "tf32", "fp32"};
 
 Result<void> check_keys(const config::ConfigDocument& document, const config::ConfigNode& map,
                         std::span<const std::string_view> known) {
@@ -64,7 +64,7 @@ Result<void> read_peaks(const config::ConfigDocument& document, const config::Co
   if (peaks == nullptr || !peaks->is_map()) {
     return document.wrong(gpu, "'dense_tflops' is missing, a map such as {bf16: 989, fp8: 1979}");
   }
-  if (auto known = check_keys(document, *peaks, kFormats); !known) return known;
+  if (auto known = check_keys(document, *peaks, kPeakFormats); !known) return known;
   const auto peak = [&](std::string_view key) -> Result<std::optional<double>> {
     auto value = figure(document, *peaks, key);
     if (value && *value) return std::optional(**value * kTera);

@@ -2,12 +2,10 @@
 
 #include "llm/cost.h"
 #include "llm/layer_weights.h"
+#include "llm/whole_count.h"
 
 namespace llmprof::llm {
 namespace {
-
-// Beyond any model, and well inside 64 bits.
-constexpr double kLargestCount = 1e18;
 
 double all_of(const Weights& weights) { return weights.matrices + weights.others; }
 
@@ -18,8 +16,6 @@ double embedding_weights(const ModelSpec& model) {
 double final_norm(const ModelSpec& model) { return model.hidden * (model.norm_bias ? 2.0 : 1.0); }
 
 double head_bias(const ModelSpec& model) { return model.head_bias ? model.vocabulary : 0.0; }
-
-uint64_t whole(double count) { return static_cast<uint64_t>(std::min(count, kLargestCount)); }
 
 double vision_parameters(const ModelSpec& model) {
   double sum = 0;
@@ -46,14 +42,14 @@ double layer_parameters(const ModelSpec& model, double experts) {
 uint64_t parameter_count(const ModelSpec& model) {
   const double embeddings = embedding_weights(model) * (model.tied_embeddings ? 1 : 2);
   const double experts = model.mixture ? model.mixture->experts : 0;
-  return whole(embeddings + head_bias(model) + final_norm(model) +
-               layer_parameters(model, experts) + vision_parameters(model));
+  return whole_count(embeddings + head_bias(model) + final_norm(model) +
+                     layer_parameters(model, experts) + vision_parameters(model));
 }
 
 uint64_t active_parameter_count(const ModelSpec& model) {
   const double experts = model.mixture ? model.mixture->experts_per_token : 0;
-  return whole(embedding_weights(model) + head_bias(model) + final_norm(model) +
-               layer_parameters(model, experts));
+  return whole_count(embedding_weights(model) + head_bias(model) + final_norm(model) +
+                     layer_parameters(model, experts));
 }
 
 double weight_bytes(const ModelSpec& model) {

@@ -19,7 +19,7 @@ struct NamedFormat {
   std::string_view name;
   double bytes;
 };
-constexpr std::array kFormats = {
+constexpr std::array kNamedFormats = {
     NamedFormat{"bfloat16", "bf16", 2}, NamedFormat{"bf16", "bf16", 2},
     NamedFormat{"float16", "f16", 2},   NamedFormat{"fp16", "f16", 2},
     NamedFormat{"f16", "f16", 2},       NamedFormat{"half", "f16", 2},
@@ -204,7 +204,7 @@ QuantisedWeights by_method(ConfigKeys& keys, const std::string& method, const Nu
 std::optional<NumberFormat> parse_number_format(std::string_view text) {
   constexpr std::string_view kPrefix = "torch.";
   if (text.starts_with(kPrefix)) text.remove_prefix(kPrefix.size());
-  for (const NamedFormat& format : kFormats) {
+  for (const NamedFormat& format : kNamedFormats) {
     if (format.spelling == text) return NumberFormat{std::string(format.name), format.bytes};
   }
   return std::nullopt;

@@ -4,14 +4,12 @@
 
 #include <algorithm>
 
+#include "llm/whole_count.h"
+
 namespace llmprof::llm {
 namespace {
 
 constexpr double kColours = 3;
-// Keeps absurd configurations inside 64 bits; their parameter count is then refused.
-constexpr double kLargestCount = 1e18;
-
-uint64_t whole(double value) { return static_cast<uint64_t>(std::min(value, kLargestCount)); }
 
 double squared(double value) { return value * value; }
 
@@ -64,13 +62,13 @@ VisionTower sam_tower(ConfigKeys& sam, uint32_t image_size, double last_channels
   const double middle = kNeck * kMiddleChannels * kKernel;
   const double last = kMiddleChannels * last_channels * kKernel;
   VisionTower tower{"SAM encoder", 0, 0};
-  tower.parameters = whole(patches + width + tokens * width + stack.parameters() +
-                           relative_positions + neck + 4 * kNeck + middle + last);
+  tower.parameters = whole_count(patches + width + tokens * width + stack.parameters() +
+                                 relative_positions + neck + 4 * kNeck + middle + last);
   Transformer one = stack;
   one.layers = 1;
-  tower.flops_per_image = whole((layers - global) * one.flops(tokens, squared(kWindow)) +
-                                global * one.flops(tokens, tokens) + 2 * tokens * (patches + neck) +
-                                2 * tokens / 4 * middle + 2 * tokens / 16 * last);
+  tower.flops_per_image = whole_count(
+      (layers - global) * one.flops(tokens, squared(kWindow)) + global * one.flops(tokens, tokens) +
+      2 * tokens * (patches + neck) + 2 * tokens / 4 * middle + 2 * tokens / 16 * last);
   return tower;
 }
 
@@ -83,9 +81,9 @@ VisionTower clip_tower(ConfigKeys& clip, double tokens) {
   const Transformer stack{layers, width, width, 4 * width};
   const double positions = squared(image / patch) + 1;
   VisionTower tower{"CLIP encoder", 0, 0};
-  tower.parameters = whole(stack.parameters() + kColours * squared(patch) * width +
-                           positions * width + width + 2 * width);
-  tower.flops_per_image = whole(stack.flops(tokens + 1, tokens + 1));
+  tower.parameters = whole_count(stack.parameters() + kColours * squared(patch) * width +
+                                 positions * width + width + 2 * width);
+  tower.flops_per_image = whole_count(stack.flops(tokens + 1, tokens + 1));
   return tower;
 }
 
@@ -98,13 +96,14 @@ VisionTower query_tower(ConfigKeys& encoder, double tokens) {
   const double intermediate = encoder.number_or({"intermediate_size"}, 4864);
   const Transformer stack{layers, width, width / heads * kv_heads, intermediate, true, false};
   VisionTower tower{"query encoder", 0, 0};
-  tower.parameters = whole(stack.parameters() + width + tokens * width);
-  tower.flops_per_image = whole(stack.flops(2 * tokens, 2 * tokens));
+  tower.parameters = whole_count(stack.parameters() + width + tokens * width);
+  tower.flops_per_image = whole_count(stack.flops(2 * tokens, 2 * tokens));
   return tower;
 }
 
 VisionTower projector(double input, double output, double tokens) {
-  return {"projector", whole(input * output + output), whole(2 * tokens * input * output)};
+  return {"projector", whole_count(input * output + output),
+          whole_count(2 * tokens * input * output)};
 }
 
 std::vector<VisionTower> deepseek_ocr(ConfigKeys& vision, uint32_t text_hidden,
@@ -154,8 +153,8 @@ std::vector<VisionTower> plain_tower(ConfigKeys& vision, uint32_t text_hidden,
   const double tokens = squared(image / patch);
   const double patches = kColours * squared(patch) * width;
   VisionTower tower{"vision encoder", 0, 0};
-  tower.parameters = whole(stack.parameters() + patches + width + tokens * width + 2 * width);
-  tower.flops_per_image = whole(stack.flops(tokens, tokens) + 2 * tokens * patches);
+  tower.parameters = whole_count(stack.parameters() + patches + width + tokens * width + 2 * width);
+  tower.flops_per_image = whole_count(stack.flops(tokens, tokens) + 2 * tokens * patches);
   if (image == 0) {
     notes.emplace_back("vision_config tells no image_size: the FLOPs of images are left out");
   }

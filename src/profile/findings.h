@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "profile/finding_values.h"
 #include "profile/quantity.h"
 
 namespace llmprof::profile {
@@ -21,10 +22,12 @@ struct Finding {
   std::optional<std::string> stage;
   std::optional<Milliseconds> recoverable_per_token;
   Share share_of_wall;
+  std::optional<std::string> subject;
+  std::vector<FindingValue> values;
 
   template <class Visitor>
   static void fields(Visitor& field) {
-    field("kind", &Finding::kind, "stable, for scripts; with stage its key");
+    field("kind", &Finding::kind, "stable, for scripts; with stage and subject its key");
     field("title", &Finding::title, "what was found");
     field("evidence", &Finding::evidence, "numbers, with their denominators");
     field("recoverable_ms", &Finding::recoverable,
@@ -39,6 +42,10 @@ struct Finding {
     field("stage", &Finding::stage, "where it belongs");
     field("recoverable_ms_per_token", &Finding::recoverable_per_token, "per token");
     field("share_of_wall", &Finding::share_of_wall, "recoverable_ms over the stage's wall time");
+    field("subject", &Finding::subject,
+          "what tells findings of one kind and stage apart: of host_stall_repeated the GPU work "
+          "before and after the gaps; otherwise null");
+    field("values", &Finding::values, "what the evidence is made of, by name");
   }
 };
 

@@ -73,6 +73,7 @@ struct Column {
   enum class Kind { text, number, code };  // numbers are right-aligned, code is shown as typed
   std::string title;
   Kind kind = Kind::text;
+  int priority = 0;  // where there is no room for all, columns with the lowest are left out first
 };
 
 inline Column text_column(std::string_view title) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "report/findings/word_findings.h"
+
 namespace llmprof::report {
 namespace {
 
@@ -41,6 +43,7 @@ std::string selection_sentence(const profile::Profile& profile) {
 
 void word(profile::Profile& profile) {
   if (profile.selection) profile.selection->words = selection_sentence(profile);
+  word_findings(profile);
 }
 
 }  // namespace llmprof::report

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "report/terminal/wrap.h"
 
 namespace llmprof::session {
 namespace {
@@ -21,14 +22,22 @@ std::string_view to_string(capture::Probe::State state) {
   return {};
 }
 
-// Later lines of a text stand below its first.
-std::string indented(std::string_view text, size_t width) {
-  std::string lines;
-  for (const char c : text) {
-    lines += c;
-    if (c == '\n') lines.append(width, ' ');
+report::Tint tint_of(capture::Probe::State state) {
+  switch (state) {
+    case capture::Probe::State::found:
+      return report::Tint::good;
+    case capture::Probe::State::missing:
+      return report::Tint::warning;
+    case capture::Probe::State::trouble:
+      return report::Tint::error;
   }
-  return lines;
+  return report::Tint::quiet;
+}
+
+bool is_found(const std::vector<capture::Probe>& probes, std::string_view name) {
+  return std::any_of(probes.begin(), probes.end(), [&](const capture::Probe& probe) {
+    return probe.name == name && probe.state == capture::Probe::State::found;
+  });
 }
 
 std::string json_string(std::string_view text) {
@@ -47,22 +56,49 @@ std::string json_string(std::string_view text) {
 
 }  // namespace
 
-std::string doctor_text(const std::vector<capture::Probe>& probes) {
+FirstCommand first_command(const std::vector<capture::Probe>& probes) {
+  const bool records_gpu = is_found(probes, "GPUs") &&
+                           (is_found(probes, "collector for CUDA") || is_found(probes, "nsys"));
+  if (records_gpu && is_found(probes, "torch") && is_found(probes, "transformers")) {
+    return {"llmprof run model=llm/llama_1b", "a model with random weights on the GPU"};
+  }
+  if (records_gpu) {
+    return {"llmprof run -- PROGRAM ARGUMENT...", "a program of your own on the GPU"};
+  }
+  if (capture::can_run_on_cpu(probes)) return {"llmprof run", "the default workload, on the CPU"};
+  return {};
+}
+
+std::string doctor_text(const std::vector<capture::Probe>& probes,
+                        const report::TerminalStyle& style) {
   constexpr size_t kStateWidth = 9;
+  constexpr size_t kNarrow = 80;  // below this, details stand under the names
   size_t width = 0;
   for (const capture::Probe& probe : probes) width = std::max(width, probe.name.size() + 2);
+  const bool narrow = style.width > 0 && style.width < kNarrow;
+  const std::string below(narrow ? 4 : width + kStateWidth, ' ');
   std::string text;
   for (const capture::Probe& probe : probes) {
-    text += fmt::format("{:<{}}{:<{}}{}\n", probe.name, width, to_string(probe.state), kStateWidth,
-                        indented(probe.detail, width + kStateWidth));
+    const std::string_view state = to_string(probe.state);
+    text += fmt::format("{:<{}}{}", probe.name, width,
+                        report::tinted(state, tint_of(probe.state), style));
+    std::string detail = report::wrapped_behind(below, below, probe.detail, style.width);
+    if (narrow) {
+      text += '\n' + detail;
+    } else {
+      text += std::string(kStateWidth - state.size(), ' ') + detail.substr(below.size());
+    }
+    text += '\n';
     if (!probe.fix.empty()) {
-      text += fmt::format("{:<{}}fix: {}\n", "", width + kStateWidth,
-                          indented(probe.fix, width + kStateWidth));
+      text += report::wrapped_behind(below + "fix: ", below, probe.fix, style.width) + '\n';
     }
   }
-  return text + (capture::can_run_on_cpu(probes)
-                     ? "\n`llmprof run` profiles the default workload here, on the CPU.\n"
-                     : "\n`llmprof run` cannot profile the default workload here: see above.\n");
+  const FirstCommand first = first_command(probes);
+  const std::string advice =
+      first.command.empty()
+          ? "`llmprof run` cannot profile the default workload here: see above."
+          : fmt::format("Try first: `{}` profiles {}.", first.command, first.about);
+  return text + '\n' + report::wrapped_behind("", "", advice, style.width) + '\n';
 }
 
 std::string doctor_json(const std::vector<capture::Probe>& probes) {
@@ -74,8 +110,11 @@ std::string doctor_json(const std::vector<capture::Probe>& probes) {
                     json_string(probe.detail), probe.fix.empty() ? "null" : json_string(probe.fix),
                     probe.needed);
   }
-  return fmt::format("{{\n  \"can_run_on_cpu\": {},\n  \"probes\": [\n{}\n  ]\n}}\n",
-                     capture::can_run_on_cpu(probes), rows);
+  const FirstCommand first = first_command(probes);
+  return fmt::format(
+      "{{\n  \"can_run_on_cpu\": {},\n  \"first_command\": {},\n  \"probes\": [\n{}\n  ]\n}}\n",
+      capture::can_run_on_cpu(probes), first.command.empty() ? "null" : json_string(first.command),
+      rows);
 }
 
 }  // namespace llmprof::session

@@ -1,8 +1,8 @@
-#include "collector/cuda/call_numbers.h"
+#include "collector/cuda/tracing/call_numbers.h"
 
 #include <gtest/gtest.h>
 
-#include "collector/cuda/traced_windows.h"
+#include "collector/cuda/tracing/traced_windows.h"
 
 namespace llmprof::collector {
 namespace {

@@ -1,4 +1,4 @@
-#include "collector/cuda/counter_rounds.h"
+#include "collector/cuda/counters/counter_rounds.h"
 
 #include <gtest/gtest.h>
 

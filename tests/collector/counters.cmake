@@ -28,15 +28,13 @@ function(add_counter_test name)
                        PROPERTIES TIMEOUT 60)
 endfunction()
 
-add_counter_test(choice ${cuda}/pm_functions.cpp ${cuda}/pm_metrics.cpp)
+add_counter_test(choice ${cuda}/cupti/pm_functions.cpp ${cuda}/counters/pm_metrics.cpp)
 target_compile_definitions(test_counters_choice
                            PRIVATE LLMPROF_CUPTI_LIBRARY="${LLMPROF_CUPTI_LIBRARY}")
 
 add_library(fake_nvml SHARED ${PROJECT_SOURCE_DIR}/tests/fakes/nvml/fake_nvml.cpp)
-file(GLOB sampling CONFIGURE_DEPENDS ${cuda}/pm_*.cpp ${cuda}/sampler*.cpp
-     ${cuda}/quiet_samples.cpp)
-list(REMOVE_ITEM sampling ${cuda}/sampler_devices.cpp)
-add_counter_test(sampling ${sampling} ${cuda}/counters.cpp ${cuda}/sensors.cpp ${cuda}/nvml.cpp
+file(GLOB counters CONFIGURE_DEPENDS ${cuda}/counters/*.cpp)
+add_counter_test(sampling ${counters} ${cuda}/cupti/pm_functions.cpp ${cuda}/driver/nvml.cpp
                  ${PROJECT_SOURCE_DIR}/tests/fakes/cupti/fake_pm_sampling.cpp)
 # The collector finds the fake's functions by their names.
 set_target_properties(test_counters_sampling PROPERTIES ENABLE_EXPORTS ON)

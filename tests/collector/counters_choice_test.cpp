@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "collector/cuda/pm_metrics.h"
+#include "collector/cuda/counters/pm_metrics.h"
 #include "counters_stubs.h"
 
 namespace llmprof::collector {

@@ -8,8 +8,8 @@
 #include <ostream>
 
 #include "collector/clock.h"
-#include "collector/cuda/counters.h"
-#include "collector/cuda/quiet_samples.h"
+#include "collector/cuda/counters/counters.h"
+#include "collector/cuda/counters/quiet_samples.h"
 #include "counters_stubs.h"
 
 namespace llmprof::collector {
@@ -61,9 +61,9 @@ bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST(analysis::Counters, SamplesFollowEachOtherWithTheSumsOfTheirTime) {
+TEST(Counters, SamplesFollowEachOtherWithTheSumsOfTheirTime) {
   const int64_t before = now_ns();
-  const Recorded recorded = session::run([] { sample_for(300); });
+  const Recorded recorded = run([] { sample_for(300); });
   const int64_t after = now_ns();
   ASSERT_EQ(recorded.exit_status, 0);
   ASSERT_EQ(recorded.sets.size(), 1U);
@@ -111,8 +111,8 @@ MetricChoice three_metrics() {
   return choice;
 }
 
-TEST(analysis::Counters, SamplesInWhichNothingRanBecomeOneWithTheirSumsAndAverages) {
-  const Recorded recorded = session::run([] {
+TEST(Counters, SamplesInWhichNothingRanBecomeOneWithTheirSumsAndAverages) {
+  const Recorded recorded = run([] {
     const MetricChoice choice = three_metrics();
     QuietSamples samples(choice,
                          write_counter_set(0, kMillisecond, {choice.names, choice.units, 3}));
@@ -139,8 +139,8 @@ TEST(analysis::Counters, SamplesInWhichNothingRanBecomeOneWithTheirSumsAndAverag
   EXPECT_EQ(recorded.samples[0].values, (std::vector<double>{400, 0, 2500}));
 }
 
-TEST(analysis::Counters, StopHandsOverTheRestAndSamplingCanStartAgain) {
-  const Recorded recorded = session::run([] {
+TEST(Counters, StopHandsOverTheRestAndSamplingCanStartAgain) {
+  const Recorded recorded = run([] {
     prepare_counters(kCountersAlone);
     for (int i = 0; i < 2; ++i) {
       start_counters();
@@ -163,8 +163,8 @@ TEST(analysis::Counters, StopHandsOverTheRestAndSamplingCanStartAgain) {
   EXPECT_GE(longest_pause, 20 * kMillisecond) << "nothing was sampled between stop and start";
 }
 
-TEST(analysis::Counters, ChoosingThemTakesNothingOfTheGpu) {
-  const Recorded recorded = session::run([] {
+TEST(Counters, ChoosingThemTakesNothingOfTheGpu) {
+  const Recorded recorded = run([] {
     setenv("FAKE_PM_FAIL", "cuptiPmSamplingEnable:43,cuptiPmSamplingSetConfig:43", 1);
     prepare_counters(kCountersAlone);
   });
@@ -172,14 +172,14 @@ TEST(analysis::Counters, ChoosingThemTakesNothingOfTheGpu) {
   EXPECT_TRUE(recorded.off.empty()) << recorded.off[0];
 }
 
-TEST(analysis::Counters, AfterARestTheyAreTakenAgain) {
-  const Recorded recorded = session::run([] {
+TEST(Counters, AfterARestTheyAreTakenAgain) {
+  const Recorded recorded = run([] {
     prepare_counters(kCountersAlone);
     for (int i = 0; i < 2; ++i) {
       start_counters();
       sleep_ms(5);
-      rest_counters();
-      rest_counters();  // nothing more
+      pause_counters();
+      pause_counters();  // nothing more
       sleep_ms(20);
     }
     // They are the GPU's again: what cannot be enabled is told with the next start, and only then.
@@ -194,12 +194,12 @@ TEST(analysis::Counters, AfterARestTheyAreTakenAgain) {
   EXPECT_EQ(recorded.sets.size(), 1U);
   EXPECT_GE(recorded.samples.size(), 2U * 40);
   ASSERT_EQ(recorded.off.size(), 1U);
-  EXPECT_TRUE(holds(recorded.off[0], "another program has the GPU's counters")) << recorded.off[0];
+  EXPECT_TRUE(holds(recorded.off[0], "another program uses the GPU's counters")) << recorded.off[0];
 }
 
-TEST(analysis::Counters, AnotherClockOfTheSystemIsRecognised) {
+TEST(Counters, AnotherClockOfTheSystemIsRecognized) {
   const int64_t before = now_ns();
-  const Recorded recorded = session::run([] {
+  const Recorded recorded = run([] {
     setenv("FAKE_PM_CLOCK", "realtime", 1);
     sample_for(100);
   });
@@ -212,8 +212,8 @@ TEST(analysis::Counters, AnotherClockOfTheSystemIsRecognised) {
   }
 }
 
-TEST(analysis::Counters, TimesOnAnUnknownClockAreNotRecorded) {
-  const Recorded recorded = session::run([] {
+TEST(Counters, TimesOnAnUnknownClockAreNotRecorded) {
+  const Recorded recorded = run([] {
     setenv("FAKE_PM_CLOCK", "none", 1);
     sample_for(400);
   });
@@ -224,8 +224,8 @@ TEST(analysis::Counters, TimesOnAnUnknownClockAreNotRecorded) {
   EXPECT_TRUE(holds(recorded.off[0], "clock")) << recorded.off[0];
 }
 
-TEST(analysis::Counters, SamplingGoesOnAfterTheBufferRanOver) {
-  const Recorded recorded = session::run([] {
+TEST(Counters, SamplingGoesOnAfterTheBufferRanOver) {
+  const Recorded recorded = run([] {
     setenv("FAKE_PM_BUFFER_SAMPLES", "3000", 1);
     prepare_counters(kCountersAlone);
     start_counters();
@@ -239,8 +239,8 @@ TEST(analysis::Counters, SamplingGoesOnAfterTheBufferRanOver) {
   EXPECT_FALSE(recorded.samples.empty());
 }
 
-TEST(analysis::Counters, WhatDoesNotFitIntoTheImageIsCountedAsLost) {
-  const Recorded recorded = session::run([] {
+TEST(Counters, WhatDoesNotFitIntoTheImageIsCountedAsLost) {
+  const Recorded recorded = run([] {
     prepare_counters(kCountersAlone);
     start_counters();
     sleep_ms(300);  // 3,000 samples; the image has room for 2,000
@@ -252,19 +252,19 @@ TEST(analysis::Counters, WhatDoesNotFitIntoTheImageIsCountedAsLost) {
   EXPECT_GE(recorded.samples.size(), 1999U);
 }
 
-TEST(analysis::Counters, ABufferThatNeverDrainsEndsSampling) {
-  const Recorded recorded = session::run([] {
+TEST(Counters, ABufferThatNeverDrainsEndsSampling) {
+  const Recorded recorded = run([] {
     setenv("FAKE_PM_BUFFER_SAMPLES", "0", 1);
     sample_for(600);
   });
   EXPECT_EQ(recorded.lost, 4U);
   ASSERT_EQ(recorded.off.size(), 1U);
-  EXPECT_TRUE(holds(recorded.off[0], "cuptiPmSamplingDecodeData failed with CUPTI's result 8"))
+  EXPECT_TRUE(holds(recorded.off[0], "cuptiPmSamplingDecodeData failed with CUPTI result 8"))
       << recorded.off[0];
 }
 
-TEST(analysis::Counters, SmallerHardwareBuffersAreTried) {
-  const Recorded recorded = session::run([] {
+TEST(Counters, SmallerHardwareBuffersAreTried) {
+  const Recorded recorded = run([] {
     setenv("FAKE_PM_BUFFER_LIMIT", "10000000", 1);
     sample_for(100);
   });
@@ -284,7 +284,7 @@ struct Refusal {
 class CountersOff : public testing::TestWithParam<Refusal> {};
 
 TEST_P(CountersOff, IsToldWithItsRemedy) {
-  const Recorded recorded = session::run([] {
+  const Recorded recorded = run([] {
     setenv("FAKE_PM_FAIL", GetParam().failure, 1);
     machine().devices = GetParam().devices;
     machine().in_use = {0, 1};
@@ -308,7 +308,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"PermissionEarly",
                 "cuptiPmSamplingGetCounterAvailability:35",
                 1,
-                {"GPU 0 (GH100): the driver gives counters to administrators alone"}},
+                {"GPU 0 (GH100): the driver restricts counters to administrators"}},
         Refusal{"Busy",
                 "cuptiPmSamplingStart:26",
                 2,
@@ -317,12 +317,12 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"NoDriver",
                 "cuptiProfilerInitialize:999",
                 1,
-                {"cuptiProfilerInitialize failed with CUPTI's result 999"}},
+                {"cuptiProfilerInitialize failed with CUPTI result 999"}},
         Refusal{"ChipUnknown", "cuptiProfilerHostInitialize:46", 1, {"has no PM sampling"}}),
     [](const auto& test) { return std::string(test.param.name); });
 
-TEST(analysis::Counters, AnOldCuptiIsNamedWithItsVersion) {
-  const Recorded recorded = session::run([] {
+TEST(Counters, AnOldCuptiIsNamedWithItsVersion) {
+  const Recorded recorded = run([] {
     machine().missing_symbol = "cuptiPmSamplingEnable";
     sample_for(40);
   });
@@ -332,8 +332,8 @@ TEST(analysis::Counters, AnOldCuptiIsNamedWithItsVersion) {
   EXPECT_TRUE(recorded.samples.empty());
 }
 
-TEST(analysis::Counters, WhatAChipLacksIsSaidAndTheRestSampled) {
-  const Recorded recorded = session::run([] {
+TEST(Counters, WhatAChipLacksIsSaidAndTheRestSampled) {
+  const Recorded recorded = run([] {
     setenv("FAKE_PM_REFUSE", "dram__", 1);
     setenv("FAKE_PM_CHIP", "GB10B", 1);
     sample_for(60);
@@ -344,8 +344,8 @@ TEST(analysis::Counters, WhatAChipLacksIsSaidAndTheRestSampled) {
   EXPECT_FALSE(recorded.samples.empty());
 }
 
-TEST(analysis::Counters, WhatNeedsASecondPassIsLeftOut) {
-  const Recorded recorded = session::run([] {
+TEST(Counters, WhatNeedsASecondPassIsLeftOut) {
+  const Recorded recorded = run([] {
     setenv("FAKE_PM_ONE_PASS", "4", 1);
     sample_for(60);
   });
@@ -355,8 +355,8 @@ TEST(analysis::Counters, WhatNeedsASecondPassIsLeftOut) {
   EXPECT_TRUE(recorded.off.empty());
 }
 
-TEST(analysis::Counters, ChipsWithoutATriggerByTimeHaveNoPeriod) {
-  const Recorded recorded = session::run([] {
+TEST(Counters, ChipsWithoutATriggerByTimeHaveNoPeriod) {
+  const Recorded recorded = run([] {
     setenv("FAKE_PM_CHIP", "GA100", 1);
     sample_for(60);
   });
@@ -364,8 +364,8 @@ TEST(analysis::Counters, ChipsWithoutATriggerByTimeHaveNoPeriod) {
   EXPECT_EQ(recorded.sets[0].head.period, 0);
 }
 
-TEST(analysis::Counters, OfSeveralDevicesThoseInUseAreSampled) {
-  const Recorded recorded = session::run([] {
+TEST(Counters, OfSeveralDevicesThoseInUseAreSampled) {
+  const Recorded recorded = run([] {
     machine().devices = 4;
     machine().in_use = {1};
     prepare_counters(kCountersAlone);
@@ -385,9 +385,9 @@ TEST(analysis::Counters, OfSeveralDevicesThoseInUseAreSampled) {
   EXPECT_LT(first.front().head.start, second.front().head.start);
 }
 
-TEST(analysis::Counters, TheRateIsChosenByTheNumberOfDevices) {
+TEST(Counters, TheRateIsChosenByTheNumberOfDevices) {
   for (const auto& [devices, period] : {std::pair{1U, 1'000'000}, std::pair{8U, 2'000'000}}) {
-    const Recorded recorded = session::run([count = devices] {
+    const Recorded recorded = run([count = devices] {
       machine().devices = count;
       sample_for(40, {true, 0, false});
     });
@@ -396,13 +396,13 @@ TEST(analysis::Counters, TheRateIsChosenByTheNumberOfDevices) {
   }
 }
 
-TEST(analysis::Counters, InRoundsTheyAreSampledTwiceAsOftenAsOtherwise) {
-  const Recorded recorded = session::run([] {
+TEST(Counters, InRoundsTheyAreSampledTwiceAsOftenAsOtherwise) {
+  const Recorded recorded = run([] {
     prepare_counters({true, 0, false});
     for (const bool round : {false, true, true}) {
       start_counters(round);
       sleep_ms(10);
-      rest_counters();
+      pause_counters();
     }
   });
   ASSERT_EQ(recorded.sets.size(), 2U);
@@ -415,8 +415,8 @@ TEST(analysis::Counters, InRoundsTheyAreSampledTwiceAsOftenAsOtherwise) {
   }
 }
 
-TEST(analysis::Counters, ARateThatWasAskedForHoldsInRoundsToo) {
-  const Recorded recorded = session::run([] {
+TEST(Counters, ARateThatWasAskedForHoldsInRoundsToo) {
+  const Recorded recorded = run([] {
     prepare_counters({true, 100, false});
     start_counters(true);
   });
@@ -424,14 +424,14 @@ TEST(analysis::Counters, ARateThatWasAskedForHoldsInRoundsToo) {
   EXPECT_EQ(recorded.sets[0].head.period, 10'000'000);
 }
 
-TEST(analysis::Counters, NoFasterThanItCanBeDrained) {
-  const Recorded recorded = session::run([] { sample_for(40, {true, 1'000'000, false}); });
+TEST(Counters, NoFasterThanItCanBeDrained) {
+  const Recorded recorded = run([] { sample_for(40, {true, 1'000'000, false}); });
   ASSERT_EQ(recorded.sets.size(), 1U);
   EXPECT_EQ(recorded.sets[0].head.period, 100'000);
 }
 
-TEST(analysis::Counters, NothingWhereNothingIsWanted) {
-  const Recorded recorded = session::run([] {
+TEST(Counters, NothingWhereNothingIsWanted) {
+  const Recorded recorded = run([] {
     sample_for(40, {false, 0, false});
     sample_sensors();
   });
@@ -439,27 +439,27 @@ TEST(analysis::Counters, NothingWhereNothingIsWanted) {
   EXPECT_TRUE(recorded.writers.empty());
 }
 
-TEST(analysis::Counters, NothingBeforeTheyArePrepared) {
-  const Recorded recorded = session::run([] {
+TEST(Counters, NothingBeforeTheyArePrepared) {
+  const Recorded recorded = run([] {
     start_counters();
     drain_counters();
     stop_counters();
-    ask_for_sensors();
+    request_sensors();
     sample_sensors();
   });
   EXPECT_EQ(recorded.exit_status, 0);
   EXPECT_TRUE(recorded.writers.empty());
 }
 
-TEST(analysis::Counters, AForkedChildRecordsNothingAndTheParentGoesOn) {
-  const Recorded recorded = session::run([] {
+TEST(Counters, AForkedChildRecordsNothingAndTheParentGoesOn) {
+  const Recorded recorded = run([] {
     setenv("LLMPROF_NVML", LLMPROF_FAKE_NVML, 1);
     prepare_counters({true, 10'000, true});
     start_counters();
     drain_for(60);
     const pid_t child = fork();
     if (child == 0) {
-      ask_for_sensors();
+      request_sensors();
       sample_sensors();
       drain_for(60);
       stop_counters();
@@ -478,7 +478,7 @@ TEST(analysis::Counters, AForkedChildRecordsNothingAndTheParentGoesOn) {
 }
 
 Recorded run_sensors(const std::function<void()>& scenario) {
-  return session::run([&] {
+  return run([&] {
     setenv("LLMPROF_NVML", LLMPROF_FAKE_NVML, 1);
     prepare_counters(kSensorsAlone);
     scenario();
@@ -510,7 +510,7 @@ TEST(Sensors, OneReadingHasTheUnitsOfItsColumns) {
 TEST(Sensors, AreReadWhenAskedForButNotFasterThanTheyChange) {
   const Recorded recorded = run_sensors([] {
     sample_sensors();
-    ask_for_sensors();
+    request_sensors();
     sample_sensors();
     for (int i = 0; i < 20; ++i) {
       sleep_ms(10);
@@ -541,7 +541,7 @@ TEST(Sensors, TheDevicesInUseAreRead) {
 }
 
 TEST(Sensors, WithoutNvmlOneSentence) {
-  const Recorded recorded = session::run([] {
+  const Recorded recorded = run([] {
     setenv("LLMPROF_NVML", "/nowhere/libnvidia-ml.so.1", 1);
     prepare_counters(kSensorsAlone);
     for (int i = 0; i < 3; ++i) sample_sensors();

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <map>
 
-#include "collector/cuda/cupti_library.h"
-#include "collector/cuda/sampler_devices.h"
+#include "collector/cuda/cupti/cupti_library.h"
+#include "collector/cuda/driver/devices.h"
 #include "collector/device_records.h"
 
 namespace llmprof::counter_tests {

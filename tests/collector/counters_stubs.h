@@ -19,7 +19,7 @@ struct Column {
 };
 struct Set {
   wire::CounterSet head{};
-  std::vector<report::Column> columns;
+  std::vector<Column> columns;
 };
 struct Sample {
   wire::CounterSample head{};

@@ -1,4 +1,4 @@
-#include "collector/cuda/driver_version.h"
+#include "collector/cuda/driver/driver_version.h"
 
 #include <gtest/gtest.h>
 

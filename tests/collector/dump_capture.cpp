@@ -9,38 +9,37 @@ namespace {
 
 using nlohmann::json;
 
-json describe(const trace::Trace& trace) {
-  const auto text = [&](trace::StringId id) {
+json describe(const Trace& trace) {
+  const auto text = [&](StringId id) {
     return id.valid() ? json(trace.strings[id]) : json(nullptr);
   };
-  const trace::Process& process = trace.processes.front();
+  const Process& process = trace.processes.front();
   json all = {{"format", trace.captures.front().format},
               {"wall_clock_ns", trace.captures.front().wall_clock_ns.value_or(0)},
               {"process", {{"pid", process.pid}, {"name", process.name}}}};
   for (const char* list : {"threads", "ranges", "steps", "operators", "diagnostics"}) {
     all[list] = json::array();
   }
-  for (const trace::Thread& thread : trace.threads) {
+  for (const Thread& thread : trace.threads) {
     all["threads"].push_back({{"tid", thread.tid}, {"name", thread.name}});
   }
-  const trace::RangeTable& ranges = trace.ranges;
+  const RangeTable& ranges = trace.ranges;
   for (size_t i = 0; i < ranges.size(); ++i) {
-    all["ranges"].push_back(
-        {{"name", text(ranges.text[i])},
-         {"domain", text(ranges.domain[i])},
-         {"thread", ranges.thread[i].value},
-         {"start", ranges.start[i]},
-         {"end", ranges.end[i] == trace::kOpenEnd ? json() : json(ranges.end[i])},
-         {"kind", static_cast<int>(ranges.kind[i])}});
+    all["ranges"].push_back({{"name", text(ranges.text[i])},
+                             {"domain", text(ranges.domain[i])},
+                             {"thread", ranges.thread[i].value},
+                             {"start", ranges.start[i]},
+                             {"end", ranges.end[i] == kOpenEnd ? json() : json(ranges.end[i])},
+                             {"kind", static_cast<int>(ranges.kind[i])}});
   }
-  const trace::StepTable& steps = trace.steps;
+  const StepTable& steps = trace.steps;
   for (size_t i = 0; i < steps.size(); ++i) {
     all["steps"].push_back({{"time", steps.time[i]},
                             {"kind", static_cast<int>(steps.kind[i])},
                             {"batch", steps.batch[i]},
                             {"tokens", steps.tokens[i]}});
   }
-  const trace::OperatorTable& operators = trace.operators;
+  const OperatorTable& operators = trace.operators;
   for (size_t i = 0; i < operators.size(); ++i) {
     json row = {{"name", text(operators.name[i])},
                 {"start", operators.start[i]},
@@ -68,6 +67,4 @@ int run(const char* path) {
 }  // namespace
 }  // namespace llmprof
 
-int main(int count, char** arguments) {
-  return count == 2 ? llmprof::session::run(arguments[1]) : 2;
-}
+int main(int count, char** arguments) { return count == 2 ? llmprof::run(arguments[1]) : 2; }

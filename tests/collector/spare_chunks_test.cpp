@@ -12,8 +12,8 @@
 namespace llmprof::collector {
 namespace {
 
-constexpr size_t kMostChunks = 4'096;
-std::array<unsigned char, kMostChunks> memory = {};
+constexpr size_t kMaxChunks = 4'096;
+std::array<unsigned char, kMaxChunks> memory = {};
 
 MappedChunk chunk_number(uint64_t sequence) { return {&memory.at(sequence), sequence}; }
 

@@ -1,4 +1,4 @@
-#include "collector/cuda/traced_windows.h"
+#include "collector/cuda/tracing/traced_windows.h"
 
 #include <gtest/gtest.h>
 

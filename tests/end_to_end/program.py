@@ -5,18 +5,18 @@ import os
 import pathlib
 import subprocess
 import tempfile
-import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data"
 LLMPROF = os.environ.get("LLMPROF", str(ROOT / "build" / "bin" / "llmprof"))
-CAPTURES = pathlib.Path(os.environ.get("LLMPROF_CAPTURES", ROOT.parent / "shared" / "captures"))
+# The whole captures of tests/data/h200-captures, as the build unpacks them.
+H200_CAPTURES = pathlib.Path(os.environ.get("H200_CAPTURES", ROOT / "build" / "captures"))
 
 csv.field_size_limit(1 << 30)
 
-needs_captures = unittest.skipUnless(
-    CAPTURES.is_dir(), "needs ../shared/captures (or LLMPROF_CAPTURES), which is not here"
-)
+
+# The width that output is written for would come from it.
+os.environ.pop("COLUMNS", None)
 
 
 def run(*arguments, env=None, cwd=None):

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from program import CAPTURES, DATA, LLMPROF, ROOT, Bundle, kernel_summary, needs_captures, run
+from program import DATA, LLMPROF, ROOT, Bundle, kernel_summary, run
 
 DECODER = DATA / "h200-decoder"
 
@@ -143,17 +143,27 @@ class Joining(unittest.TestCase):
 
 
 class Devices(unittest.TestCase):
-    @needs_captures
     def test_gpus_are_counted_by_their_kernels(self):
-        path = CAPTURES / "public" / "GindaChen+nsys-ai__mfu_2gpu_before.sqlite"
-        database = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
-        (truth,) = database.execute(
-            "SELECT count(DISTINCT deviceId) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()
-        database.close()
-        self.assertEqual(truth, 2)
-        self.assertEqual(Bundle(path).profile["totals"]["gpu_count"], truth)
-        narrowed = Bundle(path, options=("--device", "0"))
-        self.assertEqual(narrowed.profile["totals"]["gpu_count"], 1)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "two_gpus.sqlite"
+            path.write_bytes((DECODER / "nsys.sqlite").read_bytes())
+            # Every third kernel runs on another GPU; a third one is there, and idle.
+            database = sqlite3.connect(path)
+            database.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET deviceId = 1 WHERE rowid % 3 = 0")
+            for ordinal in (1, 2):
+                for table, column in (("TARGET_INFO_GPU", "id"), ("TARGET_INFO_CUDA_DEVICE", "gpuId")):
+                    columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
+                    values = ", ".join(
+                        str(ordinal) if name in (column, "cudaId") else f'"{name}"' for name in columns
+                    )
+                    database.execute(f"INSERT INTO {table} SELECT {values} FROM {table} WHERE {column} = 0")
+            database.commit()
+            (on_the_other,) = database.execute(
+                "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE deviceId = 1").fetchone()
+            database.close()
+            self.assertEqual(Bundle(path).profile["totals"]["gpu_count"], 2)
+            narrowed = Bundle(path, options=("--device", "1")).profile["totals"]
+            self.assertEqual((narrowed["gpu_count"], narrowed["kernel_count"]), (1, on_the_other))
 
 
 class HiddenGraphs(unittest.TestCase):

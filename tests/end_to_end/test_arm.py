@@ -119,7 +119,7 @@ class Arm(unittest.TestCase):
 
     def test_the_collector_itself_answers(self):
         if b"InitializeInjection\0" not in COLLECTOR.read_bytes():
-            self.skipTest("this build's collector has no CUDA half")
+            self.skipTest("this build's collector has no CUDA tracing")
         with tempfile.TemporaryDirectory() as folder, process(LOADED, COLLECTOR, folder) as other:
             for _ in range(100):  # its thread opens the socket in its own time
                 result = run("disarm", other.pid, "--json")

@@ -26,7 +26,7 @@ with llmprof_annotate.range("prefill"), llmprof_annotate.range("decode_all"):
 
 
 class CollectorRun(unittest.TestCase):
-    """llmprof beside a collector that has the entry point of the CUDA half, and a CUPTI that is named."""
+    """llmprof beside a collector that has the entry point of CUDA tracing, and a CUPTI that is named."""
 
     @classmethod
     def setUpClass(cls):

@@ -1,4 +1,4 @@
-"""The collector's CUDA half without a GPU: play_tape does what a CUDA program on a tape did, a fake
+"""The collector's CUDA tracing without a GPU: play_tape does what a CUDA program on a tape did, a fake
 libcupti tells the collector of it, and the log is held against the tape and against what the fake
 says it delivered."""
 import collections
@@ -1008,7 +1008,7 @@ class Trouble(PlayedCase):
 
     def test_no_libcupti(self):
         self.complaints = self.play(self.tape("eager"), LLMPROF_CUPTI="/nowhere/libcupti.so")
-        self.assert_stood_down("cupti_missing", "libcupti was not found")
+        self.assert_stood_down("cupti_missing", "libcupti not found")
 
     def test_libcupti_of_last_resort(self):
         toolkit = pathlib.Path("/usr/local/cuda")
@@ -1066,6 +1066,20 @@ class Trouble(PlayedCase):
         self.assertEqual(len(self.told("lost", KERNEL, COPY, FILL)), 0)
         self.assertGreaterEqual(len(kernel_rows(log)), 30)
 
+    def test_a_collector_that_has_stood_down_cannot_be_armed_again(self):
+        # Armed from the start; the second window fails.
+        program = InteractiveProgram(
+            self,
+            self.tape("eager", steps=32),
+            LLMPROF_DUTY="2/8",
+            FAKE_CUPTI_FAIL="activity_enable:999:5",
+        )
+        self.assertEqual(program.say("status"), "ok: stood down\n")
+        self.assertEqual(program.say("disarm"), "ok: not armed\n")
+        self.assertIn("error: the collector has stood down", program.say("arm"))
+        self.assertEqual(program.say("status"), "ok: stood down\n")
+        self.assertEqual(program.end().count("\n"), 1)
+
     def test_functions_whose_failure_changes_nothing(self):
         for function in ("flush_all", "activity_disable", "unsubscribe", "finalize"):
             with self.part(function):
@@ -1100,7 +1114,7 @@ class Trouble(PlayedCase):
         log = self.log()
         self.assertLessEqual(log.path.stat().st_size, 1 << 20)
         self.assertEqual(complaints.count("\n"), 1)
-        self.assertIn("the log can grow no more", complaints)
+        self.assertIn("the log cannot grow any further", complaints)
         self.assertGreater(log.only("clean_end")["dropped"], 0)
         self.assertGreater(len(log.kernels()), 100)
         self.assertGreater(len(log.calls()), 100)

@@ -33,6 +33,8 @@ class Doctor(unittest.TestCase):
         possible = all(probe["state"] == "found" for probe in needed)
         self.assertEqual(facts["can_run_on_cpu"], possible)
         self.assertEqual(done.returncode, 0 if possible else 4)
+        if possible:
+            self.assertRegex(facts["first_command"], r"^llmprof run\b")
 
     def test_text_has_the_same_facts(self):
         facts = json.loads(doctor("--json").stdout)
@@ -43,6 +45,8 @@ class Doctor(unittest.TestCase):
             first_line = probe["detail"].splitlines()[0]
             self.assertRegex(text, rf"(?m)^{probe['name']} +{probe['state']} ")
             self.assertIn(first_line, text)
+        if facts["first_command"]:
+            self.assertIn(f"Try first: `{facts['first_command']}` profiles ", text)
 
     def test_a_fake_tool_is_named_with_its_version(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -108,9 +108,9 @@ class Reports(unittest.TestCase):
             self.assertEqual(
                 [name for name in found
                  if name not in ("LLM inference profile", "What profiling cost")],
-                ["What was captured", "Key figures", "Per-stage timings", "Steps and tokens",
+                ["What was recorded", "Key figures", "Per-stage timings", "Steps and tokens",
                  "MFU and MBU", "Time budget", "Longest idle gaps", "Slowest steps", "Layers",
-                 "Top kernels", "Roofline", "Recoverable time", "Findings", "Top operators",
+                 "Top kernels", "Roofline", "Potential savings", "Findings", "Top operators",
                  "About this capture"],
             )
             for name, blocks in found.items():

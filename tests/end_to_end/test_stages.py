@@ -6,10 +6,10 @@ import re
 import sqlite3
 import unittest
 
-from program import CAPTURES, DATA, Bundle, needs_captures
+from program import DATA, H200_CAPTURES, Bundle
 
-DENSE = CAPTURES / "h200-dense-graph"
-LLAMA = CAPTURES / "h200-llama-eager"
+DENSE = H200_CAPTURES / "h200-dense-graph"
+LLAMA = H200_CAPTURES / "h200-llama-eager"
 DENSE_MODEL = DATA / "models" / "dense_graph_config.json"
 
 # A process is the upper 40 bits of nsys's global thread id.
@@ -82,7 +82,6 @@ class BudgetCheck(unittest.TestCase):
             self.assertAlmostEqual(sum(p["share"] for p in item["budget"]), 1, delta=1e-6)
 
 
-@needs_captures
 class DenseGraph(BudgetCheck):
     @classmethod
     def setUpClass(cls):
@@ -155,7 +154,6 @@ class DenseGraph(BudgetCheck):
         self.check_budgets(decode)
 
 
-@needs_captures
 class LlamaEager(BudgetCheck):
     @classmethod
     def setUpClass(cls):
@@ -192,7 +190,6 @@ class LlamaEager(BudgetCheck):
         self.assertEqual(len(stage(found, "prefill")["instances"]), 2)
 
 
-@needs_captures
 class WithoutAnnotations(BudgetCheck):
     def test_a_pytorch_trace_of_two_requests(self):
         found = Bundle(DENSE / "kineto_graph.json.gz")
@@ -201,7 +198,7 @@ class WithoutAnnotations(BudgetCheck):
         self.check_budgets(found)
 
     def test_continuous_batching_fits_24_new_tokens_a_request(self):
-        found = Bundle(CAPTURES / "h200-hf" / "hf_continuous_batching.sqlite")
+        found = Bundle(H200_CAPTURES / "h200-hf" / "hf_continuous_batching.sqlite")
         self.check_budgets(found)
         steps = [(s["kind"], s["batch"], s["tokens"]) for s in found.profile["steps"]]
         # Its program's requests: two of 900 and 60 tokens, then ten of 5,420 together. Each call takes all
@@ -214,7 +211,7 @@ class WithoutAnnotations(BudgetCheck):
         self.assertEqual(sum(batch for _, batch, _ in steps), 24 * 2 + 24 * 10)
 
     def test_two_models_and_an_image_encoder(self):
-        path = CAPTURES / "h200-hf" / "deepseek_ocr2.sqlite"
+        path = H200_CAPTURES / "h200-hf" / "deepseek_ocr2.sqlite"
         database = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
         # The encoder begins with its patch convolution; the program then fills the next model's weights.
         kernels, total, span = database.execute(
@@ -249,12 +246,6 @@ class WithoutAnnotations(BudgetCheck):
         self.assertEqual(summaries[("decode", 8)], (8, 11))
         self.assertEqual(summaries[("decode", 12)][0], 12)
         self.assertIn("Layers in decode, model of 8 attention layers", bundle.files["report.md"])
-
-    def test_a_resnet_has_no_stages(self):
-        (path,) = (CAPTURES / "public").glob("pytorch+kineto__resnet50*")
-        found = Bundle(path)
-        self.assertEqual(found.profile["stages"], [])
-        self.assertIn("stages_not_found", found.codes())
 
 
 class OwnCaptures(BudgetCheck):

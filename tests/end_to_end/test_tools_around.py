@@ -96,7 +96,7 @@ class Preloaded(PlayedCase):
 
 class WithinATool(PlayedCase):
     def test_nothing_is_recorded_of_the_tools_themselves(self):
-        in_nsys = "^llmprof: nsys takes the collector's place .*: the collector stands down there\n$"
+        in_nsys = "^llmprof: nsys replaces the collector .*: the collector stands down there\n$"
         for name, line in [("nsys", in_nsys), ("CudaGpuInfoDumper", "^$"), ("ncu", "^$")]:
             with self.part(name):
                 program = self.folder / name

@@ -21,7 +21,7 @@ ALLOWED = {
     "analysis": {"trace", "config", "llm", "profile"},
     "report": {"profile"},
     "session": {"trace", "readers", "capture", "config", "llm", "profile", "analysis", "report"},
-    "cli": {"session", "report"},
+    "cli": {"capture", "profile", "session", "report"},
 }
 
 WITHOUT_BASE = {"wire", "collector"}

@@ -14,7 +14,7 @@ bool holds_anything(const trace::Trace& trace) {
 }
 
 template <class Table>
-bool columns_agree(report::Table& table) {
+bool columns_agree(Table& table) {
   return std::apply(
       [&](auto&... column) { return ((column.empty() || column.size() == table.size()) && ...); },
       table.columns());

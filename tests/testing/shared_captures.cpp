@@ -5,9 +5,7 @@
 namespace llmprof::testing {
 namespace {
 
-std::filesystem::path source_root() {
-  return std::filesystem::absolute(__FILE__).parent_path().parent_path().parent_path();
-}
+std::filesystem::path source_root() { return LLMPROF_SOURCE_ROOT; }
 
 }  // namespace
 
@@ -22,5 +20,7 @@ std::optional<std::filesystem::path> shared_captures() {
 std::filesystem::path test_data(std::string_view name) {
   return source_root() / "tests" / "data" / name;
 }
+
+std::filesystem::path h200_captures() { return LLMPROF_UNPACKED_CAPTURES; }
 
 }  // namespace llmprof::testing

@@ -5,7 +5,7 @@
 namespace cpu_llm {
 namespace {
 
-constexpr size_t kRowsAtOnce = 16;
+constexpr size_t kCacheRowsAtOnce = 16;
 
 }  // namespace
 
@@ -19,7 +19,7 @@ KvCache::KvCache(const ModelShape& shape, size_t sequences, size_t positions)
 
 void KvCache::append(size_t layer, const float* qkv, const Pass& pass, Workers& workers) {
   Layer& cached = layers_[layer];
-  workers.share_range(pass.rows(), kRowsAtOnce, [&](size_t begin, size_t end, size_t) {
+  workers.share_range(pass.rows(), kCacheRowsAtOnce, [&](size_t begin, size_t end, size_t) {
     for (size_t row = begin; row < end; ++row) {
       const float* keys = qkv + row * shape_.qkv_width() + shape_.hidden;
       const float* values = keys + shape_.kv_width();

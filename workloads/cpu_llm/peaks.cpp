@@ -24,7 +24,7 @@ constexpr size_t kCachesRead = 4;
 constexpr size_t kLeastRead = 128UL << 20U;
 constexpr size_t kMostRead = 4UL << 30U;
 // In large pieces, as the products that are compared with it read their weights.
-constexpr size_t kPiecesPerWorker = 4;
+constexpr size_t kPeakPiecesPerWorker = 4;
 constexpr std::chrono::milliseconds kGemmTime(450);
 constexpr std::chrono::milliseconds kReadTime(700);
 constexpr std::chrono::milliseconds kCopyTime(200);
@@ -99,7 +99,7 @@ GemmPeak gemm_peak(Workers& workers) {
 }
 
 Best time_read(const FloatBuffer& memory, Workers& workers) {
-  const size_t piece = memory.size() / (kPiecesPerWorker * workers.count());
+  const size_t piece = memory.size() / (kPeakPiecesPerWorker * workers.count());
   std::vector<float> sums(memory.size() / piece + 1);
   return best_of(kReadTime, [&] {
     workers.share_range(memory.size(), piece, [&](size_t begin, size_t end, size_t) {
@@ -111,7 +111,7 @@ Best time_read(const FloatBuffer& memory, Workers& workers) {
 // The second half becomes the first.
 Best time_copy(FloatBuffer& memory, Workers& workers) {
   const size_t half = memory.size() / 2;
-  const size_t piece = half / (kPiecesPerWorker * workers.count());
+  const size_t piece = half / (kPeakPiecesPerWorker * workers.count());
   return best_of(kCopyTime, [&] {
     workers.share_range(half, piece, [&](size_t begin, size_t end, size_t) {
       std::memcpy(memory.data() + begin, memory.data() + half + begin,

@@ -8,7 +8,7 @@ namespace cpu_llm {
 namespace {
 
 constexpr float kEpsilon = 1e-5F;
-constexpr size_t kRowsAtOnce = 8;
+constexpr size_t kNormRowsAtOnce = 8;
 
 void norm_row(const float* row, const FloatBuffer& weight, float* normed) {
   const size_t size = weight.size();
@@ -21,7 +21,7 @@ void norm_row(const float* row, const FloatBuffer& weight, float* normed) {
 
 void rms_norm(const ResidualRows& residual, const FloatBuffer& weight, float* normed,
               Workers& workers) {
-  workers.share_range(residual.count, kRowsAtOnce, [&](size_t begin, size_t end, size_t) {
+  workers.share_range(residual.count, kNormRowsAtOnce, [&](size_t begin, size_t end, size_t) {
     for (size_t row = begin; row < end; ++row) {
       norm_row(residual.values + row * residual.stride, weight, normed + row * weight.size());
     }
@@ -30,7 +30,7 @@ void rms_norm(const ResidualRows& residual, const FloatBuffer& weight, float* no
 
 void add_rms_norm(const ResidualRows& residual, const float* added, const FloatBuffer& weight,
                   float* normed, Workers& workers) {
-  workers.share_range(residual.count, kRowsAtOnce, [&](size_t begin, size_t end, size_t) {
+  workers.share_range(residual.count, kNormRowsAtOnce, [&](size_t begin, size_t end, size_t) {
     for (size_t row = begin; row < end; ++row) {
       float* values = residual.values + row * residual.stride;
       add_scaled(values, added + row * residual.stride, 1, weight.size());

@@ -6,7 +6,7 @@ namespace cpu_llm {
 namespace {
 
 constexpr double kBase = 10000;
-constexpr size_t kRowsAtOnce = 8;
+constexpr size_t kRopeRowsAtOnce = 8;
 
 }  // namespace
 
@@ -39,7 +39,7 @@ void Rope::rotate_head(float* head, size_t position) const {
 }
 
 void Rope::rotate(float* qkv, const Pass& pass, Workers& workers) const {
-  workers.share_range(pass.rows(), kRowsAtOnce, [&](size_t begin, size_t end, size_t) {
+  workers.share_range(pass.rows(), kRopeRowsAtOnce, [&](size_t begin, size_t end, size_t) {
     for (size_t row = begin; row < end; ++row) {
       const size_t position = pass.cached + row % pass.added;
       float* values = qkv + row * shape_.qkv_width();

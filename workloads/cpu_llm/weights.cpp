@@ -8,7 +8,7 @@
 namespace cpu_llm {
 namespace {
 
-constexpr size_t kPiece = 1UL << 16U;
+constexpr size_t kWeightsPiece = 1UL << 16U;
 constexpr float kNormSpread = 0.1F;
 
 // Draws one tensor after the other, each from its own stream.
@@ -19,7 +19,7 @@ class WeightSource {
   FloatBuffer around(float centre, float reach, size_t size) {
     FloatBuffer values(size);
     const RandomNumbers numbers(seed_, ++tensors_);
-    workers_.share_range(size, kPiece, [&](size_t begin, size_t end, size_t) {
+    workers_.share_range(size, kWeightsPiece, [&](size_t begin, size_t end, size_t) {
       for (size_t i = begin; i < end; ++i) values.data()[i] = centre + reach * numbers.symmetric(i);
     });
     return values;

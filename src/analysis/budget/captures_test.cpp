@@ -116,10 +116,10 @@ void expect_budgets(const trace::Trace& trace, const Stages& stages, const std::
   }
 }
 
-TEST(BudgetsOfCaptures, SumToTheWallTimeOfWholeCaptures) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+// How many captures were read.
+size_t expect_budgets_below(const std::filesystem::path& folder) {
   size_t read = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(captures)) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     if (!name.ends_with(".sqlite") && !name.ends_with(".json.gz")) continue;
     const auto trace = testing::read_capture(entry.path());
@@ -127,7 +127,17 @@ TEST(BudgetsOfCaptures, SumToTheWallTimeOfWholeCaptures) {
     expect_budgets(*trace, whole_captures(*trace), name);
     ++read;
   }
-  EXPECT_GE(read, 10U);
+  return read;
+}
+
+TEST(BudgetsOfCaptures, SumToTheWallTimeOfWholeCaptures) {
+  EXPECT_EQ(expect_budgets_below(testing::h200_captures()), 6U);
+  EXPECT_EQ(expect_budgets_below(testing::test_data("h200-decoder")), 3U);
+}
+
+TEST(SharedCapturesBudgets, SumToTheWallTimeOfWholeCaptures) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  EXPECT_GE(expect_budgets_below(captures), 10U);
 }
 
 struct Staged {
@@ -148,7 +158,7 @@ Staged read_stages(const std::filesystem::path& path) {
 }
 
 TEST(BudgetsOfCaptures, SumToTheWallTimeOfStages) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   for (const char* name : {"h200-dense-graph/nsys_node.sqlite",
                            "h200-dense-graph/nsys_graph.sqlite", "h200-llama-eager/nsys.sqlite"}) {
     const Staged read = read_stages(captures / name);
@@ -161,7 +171,7 @@ TEST(BudgetsOfCaptures, SumToTheWallTimeOfStages) {
 // 12 times the GPU waits more than 10 ms, each time before the cuDNN attention kernel: 654.6 ms of
 // the 989.8 ms. (cuDNN builds a plan for each new context length; the warm-up met the first four.)
 TEST(BudgetsOfCaptures, FindTheStallsOfEagerDecode) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   const Staged read = read_stages(captures / "h200-llama-eager/nsys.sqlite");
   const DescribedNames names(read.trace, KernelRules::load({}).value());
   const Budgets budgets = time_budgets(read.trace, read.stages, names, BudgetBasis(read.trace));
@@ -182,7 +192,7 @@ TEST(BudgetsOfCaptures, FindTheStallsOfEagerDecode) {
 // 516 of 517 kernels of a step come from one graph launch: between them the GPU waits for nobody on
 // the host. Only the first step of each request does, for its graph launch.
 TEST(BudgetsOfCaptures, TakeGraphDecodeAsQueued) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   const Staged read = read_stages(captures / "h200-dense-graph/nsys_node.sqlite");
   const DescribedNames names(read.trace, KernelRules::load({}).value());
   const Budgets budgets = time_budgets(read.trace, read.stages, names, BudgetBasis(read.trace));

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "analysis/counters/counter_series.h"
+#include "analysis/mfu/utilization.h"
 #include "analysis/stages/stages.h"
-#include "analysis/utilization/utilization.h"
 
 namespace llmprof::analysis {
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "base/units.h"
+
 namespace llmprof::analysis {
 namespace {
 

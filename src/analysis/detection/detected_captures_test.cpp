@@ -100,7 +100,7 @@ void expect_as_annotated(const Detected& detected) {
 }
 
 TEST(DetectedCapturesTest, DenseDecoderWithGraphNodes) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   const Detected detected = detect(captures / "h200-dense-graph" / "nsys_node.sqlite");
   expect_as_annotated(detected);
   EXPECT_EQ(detected.instances_of("prefill", 1), 5U);  // three in ranges, two before them
@@ -127,7 +127,7 @@ TEST(DetectedCapturesTest, DenseDecoderWithGraphNodes) {
 
 // Only the annotated prefills are those whose time the README gives.
 TEST(DetectedCapturesTest, GpuTimeOfPrefillAndDecodeIsTheAnnotatedOne) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   const Detected detected = detect(captures / "h200-dense-graph" / "nsys_node.sqlite");
   std::vector<double> prefill;
   std::vector<double> decode;
@@ -147,7 +147,7 @@ TEST(DetectedCapturesTest, GpuTimeOfPrefillAndDecodeIsTheAnnotatedOne) {
 }
 
 TEST(DetectedCapturesTest, DenseDecoderWithHiddenGraphs) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   const Detected detected = detect(captures / "h200-dense-graph" / "nsys_graph.sqlite");
   expect_as_annotated(detected);
   EXPECT_EQ(detected.instances_of("prefill", 1), 5U);
@@ -156,7 +156,7 @@ TEST(DetectedCapturesTest, DenseDecoderWithHiddenGraphs) {
 }
 
 TEST(DetectedCapturesTest, DenseDecoderInAPyTorchTrace) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   const Detected detected = detect(captures / "h200-dense-graph" / "kineto_graph.json.gz");
   ASSERT_EQ(detected.stages.instances.size(), 4U);
   for (size_t i = 0; i < 4; ++i) {
@@ -181,7 +181,7 @@ TEST(DetectedCapturesTest, DenseDecoderInAPyTorchTrace) {
 }
 
 TEST(DetectedCapturesTest, HuggingFaceLlamaEager) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   const Detected detected = detect(captures / "h200-llama-eager" / "nsys.sqlite");
   expect_as_annotated(detected);
   ASSERT_EQ(detected.stages.instances.size(), 4U);
@@ -205,7 +205,7 @@ TEST(DetectedCapturesTest, HuggingFaceLlamaEager) {
 // together (the program's random choice repeated), 24 new tokens each. Nothing is padded, no graph
 // is used, and each call takes all its prompts in one step, so that no step is mixed.
 TEST(DetectedCapturesTest, HuggingFaceContinuousBatching) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   const Detected detected = detect(captures / "h200-hf" / "hf_continuous_batching.sqlite");
   const Stages& stages = detected.stages;
   EXPECT_TRUE(stages.serving);
@@ -258,7 +258,7 @@ TEST(DetectedCapturesTest, MixedStepsOfContinuousBatching) {
 // Text prefill of 300 twice and three steps through 12 layers; a vision pass, which has no tokens;
 // then a smaller model of 8 layers under continuous batching, 6 sequences of 12 new tokens.
 TEST(DetectedCapturesTest, DeepseekOcrTextPasses) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   const Detected detected = detect(captures / "h200-hf" / "deepseek_ocr2.sqlite");
   const Stages& stages = detected.stages;
   ASSERT_EQ(stages.steps.size(), 2U + 3 + 12);
@@ -308,7 +308,7 @@ TEST(DetectedCapturesTest, SmallDecoder) {
   EXPECT_EQ(kineto.stages.coverage.kernels_in_stages, kineto.trace.kernels.size());
 }
 
-TEST(DetectedCapturesTest, OtherPrograms) {
+TEST(SharedCapturesDetectedTest, OtherPrograms) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   size_t seen = 0;
   for (const auto& entry : std::filesystem::directory_iterator(captures / "public")) {

@@ -9,7 +9,7 @@ namespace {
 // Twice the threads in the middle kernel: no decode step grows so fast with its context.
 constexpr uint64_t kLarger = 2;
 // A pass with new sequences belongs to the engine's steps before it only if it follows soon.
-constexpr Nanoseconds kBreak = 100'000'000;
+constexpr Nanoseconds kBreakBetweenPasses = 100'000'000;
 
 // Threads of a model's smallest and largest pass.
 struct Extremes {
@@ -79,7 +79,8 @@ class Kinds {
 
   [[nodiscard]] bool soon_after(size_t row) const {
     return passes_follow(row) &&
-           sequence_.asked(passes_[row].begin) - sequence_.asked(passes_[row - 1].end - 1) < kBreak;
+           sequence_.asked(passes_[row].begin) - sequence_.asked(passes_[row - 1].end - 1) <
+               kBreakBetweenPasses;
   }
 
   // Behind the passes with prompt tokens that follow each other from `row` on; `row` where there

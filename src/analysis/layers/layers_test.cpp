@@ -339,7 +339,7 @@ TEST(Layers, SayWhyThereAreNone) {
 // SQL: layer and part ranges inside the prefills that are no warm-up, joined to kernels through
 // their launches. The program has 8 layers; a decode step replays 63 kernels for each.
 TEST(Layers, OfADenseDecoderInCudaGraphs) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   auto trace = testing::read_capture(captures / "h200-dense-graph/nsys_node.sqlite");
   ASSERT_TRUE(trace);
   const Found found = find(std::move(*trace));
@@ -367,7 +367,7 @@ TEST(Layers, OfADenseDecoderInCudaGraphs) {
 
 // Without looking at layer ranges, the prefill's period gives the same layers.
 TEST(Layers, OfADenseDecoderWithoutItsRanges) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   auto trace = testing::read_capture(captures / "h200-dense-graph/nsys_node.sqlite");
   ASSERT_TRUE(trace);
   const Found found = find(std::move(*trace), false);
@@ -379,7 +379,7 @@ TEST(Layers, OfADenseDecoderWithoutItsRanges) {
 }
 
 TEST(Layers, OfAnEagerLlama) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   auto trace = testing::read_capture(captures / "h200-llama-eager/nsys.sqlite");
   ASSERT_TRUE(trace);
   const Found found = find(std::move(*trace));
@@ -392,7 +392,7 @@ TEST(Layers, OfAnEagerLlama) {
 
 // 12 text layers, the first one dense: 40 kernels instead of 75.
 TEST(Layers, OfAMixtureOfExpertsWithADenseFirstLayer) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   auto trace = testing::read_capture(captures / "h200-hf/deepseek_ocr2.sqlite");
   ASSERT_TRUE(trace);
   const auto rules = StageRules::load(*config::ConfFiles::open(std::nullopt));

@@ -3,18 +3,13 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "base/demangle/demangle.h"
 
 namespace llmprof::analysis {
 namespace {
 
 constexpr size_t kLongestName = 64UL << 10U;
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Length of "(int)" and the like in front of a number, 0 if there is none.
 size_t cast_length(std::string_view text) {
@@ -83,7 +78,7 @@ std::string canonical(std::string_view name) {
       key.resize(word);
       i += 2;
     } else {
-      if (!is_word(name[i])) {
+      if (!is_identifier(name[i])) {
         if (name[i] != ' ') key += name[i];
         word = key.size();
       } else {

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/demangle/demangle.h"
 #include "base/text.h"
 
@@ -11,11 +12,6 @@ namespace llmprof::analysis {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
 
 // The place of each opening bracket's closing one; brackets that do not pair have none.
 std::vector<size_t> matching_brackets(std::string_view text) {
@@ -54,7 +50,7 @@ class Rewriter {
 
  private:
   [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }
-  [[nodiscard]] bool after_word() const { return !out_.empty() && is_word(out_.back()); }
+  [[nodiscard]] bool after_word() const { return !out_.empty() && is_identifier(out_.back()); }
   [[nodiscard]] bool starts_argument() const {
     return out_.empty() || out_.back() == '<' || out_.back() == ',' || out_.back() == ' ' ||
            out_.back() == '(';
@@ -72,7 +68,7 @@ class Rewriter {
       return true;
     }
     if (!after_word() && rest().starts_with("_GLOBAL__N_")) {
-      while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+      while (at_ < text_.size() && is_identifier(text_[at_])) ++at_;
       if (rest().starts_with("::")) at_ += 2;
       return true;
     }
@@ -100,7 +96,7 @@ class Rewriter {
 
   bool drop_words() {
     if (after_word()) return false;
-    if (rest().starts_with("const") && (rest().size() == 5 || !is_word(rest()[5]))) {
+    if (rest().starts_with("const") && (rest().size() == 5 || !is_identifier(rest()[5]))) {
       at_ += rest().size() > 5 && rest()[5] == ' ' ? 6U : 5U;
       if (!out_.empty() && out_.back() == ' ' &&
           (out_.size() < 2 || out_[out_.size() - 2] != ',')) {
@@ -110,7 +106,7 @@ class Rewriter {
     }
     // The return type of a function inside an argument.
     if (starts_argument() && (rest().starts_with("void ") || rest().starts_with("bool ")) &&
-        rest().size() > 5 && is_word(rest()[5])) {
+        rest().size() > 5 && is_identifier(rest()[5])) {
       at_ += 5;
       return true;
     }
@@ -143,7 +139,7 @@ class Rewriter {
                                      text_[suffix] == 'U' || text_[suffix] == 'L')) {
       ++suffix;
     }
-    const bool ends = suffix == text_.size() || !is_word(text_[suffix]);
+    const bool ends = suffix == text_.size() || !is_identifier(text_[suffix]);
     if (ends) at_ = suffix;
     return true;
   }
@@ -247,7 +243,7 @@ std::string with_aten_namespace(std::string_view name) {
   constexpr std::array<std::string_view, 3> kInner = {"native::", "cuda::", "functorch::"};
   std::string full;
   for (size_t i = 0; i < name.size();) {
-    const bool whole_word = i == 0 || (!is_word(name[i - 1]) && name[i - 1] != ':');
+    const bool whole_word = i == 0 || (!is_identifier(name[i - 1]) && name[i - 1] != ':');
     if (!whole_word || !follows(name, i, kOuter)) {
       full += name[i++];
       continue;

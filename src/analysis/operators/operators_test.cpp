@@ -297,7 +297,7 @@ Sums sums_of(const Operators& operators) {
 // Expected: a plain Python program over json.load, which looks for the open operators of each
 // launch by comparing intervals, with decimal arithmetic.
 TEST(OperatorsOfCaptures, AgreeWithPlainPython) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   const Operators found = find_operators(
       testing::read_capture(captures / "h200-dense-graph" / "kineto_graph.json.gz").value());
   EXPECT_EQ(found.rows.size(), 47U);
@@ -310,7 +310,20 @@ TEST(OperatorsOfCaptures, AgreeWithPlainPython) {
   expect_row(found, "aten::copy_", {"", 262, 5448442, 5448442, 1030786, 1030786, 214});
 }
 
-TEST(OperatorsOfCaptures, AgreeWithPlainPythonOnOtherPeoplesTraces) {
+TEST(OperatorsOfCaptures, AgreeWithPlainPythonWhereAllKernelsHaveAnOperator) {
+  const Operators found = find_operators(
+      testing::read_capture(testing::test_data("h200-decoder/kineto.json.gz")).value());
+  EXPECT_EQ(found.rows.size(), 51U);
+  EXPECT_EQ(sums_of(found), (Sums{7605, 109546760, 58265202, 9842643, 4796339, 3621}));
+  EXPECT_EQ(found.kernels, 2212U);
+  EXPECT_EQ(found.kernels_without, 0U);
+  expect_row(found, "aten::mm", {"", 153, 5784208, 5784208, 1617822, 1617822, 185});
+  expect_row(found, "aten::linear", {"", 153, 8514875, 490384, 1617822, 0, 185});
+  expect_row(found, "aten::scaled_dot_product_attention",
+             {"", 36, 6637374, 702064, 387932, 0, 132});
+}
+
+TEST(SharedCapturesOperators, AgreeWithPlainPythonOnOtherPeoplesTraces) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   const auto found_in = [&](std::string_view name) {
     return find_operators(testing::read_capture(captures / "public" / name).value());

@@ -1,6 +1,8 @@
-#include "analysis/profile.h"
+#include "analysis/analyze.h"
 
 #include <gtest/gtest.h>
+
+#include <set>
 
 #include "analysis/ranking/open_ranges.h"
 #include "trace/builder.h"
@@ -71,12 +73,24 @@ class ProfileTest : public ::testing::Test {
     builder_.metric_value(id, dram, {{}, {}, 1, metric, metric, metric});
   }
 
-  Profile profile() {
+  // What the passes found, with the diagnostics beside it.
+  struct Found : Results {
+    const KernelRanking& ranking = kernels.ranking;
+    const std::optional<MetricJoin>& join = kernels.join;
+    std::set<std::string> diagnostics;  // codes
+    explicit Found(Analyzed analyzed) : Results(std::move(analyzed.results)) {
+      for (const profile::Diagnostic& item : analyzed.profile.diagnostics) {
+        diagnostics.insert(item.code);
+      }
+    }
+  };
+
+  Found profile() {
     const auto conf = config::ConfFiles::open(std::nullopt).value();
     const AnalysisRules rules{KernelRules::load(conf).value(), StageRules::load(conf).value(),
                               llm::GpuSpecs::load(conf).value()};
     trace_ = std::move(builder_).freeze();
-    return analyse(trace_, rules, {}).value();
+    return Found(analyze(trace_, rules, {}).value());
   }
 
   trace::TraceBuilder builder_;
@@ -90,7 +104,7 @@ TEST_F(ProfileTest, RanksByTotalTimePerDevice) {
   kernel("b", 20, 50);
   kernel("a", 60, 75);
   kernel("a", 60, 64, 1);
-  const Profile p = profile();
+  const auto p = profile();
   ASSERT_EQ(p.ranking.rows.size(), 3U);
   EXPECT_EQ(p.ranking.source, KernelSource::timeline);
   EXPECT_EQ(trace_.strings[p.ranking.rows[0].name], "b");
@@ -109,7 +123,7 @@ TEST_F(ProfileTest, CountsOverlapOnceInBusyTime) {
   kernel("c", 6, 8);    // inside
   kernel("d", 30, 40);  // after a gap
   kernel("e", 0, 7, 1);
-  const Profile p = profile();
+  const auto p = profile();
   EXPECT_EQ(p.totals.kernel_sum, 10 + 15 + 2 + 10 + 7);
   EXPECT_EQ(p.totals.busy, 20 + 10 + 7);
   EXPECT_EQ(p.totals.span, 40);
@@ -120,7 +134,7 @@ TEST_F(ProfileTest, CountsOverlapOnceInBusyTime) {
 // 1..100: the nearest-rank median is 50, the 99th percentile 99.
 TEST_F(ProfileTest, TakesPercentilesByNearestRank) {
   for (Nanoseconds i = 100; i >= 1; --i) kernel("k", i * 1000, i * 1000 + i);
-  const Profile p = profile();
+  const auto p = profile();
   ASSERT_EQ(p.ranking.rows.size(), 1U);
   EXPECT_EQ(p.ranking.rows[0].min, 1);
   EXPECT_EQ(p.ranking.rows[0].p50, 50);
@@ -157,13 +171,13 @@ TEST_F(ProfileTest, TellsOfKernelsHiddenInGraphs) {
     replays.graph.push_back(1);
     replays.correlation.push_back(50 + i);
   }
-  const Profile p = profile();
+  const auto p = profile();
   ASSERT_TRUE(p.hidden_graphs);
   EXPECT_EQ(p.hidden_graphs->replays, 3U);
   EXPECT_EQ(p.hidden_graphs->time, 300);
   EXPECT_DOUBLE_EQ(p.hidden_graphs->share, 0.75);
   EXPECT_EQ(p.hidden_graphs->launched_in, "decode_all");
-  EXPECT_TRUE(p.diagnostics.has("graph_kernels_missing"));
+  EXPECT_TRUE(p.diagnostics.contains("graph_kernels_missing"));
 }
 
 TEST_F(ProfileTest, JoinsMetricsByNameShapeAndRange) {
@@ -181,12 +195,12 @@ TEST_F(ProfileTest, JoinsMetricsByNameShapeAndRange) {
   profiled("void at::f<4>(T1)", {10, 1, 1}, "decode_all/decode_step", 9, 1);  // no such grid
   profiled("void at::f<4>(T1)", {9, 1, 1}, "prefill", 9, 1);                  // not in that range
   profiled("void g()", {8, 1, 1}, "prefill", 9, 1);                           // no such kernel
-  const Profile p = profile();
+  const auto p = profile();
   ASSERT_TRUE(p.join);
   EXPECT_EQ(p.join->profiled, 5U);
   EXPECT_EQ(p.join->joined, 2U);
   EXPECT_EQ(p.join->timeline_covered, 1U);
-  EXPECT_TRUE(p.diagnostics.has("profiled_launches_unjoined"));
+  EXPECT_TRUE(p.diagnostics.contains("profiled_launches_unjoined"));
   ASSERT_EQ(p.ranking.rows.size(), 1U);
   const MetricSummary& dram = p.ranking.rows[0].metrics.at("dram");
   EXPECT_EQ(dram.count, 2U);
@@ -206,7 +220,7 @@ TEST_F(ProfileTest, RanksProfiledLaunchesWithoutATimeline) {
   profiled("f", {1, 1, 1}, "", 40, 1);
   profiled("f", {2, 1, 1}, "", 2, 1);
   profiled("g", {1, 1, 1}, "", trace::kUnknownDuration, 1);
-  const Profile p = profile();
+  const auto p = profile();
   EXPECT_EQ(p.ranking.source, KernelSource::profiler);
   ASSERT_EQ(p.ranking.rows.size(), 1U);
   EXPECT_EQ(p.ranking.rows[0].total, 42);
@@ -218,15 +232,15 @@ TEST_F(ProfileTest, LeavesSummariesAsideWhereThereIsATimeline) {
   builder_.trace().kernel_summaries.push_back(
       {builder_.capture_id(), builder_.string("a"), {}, 5, 500, 100, 90, 110});
   kernel("a", 0, 10);
-  const Profile p = profile();
+  const auto p = profile();
   EXPECT_EQ(p.ranking.total, 10);
-  EXPECT_TRUE(p.diagnostics.has("summary_left_aside"));
+  EXPECT_TRUE(p.diagnostics.contains("summary_left_aside"));
 }
 
 TEST_F(ProfileTest, RanksSummariesAlone) {
   builder_.trace().kernel_summaries.push_back(
       {builder_.capture_id(), builder_.string("a"), {}, 5, 500, 100, 90, 110});
-  const Profile p = profile();
+  const auto p = profile();
   EXPECT_EQ(p.ranking.source, KernelSource::summary);
   ASSERT_EQ(p.ranking.rows.size(), 1U);
   EXPECT_EQ(p.ranking.rows[0].device, "cuda");

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/utilization/recorded_work.h"
+#include "analysis/mfu/recorded_work.h"
 
 namespace llmprof::analysis {
 namespace {

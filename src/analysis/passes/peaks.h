@@ -1,7 +1,7 @@
 #pragma once
 
+#include "analysis/mfu/utilization.h"
 #include "analysis/passes/prepare.h"
-#include "analysis/utilization/utilization.h"
 
 namespace llmprof::analysis {
 

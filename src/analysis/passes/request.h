@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "analysis/mfu/utilization.h"
 #include "analysis/naming/classes.h"
 #include "analysis/stages/selection.h"
 #include "analysis/stages/stage_rules.h"
-#include "analysis/utilization/utilization.h"
 #include "llm/gpu_spec.h"
 #include "llm/model_spec.h"
 #include "profile/run.h"

@@ -32,7 +32,7 @@ class Runner {
     }
   }
 
-  Run take() {
+  PassRun take() {
     std::vector<std::thread> others;
     const size_t cores = std::max(1U, std::thread::hardware_concurrency());
     for (size_t i = 1; i < std::min(cores, passes_.size()); ++i) {
@@ -106,7 +106,7 @@ class Runner {
 
   const std::vector<Pass>& passes_;
   const Prepared& prepared_;
-  Run run_;
+  PassRun run_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Job> jobs_;
@@ -116,7 +116,7 @@ class Runner {
 
 }  // namespace
 
-Run run_passes(const std::vector<Pass>& passes, const Prepared& prepared) {
+PassRun run_passes(const std::vector<Pass>& passes, const Prepared& prepared) {
   return Runner(passes, prepared).take();
 }
 

@@ -13,7 +13,7 @@ struct PassTiming {
   std::string skipped;  // why; empty where it ran
 };
 
-struct Run {
+struct PassRun {
   Results results;
   Diagnostics diagnostics;  // the preparation's, then each pass's in the order of the table
   std::vector<PassTiming> timings;
@@ -21,6 +21,6 @@ struct Run {
 
 // Runs each pass as soon as what it needs is there; those that do not need each other run at the
 // same time where there are cores. What it gives does not depend on how many.
-Run run_passes(const std::vector<Pass>& passes, const Prepared& prepared);
+PassRun run_passes(const std::vector<Pass>& passes, const Prepared& prepared);
 
 }  // namespace llmprof::analysis

@@ -176,7 +176,7 @@ trace::Trace read_all(const std::filesystem::path& folder, const std::vector<std
 
 // README: both pages are of one run of 120 launches.
 TEST_F(SameWork, RawAndDetailsPagesOfACapture) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   const auto folder = captures / "h200-llama-eager";
   const trace::Trace raw = read_all(folder, {"ncu_decode_raw.csv.gz"});
   trace::Trace both = read_all(folder, {"ncu_decode_details.csv.gz", "ncu_decode_raw.csv.gz"});
@@ -188,7 +188,7 @@ TEST_F(SameWork, RawAndDetailsPagesOfACapture) {
 
 // The trace report was made of the node-level capture; the graph-level one is another run.
 TEST_F(SameWork, ACaptureAndItsOwnTraceReport) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   trace::Trace trace =
       read_all(captures / "h200-dense-graph",
                {"nsys_node_cuda_gpu_trace.csv.gz", "nsys_graph.sqlite", "nsys_node.sqlite"});

@@ -51,9 +51,9 @@ std::vector<profile::Finding> findings(const Found& found) {
   std::vector<profile::Finding> rows;
   for (const Finding& from : found.results.findings) {
     profile::Finding& row = rows.emplace_back();
-    row.title = to_printable(from.title);
-    row.evidence = to_printable(from.evidence);
-    row.advice = to_printable(from.advice);
+    row.kind = profile::to_string(from.kind);
+    row.subject = unless_empty(from.subject);
+    row.values = from.values;
     if (!from.blind) {
       row.recoverable = to_milliseconds(from.recoverable);
       row.total_recoverable = to_milliseconds(from.total_recoverable);

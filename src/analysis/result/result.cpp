@@ -16,7 +16,7 @@ std::vector<profile::Diagnostic> diagnostics(const Diagnostics& from) {
 
 }  // namespace
 
-profile::Profile make_profile(const Prepared& prepared, const Run& run) {
+profile::Profile make_profile(const Prepared& prepared, const PassRun& run) {
   const result::Found found{prepared, run.results};
   profile::Profile profile;
   profile.tool.version = prepared.options.tool_version;

@@ -6,6 +6,6 @@
 namespace llmprof::analysis {
 
 // What the passes found, as values that need neither the trace nor each other.
-profile::Profile make_profile(const Prepared& prepared, const Run& run);
+profile::Profile make_profile(const Prepared& prepared, const PassRun& run);
 
 }  // namespace llmprof::analysis

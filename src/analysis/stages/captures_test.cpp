@@ -60,7 +60,7 @@ void expect_instances(const Stages& stages, const std::vector<Expected>& expecte
 // Ranges joined to RUNTIME (thread, range start <= call start < range end) and that to KERNEL
 // (process, correlation), counted and summed by range in SQL.
 TEST(StagesOfCaptures, DenseDecoderInCudaGraphs) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   const Read read = read_stages(captures / "h200-dense-graph/nsys_node.sqlite");
   const Stages& stages = read.stages;
   expect_instances(stages, {{"prefill", 6128350090, 17011269, 462, 5432692, true},
@@ -89,7 +89,7 @@ TEST(StagesOfCaptures, DenseDecoderInCudaGraphs) {
 
 // The decode's kernels are hidden in 24 graph replays a request; SQL over GRAPH_TRACE.
 TEST(StagesOfCaptures, DenseDecoderWithGraphsAsWholes) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   const Read read = read_stages(captures / "h200-dense-graph/nsys_graph.sqlite");
   const Stages& stages = read.stages;
   expect_instances(stages, {{"prefill", 6419504128, 15152116, 462, 5445847, true},
@@ -129,7 +129,7 @@ std::vector<std::map<std::string, std::string>> csv_report(const std::filesystem
 }
 
 TEST(StagesOfCaptures, EagerLlamaAgreesWithNsys) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   const auto folder = captures / "h200-llama-eager";
   const Read read = read_stages(folder / "nsys.sqlite");
   const Stages& stages = read.stages;
@@ -220,8 +220,32 @@ TEST(StagesOfCaptures, EagerLlamaAgreesWithNsys) {
   EXPECT_EQ(stages.instances[3].step_count, 16U);
 }
 
+// As vLLM's: one step of 32 sequences, whose kernels all come from one graph launch.
+TEST(StagesOfCaptures, EngineStepInAPyTorchTrace) {
+  constexpr uint64_t kKernels = 400;
+  std::string events = R"json([
+    {"ph":"X","cat":"user_annotation","name":"execute_context_0(0)_generation_32(32)",
+     "pid":1,"tid":1,"ts":100,"dur":900},
+    {"ph":"X","cat":"cuda_runtime","name":"cudaGraphLaunch",
+     "pid":1,"tid":1,"ts":200,"dur":20,"args":{"correlation":7}})json";
+  for (uint64_t i = 0; i < kKernels; ++i) {
+    events += R"(,{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"dur":9,"ts":)" +
+              std::to_string(300 + 10 * i) +
+              R"(,"args":{"device":0,"context":1,"stream":7,"correlation":7}})";
+  }
+  const testing::TemporaryFolder folder;
+  const Read read = read_stages(folder.write("step.json", events + "]"));
+  EXPECT_TRUE(read.stages.serving);
+  ASSERT_EQ(read.stages.steps.size(), 1U);
+  EXPECT_EQ(read.stages.steps[0].kind, StepKind::decode);
+  EXPECT_EQ(read.stages.steps[0].batch, 32U);
+  EXPECT_EQ(read.stages.steps[0].tokens, 32U);
+  EXPECT_EQ(read.stages.steps[0].work.kernel_count, kKernels);
+  EXPECT_EQ(read.stages.coverage.kernels_in_stages, read.trace.kernels.size());
+}
+
 // One step of 32 sequences whose kernels all come from one graph launch.
-TEST(StagesOfCaptures, VllmStepInAPyTorchTrace) {
+TEST(SharedCapturesStages, VllmStepInAPyTorchTrace) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   const Read read = read_stages(
       captures / "public/AMD-AGI+TraceLens__inference_vllm_decode_full_graph_execution.json.gz");

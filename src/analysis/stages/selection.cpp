@@ -59,11 +59,11 @@ std::optional<uint32_t> step_number(std::string_view text) {
   return static_cast<uint32_t>(*value);
 }
 
-// The steps of every instance, where they agree.
-std::optional<uint32_t> steps_of_each(const Stages& stages, std::optional<uint32_t> stage) {
+// The steps of every instance of a stage, where they agree.
+std::optional<uint32_t> steps_of_each(const Stages& stages, uint32_t stage) {
   std::optional<uint32_t> steps;
   for (const StageInstance& instance : stages.instances) {
-    if (instance.warmup || (stage && instance.stage != *stage)) continue;
+    if (instance.warmup || instance.stage != stage) continue;
     if (instance.step_count == 0 || (steps && *steps != instance.step_count)) return std::nullopt;
     steps = instance.step_count;
   }
@@ -251,18 +251,14 @@ class Narrowing {
 
 }  // namespace
 
-InstanceUnit instance_unit(const Stages& stages, const Selection& selection,
-                           std::optional<uint32_t> stage) {
-  if (stages.serving) return {"engine step", "an engine step"};
+std::string instance_unit(const Stages& stages, const Selection& selection, uint32_t stage) {
+  if (stages.serving) return "engine step";
   if (selection.steps) {
     const auto steps = steps_of_each(stages, stage);
-    if (!steps) return {"instance", "an instance"};
-    if (*steps == 1) return {"step", "a step"};
-    return {fmt::format("{} steps", *steps), fmt::format("per {} steps", *steps)};
+    if (!steps) return "instance";
+    return *steps == 1 ? std::string("step") : fmt::format("{} steps", *steps);
   }
-  if (!selection.stage) return {"request", "a request"};
-  const bool vowel = std::string_view("aeiou").find((*selection.stage)[0]) != std::string::npos;
-  return {*selection.stage, fmt::format("{} {}", vowel ? "an" : "a", *selection.stage)};
+  return selection.stage.value_or("request");
 }
 
 Result<std::pair<uint32_t, uint32_t>> parse_step_range(std::string_view text) {

@@ -18,15 +18,9 @@ struct Selection {
   [[nodiscard]] bool everything() const { return !device && !stage && !steps; }
 };
 
-// What figures of one instance are given for: {"request", "a request"}, {"engine step", "an engine
-// step"}, {"decode", "a decode"} of one stage only, {"8 steps", "per 8 steps"} of some steps only.
-struct InstanceUnit {
-  std::string name;
-  std::string each;
-};
-// Of one stage's instances, or of all.
-InstanceUnit instance_unit(const Stages& stages, const Selection& selection,
-                           std::optional<uint32_t> stage = std::nullopt);
+// What figures of one instance of a stage are given per: "request", "engine step"; "decode" of one
+// stage only, "8 steps" of some steps only.
+std::string instance_unit(const Stages& stages, const Selection& selection, uint32_t stage);
 
 // "4:12", "4:", ":12", "7". Errors are of kind usage.
 Result<std::pair<uint32_t, uint32_t>> parse_step_range(std::string_view text);

@@ -3,17 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/demangle/parser.h"
 
 namespace llmprof {
 namespace demangling {
-namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-
-}  // namespace
-
 char Parser::peek(size_t ahead) const {
   if (failed_ || position_ + ahead >= text_.size()) return '\0';
   return text_[position_ + ahead];

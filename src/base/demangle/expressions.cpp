@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "base/demangle/parser.h"
 
 namespace llmprof::demangling {
@@ -25,8 +26,6 @@ constexpr std::array kOperators = {
     Operator{"rS", ">>=", 2},    Operator{"rm", "%", 2},        Operator{"rs", ">>", 2},
     Operator{"ss", "<=>", 2},
 };
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 

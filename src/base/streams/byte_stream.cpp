@@ -11,6 +11,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/bytes_read.h"
 #include "base/file_descriptor.h"
 #include "base/files.h"
 #include "base/streams/gzip_block.h"
@@ -34,6 +35,7 @@ class FileStream final : public ByteStream {
       }
       filled += static_cast<size_t>(got);
     }
+    count_bytes_read(filled);
     return filled;
   }
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <optional>
 
+#include "base/ascii.h"
+
 namespace llmprof::capture {
 namespace {
 
@@ -16,8 +18,7 @@ constexpr std::array<std::string_view, 15> kCastTypes = {
     "unsigned short", "int",           "unsigned",    "unsigned int",  "long",
     "size_t",         "unsigned long", "long long",   "wchar_t",       "unsigned long long"};
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_space_or_tab(char c) { return c == ' ' || c == '\t'; }
 bool is_punctuation(char c) { return kPunctuation.find(c) != std::string_view::npos; }
 
 bool begins_number(std::string_view text) {
@@ -59,7 +60,7 @@ std::string bare_name(std::string_view name) {
       name.remove_prefix(cast->size());
       continue;
     }
-    if (!is_blank(name.front())) bare += name.front();
+    if (!is_space_or_tab(name.front())) bare += name.front();
     name.remove_prefix(1);
   }
   return bare;
@@ -73,7 +74,7 @@ std::string kernel_name_pattern(std::string_view name) {
   char before = '\0';
   bool blank = false;
   while (!name.empty()) {
-    if (is_blank(name.front())) {
+    if (is_space_or_tab(name.front())) {
       blank = true;
       name.remove_prefix(1);
       continue;

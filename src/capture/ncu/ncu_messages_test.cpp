@@ -57,7 +57,7 @@ TEST(NcuRunMessages, AreFoundInEndlessOutput) {
   EXPECT_EQ(read_ncu_messages(folder.path() / "none.log").launches, 0U);
 }
 
-TEST(NcuRunMessages, KnowsARealRefusal) {
+TEST(SharedCapturesNcuRunMessages, KnowsARealRefusal) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   EXPECT_TRUE(read_ncu_messages(captures / "public" /
                                 "Mlightsnow+DD2360-llm.c__fp32_ncu_ERR_NVGPUCTRPERM.txt")

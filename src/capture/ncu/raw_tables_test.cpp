@@ -36,7 +36,7 @@ std::map<std::string, std::pair<size_t, Nanoseconds>> by_kernel(const trace::Tra
 std::map<std::string, double> metric_sums(const trace::Trace& trace) {
   std::map<std::string, double> sums;
   for (const trace::MetricValues& values : trace.metric_values) {
-    const Metric& metric = trace.metrics[values.metric];
+    const trace::Metric& metric = trace.metrics[values.metric];
     sums[std::string(trace.strings[metric.name]) + " " + std::string(trace.strings[metric.unit])] +=
         values.sum;
   }

@@ -7,7 +7,7 @@
 
 #include "collector/ranges.h"
 
-// The text of an NVTX call in its forms. name() is for a thread that is within a Call.
+// The text of an NVTX call in its variants. name() is for a thread that is inside a Call.
 namespace llmprof::collector {
 
 class NarrowMessage {
@@ -19,7 +19,7 @@ class NarrowMessage {
   const char* text_;
 };
 
-// Cut where its UTF-8 form would be longer than what is plenty for a name.
+// Truncated to 1 KiB of UTF-8, which is plenty for a name.
 class WideMessage {
  public:
   explicit WideMessage(const wchar_t* text) : text_(text) {}

@@ -1,5 +1,5 @@
-// NVTX as this library hears it: NVTX_INJECTION64_PATH names the library, NVTX asks it in every
-// program and library that annotates itself, and calls come here.
+// Receives NVTX calls: if NVTX_INJECTION64_PATH names this library, NVTX loads it in every program
+// and library that uses NVTX, and calls these functions.
 #ifdef LLMPROF_HAS_NVTX
 
 #include <nvtx3/nvToolsExt.h>
@@ -16,7 +16,7 @@
 namespace llmprof::collector {
 namespace {
 
-// A handle is the domain's number and one, so that none is null.
+// A handle is the domain's number plus one, so that none is null.
 nvtxDomainHandle_t handle_of(size_t domain) {
   return reinterpret_cast<nvtxDomainHandle_t>(domain + 1);
 }
@@ -24,7 +24,7 @@ size_t domain_of(nvtxDomainHandle_t handle) {
   return handle == nullptr ? kDefaultDomain : reinterpret_cast<uintptr_t>(handle) - 1;
 }
 
-// NVTX counts levels from 0 and says so with negative numbers where it failed.
+// NVTX counts levels from 0 and returns a negative number on failure.
 constexpr int kNoLevel = -1;
 
 int push(size_t domain, const KnownName& name, const Call& call) {
@@ -92,7 +92,7 @@ nvtxStringHandle_t register_string(const Text& text) {
   return reinterpret_cast<nvtxStringHandle_t>(text.name().entry);
 }
 
-// The functions of NVTX, by their names there.
+// The functions of NVTX.
 void NVTX_API mark_ex(const nvtxEventAttributes_t* event) {
   mark_text(kDefaultDomain, EventMessage(event));
 }
@@ -201,7 +201,7 @@ bool fill_tables(const NvtxExportTableCallbacks& callbacks) {
 }  // namespace
 }  // namespace llmprof::collector
 
-// NVTX calls it once for each program and library that carries NVTX. 0: NVTX goes on without us.
+// NVTX calls it once for each program and library that contains NVTX. 0: NVTX continues without us.
 extern "C" [[gnu::visibility("default")]] int InitializeInjectionNvtx2(
     NvtxGetExportTableFunc_t get_table) {
   if (!llmprof::collector::recording()) return 0;

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Kind = Type::Kind;
 
-constexpr int kIndent = 2;
+constexpr int kSchemaIndent = 2;
 
 // The place where a struct is met first, which names it: "stages.instances".
 std::string below(const std::string& place, std::string_view field) {
@@ -186,7 +186,7 @@ std::string json_schema() {
                          {"title", "profile.json of llmprof"}};
   document.update(schema.object(top, ""));
   document["$defs"] = schema.take_definitions();
-  return document.dump(json::kIndent) + "\n";
+  return document.dump(json::kSchemaIndent) + "\n";
 }
 
 std::string field_tables() { return json::FieldTables().take(json::type_of<Profile>()); }

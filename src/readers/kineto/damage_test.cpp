@@ -84,7 +84,7 @@ TEST(KinetoDamage, TruncatedFileGivesWhatPrecedes) {
 }
 
 TEST(KinetoDamage, TruncatedGzip) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(folder);
+  const auto folder = testing::h200_captures();
   const testing::TemporaryFolder scratch;
   const std::string whole =
       testing::file_bytes(folder / "h200-dense-graph" / "kineto_graph.json.gz");

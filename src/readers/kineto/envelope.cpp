@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
+
 namespace llmprof::readers {
 namespace {
 
@@ -14,7 +16,6 @@ constexpr size_t kLargestKey = 128;
 constexpr size_t kLargestValue = 1UL << 20U;
 constexpr size_t kMostKeys = 256;
 
-bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 // A byte order mark is no text.
 bool is_mark(char c) { return c == '\xEF' || c == '\xBB' || c == '\xBF'; }
 

@@ -215,11 +215,57 @@ struct Expected {
   size_t annotations;
 };
 
-TEST(KinetoJson, SharedCapturesEqualAPlainPythonSum) {
+void expect_sums(const std::filesystem::path& folder, const Expected& expected) {
+  SCOPED_TRACE(expected.file);
+  const auto path = folder / expected.file;
+  const auto head = read_head(path, 64UL << 10U);
+  ASSERT_TRUE(head);
+  EXPECT_TRUE(kKinetoReader.recognises(*head));
+  trace::TraceBuilder builder;
+  const auto read = kKinetoReader.read(path, builder);
+  ASSERT_TRUE(read) << read.error().message;
+  const trace::Trace trace = std::move(builder).freeze();
+  const trace::KernelTable& kernels = trace.kernels;
+  EXPECT_EQ(kernels.size(), expected.kernels);
+  EXPECT_EQ(total_of(kernels), expected.total);
+  EXPECT_EQ(kernels.start.front(), expected.first_start);
+  EXPECT_EQ(*std::max_element(kernels.end.begin(), kernels.end.end()), expected.last_end);
+  EXPECT_EQ(std::set(kernels.name.begin(), kernels.name.end()).size(), expected.names);
+  EXPECT_EQ(static_cast<size_t>(std::count_if(kernels.launch.begin(), kernels.launch.end(),
+                                              [](trace::LaunchRow row) { return row.valid(); })),
+            expected.launched);
+  EXPECT_EQ(std::accumulate(kernels.external_id.begin(), kernels.external_id.end(), uint64_t{0}),
+            expected.external_ids);
+  const auto& memory = trace.memory_operations;
+  EXPECT_EQ(memory.size(), expected.memory_operations);
+  EXPECT_EQ(std::accumulate(memory.bytes.begin(), memory.bytes.end(), uint64_t{0}), expected.bytes);
+  EXPECT_EQ(trace.launches.size(), expected.launches);
+  EXPECT_EQ(trace.operators.size(), expected.operators);
+  Nanoseconds operator_total = 0;
+  for (size_t i = 0; i < trace.operators.size(); ++i) {
+    operator_total += trace.operators.end[i] - trace.operators.start[i];
+  }
+  EXPECT_EQ(operator_total, expected.operator_total);
+  EXPECT_EQ(trace.ranges.size(), expected.annotations);
+  for (const std::string_view code :
+       {"kineto_bad_events", "kineto_invalid_utf8", "kineto_truncated", "kineto_stray_text",
+        "kineto_unknown_categories"}) {
+    EXPECT_EQ(count_of(trace, code), 0U) << code;
+  }
+}
+
+TEST(KinetoJson, OwnCapturesEqualAPlainPythonSum) {
+  expect_sums(testing::h200_captures(),
+              {"h200-dense-graph/kineto_graph.json.gz", 25740, 88089342, 3845335907629284,
+               3845336039089639, 39, 25740, 1497742, 80, 512, 1205, 3050, 68777620, 0});
+  expect_sums(testing::test_data("h200-decoder"),
+              {"kineto.json.gz", 2212, 4785299, 3850242929496214, 3850243000399609, 37, 2212,
+               8400464, 12, 80, 2305, 7605, 111252759, 0});
+}
+
+TEST(SharedCapturesKinetoJson, EqualAPlainPythonSum) {
   LLMPROF_NEEDS_SHARED_CAPTURES(folder);
   constexpr Expected kFiles[] = {
-      {"h200-dense-graph/kineto_graph.json.gz", 25740, 88089342, 3845335907629284, 3845336039089639,
-       39, 25740, 1497742, 80, 512, 1205, 3050, 68777620, 0},
       {"public/AMD-AGI+TraceLens__h100_Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz", 1465, 45432698,
        1428625731622250, 1428625781275082, 26, 1029, 21136670, 242, 965, 1922, 4186, 45647935, 1},
       {"public/AMD-AGI+TraceLens__inference_vllm_decode_full_graph_execution.json.gz", 425,
@@ -239,45 +285,7 @@ TEST(KinetoJson, SharedCapturesEqualAPlainPythonSum) {
        1623142623531625000, 1623142624525725000, 67, 8772, 109608324, 324, 482082960, 11923, 23646,
        3134531000, 0},
   };
-  for (const Expected& expected : kFiles) {
-    SCOPED_TRACE(expected.file);
-    const auto path = folder / expected.file;
-    const auto head = read_head(path, 64UL << 10U);
-    ASSERT_TRUE(head);
-    EXPECT_TRUE(kKinetoReader.recognises(*head));
-    trace::TraceBuilder builder;
-    const auto read = kKinetoReader.read(path, builder);
-    ASSERT_TRUE(read) << read.error().message;
-    const trace::Trace trace = std::move(builder).freeze();
-    const trace::KernelTable& kernels = trace.kernels;
-    EXPECT_EQ(kernels.size(), expected.kernels);
-    EXPECT_EQ(total_of(kernels), expected.total);
-    EXPECT_EQ(kernels.start.front(), expected.first_start);
-    EXPECT_EQ(*std::max_element(kernels.end.begin(), kernels.end.end()), expected.last_end);
-    EXPECT_EQ(std::set(kernels.name.begin(), kernels.name.end()).size(), expected.names);
-    EXPECT_EQ(static_cast<size_t>(std::count_if(kernels.launch.begin(), kernels.launch.end(),
-                                                [](trace::LaunchRow row) { return row.valid(); })),
-              expected.launched);
-    EXPECT_EQ(std::accumulate(kernels.external_id.begin(), kernels.external_id.end(), uint64_t{0}),
-              expected.external_ids);
-    const auto& memory = trace.memory_operations;
-    EXPECT_EQ(memory.size(), expected.memory_operations);
-    EXPECT_EQ(std::accumulate(memory.bytes.begin(), memory.bytes.end(), uint64_t{0}),
-              expected.bytes);
-    EXPECT_EQ(trace.launches.size(), expected.launches);
-    EXPECT_EQ(trace.operators.size(), expected.operators);
-    Nanoseconds operator_total = 0;
-    for (size_t i = 0; i < trace.operators.size(); ++i) {
-      operator_total += trace.operators.end[i] - trace.operators.start[i];
-    }
-    EXPECT_EQ(operator_total, expected.operator_total);
-    EXPECT_EQ(trace.ranges.size(), expected.annotations);
-    for (const std::string_view code :
-         {"kineto_bad_events", "kineto_invalid_utf8", "kineto_truncated", "kineto_stray_text",
-          "kineto_unknown_categories"}) {
-      EXPECT_EQ(count_of(trace, code), 0U) << code;
-    }
-  }
+  for (const Expected& expected : kFiles) expect_sums(folder, expected);
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ inline Result<trace::Trace> read_kineto_text(std::string_view text,
   return std::move(builder).freeze();
 }
 
-inline trace::Trace read_kineto_or_fail(std::string_view text, const readers::KinetoOptions& options = {}) {
+inline trace::Trace read_kineto_or_fail(std::string_view text,
+                                        const readers::KinetoOptions& options = {}) {
   auto trace = read_kineto_text(text, options);
   EXPECT_TRUE(trace) << trace.error().message;
   return trace ? std::move(*trace) : trace::Trace();

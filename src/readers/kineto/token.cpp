@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "base/text.h"
 
 namespace llmprof::readers {
@@ -13,8 +14,6 @@ std::string_view without_blanks_behind(std::string_view token) {
   while (!token.empty() && blank(token.back())) token.remove_suffix(1);
   return token;
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // A number's digits without leading zeros, and how many of them stand before the decimal point
 // (fewer than 0 or more than there are digits are both possible).

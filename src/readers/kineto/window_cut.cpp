@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 
+#include "base/ascii.h"
 #include "readers/kineto/byte_masks.h"
 
 namespace llmprof::readers {
@@ -67,8 +68,6 @@ bool step(char c, EventDepth& state) {
   }
   return false;
 }
-
-bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 }  // namespace
 

@@ -23,7 +23,7 @@ void expect_metric(const trace::Trace& trace, std::string_view name, std::string
 }
 
 TEST(NcuCaptures, DecodeRawPage) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   const trace::Trace trace = read_ncu_csv(captures / "h200-llama-eager/ncu_decode_raw.csv.gz");
   ASSERT_EQ(trace.profiled_launches.size(), 120U);
   EXPECT_EQ(total_duration(trace), 450'528);
@@ -62,7 +62,7 @@ TEST(NcuCaptures, DecodeRawPage) {
 // digits. Registers and shared memory stand on the details page only with the section
 // LaunchStats, which this run did not collect.
 TEST(NcuCaptures, BothPagesGiveTheSameLaunches) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   const trace::Trace raw = read_ncu_csv(captures / "h200-llama-eager/ncu_decode_raw.csv.gz");
   const trace::Trace details =
       read_ncu_csv(captures / "h200-llama-eager/ncu_decode_details.csv.gz");
@@ -85,7 +85,7 @@ TEST(NcuCaptures, BothPagesGiveTheSameLaunches) {
 }
 
 TEST(NcuCaptures, LivePrefillOutput) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   const auto path = captures / "h200-llama-eager/ncu_prefill_live.csv.gz";
   const auto rows = parse_ncu_csv(path);
   ASSERT_TRUE(rows) << rows.error().message;
@@ -103,7 +103,7 @@ TEST(NcuCaptures, LivePrefillOutput) {
   EXPECT_DOUBLE_EQ(records[2].total_ms, 0.209568);
 }
 
-TEST(NcuCaptures, PublicRaggedDetails) {
+TEST(SharedCapturesNcu, PublicRaggedDetails) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   const trace::Trace trace =
       read_ncu_csv(captures / "public/CodeGandee+llm-perf-opt__k0001_ncu.details.csv");
@@ -114,7 +114,7 @@ TEST(NcuCaptures, PublicRaggedDetails) {
   expect_metric(trace, "dram__bytes_read.sum", "byte", 1, 2.33e6, 2.33e6, 2.33e6);
 }
 
-TEST(NcuCaptures, PublicThousandsAndRules) {
+TEST(SharedCapturesNcu, PublicThousandsAndRules) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   const trace::Trace trace =
       read_ncu_csv(captures / "public/brycelelbach+nsightful__copy_blocked.csv");
@@ -125,7 +125,7 @@ TEST(NcuCaptures, PublicThousandsAndRules) {
   EXPECT_EQ(trace.shapes[identity_of_launch(trace, 0).shape].registers_per_thread, 32U);
 }
 
-TEST(NcuCaptures, PublicFailuresAreRefusedWithTheRemedy) {
+TEST(SharedCapturesNcu, PublicFailuresAreRefusedWithTheRemedy) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   const auto refusal = [&](const char* name) {
     const auto head = read_head(captures / "public" / name, 65536);

@@ -8,7 +8,7 @@ namespace llmprof::readers {
 namespace {
 
 constexpr size_t kChunk = 1UL << 20U;
-constexpr size_t kReadableBehind = 64;
+constexpr size_t kReadableBehindObject = 64;
 constexpr size_t kLongestObject = 32UL << 20U;
 
 // Follows strings and brackets only; whether an object is valid is for its reader to say.
@@ -48,7 +48,7 @@ Result<uint64_t> each_json_object(ByteStream& stream,
     buffer.erase(0, begin);
     at -= begin;
     begin = 0;
-    buffer.resize(at + kChunk + kReadableBehind);
+    buffer.resize(at + kChunk + kReadableBehindObject);
     auto got = stream.read(std::span(buffer).subspan(at, kChunk));
     if (!got) return fail_with(got.error());
     ended = *got < kChunk;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/ascii.h"
 #include "base/demangle/demangle.h"
 #include "base/text.h"
 #include "readers/ncu/nvtx.h"
@@ -16,8 +17,6 @@ namespace {
 constexpr size_t kMostValues = 800'000;
 // A full raw page has about 1,500.
 constexpr size_t kMostMetrics = 1UL << 16U;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // "(16, 1, 1)"
 trace::Extent extent_in(std::string_view cell) {

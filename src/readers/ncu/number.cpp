@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "base/ascii.h"
 #include "base/text.h"
 
 namespace llmprof::readers {
@@ -12,8 +13,6 @@ constexpr std::array<double, 20> kNegativePowersOfTen = {
     1e0,   1e-1,  1e-2,  1e-3,  1e-4,  1e-5,  1e-6,  1e-7,  1e-8,  1e-9,
     1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15, 1e-16, 1e-17, 1e-18, 1e-19};
 constexpr size_t kMostDigits = 19;  // fit 64 bits
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 struct Digits {
   const char* at;

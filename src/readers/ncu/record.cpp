@@ -1,11 +1,11 @@
 #include "readers/ncu/record.h"
 
+#include "base/ascii.h"
+
 namespace llmprof::readers {
 namespace {
 
-constexpr size_t kReadableBehind = 8;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr size_t kReadableBehindCell = 8;
 
 }  // namespace
 
@@ -21,13 +21,13 @@ NcuLine ncu_line_kind(std::string_view text) {
 
 std::string_view undo_doubled_quotes(std::string_view cell, std::deque<std::string>& undone) {
   std::string& plain = undone.emplace_back();
-  plain.reserve(cell.size() + kReadableBehind);
+  plain.reserve(cell.size() + kReadableBehindCell);
   for (size_t i = 0; i < cell.size(); ++i) {
     plain += cell[i];
     if (cell[i] == '"') ++i;
   }
   const size_t length = plain.size();
-  plain.append(kReadableBehind, '\0');
+  plain.append(kReadableBehindCell, '\0');
   return std::string_view(plain).substr(0, length);
 }
 

@@ -5,14 +5,13 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/text.h"
 
 namespace llmprof::readers::nsys_csv {
 namespace {
 
 using UnitPower = std::optional<int> (*)(std::string_view);
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // A number apart from the unit behind it, without separators between thousands.
 struct Quantity {

@@ -51,7 +51,7 @@ constexpr const char* kStrings = R"(
 
 // Truth: the README beside the captures.
 TEST(NsysSqlite, EqualsTheTruthOfTheH200Captures) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   struct Truth {
     const char* file;
     size_t kernels;
@@ -73,7 +73,7 @@ TEST(NsysSqlite, EqualsTheTruthOfTheH200Captures) {
 
 // Row counts by `SELECT count(*)` with the sqlite3 command line.
 TEST(NsysSqlite, ReadsEveryTableOfAGraphLevelCapture) {
-  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const auto captures = testing::h200_captures();
   const trace::Trace trace = read_file(captures / "h200-dense-graph/nsys_graph.sqlite");
   EXPECT_EQ(trace.graph_replays.size(), 72U);
   EXPECT_EQ(trace.memory_operations.size(), 72U + 82U);
@@ -86,7 +86,7 @@ TEST(NsysSqlite, ReadsEveryTableOfAGraphLevelCapture) {
   for (const trace::LaunchRow launch : trace.graph_replays.launch) EXPECT_TRUE(launch.valid());
 }
 
-TEST(NsysSqlite, KeepsEqualCorrelationsOfTwoProcessesApart) {
+TEST(SharedCapturesNsysSqlite, KeepsEqualCorrelationsOfTwoProcessesApart) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   const trace::Trace trace =
       read_file(captures / "public/GindaChen+nsys-ai__mfu_2gpu_before.sqlite");
@@ -106,7 +106,7 @@ TEST(NsysSqlite, KeepsEqualCorrelationsOfTwoProcessesApart) {
   EXPECT_EQ(per_process.size() - plain.size(), 78U);
 }
 
-TEST(NsysSqlite, ReadsOldAndMinimalSchemas) {
+TEST(SharedCapturesNsysSqlite, ReadsOldAndMinimalSchemas) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   const trace::Trace old =
       read_file(captures / "public/hpcgroup+pipit__saxpy-mpi-cuda_nsys_perlmutter0.sqlite");
@@ -119,10 +119,60 @@ TEST(NsysSqlite, ReadsOldAndMinimalSchemas) {
   EXPECT_FALSE(minimal.diagnostics.has("kernels_without_launch"));
 }
 
-TEST(NsysSqlite, SaysThatThereIsNoKernelTable) {
+TEST(SharedCapturesNsysSqlite, SaysThatThereIsNoKernelTable) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   const trace::Trace trace = read_file(captures / "public/lighttransport+gemm__profile.sqlite");
   EXPECT_EQ(trace.kernels.size(), 0U);
+  EXPECT_TRUE(trace.diagnostics.has("no_kernel_table"));
+}
+
+// Both processes count their calls from 1, and the launch of either comes first once.
+TEST(NsysSqlite, KeepsEqualCorrelationsOfTwoProcessesApart) {
+  const TemporaryFolder folder;
+  const trace::Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+    CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, shortName INT, globalPid INT,
+                                             correlationId INT, deviceId INT);
+    INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 20, 1, 16777216, 1, 0),
+      (11, 21, 1, 33554432, 1, 1), (30, 40, 1, 16777216, 2, 0), (31, 41, 1, 33554432, 2, 1);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, globalTid INT, correlationId INT,
+                                              nameId INT);
+    INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1, 2, 16777217, 1, 2), (3, 4, 33554433, 1, 2),
+                                                   (5, 6, 33554433, 2, 2), (7, 8, 16777217, 2, 2);)"));
+  ASSERT_EQ(trace.kernels.size(), 4U);
+  const std::vector<Nanoseconds> launched = {1, 3, 7, 5};
+  for (size_t i = 0; i < 4; ++i) {
+    const trace::LaunchRow launch = trace.kernels.launch[i];
+    ASSERT_TRUE(launch.valid()) << i;
+    EXPECT_EQ(trace.launches.start[launch.index()], launched[i]) << i;
+    EXPECT_EQ(trace.threads[trace.launches.thread[launch.index()].index()].process,
+              trace.queues[trace.kernels.queue[i]].process);
+  }
+}
+
+// Before 2023 the versions stood in a table of another name.
+TEST(NsysSqlite, ReadsTheVersionsOfOldExports) {
+  const TemporaryFolder folder;
+  const trace::Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+    CREATE TABLE EXPORT_META_DATA (name TEXT, value TEXT);
+    INSERT INTO EXPORT_META_DATA VALUES ('EXPORT_PRODUCT_VERSION', '2022.2.1.31'),
+                                        ('EXPORT_SCHEMA_VERSION', '2.8');
+    CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, globalPid INT, demangledName INT);
+    INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 30, 16777216, 1);)"));
+  EXPECT_EQ(trace.captures[0].tool_version, "2022.2.1.31");
+  EXPECT_EQ(trace.captures[0].schema_version, "2.8");
+  EXPECT_EQ(trace.kernels.size(), 1U);
+  // Without correlations and without calls nothing is missing that could have been there.
+  EXPECT_FALSE(trace.diagnostics.has("kernels_without_launch"));
+}
+
+TEST(NsysSqlite, SaysThatThereIsNoKernelTable) {
+  const TemporaryFolder folder;
+  const trace::Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+    CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, globalTid INT, correlationId INT,
+                                              nameId INT);
+    INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (5, 8, 16777217, 6, 2);)"));
+  EXPECT_EQ(trace.kernels.size(), 0U);
+  EXPECT_EQ(trace.launches.size(), 1U);
   EXPECT_TRUE(trace.diagnostics.has("no_kernel_table"));
 }
 

@@ -23,11 +23,14 @@ void add_sentence(std::string words, Document& document) {
 Table kernel_table(const profile::Profile& profile, size_t top) {
   const bool several = profile.totals.devices.size() > 1;
   Table table;
-  table.columns = {number_column("total_ms"), number_column("share"), number_column("calls"),
-                   number_column("mean_ms")};
+  // On a narrow terminal the columns with the lowest priority are left out first.
+  table.columns = {{"total_ms", Column::Kind::number, 1},
+                   {"share", Column::Kind::number},
+                   {"calls", Column::Kind::number, -2},
+                   {"mean_ms", Column::Kind::number, -3}};
   if (several) table.columns.push_back(text_column("device"));
-  table.columns.push_back(text_column("class"));
-  table.columns.push_back(text_column("kernel"));
+  table.columns.push_back({"class", Column::Kind::text, -1});
+  table.columns.push_back({"kernel", Column::Kind::code, 1});
   for (const profile::Kernel& row : top_n_kernels(profile, top)) {
     std::vector<Cell> cells = {exact_ms(row.total), percent(row.share), grouped(row.calls),
                                exact_ms(row.mean)};

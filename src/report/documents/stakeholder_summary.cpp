@@ -180,12 +180,13 @@ std::vector<std::string> missing_figures(const profile::Profile& profile) {
 
 std::string mfu_words(const profile::Profile& profile) {
   const bool cpu = on_cpu(profile);
+  const bool by_model = profile.model || !cpu;
   return fmt::format(
-      "MFU: FLOPs of {0} over what the {1}'s {2} peak could compute in that time. MBU: their bytes "
-      "over what its {3} memory bandwidth could move. On wall time, and on the time the {1} was "
+      "MFU: FLOPs of {0} over what the {2}'s {3} peak could compute in that time. MBU: {1} bytes "
+      "over what its {4} memory bandwidth could move. On wall time, and on the time the {2} was "
       "busy.",
-      profile.model || !cpu ? "the model" : "the recorded operators", device_word(profile),
-      cpu ? "measured" : "dense", cpu ? "measured" : "peak");
+      by_model ? "the model" : "the recorded operators", by_model ? "the model's" : "their",
+      device_word(profile), cpu ? "measured" : "dense", cpu ? "measured" : "peak");
 }
 
 void add_mfu(const profile::Profile& profile, Document& document) {

@@ -9,9 +9,10 @@ namespace {
 
 using Name = std::pair<std::string_view, std::string_view>;
 
-constexpr std::array<Name, 2> kShownNames = {{
+constexpr std::array<Name, 3> kShownNames = {{
     {"quantise", "quantization"},
     {"idle: synchronisation", "idle: synchronization"},
+    {"share of the class's floor", "share of the class's lower bound"},
 }};
 
 constexpr std::array<Name, 16> kPlainNames = {{

@@ -5,8 +5,8 @@
 
 namespace llmprof::report {
 
-// A part of the budget or a class of kernels as readers spell it; profile.json keeps the spelling
-// of its contract ("quantise", "idle: synchronisation").
+// A part of the budget, a class of kernels or the basis of a bound as readers know it; profile.json
+// keeps the words of its contract ("quantise", "idle: synchronisation").
 std::string_view shown_name(std::string_view part);
 
 // The same for people who write no kernels: "matrix products".

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 #include "report/format/sentences.h"
@@ -10,7 +12,7 @@
 namespace llmprof::report {
 namespace {
 
-constexpr size_t kShownKernels = 8;
+constexpr size_t kShownKernelsPerStage = 8;
 constexpr double kWorthARow = 0.01;  // of wall
 
 Table saving_table(std::string_view of, std::string_view last, bool tokens) {
@@ -39,23 +41,34 @@ Table kernel_table(const profile::StageRecoverable& stage) {
   const bool tokens = stage.tokens.has_value();
   Table table = saving_table("kernel", "basis of the bound", tokens);
   for (const profile::RecoverableKernel& kernel : stage.kernels) {
-    if (table.rows.size() == kShownKernels || kernel.recoverable.value <= 0) break;
+    if (table.rows.size() == kShownKernelsPerStage || kernel.recoverable.value <= 0) break;
     auto& row = table.rows.emplace_back();
     row = {kernel.short_name, ms(kernel.time), ms(kernel.floor), ms(kernel.recoverable)};
     if (tokens) row.emplace_back(fine_ms(kernel.recoverable_per_token));
-    row.emplace_back(kernel.floor_basis);
+    row.emplace_back(std::string(shown_name(kernel.floor_basis)));
   }
   return table;
 }
 
 std::string bound_sentence(const profile::StageRecoverable& stage) {
-  std::string text = fmt::format("Wall time {} ms", ms(stage.wall));
+  std::string text = fmt::format("Wall time {} ms; ", ms(stage.wall));
   if (stage.bound) {
-    text += fmt::format("; the hardware's lower bound, end to end, is {} ms", ms(stage.bound));
-  } else if (stage.bound_reason) {
-    text += "; the hardware's lower bound is not known: " + *stage.bound_reason;
+    return text + fmt::format("the hardware's lower bound, end to end, is {} ms.", ms(stage.bound));
   }
-  return sentence(text);
+  return text + fmt::format("the hardware's lower bound is not known{}.",
+                            stage.bound_reason ? " (" + *stage.bound_reason + ")" : "");
+}
+
+// Where ncu counted no kernel's bytes and FLOPs, there is only one way to a bound.
+std::string_view basis_sentence(const profile::StageRecoverable& stage) {
+  const bool counted_any = std::any_of(stage.kernels.begin(), stage.kernels.end(),
+                                       [](const profile::RecoverableKernel& kernel) {
+                                         return kernel.floor_basis != "share of the class's floor";
+                                       });
+  return counted_any
+             ? "By kernel. Its lower bound comes from the bytes and FLOPs that ncu counted, or is "
+               "its share, by time, of the bound of its class:"
+             : "By kernel. Its lower bound is its share, by time, of the bound of its class:";
 }
 
 Table finding_table(const profile::Profile& profile) {
@@ -88,7 +101,8 @@ void add_recoverable(const profile::Profile& profile, Document& document) {
     return;
   }
   document.add(Paragraph{fmt::format(
-      "Time per {} above its lower bound, the least time that the part could take. A saving is an "
+      "Time per {} above its lower bound (its floor): the least time that the part could take. A "
+      "saving is an "
       "upper bound, not a promise. Parts that could save less than a hundredth of the wall time "
       "are "
       "only in profile.json.",
@@ -98,9 +112,7 @@ void add_recoverable(const profile::Profile& profile, Document& document) {
     if (Table table = part_table(stage); !table.rows.empty()) document.add(std::move(table));
     document.add(Paragraph{bound_sentence(stage)});
     if (Table kernels = kernel_table(stage); !kernels.rows.empty()) {
-      document.add(
-          Paragraph{"By kernel. Its lower bound comes from the bytes and FLOPs that ncu counted, "
-                    "or is its share, by time, of the bound of its class:"});
+      document.add(Paragraph{std::string(basis_sentence(stage))});
       document.add(std::move(kernels));
     }
   }

@@ -34,11 +34,12 @@ std::string operator_coverage_words(const profile::Profile& profile) {
   const std::string source = found.source.value_or(std::string(kMissing));
   if (on_cpu(profile)) {
     return fmt::format(
-        "From: {}. The innermost operators are the kernels of this CPU: {} of them, {} ms.", source,
-        grouped(found.kernels_with_operator), ms(found.cuda_self_sum));
+        "Source: {}. The innermost operators are the kernels of this CPU: {} of them, {} ms.",
+        source, grouped(found.kernels_with_operator), ms(found.cuda_self_sum));
   }
   std::string text = fmt::format(
-      "From: {}. Operators launched {} of {} kernels ({}); with copies and fills that is {} ms, {} "
+      "Source: {}. Operators launched {} of {} kernels ({}); with copies and fills that is {} ms, "
+      "{} "
       "of the GPU's time.",
       source, grouped(found.kernels_with_operator), grouped(found.kernels),
       percent(found.kernels_share), ms(found.cuda_self_sum), percent(found.share_of_gpu_time));

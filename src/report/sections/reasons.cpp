@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kRecord = "`llmprof run -- PROGRAM`";
 
-// Empty where it does.
+// Empty where there is one.
 std::string why_no_timeline(const profile::Profile& profile) {
   const std::string& source = profile.totals.source;
   if (source == "profiler") {
@@ -44,7 +44,9 @@ std::string why_no_stages(const profile::Profile& profile) {
 }
 
 std::string why_no_stage_figures(const profile::Profile& profile) {
-  if (std::string why = why_no_timeline(profile); !why.empty()) return why;
+  if (!why_no_timeline(profile).empty()) {
+    return fmt::format("this input holds no timeline; record one with {}.", kRecord);
+  }
   return "no stages were found in this timeline; " + mark_and_record("prefill and decode");
 }
 

@@ -11,7 +11,7 @@
 namespace llmprof::report {
 namespace {
 
-constexpr size_t kShownKernels = 20;
+constexpr size_t kShownPoints = 20;
 
 // "120", "120, most frequent grid 64 x 1 x 1 (of 3)": figures are means over all of them.
 Cell launches_cell(const profile::RooflineKernel& kernel) {
@@ -22,7 +22,7 @@ Cell launches_cell(const profile::RooflineKernel& kernel) {
                      kernel.grids > 1 ? fmt::format(" (of {})", kernel.grids) : "");
 }
 
-Table kernel_table(const profile::Profile& profile) {
+Table roofline_table(const profile::Profile& profile) {
   // A CPU's operators say themselves what they compute and move.
   const bool recorded = on_cpu(profile);
   Table table;
@@ -35,7 +35,7 @@ Table kernel_table(const profile::Profile& profile) {
                    number_column("memory share of peak"),
                    text_column("bound by")};
   const auto& kernels = profile.roofline.kernels;
-  for (size_t i = 0; i < std::min(kShownKernels, kernels.size()); ++i) {
+  for (size_t i = 0; i < std::min(kShownPoints, kernels.size()); ++i) {
     const profile::RooflineKernel& kernel = kernels[i];
     table.rows.push_back({kernel.short_name, launches_cell(kernel), scaled(kernel.flops_per_s),
                           scaled(kernel.bytes_per_s), intensity(kernel.flops_per_byte),
@@ -67,14 +67,14 @@ Table stage_table(const profile::Profile& profile) {
 void add_roofline(const profile::Profile& profile, Document& document) {
   document.add(Heading{2, "Roofline"});
   if (profile.roofline.kernels.empty()) {
-    document.add(Paragraph{"By kernel: not known: " + why_no_kernel_bounds(profile)});
+    document.add(Paragraph{"Not known by kernel: " + why_no_kernel_bounds(profile)});
   } else {
-    document.add(kernel_table(profile));
+    document.add(roofline_table(profile));
     if (const auto& rule = profile.roofline.rule) document.add(Paragraph{sentence(*rule)});
   }
   Table stages = stage_table(profile);
   if (stages.rows.empty()) {
-    document.add(Paragraph{"By stage: not known: " + why_no_utilization(profile)});
+    document.add(Paragraph{"Not known by stage: " + why_no_utilization(profile)});
     return;
   }
   document.add(Paragraph{profile.model ? "By stage, from what the model must compute and move:"

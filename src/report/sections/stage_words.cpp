@@ -87,12 +87,6 @@ const profile::Finding* first_gain(const profile::Profile& profile) {
   return found == profile.findings.end() ? nullptr : &*found;
 }
 
-std::string per_unit(const profile::Finding& finding) {
-  if (!finding.unit) return {};
-  if (finding.unit->starts_with("traced part of ")) return "in the " + *finding.unit;
-  return "per " + *finding.unit;
-}
-
 std::string per_unit(const profile::Profile& profile) {
   std::string shared;
   for (const profile::Finding& finding : profile.findings) {

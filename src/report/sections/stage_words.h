@@ -7,6 +7,7 @@
 
 #include "profile/profile.h"
 #include "report/document.h"
+#include "report/findings/per_unit.h"
 
 namespace llmprof::report {
 
@@ -43,10 +44,7 @@ const profile::BudgetPart* largest_part(const profile::Stage& stage, bool idle);
 
 // The largest opportunity: the first finding whose saving is known; null where there is none.
 const profile::Finding* first_gain(const profile::Profile& profile);
-// What savings are given per: "per request", "per engine step", "per 8 steps", "per traced part of
-// a request".
-std::string per_unit(const profile::Finding& finding);
-// The same of all findings; empty where they differ or there are none.
+// per_unit of all findings; empty where they differ or there are none.
 std::string per_unit(const profile::Profile& profile);
 
 }  // namespace llmprof::report

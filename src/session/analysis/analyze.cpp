@@ -16,6 +16,15 @@ OutputFolder output_folder(const AnalyzeOptions& options) {
   return {options.out, options.force};
 }
 
+void add_timings(std::vector<analysis::PassTiming> passes, std::vector<PartTiming>& timings) {
+  for (analysis::PassTiming& pass : passes) {
+    PartTiming& part = timings.emplace_back();
+    part.name = "analysis: " + pass.name;
+    part.time = std::chrono::nanoseconds(pass.time);
+    if (!pass.skipped.empty()) part.skipped = std::move(pass.skipped);
+  }
+}
+
 Result<void> write_bundle(const AnalyzeOptions& options, OutputFolder& out, Analysis& analysis) {
   const auto artifacts = out.open();
   if (!artifacts) return fail_with(artifacts.error());
@@ -31,32 +40,38 @@ Result<void> write_bundle(const AnalyzeOptions& options, OutputFolder& out, Anal
 }  // namespace
 
 Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version,
-                         const Progress& progress, Reading reading) {
+                         Progress& progress, Reading reading) {
   auto plan = plan_analysis(options);
   if (!plan) return fail_with(plan.error());
   OutputFolder out = output_folder(options);
   reading.add(plan->inputs, out, progress);
   plan->notes.merge(reading.notes());
   complete_plan(reading.trace().workload, *plan);
+  Analysis analysis;
+  analysis.timings = reading.timings();
+  progress.begin("joining launches");
+  const Stopwatch joining;
   auto frozen = std::move(reading).freeze(plan->notes);
   if (!frozen) return fail_with(frozen.error());
+  analysis.timings.push_back({"joining launches", joining.elapsed()});
 
-  progress("analyzing");
+  progress.begin("analyzing");
   if (frozen->operators) plan->options.operators_of = &*frozen->operators;
   plan->options.tool_version = version;
   auto analyzed = analysis::analyze(frozen->trace, plan->rules, plan->options);
   if (!analyzed) return fail_with(analyzed.error());
+  add_timings(std::move(analyzed->timings), analysis.timings);
   if (analyzed->profile.kernels.empty()) {
     return fail_with(no_kernels(frozen->trace, analyzed->profile, !options.in_place));
   }
-  Analysis analysis;
   analysis.incomplete = std::move(frozen->incomplete);
   analysis.profile = std::move(analyzed->profile);
-  analysis.timings = std::move(analyzed->timings);
   report::word(analysis.profile);
 
-  progress("writing the bundle");
+  progress.begin("writing the bundle");
+  const Stopwatch writing;
   if (auto done = write_bundle(options, out, analysis); !done) return fail_with(done.error());
+  analysis.timings.push_back({"writing the bundle", writing.elapsed()});
   return analysis;
 }
 

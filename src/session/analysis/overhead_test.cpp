@@ -26,9 +26,9 @@ TEST(Overhead, IsAPassOverTheControlByStage) {
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].pass, "nsys");
   EXPECT_EQ(rows[0].stage, "prefill");
-  EXPECT_DOUBLE_EQ(rows[0].ratio(), 1.05);
+  EXPECT_DOUBLE_EQ(rows[0].ratio, 1.05);
   EXPECT_EQ(rows[1].stage, "decode");
-  EXPECT_DOUBLE_EQ(rows[1].ratio(), 1.25);
+  EXPECT_DOUBLE_EQ(rows[1].ratio, 1.25);
   EXPECT_FALSE(rows[1].whole_run);
 }
 
@@ -44,8 +44,8 @@ TEST(Overhead, WithoutStagesInBothItIsTheCommands) {
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].pass, "ncu");
   EXPECT_TRUE(rows[0].whole_run);
-  EXPECT_DOUBLE_EQ(rows[0].control_ms, 2000);
-  EXPECT_DOUBLE_EQ(rows[0].ratio(), 15);
+  EXPECT_DOUBLE_EQ(rows[0].control.value, 2000);
+  EXPECT_DOUBLE_EQ(rows[0].ratio, 15);
 }
 
 TEST(Overhead, NothingToCompareIsNothing) {

@@ -44,17 +44,19 @@ class ConversionFolder {
 // None where no reader recognizes the content.
 std::optional<Result<void>> read_recognized(const std::filesystem::path& path,
                                             std::string_view head, trace::TraceBuilder& builder,
-                                            const Progress& progress) {
+                                            Progress& progress) {
   const readers::Reader* reader = readers::find_reader(head);
   if (reader == nullptr) return std::nullopt;
-  progress(fmt::format("reading {} ({})", path.string(), reader->format));
+  std::error_code unknown;
+  const uintmax_t bytes = std::filesystem::file_size(path, unknown);
+  progress.begin_reading(fmt::format("reading {} ({})", path.string(), reader->format),
+                         unknown ? 0 : bytes);
   return reader->read(path, builder);
 }
 
 Result<void> read_report(const std::filesystem::path& report, capture::ReportKind kind,
-                         trace::TraceBuilder& builder, OutputFolder& out,
-                         const Progress& progress) {
-  progress(fmt::format("converting {}", report.string()));
+                         trace::TraceBuilder& builder, OutputFolder& out, Progress& progress) {
+  progress.begin(fmt::format("converting {}", report.string()));
   auto folder = ConversionFolder::open(out);
   if (!folder) return fail_with(folder.error());
   const auto converted = capture::convert_report(report, kind, folder->path());
@@ -73,7 +75,7 @@ Result<void> read_report(const std::filesystem::path& report, capture::ReportKin
 }  // namespace
 
 Result<void> read_input(const std::filesystem::path& path, trace::TraceBuilder& builder,
-                        OutputFolder& out, const Progress& progress) {
+                        OutputFolder& out, Progress& progress) {
   const auto head = read_head(path, readers::kHeadBytes);
   if (!head) return fail_with(head.error());
   if (auto done = read_recognized(path, *head, builder, progress)) return *done;

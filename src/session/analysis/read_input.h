@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "session/analysis/progress.h"
+#include "base/progress.h"
 #include "session/bundle/output_folder.h"
 #include "trace/builder.h"
 
@@ -12,6 +12,6 @@ namespace llmprof::session {
 // Reads one file with whichever reader recognizes its content. Reports of nsys and ncu are
 // converted first, in a temporary folder in `out`.
 Result<void> read_input(const std::filesystem::path& path, trace::TraceBuilder& builder,
-                        OutputFolder& out, const Progress& progress);
+                        OutputFolder& out, Progress& progress);
 
 }  // namespace llmprof::session

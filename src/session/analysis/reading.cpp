@@ -44,7 +44,7 @@ void list_operator_capture(const trace::Trace& operators, trace::TraceBuilder& t
 
 }  // namespace
 
-void Reading::add(const std::vector<Input>& inputs, OutputFolder& out, const Progress& progress) {
+void Reading::add(const std::vector<Input>& inputs, OutputFolder& out, Progress& progress) {
   for (const Input& input : inputs) {
     if (!seen_.insert(input.path).second) continue;
     if (input.role == RunRole::log) note_log(input, inputs);
@@ -71,7 +71,7 @@ void Reading::note_log(const Input& log, const std::vector<Input>& inputs) {
   logs_->paths.push_back(log.path);
 }
 
-void Reading::choose_timeline(const Input& nsys, OutputFolder& out, const Progress& progress) {
+void Reading::choose_timeline(const Input& nsys, OutputFolder& out, Progress& progress) {
   const Work logs = work_added(logs_->before.timeline.trace(), trace());
   if (logs == Work::gpu) {
     return pass_over(nsys.path, "the collector's log of the same run is the timeline");
@@ -90,8 +90,10 @@ void Reading::choose_timeline(const Input& nsys, OutputFolder& out, const Progre
             "timeline");
 }
 
-void Reading::read(const Input& input, OutputFolder& out, const Progress& progress) {
+void Reading::read(const Input& input, OutputFolder& out, Progress& progress) {
+  const Stopwatch watch;
   const auto done = read_input(input.path, builder_for(input), out, progress);
+  timings_.push_back({"reading " + input.path.string(), watch.elapsed()});
   if (done) {
     ++state_.files_read;
     return;

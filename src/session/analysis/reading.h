@@ -9,7 +9,8 @@
 
 #include "base/diagnostics.h"
 #include "base/error.h"
-#include "session/analysis/progress.h"
+#include "base/progress.h"
+#include "session/analysis/timings.h"
 #include "session/bundle/inputs.h"
 #include "session/bundle/output_folder.h"
 #include "trace/builder.h"
@@ -35,13 +36,16 @@ class Reading {
   // the collector's logs where they hold GPU work, else nsys's export where that does, else the
   // logs with their CPU operators. The logs of a run that nsys's export may follow in a later call
   // must be the first files that are read.
-  void add(const std::vector<Input>& inputs, OutputFolder& out, const Progress& progress);
+  void add(const std::vector<Input>& inputs, OutputFolder& out, Progress& progress);
 
   // What was read so far, neither ordered nor joined.
   [[nodiscard]] const trace::Trace& trace() { return state_.timeline.trace(); }
 
   // Why files of a run that were read, or could have been, are not in the trace.
   [[nodiscard]] const Diagnostics& notes() const { return notes_; }
+
+  // Of each file that was read, in their order.
+  [[nodiscard]] const std::vector<PartTiming>& timings() const { return timings_; }
 
   // `notes` are added to the trace's diagnostics. An error where no file could be read.
   Result<FrozenReading> freeze(const Diagnostics& notes) &&;
@@ -62,8 +66,8 @@ class Reading {
   };
 
   void note_log(const Input& log, const std::vector<Input>& inputs);
-  void choose_timeline(const Input& nsys, OutputFolder& out, const Progress& progress);
-  void read(const Input& input, OutputFolder& out, const Progress& progress);
+  void choose_timeline(const Input& nsys, OutputFolder& out, Progress& progress);
+  void read(const Input& input, OutputFolder& out, Progress& progress);
   trace::TraceBuilder& builder_for(const Input& input);
   void pass_over(const std::filesystem::path& path, std::string_view why);
   void pass_over_logs(std::string_view why);
@@ -72,6 +76,7 @@ class Reading {
   std::optional<Logs> logs_;  // of the run that was read last
   std::set<std::filesystem::path> seen_;
   Diagnostics notes_;
+  std::vector<PartTiming> timings_;
 };
 
 }  // namespace llmprof::session

@@ -28,16 +28,21 @@ Input nsys(const fs::path& path) { return of_run(path, RunRole::nsys); }
 Input other(const fs::path& path) { return of_run(path, RunRole::other); }
 
 // Counts how often each file is handed to a reader.
+class CountedReads : public Progress {
+ public:
+  void begin_reading(std::string_view what, uint64_t /*bytes*/) override {
+    constexpr std::string_view kPrefix = "reading ";
+    what.remove_prefix(kPrefix.size());
+    ++reads[fs::path(what.substr(0, what.rfind(" (")))];
+  }
+  std::map<fs::path, int> reads;
+};
+
 class ReadingTest : public ::testing::Test {
  protected:
   void add(Reading& reading, const std::vector<Input>& inputs) {
     OutputFolder out(folder_.path() / "out", false);
-    reading.add(inputs, out, [&](std::string_view line) {
-      constexpr std::string_view kPrefix = "reading ";
-      ASSERT_TRUE(line.starts_with(kPrefix)) << line;
-      line.remove_prefix(kPrefix.size());
-      ++reads_[fs::path(line.substr(0, line.rfind(" (")))];
-    });
+    reading.add(inputs, out, counted_);
   }
   Reading all_at_once(const std::vector<Input>& inputs) {
     Reading reading;
@@ -46,7 +51,7 @@ class ReadingTest : public ::testing::Test {
   }
 
   testing::TemporaryFolder folder_;
-  std::map<fs::path, int> reads_;
+  CountedReads counted_;
 };
 
 FrozenReading frozen(Reading reading) {
@@ -93,7 +98,7 @@ TEST_F(ReadingTest, WhatIsAddedInStepsIsTheSameAndReadOnce) {
   EXPECT_GT(before.kernels.size(), 0U);
   EXPECT_EQ(before.profiled_launches.size(), 0U);
   add(steps, run);
-  EXPECT_EQ(reads_, (std::map<fs::path, int>{{kExport, 1}, {kNcu, 1}, {kMetrics, 1}}));
+  EXPECT_EQ(counted_.reads, (std::map<fs::path, int>{{kExport, 1}, {kNcu, 1}, {kMetrics, 1}}));
   const FrozenReading in_steps = frozen(steps);
   EXPECT_GT(in_steps.trace.profiled_launches.size(), 0U);
   expect_same(in_steps.trace, frozen(all_at_once(run)).trace);
@@ -112,7 +117,7 @@ TEST_F(ReadingTest, LogsWithGpuWorkAreTheTimeline) {
   Reading reading;
   add(reading, {log(kGpuLog)});
   add(reading, {log(kGpuLog), nsys(kExport)});
-  EXPECT_EQ(reads_, (std::map<fs::path, int>{{kGpuLog, 1}}));
+  EXPECT_EQ(counted_.reads, (std::map<fs::path, int>{{kGpuLog, 1}}));
   const trace::Trace trace = frozen(reading).trace;
   EXPECT_EQ(captures(trace), std::vector<fs::path>{kGpuLog});
   ASSERT_TRUE(trace.diagnostics.has("capture_passed_over"));
@@ -123,7 +128,7 @@ TEST_F(ReadingTest, NsysReplacesLogsWithCpuWorkAlone) {
   Reading reading;
   add(reading, {log(kCpuLog)});
   add(reading, {log(kCpuLog), nsys(kExport)});
-  EXPECT_EQ(reads_, (std::map<fs::path, int>{{kCpuLog, 1}, {kExport, 1}}));
+  EXPECT_EQ(counted_.reads, (std::map<fs::path, int>{{kCpuLog, 1}, {kExport, 1}}));
   const trace::Trace trace = frozen(reading).trace;
   EXPECT_EQ(captures(trace), std::vector<fs::path>{kExport});
   EXPECT_TRUE(contains(told(trace).back(), kCpuLog.string())) << told(trace).back();
@@ -142,7 +147,7 @@ TEST_F(ReadingTest, ReplacesTheLogsOfOneRunAlone) {
   Input second_export = nsys(kExport);
   second_log.run = second_export.run = 1;
   const Reading reading = all_at_once({log(kGpuLog), second_log, second_export});
-  EXPECT_EQ(reads_, (std::map<fs::path, int>{{kGpuLog, 1}, {kCpuLog, 1}, {kExport, 1}}));
+  EXPECT_EQ(counted_.reads, (std::map<fs::path, int>{{kGpuLog, 1}, {kCpuLog, 1}, {kExport, 1}}));
   EXPECT_EQ(captures(frozen(reading).trace), (std::vector<fs::path>{kGpuLog, kExport}));
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/streams/byte_stream.h"
 #include "config/config_tree.h"
+#include "session/options/node_text.h"
 
 namespace llmprof::session {
 namespace {
@@ -15,11 +16,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFile = "captures.json";
 constexpr size_t kLargestFile = 4UL << 20U;
-
-std::string text_of(const config::ConfigNode& row, std::string_view key) {
-  const config::ConfigNode* node = row.find(key);
-  return node != nullptr && node->is_scalar() ? node->text : std::string();
-}
 
 Severity severity_of(const config::ConfigNode& row) {
   for (const Severity severity : {Severity::error, Severity::warning}) {

@@ -5,16 +5,12 @@
 #include "base/streams/byte_stream.h"
 #include "config/config_tree.h"
 #include "llm/hugging_face_config.h"
+#include "session/options/node_text.h"
 
 namespace llmprof::session {
 namespace {
 
-constexpr size_t kLargestFile = 4UL << 20U;
-
-std::string text_of(const config::ConfigNode& map, std::string_view key) {
-  const config::ConfigNode* node = map.find(key);
-  return node != nullptr && node->is_scalar() ? node->text : std::string();
-}
+constexpr size_t kLargestInputsFile = 4UL << 20U;
 
 std::optional<uint64_t> count_of(const config::ConfigNode& map, std::string_view key) {
   const config::ConfigNode* node = map.find(key);
@@ -73,7 +69,7 @@ RunInputs read_run_inputs(const std::filesystem::path& run, const config::ConfFi
   };
   auto stream = open_byte_stream(file);
   if (!stream) return unusable(stream.error());
-  const auto text = read_all(**stream, kLargestFile);
+  const auto text = read_all(**stream, kLargestInputsFile);
   if (!text) return unusable(text.error().within(file.string()));
   const auto document = config::parse_yaml(*text, file.string());
   if (!document) return unusable(document.error());

@@ -5,14 +5,10 @@
 #include "llm/cost.h"
 #include "llm/hugging_face_config.h"
 #include "llm/layers_beyond_cache.h"
+#include "session/options/node_text.h"
 
 namespace llmprof::session {
 namespace {
-
-std::string text_of(const config::ConfigNode& map, std::string_view key) {
-  const config::ConfigNode* node = map.find(key);
-  return node != nullptr && node->is_scalar() ? node->text : std::string();
-}
 
 // Only for layers of one kind: in a mixture it is unknown what one more would be.
 llm::ModelSpec with_layers(llm::ModelSpec model, size_t count) {

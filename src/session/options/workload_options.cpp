@@ -24,8 +24,8 @@ constexpr std::array kSignals = {
     NamedSignal{"SIGUSR1", SIGUSR1}, NamedSignal{"SIGUSR2", SIGUSR2},
     NamedSignal{"SIGKILL", SIGKILL},
 };
-constexpr std::array<std::string_view, 4> kModes = {"eager", "cuda_graph", "compiled",
-                                                    "continuous_batching"};
+constexpr std::array<std::string_view, 4> kWorkloadModes = {"eager", "cuda_graph", "compiled",
+                                                            "continuous_batching"};
 
 int read_stop_signal(config::Settings& settings) {
   std::vector<std::string_view> names;
@@ -129,7 +129,7 @@ WorkloadOptions read_workload_options(config::Settings settings,
   settings.optional_whole("threads", 1);
   settings.optional_whole("images", 0, kMostTokens);
   settings.optional_whole("port", 1, UINT16_MAX);
-  settings.one_of("mode", kModes, "eager");
+  settings.one_of("mode", kWorkloadModes, "eager");
   settings.text("python");
   settings.within("options");
 

@@ -10,7 +10,7 @@ namespace llmprof::session {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::string_view kFolder = "stage1";
+constexpr std::string_view kControlFolder = "stage1";
 constexpr std::string_view kMetrics = "stage1/metrics.json";
 constexpr size_t kLargestMetrics = 16UL << 20U;
 
@@ -19,7 +19,7 @@ capture::WorkloadPass control_pass(const RunRequest& request, const Artifacts& b
   capture::WorkloadPass pass;
   const bool only = request.options.repeats <= 1;
   pass.name = only ? "control" : fmt::format("control_{}", number);
-  pass.folder = bundle.path(kFolder);
+  pass.folder = bundle.path(kControlFolder);
   const fs::path metrics =
       only ? bundle.path(kMetrics) : bundle.path(fmt::format("stage1/metrics_{}.json", number));
   pass.environment = pass_environment(request, metrics, Recording::none);
@@ -46,7 +46,7 @@ Result<void> keep_median_metrics(const Artifacts& bundle, const Control& median)
 }  // namespace
 
 Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundle) {
-  if (const auto made = bundle.make_folder(kFolder); !made) return fail_with(made.error());
+  if (const auto made = bundle.make_folder(kControlFolder); !made) return fail_with(made.error());
   std::vector<Control> runs;
   const uint64_t repeats = std::max<uint64_t>(1, request.options.repeats);
   for (uint64_t number = 1; number <= repeats; ++number) {
@@ -69,7 +69,7 @@ Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundl
 
 capture::CapturePlan plan_control(const RunRequest& request, const Artifacts& bundle) {
   capture::CapturePlan plan;
-  plan.backend = kFolder;
+  plan.backend = kControlFolder;
   const uint64_t repeats = std::max<uint64_t>(1, request.options.repeats);
   for (uint64_t number = 1; number <= repeats; ++number) {
     capture::WorkloadPass pass = control_pass(request, bundle, number);

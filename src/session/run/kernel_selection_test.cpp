@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/analyze.h"
+#include "config/conf_files.h"
 #include "testing/hand_made_trace.h"
 
 namespace llmprof::session {
@@ -47,16 +49,16 @@ TEST(SelectTopKernels, KnowTheirSymbolsWhereTheTimelineDoes) {
   trace::Trace trace = made.freeze();
   const trace::StringId name = trace.strings.intern("long");
   trace.symbols.emplace_back(name, trace.strings.intern("_Z4longv"));
-  const auto profile = analysis::analyse(trace, shipped_rules(), {});
-  ASSERT_TRUE(profile) << profile.error().message;
-  const auto chosen = select_top_kernels(*profile, 2);
+  const auto analyzed = analysis::analyze(trace, shipped_rules(), {});
+  ASSERT_TRUE(analyzed) << analyzed.error().message;
+  const auto chosen = select_top_kernels(trace, analyzed->results, 2);
   ASSERT_NE(find(chosen, "long", "decode"), nullptr);
   EXPECT_EQ(find(chosen, "long", "decode")->symbol, "_Z4longv");
   ASSERT_NE(find(chosen, "short", "decode"), nullptr);
   EXPECT_EQ(find(chosen, "short", "decode")->symbol, "");
 
   trace.symbols.emplace_back(name, trace.strings.intern("_ZL4longv"));
-  EXPECT_EQ(find(select_top_kernels(*profile, 2), "long", "decode")->symbol, "");
+  EXPECT_EQ(find(select_top_kernels(trace, analyzed->results, 2), "long", "decode")->symbol, "");
 }
 
 TEST(SelectTopKernels, TheLongestOncePerStageWithLaunchesAndShapes) {
@@ -65,10 +67,10 @@ TEST(SelectTopKernels, TheLongestOncePerStageWithLaunchesAndShapes) {
   made.kernel("long", 6, 7, 8);
   add_request(made, 100, 3);
   trace::Trace trace = made.freeze();
-  const auto profile = analysis::analyse(trace, shipped_rules(), {});
-  ASSERT_TRUE(profile) << profile.error().message;
+  const auto analyzed = analysis::analyze(trace, shipped_rules(), {});
+  ASSERT_TRUE(analyzed) << analyzed.error().message;
 
-  const auto chosen = select_top_kernels(*profile, 2);
+  const auto chosen = select_top_kernels(trace, analyzed->results, 2);
   ASSERT_EQ(chosen.size(), 4);
   const capture::ChosenKernel* prefill = find(chosen, "long", "prefill");
   ASSERT_NE(prefill, nullptr);
@@ -90,13 +92,13 @@ TEST(SelectTopKernels, RangesOfOurOwnLogGateToo) {
   add_request(made, 100, 3);
   trace::Trace trace = made.freeze();
   trace.captures.front().tool = trace::kCollectorTool;
-  const auto profile = analysis::analyse(trace, shipped_rules(), {});
-  ASSERT_TRUE(profile) << profile.error().message;
-  ASSERT_FALSE(profile->stages.stages.empty());
-  for (const analysis::Stage& stage : profile->stages.stages) {
+  const auto analyzed = analysis::analyze(trace, shipped_rules(), {});
+  ASSERT_TRUE(analyzed) << analyzed.error().message;
+  ASSERT_FALSE(analyzed->results.stages.stages.empty());
+  for (const analysis::Stage& stage : analyzed->results.stages.stages) {
     EXPECT_EQ(stage.source, analysis::StageSource::annotation) << stage.name;
   }
-  const auto chosen = select_top_kernels(*profile, 2);
+  const auto chosen = select_top_kernels(trace, analyzed->results, 2);
   const capture::ChosenKernel* prefill = find(chosen, "long", "prefill");
   ASSERT_NE(prefill, nullptr);
   EXPECT_EQ(prefill->nvtx_include, "LLM@prefill/");
@@ -108,9 +110,9 @@ TEST(SelectTopKernels, WhatRunsOutsideOfStagesOnlyIsNotChosen) {
   made.range("prefill", 100, 200, trace::RangeKind::push_pop, {}, "LLM");
   made.kernel("gemm", 110, 120, 130);
   trace::Trace trace = made.freeze();
-  const auto profile = analysis::analyse(trace, shipped_rules(), {});
-  ASSERT_TRUE(profile);
-  const auto chosen = select_top_kernels(*profile, 5);
+  const auto analyzed = analysis::analyze(trace, shipped_rules(), {});
+  ASSERT_TRUE(analyzed);
+  const auto chosen = select_top_kernels(trace, analyzed->results, 5);
   ASSERT_EQ(chosen.size(), 1U);
   EXPECT_EQ(chosen[0].name, "gemm");
 }
@@ -119,9 +121,9 @@ TEST(SelectTopKernels, OutsideOfStagesAKernelHasNoRange) {
   HandMadeTrace made;
   made.kernel("alone", 0, 1, 1001);
   trace::Trace trace = made.freeze();
-  const auto profile = analysis::analyse(trace, shipped_rules(), {});
-  ASSERT_TRUE(profile);
-  const auto chosen = select_top_kernels(*profile, 5);
+  const auto analyzed = analysis::analyze(trace, shipped_rules(), {});
+  ASSERT_TRUE(analyzed);
+  const auto chosen = select_top_kernels(trace, analyzed->results, 5);
   ASSERT_EQ(chosen.size(), 1);
   EXPECT_EQ(chosen[0].name, "alone");
   EXPECT_EQ(chosen[0].stage, "");

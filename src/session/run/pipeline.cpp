@@ -23,16 +23,17 @@ namespace {
 
 class Pipeline {
  public:
-  Pipeline(const RunRequest& request, Artifacts bundle, const Progress& progress)
+  Pipeline(const RunRequest& request, Artifacts bundle, Progress& progress)
       : request_(request),
         options_(request.options),
         captures_(request.captures),
         bundle_(std::move(bundle)),
-        progress_(progress) {}
+        progress_(progress),
+        passes_(count_passes(request.captures)) {}
 
   RunOutcome run() {
     record_captures();
-    for (const std::string& note : captures_.notes) progress_(note);
+    for (const std::string& note : captures_.notes) progress_.note(note);
     if (control()) {
       if (captures_.collector) collect();
       if (captures_.nsys || (captures_.nsys_in_need && !recorded_gpu_)) trace();
@@ -50,8 +51,24 @@ class Pipeline {
  private:
   [[nodiscard]] bool stopped() const { return request_.stop != nullptr && request_.stop->load(); }
 
+  // What is on, and which of all passes it is. nsys that stands in for the collector is one more.
+  void begin_pass(std::string_view what) {
+    progress_.set_pass(++pass_, passes_);
+    progress_.begin(what);
+  }
+
+  // The control run and the captures, without the analysis.
+  static size_t count_passes(const Captures& captures) {
+    size_t passes = 1;
+    for (const bool wanted :
+         {captures.collector, captures.nsys, captures.ncu, captures.torch_profiler}) {
+      if (wanted) ++passes;
+    }
+    return passes;
+  }
+
   bool control() {
-    progress_("control run: the workload, unprofiled");
+    begin_pass("control run: the workload, unprofiled");
     const auto done = run_control(request_, bundle_);
     if (!done) {
       fail_backend("stage1", done.error());
@@ -63,7 +80,7 @@ class Pipeline {
 
   void collect() {
     if (stopped()) return;
-    progress_("collector: the workload with our own log");
+    begin_pass("collector: the workload, recorded by llmprof");
     const capture::CaptureResult captured = run_collector(request_, bundle_);
     keep("collector", captured);
     if (!captures_.collector_cuda || stopped()) return;
@@ -83,7 +100,8 @@ class Pipeline {
     if (const auto made = bundle_.make_folder(kNsysAnnotations); !made) {
       return fail_backend("nsys", made.error());
     }
-    progress_(fmt::format("nsys {}: the timeline", nsys->version));
+    if (!captures_.nsys) ++passes_;
+    begin_pass(fmt::format("nsys {}: the timeline", nsys->version));
     const capture::CaptureResult captured =
         capture::capture_with_nsys(*nsys, nsys_request(request_, bundle_));
     keep("nsys", captured);
@@ -125,15 +143,18 @@ class Pipeline {
     wanted.workload_time = control_time_;
     read_captures(RunRole::log);
     read_captures(RunRole::nsys);
-    progress_("ncu: choosing the kernels to measure");
+    progress_.begin("ncu: choosing the kernels to measure");
     wanted.kernels = select_top_kernels(reading_, request_.config_folder, options_.top_n_kernels);
-    for (const std::string& note : capture::plan_ncu(*ncu, wanted).notes) progress_("ncu: " + note);
+    for (const std::string& note : capture::plan_ncu(*ncu, wanted).notes) {
+      progress_.note("ncu: " + note);
+    }
+    begin_pass(fmt::format("ncu {}: the longest kernels", ncu->version));
     keep("ncu", capture::capture_with_ncu(*ncu, wanted));
   }
 
   void trace_operators() {
     if (stopped()) return;
-    progress_("torch.profiler: the workload's operators");
+    begin_pass("torch.profiler: the operators of the workload");
     keep("torch", run_torch(request_, bundle_));
   }
 
@@ -144,7 +165,7 @@ class Pipeline {
   }
 
   void fail_backend(std::string_view backend, const Error& error) {
-    progress_(fmt::format("{}: {}", backend, error.message));
+    progress_.note(fmt::format("{}: {}", backend, error.message));
     outcome_.failures.push_back({std::string(backend), error.message});
     record_captures();
   }
@@ -167,6 +188,7 @@ class Pipeline {
   }
 
   void analyze_bundle() {
+    progress_.set_pass(0, 0);
     AnalyzeOptions wanted;
     wanted.inputs = {bundle_.root()};
     wanted.in_place = true;
@@ -183,7 +205,9 @@ class Pipeline {
   const RunOptions& options_;
   const Captures& captures_;
   Artifacts bundle_;
-  const Progress& progress_;
+  Progress& progress_;
+  size_t pass_ = 0;  // the last that was begun
+  size_t passes_;
   std::optional<std::chrono::milliseconds> control_time_;
   bool recorded_gpu_ = false;  // by the collector
   Reading reading_;            // of the captures that the run itself looks into
@@ -193,7 +217,7 @@ class Pipeline {
 
 }  // namespace
 
-Result<RunOutcome> run(const RunRequest& asked, const Progress& progress) {
+Result<RunOutcome> run(const RunRequest& asked, Progress& progress) {
   RunRequest request = asked;
   RunOptions& options = request.options;
   auto bundle = create_stage2_root(options.stage2_folder, options.run_folder, request.force);

@@ -39,6 +39,6 @@ std::vector<capture::CapturePlan> plan_run(const RunRequest& request);
 
 // Control run, captures, analysis. An error means that there is no run folder; what fails later
 // is in the outcome, with what worked.
-Result<RunOutcome> run(const RunRequest& request, const Progress& progress);
+Result<RunOutcome> run(const RunRequest& request, Progress& progress);
 
 }  // namespace llmprof::session

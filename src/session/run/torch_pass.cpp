@@ -7,14 +7,14 @@ namespace llmprof::session {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::string_view kFolder = "torch";
+constexpr std::string_view kTorchFolder = "torch";
 constexpr std::string_view kTrace = "torch/trace.json.gz";
 
 capture::WorkloadPass torch_pass(const RunRequest& request, const Artifacts& bundle) {
   const TorchOptions& options = request.options.torch;
   capture::WorkloadPass pass;
   pass.name = "profile";
-  pass.folder = bundle.path(kFolder);
+  pass.folder = bundle.path(kTorchFolder);
   pass.environment =
       pass_environment(request, bundle.path("torch/metrics.json"), Recording::annotations);
   pass.environment.emplace_back("LLMPROF_TORCH_TRACE", fs::absolute(bundle.path(kTrace)).string());
@@ -30,7 +30,7 @@ capture::WorkloadPass torch_pass(const RunRequest& request, const Artifacts& bun
 
 capture::CaptureResult run_torch(const RunRequest& request, const Artifacts& bundle) {
   capture::CaptureResult result;
-  if (const auto made = bundle.make_folder(kFolder); !made) {
+  if (const auto made = bundle.make_folder(kTorchFolder); !made) {
     result.failure = made.error();
     return result;
   }
@@ -58,7 +58,7 @@ capture::CaptureResult run_torch(const RunRequest& request, const Artifacts& bun
 
 capture::CapturePlan plan_torch(const RunRequest& request, const Artifacts& bundle) {
   capture::CapturePlan plan;
-  plan.backend = kFolder;
+  plan.backend = kTorchFolder;
   const capture::WorkloadPass pass = torch_pass(request, bundle);
   plan.commands.push_back({pass.name, request.options.workload.argv, pass.environment});
   plan.files.emplace_back(kTrace);

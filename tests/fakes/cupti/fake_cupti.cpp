@@ -330,9 +330,9 @@ void play_resource(const tape::Item& item, Copy copy) {
 }
 
 template <class Id>
-CUptiResult id_of(const void* handle, trace::Id* id) {
+CUptiResult id_of(const void* handle, Id* id) {
   if (handle == nullptr || id == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  *id = static_cast<trace::Id>(reinterpret_cast<uintptr_t>(handle));
+  *id = static_cast<Id>(reinterpret_cast<uintptr_t>(handle));
   return CUPTI_SUCCESS;
 }
 

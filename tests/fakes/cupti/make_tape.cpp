@@ -102,10 +102,8 @@ class TapeMaker {
     writer.put(Kind::nvtx, thread, now, Nvtx{op, form, domain, id, handle});
     pass(kMicrosecond / 2);
   }
-  void thread(Kind kind, uint32_t number) {
-    writer.put(kind, kMain, now, trace::Thread{number, 0});
-  }
-  void sleep(uint16_t thread) { writer.put(Kind::sleep, thread, now, trace::Thread{}); }
+  void thread(Kind kind, uint32_t number) { writer.put(kind, kMain, now, Thread{number, 0}); }
+  void sleep(uint16_t thread) { writer.put(Kind::sleep, thread, now, Thread{}); }
 
   int64_t work(int64_t nanoseconds) {
     constexpr int64_t kLatency = 3 * kMicrosecond;
@@ -534,6 +532,4 @@ int run(const std::vector<std::string_view>& arguments) {
 }  // namespace
 }  // namespace llmprof
 
-int main(int count, char** arguments) {
-  return llmprof::session::run({arguments + 1, arguments + count});
-}
+int main(int count, char** arguments) { return llmprof::run({arguments + 1, arguments + count}); }

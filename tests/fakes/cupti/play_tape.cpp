@@ -313,4 +313,4 @@ int run(int count, char** arguments) {
 }  // namespace
 }  // namespace llmprof
 
-int main(int count, char** arguments) { return llmprof::session::run(count, arguments); }
+int main(int count, char** arguments) { return llmprof::run(count, arguments); }

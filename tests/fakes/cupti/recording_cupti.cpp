@@ -100,8 +100,7 @@ uint16_t this_thread(Recorder& to, int64_t time) {
   thread_local uint16_t number = 0;
   if (number == 0) {
     number = ++to.threads;
-    if (number > 1)
-      to.writer.put(Kind::thread_begin, to.last_thread, time, trace::Thread{number, 0});
+    if (number > 1) to.writer.put(Kind::thread_begin, to.last_thread, time, Thread{number, 0});
   }
   to.last_thread = number;
   return number;
@@ -160,7 +159,7 @@ void record_api(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
   // A call that waited for the GPU waits also where it is played.
   const bool waited = data.callbackSite == CUPTI_API_EXIT && data.functionName != nullptr &&
                       std::strstr(data.functionName, "Synchronize") != nullptr;
-  if (waited) put(to, Kind::sleep, trace::Thread{});
+  if (waited) put(to, Kind::sleep, Thread{});
   put(to, Kind::api, api);
 }
 
@@ -454,12 +453,11 @@ void mark_ex(const nvtxEventAttributes_t* a) {
   if (auto* f = core<nvtxMarkEx_impl_fntype>(NVTX_CBID_CORE_MarkEx)) f(a);
 }
 void mark_a(const char* text) {
-  put_nvtx([&](Recorder& to) { return report::plain(to, NvtxOp::mark, NvtxForm::plain, text); });
+  put_nvtx([&](Recorder& to) { return plain(to, NvtxOp::mark, NvtxForm::plain, text); });
   if (auto* f = core<nvtxMarkA_impl_fntype>(NVTX_CBID_CORE_MarkA)) f(text);
 }
 void mark_w(const wchar_t* text) {
-  put_nvtx(
-      [&](Recorder& to) { return report::plain(to, NvtxOp::mark, NvtxForm::wide, narrow(text)); });
+  put_nvtx([&](Recorder& to) { return plain(to, NvtxOp::mark, NvtxForm::wide, narrow(text)); });
   if (auto* f = core<nvtxMarkW_impl_fntype>(NVTX_CBID_CORE_MarkW)) f(text);
 }
 nvtxRangeId_t start_ex(const nvtxEventAttributes_t* a) {
@@ -469,14 +467,13 @@ nvtxRangeId_t start_ex(const nvtxEventAttributes_t* a) {
 }
 nvtxRangeId_t start_a(const char* text) {
   auto* f = core<nvtxRangeStartA_impl_fntype>(NVTX_CBID_CORE_RangeStartA);
-  return put_start(f != nullptr ? f(text) : 0, [&](Recorder& to) {
-    return report::plain(to, NvtxOp::start, NvtxForm::plain, text);
-  });
+  return put_start(f != nullptr ? f(text) : 0,
+                   [&](Recorder& to) { return plain(to, NvtxOp::start, NvtxForm::plain, text); });
 }
 nvtxRangeId_t start_w(const wchar_t* text) {
   auto* f = core<nvtxRangeStartW_impl_fntype>(NVTX_CBID_CORE_RangeStartW);
   return put_start(f != nullptr ? f(text) : 0, [&](Recorder& to) {
-    return report::plain(to, NvtxOp::start, NvtxForm::wide, narrow(text));
+    return plain(to, NvtxOp::start, NvtxForm::wide, narrow(text));
   });
 }
 void end_range(nvtxRangeId_t id) {
@@ -489,13 +486,12 @@ int push_ex(const nvtxEventAttributes_t* a) {
   return f != nullptr ? f(a) : 0;
 }
 int push_a(const char* text) {
-  put_nvtx([&](Recorder& to) { return report::plain(to, NvtxOp::push, NvtxForm::plain, text); });
+  put_nvtx([&](Recorder& to) { return plain(to, NvtxOp::push, NvtxForm::plain, text); });
   auto* f = core<nvtxRangePushA_impl_fntype>(NVTX_CBID_CORE_RangePushA);
   return f != nullptr ? f(text) : 0;
 }
 int push_w(const wchar_t* text) {
-  put_nvtx(
-      [&](Recorder& to) { return report::plain(to, NvtxOp::push, NvtxForm::wide, narrow(text)); });
+  put_nvtx([&](Recorder& to) { return plain(to, NvtxOp::push, NvtxForm::wide, narrow(text)); });
   auto* f = core<nvtxRangePushW_impl_fntype>(NVTX_CBID_CORE_RangePushW);
   return f != nullptr ? f(text) : 0;
 }
@@ -505,8 +501,7 @@ int pop() {
   return f != nullptr ? f() : 0;
 }
 void name_thread_a(uint32_t thread, const char* name) {
-  put_nvtx(
-      [&](Recorder& to) { return report::plain(to, NvtxOp::name_thread, NvtxForm::plain, name); });
+  put_nvtx([&](Recorder& to) { return plain(to, NvtxOp::name_thread, NvtxForm::plain, name); });
   if (auto* f = core<nvtxNameOsThreadA_impl_fntype>(NVTX_CBID_CORE_NameOsThreadA)) f(thread, name);
 }
 

@@ -19,7 +19,7 @@
 namespace llmprof::tape {
 
 inline constexpr char kMagic[8] = {'C', 'U', 'P', 'T', 'T', 'A', 'P', 'E'};
-inline constexpr uint32_t cli::kVersion = 1;
+inline constexpr uint32_t kVersion = 1;
 inline constexpr size_t kItemAlignment = 8;
 
 struct FileHead {
@@ -119,7 +119,7 @@ class Writer {
   Writer(const char* path, uint32_t cupti_version) : file_(std::fopen(path, "wb")) {
     FileHead head{};
     std::memcpy(head.magic, kMagic, sizeof kMagic);
-    head.version = cli::kVersion;
+    head.version = kVersion;
     head.cupti_version = cupti_version;
     if (file_ != nullptr) std::fwrite(&head, sizeof head, 1, file_);
   }
@@ -203,8 +203,8 @@ class Tape {
     }
     FileHead head{};
     if (bytes_.size() >= sizeof head) std::memcpy(&head, bytes_.data(), sizeof head);
-    if (std::memcmp(head.magic, kMagic, sizeof kMagic) != 0 || head.version != cli::kVersion) {
-      problem = std::string(path) + ": no tape of version " + std::to_string(cli::kVersion);
+    if (std::memcmp(head.magic, kMagic, sizeof kMagic) != 0 || head.version != kVersion) {
+      problem = std::string(path) + ": no tape of version " + std::to_string(kVersion);
       return false;
     }
     cupti_version = head.cupti_version;

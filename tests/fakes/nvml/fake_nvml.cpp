@@ -25,9 +25,9 @@ extern "C" {
 int nvmlInit_v2() { return success; }
 
 int nvmlSystemGetDriverVersion(char* version, unsigned bytes) {
-  constexpr char cli::kVersion[] = "580.95.05";
-  if (bytes < sizeof cli::kVersion) return invalid_argument;
-  std::memcpy(version, cli::kVersion, sizeof cli::kVersion);
+  constexpr char kVersion[] = "580.95.05";
+  if (bytes < sizeof kVersion) return invalid_argument;
+  std::memcpy(version, kVersion, sizeof kVersion);
   return success;
 }
 

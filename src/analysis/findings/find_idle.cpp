@@ -1,0 +1,182 @@
+#include <algorithm>
+#include <set>
+
+#include "analysis/findings/finders.h"
+#include "analysis/findings/late_launches.h"
+#include "analysis/findings/make_finding.h"
+#include "base/text.h"
+
+namespace llmprof::analysis {
+namespace {
+
+using profile::FindingKind;
+using profile::FindingValues;
+using profile::to_milliseconds;
+
+constexpr double kMostlyGraphs = 0.5;
+
+uint64_t gaps_of(const StageFacts& facts, BudgetPart part) {
+  return facts.budget->gaps[static_cast<size_t>(part)];
+}
+
+double gaps_per_instance(const StageFacts& facts, BudgetPart part) {
+  return static_cast<double>(gaps_of(facts, part)) / facts.instances();
+}
+
+const IdleGap* longest_gap(const StageFacts& facts, BudgetPart cause) {
+  for (const IdleGap* gap : facts.gaps) {
+    if (gap->cause == cause) return gap;
+  }
+  return nullptr;
+}
+
+// longest_gap and host; nothing where no gap is known.
+FindingValues longest_and_host(const IdleGap* gap) {
+  FindingValues values;
+  if (gap == nullptr) return values;
+  values.add("longest_gap", to_milliseconds(gap->length())).add_text("host", gap->host);
+  return values;
+}
+
+void add_stall(const StageFacts& facts, const RepeatedGap& stall, std::vector<Finding>& findings) {
+  const auto total = static_cast<double>(stall.total);
+  const auto count = static_cast<double>(stall.count);
+  FindingValues values;
+  values.add_number("gaps", count)
+      .add("mean_gap", to_milliseconds(total / count))
+      .add_text("work_before", stall.longest.work_before)
+      .add_text("work_after", stall.longest.work_after)
+      .add_all(longest_and_host(&stall.longest))
+      .add_flag("decodes", facts.decodes());
+  Finding finding = make_finding(facts, FindingKind::host_stall_repeated, total / facts.instances(),
+                                 std::move(values));
+  finding.subject = to_printable(stall.longest.work_before + " -> " + stall.longest.work_after);
+  findings.push_back(std::move(finding));
+}
+
+void add_single_stalls(const StageFacts& facts, const std::vector<const IdleGap*>& stalls,
+                       std::vector<Finding>& findings) {
+  double total = 0;
+  std::set<uint32_t> instances;
+  for (const IdleGap* stall : stalls) {
+    total += static_cast<double>(stall->length());
+    instances.insert(stall->instance.value);
+  }
+  const IdleGap& longest = *stalls.front();
+  FindingValues values;
+  values.add_number("stalls", static_cast<double>(stalls.size()))
+      .add("stalled", to_milliseconds(total))
+      .add_number("instances_with_stall", static_cast<double>(instances.size()))
+      .add_number("instances", facts.instances())
+      .add_all(longest_and_host(&longest))
+      .add_text("work_after", longest.work_after);
+  findings.push_back(make_finding(facts, FindingKind::host_stall_single, total / facts.instances(),
+                                  std::move(values)));
+}
+
+// How many kernels a pass has, and how many of them CUDA graphs launch.
+FindingValues kernels_of_pass(const StageFacts& facts) {
+  FindingValues values;
+  values.add_number("kernels_per_pass", static_cast<double>(facts.kernels) / facts.passes())
+      .add_text("pass", facts.pass());
+  if (facts.hidden_replays > 0) {
+    values.add_number("graph_replays_per_instance",
+                      static_cast<double>(facts.hidden_replays) / facts.instances());
+  } else {
+    const double share = facts.kernels == 0 ? 0
+                                            : static_cast<double>(facts.graph_kernels) /
+                                                  static_cast<double>(facts.kernels);
+    values.add("share_in_graphs", profile::Share{share});
+  }
+  return values;
+}
+
+bool uses_graphs(const StageFacts& facts) {
+  return facts.hidden_replays > 0 || static_cast<double>(facts.graph_kernels) >
+                                         kMostlyGraphs * static_cast<double>(facts.kernels);
+}
+
+void add_launch_bound(const StageFacts& facts, double time, std::vector<Finding>& findings) {
+  const double launch = facts.time(BudgetPart::idle_launch);
+  const double host = facts.time(BudgetPart::idle_host);
+  FindingValues values;
+  values
+      .add_number("gaps_per_instance", gaps_per_instance(facts, BudgetPart::idle_launch) +
+                                           gaps_per_instance(facts, BudgetPart::idle_host))
+      .add("share_in_cuda_calls", profile::Share{launch / (launch + host)})
+      .add("share_in_host_code", profile::Share{host / (launch + host)})
+      .add_all(kernels_of_pass(facts))
+      .add_flag("graphs_used", uses_graphs(facts))
+      .add_flag("decodes", facts.decodes())
+      .add_all(program_values(facts));
+  if (const IdleGap* gap = longest_gap(facts, BudgetPart::idle_launch)) {
+    values.add("longest_gap", to_milliseconds(gap->length()))
+        .add_text("work_after", gap->work_after);
+  }
+  findings.push_back(make_finding(facts, FindingKind::launch_bound, time, std::move(values)));
+}
+
+void add_between_steps(const StageFacts& facts, double time, std::vector<Finding>& findings) {
+  const auto longest = std::find_if(facts.gaps.begin(), facts.gaps.end(), [](const IdleGap* gap) {
+    return gap->between_steps && is_host_late(gap->cause);
+  });
+  const auto steps = static_cast<double>(facts.steps);
+  FindingValues values;
+  values.add("gap_per_step", to_milliseconds(time * facts.instances() / steps))
+      .add_number("steps_per_instance", steps / facts.instances())
+      .add_all(longest_and_host(longest == facts.gaps.end() ? nullptr : *longest));
+  findings.push_back(make_finding(facts, FindingKind::gap_between_steps, time, std::move(values)));
+}
+
+void add_synchronization(const StageFacts& facts, std::vector<Finding>& findings) {
+  const IdleGap* longest = longest_gap(facts, BudgetPart::idle_synchronisation);
+  FindingValues values;
+  values.add_number("gaps_per_instance", gaps_per_instance(facts, BudgetPart::idle_synchronisation))
+      .add_all(longest_and_host(longest));
+  if (longest != nullptr) values.add_text("work_before", longest->work_before);
+  findings.push_back(make_finding(facts, FindingKind::synchronization,
+                                  facts.time(BudgetPart::idle_synchronisation), std::move(values)));
+}
+
+void add_queue_gaps(const StageFacts& facts, std::vector<Finding>& findings) {
+  const double time = facts.time(BudgetPart::idle_queued) -
+                      static_cast<double>(facts.budget->queued_before_first) / facts.instances();
+  const auto gaps = static_cast<double>(gaps_of(facts, BudgetPart::idle_queued) -
+                                        facts.budget->gaps_before_first);
+  if (gaps <= 0) return;
+  FindingValues values;
+  values.add_number("gaps_per_instance", gaps / facts.instances())
+      .add("mean_gap", to_milliseconds(time * facts.instances() / gaps))
+      .add_all(kernels_of_pass(facts));
+  findings.push_back(make_finding(facts, FindingKind::queue_gaps, time, std::move(values)));
+}
+
+void add_first_waits(const StageFacts& facts, std::vector<Finding>& findings) {
+  const double time = static_cast<double>(facts.budget->queued_before_first) / facts.instances();
+  if (time > 0) findings.push_back(make_finding(facts, FindingKind::first_work_queued, time));
+}
+
+void add_edge(const StageFacts& facts, BudgetPart part, FindingKind kind,
+              std::vector<Finding>& findings) {
+  findings.push_back(
+      make_finding(facts, kind, facts.time(part), longest_and_host(longest_gap(facts, part))));
+}
+
+}  // namespace
+
+void find_idle_time(const StageFacts& facts, std::vector<Finding>& findings) {
+  const LateLaunches late = take_apart(facts);
+  for (const RepeatedGap* stall : late.stalls) add_stall(facts, *stall, findings);
+  if (!late.single_stalls.empty()) add_single_stalls(facts, late.single_stalls, findings);
+  if (late.inside > 0) add_launch_bound(facts, late.inside, findings);
+  if (late.between_steps > 0 && facts.by_step()) {
+    add_between_steps(facts, late.between_steps, findings);
+  }
+  if (facts.time(BudgetPart::idle_synchronisation) > 0) add_synchronization(facts, findings);
+  add_queue_gaps(facts, findings);
+  add_first_waits(facts, findings);
+  add_edge(facts, BudgetPart::idle_before_first, FindingKind::idle_before_first_work, findings);
+  add_edge(facts, BudgetPart::idle_after_last, FindingKind::idle_after_last_work, findings);
+}
+
+}  // namespace llmprof::analysis

@@ -1,0 +1,49 @@
+#include "analysis/findings/findings.h"
+
+#include <algorithm>
+
+#include "analysis/findings/finders.h"
+#include "analysis/findings/stage_facts.h"
+
+namespace llmprof::analysis {
+namespace {
+
+constexpr double kWorthTelling = 0.01;  // of the stage's wall time
+constexpr size_t kMost = 10;
+
+}  // namespace
+
+std::vector<Finding> find_findings(const trace::Trace& trace, const Stages& stages,
+                                   const Budgets& budgets,
+                                   const std::vector<StageRecoverable>& recoverable,
+                                   const Utilization& utilization, const KernelRanking& ranking,
+                                   const Roofline& roofline, const Selection& selection,
+                                   const Counters& counters) {
+  std::vector<Finding> findings;
+  const std::vector<StageFacts> all =
+      stage_facts(trace, stages, budgets, recoverable, utilization, ranking, selection);
+  find_hidden_time(trace, all, findings);
+  for (const StageFacts& facts : all) {
+    if (facts.on_cpu) {
+      find_cpu_time(facts, findings);
+    } else {
+      find_idle_time(facts, findings);
+      find_kernel_time(facts, findings);
+      find_transfers(facts, findings);
+    }
+    find_step_outliers(facts, stages, findings);
+    find_low_clocks(facts, stages, counters, findings);
+    find_latency_bound(facts, trace, stages, roofline, findings);
+  }
+  std::erase_if(findings, [](const Finding& finding) {
+    return !finding.blind && (finding.recoverable <= 0 || finding.share_of_wall < kWorthTelling);
+  });
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    if (a.blind != b.blind) return a.blind;
+    return a.total_recoverable > b.total_recoverable;
+  });
+  if (findings.size() > kMost) findings.resize(kMost);
+  return findings;
+}
+
+}  // namespace llmprof::analysis

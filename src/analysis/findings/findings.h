@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/budget/budget.h"
+#include "analysis/counters/stage_counters.h"
+#include "analysis/ranking/kernel_shapes.h"
+#include "analysis/ranking/kernels.h"
+#include "analysis/recoverable/recoverable.h"
+#include "analysis/roofline/roofline.h"
+#include "analysis/stages/selection.h"
+#include "profile/finding_kinds.h"
+#include "profile/finding_values.h"
+
+namespace llmprof::analysis {
+
+// Something to fix: what was found, the potential saving, and the values that prove it. Its words
+// are made where it is reported.
+struct Finding {
+  profile::FindingKind kind{};
+  std::string stage;
+  std::string subject;           // as in profile::Finding; empty where the kind has none
+  double recoverable = 0;        // ns per `unit`, mean over the measured ones
+  double total_recoverable = 0;  // ns, over all measured instances of the stage
+  std::string unit;  // "request", "engine step" under continuous batching; instance_unit
+  std::optional<double> per_token;  // ns
+  double share_of_wall = 0;         // of the stage's wall time, 0 to 1
+  std::vector<profile::FindingValue> values;
+  // The capture does not show the potential saving: both recoverable times are 0, and
+  // `share_of_wall` is what it hides. Comes first, since no other finding includes that time.
+  bool blind = false;
+};
+
+// Largest total potential saving in the capture first (total_recoverable).
+std::vector<Finding> find_findings(const trace::Trace& trace, const Stages& stages,
+                                   const Budgets& budgets,
+                                   const std::vector<StageRecoverable>& recoverable,
+                                   const Utilization& utilization, const KernelRanking& ranking,
+                                   const Roofline& roofline, const Selection& selection,
+                                   const Counters& counters = {});
+
+}  // namespace llmprof::analysis

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/budget/budget.h"
+#include "analysis/ranking/kernels.h"
+#include "analysis/recoverable/recoverable.h"
+#include "analysis/stages/selection.h"
+
+namespace llmprof::analysis {
+
+// One kernel name in one stage, over all instances that are no warm-up.
+struct KernelInStage {
+  size_t row = 0;  // of the ranking
+  uint64_t calls = 0;
+  Nanoseconds total = 0;
+};
+
+// Copies of one direction, or fills.
+struct CopiesInStage {
+  std::string what;  // "Host-to-Device"; "fill"; "copy" where the direction is not known
+  uint64_t calls = 0;
+  uint64_t bytes = 0;
+  Nanoseconds total = 0;
+};
+
+// What ran the stage, as far as its kernels tell: advice must fit it.
+struct ProgramSeen {
+  std::string engine;     // "vLLM"; empty where no engine's own kernels were seen
+  bool pytorch = false;   // kernels of ATen or of torch.compile
+  bool compiled = false;  // kernels that torch.compile generated
+};
+
+// What findings about one stage are made of. Figures are over `instances`, warm-ups excluded.
+struct StageFacts {
+  const Stage* stage = nullptr;
+  const StageBudget* budget = nullptr;
+  const StageRecoverable* recoverable = nullptr;
+  const KernelRanking* ranking = nullptr;
+  std::vector<const IdleGap*> gaps;               // of this stage
+  std::vector<const RecoverablePart*> by_part;    // null where the stage has none of it
+  std::vector<const RepeatedGap*> repeated_gaps;  // of this stage
+  std::vector<const SlowStep*> slow_steps;        // of this stage
+  std::string unit;                               // what an instance is: Finding::unit
+  ProgramSeen program;
+  bool serving = false;
+  bool on_cpu = false;
+  bool memory_bound = false;  // by the model's cost
+  uint64_t steps = 0;
+  uint64_t kernels = 0;
+  uint64_t graph_kernels = 0;  // of them, replayed by CUDA graphs
+  uint64_t hidden_replays = 0;
+  std::array<std::vector<KernelInStage>, kClassParts> by_class;  // longest total first
+  std::vector<CopiesInStage> copies;                             // likewise
+
+  [[nodiscard]] double instances() const { return static_cast<double>(budget->instances); }
+  // ns per instance.
+  [[nodiscard]] double time(size_t part) const {
+    return by_part[part] == nullptr ? 0 : by_part[part]->time;
+  }
+  [[nodiscard]] double time(BudgetPart part) const { return time(static_cast<size_t>(part)); }
+  [[nodiscard]] double time(KernelClass part) const { return time(static_cast<size_t>(part)); }
+  [[nodiscard]] double recoverable_of(KernelClass part) const {
+    const RecoverablePart* known = by_part[static_cast<size_t>(part)];
+    return known == nullptr ? 0 : known->recoverable();
+  }
+  // Whether its passes are those of decode: a detected prefill has a step, too.
+  [[nodiscard]] bool decodes() const;
+  // Its forward passes: steps where an instance is a loop of them, instances otherwise.
+  [[nodiscard]] bool by_step() const { return !serving && decodes(); }
+  [[nodiscard]] double passes() const {
+    return by_step() ? static_cast<double>(steps) : instances();
+  }
+  [[nodiscard]] std::string_view pass() const {
+    return by_step() ? std::string_view("step") : std::string_view(unit);
+  }
+  [[nodiscard]] std::string_view bound_by() const { return memory_bound ? "memory" : "compute"; }
+};
+
+// One entry per stage that has instances besides warm-ups.
+std::vector<StageFacts> stage_facts(const trace::Trace& trace, const Stages& stages,
+                                    const Budgets& budgets,
+                                    const std::vector<StageRecoverable>& recoverable,
+                                    const Utilization& utilization, const KernelRanking& ranking,
+                                    const Selection& selection);
+
+}  // namespace llmprof::analysis

@@ -1,0 +1,272 @@
+#include "analysis/mfu/utilization.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "analysis/collection/stage_tracing.h"
+#include "analysis/mfu/input_warnings.h"
+#include "analysis/mfu/refusal.h"
+#include "analysis/mfu/stage_cost.h"
+#include "analysis/mfu/workload_tokens.h"
+#include "base/units.h"
+
+namespace llmprof::analysis {
+namespace {
+
+struct Peak {
+  double flops = 0;
+  std::string name;
+};
+
+std::string peak_name(std::string_view format, const llm::GpuSpec& gpu) {
+  if (gpu.is_measured()) return gpu.measured_format + ", measured on this CPU";
+  if (format == "f32") return "fp32, CUDA cores";
+  if (format == "fp8" && gpu.tensor_fp8) return "fp8 dense";
+  if (format == "nvfp4" && gpu.tensor_fp4) return "fp4 dense";
+  if (format == "int8" && gpu.tensor_int8) return "int8 dense";
+  return format == "f16" || gpu.fp16_only ? "fp16 dense" : "bf16 dense";
+}
+
+// The highest of the peaks that the model's products could run at, so that MFU is never flattered.
+std::optional<Peak> peak_of(const llm::GpuSpec& gpu, const llm::ModelSpec& model) {
+  std::optional<Peak> best;
+  for (const llm::NumberFormat& format : {model.weights, model.experts.value_or(model.weights)}) {
+    const auto peak = gpu.peak_for(format.name);
+    if (peak && (!best || *peak > best->flops)) {
+      best = Peak{*peak, peak_name(format.name, gpu)};
+    }
+  }
+  return best;
+}
+
+// The GPUs of one process that a stage's instances run on, at the most.
+size_t gpus_of_one_process(const Stages& stages, uint32_t stage) {
+  std::set<std::pair<size_t, size_t>> seen;
+  size_t most = 0;
+  for (const StageInstance& instance : stages.instances) {
+    if (instance.stage != stage || !instance.device.valid() || !instance.process.valid()) continue;
+    seen.emplace(instance.process.index(), instance.device.index());
+  }
+  for (const auto& [process, device] : seen) {
+    const auto same = std::count_if(seen.begin(), seen.end(),
+                                    [&](const auto& other) { return other.first == process; });
+    most = std::max(most, static_cast<size_t>(same));
+  }
+  return most;
+}
+
+void explain(StageUtilization& stage, std::string_view why) {
+  if (!stage.why_not.empty()) stage.why_not += "; ";
+  stage.why_not += why;
+}
+
+// Work over what the peak could do in that time; none for no time.
+std::optional<double> ratio(double work, double nanoseconds, double peak) {
+  if (nanoseconds <= 0 || peak <= 0) return std::nullopt;
+  return work / (nanoseconds / kNanosecondsPerSecond * peak);
+}
+
+// MFU, MBU and the floor of one stage, from its cost.
+void measure(const Stage& stage, const std::optional<Peak>& peak, const llm::GpuSpec& gpu,
+             bool whole, StageUtilization& result) {
+  const double flops = result.cost.flops();
+  const double bytes = result.cost.bytes();
+  const double traced = result.traced_share.value_or(1);
+  result.peak_bandwidth = gpu.memory_bandwidth;
+  if (peak) {
+    result.peak_flops = peak->flops;
+    result.peak_name = peak->name;
+    result.mfu_wall = ratio(flops, stage.wall.mean, peak->flops);
+    result.mfu_busy = ratio(flops * traced, stage.busy.mean, peak->flops);
+  }
+  if (whole) {
+    result.mbu_wall = ratio(bytes, stage.wall.mean, gpu.memory_bandwidth);
+    result.mbu_busy = ratio(bytes * traced, stage.busy.mean, gpu.memory_bandwidth);
+  } else {
+    explain(result,
+            "MBU needs the context length of every sequence, which the capture does not hold");
+  }
+  if (!result.traced_share) {
+    result.mfu_busy.reset();
+    result.mbu_busy.reset();
+    explain(result, "no figures on busy time, because the collector did not trace all the time");
+  }
+  const double moving = bytes / result.peak_bandwidth * kNanosecondsPerSecond;
+  const double computing =
+      result.peak_flops > 0 ? flops / result.peak_flops * kNanosecondsPerSecond : 0;
+  result.memory_bound = moving > computing;
+  result.floor = static_cast<Nanoseconds>(std::max(moving, computing));
+}
+
+StageUtilization::Recorded recorded_figures(const Stage& stage, const llm::PassCost& cost,
+                                            const llm::GpuSpec& gpu) {
+  StageUtilization::Recorded figures;
+  figures.flops = cost.flops();
+  figures.bytes = cost.bytes();
+  const double peak = gpu.fp32.value_or(0);
+  figures.mfu_wall = ratio(figures.flops, stage.wall.mean, peak);
+  figures.mfu_busy = ratio(figures.flops, stage.busy.mean, peak);
+  figures.mbu_wall = ratio(figures.bytes, stage.wall.mean, gpu.memory_bandwidth);
+  figures.mbu_busy = ratio(figures.bytes, stage.busy.mean, gpu.memory_bandwidth);
+  return figures;
+}
+
+std::string missing_device(const DeviceAsked& device) {
+  if (device.kind == trace::DeviceKind::cpu) {
+    return "the CPU's peaks are not known: give the workload's metrics.json with "
+           "device.peak_flops_per_s and device.peak_bytes_per_s";
+  }
+  if (device.wanted.empty()) return "the capture does not name its GPU: give --gpu";
+  return fmt::format(
+      "the GPU '{}' is not in conf/gpus.yaml, or is one of several variants there: name one with "
+      "--gpu, or add it to a gpus.yaml in a folder given with --config-dir",
+      device.wanted);
+}
+
+bool is_spread(const llm::Parallelism& parallel) {
+  return parallel.tp > 1 || parallel.pp > 1 || parallel.ep > 1;
+}
+
+// What one stage needs and reaches.
+class StageFigures {
+ public:
+  StageFigures(const Stages& stages, const Utilization& use, const DeviceAsked& device)
+      : stages_(stages),
+        model_(use.model ? &*use.model : nullptr),
+        gpu_(use.gpu ? &*use.gpu : nullptr),
+        workload_(use.workload),
+        device_(device) {}
+
+  // By the model; `recorded` stands beside it.
+  [[nodiscard]] StageUtilization of_model(uint32_t index,
+                                          const std::optional<RecordedWork>& recorded) const {
+    const Stage& stage = stages_.stages[index];
+    StageUtilization result;
+    result.stage = index;
+    StageCost cost = stage_cost(stages_, index, *model_, workload_);
+    result.cost = std::move(cost.cost);
+    result.basis = std::move(cost.basis);
+    tell_tracing(result);
+    if (!cost.why_not.empty()) {
+      result.why_not = std::move(cost.why_not);
+    } else if (stage.wall.count == 0) {
+      result.why_not = kAllWarmUp;
+    } else if (gpu_ == nullptr) {
+      result.why_not = missing_device(device_);
+    } else if (const size_t gpus = gpus_of_one_process(stages_, index);
+               gpus > 1 && !is_spread(workload_.parallel)) {
+      result.why_not = fmt::format(
+          "one process runs it on {} GPUs: give --tp, --pp or --ep; without them the figures "
+          "would be up to {} times too high",
+          gpus, gpus);
+    } else {
+      const auto peak = peak_of(*gpu_, *model_);
+      if (!peak) {
+        explain(result, fmt::format("conf/gpus.yaml has no peak for {} on {}: no MFU",
+                                    model_->weights.name, gpu_->name));
+      }
+      measure(stage, peak, *gpu_, cost.whole, result);
+      if (recorded) result.recorded = recorded_figures(stage, recorded->cost, *gpu_);
+    }
+    return result;
+  }
+
+  // By what the operators recorded.
+  [[nodiscard]] StageUtilization of_operators(uint32_t index, const RecordedWork& recorded) const {
+    const Stage& stage = stages_.stages[index];
+    StageUtilization result;
+    result.stage = index;
+    result.from_operators = true;
+    result.cost = recorded.cost;
+    result.basis = recorded.basis;
+    if (stage.wall.count == 0) {
+      result.why_not = kAllWarmUp;
+    } else if (gpu_ == nullptr) {
+      result.why_not = missing_device(device_);
+    } else {
+      const Peak peak{gpu_->fp32.value_or(0), peak_name("f32", *gpu_)};
+      measure(stage, peak, *gpu_, true, result);
+      result.recorded = recorded_figures(stage, recorded.cost, *gpu_);
+    }
+    return result;
+  }
+
+ private:
+  void tell_tracing(StageUtilization& result) const {
+    const StageTracing tracing = stage_tracing(stages_, result.stage);
+    result.traced_share = tracing.share;
+    if (tracing.whole() || !tracing.share || result.basis.empty()) return;
+    result.basis += fmt::format("; on busy time, of the {} of {} steps that were traced",
+                                tracing.steps_traced, tracing.steps_all);
+  }
+
+  static constexpr std::string_view kAllWarmUp = "every instance is a warm-up";
+
+  const Stages& stages_;
+  const llm::ModelSpec* model_;
+  const llm::GpuSpec* gpu_;
+  const Workload& workload_;
+  const DeviceAsked& device_;
+};
+
+// Why there is nothing to say of any stage; empty where there may be.
+std::string why_nothing(const Stages& stages, const Utilization& use, const DeviceAsked& device,
+                        bool any_recorded) {
+  if (stages.stages.empty()) {
+    return stages.reason.empty() ? "no stages were found"
+                                 : "no stages were found: " + stages.reason;
+  }
+  if (!use.model && !any_recorded) {
+    return "no model was named: --model takes a Hugging Face config.json or a preset such as "
+           "llm/llama3_8b";
+  }
+  return use.gpu ? std::string() : missing_device(device);
+}
+
+}  // namespace
+
+Utilization utilization(const Stages& stages, const std::optional<llm::ModelSpec>& model,
+                        const std::optional<llm::GpuSpec>& gpu, const Workload& workload,
+                        const DeviceAsked& device,
+                        const std::vector<std::optional<RecordedWork>>& recorded) {
+  Utilization result;
+  result.model = model;
+  result.gpu = gpu;
+  result.device = device.kind;
+  result.workload = complete_workload(stages, workload);
+  const bool any_recorded = std::any_of(recorded.begin(), recorded.end(),
+                                        [](const auto& work) { return work.has_value(); });
+  result.why_not = why_nothing(stages, result, device, any_recorded);
+  const StageFigures figures(stages, result, device);
+  for (uint32_t i = 0; i < stages.stages.size(); ++i) {
+    const std::optional<RecordedWork> own =
+        i < recorded.size() ? recorded[i] : std::optional<RecordedWork>();
+    if (model) {
+      result.stages.push_back(figures.of_model(i, own));
+    } else if (own) {
+      result.stages.push_back(figures.of_operators(i, *own));
+    } else {
+      StageUtilization none;
+      none.stage = i;
+      none.why_not =
+          any_recorded ? "no operator in it was recorded with FLOPs or bytes" : result.why_not;
+      result.stages.push_back(std::move(none));
+    }
+  }
+  if (gpu && gpu->is_measured()) {
+    refuse_above_measured(stages, result);
+  } else if (model) {
+    refuse_impossible(stages, *model, device.wanted, device.captured.value_or(""), result);
+  }
+  if (model) {
+    result.warnings = input_warnings(stages, *model, result.workload, device.wanted,
+                                     device.captured.value_or(""));
+  }
+  warn_of_recorded(stages, result);
+  return result;
+}
+
+}  // namespace llmprof::analysis

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/mfu/recorded_work.h"
+#include "analysis/stages/stages.h"
+#include "llm/cost.h"
+#include "llm/gpu_spec.h"
+#include "llm/model_spec.h"
+
+namespace llmprof::analysis {
+
+// A figure and where it comes from.
+struct TokenCount {
+  uint64_t value = 0;
+  std::string source;  // "--prompt-tokens", "workload's metrics.json", "number of decode steps"
+};
+
+// What the user or the workload says of the run.
+struct Workload {
+  std::optional<TokenCount> prompt_tokens;
+  std::optional<TokenCount> new_tokens;
+  std::optional<TokenCount> batch;
+  llm::Parallelism parallel;
+  uint64_t images = 0;
+  std::string command;  // empty: not known
+};
+
+// How well one stage uses one GPU. Ratios are of dense peaks, 0 to 1; absent with `why_not` where
+// an input is missing, or where a ratio above 1 shows that one is wrong.
+struct StageUtilization {
+  uint32_t stage = 0;
+  llm::PassCost cost;  // of one instance: all its passes together
+  std::string
+      basis;  // the passes in words: "24 steps of 1 token at a context of 777 to 800, batch 1"
+  // Of the cost, what the traced steps did: figures on busy time are of these. None: not known.
+  std::optional<double> traced_share = 1;
+  double peak_flops = 0;
+  std::string peak_name;  // "bf16 dense"
+  double peak_bandwidth = 0;
+  std::optional<double> mfu_wall;
+  std::optional<double> mfu_busy;
+  std::optional<double> mbu_wall;
+  std::optional<double> mbu_busy;
+  std::string why_not;
+  // The cost is what the program recorded with its operators, no model being known.
+  bool from_operators = false;
+  // That beside the model's cost, where both are known.
+  struct Recorded {
+    double flops = 0;
+    double bytes = 0;
+    std::optional<double> mfu_wall;
+    std::optional<double> mfu_busy;
+    std::optional<double> mbu_wall;
+    std::optional<double> mbu_busy;
+  };
+  std::optional<Recorded> recorded;
+  // The least time one instance could take on this GPU: the longer of FLOPs and bytes at peak.
+  std::optional<Nanoseconds> floor;
+  bool memory_bound = false;
+};
+
+// What the user says and the capture contradicts, or what cannot be right by itself.
+struct InputWarning {
+  std::string code;  // as in Diagnostic
+  std::string message;
+};
+
+// A figure above its peak shows that an input is wrong: no figure of any stage is given then, since
+// all are made of the same inputs.
+struct Utilization {
+  std::optional<llm::ModelSpec> model;
+  std::optional<llm::GpuSpec> gpu;
+  trace::DeviceKind device = trace::DeviceKind::gpu;
+  Workload workload;
+  std::vector<StageUtilization> stages;  // one per stage
+  std::string why_not;                   // for the whole: no model, unknown GPU, no timeline
+  std::vector<InputWarning> warnings;
+};
+
+// What the stages ran on. `captured` is the capture's GPU where the user's `wanted` is another one.
+struct DeviceAsked {
+  std::string wanted;
+  std::optional<std::string> captured = std::nullopt;
+  trace::DeviceKind kind = trace::DeviceKind::gpu;
+};
+
+// Without a model, FLOPs and bytes are those that operators recorded, where they did.
+Utilization utilization(const Stages& stages, const std::optional<llm::ModelSpec>& model,
+                        const std::optional<llm::GpuSpec>& gpu, const Workload& workload,
+                        const DeviceAsked& device,
+                        const std::vector<std::optional<RecordedWork>>& recorded = {});
+
+}  // namespace llmprof::analysis

@@ -1,0 +1,413 @@
+#include "analysis/mfu/utilization.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "base/text.h"
+#include "testing/shared_captures.h"
+#include "testing/temporary_folder.h"
+
+namespace llmprof::analysis {
+namespace {
+
+llm::ModelSpec dense_graph() {
+  auto model = llm::parse_hugging_face_config(
+      testing::file_bytes(testing::test_data("models") / "dense_graph_config.json"), "dense");
+  EXPECT_TRUE(model) << model.error().message;
+  return std::move(*model);
+}
+
+llm::GpuSpec h200() {
+  llm::GpuSpec gpu;
+  gpu.name = "H200 SXM";
+  gpu.memory_bandwidth = 4.8e12;
+  gpu.tensor_bf16 = 989e12;
+  gpu.tensor_fp8 = 1979e12;
+  return gpu;
+}
+
+constexpr Nanoseconds kMs = 1'000'000;
+
+// Stages as a capture of the dense decoder shows them: one prefill and one decode loop a request.
+class StagesOfARun {
+ public:
+  StagesOfARun() {
+    for (const char* name : {"prefill", "decode"}) {
+      Stage stage;
+      stage.name = name;
+      stages_.stages.push_back(stage);
+    }
+  }
+
+  void instance(uint32_t stage, Nanoseconds wall, Nanoseconds busy, std::vector<Step> steps,
+                bool warmup = false, size_t device = 0) {
+    StageInstance item;
+    item.stage = stage;
+    item.process = trace::ProcessId(0);
+    item.device = trace::DeviceId(device);
+    item.end = wall;
+    item.warmup = warmup;
+    item.first_step = static_cast<uint32_t>(stages_.steps.size());
+    item.step_count = static_cast<uint32_t>(steps.size());
+    item.work.busy = busy;
+    stages_.steps.insert(stages_.steps.end(), steps.begin(), steps.end());
+    stages_.instances.push_back(item);
+    if (warmup) return;
+    walls_[stage].push_back(wall);
+    busies_[stage].push_back(busy);
+  }
+
+  Stages take() {
+    for (uint32_t i = 0; i < stages_.stages.size(); ++i) {
+      stages_.stages[i].wall = summarise(walls_[i]);
+      stages_.stages[i].busy = summarise(busies_[i]);
+    }
+    return std::move(stages_);
+  }
+
+  Stages stages_;
+
+ private:
+  std::array<std::vector<Nanoseconds>, 2> walls_;
+  std::array<std::vector<Nanoseconds>, 2> busies_;
+};
+
+Stages dense_run() {
+  StagesOfARun run;
+  run.instance(0, 90 * kMs, 20 * kMs, std::vector<Step>(1), true);
+  run.instance(0, 8 * kMs, 5 * kMs, std::vector<Step>(1));
+  run.instance(1, 44 * kMs, 40 * kMs, std::vector<Step>(24));
+  return run.take();
+}
+
+Workload told(uint64_t prompt) {
+  Workload workload;
+  workload.prompt_tokens = TokenCount{prompt, "--prompt-tokens"};
+  return workload;
+}
+
+// By hand: 2 x 777 x 1,417,674,752 weights + 2 x 131,072,000 for the head + attention
+// 4 x 8 x 32 x 128 x 777 x 778 / 2.
+constexpr double kPrefillFlops =
+    2.0 * 777 * 1'417'674'752 + 2.0 * 131'072'000 + 4.0 * 8 * 32 * 128 * 777 * 778 / 2;
+// 24 times (1,548,816,384 weights without the embedding, one row of it: 4,096) x 2 bytes, and
+// (778 + ... + 801) tokens of the cache at 32,768 bytes. Of 1,548,816,384: the layers, their norms
+// (65,536), the final norm (4,096) and the head.
+constexpr double kDecodeBytes = 24 * 2.0 * (1'417'674'752 + 65'536 + 4'096 + 131'072'000 + 4'096) +
+                                32'768.0 * (24 * 778 + 23 * 24 / 2);
+
+TEST(Utilization, MfuAndMbuOfTheDenseModel) {
+  const Utilization use =
+      utilization(dense_run(), dense_graph(), h200(), told(777), {"NVIDIA H200"});
+  EXPECT_EQ(use.why_not, "");
+  ASSERT_EQ(use.stages.size(), 2U);
+  const StageUtilization& prefill = use.stages[0];
+  EXPECT_EQ(prefill.why_not, "");
+  EXPECT_NEAR(prefill.cost.flops(), kPrefillFlops, 1);
+  EXPECT_EQ(prefill.peak_name, "bf16 dense");
+  EXPECT_NEAR(*prefill.mfu_wall, kPrefillFlops / (0.008 * 989e12), 1e-9);
+  EXPECT_NEAR(*prefill.mfu_busy, kPrefillFlops / (0.005 * 989e12), 1e-9);
+  EXPECT_FALSE(prefill.memory_bound);
+  EXPECT_NEAR(static_cast<double>(*prefill.floor), kPrefillFlops / 989e12 * 1e9, 1);
+  EXPECT_EQ(prefill.basis, "1 pass of 777 prompt tokens (--prompt-tokens), batch 1 (assumed)");
+
+  const StageUtilization& decode = use.stages[1];
+  EXPECT_NEAR(decode.cost.bytes(), kDecodeBytes, 1);
+  EXPECT_NEAR(*decode.mbu_wall, kDecodeBytes / (0.044 * 4.8e12), 1e-9);
+  EXPECT_NEAR(*decode.mbu_busy, kDecodeBytes / (0.040 * 4.8e12), 1e-9);
+  EXPECT_TRUE(decode.memory_bound);
+  EXPECT_NEAR(static_cast<double>(*decode.floor), kDecodeBytes / 4.8e12 * 1e9, 1);
+  EXPECT_EQ(decode.basis,
+            "24 steps of 1 token at a context of 777 to 800 (prompt: --prompt-tokens), batch 1 "
+            "(assumed)");
+  EXPECT_EQ(use.workload.new_tokens->value, 24U);
+  EXPECT_EQ(use.workload.new_tokens->source, "number of decode steps");
+}
+
+// 6 of 24 steps were traced: the wall time is that of all of them, the busy time that of six.
+TEST(Utilization, OnBusyTimeTracedStepsAloneCount) {
+  StagesOfARun run;
+  run.instance(1, 44 * kMs, 10 * kMs, std::vector<Step>(6));
+  run.stages_.instances[0].untraced_steps = 18;
+  const Utilization use =
+      utilization(run.take(), dense_graph(), h200(), told(777), {"NVIDIA H200"});
+  const StageUtilization& decode = use.stages[1];
+  EXPECT_NEAR(decode.cost.bytes(), kDecodeBytes, 1);
+  EXPECT_NEAR(*decode.mbu_wall, kDecodeBytes / (0.044 * 4.8e12), 1e-9);
+  EXPECT_NEAR(*decode.mbu_busy, kDecodeBytes / 4 / (0.010 * 4.8e12), 1e-9);
+  EXPECT_EQ(use.workload.new_tokens->value, 24U);
+  EXPECT_TRUE(contains(decode.basis, "of the 6 of 24 steps that were traced")) << decode.basis;
+}
+
+TEST(Utilization, MissingInputsAreNamed) {
+  const Stages stages = dense_run();
+  const Utilization no_model = utilization(stages, std::nullopt, h200(), told(777), {"H200"});
+  EXPECT_TRUE(contains(no_model.why_not, "--model")) << no_model.why_not;
+  ASSERT_EQ(no_model.stages.size(), 2U);
+  EXPECT_TRUE(contains(no_model.stages[0].why_not, "--model"));
+
+  const Utilization no_gpu =
+      utilization(stages, dense_graph(), std::nullopt, told(777), {"NVIDIA H999"});
+  EXPECT_TRUE(contains(no_gpu.why_not, "'NVIDIA H999' is not in conf/gpus.yaml"));
+  EXPECT_NEAR(no_gpu.stages[0].cost.flops(), kPrefillFlops, 1);
+  EXPECT_FALSE(no_gpu.stages[0].mfu_wall);
+  EXPECT_FALSE(no_gpu.stages[0].floor);
+
+  const Utilization no_prompt = utilization(stages, dense_graph(), h200(), {}, {"H200"});
+  for (const StageUtilization& stage : no_prompt.stages) {
+    EXPECT_TRUE(contains(stage.why_not, "--prompt-tokens")) << stage.why_not;
+    EXPECT_FALSE(stage.mfu_wall);
+  }
+  const Utilization nothing = utilization({}, dense_graph(), h200(), {}, {"H200"});
+  EXPECT_TRUE(contains(nothing.why_not, "no stages"));
+}
+
+TEST(Utilization, TokensOfDetectedSteps) {
+  StagesOfARun run;
+  std::vector<Step> prefill(1);
+  prefill[0].tokens = 777;
+  run.instance(0, 8 * kMs, 5 * kMs, prefill);
+  run.instance(1, 44 * kMs, 40 * kMs, std::vector<Step>(24));
+  run.instance(1, 44 * kMs, 40 * kMs, std::vector<Step>(23));
+  const Utilization use = utilization(run.take(), dense_graph(), h200(), {}, {"H200"});
+  EXPECT_EQ(use.workload.prompt_tokens->value, 777U);
+  EXPECT_EQ(use.workload.prompt_tokens->source, "tokens of the prefill steps");
+  EXPECT_NEAR(use.stages[0].cost.flops(), kPrefillFlops, 1);
+  EXPECT_TRUE(use.stages[1].basis.starts_with("23.5 steps on average of 1 token"));
+  // Half of the 24th step, at context 800: weights and 801 tokens of the cache.
+  const double last = 2.0 * (1'417'674'752 + 65'536 + 4'096 + 131'072'000 + 4'096) + 32'768.0 * 801;
+  EXPECT_NEAR(use.stages[1].cost.bytes(), kDecodeBytes - last / 2, 1);
+}
+
+TEST(Utilization, WithoutStepsTheFlagCounts) {
+  StagesOfARun run;
+  run.instance(1, 44 * kMs, 40 * kMs, {});
+  Workload workload = told(777);
+  const Stages stages = run.take();
+  EXPECT_TRUE(contains(utilization(stages, dense_graph(), h200(), workload, {""}).stages[1].why_not,
+                       "--new-tokens"));
+  workload.new_tokens = TokenCount{24, "--new-tokens"};
+  const Utilization use = utilization(stages, dense_graph(), h200(), workload, {""});
+  EXPECT_NEAR(use.stages[1].cost.bytes(), kDecodeBytes, 1);
+  EXPECT_TRUE(contains(use.stages[1].basis, "24 steps (--new-tokens)")) << use.stages[1].basis;
+  EXPECT_EQ(use.stages[0].why_not, "every instance is a warm-up");
+}
+
+// A loop too long to go through pass by pass: n weights, and an arithmetic series of contexts.
+TEST(Utilization, LongDecodeLoops) {
+  StagesOfARun run;
+  run.instance(1, 44 * kMs, 40 * kMs, {});
+  Workload workload = told(1000);
+  workload.new_tokens = TokenCount{1'000'001, "--new-tokens"};
+  const Utilization use = utilization(run.take(), dense_graph(), h200(), workload, {""});
+  const double n = 1'000'001;
+  const double bytes = n * 2.0 * (1'417'674'752 + 65'536 + 4'096 + 131'072'000 + 4'096) +
+                       32'768.0 * (n * 1001 + n * (n - 1) / 2);
+  EXPECT_NEAR(use.stages[1].cost.bytes(), bytes, 1e-6 * bytes);
+}
+
+TEST(Utilization, FiguresAboveThePeakAreRefused) {
+  StagesOfARun run;
+  run.instance(0, 8 * kMs, 5 * kMs, std::vector<Step>(1));
+  // 24 steps in 14 ms busy: kDecodeBytes / (0.014 x 4.8e12) = 1.116...; in 20 ms 0.781.
+  run.instance(1, 20 * kMs, 14 * kMs, std::vector<Step>(24));
+  const Stages stages = run.take();
+  const Utilization use = utilization(stages, dense_graph(), h200(), told(777), {"H200"});
+  EXPECT_NEAR(kDecodeBytes / (0.014 * 4.8e12), 1.12, 0.04);
+  for (const StageUtilization& stage : use.stages) {
+    EXPECT_FALSE(stage.mbu_busy);
+    EXPECT_FALSE(stage.mbu_wall);
+    EXPECT_FALSE(stage.mfu_wall);
+    EXPECT_FALSE(stage.mfu_busy);
+    EXPECT_FALSE(stage.floor);
+    EXPECT_FALSE(stage.memory_bound);
+  }
+  EXPECT_TRUE(use.stages[1].why_not.starts_with("MBU of decode on busy time would be 1"))
+      << use.stages[1].why_not;
+  EXPECT_TRUE(contains(use.stages[1].why_not, "check the model (--model), its dtype (bf16"));
+  EXPECT_TRUE(contains(use.stages[0].why_not, "the same inputs")) << use.stages[0].why_not;
+  EXPECT_TRUE(contains(use.stages[0].why_not, "MBU of decode"));
+  EXPECT_TRUE(contains(use.stages[1].why_not, "misses kernels"));
+
+  Workload workload = told(777);
+  workload.batch = TokenCount{64, "--batch"};
+  const Utilization batch = utilization(stages, dense_graph(), h200(), workload, {"H200"});
+  EXPECT_FALSE(batch.stages[0].mfu_wall);
+  EXPECT_FALSE(batch.stages[0].mfu_busy);
+  EXPECT_FALSE(batch.stages[0].floor);
+  EXPECT_TRUE(contains(batch.stages[0].why_not, "batch 64 (--batch)")) << batch.stages[0].why_not;
+}
+
+// 64 x 777 tokens in 8 ms are 2.2 PFLOP in 8 ms: impossible. Decode's 40 ms at batch 64 would be
+// possible (24 times the weights and 64 caches: 77.7 GB + 39.7 GB in 44 ms), and is not given.
+TEST(Utilization, OneRefusalTakesAllFiguresBack) {
+  Workload workload = told(777);
+  workload.batch = TokenCount{64, "--batch"};
+  const Utilization use = utilization(dense_run(), dense_graph(), h200(), workload, {"H200"});
+  EXPECT_TRUE(contains(use.stages[0].why_not, "MFU of prefill on wall time"))
+      << use.stages[0].why_not;
+  EXPECT_FALSE(use.stages[1].mbu_wall);
+  EXPECT_FALSE(use.stages[1].floor);
+  EXPECT_FALSE(use.stages[1].memory_bound);
+  EXPECT_TRUE(contains(use.stages[1].why_not, "batch 64 (--batch)")) << use.stages[1].why_not;
+}
+
+TEST(Utilization, AnotherGpuIsTheFirstSuspect) {
+  llm::GpuSpec small = h200();
+  small.tensor_bf16 = 65e12;
+  small.memory_bandwidth = 0.3e12;
+  const Utilization use =
+      utilization(dense_run(), dense_graph(), small, told(777), {"T4", "NVIDIA H200"});
+  EXPECT_TRUE(contains(use.stages[0].why_not, "check --gpu T4 (the capture says NVIDIA H200), 777"))
+      << use.stages[0].why_not;
+  ASSERT_EQ(use.warnings.size(), 1U);
+  EXPECT_EQ(use.warnings[0].code, "gpu_contradicts_capture");
+}
+
+// One GPU, 8 KV heads and 32 heads, 24 steps.
+TEST(Utilization, WarnsOfWhatTheCaptureContradicts) {
+  Workload workload = told(777);
+  workload.parallel.tp = 3;
+  workload.new_tokens = TokenCount{100, "--new-tokens"};
+  const Utilization use = utilization(dense_run(), dense_graph(), h200(), workload, {"H200"});
+  ASSERT_EQ(use.warnings.size(), 4U);
+  EXPECT_TRUE(use.warnings[0].message.starts_with("tp 3, but the capture shows 1 GPU:"));
+  EXPECT_TRUE(use.warnings[1].message.starts_with("tp 3 does not divide the model's 32 attention"));
+  EXPECT_TRUE(use.warnings[2].message.starts_with("tp 3 does not divide the model's 8 KV heads"));
+  EXPECT_EQ(use.warnings[3].message,
+            "--new-tokens says 100 new tokens, but a decode has 24 steps; the steps are used");
+  workload.parallel.tp = 1;
+  workload.new_tokens = TokenCount{25, "--new-tokens"};
+  EXPECT_TRUE(utilization(dense_run(), dense_graph(), h200(), workload, {"H200"}).warnings.empty());
+}
+
+TEST(Utilization, SeveralGpusNeedTheirShares) {
+  StagesOfARun run;
+  run.instance(0, 8 * kMs, 5 * kMs, std::vector<Step>(1), false, 0);
+  run.instance(0, 8 * kMs, 5 * kMs, std::vector<Step>(1), false, 1);
+  const Stages stages = run.take();
+  const Utilization use = utilization(stages, dense_graph(), h200(), told(777), {"H200"});
+  EXPECT_TRUE(contains(use.stages[0].why_not, "2 GPUs: give --tp")) << use.stages[0].why_not;
+  Workload workload = told(777);
+  workload.parallel.tp = 2;
+  const Utilization halves = utilization(stages, dense_graph(), h200(), workload, {"H200"});
+  EXPECT_NEAR(*halves.stages[0].mfu_wall, kPrefillFlops / 2 / (0.008 * 989e12), 1e-9);
+  EXPECT_TRUE(contains(halves.stages[0].basis, "one GPU's share of tp 2"));
+}
+
+TEST(Utilization, PeakFollowsThePrecision) {
+  llm::ModelSpec model = dense_graph();
+  model.weights = {"fp8", 1};
+  EXPECT_EQ(utilization(dense_run(), model, h200(), told(777), {""}).stages[0].peak_name,
+            "fp8 dense");
+  model.weights = {"int4", 0.5};
+  EXPECT_EQ(utilization(dense_run(), model, h200(), told(777), {""}).stages[0].peak_name,
+            "bf16 dense");
+  model.weights = {"f32", 4};
+  const Utilization use = utilization(dense_run(), model, h200(), told(777), {""});
+  EXPECT_FALSE(use.stages[0].mfu_wall);
+  EXPECT_TRUE(use.stages[0].mbu_wall);
+  EXPECT_TRUE(contains(use.stages[0].why_not, "no peak for f32"));
+}
+
+TEST(Utilization, ServingStepsByTheirTokens) {
+  StagesOfARun run;
+  run.stages_.serving = true;
+  Step step;
+  step.kind = StepKind::decode;
+  step.batch = 8;
+  run.instance(1, 3 * kMs, 2 * kMs, {step});
+  step.batch = 4;
+  run.instance(1, 3 * kMs, 2 * kMs, {step});
+  Step unknown;
+  unknown.kind = StepKind::prefill;
+  run.instance(0, 8 * kMs, 5 * kMs, {unknown});
+  const Utilization use = utilization(run.take(), dense_graph(), h200(), {}, {""});
+  // On average 6 tokens through the weights and 6 positions through the head; no attention.
+  const double flops = 6 * 2.0 * (1'417'674'752 + 131'072'000);
+  EXPECT_NEAR(use.stages[1].cost.flops(), flops, 1);
+  EXPECT_NEAR(*use.stages[1].mfu_busy, flops / (0.002 * 989e12), 1e-9);
+  EXPECT_FALSE(use.stages[1].mbu_wall);
+  EXPECT_TRUE(contains(use.stages[1].why_not, "context")) << use.stages[1].why_not;
+  EXPECT_TRUE(use.stages[1].floor);
+  EXPECT_TRUE(contains(use.stages[0].why_not, "0 of 1 steps")) << use.stages[0].why_not;
+}
+
+// 60 GFLOP/s and 20 GB/s; prefill of 8 ms (5 busy), decode of 44 ms (40 busy).
+std::vector<std::optional<RecordedWork>> recorded(double prefill_flops, double decode_bytes) {
+  RecordedWork prefill;
+  prefill.cost.parts = {{"gemm", prefill_flops, 1e6, 0}};
+  RecordedWork decode;
+  decode.cost.parts = {{"gemv", 1e6, decode_bytes / 2, 0}, {"attention", 0, 0, decode_bytes / 2}};
+  return {prefill, decode};
+}
+llm::GpuSpec small_cpu() {
+  return llm::measured_cpu("N1, 2 threads, measured", 60e9, 20e9, "f32", "loop");
+}
+const DeviceAsked kCpu = {"N1", std::nullopt, trace::DeviceKind::cpu};
+
+TEST(Utilization, OfWhatOperatorsRecorded) {
+  const Utilization use =
+      utilization(dense_run(), std::nullopt, small_cpu(), {}, kCpu, recorded(120e6, 400e6));
+  EXPECT_EQ(use.why_not, "");
+  EXPECT_TRUE(use.stages[0].from_operators);
+  EXPECT_NEAR(*use.stages[0].mfu_wall, 120e6 / (0.008 * 60e9), 1e-12);  // 25 %
+  EXPECT_NEAR(*use.stages[0].mfu_busy, 120e6 / (0.005 * 60e9), 1e-12);
+  EXPECT_NEAR(*use.stages[1].mbu_wall, 400e6 / (0.044 * 20e9), 1e-12);
+  EXPECT_NEAR(*use.stages[1].mbu_busy, 400e6 / (0.040 * 20e9), 1e-12);
+  EXPECT_FALSE(use.stages[0].memory_bound);
+  EXPECT_TRUE(use.stages[1].memory_bound);
+  EXPECT_EQ(*use.stages[1].floor, 20 * kMs);
+  EXPECT_EQ(use.stages[0].peak_name, "f32, measured on this CPU");
+}
+
+TEST(Utilization, BytesFromACacheCostTheMbuAlone) {
+  const Utilization use =
+      utilization(dense_run(), std::nullopt, small_cpu(), {}, kCpu, recorded(120e6, 2000e6));
+  EXPECT_FALSE(use.stages[1].mbu_wall);
+  EXPECT_FALSE(use.stages[1].floor);
+  EXPECT_TRUE(contains(use.stages[1].why_not, "MBU on wall time would be 227 %"))
+      << use.stages[1].why_not;
+  EXPECT_TRUE(use.stages[1].mfu_wall);
+  EXPECT_TRUE(use.stages[0].mfu_wall && use.stages[0].mbu_wall);
+  // A peak that was measured may be missed by a little: 44 ms at 20 GB/s are 880 MB.
+  const Utilization near =
+      utilization(dense_run(), std::nullopt, small_cpu(), {}, kCpu, recorded(120e6, 860e6));
+  EXPECT_GT(*near.stages[1].mbu_busy, 1);
+  EXPECT_TRUE(contains(near.stages[1].why_not, "slightly above 100 %"));
+}
+
+TEST(Utilization, RecordedFlopsBesideTheModels) {
+  llm::GpuSpec fast = llm::measured_cpu("N1", 2e15, 5e12, "f32", "");
+  const Utilization agree = utilization(dense_run(), dense_graph(), fast, told(777), kCpu,
+                                        recorded(kPrefillFlops * 1.04, 1e9));
+  ASSERT_TRUE(agree.stages[0].recorded);
+  EXPECT_FALSE(agree.stages[0].from_operators);
+  EXPECT_NEAR(agree.stages[0].cost.flops(), kPrefillFlops, 1);
+  EXPECT_NEAR(*agree.stages[0].recorded->mfu_wall, kPrefillFlops * 1.04 / (0.008 * 2e15), 1e-9);
+  const auto of_prefill = [](const Utilization& use) {
+    size_t count = 0;
+    for (const InputWarning& warning : use.warnings) {
+      if (warning.code == "recorded_flops_differ" && warning.message.starts_with("prefill")) {
+        ++count;
+      }
+    }
+    return count;
+  };
+  EXPECT_EQ(of_prefill(agree), 0U);
+  const Utilization differ = utilization(dense_run(), dense_graph(), fast, told(777), kCpu,
+                                         recorded(kPrefillFlops * 1.5, 1e9));
+  EXPECT_EQ(of_prefill(differ), 1U);
+}
+
+TEST(Utilization, ACpuWithoutPeaksSaysWhereTheyComeFrom) {
+  const Utilization use =
+      utilization(dense_run(), std::nullopt, std::nullopt, {}, kCpu, recorded(120e6, 400e6));
+  EXPECT_FALSE(use.stages[0].mfu_wall);
+  EXPECT_TRUE(contains(use.stages[0].why_not, "metrics.json")) << use.stages[0].why_not;
+  EXPECT_NEAR(use.stages[0].cost.flops(), 120e6, 1);
+}
+
+}  // namespace
+}  // namespace llmprof::analysis

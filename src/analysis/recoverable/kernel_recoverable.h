@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/ranking/kernel_shapes.h"
+#include "analysis/recoverable/recoverable.h"
+#include "analysis/roofline/roofline.h"
+
+namespace llmprof::analysis {
+
+// One kernel's time in one stage beside the least it could take.
+struct KernelRecoverable {
+  size_t row = 0;  // of the ranking
+  uint32_t stage = 0;
+  double time = 0;   // ns per instance, mean; overlap counted in full
+  double floor = 0;  // ns per instance
+  std::string floor_rule;
+  bool own = false;  // the floor is by what a kernel profiler counted of this kernel
+  [[nodiscard]] double recoverable() const { return time > floor ? time - floor : 0; }
+};
+
+std::string_view floor_basis(const KernelRecoverable& kernel);
+
+// Where a profiler counted bytes and FLOPs of a kernel, and all its launches in a stage are like
+// those, its floor is by them and the GPU's peaks (`gpu` null: not known). Otherwise it is its
+// share, by time, of the floor of its class. Largest potential saving first.
+std::vector<KernelRecoverable> kernel_recoverable(const KernelRanking& ranking,
+                                                  const std::vector<OpenedKernel>& opened,
+                                                  const Budgets& budgets,
+                                                  const std::vector<StageRecoverable>& recoverable,
+                                                  const Roofline& roofline,
+                                                  const llm::GpuSpec* gpu);
+
+}  // namespace llmprof::analysis

@@ -1,0 +1,120 @@
+#include "analysis/recoverable/kernel_recoverable.h"
+
+#include <gtest/gtest.h>
+
+namespace llmprof::analysis {
+namespace {
+
+constexpr auto kGemm = static_cast<size_t>(KernelClass::gemm);
+constexpr auto kGemv = static_cast<size_t>(KernelClass::gemv);
+constexpr auto kNorm = static_cast<size_t>(KernelClass::norm);
+
+void add(KernelRanking& ranking, std::vector<OpenedKernel>& opened, KernelClass kernel_class,
+         Nanoseconds steady_total) {
+  KernelRow row;
+  row.description.kernel_class = kernel_class;
+  ranking.rows.push_back(row);
+  OpenedKernel kernel;
+  kernel.stages.push_back({9, 2 * steady_total, 6, steady_total});
+  opened.push_back(kernel);
+}
+
+// Two instances. Products: 300 + 100 ns of gemm and gemv an instance against a floor of 200: half
+// of each kernel's time is floor. A norm has none.
+TEST(KernelRecoverable, SharesTheFloorOfItsClassByTime) {
+  KernelRanking ranking;
+  std::vector<OpenedKernel> opened;
+  add(ranking, opened, KernelClass::gemm, 600);
+  add(ranking, opened, KernelClass::gemv, 200);
+  add(ranking, opened, KernelClass::norm, 500);
+  add(ranking, opened, KernelClass::other, 0);  // not in this stage
+  Budgets budgets;
+  budgets.stages.resize(1);
+  budgets.stages[0].instances = 2;
+  StageRecoverable stage;
+  stage.parts = {
+      {kGemm, 300, 150, "weights"}, {kGemv, 100, 50, "weights"}, {kNorm, 250, 0, "fuse"}};
+
+  const auto found = kernel_recoverable(ranking, opened, budgets, {stage}, {}, nullptr);
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0].row, 2U);
+  EXPECT_DOUBLE_EQ(found[0].recoverable(), 250);
+  EXPECT_EQ(found[0].floor_rule, "fuse");
+  EXPECT_EQ(found[1].row, 0U);
+  EXPECT_DOUBLE_EQ(found[1].time, 300);
+  EXPECT_DOUBLE_EQ(found[1].floor, 150);
+  EXPECT_EQ(found[2].row, 1U);
+  EXPECT_DOUBLE_EQ(found[2].recoverable(), 50);
+}
+
+// A GPU of 1 TB/s and 100 TFLOP/s. ncu measured 10 ns with 2,000 bytes (2 ns) and 500,000 FLOP
+// (5 ns) a launch; 6 launches in 2 instances: 15 ns each.
+class OwnFloors : public ::testing::Test {
+ protected:
+  OwnFloors() {
+    gpu_.memory_bandwidth = 1e12;
+    gpu_.tensor_bf16 = 1e14;
+    gpu_.tensor_fp8 = 2e14;
+    add(ranking_, opened_, KernelClass::gemm, 600);
+    opened_[0].stages[0].steady_measured = 6;
+    MetricSummary duration;
+    duration.unit = "ns";
+    duration.count = 1;
+    duration.mean = 10;
+    ranking_.rows[0].metrics["gpu__time_duration.sum"] = duration;
+    KernelRoofline kernel;
+    kernel.bytes = 2000 / 10e-9;
+    kernel.flops = 500'000 / 10e-9;
+    kernel.grids = 1;
+    roofline_.kernels.push_back(kernel);
+    budgets_.stages.resize(1);
+    budgets_.stages[0].instances = 2;
+    stage_.parts = {{kGemm, 300, 150, "weights"}};
+  }
+  KernelRecoverable found() {
+    return kernel_recoverable(ranking_, opened_, budgets_, {stage_}, roofline_, &gpu_).at(0);
+  }
+  llm::GpuSpec gpu_;
+  KernelRanking ranking_;
+  std::vector<OpenedKernel> opened_;
+  Roofline roofline_;
+  Budgets budgets_;
+  StageRecoverable stage_;
+};
+
+TEST_F(OwnFloors, AreByTheKernelsOwnBytesAndFlops) {
+  EXPECT_NEAR(found().floor, 15, 1e-9);
+  EXPECT_EQ(floor_basis(found()), "own bytes and FLOPs, ncu");
+  EXPECT_EQ(found().floor_rule, "its own FLOPs at 100 TFLOP/s (f16)");
+  roofline_.kernels[0].bytes = 8000 / 10e-9;  // 8 ns
+  EXPECT_NEAR(found().floor, 24, 1e-9);
+  EXPECT_EQ(found().floor_rule, "its own DRAM bytes at 1 TB/s");
+}
+
+TEST_F(OwnFloors, UseThePeakOfWhatIsMultiplied) {
+  MetricSummary operations;
+  operations.mean = 1;
+  ranking_.rows[0].metrics["sm__ops_path_tensor_src_fp8_dst_fp32.sum"] = operations;
+  EXPECT_NEAR(found().floor, 7.5, 1e-9);
+}
+
+TEST_F(OwnFloors, AreNeverAboveTheTime) {
+  roofline_.kernels[0].bytes = 1'000'000 / 10e-9;
+  EXPECT_DOUBLE_EQ(found().floor, 300);
+  EXPECT_DOUBLE_EQ(found().recoverable(), 0);
+}
+
+TEST_F(OwnFloors, AreOfLaunchesLikeTheMeasuredOnesOnly) {
+  opened_[0].stages[0].steady_measured = 5;
+  EXPECT_DOUBLE_EQ(found().floor, 150);
+  EXPECT_EQ(floor_basis(found()), "share of the class's floor");
+  opened_[0].stages[0].steady_measured = 6;
+  roofline_.kernels[0].grids = 2;
+  EXPECT_FALSE(found().own);
+  roofline_.kernels[0].grids = 1;
+  roofline_.kernels[0].flops.reset();
+  EXPECT_FALSE(found().own);
+}
+
+}  // namespace
+}  // namespace llmprof::analysis

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/budget/budget.h"
+#include "analysis/mfu/utilization.h"
+
+namespace llmprof::analysis {
+
+// A part of a stage's budget beside the least time it could take.
+struct RecoverablePart {
+  size_t part = 0;  // as in PartTimes
+  double time = 0;  // ns per instance of the stage, mean
+  double floor = 0;
+  std::string floor_rule;  // "weights once at 4.8 TB/s", "0: an idle GPU does no useful work"
+  [[nodiscard]] double recoverable() const { return time > floor ? time - floor : 0; }
+};
+
+struct StageRecoverable {
+  uint32_t stage = 0;
+  double wall = 0;  // ns per instance, mean, less what was not traced
+  // The end-to-end floor of an instance (of its traced steps), ns: the model's FLOPs or bytes at
+  // the GPU's peaks, whichever takes longer. The parts' own floors are no bound together: one
+  // without a rule is the measured time.
+  std::optional<double> bound;
+  std::string bound_reason;            // why there is none
+  double tokens = 0;                   // new tokens per instance, for figures per token
+  std::vector<RecoverablePart> parts;  // largest potential saving first
+};
+
+std::vector<StageRecoverable> recoverable_time(const Stages& stages, const Budgets& budgets,
+                                               const Utilization& utilization);
+
+}  // namespace llmprof::analysis

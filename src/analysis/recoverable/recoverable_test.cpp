@@ -1,0 +1,141 @@
+#include "analysis/recoverable/recoverable.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/budget/test_trace.h"
+
+namespace llmprof::analysis {
+namespace {
+
+constexpr auto part_of(KernelClass part) { return static_cast<size_t>(part); }
+constexpr auto part_of(BudgetPart part) { return static_cast<size_t>(part); }
+
+const RecoverablePart& find(const StageRecoverable& stage, size_t part) {
+  for (const RecoverablePart& known : stage.parts) {
+    if (known.part == part) return known;
+  }
+  ADD_FAILURE() << budget_part_name(part) << " is missing";
+  return stage.parts.front();
+}
+
+// Two requests of 1000 ns: gemm 400 and 440, attention 100, norm 50, the rest idle.
+class Recoverable : public ::testing::Test {
+ protected:
+  Recoverable() {
+    const uint32_t stage = t_.stage("decode");
+    for (const Nanoseconds start : {0, 2000}) {
+      const Nanoseconds longer = start == 0 ? 0 : 40;
+      t_.instance(stage, start, start + 1000);
+      for (Nanoseconds step = 0; step < 2; ++step)
+        t_.step(start + step * 500, start + step * 500 + 500);
+      t_.launched("gemm", start, start, start + 400 + longer);
+      t_.launched("attention", start, start + 440, start + 540);
+      t_.launched("norm", start, start + 540, start + 590);
+    }
+    budgets_ = t_.budgets();
+  }
+  // 3000 FLOP at 10 FLOP/ns take 300 ns; 1600 bytes of weights at 5 bytes/ns take 320 ns: the floor
+  // of products. Attention: 100 FLOP, 150 bytes: 30 ns. Together 350 ns.
+  static Utilization known() {
+    StageUtilization stage;
+    stage.peak_flops = 10e9;
+    stage.peak_bandwidth = 5e9;
+    stage.peak_name = "bf16 dense";
+    stage.cost.parts = {{"feed-forward", 2000, 1000, 0}, {"head", 1000, 600, 0}};
+    stage.cost.parts.push_back({"attention", 100, 0, 150});
+    stage.floor = 350;
+    Utilization utilization;
+    utilization.stages.push_back(stage);
+    return utilization;
+  }
+
+  TestTrace t_;
+  Budgets budgets_;
+};
+
+TEST_F(Recoverable, TakesFloorsFromTheModel) {
+  const auto stages = recoverable_time(t_.stages(), budgets_, known());
+  ASSERT_EQ(stages.size(), 1U);
+  const StageRecoverable& stage = stages[0];
+  EXPECT_DOUBLE_EQ(stage.wall, 1000);
+  EXPECT_DOUBLE_EQ(stage.tokens, 2);
+  const RecoverablePart& gemm = find(stage, part_of(KernelClass::gemm));
+  EXPECT_DOUBLE_EQ(gemm.time, 420);
+  EXPECT_DOUBLE_EQ(gemm.floor, 320);
+  EXPECT_DOUBLE_EQ(gemm.recoverable(), 100);
+  EXPECT_EQ(gemm.floor_rule, "1.6e-06 GB of weights, read once per pass, at 5.00 GB/s");
+  EXPECT_DOUBLE_EQ(find(stage, part_of(KernelClass::attention)).floor, 30);
+  EXPECT_DOUBLE_EQ(find(stage, part_of(KernelClass::norm)).floor, 0);
+  EXPECT_DOUBLE_EQ(find(stage, part_of(BudgetPart::idle_after_last)).recoverable(), 410);
+  ASSERT_TRUE(stage.bound);
+  EXPECT_DOUBLE_EQ(*stage.bound, 350);
+  // The most recoverable first.
+  EXPECT_EQ(stage.parts[0].part, part_of(BudgetPart::idle_after_last));
+  EXPECT_EQ(stage.parts[1].part, part_of(KernelClass::gemm));
+}
+
+// Half of the steps were traced: what is not traced recovers nothing, and floors are of that half.
+TEST_F(Recoverable, OfTracedStepsAlone) {
+  budgets_.stages[0].total[part_of(BudgetPart::not_traced)] = 2000;
+  Utilization half = known();
+  half.stages[0].traced_share = 0.5;
+  const StageRecoverable stage = recoverable_time(t_.stages(), budgets_, half)[0];
+  EXPECT_DOUBLE_EQ(stage.wall, 1000);
+  EXPECT_DOUBLE_EQ(find(stage, part_of(KernelClass::gemm)).floor, 160);
+  EXPECT_DOUBLE_EQ(find(stage, part_of(KernelClass::attention)).floor, 15);
+  EXPECT_DOUBLE_EQ(*stage.bound, 175);
+  for (const RecoverablePart& part : stage.parts) {
+    EXPECT_NE(part.part, part_of(BudgetPart::not_traced));
+  }
+}
+
+TEST_F(Recoverable, HasNoFloorWithoutAModel) {
+  const auto stages = recoverable_time(t_.stages(), budgets_, {});
+  const RecoverablePart& gemm = find(stages[0], part_of(KernelClass::gemm));
+  EXPECT_DOUBLE_EQ(gemm.recoverable(), 0);
+  EXPECT_EQ(gemm.floor_rule, "its own time; no floor: no --model given");
+  EXPECT_FALSE(stages[0].bound);
+  EXPECT_EQ(stages[0].bound_reason, "no --model given");
+}
+
+// A floor above the time (weights in the cache, a wrong model) recovers nothing.
+TEST_F(Recoverable, NeverRecoversLessThanNothing) {
+  Utilization wrong = known();
+  wrong.stages[0].cost.parts[0].weight_bytes = 5000;
+  wrong.stages[0].floor = 1150;
+  const auto stages = recoverable_time(t_.stages(), budgets_, wrong);
+  EXPECT_DOUBLE_EQ(find(stages[0], part_of(KernelClass::gemm)).recoverable(), 0);
+  EXPECT_DOUBLE_EQ(*stages[0].bound, 1000);
+}
+
+TEST(RecoverableTime, DoesNotRecoverWhatIsUnknown) {
+  TestTrace t;
+  t.instance(t.stage("decode"), 0, 100);
+  t.replay(0, 60, t.call("cudaGraphLaunch", 0, 5));
+  t.kernel("unheard_of", 60, 80);
+  t.outside();
+  t.kernel("gemm", 80, 100);
+  const Budgets budgets = t.budgets();
+  const auto stages = recoverable_time(t.stages(), budgets, {});
+  for (const RecoverablePart& part : stages[0].parts) EXPECT_DOUBLE_EQ(part.recoverable(), 0);
+  EXPECT_FALSE(stages[0].bound);
+}
+
+// The replay's own time is no bound: with a model, the bound is the model's.
+TEST(RecoverableTime, BoundsHiddenGraphsByTheModel) {
+  TestTrace t;
+  t.instance(t.stage("decode"), 0, 100);
+  t.replay(0, 60, t.call("cudaGraphLaunch", 0, 5));
+  StageUtilization stage;
+  stage.peak_flops = 10e9;
+  stage.peak_bandwidth = 5e9;
+  stage.floor = 25;
+  Utilization utilization;
+  utilization.stages.push_back(stage);
+  const auto stages = recoverable_time(t.stages(), t.budgets(), utilization);
+  EXPECT_DOUBLE_EQ(*stages[0].bound, 25);
+  EXPECT_EQ(stages[0].bound_reason, "");
+}
+
+}  // namespace
+}  // namespace llmprof::analysis

@@ -1,0 +1,104 @@
+#include <gtest/gtest.h>
+
+#include "analysis/result/parts.h"
+#include "testing/sample_profile.h"
+
+namespace llmprof::analysis::result {
+namespace {
+
+using profile::Share;
+
+// What the passes found where the profile has this budget.
+StageBudget budget_of(const profile::Stage& stage) {
+  StageBudget found{};
+  found.instances = stage.wall.count;
+  for (const profile::BudgetPart& row : *stage.budget) {
+    for (size_t part = 0; part < kBudgetParts; ++part) {
+      if (budget_part_name(part) == row.part) found.total[part] = row.total_ns.value;
+    }
+  }
+  return found;
+}
+
+profile::StageJudgement judged(const profile::Stage& stage) {
+  const StageBudget budget = budget_of(stage);
+  return judge(stage, &budget);
+}
+
+// Of a decode of 18 ms in all with this budget.
+profile::StageJudgement with_budget(const std::vector<llmprof::testing::PartTime>& parts) {
+  profile::Stage decode = llmprof::testing::full_sample().stages[1];
+  llmprof::testing::set_budget(decode, parts);
+  return judged(decode);
+}
+
+TEST(Judgement, TellsLittleIdleTimeFromMuch) {
+  const auto idle_of = [](double milliseconds) {
+    return with_budget({{"gemm", 18 - milliseconds}, {"idle: launch-bound", milliseconds, true}})
+        .idle;
+  };
+  EXPECT_EQ(idle_of(0.8), "little");
+  EXPECT_EQ(idle_of(1), "some");
+  EXPECT_EQ(idle_of(4.4), "some");
+  EXPECT_EQ(idle_of(4.5), "much");
+}
+
+TEST(Judgement, SaysNothingOfIdleTimeWithoutABudget) {
+  profile::Stage decode = llmprof::testing::full_sample().stages[1];
+  decode.idle_share_of_wall.reset();
+  const profile::StageJudgement judgement = judge(decode, nullptr);
+  EXPECT_FALSE(judgement.idle.has_value());
+  EXPECT_FALSE(judgement.mostly_idle);
+  EXPECT_FALSE(judgement.waits_for_host);
+}
+
+// Idle parts together against the longest part that is work; what was not traced is neither.
+TEST(Judgement, ComparesIdleTimeWithTheLongestWork) {
+  EXPECT_TRUE(
+      with_budget({{"gemm", 8}, {"idle: launch-bound", 9, true}, {"attention", 1}}).mostly_idle);
+  EXPECT_FALSE(
+      with_budget({{"gemm", 9}, {"idle: launch-bound", 8, true}, {"attention", 1}}).mostly_idle);
+  EXPECT_TRUE(
+      with_budget({{"gemm", 2}, {"idle: launch-bound", 3, true}, {"not traced", 13}}).mostly_idle);
+}
+
+TEST(Judgement, BlamesTheHostForMoreThanHalfOfTheIdleTime) {
+  EXPECT_TRUE(with_budget({{"gemm", 9},
+                           {"idle: synchronisation", 5, true},
+                           {"idle: between queued kernels", 4, true}})
+                  .waits_for_host);
+  EXPECT_FALSE(with_budget({{"gemm", 9},
+                            {"idle: synchronisation", 4, true},
+                            {"idle: between queued kernels", 5, true}})
+                   .waits_for_host);
+}
+
+TEST(Judgement, DoubtsAStageThatReachesItsPeakAlthoughItWaits) {
+  profile::Stage decode = llmprof::testing::full_sample().stages[1];
+  EXPECT_EQ(judged(decode).limit, "room");
+  decode.mbu.wall = Share{0.7};
+  EXPECT_EQ(judged(decode).limit, "implausible");
+  llmprof::testing::set_budget(decode, {{"gemm", 17}, {"idle: launch-bound", 1, true}});
+  EXPECT_EQ(judged(decode).limit, "near");
+  decode.mfu.gpu_busy.reset();
+  EXPECT_FALSE(judged(decode).limit.has_value());
+}
+
+// The hand-made profiles that tests of reports read carry what this says of them.
+TEST(Judgement, AgreesWithTheSamples) {
+  for (const profile::Profile& profile :
+       {llmprof::testing::full_sample(), llmprof::testing::duty_sample(),
+        llmprof::testing::serving_sample()}) {
+    ASSERT_FALSE(profile.stages.empty());
+    for (const profile::Stage& stage : profile.stages) {
+      const profile::StageJudgement judgement = judged(stage);
+      EXPECT_EQ(stage.judgement.idle, judgement.idle) << stage.name;
+      EXPECT_EQ(stage.judgement.mostly_idle, judgement.mostly_idle) << stage.name;
+      EXPECT_EQ(stage.judgement.waits_for_host, judgement.waits_for_host) << stage.name;
+      EXPECT_EQ(stage.judgement.limit, judgement.limit) << stage.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace llmprof::analysis::result

@@ -1,0 +1,259 @@
+#include "analysis/roofline/roofline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "analysis/roofline/metric_lookup.h"
+#include "base/units.h"
+
+namespace llmprof::analysis {
+namespace {
+
+using Bound = KernelRoofline::Bound;
+
+// ncu's own mark for a unit that is well used.
+constexpr double kBoundPercent = 60;
+
+// A rate as ncu gives it, else the count over the launch's duration.
+std::optional<double> per_second(const MetricLookup& metrics, std::string_view metric,
+                                 std::string_view unit) {
+  const std::string rate_unit = unit.empty() ? std::string() : std::string(unit) + "/s";
+  if (const auto rate = metrics.mean(fmt::format("{}.per_second", metric), rate_unit)) return rate;
+  const auto count = metrics.mean(metric, unit);
+  const auto duration = metrics.duration_ns();
+  if (!count || !duration || *duration <= 0) return std::nullopt;
+  return *count * kNanosecondsPerSecond / *duration;
+}
+
+std::optional<double> dram_bytes(const MetricLookup& metrics) {
+  if (const auto all = per_second(metrics, "dram__bytes.sum", "byte")) return all;
+  const auto read = per_second(metrics, "dram__bytes_read.sum", "byte");
+  const auto written = per_second(metrics, "dram__bytes_write.sum", "byte");
+  if (read && written) return *read + *written;
+  return metrics.mean("Memory Throughput", "byte/s");  // the details page's name for it
+}
+
+// Floating-point instructions outside the tensor cores, with the operations in each: an addition or
+// product is 1, both fused are 2, and a half-precision instruction works on a pair.
+struct Instruction {
+  std::string_view name;
+  double operations;
+  bool needed;  // without it a sum would be too low; double precision is no LLM's business
+};
+constexpr std::array<Instruction, 9> kInstructions = {{{"fadd", 1, true},
+                                                       {"fmul", 1, true},
+                                                       {"ffma", 2, true},
+                                                       {"hadd", 2, true},
+                                                       {"hmul", 2, true},
+                                                       {"hfma", 4, true},
+                                                       {"dadd", 1, false},
+                                                       {"dmul", 1, false},
+                                                       {"dfma", 2, false}}};
+
+std::optional<double> instructions_per_second(const MetricLookup& metrics,
+                                              std::string_view instruction) {
+  for (const std::string_view level : {"smsp", "sm"}) {
+    const std::string name =
+        fmt::format("{}__sass_thread_inst_executed_op_{}_pred_on.sum", level, instruction);
+    if (const auto rate = per_second(metrics, name, "inst")) return rate;
+    const auto per_cycle = metrics.mean(name + ".per_cycle_elapsed", "inst/cycle");
+    const auto clock = metrics.mean(fmt::format("{}__cycles_elapsed.avg.per_second", level), "hz");
+    if (per_cycle && clock) return *per_cycle * *clock;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> scalar_flops(const MetricLookup& metrics) {
+  double sum = 0;
+  for (const Instruction& instruction : kInstructions) {
+    const auto rate = instructions_per_second(metrics, instruction.name);
+    if (!rate && instruction.needed) return std::nullopt;
+    sum += instruction.operations * rate.value_or(0);
+  }
+  return sum;
+}
+
+// Operations of the tensor cores, multiply and add counted apart. ncu counts them once by type of
+// input and again by instruction.
+std::optional<double> tensor_flops(const MetricLookup& metrics) {
+  for (const std::string_view family : {"sm__ops_path_tensor_src_", "sm__ops_path_tensor_op_"}) {
+    std::optional<double> sum;
+    for (const std::string& metric : metrics.counts_of_family(family)) {
+      if (const auto rate = per_second(metrics, metric, "")) sum = sum.value_or(0) + *rate;
+    }
+    if (sum) return sum;
+  }
+  return std::nullopt;
+}
+
+bool may_use_tensor_cores(KernelClass kernel_class) {
+  switch (kernel_class) {
+    case KernelClass::gemm:
+    case KernelClass::gemv:
+    case KernelClass::attention:
+    case KernelClass::other:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::optional<double> flops(const MetricLookup& metrics, KernelClass kernel_class) {
+  const auto scalar = scalar_flops(metrics);
+  const auto tensor = tensor_flops(metrics);
+  if (!scalar || (!tensor && may_use_tensor_cores(kernel_class))) return std::nullopt;
+  return *scalar + tensor.value_or(0);
+}
+
+Bound bound_of(const KernelRoofline& kernel) {
+  if (!kernel.compute_percent || !kernel.memory_percent) return Bound::unknown;
+  if (std::max(*kernel.compute_percent, *kernel.memory_percent) < kBoundPercent) {
+    return Bound::latency;
+  }
+  return *kernel.compute_percent > *kernel.memory_percent ? Bound::compute : Bound::memory;
+}
+
+std::optional<KernelRoofline> place(const KernelRow& row, size_t index) {
+  const MetricLookup metrics(row.metrics);
+  KernelRoofline kernel;
+  kernel.row = index;
+  kernel.flops = flops(metrics, row.description.kernel_class);
+  kernel.bytes = dram_bytes(metrics);
+  if (kernel.flops && kernel.bytes && *kernel.bytes > 0) {
+    kernel.intensity = *kernel.flops / *kernel.bytes;
+  }
+  kernel.compute_percent =
+      metrics.first_mean({"sm__throughput.avg.pct_of_peak_sustained_elapsed",
+                          "Compute (SM) Throughput", "Compute (SM) [%]", "SOL SM"},
+                         "%");
+  kernel.memory_percent =
+      metrics.first_mean({"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+                          "Memory Throughput", "Memory [%]", "SOL Memory"},
+                         "%");
+  kernel.bound = bound_of(kernel);
+  kernel.launches = metrics.launches();
+  kernel.grid = row.commonest_grid;
+  kernel.grids = row.measured_grids;
+  const bool placed =
+      kernel.flops || kernel.bytes || kernel.compute_percent || kernel.memory_percent;
+  return placed ? std::optional(kernel) : std::nullopt;
+}
+
+std::string what_is_missing(const std::vector<KernelRoofline>& kernels) {
+  if (kernels.empty()) {
+    return "no kernel metrics in these captures: profile the program with `ncu --set roofline "
+           "--section SpeedOfLight --section MemoryWorkloadAnalysis` and export `--csv --page raw`";
+  }
+  const auto without = [&](auto present) {
+    return kernels.size() -
+           static_cast<size_t>(std::count_if(kernels.begin(), kernels.end(), present));
+  };
+  const size_t flops = without([](const auto& kernel) { return kernel.flops.has_value(); });
+  const size_t bytes = without([](const auto& kernel) { return kernel.bytes.has_value(); });
+  const size_t bound = without([](const auto& kernel) { return kernel.bound != Bound::unknown; });
+  std::string text;
+  const auto add = [&](size_t count, std::string_view what) {
+    if (count == 0) return;
+    text += fmt::format("{}{} of {} kernels: {}", text.empty() ? "" : "; ", count, kernels.size(),
+                        what);
+  };
+  add(flops,
+      "no FLOP/s, because their floating-point instructions or their tensor operations were not "
+      "all counted (`--set roofline` does, on the raw page)");
+  add(bytes, "no DRAM bytes (`--section MemoryWorkloadAnalysis`, or `--metrics dram__bytes.sum`)");
+  add(bound, "no bound class (`--section SpeedOfLight`)");
+  return text;
+}
+
+}  // namespace
+
+std::string_view to_string(Bound bound) {
+  switch (bound) {
+    case Bound::compute:
+      return "compute";
+    case Bound::memory:
+      return "memory";
+    case Bound::latency:
+      return "latency";
+    case Bound::unknown:
+      return "unknown";
+  }
+  return "unknown";
+}
+
+namespace {
+
+std::optional<double> share_percent(const std::optional<double>& rate, double peak) {
+  constexpr double kPercent = 100;
+  if (!rate || peak <= 0) return std::nullopt;
+  return *rate / peak * kPercent;
+}
+
+std::optional<KernelRoofline> place_operator(const KernelRow& row, size_t index,
+                                             const llm::GpuSpec* cpu) {
+  if ((!row.flops && !row.bytes) || row.total <= 0) return std::nullopt;
+  const auto rate = [&](const std::optional<double>& sum) {
+    return sum ? std::optional(*sum / static_cast<double>(row.total) * kNanosecondsPerSecond)
+               : std::nullopt;
+  };
+  KernelRoofline kernel;
+  kernel.row = index;
+  kernel.launches = row.calls;
+  kernel.flops = rate(row.flops);
+  kernel.bytes = rate(row.bytes);
+  if (row.flops && row.bytes) kernel.intensity = *row.flops / *row.bytes;
+  if (cpu != nullptr) {
+    kernel.compute_percent = share_percent(kernel.flops, cpu->fp32.value_or(0));
+    kernel.memory_percent = share_percent(kernel.bytes, cpu->memory_bandwidth);
+    // An operator that computes nothing worth counting, or moves nothing, still has one roof.
+    if (!kernel.compute_percent) kernel.compute_percent = 0;
+    if (!kernel.memory_percent) kernel.memory_percent = 0;
+  }
+  kernel.bound = bound_of(kernel);
+  return kernel;
+}
+
+}  // namespace
+
+Roofline operator_roofline(const KernelRanking& ranking, const llm::GpuSpec* cpu) {
+  Roofline roofline;
+  roofline.recorded = true;
+  for (size_t i = 0; i < ranking.rows.size(); ++i) {
+    if (const auto kernel = place_operator(ranking.rows[i], i, cpu)) {
+      roofline.kernels.push_back(*kernel);
+    }
+  }
+  roofline.rule = fmt::format(
+      "memory: bytes over time are at least {0:g} % of the measured memory bandwidth and no less "
+      "a share than the FLOPs are of theirs; compute: FLOPs over time are at least {0:g} % of the "
+      "measured peak and above memory's share; latency: both are under {0:g} %. FLOPs and bytes "
+      "are those that the program recorded with its operators; above 100 % of the memory "
+      "bandwidth the bytes came from a cache",
+      kBoundPercent);
+  if (roofline.kernels.empty()) {
+    roofline.missing = "no operator was recorded with FLOPs or bytes (llmprof_operator takes both)";
+  } else if (cpu == nullptr) {
+    roofline.missing =
+        "no bound class: the CPU's peaks are not known (the workload's metrics.json, device)";
+  }
+  return roofline;
+}
+
+Roofline kernel_roofline(const KernelRanking& ranking) {
+  Roofline roofline;
+  for (size_t i = 0; i < ranking.rows.size(); ++i) {
+    if (const auto kernel = place(ranking.rows[i], i)) roofline.kernels.push_back(*kernel);
+  }
+  roofline.rule = fmt::format(
+      "memory: memory throughput is at least {0:g} % of its peak and no less than compute's; "
+      "compute: compute (SM) throughput is at least {0:g} % of its peak and above memory's; "
+      "latency: both are under {0:g} %; unknown: one of them was not measured. Percentages are "
+      "ncu's (SpeedOfLight), of the peak at the clocks of its run, mean over the launches measured",
+      kBoundPercent);
+  roofline.missing = what_is_missing(roofline.kernels);
+  return roofline;
+}
+
+}  // namespace llmprof::analysis

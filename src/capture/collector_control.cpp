@@ -1,0 +1,145 @@
+#include "capture/collector_control.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstring>
+#include <system_error>
+
+#include "base/file_descriptor.h"
+#include "base/text.h"
+
+namespace llmprof::cli {
+namespace {
+
+constexpr size_t kLongestAnswer = 4096;
+
+struct Address {
+  sockaddr_un name{};
+  socklen_t size = 0;
+
+  [[nodiscard]] const sockaddr* get() const {
+    return reinterpret_cast<const sockaddr*>(&name);  // NOLINT(*-reinterpret-cast): as libc has it
+  }
+};
+
+// In the abstract namespace: the name's first byte is 0, and it is no file.
+Address address_of(pid_t pid) {
+  Address address;
+  address.name.sun_family = AF_UNIX;
+  const std::string name = fmt::format("llmprof.{}", pid);
+  std::memcpy(&address.name.sun_path[1], name.data(), name.size());
+  address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  return address;
+}
+
+// Bound without a name, the kernel gives one, and an answer can come.
+Address any_name() {
+  Address address;
+  address.name.sun_family = AF_UNIX;
+  address.size = sizeof(sa_family_t);
+  return address;
+}
+
+timeval as_timeval(std::chrono::milliseconds time) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
+  const auto rest = std::chrono::duration_cast<std::chrono::microseconds>(time - seconds);
+  timeval value{};
+  value.tv_sec = static_cast<decltype(value.tv_sec)>(seconds.count());
+  value.tv_usec = static_cast<decltype(value.tv_usec)>(rest.count());
+  return value;
+}
+
+std::string reason(int error_number) { return std::generic_category().message(error_number); }
+
+bool is_there(pid_t pid) { return ::kill(pid, 0) == 0 || errno != ESRCH; }
+
+bool is_another_users(pid_t pid) {
+  struct stat status{};
+  const std::string folder = fmt::format("/proc/{}", pid);
+  return ::geteuid() != 0 && ::stat(folder.c_str(), &status) == 0 && status.st_uid != ::geteuid();
+}
+
+Error tool_error(std::string message) { return {ErrorKind::tool, std::move(message)}; }
+
+Error cannot_reach(pid_t pid, int error_number) {
+  if (!is_there(pid)) return tool_error(fmt::format("there is no process {}", pid));
+  if (error_number != ECONNREFUSED && error_number != ENOENT) {
+    return tool_error(
+        fmt::format("process {}: cannot ask its collector: {}", pid, reason(error_number)));
+  }
+  return tool_error(
+      fmt::format("process {} has no collector, or has not initialised CUDA yet: start it with "
+                  "CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH (or LD_PRELOAD) naming "
+                  "libllmprof_collector.so, and LLMPROF_LOG_DIR an existing folder; a process in a "
+                  "container is asked from within that",
+                  pid));
+}
+
+Error no_answer(pid_t pid, std::chrono::milliseconds patience) {
+  const double seconds = std::chrono::duration<double>(patience).count();
+  if (!is_there(pid)) return tool_error(fmt::format("process {} ended before it answered", pid));
+  if (is_another_users(pid)) {
+    return tool_error(
+        fmt::format("process {} belongs to another user: its collector answers that "
+                    "user and root alone",
+                    pid));
+  }
+  return tool_error(
+      fmt::format("process {}: its collector did not answer within {:g} s; is the process stopped "
+                  "(SIGSTOP, a debugger)?",
+                  pid, seconds));
+}
+
+Result<FileDescriptor> open_socket(std::chrono::milliseconds patience) {
+  FileDescriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const Address ours = any_name();
+  const timeval limit = as_timeval(patience);
+  const bool ready =
+      socket.valid() && ::bind(socket.get(), ours.get(), ours.size) == 0 &&
+      ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) == 0 &&
+      ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) == 0;
+  if (!ready) return fail_with(tool_error("cannot open a socket: " + reason(errno)));
+  return socket;
+}
+
+Result<std::string> understood(pid_t pid, std::string_view answer) {
+  constexpr std::string_view kOk = "ok:";
+  constexpr std::string_view kError = "error:";
+  while (answer.ends_with('\0')) answer.remove_suffix(1);
+  if (answer.starts_with(kOk)) return to_printable(trim(answer.substr(kOk.size())));
+  if (answer.starts_with(kError)) answer.remove_prefix(kError.size());
+  return fail_with(tool_error(fmt::format("process {}: {}", pid, to_printable(trim(answer)))));
+}
+
+}  // namespace
+
+Result<std::string> ask_collector(pid_t pid, std::string_view question,
+                                  std::chrono::milliseconds patience) {
+  const auto socket = open_socket(patience);
+  if (!socket) return fail_with(socket.error());
+  const Address collector = address_of(pid);
+  // Connected, only the collector's answers are let in.
+  if (::connect(socket->get(), collector.get(), collector.size) != 0 ||
+      ::send(socket->get(), question.data(), question.size(), MSG_NOSIGNAL) < 0) {
+    const int error_number = errno;
+    if (error_number == EAGAIN) return fail_with(no_answer(pid, patience));
+    return fail_with(cannot_reach(pid, error_number));
+  }
+  std::array<char, kLongestAnswer> answer{};
+  ssize_t size = -1;
+  do {
+    size = ::recv(socket->get(), answer.data(), answer.size(), 0);
+  } while (size < 0 && errno == EINTR);
+  if (size < 0) return fail_with(no_answer(pid, patience));
+  return understood(pid, std::string_view(answer.data(), static_cast<size_t>(size)));
+}
+
+}  // namespace llmprof::cli

@@ -1,0 +1,51 @@
+#include "cli/analysis_output.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/messages.h"
+#include "report/documents/kernel_overview.h"
+#include "report/terminal/terminal.h"
+#include "report/terminal/wrap.h"
+#include "session/analysis/timings.h"
+
+namespace llmprof::cli {
+
+void print_analysis(const session::Analysis& analysis, size_t kernel_rows, bool json,
+                    const report::TerminalStyle& style) {
+  if (json) {
+    std::fwrite(analysis.json.data(), 1, analysis.json.size(), stdout);
+    return;
+  }
+  fmt::print("{}\n",
+             report::to_terminal(report::kernel_overview(analysis.profile, kernel_rows), style));
+  const std::string files =
+      fmt::format("{} ({})", analysis.folder.string(), fmt::join(analysis.files, ", "));
+  fmt::print("{}\n", report::wrapped_behind("Written: ", "  ", files, style.width));
+}
+
+void print_timings(const session::Analysis& analysis) {
+  const auto& parts = analysis.timings;
+  const bool any_skipped = std::any_of(
+      parts.begin(), parts.end(), [](const session::PartTiming& part) { return part.skipped; });
+  report::Table table;
+  table.columns = {{"part", report::Column::Kind::code, 1},
+                   {"ms", report::Column::Kind::number, 1}};
+  if (any_skipped) table.columns.push_back({"skipped because", report::Column::Kind::text});
+  for (const session::PartTiming& part : parts) {
+    const double ms = std::chrono::duration<double, std::milli>(part.time).count();
+    auto& row = table.rows.emplace_back();
+    row = {part.name, part.skipped ? "" : fmt::format("{:.1f}", ms)};
+    if (any_skipped) row.push_back(part.skipped.value_or(""));
+  }
+  report::Document document;
+  document.add(std::move(table));
+  tell("how long each part of the analysis took:");
+  const std::string text = report::to_terminal(document, message_style());
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+}  // namespace llmprof::cli

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+
+#include "report/terminal/style.h"
+#include "session/analysis/analyze.h"
+
+namespace llmprof::cli {
+
+// Rows of the kernel table where nobody said how many.
+inline constexpr size_t kTerminalRows = 20;
+
+// What `analyze` and `run` print on stdout: the overview and where the bundle is, or profile.json.
+void print_analysis(const session::Analysis& analysis, size_t kernel_rows, bool json,
+                    const report::TerminalStyle& style);
+
+// The table of --timings, on stderr.
+void print_timings(const session::Analysis& analysis);
+
+}  // namespace llmprof::cli

@@ -1,0 +1,150 @@
+#include "cli/help.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/option_text.h"
+#include "report/terminal/display_width.h"
+#include "report/terminal/wrap.h"
+
+namespace llmprof::cli {
+namespace {
+
+constexpr size_t kLongestTerm = 24;  // a longer one stands in a line of its own
+constexpr size_t kHelpWidth = 100;   // of lines in a pipe, and the most on a wide terminal
+
+struct Entry {
+  std::string term;
+  std::string about;
+};
+
+class HelpPage {
+ public:
+  explicit HelpPage(const report::TerminalStyle& style) : style_(style) {
+    style_.width = style.width == 0 ? kHelpWidth : std::min(style.width, kHelpWidth);
+  }
+
+  void add_text(std::string_view text) {
+    out_ += report::wrapped_behind("", "", text, style_.width) + '\n';
+  }
+  void add_usage(std::string_view usage) {
+    out_ +=
+        report::tinted("Usage:", report::Tint::heading, style_) + ' ' + std::string(usage) + "\n\n";
+  }
+  void add_list(std::string_view heading, const std::vector<Entry>& entries) {
+    if (entries.empty()) return;
+    out_ += '\n' + report::tinted(std::string(heading) + ':', report::Tint::heading, style_) + '\n';
+    size_t width = 0;
+    for (const Entry& entry : entries) {
+      const size_t own = report::display_width(entry.term);
+      if (own <= kLongestTerm) width = std::max(width, own);
+    }
+    const std::string rest(width + 4, ' ');
+    for (const Entry& entry : entries) add_entry(entry, width, rest);
+  }
+  void add_examples(const std::vector<Example>& examples) {
+    if (examples.empty()) return;
+    if (examples.size() == 1) {
+      out_ += '\n' + report::tinted("Example:", report::Tint::heading, style_) + ' ' +
+              std::string(examples.front().command) + '\n';
+      return;
+    }
+    out_ += '\n' + report::tinted("Examples:", report::Tint::heading, style_) + '\n';
+    // A command is never wrapped: it is there to be copied.
+    for (const Example& example : examples) {
+      if (!example.about.empty()) {
+        out_ += "  " +
+                report::tinted("# " + std::string(example.about), report::Tint::quiet, style_) +
+                '\n';
+      }
+      out_ += "  " + std::string(example.command) + '\n';
+    }
+  }
+
+  [[nodiscard]] std::string take() { return std::move(out_); }
+
+ private:
+  void add_entry(const Entry& entry, size_t width, const std::string& rest) {
+    const size_t own = report::display_width(entry.term);
+    std::string first = "  " + entry.term;
+    if (own > width) {
+      out_ += first + '\n';
+      first = rest;
+    } else {
+      first += std::string(width - own + 2, ' ');
+    }
+    out_ += report::wrapped_behind(first, rest, entry.about, style_.width) + '\n';
+  }
+
+  report::TerminalStyle style_;
+  std::string out_;
+};
+
+Entry entry_of(const OptionSpec& option) {
+  return {option_synopsis(option), std::string(option.help)};
+}
+
+// Options under their headings, in the order in which the table has the headings.
+std::vector<std::pair<std::string, std::vector<Entry>>> by_group(const CommandSpec& command) {
+  std::vector<std::pair<std::string, std::vector<Entry>>> groups;
+  const auto add = [&](const OptionSpec& option) {
+    const std::string name(option.group.empty() ? "Options" : option.group);
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&](const auto& each) { return each.first == name; });
+    if (group == groups.end()) group = groups.insert(group, {name, {}});
+    group->second.push_back(entry_of(option));
+  };
+  for (const OptionSpec& option : command.options) add(option);
+  for (const OptionSpec& option : common_options()) add(option);
+  return groups;
+}
+
+}  // namespace
+
+std::string program_help(const report::TerminalStyle& style) {
+  HelpPage page(style);
+  page.add_usage("llmprof COMMAND [ARGUMENTS] [OPTIONS]");
+  page.add_text(kProgramSummary);
+  std::vector<Entry> commands;
+  for (const CommandSpec& command : all_commands()) {
+    if (!command.hidden) {
+      commands.push_back({std::string(command.name), std::string(command.summary)});
+    }
+  }
+  page.add_list("Commands", commands);
+  std::vector<Entry> options;
+  for (const OptionSpec& option : common_options()) options.push_back(entry_of(option));
+  for (const OptionSpec& option : program_options()) options.push_back(entry_of(option));
+  page.add_list("Common options", options);
+  std::vector<Entry> codes;
+  for (const ExitCodeSpec& each : exit_codes()) {
+    codes.push_back({std::to_string(each.code), std::string(each.meaning)});
+  }
+  page.add_list("Exit codes", codes);
+  page.add_examples({{"llmprof run", "profile the default workload; no GPU needed"},
+                     {"llmprof analyze trace.sqlite ncu.csv", "a timeline plus ncu metrics"},
+                     {"llmprof COMMAND --help", "more on one command"}});
+  return page.take();
+}
+
+std::string command_help(const CommandSpec& command, const report::TerminalStyle& style) {
+  HelpPage page(style);
+  page.add_usage(usage_line(command));
+  page.add_text(command.summary);
+  std::vector<Entry> arguments;
+  for (const OptionSpec& argument : command.arguments) {
+    arguments.push_back({std::string(argument.name), std::string(argument.help)});
+  }
+  page.add_list("Arguments", arguments);
+  for (const auto& [heading, entries] : by_group(command)) page.add_list(heading, entries);
+  if (!command.notes.empty()) {
+    page.add_text("");
+    page.add_text(command.notes);
+  }
+  page.add_examples(command.examples);
+  return page.take();
+}
+
+}  // namespace llmprof::cli

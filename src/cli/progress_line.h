@@ -1,0 +1,53 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "base/progress.h"
+#include "cli/progress_text.h"
+
+namespace llmprof::cli {
+
+// One line on stderr that says what is being done. A thread of its own draws it, ten times a second
+// and not within the first second, so that work costs no more for being watched. It is erased when
+// this object ends. Where stderr is no terminal that can redraw a line nothing is written.
+class ProgressLine final : public Progress {
+ public:
+  // `wait`: how long work takes before it is shown.
+  explicit ProgressLine(std::chrono::milliseconds wait = std::chrono::seconds(1));
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  ~ProgressLine() override;
+
+  void set_pass(size_t number, size_t count) override;
+  void begin(std::string_view what) override;
+  void begin_reading(std::string_view what, uint64_t bytes) override;
+  void begin_steps(std::string_view what, size_t count) override;
+  void next_step(std::string_view what) override;
+  void note(std::string_view text) override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void begin(std::string_view what, ProgressState::Unit unit, uint64_t total);
+  void draw_until_stopped();
+  void draw();   // with the lock held
+  void erase();  // with the lock held
+
+  const bool is_shown_;
+  const Clock::time_point show_from_;
+  std::mutex lock_;  // of what follows, and of stderr
+  std::condition_variable stopping_;
+  bool stopped_ = false;
+  bool drawn_ = false;
+  ProgressState state_;
+  Clock::time_point begun_;
+  uint64_t bytes_before_ = 0;  // bytes_read() when the file was begun
+  size_t steps_begun_ = 0;
+  std::thread drawer_;
+};
+
+}  // namespace llmprof::cli

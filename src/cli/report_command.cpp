@@ -1,0 +1,31 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/commands.h"
+#include "cli/messages.h"
+#include "cli/progress_line.h"
+#include "session/analysis/rewrite_reports.h"
+
+namespace llmprof::cli {
+namespace {
+
+Result<session::RewrittenReports> rewrite_watched(const session::RewriteOptions& options) {
+  ProgressLine progress;
+  progress.begin("writing the reports of " + options.source.string());
+  return session::rewrite_reports(options);
+}
+
+}  // namespace
+
+int report_command(const Arguments& arguments) {
+  session::RewriteOptions options;
+  options.source = arguments.path("PROFILE").value_or("");
+  options.out = arguments.path("--out");
+  options.top = arguments.number("--top");
+  const auto written = rewrite_watched(options);
+  if (!written) return complain(written.error());
+  fmt::print("Written: {} ({})\n", written->folder.string(), fmt::join(written->files, ", "));
+  return finish_output();
+}
+
+}  // namespace llmprof::cli

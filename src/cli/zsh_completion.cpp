@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/command_table.h"
+#include "cli/completion.h"
+
+namespace llmprof::cli {
+namespace {
+
+// For the inside of single quotes in the argument of _arguments or _describe.
+std::string escaped(std::string_view text) {
+  std::string quoted;
+  for (const char c : text) {
+    if (c == '\'') {
+      quoted += "'\\''";
+      continue;
+    }
+    if (c == '[' || c == ']' || c == ':' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted;
+}
+
+std::string action_of(const OptionSpec& option) {
+  if (!option.choices.empty()) return fmt::format("({})", fmt::join(option.choices, " "));
+  switch (option.takes) {
+    case Takes::file:
+    case Takes::path:
+      return "_files";
+    case Takes::folder:
+      return "_files -/";
+    case Takes::nothing:
+    case Takes::text:
+    case Takes::number:
+      break;
+  }
+  return " ";
+}
+
+std::string option_argument(const OptionSpec& option) {
+  if (option.takes == Takes::nothing) {
+    const std::string also =
+        option.name == "--help" ? "(-h --help)'{-h,--help}'" : std::string(option.name);
+    return fmt::format("'{}[{}]'", also, escaped(option.help));
+  }
+  return fmt::format("'{}=[{}]:{}:{}'", option.name, escaped(option.help), escaped(option.metavar),
+                     action_of(option));
+}
+
+void add_command(const CommandSpec& command, std::string& script) {
+  script += fmt::format("    {})\n      _arguments $common", command.name);
+  for (const OptionSpec& option : command.options) {
+    script += " \\\n        " + option_argument(option);
+  }
+  for (const OptionSpec& argument : command.arguments) {
+    const std::string action = command.takes_program ? "_llmprof_overrides" : action_of(argument);
+    script += fmt::format(" \\\n        '{}:{}:{}'", argument.repeatable ? "*" : "1",
+                          escaped(argument.name), action);
+  }
+  script += "\n      ;;\n";
+}
+
+}  // namespace
+
+std::string zsh_completion(std::span<const session::GroupChoices> groups) {
+  std::string script =
+      "#compdef llmprof\n# zsh completion of llmprof, made by `llmprof completion zsh`.\n\n"
+      "_llmprof_commands() {\n  local -a commands=(\n";
+  for (const CommandSpec& command : all_commands()) {
+    if (command.hidden) continue;
+    script += fmt::format("    '{}:{}'\n", command.name, escaped(command.summary));
+  }
+  script +=
+      "  )\n  _describe 'command' commands\n}\n\n_llmprof_overrides() {\n  local -a words=(\n";
+  for (const session::GroupChoices& group : groups) {
+    for (const std::string& choice : group.choices) {
+      script += fmt::format("    '{}={}'\n", group.group, choice);
+    }
+  }
+  script +=
+      "  )\n  compadd -a words\n}\n\n_llmprof() {\n  local context state state_descr line\n"
+      "  typeset -A opt_args\n  local -a common=(\n";
+  for (const OptionSpec& option : common_options()) {
+    script += "    " + option_argument(option) + '\n';
+  }
+  script += "  )\n  _arguments -C $common";
+  for (const OptionSpec& option : program_options()) script += ' ' + option_argument(option);
+  script +=
+      " \\\n    '1:command:_llmprof_commands' '*::argument:->arguments'\n"
+      "  [[ $state == arguments ]] || return\n  case $words[1] in\n";
+  for (const CommandSpec& command : all_commands()) add_command(command, script);
+  script +=
+      "  esac\n}\n\n# Sourced it registers itself; as a file of $fpath it is the function's body.\n"
+      "if [[ $funcstack[1] == _llmprof ]]; then\n  _llmprof \"$@\"\nelse\n"
+      "  compdef _llmprof llmprof\nfi\n";
+  return script;
+}
+
+}  // namespace llmprof::cli

@@ -1,0 +1,308 @@
+#include "collector/cuda/control/collection.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "collector/clock.h"
+#include "collector/cuda/control/alarms.h"
+#include "collector/cuda/control/draining.h"
+#include "collector/cuda/cupti/cupti_library.h"
+#include "collector/cuda/driver/driver_facts.h"
+#include "collector/cuda/tracing/allocations.h"
+#include "collector/cuda/tracing/api_calls.h"
+#include "collector/cuda/tracing/attachment.h"
+#include "collector/cuda/tracing/gpu_work.h"
+#include "collector/cuda/tracing/graph_replays.h"
+#include "collector/cuda/tracing/resources.h"
+#include "collector/device_records.h"
+#include "collector/warning.h"
+
+namespace llmprof::collector {
+namespace {
+
+// The collection of this process.
+struct Collection {
+  // Held while an event is raised. Callbacks of CUPTI, which may run while it is held, and the
+  // collector's own thread only try to lock it.
+  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  // Written with the lock held, read by all.
+  std::atomic<ControlState> state = ControlState::disarmed;
+  Attachment cupti;
+  Draining draining;  // guarded by the lock
+
+  std::atomic<uint64_t> steps = 0;
+  std::atomic<int64_t> spent_on_changes = 0;  // ns
+
+  // A thread that samples and one that ends CUPTI each write their own flag (`sampling`; `state` or
+  // `standing_down`) and then read the other's, sequentially consistent, so that at least one of
+  // them sees the other.
+  std::atomic<bool> sampling = false;
+  std::atomic<bool> standing_down = false;
+};
+constinit Collection collection;
+
+class Locked {
+ public:
+  Locked() { pthread_mutex_lock(&collection.lock); }
+  ~Locked() { pthread_mutex_unlock(&collection.lock); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+};
+
+class TriedLock {
+ public:
+  TriedLock() : held_(pthread_mutex_trylock(&collection.lock) == 0) {}
+  ~TriedLock() {
+    if (held_) pthread_mutex_unlock(&collection.lock);
+  }
+  TriedLock(const TriedLock&) = delete;
+  TriedLock& operator=(const TriedLock&) = delete;
+
+  [[nodiscard]] explicit operator bool() const { return held_; }
+
+ private:
+  bool held_;
+};
+
+// Why the state changes, and since when the program is delayed by it.
+struct Cause {
+  CollectionReason reason = CollectionReason::none;
+  int64_t began = now_ns();
+  uint32_t result = 0;  // CUPTI's
+};
+
+void warn_of(CollectionReason reason) {
+  if (reason == CollectionReason::other_subscriber) {
+    write_warning("another tool uses CUPTI (nsys, ncu, torch.profiler): kernels are not recorded");
+  } else if (reason == CollectionReason::cupti_missing) {
+    write_warning("libcupti not found: kernels are not recorded; set LLMPROF_CUPTI to its path");
+  } else {
+    write_warning("CUPTI failed: kernels are not recorded; its result code is in the log");
+  }
+}
+
+// The log has fewer states: only what a reader needs to know.
+void enter(ControlState next, const Cause& cause) {
+  const CollectionState before = state_in_log(control_state());
+  const CollectionState now = state_in_log(next);
+  const int64_t time = now_ns();
+  const int64_t cost = time - cause.began;
+  collection.spent_on_changes.fetch_add(cost, std::memory_order_relaxed);
+  collection.state.store(next);
+  if (now == before) return;
+  const auto capped = static_cast<uint32_t>(cost < UINT32_MAX ? cost : UINT32_MAX);
+  write_device_record(
+      wire::RecordType::collection,
+      wire::Collection{time, now, cause.reason, collection.steps.load(std::memory_order_relaxed),
+                       capped, cause.result});
+  if (now == CollectionState::stood_down) warn_of(cause.reason);
+}
+
+// Why an action could not be performed; reason none: it was.
+struct Failure {
+  CollectionReason reason = CollectionReason::none;
+  uint32_t result = 0;
+};
+
+bool raise_locked(ControlEvent event, const Cause& cause);
+
+void graph_is_replayed(bool tracing, const CUpti_CallbackData& launch) {
+  if (tracing) return note_traced_replay(launch);
+  if (collection.cupti.records()) return note_replay_between(launch);
+  note_untraced_replay(launch);
+  collection.cupti.note_unrecorded_replay();
+}
+
+void follow_call(bool tracing, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                 const CUpti_CallbackData& call) {
+  if (tracing) return api_callback(domain, id, call);
+  if (collection.cupti.records()) note_api_call(domain, id, call);
+}
+
+void CUPTIAPI on_callback(void* /*user*/, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                          const void* data) {
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+    return resource_callback(id, static_cast<const CUpti_ResourceData*>(data));
+  }
+  const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+  const ControlState state = collection.state.load(std::memory_order_relaxed);
+  const bool tracing = state == ControlState::tracing;
+  const bool allocates = is_allocation(domain, id);
+  if (allocates) note_allocation();
+  if (!allocates || collection.cupti.every_call()) follow_call(tracing, domain, id, call);
+  if (call.callbackSite == CUPTI_API_ENTER && is_graph_launch(domain, id)) {
+    graph_is_replayed(tracing, call);
+  }
+  if (!is_leaving(state) || call.callbackSite != CUPTI_API_EXIT) return;
+  if (const TriedLock locked; locked) {
+    raise_locked(ControlEvent::safe_point, {collection.draining.reason()});
+  }
+}
+
+bool is_other_subscriber(CUptiResult result) {
+  return result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED ||
+         result == CUPTI_ERROR_MAX_LIMIT_REACHED;
+}
+
+Failure attach() {
+  if (collection.cupti.is_attached()) return {};
+  if (!load_cupti()) return {CollectionReason::cupti_missing};
+  const CUptiResult result = collection.cupti.attach(on_callback, stand_down);
+  if (result == CUPTI_SUCCESS) return {};
+  return {is_other_subscriber(result) ? CollectionReason::other_subscriber
+                                      : CollectionReason::cupti_failed,
+          static_cast<uint32_t>(result)};
+}
+
+Failure start_tracing() {
+  if (const Failure failure = attach(); failure.reason != CollectionReason::none) return failure;
+  if (const auto result = collection.cupti.switch_on(); result != CUPTI_SUCCESS) {
+    return {CollectionReason::cupti_failed, static_cast<uint32_t>(result)};
+  }
+  begin_window();
+  traced_windows().open(last_call());
+  return {};
+}
+
+void drain(CollectionReason reason) {
+  traced_windows().close(last_call());
+  collection.draining.begin(now_ns(), last_launch(), reason);
+}
+
+void detach() {
+  collection.cupti.flush();
+  collection.cupti.leave();
+}
+
+Failure perform(ControlAction action, CollectionReason reason) {
+  switch (action) {
+    case ControlAction::none:
+      break;
+    case ControlAction::start_tracing:
+      return start_tracing();
+    case ControlAction::close_window:
+      traced_windows().close(last_call());
+      break;
+    case ControlAction::switch_off:
+      traced_windows().close(last_call());
+      collection.cupti.switch_off();
+      break;
+    case ControlAction::drain:
+      drain(reason);
+      break;
+    case ControlAction::detach:
+      detach();
+      break;
+    case ControlAction::give_way:
+      synchronize_context();
+      detach();
+      break;
+    case ControlAction::flush:
+      collection.cupti.flush();
+      break;
+  }
+  return {};
+}
+
+bool raise_locked(ControlEvent event, const Cause& cause) {
+  const Transition& asked = transition(control_state(), event);
+  if (!asked.taken()) return false;
+  const Failure failure = perform(asked.action, cause.reason);
+  if (failure.reason != CollectionReason::none) {
+    const Transition& failed = transition(control_state(), ControlEvent::cupti_fails);
+    perform(failed.action, failure.reason);
+    enter(failed.next, {failure.reason, cause.began, failure.result});
+    return false;
+  }
+  enter(asked.next, cause);
+  if (asked.action == ControlAction::drain) wake_collector();
+  return true;
+}
+
+void wait_for_sampling_to_end() {
+  constexpr int kTurns = 500;
+  constexpr useconds_t kTurn = 1000;
+  for (int turn = 0; turn < kTurns && collection.sampling.load(); ++turn) {
+    usleep(kTurn);
+  }
+}
+
+}  // namespace
+
+void begin_collection(bool every_call) { collection.cupti.set_every_call(every_call); }
+
+ControlState control_state() { return collection.state.load(std::memory_order_acquire); }
+
+bool is_recording() { return is_recording(control_state()); }
+
+bool raise(ControlEvent event, CollectionReason reason) {
+  const Cause cause = {reason};
+  const Locked locked;
+  return raise_locked(event, cause);
+}
+
+bool close_duty_window() {
+  const Cause cause = {CollectionReason::duty};
+  const Locked locked;
+  const bool graphs = graphs_were_traced();
+  return raise_locked(graphs ? ControlEvent::window_closes_graphs : ControlEvent::window_closes,
+                      cause) &&
+         graphs;
+}
+
+void stand_down() {
+  const Cause cause = {CollectionReason::other_subscriber};
+  collection.standing_down.store(true);
+  wake_collector();
+  wait_for_sampling_to_end();
+  const Locked locked;
+  raise_locked(ControlEvent::rival_subscribes, cause);
+}
+
+void note_step(uint64_t step) { collection.steps.store(step, std::memory_order_relaxed); }
+
+int64_t time_spent_on_changes() {
+  return collection.spent_on_changes.load(std::memory_order_relaxed);
+}
+
+void hand_over_records() {
+  if (!is_recording()) return;
+  // Not while another thread attaches or detaches: that flushes as well.
+  if (const TriedLock locked; locked) collection.cupti.hand_over();
+}
+
+bool may_sample() {
+  const ControlState state = collection.state.load();
+  return is_recording(state) && !is_draining(state) && !is_leaving(state) &&
+         !collection.standing_down.load();
+}
+
+void note_sampling(bool sampling) { collection.sampling.store(sampling); }
+
+bool is_detaching() {
+  const ControlState state = control_state();
+  return is_draining(state) || is_leaving(state);
+}
+
+void finish_detaching() {
+  if (!is_detaching() || collection.sampling.load()) return;
+  const TriedLock locked;
+  if (!locked) return;  // tried again in 5 ms
+  const Cause cause = {collection.draining.reason()};
+  if (is_draining(control_state()) &&
+      collection.draining.is_complete(cause.began, last_finished())) {
+    raise_locked(ControlEvent::work_complete, cause);
+  }
+  if (is_leaving(control_state()) && collection.draining.is_overdue(cause.began)) {
+    raise_locked(ControlEvent::safe_point, cause);
+  }
+}
+
+void end_collection() {
+  const Cause cause = {CollectionReason::process_end};
+  if (const TriedLock locked; locked) raise_locked(ControlEvent::process_exits, cause);
+}
+
+}  // namespace llmprof::collector

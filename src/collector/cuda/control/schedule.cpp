@@ -1,0 +1,237 @@
+#include "collector/cuda/control/schedule.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+
+#include "collector/clock.h"
+#include "collector/cuda/control/collection.h"
+#include "collector/cuda/control/settings.h"
+#include "collector/cuda/control/step_plan.h"
+#include "collector/cuda/counters/counters.h"
+#include "collector/cuda/tracing/gpu_work.h"
+#include "collector/cuda/tracing/resources.h"
+#include "collector/device_records.h"
+#include "collector/range_watcher.h"
+#include "collector/roles.h"
+
+namespace llmprof::collector {
+namespace {
+
+// What tracing costs, as the overhead budget estimates it, ns (docs/measurements.md): a launch 2
+// us, a kernel of a graph 0.25 us, more if kernels are tiny.
+constexpr int64_t kCostOfLaunch = 2'000;
+constexpr int64_t kCostInGraph = 500;
+
+// When this process records.
+struct Schedule {
+  std::atomic<uint64_t> steps = 0;     // begun so far
+  std::atomic<uint64_t> requests = 0;  // begun so far
+  // The step with which something changes.
+  std::atomic<uint64_t> next_change = kNeverAgain;
+  std::atomic<int64_t> arm_time = 0;  // when the delay is over; 0: no delay
+
+  // Guards the members below; locked before the collection's. Changes happen when a step begins,
+  // not within steps.
+  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  DutyCycle duty;
+  StepLimit limit;
+  OverheadBudget budget;
+  uint64_t armed_at_step = 0;
+};
+constinit Schedule schedule;
+
+class Locked {
+ public:
+  Locked() { pthread_mutex_lock(&schedule.lock); }
+  ~Locked() { pthread_mutex_unlock(&schedule.lock); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+};
+
+uint64_t steps_begun() { return schedule.steps.load(std::memory_order_relaxed); }
+
+void set_next_change(uint64_t step) { schedule.next_change.store(step, std::memory_order_relaxed); }
+
+bool is_armed() { return is_armed(control_state()); }
+
+void disarm_locked(CollectionReason reason) {
+  set_next_change(kNeverAgain);
+  raise(ControlEvent::disarm, reason);
+}
+
+bool arm_locked(CollectionReason reason) {
+  if (is_armed()) return true;
+  if (!raise(ControlEvent::arm, reason)) return false;
+  if (reason != CollectionReason::program_start) note_cuda_is_ready();
+  schedule.armed_at_step = steps_begun();
+  const bool in_windows = schedule.budget.is_set() || schedule.duty.is_set();
+  set_next_change(std::min(in_windows ? schedule.armed_at_step + 1 : kNeverAgain,
+                           schedule.limit.end(schedule.armed_at_step)));
+  return true;
+}
+
+// The step with which it changes next.
+uint64_t follow_duty(uint64_t step) {
+  const DutyCycle::Place place = schedule.duty.at(step, schedule.armed_at_step);
+  if (place.traced) {
+    raise(ControlEvent::window_opens, CollectionReason::duty);
+    return place.next_change;
+  }
+  if (close_duty_window()) return step + 1;
+  raise(ControlEvent::graphs_settled, CollectionReason::duty);
+  return place.next_change;
+}
+
+OverheadSoFar overhead_so_far() {
+  const KernelCounts kernels = kernels_seen();
+  return {static_cast<int64_t>(kernels.launched) * kCostOfLaunch +
+              static_cast<int64_t>(kernels.in_graphs) * kCostInGraph,
+          time_spent_on_changes()};
+}
+
+// Between windows CUPTI is not attached.
+uint64_t follow_budget(uint64_t step) {
+  if (!schedule.budget.has_begun()) {
+    schedule.budget.begin(now_ns(), overhead_so_far());
+    return step + OverheadBudget::kWindowSteps;
+  }
+  const ControlState state = control_state();
+  if (state == ControlState::tracing) raise(ControlEvent::budget_spent, CollectionReason::budget);
+  if (state != ControlState::between_windows) return step + 1;
+  if (!schedule.budget.allows_window(now_ns(), overhead_so_far())) return step + 1;
+  raise(ControlEvent::window_opens, CollectionReason::budget);
+  return step + OverheadBudget::kWindowSteps;
+}
+
+void change_at(uint64_t step) {
+  const Locked locked;
+  if (step < schedule.next_change.load(std::memory_order_relaxed)) return;
+  if (!is_armed()) return set_next_change(kNeverAgain);
+  note_step(step);
+  const uint64_t end = schedule.limit.end(schedule.armed_at_step);
+  if (step >= end) return disarm_locked(CollectionReason::step_limit);
+  uint64_t next = kNeverAgain;
+  if (schedule.budget.is_set()) {
+    next = follow_budget(step);
+  } else if (schedule.duty.is_set()) {
+    next = follow_duty(step);
+  }
+  set_next_change(std::min(next, end));
+}
+
+void step_begins() {
+  const uint64_t step = schedule.steps.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (step >= schedule.next_change.load(std::memory_order_relaxed)) change_at(step);
+}
+
+bool is_between_duty_windows() {
+  const ControlState state = control_state();
+  return state == ControlState::paused || state == ControlState::settling;
+}
+
+// A duty cycle is for steps: what lies between them, prefill above all, is traced in full.
+void stage_begins() {
+  request_sensors();
+  if (!is_between_duty_windows()) return;
+  const Locked locked;
+  note_step(steps_begun());
+  if (raise(ControlEvent::window_opens, CollectionReason::duty)) {
+    set_next_change(steps_begun() + 1);
+  }
+}
+
+void range_opens(uint8_t roles) {
+  if ((roles & kArmRole) != 0) {
+    const Locked locked;
+    arm_locked(CollectionReason::arm_range);
+  }
+  if ((roles & kRequestRole) != 0) schedule.requests.fetch_add(1, std::memory_order_relaxed);
+  if ((roles & kStageRole) != 0) stage_begins();
+  if ((roles & kStepRole) != 0) step_begins();
+}
+
+void arming_range_closed() {
+  const Locked locked;
+  note_step(steps_begun());
+  disarm_locked(CollectionReason::arm_range);
+}
+
+constexpr RangeWatcher kWatcher = {range_opens, arming_range_closed};
+
+// What the collector waits for, so that a log without GPU work says why it has none.
+void write_waiting(const Settings& settings) {
+  wire::Waiting waiting{now_ns(), wire::WaitsFor::delay, 0, settings.delay_ms, 0};
+  if (settings.arm == Settings::Arm::command) waiting.what = wire::WaitsFor::command;
+  if (settings.arm == Settings::Arm::range) {
+    waiting.what = wire::WaitsFor::range;
+    waiting.range = text_key(secure_getenv("LLMPROF_ARM"));
+  }
+  write_device_record(wire::RecordType::waiting, waiting);
+}
+
+}  // namespace
+
+void begin_schedule(const Settings& settings) {
+  schedule.duty = settings.duty;
+  schedule.limit = settings.limit;
+  schedule.budget = OverheadBudget(settings.overhead_budget);
+  begin_collection(settings.every_call);
+  const bool at_once = settings.arm == Settings::Arm::start && settings.delay_ms == 0;
+  if (!at_once) write_waiting(settings);
+  range_watcher.store(&kWatcher, std::memory_order_release);
+  if (at_once) {
+    const Locked locked;
+    arm_locked(CollectionReason::program_start);
+  } else if (settings.arm == Settings::Arm::start) {
+    constexpr int64_t kMillisecond = 1'000'000;
+    schedule.arm_time.store(now_ns() + settings.delay_ms * kMillisecond, std::memory_order_release);
+  }
+}
+
+void abandon_schedule() { range_watcher.store(nullptr, std::memory_order_release); }
+
+const char* arm_by_command() {
+  const Locked locked;
+  if (is_armed()) return "ok: already armed\n";
+  note_step(steps_begun());
+  if (!arm_locked(CollectionReason::command)) {
+    return "error: the collector has stood down: another tool uses CUPTI, or CUPTI failed\n";
+  }
+  return "ok: armed\n";
+}
+
+const char* disarm_by_command() {
+  const Locked locked;
+  if (!is_armed()) return "ok: not armed\n";
+  note_step(steps_begun());
+  disarm_locked(CollectionReason::command);
+  return "ok: disarmed\n";
+}
+
+const char* describe_state() {
+  switch (state_in_log(control_state())) {
+    case CollectionState::tracing:
+      return "ok: tracing\n";
+    case CollectionState::paused:
+      return "ok: attached, not tracing\n";
+    case CollectionState::stood_down:
+      return "ok: stood down\n";
+    default:
+      return "ok: not attached\n";
+  }
+}
+
+uint64_t requests_begun() { return schedule.requests.load(std::memory_order_relaxed); }
+
+void arm_when_due() {
+  const int64_t due = schedule.arm_time.load(std::memory_order_acquire);
+  if (due == 0 || now_ns() < due) return;
+  schedule.arm_time.store(0, std::memory_order_relaxed);
+  const Locked locked;
+  arm_locked(CollectionReason::delay);
+}
+
+}  // namespace llmprof::collector

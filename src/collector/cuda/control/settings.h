@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+#include "collector/cuda/control/step_plan.h"
+#include "collector/cuda/counters/counters.h"
+
+namespace llmprof::collector {
+
+// Settings of CUDA tracing, from the environment (docs/collector.md).
+struct Settings {
+  enum class Arm : uint8_t { start, command, range };
+  Arm arm = Arm::start;
+  uint32_t delay_ms = 0;  // after CUDA was initialized
+  StepLimit limit;
+  DutyCycle duty;
+  double overhead_budget = 0;  // as a share of the program's time; 0: none
+  bool every_call = false;     // all CUDA functions, not only those that launch, copy or wait
+  CounterSettings counters;
+};
+
+Settings read_settings();
+
+}  // namespace llmprof::collector

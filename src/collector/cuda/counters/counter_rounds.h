@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+
+namespace llmprof::collector {
+
+// While counters are enabled a GPU draws more power, and small kernels after a gap take up to 2.5 %
+// more or less time (docs/measurements.md). Counters are therefore sampled for some requests and
+// then paused for three times as long. The first round covers two complete requests, because one
+// may be a warm-up. A program without request ranges is sampled continuously. For one thread; times
+// in ns.
+class CounterRounds {
+ public:
+  // `requests`: begun so far.
+  [[nodiscard]] bool wants_samples(int64_t now, uint64_t requests) {
+    if (!sampling_ && now < pause_until_) return false;
+    if (!sampling_) begin(now, requests);
+    if (requests == 0) {
+      began_ = now;  // the round begins with the first request
+      return true;
+    }
+    const int64_t sampled = now - began_;
+    // The one that is open now is not complete.
+    const bool has_whole = requests > requests_before_ + wanted_requests_;
+    if (sampled < kLongest && (!has_whole || sampled < kShortest)) return true;
+    sampling_ = false;
+    wanted_requests_ = 1;
+    pause_until_ = now + kPauseOfRound * sampled;
+    return false;
+  }
+
+  // Samples come from now on: enabling counters takes a while, in which a request may have begun.
+  void begin(int64_t now, uint64_t requests) {
+    sampling_ = true;
+    began_ = now;
+    requests_before_ = requests;
+  }
+
+ private:
+  static constexpr int64_t kShortest = 250'000'000;
+  static constexpr int64_t kLongest = 10'000'000'000;
+  static constexpr int64_t kPauseOfRound = 3;
+
+  bool sampling_ = false;
+  int64_t began_ = 0;
+  int64_t pause_until_ = INT64_MIN;
+  uint64_t requests_before_ = 0;
+  uint64_t wanted_requests_ = 2;
+};
+
+}  // namespace llmprof::collector

@@ -1,0 +1,318 @@
+#include "collector/cuda/counters/sampler.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "collector/clock.h"
+#include "collector/cuda/counters/quiet_samples.h"
+#include "collector/cuda/counters/sampler_records.h"
+
+namespace llmprof::collector {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+// One sample takes some kilobytes of the hardware buffer: 4,000 fit into 64 MiB on an H200. It
+// holds one second, in case our thread is not scheduled.
+constexpr size_t kBufferBytesPerSample = 16 << 10;
+constexpr size_t kSmallestBuffer = 1 << 20;
+constexpr size_t kUsualBuffer = 8 << 20;
+constexpr size_t kLargestBuffer = 128 << 20;
+
+// The image must have room for all samples since the last decode: what does not fit is lost.
+// Clearing it costs, per slot, as much as evaluating one of ten counters, whether the slot is
+// filled or not: so samples are appended to those already read until less than half is free.
+constexpr int64_t kImageTime = kSecond / 2;
+constexpr uint32_t kMinImageSamples = 64;
+constexpr uint32_t kMaxImageSamples = 2000;
+constexpr size_t kMaxImageBytes = 48 << 20;
+constexpr int64_t kDecodesPerImage = 6;
+
+// The maximum delay of a sample from the hardware.
+constexpr int64_t kLag = 20'000'000;
+constexpr int kMaxDecodes = 3;
+constexpr unsigned kMaxFailures = 4;
+
+constexpr char kUnknownClock[] = "the times of its samples, which are on no clock of this system,";
+
+size_t buffer_bytes_for(int64_t period) {
+  const auto wanted = static_cast<size_t>(kSecond / period) * kBufferBytesPerSample;
+  if (wanted < kUsualBuffer) return kUsualBuffer;
+  return wanted < kLargestBuffer ? wanted : kLargestBuffer;
+}
+
+uint32_t image_samples_for(int64_t period) {
+  const int64_t wanted = kImageTime / period;
+  if (wanted < kMinImageSamples) return kMinImageSamples;
+  return wanted < kMaxImageSamples ? static_cast<uint32_t>(wanted) : kMaxImageSamples;
+}
+
+}  // namespace
+
+PmFailure Sampler::choose(uint32_t device) {
+  device_ = device;
+  if (const auto failure = find_chip()) return failure;
+  if (const auto failure = find_availability()) return failure;
+  if (const auto failure = choose_metrics(chip_, availability_, metrics_)) return failure;
+  if (metrics_.count == 0) return {"cuptiProfilerHostConfigAddMetrics", CUPTI_ERROR_NOT_SUPPORTED};
+  return {};
+}
+
+PmFailure Sampler::find_chip() {
+  LLMPROF_PM_PARAMETERS(CUpti_Device_GetChipName_Params, parameters);
+  parameters.deviceIndex = device_;
+  LLMPROF_PM_TRY(chip_name, cuptiDeviceGetChipName, parameters)
+  const size_t length = strnlen(parameters.pChipName, sizeof chip_ - 1);
+  std::memcpy(chip_, parameters.pChipName, length);
+  return {};
+}
+
+PmFailure Sampler::find_availability() {
+  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_GetCounterAvailability_Params, parameters);
+  parameters.deviceIndex = device_;
+  LLMPROF_PM_TRY(availability, cuptiPmSamplingGetCounterAvailability, parameters)
+  availability_ = static_cast<uint8_t*>(malloc(parameters.counterAvailabilityImageSize));
+  if (availability_ == nullptr) return {"malloc", CUPTI_ERROR_OUT_OF_MEMORY};
+  parameters.pCounterAvailabilityImage = availability_;
+  LLMPROF_PM_TRY(availability, cuptiPmSamplingGetCounterAvailability, parameters)
+  return {};
+}
+
+PmFailure Sampler::configure() {
+  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_Enable_Params, parameters);
+  parameters.deviceIndex = device_;
+  LLMPROF_PM_TRY(enable, cuptiPmSamplingEnable, parameters)
+  object_ = parameters.pPmSamplingObject;
+  size_t bytes = buffer_bytes_for(period_);
+  PmFailure failure = set_config(bytes);
+  while (failure.result == CUPTI_ERROR_OUT_OF_MEMORY && bytes > kSmallestBuffer) {
+    bytes /= 2;
+    failure = set_config(bytes);
+  }
+  if (!failure) failure = make_image();
+  if (failure) disable();
+  return failure;
+}
+
+bool Sampler::has_time_trigger() const {
+  return std::strncmp(chip_, "TU", 2) != 0 && std::strcmp(chip_, "GA100") != 0;
+}
+
+PmFailure Sampler::set_config(size_t buffer_bytes) {
+  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_SetConfig_Params, parameters);
+  parameters.pPmSamplingObject = object_;
+  parameters.configSize = metrics_.config_bytes;
+  parameters.pConfig = metrics_.config;
+  parameters.hardwareBufferSize = buffer_bytes;
+  // In cycles of a clock of at least 1 GHz if the chip has no time trigger.
+  parameters.samplingInterval = static_cast<uint64_t>(period_);
+  parameters.triggerMode = has_time_trigger() ? CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL
+                                              : CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL;
+  parameters.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
+  LLMPROF_PM_TRY(set_config, cuptiPmSamplingSetConfig, parameters)
+  return {};
+}
+
+// CUPTI lays out images for the number of samples of the last call of this function, whatever their
+// size.
+PmFailure Sampler::ask_image_size(uint32_t samples, size_t& bytes) {
+  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_GetCounterDataSize_Params, parameters);
+  parameters.pPmSamplingObject = object_;
+  parameters.pMetricNames = metrics_.names;
+  parameters.numMetrics = metrics_.count;
+  parameters.maxSamples = samples;
+  LLMPROF_PM_TRY(image_size, cuptiPmSamplingGetCounterDataSize, parameters)
+  bytes = parameters.counterDataSize;
+  image_samples_ = samples;
+  return {};
+}
+
+PmFailure Sampler::make_image() {
+  size_t bytes = 0;
+  uint32_t samples = image_samples_for(period_);
+  if (const auto failure = ask_image_size(samples, bytes)) return failure;
+  while (bytes > kMaxImageBytes && samples > kMinImageSamples) {
+    samples /= 2;
+    if (const auto failure = ask_image_size(samples, bytes)) return failure;
+  }
+  free(image_);
+  image_bytes_ = bytes;
+  image_ = static_cast<uint8_t*>(calloc(1, bytes));
+  if (image_ == nullptr) return {"malloc", CUPTI_ERROR_OUT_OF_MEMORY};
+  return reset_image();
+}
+
+PmFailure Sampler::reset_image() {
+  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_CounterDataImage_Initialize_Params, parameters);
+  parameters.pPmSamplingObject = object_;
+  parameters.counterDataSize = image_bytes_;
+  parameters.pCounterData = image_;
+  LLMPROF_PM_TRY(image_reset, cuptiPmSamplingCounterDataImageInitialize, parameters)
+  read_samples_ = 0;
+  filled_samples_ = 0;
+  return {};
+}
+
+PmFailure Sampler::take_hardware(uint32_t hertz) {
+  if (const int64_t period = kSecond / hertz; period != period_) {
+    period_ = period;
+    set_ = 0;
+  }
+  return configure();
+}
+
+PmFailure Sampler::start(uint32_t hertz) {
+  if (object_ == nullptr) {
+    if (const auto failure = take_hardware(hertz)) return failure;
+  }
+  if (set_ == 0) {
+    set_ = write_counter_set(device_, has_time_trigger() ? period_ : 0,
+                             {metrics_.names, metrics_.units, metrics_.count});
+  }
+  failures_ = 0;
+  return run();
+}
+
+PmFailure Sampler::run() {
+  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_Start_Params, parameters);
+  parameters.pPmSamplingObject = object_;
+  started_ = now_ns();
+  last_decode_ = started_;
+  filled_samples_ = image_samples_;  // by an earlier start: cleared before use
+  LLMPROF_PM_TRY(start, cuptiPmSamplingStart, parameters)
+  return {};
+}
+
+PmFailure Sampler::halt() {
+  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_Stop_Params, parameters);
+  parameters.pPmSamplingObject = object_;
+  LLMPROF_PM_TRY(stop, cuptiPmSamplingStop, parameters)
+  return {};
+}
+
+PmFailure Sampler::drain() {
+  const int64_t enough = period_ * image_samples_ / kDecodesPerImage;
+  if (now_ns() - last_decode_ < enough) return {};
+  const PmFailure failure = take_samples();
+  return failure ? recover(failure) : failure;
+}
+
+void Sampler::stop() {
+  halt();
+  if (take_samples()) write_counters_lost();
+}
+
+PmFailure Sampler::take_samples() {
+  bool full = true;
+  for (int i = 0; full && i < kMaxDecodes; ++i) {
+    const int64_t earliest = last_decode_ - kLag;
+    last_decode_ = now_ns();
+    if (const auto failure = make_room()) return failure;
+    if (const auto failure = decode(full)) return failure;
+    if (full) write_counters_lost();
+    if (const auto failure = write_samples({earliest, now_ns()})) return failure;
+  }
+  failures_ = 0;
+  return {};
+}
+
+PmFailure Sampler::make_room() {
+  return filled_samples_ > image_samples_ / 2 ? reset_image() : PmFailure{};
+}
+
+PmFailure Sampler::decode(bool& full) {
+  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_DecodeData_Params, parameters);
+  parameters.pPmSamplingObject = object_;
+  parameters.pCounterDataImage = image_;
+  parameters.counterDataImageSize = image_bytes_;
+  LLMPROF_PM_TRY(decode, cuptiPmSamplingDecodeData, parameters)
+  full = parameters.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
+  return {};
+}
+
+PmFailure Sampler::sample_times(size_t index,
+                                CUpti_PmSampling_CounterData_GetSampleInfo_Params& times) {
+  times.pPmSamplingObject = object_;
+  times.pCounterDataImage = image_;
+  times.counterDataImageSize = image_bytes_;
+  times.sampleIndex = index;
+  LLMPROF_PM_TRY(sample_info, cuptiPmSamplingCounterDataGetSampleInfo, times)
+  return {};
+}
+
+PmFailure Sampler::write_samples(SampleWindow window) {
+  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_GetCounterDataInfo_Params, info);
+  info.pCounterDataImage = image_;
+  info.counterDataImageSize = image_bytes_;
+  LLMPROF_PM_TRY(image_info, cuptiPmSamplingGetCounterDataInfo, info)
+  filled_samples_ = std::max(info.numPopulatedSamples, info.numCompletedSamples);
+  if (info.numCompletedSamples <= read_samples_) return {};
+  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_CounterData_GetSampleInfo_Params, last);
+  if (const auto failure = sample_times(info.numCompletedSamples - 1, last)) return failure;
+  if (!clock_.find(last.endTimestamp, window)) return {kUnknownClock, CUPTI_ERROR_UNKNOWN};
+  QuietSamples samples(metrics_, set_);
+  for (; read_samples_ < info.numCompletedSamples; ++read_samples_) {
+    if (const auto failure = write_sample(read_samples_, samples)) return failure;
+  }
+  return {};
+}
+
+PmFailure Sampler::write_sample(size_t index, QuietSamples& samples) {
+  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_CounterData_GetSampleInfo_Params, times);
+  if (const auto failure = sample_times(index, times)) return failure;
+  const SampleTime time = {clock_.to_log(times.startTimestamp), clock_.to_log(times.endTimestamp)};
+  // The first sample after a start includes the time before it.
+  if (time.start < started_) return {};
+  double values[kMaxMetrics] = {};
+  LLMPROF_PM_PARAMETERS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, parameters);
+  parameters.pHostObject = metrics_.host;
+  parameters.pCounterDataImage = image_;
+  parameters.counterDataImageSize = image_bytes_;
+  parameters.rangeIndex = index;
+  parameters.ppMetricNames = metrics_.names;
+  parameters.numMetrics = metrics_.count;
+  parameters.pMetricValues = values;
+  LLMPROF_PM_TRY(evaluate, cuptiProfilerHostEvaluateToGpuValues, parameters)
+  samples.add(time, values);
+  return {};
+}
+
+// A buffer that has overflowed yields nothing until sampling is restarted, or reconfigured.
+PmFailure Sampler::recover(PmFailure failure) {
+  write_counters_lost();
+  ++failures_;
+  if (failures_ >= kMaxFailures) {
+    halt();
+    return failure;
+  }
+  halt();
+  if (failures_ == 1) return run();
+  return configure_again();
+}
+
+PmFailure Sampler::disable() {
+  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_Disable_Params, parameters);
+  parameters.pPmSamplingObject = object_;
+  object_ = nullptr;
+  LLMPROF_PM_TRY(disable, cuptiPmSamplingDisable, parameters)
+  return {};
+}
+
+void Sampler::pause() {
+  stop();
+  disable();
+}
+
+void Sampler::end() {
+  if (object_ != nullptr) disable();
+  release(metrics_);
+}
+
+PmFailure Sampler::configure_again() {
+  if (const auto failure = disable()) return failure;
+  if (const auto failure = configure()) return failure;
+  return run();
+}
+
+}  // namespace llmprof::collector

@@ -1,0 +1,159 @@
+#include "collector/cuda/counters/sensors.h"
+
+#include <atomic>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+
+#include "collector/clock.h"
+#include "collector/cuda/counters/counters.h"
+#include "collector/cuda/counters/counters_off.h"
+#include "collector/cuda/counters/sampler_records.h"
+#include "collector/cuda/driver/devices.h"
+#include "collector/cuda/driver/nvml.h"
+
+namespace llmprof::collector {
+namespace {
+
+constexpr int64_t kEvery = 1'000'000'000;
+// The driver updates the values this often, and reading energy takes some milliseconds.
+constexpr int64_t kRefresh = 100'000'000;
+
+constexpr double kThousandth = 1e-3;
+constexpr double kNotAvailable = __builtin_nan("");
+
+// In the order of read_all.
+constexpr const char* kNames[] = {"sm_clock",    "memory_clock",     "power",
+                                  "temperature", "throttle_reasons", "energy"};
+constexpr const char* kUnits[] = {"MHz", "MHz", "W", "C", "mask", "J"};
+
+struct SensedDevice {
+  bool asked = false;             // NVML was queried for its handle
+  Nvml::Device handle = nullptr;  // null: NVML does not know it
+  uint32_t set = 0;
+};
+
+// Used by one thread, except for the request.
+struct Sensors {
+  bool wanted = false;
+  uint32_t devices = 0;
+  char library[PATH_MAX] = {};
+  Nvml nvml;
+  bool loaded = false;
+  SensedDevice sensed[kMaxDevices] = {};
+  int64_t last_reading = INT64_MIN / 2;
+  std::atomic<bool> requested = false;
+};
+constinit Sensors sensors;
+
+Nvml::Device find_device(uint32_t device) {
+  Nvml::Device handle = nullptr;
+  char id[kDeviceNameBytes] = {};
+  if (pci_bus_id(device, id) && sensors.nvml.device_by_pci_bus_id != nullptr &&
+      sensors.nvml.device_by_pci_bus_id(id, &handle) == Nvml::kSuccess) {
+    return handle;
+  }
+  if (device_uuid(device, id) && sensors.nvml.device_by_uuid != nullptr &&
+      sensors.nvml.device_by_uuid(id, &handle) == Nvml::kSuccess) {
+    return handle;
+  }
+  return nullptr;
+}
+
+double clock_of(Nvml::Device device, unsigned type) {
+  unsigned megahertz = 0;
+  const bool known = sensors.nvml.clock != nullptr &&
+                     sensors.nvml.clock(device, type, &megahertz) == Nvml::kSuccess;
+  return known ? megahertz : kNotAvailable;
+}
+
+double power_of(Nvml::Device device) {
+  unsigned milliwatts = 0;
+  const bool known =
+      sensors.nvml.power != nullptr && sensors.nvml.power(device, &milliwatts) == Nvml::kSuccess;
+  return known ? milliwatts * kThousandth : kNotAvailable;
+}
+
+double temperature_of(Nvml::Device device) {
+  unsigned celsius = 0;
+  const bool known =
+      sensors.nvml.temperature != nullptr &&
+      sensors.nvml.temperature(device, Nvml::kGpuTemperature, &celsius) == Nvml::kSuccess;
+  return known ? celsius : kNotAvailable;
+}
+
+double throttling_of(Nvml::Device device) {
+  unsigned long long bits = 0;
+  const bool known = sensors.nvml.throttle_reasons != nullptr &&
+                     sensors.nvml.throttle_reasons(device, &bits) == Nvml::kSuccess;
+  return known ? static_cast<double>(bits) : kNotAvailable;
+}
+
+double energy_of(Nvml::Device device) {
+  unsigned long long millijoules = 0;
+  const bool known =
+      sensors.nvml.energy != nullptr && sensors.nvml.energy(device, &millijoules) == Nvml::kSuccess;
+  return known ? static_cast<double>(millijoules) * kThousandth : kNotAvailable;
+}
+
+void read_all(const SensedDevice& device) {
+  // The slow one first, so that the others are of the same moment.
+  const double energy = energy_of(device.handle);
+  const int64_t now = now_ns();
+  const double values[] = {clock_of(device.handle, Nvml::kSmClock),
+                           clock_of(device.handle, Nvml::kMemoryClock),
+                           power_of(device.handle),
+                           temperature_of(device.handle),
+                           throttling_of(device.handle),
+                           energy};
+  static_assert(std::size(values) == std::size(kNames) && std::size(kNames) == std::size(kUnits));
+  write_counter_sample(device.set, {now, now}, values, std::size(values));
+}
+
+void read_device(uint32_t ordinal) {
+  SensedDevice& device = sensors.sensed[ordinal];
+  if (!device.asked) {
+    if (!device_in_use(ordinal)) return;
+    device.asked = true;
+    device.handle = find_device(ordinal);
+    if (device.handle == nullptr) return;
+    device.set = write_counter_set(ordinal, 0, {kNames, kUnits, std::size(kNames)});
+  }
+  if (device.handle != nullptr) read_all(device);
+}
+
+bool load() {
+  if (sensors.loaded) return true;
+  sensors.loaded = load_nvml(sensors.library, sensors.nvml);
+  if (sensors.loaded) return true;
+  sensors.wanted = false;
+  report_nvml_missing();
+  return false;
+}
+
+bool is_due() {
+  const int64_t age = now_ns() - sensors.last_reading;
+  return age >= kEvery || (age >= kRefresh && sensors.requested.load(std::memory_order_relaxed));
+}
+
+}  // namespace
+
+void prepare_sensors(bool are_wanted, uint32_t visible) {
+  sensors.wanted = are_wanted;
+  sensors.devices = visible;
+  const char* named = secure_getenv("LLMPROF_NVML");
+  if (named != nullptr)
+    std::memcpy(sensors.library, named, strnlen(named, sizeof sensors.library - 1));
+}
+
+void read_sensors_if_due() {
+  if (!sensors.wanted || !is_due() || !load()) return;
+  sensors.requested.store(false, std::memory_order_relaxed);
+  sensors.last_reading = now_ns();
+  for (uint32_t device = 0; device < sensors.devices; ++device) read_device(device);
+}
+
+void request_sensors() { sensors.requested.store(true, std::memory_order_relaxed); }
+
+}  // namespace llmprof::collector

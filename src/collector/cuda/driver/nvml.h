@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+// The functions of NVML that the collector calls, declared here: not every CUDA toolkit contains
+// nvml.h. The library comes with the driver.
+namespace llmprof::collector {
+
+struct Nvml {
+  using Device = void*;  // nvmlDevice_t
+  using Result = int;    // nvmlReturn_t
+
+  static constexpr Result kSuccess = 0;
+  static constexpr unsigned kSmClock = 1;         // NVML_CLOCK_SM
+  static constexpr unsigned kMemoryClock = 2;     // NVML_CLOCK_MEM
+  static constexpr unsigned kGpuTemperature = 0;  // NVML_TEMPERATURE_GPU
+
+  Result (*init)() = nullptr;
+  Result (*driver_version)(char* version, unsigned bytes) = nullptr;
+  Result (*device_by_pci_bus_id)(const char* id, Device*) = nullptr;
+  Result (*device_by_uuid)(const char* id, Device*) = nullptr;
+  Result (*clock)(Device, unsigned type, unsigned* megahertz) = nullptr;
+  Result (*power)(Device, unsigned* milliwatts) = nullptr;
+  Result (*temperature)(Device, unsigned sensor, unsigned* celsius) = nullptr;
+  // Bits of nvmlClocksEventReasons; the name before CUDA 12.2 is tried too.
+  Result (*throttle_reasons)(Device, unsigned long long* bits) = nullptr;
+  Result (*energy)(Device,
+                   unsigned long long* millijoules) = nullptr;  // since the driver was loaded
+};
+
+// Opens `path`, or libnvidia-ml.so.1 if it is empty, and initializes it. False if there is none or
+// it fails. Functions that this version lacks stay null.
+bool load_nvml(const char* path, Nvml& nvml);
+
+}  // namespace llmprof::collector

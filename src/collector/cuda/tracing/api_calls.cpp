@@ -1,0 +1,227 @@
+#include "collector/cuda/tracing/api_calls.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "collector/clock.h"
+#include "collector/cuda/cupti/cupti_functions.h"
+#include "collector/cuda/tracing/call_numbers.h"
+#include "collector/device_records.h"
+#include "collector/recorder.h"
+#include "wire/cuda_records.h"
+
+namespace llmprof::collector {
+namespace {
+
+constexpr size_t kDriver = 0;
+constexpr size_t kRuntime = 1;
+constexpr size_t kApis = 2;
+constexpr size_t kMaxFunctions = 2048;
+constexpr uint32_t kLargestShortCode = UINT8_MAX;
+
+// A function's code in the log, assigned with its first call.
+struct Function {
+  std::atomic<uint32_t> code{0};
+  std::atomic<uint32_t> named_in{0};  // the last log that has its name
+  std::atomic<bool> launches{false};
+  std::atomic<bool> launches_graphs{false};
+  std::atomic<bool> allocates{false};
+};
+
+// The CUDA calls of this process.
+struct ApiCalls {
+  Function functions[kApis][kMaxFunctions];
+  std::atomic<uint32_t> last_code = 0;
+  CallNumbers numbers;
+  std::atomic<uint64_t> latest_launch = 0;
+  // Calls may have been made that were not counted.
+  std::atomic<bool> paused_before = true;
+  std::atomic<uint32_t> window = 0;  // number of the current window of tracing
+};
+constinit ApiCalls api;
+
+size_t api_of(CUpti_CallbackDomain domain) {
+  return domain == CUPTI_CB_DOMAIN_DRIVER_API ? kDriver : kRuntime;
+}
+
+bool starts_with(const char* text, const char* start) {
+  return std::strncmp(text, start, std::strlen(start)) == 0;
+}
+
+// Without the prefix "cu" of the driver or "cuda" of the runtime.
+const char* bare_name(const char* name) {
+  if (starts_with(name, "cuda")) return name + std::strlen("cuda");
+  return starts_with(name, "cu") ? name + std::strlen("cu") : name;
+}
+
+bool is_launch(const char* bare) {
+  return starts_with(bare, "Launch") && !starts_with(bare, "LaunchHostFunc");
+}
+
+// Calls that enqueue work on a GPU or wait for it. Versions differ only in the suffix.
+bool is_of_interest(const char* bare) {
+  return is_launch(bare) || starts_with(bare, "GraphLaunch") || starts_with(bare, "Memcpy") ||
+         starts_with(bare, "Memset") || std::strstr(bare, "Synchronize") != nullptr;
+}
+
+// From the driver, not from a pool, from which a program may allocate at every step.
+bool takes_memory(const char* bare) {
+  return starts_with(bare, "MemCreate") ||
+         (starts_with(bare, "MemAlloc") && !starts_with(bare, "MemAllocHost") &&
+          !starts_with(bare, "MemAllocAsync") && !starts_with(bare, "MemAllocFromPool"));
+}
+
+template <class Use>
+void for_each_function(CUpti_CallbackDomain domain, const Use& use) {
+  for (uint32_t id = 1; id < kMaxFunctions; ++id) {
+    const char* name = nullptr;
+    if (cupti().callback_name(domain, id, &name) == CUPTI_SUCCESS && name != nullptr) {
+      use(id, bare_name(name));
+    }
+  }
+}
+
+// Depth of runtime calls; driver calls inside of them are part of them. A call that was entered in
+// another window of tracing does not count: its end may not have been seen.
+constinit thread_local uint32_t window_of_depth = 0;
+constinit thread_local uint32_t runtime_depth = 0;
+
+bool is_inner(CUpti_CallbackDomain domain, CUpti_ApiCallbackSite site) {
+  if (const uint32_t now = api.window.load(std::memory_order_relaxed); window_of_depth != now) {
+    window_of_depth = now;
+    runtime_depth = 0;
+  }
+  if (domain != CUPTI_CB_DOMAIN_RUNTIME_API) return runtime_depth > 0;
+  if (site == CUPTI_API_ENTER) return runtime_depth++ > 0;
+  if (runtime_depth > 0) --runtime_depth;
+  return runtime_depth > 0;
+}
+
+// CUPTI's names carry the version of the function: "cudaLaunchKernel_v7000".
+wire::StringKey name_in_log(const char* function) {
+  constexpr size_t kRoom = 128;
+  char name[kRoom];
+  size_t length = strnlen(function, kRoom - 1);
+  std::memcpy(name, function, length);
+  size_t end = length;
+  while (end > 0 && name[end - 1] >= '0' && name[end - 1] <= '9') --end;
+  if (end < length && end >= 2 && name[end - 1] == 'v' && name[end - 2] == '_') length = end - 2;
+  name[length] = '\0';
+  return text_key(name);
+}
+
+uint32_t code_of(Function& function, const char* name) {
+  const uint32_t log = current_log();
+  uint32_t code = function.code.load(std::memory_order_relaxed);
+  if (code != 0 && function.named_in.load(std::memory_order_acquire) == log) return code;
+  if (code == 0) {
+    const uint32_t fresh = api.last_code.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (function.code.compare_exchange_strong(code, fresh)) code = fresh;
+  }
+  // Two threads may write it at the same time: the same name, twice.
+  write_device_record(wire::RecordType::api_name, wire::ApiName{name_in_log(name), code});
+  function.named_in.store(log, std::memory_order_release);
+  return code;
+}
+
+// The first call of a window.
+void count_on(uint32_t correlation) {
+  if (!api.paused_before.load(std::memory_order_relaxed)) return;
+  if (api.paused_before.exchange(false, std::memory_order_relaxed)) {
+    api.numbers.note_after_pause(correlation);
+  }
+}
+
+void record_call(ThreadState& thread, int64_t start, int64_t end, uint32_t correlation,
+                 uint32_t code) {
+  const int64_t duration = end - start;
+  if (duration <= wire::kLongestLaunch && duration >= 0 && code <= kLargestShortCode) {
+    const uint32_t packed = (code << wire::kLaunchDurationBits) | static_cast<uint32_t>(duration);
+    record(thread, wire::RecordType::launch, wire::Launch{start, packed, correlation});
+  } else {
+    record(thread, wire::RecordType::api_call, wire::ApiCall{start, end, correlation, code});
+  }
+}
+
+}  // namespace
+
+// The runtime's launches, copies and waits all go through the driver API (with the same correlation
+// ID, seen with CUDA 13): one callback per call, whichever API the program uses.
+CUptiResult enable_api_callbacks(CUpti_SubscriberHandle subscriber, bool every_call) {
+  CUptiResult worst = CUPTI_SUCCESS;
+  for_each_function(CUPTI_CB_DOMAIN_DRIVER_API, [&](uint32_t id, const char* bare) {
+    Function& function = api.functions[kDriver][id];
+    function.launches.store(is_launch(bare), std::memory_order_relaxed);
+    function.launches_graphs.store(starts_with(bare, "GraphLaunch"), std::memory_order_relaxed);
+    function.allocates.store(takes_memory(bare), std::memory_order_relaxed);
+    if (every_call || (!is_of_interest(bare) && !takes_memory(bare))) return;
+    const CUptiResult result =
+        cupti().enable_callback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+    if (result != CUPTI_SUCCESS) worst = result;
+  });
+  if (!every_call) return worst;
+  const CUptiResult driver = cupti().enable_domain(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API);
+  const CUptiResult runtime = cupti().enable_domain(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API);
+  return driver != CUPTI_SUCCESS ? driver : runtime;
+}
+
+CUptiResult enable_launch_callbacks(CUpti_SubscriberHandle subscriber, bool enable) {
+  CUptiResult worst = CUPTI_SUCCESS;
+  for (uint32_t id = 1; id < kMaxFunctions; ++id) {
+    if (!api.functions[kDriver][id].launches.load(std::memory_order_relaxed)) continue;
+    const CUptiResult result =
+        cupti().enable_callback(enable ? 1 : 0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+    if (result != CUPTI_SUCCESS) worst = result;
+  }
+  return worst;
+}
+
+void begin_window() {
+  api.window.fetch_add(1, std::memory_order_relaxed);
+  api.paused_before.store(true, std::memory_order_relaxed);
+}
+
+void api_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                  const CUpti_CallbackData& data) {
+  if (is_inner(domain, data.callbackSite)) return;
+  if (data.callbackSite == CUPTI_API_ENTER) {
+    count_on(data.correlationId);
+    *data.correlationData = static_cast<uint64_t>(now_ns());
+    return;
+  }
+  const int64_t end = now_ns();
+  const auto start = static_cast<int64_t>(*data.correlationData);
+  if (start == 0 || id >= kMaxFunctions) return;  // entered before the callback was enabled
+  const Call call;
+  if (!call || !recording()) return;
+  note_api_call(domain, id, data);
+  Function& function = api.functions[api_of(domain)][id];
+  record_call(call.thread(), start, end, data.correlationId, code_of(function, data.functionName));
+}
+
+void note_api_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                   const CUpti_CallbackData& data) {
+  if (id >= kMaxFunctions) return;
+  const Function& function = api.functions[api_of(domain)][id];
+  if (function.launches.load(std::memory_order_relaxed) ||
+      function.launches_graphs.load(std::memory_order_relaxed)) {
+    CallNumbers::raise(api.latest_launch, api.numbers.number_of(data.correlationId));
+  }
+  api.numbers.note(data.correlationId);
+}
+
+bool is_graph_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+  return id < kMaxFunctions &&
+         api.functions[api_of(domain)][id].launches_graphs.load(std::memory_order_relaxed);
+}
+
+bool is_allocation(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+  return id < kMaxFunctions &&
+         api.functions[api_of(domain)][id].allocates.load(std::memory_order_relaxed);
+}
+
+uint64_t last_launch() { return api.latest_launch.load(std::memory_order_relaxed); }
+uint64_t last_call() { return api.numbers.latest(); }
+uint64_t call_number(uint32_t correlation) { return api.numbers.number_of(correlation); }
+
+}  // namespace llmprof::collector

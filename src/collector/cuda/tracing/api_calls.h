@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cupti.h>
+
+#include <cstdint>
+
+// CUDA functions that the program calls, from CUPTI's callbacks: launches, copies and fills, and
+// calls that wait. The callbacks run on the program's own threads: no lock, no allocation.
+namespace llmprof::collector {
+
+// Enables callbacks of the functions to record; with `every_call`, of all.
+CUptiResult enable_api_callbacks(CUpti_SubscriberHandle subscriber, bool every_call);
+// Only those of kernel launches, which are the most frequent calls.
+CUptiResult enable_launch_callbacks(CUpti_SubscriberHandle subscriber, bool enable);
+
+// Before calls are recorded again.
+void begin_window();
+void api_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& data);
+
+// A call that is not recorded, but counted.
+void note_api_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                   const CUpti_CallbackData& data);
+
+[[nodiscard]] bool is_graph_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id);
+// Allocates GPU memory. It has a callback, but is recorded only if every call is.
+[[nodiscard]] bool is_allocation(CUpti_CallbackDomain domain, CUpti_CallbackId id);
+
+// Calls by their numbers (CallNumbers): the latest launch, and the latest call, that were recorded
+// or noted.
+[[nodiscard]] uint64_t last_launch();
+[[nodiscard]] uint64_t last_call();
+[[nodiscard]] uint64_t call_number(uint32_t correlation);
+
+}  // namespace llmprof::collector

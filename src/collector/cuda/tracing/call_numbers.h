@@ -1,0 +1,52 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace llmprof::collector {
+
+// Numbers CUDA calls with 64 bits. CUPTI's correlation IDs have 32 bits, and wrap around after half
+// a day in a server that makes 100,000 calls per second. Any thread may call.
+class CallNumbers {
+ public:
+  // For a call that is less than 2^31 calls away from the latest.
+  [[nodiscard]] uint64_t number_of(uint32_t correlation) const {
+    return near(latest_.load(std::memory_order_relaxed), correlation);
+  }
+
+  // Calls end in a different order than they began: a thread may wait long in an early one.
+  void note(uint32_t correlation) { raise(latest_, number_of(correlation)); }
+
+  // For a call that began after all that were noted, however many were made in between: they are
+  // not counted while nothing is recorded.
+  void note_after_pause(uint32_t correlation) {
+    const uint64_t latest = latest_.load(std::memory_order_relaxed);
+    const uint32_t distance = correlation - static_cast<uint32_t>(latest);
+    // Of two threads that call at the same time the later one may arrive first.
+    const bool just_before = latest != kNone && distance > UINT32_MAX - kHeardLate;
+    raise(latest_, just_before ? near(latest, correlation) : latest + distance);
+  }
+
+  [[nodiscard]] uint64_t latest() const { return latest_.load(std::memory_order_relaxed); }
+
+  static void raise(std::atomic<uint64_t>& highest, uint64_t number) {
+    uint64_t before = highest.load(std::memory_order_relaxed);
+    while (before < number &&
+           !highest.compare_exchange_weak(before, number, std::memory_order_relaxed)) {
+    }
+  }
+
+ private:
+  static constexpr uint32_t kHeardLate = 1U << 16U;
+  // Before the first call. Not 0: earlier calls may get smaller numbers.
+  static constexpr uint64_t kNone = uint64_t{1} << 32U;
+
+  static uint64_t near(uint64_t latest, uint32_t correlation) {
+    const auto distance = static_cast<int32_t>(correlation - static_cast<uint32_t>(latest));
+    return latest + static_cast<uint64_t>(static_cast<int64_t>(distance));
+  }
+
+  std::atomic<uint64_t> latest_{kNone};
+};
+
+}  // namespace llmprof::collector

@@ -1,0 +1,232 @@
+#include "collector/cuda/tracing/gpu_work.h"
+
+#include <cupti.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "collector/clock.h"
+#include "collector/cuda/cupti/cupti_functions.h"
+#include "collector/cuda/tracing/api_calls.h"
+#include "collector/cuda/tracing/kernel_definitions.h"
+#include "collector/device_records.h"
+#include "wire/cuda_records.h"
+
+namespace llmprof::collector {
+namespace {
+
+struct GpuWork {
+  std::atomic<uint64_t> launched_kernels = 0;
+  std::atomic<uint64_t> graph_kernels = 0;
+  std::atomic<uint64_t> finished = 0;  // the latest call whose kernel was recorded
+  TracedWindows windows;
+};
+constinit GpuWork work;
+
+// CUPTI 12's records are a prefix of CUPTI 13's.
+using KernelActivity = CUpti_ActivityKernel10;
+using CopyActivity = CUpti_ActivityMemcpy6;
+using PeerCopyActivity = CUpti_ActivityMemcpyPtoP4;
+using FillActivity = CUpti_ActivityMemset4;
+static_assert(offsetof(CUpti_ActivityKernel9, graphId) == offsetof(KernelActivity, graphId));
+static_assert(offsetof(CUpti_ActivityMemcpy5, graphNodeId) == offsetof(CopyActivity, graphNodeId));
+
+// Packed structures: fields are copied, never referenced.
+wire::KernelDefinition definition_of(const KernelActivity& kernel) {
+  wire::KernelDefinition definition{};
+  definition.grid[0] = static_cast<uint32_t>(kernel.gridX);
+  definition.grid[1] = static_cast<uint32_t>(kernel.gridY);
+  definition.grid[2] = static_cast<uint32_t>(kernel.gridZ);
+  definition.block[0] = static_cast<uint32_t>(kernel.blockX);
+  definition.block[1] = static_cast<uint32_t>(kernel.blockY);
+  definition.block[2] = static_cast<uint32_t>(kernel.blockZ);
+  definition.registers_per_thread = kernel.registersPerThread;
+  definition.static_shared_bytes = static_cast<uint32_t>(kernel.staticSharedMemory);
+  definition.dynamic_shared_bytes = static_cast<uint32_t>(kernel.dynamicSharedMemory);
+  definition.device = kernel.deviceId;
+  definition.context = kernel.contextId;
+  definition.stream = kernel.streamId;
+  definition.graph = kernel.graphId;
+  definition.graph_node = kernel.graphNodeId;
+  return definition;
+}
+
+template <class Activity>
+wire::MemoryDefinition memory_definition_of(const Activity& activity) {
+  wire::MemoryDefinition definition{};
+  definition.device = activity.deviceId;
+  definition.context = activity.contextId;
+  definition.stream = activity.streamId;
+  definition.graph = activity.graphId;
+  definition.graph_node = activity.graphNodeId;
+  return definition;
+}
+
+// Writes the records of one CUPTI buffer. Kernels are collected in a batch in the chunk, which
+// becomes visible when it is closed.
+class Writer {
+ public:
+  ~Writer() { end_batch(); }
+
+  void add(const KernelActivity& kernel) {
+    const uint64_t call = call_number(kernel.correlationId);
+    const bool wanted = work.windows.hold(call);
+    if (lacks_times(kernel)) {
+      if (wanted) ++without_times_;
+      return;
+    }
+    ++(kernel.graphNodeId == 0 ? counts_.launched : counts_.in_graphs);
+    last_ = call > last_ ? call : last_;
+    if (!wanted) return;
+    wire::KernelDefinition definition = definition_of(kernel);
+    bool fresh = false;
+    kernel_key(definition, kernel.name, fresh);
+    if (fresh) write(wire::RecordType::kernel_definition, definition);
+    add(static_cast<int64_t>(kernel.start), static_cast<int64_t>(kernel.end), kernel.correlationId,
+        definition.key);
+  }
+
+  void add(const CopyActivity& copy) {
+    wire::MemoryDefinition definition = memory_definition_of(copy);
+    definition.kind = kCopy;
+    definition.direction = copy.copyKind;
+    add(definition, copy);
+  }
+
+  void add(const PeerCopyActivity& copy) {
+    wire::MemoryDefinition definition = memory_definition_of(copy);
+    definition.kind = kCopy;
+    definition.direction = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP;
+    add(definition, copy);
+  }
+
+  void add(const FillActivity& fill) {
+    wire::MemoryDefinition definition = memory_definition_of(fill);
+    definition.kind = kFill;
+    add(definition, fill);
+  }
+
+  void finish() {
+    if (without_times_ > 0) {
+      write(wire::RecordType::cupti_dropped, wire::CuptiDropped{now_ns(), without_times_});
+    }
+    end_batch();
+    work.launched_kernels.fetch_add(counts_.launched, std::memory_order_relaxed);
+    work.graph_kernels.fetch_add(counts_.in_graphs, std::memory_order_relaxed);
+    work.finished.store(last_, std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr uint32_t kCopy = 0;
+  static constexpr uint32_t kFill = 1;
+  static constexpr uint32_t kMaxInBatch = 256;
+
+  void add(int64_t start, int64_t end, uint32_t correlation, wire::DefinitionKey definition) {
+    const int64_t duration = end - start;
+    if (duration > UINT32_MAX) {
+      return write(wire::RecordType::long_kernel,
+                   wire::LongKernel{start, end, correlation, definition});
+    }
+    if (!room_in_batch(start)) return;
+    const wire::Kernel kernel = {static_cast<int32_t>(start - batch_.base),
+                                 static_cast<uint32_t>(duration), correlation, definition};
+    std::memcpy(entry_, &kernel, sizeof kernel);
+    entry_ += sizeof kernel;
+    ++batch_.count;
+  }
+
+  // CUPTI delivers these if it is stopped before they ended.
+  template <class Activity>
+  static bool lacks_times(const Activity& activity) {
+    return activity.start == 0 || activity.end < activity.start;
+  }
+
+  template <class Activity>
+  void add(wire::MemoryDefinition& definition, const Activity& activity) {
+    if (!work.windows.hold(call_number(activity.correlationId))) return;
+    if (lacks_times(activity)) {
+      ++without_times_;
+      return;
+    }
+    bool fresh = false;
+    memory_key(definition, fresh);
+    if (fresh) write(wire::RecordType::memory_definition, definition);
+    write(wire::RecordType::memory_operation,
+          wire::MemoryOperation{static_cast<int64_t>(activity.start),
+                                static_cast<int64_t>(activity.end), activity.bytes,
+                                activity.correlationId, definition.key});
+  }
+
+  template <class Payload>
+  void write(wire::RecordType type, const Payload& payload) {
+    end_batch();
+    if (chunk_.make_room(wire::record_bytes<Payload>())) put(chunk_.chunk(), type, payload);
+  }
+
+  bool room_in_batch(int64_t start) {
+    const int64_t offset = start - batch_.base;
+    const bool near = offset >= INT32_MIN && offset <= INT32_MAX;
+    if (entry_ != nullptr && near && batch_.count < kMaxInBatch &&
+        static_cast<size_t>(chunk_.chunk().end - entry_) >= sizeof(wire::Kernel)) {
+      return true;
+    }
+    end_batch();
+    constexpr size_t kSmallest = wire::record_bytes<wire::KernelBatch>() + sizeof(wire::Kernel);
+    if (!chunk_.make_room(kSmallest)) return false;
+    batch_ = {start, 0, 0};
+    entry_ = chunk_.chunk().cursor + wire::record_bytes<wire::KernelBatch>();
+    return true;
+  }
+
+  void end_batch() {
+    if (entry_ == nullptr) return;
+    Chunk& chunk = chunk_.chunk();
+    std::memcpy(chunk.cursor + sizeof(wire::RecordHeader), &batch_, sizeof batch_);
+    publish(chunk, wire::RecordType::kernels, static_cast<uint16_t>(entry_ - chunk.cursor));
+    entry_ = nullptr;
+  }
+
+  DeviceChunk chunk_;
+  wire::KernelBatch batch_ = {};
+  unsigned char* entry_ = nullptr;  // where the next kernel goes; null: no batch is open
+  KernelCounts counts_;
+  uint64_t without_times_ = 0;
+  uint64_t last_ = work.finished.load(std::memory_order_relaxed);
+};
+
+void add_record(Writer& writer, const CUpti_Activity& record) {
+  switch (record.kind) {
+    case CUPTI_ACTIVITY_KIND_KERNEL:
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+      return writer.add(reinterpret_cast<const KernelActivity&>(record));
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+      return writer.add(reinterpret_cast<const CopyActivity&>(record));
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+      return writer.add(reinterpret_cast<const PeerCopyActivity&>(record));
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+      return writer.add(reinterpret_cast<const FillActivity&>(record));
+    default:
+      return;
+  }
+}
+
+}  // namespace
+
+void record_gpu_work(uint8_t* records, size_t bytes) {
+  Writer writer;
+  CUpti_Activity* record = nullptr;
+  while (cupti().next_record(records, bytes, &record) == CUPTI_SUCCESS) {
+    add_record(writer, *record);
+  }
+  writer.finish();
+}
+
+TracedWindows& traced_windows() { return work.windows; }
+
+KernelCounts kernels_seen() {
+  return {work.launched_kernels.load(std::memory_order_relaxed),
+          work.graph_kernels.load(std::memory_order_relaxed)};
+}
+uint64_t last_finished() { return work.finished.load(std::memory_order_relaxed); }
+
+}  // namespace llmprof::collector

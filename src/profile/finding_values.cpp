@@ -1,0 +1,68 @@
+#include "profile/finding_values.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/text.h"
+
+namespace llmprof::profile {
+namespace {
+
+constexpr std::string_view kYes = "yes";
+constexpr std::string_view kNo = "no";
+
+}  // namespace
+
+void FindingValues::push(std::string_view name, std::optional<double> value,
+                         std::optional<std::string> unit, std::optional<std::string> text) {
+  if (text) text = to_printable(*text);
+  values_.push_back({std::string(name), value, std::move(unit), std::move(text)});
+}
+
+FindingValues& FindingValues::add_number(std::string_view name, double number,
+                                         std::optional<std::string> of) {
+  push(name, number, std::nullopt, std::move(of));
+  return *this;
+}
+
+FindingValues& FindingValues::add_text(std::string_view name, std::string_view text) {
+  push(name, std::nullopt, std::nullopt, std::string(text));
+  return *this;
+}
+
+FindingValues& FindingValues::add_flag(std::string_view name, bool flag) {
+  return add_text(name, flag ? kYes : kNo);
+}
+
+FindingValues& FindingValues::add_all(FindingValues more) {
+  std::move(more.values_.begin(), more.values_.end(), std::back_inserter(values_));
+  return *this;
+}
+
+const FindingValue* find_value(const std::vector<FindingValue>& values, std::string_view name,
+                               std::optional<std::string_view> of) {
+  const auto found = std::find_if(values.begin(), values.end(), [&](const FindingValue& value) {
+    return value.name == name && (!of || value.text == *of);
+  });
+  return found == values.end() ? nullptr : &*found;
+}
+
+std::optional<double> find_number(const std::vector<FindingValue>& values, std::string_view name,
+                                  std::optional<std::string_view> of) {
+  const FindingValue* found = find_value(values, name, of);
+  if (found == nullptr || found->unit) return std::nullopt;
+  return found->value;
+}
+
+std::optional<std::string> find_text(const std::vector<FindingValue>& values,
+                                     std::string_view name) {
+  const FindingValue* found = find_value(values, name);
+  if (found == nullptr || found->value) return std::nullopt;
+  return found->text;
+}
+
+bool has_flag(const std::vector<FindingValue>& values, std::string_view name) {
+  return find_text(values, name) == kYes;
+}
+
+}  // namespace llmprof::profile

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "profile/quantity.h"
+
+namespace llmprof::profile {
+
+// A piece of a finding's evidence: a number with its unit, a text, or a number that belongs to what
+// the text names ("kernel_time" of "norm").
+struct FindingValue {
+  std::string name;
+  std::optional<double> value;
+  std::optional<std::string> unit;
+  std::optional<std::string> text;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("name", &FindingValue::name,
+          "what it is, stable; the same name may occur for several texts");
+    field("value", &FindingValue::value, "the number; null where the text is the value");
+    field("unit", &FindingValue::unit, "of the number, \"ms\", \"fraction\"; null of counts");
+    field("text", &FindingValue::text, "the value, or what the number belongs to, as a kernel");
+  }
+};
+
+// Holds values in the order in which they are added. Texts are made printable.
+class FindingValues {
+ public:
+  template <Unit U>
+  FindingValues& add(std::string_view name, Quantity<U> quantity,
+                     std::optional<std::string> of = std::nullopt) {
+    push(name, quantity.value, std::string(symbol(U)), std::move(of));
+    return *this;
+  }
+  // A number without a unit: a count (a mean one need not be whole), a ratio.
+  FindingValues& add_number(std::string_view name, double number,
+                            std::optional<std::string> of = std::nullopt);
+  FindingValues& add_text(std::string_view name, std::string_view text);
+  FindingValues& add_flag(std::string_view name, bool flag);  // as "yes" and "no"
+  FindingValues& add_all(FindingValues more);
+
+  [[nodiscard]] std::vector<FindingValue> take() && { return std::move(values_); }
+
+ private:
+  void push(std::string_view name, std::optional<double> value, std::optional<std::string> unit,
+            std::optional<std::string> text);
+
+  std::vector<FindingValue> values_;
+};
+
+// The first value of that name, and, where `of` is given, with that text; null without one.
+const FindingValue* find_value(const std::vector<FindingValue>& values, std::string_view name,
+                               std::optional<std::string_view> of = std::nullopt);
+
+// None where it is missing or has another unit.
+template <Unit U>
+std::optional<Quantity<U>> find_quantity(const std::vector<FindingValue>& values,
+                                         std::string_view name,
+                                         std::optional<std::string_view> of = std::nullopt) {
+  const FindingValue* found = find_value(values, name, of);
+  if (found == nullptr || !found->value || found->unit != symbol(U)) return std::nullopt;
+  return Quantity<U>{*found->value};
+}
+std::optional<double> find_number(const std::vector<FindingValue>& values, std::string_view name,
+                                  std::optional<std::string_view> of = std::nullopt);
+std::optional<std::string> find_text(const std::vector<FindingValue>& values,
+                                     std::string_view name);
+// False where it is missing.
+bool has_flag(const std::vector<FindingValue>& values, std::string_view name);
+
+}  // namespace llmprof::profile

@@ -1,0 +1,182 @@
+#include <fmt/format.h>
+
+#include "report/findings/themes.h"
+#include "report/format/figures.h"
+
+namespace llmprof::report {
+namespace {
+
+constexpr std::string_view kEngineStep = "engine step";  // Finding::unit
+
+// "1 of 2 prefills", "1 of 40 decode steps", "the only prefill".
+std::string instances_with_stall(const Evidence& evidence) {
+  const bool serving = evidence.finding().unit == kEngineStep;
+  const std::string stage = evidence.stage();
+  if (evidence.number("instances") == 1) {
+    return fmt::format("the only {}{}", stage, serving ? " step" : "");
+  }
+  return fmt::format("{:.0f} of {:.0f} {}{}", evidence.number("instances_with_stall"),
+                     evidence.number("instances"), stage, serving ? " steps" : "s");
+}
+
+// How many kernels a pass has, and how they are launched.
+std::string launches(const Evidence& evidence) {
+  const std::string kernels = evidence.kernels_per_pass();
+  if (evidence.has("graph_replays_per_instance")) {
+    return fmt::format("{}, and {} {}", kernels,
+                       evidence.counted("graph_replays_per_instance", "CUDA graph replay"),
+                       evidence.per_unit());
+  }
+  const Figure share = evidence.share("share_in_graphs");
+  if (share.value.value_or(0) == 0) return kernels + ", none of them in CUDA graphs";
+  return fmt::format("{}, {} of them in CUDA graphs", kernels, text_of(share));
+}
+
+std::string advice_outside_of_graphs(const Evidence& evidence) {
+  std::string longest;
+  if (evidence.has("longest_gap")) {
+    longest = fmt::format(" (the longest gap, {}, precedes {})",
+                          evidence.single_time("longest_gap"), evidence.text("work_after"));
+  }
+  return fmt::format(
+      "CUDA graphs are in use: look first at what runs outside of them{}. Launch the next graph "
+      "before the previous one ends, and capture the remaining kernels.",
+      longest);
+}
+
+std::string advice_to_use_graphs(const Evidence& evidence) {
+  if (evidence.has("engine")) {
+    return fmt::format(
+        "Enable {}'s CUDA graph mode for this stage: the step is then replayed as one CUDA graph, "
+        "not launched kernel by kernel.",
+        evidence.text("engine"));
+  }
+  if (evidence.flag("compiled")) {
+    return "torch.compile is in use without CUDA graphs: add mode=\"reduce-overhead\" and a static "
+           "KV cache, so that the step is replayed as one CUDA graph.";
+  }
+  if (evidence.has("framework")) {
+    return "Replay the step as one CUDA graph: static KV cache and torch.compile(mode="
+           "\"reduce-overhead\").";
+  }
+  return "Replay the step as one CUDA graph: fixed shapes, a static KV cache, and the engine's own "
+         "graph mode where it has one.";
+}
+
+std::string advice_for_prefill(const Evidence& evidence) {
+  std::string fewer = "fuse small kernels first";
+  if (evidence.flag("compiled")) {
+    fewer =
+        "torch.compile is in use, so look for what it left unfused (graph breaks, custom "
+        "operators)";
+  } else if (evidence.has("framework") && !evidence.has("engine")) {
+    fewer = "torch.compile first";
+  }
+  return fmt::format(
+      "Launch fewer, larger kernels: {}. Then use CUDA graphs for a few fixed prompt lengths where "
+      "the shapes allow it.",
+      fewer);
+}
+
+}  // namespace
+
+FindingWords host_stall_repeated_words(const Evidence& evidence) {
+  return {
+      fmt::format("The host stalls before {}", evidence.text("work_after")),
+      fmt::format("{}: {} of {} on average between {} and {}{}", evidence.saving(),
+                  evidence.counted("gaps", "gap"), evidence.single_time("mean_gap"),
+                  evidence.text("work_before"), evidence.text("work_after"),
+                  evidence.longest_gap()),
+      fmt::format("Sample the host to find what it does each time before this kernel: a plan or "
+                  "kernel built for every new shape, an allocation, compilation. Then cache the "
+                  "result or keep the shapes fixed{}.",
+                  evidence.flag("decodes") ? " (static KV cache)" : "")};
+}
+
+FindingWords host_stall_single_words(const Evidence& evidence) {
+  const bool one = evidence.number("stalls") == 1;
+  const std::string stalls = evidence.counted("stalls", "stall");
+  const std::string before = evidence.text("work_after");
+  const std::string where = instances_with_stall(evidence);
+  return {
+      one ? fmt::format("The host stalls once before {}", before)
+          : fmt::format("The host stalls {:.0f} times, longest before {}",
+                        evidence.number("stalls"), before),
+      fmt::format("{} on average: {} in {}, {}{} before {}, on the host: {}", evidence.saving(),
+                  one ? "one stall"
+                      : fmt::format("{} of {} in total", stalls, evidence.single_time("stalled")),
+                  where, one ? "" : "the longest ", evidence.single_time("longest_gap"), before,
+                  evidence.text("host")),
+      fmt::format("Find what the host did {} (compilation, autotuning, a cuDNN or cuBLAS plan, "
+                  "a first allocation) and do it in a warm-up, before the requests that count.",
+                  one ? "this once" : "these times")};
+}
+
+FindingWords launch_bound_words(const Evidence& evidence) {
+  return {"The GPU waits for the host",
+          fmt::format("{}: late launches cause {} {}, {} of that time in CUDA calls and {} in host "
+                      "code between them; {}; tracing itself lengthens every host call, so the "
+                      "loss without tracing is smaller",
+                      evidence.saving(), evidence.counted("gaps_per_instance", "gap"),
+                      evidence.per_unit(), text_of(evidence.share("share_in_cuda_calls")),
+                      text_of(evidence.share("share_in_host_code")), launches(evidence)),
+          evidence.flag("graphs_used") ? advice_outside_of_graphs(evidence)
+          : evidence.flag("decodes")   ? advice_to_use_graphs(evidence)
+                                       : advice_for_prefill(evidence)};
+}
+
+FindingWords gap_between_steps_words(const Evidence& evidence) {
+  return {
+      "The host works between steps while the GPU waits",
+      fmt::format("{}: {} per step in {}{}", evidence.saving(), evidence.mean_time("gap_per_step"),
+                  evidence.counted("steps_per_instance", "step"), evidence.longest_gap()),
+      "Launch the next step before the host reads the previous token: keep sampling and the "
+      "stop check on the GPU, and detokenize one step behind."};
+}
+
+FindingWords synchronization_words(const Evidence& evidence) {
+  std::string longest;
+  if (evidence.has("longest_gap")) {
+    longest =
+        fmt::format("; the longest gap is {}, in {}, after {}", evidence.single_time("longest_gap"),
+                    evidence.text("host"), evidence.text("work_before"));
+  }
+  return {"The host waits for the GPU before it launches more",
+          fmt::format("{}: synchronization is the main cause of {} {}{}", evidence.saving(),
+                      evidence.counted("gaps_per_instance", "gap"), evidence.per_unit(), longest),
+          "Remove the synchronization from the loop: no .item(), .cpu() or tensor in a condition. "
+          "Sample on the GPU, and copy tokens with a non-blocking copy into pinned memory."};
+}
+
+FindingWords queue_gaps_words(const Evidence& evidence) {
+  return {"Small gaps between kernels that were launched in time",
+          fmt::format("{}: {} {} of {} on average; {}; tracing kernels inside CUDA graphs "
+                      "lengthens each gap, so the loss without tracing is smaller",
+                      evidence.saving(), evidence.counted("gaps_per_instance", "gap"),
+                      evidence.per_unit(), evidence.mean_time("mean_gap"), launches(evidence)),
+          "Run fewer kernels: each kernel that is fused removes its gap. Programmatic dependent "
+          "launch hides the remaining gaps on Hopper and later GPUs."};
+}
+
+FindingWords first_work_queued_words(const Evidence& evidence) {
+  return {"The first GPU work starts late although it was launched in time",
+          evidence.saving() +
+              " between the return of its launch and its start: the GPU was still busy with "
+              "earlier work that the capture does not show",
+          "Start the capture one step earlier: it then shows the work before this stage, and this "
+          "time can be told apart from the stage's own cost."};
+}
+
+FindingWords idle_before_first_work_words(const Evidence& evidence) {
+  return {"The stage starts before its first GPU work", evidence.saving() + evidence.longest_gap(),
+          "Prepare inputs (tokens, positions, masks, block tables) before the stage, or while the "
+          "GPU still works on the previous one."};
+}
+
+FindingWords idle_after_last_work_words(const Evidence& evidence) {
+  return {"The stage continues after its last GPU work", evidence.saving() + evidence.longest_gap(),
+          "Move what the host does with the result (copies, detokenization, bookkeeping) out of "
+          "the stage, or overlap it with the GPU work of the next one."};
+}
+
+}  // namespace llmprof::report

@@ -1,0 +1,306 @@
+#include "report/findings/word_findings.h"
+
+#include <gtest/gtest.h>
+
+#include "profile/finding_kinds.h"
+
+namespace llmprof::report {
+namespace {
+
+using profile::Finding;
+using profile::FindingKind;
+using profile::FindingValues;
+using profile::Milliseconds;
+using profile::Share;
+
+FindingValues kernels() {
+  FindingValues values;
+  values.add("kernel_time", Milliseconds{2.1}, "mul (bf16)")
+      .add_number("kernel_calls", 1728, "mul (bf16)");
+  values.add("kernel_time", Milliseconds{0.5}, "norm").add_number("kernel_calls", 36.5, "norm");
+  return values;
+}
+
+FindingValues counts() {
+  FindingValues values;
+  values.add_number("kernels_per_pass", 72)
+      .add_text("pass", "step")
+      .add("mean_kernel", Milliseconds{0.001532});
+  return values;
+}
+
+FindingValues pass_in_graphs(double share) {
+  FindingValues values;
+  values.add_number("kernels_per_pass", 72).add_text("pass", "step");
+  values.add("share_in_graphs", Share{share});
+  return values;
+}
+
+FindingValues gap() {
+  FindingValues values;
+  values.add("longest_gap", Milliseconds{0.5}).add_text("host", "aten::item in sample");
+  return values;
+}
+
+FindingValues clocks() {
+  FindingValues values;
+  values.add("mean_clock", profile::Hertz{1500e6})
+      .add("lowest_clock", profile::Hertz{1400e6})
+      .add("highest_clock", profile::Hertz{1980e6})
+      .add_number("samples", 8)
+      .add("maximum_clock", profile::Hertz{2000e6})
+      .add("slowed_by", Share{0.5}, "power cap")
+      .add("slowed_by", Share{0.25}, "thermal slowdown (hardware)")
+      .add("highest_temperature", profile::DegreesCelsius{81})
+      .add("mean_power", profile::Watts{690});
+  return values;
+}
+
+// What a finding of this kind is made of.
+FindingValues values_of(FindingKind kind) {
+  FindingValues values;
+  switch (kind) {
+    case FindingKind::hidden_graphs:
+      return std::move(values.add_number("replays", 24)
+                           .add("hidden_time", Milliseconds{6})
+                           .add("hidden_share_of_gpu_time", Share{0.75})
+                           .add("hidden_time_per_instance", Milliseconds{3}));
+    case FindingKind::host_stall_repeated:
+      return std::move(values.add_number("gaps", 2)
+                           .add("mean_gap", Milliseconds{0.4})
+                           .add_text("work_before", "gemm")
+                           .add_text("work_after", "attention")
+                           .add_all(gap())
+                           .add_flag("decodes", true));
+    case FindingKind::host_stall_single:
+      return std::move(values.add_number("stalls", 1)
+                           .add("stalled", Milliseconds{0.5})
+                           .add_number("instances_with_stall", 1)
+                           .add_number("instances", 2)
+                           .add_all(gap())
+                           .add_text("work_after", "attention"));
+    case FindingKind::launch_bound:
+      return std::move(values.add_number("gaps_per_instance", 366)
+                           .add("share_in_cuda_calls", Share{0.6})
+                           .add("share_in_host_code", Share{0.4})
+                           .add_all(pass_in_graphs(0))
+                           .add_flag("graphs_used", false)
+                           .add_flag("decodes", true)
+                           .add_flag("compiled", false)
+                           .add_text("framework", "PyTorch"));
+    case FindingKind::gap_between_steps:
+      return std::move(values.add("gap_per_step", Milliseconds{0.0123})
+                           .add_number("steps_per_instance", 24)
+                           .add_all(gap()));
+    case FindingKind::synchronization:
+      return std::move(values.add_number("gaps_per_instance", 24)
+                           .add_all(gap())
+                           .add_text("work_before", "copy Device-to-Host"));
+    case FindingKind::queue_gaps:
+      return std::move(values.add_number("gaps_per_instance", 1000)
+                           .add("mean_gap", Milliseconds{0.0012})
+                           .add_all(pass_in_graphs(0.5)));
+    case FindingKind::first_work_queued:
+      return values;
+    case FindingKind::idle_before_first_work:
+    case FindingKind::idle_after_last_work:
+      return gap();
+    case FindingKind::gemm_above_floor:
+      return std::move(values.add("time", Milliseconds{5})
+                           .add("floor", Milliseconds{3})
+                           .add_text("floor_rule", "14 GB of weights at 4.80 TB/s")
+                           .add_number("time_over_floor", 5 / 3.0)
+                           .add_all(counts())
+                           .add_all(kernels())
+                           .add_text("bound_by", "memory"));
+    case FindingKind::gemv_above_floor:
+      return std::move(values.add_text("bound_by", "compute").add_all(kernels()));
+    case FindingKind::attention_above_floor:
+      return std::move(values.add_all(kernels()).add_flag("decodes", true));
+    case FindingKind::small_kernels:
+      return std::move(values.add_all(counts()).add_all(kernels()).add_flag("compiled", false));
+    case FindingKind::fusible_norm:
+    case FindingKind::fusible_rope:
+    case FindingKind::fusible_elementwise:
+    case FindingKind::copies_and_casts:
+    case FindingKind::token_selection:
+      return kernels();
+    case FindingKind::expert_routing:
+      return std::move(values.add_all(counts()).add_all(kernels()));
+    case FindingKind::exposed_communication:
+      return std::move(
+          values.add("communication_time", Milliseconds{7}).add_all(counts()).add_all(kernels()));
+    case FindingKind::exposed_copies:
+      return std::move(values.add_number("copies_per_instance", 2, "Host-to-Device")
+                           .add("bytes_per_instance", profile::Bytes{1.2e6}, "Host-to-Device")
+                           .add_number("copies_per_instance", 1, "fill")
+                           .add("bytes_per_instance", profile::Bytes{0}, "fill"));
+    case FindingKind::low_clocks:
+      return clocks();
+    case FindingKind::slow_steps:
+      return std::move(values.add_number("slow_steps", 2)
+                           .add_number("steps", 24)
+                           .add("median_step", Milliseconds{1.5})
+                           .add("slowest_above_median", Milliseconds{0.75})
+                           .add_flag("only_first_steps", false)
+                           .add("slower_by", Milliseconds{0.8}, "gap before norm")
+                           .add("slower_by", Milliseconds{-0.05}, "the rest"));
+    case FindingKind::latency_bound_kernels:
+      return std::move(values.add_number("kernel_names", 1)
+                           .add_number("launches_measured", 3)
+                           .add_number("launches", 4)
+                           .add("kernel_share_of_roof", Share{0.3}, "gemm2")
+                           .add("kernel_occupancy", Share{0.2}, "gemm2"));
+    case FindingKind::time_outside_operators:
+      return std::move(values.add_number("gaps_per_instance", 12.5).add_all(gap()));
+  }
+  return values;
+}
+
+Finding example(FindingKind kind, FindingValues more = {}) {
+  Finding finding;
+  finding.kind = to_string(kind);
+  finding.stage = "decode";
+  finding.unit = "request";
+  finding.recoverable = Milliseconds{3.5};
+  finding.share_of_wall = {0.389};
+  finding.values = std::move(more.add_all(values_of(kind))).take();
+  return finding;
+}
+
+Finding worded(Finding finding, bool on_cpu = false) {
+  profile::Profile profile;
+  if (on_cpu) profile.context.device_kind = "cpu";
+  profile.findings = {std::move(finding)};
+  word_findings(profile);
+  return profile.findings.front();
+}
+
+TEST(FindingWords, EveryKindHasThem) {
+  for (const profile::FindingKindDescription& kind : profile::finding_kinds()) {
+    for (const bool on_cpu : {false, true}) {
+      const Finding finding = worded(example(kind.kind), on_cpu);
+      EXPECT_FALSE(finding.title.empty()) << kind.name;
+      EXPECT_NE(finding.evidence.find_first_of("0123456789"), std::string::npos) << kind.name;
+      EXPECT_TRUE(finding.advice.ends_with('.')) << kind.name << ": " << finding.advice;
+      const std::string all = finding.title + " " + finding.evidence + " " + finding.advice + " ";
+      EXPECT_EQ(all.find(" - "), std::string::npos) << kind.name << " misses a value: " << all;
+    }
+  }
+}
+
+// Each value that the list of kinds promises is needed, and without it nothing is invented.
+TEST(FindingWords, StayAsTheyAreWhereAValueIsMissing) {
+  for (const profile::FindingKindDescription& kind : profile::finding_kinds()) {
+    for (const std::string_view name : kind.values) {
+      Finding finding = example(kind.kind);
+      const size_t before = finding.values.size();
+      std::erase_if(finding.values, [&](const auto& value) { return value.name == name; });
+      ASSERT_LT(finding.values.size(), before) << kind.name << ": " << name;
+      finding.title = "as read";
+      EXPECT_EQ(worded(finding).title, "as read") << kind.name << ": " << name;
+    }
+  }
+}
+
+TEST(FindingWords, OfAnUnknownKindStayAsTheyAre) {
+  Finding finding = example(FindingKind::launch_bound);
+  finding.kind = "of_another_version";
+  finding.evidence = "as read";
+  EXPECT_EQ(worded(finding).evidence, "as read");
+}
+
+TEST(FindingWords, TellNumbersFirstWithTheirDenominators) {
+  const Finding launch = worded(example(FindingKind::launch_bound));
+  EXPECT_EQ(launch.title, "The GPU waits for the host");
+  EXPECT_EQ(launch.evidence,
+            "up to 3.500 ms per request (38.9 % of the stage's wall time): late launches cause 366 "
+            "gaps per request, 60.0 % of that time in CUDA calls and 40.0 % in host code between "
+            "them; 72 kernels per step, none of them in CUDA graphs; tracing itself lengthens "
+            "every host call, so the loss without tracing is smaller");
+  EXPECT_EQ(worded(example(FindingKind::gemm_above_floor)).evidence,
+            "up to 3.500 ms per request (38.9 % of the stage's wall time) above the floor: 5.000 "
+            "ms per request against a floor of 3.000 ms (14 GB of weights at 4.80 TB/s), 1.667 "
+            "times as long; 72 kernels per step of 0.001532 ms on average; the longest: mul (bf16) "
+            "2.100 ms in 1,728 calls, norm 0.500 ms in 36.5 calls");
+  EXPECT_EQ(worded(example(FindingKind::host_stall_repeated)).evidence,
+            "up to 3.500 ms per request (38.9 % of the stage's wall time): 2 gaps of 0.400 ms on "
+            "average between gemm and attention; the longest gap is 0.500 ms, on the host: "
+            "aten::item in sample");
+  EXPECT_EQ(worded(example(FindingKind::exposed_copies)).evidence,
+            "up to 3.500 ms per request (38.9 % of the stage's wall time): 2 Host-to-Device copies "
+            "(1.20 MB), 1 fill (0 B) per request");
+  EXPECT_EQ(worded(example(FindingKind::slow_steps)).evidence,
+            "up to 3.500 ms per request (38.9 % of the stage's wall time): the 2 slowest of 24 "
+            "steps together, compared with a median step of 1.500 ms; the slowest takes 0.750 ms "
+            "longer: gap before norm (+0.800 ms), the rest (-0.050 ms); the same time may be part "
+            "of other findings");
+}
+
+TEST(FindingWords, TellClocksWithTheirReasons) {
+  EXPECT_EQ(worded(example(FindingKind::low_clocks)).evidence,
+            "up to 3.500 ms per request (38.9 % of the stage's wall time) if all GPU time scaled "
+            "with the clock: SM clock 1500 MHz on average (1400 MHz to 1980 MHz in 8 samples), "
+            "maximum 2000 MHz; power cap in 50.0 % of the samples, thermal slowdown (hardware) in "
+            "25.0 %; up to 81.0 °C; 690.0 W on average");
+}
+
+TEST(FindingWords, TellASingleStallAsOne) {
+  Finding stall = example(FindingKind::host_stall_single);
+  EXPECT_EQ(worded(stall).title, "The host stalls once before attention");
+  EXPECT_NE(worded(stall).evidence.find("one stall in 1 of 2 decodes, 0.500 ms before attention"),
+            std::string::npos)
+      << worded(stall).evidence;
+  stall.unit = "engine step";
+  EXPECT_NE(worded(stall).evidence.find("in 1 of 2 decode steps"), std::string::npos);
+  for (profile::FindingValue& value : stall.values) {
+    if (value.name == "instances") value.value = 1;
+    if (value.name == "stalls") value.value = 3;
+  }
+  EXPECT_EQ(worded(stall).title, "The host stalls 3 times, longest before attention");
+  EXPECT_NE(worded(stall).evidence.find("3 stalls of 0.500 ms in total in the only decode step, "
+                                        "the longest 0.500 ms before attention"),
+            std::string::npos)
+      << worded(stall).evidence;
+}
+
+TEST(FindingWords, SayWhatASavingIsPer) {
+  Finding finding = example(FindingKind::first_work_queued);
+  finding.unit = "8 steps";
+  EXPECT_TRUE(worded(finding).evidence.starts_with("up to 3.500 ms per 8 steps ("));
+  finding.unit = "traced part of a request";
+  EXPECT_TRUE(
+      worded(finding).evidence.starts_with("up to 3.500 ms in the traced part of a request ("));
+}
+
+// Advice that the program already follows is worse than none.
+TEST(FindingWords, AdviceFitsTheProgram) {
+  const auto advice = [](FindingKind kind, std::string_view name, std::string_view text) {
+    FindingValues seen;
+    seen.add_text(name, text);
+    return worded(example(kind, std::move(seen))).advice;
+  };
+  EXPECT_TRUE(advice(FindingKind::launch_bound, "graphs_used", "yes")
+                  .starts_with("CUDA graphs are in use"));
+  EXPECT_NE(advice(FindingKind::launch_bound, "decodes", "no").find("fixed prompt lengths"),
+            std::string::npos);
+  EXPECT_TRUE(advice(FindingKind::launch_bound, "compiled", "yes")
+                  .starts_with("torch.compile is in use without CUDA graphs"));
+  EXPECT_TRUE(advice(FindingKind::launch_bound, "engine", "vLLM")
+                  .starts_with("Enable vLLM's CUDA graph mode"));
+  EXPECT_TRUE(
+      advice(FindingKind::small_kernels, "compiled", "yes").starts_with("torch.compile is in use"));
+  EXPECT_EQ(advice(FindingKind::small_kernels, "compiled", "no").find("torch.compile"),
+            std::string::npos);
+  EXPECT_NE(advice(FindingKind::small_kernels, "framework", "PyTorch").find("torch.compile first"),
+            std::string::npos);
+  EXPECT_TRUE(advice(FindingKind::attention_above_floor, "splits_cache", "yes")
+                  .starts_with("The KV cache is already split"));
+  EXPECT_NE(advice(FindingKind::gemm_above_floor, "bound_by", "compute").find("last wave"),
+            std::string::npos);
+  EXPECT_EQ(worded(example(FindingKind::fusible_elementwise), true).advice,
+            "Fuse them into the preceding GEMM's epilogue.");
+}
+
+}  // namespace
+}  // namespace llmprof::report

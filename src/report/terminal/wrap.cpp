@@ -1,0 +1,120 @@
+#include "report/terminal/wrap.h"
+
+#include <algorithm>
+#include <array>
+
+#include "report/terminal/display_width.h"
+
+namespace llmprof::report {
+namespace {
+
+struct Piece {
+  size_t begin = 0;
+  size_t end = 0;
+};
+
+size_t end_of_word(std::string_view text, size_t begin) {
+  return std::min(text.find(' ', begin), text.size());
+}
+
+// A unit stands behind the blank at the end of a number.
+bool unit_follows(std::string_view text, size_t begin, size_t blank) {
+  constexpr auto kUnits = std::to_array<std::string_view>(
+      {"%", "ns", "\xC2\xB5s", "us", "ms", "s", "min", "MB", "GB", "MiB", "GiB"});
+  if (blank == begin || blank >= text.size()) return false;
+  const char last = text[blank - 1];
+  if (last < '0' || last > '9') return false;
+  std::string_view word = text.substr(blank + 1, end_of_word(text, blank + 1) - blank - 1);
+  while (!word.empty() && std::string_view(".,;:)").find(word.back()) != std::string_view::npos) {
+    word.remove_suffix(1);
+  }
+  return std::find(kUnits.begin(), kUnits.end(), word) != kUnits.end();
+}
+
+// What must stay together from `begin` on: a word, with a unit behind it, or a quotation that
+// begins in it and is no wider than `limit`.
+Piece piece_at(std::string_view text, size_t begin, size_t limit) {
+  size_t end = end_of_word(text, begin);
+  if (unit_follows(text, begin, end)) end = end_of_word(text, end + 1);
+  const std::string_view word = text.substr(begin, end - begin);
+  if (std::count(word.begin(), word.end(), '`') % 2 == 0) return {begin, end};
+  const size_t close = text.find('`', end);
+  if (close == std::string_view::npos) return {begin, end};
+  const size_t quoted = end_of_word(text, close);
+  if (display_width(text.substr(begin, quoted - begin)) > limit) return {begin, end};
+  return {begin, quoted};
+}
+
+constexpr size_t kLongestQuotation = 60;
+
+// Lines of which the first has another width than the others.
+std::vector<std::string> lines_of(std::string_view text, size_t first_width, size_t width) {
+  if (display_width(text) <= first_width) return {std::string(text)};
+  std::vector<std::string> lines;
+  size_t line = 0;  // where it begins
+  size_t used = 0;  // columns
+  size_t end = 0;   // of the line so far
+  size_t next = std::min(text.find_first_not_of(' '), text.size());
+  while (next < text.size()) {
+    const size_t room = lines.empty() ? first_width : width;
+    const Piece piece = piece_at(text, next, std::min(width, kLongestQuotation));
+    const size_t wanted = display_width(text.substr(end, piece.end - end));
+    if (end > line && used + wanted > room) {
+      lines.emplace_back(text.substr(line, end - line));
+      line = piece.begin;
+      used = display_width(text.substr(piece.begin, piece.end - piece.begin));
+    } else {
+      used += wanted;
+    }
+    end = piece.end;
+    next = std::min(text.find_first_not_of(' ', end), text.size());
+  }
+  lines.emplace_back(text.substr(line, end - line));
+  return lines;
+}
+
+size_t room_behind(std::string_view before, size_t width) {
+  const size_t taken = display_width(before);
+  return width > taken ? width - taken : 1;
+}
+
+}  // namespace
+
+std::vector<std::string> wrapped(std::string_view text, size_t width) {
+  if (width == 0) return {std::string(text)};
+  return lines_of(text, width, width);
+}
+
+std::string wrapped_behind(std::string_view first, std::string_view rest, std::string_view text,
+                           size_t width) {
+  std::string out;
+  std::string_view before = first;
+  while (true) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view part = text.substr(0, end);
+    const auto lines = width == 0
+                           ? std::vector<std::string>{std::string(part)}
+                           : lines_of(part, room_behind(before, width), room_behind(rest, width));
+    for (const std::string& line : lines) {
+      if (!out.empty()) out += '\n';
+      out += before;
+      out += line;
+      before = rest;
+    }
+    if (end == text.size()) return out;
+    text.remove_prefix(end + 1);
+  }
+}
+
+size_t longest_piece(std::string_view text) {
+  size_t longest = 0;
+  size_t next = std::min(text.find_first_not_of(' '), text.size());
+  while (next < text.size()) {
+    const Piece piece = piece_at(text, next, 0);
+    longest = std::max(longest, display_width(text.substr(piece.begin, piece.end - piece.begin)));
+    next = std::min(text.find_first_not_of(' ', piece.end), text.size());
+  }
+  return longest;
+}
+
+}  // namespace llmprof::report

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace llmprof::session {
+
+struct RewriteOptions {
+  std::filesystem::path source;              // a profile.json, a folder with one, or a run id
+  std::optional<std::filesystem::path> out;  // default: beside profile.json, replacing our reports
+  std::optional<size_t> top;                 // rows of kernels.md; all of them by default
+};
+
+struct RewrittenReports {
+  std::filesystem::path folder;
+  std::vector<std::string> files;  // written into it
+};
+
+// Writes all reports again from a profile.json alone. profile.json itself is copied into another
+// folder, and stays as it is beside the reports it made.
+Result<RewrittenReports> rewrite_reports(const RewriteOptions& options);
+
+}  // namespace llmprof::session

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmprof::session {
+
+// A group of the shipped configuration and what can be chosen in it: "model" and "llm/llama_1b",
+// ...; typed as `model=llm/llama_1b`.
+struct GroupChoices {
+  std::string_view group;
+  std::vector<std::string> choices;  // sorted
+};
+std::vector<GroupChoices> configuration_choices();
+
+}  // namespace llmprof::session

@@ -1,0 +1,83 @@
+#include "collector/cuda/control/step_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace llmprof::collector {
+namespace {
+
+constexpr int64_t kMillisecond = 1'000'000;
+
+TEST(DutyCycle, TracesTheFirstStepsOfEveryPeriod) {
+  const DutyCycle duty = {2, 8};
+  std::vector<uint64_t> traced;
+  for (uint64_t step = 1; step <= 20; ++step) {
+    if (duty.at(step, 0).traced) traced.push_back(step);
+  }
+  EXPECT_EQ(traced, (std::vector<uint64_t>{1, 2, 9, 10, 17, 18}));
+}
+
+TEST(DutyCycle, KnowsTheNextChangeFromAnyStep) {
+  const DutyCycle duty = {2, 8};
+  EXPECT_EQ(duty.at(1, 0).next_change, 3U);
+  EXPECT_EQ(duty.at(2, 0).next_change, 3U);
+  EXPECT_EQ(duty.at(3, 0).next_change, 9U);
+  EXPECT_EQ(duty.at(8, 0).next_change, 9U);
+  EXPECT_EQ(duty.at(9, 0).next_change, 11U);
+}
+
+TEST(DutyCycle, CountsFromWhereItWasArmed) {
+  const DutyCycle duty = {1, 4};
+  EXPECT_TRUE(duty.at(11, 10).traced);
+  EXPECT_FALSE(duty.at(12, 10).traced);
+  EXPECT_TRUE(duty.at(15, 10).traced);
+}
+
+TEST(StepLimit, EndsBehindItsSteps) {
+  EXPECT_EQ(StepLimit{3}.end(10), 14U);
+  EXPECT_EQ(StepLimit{0}.end(10), kNeverAgain);
+}
+
+TEST(OverheadBudget, AllowsAWindowWhenThereIsRoomForAnother) {
+  OverheadBudget budget(0.1);
+  budget.begin(0, {0, 0});
+  // The first window took 10 ms; with another like it and attaching, 35 ms are 10 % of 350 ms.
+  const OverheadSoFar spent = {8 * kMillisecond, 2 * kMillisecond};
+  EXPECT_FALSE(budget.allows_window(349 * kMillisecond, spent));
+  EXPECT_TRUE(budget.allows_window(350 * kMillisecond, spent));
+  // Two windows of 20 ms each now: 40 + 20 + 15 ms.
+  EXPECT_FALSE(budget.allows_window(749 * kMillisecond, {40 * kMillisecond, 0}));
+  EXPECT_TRUE(budget.allows_window(750 * kMillisecond, {40 * kMillisecond, 0}));
+}
+
+TEST(OverheadBudget, DoesNotCountWhatCameBeforeTheFirstStep) {
+  OverheadBudget budget(0.1);
+  EXPECT_FALSE(budget.has_begun());
+  budget.begin(1000 * kMillisecond, {500 * kMillisecond, 300 * kMillisecond});
+  EXPECT_TRUE(budget.has_begun());
+  const OverheadSoFar spent = {508 * kMillisecond, 302 * kMillisecond};
+  EXPECT_FALSE(budget.allows_window(1349 * kMillisecond, spent));
+  EXPECT_TRUE(budget.allows_window(1350 * kMillisecond, spent));
+}
+
+TEST(OverheadBudget, AWindowThatIsRefusedDoesNotCount) {
+  OverheadBudget once(0.1);
+  OverheadBudget often(0.1);
+  once.begin(0, {});
+  often.begin(0, {});
+  const OverheadSoFar spent = {10 * kMillisecond, 0};
+  for (int64_t time = 1; time < 350; ++time) {
+    EXPECT_FALSE(often.allows_window(time * kMillisecond, spent)) << time;
+  }
+  EXPECT_TRUE(often.allows_window(350 * kMillisecond, spent));
+  EXPECT_TRUE(once.allows_window(350 * kMillisecond, spent));
+}
+
+TEST(OverheadBudget, IsOffAtZero) {
+  EXPECT_FALSE(OverheadBudget().is_set());
+  EXPECT_TRUE(OverheadBudget(0.01).is_set());
+}
+
+}  // namespace
+}  // namespace llmprof::collector

@@ -1,0 +1,93 @@
+"""The real binary on the captures beside the checkout, outputs of other people's runs: each file is read
+for what it is or refused for what it is not."""
+import os
+import pathlib
+import sqlite3
+import unittest
+
+from program import ROOT, Bundle, run
+from test_captures import exact_kineto_total
+
+CAPTURES = pathlib.Path(os.environ.get("LLMPROF_CAPTURES", ROOT.parent / "shared" / "captures"))
+PUBLIC = CAPTURES / "public"
+if not CAPTURES.is_dir():
+    raise unittest.SkipTest("needs ../shared/captures (or LLMPROF_CAPTURES), which is not here")
+
+
+class PublicFiles(unittest.TestCase):
+    # name -> what its format is called, or the words of the refusal
+    READ = {
+        "AMD-AGI+TraceLens__h100_Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz": "PyTorch trace",
+        "AMD-AGI+TraceLens__inference_vllm_decode_full_graph_execution.json.gz": "PyTorch trace",
+        "CodeGandee+llm-perf-opt__decode_summary_cuda_gpu_kern_sum.csv": "nsys stats CSV",
+        "CodeGandee+llm-perf-opt__prefill_summary_cuda_gpu_kern_sum.csv": "nsys stats CSV",
+        "CodeGandee+llm-perf-opt__k0001_ncu.details.csv": "ncu CSV",
+        "GindaChen+nsys-ai__healthy_1pct.sqlite": "nsys SQLite",
+        "GindaChen+nsys-ai__mfu_2gpu_before.sqlite": "nsys SQLite",
+        "brycelelbach+nsightful__copy_blocked.csv": "ncu CSV",
+        "brycelelbach+nsightful__power_iteration__baseline.sqlite": "nsys SQLite",
+        "facebookresearch+HolisticTraceAnalysis__df_index_resolver.json.gz": "PyTorch trace",
+        "facebookresearch+HolisticTraceAnalysis__ns_resolution_rank-0.pt.trace.json.gz": "PyTorch trace",
+        "facebookresearch+HolisticTraceAnalysis__inference_rank_1.json.gz": "PyTorch trace",
+        "facebookresearch+HolisticTraceAnalysis__large_integer_rank-70.pt.trace.json.gz": "PyTorch trace",
+        "hpcgroup+pipit__saxpy-mpi-cuda_nsys_perlmutter0.sqlite": "nsys SQLite",
+        "pytorch+kineto__resnet50_worker0.1623143089861.pt.trace.json.gz": "PyTorch trace",
+    }
+    REFUSED = {
+        "Mlightsnow+DD2360-llm.c__fp32_ncu_ERR_NVGPUCTRPERM.txt":
+            ("ERR_NVGPUCTRPERM", "NVreg_RestrictProfilingToAdminUsers=0", "root"),
+        "brycelelbach+nsightful__copy_blocked_cli_text.txt": ("--page raw --csv",),
+        "lighttransport+gemm__profile.sqlite": ("no table of kernels", "--trace=cuda"),
+        "hpcgroup+pipit__nbody-nvtx_trace.csv": ("no kernels",),
+    }
+
+    def test_every_file_is_accounted_for(self):
+        names = {path.name for path in PUBLIC.iterdir()}
+        self.assertEqual(names, set(self.READ) | set(self.REFUSED))
+
+    def test_read_for_what_it_is(self):
+        for name, form in self.READ.items():
+            bundle = Bundle(PUBLIC / name)
+            self.assertEqual(bundle.result.returncode, 0, name)
+            self.assertEqual(bundle.profile["context"]["captures"][0]["format"], form, name)
+            self.assertGreater(bundle.profile["totals"]["kernel_count"], 0, name)
+            self.assertGreater(bundle.profile["totals"]["kernel_sum_ns"], 0, name)
+
+    def test_refused_for_what_it_is_not(self):
+        for name, words in self.REFUSED.items():
+            done = run("analyze", PUBLIC / name)
+            self.assertEqual(done.returncode, 3, name)
+            for word in words:
+                self.assertIn(word, done.stderr, name)
+
+    def test_kineto_equals_plain_python(self):
+        files = sorted(PUBLIC.glob("*.json.gz"))
+        self.assertGreater(len(files), 5)
+        for path in files:
+            count, total = exact_kineto_total(path)
+            if count == 0:
+                self.assertEqual(run("analyze", path).returncode, 3, path.name)
+                continue
+            totals = Bundle(path).profile["totals"]
+            self.assertEqual((totals["kernel_count"], totals["kernel_sum_ns"]), (count, total), path.name)
+
+    def test_gpus_are_counted_by_their_kernels(self):
+        path = PUBLIC / "GindaChen+nsys-ai__mfu_2gpu_before.sqlite"
+        database = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
+        (truth,) = database.execute(
+            "SELECT count(DISTINCT deviceId) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()
+        database.close()
+        self.assertEqual(truth, 2)
+        self.assertEqual(Bundle(path).profile["totals"]["gpu_count"], truth)
+        narrowed = Bundle(path, options=("--device", "0"))
+        self.assertEqual(narrowed.profile["totals"]["gpu_count"], 1)
+
+    def test_a_resnet_has_no_stages(self):
+        (path,) = PUBLIC.glob("pytorch+kineto__resnet50*")
+        found = Bundle(path)
+        self.assertEqual(found.profile["stages"], [])
+        self.assertIn("stages_not_found", found.codes())
+
+
+if __name__ == "__main__":
+    unittest.main()
