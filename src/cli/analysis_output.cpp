@@ -10,7 +10,7 @@
 #include "report/documents/kernel_overview.h"
 #include "report/terminal/terminal.h"
 #include "report/terminal/wrap.h"
-#include "session/timings.h"
+#include "session/analysis/timings.h"
 
 namespace llmprof::cli {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "report/terminal/style.h"
-#include "session/analyze.h"
+#include "session/analysis/analyze.h"
 
 namespace llmprof::cli {
 

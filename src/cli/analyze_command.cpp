@@ -3,7 +3,7 @@
 #include "cli/messages.h"
 #include "cli/progress_line.h"
 #include "cli/version.h"
-#include "session/analyze.h"
+#include "session/analysis/analyze.h"
 
 namespace llmprof::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include "cli/commands.h"
 #include "cli/messages.h"
 #include "report/terminal/terminal.h"
-#include "session/list_artifacts.h"
+#include "session/bundle/list_artifacts.h"
 
 namespace llmprof::cli {
 namespace {

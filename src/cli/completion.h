@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "session/configuration_choices.h"
+#include "session/options/configuration_choices.h"
 
 namespace llmprof::cli {
 

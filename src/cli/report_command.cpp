@@ -4,7 +4,7 @@
 #include "cli/commands.h"
 #include "cli/messages.h"
 #include "cli/progress_line.h"
-#include "session/rewrite_reports.h"
+#include "session/analysis/rewrite_reports.h"
 
 namespace llmprof::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "cli/messages.h"
 #include "cli/progress_line.h"
 #include "cli/version.h"
-#include "session/program_files.h"
+#include "session/run/program_files.h"
 #include "session/run/request.h"
 
 namespace llmprof::cli {
@@ -41,11 +41,11 @@ int tell_outcome(const session::RunOutcome& outcome, const Arguments& arguments)
     tell(fmt::format("{}: {}", failure.backend, failure.message));
   }
   if (!outcome.failures.empty()) {
-    if (outcome.not_analysed) complain(*outcome.not_analysed);
+    if (outcome.not_analyzed) complain(*outcome.not_analyzed);
     tell(fmt::format("what was recorded is kept in {}", outcome.folder.string()));
     return static_cast<int>(ErrorKind::tool);
   }
-  return outcome.not_analysed ? complain(*outcome.not_analysed) : told;
+  return outcome.not_analyzed ? complain(*outcome.not_analyzed) : told;
 }
 
 // Options that stand for settings come behind the words: the last one said holds.

@@ -40,6 +40,20 @@ TEST(StringPool, InternsOnceAndKeepsViews) {
   EXPECT_EQ(moved[StringId()], "");
 }
 
+TEST(StringPool, CopiesOwnTheirTexts) {
+  StringPool pool;
+  const StringId id = pool.intern("void gemm<float>(float*, float*)");
+  StringPool copy;
+  copy.intern("replaced");
+  copy = pool;
+  EXPECT_EQ(copy.size(), 1U);
+  EXPECT_EQ(copy[id], pool[id]);
+  EXPECT_NE(copy[id].data(), pool[id].data());
+  EXPECT_EQ(copy.intern("void gemm<float>(float*, float*)"), id);
+  EXPECT_EQ(copy.intern("next"), StringId(1));
+  EXPECT_EQ(pool.size(), 1U);
+}
+
 TEST(Interner, NumbersDistinctValuesInOrder) {
   Interner<ShapeId, LaunchShape> shapes;
   for (uint32_t round = 0; round < 3; ++round) {

@@ -10,9 +10,17 @@
 
 namespace llmprof::trace {
 
-// Each distinct text once. Views stay valid as long as the pool, moved or not.
+// Each distinct text once. Views stay valid as long as the pool, moved or not. A copy has the same
+// ids and texts of its own.
 class StringPool {
  public:
+  StringPool() = default;
+  StringPool(const StringPool& other);
+  StringPool(StringPool&&) = default;
+  StringPool& operator=(const StringPool& other);
+  StringPool& operator=(StringPool&&) = default;
+  ~StringPool() = default;
+
   StringId intern(std::string_view text);
   [[nodiscard]] std::string_view operator[](StringId id) const {
     return id.valid() ? views_[id.index()] : std::string_view();

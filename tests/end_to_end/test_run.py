@@ -13,6 +13,7 @@ import tempfile
 import time
 import unittest
 
+from file_events import FileEvents
 from program import LLMPROF, ROOT, run
 
 FAKES = ROOT / "tests" / "fakes"
@@ -270,8 +271,8 @@ class Failing(RunCase):
         self.assertIn("cannot make the folder", result.stderr)
 
 
-class FailingTools(RunCase):
-    """Every way in which nsys and ncu fail: told in words of its own, and nothing else is lost."""
+class FakeTools(RunCase):
+    """Runs of a program with an nsys and an ncu that need no GPU."""
 
     # A program that annotates itself and is over at once.
     PROGRAM = (
@@ -325,6 +326,62 @@ class FailingTools(RunCase):
             env=environment,
             program=[sys.executable, self.program],
         )
+
+
+class ReadsOnce(FakeTools):
+    """A run opens each capture as often as one analysis of its folder does, puts each report in place
+    once, and says what that analysis says."""
+
+    KERNELS = [
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, deviceId INT, streamId INT, "
+        "demangledName INT, shortName INT, gridX INT, gridY INT, gridZ INT, blockX INT, blockY INT, "
+        "blockZ INT)",
+        "INSERT INTO StringIds VALUES (1, 'norm(float *)')",
+        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 19, 0, 7, 1, 1, 4, 1, 1, 32, 1, 1)",
+    ]
+
+    def watched_run(self, environment, *words):
+        """How often files were read by the run, and by the analysis of what it left."""
+        folders = [self.out / name for name in ["", "collector", "nsys", "ncu", "stage1"]]
+        for folder in folders:
+            folder.mkdir(exist_ok=True)
+        events = FileEvents(*folders)
+        self.addCleanup(events.close)
+        result = self.profile_run(
+            "--force", *words, env=environment, program=[sys.executable, self.program]
+        )
+        self.assertEqual(result.returncode, 0, result.stderr)
+        by_run, placed = events.take()
+        for name in REPORTS:
+            self.assertEqual(placed[self.out / name], 1, name)
+        again = self.folder / "again"
+        self.assertEqual(run("analyze", self.out, "--out", again).returncode, 0)
+        by_analysis, _ = events.take()
+        for name in REPORTS:
+            self.assertEqual((self.out / name).read_text(), (again / name).read_text(), name)
+        return by_run, by_analysis
+
+    def test_the_log_of_a_run_with_ncu(self):
+        by_run, by_analysis = self.watched_run(
+            self.fake_ncu("ok"), "workload.uses_cuda=false", "pipeline.ncu.enable=true"
+        )
+        (log,) = (self.out / "collector").glob("*.llmtrace")
+        self.assertGreater(by_analysis[log], 0)
+        self.assertEqual(by_run[log], by_analysis[log])
+
+    def test_the_export_of_nsys(self):
+        environment = {**self.nsys_exporting("ok", *self.KERNELS), **self.fake_ncu("ok")}
+        by_run, by_analysis = self.watched_run(environment, "workload.uses_cuda=true")
+        export = self.out / "nsys" / "run.sqlite"
+        self.assertGreater(by_analysis[export], 0)
+        # Whether it holds any kernel at all is a query for one row.
+        self.assertEqual(by_run[export], by_analysis[export] + 1)
+        measured = {row["kernel_name"] for row in profile_of(self.out)["kernels"] if row["metrics"]}
+        self.assertIn("norm(float *)", measured)
+
+
+class FailingTools(FakeTools):
+    """Every way in which nsys and ncu fail: reported in words of its own, and nothing else is lost."""
 
     def assert_the_rest_is_kept(self, result, backends):
         self.assertEqual(result.returncode, 4, result.stderr)

@@ -50,7 +50,6 @@ KNOWN_CYCLES = {
                  "analysis/utilization"],
     "collector": ["collector/", "collector/cuda"],
     "report": ["report/", "report/json", "report/sections"],
-    "session": ["session/provenance", "session/run"],
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -36,7 +36,7 @@ std::vector<std::string> reasons(const RunOptions& options, const CollectorReach
   if (reach.other_injection) {
     notes.emplace_back(
         "CUDA_INJECTION64_PATH is set here: that library is in every pass but the collector's, "
-        "which takes its place, and in the control run too; unset it to compare rightly");
+        "which takes its place, and in the control run too; unset it for a valid comparison");
   }
   return notes;
 }
@@ -53,7 +53,7 @@ Captures choose_captures(const RunOptions& options, const CollectorReach& reach)
   captures.ncu =
       decide(wanted.ncu, cuda && (options.mode == RunMode::deep || !captures.collector_cuda));
   captures.torch_profiler = wanted.torch_profiler;
-  // Without its CUDA half the log would hold the ranges alone, and nsys's pass records those too.
+  // Without CUDA tracing the log would hold only ranges, which nsys's pass records too.
   captures.collector = wanted.collector && (!cuda || captures.collector_cuda || !captures.nsys);
   if (captures.collector_cuda) captures.cupti = reach.cupti;
   captures.notes = reasons(options, reach, captures);

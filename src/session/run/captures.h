@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "session/program_files.h"
-#include "session/run_options.h"
+#include "session/options/run_options.h"
+#include "session/run/program_files.h"
 
 namespace llmprof::session {
 
@@ -15,18 +15,18 @@ struct CollectorReach {
   bool records_cuda = false;
   std::string why_not;                         // a clause with the remedy; empty where it can
   std::optional<std::filesystem::path> cupti;  // found here; a program's own comes before it
-  bool other_injection = false;                // the environment asks another library into CUDA
+  bool other_injection = false;                // the environment loads another library into CUDA
 };
 // Looks at the library, the driver and CUPTI; a workload without CUDA needs none of them.
 CollectorReach collector_reach(const RunOptions& options, const ProgramFiles& program);
 
-// What a run captures, after what was set and, where nothing was, after what suits: the collector
-// is the timeline where it can be, else nsys; ncu is on in deep mode, or beside nsys.
+// What a run captures, by what was set and, where nothing was, by what suits: the collector
+// is the timeline where it can be, else nsys; ncu is on in deep mode, or together with nsys.
 struct Captures {
   bool collector = false;
   bool collector_cuda = false;  // the collector's pass is the GPU's timeline
   bool nsys = false;
-  bool nsys_in_need = false;  // nsys where the collector's pass recorded no GPU work after all
+  bool nsys_in_need = false;  // nsys as a fallback where the collector records no GPU work
   bool ncu = false;
   bool torch_profiler = false;
   std::optional<std::filesystem::path> cupti;

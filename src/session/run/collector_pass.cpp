@@ -15,8 +15,8 @@ capture::WorkloadPass collector_pass(const RunRequest& request, const Artifacts&
   pass.folder = bundle.path(kFolder);
   pass.environment = pass_environment(request, bundle.path("collector/metrics.json"),
                                       Recording::annotations, bundle.path(kFolder));
-  const Variables told = collector_environment(request);
-  pass.environment.insert(pass.environment.end(), told.begin(), told.end());
+  const Variables more = collector_environment(request);
+  pass.environment.insert(pass.environment.end(), more.begin(), more.end());
   return pass;
 }
 

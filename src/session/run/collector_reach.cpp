@@ -24,12 +24,12 @@ CollectorReach collector_reach(const RunOptions& options, const ProgramFiles& pr
   reach.other_injection = !injected.empty() && injected.filename() != kCollectorFile;
   if (!options.workload.uses_cuda || !options.pipeline.collector) return reach;
   if (!program.collector) {
-    reach.why_not = fmt::format("{} is not beside this program", kCollectorFile);
+    reach.why_not = fmt::format("{} is not installed with this program", kCollectorFile);
     return reach;
   }
   if (!capture::has_cuda_half(*program.collector)) {
     reach.why_not =
-        fmt::format("it was built without its CUDA half; {}", capture::cuda_half_remedy());
+        fmt::format("it was built without CUDA tracing (CUPTI); {}", capture::cuda_half_remedy());
     return reach;
   }
   // Whoever names a CUPTI by hand knows of a GPU, also where a sandbox hides the driver.

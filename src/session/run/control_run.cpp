@@ -31,7 +31,7 @@ struct Control {
   std::chrono::nanoseconds duration{0};
 };
 
-// The median run's figures stand for all.
+// The metrics of the median run are kept.
 Result<void> keep_median_metrics(const Artifacts& bundle, const Control& median) {
   const fs::path metrics = bundle.path(fmt::format("stage1/metrics_{}.json", median.number));
   std::error_code ignored;
@@ -76,7 +76,7 @@ capture::CapturePlan plan_control(const RunRequest& request, const Artifacts& bu
     plan.commands.push_back({pass.name, request.options.workload.argv, pass.environment});
   }
   plan.files.emplace_back(kMetrics);
-  plan.notes.emplace_back("the workload as it is, unprofiled: what every capture is compared with");
+  plan.notes.emplace_back("the workload without profiling: the baseline of every capture");
   return plan;
 }
 

@@ -5,12 +5,9 @@
 
 #include <algorithm>
 
-#include "base/streams/byte_stream.h"
 #include "base/text.h"
-#include "readers/detect.h"
 
 namespace llmprof::session {
-namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kMostRanges = 8;  // that a message names
@@ -21,10 +18,10 @@ std::string stood_down_because(trace::CollectionReason reason) {
       return "it stood down, because another tool uses CUPTI in the program (torch.profiler, nsys, "
              "ncu, a monitor): switch that off while profiling";
     case trace::CollectionReason::cupti_missing:
-      return "it found no libcupti in the program's reach: LLMPROF_CUPTI=FILE names one, and "
+      return "it found no libcupti that the program can load: LLMPROF_CUPTI=FILE names one, and "
              "llmprof doctor says where one is";
     default:
-      return "CUPTI failed, and it stood down: collector/record.log has what it said; "
+      return "CUPTI failed, and it stood down: see collector/record.log; "
              "pipeline.collector.enable=false takes the timeline with nsys instead";
   }
 }
@@ -54,7 +51,7 @@ std::string never_armed(const LogContents& contents, const CollectorOptions& opt
         "the program was over before collector.delay_ms={} had passed; set a shorter delay",
         *options.delay_ms);
   }
-  return "CUDA was initialised, and tracing never began: collector/record.log has what it said";
+  return "CUDA was initialized, but tracing never began: see collector/record.log";
 }
 
 std::string_view nothing_ran() {
@@ -81,7 +78,8 @@ std::string cause(const LogContents& contents, const CollectorOptions& options) 
 
 }  // namespace
 
-void add_contents(const trace::Trace& trace, LogContents& contents) {
+LogContents log_contents(const trace::Trace& trace) {
+  LogContents contents;
   contents.gpu_work += trace.graph_replays.size();
   contents.gpu_work += static_cast<uint64_t>(std::count_if(
       trace.kernels.queue.begin(), trace.kernels.queue.end(),
@@ -90,8 +88,8 @@ void add_contents(const trace::Trace& trace, LogContents& contents) {
   const bool gpus = std::any_of(
       trace.devices.begin(), trace.devices.end(),
       [](const trace::Device& device) { return device.kind == trace::DeviceKind::gpu; });
-  contents.saw_cuda = contents.saw_cuda || gpus || collection.size() > 0 ||
-                      trace.diagnostics.has("collector_never_armed");
+  contents.saw_cuda =
+      gpus || collection.size() > 0 || trace.diagnostics.has("collector_never_armed");
   for (size_t row = 0; row < collection.size(); ++row) {
     if (collection.state[row] == trace::CollectionState::tracing) contents.traced = true;
     if (collection.state[row] == trace::CollectionState::stood_down) {
@@ -103,16 +101,6 @@ void add_contents(const trace::Trace& trace, LogContents& contents) {
     const std::string_view domain = trace.strings[ranges.domain[row]];
     const std::string_view text = trace.strings[ranges.text[row]];
     contents.ranges.insert(domain.empty() ? std::string(text) : fmt::format("{}@{}", domain, text));
-  }
-}
-
-LogContents read_log_contents(const std::vector<fs::path>& logs) {
-  LogContents contents;
-  for (const fs::path& log : logs) {
-    const auto head = read_head(log, readers::kHeadBytes);
-    const readers::Reader* reader = head ? readers::find_reader(*head) : nullptr;
-    trace::TraceBuilder scratch;
-    if (reader != nullptr && reader->read(log, scratch)) add_contents(scratch.trace(), contents);
   }
   return contents;
 }

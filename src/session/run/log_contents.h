@@ -1,13 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "base/error.h"
-#include "session/run_options.h"
+#include "session/options/run_options.h"
 #include "trace/trace.h"
 
 namespace llmprof::session {
@@ -15,13 +13,12 @@ namespace llmprof::session {
 // What the logs of one pass say of the GPU, and of what became of the recording.
 struct LogContents {
   uint64_t gpu_work = 0;  // kernels and whole graph replays
-  bool saw_cuda = false;  // in a process with the collector's CUDA half
+  bool saw_cuda = false;  // in a process that the collector was loaded into
   bool traced = false;    // at any time
   std::set<trace::CollectionReason> stood_down;
   std::set<std::string> ranges;  // that were opened, as reports name them: "LLM@prefill"
 };
-void add_contents(const trace::Trace& trace, LogContents& contents);
-LogContents read_log_contents(const std::vector<std::filesystem::path>& logs);
+LogContents log_contents(const trace::Trace& trace);
 
 // Why the collector recorded no GPU work of a workload that uses CUDA, and what helps.
 Error no_gpu_work(const LogContents& contents, const CollectorOptions& options);

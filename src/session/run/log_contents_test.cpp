@@ -50,8 +50,7 @@ TEST(LogContents, CountsWhatRanOnTheGpu) {
             trace::CollectionReason::program_start);
   add_range(builder, "LLM", "prefill");
   add_range(builder, "", "step");
-  LogContents contents;
-  add_contents(builder.trace(), contents);
+  const LogContents contents = log_contents(builder.trace());
   EXPECT_EQ(contents.gpu_work, 2U);
   EXPECT_TRUE(contents.saw_cuda && contents.traced);
   EXPECT_TRUE(contents.stood_down.empty());
@@ -65,8 +64,7 @@ TEST(LogContents, NamesWhyItStoodDown) {
            {trace::CollectionReason::cupti_failed, "CUPTI failed"}}) {
     trace::TraceBuilder builder;
     add_state(builder.trace(), trace::CollectionState::stood_down, reason);
-    LogContents contents;
-    add_contents(builder.trace(), contents);
+    const LogContents contents = log_contents(builder.trace());
     EXPECT_TRUE(contains(told(contents), words)) << told(contents);
   }
 }
@@ -74,11 +72,10 @@ TEST(LogContents, NamesWhyItStoodDown) {
 TEST(LogContents, NamesWhyItWasNeverArmed) {
   trace::TraceBuilder builder;
   builder.diagnostics().warn("collector_never_armed", "it waited");
-  LogContents contents;
   CollectorOptions options;
   options.arm = "command";
-  EXPECT_TRUE(contains(told(contents, options), "no process that it was loaded into used CUDA"));
-  add_contents(builder.trace(), contents);
+  EXPECT_TRUE(contains(told({}, options), "no process that it was loaded into used CUDA"));
+  LogContents contents = log_contents(builder.trace());
   EXPECT_TRUE(contains(told(contents, options), "`llmprof arm PID`"));
   options.arm = "start";
   options.delay_ms = 5000;
@@ -100,8 +97,9 @@ TEST(LogContents, NamesWhatElseMayBe) {
   EXPECT_TRUE(contains(told(contents), "nothing ran on the GPU"));
 }
 
-TEST(LogContents, WhatCannotBeReadHoldsNothing) {
-  const LogContents contents = read_log_contents({"/no/such.llmtrace"});
+TEST(LogContents, AnEmptyTraceHoldsNothing) {
+  trace::TraceBuilder builder;
+  const LogContents contents = log_contents(builder.trace());
   EXPECT_EQ(contents.gpu_work, 0U);
   EXPECT_FALSE(contents.saw_cuda);
 }

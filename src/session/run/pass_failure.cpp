@@ -15,13 +15,14 @@ std::optional<Error> pass_failure(const capture::CommandRecord& record) {
       return Error{ErrorKind::tool, "interrupted; what was captured before is kept"};
     case capture::ProcessEnd::timed_out:
       message = fmt::format(
-          "the workload was ended after {:.0f} s, the limit; raise it with run.timeout_s=SECONDS, "
+          "the workload was stopped after {:.0f} s, the time limit; raise it with "
+          "run.timeout_s=SECONDS, "
           "or make the workload smaller (workload.requests=1)",
           std::chrono::duration<double>(result.duration).count());
       break;
     case capture::ProcessEnd::over_limit:
       message =
-          "the workload was ended because its capture grew over the limit; raise it with "
+          "the workload was stopped because its capture grew beyond the size limit; raise it with "
           "run.max_trace_mb=MEGABYTES, or make the workload smaller (workload.requests=1)";
       break;
     case capture::ProcessEnd::not_started:
@@ -33,12 +34,12 @@ std::optional<Error> pass_failure(const capture::CommandRecord& record) {
       break;
     case capture::ProcessEnd::exited:
     case capture::ProcessEnd::signalled:
-      message = fmt::format("the workload failed by itself: {}; its output is in {}",
+      message = fmt::format("the workload itself failed: {}; its output is in {}",
                             capture::describe_end(result), record.log.string());
       break;
   }
   if (const std::string words = capture::last_words(result.output_tail); !words.empty()) {
-    message += "\n  it said last: " + words;
+    message += "\n  its last output: " + words;
   }
   return Error{ErrorKind::tool, message};
 }

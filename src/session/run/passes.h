@@ -9,14 +9,14 @@
 #include "base/error.h"
 #include "capture/capture_result.h"
 #include "capture/workload_pass.h"
+#include "session/bundle/run_dir.h"
 #include "session/run/run.h"
-#include "session/run_dir.h"
 
 namespace llmprof::session {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-// What one run of the workload is told through its environment (docs/workloads.md).
+// What one run of the workload gets through its environment (docs/workloads.md).
 enum class Recording : uint8_t {
   none,         // the control run
   annotations,  // ranges reach NVTX, and our own log in `log_folder` where there is one
@@ -24,7 +24,7 @@ enum class Recording : uint8_t {
 Variables pass_environment(const RunRequest& request, const std::filesystem::path& metrics,
                            Recording recording, const std::filesystem::path& log_folder = {});
 
-// What the collector is told, beside that: its options, and to load itself into the program's CUDA
+// What the collector gets in addition: its options, and to load itself into the program's CUDA
 // and NVTX where this run records those (docs/collector.md).
 Variables collector_environment(const RunRequest& request);
 

@@ -6,10 +6,12 @@
 #include "capture/nsys/nsys_capture.h"
 #include "capture/nsys/scrub.h"
 #include "readers/nsys_sqlite/gpu_work.h"
-#include "session/captures_record.h"
-#include "session/kernel_selection.h"
-#include "session/provenance/machine_facts.h"
-#include "session/provenance/provenance.h"
+#include "session/analysis/analyze.h"
+#include "session/bundle/captures_record.h"
+#include "session/bundle/inputs.h"
+#include "session/bundle/provenance/machine_facts.h"
+#include "session/bundle/provenance/provenance.h"
+#include "session/run/kernel_selection.h"
 #include "session/run/log_contents.h"
 #include "session/run/passes.h"
 #include "session/run/run.h"
@@ -42,7 +44,7 @@ class Pipeline {
       fail_backend("run", {ErrorKind::tool, "interrupted; what was captured before is kept"});
     }
     outcome_.folder = bundle_.root();
-    analyse_bundle();
+    analyze_bundle();
     return std::move(outcome_);
   }
 
@@ -82,10 +84,8 @@ class Pipeline {
     const capture::CaptureResult captured = run_collector(request_, bundle_);
     keep("collector", captured);
     if (!captures_.collector_cuda || stopped()) return;
-    std::vector<fs::path> logs;
-    logs.reserve(captured.files.size());
-    for (const fs::path& file : captured.files) logs.push_back(bundle_.path(file.string()));
-    const LogContents contents = read_log_contents(logs);
+    read_captures(RunRole::log);
+    const LogContents contents = log_contents(reading_.trace());
     recorded_gpu_ = contents.gpu_work > 0;
     if (!recorded_gpu_ && !captured.failure) {
       fail_backend("collector", no_gpu_work(contents, options_.collector));
@@ -141,12 +141,13 @@ class Pipeline {
     if (!ncu) return fail_backend("ncu", ncu.error());
     capture::NcuRequest wanted = ncu_request(request_, bundle_);
     wanted.workload_time = control_time_;
-    if (analyse_bundle() && outcome_.analysis) {
-      wanted.kernels = select_top_kernels(*outcome_.analysis->trace, outcome_.analysis->results,
-                                          options_.top_n_kernels);
-    }
-    for (const std::string& note : capture::plan_ncu(*ncu, wanted).notes)
+    read_captures(RunRole::log);
+    read_captures(RunRole::nsys);
+    progress_.begin("ncu: choosing the kernels to measure");
+    wanted.kernels = select_top_kernels(reading_, request_.config_folder, options_.top_n_kernels);
+    for (const std::string& note : capture::plan_ncu(*ncu, wanted).notes) {
       progress_.note("ncu: " + note);
+    }
     begin_pass(fmt::format("ncu {}: the longest kernels", ncu->version));
     keep("ncu", capture::capture_with_ncu(*ncu, wanted));
   }
@@ -175,21 +176,29 @@ class Pipeline {
         write_captures_record(bundle_, {outcome_.failures, notes_});
   }
 
-  // Over what there is so far: a run that dies later has left its reports.
-  bool analyse_bundle() {
+  // Reads captures of one kind as soon as they are needed; the analysis at the end reads the
+  // others.
+  void read_captures(RunRole role) {
+    const std::vector<fs::path> folder = {bundle_.root()};
+    auto inputs = expand_inputs(folder);
+    if (!inputs) return;  // nothing was captured so far
+    std::erase_if(*inputs, [&](const Input& input) { return input.role != role; });
+    OutputFolder out(bundle_.root(), true);
+    reading_.add(*inputs, out, progress_);
+  }
+
+  void analyze_bundle() {
     progress_.set_pass(0, 0);
     AnalyzeOptions wanted;
     wanted.inputs = {bundle_.root()};
     wanted.in_place = true;
     wanted.config_folder = request_.config_folder;
-    auto analysis = analyze(wanted, request_.version, progress_);
+    auto analysis = analyze(wanted, request_.version, progress_, std::move(reading_));
     if (analysis) {
       outcome_.analysis = std::move(*analysis);
-      outcome_.not_analysed.reset();
-      return true;
+    } else {
+      outcome_.not_analyzed = analysis.error();
     }
-    outcome_.not_analysed = analysis.error();
-    return false;
   }
 
   const RunRequest& request_;
@@ -201,6 +210,7 @@ class Pipeline {
   size_t passes_;
   std::optional<std::chrono::milliseconds> control_time_;
   bool recorded_gpu_ = false;  // by the collector
+  Reading reading_;            // of the captures that the run itself looks into
   Diagnostics notes_;
   RunOutcome outcome_;
 };
@@ -215,9 +225,8 @@ Result<RunOutcome> run(const RunRequest& asked, Progress& progress) {
   if (options.change_folder) {
     options.workload.working_folder = std::filesystem::absolute(bundle->root());
   }
-  if (const auto written = write_provenance(request, *bundle); !written) {
-    return fail_with(written.error());
-  }
+  const auto written = write_provenance(request.config, options, request.version, *bundle);
+  if (!written) return fail_with(written.error());
   return Pipeline(request, std::move(*bundle), progress).run();
 }
 

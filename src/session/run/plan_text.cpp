@@ -37,7 +37,7 @@ std::string describe_plan(const RunRequest& request,
     all_known = all_known && plan.estimate.has_value();
   }
   text += fmt::format("\nEstimated time: {}{}\n", duration_text(total),
-                      all_known ? "" : " and what cannot be told before the control run");
+                      all_known ? "" : " plus what is unknown before the control run");
   return text;
 }
 

@@ -1,6 +1,6 @@
 #include "session/run/request.h"
 
-#include "session/run_options.h"
+#include "session/options/run_options.h"
 
 namespace llmprof::session {
 

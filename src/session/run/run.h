@@ -9,10 +9,10 @@
 
 #include "capture/capture_result.h"
 #include "config/compose.h"
-#include "session/analyze.h"
-#include "session/program_files.h"
+#include "session/analysis/analyze.h"
+#include "session/options/run_options.h"
 #include "session/run/captures.h"
-#include "session/run_options.h"
+#include "session/run/program_files.h"
 
 namespace llmprof::session {
 
@@ -30,15 +30,15 @@ struct RunRequest {
 struct RunOutcome {
   std::filesystem::path folder;
   std::optional<Analysis> analysis;   // of what was captured
-  std::optional<Error> not_analysed;  // why there is none
+  std::optional<Error> not_analyzed;  // why there is none
   std::vector<profile::CaptureFailure> failures;
 };
 
 // Everything that `run` would do, in order.
 std::vector<capture::CapturePlan> plan_run(const RunRequest& request);
 
-// Control run, captures, analysis. An error means that there is no run folder; whatever fails later
-// is in the outcome, beside what worked.
+// Control run, captures, analysis. An error means that there is no run folder; what fails later
+// is in the outcome, with what worked.
 Result<RunOutcome> run(const RunRequest& request, Progress& progress);
 
 }  // namespace llmprof::session

@@ -16,7 +16,7 @@ Error zero_kernels(const capture::NsysOptions& options) {
   }
   message +=
       "\n  - the program computed on the CPU: see nsys/profile.log, check device=cuda:0 and "
-      "`nvidia-smi`; a program that is meant to needs workload.uses_cuda=false"
+      "`nvidia-smi`; a CPU program needs workload.uses_cuda=false"
       "\n  - the kernels ran in a worker process that was forked after CUDA was in use: let "
       "workers "
       "be spawned";

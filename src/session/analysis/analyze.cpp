@@ -1,0 +1,78 @@
+#include "session/analysis/analyze.h"
+
+#include <utility>
+
+#include "analysis/analyze.h"
+#include "report/documents/bundle_reports.h"
+#include "report/word.h"
+#include "session/analysis/no_kernels.h"
+#include "session/analysis/plan.h"
+
+namespace llmprof::session {
+namespace {
+
+OutputFolder output_folder(const AnalyzeOptions& options) {
+  if (options.in_place) return {options.inputs.front(), true};
+  return {options.out, options.force};
+}
+
+void add_timings(std::vector<analysis::PassTiming> passes, std::vector<PartTiming>& timings) {
+  for (analysis::PassTiming& pass : passes) {
+    PartTiming& part = timings.emplace_back();
+    part.name = "analysis: " + pass.name;
+    part.time = std::chrono::nanoseconds(pass.time);
+    if (!pass.skipped.empty()) part.skipped = std::move(pass.skipped);
+  }
+}
+
+Result<void> write_bundle(const AnalyzeOptions& options, OutputFolder& out, Analysis& analysis) {
+  const auto artifacts = out.open();
+  if (!artifacts) return fail_with(artifacts.error());
+  analysis.folder = artifacts->root();
+  auto written = report::write_reports(analysis.profile, analysis.folder,
+                                       options.top.value_or(report::kAllKernels));
+  if (!written) return fail_with(written.error());
+  analysis.files = std::move(written->files);
+  analysis.json = std::move(written->json);
+  return {};
+}
+
+}  // namespace
+
+Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version,
+                         Progress& progress, Reading reading) {
+  auto plan = plan_analysis(options);
+  if (!plan) return fail_with(plan.error());
+  OutputFolder out = output_folder(options);
+  reading.add(plan->inputs, out, progress);
+  plan->notes.merge(reading.notes());
+  complete_plan(reading.trace().workload, *plan);
+  Analysis analysis;
+  analysis.timings = reading.timings();
+  progress.begin("joining launches");
+  const Stopwatch joining;
+  auto frozen = std::move(reading).freeze(plan->notes);
+  if (!frozen) return fail_with(frozen.error());
+  analysis.timings.push_back({"joining launches", joining.elapsed()});
+
+  progress.begin("analyzing");
+  if (frozen->operators) plan->options.operators_of = &*frozen->operators;
+  plan->options.tool_version = version;
+  auto analyzed = analysis::analyze(frozen->trace, plan->rules, plan->options);
+  if (!analyzed) return fail_with(analyzed.error());
+  add_timings(std::move(analyzed->timings), analysis.timings);
+  if (analyzed->profile.kernels.empty()) {
+    return fail_with(no_kernels(frozen->trace, analyzed->profile, !options.in_place));
+  }
+  analysis.incomplete = std::move(frozen->incomplete);
+  analysis.profile = std::move(analyzed->profile);
+  report::word(analysis.profile);
+
+  progress.begin("writing the bundle");
+  const Stopwatch writing;
+  if (auto done = write_bundle(options, out, analysis); !done) return fail_with(done.error());
+  analysis.timings.push_back({"writing the bundle", writing.elapsed()});
+  return analysis;
+}
+
+}  // namespace llmprof::session

@@ -1,0 +1,105 @@
+#include "session/analysis/overhead.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/streams/byte_stream.h"
+#include "base/text.h"
+#include "config/config_tree.h"
+#include "readers/stage1_metrics/stage1_metrics.h"
+
+namespace llmprof::session {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kControl = "stage1";
+constexpr std::array<std::string_view, 4> kPasses = {"collector", "nsys", "ncu", "torch"};
+constexpr size_t kLargestStatus = 1UL << 20U;
+constexpr double kMillisecondsPerSecond = 1e3;
+
+std::optional<trace::WorkloadMetrics> metrics_in(const fs::path& folder) {
+  const fs::path file = folder / "metrics.json";
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return std::nullopt;
+  trace::TraceBuilder scratch;
+  if (!readers::kStage1MetricsReader.read(file, scratch)) return std::nullopt;
+  return scratch.trace().workload;
+}
+
+// A command that ran the workload, as against one that exported or converted.
+bool runs_workload(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kNames = {"control", "record", "profile", "torch"};
+  return std::any_of(kNames.begin(), kNames.end(),
+                     [&](std::string_view known) { return name.starts_with(known); });
+}
+
+// How long the last command that ran the workload took.
+std::optional<double> duration_in(const fs::path& folder) {
+  const fs::path file = folder / "status.json";
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return std::nullopt;
+  auto stream = open_byte_stream(file);
+  if (!stream) return std::nullopt;
+  const auto text = read_all(**stream, kLargestStatus);
+  if (!text) return std::nullopt;
+  const auto document = config::parse_json(*text, file.string());
+  if (!document) return std::nullopt;
+  const config::ConfigNode* rows =
+      document->root.is_list() ? &document->root : document->root.find("commands");
+  if (rows == nullptr || !rows->is_list()) return std::nullopt;
+  std::optional<double> seconds;
+  for (const config::ConfigNode& row : rows->children) {
+    const config::ConfigNode* name = row.find("name");
+    const config::ConfigNode* time = row.find("seconds");
+    if (name == nullptr || time == nullptr || !runs_workload(name->text)) continue;
+    if (const auto value = time->number(); value && *value > 0) seconds = value;
+  }
+  return seconds;
+}
+
+profile::PassOverhead overhead(std::string_view pass, std::string stage, double control_ms,
+                               double profiled_ms) {
+  profile::PassOverhead row;
+  row.pass = pass;
+  row.stage = std::move(stage);
+  row.control = {control_ms};
+  row.profiled = {profiled_ms};
+  row.ratio = profiled_ms / control_ms;
+  return row;
+}
+
+void add_stages(std::string_view pass, const trace::WorkloadMetrics& control,
+                const trace::WorkloadMetrics& profiled, std::vector<profile::PassOverhead>& rows) {
+  for (const trace::WorkloadMetrics::StageTiming& own : control.stages) {
+    for (const trace::WorkloadMetrics::StageTiming& other : profiled.stages) {
+      if (own.name != other.name || own.mean_ms <= 0) continue;
+      rows.push_back(overhead(pass, to_printable(own.name), own.mean_ms, other.mean_ms));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<profile::PassOverhead> measure_overhead(const fs::path& run) {
+  std::vector<profile::PassOverhead> rows;
+  const auto control = metrics_in(run / kControl);
+  const auto control_time = duration_in(run / kControl);
+  for (const std::string_view pass : kPasses) {
+    const size_t before = rows.size();
+    const auto profiled = metrics_in(run / pass);
+    if (control && profiled) add_stages(pass, *control, *profiled, rows);
+    if (rows.size() > before) continue;
+    const auto time = duration_in(run / pass);
+    if (!time || !control_time) continue;
+    rows.push_back(overhead(pass, "whole run", *control_time * kMillisecondsPerSecond,
+                            *time * kMillisecondsPerSecond));
+    rows.back().whole_run = true;
+  }
+  return rows;
+}
+
+}  // namespace llmprof::session

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "profile/run.h"
+
+namespace llmprof::session {
+
+// What each pass of a run cost, from stage1/metrics.json (the control run) and the metrics.json of
+// the pass's folder; where these time no stage in common, from the durations in status.json. Empty
+// where a folder is not a run, or nothing was timed twice.
+std::vector<profile::PassOverhead> measure_overhead(const std::filesystem::path& run);
+
+}  // namespace llmprof::session

@@ -1,0 +1,59 @@
+#include "session/analysis/overhead.h"
+
+#include <gtest/gtest.h>
+
+#include "testing/temporary_folder.h"
+
+namespace llmprof::session {
+namespace {
+
+constexpr std::string_view kControl =
+    R"({"aggregates": {"stage_ms": {"prefill": {"mean": 20}, "decode": {"mean": 80}}}})";
+
+void write(const testing::TemporaryFolder& folder, std::string_view pass, std::string_view file,
+           std::string_view text) {
+  std::filesystem::create_directories(folder.path() / pass);
+  folder.write(std::string(pass) + "/" + std::string(file), text);
+}
+
+TEST(Overhead, IsAPassOverTheControlByStage) {
+  const testing::TemporaryFolder folder;
+  write(folder, "stage1", "metrics.json", kControl);
+  write(folder, "nsys", "metrics.json",
+        R"({"aggregates": {"stage_ms": {"decode": {"mean": 100}, "prefill": {"mean": 21},
+                                        "vision": {"mean": 3}}}})");
+  const auto rows = measure_overhead(folder.path());
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].pass, "nsys");
+  EXPECT_EQ(rows[0].stage, "prefill");
+  EXPECT_DOUBLE_EQ(rows[0].ratio, 1.05);
+  EXPECT_EQ(rows[1].stage, "decode");
+  EXPECT_DOUBLE_EQ(rows[1].ratio, 1.25);
+  EXPECT_FALSE(rows[1].whole_run);
+}
+
+TEST(Overhead, WithoutStagesInBothItIsTheCommands) {
+  const testing::TemporaryFolder folder;
+  write(folder, "stage1", "metrics.json", kControl);
+  write(folder, "stage1", "status.json", R"([{"name": "control", "seconds": 2.0}])");
+  write(folder, "ncu", "status.json",
+        R"([{"name": "profile", "seconds": 9.0}, {"name": "profile_2", "seconds": 30.0},
+            {"name": "export", "seconds": 1.0}])");
+  write(folder, "torch", "metrics.json", "no JSON");
+  const auto rows = measure_overhead(folder.path());
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].pass, "ncu");
+  EXPECT_TRUE(rows[0].whole_run);
+  EXPECT_DOUBLE_EQ(rows[0].control.value, 2000);
+  EXPECT_DOUBLE_EQ(rows[0].ratio, 15);
+}
+
+TEST(Overhead, NothingToCompareIsNothing) {
+  const testing::TemporaryFolder folder;
+  EXPECT_TRUE(measure_overhead(folder.path()).empty());
+  write(folder, "nsys", "metrics.json", kControl);
+  EXPECT_TRUE(measure_overhead(folder.path()).empty());
+}
+
+}  // namespace
+}  // namespace llmprof::session

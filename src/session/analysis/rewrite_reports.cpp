@@ -1,0 +1,57 @@
+#include "session/analysis/rewrite_reports.h"
+
+#include <fmt/format.h>
+
+#include "base/files.h"
+#include "profile/json/reader.h"
+#include "report/documents/bundle_reports.h"
+#include "session/bundle/list_artifacts.h"
+#include "session/bundle/run_dir.h"
+
+namespace llmprof::session {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kProfile = "profile.json";
+
+Result<fs::path> find_profile(const fs::path& source) {
+  std::error_code ignored;
+  if (fs::is_regular_file(source, ignored)) return source;
+  const auto run = list_artifacts(source);
+  if (!run) return fail_with(run.error());
+  const fs::path file = run->folder / kProfile;
+  if (fs::is_regular_file(file, ignored)) return file;
+  return fail_input(fmt::format("{}: no {} in this folder; write one with `llmprof analyze {}`",
+                                run->folder.string(), kProfile, run->folder.string()));
+}
+
+}  // namespace
+
+Result<RewrittenReports> rewrite_reports(const RewriteOptions& options) {
+  const auto file = find_profile(options.source);
+  if (!file) return fail_with(file.error());
+  const auto profile = profile::read_profile(*file);
+  if (!profile) return fail_with(profile.error());
+  RewrittenReports rewritten;
+  rewritten.folder = file->has_parent_path() ? file->parent_path() : fs::path(".");
+  if (options.out) {
+    const auto folder = Artifacts::create(*options.out, false);
+    if (!folder) return fail_with(folder.error());
+    rewritten.folder = folder->root();
+  }
+  const size_t top = options.top.value_or(report::kAllKernels);
+  auto files = report::write_markdown_reports(*profile, rewritten.folder, top);
+  if (!files) return fail_with(files.error());
+  rewritten.files = std::move(*files);
+  if (!options.out) return rewritten;
+  const auto text = file_content(*file);
+  if (!text) return fail_input(fmt::format("{}: cannot be read again", file->string()));
+  if (auto copied = write_file_atomically(rewritten.folder / kProfile, *text); !copied) {
+    return fail_with(copied.error());
+  }
+  rewritten.files.emplace_back(kProfile);
+  return rewritten;
+}
+
+}  // namespace llmprof::session

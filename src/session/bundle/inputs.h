@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+
+namespace llmprof::session {
+
+// What a file is in the run folder that it was found in.
+enum class RunRole : uint8_t {
+  other,
+  log,          // the collector's
+  nsys,         // the export
+  torch,        // the PyTorch trace
+  annotations,  // our own log of nsys's pass
+};
+
+// The files behind what a user named: a file means itself, a run folder its captures
+// (collector/*.llmtrace, nsys/run.sqlite, ncu/raw.csv, torch/trace.json.gz; where it has none of
+// these nsys/annotations/*.llmtrace; and stage1/metrics.json),
+// any other folder the captures in it and its subfolders. Reports that lie next to their own
+// export (run.nsys-rep and run.sqlite) are left out.
+struct Input {
+  std::filesystem::path path;
+  bool named = true;          // by the user; a file found in a folder may be something else
+  std::optional<size_t> run;  // the path among those given, where that is a run folder
+  RunRole role = RunRole::other;
+};
+// A folder that `llmprof run` made, whole or not: it knows what ran, and has folders of captures.
+bool is_run_folder(const std::filesystem::path& folder);
+Result<std::vector<Input>> expand_inputs(std::span<const std::filesystem::path> paths);
+
+}  // namespace llmprof::session

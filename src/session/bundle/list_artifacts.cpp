@@ -1,0 +1,109 @@
+#include "session/bundle/list_artifacts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "session/bundle/run_dir.h"
+
+namespace llmprof::session {
+namespace fs = std::filesystem;
+namespace {
+
+struct Kind {
+  std::string_view suffix;  // of the name in the bundle
+  std::string_view kind;
+};
+
+// The first that fits.
+constexpr std::array<Kind, 27> kKinds = {{
+    {"env.json", "provenance"},
+    {"config.yaml", "provenance"},
+    {"inputs.yaml", "provenance"},
+    {"profile.json", "profile"},
+    {"report.html", "report"},
+    {".md", "report"},
+    {"cmd.txt", "command line"},
+    {"status.json", "exit status"},
+    {"captures.json", "notes on the captures"},
+    {"metrics.json", "workload's own metrics"},
+    {".log", "log"},
+    {".llmtrace", "collector's log"},
+    {".nsys-rep", "nsys report"},
+    {".qdrep", "nsys report"},
+    {".qdstrm", "nsys stream"},
+    {"nsys/run.sqlite", "nsys timeline"},
+    {".sqlite", "nsys timeline"},
+    {".ncu-rep", "ncu report"},
+    {"sections.txt", "ncu sections"},
+    {"raw.csv", "ncu metrics"},
+    {"trace.json.gz", "PyTorch trace"},
+    {"trace.json", "PyTorch trace"},
+    {".csv", "statistics"},
+    {".tmp", "left by an interrupted write"},
+    {".html", "report"},
+    {".json", "data"},
+    {".txt", "text"},
+}};
+
+// A run id means the folder of that name.
+fs::path folder_of(const fs::path& run) {
+  std::error_code ignored;
+  if (fs::is_directory(run, ignored) || run.has_parent_path()) return run;
+  for (const std::string_view parent : {"tmp/stage2", "tmp/analyze"}) {
+    if (fs::is_directory(fs::path(parent) / run, ignored)) return fs::path(parent) / run;
+  }
+  return run;
+}
+
+}  // namespace
+
+std::string artifact_kind(const fs::path& name) {
+  const std::string text = name.generic_string();
+  const auto found = std::find_if(kKinds.begin(), kKinds.end(),
+                                  [&](const Kind& kind) { return text.ends_with(kind.suffix); });
+  return found == kKinds.end() ? "other" : std::string(found->kind);
+}
+
+Result<ArtifactList> list_artifacts(const fs::path& run) {
+  const auto bundle = Artifacts::from_root(folder_of(run));
+  if (!bundle) return fail_with(bundle.error());
+  ArtifactList list;
+  list.folder = bundle->root();
+  std::error_code trouble;
+  fs::recursive_directory_iterator entries(list.folder, trouble);
+  while (!trouble && entries != fs::recursive_directory_iterator()) {
+    if (entries->is_regular_file(trouble) && !trouble) {
+      const fs::path name = fs::relative(entries->path(), list.folder, trouble);
+      const uint64_t bytes = entries->file_size(trouble);
+      if (!trouble) list.files.push_back({name.generic_string(), bytes, artifact_kind(name)});
+    }
+    entries.increment(trouble);
+  }
+  if (trouble) {
+    return fail_input(fmt::format("{}: {}", list.folder.string(), trouble.message()));
+  }
+  if (list.files.empty()) {
+    return fail_input(
+        fmt::format("{}: an empty folder; name a run's folder or its id", list.folder.string()));
+  }
+  std::sort(list.files.begin(), list.files.end(),
+            [](const ArtifactFile& a, const ArtifactFile& b) { return a.name < b.name; });
+  return list;
+}
+
+std::string to_json(const ArtifactList& list) {
+  using Json = nlohmann::ordered_json;
+  Json files = Json::array();
+  for (const ArtifactFile& file : list.files) {
+    files.push_back({{"name", file.name}, {"bytes", file.bytes}, {"kind", file.kind}});
+  }
+  constexpr int kIndent = 2;
+  return Json({{"folder", list.folder.string()}, {"files", files}})
+             .dump(kIndent, ' ', false, Json::error_handler_t::replace) +
+         "\n";
+}
+
+}  // namespace llmprof::session

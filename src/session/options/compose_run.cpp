@@ -1,0 +1,118 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/override.h"
+#include "session/options/outgrow_cache.h"
+#include "session/options/run_options.h"
+
+namespace llmprof::session {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kPrimary = "runner/stage2";
+constexpr std::string_view kModel = "model";
+
+// In double quotes, so that commas and brackets of paths mean nothing.
+std::string in_quotes(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+std::optional<std::string> model_choice(const config::ConfFiles& conf, const std::string& wanted) {
+  const auto names = conf.names_under(kModel);
+  for (const std::string& name : {wanted, "llm/" + wanted}) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) return name;
+  }
+  return std::nullopt;
+}
+
+// A Hugging Face folder, or a config.json without weights.
+bool is_model(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path / "config.json", ignored) ||
+         (path.extension() == ".json" && fs::is_regular_file(path, ignored));
+}
+
+std::vector<std::string> local_model(const fs::path& path) {
+  std::error_code ignored;
+  std::vector<std::string> overrides = {"model=local", "model.path=" + in_quotes(path.string())};
+  if (fs::is_regular_file(path, ignored)) overrides.emplace_back("model.weights=random");
+  return overrides;
+}
+
+// What the command line says, in front of what follows from it.
+struct RunOverrides {
+  std::vector<std::string> implied;
+  std::vector<std::string> given;
+  bool chooses_model = false;
+  bool chooses_workload = false;
+  bool changes_shape = false;  // of the model: it is then as large as the user says
+
+  [[nodiscard]] std::vector<std::string> all() const {
+    std::vector<std::string> joined = implied;
+    joined.insert(joined.end(), given.begin(), given.end());
+    return joined;
+  }
+};
+
+void take_model(const config::ConfFiles& conf, const config::Override& change,
+                const std::string& text, const config::ComposeContext& context,
+                RunOverrides& overrides) {
+  const bool by_target = change.key != kModel;
+  overrides.chooses_model = true;
+  if (by_target) overrides.given.push_back(text);
+  const fs::path path = fs::path(context.working_folder) / change.value.text;
+  if (const auto choice = model_choice(conf, change.value.text)) {
+    overrides.implied.push_back("model=" + *choice);
+  } else if (is_model(path)) {
+    const auto local = local_model(path);
+    overrides.implied.insert(overrides.implied.end(), local.begin(), local.end());
+  } else {
+    // Composition says what there is.
+    overrides.implied.push_back(by_target ? "model=" + in_quotes(change.value.text) : text);
+  }
+}
+
+}  // namespace
+
+std::string text_override(std::string_view key, std::string_view value) {
+  return fmt::format("{}={}", key, in_quotes(value));
+}
+
+Result<config::ComposedConfig> compose_run(const config::ConfFiles& conf,
+                                           const std::vector<std::string>& overrides,
+                                           const std::vector<std::string>& program,
+                                           const config::ComposeContext& context) {
+  RunOverrides all;
+  for (const std::string& text : overrides) {
+    const auto change = config::parse_override(text);
+    if (!change) return fail_with(change.error());
+    const bool names_a_model = change->action != config::OverrideAction::remove &&
+                               change->package.empty() && change->value.is_scalar() &&
+                               !change->value.text.empty() &&
+                               (change->key == kModel || change->key == "model.target");
+    all.chooses_workload = all.chooses_workload || change->key == "workload";
+    all.chooses_model = all.chooses_model || change->key == kModel;
+    all.changes_shape = all.changes_shape || change->key.starts_with("model.config");
+    if (names_a_model) {
+      take_model(conf, *change, text, context, all);
+    } else {
+      all.given.push_back(text);
+    }
+  }
+  if (!program.empty() && !all.chooses_workload) all.implied.emplace_back("workload=program");
+  if (!program.empty() && !all.chooses_model) all.implied.emplace_back("~model");
+  auto config = config::compose(conf, kPrimary, all.all(), context);
+  if (!config || all.changes_shape) return config;
+  const auto more_layers = overrides_to_outgrow_cache(*config, context);
+  if (more_layers.empty()) return config;
+  all.given.insert(all.given.end(), more_layers.begin(), more_layers.end());
+  return config::compose(conf, kPrimary, all.all(), context);
+}
+
+}  // namespace llmprof::session

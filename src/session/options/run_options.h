@@ -1,0 +1,124 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "capture/ncu/ncu_capture.h"
+#include "capture/nsys/nsys_capture.h"
+#include "capture/workload_command.h"
+#include "config/compose.h"
+
+namespace llmprof::session {
+
+// What `llmprof run` was asked for, as the composed configuration (conf/runner/stage2.yaml) says.
+enum class RunMode : uint8_t { deep, light };
+
+// conf/profiling/torch/*.yaml: handed to the workload, which profiles itself.
+struct TorchOptions {
+  bool record_shapes = true;
+  bool with_stack = false;
+  bool profile_memory = false;
+  uint64_t requests = 1;  // profiled ones
+};
+
+// Of every `period` steps, `traced` are recorded; the others run at the program's own speed.
+struct DutyCycle {
+  uint64_t traced = 1;
+  uint64_t period = 1;
+  friend bool operator==(const DutyCycle&, const DutyCycle&) = default;
+};
+
+// conf/profiling/collector/*.yaml. What concerns CUDA holds for programs that use it alone.
+struct CollectorOptions {
+  std::optional<uint64_t> max_log_mb;  // of one process; none: the library's own limit
+  std::string arm = "start";           // "start", "command", or the range that arms it
+  std::optional<uint64_t> delay_ms;    // from CUDA's start until it arms
+  std::optional<uint64_t> steps;       // traced ones, after which it detaches
+  std::string step_range = "decode_step";
+  std::optional<DutyCycle> duty;
+  std::optional<double> overhead_budget;  // percent of the program's own time
+  bool api = false;                       // every CUDA call, not launches alone
+  bool counters = true;
+  bool counter_rounds = true;          // counters rest between rounds of requests
+  std::optional<uint64_t> counter_hz;  // none: the collector chooses
+  bool sensors = true;
+};
+
+// Automatic: as the workload and the machine suggest (session/run/captures.h).
+enum class Switch : uint8_t { off, on, automatic };
+
+struct PipelineToggles {
+  bool collector = true;
+  Switch nsys = Switch::automatic;
+  Switch ncu = Switch::automatic;
+  bool torch_profiler = false;
+};
+
+// What is known about the model besides what runs: goes into inputs.yaml and the reports.
+struct ModelChoice {
+  std::string target;  // preset ("llm/llama_1b"), config.json or folder; empty: none named
+  // What ran, overrides included, as the text of a Hugging Face config.json; empty: not a preset.
+  std::string config_json;
+  std::string name;
+  std::string variant;
+  std::optional<uint64_t> params;
+  std::string dtype;
+  std::string weights;  // "random" or "real"
+  std::string path;     // of real weights, or of a configuration on this machine
+};
+
+// What the workload is asked to do, for the record and the analysis.
+struct WorkloadFacts {
+  std::string name;  // "cpu_llm", "hf_llm", "program"
+  std::optional<uint64_t> prompt_tokens;
+  std::optional<uint64_t> new_tokens;
+  std::optional<uint64_t> batch;
+  std::optional<uint64_t> requests;
+  std::optional<uint64_t> seed;
+  std::optional<uint64_t> expected_seconds;  // of one unprofiled run, for the plan alone
+  std::optional<std::filesystem::path> inputs_manifest;
+};
+
+struct RunOptions {
+  RunMode mode = RunMode::deep;
+  uint64_t top_n_kernels = 10;
+  uint64_t repeats = 1;  // of the control run
+  std::optional<std::chrono::milliseconds> timeout;
+  std::optional<uint64_t> max_trace_bytes;
+  std::string device = "cuda:0";
+  std::filesystem::path stage2_folder;  // artifacts.stage2_dir
+  std::filesystem::path run_folder;     // hydra.run.dir; empty: a fresh one in stage2_folder
+  bool change_folder = false;           // hydra.job.chdir: the workload runs in the run's folder
+  PipelineToggles pipeline;
+  capture::NsysOptions nsys;
+  capture::NcuOptions ncu;
+  TorchOptions torch;
+  CollectorOptions collector;
+  ModelChoice model;
+  WorkloadFacts facts;
+  capture::WorkloadCommand workload;
+};
+
+// conf/runner/stage2.yaml with the command line's overrides. A model may be named by its path as
+// well (model=/models/mine, +model.target=...); a `program`, what stood behind `--`, brings the
+// workload of that name and no model, unless they are chosen.
+Result<config::ComposedConfig> compose_run(const config::ConfFiles& conf,
+                                           const std::vector<std::string>& overrides,
+                                           const std::vector<std::string>& program,
+                                           const config::ComposeContext& context);
+
+// "key=value" for compose_run, where the value is a text whatever characters it has.
+std::string text_override(std::string_view key, std::string_view value);
+
+// Every value is checked; errors are of kind usage, name the file and line or the override, and the
+// nearest valid value or key. `program` takes the place of the workload's command.
+Result<RunOptions> read_run_options(const config::ComposedConfig& config,
+                                    const std::vector<std::string>& program);
+
+}  // namespace llmprof::session

@@ -1,0 +1,541 @@
+#include "session/options/run_options.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "base/text.h"
+#include "llm/cost.h"
+#include "llm/model_spec.h"
+#include "testing/temporary_folder.h"
+
+namespace llmprof::session {
+namespace {
+
+using Words = std::vector<std::string>;
+
+config::ComposeContext context(const std::string& working_folder = "/nonexistent") {
+  config::ComposeContext made;
+  made.working_folder = working_folder;
+  made.now = "2026-11-15T07:33:09";
+  made.home = "/opt/llmprof";
+  made.bin = "/opt/llmprof/bin";
+  return made;
+}
+
+const config::ConfFiles& shipped() {
+  static const config::ConfFiles files = *config::ConfFiles::open(std::nullopt);
+  return files;
+}
+
+Result<RunOptions> read(const Words& overrides, const Words& program = {},
+                        const config::ConfFiles& conf = shipped(),
+                        const config::ComposeContext& here = context()) {
+  const auto config = compose_run(conf, overrides, program, here);
+  if (!config) return fail_with(config.error());
+  return read_run_options(*config, program);
+}
+
+RunOptions options(const Words& overrides = {}, const Words& program = {}) {
+  auto made = read(overrides, program);
+  EXPECT_TRUE(made) << made.error().message;
+  return made ? std::move(*made) : RunOptions();
+}
+
+std::string error(const Words& overrides, const Words& program = {}) {
+  const auto made = read(overrides, program);
+  EXPECT_FALSE(made);
+  if (made) return {};
+  EXPECT_EQ(made.error().kind, ErrorKind::usage);
+  return made.error().message;
+}
+
+// The argument behind a flag; empty where the flag is not there.
+std::string value_of(const RunOptions& options, std::string_view flag) {
+  const Words& argv = options.workload.argv;
+  const auto at = std::find(argv.begin(), argv.end(), flag);
+  return at == argv.end() || at + 1 == argv.end() ? std::string() : *(at + 1);
+}
+
+TEST(RunOptions, PlainRunNeedsNoGpu) {
+  const RunOptions made = options();
+  EXPECT_EQ(made.workload.argv, (Words{"/opt/llmprof/bin/cpu_llm",
+                                       "--name",
+                                       "llmprof/cpu-tiny",
+                                       "--hidden",
+                                       "768",
+                                       "--intermediate",
+                                       "2048",
+                                       "--layers",
+                                       "8",
+                                       "--heads",
+                                       "12",
+                                       "--kv-heads",
+                                       "4",
+                                       "--vocabulary",
+                                       "8192",
+                                       "--prompt-tokens",
+                                       "64",
+                                       "--new-tokens",
+                                       "16",
+                                       "--batch",
+                                       "1",
+                                       "--requests",
+                                       "3",
+                                       "--warm-up",
+                                       "1",
+                                       "--seed",
+                                       "0"}));
+  EXPECT_FALSE(made.workload.uses_cuda);
+  EXPECT_FALSE(made.workload.server);
+  EXPECT_TRUE(made.pipeline.collector);
+  EXPECT_EQ(made.pipeline.nsys, Switch::automatic);
+  EXPECT_EQ(made.pipeline.ncu, Switch::automatic);
+  EXPECT_FALSE(made.pipeline.torch_profiler);
+  EXPECT_EQ(made.mode, RunMode::deep);
+  EXPECT_EQ(made.stage2_folder, "tmp/stage2");
+  EXPECT_TRUE(made.run_folder.empty());
+  EXPECT_EQ(made.model.target, "llm/cpu_tiny");
+  EXPECT_EQ(made.facts.name, "cpu_llm");
+  EXPECT_EQ(made.facts.prompt_tokens, 64U);
+  EXPECT_EQ(made.timeout, std::chrono::seconds(3600));
+  EXPECT_EQ(made.max_trace_bytes, 8'192'000'000U);
+}
+
+// Four times a last-level cache of 32 MiB.
+TEST(RunOptions, TheCpuModelDoesNotFitIntoCaches) {
+  const auto model = llm::load_model_spec("llm/cpu_tiny", shipped());
+  ASSERT_TRUE(model) << model.error().message;
+  const uint64_t embedding = uint64_t{model->hidden} * model->vocabulary;
+  EXPECT_GT((llm::parameter_count(*model) - embedding) * 4, 4U * 32 * 1024 * 1024);
+  EXPECT_EQ(model->weights.bytes, 4.0);
+}
+
+TEST(RunOptions, AnotherModelBringsItsWorkload) {
+  const RunOptions made = options({"model=llm/llama_1b"});
+  EXPECT_EQ(made.facts.name, "hf_llm");
+  EXPECT_EQ(made.workload.argv[0], "python3");
+  EXPECT_EQ(made.workload.argv[1], "/opt/llmprof/workloads/hf_llm.py");
+  EXPECT_EQ(value_of(made, "--weights"), "random");
+  EXPECT_EQ(value_of(made, "--dtype"), "bfloat16");
+  EXPECT_EQ(value_of(made, "--mode"), "eager");
+  EXPECT_EQ(value_of(made, "--device"), "cuda:0");
+  EXPECT_EQ(value_of(made, "--path"), "");
+  EXPECT_EQ(value_of(made, "--images"), "");
+  EXPECT_EQ(value_of(made, "--inputs-manifest"), "");
+  EXPECT_TRUE(made.workload.uses_cuda);
+  EXPECT_TRUE(made.pipeline.collector && made.pipeline.torch_profiler);
+  EXPECT_EQ(made.model.target, "llm/llama_1b");
+  EXPECT_EQ(made.model.params, 1'235'814'400U);
+  // The configuration arrives whole: the model it describes is the preset's.
+  EXPECT_EQ(value_of(made, "--model-config"), made.model.config_json);
+  const auto told = llm::parse_hugging_face_config(made.model.config_json, "argv");
+  ASSERT_TRUE(told) << told.error().message;
+  EXPECT_EQ(llm::parameter_count(*told), 1'235'814'400U);
+}
+
+TEST(RunOptions, OverridesOfTheModelReachTheWorkloadAndTheAnalysis) {
+  const RunOptions made = options({"model=llm/llama_1b", "model.config.num_hidden_layers=2"});
+  EXPECT_TRUE(contains(value_of(made, "--model-config"), "\"num_hidden_layers\":2,"));
+  EXPECT_TRUE(contains(made.model.config_json, "\"num_hidden_layers\":2,"));
+}
+
+TEST(RunOptions, AliasesAndModelsThatSee) {
+  EXPECT_EQ(options({"model=llm/alt"}).model.name, "Qwen/Qwen2.5-0.5B");
+  EXPECT_EQ(options({"model=llm/alt"}).model.target, "llm/alt");
+  const RunOptions ocr = options({"model=llm/deepseek_ocr2"});
+  EXPECT_EQ(ocr.facts.name, "hf_ocr");
+  EXPECT_EQ(value_of(ocr, "--images"), "1");
+  EXPECT_EQ(value_of(ocr, "--prompt-tokens"), "300");
+  EXPECT_TRUE(contains(value_of(ocr, "--model-config"), "\"sparse\"]"));
+}
+
+TEST(RunOptions, SwitchesAreTheUsersToDecide) {
+  EXPECT_EQ(options({"pipeline.nsys.enable=true"}).pipeline.nsys, Switch::on);
+  EXPECT_EQ(options({"pipeline.nsys.enable=true"}).pipeline.ncu, Switch::automatic);
+  const RunOptions made = options(
+      {"model=llm/llama_1b", "pipeline.ncu.enable=false", "pipeline.collector.enable=false"});
+  EXPECT_EQ(made.pipeline.nsys, Switch::automatic);
+  EXPECT_EQ(made.pipeline.ncu, Switch::off);
+  EXPECT_FALSE(made.pipeline.collector);
+  // A file of the user's may have the switch follow the workload.
+  EXPECT_EQ(options({"pipeline.nsys.enable=${workload.uses_cuda}"}).pipeline.nsys, Switch::off);
+  const RunOptions without = options({"model=llm/llama_1b", "device=cpu"});
+  EXPECT_FALSE(without.workload.uses_cuda);
+  EXPECT_TRUE(without.pipeline.torch_profiler);
+}
+
+TEST(RunOptions, TheCollectorIsSetByKey) {
+  const CollectorOptions plain = options().collector;
+  EXPECT_EQ(plain.arm, "start");
+  EXPECT_EQ(plain.step_range, "decode_step");
+  EXPECT_TRUE(plain.counters && plain.counter_rounds && plain.sensors);
+  EXPECT_FALSE(plain.api || plain.duty || plain.overhead_budget || plain.delay_ms || plain.steps ||
+               plain.counter_hz || plain.max_log_mb);
+  const CollectorOptions made =
+      options({"collector.arm=LLM@decode_all", "collector.steps=64", "collector.duty=4/32",
+               "collector.step_range=generate", "collector.api=true", "collector.counters=false",
+               "collector.counter_rounds=false", "collector.counter_hz=5000",
+               "collector.sensors=false", "collector.max_log_mb=64"})
+          .collector;
+  EXPECT_EQ(made.arm, "LLM@decode_all");
+  EXPECT_EQ(made.steps, 64U);
+  EXPECT_EQ(made.duty, (DutyCycle{4, 32}));
+  EXPECT_EQ(made.step_range, "generate");
+  EXPECT_TRUE(made.api);
+  EXPECT_FALSE(made.counters || made.counter_rounds || made.sensors);
+  EXPECT_EQ(made.counter_hz, 5000U);
+  EXPECT_EQ(made.max_log_mb, 64U);
+  EXPECT_EQ(options({"collector.delay_ms=1500"}).collector.delay_ms, 1500U);
+  EXPECT_EQ(options({"collector.arm=command"}).collector.arm, "command");
+  EXPECT_EQ(options({"run.mode=light"}).collector.counter_hz, 1000U);
+  EXPECT_TRUE(options({"profiling/collector=high"}).collector.api);
+}
+
+// 4 of every 4*8 steps are an eighth; 4 of every 4 are all.
+TEST(RunOptions, ADutyIsAShareOfTheSteps) {
+  const auto duty = [](std::string_view text) {
+    return options({text_override("collector.duty", text)}).collector.duty;
+  };
+  EXPECT_EQ(duty("8"), (DutyCycle{4, 32}));
+  EXPECT_EQ(duty("1"), (DutyCycle{4, 4}));
+  EXPECT_EQ(duty("1/10"), (DutyCycle{1, 10}));
+  EXPECT_EQ(duty("3/3"), (DutyCycle{3, 3}));
+}
+
+TEST(RunOptions, ABudgetIsPercentWithOrWithoutTheSign) {
+  for (const char* text : {"2", "2%", "2.0 %"}) {
+    EXPECT_EQ(options({text_override("collector.overhead_budget", text)}).collector.overhead_budget,
+              2.0)
+        << text;
+  }
+}
+
+TEST(RunOptions, LightModeTakesLightPresets) {
+  const RunOptions deep = options();
+  EXPECT_EQ(deep.ncu.set, "roofline");
+  EXPECT_EQ(deep.ncu.sections,
+            (Words{"SpeedOfLight", "MemoryWorkloadAnalysis", "Occupancy", "SchedulerStats"}));
+  EXPECT_EQ(deep.nsys.cuda_graph_trace, "node");
+  const RunOptions light = options({"run.mode=light"});
+  EXPECT_EQ(light.mode, RunMode::light);
+  EXPECT_EQ(light.ncu.set, "");
+  EXPECT_EQ(light.ncu.sections, (Words{"SpeedOfLight"}));
+  EXPECT_EQ(light.ncu.launches_per_shape, 1U);
+  EXPECT_EQ(light.nsys.sample, "none");
+  EXPECT_EQ(light.nsys.cuda_graph_trace, "graph");
+  EXPECT_FALSE(light.torch.record_shapes);
+  const RunOptions chosen =
+      options({"run.mode=light", "profiling/ncu=high", "profiling/nsys=default"});
+  EXPECT_EQ(chosen.ncu.set, "full");
+  EXPECT_EQ(chosen.nsys.cuda_graph_trace, "node");
+  EXPECT_EQ(options({"profiling/ncu=ncu.default"}).ncu.set, "roofline");
+}
+
+TEST(RunOptions, ToolsAreSetByKey) {
+  const RunOptions made = options(
+      {"nsys.trace=[cuda,nvtx,osrt]", "nsys.gating_nvtx=true", "nsys.capture_range_end=repeat:3",
+       "ncu.nvtx.include=[LLM@prefill/]", "ncu.launch_skip=5", "ncu.launch_count=7", "ncu.set=null",
+       "ncu.extra_arguments=[--cache-control,none]", "torch.with_stack=true",
+       "collector.max_log_mb=64"});
+  EXPECT_EQ(made.nsys.trace, (Words{"cuda", "nvtx", "osrt"}));
+  EXPECT_EQ(made.nsys.capture_range, "nvtx");
+  EXPECT_EQ(made.nsys.capture_range_end, "repeat:3");
+  EXPECT_EQ(made.ncu.nvtx_include, (Words{"LLM@prefill/"}));
+  EXPECT_EQ(made.ncu.launch_skip, 5U);
+  EXPECT_EQ(made.ncu.launch_count, 7U);
+  EXPECT_EQ(made.ncu.set, "");
+  EXPECT_EQ(made.ncu.extra_arguments, (Words{"--cache-control", "none"}));
+  EXPECT_TRUE(made.torch.with_stack);
+  EXPECT_EQ(made.collector.max_log_mb, 64U);
+}
+
+TEST(RunOptions, FoldersAndInputs) {
+  const testing::TemporaryFolder folder;
+  const std::string manifest = folder.write("inputs.yaml", "- {prompt_tokens: 3}\n").string();
+  const RunOptions made =
+      options({"hydra.run.dir=out/${now:%Y%m%d-%H%M%S}", "hydra.job.chdir=true",
+               "artifacts.stage2_dir=/data/runs", "+inputs.manifest=" + manifest, "+run.mode=deep",
+               "model=llm/llama_1b", "run.timeout_s=null", "run.max_trace_mb=null", "device=cpu"});
+  EXPECT_EQ(made.run_folder, "out/20261115-073309");
+  EXPECT_TRUE(made.change_folder);
+  EXPECT_EQ(made.stage2_folder, "/data/runs");
+  EXPECT_EQ(made.facts.inputs_manifest, manifest);
+  EXPECT_EQ(value_of(made, "--inputs-manifest"), manifest);
+  EXPECT_EQ(value_of(made, "--device"), "cpu");
+  EXPECT_FALSE(made.timeout);
+  EXPECT_FALSE(made.max_trace_bytes);
+}
+
+TEST(RunOptions, AProgramTakesTheWorkloadsPlace) {
+  const Words program = {"python", "serve.py", "a=b", "${x}"};
+  const RunOptions made = options({"workload.prompt_tokens=100"}, program);
+  EXPECT_EQ(made.workload.argv, program);
+  EXPECT_EQ(made.facts.name, "program");
+  EXPECT_EQ(made.facts.prompt_tokens, 100U);
+  EXPECT_TRUE(made.workload.uses_cuda);
+  EXPECT_FALSE(made.pipeline.torch_profiler);
+  EXPECT_EQ(made.model.target, "");
+  EXPECT_EQ(made.model.name, "");
+  EXPECT_EQ(made.model.config_json, "");
+  const RunOptions known = options({"model=llm/qwen2_7b", "workload.uses_cuda=false"}, program);
+  EXPECT_EQ(known.model.target, "llm/qwen2_7b");
+  EXPECT_EQ(known.workload.argv, program);
+  EXPECT_FALSE(known.workload.uses_cuda);
+  EXPECT_TRUE(contains(error({"workload=program"}), "workload.command is empty: name what runs"));
+}
+
+TEST(RunOptions, ModelsByPath) {
+  const testing::TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "my, [model]");
+  folder.write("my, [model]/config.json", "{}");
+  const auto by = [&](const std::string& override) {
+    auto made = read({override}, {}, shipped(), context(folder.path().string()));
+    EXPECT_TRUE(made) << made.error().message;
+    return made ? std::move(*made) : RunOptions();
+  };
+  const std::string whole = (folder.path() / "my, [model]").string();
+  for (const std::string& override :
+       Words{"model='" + whole + "'", "model='my, [model]'", "+model.target='" + whole + "'"}) {
+    const RunOptions made = by(override);
+    EXPECT_EQ(made.facts.name, "hf_llm");
+    EXPECT_EQ(value_of(made, "--path"), whole) << override;
+    EXPECT_EQ(value_of(made, "--weights"), "real");
+    EXPECT_EQ(made.model.target, whole);
+    EXPECT_EQ(made.model.name, "my, [model]");
+  }
+  const RunOptions file = by("model='my, [model]/config.json'");
+  EXPECT_EQ(value_of(file, "--weights"), "random");
+  EXPECT_EQ(value_of(file, "--model-config"), whole + "/config.json");
+  EXPECT_EQ(options({"+model.target=llm/qwen2_7b"}).model.name, "Qwen/Qwen2-7B");
+  EXPECT_EQ(options({"model=qwen2_7b"}).model.target, "llm/qwen2_7b");
+  const std::string unknown = error({"model=llm/qwen2_7"});
+  EXPECT_TRUE(
+      unknown.starts_with("override 'model=llm/qwen2_7': 'llm/qwen2_7' is no choice of "
+                          "model; did you mean 'llm/qwen2_7b'? There are llm/alt, "))
+      << unknown;
+}
+
+TEST(RunOptions, Servers) {
+  const RunOptions made = options({"workload=server_example", "~model", "workload.port=8123"});
+  ASSERT_TRUE(made.workload.server);
+  EXPECT_EQ(made.workload.server->ready_url, "http://127.0.0.1:8123/health");
+  EXPECT_EQ(made.workload.server->ready_timeout, std::chrono::seconds(600));
+  EXPECT_EQ(made.workload.server->client, (Words{"python3", "my_client.py", "--requests", "32",
+                                                 "--url", "http://127.0.0.1:8123"}));
+  EXPECT_EQ(made.workload.server->stop_signal, SIGINT);
+  EXPECT_EQ(made.workload.environment.size(), 1U);
+  EXPECT_EQ(made.workload.environment[0].first, "VLLM_WORKER_MULTIPROC_METHOD");
+  const Words server = {"workload=server_example", "~model"};
+  const auto with = [&](const std::string& more) {
+    Words all = server;
+    all.push_back(more);
+    return error(all);
+  };
+  EXPECT_TRUE(contains(with("workload.server.stop_signal=SIGITN"), "did you mean 'SIGINT'?"));
+  EXPECT_TRUE(contains(with("workload.server.ready.url=ftp://x"), "must begin with http://"));
+  EXPECT_TRUE(contains(with("workload.server.ready.url=null"), "nothing tells when"));
+  EXPECT_TRUE(contains(with("workload.server.ready.log_pattern='('"), "a regular expression"));
+  EXPECT_TRUE(contains(with("workload.server.client=[]"), "workload.server.client is missing"));
+  EXPECT_TRUE(contains(with("+workload.environment.2X=1"),
+                       "is not a valid name of an environment variable"));
+}
+
+TEST(RunOptions, EveryValueIsChecked) {
+  struct Fault {
+    Words overrides;
+    std::string message;
+  };
+  for (const Fault& fault : std::vector<Fault>{
+           {{"run.top_n_kernels=0"},
+            "override 'run.top_n_kernels=0': run.top_n_kernels must be a whole number from 1 to "
+            "10000, but is '0'"},
+           {{"run.repeats=two"},
+            "override 'run.repeats=two': run.repeats must be a whole number from 1 to 1000, but is "
+            "'two'"},
+           {{"run.timeout_s=-1"},
+            "override 'run.timeout_s=-1': run.timeout_s must be a number from 0.001 to 604800, or "
+            "null, but is '-1'"},
+           {{"run.max_trace_mb=[1]"},
+            "override 'run.max_trace_mb=[1]': run.max_trace_mb must be a whole number from 1 to "
+            "1000000000, but is [1]"},
+           {{"device=gpu"},
+            "override 'device=gpu': device must be cpu, cuda or cuda:N, but is 'gpu'"},
+           {{"device=1"},
+            "override 'device=1': device must be cpu, cuda or cuda:N, but is '1'; did you mean "
+            "'cuda:1'?"},
+           {{"pipeline.nsys.enable=on"},
+            "override 'pipeline.nsys.enable=on': pipeline.nsys.enable must be one of auto, true, "
+            "false, but is 'on'"},
+           {{"pipeline.collector.enable=auto"}, "must be true or false, but is 'auto'"},
+           {{"pipeline.ncu.enable=autom"}, "did you mean 'auto'?"},
+           {{"collector.duty=x"}, "collector.duty must be T/P, to trace T of every P steps"},
+           {{"collector.duty=0"}, "collector.duty must be T/P"},
+           {{"collector.duty=4/3"}, "but is '4/3'"},
+           {{"collector.duty=0/3"}, "but is '0/3'"},
+           {{"collector.duty=1/2000000"}, "P of at most 1000000"},
+           {{"collector.duty=1/2/3"}, "but is '1/2/3'"},
+           {{"collector.overhead_budget=0"}, "above 0 and at most 100"},
+           {{"collector.overhead_budget='2%%'"}, "but is '2%%'"},
+           {{"collector.overhead_budget=101"}, "but is '101'"},
+           {{"collector.duty=8", "collector.overhead_budget=2"}, "choose one"},
+           {{"collector.arm=comand"}, "did you mean 'command'?"},
+           {{"collector.arm=Start"}, "did you mean 'start'?"},
+           {{"collector.arm=decode_all@LLM"}, "did you mean 'LLM@decode_all'?"},
+           {{"collector.arm=LLM@decode_all/"}, "did you mean 'LLM@decode_all'?"},
+           {{"collector.arm='LLM@'"}, "must be start, command or a range"},
+           {{"collector.arm=''"}, "must be start, command or a range"},
+           {{"collector.arm=command", "collector.delay_ms=5"}, "choose one"},
+           {{"collector.steps=0"}, "collector.steps must be a whole number of at least 1"},
+           {{"collector.step_range=''"}, "collector.step_range is empty"},
+           {{"collector.counters=on"}, "collector.counters must be true or false"},
+           {{"collector.counter_hz=0"}, "from 1 to 200000"},
+           {{"+collector.sensor=true"}, "did you mean 'sensors'?"},
+           {{"profiling/collector=hi"}, "There are default, high, light"},
+           {{"nsys.trace=[cuda,nvxt]"}, "did you mean 'nvtx'?"},
+           {{"nsys.trace=[]"}, "nsys.trace must name at least one kind"},
+           {{"nsys.sample=proces-tree"}, "did you mean 'process-tree'?"},
+           {{"nsys.capture_range=cudaprofilerapi"}, "did you mean 'cudaProfilerApi'?"},
+           {{"nsys.capture_range_end=repeat-shutdown"}, "repeat-shutdown:N, but is"},
+           {{"nsys.capture_range_end=stopp"}, "did you mean 'stop'?"},
+           {{"nsys.cuda_graph_trace=nodes"}, "did you mean 'node'?"},
+           {{"nsys.nvtx_capture=LLM@prefill/"}, "did you mean 'prefill@LLM'?"},
+           {{"nsys.gating_nvtx=true", "nsys.capture_range=cudaProfilerApi"}, "choose one"},
+           {{"ncu.set=rooflien"}, "did you mean 'roofline'?"},
+           {{"ncu.sections=[SpeedOfLigth]"}, "did you mean 'SpeedOfLight'?"},
+           {{"ncu.metrics=['a b']"}, "must be a list of metric names, but has 'a b'"},
+           {{"ncu.set=null", "ncu.sections=[]", "ncu.metrics=[]"}, "ncu would measure nothing"},
+           {{"ncu.nvtx.include=[decode_all@LLM]"}, "ncu.nvtx.include must be Domain@Range/"},
+           {{"ncu.replay_mode=aplication"}, "did you mean 'application'?"},
+           {{"ncu.kernel_name_base=demangle"}, "did you mean 'demangled'?"},
+           {{"ncu.launch_count=0"}, "ncu.launch_count must be a whole number of at least 1"},
+           {{"ncu.target_processes=al"}, "did you mean 'all'?"},
+           {{"torch.requests=0"}, "torch.requests must be a whole number of at least 1"},
+           {{"model=llm/llama_1b", "model.dtype=bf16"}, "model.dtype must be one of bfloat16"},
+           {{"model=llm/llama_1b", "model.weights=real"}, "needs model.path=FOLDER"},
+           {{"model=llm/llama_1b", "model.path=/nonexistent/x"}, "and there is nothing"},
+           {{"model=llm/llama_1b", "workload.mode=cudagraph"}, "did you mean 'cuda_graph'?"},
+           {{"inputs.manifest=/nonexistent"}, "and there is no such file"},
+           {{"workload.batch=0"}, "workload.batch must be a whole number from 1"},
+           {{"workload.requests=x"}, "workload.requests must be a whole number from 1"},
+           {{"hydra.job.chdir=maybe"}, "hydra.job.chdir must be true or false"},
+           {{"run=5"},
+            "override 'run=5': 'run' is a map: set one of its keys, such as run.mode=..."},
+           {{"run.mode=deap"},
+            "there is no key 'run.presets.deap'; did you mean 'run.presets.deep'?"},
+           {{"profiling/ncu=heigh"}, "did you mean 'high'? There are default, high, light"},
+           {{"workload=hf_lm"}, "did you mean 'hf_llm'?"},
+           {{"nsys.tracee=[cuda]"}, "did you mean 'nsys.trace'?"},
+           {{"+nsys.tracee=[cuda]"},
+            "override '+nsys.tracee=[cuda]': unknown key 'nsys.tracee'; did you mean 'trace'?"},
+           {{"+pipeline.nys.enable=true"},
+            "override '+pipeline.nys.enable=true': unknown key 'pipeline.nys'; did you mean "
+            "'nsys'?"},
+           {{"+rnu.mode=light"}, "unknown key 'rnu'; did you mean 'run'?"},
+           {{"+hydra.sweep.dir=x"}, "unknown key 'hydra.sweep'"},
+           {{"+workload.new_token=3"},
+            "unknown key 'workload.new_token'; did you mean 'new_tokens'?"},
+           {{"profiling.nsys.trace=[cuda]"}, "did you mean 'nsys.trace'?"},
+       }) {
+    const std::string message = error(fault.overrides);
+    EXPECT_TRUE(contains(message, fault.message)) << message << "\nexpected " << fault.message;
+  }
+}
+
+TEST(RunOptions, FilesAreNamedWithTheirLine) {
+  const testing::TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "workload");
+  std::filesystem::create_directories(folder.path() / "profiling/ncu");
+  const std::string workload =
+      folder.write("workload/mine.yaml", "name: mine\ncommand: [./mine]\nbatches: 3\n").string();
+  const std::string preset =
+      folder.write("profiling/ncu/mine.yaml", "set: basic\nreplay_mode: kernels\n").string();
+  const auto conf = config::ConfFiles::open(folder.path());
+  ASSERT_TRUE(conf);
+  EXPECT_EQ(read({"workload=mine"}, {}, *conf).error().message,
+            workload + ":3: unknown key 'workload.batches'; did you mean 'batch'?");
+  EXPECT_EQ(read({"profiling/ncu=mine"}, {}, *conf).error().message,
+            preset +
+                ":2: ncu.replay_mode must be one of kernel, application, range, app-range, but "
+                "is 'kernels'; did you mean 'kernel'?");
+}
+
+// Numbers of a small generator of its own, so that a failure can be repeated.
+uint64_t next(uint64_t& state) {
+  constexpr uint64_t kFactor = 6364136223846793005ULL;
+  constexpr uint64_t kStep = 1442695040888963407ULL;
+  constexpr unsigned kHigh = 33;
+  state = state * kFactor + kStep;
+  return state >> kHigh;
+}
+
+TEST(RunOptions, GarbageValuesNeverCrash) {
+  const Words keys = {"run.mode",
+                      "run.timeout_s",
+                      "run",
+                      "device",
+                      "pipeline",
+                      "nsys.trace",
+                      "nsys",
+                      "ncu.sections",
+                      "ncu.nvtx",
+                      "ncu",
+                      "torch",
+                      "model",
+                      "model.config",
+                      "model.target",
+                      "workload",
+                      "workload.server",
+                      "workload.environment",
+                      "workload.command",
+                      "hydra",
+                      "hydra.run",
+                      "inputs",
+                      "artifacts.stage2_dir",
+                      "+workload.server.ready",
+                      "+new",
+                      "collector"};
+  const Words values = {"",
+                        "null",
+                        "[]",
+                        "{}",
+                        "[[[]]]",
+                        "{a: {b: [c]}}",
+                        "1e999",
+                        "-1",
+                        "nan",
+                        "true",
+                        "${run}",
+                        "${model.config}",
+                        "\xff\xfe",
+                        "${x",
+                        "[null]",
+                        "'",
+                        "999999999999999999999",
+                        "{'': ''}",
+                        "[a, {b: c}]",
+                        "${workload.command}",
+                        "../../x",
+                        "/",
+                        "."};
+  size_t refused = 0;
+  for (uint64_t seed = 0; seed < 500; ++seed) {
+    uint64_t state = seed;
+    Words overrides;
+    for (uint64_t i = 0; i < 1 + seed % 3; ++i) {
+      overrides.push_back(keys[next(state) % keys.size()] + "=" +
+                          values[next(state) % values.size()]);
+    }
+    const auto made = read(overrides, seed % 5 == 0 ? Words{"./program"} : Words{});
+    if (made) continue;
+    ++refused;
+    EXPECT_EQ(made.error().kind, ErrorKind::usage) << overrides.front();
+    EXPECT_FALSE(made.error().message.empty());
+  }
+  EXPECT_GT(refused, 150U);
+  EXPECT_LT(refused, 500U);
+}
+
+}  // namespace
+}  // namespace llmprof::session

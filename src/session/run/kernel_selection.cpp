@@ -1,0 +1,189 @@
+#include "session/run/kernel_selection.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/analyze.h"
+#include "capture/ncu/kernel_filter.h"
+#include "session/analysis/plan.h"
+
+namespace llmprof::session {
+namespace {
+
+// ncu's filter for the range that identifies a stage; empty where its kernels are in no range.
+// Our own annotations are NVTX ranges as well; an engine's steps have a name each.
+std::string range_filter(const trace::Trace& trace, const analysis::Stages& stages,
+                         const analysis::Stage& stage) {
+  if (stage.source == analysis::StageSource::detected || stages.serving) return {};
+  const trace::RangeTable& ranges = trace.ranges;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    if (ranges.kind[i] != trace::RangeKind::push_pop &&
+        ranges.kind[i] != trace::RangeKind::start_end)
+      continue;
+    const std::string_view text = trace.strings[ranges.text[i]];
+    const std::string_view domain =
+        ranges.domain[i].valid() ? trace.strings[ranges.domain[i]] : std::string_view();
+    const std::string label =
+        domain.empty() ? std::string(text) : std::string(domain) + '@' + std::string(text);
+    if (label != stage.evidence) continue;
+    return capture::nvtx_include_expression(domain, text,
+                                            ranges.kind[i] == trace::RangeKind::push_pop
+                                                ? capture::NvtxRangeStyle::push_pop
+                                                : capture::NvtxRangeStyle::start_end);
+  }
+  return {};
+}
+
+// When the first instance of a stage after warm-up begins; the first of all where all are warm-up.
+Nanoseconds first_start(const analysis::Stages& stages, uint32_t stage) {
+  Nanoseconds any = INT64_MAX;
+  Nanoseconds steady = INT64_MAX;
+  for (const analysis::StageInstance& instance : stages.instances) {
+    if (instance.stage != stage) continue;
+    any = std::min(any, instance.start);
+    if (!instance.warmup) steady = std::min(steady, instance.start);
+  }
+  return steady == INT64_MAX ? any : steady;
+}
+
+uint64_t launches_before(const trace::Trace& trace, trace::StringId name, Nanoseconds time) {
+  uint64_t count = 0;
+  for (size_t i = 0; i < trace.kernels.size() && trace.kernels.start[i] < time; ++i) {
+    if (trace.kernels.name[i] == name) ++count;
+  }
+  return count;
+}
+
+// Empty where several symbols share the name: unnamed namespaces of two files, say.
+std::string_view symbol_of(const trace::Trace& trace, trace::StringId name) {
+  trace::StringId known;
+  for (const auto& [shown, symbol] : trace.symbols) {
+    if (shown != name || symbol == known) continue;
+    if (known.valid()) return {};
+    known = symbol;
+  }
+  return trace.strings[known];
+}
+
+struct TopKernel {
+  trace::StringId name;
+  std::vector<size_t> rows;  // of the ranking: one per device
+  Nanoseconds time = 0;
+};
+
+// What a kernel takes inside stages; of a timeline without stages, all of it.
+Nanoseconds time_that_counts(const analysis::Results& results, size_t row) {
+  if (results.stages.stages.empty()) return results.kernels.ranking.rows[row].total;
+  Nanoseconds time = 0;
+  for (const analysis::StageTime& stage : results.opened[row].stages) time += stage.total;
+  return time;
+}
+
+// Rows are one per device; a kernel is chosen once. What only runs outside of stages (creating
+// weights, say) is part of no token.
+std::vector<TopKernel> top_kernels(const analysis::Results& results, size_t top_n) {
+  std::vector<TopKernel> kernels;
+  for (size_t row = 0; row < results.kernels.ranking.rows.size(); ++row) {
+    const Nanoseconds time = time_that_counts(results, row);
+    if (time == 0) continue;
+    const trace::StringId name = results.kernels.ranking.rows[row].name;
+    auto same = std::find_if(kernels.begin(), kernels.end(),
+                             [&](const TopKernel& kernel) { return kernel.name == name; });
+    if (same == kernels.end()) same = kernels.insert(same, {name, {}, 0});
+    same->rows.push_back(row);
+    same->time += time;
+  }
+  std::stable_sort(kernels.begin(), kernels.end(),
+                   [](const TopKernel& a, const TopKernel& b) { return a.time > b.time; });
+  if (kernels.size() > top_n) kernels.resize(top_n);
+  return kernels;
+}
+
+class KernelChoice {
+ public:
+  KernelChoice(const trace::Trace& trace, const analysis::Results& results)
+      : results_(results), trace_(trace) {
+    for (const analysis::Stage& stage : results.stages.stages) {
+      filters_.push_back(range_filter(trace_, results.stages, stage));
+      starts_.push_back(first_start(results.stages, static_cast<uint32_t>(starts_.size())));
+    }
+  }
+
+  void add(const TopKernel& kernel) {
+    const size_t before = chosen_.size();
+    for (size_t stage = 0; stage < starts_.size(); ++stage) add_in_stage(kernel, stage);
+    if (chosen_.size() == before) add_outside(kernel);
+  }
+
+  std::vector<capture::ChosenKernel> take() { return std::move(chosen_); }
+
+ private:
+  void add_in_stage(const TopKernel& kernel, size_t stage) {
+    capture::ChosenKernel chosen;
+    for (const size_t row : kernel.rows) {
+      const analysis::StageTime& time = results_.opened[row].stages[stage];
+      chosen.launches += time.steady_calls > 0 ? time.steady_calls : time.calls;
+    }
+    if (chosen.launches == 0) return;
+    chosen.name = trace_.strings[kernel.name];
+    chosen.symbol = symbol_of(trace_, kernel.name);
+    chosen.stage = results_.stages.stages[stage].name;
+    chosen.nvtx_include = filters_[stage];
+    chosen.launches_before = launches_before(trace_, kernel.name, starts_[stage]);
+    chosen.distinct_shapes = shapes_in(kernel, stage);
+    chosen_.push_back(std::move(chosen));
+  }
+
+  void add_outside(const TopKernel& kernel) {
+    capture::ChosenKernel chosen;
+    chosen.name = trace_.strings[kernel.name];
+    chosen.symbol = symbol_of(trace_, kernel.name);
+    for (const size_t row : kernel.rows) {
+      chosen.launches += results_.kernels.ranking.rows[row].calls;
+      chosen.distinct_shapes = std::max<uint64_t>(1, results_.opened[row].shapes.size());
+    }
+    chosen_.push_back(std::move(chosen));
+  }
+
+  [[nodiscard]] uint64_t shapes_in(const TopKernel& kernel, size_t stage) const {
+    uint64_t shapes = 0;
+    for (const size_t row : kernel.rows) {
+      uint64_t here = 0;
+      for (const analysis::ShapeRow& shape : results_.opened[row].shapes) {
+        if (shape.stages[stage].calls > 0) ++here;
+      }
+      shapes = std::max(shapes, here);
+    }
+    return shapes;
+  }
+
+  const analysis::Results& results_;
+  const trace::Trace& trace_;
+  std::vector<std::string> filters_;  // by stage
+  std::vector<Nanoseconds> starts_;   // by stage
+  std::vector<capture::ChosenKernel> chosen_;
+};
+
+}  // namespace
+
+std::vector<capture::ChosenKernel> select_top_kernels(const trace::Trace& trace,
+                                                      const analysis::Results& results,
+                                                      size_t top_n) {
+  if (results.kernels.ranking.source != analysis::KernelSource::timeline) return {};
+  KernelChoice selection(trace, results);
+  for (const TopKernel& kernel : top_kernels(results, top_n)) selection.add(kernel);
+  return selection.take();
+}
+
+std::vector<capture::ChosenKernel> select_top_kernels(
+    Reading timeline, const std::optional<std::filesystem::path>& config_folder, size_t top_n) {
+  const auto rules = load_analysis_rules(config_folder);
+  if (!rules) return {};
+  auto frozen = std::move(timeline).freeze({});
+  if (!frozen) return {};
+  const auto analyzed = analysis::analyze(frozen->trace, *rules, {});
+  if (!analyzed) return {};
+  return select_top_kernels(frozen->trace, analyzed->results, top_n);
+}
+
+}  // namespace llmprof::session
