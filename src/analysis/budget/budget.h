@@ -21,7 +21,7 @@ enum class BudgetPart : uint8_t {
   memory_operations,            // copies and fills
   idle_launch,                  // the launch came late: from its call to the kernel's start, and
                                 // other CUDA calls before it that do not wait for the GPU
-  idle_synchronisation,         // the launching thread waited for the GPU
+  idle_synchronization,         // the launching thread waited for the GPU
   idle_host,                    // the launching thread was outside of any CUDA call
   idle_queued,                  // launched in time, and yet the GPU waited
   idle_before_first,            // from the stage's start to its first GPU work
