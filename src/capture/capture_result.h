@@ -27,7 +27,7 @@ struct CapturePlan {
   std::vector<PlannedCommand> commands;
   std::vector<std::filesystem::path> files;      // expected, relative to the bundle
   std::optional<std::chrono::seconds> estimate;  // none: unknown
-  std::vector<std::string> notes;                // "8 passes a launch, 40 launches"
+  std::vector<std::string> notes;                // "8 passes per launch, 40 launches"
 };
 
 struct CommandRecord {

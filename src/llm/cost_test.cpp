@@ -218,7 +218,7 @@ TEST(Cost, SlidingWindow) {
 
 // The dense model in 4 bits, groups of 128 with an f16 scale and a 4-bit zero point each:
 // 0.5 + 2.5 / 128 bytes a weight; embedding, norms and head stay bf16; the cache in 8 bits.
-TEST(Cost, QuantisedWeightsAndCache) {
+TEST(Cost, QuantizedWeightsAndCache) {
   const ModelSpec model = parsed(R"({"model_type": "llama", "hidden_size": 4096,
     "intermediate_size": 11008, "num_hidden_layers": 8, "num_attention_heads": 32,
     "num_key_value_heads": 8, "vocab_size": 32000, "torch_dtype": "bfloat16",

@@ -80,10 +80,10 @@ struct ModelSpec {
   std::optional<MixtureOfExperts> mixture;
   std::vector<LayerSpec> layers;
   std::vector<VisionTower> vision;
-  NumberFormat dtype;                   // of what is not quantised: embeddings, norms
+  NumberFormat dtype;                   // of what is not quantized: embeddings, norms
   NumberFormat weights;                 // of the linear layers
   std::optional<NumberFormat> experts;  // of routed experts where they differ
-  bool quantised_head = false;          // the head is stored as the other linear layers are
+  bool quantized_head = false;          // the head is stored as the other linear layers are
   NumberFormat kv_cache;
 
   // What the file holds that this specification does not understand, for the reader to know.

@@ -76,7 +76,7 @@ class ConversionFolder {
   std::filesystem::path path_;
 };
 
-// Reads with whichever reader recognises the content; none where nobody does.
+// Reads with whichever reader recognizes the content; none where nobody does.
 std::optional<Result<void>> read_recognised(const std::filesystem::path& path,
                                             std::string_view head, trace::TraceBuilder& builder,
                                             const Progress& progress) {

@@ -418,7 +418,7 @@ TEST(DetectedStagesTest, NothingToFindSaysWhy) {
   Program convolutions;
   for (int i = 0; i < 1000; ++i) convolutions.kernel(i % 3 == 0 ? "gemm_conv" : "add_relu");
   EXPECT_EQ(convolutions.detect().reason,
-            "no kernel is known as attention, and no softmax stands between two GEMMs");
+            "no kernel is known as attention, and no softmax runs between two GEMMs");
 
   Program diffusion;  // layers repeat, but there are no tokens
   for (int i = 0; i < 100; ++i) Program::dense_layer(diffusion, {}, 0);
@@ -435,7 +435,7 @@ TEST(DetectedStagesTest, NothingToFindSaysWhy) {
   EXPECT_NE(training.detect().reason.find("training"), std::string::npos);
 
   Program nothing;
-  EXPECT_EQ(nothing.detect().reason, "the capture holds no GPU work with a place in time");
+  EXPECT_EQ(nothing.detect().reason, "the capture contains no GPU work with timestamps");
 
   Program single;
   single.pass({.kind = StepKind::prefill, .tokens = 100});

@@ -21,7 +21,7 @@ constexpr Share kNearTheLimit = {0.7};
 constexpr Share kEnoughCoverage = {0.9};
 
 constexpr std::array<BudgetPart, 4> kHostParts = {BudgetPart::idle_launch, BudgetPart::idle_host,
-                                                  BudgetPart::idle_synchronisation,
+                                                  BudgetPart::idle_synchronization,
                                                   BudgetPart::idle_before_first};
 
 std::string_view name_of(BudgetPart part) { return budget_part_name(static_cast<size_t>(part)); }

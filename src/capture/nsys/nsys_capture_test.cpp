@@ -97,8 +97,8 @@ class NsysCaptureTest : public ::testing::Test {
     std::filesystem::create_symlink(std::filesystem::absolute("tests/fakes/QdstrmImporter"), file);
   }
 
-  CaptureResult capture(const std::string& behaviour, const std::string& exit_code = "0") {
-    request.environment = {{"FAKE_NSYS", behaviour}, {"EXIT_CODE", exit_code}};
+  CaptureResult capture(const std::string& behavior, const std::string& exit_code = "0") {
+    request.environment = {{"FAKE_NSYS", behavior}, {"EXIT_CODE", exit_code}};
     CaptureResult result = capture_with_nsys(nsys, request);
     EXPECT_FALSE(exists("nsys/partial.tmp"));
     if (result.failure) {
@@ -226,7 +226,7 @@ TEST_F(NsysCaptureTest, AnEmptyReportIsTold) {
 }
 
 TEST_F(NsysCaptureTest, GarbageIsToldAndKept) {
-  expect_failure(capture("garbage"), "nsys left a file that is no Nsight Systems report",
+  expect_failure(capture("garbage"), "nsys left a file that is not an Nsight Systems report",
                  "LLMPROF_NSYS");
   EXPECT_FALSE(exists("nsys/run.nsys-rep"));
   EXPECT_EQ(bytes("nsys/profile-run.nsys-rep.unusable"), "hello\n");
@@ -234,7 +234,7 @@ TEST_F(NsysCaptureTest, GarbageIsToldAndKept) {
 
 TEST_F(NsysCaptureTest, NoReportIsTold) {
   expect_failure(capture("nothing"), "nsys reported success but left no report",
-                 "Check the space on the disk");
+                 "Check the free disk space");
 }
 
 TEST_F(NsysCaptureTest, RefusedOptionsAreTold) {
@@ -268,7 +268,7 @@ TEST_F(NsysCaptureTest, AHangIsEndedAndWhatItLeavesIsRead) {
   request.limits.timeout = 1s;
   const CaptureResult result = capture("hang");
   expect_failure(result, "the workload under nsys was not finished after 1 s and was ended",
-                 "What was captured until then is kept");
+                 "What was recorded until then is kept");
   expect_failure(result, "", "run.timeout_s");
   EXPECT_TRUE(exists("nsys/run.nsys-rep"));
   EXPECT_TRUE(exists("nsys/run.sqlite"));
@@ -295,7 +295,7 @@ TEST_F(NsysCaptureTest, AnInterruptionKeepsTheReport) {
   });
   const CaptureResult result = capture("hang");
   setter.join();
-  expect_failure(result, "the nsys capture was interrupted", "is kept");
+  expect_failure(result, "the nsys recording was interrupted", "is kept");
   EXPECT_TRUE(exists("nsys/run.nsys-rep"));
   EXPECT_EQ(ends(), Words{"profile interrupted"});
 }

@@ -156,7 +156,7 @@ void AnnotationRows::add_operator(const Record& record, trace::ThreadId thread) 
   operators.bytes.push_back(call.bytes);
 }
 
-// A lost domain is the default one; stages are recognised there as well.
+// A lost domain is the default one; stages are recognized there as well.
 void AnnotationRows::finish(Texts& texts) {
   end_started_ranges();
   trace::RangeTable& ranges = builder_.trace().ranges;

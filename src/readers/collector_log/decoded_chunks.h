@@ -35,7 +35,7 @@ struct ThreadRecords {
   size_t calls_end = 0;
 };
 
-// Neighbouring chunks of a log, taken apart without knowing the others, so that several threads can
+// Neighboring chunks of a log, taken apart without knowing the others, so that several threads can
 // do so at once. What comes by the million is in columns: names hold the log's own codes and keys.
 class DecodedChunks {
  public:

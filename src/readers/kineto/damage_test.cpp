@@ -109,7 +109,7 @@ TEST(KinetoDamage, InvalidUtf8IsRepaired) {
   EXPECT_EQ(count_of(trace, "kineto_bad_events"), 0U);
 }
 
-TEST(KinetoDamage, BadEventsAreCountedAndTheirNeighboursKept) {
+TEST(KinetoDamage, BadEventsAreCountedAndTheirNeighborsKept) {
   const std::string bad[] = {
       R"({"ph":"X","cat":"kernel","name":"n","ts":1})",
       R"({"ph":"X","cat":"kernel","name":"n","dur":1})",

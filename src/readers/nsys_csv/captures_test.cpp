@@ -140,7 +140,7 @@ TEST(NsysCsvCaptures, OtherPeoplesReports) {
 
 TEST(NsysCsvCaptures, EveryOtherFileIsLeftToItsOwnReader) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
-  size_t recognised = 0;
+  size_t recognized = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(captures)) {
     if (!entry.is_regular_file()) continue;
     const auto head = read_head(entry.path(), 64UL << 10U);
@@ -148,10 +148,10 @@ TEST(NsysCsvCaptures, EveryOtherFileIsLeftToItsOwnReader) {
     const std::string name = entry.path().filename().string();
     const bool ours =
         name.find("_sum.csv") != std::string::npos || name.find("_trace.csv") != std::string::npos;
-    EXPECT_EQ(kNsysCsvReader.recognises(*head), ours) << name;
-    recognised += ours ? 1U : 0U;
+    EXPECT_EQ(kNsysCsvReader.recognizes(*head), ours) << name;
+    recognized += ours ? 1U : 0U;
   }
-  EXPECT_EQ(recognised, 12U);
+  EXPECT_EQ(recognized, 12U);
 }
 
 }  // namespace

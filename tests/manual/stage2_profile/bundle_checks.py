@@ -23,7 +23,7 @@ OF_CAPTURE = {
     "ncu": ["ncu/*.ncu-rep", "ncu/*_raw.csv", "ncu/raw.csv", "ncu/sections.txt", "ncu/cmd.txt"],
     "torch": ["torch/trace.json.gz", "torch/cmd.txt"],
 }
-REPORT_SECTIONS = ["What was captured", "Key figures", "Per-stage timings", "Steps and tokens", "MFU and MBU",
+REPORT_SECTIONS = ["What was recorded", "Key figures", "Per-stage timings", "Steps and tokens", "MFU and MBU",
                    "Time budget", "Top kernels", "Roofline", "Findings", "Top operators", "About this capture"]
 STAKEHOLDER_SECTIONS = ["Executive Summary", "Environment", "Aggregates", "Per-Stage Timings", "MFU",
                         "Stage Takeaways", "Top Operators", "Top Kernels", "Recommendations"]
