@@ -11,7 +11,7 @@
 namespace llmprof::capture {
 
 // POSIX extended regular expressions of the C library: one line at a time, for the user's own
-// pattern, is no reason for a library.
+// pattern, is not a reason for a library.
 struct ServerReadiness::Pattern {
   regex_t compiled{};
 };

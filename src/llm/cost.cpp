@@ -58,14 +58,14 @@ class PassCalculation {
     return kFlopsPerWeight * tokens_ * weights.matrices;
   }
 
-  // One row a token, the whole table at the most.
+  // One row per token, the whole table at most.
   [[nodiscard]] double embedding_bytes() const {
     const double rows = std::min(tokens_, static_cast<double>(model_.vocabulary));
     return rows * model_.hidden * model_.dtype.bytes / tp_;
   }
 
-  // Several tokens a sequence: keys and values are expanded from the latent, those of the cache as
-  // well. One token: the expansion is absorbed into the query and the output, at the same cost.
+  // Several tokens per sequence: keys and values are expanded from the latent, those of the cache
+  // as well. One token: the expansion is absorbed into the query and the output, at the same cost.
   [[nodiscard]] bool expands_latent() const { return model_.latent && pass_.new_tokens > 1; }
 
   [[nodiscard]] CostPart projections() const {

@@ -24,7 +24,7 @@ enum class FeedForwardKind : uint8_t { dense, mixture };
 // One decoder layer.
 struct LayerSpec {
   AttentionKind attention = AttentionKind::full;
-  uint32_t window = 0;  // tokens a query sees at the most; 0: all before it
+  uint32_t window = 0;  // tokens that a query sees at most; 0: all before it
   FeedForwardKind feed_forward = FeedForwardKind::dense;
 };
 

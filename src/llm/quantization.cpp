@@ -57,7 +57,7 @@ NumberFormat grouped_integers(uint32_t bits, uint32_t group) {
   return {bits == 8 ? "int8 weight-only" : fmt::format("int{}", bits), value + extra};
 }
 
-// -1 and null stand for one group a row, whose scales are next to nothing.
+// -1 and null stand for one group per row, whose scales are next to nothing.
 uint32_t group_size(ConfigKeys& keys) {
   const config::ConfigNode* node = keys.find("group_size");
   if (node == nullptr || node->integer() == -1) return 0;

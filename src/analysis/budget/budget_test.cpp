@@ -216,7 +216,7 @@ TEST(TimeBudget, LeavesAnInstanceWithoutGpuWorkUnattributed) {
 }
 
 // A kernel that starts before its own call (clocks of CPU and GPU apart), one that begins before
-// the instance and one that ends behind it.
+// the instance and one that ends after it.
 TEST(TimeBudget, CutsWhatClocksPutOutsideOfTheInstance) {
   TestTrace t;
   t.instance(t.stage("decode"), 10, 50);
@@ -224,7 +224,7 @@ TEST(TimeBudget, CutsWhatClocksPutOutsideOfTheInstance) {
   t.launched("mul", 33, 30, 35);
   t.launched("norm", 38, 45, 60);
   const Parts parts = parts_of(t.budgets().instances[0]);
-  // Gap 20-30: the call is behind the kernel, the thread outside of calls: host 10.
+  // Gap 20-30: the call is after the kernel, the thread outside of calls: host 10.
   // Gap 35-45: called at 38: the call of mul until 35, so host 3, launch 7.
   EXPECT_EQ(parts, (Parts{{"gemm", 10},
                           {"elementwise", 5},
@@ -307,7 +307,7 @@ TEST(TimeBudget, KeepsTheTenLongestGapsOfAStage) {
 }
 
 // Three stalls of 500, 400 and 260 before attention, at least half of 500; the fourth, of 100, and
-// the gaps of 10 before norm are no part of it.
+// the gaps of 10 before norm are not part of it.
 TEST(TimeBudget, FindsLongGapsThatComeBack) {
   TestTrace t;
   t.instance(t.stage("decode"), 0, 10000);

@@ -18,7 +18,7 @@ struct IdleSplit {
   Nanoseconds unknown = 0;   // no launch record
   Nanoseconds occupied = 0;  // other GPU work ran
 
-  // The largest of all but `occupied`, which is no idle time; for an edge, that edge.
+  // The largest of all but `occupied`, which is not idle time; for an edge, that edge.
   [[nodiscard]] BudgetPart cause(BudgetPart edge_part) const;
   void charge_to(PartTimes& times, BudgetPart edge_part) const;
   [[nodiscard]] Nanoseconds idle() const {
@@ -30,7 +30,7 @@ struct IdleSplit {
 // time.
 class IdleCauses {
  public:
-  // `busy` holds one entry a device. All three must outlive this.
+  // `busy` holds one entry per device. All three must outlive this.
   IdleCauses(const trace::Trace& trace, const CallsByThread& calls,
              const std::vector<CoveredTime>& busy);
 

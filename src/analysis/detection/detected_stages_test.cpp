@@ -290,7 +290,7 @@ TEST(DetectedStagesTest, AGraphLaunchIsNotCut) {
   for (uint32_t i = 1; i <= 10; ++i) {
     program.in_graph(i);
     program.pass({});
-    program.kernel("add_position");  // behind the selection
+    program.kernel("add_position");  // after the selection
     ends.push_back(program.rows());
   }
   const Stages& stages = program.detect();
@@ -388,7 +388,7 @@ TEST(DetectedStagesTest, PromptsInPiecesBesideSequencesThatGoOn) {
   run.expect_all_found();
 }
 
-// The same number of sequences again, right behind the last: the next requests, not a mixed step.
+// The same number of sequences again, right after the last: the next requests, not a mixed step.
 TEST(DetectedStagesTest, BatchesOneAfterTheOther) {
   Program run;
   for (int request = 0; request < 3; ++request) {

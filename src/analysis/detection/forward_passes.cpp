@@ -67,7 +67,7 @@ class PassSearch {
     }
   }
 
-  // Where a boundary shows no marker (another model's pass behind a prefill), attention of another
+  // Where a boundary shows no marker (another model's pass after a prefill), attention of another
   // shape still tells.
   void add_parts(size_t first, size_t last) {
     for (size_t begin = first; begin < last;) {
@@ -182,7 +182,7 @@ class PassSearch {
     }
   }
 
-  // Kernels of one layer, as a measure of what lies before the first and behind the last attention.
+  // Kernels of one layer, as a measure of what lies before the first and after the last attention.
   [[nodiscard]] uint32_t period(const ForwardPass& pass) const {
     return pass.layers < 2 ? 0 : (pass.last_beat - pass.first_beat) / (pass.layers - 1);
   }

@@ -17,7 +17,7 @@ struct NamedWork {
   LaunchedWork work;
 };
 
-// Kernels whose launch was not captured, but whose operator the capture names.
+// Kernels whose launch was not recorded, but whose operator the capture names.
 std::vector<NamedWork> work_without_launch(const trace::Trace& trace) {
   const trace::KernelTable& kernels = trace.kernels;
   std::vector<NamedWork> work;
@@ -63,7 +63,7 @@ std::vector<LaunchedWork> work_by_call(const trace::Trace& trace, const Operator
   return by_call;
 }
 
-// Fills the rows, one a name; returns how many kernels found an operator.
+// Fills the rows, one per name; returns how many kernels found an operator.
 uint64_t add_up(const trace::Trace& trace, const OperatorCalls& calls,
                 std::vector<OperatorRow>& rows) {
   const WorkOfLaunches launches(trace);

@@ -181,7 +181,7 @@ void set_step_windows(Stages& stages, const std::vector<GpuWorkMeter>& work) {
   }
 }
 
-// Calls `visit(instance)` for those of a stage that are no warm-up.
+// Calls `visit(instance)` for those of a stage that are not warm-up.
 template <class Visit>
 void each_steady(const Stages& stages, size_t stage, const Visit& visit) {
   for (const StageInstance& instance : stages.instances) {

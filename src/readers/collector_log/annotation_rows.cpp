@@ -6,7 +6,7 @@ namespace llmprof::readers::collector_log {
 namespace {
 
 constexpr size_t kNoRow = SIZE_MAX;
-// Deeper is no program's nesting but damage.
+// Deeper nesting means damage.
 constexpr uint32_t kDeepest = 1U << 16U;
 
 bool is_sane(const wire::RangePush& push) { return is_time(push.time) && push.depth < kDeepest; }

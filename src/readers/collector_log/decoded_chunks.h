@@ -40,7 +40,7 @@ struct ThreadRecords {
 class DecodedChunks {
  public:
   // Chunks of this size; the first window given to `parse` begins with chunk `first`, each further
-  // one `stride` chunks behind the last.
+  // one `stride` chunks after the last.
   DecodedChunks(size_t chunk_bytes, uint64_t first, uint64_t stride)
       : chunk_bytes_(chunk_bytes), first_(first), stride_(stride) {}
 

@@ -28,7 +28,7 @@ bool recognizes_kineto(std::string_view head) {
     first_event.take(rest.substr(std::min(rest.find_first_not_of(" \t\r\n"), rest.size())));
     return first_event.has_key("ph");
   }
-  // The events may begin far behind; these keys are Chrome's and Kineto's own.
+  // The events may begin far later; these keys are Chrome's and Kineto's own.
   constexpr std::array<std::string_view, 5> kOwnKeys = {"traceEvents", "deviceProperties",
                                                         "baseTimeNanoseconds", "displayTimeUnit",
                                                         "distributedInfo"};
