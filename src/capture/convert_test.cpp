@@ -246,7 +246,7 @@ TEST_F(Convert, TellsWhatAFailingToolSaid) {
   const Error error = refusal(report("run.nsys-rep", kReport, "nsys:fail"));
   EXPECT_EQ(error.kind, ErrorKind::tool);
   EXPECT_TRUE(contains(error.message,
-                       "nsys could not convert it: exit code 1; it said \"Exportation error: "
+                       "nsys could not convert it: exit code 1; it printed \"Exportation error: "
                        "Version not supported: 36398880\"."))
       << error.message;
   EXPECT_TRUE(contains(error.message, "\n  nsys export --type sqlite --output "));
@@ -276,7 +276,7 @@ TEST_F(Convert, TellsWhatAFailingNcuSaid) {
   install_ncu();
   const Error error = refusal(report("k.ncu-rep", kNcuReport, "ncu:fail"));
   EXPECT_EQ(error.kind, ErrorKind::tool);
-  EXPECT_TRUE(contains(error.message, "exit code 1; it said \"==ERROR== Failed to load report"))
+  EXPECT_TRUE(contains(error.message, "exit code 1; it printed \"==ERROR== Failed to load report"))
       << error.message;
 }
 

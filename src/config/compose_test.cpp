@@ -328,7 +328,7 @@ TEST_F(Compose, InterpolationsThatCannotBeResolved) {
   EXPECT_EQ(of("${x}"), "circular interpolation: x -> x");
   EXPECT_EQ(of("a${map}"), "${map}: is a map or a list, which cannot be part of a string");
   EXPECT_EQ(of("${oc.env:UNSET}"),
-            "${oc.env:UNSET}: the environment has no UNSET; set it, or give a default: "
+            "${oc.env:UNSET}: environment variable UNSET is not set; set it, or give a default: "
             "${oc.env:UNSET,DEFAULT}");
   EXPECT_TRUE(contains(of("${oc.evn:SET}"), "unknown function 'oc.evn'; did you mean 'oc.env'?"));
   EXPECT_EQ(of("\"${first\""), "'${first' has a '${' without its '}'");
@@ -368,7 +368,7 @@ TEST_F(Compose, BrokenFilesNameTheLine) {
   write("main", "defaults: x\n");
   EXPECT_EQ(error(), path("main.yaml") + ":1: 'defaults' must be a list");
   write("main", "defaults:\n  - {a: b, c: d}\n");
-  EXPECT_TRUE(contains(error(), "main.yaml:2: a line of defaults is _self_")) << error();
+  EXPECT_TRUE(contains(error(), "main.yaml:2: an entry of a defaults list is _self_")) << error();
   write("main", "");
   EXPECT_EQ(tree(), "{}");
 }

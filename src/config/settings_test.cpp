@@ -69,7 +69,7 @@ TEST(Settings, FaultsNamePlaceKeyAndWhatIsExpected) {
   EXPECT_EQ(fault("t: {a: 1}", [](Settings& s) { s.text("t"); }),
             "f.yaml:1: run.t must be a string, but is {\"a\":1}");
   EXPECT_EQ(fault("l: [a, {b: 1}]", [](Settings& s) { s.texts("l"); }),
-            "f.yaml:1: run.l must be a list of texts, but has {\"b\":1}");
+            "f.yaml:1: run.l must be a list of strings, but contains {\"b\":1}");
   EXPECT_EQ(fault("l: [deep, lihgt]", [](Settings& s) { s.each_one_of("l", kModes); }),
             "f.yaml:1: run.l must be one of deep, light, but is 'lihgt'; did you mean 'light'?");
   EXPECT_EQ(fault("in: 3", [](Settings& s) { s.within("in"); }),

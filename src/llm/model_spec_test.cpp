@@ -235,7 +235,7 @@ TEST(HuggingFaceConfig, WhereTheExpertsAre) {
             (Layers{false, true, true, false}));
   EXPECT_EQ(sparse(parsed(small("", "deepseek_v2"))), Layers(4, false));
   EXPECT_TRUE(contains(error_of(small(qwen + ", \"mlp_only_layers\": [4]", "qwen3_moe")),
-                       "names layer '4' of 4"));
+                       "has layer '4', but there are 4 layers"));
   EXPECT_TRUE(
       contains(error_of(small(", \"num_local_experts\": 2, \"num_experts_per_tok\": 3", "mixtral")),
                "but there are 2 experts"));

@@ -308,7 +308,7 @@ TEST(Layers, UnlikeTheOthersAreLayersToo) {
                                            "experts", "gather", "mlp"};
   const Found found = find(pass_of({dense, sparse, sparse, sparse, sparse}));
   EXPECT_EQ(kernels_a_pass(found), (std::vector<uint64_t>{6, 11, 11, 11, 11, 2}));
-  EXPECT_EQ(found.layers.rows[0].note, "6 kernels a pass, the median layer 11");
+  EXPECT_EQ(found.layers.rows[0].note, "6 kernels per pass, the median layer has 11");
   EXPECT_TRUE(found.layers.rows[1].note.empty());
   expect_whole(found);
 }

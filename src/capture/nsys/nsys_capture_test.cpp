@@ -181,7 +181,7 @@ TEST_F(NsysCaptureTest, KeepsEveryReportOfARepeatedRange) {
 
 TEST_F(NsysCaptureTest, AWorkloadThatFailsIsToldAsSuch) {
   const CaptureResult result = capture("ok", "3");
-  expect_failure(result, "the workload failed by itself under nsys: exit code 3; it said",
+  expect_failure(result, "the workload itself failed under nsys: exit code 3; it printed",
                  (folder.path() / "nsys/profile.log").string());
   EXPECT_TRUE(exists("nsys/run.sqlite"));
   EXPECT_EQ(ends().front(), "profile exited");
@@ -238,22 +238,23 @@ TEST_F(NsysCaptureTest, NoReportIsTold) {
 }
 
 TEST_F(NsysCaptureTest, RefusedOptionsAreTold) {
-  expect_failure(capture("refused"), "nsys failed and left no report: exit code 1; it said",
+  expect_failure(capture("refused"), "nsys failed and left no report: exit code 1; it printed",
                  "Illegal --trace argument 'cuda'");
 }
 
 TEST_F(NsysCaptureTest, AMissingPermissionIsTold) {
-  expect_failure(capture("permission"), "nsys is not permitted to profile here: it said",
+  expect_failure(capture("permission"), "nsys is not permitted to profile here: it printed",
                  "kernel.perf_event_paranoid");
 }
 
 TEST_F(NsysCaptureTest, AGatedRangeThatNeverBeganIsTold) {
   request.options.gating_nvtx = true;
   const CaptureResult result = capture("nothing");
-  expect_failure(result,
-                 "the gated capture never started: no range 'decode_all' of the NVTX domain 'LLM' "
-                 "began, so nsys wrote no report",
-                 "nsys.gating_nvtx=false");
+  expect_failure(
+      result,
+      "the gated recording never started: no range 'decode_all' of the NVTX domain 'LLM' "
+      "began, so nsys wrote no report",
+      "nsys.gating_nvtx=false");
   EXPECT_EQ(ends(), Words{"profile exited"}) << "another attempt would end in the same way";
 }
 
@@ -278,7 +279,7 @@ TEST_F(NsysCaptureTest, AHangIsEndedAndWhatItLeavesIsRead) {
 TEST_F(NsysCaptureTest, TooMuchOutputIsEnded) {
   request.limits.max_bytes = 3000000;
   const CaptureResult result = capture("huge");
-  expect_failure(result, "nsys wrote more than 3 MB, so the capture was ended",
+  expect_failure(result, "nsys wrote more than 3 MB, so the recording was ended",
                  "raise run.max_trace_mb");
   EXPECT_EQ(ends(), Words{"profile over_size_limit"});
   EXPECT_TRUE(exists("nsys/profile-nsys-report-1.qdstrm.unusable"));
