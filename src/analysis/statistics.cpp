@@ -19,7 +19,7 @@ Nanoseconds nearest_rank(std::span<Nanoseconds> values, double fraction) {
   return values[rank];
 }
 
-Statistics summarise(std::vector<Nanoseconds> values) {
+Statistics summarize(std::vector<Nanoseconds> values) {
   Statistics result;
   result.count = values.size();
   if (values.empty()) return result;

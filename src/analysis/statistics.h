@@ -21,7 +21,7 @@ struct Statistics {
 };
 
 // All zero, count included, without values.
-Statistics summarise(std::vector<Nanoseconds> values);
+Statistics summarize(std::vector<Nanoseconds> values);
 
 // The smallest value that at least `fraction` of all values do not exceed. Reorders the values,
 // of which there is at least one.

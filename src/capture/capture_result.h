@@ -21,13 +21,13 @@ struct PlannedCommand {
   std::vector<std::pair<std::string, std::string>> environment;  // beside ours
 };
 
-// What a backend is going to do, for --dry-run and for people who wait.
+// What a backend is going to do, for --dry-run and for progress messages.
 struct CapturePlan {
   std::string backend;  // "nsys": also the name of its folder
   std::vector<PlannedCommand> commands;
   std::vector<std::filesystem::path> files;      // expected, relative to the bundle
   std::optional<std::chrono::seconds> estimate;  // none: unknown
-  std::vector<std::string> notes;                // "8 passes a launch, 40 launches"
+  std::vector<std::string> notes;                // "8 passes per launch, 40 launches"
 };
 
 struct CommandRecord {
@@ -54,7 +54,7 @@ struct CaptureResult {
   Diagnostics notes;             // what worked in another way than planned
 };
 
-// What every capture is held to.
+// Limits of every recording.
 struct CaptureLimits {
   std::optional<std::chrono::milliseconds> timeout;           // for one run of the workload
   std::optional<uint64_t> max_bytes;                          // of one capture's folder

@@ -76,7 +76,7 @@ Error cannot_reach(pid_t pid, int error_number) {
         fmt::format("process {}: cannot ask its collector: {}", pid, reason(error_number)));
   }
   return tool_error(
-      fmt::format("process {} has no collector, or has not initialised CUDA yet: start it with "
+      fmt::format("process {} has no collector, or has not initialized CUDA yet: start it with "
                   "CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH (or LD_PRELOAD) naming "
                   "libllmprof_collector.so, and LLMPROF_LOG_DIR an existing folder; a process in a "
                   "container is asked from within that",

@@ -221,7 +221,7 @@ Result<path> settle(const path& made, const path& folder, const path& stem,
     if (!status) return target;
     return fail_with(system_error(ErrorKind::tool, target, status.value()).within("cannot write"));
   }
-  return fail(ErrorKind::tool, fmt::format("{}: too many conversions of {} are there already",
+  return fail(ErrorKind::tool, fmt::format("{}: too many conversions of {} exist already",
                                            folder.string(), stem.string()));
 }
 
@@ -231,8 +231,8 @@ Result<std::string> head_of_report(const path& report, ReportKind kind) {
   const auto size = std::filesystem::file_size(report, status);
   if (status) return fail_with(system_error(ErrorKind::input, report, status.value()));
   if (size == 0) {
-    return fail_input(fmt::format("{}: an empty file; the capture did not finish, so capture again",
-                                  report.string()));
+    return fail_input(fmt::format(
+        "{}: the file is empty: the recording did not finish; record again", report.string()));
   }
   std::string head = file_part(report, 0, kHeadBytes);
   if (head.empty()) return fail_with(system_error(ErrorKind::input, report, EACCES));

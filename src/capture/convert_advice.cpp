@@ -54,7 +54,7 @@ std::string_view report_name(ReportKind kind) {
     case ReportKind::nsys_report:
       return "an Nsight Systems report";
     case ReportKind::nsys_stream:
-      return "an Nsight Systems stream that was not imported yet";
+      return "an Nsight Systems stream that has not been imported yet";
     case ReportKind::ncu_report:
       return "an Nsight Compute report";
   }
@@ -86,7 +86,7 @@ Error missing_tool(const std::filesystem::path& report, ReportKind kind, Tool mi
   const std::string_view name = tool_name(missing);
   std::string message = fmt::format(
       "{}: {}, which only {} can read; it was found neither on PATH nor in the usual places. "
-      "Convert it where it is installed, then analyse the result:{}\n{} If it is installed "
+      "Convert it where it is installed, then analyze the result:{}\n{} If it is installed "
       "elsewhere, set {} to its path.",
       report.string(), report_name(kind), name, indented(conversion_commands(report, kind)),
       where_to_get(missing), tool_variable(missing));
@@ -101,12 +101,13 @@ Error failed_tool(const std::filesystem::path& report, ReportKind kind, Tool too
                   std::string_view output) {
   const std::string words = last_words(output);
   return {ErrorKind::tool,
-          fmt::format("{}: {} could not convert it: {}{}. The file may be damaged or unfinished, "
-                      "or of another version than this tool: set {} to the one that made it, or "
-                      "convert it there:{}",
-                      report.string(), executable.string(), how,
-                      words.empty() ? "; it said nothing" : fmt::format("; it said \"{}\"", words),
-                      tool_variable(tool), indented(conversion_commands(report, kind)))};
+          fmt::format(
+              "{}: {} could not convert it: {}{}. The file may be damaged or unfinished, "
+              "or of another version than this tool: set {} to the one that made it, or "
+              "convert it there:{}",
+              report.string(), executable.string(), how,
+              words.empty() ? "; it printed nothing" : fmt::format("; it printed \"{}\"", words),
+              tool_variable(tool), indented(conversion_commands(report, kind)))};
 }
 
 std::string last_words(std::string_view output) {

@@ -79,7 +79,7 @@ TEST(ConvertInstalled, ADamagedNsysReportIsAToolError) {
   const auto made = convert_report(report, ReportKind::nsys_report, output.path());
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().kind, ErrorKind::tool) << made.error().message;
-  EXPECT_TRUE(contains(made.error().message, "it said \"")) << made.error().message;
+  EXPECT_TRUE(contains(made.error().message, "it printed \"")) << made.error().message;
   EXPECT_TRUE(std::filesystem::is_empty(output.path()));
 }
 

@@ -106,8 +106,8 @@ class Convert : public ::testing::Test {
   }
   void install_ncu() const { install("ncu", "opt/nvidia/nsight-compute/2025.3.1/ncu"); }
 
-  path report(std::string_view name, std::string_view magic, std::string_view behaviour = "") {
-    content = std::string(magic) + std::string(behaviour) + "\n";
+  path report(std::string_view name, std::string_view magic, std::string_view behavior = "") {
+    content = std::string(magic) + std::string(behavior) + "\n";
     return input.write(name, content);
   }
 
@@ -246,7 +246,7 @@ TEST_F(Convert, TellsWhatAFailingToolSaid) {
   const Error error = refusal(report("run.nsys-rep", kReport, "nsys:fail"));
   EXPECT_EQ(error.kind, ErrorKind::tool);
   EXPECT_TRUE(contains(error.message,
-                       "nsys could not convert it: exit code 1; it said \"Exportation error: "
+                       "nsys could not convert it: exit code 1; it printed \"Exportation error: "
                        "Version not supported: 36398880\"."))
       << error.message;
   EXPECT_TRUE(contains(error.message, "\n  nsys export --type sqlite --output "));
@@ -276,23 +276,23 @@ TEST_F(Convert, TellsWhatAFailingNcuSaid) {
   install_ncu();
   const Error error = refusal(report("k.ncu-rep", kNcuReport, "ncu:fail"));
   EXPECT_EQ(error.kind, ErrorKind::tool);
-  EXPECT_TRUE(contains(error.message, "exit code 1; it said \"==ERROR== Failed to load report"))
+  EXPECT_TRUE(contains(error.message, "exit code 1; it printed \"==ERROR== Failed to load report"))
       << error.message;
 }
 
 TEST_F(Convert, DoesNotTakeUselessOutputForSuccess) {
   install_nsys();
   install_ncu();
-  for (const char* behaviour : {"nsys:nothing", "nsys:empty", "nsys:garbage"}) {
-    const Error error = refusal(report("run.nsys-rep", kReport, behaviour));
-    EXPECT_EQ(error.kind, ErrorKind::tool) << behaviour;
-    EXPECT_TRUE(contains(error.message, "left no usable output")) << behaviour;
+  for (const char* behavior : {"nsys:nothing", "nsys:empty", "nsys:garbage"}) {
+    const Error error = refusal(report("run.nsys-rep", kReport, behavior));
+    EXPECT_EQ(error.kind, ErrorKind::tool) << behavior;
+    EXPECT_TRUE(contains(error.message, "left no usable output")) << behavior;
   }
   std::filesystem::remove(input.path() / "run.nsys-rep");
-  for (const char* behaviour : {"ncu:empty", "ncu:garbage"}) {
-    const Error error = refusal(report("k.ncu-rep", kNcuReport, behaviour));
-    EXPECT_EQ(error.kind, ErrorKind::tool) << behaviour;
-    EXPECT_TRUE(contains(error.message, "left no usable output")) << behaviour;
+  for (const char* behavior : {"ncu:empty", "ncu:garbage"}) {
+    const Error error = refusal(report("k.ncu-rep", kNcuReport, behavior));
+    EXPECT_EQ(error.kind, ErrorKind::tool) << behavior;
+    EXPECT_TRUE(contains(error.message, "left no usable output")) << behavior;
   }
 }
 
@@ -316,7 +316,7 @@ TEST_F(Convert, RefusesWhatCannotBeAReport) {
   content = "";
   Error error = refusal(input.write("run.nsys-rep", content));
   EXPECT_EQ(error.kind, ErrorKind::input);
-  EXPECT_TRUE(contains(error.message, "an empty file"));
+  EXPECT_TRUE(contains(error.message, "the file is empty"));
   content = "\x1F\x8B\x08";
   error = refusal(input.write("run.nsys-rep", content));
   EXPECT_EQ(error.kind, ErrorKind::input);

@@ -117,8 +117,8 @@ std::optional<int> get_status_at(const Address& address, const HttpUrl& url,
 }
 
 tl::unexpected<Error> bad_url(std::string_view url, std::string_view what) {
-  return fail(ErrorKind::usage, fmt::format("'{}' is no URL that can be asked for readiness: {}",
-                                            to_printable(url), what));
+  return fail(ErrorKind::usage,
+              fmt::format("'{}' cannot be used as the readiness URL: {}", to_printable(url), what));
 }
 
 }  // namespace
@@ -127,12 +127,12 @@ Result<HttpUrl> parse_http_url(std::string_view url) {
   constexpr std::string_view kScheme = "http://";
   constexpr int64_t kLastPort = 65535;
   if (!url.starts_with(kScheme)) {
-    return bad_url(url, "only http://ADDRESS:PORT/PATH is; for https use a pattern of its log");
+    return bad_url(url, "only http://ADDRESS:PORT/PATH is supported; for https use a log pattern");
   }
   const bool has_blank = std::any_of(url.begin(), url.end(), [](char c) {
     return static_cast<unsigned char>(c) <= ' ' || c == '\x7F';
   });
-  if (has_blank) return bad_url(url, "it holds a blank or a control character");
+  if (has_blank) return bad_url(url, "it contains a space or a control character");
   const std::string_view rest = url.substr(kScheme.size());
   const size_t slash = std::min(rest.find_first_of("/?"), rest.size());
   std::string_view authority = rest.substr(0, slash);
@@ -144,7 +144,7 @@ Result<HttpUrl> parse_http_url(std::string_view url) {
   const size_t colon = authority.rfind(':');
   if (colon != std::string_view::npos && (bracket == std::string_view::npos || colon > bracket)) {
     const auto port = parse_int(authority.substr(colon + 1));
-    if (!port || *port < 1 || *port > kLastPort) return bad_url(url, "its port is none");
+    if (!port || *port < 1 || *port > kLastPort) return bad_url(url, "its port is invalid");
     parsed.port = static_cast<uint16_t>(*port);
     authority = authority.substr(0, colon);
   }

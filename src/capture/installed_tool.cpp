@@ -29,7 +29,7 @@ Error does_not_answer(Tool tool, const std::filesystem::path& executable,
           fmt::format("{} does not work: `{} --version` ended with {}{}. Install it again, or set "
                       "{} to another one. {}",
                       executable.string(), executable.string(), describe_end(result),
-                      words.empty() ? "" : fmt::format(" and said \"{}\"", words),
+                      words.empty() ? "" : fmt::format(" and printed \"{}\"", words),
                       tool_variable(tool), where_to_get(tool))};
 }
 

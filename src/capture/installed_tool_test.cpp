@@ -67,7 +67,8 @@ TEST_F(Ensure, PassesByAnInstallationThatDoesNotWork) {
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().kind, ErrorKind::tool);
   EXPECT_TRUE(contains(found.error().message, broken.string() + " does not work"));
-  EXPECT_TRUE(contains(found.error().message, "exit code 127 and said \"nsys: error while loading"))
+  EXPECT_TRUE(
+      contains(found.error().message, "exit code 127 and printed \"nsys: error while loading"))
       << found.error().message;
 
   const path works = install(kOldNsys, "echo 'NVIDIA Nsight Systems version 2022.4.2.1-df9881f'");

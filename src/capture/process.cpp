@@ -343,10 +343,10 @@ std::string describe_end(const ProcessResult& result) {
       return fmt::format("killed by signal {} ({})", result.signal, name == nullptr ? "?" : name);
     }
     case ProcessEnd::timed_out:
-      return fmt::format("not finished after {:.0f} s, so it was ended",
+      return fmt::format("not finished after {:.0f} s, so it was terminated",
                          std::chrono::duration<double>(result.duration).count());
     case ProcessEnd::over_limit:
-      return "its files grew over the limit, so it was ended";
+      return "its files exceeded the size limit, so it was terminated";
     case ProcessEnd::stopped:
       return "interrupted";
     case ProcessEnd::not_started:

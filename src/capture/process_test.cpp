@@ -268,7 +268,7 @@ TEST(Process, EndsWhenItsLimitIsPassed) {
   const ProcessResult result = run(command);
   EXPECT_EQ(result.end, ProcessEnd::over_limit);
   EXPECT_EQ(asked, 3);
-  EXPECT_EQ(describe_end(result), "its files grew over the limit, so it was ended");
+  EXPECT_EQ(describe_end(result), "its files exceeded the size limit, so it was terminated");
 }
 
 TEST(Process, WritesBothStreamsIntoOneFileInOrder) {

@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds kReadinessInterval(200);
 
 std::string said(const CommandRecord& record) {
   const std::string words = last_words(record.result.output_tail);
-  return words.empty() ? "it said nothing" : fmt::format("it said \"{}\"", words);
+  return words.empty() ? "it printed nothing" : fmt::format("it printed \"{}\"", words);
 }
 
 bool hit_a_limit(const CommandRecord& record) {
@@ -122,8 +122,8 @@ class ServerPass {
       if (signal == SIGKILL && !pass_.wrapper.empty()) {
         trouble_ = Error{
             ErrorKind::tool,
-            fmt::format("the server ended neither on {} nor on SIGTERM, {:.0f} s each, and was "
-                        "killed: what the profiler held in its memory is lost; set "
+            fmt::format("the server did not end within {1:.0f} s of {0} or of SIGTERM, and was "
+                        "killed: what the profiler had in memory is lost; set "
                         "workload.server.stop_signal to the signal that ends it",
                         signal_name(workload_.server->stop_signal),
                         std::chrono::duration<double>(command_.grace).count())};

@@ -11,7 +11,7 @@
 namespace llmprof::capture {
 
 // POSIX extended regular expressions of the C library: one line at a time, for the user's own
-// pattern, is no reason for a library.
+// pattern, is not a reason for a library.
 struct ServerReadiness::Pattern {
   regex_t compiled{};
 };
@@ -31,7 +31,7 @@ void ServerReadiness::PatternDeleter::operator()(Pattern* pattern) const {
 Result<ServerReadiness> ServerReadiness::make(const ServerWorkload& server) {
   if (server.ready_url.empty() && server.ready_log_pattern.empty()) {
     return fail(ErrorKind::usage,
-                "workload.server.ready: how to see that it is ready is missing; give url "
+                "workload.server.ready: no readiness check is configured; set url "
                 "(http://127.0.0.1:8000/health) or log_pattern");
   }
   ServerReadiness readiness;
@@ -50,7 +50,7 @@ Result<ServerReadiness> ServerReadiness::make(const ServerWorkload& server) {
       std::array<char, 200> reason{};
       ::regerror(fault, &pattern->compiled, reason.data(), reason.size());
       return fail(ErrorKind::usage,
-                  fmt::format("workload.server.ready.log_pattern: '{}' is no extended regular "
+                  fmt::format("workload.server.ready.log_pattern: '{}' is not an extended regular "
                               "expression: {}",
                               to_printable(server.ready_log_pattern), reason.data()));
     }

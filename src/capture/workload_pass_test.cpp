@@ -153,7 +153,7 @@ TEST_F(ServerRun, OneThatDoesNotStopIsKilledAndTold) {
   const auto record = run();
   ASSERT_TRUE(record) << record.error().message;
   ASSERT_TRUE(record->trouble);
-  EXPECT_TRUE(contains(record->trouble->message, "ended neither on SIGINT nor on SIGTERM"))
+  EXPECT_TRUE(contains(record->trouble->message, "s of SIGINT or of SIGTERM"))
       << record->trouble->message;
   EXPECT_TRUE(file_bytes(log("control")).ends_with("report written\n"));
 }
@@ -165,7 +165,7 @@ TEST_F(ServerRun, AFailingClientIsTold) {
   ASSERT_TRUE(record) << record.error().message;
   ASSERT_TRUE(record->trouble);
   EXPECT_EQ(record->trouble->message,
-            "the server's client failed: exit code 5; it said \"connection refused\"; see " +
+            "the server's client failed: exit code 5; it printed \"connection refused\"; see " +
                 log("control-client"));
 }
 
@@ -175,7 +175,7 @@ TEST_F(ServerRun, OneThatDiesBeforeItIsReadyIsAnError) {
   ASSERT_FALSE(record);
   EXPECT_EQ(record.error().kind, ErrorKind::tool);
   EXPECT_EQ(record.error().message,
-            "the server ended before it was ready: exit code 1; it said \"CUDA out of memory\"; "
+            "the server ended before it was ready: exit code 1; it printed \"CUDA out of memory\"; "
             "see " +
                 log("control"));
   EXPECT_EQ(status()[0]["exit_code"], 1);
@@ -189,7 +189,7 @@ TEST_F(ServerRun, OneThatIsNeverReadyIsAnError) {
   ASSERT_FALSE(record);
   EXPECT_TRUE(contains(record.error().message,
                        "the server was not ready after 1 s, waiting for a "
-                       "line that matches 'listening'; it said \"serving "
+                       "line that matches 'listening'; it printed \"serving "
                        "on port 1\"; see " +
                            log("control")))
       << record.error().message;

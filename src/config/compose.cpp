@@ -111,8 +111,7 @@ class Composition {
         !change.has_value || value.is_null() || is_scalar(value) ||
         (value.is_list() && std::all_of(value.children.begin(), value.children.end(), is_scalar));
     if (fits) return {};
-    return change.wrong(
-        fmt::format("'{0}' is a group of configurations: write {0}=CHOICE", change.key));
+    return change.wrong(fmt::format("'{0}' is a config group: write {0}=CHOICE", change.key));
   }
 
   // Reads conf/<name>.yaml into the tree, with all that its defaults name. `written` is the package
@@ -120,12 +119,12 @@ class Composition {
   Result<void> add_config(const std::string& name, const std::string& written,
                           const std::string& parent, const std::string& natural) {
     if (std::find(loading_.begin(), loading_.end(), name) != loading_.end()) {
-      return fail(ErrorKind::usage, fmt::format("the defaults go round in a circle: {} -> {}",
-                                                fmt::join(loading_, " -> "), name));
+      return fail(ErrorKind::usage,
+                  fmt::format("circular defaults: {} -> {}", fmt::join(loading_, " -> "), name));
     }
     if (++configs_ > kMostConfigs) {
-      return fail(ErrorKind::usage,
-                  fmt::format("{}: the defaults name more than {} files", primary_, kMostConfigs));
+      return fail(ErrorKind::usage, fmt::format("{}: the defaults lists load more than {} files",
+                                                primary_, kMostConfigs));
     }
     const auto layers = conf_.layers(name + ".yaml");
     if (!layers) return fail_with(layers.error());
@@ -180,7 +179,7 @@ class Composition {
     const auto path = split_key(package);
     ConfigNode* at = path ? make_path(tree_.root, *path) : nullptr;
     if (at == nullptr) {
-      return tree_.wrong(body, fmt::format("'{}' is no package that can be mounted", package));
+      return tree_.wrong(body, fmt::format("'{}' is not a valid package", package));
     }
     if (at->is_null()) at->kind = ConfigNode::Kind::map;
     if (!at->source) at->source = body.source;
@@ -304,9 +303,9 @@ class Composition {
     if (entry.group.empty()) {
       return tree_.wrong(choice, fmt::format("there is no {}.yaml in conf{}", told, hint));
     }
-    return tree_.wrong(choice,
-                       fmt::format("'{}' is no choice of {}{} There are {}", told, entry.group,
-                                   hint.empty() ? "." : hint, fmt::join(names, ", ")));
+    return tree_.wrong(choice, fmt::format("unknown value '{}' for {}{} {}", told, entry.group,
+                                           hint.empty() ? "; available:" : hint + " Available:",
+                                           fmt::join(names, ", ")));
   }
 
   Result<void> apply_the_rest() {
@@ -332,8 +331,8 @@ class Composition {
     }
     const std::string mount = change.package.empty() ? std::string() : "@" + change.package;
     return change.wrong(fmt::format(
-        "no defaults list has the group '{0}{1}'{2} (+{0}{1}=... adds it); the groups "
-        "are {3}",
+        "no defaults list has the group '{0}{1}'{2} (+{0}{1}=... adds it); available "
+        "groups: {3}",
         change.key, mount, did_you_mean(change.key, listed_), fmt::join(listed_, ", ")));
   }
 

@@ -28,7 +28,7 @@ struct ConfigNode {
   [[nodiscard]] bool is_scalar() const { return kind == Kind::scalar; }
   [[nodiscard]] bool is_null() const { return kind == Kind::null; }
 
-  // The member of a map; null pointer where there is none, or where this is no map.
+  // The member of a map; null pointer where there is none, or where this is not a map.
   [[nodiscard]] const ConfigNode* find(std::string_view key) const;
   // Of scalars alone; none where the text is something else.
   [[nodiscard]] std::optional<double> number() const;

@@ -33,12 +33,12 @@ std::string package_of_header(std::string_view text) {
   return {};
 }
 
-// A key that stands twice: one of the two would be lost without a word.
+// Of two equal keys one would be ignored silently.
 Result<void> refuse_doubled_keys(const ConfigDocument& document, const ConfigNode& node) {
   std::set<std::string_view> seen;
   for (size_t i = 0; i < node.children.size(); ++i) {
     if (node.is_map() && !seen.insert(node.keys[i]).second) {
-      return document.wrong(node.children[i], fmt::format("'{}' stands here twice", node.keys[i]));
+      return document.wrong(node.children[i], fmt::format("duplicate key '{}'", node.keys[i]));
     }
     if (auto below = refuse_doubled_keys(document, node.children[i]); !below) return below;
   }
@@ -83,7 +83,7 @@ class DefaultsReader {
  private:
   [[nodiscard]] Result<DefaultsEntry> wrong(const ConfigNode& item) const {
     return document_.wrong(item,
-                           "a line of defaults is _self_, a configuration's name, or "
+                           "an entry of a defaults list is _self_, a configuration's name, or "
                            "'group: choice'");
   }
 

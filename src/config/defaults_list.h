@@ -17,7 +17,7 @@ struct DefaultsEntry {
   bool optional = false;            // no error where the choice does not exist
   bool replaces = false;            // "override group: choice": changes an entry elsewhere
   std::string group;                // of conf, whole: "profiling/ncu"; of a config, its folder
-  std::string package;              // behind '@'; empty: not told
+  std::string package;              // after '@'; empty: not told
   std::vector<ConfigNode> choices;  // scalars; none: null was chosen
   ConfigNode place;                 // for messages
 };

@@ -56,7 +56,7 @@ class Interpolation {
 
   Result<ConfigNode> resolve(const ConfigNode& node, const KeyPath& path) {
     if (++nodes_ > kMostResolvedNodes || text_ > kMostText || active_.size() > kDeepestReference) {
-      return tree_.wrong(node, "interpolations grow without bounds here");
+      return tree_.wrong(node, "interpolations expand without limit here");
     }
     const auto again = std::find_if(active_.begin(), active_.end(),
                                     [&](const Active& one) { return one.node == &node; });
@@ -81,8 +81,8 @@ class Interpolation {
   [[nodiscard]] tl::unexpected<Error> loop(const ConfigNode& node, std::ptrdiff_t first) const {
     std::string way;
     for (auto at = active_.begin() + first; at != active_.end(); ++at) way += at->path + " -> ";
-    return tree_.wrong(node, fmt::format("interpolations refer to each other in a circle: {}{}",
-                                         way, active_[static_cast<size_t>(first)].path));
+    return tree_.wrong(node, fmt::format("circular interpolation: {}{}", way,
+                                         active_[static_cast<size_t>(first)].path));
   }
 
   Result<ConfigNode> children(const ConfigNode& node, const KeyPath& path) {
@@ -139,7 +139,7 @@ class Interpolation {
       auto value = evaluated(piece.text, place);
       if (!value) return value;
       if (value->is_map() || value->is_list()) {
-        return wrong(place, piece.text, "is a map or a list, which cannot be part of a text");
+        return wrong(place, piece.text, "is a map or a list, which cannot be part of a string");
       }
       joined.text += value->is_null() ? "null" : value->text;
     }
@@ -157,14 +157,14 @@ class Interpolation {
     auto value = expanded(text, place);
     if (!value) return fail_with(value.error());
     if (value->is_map() || value->is_list()) {
-      return wrong(place, text, "is a map or a list where a text is expected");
+      return wrong(place, text, "is a map or a list where a string is expected");
     }
     return std::move(value->text);
   }
 
   Result<ConfigNode> evaluated(std::string_view expression, const Place& place) {
     if (++nodes_ > kMostResolvedNodes || ++depth_ > kDeepestReference) {
-      return wrong(place, shortened(expression, 80), "is nested without bounds");
+      return wrong(place, shortened(expression, 80), "is nested too deeply");
     }
     const FunctionCall call = split_function(expression);
     auto value =
@@ -180,7 +180,8 @@ class Interpolation {
       if (const GroupChoice* choice = find_choice(*key)) return scalar_node(choice->choice);
     }
     const auto path = absolute(*key, place);
-    if (!path) return wrong(place, expression, fmt::format("'{}' is no key", to_printable(*key)));
+    if (!path)
+      return wrong(place, expression, fmt::format("'{}' is not a valid key", to_printable(*key)));
     auto value = value_at(*path);
     if (!value) return fail_with(value.error());
     if (*value) return std::move(**value);
@@ -244,9 +245,11 @@ class Interpolation {
       if (function.name == call.name) return (this->*function.handler)(call, expression, place);
       names.emplace_back(function.name);
     }
-    return wrong(place, expression,
-                 fmt::format("there is no function '{}'{}; there are {}", call.name,
-                             did_you_mean(call.name, names), fmt::join(names, ", ")));
+    const std::string hint = did_you_mean(call.name, names);
+    return wrong(
+        place, expression,
+        fmt::format("unknown function '{}'{} {}", call.name,
+                    hint.empty() ? "; available:" : hint + " Available:", fmt::join(names, ", ")));
   }
 
   // Arguments are looked at when they are needed: a default that is not needed may be wrong.
@@ -278,7 +281,7 @@ class Interpolation {
     }
     if (call.arguments.size() > 1) return argument(call, 1, place);
     return wrong(place, expression,
-                 fmt::format("the environment has no {0}; set it, or give a default: "
+                 fmt::format("environment variable {0} is not set; set it, or give a default: "
                              "${{oc.env:{0},DEFAULT}}",
                              to_printable(*name)));
   }
@@ -288,7 +291,8 @@ class Interpolation {
     const auto key = argument_text(call, 0, place);
     if (!key) return fail_with(key.error());
     const auto path = absolute(*key, place);
-    if (!path) return wrong(place, expression, fmt::format("'{}' is no key", to_printable(*key)));
+    if (!path)
+      return wrong(place, expression, fmt::format("'{}' is not a valid key", to_printable(*key)));
     auto value = value_at(*path);
     if (!value) return fail_with(value.error());
     if (*value) return std::move(**value);
@@ -326,9 +330,8 @@ class Interpolation {
       if (!value) return fail_with(value.error());
       if (*value) return std::move(**value);
     }
-    return wrong(
-        place, expression,
-        "is not known; there are runtime.cwd, runtime.choices.GROUP and the keys of hydra");
+    return wrong(place, expression,
+                 "is unknown; available: runtime.cwd, runtime.choices.GROUP and the keys of hydra");
   }
 
   Result<ConfigNode> llmprof(const FunctionCall& call, std::string_view expression,
@@ -348,7 +351,7 @@ class Interpolation {
       return device ? scalar_node(device->text == "cpu" ? "false" : "true") : device;
     }
     return wrong(place, expression,
-                 "is not known; there are llmprof:home, llmprof:bin, llmprof:json,KEY, "
+                 "is unknown; available: llmprof:home, llmprof:bin, llmprof:json,KEY, "
                  "llmprof:is_gpu,KEY and llmprof:option,FLAG,KEY");
   }
 
@@ -396,7 +399,7 @@ Result<std::string> interpolated_choice(const ConfigDocument& tree, const Config
   interpolation.let_groups_stand_for_choices();
   auto value = interpolation.resolve(scalar, {});
   if (!value) return fail_with(value.error());
-  if (!value->is_scalar()) return tree.wrong(scalar, "does not stand for the name of a choice");
+  if (!value->is_scalar()) return tree.wrong(scalar, "does not resolve to the name of a choice");
   return std::move(value->text);
 }
 

@@ -13,7 +13,7 @@ struct TextPiece {
   std::string text;
 };
 
-// `\${` is no interpolation. None where a "${" is not closed.
+// `\${` is not an interpolation. None where a "${" is not closed.
 std::optional<std::vector<TextPiece>> split_interpolations(std::string_view text);
 bool has_interpolation(std::string_view text);
 

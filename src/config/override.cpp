@@ -48,14 +48,14 @@ Result<Override> parse_override(const std::string& text) {
   }
   const std::string_view name = rest.substr(0, equals);
   if (name.empty() || !std::all_of(name.begin(), name.end(), belongs_in_a_key)) {
-    return parsed.wrong(
-        fmt::format("'{}' is no key; {}", shortened(to_printable(name), kLongestQuote), kGrammar));
+    return parsed.wrong(fmt::format("'{}' is not a valid key; {}",
+                                    shortened(to_printable(name), kLongestQuote), kGrammar));
   }
   const size_t at = name.find('@');
   parsed.key = name.substr(0, at);
   if (at != std::string_view::npos) parsed.package = name.substr(at + 1);
   if (parsed.key.empty() || (at != std::string_view::npos && parsed.package.empty())) {
-    return parsed.wrong("a mount is written group@package=choice");
+    return parsed.wrong("write a package as group@package=choice");
   }
   if (!parsed.has_value) return parsed;
   auto value = parse_override_value(rest.substr(equals + 1), parsed.source);

@@ -30,7 +30,7 @@ struct Override {
 // An error of kind usage says what the grammar expects.
 Result<Override> parse_override(const std::string& text);
 
-// A value as it is written behind '=': a scalar, [a, b] or {key: value}; quotes make a text of
+// A value as it is written after '=': a scalar, [a, b] or {key: value}; quotes make a text of
 // anything. Commas outside of brackets and quotes are refused, since they could mean a list.
 Result<ConfigNode> parse_override_value(std::string_view text,
                                         std::shared_ptr<const std::string> source);

@@ -23,11 +23,11 @@ class ValueParser {
     ConfigNode value = peek() == '[' || peek() == '{' || at_quote() ? element(0) : plain("");
     skip_spaces();
     if (fault_.empty() && position_ < text_.size()) {
-      fault_ = fmt::format("'{}' behind the value; quote the whole value to take it as a text",
+      fault_ = fmt::format("'{}' after the value; quote the whole value to make it a string",
                            to_printable(text_.substr(position_)));
     }
     if (fault_.empty() && top_level_comma_) {
-      fault_ = "has several values: write [a, b] for a list, or quote it to take it as a text";
+      fault_ = "has several values: write [a, b] for a list, or quote it to make it a string";
     }
     if (!fault_.empty()) {
       return fail(ErrorKind::usage, fmt::format("{}: {}", *source_, fault_));
@@ -67,7 +67,7 @@ class ValueParser {
     if (peek() == '{') return map(depth);
     if (at_quote()) return quoted();
     ConfigNode made = plain(",]}");
-    if (made.is_scalar() && made.text.empty()) fault_ = "a value between the commas is empty";
+    if (made.is_scalar() && made.text.empty()) fault_ = "empty value between commas";
     return made;
   }
 
@@ -78,7 +78,7 @@ class ValueParser {
     do {
       made.children.push_back(element(depth + 1));
     } while (fault_.empty() && take(','));
-    if (fault_.empty() && !take(']')) fault_ = "the list that '[' opens has no ']'";
+    if (fault_.empty() && !take(']')) fault_ = "'[' without a matching ']'";
     return made;
   }
 
@@ -89,15 +89,15 @@ class ValueParser {
     do {
       skip_spaces();
       const ConfigNode key = at_quote() ? quoted() : plain(":,]}");
-      if (fault_.empty() && !take(':')) fault_ = "a map is written {key: value, key: value}";
+      if (fault_.empty() && !take(':')) fault_ = "write a map as {key: value, key: value}";
       if (!fault_.empty()) break;
       if (std::find(made.keys.begin(), made.keys.end(), key.text) != made.keys.end()) {
-        fault_ = fmt::format("the map has '{}' twice", to_printable(key.text));
+        fault_ = fmt::format("duplicate key '{}' in the map", to_printable(key.text));
       }
       made.keys.push_back(key.text);
       made.children.push_back(element(depth + 1));
     } while (fault_.empty() && take(','));
-    if (fault_.empty() && !take('}')) fault_ = "the map that '{' opens has no '}'";
+    if (fault_.empty() && !take('}')) fault_ = "'{' without a matching '}'";
     return made;
   }
 
@@ -113,7 +113,7 @@ class ValueParser {
       made.text += text_[position_++];
     }
     if (peek() != quote || position_ >= text_.size()) {
-      fault_ = fmt::format("the text that {} opens is not closed", quote);
+      fault_ = fmt::format("{} without a matching closing quote", quote);
     }
     ++position_;
     return made;

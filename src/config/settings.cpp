@@ -62,11 +62,11 @@ std::optional<std::string> Settings::scalar(std::string_view key, std::string_vi
 }
 
 std::string Settings::text(std::string_view key, std::string_view otherwise) {
-  return scalar(key, "a text").value_or(std::string(otherwise));
+  return scalar(key, "a string").value_or(std::string(otherwise));
 }
 
 std::optional<std::string> Settings::optional_text(std::string_view key) {
-  return scalar(key, "a text or null");
+  return scalar(key, "a string or null");
 }
 
 void Settings::not_one_of(std::string_view key, const std::string& value,
@@ -104,7 +104,7 @@ std::optional<uint64_t> Settings::optional_whole(std::string_view key, uint64_t 
       static_cast<uint64_t>(*value) <= most) {
     return static_cast<uint64_t>(*value);
   }
-  wrong(key, fmt::format("must be a whole number {}, but is {}",
+  wrong(key, fmt::format("must be an integer {}, but is {}",
                          most >= INT64_MAX ? fmt::format("of at least {}", least)
                                            : fmt::format("from {} to {}", least, most),
                          told(*found)));
@@ -128,7 +128,8 @@ std::optional<double> Settings::optional_number(std::string_view key, double lea
 void Settings::flatten(std::string_view key, const ConfigNode& from,
                        std::vector<std::string>& into) {
   if (from.is_scalar()) into.push_back(from.text);
-  if (from.is_map()) wrong(key, fmt::format("must be a list of texts, but has {}", told(from)));
+  if (from.is_map())
+    wrong(key, fmt::format("must be a list of strings, but contains {}", told(from)));
   if (!from.is_list()) return;
   for (const ConfigNode& child : from.children) flatten(key, child, into);
 }
@@ -168,7 +169,7 @@ void Settings::refuse_unknown_keys() {
                   ->wrong(node_->children[i],
                           fmt::format("unknown key '{}'{}", path_of(to_printable(key)),
                                       hint.empty()
-                                          ? fmt::format("; known are {}", fmt::join(asked_, ", "))
+                                          ? fmt::format("; available: {}", fmt::join(asked_, ", "))
                                           : hint))
                   .value();
   }

@@ -59,17 +59,17 @@ TEST(Settings, FaultsNamePlaceKeyAndWhatIsExpected) {
             "f.yaml:1: run.b must be true or false, but is 'yes'");
   for (const char* value : {"-1", "1.5", "x", "[1]", "99999999999999999999"}) {
     EXPECT_TRUE(fault(std::string("w: ") + value, [](Settings& s) { s.whole("w", 1); })
-                    .starts_with("f.yaml:1: run.w must be a whole number of at least 0, but is "))
+                    .starts_with("f.yaml:1: run.w must be an integer of at least 0, but is "))
         << value;
   }
   EXPECT_EQ(fault("w: 9", [](Settings& s) { s.whole("w", 1, 2, 8); }),
-            "f.yaml:1: run.w must be a whole number from 2 to 8, but is '9'");
+            "f.yaml:1: run.w must be an integer from 2 to 8, but is '9'");
   EXPECT_EQ(fault("n: nan", [](Settings& s) { s.optional_number("n", 0, 1); }),
             "f.yaml:1: run.n must be a number from 0 to 1, or null, but is 'nan'");
   EXPECT_EQ(fault("t: {a: 1}", [](Settings& s) { s.text("t"); }),
-            "f.yaml:1: run.t must be a text, but is {\"a\":1}");
+            "f.yaml:1: run.t must be a string, but is {\"a\":1}");
   EXPECT_EQ(fault("l: [a, {b: 1}]", [](Settings& s) { s.texts("l"); }),
-            "f.yaml:1: run.l must be a list of texts, but has {\"b\":1}");
+            "f.yaml:1: run.l must be a list of strings, but contains {\"b\":1}");
   EXPECT_EQ(fault("l: [deep, lihgt]", [](Settings& s) { s.each_one_of("l", kModes); }),
             "f.yaml:1: run.l must be one of deep, light, but is 'lihgt'; did you mean 'light'?");
   EXPECT_EQ(fault("in: 3", [](Settings& s) { s.within("in"); }),
@@ -80,7 +80,7 @@ TEST(Settings, UnknownKeysNameTheNearest) {
   EXPECT_EQ(fault("repeats: 1\nrepaets: 2", [](Settings& s) { s.whole("repeats", 1); }),
             "f.yaml:2: unknown key 'run.repaets'; did you mean 'repeats'?");
   EXPECT_EQ(fault("zzzzzzzzz: 1", [](Settings& s) { s.allow({"a", "b"}); }),
-            "f.yaml:1: unknown key 'run.zzzzzzzzz'; known are a, b");
+            "f.yaml:1: unknown key 'run.zzzzzzzzz'; available: a, b");
   EXPECT_EQ(fault("in: {x: 1}",
                   [](Settings& s) {
                     Settings inner = s.within("in");

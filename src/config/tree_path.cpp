@@ -9,7 +9,8 @@
 namespace llmprof::config {
 namespace {
 
-// Longer texts are no misspelt keys, and comparing them takes time with the square of the length.
+// Longer texts are not misspelled keys, and comparing them takes time with the square of the
+// length.
 constexpr size_t kLongestKey = 200;
 
 std::optional<size_t> element(const ConfigNode& list, std::string_view part) {

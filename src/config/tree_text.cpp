@@ -97,7 +97,7 @@ void write_block(const ConfigNode& node, size_t indent, std::string& out) {
       out += fmt::format("{}{}\n", margin, head);
       write_block(child, indent + kIndent, out);
     } else {
-      // The first line of the element stands behind the dash.
+      // The first line of the element stands after the dash.
       std::string element;
       write_block(child, indent + kIndent, element);
       element.replace(indent, 1, "-");

@@ -37,7 +37,7 @@ Result<void> set(ConfigNode& root, const Override& change, const KeyPath& path) 
   if (!node->keys.empty() && change.value.is_scalar()) {
     return change.wrong(
         fmt::format("'{0}' is a map: set one of its keys, such as {0}.{1}=... "
-                    "(++{0}=... puts a value in its place)",
+                    "(++{0}=... replaces it with a value)",
                     change.key, node->keys.front()));
   }
   if (const auto unknown = unknown_member(*node, change.value)) {
@@ -74,7 +74,7 @@ Result<void> remove(ConfigNode& root, const Override& change, const KeyPath& pat
 
 Result<void> apply(ConfigNode& root, const Override& change) {
   const auto path = split_key(change.key);
-  if (!path) return change.wrong(fmt::format("'{}' is no key", change.key));
+  if (!path) return change.wrong(fmt::format("'{}' is not a valid key", change.key));
   switch (change.action) {
     case OverrideAction::set:
       return set(root, change, *path);

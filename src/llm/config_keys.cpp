@@ -31,15 +31,15 @@ ConfigKeys::Found ConfigKeys::first_of(std::initializer_list<std::string_view> k
 std::optional<uint32_t> ConfigKeys::whole_number(const Found& found, int64_t least) {
   const auto value = found.node->integer();
   if (value && *value >= least && *value <= kLargest) return static_cast<uint32_t>(*value);
-  wrong(*found.node, fmt::format("'{}' must be a whole number from {} to {}, but is '{}'",
-                                 found.key, least, kLargest, found.node->text));
+  wrong(*found.node, fmt::format("'{}' must be an integer from {} to {}, but is '{}'", found.key,
+                                 least, kLargest, found.node->text));
   return std::nullopt;
 }
 
 uint32_t ConfigKeys::required(std::initializer_list<std::string_view> keys) {
   const Found found = first_of(keys);
   if (found.node != nullptr) return whole_number(found, 1).value_or(1);
-  wrong(map_, fmt::format("'{}' is missing, without which the model's cost cannot be computed",
+  wrong(map_, fmt::format("'{}' is missing; it is required to compute the model's cost",
                           fmt::join(keys, "' or '")));
   return 1;
 }
@@ -65,7 +65,7 @@ bool ConfigKeys::flag_or(std::string_view key, bool otherwise) {
 std::string ConfigKeys::text(std::string_view key) {
   const config::ConfigNode* node = find(key);
   if (node == nullptr) return {};
-  if (!node->is_scalar()) wrong(*node, fmt::format("'{}' must be a text", key));
+  if (!node->is_scalar()) wrong(*node, fmt::format("'{}' must be a string", key));
   return node->text;
 }
 

@@ -50,7 +50,7 @@ class PassCalculation {
   }
   [[nodiscard]] double layers() const { return static_cast<double>(model_.layers.size()); }
 
-  // `matrices` stored so; biases and the like are never quantised.
+  // `matrices` stored so; biases and the like are never quantized.
   [[nodiscard]] double bytes_of(const Weights& weights, const NumberFormat& format) const {
     return weights.matrices * format.bytes + weights.others * model_.dtype.bytes;
   }
@@ -58,14 +58,14 @@ class PassCalculation {
     return kFlopsPerWeight * tokens_ * weights.matrices;
   }
 
-  // One row a token, the whole table at the most.
+  // One row per token, the whole table at most.
   [[nodiscard]] double embedding_bytes() const {
     const double rows = std::min(tokens_, static_cast<double>(model_.vocabulary));
     return rows * model_.hidden * model_.dtype.bytes / tp_;
   }
 
-  // Several tokens a sequence: keys and values are expanded from the latent, those of the cache as
-  // well. One token: the expansion is absorbed into the query and the output, at the same cost.
+  // Several tokens per sequence: keys and values are expanded from the latent, those of the cache
+  // as well. One token: the expansion is absorbed into the query and the output, at the same cost.
   [[nodiscard]] bool expands_latent() const { return model_.latent && pass_.new_tokens > 1; }
 
   [[nodiscard]] CostPart projections() const {
@@ -146,9 +146,9 @@ class PassCalculation {
     Weights weights;
     weights.matrices = static_cast<double>(model_.vocabulary) * model_.hidden / tp_;
     if (model_.head_bias) weights.others = model_.vocabulary / tp_;
-    const bool quantised = model_.quantised_head && !model_.tied_embeddings;
+    const bool quantized = model_.quantized_head && !model_.tied_embeddings;
     return {"head", kFlopsPerWeight * positions * weights.matrices,
-            positions > 0 ? bytes_of(weights, quantised ? model_.weights : model_.dtype) : 0, 0};
+            positions > 0 ? bytes_of(weights, quantized ? model_.weights : model_.dtype) : 0, 0};
   }
 
   void add_vision(PassCost& cost) const {

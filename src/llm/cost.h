@@ -31,7 +31,7 @@ struct ForwardPass {
 struct CostPart {
   std::string name;  // "q, k, v, o projections", "attention", "routed experts", "head", ...
   double flops = 0;
-  double weight_bytes = 0;  // read once a pass
+  double weight_bytes = 0;  // read once per pass
   double kv_bytes = 0;      // cache read and written
 };
 

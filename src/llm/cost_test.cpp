@@ -38,7 +38,7 @@ constexpr double kAttention = 4096 * 4096.0 + 2 * 4096 * 1024.0 + 4096 * 4096.0;
 constexpr double kFeedForward = 3 * 4096 * 11008.0;
 constexpr double kHead = 32000 * 4096.0;
 
-// The program that was captured has no final norm of its own (it uses the first layer's again) and
+// The program that was recorded has no final norm of its own (it uses the first layer's again) and
 // states 1,679,884,288 parameters; Llama's has one of 4,096.
 TEST(Cost, CountsTheDenseModelExactly) {
   EXPECT_EQ(kAttention, 41943040);
@@ -116,7 +116,8 @@ TEST(Cost, PipelineStagesShareTheLayers) {
   EXPECT_DOUBLE_EQ(four.bytes(), one.bytes() / 4);
 }
 
-// 4 layers, the first dense; 8 experts of 64, 2 a token, and 1 shared: small enough to do by hand.
+// 4 layers, the first dense; 8 experts of 64, 2 per token, and 1 shared: small enough to do by
+// hand.
 constexpr std::string_view kMixture = R"({"model_type": "deepseek_v2", "hidden_size": 100,
   "intermediate_size": 300, "moe_intermediate_size": 64, "num_hidden_layers": 4,
   "num_attention_heads": 10, "num_key_value_heads": 10, "vocab_size": 1000, "use_mla": false,
@@ -218,7 +219,7 @@ TEST(Cost, SlidingWindow) {
 
 // The dense model in 4 bits, groups of 128 with an f16 scale and a 4-bit zero point each:
 // 0.5 + 2.5 / 128 bytes a weight; embedding, norms and head stay bf16; the cache in 8 bits.
-TEST(Cost, QuantisedWeightsAndCache) {
+TEST(Cost, QuantizedWeightsAndCache) {
   const ModelSpec model = parsed(R"({"model_type": "llama", "hidden_size": 4096,
     "intermediate_size": 11008, "num_hidden_layers": 8, "num_attention_heads": 32,
     "num_key_value_heads": 8, "vocab_size": 32000, "torch_dtype": "bfloat16",

@@ -15,7 +15,7 @@ bool in_word(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') |
 
 }  // namespace
 
-std::string normalised_gpu_name(std::string_view name) {
+std::string normalized_gpu_name(std::string_view name) {
   std::string result;
   std::string word;
   const auto finish_word = [&] {

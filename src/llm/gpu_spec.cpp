@@ -31,8 +31,9 @@ Result<void> check_keys(const config::ConfigDocument& document, const config::Co
     const auto close = nearest(map.keys[i], known);
     return document.wrong(
         map.children[i],
-        close ? fmt::format("unknown key '{}'; did you mean '{}'?", map.keys[i], *close)
-              : fmt::format("unknown key '{}'; known are {}", map.keys[i], fmt::join(known, ", ")));
+        close
+            ? fmt::format("unknown key '{}'; did you mean '{}'?", map.keys[i], *close)
+            : fmt::format("unknown key '{}'; available: {}", map.keys[i], fmt::join(known, ", ")));
   }
   return {};
 }
@@ -45,7 +46,7 @@ Result<std::optional<double>> figure(const config::ConfigDocument& document,
   const auto value = node->number();
   if (!value || !std::isfinite(*value) || *value <= 0 || *value > kLargestFigure) {
     return document.wrong(
-        *node, fmt::format("'{}' must be a number above 0, but is '{}'", key, node->text));
+        *node, fmt::format("'{}' must be a positive number, but is '{}'", key, node->text));
   }
   return value;
 }
@@ -93,15 +94,15 @@ Result<void> read_peaks(const config::ConfigDocument& document, const config::Co
 Result<std::vector<std::string>> read_names(const config::ConfigDocument& document,
                                             const config::ConfigNode& gpu,
                                             const std::string& name) {
-  std::vector<std::string> names = {normalised_gpu_name(name)};
+  std::vector<std::string> names = {normalized_gpu_name(name)};
   const config::ConfigNode* matches = gpu.find("matches");
   if (matches == nullptr) return names;
   if (!matches->is_list()) {
     return document.wrong(*matches, "'matches' must be a list of names, e.g. [NVIDIA H200]");
   }
   for (const config::ConfigNode& match : matches->children) {
-    std::string text = normalised_gpu_name(match.text);
-    if (text.empty()) return document.wrong(match, "a name in 'matches' is empty");
+    std::string text = normalized_gpu_name(match.text);
+    if (text.empty()) return document.wrong(match, "'matches' contains an empty name");
     names.push_back(std::move(text));
   }
   return names;
@@ -141,7 +142,7 @@ Result<void> GpuSpecs::read(const config::ConfText& text, std::vector<Entry>& in
   for (const config::ConfigNode& gpu : list->children) {
     if (auto known = check_keys(*document, gpu, kKeys); !known) return known;
     const config::ConfigNode* name = gpu.find("name");
-    if (name == nullptr || normalised_gpu_name(name->text).empty()) {
+    if (name == nullptr || normalized_gpu_name(name->text).empty()) {
       return document->wrong(gpu, "a GPU needs a 'name'");
     }
     Entry entry;
@@ -196,7 +197,7 @@ bool GpuSpecs::fits(const Entry& entry, uint32_t sm_count, uint64_t memory_bytes
 
 std::optional<GpuSpec> GpuSpecs::find(std::string_view name, uint32_t sm_count,
                                       uint64_t memory_bytes) const {
-  const std::string wanted = normalised_gpu_name(name);
+  const std::string wanted = normalized_gpu_name(name);
   const Entry* found = nullptr;
   for (const Entry& entry : entries_) {
     if (std::find(entry.names.begin(), entry.names.end(), wanted) == entry.names.end()) continue;

@@ -53,7 +53,7 @@ class GpuSpecs {
  private:
   struct Entry {
     GpuSpec spec;
-    std::vector<std::string> names;  // as normalised for comparison
+    std::vector<std::string> names;  // as normalized for comparison
     uint32_t sm_count = 0;           // 0: not told
     uint64_t memory_bytes = 0;       // nominal; 0: not told
   };

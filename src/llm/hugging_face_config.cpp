@@ -9,7 +9,7 @@
 #include "llm/cost.h"
 #include "llm/layer_pattern.h"
 #include "llm/model_family.h"
-#include "llm/quantisation.h"
+#include "llm/quantization.h"
 #include "llm/vision_config.h"
 
 namespace llmprof::llm {
@@ -40,7 +40,7 @@ std::string model_type_of(ConfigKeys& text, ConfigKeys& root) {
 std::string unknown_family(const std::string& type) {
   if (type.empty()) return "'model_type' is missing: is this a Hugging Face config.json?";
   const auto close = nearest(type, model_types());
-  return fmt::format("model_type '{}' is not known{}; known are {}", type,
+  return fmt::format("unknown model_type '{}'{}; available: {}", type,
                      close ? fmt::format(" (the nearest is '{}')", *close) : "",
                      fmt::join(model_types(), ", "));
 }
@@ -72,7 +72,7 @@ void read_attention(ConfigKeys& text, const ModelFamily& family, ModelSpec& mode
     const uint32_t divided = model.hidden % model.heads == 0 ? model.hidden / model.heads : 0;
     model.head_dim = text.number_or({"head_dim"}, family.head_dim > 0 ? family.head_dim : divided);
     if (model.head_dim == 0) {
-      text.wrong(text.node(), fmt::format("'head_dim' is missing, and 'hidden_size' {} is no "
+      text.wrong(text.node(), fmt::format("'head_dim' is missing, and 'hidden_size' {} is not a "
                                           "multiple of 'num_attention_heads' {}",
                                           model.hidden, model.heads));
     }
@@ -108,18 +108,18 @@ void read_formats(ConfigKeys& text, ConfigKeys& root, const PresetWords& preset,
   }
   model.weights = model.dtype;
   model.kv_cache = model.dtype;
-  if (auto quantised = read_quantisation(root, model.dtype)) {
-    model.weights = quantised->weights;
-    model.experts = quantised->experts;
-    model.quantised_head = quantised->head;
-    if (quantised->kv_cache) model.kv_cache = *quantised->kv_cache;
-    model.notes.insert(model.notes.end(), quantised->notes.begin(), quantised->notes.end());
+  if (auto quantized = read_quantization(root, model.dtype)) {
+    model.weights = quantized->weights;
+    model.experts = quantized->experts;
+    model.quantized_head = quantized->head;
+    if (quantized->kv_cache) model.kv_cache = *quantized->kv_cache;
+    model.notes.insert(model.notes.end(), quantized->notes.begin(), quantized->notes.end());
   }
   if (preset.kv_cache_dtype.empty()) return;
   if (const auto format = parse_number_format(preset.kv_cache_dtype)) {
     model.kv_cache = *format;
   } else {
-    root.wrong(root.node(), fmt::format("kv_cache_dtype '{}' is not known", preset.kv_cache_dtype));
+    root.wrong(root.node(), fmt::format("unknown kv_cache_dtype '{}'", preset.kv_cache_dtype));
   }
 }
 
@@ -128,8 +128,8 @@ struct UncountedKey {
   std::string_view note;
 };
 constexpr std::array kUncounted = {
-    UncountedKey{"num_nextn_predict_layers", "layers that predict further tokens"},
-    UncountedKey{"index_topk", "sparse attention, which looks at fewer tokens than all"},
+    UncountedKey{"num_nextn_predict_layers", "multi-token prediction layers"},
+    UncountedKey{"index_topk", "the savings of sparse attention"},
     UncountedKey{"num_kv_shared_layers", "layers that share the KV cache of others"},
     UncountedKey{"audio_config", "the audio tower"},
     UncountedKey{"cross_attention_layers", "cross-attention layers"},
@@ -179,9 +179,9 @@ Result<ModelSpec> read_hugging_face_config(const config::ConfigDocument& documen
   root.take_error_of(text);
   if (root.error()) return fail_with(*root.error());
   if (const uint64_t parameters = parameter_count(model); parameters > kMostParameters) {
-    return document.wrong(node,
-                          fmt::format("these sizes amount to {:.0e} parameters, which no model has",
-                                      static_cast<double>(parameters)));
+    return document.wrong(
+        node, fmt::format("these sizes amount to {:.0e} parameters, which is implausible",
+                          static_cast<double>(parameters)));
   }
   return model;
 }

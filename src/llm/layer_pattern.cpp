@@ -10,7 +10,7 @@ namespace {
 constexpr uint32_t kMostLayers = 10'000;
 constexpr uint64_t kLargestSize = 1'000'000'000;
 
-// A list with one text a layer; null pointer where the file has none.
+// A list with one text per layer; null pointer where the file has none.
 const config::ConfigNode* layer_list(ConfigKeys& keys, std::string_view key, size_t layers) {
   const config::ConfigNode* list = keys.find(key);
   if (list == nullptr) return nullptr;
@@ -33,10 +33,12 @@ void read_listed_windows(ConfigKeys& keys, const config::ConfigNode& list,
       layers[i].attention = AttentionKind::chunked;
       layers[i].window = keys.required({"attention_chunk_size"});
     } else if (type != "full_attention") {
-      keys.wrong(list.children[i],
-                 fmt::format("'layer_types' has '{}'; known are full_attention, sliding_attention "
-                             "and chunked_attention",
-                             type));
+      keys.wrong(
+          list.children[i],
+          fmt::format(
+              "unknown value '{}' in 'layer_types'; available: full_attention, sliding_attention "
+              "and chunked_attention",
+              type));
       return;
     }
   }
@@ -85,8 +87,8 @@ void read_sparse_step(ConfigKeys& keys, std::vector<LayerSpec>& layers) {
   for (const config::ConfigNode& item : dense->children) {
     const auto layer = item.integer();
     if (!layer || *layer < 0 || static_cast<uint64_t>(*layer) >= layers.size()) {
-      keys.wrong(item,
-                 fmt::format("'mlp_only_layers' names layer '{}' of {}", item.text, layers.size()));
+      keys.wrong(item, fmt::format("'mlp_only_layers' has layer '{}', but there are {} layers",
+                                   item.text, layers.size()));
       return;
     }
     layers[static_cast<size_t>(*layer)].feed_forward = FeedForwardKind::dense;
@@ -117,8 +119,9 @@ void read_feed_forwards(ConfigKeys& keys, const ModelFamily& family,
       if (type == "sparse") {
         layers[i].feed_forward = FeedForwardKind::mixture;
       } else if (type != "dense") {
-        keys.wrong(list->children[i],
-                   fmt::format("'mlp_layer_types' has '{}'; known are dense and sparse", type));
+        keys.wrong(
+            list->children[i],
+            fmt::format("unknown value '{}' in 'mlp_layer_types'; available: dense, sparse", type));
         return;
       }
     }
@@ -158,7 +161,7 @@ std::optional<MixtureOfExperts> read_mixture(ConfigKeys& keys, const ModelFamily
       mixture.shared_experts = keys.count_or({"n_shared_experts"}, 0);
       if (uint64_t{mixture.shared_experts} * mixture.expert_size > kLargestSize) {
         keys.wrong(*keys.find("n_shared_experts"),
-                   fmt::format("{} shared experts of size {} are not believed",
+                   fmt::format("{} shared experts of size {} are implausible",
                                mixture.shared_experts, mixture.expert_size));
         return std::nullopt;
       }
@@ -175,9 +178,8 @@ std::optional<MixtureOfExperts> read_mixture(ConfigKeys& keys, const ModelFamily
 std::vector<LayerSpec> read_layers(ConfigKeys& keys, const ModelFamily& family, bool has_mixture) {
   const uint32_t count = keys.required({"num_hidden_layers"});
   if (count > kMostLayers) {
-    keys.wrong(
-        *keys.find("num_hidden_layers"),
-        fmt::format("'num_hidden_layers' is {}; at most {} are believed", count, kMostLayers));
+    keys.wrong(*keys.find("num_hidden_layers"),
+               fmt::format("'num_hidden_layers' is {}; the limit is {}", count, kMostLayers));
     return {};
   }
   std::vector<LayerSpec> layers(count);

@@ -9,7 +9,7 @@ namespace llmprof::llm {
 // Numbers of weights; doubles, because a GPU's share need not be whole (they are exact up to 2^53).
 struct Weights {
   double matrices = 0;
-  double others = 0;  // biases, norms, sinks: never quantised
+  double others = 0;  // biases, norms, sinks: never quantized
 };
 
 // One layer's weights on one of `tp` GPUs; of experts, one whole expert.

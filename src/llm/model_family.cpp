@@ -82,7 +82,7 @@ ModelFamily gemma3_text() {
   return family;
 }
 
-// Phi-1 to Phi-2: attention and feed-forward side by side behind one norm.
+// Phi-1 to Phi-2: attention and feed-forward side by side after one norm.
 ModelFamily phi() {
   ModelFamily family = plain("phi");
   family.gated = false;

@@ -50,7 +50,7 @@ Result<void> check_preset_keys(const config::ConfigDocument& preset) {
     return preset.wrong(
         preset.root.children[i],
         close ? fmt::format("unknown key '{}'; did you mean '{}'?", key, *close)
-              : fmt::format("unknown key '{}'; known are {}", key, fmt::join(kPresetKeys, ", ")));
+              : fmt::format("unknown key '{}'; available: {}", key, fmt::join(kPresetKeys, ", ")));
   }
   return {};
 }
@@ -105,7 +105,7 @@ Result<std::optional<config::ConfigDocument>> read_preset(const std::string& nam
   if (!target) return fail_with(target.error());
   if (target->empty()) {
     return document->wrong(*document->root.find("alias_of"),
-                           fmt::format("alias_of names '{}', and there is no such preset", other));
+                           fmt::format("alias_of names '{}', but there is no such preset", other));
   }
   auto meant = config::parse_yaml(target->front().text, target->front().name);
   if (!meant) return fail_with(meant.error());
@@ -126,7 +126,7 @@ tl::unexpected<Error> no_such_model(std::string_view what, const std::vector<std
   const auto close = nearest(preset_name(what), candidates);
   return fail(ErrorKind::usage,
               fmt::format("--model {}: neither a file, nor a folder with a config.json, nor a "
-                          "preset{}; presets are {}",
+                          "preset{}; available presets: {}",
                           what, close ? fmt::format("; did you mean '{}'?", *close) : "",
                           fmt::join(names, ", ")));
 }

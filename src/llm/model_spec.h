@@ -24,7 +24,7 @@ enum class FeedForwardKind : uint8_t { dense, mixture };
 // One decoder layer.
 struct LayerSpec {
   AttentionKind attention = AttentionKind::full;
-  uint32_t window = 0;  // tokens a query sees at the most; 0: all before it
+  uint32_t window = 0;  // tokens that a query sees at most; 0: all before it
   FeedForwardKind feed_forward = FeedForwardKind::dense;
 };
 
@@ -80,10 +80,10 @@ struct ModelSpec {
   std::optional<MixtureOfExperts> mixture;
   std::vector<LayerSpec> layers;
   std::vector<VisionTower> vision;
-  NumberFormat dtype;                   // of what is not quantised: embeddings, norms
+  NumberFormat dtype;                   // of what is not quantized: embeddings, norms
   NumberFormat weights;                 // of the linear layers
   std::optional<NumberFormat> experts;  // of routed experts where they differ
-  bool quantised_head = false;          // the head is stored as the other linear layers are
+  bool quantized_head = false;          // the head is stored as the other linear layers are
   NumberFormat kv_cache;
 
   // What the file holds that this specification does not understand, for the reader to know.

@@ -60,7 +60,7 @@ double weight_bytes(const ModelSpec& model) {
   double bytes = embedding_weights(model) * other + final_norm(model) * other +
                  head_bias(model) * other + vision_parameters(model) * other;
   if (!model.tied_embeddings) {
-    bytes += embedding_weights(model) * (model.quantised_head ? matrix : other);
+    bytes += embedding_weights(model) * (model.quantized_head ? matrix : other);
   }
   for (const LayerGroup& group : group_layers(model)) {
     bytes += group.count *

@@ -9,7 +9,7 @@
 namespace llmprof::llm {
 namespace {
 
-constexpr double kColours = 3;
+constexpr double kColors = 3;
 
 double squared(double value) { return value * value; }
 
@@ -55,7 +55,7 @@ VisionTower sam_tower(ConfigKeys& sam, uint32_t image_size, double last_channels
   const double head_dim = width / heads;
 
   Transformer stack{layers, width, width, 4 * width};
-  const double patches = kColours * squared(kPatch) * width;
+  const double patches = kColors * squared(kPatch) * width;
   const double relative_positions =
       (layers - global) * 2 * (2 * kWindow - 1) * head_dim + global * 2 * (2 * grid - 1) * head_dim;
   const double neck = width * kNeck + squared(kNeck) * kKernel;
@@ -81,7 +81,7 @@ VisionTower clip_tower(ConfigKeys& clip, double tokens) {
   const Transformer stack{layers, width, width, 4 * width};
   const double positions = squared(image / patch) + 1;
   VisionTower tower{"CLIP encoder", 0, 0};
-  tower.parameters = whole_count(stack.parameters() + kColours * squared(patch) * width +
+  tower.parameters = whole_count(stack.parameters() + kColors * squared(patch) * width +
                                  positions * width + width + 2 * width);
   tower.flops_per_image = whole_count(stack.flops(tokens + 1, tokens + 1));
   return tower;
@@ -129,7 +129,7 @@ std::vector<VisionTower> deepseek_ocr(ConfigKeys& vision, uint32_t text_hidden,
   vision.take_error_of(sam);
   vision.take_error_of(encoder);
   notes.push_back(fmt::format(
-      "vision FLOPs are of views of {0} x {0} pixels; tiled and smaller views cost otherwise",
+      "vision FLOPs are for views of {0} x {0} pixels; the cost of tiled and smaller views differs",
       image_size));
   return towers;
 }
@@ -145,20 +145,20 @@ std::vector<VisionTower> plain_tower(ConfigKeys& vision, uint32_t text_hidden,
   const double image = vision.count_or({"image_size"}, 0);
   if (width == 0 || layers == 0) {
     notes.emplace_back(
-        "vision_config does not tell the tower's width and layers; its cost is "
-        "left out");
+        "vision_config does not give the encoder's width and layers; its cost is "
+        "excluded");
     return {};
   }
   const Transformer stack{layers, width, width, intermediate};
   const double tokens = squared(image / patch);
-  const double patches = kColours * squared(patch) * width;
+  const double patches = kColors * squared(patch) * width;
   VisionTower tower{"vision encoder", 0, 0};
   tower.parameters = whole_count(stack.parameters() + patches + width + tokens * width + 2 * width);
   tower.flops_per_image = whole_count(stack.flops(tokens, tokens) + 2 * tokens * patches);
   if (image == 0) {
-    notes.emplace_back("vision_config tells no image_size: the FLOPs of images are left out");
+    notes.emplace_back("vision_config has no image_size: the FLOPs of images are excluded");
   }
-  notes.emplace_back("the vision tower is counted as a plain ViT with a linear projector");
+  notes.emplace_back("the vision encoder is counted as a plain ViT with a linear projector");
   return {tower, projector(width, text_hidden, 0)};
 }
 

@@ -25,7 +25,7 @@ std::span<const Reader* const> all_readers() {
 
 const Reader* find_reader(std::string_view head) {
   for (const Reader* reader : all_readers()) {
-    if (reader->recognises(head)) return reader;
+    if (reader->recognizes(head)) return reader;
   }
   return nullptr;
 }
@@ -41,9 +41,9 @@ Error unreadable(const std::filesystem::path& path, std::string_view head) {
   const std::string_view line = head.substr(0, std::min(head.find('\n'), head.size()));
   const std::string begin = shortened(to_printable(trim(line)), 60);
   return {ErrorKind::input,
-          fmt::format("{}: not a capture that llmprof reads; it begins with \"{}\". It reads: {}, "
-                      "each plain or gzip-compressed, and converts .nsys-rep, .qdrep, .qdstrm and "
-                      ".ncu-rep where the tool is installed",
+          fmt::format("{}: unknown capture format; the file begins with \"{}\". Supported: {}, "
+                      "each plain or gzip-compressed; .nsys-rep, .qdrep, .qdstrm and "
+                      ".ncu-rep are converted where the tool is installed",
                       name, begin, formats)};
 }
 

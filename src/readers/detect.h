@@ -9,7 +9,7 @@
 
 namespace llmprof::readers {
 
-// Enough of a file's (decompressed) front to recognise every format.
+// Enough of a file's (decompressed) front to recognize every format.
 inline constexpr size_t kHeadBytes = 64UL << 10U;
 
 // All readers, in the order they are asked: the most specific first.

@@ -56,9 +56,20 @@ void TraceBuilder::metric_value(IdentityId identity, MetricId metric, const Metr
   values.max = std::max(values.max, more.max);
 }
 
+void TraceBuilder::decide_api_kinds() {
+  std::vector<bool> decided(trace_.strings.size(), false);
+  trace_.api_kinds.assign(trace_.strings.size(), ApiKind::other);
+  for (const StringId api : trace_.launches.api) {
+    if (!api.valid() || decided[api.index()]) continue;
+    decided[api.index()] = true;
+    trace_.api_kinds[api.index()] = trace::api_kind(trace_.strings[api]);
+  }
+}
+
 Trace TraceBuilder::freeze() && {
   order_by_start(trace_);
   join_launches(trace_);
+  decide_api_kinds();
   std::sort(trace_.metric_values.begin(), trace_.metric_values.end(),
             [](const MetricValues& a, const MetricValues& b) {
               return std::pair(a.identity, a.metric) < std::pair(b.identity, b.metric);

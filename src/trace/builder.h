@@ -36,11 +36,13 @@ class TraceBuilder {
   // Adds to the values of one metric of one identity.
   void metric_value(IdentityId identity, MetricId metric, const MetricValues& more);
 
-  // Orders GPU work by start, joins it to its launches by (process, correlation), and reports
-  // work without a launch.
+  // Orders GPU work by start, joins it to its launches by (process, correlation), reports work
+  // without a launch, and decides the kind of each API name.
   Trace freeze() &&;
 
  private:
+  void decide_api_kinds();
+
   struct PairHash {
     size_t operator()(const std::pair<uint64_t, uint64_t>& pair) const {
       return hash_mix(pair.first, pair.second);

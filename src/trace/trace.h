@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "trace/api_kind.h"
 #include "trace/ids.h"
 #include "trace/interner.h"
 #include "trace/string_pool.h"
@@ -80,6 +81,7 @@ struct Trace {
   MemoryOperationTable memory_operations;
   GraphReplayTable graph_replays;
   LaunchTable launches;
+  std::vector<ApiKind> api_kinds;  // by string: those that name calls in `launches`
   RangeTable ranges;
   StepTable steps;
   OperatorTable operators;
@@ -100,6 +102,11 @@ struct Trace {
 
   [[nodiscard]] const Device& device_of(QueueId queue) const {
     return devices[queues[queue].device.index()];
+  }
+  // Of a call's name; a call whose name is not known is of no kind.
+  [[nodiscard]] ApiKind api_kind(StringId api) const {
+    const bool known = api.valid() && api.index() < api_kinds.size();
+    return known ? api_kinds[api.index()] : ApiKind::other;
   }
 };
 

@@ -309,7 +309,7 @@ class Usage(unittest.TestCase):
             empty.write_bytes(b"")
             for path, words in (
                 (empty, "empty"),
-                (ROOT / "Makefile", "not a capture"),
+                (ROOT / "Makefile", "unknown capture format"),
                 (DATA / "h200-decoder" / "nsys_nvtx_sum.csv", "cuda_gpu_kern_sum"),
             ):
                 done = run("analyze", path, "--out", pathlib.Path(folder) / "out")

@@ -87,13 +87,13 @@ class NamedSettings(unittest.TestCase):
     def test_models_and_workloads(self):
         places = named(CHOICE.findall)
         self.assertIn("model=llm/llama_1b", places)
-        self.assert_known(places, str, "is no choice")
+        self.assert_known(places, str, "unknown value")
 
     def test_what_is_not_there_is_noticed(self):
         self.assertEqual(list(keys_in("raise nsys.timeout, see nsys.sqlite")), ["nsys.timeout"])
         self.assertIn("there is no key 'nsys.timeout'", answer("nsys.timeout=?"))
         for word in ["model=llm/lama", "workload=hf", "profiling/ncu=lite"]:
-            self.assertIn("is no choice", answer(word))
+            self.assertIn("unknown value", answer(word))
 
 
 if __name__ == "__main__":

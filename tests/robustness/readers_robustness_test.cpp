@@ -90,7 +90,7 @@ class Robustness : public ::testing::TestWithParam<Fixture> {
     reader_ = readers::find_reader(*head);
   }
 
-  // What any file may be: refused by everybody, or read by the reader that recognises it.
+  // What any file may be: refused by everybody, or read by the reader that recognizes it.
   [[nodiscard]] std::string judge(const fs::path& path) const {
     return reader_ == nullptr ? std::string() : testing::judge_reading(*reader_, path);
   }

@@ -42,7 +42,7 @@ class Sweep {
     if (work.launch.valid()) launched_[work.launch.index()] = true;
   }
 
-  // What remains of each instance behind its last GPU work.
+  // What remains of each instance after its last GPU work.
   void finish() {
     for (size_t i = 0; i < stages_.instances.size(); ++i) {
       const StageInstance& instance = stages_.instances[i];

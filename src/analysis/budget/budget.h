@@ -17,11 +17,11 @@ namespace llmprof::analysis {
 // no kernel does. The classes come first, in the order of KernelClass.
 inline constexpr size_t kClassParts = static_cast<size_t>(KernelClass::other) + 1;
 enum class BudgetPart : uint8_t {
-  hidden_graphs = kClassParts,  // graph replays whose kernels were not captured
+  hidden_graphs = kClassParts,  // graph replays whose kernels were not recorded
   memory_operations,            // copies and fills
   idle_launch,                  // the launch came late: from its call to the kernel's start, and
                                 // other CUDA calls before it that do not wait for the GPU
-  idle_synchronisation,         // the launching thread waited for the GPU
+  idle_synchronization,         // the launching thread waited for the GPU
   idle_host,                    // the launching thread was outside of any CUDA call
   idle_queued,                  // launched in time, and yet the GPU waited
   idle_before_first,            // from the stage's start to its first GPU work
@@ -67,13 +67,13 @@ struct RepeatedGap {
 
 struct StageBudget {
   uint32_t stage = 0;
-  uint64_t instances = 0;  // that are no warm-up
+  uint64_t instances = 0;  // that are not warm-up
   PartTimes total{};       // over them; divided by their number it is the stage's mean
   PartTimes
       between_steps{};  // of `total`: idle time from one step's last GPU work to the next's first
   std::array<uint64_t, kBudgetParts> gaps{};  // idle gaps by their largest part
   // Of idle_queued: from the return of the first launch to its work, where that is long: earlier
-  // work that was not captured still ran. With the number of such gaps.
+  // work that was not recorded still ran. With the number of such gaps.
   Nanoseconds queued_before_first = 0;
   uint64_t gaps_before_first = 0;
 };
@@ -98,20 +98,20 @@ struct SlowStep {
   std::vector<Reason> reasons;
 };
 
-// Gaps and slow steps are of instances that are no warm-up.
+// Gaps and slow steps are of instances that are not warm-up.
 struct Budgets {
-  std::vector<PartTimes> instances;  // one an instance; the parts of each sum to its wall time
-  std::vector<StageBudget> stages;   // one a stage
-  std::vector<IdleGap> gaps;         // the longest of each stage, longest first, at most 10 a stage
-  std::vector<RepeatedGap> repeated_gaps;  // by stage, the largest total first, at most 3 a stage
-  std::vector<SlowStep> slow_steps;        // the slowest of each stage, at most 5 a stage
+  std::vector<PartTimes> instances;  // one per instance; the parts of each sum to its wall time
+  std::vector<StageBudget> stages;   // one per stage
+  std::vector<IdleGap> gaps;  // the longest of each stage, longest first, at most 10 per stage
+  std::vector<RepeatedGap> repeated_gaps;  // by stage, the largest total first, at most 3 per stage
+  std::vector<SlowStep> slow_steps;        // the slowest of each stage, at most 5 per stage
 };
 
 // What budgets are found with and no stage is needed for.
 struct BudgetBasis {
   explicit BudgetBasis(const trace::Trace& trace);
 
-  std::vector<CoveredTime> busy;  // one a device
+  std::vector<CoveredTime> busy;  // one per device
   CallsByThread calls;
 };
 

@@ -6,7 +6,7 @@
 namespace llmprof::analysis {
 
 // How many of `count` rows come first, where `comes_first(row)` holds for some rows and for none
-// behind them. Most questions are about the row of the last answer, `place`, or the next: a few
+// after them. Most questions are about the row of the last answer, `place`, or the next: a few
 // plain steps come first. Then it doubles its stride away from there until the answer is enclosed,
 // then halves.
 template <class ComesFirst>

@@ -28,7 +28,7 @@ struct GpuWorkRow {
 // "GEMM 128x272 sm90 (nvjet)", "copy Device-to-Host", "fill", "CUDA graph replay".
 std::string work_name(const trace::Trace& trace, const DescribedNames& names, GpuWorkKind kind,
                       uint32_t row);
-// None for what is no kernel.
+// None for what is not a kernel.
 inline trace::StringId kernel_name(const trace::Trace& trace, const GpuWorkRow& work) {
   return work.kind == GpuWorkKind::kernel ? trace.kernels.name[work.row] : trace::StringId();
 }
@@ -93,7 +93,7 @@ void each_gpu_work(const trace::Trace& trace, const WorkOwners& owners, Visit&& 
   others_until(INT64_MAX);
 }
 
-// When each device did anything: one entry a device.
+// When each device did anything: one entry per device.
 std::vector<CoveredTime> busy_devices(const trace::Trace& trace);
 
 }  // namespace llmprof::analysis

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/budget/api_calls.h"
+#include "analysis/budget/api_name.h"
 #include "analysis/budget/open_at.h"
 #include "base/units.h"
 
@@ -18,7 +18,7 @@ struct Piece {
   Nanoseconds from = 0;
   Nanoseconds to = 0;
   trace::StringId api;
-  bool synchronising = false;
+  bool synchronizing = false;
   [[nodiscard]] Nanoseconds length() const { return to - from; }
 };
 
@@ -28,9 +28,9 @@ bool is_edge(BudgetPart cause) {
 
 bool matches(BudgetPart cause, const Piece& piece) {
   if (is_edge(cause)) return true;
-  if (cause == BudgetPart::idle_synchronisation) return piece.synchronising;
+  if (cause == BudgetPart::idle_synchronization) return piece.synchronizing;
   if (cause == BudgetPart::idle_host) return !piece.api.valid();
-  return piece.api.valid() && !piece.synchronising;
+  return piece.api.valid() && !piece.synchronizing;
 }
 
 // The piece that stands for a question: the longest one of its cause.
@@ -40,7 +40,7 @@ Piece chosen_piece(const trace::Trace& trace, const CallsByThread& calls,
   if (!question.thread.valid()) return best;
   const auto offer = [&](Nanoseconds from, Nanoseconds to, trace::StringId api) {
     if (to - from <= best.length()) return;
-    const Piece piece{from, to, api, is_synchronising(trace.strings[api])};
+    const Piece piece{from, to, api, trace::waits_for_gpu(trace.api_kind(api))};
     if (matches(question.cause, piece)) best = piece;
   };
   const trace::LaunchTable& launches = trace.launches;
@@ -112,7 +112,7 @@ std::vector<std::string> what_the_host_did(const trace::Trace& trace, const Call
     } else if (chosen[i].length() > 0) {
       answers[i] = in_words(trace, chosen[i], open[i]);
     } else {
-      // A launch that itself synchronises: cudaMemcpy.
+      // A launch that itself synchronizes: cudaMemcpy.
       answers[i] = plain_api_name(trace.strings[trace.launches.api[question.launch.index()]]);
     }
   }

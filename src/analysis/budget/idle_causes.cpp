@@ -18,7 +18,7 @@ BudgetPart IdleSplit::cause(BudgetPart edge_part) const {
     longest = time;
     cause = part;
   };
-  consider(synchronisation, BudgetPart::idle_synchronisation);
+  consider(synchronization, BudgetPart::idle_synchronization);
   consider(host, BudgetPart::idle_host);
   consider(queued, BudgetPart::idle_queued);
   consider(edge, edge_part);
@@ -31,7 +31,7 @@ void IdleSplit::charge_to(PartTimes& times, BudgetPart edge_part) const {
     times[static_cast<size_t>(part)] += time;
   };
   add(BudgetPart::idle_launch, launch);
-  add(BudgetPart::idle_synchronisation, synchronisation);
+  add(BudgetPart::idle_synchronization, synchronization);
   add(BudgetPart::idle_host, host);
   add(BudgetPart::idle_queued, queued);
   add(edge_part, edge);
@@ -44,7 +44,6 @@ IdleCauses::IdleCauses(const trace::Trace& trace, const CallsByThread& calls,
       calls_(calls),
       busy_(busy),
       busy_place_(busy.size(), 0),
-      synchronising_(trace),
       call_place_(trace.threads.size(), 0) {}
 
 Nanoseconds IdleCauses::occupied(trace::DeviceId device, Nanoseconds from, Nanoseconds to) {
@@ -89,7 +88,7 @@ IdleSplit IdleCauses::between(trace::DeviceId device, Nanoseconds from, Nanoseco
   const trace::ThreadId thread = trace_.launches.thread[launch.index()];
   Nanoseconds in_calls = 0;
   Nanoseconds calls_until = from;
-  Nanoseconds synchronised_until = from;
+  Nanoseconds synchronized_until = from;
   // Time of [from, called) in a call, less what other GPU work took; calls inside calls count once.
   const auto added = [&](Nanoseconds start, Nanoseconds end, Nanoseconds& until) {
     start = std::max(start, until);
@@ -102,12 +101,12 @@ IdleSplit IdleCauses::between(trace::DeviceId device, Nanoseconds from, Nanoseco
     const Nanoseconds start = trace_.launches.start[row];
     const Nanoseconds end = trace_.launches.end[row];
     in_calls += added(start, end, calls_until);
-    if (synchronising_[trace_.launches.api[row]]) {
-      split.synchronisation += added(start, end, synchronised_until);
+    if (trace::waits_for_gpu(trace_.api_kind(trace_.launches.api[row]))) {
+      split.synchronization += added(start, end, synchronized_until);
     }
   });
   split.host = called - from - others - in_calls;
-  split.launch = idle - split.host - split.synchronisation;
+  split.launch = idle - split.host - split.synchronization;
   return split;
 }
 

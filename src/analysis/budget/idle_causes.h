@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "analysis/budget/api_calls.h"
 #include "analysis/budget/budget.h"
 #include "analysis/budget/calls_by_thread.h"
 #include "analysis/budget/covered_time.h"
@@ -12,18 +11,18 @@ namespace llmprof::analysis {
 // A time in which no GPU work of an instance ran, by cause; the parts sum to its length.
 struct IdleSplit {
   Nanoseconds launch = 0;
-  Nanoseconds synchronisation = 0;
+  Nanoseconds synchronization = 0;
   Nanoseconds host = 0;
   Nanoseconds queued = 0;
   Nanoseconds edge = 0;      // before the first or after the last GPU work
   Nanoseconds unknown = 0;   // no launch record
   Nanoseconds occupied = 0;  // other GPU work ran
 
-  // The largest of all but `occupied`, which is no idle time; for an edge, that edge.
+  // The largest of all but `occupied`, which is not idle time; for an edge, that edge.
   [[nodiscard]] BudgetPart cause(BudgetPart edge_part) const;
   void charge_to(PartTimes& times, BudgetPart edge_part) const;
   [[nodiscard]] Nanoseconds idle() const {
-    return launch + synchronisation + host + queued + edge + unknown;
+    return launch + synchronization + host + queued + edge + unknown;
   }
 };
 
@@ -31,7 +30,7 @@ struct IdleSplit {
 // time.
 class IdleCauses {
  public:
-  // `busy` holds one entry a device. All three must outlive this.
+  // `busy` holds one entry per device. All three must outlive this.
   IdleCauses(const trace::Trace& trace, const CallsByThread& calls,
              const std::vector<CoveredTime>& busy);
 
@@ -53,7 +52,6 @@ class IdleCauses {
   const CallsByThread& calls_;
   const std::vector<CoveredTime>& busy_;
   std::vector<size_t> busy_place_;
-  SynchronisingCalls synchronising_;
   std::vector<size_t> call_place_;  // by thread
 };
 

@@ -28,7 +28,7 @@ HostQuestion question_about(const trace::Trace& trace, const GapFound& gap) {
   if (!question.launch.valid()) return question;
   question.thread = trace.launches.thread[question.launch.index()];
   const bool before_the_call =
-      gap.cause == BudgetPart::idle_host || gap.cause == BudgetPart::idle_synchronisation;
+      gap.cause == BudgetPart::idle_host || gap.cause == BudgetPart::idle_synchronization;
   if (before_the_call) {
     question.to = std::min(gap.end, trace.launches.start[question.launch.index()]);
   }

@@ -3,7 +3,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// In the order of BudgetPart, behind the classes.
+// In the order of BudgetPart, after the classes.
 constexpr std::array<std::string_view, kBudgetParts - kClassParts> kOtherNames = {
     "hidden CUDA graphs",
     "memory copies and fills",

@@ -48,7 +48,7 @@ TEST_F(SlowSteps, SayWhichKernelAndWhichGapIsLonger) {
   EXPECT_EQ(steps[1].reasons[0].longer, 120);
 }
 
-// Walls 1000, 1000, 1000, 1040, 1000: 4 % above is no outlier.
+// Walls 1000, 1000, 1000, 1040, 1000: 4 % above is not an outlier.
 TEST_F(SlowSteps, LeaveSmallDifferencesAlone) {
   t_.instance(t_.stage("decode"), 0, 0);
   for (int i = 0; i < 5; ++i) step(i == 3 ? 40 : 0);
@@ -116,7 +116,7 @@ TEST_F(SlowSteps, AreFoundWhereNoTwoStepsAreAlike) {
   EXPECT_EQ(steps[0].above_median, 4000);
 }
 
-// gemm2 instead of gemm behind a gap longer by 300; norm is 200 shorter. Against the usual: gemm
+// gemm2 instead of gemm after a gap longer by 300; norm is 200 shorter. Against the usual: gemm
 // 400 -> 500 and the gap +300, norm 300 -> 100: 200 in all.
 TEST_F(SlowSteps, HaveReasonsThatSumToTheExcess) {
   t_.instance(t_.stage("decode"), 0, 0);
@@ -161,7 +161,7 @@ TEST_F(SlowSteps, GiveANameToWhatTheReasonsLeave) {
   EXPECT_EQ(steps[0].reasons[3].longer, 20);
 }
 
-// The gemm takes 20,100 ns longer, the norm 100 ns less: 0.5 % of 20,000 is no reason.
+// The gemm takes 20,100 ns longer, the norm 100 ns less: 0.5 % of 20,000 is not a reason.
 TEST_F(SlowSteps, LeaveOutARestThatIsNearlyNothing) {
   t_.instance(t_.stage("decode"), 0, 0);
   const auto run = [&](Nanoseconds gemm, Nanoseconds norm) {

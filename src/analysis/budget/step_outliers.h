@@ -13,7 +13,7 @@ struct StepOutlier {
   StepId reference;
 };
 
-// At most `most` a stage, by stage, the slowest first; of instances that are no warm-up.
+// At most `most` per stage, by stage, the slowest first; of instances that are not warm-up.
 std::vector<StepOutlier> step_outliers(const Stages& stages, size_t most);
 
 }  // namespace llmprof::analysis

@@ -134,7 +134,7 @@ Found find_windows(const trace::Trace& trace, const Stages& stages, trace::Proce
 }
 
 // `gap` is added to each window's time: negative takes it away. `traced` is a traced step's time.
-CollectorOverhead::Windows summarise_windows(const std::vector<WindowTime>& windows, double gap,
+CollectorOverhead::Windows summarize_windows(const std::vector<WindowTime>& windows, double gap,
                                              double traced) {
   CollectorOverhead::Windows result;
   result.windows = windows.size();
@@ -227,12 +227,12 @@ void count_duty(const trace::CollectionTable& table, trace::ProcessId process, b
 
 void measure(const Found& found, CollectorOverhead& result) {
   if (found.gap_count > 0) result.gap = found.gaps / found.gap_count;
-  result.traced = summarise_windows(found.traced, result.gap, 0);
-  result.untraced = summarise_windows(found.untraced, -result.gap, result.traced.mean);
+  result.traced = summarize_windows(found.traced, result.gap, 0);
+  result.untraced = summarize_windows(found.untraced, -result.gap, result.traced.mean);
   if (found.traced.size() < kFewestWindows || found.untraced.size() < kFewestWindows) {
     result.why_not = fmt::format(
-        "it takes at least {} windows of traced and {} of untraced steps that lie wholly inside a "
-        "decode, and there are {} and {}: decode more tokens, or shorten the period of --duty",
+        "at least {} windows of traced and {} of untraced steps that lie entirely inside a decode "
+        "are needed, and there are {} and {}: decode more tokens, or shorten the period of --duty",
         kFewestWindows, kFewestWindows, found.traced.size(), found.untraced.size());
     return;
   }

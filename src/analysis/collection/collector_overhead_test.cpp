@@ -99,7 +99,7 @@ TEST(CollectorOverhead, IsTheDifferenceOfTracedAndUntracedSteps) {
   EXPECT_TRUE(overhead->why_not.empty());
 }
 
-// The first untraced step behind each window takes as long as a traced one, 98 + 10, which is the
+// The first untraced step after each window takes as long as a traced one, 98 + 10, which is the
 // other five's 90 + 10 and 8 more: windows of 608.
 TEST(CollectorOverhead, BehindGraphsOneStepMoreIsTraced) {
   Alternation run;
@@ -113,7 +113,7 @@ TEST(CollectorOverhead, BehindGraphsOneStepMoreIsTraced) {
   EXPECT_NEAR(overhead->untraced.mean, 100, 1e-9);
   EXPECT_EQ(overhead->untraced.steps, 15U);
   EXPECT_NEAR(*overhead->share_of_step, 0.08, 1e-12);
-  // 8 traced steps and 4 behind them, of 32.
+  // 8 traced steps and 4 after them, of 32.
   EXPECT_EQ(overhead->steps_traced, 8U);
   EXPECT_EQ(overhead->steps_cupti_on, 4U);
   EXPECT_NEAR(*overhead->share_of_decode, 0.08 * 12 / 32, 1e-12);

@@ -37,11 +37,12 @@ void report_untraced(const Stages& stages, Diagnostics& diagnostics) {
     if (tracing.whole()) continue;
     const std::string& name = stages.stages[i].name;
     if (!tracing.share) {
-      diagnostics.warn("stage_not_traced",
-                       fmt::format("the collector was not tracing for a part of {}: its kernel and "
-                                   "busy times are too small, and its budget has a part 'not "
-                                   "traced'",
-                                   name));
+      diagnostics.warn(
+          "stage_not_traced",
+          fmt::format("the collector was not tracing during a part of {}: its kernel and "
+                      "busy times are too small, and its budget has a part 'not "
+                      "traced'",
+                      name));
       continue;
     }
     diagnostics.info(

@@ -7,7 +7,7 @@
 
 namespace llmprof::analysis {
 
-// How much of a stage our collector traced, over instances that are no warm-up.
+// How much of a stage our collector traced, over instances that are not warm-up.
 struct StageTracing {
   uint64_t steps_traced = 0;
   uint64_t steps_all = 0;

@@ -58,7 +58,7 @@ class CounterSeries {
 // All series of one device, by role; empty ones where a metric is absent.
 using DeviceCounters = std::array<CounterSeries, kCounterRoles>;
 
-// One entry a device. What is not a number is left out.
+// One entry per device. What is not a number is left out.
 std::vector<DeviceCounters> counters_by_device(const trace::Trace& trace);
 
 }  // namespace llmprof::analysis

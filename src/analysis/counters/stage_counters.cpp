@@ -296,12 +296,12 @@ class StageMeter {
   void tell_why_nothing(StageCounters& result) const {
     if (result.coverage) {
       result.why_not =
-          fmt::format("samples of the counters cover {:.1f} % of the stage's wall time, too little",
+          fmt::format("counter samples cover only {:.1f} % of the stage's wall time, too little",
                       *result.coverage * kPercent);
     } else if (has_counters_) {
       result.why_not =
-          "no sample of the counters lies in the stage: they were not set up yet, or rested "
-          "(collector.counter_rounds=false samples all the time)";
+          "no counter sample lies in the stage: counters were not set up yet, or were paused "
+          "(collector.counter_rounds=false samples continuously)";
     }
   }
 
@@ -309,8 +309,8 @@ class StageMeter {
     const double most = std::max(result.mbu_wall.value_or(0), result.mbu_busy.value_or(0));
     if (most <= 1) return;
     result.why_not = fmt::format(
-        "the measured bytes would be {:.0f} % of the memory bandwidth, and nothing exceeds its "
-        "peak: check the GPU (--gpu), and whether the capture misses kernels",
+        "the measured bytes would be {:.0f} % of the memory bandwidth, which is "
+        "impossible: check the GPU (--gpu), and whether kernels are missing in the capture",
         most * kPercent);
     result.mbu_wall.reset();
     result.mbu_busy.reset();

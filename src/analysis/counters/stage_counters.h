@@ -11,7 +11,7 @@
 namespace llmprof::analysis {
 
 // What the GPU's own counters and sensors say of a stage, by time: all that the GPU did in the
-// instances' windows counts, whoever did it. Of instances that are no warm-up; none where the
+// instances' windows counts, whoever did it. Of instances that are not warm-up; none where the
 // metric is missing.
 struct StageCounters {
   uint32_t stage = 0;
@@ -85,8 +85,8 @@ struct StageCounters {
 };
 
 struct Counters {
-  std::vector<StageCounters> stages;  // one a stage; empty where nothing was sampled
-  // DRAM bytes of each step, by time: one a step; empty without samples.
+  std::vector<StageCounters> stages;  // one per stage; empty where nothing was sampled
+  // DRAM bytes of each step, by time: one per step; empty without samples.
   std::vector<std::optional<double>> step_bytes;
 };
 

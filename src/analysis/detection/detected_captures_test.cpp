@@ -270,7 +270,7 @@ TEST(DetectedCapturesTest, DeepseekOcrTextPasses) {
   }
   EXPECT_LT(*stages.confidence, 0.8);
   // Its image encoder: 12 and 24 layers.
-  EXPECT_NE(stages.reason.find("36 of 192 attention layers are in no such pass, 36 of them in 1 "
+  EXPECT_NE(stages.reason.find("36 of 192 attention layers are outside of them, 36 of them in 1 "
                                "vision pass"),
             std::string::npos)
       << stages.reason;

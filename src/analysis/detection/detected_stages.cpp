@@ -50,9 +50,9 @@ bool is_training(const KernelSequence& sequence) {
 std::string_view evidence_for(StepKind kind) {
   switch (kind) {
     case StepKind::prefill:
-      return "forward passes with more tokens than sequences, or larger than the steps behind them";
+      return "forward passes with more tokens than sequences, or larger than the steps after them";
     case StepKind::decode:
-      return "forward passes that repeat, one token a sequence";
+      return "forward passes that repeat, one token per sequence";
     case StepKind::mixed:
       return "forward passes with prompt tokens and the sequences of the step before";
   }
@@ -150,20 +150,21 @@ void report_models(const Stages& stages, Diagnostics& diagnostics) {
   for (const auto& [layers, count] : passes) {
     each += fmt::format("{}{} of {} attention layers", each.empty() ? "" : ", ", count, layers);
   }
-  diagnostics.warn("several_models",
-                   fmt::format("forward passes of {} models ran: {}; figures of a stage as a whole "
-                               "mix them, layers and steps are told by model: capture one model, "
-                               "or narrow to its steps",
-                               passes.size(), each));
+  diagnostics.warn(
+      "several_models",
+      fmt::format("forward passes of {} models were found: {}; figures of a whole stage "
+                  "mix them, layers and steps are listed per model: record one model, "
+                  "or select its steps",
+                  passes.size(), each));
 }
 
 // The reason of the sequence with most work: the others' tell less.
 std::string reason_for_none(const std::vector<KernelSequence>& sequences) {
-  if (sequences.empty()) return "the capture holds no GPU work with a place in time";
+  if (sequences.empty()) return "the capture contains no GPU work with timestamps";
   const auto largest = std::max_element(
       sequences.begin(), sequences.end(),
       [](const KernelSequence& a, const KernelSequence& b) { return a.size() < b.size(); });
-  if (is_training(*largest)) return "the kernels are a training run's: there are backward passes";
+  if (is_training(*largest)) return "this is a training run: there are backward passes";
   return find_forward_passes(*largest).reason;
 }
 

@@ -290,7 +290,7 @@ TEST(DetectedStagesTest, AGraphLaunchIsNotCut) {
   for (uint32_t i = 1; i <= 10; ++i) {
     program.in_graph(i);
     program.pass({});
-    program.kernel("add_position");  // behind the selection
+    program.kernel("add_position");  // after the selection
     ends.push_back(program.rows());
   }
   const Stages& stages = program.detect();
@@ -388,7 +388,7 @@ TEST(DetectedStagesTest, PromptsInPiecesBesideSequencesThatGoOn) {
   run.expect_all_found();
 }
 
-// The same number of sequences again, right behind the last: the next requests, not a mixed step.
+// The same number of sequences again, right after the last: the next requests, not a mixed step.
 TEST(DetectedStagesTest, BatchesOneAfterTheOther) {
   Program run;
   for (int request = 0; request < 3; ++request) {
@@ -418,7 +418,7 @@ TEST(DetectedStagesTest, NothingToFindSaysWhy) {
   Program convolutions;
   for (int i = 0; i < 1000; ++i) convolutions.kernel(i % 3 == 0 ? "gemm_conv" : "add_relu");
   EXPECT_EQ(convolutions.detect().reason,
-            "no kernel is known as attention, and no softmax stands between two GEMMs");
+            "no kernel is known as attention, and no softmax runs between two GEMMs");
 
   Program diffusion;  // layers repeat, but there are no tokens
   for (int i = 0; i < 100; ++i) Program::dense_layer(diffusion, {}, 0);
@@ -435,7 +435,7 @@ TEST(DetectedStagesTest, NothingToFindSaysWhy) {
   EXPECT_NE(training.detect().reason.find("training"), std::string::npos);
 
   Program nothing;
-  EXPECT_EQ(nothing.detect().reason, "the capture holds no GPU work with a place in time");
+  EXPECT_EQ(nothing.detect().reason, "the capture contains no GPU work with timestamps");
 
   Program single;
   single.pass({.kind = StepKind::prefill, .tokens = 100});

@@ -65,19 +65,19 @@ std::string DetectionEvidence::in_words() const {
   std::string words =
       fmt::format("{} forward passes of {} attention layers, found in the kernel sequence", passes,
                   fmt::join(layers_a_pass, " or "));
-  words += fmt::format("; {} of their kernels are in passes that occur again kernel by kernel",
+  words += fmt::format("; {} of their kernels are in passes that repeat kernel by kernel",
                        percent(kernels_repeating, kernels));
   words += fmt::format("; {} of the passes show both ends (embedding, token selection or graph)",
                        percent(passes_of_known_ends, passes));
   if (layers_in_passes < layers) {
-    words += fmt::format("; {} of {} attention layers are in no such pass",
+    words += fmt::format("; {} of {} attention layers are outside of them",
                          layers - layers_in_passes, layers);
     if (vision_passes > 0) {
-      words += fmt::format(", {} of them in {} vision pass{} that a convolution begins",
+      words += fmt::format(", {} of them in {} vision pass{}, each beginning with a convolution",
                            vision_layers, vision_passes, vision_passes == 1 ? "" : "es");
     }
   }
-  if (!told_apart) words += "; all passes are of one size, so their kind is a guess";
+  if (!told_apart) words += "; all passes have the same size, so their kind is a guess";
   return words;
 }
 

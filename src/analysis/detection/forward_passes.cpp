@@ -67,7 +67,7 @@ class PassSearch {
     }
   }
 
-  // Where a boundary shows no marker (another model's pass behind a prefill), attention of another
+  // Where a boundary shows no marker (another model's pass after a prefill), attention of another
   // shape still tells.
   void add_parts(size_t first, size_t last) {
     for (size_t begin = first; begin < last;) {
@@ -182,7 +182,7 @@ class PassSearch {
     }
   }
 
-  // Kernels of one layer, as a measure of what lies before the first and behind the last attention.
+  // Kernels of one layer, as a measure of what lies before the first and after the last attention.
   [[nodiscard]] uint32_t period(const ForwardPass& pass) const {
     return pass.layers < 2 ? 0 : (pass.last_beat - pass.first_beat) / (pass.layers - 1);
   }
@@ -233,13 +233,13 @@ ForwardPasses find_forward_passes(const KernelSequence& sequence) {
   const std::vector<LayerBeat> beats = find_layer_beats(sequence);
   found.layers = beats.size();
   if (beats.empty()) {
-    found.reason = "no kernel is known as attention, and no softmax stands between two GEMMs";
+    found.reason = "no kernel is known as attention, and no softmax runs between two GEMMs";
     return found;
   }
   const PassMarkers markers = find_pass_markers(sequence, beats);
   if (markers.layers.empty()) {
     found.reason = fmt::format(
-        "attention runs {} times, but no embedding, gather or token selection comes back at equal "
+        "attention runs {} times, but no embedding, gather or token selection recurs after equal "
         "numbers of layers, as it does from one forward pass to the next",
         beats.size());
     return found;
@@ -249,9 +249,9 @@ ForwardPasses find_forward_passes(const KernelSequence& sequence) {
     found.layers_in_passes += std::max(pass.layers, 1U);
   }
   if (found.passes.size() < 2 || 2 * found.layers_in_passes < found.layers) {
-    found.reason = fmt::format(
-        "only {} of {} attention layers fit forward passes of equal length, {} in number",
-        found.layers_in_passes, found.layers, found.passes.size());
+    found.reason =
+        fmt::format("only {} of {} attention layers fit into {} forward passes of equal length",
+                    found.layers_in_passes, found.layers, found.passes.size());
     found.passes.clear();
     return found;
   }

@@ -8,7 +8,7 @@ namespace {
 // Kernels that were asked for this long before the next one do not prepare the pass.
 constexpr Nanoseconds kBreak = 10'000'000;
 
-// Behind the last pass: as many at the most belong to its results.
+// After the last pass: as many at most belong to its results.
 constexpr uint32_t kFewKernels = 8;
 
 bool closes_a_pass(KernelClass kernel_class) {
@@ -61,7 +61,7 @@ class BoundarySearch {
     }
   }
 
-  // The last gather behind the selection; one that is known to come back in every pass if any is.
+  // The last gather after the selection; one that is known to come back in every pass if any is.
   void find_embedding() {
     if (!gap_.pass_behind || gap_.replay_behind) return;
     bool strong = false;

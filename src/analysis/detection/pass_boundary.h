@@ -21,7 +21,7 @@ struct PassGap {
 // Where one pass ends and the next begins. What lies between belongs to neither.
 struct PassBoundary {
   std::optional<uint32_t> end;    // of the pass before
-  std::optional<uint32_t> begin;  // of the pass behind
+  std::optional<uint32_t> begin;  // of the pass after it
   std::optional<uint32_t> embedding;
   std::optional<uint32_t> row_gather;
   std::optional<uint32_t> selection;

@@ -71,7 +71,7 @@ class Kinds {
     return size.tokens ? *size.tokens > 1 : !repeats(row);
   }
 
-  // Kernel by kernel as the pass before or behind it.
+  // Kernel by kernel as the pass before or after it.
   [[nodiscard]] bool repeats(size_t row) const {
     const bool before = row > 0 && sizes_[row - 1].names == sizes_[row].names;
     return before || (row + 1 < sizes_.size() && sizes_[row + 1].names == sizes_[row].names);
@@ -83,7 +83,7 @@ class Kinds {
                kBreakBetweenPasses;
   }
 
-  // Behind the passes with prompt tokens that follow each other from `row` on; `row` where there
+  // After the passes with prompt tokens that follow each other from `row` on; `row` where there
   // are none.
   [[nodiscard]] size_t end_of_prompts(std::span<const PassKind> kinds, size_t row) const {
     size_t end = row;
@@ -95,7 +95,7 @@ class Kinds {
   }
 
   // Whether passes with prompt tokens take along the sequences of the pass before, the decode step
-  // behind them tells: if they do, it has as many sequences as the last of them; if they do not,
+  // after them tells: if they do, it has as many sequences as the last of them; if they do not,
   // all that were left waiting are added up in it.
   void mark_mixed(std::span<PassKind> kinds, size_t first, size_t end) const {
     if (end >= kinds.size() || !kinds[end].batch || !passes_follow(end)) return;

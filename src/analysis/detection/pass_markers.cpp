@@ -11,8 +11,8 @@ namespace {
 // Layers that alternate (a mixture of experts in every second one) show a top-k or a gather every
 // few layers; as the length of a pass so few layers need the selection of a token as evidence.
 constexpr uint32_t kFewLayers = 4;
-// Once in how many spacings a marker may stand in two neighbouring layers.
-constexpr size_t kNeighboursSeldom = 10;
+// Once in how many spacings a marker may stand in two neighboring layers.
+constexpr size_t kNeighborsSeldom = 10;
 
 struct Candidate {
   uint32_t position;
@@ -87,10 +87,10 @@ Spacing spacing_of(const std::vector<uint32_t>& gaps, const std::vector<uint32_t
     }
     i = behind;
   }
-  const auto neighbours = static_cast<size_t>(
+  const auto neighbors = static_cast<size_t>(
       std::upper_bound(distances.begin(), distances.end(), 1U) - distances.begin());
   const bool regular = 2 * times >= distances.size();
-  const bool apart = neighbours * kNeighboursSeldom <= distances.size();
+  const bool apart = neighbors * kNeighborsSeldom <= distances.size();
   if (most > 1 && regular && apart) spacing.layers = most;
   return spacing;
 }

@@ -15,7 +15,7 @@ struct PassMarker {
   bool strong = false;   // comes back once in every pass or request; otherwise it occurs once
 };
 
-// Gap i lies before beat i, the last one behind all beats.
+// Gap i lies before beat i, the last one after all beats.
 struct PassMarkers {
   std::vector<PassMarker> markers;     // by position
   std::vector<uint32_t> first_of_gap;  // rows of `markers`; one more than there are gaps

@@ -3,7 +3,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// A copy longer before a pass, or behind it, is not part of it.
+// A copy longer before a pass, or after it, is not part of it.
 constexpr Nanoseconds kNear = 10'000'000;
 
 void own_kernels(const KernelSequence& sequence, std::span<const OwnedPass> passes,
@@ -33,7 +33,7 @@ void own_work(const KernelSequence& sequence, std::span<const OwnedPass> passes,
   own_kernels(sequence, passes, owners);
   const trace::Trace& trace = sequence.trace();
   const trace::MemoryOperationTable& memory = trace.memory_operations;
-  size_t at = 0;    // first position that starts behind the operation
+  size_t at = 0;    // first position that starts after the operation
   size_t next = 0;  // first pass that does not end before `at`
   for (size_t i = 0; i < memory.size(); ++i) {
     const trace::Queue& queue = trace.queues[memory.queue[i]];

@@ -15,7 +15,7 @@ struct OwnedPass {
   StepId step;
 };
 
-// One entry a row of the trace's tables, none owned.
+// One entry per row of the trace's tables, none owned.
 void resize_owners(const trace::Trace& trace, WorkOwners& owners);
 
 // Gives the kernels and replays of each pass to it, and the memory operations during it. Between

@@ -60,7 +60,7 @@ class Measure {
   }
 
  private:
-  // One block a row is how these gathers are launched.
+  // One block per row is how these gathers are launched.
   [[nodiscard]] std::optional<uint64_t> gathered_rows(std::optional<uint32_t> at) const {
     if (!at) return std::nullopt;
     const std::string_view name = sequence_.trace().strings[sequence_.name(*at)];

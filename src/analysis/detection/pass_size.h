@@ -10,7 +10,7 @@ namespace llmprof::analysis {
 
 // How much work a pass was, as far as the launch grids tell.
 struct PassSize {
-  // Tokens that went through the layers: blocks of a kernel that takes one block a row (gather,
+  // Tokens that went through the layers: blocks of a kernel that takes one block per row (gather,
   // norm), or the blocks of the same kernels beside a pass whose tokens are known.
   std::optional<uint64_t> tokens;
   // Sequences that got a next token: rows of the gather before the last GEMM, or of the selection.

@@ -10,7 +10,7 @@ namespace llmprof::analysis {
 
 // Attention layers that are in no forward pass of the language model and that a convolution (the
 // patch embedding) begins. They end with the last matrix product (the projector) and what was asked
-// for right behind it. `passes` are in order; what belongs to them is never taken.
+// for right after it. `passes` are in order; what belongs to them is never taken.
 std::vector<VisionPass> find_vision_passes(const KernelSequence& sequence,
                                            std::span<const LayerBeat> beats,
                                            std::span<const ForwardPass> passes);

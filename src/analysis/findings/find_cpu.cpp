@@ -8,7 +8,7 @@ namespace {
 
 using profile::FindingKind;
 
-constexpr std::array kOutside = {BudgetPart::idle_launch,       BudgetPart::idle_synchronisation,
+constexpr std::array kOutside = {BudgetPart::idle_launch,       BudgetPart::idle_synchronization,
                                  BudgetPart::idle_host,         BudgetPart::idle_queued,
                                  BudgetPart::idle_before_first, BudgetPart::idle_after_last};
 

@@ -129,13 +129,13 @@ void add_between_steps(const StageFacts& facts, double time, std::vector<Finding
 }
 
 void add_synchronization(const StageFacts& facts, std::vector<Finding>& findings) {
-  const IdleGap* longest = longest_gap(facts, BudgetPart::idle_synchronisation);
+  const IdleGap* longest = longest_gap(facts, BudgetPart::idle_synchronization);
   FindingValues values;
-  values.add_number("gaps_per_instance", gaps_per_instance(facts, BudgetPart::idle_synchronisation))
+  values.add_number("gaps_per_instance", gaps_per_instance(facts, BudgetPart::idle_synchronization))
       .add_all(longest_and_host(longest));
   if (longest != nullptr) values.add_text("work_before", longest->work_before);
   findings.push_back(make_finding(facts, FindingKind::synchronization,
-                                  facts.time(BudgetPart::idle_synchronisation), std::move(values)));
+                                  facts.time(BudgetPart::idle_synchronization), std::move(values)));
 }
 
 void add_queue_gaps(const StageFacts& facts, std::vector<Finding>& findings) {
@@ -172,7 +172,7 @@ void find_idle_time(const StageFacts& facts, std::vector<Finding>& findings) {
   if (late.between_steps > 0 && facts.by_step()) {
     add_between_steps(facts, late.between_steps, findings);
   }
-  if (facts.time(BudgetPart::idle_synchronisation) > 0) add_synchronization(facts, findings);
+  if (facts.time(BudgetPart::idle_synchronization) > 0) add_synchronization(facts, findings);
   add_queue_gaps(facts, findings);
   add_first_waits(facts, findings);
   add_edge(facts, BudgetPart::idle_before_first, FindingKind::idle_before_first_work, findings);

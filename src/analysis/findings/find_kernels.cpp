@@ -77,7 +77,7 @@ constexpr KernelClass kProducts[] = {KernelClass::gemm, KernelClass::gemv};
 constexpr KernelClass kAttention[] = {KernelClass::attention};
 constexpr KernelClass kFusible[] = {
     KernelClass::norm,    KernelClass::rope,   KernelClass::elementwise, KernelClass::reduction,
-    KernelClass::softmax, KernelClass::gather, KernelClass::quantise};
+    KernelClass::softmax, KernelClass::gather, KernelClass::quantize};
 constexpr KernelClass kCopies[] = {KernelClass::copy_cast};
 
 bool concatenates(const StageFacts& facts) {

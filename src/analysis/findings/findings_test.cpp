@@ -121,7 +121,7 @@ TEST_F(Findings, PointOutsideOfGraphsWhereGraphsAreUsed) {
 TEST_F(Findings, TellClocksThatHeatOrPowerLower) {
   t_.instance(t_.stage("decode"), 0, 1000);
   t_.launched("gemm", 0, 0, 800);
-  t_.stages().stages[0].busy = summarise({800});
+  t_.stages().stages[0].busy = summarize({800});
   StageCounters decode;
   decode.sm_clock = StageCounters::Sensor{1500, 1400, 1980, 8};
   decode.highest_sm_clock = 2000;
@@ -151,7 +151,7 @@ TEST_F(Findings, TellClocksThatHeatOrPowerLower) {
 TEST_F(Findings, LeaveUsualClocksAlone) {
   t_.instance(t_.stage("decode"), 0, 1000);
   t_.launched("gemm", 0, 0, 800);
-  t_.stages().stages[0].busy = summarise({800});
+  t_.stages().stages[0].busy = summarize({800});
   StageCounters decode;
   decode.sm_clock = StageCounters::Sensor{1900, 1850, 1980, 8};
   decode.highest_sm_clock = 2000;

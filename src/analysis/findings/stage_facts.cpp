@@ -40,32 +40,19 @@ std::vector<uint32_t> rows_by_name(const trace::Trace& trace, const KernelRankin
   return rows;
 }
 
-// By string: whether a CUDA call of this name replays a graph.
-std::vector<bool> graph_launching(const trace::Trace& trace) {
-  std::vector<bool> launching(trace.strings.size(), false);
-  std::vector<bool> asked(trace.strings.size(), false);
-  for (const trace::StringId api : trace.launches.api) {
-    if (!api.valid() || asked[api.index()]) continue;
-    asked[api.index()] = true;
-    launching[api.index()] = trace.strings[api].find("GraphLaunch") != std::string_view::npos;
-  }
-  return launching;
-}
-
 // Captures tell it in different columns, or only by the launch.
-bool in_graph(const trace::Trace& trace, const std::vector<bool>& launching, size_t row) {
+bool in_graph(const trace::Trace& trace, size_t row) {
   const trace::KernelTable& kernels = trace.kernels;
   if (!kernels.graph.empty() && kernels.graph[row] != 0) return true;
   if (!kernels.graph_node.empty() && kernels.graph_node[row] != 0) return true;
   if (kernels.launch.empty() || !kernels.launch[row].valid()) return false;
   const trace::StringId api = trace.launches.api[kernels.launch[row].index()];
-  return api.valid() && launching[api.index()];
+  return trace.api_kind(api) == trace::ApiKind::graph_launch;
 }
 
 void add_kernels(const trace::Trace& trace, const Stages& stages, const KernelRanking& ranking,
                  const SteadyStage& steady, std::vector<StageFacts>& facts) {
   const std::vector<uint32_t> row_of = rows_by_name(trace, ranking);
-  const std::vector<bool> launching = graph_launching(trace);
   std::vector<std::vector<KernelInStage>> by_row(facts.size(),
                                                  std::vector<KernelInStage>(ranking.rows.size()));
   const trace::KernelTable& kernels = trace.kernels;
@@ -77,7 +64,7 @@ void add_kernels(const trace::Trace& trace, const Stages& stages, const KernelRa
     ++kernel.calls;
     kernel.total += kernels.end[i] - kernels.start[i];
     ++facts[stage].kernels;
-    if (in_graph(trace, launching, i)) ++facts[stage].graph_kernels;
+    if (in_graph(trace, i)) ++facts[stage].graph_kernels;
   }
   for (size_t stage = 0; stage < facts.size(); ++stage) {
     for (size_t row = 0; row < ranking.rows.size(); ++row) {

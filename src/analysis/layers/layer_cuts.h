@@ -11,7 +11,7 @@
 namespace llmprof::analysis {
 
 // Where the layers of one forward pass begin, as positions among its `tokens` (equal kernels, equal
-// tokens), and behind them where the last one ends. Layers are the repeats of `period`; where the
+// tokens), and after them where the last one ends. Layers are the repeats of `period`; where the
 // pass has more attentions than repeats (layers of two kinds that alternate, a first layer unlike
 // the others, layers of varying length) each attention is a layer, if what lies around it is alike.
 // Empty where there are none.

@@ -142,8 +142,8 @@ class UnlikeMost {
     const auto a_pass = [&](uint64_t count) {
       return static_cast<double>(count) / static_cast<double>(passes_);
     };
-    return fmt::format("{:.4g} kernels a pass, the median layer {:.4g}", a_pass(sum.kernel_count),
-                       a_pass(median_));
+    return fmt::format("{:.4g} kernels per pass, the median layer has {:.4g}",
+                       a_pass(sum.kernel_count), a_pass(median_));
   }
 
  private:
@@ -184,9 +184,9 @@ std::string why_none(const Stage& stage, const StageWhole& whole) {
     return fmt::format("{}: its kernels are hidden inside CUDA graph replays", stage.name);
   }
   if (whole.sum.kernel_count == 0) return fmt::format("{}: no kernels", stage.name);
-  if (whole.undivided) return fmt::format("{}: its steps are not known", stage.name);
+  if (whole.undivided) return fmt::format("{}: its steps are unknown", stage.name);
   return fmt::format(
-      "{}: no layer ranges around its launches, and its kernels do not repeat as layers do",
+      "{}: no layer ranges around its launches, and its kernels do not repeat layer by layer",
       stage.name);
 }
 

@@ -12,7 +12,8 @@ namespace llmprof::analysis {
 
 inline constexpr size_t kKernelClasses = static_cast<size_t>(KernelClass::other) + 1;
 
-// Kernel time of one layer, or of a part of one, over all instances of a stage that are no warm-up.
+// Kernel time of one layer, or of a part of one, over all instances of a stage that are not
+// warm-up.
 struct LayerRow {
   std::string name;  // "layer_00", "layer_00/attn"; "outside layers"
   uint32_t stage = 0;

@@ -45,7 +45,7 @@ const LayerRow* row(const Found& found, std::string_view stage, std::string_view
   return nullptr;
 }
 
-// Rows that are no parts come to the stage's kernels outside of warm-ups, and classes to the row.
+// Rows that are not parts come to the stage's kernels outside of warm-ups, and classes to the row.
 void expect_whole(const Found& found) {
   for (uint32_t stage = 0; stage < found.stages.stages.size(); ++stage) {
     Nanoseconds sum = 0;
@@ -153,7 +153,7 @@ TEST(Layers, ArePeriodsWhereNoRangeTellsThem) {
   expect_whole(found);
 }
 
-// Gives the kernels made so far, behind those that have one, the range of their nodes' capture, by
+// Gives the kernels made so far, after those that have one, the range of their nodes' capture, by
 // its row; -1: none.
 void captured_in(testing::HandMadeTrace& made, const std::vector<int>& rows) {
   for (const int row : rows) {
@@ -173,7 +173,7 @@ void add_capture(testing::HandMadeTrace& made) {
 }
 
 // Both replays of that graph: two kernels in layer_00/attn, one in layer_00, one in layer_01, one
-// outside of layers, and an eager kernel behind it.
+// outside of layers, and an eager kernel after it.
 void add_replays(testing::HandMadeTrace& made) {
   for (const Nanoseconds at : {1000, 1200}) {
     made.kernel("a", at + 5, at + 10, at + 11);
@@ -308,7 +308,7 @@ TEST(Layers, UnlikeTheOthersAreLayersToo) {
                                            "experts", "gather", "mlp"};
   const Found found = find(pass_of({dense, sparse, sparse, sparse, sparse}));
   EXPECT_EQ(kernels_a_pass(found), (std::vector<uint64_t>{6, 11, 11, 11, 11, 2}));
-  EXPECT_EQ(found.layers.rows[0].note, "6 kernels a pass, the median layer 11");
+  EXPECT_EQ(found.layers.rows[0].note, "6 kernels per pass, the median layer has 11");
   EXPECT_TRUE(found.layers.rows[1].note.empty());
   expect_whole(found);
 }
@@ -336,7 +336,7 @@ TEST(Layers, SayWhyThereAreNone) {
   EXPECT_NE(found.layers.reason.find("decode: its kernels are hidden"), std::string::npos);
 }
 
-// SQL: layer and part ranges inside the prefills that are no warm-up, joined to kernels through
+// SQL: layer and part ranges inside the prefills that are not warm-up, joined to kernels through
 // their launches. The program has 8 layers; a decode step replays 63 kernels for each.
 TEST(Layers, OfADenseDecoderInCudaGraphs) {
   const auto captures = testing::h200_captures();

@@ -60,8 +60,8 @@ class StagesOfARun {
 
   Stages take() {
     for (uint32_t i = 0; i < stages_.stages.size(); ++i) {
-      stages_.stages[i].wall = summarise(walls_[i]);
-      stages_.stages[i].busy = summarise(busies_[i]);
+      stages_.stages[i].wall = summarize(walls_[i]);
+      stages_.stages[i].busy = summarize(busies_[i]);
     }
     return std::move(stages_);
   }

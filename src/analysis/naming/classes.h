@@ -26,7 +26,7 @@ enum class KernelClass : uint8_t {
   sampling,
   gather,
   moe_routing,
-  quantise,
+  quantize,
   communication,
   memory,
   other,

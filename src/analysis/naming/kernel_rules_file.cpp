@@ -56,7 +56,7 @@ class RulesReader {
     const auto close = nearest(key, known);
     return wrong(
         node, close ? fmt::format("unknown key '{}'; did you mean '{}'?", key, *close)
-                    : fmt::format("unknown key '{}'; known are {}", key, fmt::join(known, ", ")));
+                    : fmt::format("unknown key '{}'; available: {}", key, fmt::join(known, ", ")));
   }
 
   Result<void> rules(const config::ConfigNode& list) {
@@ -99,7 +99,7 @@ class RulesReader {
                              std::string& into) const {
     const config::ConfigNode* value = node.find(key);
     if (value == nullptr) return {};
-    if (!value->is_scalar()) return wrong(*value, fmt::format("'{}' must be a text", key));
+    if (!value->is_scalar()) return wrong(*value, fmt::format("'{}' must be a string", key));
     into = value->text;
     return {};
   }
@@ -110,7 +110,7 @@ class RulesReader {
       const auto close = nearest(node.text, all_classes());
       return wrong(node,
                    close ? fmt::format("unknown class '{}'; did you mean '{}'?", node.text, *close)
-                         : fmt::format("unknown class '{}'; the classes are {}", node.text,
+                         : fmt::format("unknown class '{}'; available: {}", node.text,
                                        fmt::join(all_classes(), ", ")));
     }
     rule.kernel_class = *known;
@@ -119,7 +119,7 @@ class RulesReader {
 
   Result<void> expression(const config::ConfigNode& node, KernelRule& rule) const {
     if (const config::ConfigNode* regex = node.find("regex")) {
-      if (!is_text(*regex)) return wrong(*regex, "'regex' must be a text that is not empty");
+      if (!is_text(*regex)) return wrong(*regex, "'regex' must be a non-empty string");
       rule.expression = regex->text;
       return {};
     }
@@ -130,11 +130,11 @@ class RulesReader {
                                                          : node.find("contains");
     if (!list->is_list() || list->children.empty()) {
       return wrong(*list,
-                   "function, prefix and contains take a list of texts, e.g. [gemm_a, gemm_b]");
+                   "function, prefix and contains take a list of strings, e.g. [gemm_a, gemm_b]");
     }
     std::string alternatives;
     for (const config::ConfigNode& item : list->children) {
-      if (!is_text(item)) return wrong(item, "a match must be a text that is not empty");
+      if (!is_text(item)) return wrong(item, "a match must be a non-empty string");
       if (!alternatives.empty()) alternatives += '|';
       alternatives += RE2::QuoteMeta(item.text);
     }
@@ -156,7 +156,7 @@ class RulesReader {
         return wrong(map.children[i], "a library must be 'name: [prefix, prefix]'");
       }
       for (const config::ConfigNode& prefix : map.children[i].children) {
-        if (!is_text(prefix)) return wrong(prefix, "a prefix must be a text that is not empty");
+        if (!is_text(prefix)) return wrong(prefix, "a prefix must be a non-empty string");
         into_.libraries.push_back({prefix.text, to_printable(map.keys[i])});
       }
     }

@@ -30,7 +30,7 @@ struct KernelRulesFile {
   OperationWords operations;
 };
 
-// Adds a file's rules behind those there; an operation already there stays.
+// Adds a file's rules after those there; an operation already there stays.
 Result<void> read_kernel_rules(const config::ConfText& source, KernelRulesFile& into);
 
 }  // namespace llmprof::analysis

@@ -229,7 +229,7 @@ TEST(KernelRules, MistakesNameFileLineAndRule) {
   EXPECT_TRUE(contains(error_of("rules:\n- {prefix: [a], regex: b, class: gemm}\n"),
                        "mine.yaml:2: rule 1"));
   EXPECT_TRUE(contains(error_of("rules:\n- {prefix: [a]}\n"), "has no 'class'"));
-  EXPECT_TRUE(contains(error_of("rules:\n- {prefix: a, class: gemm}\n"), "list of texts"));
+  EXPECT_TRUE(contains(error_of("rules:\n- {prefix: a, class: gemm}\n"), "list of strings"));
   EXPECT_TRUE(contains(error_of("rules:\n- {regex: '(', class: gemm}\n"),
                        "mine.yaml:2: rule 1: not a valid RE2 expression"));
   EXPECT_TRUE(contains(error_of("rules:\n- {regex: '(a)', class: gemm, name: '{2}'}\n"),

@@ -19,7 +19,7 @@ std::string did_you_mean(std::string_view wanted, std::span<const std::string_vi
   if (const auto close = nearest(wanted, candidates)) {
     return fmt::format("; did you mean '{}'?", *close);
   }
-  return fmt::format("; known are {}", fmt::join(candidates, ", "));
+  return fmt::format("; available: {}", fmt::join(candidates, ", "));
 }
 
 std::string lowered(std::string_view text) {

@@ -6,7 +6,7 @@
 namespace llmprof::analysis {
 
 // How a data type is said: "c10::BFloat16", "__nv_bfloat16" and "bf16" are "bf16"; OpaqueType<2> is
-// "2-byte". Empty for what is no data type.
+// "2-byte". Empty for what is not a data type.
 std::string spoken_type(std::string_view type);
 
 // The first data type of weights or activations in a canonical kernel name; a number's or an

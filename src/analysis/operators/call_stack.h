@@ -8,7 +8,8 @@
 
 namespace llmprof::analysis {
 
-// The operators open on one thread as time goes by; what is closed goes into the rows, one a name.
+// The operators open on one thread as time goes by; what is closed goes into the rows, one per
+// name.
 class OperatorStack {
  public:
   explicit OperatorStack(std::vector<OperatorRow>& rows)

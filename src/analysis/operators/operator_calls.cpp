@@ -27,13 +27,13 @@ class OperatorCalls::Collector {
   explicit Collector(const trace::Trace& trace)
       : trace_(trace), name_of_text_(trace.strings.size(), kNotLookedAt) {}
 
-  // The operator's number for a text, or kNoName; `normalise` gives the operator's name in it.
-  template <class Normalise>
-  uint32_t name(trace::StringId text, Normalise normalise) {
+  // The operator's number for a text, or kNoName; `normalize` gives the operator's name in it.
+  template <class Normalize>
+  uint32_t name(trace::StringId text, Normalize normalize) {
     if (!text.valid()) return kNoName;
     uint32_t& known = name_of_text_[text.index()];
     if (known == kNotLookedAt) {
-      const std::string_view name = normalise(trace_.strings[text]);
+      const std::string_view name = normalize(trace_.strings[text]);
       known = name.empty() ? kNoName : number(name);
     }
     return known;

@@ -1,7 +1,6 @@
 #include "analysis/operators/operators.h"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 #include <unordered_map>
 
@@ -18,7 +17,7 @@ struct NamedWork {
   LaunchedWork work;
 };
 
-// Kernels whose launch was not captured, but whose operator the capture names.
+// Kernels whose launch was not recorded, but whose operator the capture names.
 std::vector<NamedWork> work_without_launch(const trace::Trace& trace) {
   const trace::KernelTable& kernels = trace.kernels;
   std::vector<NamedWork> work;
@@ -64,7 +63,7 @@ std::vector<LaunchedWork> work_by_call(const trace::Trace& trace, const Operator
   return by_call;
 }
 
-// Fills the rows, one a name; returns how many kernels found an operator.
+// Fills the rows, one per name; returns how many kernels found an operator.
 uint64_t add_up(const trace::Trace& trace, const OperatorCalls& calls,
                 std::vector<OperatorRow>& rows) {
   const WorkOfLaunches launches(trace);
@@ -116,7 +115,7 @@ std::string why_none(const trace::Trace& trace) {
       std::any_of(trace.captures.begin(), trace.captures.end(),
                   [](const trace::Capture& capture) { return capture.format == "PyTorch trace"; });
   if (from_pytorch) {
-    return "the PyTorch trace holds no operators: record it with ProfilerActivity.CPU among the "
+    return "the PyTorch trace contains no operators: record it with ProfilerActivity.CPU among the "
            "activities of torch.profiler.profile";
   }
   return "no operators in these captures: record a PyTorch trace (torch.profiler.profile, then "
@@ -148,20 +147,13 @@ std::string recorders(const trace::Trace& trace) {
 // Replayed by CUDA graphs: those of a graph, or, where the capture names none, launched by a call
 // that replays one.
 uint64_t graph_kernels(const trace::Trace& trace) {
-  std::vector<bool> replays(trace.launches.size(), false);
-  std::map<size_t, bool> is_replay;  // by the call's name
-  for (size_t i = 0; i < replays.size(); ++i) {
-    const trace::StringId api = trace.launches.api[i];
-    if (!api.valid()) continue;
-    const auto [known, is_new] = is_replay.try_emplace(api.index(), false);
-    if (is_new) known->second = trace.strings[api].find("GraphLaunch") != std::string_view::npos;
-    replays[i] = known->second;
-  }
   const trace::KernelTable& kernels = trace.kernels;
   uint64_t count = 0;
   for (size_t i = 0; i < kernels.size(); ++i) {
     const bool of_graph = !kernels.graph.empty() && kernels.graph[i] != 0;
-    const bool replayed = kernels.launch[i].valid() && replays[kernels.launch[i].index()];
+    const bool replayed = kernels.launch[i].valid() &&
+                          trace.api_kind(trace.launches.api[kernels.launch[i].index()]) ==
+                              trace::ApiKind::graph_launch;
     if (of_graph || replayed) ++count;
   }
   return count;

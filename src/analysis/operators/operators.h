@@ -20,7 +20,7 @@ struct OperatorRow {
   // `self` of those that no inner operator launched.
   Nanoseconds cuda_total = 0;
   Nanoseconds cuda_self = 0;
-  uint64_t kernel_count = 0;  // kernels behind cuda_total, without copies and fills
+  uint64_t kernel_count = 0;  // kernels counted in cuda_total, without copies and fills
   // Over all calls, as the program recorded them; absent where it did not.
   std::optional<double> flops = std::nullopt;
   std::optional<double> bytes = std::nullopt;
@@ -42,7 +42,7 @@ struct Operators {
 };
 
 // GPU work belongs to the operator that was open innermost on the launching thread when it was
-// launched; work whose launch was not captured, to the operator that the capture itself names.
+// launched; work whose launch was not recorded, to the operator that the capture itself names.
 Operators find_operators(const trace::Trace& trace);
 
 }  // namespace llmprof::analysis

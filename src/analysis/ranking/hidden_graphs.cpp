@@ -42,7 +42,7 @@ std::optional<HiddenGraphs> find_hidden_graphs(const trace::Trace& trace, const 
   hidden.launched_in = most_common_range(trace);
   hidden.message = fmt::format(
       "kernels inside CUDA graphs are not in the table: {} graph replays{}, {:.3f} ms, {:.1f} % of "
-      "GPU time (kernels plus graph replays), were captured as wholes; capture again with `nsys "
+      "GPU time (kernels plus graph replays), were recorded as a whole; record again with `nsys "
       "profile --cuda-graph-trace=node` to see their kernels",
       hidden.replays,
       hidden.launched_in.empty() ? "" : fmt::format(" launched in {}", hidden.launched_in),

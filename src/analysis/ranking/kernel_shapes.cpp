@@ -110,7 +110,7 @@ class Lines {
 
   const trace::Trace& trace_;
   const Stages& stages_;
-  const std::vector<bool>& measured_;  // empty, or one a kernel
+  const std::vector<bool>& measured_;  // empty, or one per kernel
   trace::Interner<GridId, GridAndBlock> grids_;
   std::vector<GridId> grid_of_shape_;
   trace::Interner<LineId, Line> lines_;

@@ -13,13 +13,13 @@ struct ShapeRow {
   trace::Extent block{};
   uint64_t calls = 0;
   Nanoseconds total = 0;
-  std::vector<StageTime> stages;  // one entry a stage of Stages::stages
+  std::vector<StageTime> stages;  // one entry per stage of Stages::stages
 };
 
 // One row of the ranking, opened.
 struct OpenedKernel {
   std::vector<ShapeRow> shapes;   // longest total first
-  std::vector<StageTime> stages;  // one entry a stage
+  std::vector<StageTime> stages;  // one entry per stage
 };
 
 // For each row of the ranking. Without a timeline the entries are empty.

@@ -167,7 +167,7 @@ class Join {
     return shape;
   }
 
-  // Launches of one grid and block may differ in registers or shared memory. Neighbours mostly
+  // Launches of one grid and block may differ in registers or shared memory. Neighbors mostly
   // repeat: only a pair not met yet costs a look-up of its shapes.
   void note_shape(const Shape& shape, trace::ShapeId id) {
     const uint64_t pair = (uint64_t{shape.kernel} << kIdBits) | id.value;

@@ -53,7 +53,7 @@ class Timelines {
         drop[first_stays ? b : a] = true;
         diagnostics.warn(
             "timeline_twice",
-            fmt::format("{} holds the same kernels as {} and is left out: they are counted once",
+            fmt::format("{} contains the same kernels as {} and is excluded: they are counted once",
                         trace_.captures[first_stays ? b : a].path,
                         trace_.captures[first_stays ? a : b].path));
       }

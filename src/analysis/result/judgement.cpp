@@ -18,7 +18,7 @@ std::string idle_words(double share) {
 
 bool caused_by_host(BudgetPart part) {
   return part == BudgetPart::idle_launch || part == BudgetPart::idle_host ||
-         part == BudgetPart::idle_synchronisation || part == BudgetPart::idle_before_first;
+         part == BudgetPart::idle_synchronization || part == BudgetPart::idle_before_first;
 }
 
 // Of the peak that bounds the stage; none where MFU or MBU is missing.

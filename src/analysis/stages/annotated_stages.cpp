@@ -182,14 +182,15 @@ class Attribution {
     }
     if (left_out > 0) {
       diagnostics.info("stage_ranges_without_gpu_work",
-                       "stage ranges in which no GPU work was launched; they are left out",
+                       "stage ranges in which no GPU work was launched; they are excluded",
                        left_out);
     }
     if (untraced > 0) {
-      diagnostics.info("stage_ranges_not_traced",
-                       "stage ranges that began while the collector was not tracing, of whose GPU "
-                       "work nothing was recorded; they are left out",
-                       untraced);
+      diagnostics.info(
+          "stage_ranges_not_traced",
+          "stage ranges that began while the collector was not tracing, so that no GPU "
+          "work was recorded for them; they are excluded",
+          untraced);
     }
   }
 
@@ -289,7 +290,7 @@ std::optional<Stages> annotated_stages(const trace::Trace& trace, const Meaningf
     diagnostics.warn("stage_ranges_empty",
                      trace.launches.size() == 0
                          ? "stage ranges cannot be used: the capture has no CUDA API calls that "
-                           "would tell which kernel was launched inside them; capture with CUDA "
+                           "would tell which kernel was launched inside them; record with CUDA "
                            "API tracing"
                          : "stage ranges in which no kernel was launched; they are not used",
                      stage_ranges.units().size());

@@ -61,7 +61,7 @@ class MeaningfulRanges {
     OpenAt with_process(OpenRangeId of_thread, trace::ThreadId thread, Nanoseconds time);
 
     const MeaningfulRanges& ranges_;
-    std::vector<size_t> next_;  // by timeline: the first change behind the time asked for last
+    std::vector<size_t> next_;  // by timeline: the first change after the time asked for last
     trace::LaunchRow last_;
     OpenAt last_open_;
   };

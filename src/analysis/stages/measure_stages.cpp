@@ -150,8 +150,8 @@ void set_instance_windows(Stages& stages, const std::vector<GpuWorkMeter>& work,
   if (extended > 0) {
     diagnostics.info(
         "stage_extended",
-        fmt::format("stage ranges that closed while the GPU still worked for them; they last until "
-                    "their last GPU work, {:.3f} ms longer at the most",
+        fmt::format("stage ranges that closed while their GPU work still ran; they last until "
+                    "their last GPU work, up to {:.3f} ms longer",
                     static_cast<double>(furthest) / kNanosecondsPerMillisecond),
         extended);
   }
@@ -181,7 +181,7 @@ void set_step_windows(Stages& stages, const std::vector<GpuWorkMeter>& work) {
   }
 }
 
-// Calls `visit(instance)` for those of a stage that are no warm-up.
+// Calls `visit(instance)` for those of a stage that are not warm-up.
 template <class Visit>
 void each_steady(const Stages& stages, size_t stage, const Visit& visit) {
   for (const StageInstance& instance : stages.instances) {
@@ -189,7 +189,7 @@ void each_steady(const Stages& stages, size_t stage, const Visit& visit) {
   }
 }
 
-void summarise_stage(Stages& stages, size_t index) {
+void summarize_stage(Stages& stages, size_t index) {
   std::vector<Nanoseconds> wall;
   std::vector<Nanoseconds> kernel_sum;
   std::vector<Nanoseconds> busy;
@@ -206,11 +206,11 @@ void summarise_stage(Stages& stages, size_t index) {
     }
   });
   Stage& stage = stages.stages[index];
-  stage.wall = summarise(std::move(wall));
-  stage.kernel_sum = summarise(std::move(kernel_sum));
-  stage.busy = summarise(std::move(busy));
-  stage.kernel_count = summarise(std::move(kernel_count));
-  stage.step_wall = summarise(std::move(step_wall));
+  stage.wall = summarize(std::move(wall));
+  stage.kernel_sum = summarize(std::move(kernel_sum));
+  stage.busy = summarize(std::move(busy));
+  stage.kernel_count = summarize(std::move(kernel_count));
+  stage.step_wall = summarize(std::move(step_wall));
 }
 
 Coverage measure_coverage(const trace::Trace& trace, const WorkOwners& owners) {
@@ -231,9 +231,9 @@ Coverage measure_coverage(const trace::Trace& trace, const WorkOwners& owners) {
   return coverage;
 }
 
-std::optional<Statistics> summarise_any(std::vector<Nanoseconds> values) {
+std::optional<Statistics> summarize_any(std::vector<Nanoseconds> values) {
   if (values.empty()) return std::nullopt;
-  return summarise(std::move(values));
+  return summarize(std::move(values));
 }
 
 // Of requests run one after the other.
@@ -249,8 +249,8 @@ void measure_token_times(Stages& stages) {
       per_token.push_back((instance.wall() + steps / 2) / steps);
     }
   }
-  stages.time_to_first_token = summarise_any(std::move(first_token));
-  stages.time_per_output_token = summarise_any(std::move(per_token));
+  stages.time_to_first_token = summarize_any(std::move(first_token));
+  stages.time_per_output_token = summarize_any(std::move(per_token));
 }
 
 // Of an engine's steps: each gives every sequence in it one token.
@@ -264,15 +264,15 @@ void measure_served_token_times(Stages& stages) {
     if (step.batch) by_batch[*step.batch].push_back(step.wall());
   }
   stages.time_to_first_token.reset();
-  stages.time_per_output_token = summarise_any(std::move(per_token));
+  stages.time_per_output_token = summarize_any(std::move(per_token));
   stages.by_batch.clear();
   for (auto& [batch, walls] : by_batch) {
-    stages.by_batch.push_back({batch, summarise(std::move(walls))});
+    stages.by_batch.push_back({batch, summarize(std::move(walls))});
   }
 }
 
 void sum_up(const trace::Trace& trace, Stages& stages) {
-  for (size_t i = 0; i < stages.stages.size(); ++i) summarise_stage(stages, i);
+  for (size_t i = 0; i < stages.stages.size(); ++i) summarize_stage(stages, i);
   stages.coverage = measure_coverage(trace, stages.owners);
   if (stages.serving) {
     measure_served_token_times(stages);

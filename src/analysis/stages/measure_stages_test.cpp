@@ -268,7 +268,7 @@ TEST_F(MeasureStagesTest, KeepsTheOnlyStepOfItsKindAndSaysSo) {
   const auto kept = std::find_if(items.begin(), items.end(),
                                  [](const auto& item) { return item.code == "cold_step_kept"; });
   EXPECT_TRUE(kept->message.starts_with(
-      "the only prefill step takes 500.0 ms against 30.0 ms of the median step"))
+      "the only prefill step takes 500.0 ms, the median step 30.0 ms"))
       << kept->message;
 }
 

@@ -14,7 +14,7 @@
 namespace llmprof::analysis {
 namespace {
 
-constexpr std::string_view kStepRangeForm = "write A:B (from A, without B), A:, :B or one number";
+constexpr std::string_view kStepRangeForm = "write A:B (from A, B excluded), A:, :B or one number";
 
 // Keeps the rows of a table, and of columns beside it, that `keep` says.
 template <class Column>
@@ -129,7 +129,7 @@ class Narrowing {
     }
     if (selection_.stage &&
         std::find(names.begin(), names.end(), *selection_.stage) == names.end()) {
-      return fail(ErrorKind::usage, fmt::format("--stage {}: no such stage; there are {}",
+      return fail(ErrorKind::usage, fmt::format("unknown value '{}' for --stage; available: {}",
                                                 *selection_.stage, fmt::join(names, ", ")));
     }
     const std::string where = selection_.stage ? " of " + *selection_.stage : std::string();
@@ -137,7 +137,7 @@ class Narrowing {
       return fail(ErrorKind::usage, fmt::format("--steps: the instances{} have no steps", where));
     }
     return fail(ErrorKind::usage,
-                fmt::format("--steps {}:{}: no such steps{}; there are 0:{}",
+                fmt::format("--steps {}:{}: no such steps{}; available: 0:{}",
                             selection_.steps->first, selection_.steps->second, where, most_steps));
   }
 
@@ -268,7 +268,7 @@ Result<std::pair<uint32_t, uint32_t>> parse_step_range(std::string_view text) {
   const size_t colon = text.find(':');
   if (colon == std::string_view::npos) {
     const auto only = step_number(text);
-    if (!only) return wrong("not a number of a step");
+    if (!only) return wrong("not a step number");
     return std::pair(*only, *only + 1);
   }
   const std::string_view left = text.substr(0, colon);
@@ -276,8 +276,8 @@ Result<std::pair<uint32_t, uint32_t>> parse_step_range(std::string_view text) {
   if (left.empty() && right.empty()) return wrong("no number");
   const auto first = left.empty() ? std::optional<uint32_t>(0) : step_number(left);
   const auto second = right.empty() ? std::optional<uint32_t>(UINT32_MAX) : step_number(right);
-  if (!first || !second) return wrong("not a number of a step");
-  if (*first >= *second) return wrong("nothing lies between");
+  if (!first || !second) return wrong("not a step number");
+  if (*first >= *second) return wrong("the range is empty");
   return std::pair(*first, *second);
 }
 
@@ -286,8 +286,8 @@ Result<void> keep_device(trace::Trace& trace, uint32_t ordinal) {
   if (!ordinals.contains(ordinal)) {
     return fail(ErrorKind::usage,
                 ordinals.empty()
-                    ? fmt::format("--device {}: no GPU has any work in this capture", ordinal)
-                    : fmt::format("--device {}: no work of this GPU was captured; there is {}",
+                    ? fmt::format("--device {}: the capture contains no GPU work", ordinal)
+                    : fmt::format("--device {}: no work of this GPU was recorded; available: {}",
                                   ordinal, fmt::join(ordinals, ", ")));
   }
   if (ordinals.size() == 1) return {};

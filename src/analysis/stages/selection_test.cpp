@@ -98,10 +98,10 @@ TEST_F(SelectionTest, NamesWhatIsThereWhereTheWantedIsNot) {
   const auto stage = keep("decod", std::nullopt);
   ASSERT_FALSE(stage);
   EXPECT_EQ(stage.error().kind, ErrorKind::usage);
-  EXPECT_EQ(stage.error().message, "--stage decod: no such stage; there are prefill, decode");
+  EXPECT_EQ(stage.error().message, "unknown value 'decod' for --stage; available: prefill, decode");
   const auto steps = keep("decode", std::pair(3U, 9U));
   ASSERT_FALSE(steps);
-  EXPECT_EQ(steps.error().message, "--steps 3:9: no such steps of decode; there are 0:3");
+  EXPECT_EQ(steps.error().message, "--steps 3:9: no such steps of decode; available: 0:3");
   const auto none = keep("prefill", std::pair(0U, 1U));
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message, "--steps: the instances of prefill have no steps");
@@ -125,7 +125,8 @@ TEST(KeepDevice, TakesOtherDevicesOut) {
   trace::Trace trace = made.freeze();
   const auto missing = keep_device(trace, 2);
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().message, "--device 2: no work of this GPU was captured; there is 0, 1");
+  EXPECT_EQ(missing.error().message,
+            "--device 2: no work of this GPU was recorded; available: 0, 1");
   ASSERT_TRUE(keep_device(trace, 1));
   ASSERT_EQ(trace.kernels.size(), 1U);
   EXPECT_EQ(trace.strings[trace.kernels.name[0]], "b");

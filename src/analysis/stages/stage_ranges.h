@@ -14,7 +14,7 @@ using StageUnitId = trace::Id<struct StageUnitKind>;  // row of StageRanges::uni
 // or a run of decode steps without a range around them.
 struct StageUnit {
   std::string stage;
-  std::string label;  // as captured
+  std::string label;  // as recorded
   StageSource source = StageSource::nvtx;
   trace::ProcessId process;
   Nanoseconds start = 0;

@@ -65,8 +65,8 @@ Result<GroupPlaces> places_of_groups(const RE2& expression, const std::string& p
   for (const auto& [name, group] : expression.NamedCapturingGroups()) {
     const auto* known = std::find(kGroupNames.begin(), kGroupNames.end(), name);
     if (known == kGroupNames.end()) {
-      return fail(ErrorKind::usage, fmt::format("{}: unknown group '{}'; known are {}", place, name,
-                                                fmt::join(kGroupNames, ", ")));
+      return fail(ErrorKind::usage, fmt::format("{}: unknown group '{}'; available: {}", place,
+                                                name, fmt::join(kGroupNames, ", ")));
     }
     places[static_cast<size_t>(known - kGroupNames.begin())] = group;
   }

@@ -28,7 +28,7 @@ std::string unknown(std::string_view what, std::string_view text,
                     std::span<const std::string_view> known) {
   const auto close = nearest(text, known);
   return close ? fmt::format("unknown {} '{}'; did you mean '{}'?", what, text, *close)
-               : fmt::format("unknown {} '{}'; known are {}", what, text, fmt::join(known, ", "));
+               : fmt::format("unknown {} '{}'; available: {}", what, text, fmt::join(known, ", "));
 }
 
 std::optional<size_t> position(std::string_view text, std::span<const std::string_view> known) {
@@ -98,7 +98,7 @@ class Reading {
       if (!position(key, kKeys)) return document_.wrong(value, unknown("key", key, kKeys));
       // `domain: ''` is the default domain; the other texts say nothing when empty.
       if (!value.is_scalar() || (value.text.empty() && key != "domain")) {
-        return document_.wrong(value, fmt::format("'{}' must be a text", key));
+        return document_.wrong(value, fmt::format("'{}' must be a string", key));
       }
     }
     const config::ConfigNode* regex = node.find("regex");

@@ -44,7 +44,7 @@ struct StageInstance {
   trace::ProcessId process;
   trace::DeviceId device;  // none: no GPU work belongs to it
   Nanoseconds start = 0;
-  Nanoseconds end = 0;        // its last GPU work's end where that is behind the range's
+  Nanoseconds end = 0;        // its last GPU work's end where that is after the range's
   Nanoseconds range_end = 0;  // the range's own; `end` for detected ones
   bool warmup = false;        // kept apart: not in any statistics
   uint32_t first_step = 0;    // rows of Stages::steps
@@ -60,7 +60,7 @@ struct StageInstance {
 
 // One forward pass. Its wall time runs from the end of the previous step's last GPU work in the
 // same instance (or the instance's start) to the end of its own.
-// Behind untraced work it is not known when the step before ended: the wall time then runs from the
+// After untraced work it is not known when the step before ended: the wall time then runs from the
 // step's own first GPU work, and is in no statistics.
 struct Step {
   InstanceId instance;
@@ -80,8 +80,8 @@ struct Step {
 struct Stage {
   std::string name;  // "prefill", "decode", "mixed", or a configured one
   StageSource source = StageSource::nvtx;
-  std::string evidence;  // the range's label as captured, or how it was detected
-  // Of instances that are no warm-up.
+  std::string evidence;  // the range's label as recorded, or how it was detected
+  // Of instances that are not warm-up.
   Statistics wall;
   Statistics kernel_sum;
   Statistics busy;
@@ -89,7 +89,7 @@ struct Stage {
   Statistics step_wall;     // of all their steps whose wall time is known; count 0 without any
 };
 
-// What belongs to which instance and step: one entry a row of the trace's tables.
+// What belongs to which instance and step: one entry per row of the trace's tables.
 struct WorkOwners {
   std::vector<InstanceId> kernel_instance;
   std::vector<StepId> kernel_step;
@@ -99,7 +99,7 @@ struct WorkOwners {
   std::vector<StepId> replay_step;
 };
 
-// A kernel's (or shape's) part in one stage: all instances, and those that are no warm-up.
+// A kernel's (or shape's) part in one stage: all instances, and those that are not warm-up.
 struct StageTime {
   uint64_t calls = 0;
   Nanoseconds total = 0;
@@ -125,14 +125,14 @@ struct Coverage {
   uint64_t kernels_in_stages = 0;
   Nanoseconds time = 0;  // of kernels
   Nanoseconds time_in_stages = 0;
-  Nanoseconds replay_time = 0;  // of CUDA graph replays whose kernels were not captured
+  Nanoseconds replay_time = 0;  // of CUDA graph replays whose kernels were not recorded
   Nanoseconds replay_time_in_stages = 0;
 };
 
 // A decode step's time by the number of sequences in it (serving).
 struct BatchTime {
   uint64_t batch = 0;
-  Statistics step_wall;  // of decode steps that are no warm-up
+  Statistics step_wall;  // of decode steps that are not warm-up
 };
 
 struct Stages {

@@ -199,11 +199,11 @@ void flag_cold_steps(Stages& stages, std::span<const uint32_t> rows, Reasons& re
     }
     if (!comparable.empty() && first.wall() > kCold * median(comparable)) {
       first.warmup = true;
-      reasons.because("first of its kind, far slower than later ones with as much GPU work");
+      reasons.because("first of its kind, much slower than later ones with as much GPU work");
     } else if (of_kind.size() == 1 && rows.size() > 1 && first.wall() > kColdAlone * usual) {
       only.because(fmt::format(
-          "the only {} step takes {:.1f} ms against {:.1f} ms of the median step: it may hold work "
-          "that is done once; serve a request before the capture begins",
+          "the only {} step takes {:.1f} ms, the median step {:.1f} ms: it may contain work "
+          "that is done once; serve a request before the recording begins",
           stages.stages[stage].name, static_cast<double>(first.wall()) / kNanosecondsPerMillisecond,
           static_cast<double>(usual) / kNanosecondsPerMillisecond));
     }
@@ -249,7 +249,7 @@ void flag_warmup(Stages& stages, Diagnostics& diagnostics) {
     keep_only_ones(stages);
     diagnostics.info("warmup_set_apart",
                      "stage instances inside the program's own warm-up ranges; they are listed, "
-                     "and left out of the statistics",
+                     "and excluded from the statistics",
                      count_warmup(stages));
     return;
   }
@@ -273,7 +273,7 @@ void flag_warmup(Stages& stages, Diagnostics& diagnostics) {
   if (count == 0) return;
   diagnostics.info("warmup_set_apart",
                    fmt::format("stage instances that come first and are warm-up ({}); they are "
-                               "listed, and left out of the statistics",
+                               "listed, and excluded from the statistics",
                                fmt::join(reasons.texts, ", ")),
                    count);
 }

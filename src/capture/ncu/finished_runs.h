@@ -9,7 +9,7 @@
 
 namespace llmprof::capture {
 
-// finished.txt: which stages are captured, and by which command, so that an interrupted capture
+// finished.txt: which stages are recorded, and by which command, so that an interrupted recording
 // resumes. Only a hash of the command is kept.
 class FinishedRuns {
  public:

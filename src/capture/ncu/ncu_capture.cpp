@@ -105,8 +105,8 @@ class NcuCapture {
     auto table = read_raw_table(raw_of(run));
     if (!table) return std::nullopt;
     result_.notes.info("ncu_resumed",
-                       fmt::format("{} was captured before by the same command, so it was not "
-                                   "captured again; remove its _raw.csv to do so",
+                       fmt::format("{} was recorded before by the same command, so it was not "
+                                   "recorded again; remove its _raw.csv to do so",
                                    run.name));
     if (is_there(report_of(run))) add_file(report_of(run));
     add_file(raw_of(run));
@@ -216,7 +216,7 @@ class NcuCapture {
       if (std::erase(options_.sections, section) == 0) continue;
       dropped = true;
       result_.notes.warn("ncu_no_such_section",
-                         fmt::format("this ncu ({}) has no section {}, so it was left out; "
+                         fmt::format("this ncu ({}) has no section {}, so it was skipped; "
                                      "ncu/sections.txt lists those it has",
                                      ncu_.version, section));
     }
@@ -331,7 +331,7 @@ class NcuCapture {
     }
     remove_file(aside);
     result_.notes.warn("ncu_no_section_list",
-                       fmt::format("`ncu --list-sections` gave nothing ({}), so there is no "
+                       fmt::format("`ncu --list-sections` printed nothing ({}), so there is no "
                                    "sections.txt",
                                    describe_end(record->result)));
   }
@@ -339,7 +339,8 @@ class NcuCapture {
   void write_union() {
     if (all_.empty()) {
       if (is_stopped() && !result_.failure) {
-        fail_run({ErrorKind::tool, "ncu: the capture was interrupted before a stage was measured"});
+        fail_run(
+            {ErrorKind::tool, "ncu: the recording was interrupted before a stage was measured"});
       }
       return;
     }

@@ -50,7 +50,7 @@ struct NcuRequest {
   std::filesystem::path bundle;  // files go to bundle/ncu
   CaptureLimits limits;
   std::vector<std::pair<std::string, std::string>> environment;  // for the workload alone
-  std::vector<ChosenKernel> kernels;                       // empty: no timeline, captured unseeded
+  std::vector<ChosenKernel> kernels;                       // empty: no timeline, recorded unseeded
   std::optional<std::chrono::milliseconds> workload_time;  // unprofiled, for the estimate
 };
 
@@ -58,7 +58,7 @@ struct NcuRequest {
 CapturePlan plan_ncu(const InstalledTool& ncu, const NcuRequest& request);
 
 // Leaves ncu/<stage>.ncu-rep, <stage>_raw.csv, raw.csv (their union) and sections.txt. A stage
-// that the same command captured before is not captured again: an interrupted capture resumes.
+// that the same command recorded before is not recorded again: an interrupted recording resumes.
 CaptureResult capture_with_ncu(const InstalledTool& ncu, const NcuRequest& request);
 
 }  // namespace llmprof::capture

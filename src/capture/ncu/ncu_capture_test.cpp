@@ -266,9 +266,9 @@ TEST_F(NcuCaptureTest, KeepsWhatAFailingWorkloadLeft) {
 TEST_F(NcuCaptureTest, EveryOtherFailureHasItsMessage) {
   const std::vector<std::pair<const char*, const char*>> failures = {
       {"crash", "ncu crashed: killed by signal 11"},
-      {"silent", "ncu ended without a report; it said nothing"},
+      {"silent", "ncu ended without a report; it printed nothing"},
       {"wrong_option", "the argument for option '--clock-control' is invalid"},
-      {"babble", "ncu failed: exit code 3; it said \"Hello from something else\""},
+      {"babble", "ncu failed: exit code 3; it printed \"Hello from something else\""},
       {"garbage", "decode.ncu-rep` gave no table (exit code 1: "},
   };
   for (const auto& [how, words] : failures) {

@@ -10,14 +10,15 @@ namespace {
 
 std::string told(const CommandRecord& record) {
   const std::string words = last_words(record.result.output_tail);
-  return words.empty() ? "it said nothing" : fmt::format("it said \"{}\"", words);
+  return words.empty() ? "it printed nothing" : fmt::format("it printed \"{}\"", words);
 }
 
 std::string limited(const CommandRecord& record) {
   switch (record.result.end) {
     case ProcessEnd::stopped:
-      return "the capture was interrupted; the same command with the same --out and --force goes "
-             "on where it stopped";
+      return "the recording was interrupted; the same command with the same --out and --force "
+             "continues "
+             "where it stopped";
     case ProcessEnd::timed_out:
       return fmt::format(
           "ncu did not finish: {}. It replays every launch many times: measure fewer launches or "
@@ -56,14 +57,14 @@ std::string explanation(const CommandRecord& record, const NcuRunMessages& messa
            counter_permission_remedy();
   }
   if (messages.driver_in_use) {
-    return "ncu could not get the GPU's performance counters because another tool holds them, most "
+    return "ncu could not get the GPU's performance counters because another tool uses them, most "
            "often DCGM monitoring: " +
            counters_in_use_remedy();
   }
   if (std::string limit = limited(record); !limit.empty()) return limit;
   if (messages.no_driver) {
     return "ncu found no CUDA driver to connect to: it needs an NVIDIA GPU and its driver on this "
-           "machine (`nvidia-smi` must work; in a container: start that with --gpus all). Without "
+           "machine (`nvidia-smi` must work; start a container with --gpus all). Without "
            "one, set pipeline.ncu.enable=false";
   }
   if (!messages.unknown_sections.empty()) {
@@ -77,7 +78,7 @@ std::string explanation(const CommandRecord& record, const NcuRunMessages& messa
   }
   if (messages.program_exit_code) {
     return fmt::format(
-        "the workload itself failed under ncu with exit code {}, though it may run without; its "
+        "the workload failed under ncu with exit code {}, though it may run without ncu; its "
         "output is in {}",
         *messages.program_exit_code, record.log.string());
   }

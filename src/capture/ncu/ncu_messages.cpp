@@ -102,14 +102,14 @@ NcuRunMessages ncu_messages_in(std::string_view text) {
 }
 
 std::string counter_permission_remedy() {
-  return "run as root (in a container: start that with --cap-add SYS_ADMIN), or open the counters "
-         "to all users: put the line\n"
+  return "run as root (start a container with --cap-add SYS_ADMIN), or allow all users to read the "
+         "counters: put the line\n"
          "  options nvidia NVreg_RestrictProfilingToAdminUsers=0\n"
          "into a file in /etc/modprobe.d, then reload the nvidia module or reboot";
 }
 
 std::string counters_in_use_remedy() {
-  return "run `dcgmi profile --pause`, capture again, then `dcgmi profile --resume`; otherwise end "
+  return "run `dcgmi profile --pause`, record again, then `dcgmi profile --resume`; otherwise end "
          "the other profiler";
 }
 

@@ -15,7 +15,7 @@ using std::filesystem::path;
 std::string run_note(const NcuRun& run, uint64_t passes) {
   const auto launches = run.expected_launches();
   const std::string how_many = launches ? fmt::format("about {} launches", *launches)
-                                        : "a number of launches known only then";
+                                        : "a number of launches that is known only then";
   return fmt::format("{}: {}, each replayed in about {} passes ({})", run.name, how_many, passes,
                      describe_filter(run));
 }
@@ -45,7 +45,8 @@ CapturePlan plan_ncu(const InstalledTool& ncu, const NcuRequest& request) {
   if (std::any_of(runs.begin(), runs.end(), [&](const NcuRun& run) {
         return !run.kernels.empty() && loses_kernels(request.options, run);
       })) {
-    plan.notes.emplace_back("a stage whose kernels ncu loses is run once more for those alone");
+    plan.notes.emplace_back(
+        "if ncu loses kernels of a stage, the stage is run once more for these kernels only");
   }
   plan.commands.push_back({"list-sections", {ncu.path.string(), "--list-sections"}, {}});
   plan.files.emplace_back("ncu/raw.csv");
@@ -56,8 +57,9 @@ CapturePlan plan_ncu(const InstalledTool& ncu, const NcuRequest& request) {
   }
   if (plan.estimate) {
     plan.notes.emplace_back(
-        "time: the workload's own for each run, and 37 ms a pass and launch (seen on an H200: 33 "
-        "to 39); reports take some 1 to 3 MB a launch");
+        "time: that of the workload for each run, plus 37 ms per pass and launch (measured on an "
+        "H200: 33 "
+        "to 39); reports take about 1 to 3 MB per launch");
   }
   return plan;
 }

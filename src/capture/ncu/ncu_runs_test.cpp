@@ -16,7 +16,7 @@ constexpr NcuFeatures kNew = {
     .renames_kernels = true, .counts_per_shape = true, .has_config_file = true};
 const InstalledTool kNcu = {"/opt/ncu", "2025.3.1.0"};
 
-// The word behind an option; empty: the option is not there.
+// The word after an option; empty: the option is not there.
 std::string value_of(const std::vector<std::string>& argv, std::string_view option) {
   const auto at = std::find(argv.begin(), argv.end(), option);
   return at == argv.end() || at + 1 == argv.end() ? "" : *(at + 1);
@@ -133,8 +133,8 @@ TEST(NcuRuns, FilterTakesEachOfItsKernels) {
   EXPECT_FALSE(std::regex_search("head(float *) const", regex));
 }
 
-// 16 steps: the head once a step, attention once in each of 16 layers. Every 17 launches have both,
-// wherever they begin; 35 have them twice.
+// 16 steps: the head once per step, attention once in each of 16 layers. Every 17 launches have
+// both, wherever they begin; 35 have them twice.
 TEST(NcuRuns, OfLostKernelsHaveEachOfThem) {
   NcuRun run;
   run.name = "decode";

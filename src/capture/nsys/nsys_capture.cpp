@@ -119,7 +119,7 @@ class NsysCapture {
       result_.failure->message +=
           fmt::format(". Tried without success: {}", fmt::join(tried, ", "));
     } else {
-      result_.notes.warn("nsys_traced_less", fmt::format("nsys failed at first and captured with "
+      result_.notes.warn("nsys_traced_less", fmt::format("nsys failed at first and recorded with "
                                                          "{} instead of {}",
                                                          tried.back(), tried.front()));
     }
@@ -196,10 +196,11 @@ class NsysCapture {
       }
     }
     if (!reports_.empty()) {
-      result_.notes.info("nsys_report_holds_environment",
-                         "the Nsight Systems report in the bundle holds the command line and all "
-                         "environment variables of the profiled run, and those of other processes "
-                         "that ran on this machine; leave it out of what you publish");
+      result_.notes.info(
+          "nsys_report_holds_environment",
+          "the Nsight Systems report in the bundle contains the command line and all "
+          "environment variables of the profiled run, and those of other processes "
+          "that ran on this machine; do not publish it");
     }
   }
 
@@ -222,7 +223,7 @@ class NsysCapture {
       return false;
     }
     result_.notes.info("nsys_stream_imported",
-                       "nsys did not import what it had captured; QdstrmImporter did");
+                       "nsys did not import its recording; QdstrmImporter did");
     std::error_code status;
     std::filesystem::remove(stream, status);
     stream = *made;
@@ -268,7 +269,7 @@ class NsysCapture {
         help ? choose_nsys_reports(help->output_tail) : std::vector<std::string>();
     if (reports.empty()) {
       result_.notes.warn("nsys_no_statistics",
-                         "nsys stats names no report that we know, so there are no summary_*.csv");
+                         "nsys stats offers no known report, so there are no summary_*.csv");
       return;
     }
     const auto ran = record(
@@ -342,11 +343,11 @@ CapturePlan plan_nsys(const InstalledTool& nsys, const NsysRequest& request) {
                 "nsys/profile.log",  "nsys/cmd.txt",    "nsys/status.json"};
   for (size_t i = 1; i < ladder.size(); ++i) {
     plan.notes.push_back(
-        fmt::format("where nsys fails: again with --trace={}", fmt::join(ladder[i], ",")));
+        fmt::format("if nsys fails: again with --trace={}", fmt::join(ladder[i], ",")));
   }
   if (is_gated_by_nvtx(request.options)) {
     plan.notes.push_back(
-        fmt::format("captures only while the range {} is open", request.options.nvtx_capture));
+        fmt::format("records only while the range {} is open", request.options.nvtx_capture));
   }
   return plan;
 }

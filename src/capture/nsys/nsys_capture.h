@@ -50,7 +50,7 @@ CapturePlan plan_nsys(const InstalledTool& nsys, const NsysRequest& request);
 
 // Profiles, rescues a stream that was not imported, exports SQLite (run.sqlite) and the statistics
 // (summary_<report>.csv). Climbs down the ladder where nsys itself fails. The failure says which of
-// its ways to fail it was and what helps; what was captured is kept in any case. run.sqlite and the
+// its ways to fail it was and what helps; what was recorded is kept in any case. run.sqlite and the
 // report hold the environment of whoever started it, the report also arguments and the environments
 // of other processes on the machine: scrub the one, do not publish the other.
 CaptureResult capture_with_nsys(const InstalledTool& nsys, const NsysRequest& request);

@@ -97,8 +97,8 @@ class NsysCaptureTest : public ::testing::Test {
     std::filesystem::create_symlink(std::filesystem::absolute("tests/fakes/QdstrmImporter"), file);
   }
 
-  CaptureResult capture(const std::string& behaviour, const std::string& exit_code = "0") {
-    request.environment = {{"FAKE_NSYS", behaviour}, {"EXIT_CODE", exit_code}};
+  CaptureResult capture(const std::string& behavior, const std::string& exit_code = "0") {
+    request.environment = {{"FAKE_NSYS", behavior}, {"EXIT_CODE", exit_code}};
     CaptureResult result = capture_with_nsys(nsys, request);
     EXPECT_FALSE(exists("nsys/partial.tmp"));
     if (result.failure) {
@@ -181,7 +181,7 @@ TEST_F(NsysCaptureTest, KeepsEveryReportOfARepeatedRange) {
 
 TEST_F(NsysCaptureTest, AWorkloadThatFailsIsToldAsSuch) {
   const CaptureResult result = capture("ok", "3");
-  expect_failure(result, "the workload failed by itself under nsys: exit code 3; it said",
+  expect_failure(result, "the workload itself failed under nsys: exit code 3; it printed",
                  (folder.path() / "nsys/profile.log").string());
   EXPECT_TRUE(exists("nsys/run.sqlite"));
   EXPECT_EQ(ends().front(), "profile exited");
@@ -226,7 +226,7 @@ TEST_F(NsysCaptureTest, AnEmptyReportIsTold) {
 }
 
 TEST_F(NsysCaptureTest, GarbageIsToldAndKept) {
-  expect_failure(capture("garbage"), "nsys left a file that is no Nsight Systems report",
+  expect_failure(capture("garbage"), "nsys left a file that is not an Nsight Systems report",
                  "LLMPROF_NSYS");
   EXPECT_FALSE(exists("nsys/run.nsys-rep"));
   EXPECT_EQ(bytes("nsys/profile-run.nsys-rep.unusable"), "hello\n");
@@ -234,26 +234,27 @@ TEST_F(NsysCaptureTest, GarbageIsToldAndKept) {
 
 TEST_F(NsysCaptureTest, NoReportIsTold) {
   expect_failure(capture("nothing"), "nsys reported success but left no report",
-                 "Check the space on the disk");
+                 "Check the free disk space");
 }
 
 TEST_F(NsysCaptureTest, RefusedOptionsAreTold) {
-  expect_failure(capture("refused"), "nsys failed and left no report: exit code 1; it said",
+  expect_failure(capture("refused"), "nsys failed and left no report: exit code 1; it printed",
                  "Illegal --trace argument 'cuda'");
 }
 
 TEST_F(NsysCaptureTest, AMissingPermissionIsTold) {
-  expect_failure(capture("permission"), "nsys is not permitted to profile here: it said",
+  expect_failure(capture("permission"), "nsys is not permitted to profile here: it printed",
                  "kernel.perf_event_paranoid");
 }
 
 TEST_F(NsysCaptureTest, AGatedRangeThatNeverBeganIsTold) {
   request.options.gating_nvtx = true;
   const CaptureResult result = capture("nothing");
-  expect_failure(result,
-                 "the gated capture never started: no range 'decode_all' of the NVTX domain 'LLM' "
-                 "began, so nsys wrote no report",
-                 "nsys.gating_nvtx=false");
+  expect_failure(
+      result,
+      "the gated recording never started: no range 'decode_all' of the NVTX domain 'LLM' "
+      "began, so nsys wrote no report",
+      "nsys.gating_nvtx=false");
   EXPECT_EQ(ends(), Words{"profile exited"}) << "another attempt would end in the same way";
 }
 
@@ -268,7 +269,7 @@ TEST_F(NsysCaptureTest, AHangIsEndedAndWhatItLeavesIsRead) {
   request.limits.timeout = 1s;
   const CaptureResult result = capture("hang");
   expect_failure(result, "the workload under nsys was not finished after 1 s and was ended",
-                 "What was captured until then is kept");
+                 "What was recorded until then is kept");
   expect_failure(result, "", "run.timeout_s");
   EXPECT_TRUE(exists("nsys/run.nsys-rep"));
   EXPECT_TRUE(exists("nsys/run.sqlite"));
@@ -278,7 +279,7 @@ TEST_F(NsysCaptureTest, AHangIsEndedAndWhatItLeavesIsRead) {
 TEST_F(NsysCaptureTest, TooMuchOutputIsEnded) {
   request.limits.max_bytes = 3000000;
   const CaptureResult result = capture("huge");
-  expect_failure(result, "nsys wrote more than 3 MB, so the capture was ended",
+  expect_failure(result, "nsys wrote more than 3 MB, so the recording was ended",
                  "raise run.max_trace_mb");
   EXPECT_EQ(ends(), Words{"profile over_size_limit"});
   EXPECT_TRUE(exists("nsys/profile-nsys-report-1.qdstrm.unusable"));
@@ -295,7 +296,7 @@ TEST_F(NsysCaptureTest, AnInterruptionKeepsTheReport) {
   });
   const CaptureResult result = capture("hang");
   setter.join();
-  expect_failure(result, "the nsys capture was interrupted", "is kept");
+  expect_failure(result, "the nsys recording was interrupted", "is kept");
   EXPECT_TRUE(exists("nsys/run.nsys-rep"));
   EXPECT_EQ(ends(), Words{"profile interrupted"});
 }

@@ -29,7 +29,7 @@ bool says_any(std::string_view output, const std::array<std::string_view, N>& wo
 std::string said(const CommandRecord& record) {
   const std::string words = last_words(record.result.output_tail);
   return fmt::format("{}; see {}",
-                     words.empty() ? "it said nothing" : fmt::format("it said \"{}\"", words),
+                     words.empty() ? "it printed nothing" : fmt::format("it printed \"{}\"", words),
                      record.log.string());
 }
 
@@ -45,8 +45,8 @@ double seconds(std::chrono::nanoseconds duration) {
 }
 
 std::string_view kept(NsysOutput output) {
-  return output == NsysOutput::report ? "What was captured until then is kept"
-                                      : "nsys left no report of what it had captured";
+  return output == NsysOutput::report ? "What was recorded until then is kept"
+                                      : "nsys left no report of what it had recorded";
 }
 
 NsysFailure hit_limit(const NsysRequest& request, const CommandRecord& record, NsysOutput output) {
@@ -61,14 +61,14 @@ NsysFailure hit_limit(const NsysRequest& request, const CommandRecord& record, N
           kept(output)));
     case ProcessEnd::over_limit:
       return final_failure(fmt::format(
-          "nsys wrote more than {:.0f} MB, so the capture was ended; see {}. {}. Trace less "
+          "nsys wrote more than {:.0f} MB, so the recording was ended; see {}. {}. Trace less "
           "(nsys.trace=[cuda,nvtx], nsys.sample=none), run a shorter workload, "
           "or raise run.max_trace_mb",
           static_cast<double>(request.limits.max_bytes.value_or(0)) / kMegabyte,
           record.log.string(), kept(output)));
     default:
-      return final_failure(fmt::format("the nsys capture was interrupted. {}; see {}", kept(output),
-                                       record.log.string()));
+      return final_failure(fmt::format("the nsys recording was interrupted. {}; see {}",
+                                       kept(output), record.log.string()));
   }
 }
 
@@ -83,8 +83,9 @@ NsysFailure never_started(const NsysRequest& request, const CommandRecord& recor
                                               : fmt::format(" before the workload ended ({})",
                                                             describe_end(record.result));
   return final_failure(fmt::format(
-      "the gated capture never started: no range '{}' of {} began{}, so nsys wrote no report; {}. "
-      "Capture all and slice offline (nsys.gating_nvtx=false), or name a range that the "
+      "the gated recording never started: no range '{}' of {} began{}, so nsys wrote no report; "
+      "{}. "
+      "Record everything and select afterwards (nsys.gating_nvtx=false), or name a range that the "
       "workload has (nsys.nvtx_capture=RANGE@DOMAIN; a range whose name is written "
       "'DOMAIN@RANGE' is in no domain)",
       name, where, end, said(record)));
@@ -119,9 +120,9 @@ NsysFailure without_report(const NsysRequest& request, const CommandRecord& reco
   }
   if (is_gated_by_nvtx(request.options)) return never_started(request, record);
   if (record.ended_well()) {
-    return nsys_failed(fmt::format(
-        "nsys reported success but left no report; {}. Check the space on the disk of {}",
-        said(record), record.log.parent_path().string()));
+    return nsys_failed(
+        fmt::format("nsys reported success but left no report; {}. Check the free disk space of {}",
+                    said(record), record.log.parent_path().string()));
   }
   return nsys_failed(
       fmt::format("nsys failed and left no report: {}; {}", describe_end(result), said(record)));
@@ -140,20 +141,22 @@ std::optional<NsysFailure> judge_nsys_attempt(const NsysRequest& request,
       return without_report(request, record);
     case NsysOutput::empty:
       return nsys_failed(fmt::format(
-          "nsys left an empty report ({}); {}. The disk may be full: check the space on that of {}",
+          "nsys left an empty report ({}); {}. The disk may be full: check the free disk space of "
+          "{}",
           describe_end(record.result), said(record), record.log.parent_path().string()));
     case NsysOutput::garbage:
-      return nsys_failed(fmt::format(
-          "nsys left a file that is no Nsight Systems report ({}); {}. It is kept, its name ending "
-          "in .unusable; set LLMPROF_NSYS to another installation",
-          describe_end(record.result), said(record)));
+      return nsys_failed(
+          fmt::format("nsys left a file that is not an Nsight Systems report ({}); {}. It is kept, "
+                      "its name ending "
+                      "in .unusable; set LLMPROF_NSYS to another installation",
+                      describe_end(record.result), said(record)));
     case NsysOutput::report:
       break;
   }
   if (record.trouble) return NsysFailure{*record.trouble, false};
   if (record.ended_well()) return std::nullopt;
   return final_failure(fmt::format(
-      "the workload failed by itself under nsys: {}; {}. What was captured until then is kept",
+      "the workload itself failed under nsys: {}; {}. What was recorded until then is kept",
       describe_end(record.result), said(record)));
 }
 

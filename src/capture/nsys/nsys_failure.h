@@ -18,7 +18,7 @@ struct NsysFailure {
   bool is_nsys_own = false;  // then another rung of the ladder may do better
 };
 
-// Why an attempt is no success, or nothing where it is one.
+// Why an attempt failed, or nothing where it succeeded.
 std::optional<NsysFailure> judge_nsys_attempt(const NsysRequest& request,
                                               const CommandRecord& record, NsysOutput output);
 

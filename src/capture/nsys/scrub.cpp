@@ -163,7 +163,7 @@ class Scrubber {
     const auto variables = static_cast<size_t>(
         std::count_if(entries.begin(), entries.end(),
                       [](std::string_view entry) { return !variable_name(entry).empty(); }));
-    // Other texts with zeros in them are no lists of variables.
+    // Other texts with zeros in them are not lists of variables.
     if (!is_single && 2 * variables < entries.size()) return std::nullopt;
     std::string kept;
     uint64_t dropped = 0;

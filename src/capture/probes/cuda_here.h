@@ -8,7 +8,7 @@
 
 namespace llmprof::capture {
 
-// What the collector's CUDA half needs on this machine.
+// What CUDA tracing (CUPTI) needs on this machine.
 
 // A library that CUDA can load into a program, by the entry point which CUDA calls.
 bool has_cuda_half(const std::filesystem::path& collector);

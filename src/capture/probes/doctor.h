@@ -41,7 +41,7 @@ struct DoctorOptions {
 
 // nsys, ncu, QdstrmImporter, CUPTI, another library in CUDA's way, driver, GPUs, MIG, counter
 // permission, DCGM, other users of CUPTI, CPU sampling, Python and torch, the collector and its
-// CUDA half, the CPU workload, the output folder; in that order. Slow ones are asked at the same
+// CUDA tracing, the CPU workload, the output folder; in that order. Slow ones are asked at the same
 // time.
 std::vector<Probe> probe_machine(const DoctorOptions& options);
 

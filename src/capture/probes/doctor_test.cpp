@@ -116,7 +116,7 @@ TEST_F(Doctor, KnowsDriverAndGpus) {
           "echo '0, NVIDIA H200, 143771, Disabled'; echo '1, NVIDIA H200, 143771, Enabled'");
   expect("MIG", State::trouble, "on for GPU 1", "nvidia-smi -i 1 -mig 0");
   program("bin/nvidia-smi", "echo 'Failed to initialize NVML: Driver/library version mismatch'");
-  expect("GPUs", State::trouble, "names none", "reboot");
+  expect("GPUs", State::trouble, "lists none", "reboot");
 }
 
 TEST_F(Doctor, DoesNotWaitForAProgramThatHangs) {
@@ -124,7 +124,7 @@ TEST_F(Doctor, DoesNotWaitForAProgramThatHangs) {
   options_.timeout = std::chrono::milliseconds(200);
   program("bin/nvidia-smi", "sleep 60");
   program("bin/python3", "sleep 60");
-  expect("GPUs", State::trouble, "names none", "nvidia-smi");
+  expect("GPUs", State::trouble, "lists none", "nvidia-smi");
   expect("torch", State::trouble, "in time", "pip install torch");
 }
 
@@ -138,7 +138,7 @@ TEST_F(Doctor, KnowsWhoMayReadCounters) {
   expect("counter permission", State::found, "CAP_SYS_ADMIN");
   file("root/proc/self/status", "Name:\tdoctor\nCapEff:\t0000000000000000\n");
   file("root/proc/driver/nvidia/params", "RmProfilingAdminOnly: 0\n");
-  expect("counter permission", State::found, "open to all users");
+  expect("counter permission", State::found, "available to all users");
 }
 
 TEST_F(Doctor, SeesOtherToolsAndKeepsTheirEnvironmentsToItself) {
@@ -177,14 +177,14 @@ TEST_F(Doctor, FindsCupti) {
   options_.cuda.home = folder_.path() / "home";
   expect("CUPTI", State::found, "home/lib64/libcupti.so.13");
   options_.cuda.cupti = folder_.path() / "my_own.so";
-  expect("CUPTI", State::trouble, "LLMPROF_CUPTI names a file that is not there", "unset");
+  expect("CUPTI", State::trouble, "LLMPROF_CUPTI names a file that does not exist", "unset");
   file("my_own.so", "");
   expect("CUPTI", State::found, "my_own.so");
 }
 
 TEST_F(Doctor, SaysWhetherTheCollectorHasItsCudaHalf) {
   expect("collector for CUDA", State::missing, "no collector", "see collector");
-  // The entry point for NVTX alone is no CUDA half, although its name begins alike.
+  // The entry point for NVTX alone is no CUDA tracing, although its name begins alike.
   file("llmprof/lib/libllmprof_collector.so", std::string("\x7f"
                                                           "ELF\0InitializeInjectionNvtx2\0",
                                                           30));

@@ -40,12 +40,12 @@ std::vector<Probe> probe_counters(const DoctorOptions& options) {
         missing(kName, "no NVIDIA driver is loaded (/proc/driver/nvidia/params)", "see driver")};
   }
   const std::string_view restricted = line_of(*params, "RmProfilingAdminOnly:");
-  if (restricted == "0") return {found(kName, "open to all users (RmProfilingAdminOnly 0)")};
+  if (restricted == "0") return {found(kName, "available to all users (RmProfilingAdminOnly 0)")};
   if (may_administer(options)) {
-    return {found(kName, "for administrators alone, and this user is one (CAP_SYS_ADMIN)")};
+    return {found(kName, "restricted to administrators; this user is one (CAP_SYS_ADMIN)")};
   }
   return {trouble(kName,
-                  "for administrators alone (RmProfilingAdminOnly 1): ncu will end with "
+                  "restricted to administrators (RmProfilingAdminOnly 1): ncu will fail with "
                   "ERR_NVGPUCTRPERM; timelines are not affected",
                   counter_permission_remedy())};
 }

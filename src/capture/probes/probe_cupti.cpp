@@ -111,8 +111,8 @@ std::optional<path> of_python(const DoctorOptions& options) {
 Probe library(const DoctorOptions& options) {
   std::error_code status;
   if (!options.cuda.cupti.empty() && !std::filesystem::exists(options.cuda.cupti, status)) {
-    return trouble(kName, "LLMPROF_CUPTI names a file that is not there",
-                   "name libcupti.so itself, or unset LLMPROF_CUPTI");
+    return trouble(kName, "LLMPROF_CUPTI names a file that does not exist",
+                   "set it to libcupti.so itself, or unset LLMPROF_CUPTI");
   }
   if (const auto found_library = find_cupti(options)) {
     const std::string version = cupti_version(*found_library);
@@ -122,7 +122,7 @@ Probe library(const DoctorOptions& options) {
   }
   return missing(kName,
                  "no libcupti.so by CUDA_HOME, CUDA_PATH or LD_LIBRARY_PATH, in the usual places, "
-                 "beside nvcc or among Python's packages",
+                 "next to nvcc or among Python's packages",
                  fmt::format("install the CUDA toolkit, or PyTorch with CUDA ({} -m pip install "
                              "torch); Debian: apt install libcupti-dev, from non-free",
                              options.python));
@@ -137,11 +137,12 @@ Probe injection(const DoctorOptions& options) {
   if (path(options.cuda.injection).filename() == "libllmprof_collector.so") {
     return found(kInjection, "CUDA_INJECTION64_PATH names the collector itself");
   }
-  return trouble(kInjection,
-                 "CUDA_INJECTION64_PATH is set: the library that it names is loaded into every "
-                 "program that uses CUDA, the unprofiled control run too; in the collector's pass "
-                 "alone the collector takes its place",
-                 "unset CUDA_INJECTION64_PATH");
+  return trouble(
+      kInjection,
+      "CUDA_INJECTION64_PATH is set: the library that it names is loaded into every "
+      "program that uses CUDA, including the unprofiled control run; only in the collector's pass "
+      "is it replaced by the collector",
+      "unset CUDA_INJECTION64_PATH");
 }
 
 }  // namespace

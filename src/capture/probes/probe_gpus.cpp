@@ -10,8 +10,8 @@ namespace llmprof::capture {
 namespace {
 
 constexpr const char* kNoDriverFix =
-    "install NVIDIA's driver (Debian: apt install nvidia-driver, from non-free); in a container: "
-    "start that with --gpus all. Not needed for a run on the CPU";
+    "install NVIDIA's driver (Debian: apt install nvidia-driver, from non-free); start a "
+    "container with --gpus all. Not needed for a run on the CPU";
 
 // "NVRM version: NVIDIA UNIX ... Kernel Module  580.159.04  Release Build": the word with dots.
 std::string version_in(std::string_view text) {
@@ -61,7 +61,7 @@ Probe mig(const std::vector<Gpu>& gpus) {
   if (split.empty()) return found("MIG", "off: whole GPUs");
   return trouble(
       "MIG",
-      fmt::format("on for GPU {}: peaks of the whole GPU do not apply to an instance, and "
+      fmt::format("on for GPU {}: peaks of the whole GPU do not apply to a MIG instance, and "
                   "ncu measures only some of its counters",
                   fmt::join(split, ", ")),
       fmt::format("as root: nvidia-smi -i {} -mig 0", fmt::join(split, ",")));
@@ -75,7 +75,7 @@ std::vector<Probe> probe_gpus(const DoctorOptions& options) {
     return {
         missing("driver", "no NVIDIA driver is loaded (/proc/driver/nvidia/version)", kNoDriverFix),
         missing("GPUs", "none without a driver", "see driver"),
-        missing("MIG", "no GPU to ask", "see driver")};
+        missing("MIG", "no GPU to query", "see driver")};
   }
   const Probe driver = found("driver", version_in(*loaded));
   const auto program = find_executable("nvidia-smi", options.search.path_list);
@@ -92,10 +92,10 @@ std::vector<Probe> probe_gpus(const DoctorOptions& options) {
   const std::vector<Gpu> gpus = told ? gpus_in(*told) : std::vector<Gpu>{};
   if (gpus.empty()) {
     constexpr const char* kFix =
-        "run nvidia-smi and follow what it says: driver and library of different versions need a "
+        "run nvidia-smi and follow its message: driver and library of different versions need a "
         "reboot; a container needs --gpus all";
-    return {driver, trouble("GPUs", "nvidia-smi names none", kFix),
-            trouble("MIG", "nvidia-smi names no GPU", kFix)};
+    return {driver, trouble("GPUs", "nvidia-smi lists none", kFix),
+            trouble("MIG", "nvidia-smi lists no GPU", kFix)};
   }
   return {driver, gpu_list(gpus), mig(gpus)};
 }

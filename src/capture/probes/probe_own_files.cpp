@@ -39,23 +39,25 @@ std::vector<Probe> collector(const path& folder) {
       folder,
       {"../lib/libllmprof_collector.so", "libllmprof_collector.so", "lib/libllmprof_collector.so"});
   if (!library) {
-    return {needed(missing("collector", fmt::format("{} is not beside this program", kFile),
-                           "build it (make), and keep lib/ beside bin/")),
+    return {needed(missing("collector", fmt::format("{} is not next to this program", kFile),
+                           "build it (make), and keep lib/ next to bin/")),
             missing(kCuda, "no collector", "see collector")};
   }
   return {needed(found("collector", library->string())),
-          has_cuda_half(*library)
-              ? found(kCuda, "its CUDA half is built in: it records kernels, graphs and counters")
-              : missing(kCuda,
-                        "its CUDA half is not built in: it records annotations alone, and nsys "
-                        "the timeline",
-                        cuda_half_remedy())};
+          has_cuda_half(*library) ? found(kCuda,
+                                          "CUDA tracing (CUPTI) is built in: the collector records "
+                                          "kernels, graphs and counters")
+                                  : missing(kCuda,
+                                            "CUDA tracing (CUPTI) is not built in: the collector "
+                                            "records only annotations, and nsys "
+                                            "the timeline",
+                                            cuda_half_remedy())};
 }
 
 Probe cpu_workload(const path& folder) {
   const auto program = first_there(folder, {"cpu_llm", "../bin/cpu_llm", "workloads/cpu_llm"});
   if (program) return found("CPU workload", program->string());
-  return missing("CPU workload", "cpu_llm is not beside this program",
+  return missing("CPU workload", "cpu_llm is not next to this program",
                  "build it (make), or name a program of your own: llmprof run -- program");
 }
 

@@ -36,7 +36,7 @@ std::string last_line(std::string_view text) {
 
 Probe torch(const std::optional<std::string>& told, const std::string& python) {
   const std::string install = fmt::format("{} -m pip install torch", python);
-  if (!told) return trouble("torch", "importing it did not end in time", install);
+  if (!told) return trouble("torch", "importing it did not finish in time", install);
   const std::string line = last_line(*told);
   if (line == "none") {
     return missing("torch", "not installed; needed for the Hugging Face workload", install);
@@ -79,8 +79,8 @@ std::vector<Probe> probe_python(const DoctorOptions& options) {
   const auto version = answer(options, {python, "--version"});
   const Probe interpreter =
       version ? found("Python", fmt::format("{} ({})", python, to_printable(trim(*version))))
-              : trouble("Python", fmt::format("{} does not answer to --version", python),
-                        "install Python again, or name another one");
+              : trouble("Python", fmt::format("{} --version failed", python),
+                        "reinstall Python, or choose another one");
   return {interpreter, torch(torch_told.get(), python),
           transformers(transformers_told.get(), python)};
 }

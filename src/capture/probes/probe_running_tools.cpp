@@ -75,11 +75,11 @@ std::vector<Probe> probe_running_tools(const DoctorOptions& options) {
   }
   std::vector<Probe> probes;
   probes.push_back(
-      dcgm.empty()
-          ? found("DCGM", "not running: it holds no counters")
-          : trouble("DCGM",
-                    fmt::format("{} runs and may hold the counters that ncu needs", named(dcgm)),
-                    counters_in_use_remedy()));
+      dcgm.empty() ? found("DCGM", "not running")
+                   : trouble("DCGM",
+                             fmt::format("{} is running and may use the counters that ncu needs",
+                                         named(dcgm)),
+                             counters_in_use_remedy()));
   probes.push_back(
       profilers.empty()
           ? found("other CUPTI users", "none seen")
@@ -87,7 +87,7 @@ std::vector<Probe> probe_running_tools(const DoctorOptions& options) {
                     fmt::format("{}: a program can have one at a time, and counters one on the "
                                 "whole GPU",
                                 named(profilers)),
-                    "wait for them, or end them, before you capture"));
+                    "wait for them, or end them, before recording"));
   return probes;
 }
 

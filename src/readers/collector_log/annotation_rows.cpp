@@ -6,7 +6,7 @@ namespace llmprof::readers::collector_log {
 namespace {
 
 constexpr size_t kNoRow = SIZE_MAX;
-// Deeper is no program's nesting but damage.
+// Deeper nesting means damage.
 constexpr uint32_t kDeepest = 1U << 16U;
 
 bool is_sane(const wire::RangePush& push) { return is_time(push.time) && push.depth < kDeepest; }
@@ -156,7 +156,7 @@ void AnnotationRows::add_operator(const Record& record, trace::ThreadId thread) 
   operators.bytes.push_back(call.bytes);
 }
 
-// A lost domain is the default one; stages are recognised there as well.
+// A lost domain is the default one; stages are recognized there as well.
 void AnnotationRows::finish(Texts& texts) {
   end_started_ranges();
   trace::RangeTable& ranges = builder_.trace().ranges;

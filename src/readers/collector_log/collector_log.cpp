@@ -26,7 +26,7 @@ using collector_log::Rows;
 
 constexpr std::string_view kFormat = "llmprof log";
 
-bool recognises(std::string_view head) {
+bool recognizes(std::string_view head) {
   return head.starts_with(std::string_view(wire::kFileMagic, sizeof wire::kFileMagic));
 }
 
@@ -70,8 +70,8 @@ class Log {
     if (!got) return fail_with(got.error().within(file_));
     if (*got < sizeof header_) {
       return fail_input(
-          fmt::format("{}: an llmprof log that is cut off within its header ({} of {} bytes): "
-                      "nothing of it can "
+          fmt::format("{}: llmprof log truncated within its header ({} of {} bytes): "
+                      "nothing can "
                       "be read; copy the file again, or record again",
                       file_, *got, sizeof header_));
     }
@@ -82,21 +82,22 @@ class Log {
   Result<void> judge_header() {
     header_intact_ = header_.checksum == wire::header_checksum(header_);
     if (header_.byte_order == wire::kOtherByteOrderMark) {
-      return fail_input(fmt::format(
-          "{}: an llmprof log of a machine with the other byte order; analyse it on a machine of "
-          "that kind",
-          file_));
+      return fail_input(
+          fmt::format("{}: llmprof log recorded on a machine with the other byte order; analyze it "
+                      "on a machine of "
+                      "that kind",
+                      file_));
     }
     if (header_intact_ && header_.major_version != wire::kMajorVersion) {
-      return fail_input(fmt::format(
-          "{}: an llmprof log in version {}.{} of its format; this llmprof reads version {}: use "
-          "the llmprof that recorded it",
-          file_, header_.major_version, header_.minor_version, wire::kMajorVersion));
+      return fail_input(
+          fmt::format("{}: llmprof log in format version {}.{}; this llmprof reads version {}: use "
+                      "the llmprof that recorded it",
+                      file_, header_.major_version, header_.minor_version, wire::kMajorVersion));
     }
     if (has_sane_sizes(header_)) return {};
     if (header_intact_) {
       return fail_input(
-          fmt::format("{}: an llmprof log with impossible sizes in its header (chunks "
+          fmt::format("{}: llmprof log with invalid sizes in its header (chunks "
                       "of {} bytes); it was not written by llmprof",
                       file_, header_.chunk_bytes));
     }
@@ -188,63 +189,62 @@ class Log {
          "the log's header is damaged: its process, host and wall-clock time are unknown",
          header_intact_ ? 0 : 1);
     warn("collector_log_truncated",
-         "the log is cut off; what precedes the cut was read (copy the file again if this is a "
+         "the log is truncated; everything before the cut was read (copy the file again if this is "
+         "a "
          "copy)",
          cut_off_ || chunks_ < findings.chunks_when_closed ? 1 : 0);
     warn("collector_log_damaged_chunks",
-         "chunks with a damaged header; their records were read where their checksums are right",
+         "chunks with a damaged header; their records were read where the checksum is valid",
          damage_.headers);
     warn("collector_log_damaged_records",
-         "stretches of damaged records, which are left out; those around them were read",
+         "skipped sequences of damaged records; the records around them were read",
          damage_.stretches);
     warn("collector_log_dropped",
          "records that the program could not write (disk full, size limit, or a signal handler "
          "within an annotation)",
          findings.dropped);
-    warn("collector_log_bad_values", "records with impossible values; left out",
-         findings.bad_values);
-    warn("collector_log_lost_names", "names, domains and other words that were lost",
-         findings.lost_names);
+    warn("collector_log_bad_values", "skipped records with invalid values", findings.bad_values);
+    warn("collector_log_lost_names", "names and domains that were lost", findings.lost_names);
     warn("collector_log_lost_definitions",
-         "kernels, memory operations and counter values whose definition was lost; left out",
+         "skipped kernels, memory operations and counter values whose definition was lost",
          findings.lost_definitions);
     warn("collector_cupti_dropped",
-         "records of kernels and memory operations that CUPTI itself lost, more than its buffers "
-         "hold; trace fewer steps at a time (--duty)",
+         "records of kernels and memory operations that CUPTI dropped because its buffers were "
+         "full; trace fewer steps at a time (--duty)",
          findings.cupti_dropped);
     warn("collector_counters_lost",
-         "times that the hardware's buffer of counter samples ran over, and samples were lost; "
-         "sample less often (LLMPROF_COUNTER_HZ)",
+         "overflows of the hardware's buffer of counter samples; samples were lost; "
+         "sample at a lower rate (LLMPROF_COUNTER_HZ)",
          findings.counters_lost);
-    warn(
-        "collector_replays_overwritten",
-        "kernels of graph replays at a traced window's end, left out: the graph was replayed again "
-        "untraced before CUPTI had read their times",
-        findings.overwritten_kernels);
+    warn("collector_replays_overwritten",
+         "skipped kernels of graph replays at the end of a traced window: the graph was replayed "
+         "again "
+         "untraced before CUPTI had read their times",
+         findings.overwritten_kernels);
     warn("graph_built_before_attach",
-         "kernels of graphs that were built before the collector attached: their layers are not "
-         "known; attach it from the program's start",
+         "kernels of graphs that were built before the collector attached: their layers are "
+         "unknown; attach it from the program's start",
          findings.kernels_of_old_graphs);
     info("collector_log_unfinished", "records that were being written when the program ended",
          damage_.unfinished);
     info("collector_log_unknown_records",
-         "records of kinds that this llmprof does not know; a newer one reads them",
-         findings.unknown);
+         "skipped records of unknown types; a newer llmprof reads them", findings.unknown);
     info("collector_log_cut_names",
-         fmt::format("names longer than {} bytes, cut there", wire::kLongestString),
+         fmt::format("names longer than {} bytes, truncated", wire::kLongestString),
          findings.cut_names);
     info("collector_log_open_ranges", "ranges that were never closed", findings.open_ranges);
     info("collector_log_ends_without_start",
          "ends of ranges whose start is not in this log (it may be in the parent process's)",
          findings.ends_without_start);
     info("collector_log_outer_operators",
-         "operators with others inside them: the inner ones count as kernels",
+         "operators that contain other operators: only the inner ones count as kernels",
          findings.outer_operators);
     info("collector_log_not_closed",
-         "the program did not close its log (it was killed, left by _exit, or still runs); what it "
-         "recorded until then is here",
+         "the program did not close its log (it was killed, ended by _exit, or is still running); "
+         "what it "
+         "recorded until then was read",
          findings.closed ? 0 : 1);
-    warn("collector_log_empty", "the log holds no annotations and no GPU work",
+    warn("collector_log_empty", "the log contains no annotations and no GPU work",
          findings.rows == 0 && !findings.never_armed ? 1 : 0);
     for (const Notice& notice : findings.notices) {
       builder_.diagnostics().add(notice.severity, notice.code,
@@ -273,6 +273,6 @@ Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builde
 
 }  // namespace
 
-const Reader kCollectorLogReader = {kFormat, recognises, read};
+const Reader kCollectorLogReader = {kFormat, recognizes, read};
 
 }  // namespace llmprof::readers

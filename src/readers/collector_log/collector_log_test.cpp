@@ -166,7 +166,7 @@ TEST(CollectorLog, InnermostOperatorsAreKernelsOfTheCpu) {
   EXPECT_EQ(count_of(trace, "collector_log_outer_operators"), 2U);
   ASSERT_EQ(trace.devices.size(), 1U);
   EXPECT_EQ(trace.devices[0].kind, trace::DeviceKind::cpu);
-  EXPECT_EQ(trace.queues.size(), 2U);  // one a thread
+  EXPECT_EQ(trace.queues.size(), 2U);  // one per thread
   for (size_t i = 0; i < trace.kernels.size(); ++i) {
     const trace::LaunchRow launch = trace.kernels.launch[i];
     ASSERT_TRUE(launch.valid());
@@ -282,7 +282,7 @@ TEST(CollectorLog, RefusesWhatItCannotKnow) {
   EXPECT_NE(swapped.error().message.find("byte order"), std::string::npos);
   const auto cut = read_bytes(small_log().bytes().substr(0, 100));
   ASSERT_FALSE(cut);
-  EXPECT_NE(cut.error().message.find("cut off"), std::string::npos);
+  EXPECT_NE(cut.error().message.find("truncated"), std::string::npos);
 }
 
 TEST(CollectorLog, SaysWhatTheProgramCouldNotWrite) {

@@ -90,7 +90,7 @@ TestLog empty_log(uint64_t chunks = 1) {
 }
 
 // Two launches and a long call on thread 7; the kernels stand before them, their definitions and
-// all names behind.
+// all names after them.
 TestLog eager_log() {
   TestLog log = empty_log(5);
   log.chunk(wire::ChunkKind::device, 0);

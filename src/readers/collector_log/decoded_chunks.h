@@ -35,12 +35,12 @@ struct ThreadRecords {
   size_t calls_end = 0;
 };
 
-// Neighbouring chunks of a log, taken apart without knowing the others, so that several threads can
+// Neighboring chunks of a log, taken apart without knowing the others, so that several threads can
 // do so at once. What comes by the million is in columns: names hold the log's own codes and keys.
 class DecodedChunks {
  public:
   // Chunks of this size; the first window given to `parse` begins with chunk `first`, each further
-  // one `stride` chunks behind the last.
+  // one `stride` chunks after the last.
   DecodedChunks(size_t chunk_bytes, uint64_t first, uint64_t stride)
       : chunk_bytes_(chunk_bytes), first_(first), stride_(stride) {}
 

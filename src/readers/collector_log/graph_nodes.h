@@ -20,7 +20,7 @@ class GraphNodes {
   void add_cloned(const Record& record);
 
   // Nothing for a node that the log does not tell of. Ask when all records are read: an original
-  // may stand behind its clone.
+  // may stand after its clone.
   [[nodiscard]] std::optional<trace::RangeRow> range_of(uint64_t node) const;
 
  private:

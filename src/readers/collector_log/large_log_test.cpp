@@ -110,7 +110,7 @@ TEST(LargeCollectorLog, CountsDamageOfAllWindows) {
   EXPECT_EQ(count_of(trace, "collector_log_damaged_chunks"), 1U);
   EXPECT_EQ(count_of(trace, "collector_log_damaged_records"), 1U);
   EXPECT_EQ(count_of(trace, "collector_log_truncated"), 1U);
-  // The definition of all kernels stood behind the cut.
+  // The definition of all kernels stood after the cut.
   EXPECT_EQ(count_of(trace, "collector_log_lost_definitions"), kCutRound * 2 * kCallsAChunk);
   EXPECT_EQ(trace.launches.size(), kCutRound * 2 * kCallsAChunk - 1);
   EXPECT_EQ(trace.threads.size(), 3U);

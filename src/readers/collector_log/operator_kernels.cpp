@@ -27,7 +27,7 @@ std::vector<bool> innermost(const trace::OperatorTable& operators,
                             const std::vector<size_t>& order) {
   std::vector<bool> inner(order.size(), true);
   trace::ThreadId thread;
-  Nanoseconds earliest_end = trace::kOpenEnd;  // of those behind it on its thread
+  Nanoseconds earliest_end = trace::kOpenEnd;  // of those after it on its thread
   for (size_t i = order.size(); i-- > 0;) {
     const size_t row = order[i];
     if (operators.thread[row] != thread) earliest_end = trace::kOpenEnd;
@@ -61,7 +61,7 @@ class FreeCorrelations {
 
  private:
   uint32_t last_;
-  std::unordered_set<uint32_t> used_;  // empty where those behind the last one suffice
+  std::unordered_set<uint32_t> used_;  // empty where those after the last one suffice
 };
 
 class Kernels {

@@ -55,7 +55,7 @@ void shorten(Table& table, size_t rows) {
   std::apply([&](auto&... column) { (cut(column), ...); }, table.columns());
 }
 
-// Adds rows [first, end) of a column behind those of another.
+// Adds rows [first, end) of a column after those of another.
 template <class Value>
 void append(const std::vector<Value>& from, size_t first, size_t end, std::vector<Value>& to) {
   to.insert(to.end(), from.begin() + static_cast<std::ptrdiff_t>(first),
@@ -66,7 +66,7 @@ void append(const std::vector<Value>& from, size_t first, size_t end, std::vecto
 // checksum is right.
 class Records {
  public:
-  // `bytes` begin behind the chunk's header; `sequence` is the chunk's place in the file.
+  // `bytes` begin after the chunk's header; `sequence` is the chunk's place in the file.
   Records(std::span<const char> bytes, uint64_t sequence) : bytes_(bytes), sequence_(sequence) {}
 
   // False at the end. Inline: there are millions.
@@ -76,9 +76,9 @@ class Records {
     return true;
   }
 
-  // Stretches of damaged bytes between or behind records.
+  // Stretches of damaged bytes between or after records.
   [[nodiscard]] uint64_t damaged() const { return damaged_; }
-  // Bytes behind the last record, but no header: it was being written when the process ended.
+  // Bytes after the last record, but no header: it was being written when the process ended.
   [[nodiscard]] bool unfinished() const { return unfinished_; }
 
  private:

@@ -29,7 +29,7 @@ class Rows {
   // Makes room for `times` the rows of this log so far, and a little more: growing step by step
   // would touch every column's memory twice.
   void expect(uint64_t times);
-  // Settles what may stand behind its use in the file: names, definitions, ends of ranges.
+  // Settles what may stand after its use in the file: names, definitions, ends of ranges.
   const Findings& finish();
 
  private:

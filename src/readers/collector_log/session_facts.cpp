@@ -57,19 +57,19 @@ std::string uuid_text(const uint8_t (&uuid)[wire::kUuidBytes]) {
 std::string why_stood_down(const wire::Collection& change) {
   switch (change.reason) {
     case wire::CollectionReason::other_subscriber:
-      return "the collector stood down: another tool (nsys, ncu, torch.profiler) uses CUPTI, which "
+      return "CUDA tracing stopped: another tool (nsys, ncu, torch.profiler) uses CUPTI, which "
              "serves one at a time; kernels were not recorded. Run without the other tool";
     case wire::CollectionReason::cupti_missing:
-      return "the collector stood down: no libcupti could be loaded, so that kernels were not "
+      return "CUDA tracing stopped: libcupti could not be loaded, so kernels were not "
              "recorded. It comes with the CUDA toolkit and with PyTorch; LLMPROF_CUPTI names its "
              "path";
     case wire::CollectionReason::cupti_failed:
       return fmt::format(
-          "the collector stood down: CUPTI failed with result {}, so that kernels were not "
-          "recorded from then on. LLMPROF_CUPTI names another libcupti to try",
+          "CUDA tracing stopped: CUPTI failed with result {}, so kernels were not "
+          "recorded from then on. Set LLMPROF_CUPTI to another libcupti",
           change.result);
     default:
-      return "the collector stood down: kernels were not recorded from then on";
+      return "CUDA tracing stopped: kernels were not recorded from then on";
   }
 }
 
@@ -157,23 +157,24 @@ void SessionFacts::tell_never_armed(const Texts& texts) {
   switch (waiting_->what) {
     case wire::WaitsFor::command:
       what =
-          "`llmprof arm PID`, which did not come; give it while the program works, or record from "
+          "`llmprof arm PID`, which was not given; give it while the program runs, or record from "
           "the start (LLMPROF_ARM=start)";
       break;
     case wire::WaitsFor::range:
       what = fmt::format(
-          "the range '{}', which never opened after CUDA was initialised; name one that the "
+          "the range '{}', which never opened after CUDA was initialized; name one that the "
           "program opens (LLMPROF_ARM), or record from the start (LLMPROF_ARM=start)",
           to_printable(texts.text(texts.find(waiting_->range, findings_))));
       break;
     case wire::WaitsFor::delay:
       what = fmt::format(
-          "{} ms to pass (LLMPROF_DELAY_MS), and the log ends before that; set a shorter delay",
+          "the delay of {} ms (LLMPROF_DELAY_MS), and the log ends before that; set a shorter "
+          "delay",
           waiting_->delay_ms);
   }
   findings_.never_armed = true;
   findings_.notices.push_back({Severity::warning, "collector_never_armed",
-                               "the collector was loaded and never armed, so that no GPU work was "
+                               "the collector was loaded but never armed, so no GPU work was "
                                "recorded: it waited for " +
                                    what});
 }
@@ -184,7 +185,7 @@ void SessionFacts::tell_counters_off(const Texts& texts) {
     findings_.notices.push_back(
         {Severity::warning, "collector_counters_off",
          std::string(reason.valid() ? texts.text(reason)
-                                    : "hardware counters are off; why is lost")});
+                                    : "hardware counters are off; the reason was lost")});
   }
 }
 

@@ -200,7 +200,7 @@ TEST(CollectorLogCounters, ShortSamplesAreTheSame) {
   EXPECT_EQ(count_of(trace, "collector_log_bad_values"), 2U);
 }
 
-// The set stands behind its samples, the names behind both.
+// The set stands after its samples, the names after both.
 TEST(CollectorLogCounters, AreOneRowAValue) {
   const double none = std::nan("");
   const trace::Trace trace =

@@ -48,7 +48,7 @@ class TestLog {
     std::string payload(reinterpret_cast<const char*>(&head), sizeof head);
     add_bytes(wire::RecordType::string, payload.append(text));
   }
-  // A record of a head and the values behind it.
+  // A record of a head and the values after it.
   template <class Head, class Value>
   void add_list(wire::RecordType type, const Head& head, const std::vector<Value>& values) {
     std::string payload(reinterpret_cast<const char*>(&head), sizeof head);

@@ -10,7 +10,7 @@
 
 namespace llmprof::readers::collector_log {
 
-// The strings of a log by their keys. A string may stand behind its use in the file: ask when all
+// The strings of a log by their keys. A string may stand after its use in the file: ask when all
 // records are read.
 class Texts {
  public:

@@ -20,7 +20,7 @@ class KinetoArrayStream final : public ByteStream {
 
   Result<size_t> read(std::span<char> buffer) override;
 
-  // Cuts what was read last behind its last whole event.
+  // Cuts what was read last after its last whole event.
   [[nodiscard]] size_t cut(std::string_view buffer) const;
 
   // What stands around the array, as far as the content has been read.

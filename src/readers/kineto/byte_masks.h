@@ -42,7 +42,7 @@ inline ByteMasks byte_masks(const char* bytes) {
   const auto* data = reinterpret_cast<const uint8_t*>(bytes);
   const uint8x16_t block[4] = {vld1q_u8(data), vld1q_u8(data + 16), vld1q_u8(data + 32),
                                vld1q_u8(data + 48)};
-  // One bit a lane, then neighbours are added until eight lanes are one byte.
+  // One bit per lane, then neighbors are added until eight lanes are one byte.
   constexpr uint8_t kBits[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
   const uint8x16_t bits = vld1q_u8(kBits);
   const auto mask_of = [&](char character) {

@@ -109,7 +109,7 @@ TEST(KinetoDamage, InvalidUtf8IsRepaired) {
   EXPECT_EQ(count_of(trace, "kineto_bad_events"), 0U);
 }
 
-TEST(KinetoDamage, BadEventsAreCountedAndTheirNeighboursKept) {
+TEST(KinetoDamage, BadEventsAreCountedAndTheirNeighborsKept) {
   const std::string bad[] = {
       R"({"ph":"X","cat":"kernel","name":"n","ts":1})",
       R"({"ph":"X","cat":"kernel","name":"n","dur":1})",
@@ -166,7 +166,7 @@ TEST(KinetoDamage, TextBehindTheTrace) {
 }
 
 TEST(KinetoDamage, AnEventThatNeverEndsCostsBoundedMemoryAndTime) {
-  // 40 MiB behind a lost quote, on one line; most events behind it are found again.
+  // 40 MiB after a lost quote, on one line; most events after it are found again.
   std::string text = "[" + kernel("a", 1) + R"(,{"ph":"X","name":"lost,)";
   size_t good = 1;
   for (int i = 0; text.size() < (40UL << 20U); ++i) {

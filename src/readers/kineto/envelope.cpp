@@ -16,7 +16,7 @@ constexpr size_t kLargestKey = 128;
 constexpr size_t kLargestValue = 1UL << 20U;
 constexpr size_t kMostKeys = 256;
 
-// A byte order mark is no text.
+// A byte order mark is not text.
 bool is_mark(char c) { return c == '\xEF' || c == '\xBB' || c == '\xBF'; }
 
 }  // namespace

@@ -10,9 +10,9 @@
 
 namespace llmprof::readers {
 
-// What stands around the event array of a trace: the top-level keys before and behind it. Takes the
+// What stands around the event array of a trace: the top-level keys before and after it. Takes the
 // content piece by piece, keeps the values of a few keys and forgets the rest (a trace may hold
-// environments, paths and logs). Lenient: what is no JSON is passed over.
+// environments, paths and logs). Lenient: what is not JSON is skipped.
 class KinetoEnvelope {
  public:
   // Looks at the next bytes; returns how many it took: all of them, or those up to and with the

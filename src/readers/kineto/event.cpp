@@ -32,13 +32,13 @@ struct Event {
 };
 
 // Keys are compared as they stand: no writer escapes letters. Reads no further than the longest
-// literal, which the padding behind the text allows.
+// literal, which the padding after the text allows.
 template <size_t N>
 bool is(const char* key, const char (&literal)[N]) {
   return std::memcmp(key, literal, N - 1) == 0 && key[N - 1] == '"';
 }
 
-// A value of another type than expected is as good as absent; the walk goes on behind it.
+// A value of another type than expected is as good as absent; the walk goes on after it.
 simdjson::error_code unless_other_type(simdjson::error_code error) {
   return error == simdjson::INCORRECT_TYPE ? simdjson::SUCCESS : error;
 }

@@ -8,7 +8,7 @@ namespace llmprof::readers {
 
 // Reads one event and adds it to the rows. An event that lacks what its kind must have is counted
 // as bad; one that holds nothing for us is counted as what it is. An error code means that the text
-// is no JSON here, and that nothing behind it can be trusted.
+// is not JSON here, and that nothing after it can be trusted.
 //
 // The text that `event` stands in ends at `end`; SIMDJSON_PADDING readable bytes must follow, the
 // first of them 0.

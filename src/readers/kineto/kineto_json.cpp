@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kFormat = "PyTorch trace";
 
-bool recognises_kineto(std::string_view head) {
+bool recognizes_kineto(std::string_view head) {
   KinetoEnvelope envelope;
   const size_t taken = envelope.take(head);
   if (envelope.has_stray_text()) return false;
@@ -28,7 +28,7 @@ bool recognises_kineto(std::string_view head) {
     first_event.take(rest.substr(std::min(rest.find_first_not_of(" \t\r\n"), rest.size())));
     return first_event.has_key("ph");
   }
-  // The events may begin far behind; these keys are Chrome's and Kineto's own.
+  // The events may begin far later; these keys are Chrome's and Kineto's own.
   constexpr std::array<std::string_view, 5> kOwnKeys = {"traceEvents", "deviceProperties",
                                                         "baseTimeNanoseconds", "displayTimeUnit",
                                                         "distributedInfo"};
@@ -46,39 +46,38 @@ std::string listed(const std::map<std::string, uint64_t, std::less<>>& counts) {
 
 void report_counts(const KinetoCounts& counts, Diagnostics& diagnostics) {
   if (counts.bad > 0) {
-    diagnostics.warn(
-        "kineto_bad_events",
-        "events that are no valid JSON, or lack a name, a time or a duration; left out",
-        counts.bad);
+    diagnostics.warn("kineto_bad_events",
+                     "skipped malformed events (invalid JSON, or no name, time or duration)",
+                     counts.bad);
   }
   if (counts.repaired > 0) {
-    diagnostics.warn(
-        "kineto_invalid_utf8",
-        "events with bytes that are no UTF-8 text; each such byte is shown as \xEF\xBF\xBD",
-        counts.repaired);
+    diagnostics.warn("kineto_invalid_utf8",
+                     "events with invalid UTF-8; each invalid byte is shown as \xEF\xBF\xBD",
+                     counts.repaired);
   }
   if (counts.python_functions > 0) {
-    diagnostics.info("kineto_python_functions", "Python function frames, which are not read",
+    diagnostics.info("kineto_python_functions", "skipped Python function frames",
                      counts.python_functions);
   }
   if (counts.gpu_annotations > 0) {
     diagnostics.info("kineto_gpu_annotations",
-                     "annotations repeated on the GPU's timeline, which are not read",
+                     "skipped annotations that are repeated on the GPU's timeline",
                      counts.gpu_annotations);
   }
   if (counts.skipped > 0) {
-    diagnostics.info("kineto_skipped_events",
-                     "flow arrows, instants, counters and the profiler's own marks, which hold no "
-                     "GPU work and no call",
-                     counts.skipped);
+    diagnostics.info(
+        "kineto_skipped_events",
+        "skipped flow arrows, instants, counters and the profiler's own marks, which contain no "
+        "GPU work and no calls",
+        counts.skipped);
   }
   if (!counts.unknown_categories.empty()) {
     uint64_t total = 0;
     for (const auto& [name, count] : counts.unknown_categories) total += count;
-    diagnostics.info("kineto_unknown_categories",
-                     fmt::format("events of categories that llmprof does not know, left out: {}",
-                                 listed(counts.unknown_categories)),
-                     total);
+    diagnostics.info(
+        "kineto_unknown_categories",
+        fmt::format("skipped events of unknown categories: {}", listed(counts.unknown_categories)),
+        total);
   }
 }
 
@@ -86,20 +85,22 @@ void report_envelope(const KinetoArrayStream& array, const std::string& damage,
                      Diagnostics& diagnostics) {
   const KinetoEnvelope& envelope = array.envelope();
   if (!damage.empty()) {
-    diagnostics.warn("kineto_truncated", fmt::format("{}; what precedes it was read", damage));
+    diagnostics.warn("kineto_truncated", fmt::format("{}; everything before it was read", damage));
   } else if (!array.closed()) {
-    diagnostics.warn("kineto_truncated",
-                     "the trace ends within its events (the program was probably stopped while "
-                     "writing it); what precedes was read");
+    diagnostics.warn(
+        "kineto_truncated",
+        "the trace is truncated within its events (the program was probably stopped while "
+        "writing it); everything before the cut was read");
   } else if (!envelope.complete()) {
-    diagnostics.warn("kineto_truncated",
-                     "the trace ends within the metadata behind its events; the events are whole");
+    diagnostics.warn(
+        "kineto_truncated",
+        "the trace is truncated within the metadata after its events; all events were read");
   }
   if (envelope.has_stray_text()) {
-    diagnostics.warn("kineto_stray_text", "text behind the end of the trace, which was not read");
+    diagnostics.warn("kineto_stray_text", "skipped text after the end of the trace");
   }
   if (envelope.oversized_values() > 0) {
-    diagnostics.info("kineto_large_metadata", "metadata larger than 1 MiB, which was not read",
+    diagnostics.info("kineto_large_metadata", "skipped metadata larger than 1 MiB",
                      envelope.oversized_values());
   }
 }
@@ -176,8 +177,8 @@ class KinetoRead {
   tl::unexpected<Error> fail_without_events(const std::string& why) const {
     const std::string damage = content_.damage();
     return fail_input(fmt::format(
-        "{}: a PyTorch trace without a usable event: {}{}{}; record it again with torch.profiler "
-        "and export_chrome_trace(), and let the program end by itself",
+        "{}: PyTorch trace without a usable event: {}{}{}; record it again with torch.profiler "
+        "and export_chrome_trace(), and let the program finish",
         path_.string(), why, damage.empty() ? "" : ", and ", damage));
   }
 
@@ -198,7 +199,7 @@ Result<void> read_kineto_file(const std::filesystem::path& path, trace::TraceBui
 
 }  // namespace
 
-const Reader kKinetoReader = {kFormat, &recognises_kineto, &read_kineto_file};
+const Reader kKinetoReader = {kFormat, &recognizes_kineto, &read_kineto_file};
 
 Result<void> read_kineto(ByteStream& stream, const std::filesystem::path& path,
                          trace::TraceBuilder& builder, const KinetoOptions& options) {

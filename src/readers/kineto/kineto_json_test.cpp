@@ -29,14 +29,14 @@ std::string events(std::string_view list) {
   return "{\"traceEvents\":[" + std::string(list) + "]}";
 }
 
-TEST(KinetoRecognises, TracesOnly) {
-  const auto recognises = kKinetoReader.recognises;
-  EXPECT_TRUE(recognises(R"({"traceEvents": [)"));
-  EXPECT_TRUE(recognises("\n\n  {\n \"schemaVersion\": 1,\n \"deviceProperties\": [\n {"));
-  EXPECT_TRUE(recognises("\xEF\xBB\xBF{\"displayTimeUnit\": \"ns\", \"x\": "));
-  EXPECT_TRUE(recognises(R"([ {"ph":"M","name":"process_name"},)"));
-  EXPECT_TRUE(recognises("[\n{\"name\": \"a\", \"cat\": \"kernel\", \"ph\": \"X\", \"ts\""));
-  EXPECT_TRUE(recognises(R"({"metadata": {"traceEvents": 1, "a": "\"}"}, "traceEvents":[])"));
+TEST(KinetoRecognizes, TracesOnly) {
+  const auto recognizes = kKinetoReader.recognizes;
+  EXPECT_TRUE(recognizes(R"({"traceEvents": [)"));
+  EXPECT_TRUE(recognizes("\n\n  {\n \"schemaVersion\": 1,\n \"deviceProperties\": [\n {"));
+  EXPECT_TRUE(recognizes("\xEF\xBB\xBF{\"displayTimeUnit\": \"ns\", \"x\": "));
+  EXPECT_TRUE(recognizes(R"([ {"ph":"M","name":"process_name"},)"));
+  EXPECT_TRUE(recognizes("[\n{\"name\": \"a\", \"cat\": \"kernel\", \"ph\": \"X\", \"ts\""));
+  EXPECT_TRUE(recognizes(R"({"metadata": {"traceEvents": 1, "a": "\"}"}, "traceEvents":[])"));
   for (const std::string_view other :
        {"", "   ", "[]", "{}", "[1,2]", "null", "traceEvents", R"("traceEvents")",
         R"([{"ID": "0", "Kernel Name": "gemm", "Metric Name": "x"}])",
@@ -44,7 +44,7 @@ TEST(KinetoRecognises, TracesOnly) {
         R"({"architectures": ["LlamaForCausalLM"], "hidden_size": 4096, "model_type": "llama"})",
         R"({"schemaVersion": 2, "mediaType": "application/json"})", "ID,Kernel Name\n0,gemm",
         R"(==PROF== {"traceEvents": [)", R"({"a": {"traceEvents": []}})"}) {
-    EXPECT_FALSE(recognises(other)) << other;
+    EXPECT_FALSE(recognizes(other)) << other;
   }
 }
 
@@ -220,7 +220,7 @@ void expect_sums(const std::filesystem::path& folder, const Expected& expected) 
   const auto path = folder / expected.file;
   const auto head = read_head(path, 64UL << 10U);
   ASSERT_TRUE(head);
-  EXPECT_TRUE(kKinetoReader.recognises(*head));
+  EXPECT_TRUE(kKinetoReader.recognizes(*head));
   trace::TraceBuilder builder;
   const auto read = kKinetoReader.read(path, builder);
   ASSERT_TRUE(read) << read.error().message;

@@ -156,7 +156,7 @@ void KinetoMerge::assign_processes() {
     builder_.diagnostics().warn(
         "kineto_ambiguous_process",
         "kernels and memory operations that several processes of this trace may have launched; "
-        "they are counted for the process with most API calls (analyse the ranks' own traces "
+        "they are counted for the process with the most API calls (analyze the ranks' own traces "
         "instead of a merged one to tell them apart)",
         processes.ambiguous());
   }

@@ -91,7 +91,7 @@ struct KinetoTaskName {
 struct KinetoCounts {
   uint64_t usable = 0;    // understood, stored or not
   uint64_t bad = 0;       // no JSON, or without what an event of its kind must have
-  uint64_t repaired = 0;  // held bytes that are no characters
+  uint64_t repaired = 0;  // held bytes that are not valid characters
   uint64_t skipped = 0;   // flows, instants, counters, the profiler's own marks
   uint64_t python_functions = 0;
   uint64_t gpu_annotations = 0;

@@ -74,7 +74,7 @@ std::optional<int64_t> to_nanoseconds(const Decimal& number) {
   while (zeros < digits && number.digit(zeros) == '0') ++zeros;
   if (zeros == digits) return 0;
   constexpr int64_t kMicrosecondDigits = 3;
-  // Digits of the result, leading zeros included; the one behind them rounds.
+  // Digits of the result, leading zeros included; the one after them rounds.
   const int64_t wanted =
       static_cast<int64_t>(number.whole.size()) + number.exponent + kMicrosecondDigits;
   if (wanted < 0) return 0;

@@ -7,7 +7,7 @@
 
 namespace llmprof::readers {
 
-// A JSON scalar as it stands in the text, white space behind it allowed: 12, "12", 12.0, null.
+// A JSON scalar as it stands in the text, white space after it allowed: 12, "12", 12.0, null.
 
 // The text of a string token between its quotes, escapes left in; of any other token the token
 // itself.
@@ -20,7 +20,7 @@ std::optional<uint64_t> token_unsigned(std::string_view token);
 uint32_t token_uint32(std::string_view token, uint32_t otherwise = 0);
 
 // Microseconds as a decimal number, exactly as nanoseconds: digits beyond the nanosecond are
-// rounded, halves away from zero. Nothing for what is no number or beyond +-2^62 ns (146 years),
+// rounded, halves away from zero. Nothing for what is not a number or beyond +-2^62 ns (146 years),
 // so that a start plus a duration cannot overflow.
 std::optional<int64_t> token_nanoseconds(std::string_view microseconds);
 

@@ -12,7 +12,7 @@ namespace llmprof::readers {
 // One thread's part of reading a trace: turns a window of whole events into rows.
 class KinetoWindow {
  public:
-  // Needs kWindowMargin writable bytes before and behind the window. The rows of the window before
+  // Needs kWindowMargin writable bytes before and after the window. The rows of the window before
   // are forgotten.
   void parse(std::span<char> window);
 

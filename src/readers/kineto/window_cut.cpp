@@ -10,7 +10,7 @@
 namespace llmprof::readers {
 namespace {
 
-// Each backslash takes the character behind it out of play, which may be a backslash itself.
+// Each backslash takes the character after it out of play, which may be a backslash itself.
 uint64_t escaped_characters(uint64_t backslashes, bool& carry) {
   uint64_t escaped = carry ? 1 : 0;
   backslashes &= ~escaped;

@@ -15,7 +15,7 @@ struct EventDepth {
 };
 
 // Walks on from `from` until the event closes (depth 0) or the text ends; returns where it stopped,
-// just behind the closing brace. Strings are respected.
+// just after the closing brace. Strings are respected.
 size_t walk_event(std::string_view text, size_t from, EventDepth& state);
 
 // The next place from `from` on that can only be the start of an event: '{' and one of the keys
@@ -23,7 +23,7 @@ size_t walk_event(std::string_view text, size_t from, EventDepth& state);
 size_t find_event_start(std::string_view text, size_t from);
 
 // No event of a real trace comes near it. A longer one is a broken string or a missing brace, and
-// everything behind it would be taken for a part of it.
+// everything after it would be taken for a part of it.
 inline constexpr size_t kLargestEvent = 8UL << 20U;
 
 // Follows an event array through the content, piece by piece, and knows where its events end.

@@ -129,7 +129,7 @@ TEST(SharedCapturesNcu, PublicFailuresAreRefusedWithTheRemedy) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   const auto refusal = [&](const char* name) {
     const auto head = read_head(captures / "public" / name, 65536);
-    EXPECT_TRUE(head && kNcuCsvReader.recognises(*head)) << name;
+    EXPECT_TRUE(head && kNcuCsvReader.recognizes(*head)) << name;
     trace::TraceBuilder builder;
     const auto done = kNcuCsvReader.read(captures / "public" / name, builder);
     EXPECT_FALSE(done);

@@ -44,9 +44,9 @@ enum class NcuField : uint8_t {
 };
 inline constexpr size_t kNcuFieldCount = static_cast<size_t>(NcuField::memory_bytes) + 1;
 
-// Where a header's columns are and what they mean. Two pages exist: raw, a row a launch and a
-// column a metric, with a row of units below the header; details, a row a metric, where rows may
-// end behind their value and rule rows have no metric name.
+// Where a header's columns are and what they mean. Two pages exist: raw, a row per launch and a
+// column per metric, with a row of units below the header; details, a row per metric, where rows
+// may end after their value and rule rows have no metric name.
 struct NcuColumns {
   static constexpr uint32_t kAbsent = UINT32_MAX;
   static constexpr uint8_t kNoField = UINT8_MAX;
@@ -56,7 +56,7 @@ struct NcuColumns {
   bool has_units = false;                               // raw: the row of units was there
   std::array<uint32_t, kNcuFieldCount> field_column{};  // kAbsent where the page has none
   std::array<double, kNcuFieldCount> field_scale{};     // to the base unit
-  // Stretches of columns, first and behind the last, that repeat the machine's facts in every row.
+  // Stretches of columns, first and after the last, that repeat the machine's facts in every row.
   std::vector<std::pair<size_t, size_t>> fact_stretches;
   std::vector<uint8_t> field_of_column;   // the NcuField that a column is, or kNoField
   std::vector<uint32_t> metric_column;    // raw: where each metric stands,

@@ -7,25 +7,25 @@ namespace {
 
 constexpr std::string_view kNoPermission =
     "ncu was not allowed to read the GPU's performance counters (ERR_NVGPUCTRPERM). Either run it "
-    "as root (in a container: start that with --cap-add SYS_ADMIN), or open the counters to all "
-    "users: put the line\n"
+    "as root (start a container with --cap-add SYS_ADMIN), or allow all users to read the "
+    "counters: put the line\n"
     "  options nvidia NVreg_RestrictProfilingToAdminUsers=0\n"
     "into a file in /etc/modprobe.d, then reload the nvidia module or reboot";
 constexpr std::string_view kDriverInUse =
-    "ncu could not get the GPU's performance counters because another tool holds them, most often "
-    "DCGM monitoring. Run `dcgmi profile --pause`, capture again, then `dcgmi profile --resume`; "
+    "ncu could not get the GPU's performance counters because another tool uses them, most often "
+    "DCGM monitoring. Run `dcgmi profile --pause`, record again, then `dcgmi profile --resume`; "
     "otherwise end the other profiler";
 constexpr std::string_view kNoSuchSection =
-    "ncu does not know a section that was asked for. `ncu --list-sections` prints those of this "
-    "version; correct --section or --set and capture again";
+    "ncu does not know a requested section. `ncu --list-sections` prints those of this "
+    "version; correct --section or --set and record again";
 constexpr std::string_view kNothingProfiled =
     "ncu ran the program but profiled no kernel. Check the filters: an NVTX range is spelled "
     "`--nvtx --nvtx-include \"Domain@Range/\"` (default domain: \"Range/\"), a kernel filter "
     "`--kernel-name regex:...`, and --launch-skip must be below the number of matching launches; "
     "--target-processes all follows child processes";
 constexpr std::string_view kTextPage =
-    "this is ncu's text page, made for people. Export the report as CSV: `ncu --import "
-    "REPORT.ncu-rep --page raw --csv > raw.csv`, or capture again with `--csv --page raw`";
+    "this is ncu's text output. Export the report as CSV: `ncu --import "
+    "REPORT.ncu-rep --page raw --csv > raw.csv`, or record again with `--csv --page raw`";
 
 constexpr size_t kLongestError = 300;
 
@@ -97,7 +97,7 @@ Error ncu_refusal(const NcuMessages& messages, uint64_t bad_rows) {
   }
   if (messages.text_page) return refuse(std::string(kTextPage));
   if (bad_rows > 0) {
-    return refuse("an ncu table without a single whole row (" + std::to_string(bad_rows) +
+    return refuse("an ncu table without a single complete row (" + std::to_string(bad_rows) +
                   " damaged). Export it again: `ncu --import REPORT.ncu-rep --page raw --csv > "
                   "raw.csv`");
   }
@@ -106,12 +106,12 @@ Error ncu_refusal(const NcuMessages& messages, uint64_t bad_rows) {
   if (messages.nothing_profiled) return refuse(std::string(kNothingProfiled));
   if (messages.header) {
     return refuse(
-        "an ncu CSV header without any row: the capture or its export was cut off, or no kernel "
+        "an ncu CSV header without any row: the capture or its export was truncated, or no kernel "
         "matched the filters. Export it again: `ncu --import REPORT.ncu-rep --page raw --csv > "
         "raw.csv`");
   }
   return refuse(
-      "output of ncu without a table of kernels. Capture with `--csv --page raw`, or export a "
+      "output of ncu without a table of kernels. Record with `--csv --page raw`, or export a "
       "report: `ncu --import REPORT.ncu-rep --page raw --csv > raw.csv`");
 }
 

@@ -43,14 +43,14 @@ TEST(NcuFailures, RepeatsOtherErrors) {
 }
 
 TEST(NcuFailures, TellsHowToExportATextPage) {
-  expect_words(
-      refusal_of("  kernel (16, 1, 1)x(128, 1, 1), Context 1, Stream 7, Device 0, CC 9.0\n"
-                 "    Section: GPU Speed Of Light Throughput\n"
-                 "    --------------- ----------- ------------\n"
-                 "    Metric Name     Metric Unit Metric Value\n"
-                 "    --------------- ----------- ------------\n"
-                 "    Duration                 us         2.88\n"),
-      {"text page", "ncu --import REPORT.ncu-rep --page raw --csv > raw.csv", "--csv --page raw"});
+  expect_words(refusal_of("  kernel (16, 1, 1)x(128, 1, 1), Context 1, Stream 7, Device 0, CC 9.0\n"
+                          "    Section: GPU Speed Of Light Throughput\n"
+                          "    --------------- ----------- ------------\n"
+                          "    Metric Name     Metric Unit Metric Value\n"
+                          "    --------------- ----------- ------------\n"
+                          "    Duration                 us         2.88\n"),
+               {"text output", "ncu --import REPORT.ncu-rep --page raw --csv > raw.csv",
+                "--csv --page raw"});
 }
 
 TEST(NcuFailures, RefusesATableWithoutRows) {
@@ -58,7 +58,7 @@ TEST(NcuFailures, RefusesATableWithoutRows) {
   expect_words(refusal_of(header), {"without any row"});
   expect_words(refusal_of(header + "\"\",\"\",\"\",\"ns\"\n"), {"without any row"});
   expect_words(refusal_of(header + "\"0\",\"1\",\"k\n"),
-               {"without a single whole row", "1 damaged"});
+               {"without a single complete row", "1 damaged"});
 }
 
 TEST(NcuFailures, RefusesOutputWithoutATable) {

@@ -49,7 +49,7 @@ class NcuLaunches {
     double max = -std::numeric_limits<double>::infinity();
     uint64_t count = 0;
 
-    void add(double value);  // NaN is no value
+    void add(double value);  // NaN: no value
   };
   struct Unit {
     trace::StringId base;

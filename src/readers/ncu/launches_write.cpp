@@ -82,20 +82,19 @@ void NcuLaunches::report(const std::filesystem::path& path, trace::TraceBuilder&
     if (count > 0) diagnostics.warn(code, fmt::format("{}: {}", file, message), count);
   };
   warn("ncu_bad_rows", bad_rows,
-       "rows that are no whole ncu records (cut off, or mixed with the program's output) were left "
-       "out");
+       "skipped malformed rows (truncated, or mixed with the program's output)");
   warn("ncu_no_duration", without_duration_,
-       "launches without a measured duration; capture with --metrics gpu__time_duration.sum or "
+       "launches without a measured duration; record with --metrics gpu__time_duration.sum or "
        "--section SpeedOfLight");
   warn("ncu_no_unit", without_unit_,
        "durations without a unit were taken as nanoseconds, ncu's base unit");
   warn("ncu_mixed_decimals", other_convention,
-       "values written with another decimal sign than the rest of the file were left out");
+       "skipped values with another decimal separator than the rest of the file");
   warn("ncu_metrics_left_out", without_metrics_,
        "launches kept their duration but not their metrics: too many different launches for the "
-       "number of metrics; capture fewer metrics (--section, --metrics) or split the file");
+       "number of metrics; record fewer metrics (--section, --metrics) or split the file");
   warn("ncu_reported_errors", messages.errors, ncu_failure(messages));
-  warn("ncu_file_damaged", damage.empty() ? 0 : 1, damage + "; what precedes it was read");
+  warn("ncu_file_damaged", damage.empty() ? 0 : 1, damage + "; everything before it was read");
   if (rounded_ > 0) {
     diagnostics.info("ncu_rounded_durations",
                      fmt::format("{}: the details page rounds durations to two decimals; `ncu "

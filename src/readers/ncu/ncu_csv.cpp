@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kFormat = "ncu CSV";
 constexpr size_t kWindowBytes = 512UL << 10U;
 
-bool recognises(std::string_view head) {
+bool recognizes(std::string_view head) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
   while (!head.empty()) {
@@ -62,7 +62,7 @@ Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builde
 
 }  // namespace
 
-const Reader kNcuCsvReader = {kFormat, recognises, read};
+const Reader kNcuCsvReader = {kFormat, recognizes, read};
 
 Result<NcuRows> parse_ncu_csv(const std::filesystem::path& path) {
   return parse_ncu_file(path, kNcuCsvReader);

@@ -9,7 +9,7 @@ namespace llmprof::readers {
 
 // Nsight Compute's CSV output, raw or details page, straight from a run (with the program's output
 // and ncu's messages around it) or exported from a report; several such outputs in one file, too.
-// Recognises failed runs and ncu's text page as well, to refuse them with the remedy.
+// Recognizes failed runs and ncu's text page as well, to refuse them with the remedy.
 extern const Reader kNcuCsvReader;
 
 Result<NcuRows> parse_ncu_csv(const std::filesystem::path& path);

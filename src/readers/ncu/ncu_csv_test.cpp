@@ -60,7 +60,7 @@ TEST(NcuCsv, ReadsLineEndsOfWindows) { expect_two_rows(read_ncu_text(with_crlf(k
 TEST(NcuCsv, ReadsByteOrderMarkAndHeaderBehindProgramOutput) {
   expect_two_rows(read_ncu_text("\xEF\xBB\xBF" + kTwoRows));
   expect_two_rows(read_ncu_text("progress 100%" + kTwoRows));
-  EXPECT_TRUE(kNcuCsvReader.recognises("\xEF\xBB\xBF" + kTwoRows));
+  EXPECT_TRUE(kNcuCsvReader.recognizes("\xEF\xBB\xBF" + kTwoRows));
 }
 
 TEST(NcuCsv, OddQuotesAroundTheTableSwallowNothing) {
@@ -287,11 +287,11 @@ TEST(NcuCsv, MakesKernelRecords) {
   EXPECT_EQ(kernels_from_ncu_rows(*rows, "")[0].device, "cuda:0");
 }
 
-TEST(NcuCsv, DoesNotRecogniseOtherTables) {
-  EXPECT_FALSE(kNcuCsvReader.recognises("Time (%),Total Time (ns),Instances,Name\n1,2,3,k\n"));
-  EXPECT_FALSE(kNcuCsvReader.recognises("{\"traceEvents\": []}"));
-  EXPECT_FALSE(kNcuCsvReader.recognises("\"ID\",\"Name\"\n\"1\",\"x\"\n"));
-  EXPECT_FALSE(kNcuCsvReader.recognises(""));
+TEST(NcuCsv, DoesNotRecognizeOtherTables) {
+  EXPECT_FALSE(kNcuCsvReader.recognizes("Time (%),Total Time (ns),Instances,Name\n1,2,3,k\n"));
+  EXPECT_FALSE(kNcuCsvReader.recognizes("{\"traceEvents\": []}"));
+  EXPECT_FALSE(kNcuCsvReader.recognizes("\"ID\",\"Name\"\n\"1\",\"x\"\n"));
+  EXPECT_FALSE(kNcuCsvReader.recognizes(""));
 }
 
 }  // namespace

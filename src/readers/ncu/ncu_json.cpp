@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kFormat = "ncu JSON rows";
 
-bool recognises(std::string_view head) {
+bool recognizes(std::string_view head) {
   head = trim(head);
   if (!head.starts_with('[') && !head.starts_with('{')) return false;
   if (!contains(head, "\"Kernel Name\"") || contains(head, "\"traceEvents\"")) return false;
@@ -139,7 +139,7 @@ Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builde
 
 }  // namespace
 
-const Reader kNcuJsonReader = {kFormat, recognises, read};
+const Reader kNcuJsonReader = {kFormat, recognizes, read};
 
 Result<NcuRows> parse_ncu_json(const std::filesystem::path& path) {
   return parse_ncu_file(path, kNcuJsonReader);

@@ -81,15 +81,15 @@ TEST(NcuJson, RefusesAFileWithoutRows) {
   }
 }
 
-TEST(NcuJson, RecognisesItsRowsOnly) {
+TEST(NcuJson, RecognizesItsRowsOnly) {
   for (const char* name : {"ncu/decode_raw.json", "ncu/decode_details.jsonl"}) {
     const auto head = read_head(testing::test_data(name), 65536);
     ASSERT_TRUE(head);
-    EXPECT_TRUE(kNcuJsonReader.recognises(*head)) << name;
-    EXPECT_FALSE(kNcuCsvReader.recognises(*head)) << name;
+    EXPECT_TRUE(kNcuJsonReader.recognizes(*head)) << name;
+    EXPECT_FALSE(kNcuCsvReader.recognizes(*head)) << name;
   }
-  EXPECT_FALSE(kNcuJsonReader.recognises(R"({"traceEvents": [{"name": "Kernel Name"}]})"));
-  EXPECT_FALSE(kNcuJsonReader.recognises(R"("ID","Kernel Name")"));
+  EXPECT_FALSE(kNcuJsonReader.recognizes(R"({"traceEvents": [{"name": "Kernel Name"}]})"));
+  EXPECT_FALSE(kNcuJsonReader.recognizes(R"("ID","Kernel Name")"));
 }
 
 TEST(NcuJson, SeedEntryPointGivesRecords) {

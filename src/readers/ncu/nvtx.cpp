@@ -8,7 +8,7 @@ namespace llmprof::readers {
 namespace {
 
 constexpr std::string_view kDefaultDomain = "<default domain>";
-// Payload type and value, colour type and value, message type and value follow the name.
+// Payload type and value, color type and value, message type and value follow the name.
 constexpr std::string_view kNoAttributes = ":none:none:none:none:none:none";
 constexpr int kAttributeCount = 6;
 

@@ -13,7 +13,7 @@ static_assert(std::endian::native == std::endian::little, "digits are read as wo
 inline constexpr uint64_t kEveryByte = 0x0101010101010101ULL;
 
 // Eight characters, of which the first `count` (1 to 8) are a number, as a number, all at once.
-// False where one of them is no digit.
+// False where one of them is not a digit.
 [[gnu::always_inline]] inline bool parse_eight_digits(uint64_t word, size_t count,
                                                       uint64_t& value) {
   word = (word ^ (kEveryByte * '0')) << ((8 - count) * 8);
@@ -38,7 +38,7 @@ inline uint64_t word_at(const char* text) {
   return word;
 }
 
-// A decimal as digits and the number of those behind the point.
+// A decimal as digits and the number of those after the point.
 struct PlainNumber {
   uint64_t digits = 0;
   size_t fraction_count = 0;
@@ -51,7 +51,7 @@ struct PlainNumber {
 };
 
 // The most frequent spellings, without groups, sign or exponent: "12", "0.369437", "5652.750000".
-// No other text is valid. Eight bytes behind the text must be readable.
+// No other text is valid. Eight bytes after the text must be readable.
 [[gnu::always_inline]] inline PlainNumber parse_plain_number(std::string_view text, char point) {
   PlainNumber number;
   if (text.size() == 1) {
@@ -90,7 +90,7 @@ struct PlainNumber {
 }
 
 // Thousands in groups of three, whole or with two decimals, as ncu prints large numbers: "1,234",
-// "8,533,333,333.33". No other text is valid. Eight bytes behind the text must be readable.
+// "8,533,333,333.33". No other text is valid. Eight bytes after the text must be readable.
 [[gnu::always_inline]] inline PlainNumber parse_grouped_number(std::string_view text, char group,
                                                                char point) {
   constexpr size_t kLongestWhole = 23;  // 18 digits: 64 bits hold one more, or two decimals more

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kAhead = 256;
 
-// The first quote at or behind `at`, or at least `end` where there is none before it.
+// The first quote at or after `at`, or at least `end` where there is none before it.
 [[gnu::always_inline]] inline const char* find_quote(const char* at, const char* end) {
   while (true) {
     const uint64_t word = word_at(at) ^ (kEveryByte * '"');
@@ -30,7 +30,7 @@ constexpr size_t kAhead = 256;
 
 }  // namespace
 
-// Hands each row's next cell to `use(row number, cell)` and goes on to the one behind it. A row
+// Hands each row's next cell to `use(row number, cell)` and goes on to the one after it. A row
 // with anything unusual is given up here. Always inline, with `use` capturing by value, so that
 // constants stay in registers.
 template <class Use>
@@ -151,7 +151,7 @@ uint64_t NcuRawRows::read(const NcuColumns& columns, std::string_view text,
   return settle(columns, text, convention, splitter, records, values, other_convention);
 }
 
-// Reads the unusual rows one by one and closes the gaps of those that are no records.
+// Reads the unusual rows one by one and closes the gaps of those that are not records.
 uint64_t NcuRawRows::settle(const NcuColumns& columns, std::string_view text,
                             DecimalConvention convention, NcuSplitter& splitter,
                             std::vector<NcuRecord>& records, std::vector<double>& values,

@@ -20,7 +20,7 @@ class NcuRawRows {
   static constexpr size_t kBatch = 16;
 
   // Appends a record and the metrics' numbers of each row. `rows` are lines of `text` that begin
-  // a record; 8 bytes behind the text must be readable. Returns how many rows were no whole
+  // a record; 8 bytes after the text must be readable. Returns how many rows were no whole
   // records and were left out.
   uint64_t read(const NcuColumns& columns, std::string_view text,
                 std::span<const std::string_view> rows, DecimalConvention convention,

@@ -27,7 +27,7 @@ struct NcuRecord {
   }
 };
 
-// Fills `record` from a row's cells (8 bytes behind each are readable) and appends the raw page's
+// Fills `record` from a row's cells (8 bytes after each are readable) and appends the raw page's
 // numbers to `values`. False where the row is not a whole record of this table; then `values` is as
 // before. Numbers that only the other convention can read are added to `other_convention`.
 bool read_ncu_record(const NcuColumns& columns, std::span<const std::string_view> cells,
@@ -43,7 +43,7 @@ struct NcuQuoted {
   const char* end = nullptr;
   bool doubled = false;  // quotes inside it, doubled
 };
-// Eight bytes behind `end` must be readable.
+// Eight bytes after `end` must be readable.
 [[gnu::always_inline]] inline NcuQuoted ncu_quoted_cell(const char* at, const char* end) {
   NcuQuoted cell;
   // Cells are short: a word at a time beats memchr.
@@ -68,12 +68,12 @@ struct NcuQuoted {
   return cell;
 }
 
-// A cell's content with quotes single again, kept in `undone`, with 8 readable bytes behind it.
+// A cell's content with quotes single again, kept in `undone`, with 8 readable bytes after it.
 std::string_view undo_doubled_quotes(std::string_view cell, std::deque<std::string>& undone);
 
 double ncu_unusual_value(std::string_view cell, double scale, DecimalConvention convention,
                          uint64_t& other_convention);
-// A metric's value in its base unit; NaN is none. Eight bytes behind the cell must be readable.
+// A metric's value in its base unit; NaN is none. Eight bytes after the cell must be readable.
 [[gnu::always_inline]] inline double ncu_value(std::string_view cell, double scale,
                                                DecimalConvention convention,
                                                uint64_t& other_convention) {
@@ -87,7 +87,7 @@ double ncu_unusual_value(std::string_view cell, double scale, DecimalConvention 
   return ncu_unusual_value(cell, scale, convention, other_convention);
 }
 
-// Splits records into cells. Eight bytes behind the text must be readable.
+// Splits records into cells. Eight bytes after the text must be readable.
 class NcuSplitter {
  public:
   // Splits the record at the front of `text` and returns its length with the line end, or 0 where

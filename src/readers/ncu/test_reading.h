@@ -38,7 +38,7 @@ inline std::string refusal_of(std::string_view content) {
   EXPECT_FALSE(done);
   if (done) return {};
   EXPECT_EQ(done.error().kind, ErrorKind::input);
-  EXPECT_TRUE(kNcuCsvReader.recognises(content));
+  EXPECT_TRUE(kNcuCsvReader.recognizes(content));
   EXPECT_EQ(builder.trace().captures.size(), 0U);
   return done.error().message;
 }

@@ -72,7 +72,7 @@ NcuUnit base_part(std::string_view part, bool below_stroke) {
 NcuUnit ncu_base_unit(std::string_view printed) {
   std::string_view rest = trim(printed);
   size_t stroke = rest.find('/');
-  // "n/a" is no ratio.
+  // "n/a" is not a ratio.
   if (equals_ignoring_case(rest, "n/a")) return {"", 1};
   NcuUnit whole = base_part(rest.substr(0, stroke), false);
   while (stroke != std::string_view::npos) {

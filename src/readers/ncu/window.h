@@ -54,7 +54,7 @@ class NcuWindow {
   NcuColumnsPtr assumed_;
   NcuColumnsPtr columns_;
   std::span<char> window_;
-  std::vector<Table> tables_;  // those behind table_count_ keep their room for the next window
+  std::vector<Table> tables_;  // those after table_count_ keep their room for the next window
   size_t table_count_ = 0;
   NcuSplitter splitter_;
   std::vector<std::string_view> raw_rows_;  // from a row's beginning to the end of its line

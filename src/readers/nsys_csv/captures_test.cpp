@@ -152,9 +152,9 @@ TEST(NsysCsvCaptures, TraceOfRanges) {
   EXPECT_EQ(trace.processes[0].pid, 451U);
 }
 
-// How many of the files under `folder` it recognises: those of nsys stats, and no other.
-size_t recognised_below(const std::filesystem::path& folder) {
-  size_t recognised = 0;
+// How many of the files under `folder` it recognizes: those of nsys stats, and no other.
+size_t recognized_below(const std::filesystem::path& folder) {
+  size_t recognized = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (!entry.is_regular_file()) continue;
     const auto head = read_head(entry.path(), 64UL << 10U);
@@ -165,19 +165,19 @@ size_t recognised_below(const std::filesystem::path& folder) {
     const std::string name = entry.path().filename().string();
     const bool ours =
         name.find("_sum.csv") != std::string::npos || name.find("_trace.csv") != std::string::npos;
-    EXPECT_EQ(kNsysCsvReader.recognises(*head), ours) << name;
-    recognised += ours ? 1U : 0U;
+    EXPECT_EQ(kNsysCsvReader.recognizes(*head), ours) << name;
+    recognized += ours ? 1U : 0U;
   }
-  return recognised;
+  return recognized;
 }
 
 TEST(NsysCsvCaptures, EveryOtherFileIsLeftToItsOwnReader) {
-  EXPECT_EQ(recognised_below(testing::h200_captures()), 9U);
+  EXPECT_EQ(recognized_below(testing::h200_captures()), 9U);
 }
 
 TEST(SharedCapturesNsysCsv, EveryOtherFileIsLeftToItsOwnReader) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
-  EXPECT_GE(recognised_below(captures), 12U);
+  EXPECT_GE(recognized_below(captures), 12U);
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ struct HeaderName {
 };
 
 // "Total Time (ns)" is "totaltime" in "ns".
-HeaderName normalised(std::string_view field) {
+HeaderName normalized(std::string_view field) {
   field = trim(field);
   HeaderName name;
   const size_t open = field.find_last_of("([");
@@ -117,7 +117,7 @@ HeaderColumns find_columns(const std::vector<std::string_view>& fields, ReportLa
   layout.width = fields.size();
   layout.position.fill(ReportLayout::kAbsent);
   for (size_t i = 0; i < fields.size(); ++i) {
-    const HeaderName name = normalised(fields[i]);
+    const HeaderName name = normalized(fields[i]);
     columns.counts_calls |= name.text == "numcalls" || name.text == "calls";
     columns.counts_operations |= name.text == "operations";
     columns.memory_sizes |= name.text == "total" && byte_unit_power(name.unit).has_value();
@@ -168,7 +168,7 @@ std::string_view current_spelling(Column column) {
     case Column::kernel_duration:
       return "Kernel Dur";
     default:
-      return "a needed column";
+      return "a required column";
   }
 }
 

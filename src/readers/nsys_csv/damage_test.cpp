@@ -71,7 +71,7 @@ TEST(NsysCsvDamage, AStrayQuoteCostsOneRow) {
 }
 
 TEST(NsysCsvDamage, ManyWindowsGiveWhatOneDoes) {
-  // About 13 MB: several windows, a second report behind the first, and a header in between.
+  // About 13 MB: several windows, a second report after the first, and a header in between.
   constexpr int64_t kRows = 130000;
   std::string text(kTraceHeader);
   Nanoseconds starts = 0;

@@ -26,33 +26,32 @@ std::string names_of(const std::map<std::string, uint64_t>& reports) {
 void report_findings(const Findings& findings, std::string_view file, Diagnostics& diagnostics) {
   for (const std::string& refusal : findings.refusals) {
     diagnostics.warn("nsys_csv_report_skipped",
-                     fmt::format("{}: nsys left a report out and says: {}", file, refusal));
+                     fmt::format("{}: nsys skipped a report: {}", file, refusal));
   }
   for (const auto& [report, column] : findings.missing_columns) {
-    diagnostics.warn(
-        "nsys_csv_missing_column",
-        fmt::format("{}: rows of the report {}, which has no column \"{}\" and cannot be read",
-                    file, report, column),
-        at_least_one(rows_of(findings, report)));
+    diagnostics.warn("nsys_csv_missing_column",
+                     fmt::format("{}: skipped rows of the report {}, which has no column \"{}\"",
+                                 file, report, column),
+                     at_least_one(rows_of(findings, report)));
   }
   for (const auto& [what, rows] : findings.repeated) {
     diagnostics.info("nsys_csv_repeated_report",
-                     fmt::format("{}: {}; its rows were left out", file, what), rows);
+                     fmt::format("{}: {}; its rows were skipped", file, what), rows);
   }
   for (const auto& [report, rows] : findings.unused) {
     if (findings.missing_columns.contains(report)) continue;
     diagnostics.info(
         "nsys_csv_unused_report",
-        fmt::format("{}: rows of the report {}, which holds nothing that is used", file, report),
+        fmt::format("{}: skipped rows of the report {}, which is not used", file, report),
         at_least_one(rows));
   }
   diagnostics.warn("nsys_csv_bad_rows",
-                   fmt::format("{}: rows that are cut short or hold no sensible numbers; they "
-                               "count in no total",
+                   fmt::format("{}: skipped malformed rows (truncated, or with invalid "
+                               "numbers)",
                                file),
                    findings.bad_rows);
   diagnostics.info("nsys_csv_unread_lines",
-                   fmt::format("{}: lines with commas that belong to no report", file),
+                   fmt::format("{}: skipped lines with commas that belong to no report", file),
                    findings.unread_lines);
   diagnostics.info("nsys_csv_rounded_bytes",
                    fmt::format("{}: sizes of memory operations are rounded by the report's unit; "
@@ -61,10 +60,11 @@ void report_findings(const Findings& findings, std::string_view file, Diagnostic
                    findings.rounded_sizes);
   if (!findings.damage.empty()) {
     diagnostics.warn("nsys_csv_damaged",
-                     fmt::format("{}: {}; what precedes it was read", file, findings.damage));
+                     fmt::format("{}: {}; everything before it was read", file, findings.damage));
   } else if (findings.ends_within_line) {
-    diagnostics.info("nsys_csv_no_last_newline",
-                     fmt::format("{}: the last line has no end; the file may be cut off", file));
+    diagnostics.info(
+        "nsys_csv_no_last_newline",
+        fmt::format("{}: the last line is not terminated; the file may be truncated", file));
   }
   if (findings.processes_unknown) {
     diagnostics.warn(
@@ -88,7 +88,7 @@ Error nothing_usable(const Findings& findings, std::string_view file) {
                       kExportCommand);
   } else if (!findings.refusals.empty()) {
     why = fmt::format(
-        "no report in it has a data row, because nsys left them out: {}\nCapture the GPU's work "
+        "no report in it has a data row, because nsys skipped them: {}\nRecord the GPU's work "
         "with nsys profile --trace=cuda,nvtx, then: {}",
         fmt::join(findings.refusals, "; "), kExportCommand);
   } else if (!findings.missing_columns.empty()) {
@@ -96,11 +96,12 @@ Error nothing_usable(const Findings& findings, std::string_view file) {
     why = fmt::format("the report {} has no column \"{}\". Export it again with: {}", report,
                       column, kExportCommand);
   } else if (!findings.unused.empty()) {
-    why = fmt::format("it holds no kernels, ranges or API calls, only: {}. Export them with: {}",
+    why = fmt::format("it contains no kernels, ranges or API calls, only: {}. Export them with: {}",
                       names_of(findings.unused), kExportCommand);
   } else if (findings.bad_rows > 0) {
     why = fmt::format(
-        "none of its {} rows is whole; the file is cut off or damaged. Export it again with: {}",
+        "none of its {} rows is complete; the file is truncated or damaged. Export it again with: "
+        "{}",
         findings.bad_rows, kExportCommand);
   } else if (findings.tables > 0) {
     why = fmt::format("the reports in it have no data row. Export them again with: {}",

@@ -37,7 +37,7 @@ bool is_by_nsys(std::string_view line) {
   }
 }
 
-bool recognises(std::string_view head) {
+bool recognizes(std::string_view head) {
   StateGuess nothing_known;
   WindowWalk walk(nothing_known);
   std::string copy(head);
@@ -86,6 +86,6 @@ Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builde
 
 }  // namespace
 
-const Reader kNsysCsvReader = {"nsys stats CSV", recognises, read};
+const Reader kNsysCsvReader = {"nsys stats CSV", recognizes, read};
 
 }  // namespace llmprof::readers

@@ -15,7 +15,7 @@ using testing::TemporaryFolder;
 
 trace::Trace read_fixture(std::string_view name) {
   const auto path = testing::test_data("nsys_csv/" + std::string(name));
-  EXPECT_TRUE(kNsysCsvReader.recognises(testing::file_bytes(path)));
+  EXPECT_TRUE(kNsysCsvReader.recognizes(testing::file_bytes(path)));
   trace::TraceBuilder builder;
   const auto done = kNsysCsvReader.read(path, builder);
   EXPECT_TRUE(done.has_value()) << done.error().message;
@@ -313,17 +313,17 @@ TEST(NsysCsv, NoDataRowIsAnErrorInNsyssOwnWords) {
   EXPECT_EQ(error_of("").kind, ErrorKind::input);
 }
 
-TEST(NsysCsv, RecognisesNsysAndNothingElse) {
+TEST(NsysCsv, RecognizesNsysAndNothingElse) {
   for (const auto* name : {"skipped.csv", "text_tables.txt"}) {
     const auto path = testing::test_data("nsys_csv/" + std::string(name));
-    EXPECT_TRUE(kNsysCsvReader.recognises(testing::file_bytes(path))) << name;
+    EXPECT_TRUE(kNsysCsvReader.recognizes(testing::file_bytes(path))) << name;
   }
   for (const auto* foreign :
        {"", "\n\n", "{\"traceEvents\": [{\"name\": \"a\", \"dur\": 1}]}",
         "\"ID\",\"Process ID\",\"Kernel "
         "Name\",\"gpu__time_duration.sum\"\n\"0\",\"1\",\"k\",\"5\"\n",
         "==PROF== Connected to process 1\nname,start,count\na,1,2\n", "SQLite format 3"}) {
-    EXPECT_FALSE(kNsysCsvReader.recognises(foreign)) << foreign;
+    EXPECT_FALSE(kNsysCsvReader.recognizes(foreign)) << foreign;
   }
 }
 

@@ -32,7 +32,7 @@ trace::StringId interned(RowPools& pools, std::string_view text) {
   return text.empty() ? trace::StringId() : pools.strings.intern(text);
 }
 
-// Start and end from a start and a duration; false when they are no span of time.
+// Start and end from a start and a duration; false when they do not form an interval.
 bool read_span(const RowView& row, Column start, Column duration, Nanoseconds& begin,
                Nanoseconds& end) {
   const auto at = row.time(start);

@@ -13,14 +13,14 @@ namespace {
 
 using UnitPower = std::optional<int> (*)(std::string_view);
 
-// A number apart from the unit behind it, without separators between thousands.
+// A number apart from the unit after it, without separators between thousands.
 struct Quantity {
   std::string_view number;
   int power = 0;
   std::string storage;  // holds the number where separators had to go
 };
 
-// "1,234,567" but not "1,5": a comma that separates anything else than thousands is no number.
+// "1,234,567" but not "1,5": a comma that separates anything else than thousands is not a number.
 std::optional<std::string> without_separators(std::string_view number) {
   std::string plain;
   size_t group = 0;

@@ -12,7 +12,7 @@ namespace llmprof::readers::nsys_csv {
 std::optional<int> time_unit_power(std::string_view unit);
 std::optional<int> byte_unit_power(std::string_view unit);
 
-// A time in a column of that unit, exact to the nanosecond and rounded beyond it. A unit behind the
+// A time in a column of that unit, exact to the nanosecond and rounded beyond it. A unit after the
 // value ("1.5 us") outranks the column's; thousands may be separated by commas.
 std::optional<Nanoseconds> parse_time(std::string_view text, int unit_power);
 // The same with its fraction of a nanosecond: medians have one.

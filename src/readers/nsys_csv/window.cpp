@@ -108,7 +108,7 @@ std::string_view WindowWalk::walk_table(std::string_view text) {
   }
 }
 
-// Whether a line that is no row of the table begins something else.
+// Whether a line that is not a row of the table begins something else.
 bool WindowWalk::ends_table(std::string_view line) {
   if (read_preamble_line(line).kind == PreambleLine::Kind::none) {
     std::vector<std::string_view> fields;

@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::string_view kFormat = "nsys SQLite";
 
-bool recognises(std::string_view head) {
+bool recognizes(std::string_view head) {
   return head.starts_with(std::string_view("SQLite format 3\0", 16));
 }
 
 std::string other_sqlite(const std::filesystem::path& path, const NsysSchema& schema) {
   if (schema.is_nvprof()) {
     return fmt::format(
-        "{}: this is a profile of nvprof or the Visual Profiler, not of Nsight Systems; capture "
+        "{}: this is a profile of nvprof or the Visual Profiler, not of Nsight Systems; record "
         "again with `nsys profile --trace=cuda,nvtx` and export with `nsys export --type sqlite`",
         path.string());
   }
@@ -32,8 +32,8 @@ std::string other_sqlite(const std::filesystem::path& path, const NsysSchema& sc
 void report(const ScannedTable& table, const ScanOutcome& outcome, Diagnostics& diagnostics) {
   if (outcome.bad_rows > 0) {
     diagnostics.warn("nsys_bad_rows",
-                     fmt::format("rows of {} without a start, or that end before they start, are "
-                                 "left out",
+                     fmt::format("skipped rows of {} without a start, or that end before "
+                                 "they start",
                                  table.name()),
                      outcome.bad_rows);
   }
@@ -52,7 +52,7 @@ void warn_of_pending_changes(const std::filesystem::path& path, Diagnostics& dia
   if (missing || size == 0) return;
   diagnostics.warn(
       "nsys_pending_changes",
-      fmt::format("{}-wal holds changes that are not in the file yet and are not read; "
+      fmt::format("{}-wal contains changes that are not in the file yet and are not read; "
                   "close the program that writes it",
                   path.filename().string()));
 }
@@ -89,7 +89,7 @@ Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builde
     diagnostics.error(
         "no_kernel_table",
         "the export has no table of kernels: nothing ran on a GPU while nsys traced, or CUDA was "
-        "not traced; capture again with `nsys profile --trace=cuda,nvtx` (for worker processes add "
+        "not traced; record again with `nsys profile --trace=cuda,nvtx` (for worker processes add "
         "--trace-fork-before-exec=true)");
   }
   add("CUPTI_ACTIVITY_KIND_RUNTIME", [&](auto& t) { return nsys_launch_table(reading, t); });
@@ -117,6 +117,6 @@ Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builde
 
 }  // namespace
 
-const Reader kNsysSqliteReader{kFormat, recognises, read};
+const Reader kNsysSqliteReader{kFormat, recognizes, read};
 
 }  // namespace llmprof::readers

@@ -9,7 +9,7 @@ namespace llmprof::readers {
 // tables also hold command lines and whole environments, which are never read.
 void read_nsys_provenance(const NsysSchema& schema, trace::TraceBuilder& builder);
 
-// What nsys itself says went wrong while it captured (dropped events and the like).
+// What nsys itself says went wrong while it recorded (dropped events and the like).
 void read_nsys_diagnostics(const NsysSchema& schema, trace::TraceBuilder& builder);
 
 }  // namespace llmprof::readers

@@ -34,7 +34,7 @@ struct Slice {
 // ids far apart, or a view, is read in one piece instead.
 std::optional<RowIds> sliceable_ids(const SqliteFile& file, const std::string& table,
                                     uintmax_t file_size) {
-  // One aggregate a query: SQLite finds either end in the index, but scans the table for both.
+  // One aggregate per query: SQLite finds either end in the index, but scans the table for both.
   SqliteRows ends = file.query(fmt::format(
       "SELECT (SELECT min(rowid) FROM {0}), (SELECT max(rowid) FROM {0})", sql_name(table)));
   if (!ends.valid() || !ends.next() || ends.is_null(0)) return std::nullopt;

@@ -21,7 +21,7 @@ class NsysSchema {
   [[nodiscard]] std::optional<std::string> find(std::string_view table) const;
   // An export of nsys, of any age, complete or trimmed.
   [[nodiscard]] bool is_nsys() const;
-  // A profile of nvprof or the Visual Profiler, which spells the same tables otherwise.
+  // A profile of nvprof or the Visual Profiler, which names the same tables differently.
   [[nodiscard]] bool is_nvprof() const;
 
   // "start, end, NULL": the wanted columns as SELECT expressions, NULL for those the table lacks.

@@ -65,7 +65,7 @@ Result<SqliteFile> SqliteFile::open(const std::filesystem::path& path) {
     return fail_input(fmt::format("{}: cannot open as SQLite: {}", path.string(),
                                   database != nullptr ? sqlite3_errmsg(database) : "no memory"));
   }
-  // A hostile schema must not run code, and a row longer than this is no row of a profiler.
+  // A hostile schema must not run code, and a row longer than this does not come from a profiler.
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_limit(database, SQLITE_LIMIT_LENGTH, 64 << 20);
   return file;

@@ -15,7 +15,7 @@ void NsysStrings::load(const NsysSchema& schema, trace::TraceBuilder& builder) {
   }
   if (ids_.size() < wanted_.size()) {
     builder.diagnostics().warn("nsys_missing_strings",
-                               "names that the export refers to but does not hold",
+                               "names that the export refers to but does not contain",
                                wanted_.size() - ids_.size());
   }
 }

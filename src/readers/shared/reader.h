@@ -8,14 +8,14 @@
 
 namespace llmprof::readers {
 
-// A reader knows one format. It recognises it by content, adds what it finds to the builder as one
+// A reader knows one format. It recognizes it by content, adds what it finds to the builder as one
 // capture, and reports defects as diagnostics there. An error means that nothing could be read; a
 // damaged file gives what precedes the damage plus a diagnostic. No reader knows another.
 struct Reader {
   std::string_view format;  // for people: "nsys SQLite"
 
   // Looks at the first bytes of the (decompressed) content.
-  bool (*recognises)(std::string_view head);
+  bool (*recognizes)(std::string_view head);
   Result<void> (*read)(const std::filesystem::path& path, trace::TraceBuilder& builder);
 };
 

@@ -7,7 +7,7 @@
 
 namespace llmprof::readers {
 
-// The keys of a JSON text's outermost object, as far as the text reaches; none where it is no
+// The keys of a JSON text's outermost object, as far as the text reaches; none where it is not an
 // object.
 std::set<std::string> outermost_keys(std::string_view text);
 

@@ -24,7 +24,7 @@ constexpr size_t kMostStages = 256;
 constexpr uint64_t kMostMessages = 20;
 constexpr double kLargestCount = 9007199254740992.0;  // 2^53: up to here a double is exact
 
-bool recognises(std::string_view head) {
+bool recognizes(std::string_view head) {
   constexpr std::array<std::string_view, 4> kOwn = {"aggregates", "mfu_per_stage",
                                                     "mfu_model_level", "tokens_per_s"};
   // Of PyTorch traces, ncu's rows and our own profile.json.
@@ -80,18 +80,18 @@ class MetricsObject {
   void refuse(std::string_view key, std::string_view why) {
     if (++refused_ > kMostMessages) {
       diagnostics_.warn("stage1_metrics_bad_value",
-                        fmt::format("{}: further values of the wrong kind; left out", file_));
+                        fmt::format("{}: skipped further invalid values", file_));
       return;
     }
     diagnostics_.warn(
         "stage1_metrics_bad_value",
-        fmt::format("{}: {} {}; left out", file_, shortened(to_printable(key), 80), why));
+        fmt::format("{}: {} {}; skipped", file_, shortened(to_printable(key), 80), why));
   }
 
   std::optional<double> number(const dom::element& value, std::string_view key) {
     double result = 0;
     if (value.get(result) != simdjson::SUCCESS) {
-      refuse(key, "is no number");
+      refuse(key, "is not a number");
       return std::nullopt;
     }
     if (result < 0) {
@@ -109,14 +109,14 @@ class MetricsObject {
   std::optional<double> mfu(const dom::element& value, std::string_view key) {
     const auto result = number(value, key);
     if (!result || *result <= 1) return result;
-    refuse(key, fmt::format("is {:g}, where an MFU is a part of 1", *result));
+    refuse(key, fmt::format("is {:g}, but an MFU is at most 1", *result));
     return std::nullopt;
   }
   std::optional<uint64_t> whole(const dom::element& value, std::string_view key) {
     const auto result = number(value, key);
     if (!result) return std::nullopt;
     if (*result > kLargestCount || *result != std::floor(*result)) {
-      refuse(key, "is no whole number");
+      refuse(key, "is not an integer");
       return std::nullopt;
     }
     return static_cast<uint64_t>(*result);
@@ -147,7 +147,7 @@ class MetricsObject {
 
   void take_aggregates(const dom::element& value) {
     dom::object aggregates;
-    if (value.get(aggregates) != simdjson::SUCCESS) return refuse("aggregates", "is no object");
+    if (value.get(aggregates) != simdjson::SUCCESS) return refuse("aggregates", "is not an object");
     for (const auto [name, entry] : aggregates) {
       const std::string key = fmt::format("aggregates.{}", name);
       dom::object stages;
@@ -193,7 +193,7 @@ class MetricsObject {
 
   void take_mfu_per_stage(const dom::element& value) {
     dom::object stages;
-    if (value.get(stages) != simdjson::SUCCESS) return refuse("mfu_per_stage", "is no object");
+    if (value.get(stages) != simdjson::SUCCESS) return refuse("mfu_per_stage", "is not an object");
     for (const auto [name, entry] : stages) {
       if (entry.is_null() || metrics_.mfu_per_stage.size() >= kMostStages) continue;
       if (const auto part = mfu(entry, fmt::format("mfu_per_stage.{}", name))) {
@@ -205,13 +205,13 @@ class MetricsObject {
   std::string text(const dom::element& value, std::string_view key) {
     std::string_view found;
     if (value.get(found) == simdjson::SUCCESS) return to_printable(found);
-    refuse(key, "is no text");
+    refuse(key, "is not a string");
     return {};
   }
 
   void take_device(const dom::element& value) {
     dom::object object;
-    if (value.get(object) != simdjson::SUCCESS) return refuse("device", "is no object");
+    if (value.get(object) != simdjson::SUCCESS) return refuse("device", "is not an object");
     trace::WorkloadMetrics::Device& device = metrics_.device.emplace();
     dom::element part;
     if (find(object, "kind", part)) device.kind = text(part, "device.kind");
@@ -244,7 +244,7 @@ Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builde
   if (builder.trace().workload) {
     builder.diagnostics().warn(
         "stage1_metrics_second_file",
-        fmt::format("{}: a second file of Stage 1 metrics, which is not read; those of {} are used",
+        fmt::format("{}: skipped a second file of the workload's own metrics; those of {} are used",
                     path.string(), builder.trace().workload->path));
     return {};
   }
@@ -260,7 +260,8 @@ Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builde
   if (const auto trouble = parser.parse(json).get(root); trouble != simdjson::SUCCESS) {
     const std::string damage = (*stream)->damage();
     return fail_input(fmt::format(
-        "{}: Stage 1 metrics that are no valid JSON object ({}); have the workload write them "
+        "{}: the workload's own metrics (metrics.json) are not a valid JSON object ({}); have the "
+        "workload write them "
         "again",
         path.string(), damage.empty() ? simdjson::error_message(trouble) : damage.c_str()));
   }
@@ -268,20 +269,20 @@ Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builde
   MetricsObject object(path, diagnostics);
   object.take(root);
   if (!object.has_figures()) {
-    return fail_input(fmt::format(
-        "{}: Stage 1 metrics without a usable figure: none of aggregates (a mean per stage), "
-        "tokens_per_s, mfu_model_level, mfu_per_stage and peak_tflops holds one",
-        path.string()));
+    return fail_input(
+        fmt::format("{}: the workload's own metrics (metrics.json) have no usable value: none of "
+                    "aggregates (a mean per stage), "
+                    "tokens_per_s, mfu_model_level, mfu_per_stage and peak_tflops is valid",
+                    path.string()));
   }
   if (non_finite > 0) {
-    diagnostics.warn(
-        "stage1_metrics_not_finite",
-        fmt::format("{}: NaN or infinity in place of a number; left out", path.string()),
-        non_finite);
+    diagnostics.warn("stage1_metrics_not_finite",
+                     fmt::format("{}: skipped NaN or infinity in place of a number", path.string()),
+                     non_finite);
   }
   if (object.metrics().stages.empty()) {
     diagnostics.info("stage1_metrics_no_stages",
-                     fmt::format("{}: no times of stages in it (aggregates)", path.string()));
+                     fmt::format("{}: contains no stage times (aggregates)", path.string()));
   }
   trace::Capture capture;
   capture.path = path.string();
@@ -294,6 +295,6 @@ Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builde
 
 }  // namespace
 
-const Reader kStage1MetricsReader = {kFormat, recognises, read};
+const Reader kStage1MetricsReader = {kFormat, recognizes, read};
 
 }  // namespace llmprof::readers

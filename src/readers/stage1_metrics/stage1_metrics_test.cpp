@@ -104,11 +104,11 @@ TEST(Stage1Metrics, LeavesOutWhatIsNoFigureAndSaysSo) {
 }
 
 TEST(Stage1Metrics, RefusesWhatHoldsNoFigure) {
-  EXPECT_NE(refusal_of(R"({"aggregates": {}})").find("without a usable figure"), std::string::npos);
-  EXPECT_NE(refusal_of(R"({"aggregates": {"prefill_ms": )").find("no valid JSON"),
+  EXPECT_NE(refusal_of(R"({"aggregates": {}})").find("have no usable value"), std::string::npos);
+  EXPECT_NE(refusal_of(R"({"aggregates": {"prefill_ms": )").find("not a valid JSON"),
             std::string::npos);
-  EXPECT_NE(refusal_of(R"(["aggregates"])").find("no valid JSON object"), std::string::npos);
-  EXPECT_NE(refusal_of("").find("no valid JSON"), std::string::npos);
+  EXPECT_NE(refusal_of(R"(["aggregates"])").find("not a valid JSON object"), std::string::npos);
+  EXPECT_NE(refusal_of("").find("not a valid JSON"), std::string::npos);
 }
 
 TEST(Stage1Metrics, SaysWhereStagesAreMissing) {
@@ -153,7 +153,7 @@ TEST(Stage1Metrics, AreToldFromEveryOtherFixture) {
     for (const auto& entry : std::filesystem::directory_iterator(testing::test_data(folder))) {
       const auto head = read_head(entry.path(), kHeadBytes);
       ASSERT_TRUE(head);
-      EXPECT_EQ(kStage1MetricsReader.recognises(*head),
+      EXPECT_EQ(kStage1MetricsReader.recognizes(*head),
                 std::string_view(folder) == "stage1_metrics")
           << entry.path();
     }

@@ -312,8 +312,8 @@ TEST(RunOptions, ModelsByPath) {
   EXPECT_EQ(options({"model=qwen2_7b"}).model.target, "llm/qwen2_7b");
   const std::string unknown = error({"model=llm/qwen2_7"});
   EXPECT_TRUE(
-      unknown.starts_with("override 'model=llm/qwen2_7': 'llm/qwen2_7' is no choice of "
-                          "model; did you mean 'llm/qwen2_7b'? There are llm/alt, "))
+      unknown.starts_with("override 'model=llm/qwen2_7': unknown value 'llm/qwen2_7' for model; "
+                          "did you mean 'llm/qwen2_7b'? Available: llm/alt, "))
       << unknown;
 }
 
@@ -349,16 +349,16 @@ TEST(RunOptions, EveryValueIsChecked) {
   };
   for (const Fault& fault : std::vector<Fault>{
            {{"run.top_n_kernels=0"},
-            "override 'run.top_n_kernels=0': run.top_n_kernels must be a whole number from 1 to "
+            "override 'run.top_n_kernels=0': run.top_n_kernels must be an integer from 1 to "
             "10000, but is '0'"},
            {{"run.repeats=two"},
-            "override 'run.repeats=two': run.repeats must be a whole number from 1 to 1000, but is "
+            "override 'run.repeats=two': run.repeats must be an integer from 1 to 1000, but is "
             "'two'"},
            {{"run.timeout_s=-1"},
             "override 'run.timeout_s=-1': run.timeout_s must be a number from 0.001 to 604800, or "
             "null, but is '-1'"},
            {{"run.max_trace_mb=[1]"},
-            "override 'run.max_trace_mb=[1]': run.max_trace_mb must be a whole number from 1 to "
+            "override 'run.max_trace_mb=[1]': run.max_trace_mb must be an integer from 1 to "
             "1000000000, but is [1]"},
            {{"device=gpu"},
             "override 'device=gpu': device must be cpu, cuda or cuda:N, but is 'gpu'"},
@@ -387,12 +387,12 @@ TEST(RunOptions, EveryValueIsChecked) {
            {{"collector.arm='LLM@'"}, "must be start, command or a range"},
            {{"collector.arm=''"}, "must be start, command or a range"},
            {{"collector.arm=command", "collector.delay_ms=5"}, "choose one"},
-           {{"collector.steps=0"}, "collector.steps must be a whole number of at least 1"},
+           {{"collector.steps=0"}, "collector.steps must be an integer of at least 1"},
            {{"collector.step_range=''"}, "collector.step_range is empty"},
            {{"collector.counters=on"}, "collector.counters must be true or false"},
            {{"collector.counter_hz=0"}, "from 1 to 200000"},
            {{"+collector.sensor=true"}, "did you mean 'sensors'?"},
-           {{"profiling/collector=hi"}, "There are default, high, light"},
+           {{"profiling/collector=hi"}, "vailable: default, high, light"},
            {{"nsys.trace=[cuda,nvxt]"}, "did you mean 'nvtx'?"},
            {{"nsys.trace=[]"}, "nsys.trace must name at least one kind"},
            {{"nsys.sample=proces-tree"}, "did you mean 'process-tree'?"},
@@ -409,22 +409,22 @@ TEST(RunOptions, EveryValueIsChecked) {
            {{"ncu.nvtx.include=[decode_all@LLM]"}, "ncu.nvtx.include must be Domain@Range/"},
            {{"ncu.replay_mode=aplication"}, "did you mean 'application'?"},
            {{"ncu.kernel_name_base=demangle"}, "did you mean 'demangled'?"},
-           {{"ncu.launch_count=0"}, "ncu.launch_count must be a whole number of at least 1"},
+           {{"ncu.launch_count=0"}, "ncu.launch_count must be an integer of at least 1"},
            {{"ncu.target_processes=al"}, "did you mean 'all'?"},
-           {{"torch.requests=0"}, "torch.requests must be a whole number of at least 1"},
+           {{"torch.requests=0"}, "torch.requests must be an integer of at least 1"},
            {{"model=llm/llama_1b", "model.dtype=bf16"}, "model.dtype must be one of bfloat16"},
            {{"model=llm/llama_1b", "model.weights=real"}, "needs model.path=FOLDER"},
            {{"model=llm/llama_1b", "model.path=/nonexistent/x"}, "and there is nothing"},
            {{"model=llm/llama_1b", "workload.mode=cudagraph"}, "did you mean 'cuda_graph'?"},
            {{"inputs.manifest=/nonexistent"}, "and there is no such file"},
-           {{"workload.batch=0"}, "workload.batch must be a whole number from 1"},
-           {{"workload.requests=x"}, "workload.requests must be a whole number from 1"},
+           {{"workload.batch=0"}, "workload.batch must be an integer from 1"},
+           {{"workload.requests=x"}, "workload.requests must be an integer from 1"},
            {{"hydra.job.chdir=maybe"}, "hydra.job.chdir must be true or false"},
            {{"run=5"},
             "override 'run=5': 'run' is a map: set one of its keys, such as run.mode=..."},
            {{"run.mode=deap"},
             "there is no key 'run.presets.deap'; did you mean 'run.presets.deep'?"},
-           {{"profiling/ncu=heigh"}, "did you mean 'high'? There are default, high, light"},
+           {{"profiling/ncu=heigh"}, "did you mean 'high'? Available: default, high, light"},
            {{"workload=hf_lm"}, "did you mean 'hf_llm'?"},
            {{"nsys.tracee=[cuda]"}, "did you mean 'nsys.trace'?"},
            {{"+nsys.tracee=[cuda]"},

@@ -1,4 +1,4 @@
-#include "llm/quantisation.h"
+#include "llm/quantization.h"
 
 #include <fmt/format.h>
 
@@ -57,7 +57,7 @@ NumberFormat grouped_integers(uint32_t bits, uint32_t group) {
   return {bits == 8 ? "int8 weight-only" : fmt::format("int{}", bits), value + extra};
 }
 
-// -1 and null stand for one group a row, whose scales are next to nothing.
+// -1 and null stand for one group per row, whose scales are next to nothing.
 uint32_t group_size(ConfigKeys& keys) {
   const config::ConfigNode* node = keys.find("group_size");
   if (node == nullptr || node->integer() == -1) return 0;
@@ -108,23 +108,23 @@ NumberFormat four_bit_float(uint32_t group) {
 }
 
 // A scheme of compressed-tensors: {num_bits, type, strategy, group_size, symmetric}.
-NumberFormat scheme_format(ConfigKeys& scheme, bool quantised_activations) {
+NumberFormat scheme_format(ConfigKeys& scheme, bool quantized_activations) {
   const uint32_t bits = bits_of(scheme, "num_bits", kUsualBits);
   const uint32_t group = group_size(scheme);
   if (scheme.text("type") == "float") {
     if (bits == 4) return four_bit_float(group);
     const double extra = group > 0 ? kScaleF16 / group : 0;
-    return {quantised_activations ? "fp8" : "fp8 weight-only", bits / kBitsPerByte + extra};
+    return {quantized_activations ? "fp8" : "fp8 weight-only", bits / kBitsPerByte + extra};
   }
-  if (bits == 8 && quantised_activations) return {"int8", 1};
+  if (bits == 8 && quantized_activations) return {"int8", 1};
   const bool zeros = !scheme.flag_or("symmetric", true);
   NumberFormat format = grouped_integers(bits, group);
   if (!zeros && group > 0) format.bytes -= bits / kBitsPerByte / group;
   return format;
 }
 
-QuantisedWeights compressed_tensors(ConfigKeys& keys, const NumberFormat& dtype) {
-  QuantisedWeights result;
+QuantizedWeights compressed_tensors(ConfigKeys& keys, const NumberFormat& dtype) {
+  QuantizedWeights result;
   result.weights = dtype;
   const config::ConfigNode* groups = keys.find("config_groups");
   if (groups == nullptr || !groups->is_map() || groups->children.empty()) {
@@ -137,7 +137,7 @@ QuantisedWeights compressed_tensors(ConfigKeys& keys, const NumberFormat& dtype)
   keys.take_error_of(weights);
   if (groups->children.size() > 1) {
     result.notes.emplace_back(
-        "quantization_config has several groups; all weights are counted as its first");
+        "quantization_config has several groups; all weights are counted like the first one");
   }
   result.head = !names_head(keys.find("ignore"));
   ConfigKeys cache = keys.within("kv_cache_scheme");
@@ -151,8 +151,8 @@ QuantisedWeights compressed_tensors(ConfigKeys& keys, const NumberFormat& dtype)
   return result;
 }
 
-QuantisedWeights modelopt(ConfigKeys& keys, const NumberFormat& dtype) {
-  QuantisedWeights result;
+QuantizedWeights modelopt(ConfigKeys& keys, const NumberFormat& dtype) {
+  QuantizedWeights result;
   result.weights = dtype;
   const std::string algorithm = keys.text("quant_algo");
   if (algorithm == "FP8") {
@@ -162,7 +162,7 @@ QuantisedWeights modelopt(ConfigKeys& keys, const NumberFormat& dtype) {
   } else if (algorithm == "W4A16_AWQ") {
     result.weights = grouped_integers(4, group_size(keys));
   } else {
-    keys.wrong(keys.node(), fmt::format("quant_algo '{}' is not known; known are FP8, NVFP4 and "
+    keys.wrong(keys.node(), fmt::format("unknown quant_algo '{}'; available: FP8, NVFP4 and "
                                         "W4A16_AWQ",
                                         algorithm));
   }
@@ -172,8 +172,8 @@ QuantisedWeights modelopt(ConfigKeys& keys, const NumberFormat& dtype) {
   return result;
 }
 
-QuantisedWeights by_method(ConfigKeys& keys, const std::string& method, const NumberFormat& dtype) {
-  QuantisedWeights result;
+QuantizedWeights by_method(ConfigKeys& keys, const std::string& method, const NumberFormat& dtype) {
+  QuantizedWeights result;
   result.weights = dtype;
   if (method == "fp8" || method == "fbgemm_fp8") {
     result.weights = block_scaled_fp8(keys);
@@ -192,8 +192,8 @@ QuantisedWeights by_method(ConfigKeys& keys, const std::string& method, const Nu
     result.weights = {"int8 weight-only", 1};
   } else {
     keys.wrong(keys.node(),
-               fmt::format("quant_method '{}' of quantization_config is not known (known are {}); "
-                           "take the section out of a copy of the file to count its weights as {}",
+               fmt::format("unknown quant_method '{}' in quantization_config (available: {}); "
+                           "remove the section from a copy of the file to count its weights as {}",
                            method, fmt::join(kMethods, ", "), dtype.name));
   }
   return result;
@@ -210,17 +210,17 @@ std::optional<NumberFormat> parse_number_format(std::string_view text) {
   return std::nullopt;
 }
 
-std::optional<QuantisedWeights> read_quantisation(ConfigKeys& root, const NumberFormat& dtype) {
+std::optional<QuantizedWeights> read_quantization(ConfigKeys& root, const NumberFormat& dtype) {
   const char* section =
       root.find("quantization_config") != nullptr ? "quantization_config" : "compression_config";
   if (root.find(section) == nullptr) return std::nullopt;
   ConfigKeys keys = root.within(section);
-  QuantisedWeights result = by_method(keys, keys.text("quant_method"), dtype);
+  QuantizedWeights result = by_method(keys, keys.text("quant_method"), dtype);
   if (!result.experts && (names_attention(keys.find("ignore")) ||
                           names_attention(keys.find("modules_to_not_convert")))) {
     result.notes.push_back(
-        fmt::format("quantization_config leaves some attention weights as they are; they are "
-                    "counted as {} all the same",
+        fmt::format("quantization_config excludes some attention weights; they are "
+                    "counted as {} nevertheless",
                     result.weights.name));
   }
   root.take_error_of(keys);

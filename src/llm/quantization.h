@@ -14,7 +14,7 @@ namespace llmprof::llm {
 std::optional<NumberFormat> parse_number_format(std::string_view text);
 
 // How the linear layers are stored, from `quantization_config`.
-struct QuantisedWeights {
+struct QuantizedWeights {
   NumberFormat weights;
   std::optional<NumberFormat> experts;
   bool head = false;
@@ -24,6 +24,6 @@ struct QuantisedWeights {
 
 // None where the file has no such section. `dtype` is that of what stays as it is. A method that is
 // not known is a mistake: bytes guessed would be wrong several times over.
-std::optional<QuantisedWeights> read_quantisation(ConfigKeys& root, const NumberFormat& dtype);
+std::optional<QuantizedWeights> read_quantization(ConfigKeys& root, const NumberFormat& dtype);
 
 }  // namespace llmprof::llm

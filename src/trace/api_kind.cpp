@@ -1,0 +1,48 @@
+#include "trace/api_kind.h"
+
+#include <algorithm>
+#include <array>
+
+namespace llmprof::trace {
+namespace {
+
+// Longest first: "cu" begins "cuda".
+constexpr std::array<std::string_view, 3> kVendorPrefixes = {"cuda", "cu", "hip"};
+constexpr std::array<std::string_view, 3> kLaunches = {"LaunchKernel", "LaunchCooperativeKernel",
+                                                       "LaunchGrid"};
+constexpr std::array<std::string_view, 7> kAllocations = {
+    "Malloc", "Free", "MemAlloc", "MemFree", "HostAlloc", "MemHostAlloc", "HostFree"};
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+std::string_view without_vendor(std::string_view name) {
+  for (const std::string_view prefix : kVendorPrefixes) {
+    if (name.starts_with(prefix)) return name.substr(prefix.size());
+  }
+  return {};
+}
+
+}  // namespace
+
+ApiKind api_kind(std::string_view name) {
+  if (contains(name, "GraphLaunch")) return ApiKind::graph_launch;
+  if (contains(name, "Synchronize")) return ApiKind::synchronization;
+  const std::string_view function = without_vendor(name);
+  if (function.starts_with("Memcpy")) {
+    return contains(function, "Async") ? ApiKind::copy : ApiKind::blocking_copy;
+  }
+  // HIP says what is launched first: hipModuleLaunchKernel.
+  if (std::any_of(kLaunches.begin(), kLaunches.end(),
+                  [&](std::string_view launch) { return contains(function, launch); })) {
+    return ApiKind::launch;
+  }
+  if (std::any_of(kAllocations.begin(), kAllocations.end(),
+                  [&](std::string_view start) { return function.starts_with(start); })) {
+    return ApiKind::allocation;
+  }
+  return ApiKind::other;
+}
+
+}  // namespace llmprof::trace
