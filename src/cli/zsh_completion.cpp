@@ -8,7 +8,7 @@ namespace llmprof::cli {
 namespace {
 
 // For the inside of single quotes in the argument of _arguments or _describe.
-std::string escaped(std::string_view text) {
+std::string zsh_escaped(std::string_view text) {
   std::string quoted;
   for (const char c : text) {
     if (c == '\'') {
@@ -41,13 +41,13 @@ std::string option_argument(const OptionSpec& option) {
   if (option.takes == Takes::nothing) {
     const std::string also =
         option.name == "--help" ? "(-h --help)'{-h,--help}'" : std::string(option.name);
-    return fmt::format("'{}[{}]'", also, escaped(option.help));
+    return fmt::format("'{}[{}]'", also, zsh_escaped(option.help));
   }
-  return fmt::format("'{}=[{}]:{}:{}'", option.name, escaped(option.help), escaped(option.metavar),
-                     action_of(option));
+  return fmt::format("'{}=[{}]:{}:{}'", option.name, zsh_escaped(option.help),
+                     zsh_escaped(option.metavar), action_of(option));
 }
 
-void add_command(const CommandSpec& command, std::string& script) {
+void add_zsh_command(const CommandSpec& command, std::string& script) {
   script += fmt::format("    {})\n      _arguments $common", command.name);
   for (const OptionSpec& option : command.options) {
     script += " \\\n        " + option_argument(option);
@@ -55,7 +55,7 @@ void add_command(const CommandSpec& command, std::string& script) {
   for (const OptionSpec& argument : command.arguments) {
     const std::string action = command.takes_program ? "_llmprof_overrides" : action_of(argument);
     script += fmt::format(" \\\n        '{}:{}:{}'", argument.repeatable ? "*" : "1",
-                          escaped(argument.name), action);
+                          zsh_escaped(argument.name), action);
   }
   script += "\n      ;;\n";
 }
@@ -68,7 +68,7 @@ std::string zsh_completion(std::span<const session::GroupChoices> groups) {
       "_llmprof_commands() {\n  local -a commands=(\n";
   for (const CommandSpec& command : all_commands()) {
     if (command.hidden) continue;
-    script += fmt::format("    '{}:{}'\n", command.name, escaped(command.summary));
+    script += fmt::format("    '{}:{}'\n", command.name, zsh_escaped(command.summary));
   }
   script +=
       "  )\n  _describe 'command' commands\n}\n\n_llmprof_overrides() {\n  local -a words=(\n";
@@ -88,7 +88,7 @@ std::string zsh_completion(std::span<const session::GroupChoices> groups) {
   script +=
       " \\\n    '1:command:_llmprof_commands' '*::argument:->arguments'\n"
       "  [[ $state == arguments ]] || return\n  case $words[1] in\n";
-  for (const CommandSpec& command : all_commands()) add_command(command, script);
+  for (const CommandSpec& command : all_commands()) add_zsh_command(command, script);
   script +=
       "  esac\n}\n\n# Sourced it registers itself; as a file of $fpath it is the function's body.\n"
       "if [[ $funcstack[1] == _llmprof ]]; then\n  _llmprof \"$@\"\nelse\n"

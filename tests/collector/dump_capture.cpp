@@ -69,5 +69,5 @@ int run(const char* path) {
 }  // namespace llmprof
 
 int main(int count, char** arguments) {
-  return count == 2 ? llmprof::session::run(arguments[1]) : 2;
+  return count == 2 ? llmprof::run(arguments[1]) : 2;
 }
