@@ -32,7 +32,7 @@ packages_for() {
     build) echo "${build_packages[@]}" ;;
     test)
       echo "${build_packages[@]}" "${clang_packages[@]}" clang-tidy-19 clang-format-19
-      echo locales git cmark-gfm mypy pyflakes3 python3-yaml
+      echo locales git cmark-gfm mypy pyflakes3 python3-jsonschema python3-yaml
       ;;
     bench) echo "${build_packages[@]}" libbenchmark-dev ;;
     fuzz) echo "${build_packages[@]}" "${clang_packages[@]}" ;;

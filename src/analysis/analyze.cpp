@@ -24,12 +24,12 @@ class Stopwatch {
 }  // namespace
 
 Result<Analyzed> analyze(trace::Trace& trace, const AnalysisRules& rules,
-                         const AnalysisOptions& options) {
+                         const AnalysisOptions& options, Progress* progress) {
   Stopwatch stopwatch;
   const auto prepared = prepare(trace, rules, options);
   if (!prepared) return fail_with(prepared.error());
   const Nanoseconds preparing = stopwatch.lap();
-  PassRun run = run_passes(all_passes(), *prepared);
+  PassRun run = run_passes(all_passes(), *prepared, progress);
   stopwatch.lap();
   Analyzed analyzed;
   analyzed.profile = make_profile(*prepared, run);

@@ -17,6 +17,6 @@ struct Analyzed {
 // Prepares the trace, runs all passes, and makes the profile of what they found. A selection that
 // is not there is an error.
 Result<Analyzed> analyze(trace::Trace& trace, const AnalysisRules& rules,
-                         const AnalysisOptions& options);
+                         const AnalysisOptions& options, Progress* progress = nullptr);
 
 }  // namespace llmprof::analysis

@@ -105,8 +105,8 @@ class Joining(unittest.TestCase):
         self.assertGreater(len(with_metrics), 5)
         duration = with_metrics[0]["metrics"]["gpu__time_duration.sum"]
         self.assertEqual(duration["unit"], "ns")
-        self.assertIn("24 of 24 profiled launches joined", bundle.markdown)
-        self.assertIn("24 of 24 profiled launches joined", bundle.result.stdout)
+        self.assertIn("24 of 24 profiled launches were matched", bundle.markdown)
+        self.assertIn("24 of 24 profiled launches were matched", bundle.result.stdout)
 
     def test_a_summary_beside_its_timeline_is_not_added(self):
         bundle = Bundle(DECODER / "nsys.sqlite", DECODER / "nsys_cuda_gpu_kern_sum.csv")

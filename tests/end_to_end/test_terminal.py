@@ -150,7 +150,9 @@ class Messages(TerminalCase):
         done = run("analyze", CAPTURE, "--out", self.folder / "timed", "--timings", "--json")
         json.loads(done.stdout)
         self.assertTrue(done.stderr.startswith("llmprof: how long"), done.stderr)
-        self.assertRegex(done.stderr, r"(?m)^  part +ms$")
+        self.assertRegex(done.stderr, r"(?m)^  part +ms +skipped because$")
+        self.assertRegex(done.stderr, r"(?m)^ +analysis: stages +\d+\.\d")
+        self.assertRegex(done.stderr, r"(?m)^ +analysis: profiled launches +no launches of")
         self.assertRegex(done.stderr, r"(?m)^ +reading .*eager.sqlite +\d+\.\d")
         self.assertRegex(done.stderr, r"(?m)^ +writing the bundle +\d+\.\d")
 

@@ -42,16 +42,6 @@ LIBRARIES = {
 # capture takes secrets out of the SQLite files that nsys exports.
 ALSO = {("nlohmann/", "profile"), ("nlohmann/", "session"), ("sqlite3.h", "capture")}
 
-# Circles that are still to be opened: rooms that may include each other until then ("module/" is the
-# files at the module's root). An entry whose circle is gone is an error too.
-KNOWN_CYCLES = {
-    "analysis": ["analysis/", "analysis/budget", "analysis/collection", "analysis/counters",
-                 "analysis/detection", "analysis/layers", "analysis/ranking", "analysis/stages",
-                 "analysis/utilization"],
-    "collector": ["collector/", "collector/cuda"],
-    "report": ["report/", "report/json", "report/sections"],
-}
-
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -136,30 +126,23 @@ def cycles(rooms):
     return sorted(sorted(circle) for circle in circles)
 
 
-def cycle_faults(rooms, known):
-    gone = set(known)
+def cycle_faults(rooms):
     for circle in cycles(rooms):
-        module = circle[0].split("/")[0]
-        if set(circle) <= set(known.get(module, ())):
-            gone.discard(module)
-            continue
         yield "these rooms include each other in a circle: " + ", ".join(circle)
         for room in circle:
             for target in sorted(set(rooms[room]) & set(circle)):
                 yield from (f"  {where}" for where in rooms[room][target])
-    for module in sorted(gone):
-        yield f"KNOWN_CYCLES has a circle in {module} that is not there"
 
 
-def check(source, known):
+def check(source):
     files = sorted(source.rglob("*.h")) + sorted(source.rglob("*.cpp"))
     found = [fault for path in files for fault in faults(path, source)]
-    found += cycle_faults(room_includes(files, source), known)
+    found += cycle_faults(room_includes(files, source))
     return files, found
 
 
 def main():
-    files, found = check(ROOT / "src", KNOWN_CYCLES)
+    files, found = check(ROOT / "src")
     print("\n".join(found))
     print(f"{len(files)} files checked, {len(found)} lines of faults")
     sys.exit(1 if found or not files else 0)

@@ -2,8 +2,8 @@
 
 #include "analysis/budget/test_trace.h"
 #include "analysis/collection/stage_tracing.h"
-#include "analysis/collection/tracing_periods.h"
-#include "analysis/collection/untraced_gpu_time.h"
+#include "analysis/tracing/tracing_periods.h"
+#include "analysis/tracing/untraced_gpu_time.h"
 #include "analysis/stages/annotated_stages.h"
 #include "config/conf_files.h"
 

@@ -21,8 +21,9 @@ size_t place_of(const std::vector<Pass>& passes, std::string_view name, size_t b
 
 class Runner {
  public:
-  Runner(const std::vector<Pass>& passes, const Prepared& prepared)
-      : passes_(passes), prepared_(prepared), jobs_(passes.size()) {
+  Runner(const std::vector<Pass>& passes, const Prepared& prepared, Progress& progress)
+      : passes_(passes), prepared_(prepared), progress_(progress), jobs_(passes.size()) {
+    progress_.begin_steps("analyzing", passes.size());
     run_.timings.resize(passes.size());
     for (size_t i = 0; i < passes.size(); ++i) {
       run_.timings[i].name = passes[i].name;
@@ -99,6 +100,7 @@ class Runner {
     PassTiming& timing = run_.timings[i];
     if (pass.why_skipped) timing.skipped = pass.why_skipped(prepared_, run_.results);
     if (!timing.skipped.empty()) return;
+    progress_.next_step(pass.name);
     const auto start = std::chrono::steady_clock::now();
     pass.run(prepared_, run_.results, jobs_[i].diagnostics);
     timing.time = std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
@@ -106,6 +108,7 @@ class Runner {
 
   const std::vector<Pass>& passes_;
   const Prepared& prepared_;
+  Progress& progress_;
   PassRun run_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -116,8 +119,9 @@ class Runner {
 
 }  // namespace
 
-PassRun run_passes(const std::vector<Pass>& passes, const Prepared& prepared) {
-  return Runner(passes, prepared).take();
+PassRun run_passes(const std::vector<Pass>& passes, const Prepared& prepared, Progress* progress) {
+  Progress silent;
+  return Runner(passes, prepared, progress != nullptr ? *progress : silent).take();
 }
 
 }  // namespace llmprof::analysis

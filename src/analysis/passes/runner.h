@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analysis/passes/pass.h"
+#include "base/progress.h"
 
 namespace llmprof::analysis {
 
@@ -21,6 +22,8 @@ struct PassRun {
 
 // Runs each pass as soon as what it needs is there; those that do not need each other run at the
 // same time where there are cores. What it gives does not depend on how many.
-PassRun run_passes(const std::vector<Pass>& passes, const Prepared& prepared);
+// `progress` is told of each pass; null where nobody waits.
+PassRun run_passes(const std::vector<Pass>& passes, const Prepared& prepared,
+                   Progress* progress = nullptr);
 
 }  // namespace llmprof::analysis

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/device_words.h"
+#include "analysis/devices/device_words.h"
 #include "analysis/ranking/same_gpu.h"
 
 namespace llmprof::analysis {

@@ -5,7 +5,7 @@
 #include <set>
 #include <span>
 
-#include "analysis/statistics.h"
+#include "analysis/statistics/statistics.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "analysis/passes/prepare.h"
 #include "analysis/passes/results.h"
-#include "analysis/statistics.h"
+#include "analysis/statistics/statistics.h"
 #include "base/text.h"
 #include "profile/profile.h"
 

@@ -1,11 +1,13 @@
 #include <algorithm>
 
-#include "analysis/overhead.h"
 #include "analysis/result/parts.h"
 #include "analysis/result/values.h"
 
 namespace llmprof::analysis::result {
 namespace {
+
+// Of the control run's time: above it the timings of a pass are not representative.
+constexpr double kMuchOverhead = 0.25;
 
 profile::TracingWindows windows(const CollectorOverhead::Windows& from) {
   profile::TracingWindows windows;

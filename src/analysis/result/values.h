@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/statistics.h"
+#include "analysis/statistics/statistics.h"
 #include "base/text.h"
 #include "profile/quantity.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-#include "analysis/collection/tracing_periods.h"
+#include "analysis/tracing/tracing_periods.h"
 #include "analysis/stages/measure_stages.h"
 #include "analysis/stages/stage_ranges.h"
 #include "analysis/stages/told_steps.h"

@@ -252,7 +252,7 @@ TEST_F(NcuCaptureTest, NamesTheFilterThatMatchedNothing) {
 TEST_F(NcuCaptureTest, TellsTheWorkloadsFailureFromItsOwn) {
   behave("workload_fails");
   request_.workload.argv = {"/bin/sh", "-c", "exit 3"};
-  expect_failure("the workload itself failed under ncu with exit code 3");
+  expect_failure("the workload failed under ncu with exit code 3");
 }
 
 TEST_F(NcuCaptureTest, KeepsWhatAFailingWorkloadLeft) {

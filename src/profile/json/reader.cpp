@@ -16,6 +16,8 @@ namespace {
 // Of the file's order, which is that of values under names.
 using Json = nlohmann::ordered_json;
 
+constexpr std::string_view kRemedy = "write it again with `llmprof analyze`";
+
 class Reader {
  public:
   template <class T>
@@ -134,13 +136,18 @@ class Reader {
 
 // Refuses what is no profile before anything of it is taken.
 std::optional<std::string> why_foreign(const Json& json) {
-  if (!json.is_object()) return "a profile is a JSON object";
+  if (!json.is_object())
+    return fmt::format("no profile of llmprof, which is a JSON object; {}", kRemedy);
   const auto version = json.find("schema_version");
   const auto kernels = json.find("kernels");
   if (version == json.end() || kernels == json.end()) {
-    return "no profile of llmprof: it has no schema_version and kernels";
+    return fmt::format("no profile of llmprof: it has no schema_version or no kernels; {}",
+                       kRemedy);
   }
-  if (!version->is_number_unsigned()) return "schema_version is no version";
+  if (!version->is_number_unsigned()) {
+    return fmt::format("schema_version: expected a count, found {}; {}", version->type_name(),
+                       kRemedy);
+  }
   if (version->get<uint64_t>() > kSchemaVersion) {
     return fmt::format(
         "schema_version {} is newer than this llmprof reads ({}); use the llmprof that wrote it, "
@@ -166,7 +173,7 @@ Result<Profile> from_json(std::string_view text) {
   Profile profile;
   json::Reader reader;
   if (!reader.read(parsed, profile)) {
-    return fail_input(reader.problem() + "; write it again with llmprof analyze");
+    return fail_input(fmt::format("{}; {}", reader.problem(), json::kRemedy));
   }
   return profile;
 }

@@ -185,7 +185,7 @@ TEST(KinetoJson, WithoutUsableEventsItIsAnError) {
     const auto trace = read_kineto_text(text);
     ASSERT_FALSE(trace) << text;
     EXPECT_EQ(trace.error().kind, ErrorKind::input);
-    EXPECT_EQ(trace.error().message.find("test.json: a PyTorch trace without a usable event"), 0U);
+    EXPECT_EQ(trace.error().message.find("test.json: PyTorch trace without a usable event"), 0U);
   }
 }
 

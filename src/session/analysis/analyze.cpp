@@ -4,7 +4,7 @@
 
 #include "analysis/analyze.h"
 #include "report/documents/bundle_reports.h"
-#include "report/word.h"
+#include "report/documents/word.h"
 #include "session/analysis/no_kernels.h"
 #include "session/analysis/plan.h"
 
@@ -55,10 +55,10 @@ Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version
   if (!frozen) return fail_with(frozen.error());
   analysis.timings.push_back({"joining launches", joining.elapsed()});
 
-  progress.begin("analyzing");
+  progress.begin("preparing the analysis");
   if (frozen->operators) plan->options.operators_of = &*frozen->operators;
   plan->options.tool_version = version;
-  auto analyzed = analysis::analyze(frozen->trace, plan->rules, plan->options);
+  auto analyzed = analysis::analyze(frozen->trace, plan->rules, plan->options, &progress);
   if (!analyzed) return fail_with(analyzed.error());
   add_timings(std::move(analyzed->timings), analysis.timings);
   if (analyzed->profile.kernels.empty()) {

@@ -18,12 +18,18 @@ constexpr std::string_view kProfile = "profile.json";
 Result<fs::path> find_profile(const fs::path& source) {
   std::error_code ignored;
   if (fs::is_regular_file(source, ignored)) return source;
-  const auto run = list_artifacts(source);
-  if (!run) return fail_with(run.error());
-  const fs::path file = run->folder / kProfile;
+  fs::path folder = source;
+  if (const auto run = list_artifacts(source)) folder = run->folder;
+  if (!fs::is_directory(folder, ignored)) {
+    return fail_input(fmt::format(
+        "{}: No such file or directory; name a profile.json or a run's folder, which `llmprof "
+        "analyze` and `llmprof run` write",
+        source.string()));
+  }
+  const fs::path file = folder / kProfile;
   if (fs::is_regular_file(file, ignored)) return file;
   return fail_input(fmt::format("{}: no {} in this folder; write one with `llmprof analyze {}`",
-                                run->folder.string(), kProfile, run->folder.string()));
+                                folder.string(), kProfile, folder.string()));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "analysis/device_words.h"
+#include "analysis/devices/device_words.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,8 +1,8 @@
-#include "analysis/collection/untraced_gpu_time.h"
+#include "analysis/tracing/untraced_gpu_time.h"
 
 #include <algorithm>
 
-#include "analysis/collection/tracing_periods.h"
+#include "analysis/tracing/tracing_periods.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -1,4 +1,4 @@
-#include "report/word.h"
+#include "report/documents/word.h"
 
 #include <fmt/format.h>
 

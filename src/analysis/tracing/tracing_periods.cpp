@@ -1,4 +1,4 @@
-#include "analysis/collection/tracing_periods.h"
+#include "analysis/tracing/tracing_periods.h"
 
 #include <algorithm>
 

@@ -1,0 +1,86 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "profile/json/reader.h"
+#include "profile/json/writer.h"
+#include "testing/sample_profile.h"
+
+namespace llmprof::profile {
+namespace {
+
+TEST(ProfileJson, ReadsBackWhatItWrote) {
+  for (const Profile& sample : {testing::full_sample(), testing::duty_sample(),
+                                testing::profiler_sample(), testing::serving_sample()}) {
+    const std::string text = to_json(sample);
+    const auto read = from_json(text);
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(to_json(*read), text);
+  }
+}
+
+TEST(ProfileJson, KeepsNumbersToTheLastDigit) {
+  Profile profile;
+  profile.totals.kernel_sum = {1.0 / 3};
+  profile.totals.kernel_sum_ns = {std::numeric_limits<Nanoseconds>::max()};
+  profile.totals.span = Milliseconds{1e-300};
+  profile.totals.gpu_busy = Milliseconds{-0.0001};
+  profile.totals.memory_operation_sum = {5e17};
+  profile.totals.kernel_count = std::numeric_limits<uint64_t>::max();
+  const auto read = from_json(to_json(profile));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->totals.kernel_sum, profile.totals.kernel_sum);
+  EXPECT_EQ(read->totals.kernel_sum_ns, profile.totals.kernel_sum_ns);
+  EXPECT_EQ(read->totals.span, profile.totals.span);
+  EXPECT_EQ(read->totals.gpu_busy, profile.totals.gpu_busy);
+  EXPECT_EQ(read->totals.memory_operation_sum, profile.totals.memory_operation_sum);
+  EXPECT_EQ(read->totals.kernel_count, profile.totals.kernel_count);
+}
+
+TEST(ProfileJson, KeepsHostileTexts) {
+  Profile profile;
+  profile.kernels.emplace_back().kernel_name = "a \"b\" \\ </script> \t \xE2\x82\xAC";
+  const auto read = from_json(to_json(profile));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->kernels[0].kernel_name, profile.kernels[0].kernel_name);
+}
+
+TEST(ProfileJson, ReadsFilesThatLackNewerFields) {
+  const auto read = from_json(R"({"schema_version": 1, "kernels": [{"kernel_name": "k"}]})");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->kernels[0].kernel_name, "k");
+  EXPECT_EQ(read->kernels[0].key, "");
+  EXPECT_FALSE(read->coverage);
+}
+
+TEST(ProfileJson, PassesOverUnknownFields) {
+  EXPECT_TRUE(from_json(R"({"schema_version": 1, "kernels": [], "of_tomorrow": {"x": [1]}})"));
+}
+
+std::string refusal(std::string_view text) {
+  const auto read = from_json(text);
+  return read ? "" : read.error().message;
+}
+
+TEST(ProfileJson, NamesThePlaceOfWhatIsWrong) {
+  EXPECT_EQ(
+      refusal(R"({"schema_version": 1, "kernels": [{}, {"calls": -1}]})"),
+      "kernels[1].calls: expected a count, found number; write it again with `llmprof analyze`");
+  EXPECT_EQ(refusal(R"({"schema_version": 1, "kernels": [],
+                        "stages": [{"wall_ms": {"mean": "1"}}]})"),
+            "stages[0].wall_ms.mean: expected a number, found string; write it again with `llmprof "
+            "analyze`");
+  EXPECT_EQ(refusal(R"({"schema_version": 1, "kernels": [{"shapes": [{"grid": [1]}]}]})"),
+            "kernels[0].shapes[0].grid: expected a list of 3, found array; write it again with "
+            "`llmprof analyze`");
+}
+
+TEST(ProfileJson, RefusesWhatIsNoProfile) {
+  EXPECT_NE(refusal("{").find("not valid JSON at byte 2"), std::string::npos);
+  EXPECT_NE(refusal("[]").find("llmprof analyze"), std::string::npos);
+  EXPECT_NE(refusal(R"({"traceEvents": []})").find("llmprof analyze"), std::string::npos);
+  EXPECT_NE(refusal(R"({"schema_version": 2, "kernels": []})").find("newer"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace llmprof::profile
