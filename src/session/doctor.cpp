@@ -54,6 +54,22 @@ std::string json_string(std::string_view text) {
   }
 }
 
+constexpr size_t kNarrow = 80;  // columns
+
+// A path cannot be wrapped.
+size_t longest_word(const std::vector<capture::Probe>& probes) {
+  size_t longest = 0;
+  for (const capture::Probe& probe : probes) {
+    std::string_view rest = probe.detail;
+    while (!rest.empty()) {
+      const size_t blank = std::min(rest.find(' '), rest.size());
+      longest = std::max(longest, blank);
+      rest.remove_prefix(std::min(blank + 1, rest.size()));
+    }
+  }
+  return longest;
+}
+
 }  // namespace
 
 FirstCommand first_command(const std::vector<capture::Probe>& probes) {
@@ -72,10 +88,11 @@ FirstCommand first_command(const std::vector<capture::Probe>& probes) {
 std::string doctor_text(const std::vector<capture::Probe>& probes,
                         const report::TerminalStyle& style) {
   constexpr size_t kStateWidth = 9;
-  constexpr size_t kNarrow = 80;  // below this, details stand under the names
   size_t width = 0;
   for (const capture::Probe& probe : probes) width = std::max(width, probe.name.size() + 2);
-  const bool narrow = style.width > 0 && style.width < kNarrow;
+  // Details stand under the names where the terminal has no room for them beside.
+  const bool narrow = style.width > 0 && (style.width < kNarrow ||
+                                          width + kStateWidth + longest_word(probes) > style.width);
   const std::string below(narrow ? 4 : width + kStateWidth, ' ');
   std::string text;
   for (const capture::Probe& probe : probes) {
