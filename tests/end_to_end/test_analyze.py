@@ -1,4 +1,5 @@
 """`llmprof analyze` as a user meets it, on the repository's own captures."""
+import gzip
 import json
 import os
 import pathlib
@@ -202,6 +203,16 @@ class HiddenGraphs(unittest.TestCase):
 
 
 class Surroundings(unittest.TestCase):
+    def test_a_compressed_database_is_read_like_any_other(self):
+        with tempfile.TemporaryDirectory() as folder:
+            packed = pathlib.Path(folder) / "nsys.sqlite.gz"
+            packed.write_bytes(gzip.compress((DECODER / "nsys.sqlite").read_bytes()))
+            bundle = Bundle(packed)
+            self.assertEqual(bundle.kernels(), Bundle(DECODER / "nsys.sqlite").kernels())
+            self.assertEqual(bundle.profile["context"]["captures"][0]["path"], str(packed))
+            packed.write_bytes(packed.read_bytes()[:2000])
+            self.assertEqual(run("analyze", packed).returncode, 3)
+
     def test_a_comma_locale_changes_nothing(self):
         with tempfile.TemporaryDirectory() as folder:
             made = subprocess.run(

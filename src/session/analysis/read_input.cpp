@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <fstream>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/streams/byte_stream.h"
 #include "capture/convert.h"
@@ -54,21 +57,51 @@ std::optional<Result<void>> read_recognized(const std::filesystem::path& path,
   return reader->read(path, builder);
 }
 
-Result<void> read_report(const std::filesystem::path& report, capture::ReportKind kind,
-                         trace::TraceBuilder& builder, OutputFolder& out, Progress& progress) {
-  progress.begin(fmt::format("converting {}", report.string()));
+// SQLite reads at any place of a file, and so no compressed one.
+bool is_compressed_database(const std::filesystem::path& path, std::string_view head) {
+  constexpr std::string_view kDatabase = "SQLite format 3";
+  if (!head.starts_with(kDatabase)) return false;
+  std::array<char, kDatabase.size()> first{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(first.data(), first.size());
+  return !file || std::string_view(first.data(), first.size()) != kDatabase;
+}
+
+Result<std::filesystem::path> decompress(const std::filesystem::path& path,
+                                         const std::filesystem::path& folder) {
+  constexpr size_t kBlock = 1UL << 20U;
+  auto stream = open_byte_stream(path);
+  if (!stream) return fail_with(stream.error());
+  std::filesystem::path plain = folder / "decompressed.sqlite";
+  std::ofstream file(plain, std::ios::binary);
+  std::vector<char> block(kBlock);
+  while (file) {
+    const auto bytes = (*stream)->read(block);
+    if (!bytes) return fail_with(bytes.error());
+    file.write(block.data(), static_cast<std::streamsize>(*bytes));
+    if (*bytes < block.size()) break;
+  }
+  file.close();
+  if (!file) return fail(ErrorKind::tool, fmt::format("{}: cannot be written", plain.string()));
+  return plain;
+}
+
+// Reads a file that `convert` makes in a temporary folder; the capture is the file it comes from.
+template <class Convert>
+Result<void> read_converted(const std::filesystem::path& from, Convert convert,
+                            trace::TraceBuilder& builder, OutputFolder& out, Progress& progress) {
+  progress.begin(fmt::format("converting {}", from.string()));
   auto folder = ConversionFolder::open(out);
   if (!folder) return fail_with(folder.error());
-  const auto converted = capture::convert_report(report, kind, folder->path());
+  const auto converted = convert(folder->path());
   if (!converted) return fail_with(converted.error());
   const auto head = read_head(*converted, readers::kHeadBytes);
   if (!head) return fail_with(head.error());
   const size_t before = builder.trace().captures.size();
   const auto done = read_recognized(*converted, *head, builder, progress);
-  if (!done) return fail_with(readers::unreadable(report, *head));
-  // The converted file is temporary; the capture is the report.
+  if (!done) return fail_with(readers::unreadable(from, *head));
   auto& captures = builder.trace().captures;
-  for (size_t i = before; i < captures.size(); ++i) captures[i].path = report.string();
+  for (size_t i = before; i < captures.size(); ++i) captures[i].path = from.string();
   return *done;
 }
 
@@ -78,9 +111,18 @@ Result<void> read_input(const std::filesystem::path& path, trace::TraceBuilder& 
                         OutputFolder& out, Progress& progress) {
   const auto head = read_head(path, readers::kHeadBytes);
   if (!head) return fail_with(head.error());
+  if (is_compressed_database(path, *head)) {
+    const auto plain = [&](const std::filesystem::path& folder) {
+      return decompress(path, folder);
+    };
+    return read_converted(path, plain, builder, out, progress);
+  }
   if (auto done = read_recognized(path, *head, builder, progress)) return *done;
   if (const auto kind = capture::report_kind(path, *head)) {
-    return read_report(path, *kind, builder, out, progress);
+    const auto converted = [&](const std::filesystem::path& folder) {
+      return capture::convert_report(path, *kind, folder);
+    };
+    return read_converted(path, converted, builder, out, progress);
   }
   return fail_with(readers::unreadable(path, *head));
 }
