@@ -80,16 +80,16 @@ struct StageBudget {
 
 // Which steps are told as slow, in words.
 inline constexpr std::string_view kSlowStepRule =
-    "longer than the median step of the same kind, batch and tokens by more than 5 % and by more "
-    "than 3 times the usual deviation of the faster half; where fewer than 4 steps are alike, more "
-    "than twice as long as the median step of their kind";
+    "longer than the median of comparable steps (same kind, batch and tokens) by more than 5 % and "
+    "by more than 3 times the typical deviation of the faster half of them; with fewer than 4 "
+    "comparable steps, if it is more than twice as long as the median step of its kind";
 
 // Why a step took longer than the median one of its stage.
 struct SlowStep {
   StepId step;
   Nanoseconds above_median = 0;
   struct Reason {
-    std::string what;  // "gap before <kernel> (host: ...)", "GEMM 128x272 sm90 (nvjet)"
+    std::string what;  // "gap before <kernel> (host code in ...)", "GEMM 128x272 sm90 (nvjet)"
     Nanoseconds longer = 0;
   };
   // The longest first, at most three. Where these are not the whole, one more so that all sum to

@@ -183,7 +183,7 @@ std::vector<Cause> causes_of(const Alignment& alignment, Nanoseconds above, cons
 std::string in_words(const trace::Trace& trace, const DescribedNames& names, const Cause& cause) {
   const Growth& growth = cause.growth;
   if (growth.where == nullptr) {
-    return fmt::format("{} shorter gaps between GPU work together", growth.calls);
+    return fmt::format("{} small gaps between GPU work together", growth.calls);
   }
   const GpuWorkRow& work = growth.where->work;
   const std::string name = work_name(trace, names, work.kind, work.row);
@@ -199,7 +199,7 @@ std::string in_words(const trace::Trace& trace, const DescribedNames& names, con
 void add_rest(Nanoseconds rest, SlowStep& step) {
   const double share = static_cast<double>(rest) / static_cast<double>(step.above_median);
   if (step.reasons.empty() || std::abs(share) < kRestWorthTelling) return;
-  step.reasons.push_back({rest > 0 ? "not explained" : "other parts were shorter", rest});
+  step.reasons.push_back({rest > 0 ? "unexplained" : "other parts", rest});
 }
 
 HostQuestion question_about(const trace::Trace& trace, const Stages& stages, IdleCauses& causes,
@@ -247,7 +247,7 @@ std::vector<SlowStep> find_slow_steps(const trace::Trace& trace, const Stages& s
   const std::vector<std::string> answers = what_the_host_did(trace, calls, questions);
   for (size_t i = 0; i < answers.size(); ++i) {
     const auto [step, reason] = asked_for[i];
-    steps[step].reasons[reason].what += fmt::format(" (host: {})", answers[i]);
+    steps[step].reasons[reason].what += fmt::format(" ({})", answers[i]);
   }
   return steps;
 }

@@ -38,7 +38,7 @@ TEST_F(SlowSteps, SayWhichKernelAndWhichGapIsLonger) {
   EXPECT_EQ(steps[0].step, StepId(6));
   EXPECT_EQ(steps[0].above_median, 350);
   ASSERT_EQ(steps[0].reasons.size(), 2U);
-  EXPECT_EQ(steps[0].reasons[0].what, "gap before gemm (host: host code outside of CUDA calls)");
+  EXPECT_EQ(steps[0].reasons[0].what, "gap before gemm (host code outside of CUDA calls)");
   EXPECT_EQ(steps[0].reasons[0].longer, 300);
   EXPECT_EQ(steps[0].reasons[1].what, "gemm");
   EXPECT_EQ(steps[0].reasons[1].longer, 50);
@@ -132,7 +132,7 @@ TEST_F(SlowSteps, HaveReasonsThatSumToTheExcess) {
   EXPECT_EQ(steps[0].reasons[0].longer, 300);
   EXPECT_EQ(steps[0].reasons[1].what, "gemm2");
   EXPECT_EQ(steps[0].reasons[1].longer, 100);
-  EXPECT_EQ(steps[0].reasons[2].what, "other parts were shorter");
+  EXPECT_EQ(steps[0].reasons[2].what, "other parts");
   EXPECT_EQ(steps[0].reasons[2].longer, -200);
 }
 
@@ -157,7 +157,7 @@ TEST_F(SlowSteps, GiveANameToWhatTheReasonsLeave) {
   ASSERT_EQ(steps[0].reasons.size(), 4U);
   EXPECT_EQ(steps[0].reasons[0].longer, 80);
   EXPECT_EQ(steps[0].reasons[2].longer, 40);
-  EXPECT_EQ(steps[0].reasons[3].what, "not explained");
+  EXPECT_EQ(steps[0].reasons[3].what, "unexplained");
   EXPECT_EQ(steps[0].reasons[3].longer, 20);
 }
 

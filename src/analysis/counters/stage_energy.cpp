@@ -63,7 +63,9 @@ std::optional<double> StageEnergy::mean_power() const {
 std::string StageEnergy::why_not() const {
   if (readings_ <= 0 || mean_power()) return {};
   return fmt::format(
-      "no energy: the sensors were read every {:.1f} ms, too rarely to tell this stage from others",
+      "no energy figure, because the sensors were read only every {:.1f} ms, too rarely to "
+      "separate "
+      "this stage from the others",
       reading_time_ / readings_ / kNanosecondsPerMillisecond);
 }
 

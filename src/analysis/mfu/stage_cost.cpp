@@ -50,7 +50,7 @@ std::string steps_in_words(double steps) {
 }
 
 constexpr std::string_view kNoPrompt =
-    "the number of prompt tokens is not known: give --prompt-tokens";
+    "the number of prompt tokens is not known; give it with --prompt-tokens";
 
 StageCost prefill_cost(const llm::ModelSpec& model, const Workload& workload) {
   StageCost result;
@@ -99,7 +99,7 @@ StageCost decode_cost(const llm::ModelSpec& model, const Workload& workload,
   if (!workload.prompt_tokens || !steps || *steps <= 0) {
     result.why_not = !workload.prompt_tokens
                          ? std::string(kNoPrompt)
-                         : "the number of decode steps is not known: give --new-tokens";
+                         : "the number of decode steps is not known; give it with --new-tokens";
     return result;
   }
   result.cost = decode_passes(model, workload, *steps);

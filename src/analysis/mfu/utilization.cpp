@@ -116,12 +116,12 @@ StageUtilization::Recorded recorded_figures(const Stage& stage, const llm::PassC
 
 std::string missing_device(const DeviceAsked& device) {
   if (device.kind == trace::DeviceKind::cpu) {
-    return "the CPU's peaks are not known: give the workload's metrics.json with "
+    return "the CPU's peaks are not known; give the workload's metrics.json with "
            "device.peak_flops_per_s and device.peak_bytes_per_s";
   }
-  if (device.wanted.empty()) return "the capture does not name its GPU: give --gpu";
+  if (device.wanted.empty()) return "the capture does not name its GPU; name it with --gpu";
   return fmt::format(
-      "the GPU '{}' is not in conf/gpus.yaml, or is one of several variants there: name one with "
+      "the GPU '{}' is not in conf/gpus.yaml, or is one of several variants there; name one with "
       "--gpu, or add it to a gpus.yaml in a folder given with --config-dir",
       device.wanted);
 }
@@ -159,7 +159,8 @@ class StageFigures {
     } else if (const size_t gpus = gpus_of_one_process(stages_, index);
                gpus > 1 && !is_spread(workload_.parallel)) {
       result.why_not = fmt::format(
-          "one process runs it on {} GPUs: give --tp, --pp or --ep; without them the figures "
+          "one process runs it on {} GPUs; give --tp, --pp or --ep, because without them the "
+          "figures "
           "would be up to {} times too high",
           gpus, gpus);
     } else {
@@ -220,7 +221,8 @@ std::string why_nothing(const Stages& stages, const Utilization& use, const Devi
                                  : "no stages were found: " + stages.reason;
   }
   if (!use.model && !any_recorded) {
-    return "no model was named: --model takes a Hugging Face config.json or a preset such as "
+    return "no model was named; name it with --model: a Hugging Face config.json or a preset such "
+           "as "
            "llm/llama3_8b";
   }
   return use.gpu ? std::string() : missing_device(device);

@@ -288,7 +288,7 @@ TEST(Utilization, SeveralGpusNeedTheirShares) {
   run.instance(0, 8 * kMs, 5 * kMs, std::vector<Step>(1), false, 1);
   const Stages stages = run.take();
   const Utilization use = utilization(stages, dense_graph(), h200(), told(777), {"H200"});
-  EXPECT_TRUE(contains(use.stages[0].why_not, "2 GPUs: give --tp")) << use.stages[0].why_not;
+  EXPECT_TRUE(contains(use.stages[0].why_not, "2 GPUs; give --tp")) << use.stages[0].why_not;
   Workload workload = told(777);
   workload.parallel.tp = 2;
   const Utilization halves = utilization(stages, dense_graph(), h200(), workload, {"H200"});

@@ -115,12 +115,11 @@ std::string why_none(const trace::Trace& trace) {
       std::any_of(trace.captures.begin(), trace.captures.end(),
                   [](const trace::Capture& capture) { return capture.format == "PyTorch trace"; });
   if (from_pytorch) {
-    return "the PyTorch trace contains no operators: record it with ProfilerActivity.CPU among the "
+    return "the PyTorch trace contains no operators; record it with ProfilerActivity.CPU among the "
            "activities of torch.profiler.profile";
   }
-  return "no operators in these captures: record a PyTorch trace (torch.profiler.profile, then "
-         "export_chrome_trace), or run the program inside torch.autograd.profiler.emit_nvtx() "
-         "under nsys";
+  return "these captures contain no framework operators; if the program uses PyTorch, record a "
+         "PyTorch trace of it (torch.profiler.profile, then export_chrome_trace)";
 }
 
 // The formats of the captures that recorded operators: "PyTorch trace".

@@ -12,7 +12,7 @@ Stages find_stages(const trace::Trace& trace, const MeaningfulRanges* ranges,
   }
   if (trace.kernels.size() == 0) {
     Stages none;
-    none.reason = "stages need a timeline: record one with nsys or with PyTorch's profiler";
+    none.reason = "stages need a timeline; record one with `llmprof run -- PROGRAM`";
     return none;
   }
   Stages detected = detected_stages(trace, names, diagnostics);

@@ -1,19 +1,15 @@
 #include "analysis/recoverable/floors.h"
 
-#include "base/units.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/units.h"
 
 namespace llmprof::analysis {
 namespace {
-
-constexpr double kTera = 1e12;
-constexpr double kGiga = 1e9;
 
 constexpr auto kGemm = static_cast<size_t>(KernelClass::gemm);
 constexpr auto kGemv = static_cast<size_t>(KernelClass::gemv);
@@ -26,16 +22,17 @@ bool is_product(const StageUtilization& stage, const llm::CostPart& part) {
   return part.name == to_string(KernelClass::gemm) || part.name == to_string(KernelClass::gemv);
 }
 
-// A CPU's peaks are in billions.
-struct Scale {
-  double unit = kTera;
-  std::string_view prefix = "T";
-  explicit Scale(double peak) {
-    if (peak >= kTera) return;
-    unit = kGiga;
-    prefix = "G";
+// With the prefix and the digits that the reports' tables show: "19.69 GFLOP/s".
+std::string scaled(double value, std::string_view unit) {
+  constexpr std::array<std::string_view, 6> kPrefixes = {"", "k", "M", "G", "T", "P"};
+  constexpr double kStep = 1000;
+  size_t prefix = 0;
+  while (value >= kStep && prefix + 1 < kPrefixes.size()) {
+    value /= kStep;
+    ++prefix;
   }
-};
+  return fmt::format("{:.2f} {}{}", value, kPrefixes.at(prefix), unit);
+}
 
 // The longer of FLOPs and bytes at the GPU's peaks.
 struct Least {
@@ -46,14 +43,11 @@ struct Least {
     const double compute = flops / stage.peak_flops * kNanosecondsPerSecond;
     const double memory = bytes / stage.peak_bandwidth * kNanosecondsPerSecond;
     if (compute >= memory) {
-      const Scale scale(stage.peak_flops);
-      return {compute,
-              fmt::format("{:.4g} {}FLOP at {:.0f} {}FLOP/s ({})", flops / scale.unit, scale.prefix,
-                          stage.peak_flops / scale.unit, scale.prefix, stage.peak_name)};
+      return {compute, fmt::format("{} at {} ({})", scaled(flops, "FLOP"),
+                                   scaled(stage.peak_flops, "FLOP/s"), stage.peak_name)};
     }
-    const Scale scale(stage.peak_bandwidth);
-    return {memory, fmt::format("{:.4g} GB of {} at {:.2f} {}B/s", bytes / kGiga, bytes_are,
-                                stage.peak_bandwidth / scale.unit, scale.prefix)};
+    return {memory, fmt::format("{} of {} at {}", scaled(bytes, "B"), bytes_are,
+                                scaled(stage.peak_bandwidth, "B/s"))};
   }
 };
 

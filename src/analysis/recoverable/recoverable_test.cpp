@@ -63,7 +63,7 @@ TEST_F(Recoverable, TakesFloorsFromTheModel) {
   EXPECT_DOUBLE_EQ(gemm.time, 420);
   EXPECT_DOUBLE_EQ(gemm.floor, 320);
   EXPECT_DOUBLE_EQ(gemm.recoverable(), 100);
-  EXPECT_EQ(gemm.floor_rule, "1.6e-06 GB of weights, read once per pass, at 5.00 GB/s");
+  EXPECT_EQ(gemm.floor_rule, "1.60 kB of weights, read once per pass, at 5.00 GB/s");
   EXPECT_DOUBLE_EQ(find(stage, part_of(KernelClass::attention)).floor, 30);
   EXPECT_DOUBLE_EQ(find(stage, part_of(KernelClass::norm)).floor, 0);
   EXPECT_DOUBLE_EQ(find(stage, part_of(BudgetPart::idle_after_last)).recoverable(), 410);

@@ -143,8 +143,9 @@ std::optional<KernelRoofline> place(const KernelRow& row, size_t index) {
 
 std::string what_is_missing(const std::vector<KernelRoofline>& kernels) {
   if (kernels.empty()) {
-    return "no kernel metrics in these captures: profile the program with `ncu --set roofline "
-           "--section SpeedOfLight --section MemoryWorkloadAnalysis` and export `--csv --page raw`";
+    return "these captures contain no kernel metrics; record them with `ncu --set roofline "
+           "--section SpeedOfLight --section MemoryWorkloadAnalysis --csv --page raw --log-file "
+           "ncu.csv PROGRAM` and analyze both files together";
   }
   const auto without = [&](auto present) {
     return kernels.size() -
@@ -226,11 +227,11 @@ Roofline operator_roofline(const KernelRanking& ranking, const llm::GpuSpec* cpu
     }
   }
   roofline.rule = fmt::format(
-      "memory: bytes over time are at least {0:g} % of the measured memory bandwidth and no less "
-      "a share than the FLOPs are of theirs; compute: FLOPs over time are at least {0:g} % of the "
-      "measured peak and above memory's share; latency: both are under {0:g} %. FLOPs and bytes "
-      "are those that the program recorded with its operators; above 100 % of the memory "
-      "bandwidth the bytes came from a cache",
+      "a kernel is bound by memory if its bytes over time are at least {0:g} % of the measured "
+      "memory bandwidth and not below its compute share; by compute if its FLOPs over time are at "
+      "least {0:g} % of the measured peak and above its memory share; by latency if both are below "
+      "{0:g} %. FLOPs and bytes are those that the program recorded with its operators; above 100 "
+      "% of the memory bandwidth the bytes came from a cache",
       kBoundPercent);
   if (roofline.kernels.empty()) {
     roofline.missing = "no operator was recorded with FLOPs or bytes (llmprof_operator takes both)";
@@ -247,10 +248,11 @@ Roofline kernel_roofline(const KernelRanking& ranking) {
     if (const auto kernel = place(ranking.rows[i], i)) roofline.kernels.push_back(*kernel);
   }
   roofline.rule = fmt::format(
-      "memory: memory throughput is at least {0:g} % of its peak and no less than compute's; "
-      "compute: compute (SM) throughput is at least {0:g} % of its peak and above memory's; "
-      "latency: both are under {0:g} %; unknown: one of them was not measured. Percentages are "
-      "ncu's (SpeedOfLight), of the peak at the clocks of its run, mean over the launches measured",
+      "a kernel is bound by memory if its memory throughput is at least {0:g} % of the peak and "
+      "not below its compute share; by compute if its compute (SM) throughput is at least {0:g} % "
+      "of the peak and above its memory share; by latency if both are below {0:g} %; unknown if "
+      "one of them was not measured. Percentages are ncu's (SpeedOfLight), of the peak at the "
+      "clocks of its run, mean over the launches measured",
       kBoundPercent);
   roofline.missing = what_is_missing(roofline.kernels);
   return roofline;

@@ -150,7 +150,7 @@ void set_instance_windows(Stages& stages, const std::vector<GpuWorkMeter>& work,
   if (extended > 0) {
     diagnostics.info(
         "stage_extended",
-        fmt::format("stage ranges that closed while their GPU work still ran; they last until "
+        fmt::format("stage ranges that closed while their GPU work still ran; they are extended to "
                     "their last GPU work, up to {:.3f} ms longer",
                     static_cast<double>(furthest) / kNanosecondsPerMillisecond),
         extended);

@@ -199,11 +199,12 @@ void flag_cold_steps(Stages& stages, std::span<const uint32_t> rows, Reasons& re
     }
     if (!comparable.empty() && first.wall() > kCold * median(comparable)) {
       first.warmup = true;
-      reasons.because("first of its kind, much slower than later ones with as much GPU work");
+      reasons.because("first of their kind, much slower than later ones with as much GPU work");
     } else if (of_kind.size() == 1 && rows.size() > 1 && first.wall() > kColdAlone * usual) {
       only.because(fmt::format(
-          "the only {} step takes {:.1f} ms, the median step {:.1f} ms: it may contain work "
-          "that is done once; serve a request before the recording begins",
+          "the only {} step takes {:.3f} ms, the median step of all stages {:.3f} ms: it may "
+          "contain "
+          "work that is done only once; serve one request before recording starts",
           stages.stages[stage].name, static_cast<double>(first.wall()) / kNanosecondsPerMillisecond,
           static_cast<double>(usual) / kNanosecondsPerMillisecond));
     }
@@ -248,8 +249,8 @@ void flag_warmup(Stages& stages, Diagnostics& diagnostics) {
   if (count_warmup(stages) > 0) {
     keep_only_ones(stages);
     diagnostics.info("warmup_set_apart",
-                     "stage instances inside the program's own warm-up ranges; they are listed, "
-                     "and excluded from the statistics",
+                     "stage instances inside the program's own warm-up ranges; they are "
+                     "excluded from the statistics",
                      count_warmup(stages));
     return;
   }
@@ -272,8 +273,8 @@ void flag_warmup(Stages& stages, Diagnostics& diagnostics) {
   const size_t count = count_warmup(stages);
   if (count == 0) return;
   diagnostics.info("warmup_set_apart",
-                   fmt::format("stage instances that come first and are warm-up ({}); they are "
-                               "listed, and excluded from the statistics",
+                   fmt::format("first stage instances that count as warm-up ({}); they are "
+                               "excluded from the statistics",
                                fmt::join(reasons.texts, ", ")),
                    count);
 }

@@ -60,7 +60,11 @@ void add_token_times(const profile::Profile& profile, Aggregates& rows) {
 void add_rates(const profile::Profile& profile, Aggregates& rows) {
   const profile::TokenTimes& tokens = profile.token_times;
   if (tokens.tokens_per_s_per_sequence) {
-    rows.captured("tokens per second per sequence", rate(tokens.tokens_per_s_per_sequence));
+    const auto& token = tokens.time_per_output_token;
+    rows.captured(token && widely_spread(*token)
+                      ? "tokens per second per sequence, from the mean time per token"
+                      : "tokens per second per sequence",
+                  rate(tokens.tokens_per_s_per_sequence));
   }
   const auto unprofiled = profile.stage1 ? profile.stage1->tokens_per_s : std::nullopt;
   const bool batch_assumed = profile.workload.batch_source == "assumed";

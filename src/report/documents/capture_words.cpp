@@ -4,11 +4,13 @@
 
 #include <filesystem>
 
+#include "report/format/part_names.h"
+
 namespace llmprof::report {
 
 std::string capture_words(const profile::Capture& capture) {
   std::string words = std::filesystem::path(capture.path).filename().string();
-  words += " (" + capture.format;
+  words += fmt::format(" ({}", shown_name(capture.format));
   if (capture.tool_version) {
     words += fmt::format(", {} {}", capture.tool.value_or(""), *capture.tool_version);
   }

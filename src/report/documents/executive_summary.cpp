@@ -6,6 +6,7 @@
 #include "report/documents/stakeholder_summary.h"
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
+#include "report/format/sentences.h"
 #include "report/format/typical.h"
 #include "report/sections/reasons.h"
 #include "report/sections/stage_words.h"
@@ -121,8 +122,9 @@ std::string time_sentence(const profile::Profile& profile) {
                        percent(longest.share));
   }
   const profile::Stage& stage = longest_stage(profile);
-  std::string text = fmt::format("Most of the time is spent in {} ({} of all stages' wall time)",
-                                 stage.name, percent(stage.share_of_stage_time));
+  std::string text =
+      fmt::format("The largest share of the time is spent in {} ({} of all stages' wall time)",
+                  stage.name, percent(stage.share_of_stage_time));
   const profile::BudgetPart* cause = largest_part(stage, true);
   if (stage.judgement.mostly_idle && cause != nullptr) {
     return text + waiting_words(profile, stage, *cause) + ".";
@@ -132,7 +134,7 @@ std::string time_sentence(const profile::Profile& profile) {
                         percent(stage.gpu_busy_share_of_wall));
   }
   if (const profile::BudgetPart* work = largest_part(stage, false); work != nullptr) {
-    text += fmt::format(", and the largest part is {} ({} of wall time)",
+    text += fmt::format(", and the largest part of it is {} ({} of wall time)",
                         plain_part_name(work->part), percent(work->share_of_traced));
   }
   return text + ".";
@@ -159,7 +161,7 @@ std::string limit_sentence(const profile::Profile& profile) {
                            ms(longest.floor),
                            typical_ms(longest.wall, instance_name(profile, longest.name)));
   }
-  return "Against the hardware's limit, " + figures + ".";
+  return "Compared with the hardware's limit, " + figures + ".";
 }
 
 // What to fix first.
@@ -167,7 +169,7 @@ std::string first_fix_sentence(const profile::Profile& profile) {
   const profile::Finding* first = first_gain(profile);
   if (first == nullptr) return {};
   return fmt::format("Fix first: {}; potential saving up to {} ms {} ({} of {}'s wall time).",
-                     first->title, ms(first->recoverable), per_unit(*first),
+                     after_colon(first->title), ms(first->recoverable), per_unit(*first),
                      percent(first->share_of_wall), first->stage.value_or("the stage"));
 }
 
@@ -179,12 +181,17 @@ std::string caveat_sentence(const profile::Profile& profile) {
         "recorded; record again with --cuda-graph-trace=node.",
         percent(hidden->share_of_gpu_time));
   }
-  const auto& coverage = profile.coverage;
-  if (!profile.stages.empty() && coverage && !coverage->representative) {
-    return fmt::format("Caveat: only {} of the kernel time is inside these stages.",
-                       percent(coverage->kernel_sum_share));
+  if (profile.stages.empty()) return {};
+  std::string caveat;
+  if (const auto& confidence = profile.stages_found.confidence) {
+    caveat = fmt::format("the stages are a guess from the kernel sequence (confidence {})",
+                         percent(confidence));
   }
-  return {};
+  if (const auto& coverage = profile.coverage; coverage && !coverage->representative) {
+    caveat += fmt::format("{}only {} of the kernel time is inside these stages",
+                          caveat.empty() ? "" : ", and ", percent(coverage->kernel_sum_share));
+  }
+  return caveat.empty() ? caveat : "Caveat: " + caveat + ".";
 }
 
 // What single kernels are bound by, where there is nothing to say of stages.

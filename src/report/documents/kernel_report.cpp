@@ -32,8 +32,8 @@ std::string_view source_sentence(const profile::Profile& profile) {
   if (source == "timeline") return "Every kernel of the timeline counts once.";
   if (source == "profiler") {
     return "Times are of single launches that a kernel profiler measured (it replays them and may "
-           "lock clocks): compare kernels by them; they are not representative of the program's "
-           "speed.";
+           "lock clocks): use them to compare kernels; they are not representative of the "
+           "program's speed.";
   }
   if (source == "summary") {
     return "Only totals per kernel were recorded: there are no percentiles and no busy time.";
@@ -87,9 +87,13 @@ void add_shapes(const profile::Profile& profile, Document& document) {
   if (shapes.rows.empty()) return;
   document.add(Heading{2, "By launch shape"});
   document.add(std::move(shapes));
-  document.add(Paragraph{
-      "The longest kernels by grid and block, the longest shapes of each; profile.json has all. ms "
-      "per token is the time in decode over its steps, warm-up excluded."});
+  std::string note =
+      "The longest kernels, split by grid and block, with the longest shapes of each; profile.json "
+      "has all.";
+  if (has_decode_steps(profile)) {
+    note += " The time per decode step is the time in decode over its steps, warm-up excluded.";
+  }
+  document.add(Paragraph{std::move(note)});
 }
 
 void add_capture_diagnostics(const profile::Profile& profile, Document& document) {
@@ -130,9 +134,10 @@ std::string metric_join_sentence(const profile::Profile& profile) {
   }
   return fmt::format(
       "{} of {} profiled launches were matched to the timeline by kernel name, grid, block and "
-      "range; they stand for {} of its kernels. {} were not matched.",
+      "range; they represent {} of its {} kernels.{}",
       grouped(join->joined), grouped(join->profiled_launches),
-      grouped(join->timeline_kernels_covered), grouped(join->unjoined));
+      grouped(join->timeline_kernels_covered), grouped(profile.totals.kernel_count),
+      join->unjoined == 0 ? "" : fmt::format(" {} were not matched.", grouped(join->unjoined)));
 }
 
 std::string other_kernels_sentence(const profile::Profile& profile, size_t shown) {

@@ -56,7 +56,7 @@ TEST(KernelReport, SaysHowManyProfiledLaunchesFitTheTimeline) {
   EXPECT_TRUE(
       contains(kernels_md(sample),
                "15 of 20 profiled launches were matched to the timeline by kernel name, grid, "
-               "block and range; they stand for 12 of its kernels. 5 were not matched."));
+               "block and range; they represent 12 of its 30 kernels. 5 were not matched."));
 }
 
 TEST(KernelReport, SumsBusyTimeOverGpus) {

@@ -72,11 +72,11 @@ std::string token_words(const profile::Profile& profile) {
 
 std::string finding_line(const profile::Finding& finding) {
   if (!finding.recoverable) {
-    return fmt::format("{}. What to do: {}", finding.title, sentence(finding.advice));
+    return fmt::format("{}. What to do: {}", finding.title, after_colon(sentence(finding.advice)));
   }
   return fmt::format("{}: up to {} ms {}, {} of {}'s wall time. What to do: {}", finding.title,
                      ms(finding.recoverable), per_unit(finding), percent(finding.share_of_wall),
-                     finding.stage.value_or(""), sentence(finding.advice));
+                     finding.stage.value_or(""), after_colon(sentence(finding.advice)));
 }
 
 }  // namespace

@@ -14,6 +14,10 @@ namespace {
 std::string cpu_idle_message(const profile::Stage& stage) {
   const profile::BudgetPart* cause = largest_part(stage, true);
   if (cause == nullptr) return "Recorded operators fill all of its wall time.";
+  if (stage.judgement.idle == "little") {
+    return fmt::format("Recorded operators fill {} of wall time.",
+                       percent(stage.gpu_busy_share_of_wall));
+  }
   return fmt::format("{} of wall time is outside recorded operators, mostly {} ({} of wall time).",
                      percent(stage.idle_share_of_wall), plain_part_name(cause->part),
                      percent(cause->share_of_traced));
@@ -21,7 +25,7 @@ std::string cpu_idle_message(const profile::Stage& stage) {
 
 std::string_view idle_words(const profile::StageJudgement& judgement) {
   if (judgement.idle != "much") return "Some time is lost waiting";
-  return judgement.waits_for_host ? "The host sets the pace" : "Much time is lost waiting";
+  return judgement.waits_for_host ? "The GPU waits for the host" : "Much time is lost waiting";
 }
 
 std::string idle_message(const profile::Profile& profile, const profile::Stage& stage) {
@@ -29,7 +33,7 @@ std::string idle_message(const profile::Profile& profile, const profile::Stage& 
   if (on_cpu(profile)) return cpu_idle_message(stage);
   const profile::BudgetPart* cause = largest_part(stage, true);
   if (stage.judgement.idle == "little" || cause == nullptr) {
-    return fmt::format("The GPU hardly waits: it is idle {} of wall time.",
+    return fmt::format("The GPU is busy nearly all the time: it is idle {} of wall time.",
                        percent(stage.idle_share_of_wall));
   }
   return fmt::format("{}: the GPU is idle {} of wall time, mostly due to {} ({} of wall time).",
@@ -47,10 +51,11 @@ std::string limit_message(const profile::Profile& profile, const profile::Stage&
         "check the model, the batch and the token counts.",
         used, device_word(profile), bound);
   }
-  return fmt::format(" It is bound by {} and reaches {} of its peak on wall time: {}.", bound, used,
+  return fmt::format(" It is bound by {} and reaches {} of the {}'s peak on wall time: {}.", bound,
+                     used, device_word(profile),
                      stage.judgement.limit == "near"
-                         ? "close to the limit, only less work makes it faster"
-                         : "there is room before the hardware's limit");
+                         ? "it is close to the hardware's limit, and only less work makes it faster"
+                         : "it is far from the hardware's limit");
 }
 
 std::string part_message(const profile::Profile& profile, const profile::Stage& stage) {
@@ -59,7 +64,7 @@ std::string part_message(const profile::Profile& profile, const profile::Stage& 
   return fmt::format(
       " {} {} ({} of wall time).",
       stage.judgement.mostly_idle
-          ? fmt::format("Of the {}'s own work the largest part is", device_word(profile))
+          ? fmt::format("Of the {}'s own work, the largest part is", device_word(profile))
           : "Its largest part is",
       plain_part_name(part->part), percent(part->share_of_traced));
 }

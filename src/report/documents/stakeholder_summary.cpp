@@ -114,7 +114,7 @@ void add_aggregates(const profile::Profile& profile, Document& document) {
   }
   if (!unprofiled) {
     document.add(Paragraph{
-        "Unprofiled timings are missing: no metrics.json of the workload is among the inputs "
+        "Unprofiled timings are missing: the inputs contain no metrics.json of the workload "
         "(`llmprof run` records one)."});
   }
 }
@@ -315,8 +315,14 @@ void add_recommendations(const profile::Profile& profile, Document& document) {
          percent(finding.stage ? std::optional(finding.share_of_wall) : std::nullopt)});
   }
   document.add(std::move(table));
-  document.add(
-      Paragraph{"Largest potential saving first. The savings overlap: they do not add up."});
+  std::string note =
+      "Sorted by the potential saving over the whole capture, largest first. Savings overlap, so "
+      "they do not add up.";
+  const bool floors = std::any_of(findings.begin(), findings.end(), [](const auto& finding) {
+    return finding.title.find(" floor") != std::string::npos;
+  });
+  if (floors) note += " A floor is the least time that the work could take on this hardware.";
+  document.add(Paragraph{std::move(note)});
 }
 
 }  // namespace

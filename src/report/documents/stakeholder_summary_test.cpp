@@ -34,13 +34,14 @@ TEST(ExecutiveSummary, AnswersFourQuestions) {
             "after 6.000 ms, each further one after 2.250 ms (444.4 tokens per second per "
             "sequence).");
   EXPECT_EQ(sentences[1],
-            "Most of the time is spent in decode (60.0 % of all stages' wall time); there the GPU "
-            "is busy 55.6 % of wall time, and the largest part is matrix products (44.4 % of wall "
-            "time).");
-  EXPECT_EQ(sentences[2],
-            "Against the hardware's limit, prefill uses 43.1 % of the GPU's compute peak, decode "
-            "uses 29.2 % of the GPU's peak memory bandwidth; at that limit decode would take 2.625 "
-            "ms instead of 9.000 ms.");
+            "The largest share of the time is spent in decode (60.0 % of all stages' wall time); "
+            "there the GPU is busy 55.6 % of wall time, and the largest part of it is matrix "
+            "products (44.4 % of wall time).");
+  EXPECT_EQ(
+      sentences[2],
+      "Compared with the hardware's limit, prefill uses 43.1 % of the GPU's compute peak, decode "
+      "uses 29.2 % of the GPU's peak memory bandwidth; at that limit decode would take 2.625 "
+      "ms instead of 9.000 ms.");
   EXPECT_EQ(sentences[3],
             "Fix first: decode is launch-bound; potential saving up to 3.500 ms per request (38.9 "
             "% of decode's wall time).");
@@ -57,7 +58,11 @@ TEST(ExecutiveSummary, SaysWhatCannotBeKnown) {
       << without_stages;
   const std::string without_model = joined(executive_sentences(serving_sample()));
   EXPECT_TRUE(has(without_model, "is not known: no model was named")) << without_model;
-  EXPECT_TRUE(has(without_model, "Caveat: only 74.1 % of the kernel time")) << without_model;
+  EXPECT_TRUE(
+      has(without_model,
+          "Caveat: the stages are a guess from the kernel sequence (confidence 97.0 %), and only "
+          "74.1 % of the kernel time"))
+      << without_model;
 }
 
 TEST(ExecutiveSummary, DoesNotMentionABoundThatIsKnownOfAllKernels) {
@@ -69,6 +74,8 @@ TEST(ExecutiveSummary, DoesNotMentionABoundThatIsKnownOfAllKernels) {
 TEST(ExecutiveSummary, HasNoCaveatWhereStagesSpeakForTheCapture) {
   profile::Profile sample = serving_sample();
   sample.coverage->representative = true;
+  EXPECT_TRUE(has(joined(executive_sentences(sample)), "(confidence 97.0 %).\n"));
+  sample.stages_found.confidence.reset();
   EXPECT_FALSE(has(joined(executive_sentences(sample)), "Caveat"));
 }
 
@@ -93,12 +100,12 @@ TEST(ExecutiveSummary, NamesIdleTimeWhereItIsTheLargestPart) {
       {{"gemm", 8}, {"idle: launch-bound", 7, true}, {"idle: host between launches", 3, true}});
   decode.judgement.mostly_idle = true;
   EXPECT_EQ(executive_sentences(sample)[1],
-            "Most of the time is spent in decode (60.0 % of all stages' wall time); there the GPU "
-            "waits for the host: it is idle 55.6 % of wall time, mostly due to late launches by "
-            "the CPU (38.9 % of wall time).");
+            "The largest share of the time is spent in decode (60.0 % of all stages' wall time); "
+            "there the GPU waits for the host: it is idle 55.6 % of wall time, mostly due to "
+            "kernel launches that come too late (38.9 % of wall time).");
   EXPECT_TRUE(
       has(heuristic_msgs(sample)[1].message,
-          "Of the GPU's own work the largest part is matrix products (44.4 % of wall time)"));
+          "Of the GPU's own work, the largest part is matrix products (44.4 % of wall time)"));
   decode.judgement.waits_for_host = false;
   EXPECT_TRUE(has(executive_sentences(sample)[1], "there the GPU waits: it is idle"));
 }
@@ -182,7 +189,7 @@ TEST(StageTakeaways, DoNotContradictThemselves) {
   sample.stages[1].mbu.wall = Share{0.9};
   sample.stages[1].judgement.limit = "implausible";
   const std::string decode = heuristic_msgs(sample)[1].message;
-  EXPECT_FALSE(has(decode, "close to the limit")) << decode;
+  EXPECT_FALSE(has(decode, "close to the hardware's limit")) << decode;
   EXPECT_TRUE(has(decode,
                   "It would reach 90.0 % of the GPU's peak memory bandwidth on wall time, "
                   "which contradicts its idle time"))
@@ -196,14 +203,14 @@ TEST(StageTakeaways, FollowTheirRules) {
   EXPECT_EQ(takeaways[0].stage, "prefill");
   EXPECT_TRUE(takeaways[0].message.starts_with("Some time is lost waiting"));
   EXPECT_TRUE(has(takeaways[0].message, "Inside it, vision_tower takes 0.750 ms"));
-  EXPECT_TRUE(takeaways[1].message.starts_with("The host sets the pace"));
+  EXPECT_TRUE(takeaways[1].message.starts_with("The GPU waits for the host"));
   EXPECT_TRUE(has(takeaways[1].message,
-                  "bound by memory bandwidth and reaches 29.2 % of its peak on wall time: there is "
-                  "room"));
+                  "bound by memory bandwidth and reaches 29.2 % of the GPU's peak on wall time: it "
+                  "is far from"));
   sample.stages[1].judgement = {"little", false, false, "near"};
   EXPECT_TRUE(heuristic_msgs(sample)[1].message.starts_with(
-      "The GPU hardly waits: it is idle 38.9 % of wall time."));
-  EXPECT_TRUE(has(heuristic_msgs(sample)[1].message, "close to the limit"));
+      "The GPU is busy nearly all the time: it is idle 38.9 % of wall time."));
+  EXPECT_TRUE(has(heuristic_msgs(sample)[1].message, "close to the hardware's limit"));
   sample.stages[1].judgement = {"much", false, false, "room"};
   EXPECT_TRUE(heuristic_msgs(sample)[1].message.starts_with("Much time is lost waiting"));
 }

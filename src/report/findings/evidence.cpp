@@ -72,7 +72,7 @@ std::string Evidence::counted(std::string_view name, std::string_view one) const
 
 std::string Evidence::longest_gap() const {
   if (!has("longest_gap")) return {};
-  return fmt::format("; the longest gap is {}, on the host: {}", single_time("longest_gap"),
+  return fmt::format("; the longest gap is {}, host activity: {}", single_time("longest_gap"),
                      text("host"));
 }
 
@@ -87,12 +87,14 @@ std::string Evidence::kernel_counts() const {
 }
 
 std::string Evidence::longest_kernels() const {
+  const std::string per = per_unit();
+  const std::string first = per.empty() ? "the longest: " : fmt::format("the longest {}: ", per);
   std::string words;
   for (const profile::FindingValue* kernel : all("kernel_time")) {
     const std::string name = kernel->text.value_or("");
     const auto calls = profile::find_number(finding_.values, "kernel_calls", name);
     words += fmt::format(
-        "{}{} {} ms in {}", words.empty() ? "the longest: " : ", ", name,
+        "{}{} {} ms in {}", words.empty() ? first : ", ", name,
         ms(profile::find_quantity<Unit::milliseconds>(finding_.values, "kernel_time", name)),
         counted_mean(calls.value_or(0), "call"));
   }

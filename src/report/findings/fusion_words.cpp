@@ -23,14 +23,14 @@ std::string fusion_advice(const Evidence& evidence) {
   if (evidence.flag("compiled")) {
     return fmt::format(
         "torch.compile is in use: look for what it left unfused (graph breaks, custom operators), "
-        "then use hand-written kernels for {}.",
+        "then write fused kernels for {}.",
         kByHand);
   }
   if (evidence.has("framework")) {
-    return fmt::format("Fuse them: torch.compile first, then hand-written kernels for {}.",
-                       kByHand);
+    return fmt::format(
+        "Fuse them: with torch.compile first, then with hand-written kernels for {}.", kByHand);
   }
-  return fmt::format("Fuse them: {}.", kByHand);
+  return fmt::format("Fuse them: for example {}.", kByHand);
 }
 
 }  // namespace

@@ -35,12 +35,12 @@ std::string launches(const Evidence& evidence) {
 std::string advice_outside_of_graphs(const Evidence& evidence) {
   std::string longest;
   if (evidence.has("longest_gap")) {
-    longest = fmt::format(" (the longest gap, {}, precedes {})",
+    longest = fmt::format(" (the longest gap, {}, is before \"{}\")",
                           evidence.single_time("longest_gap"), evidence.text("work_after"));
   }
   return fmt::format(
       "CUDA graphs are in use: look first at what runs outside of them{}. Launch the next graph "
-      "before the previous one ends, and capture the remaining kernels.",
+      "before the previous one ends, and add the remaining kernels to a graph.",
       longest);
 }
 
@@ -56,11 +56,11 @@ std::string advice_to_use_graphs(const Evidence& evidence) {
            "KV cache, so that the step is replayed as one CUDA graph.";
   }
   if (evidence.has("framework")) {
-    return "Replay the step as one CUDA graph: static KV cache and torch.compile(mode="
+    return "Replay the step as one CUDA graph: use a static KV cache and torch.compile(mode="
            "\"reduce-overhead\").";
   }
-  return "Replay the step as one CUDA graph: fixed shapes, a static KV cache, and the engine's own "
-         "graph mode where it has one.";
+  return "Replay the step as one CUDA graph: use fixed shapes, a static KV cache, and the engine's "
+         "own graph mode where it has one.";
 }
 
 std::string advice_for_prefill(const Evidence& evidence) {
@@ -70,7 +70,7 @@ std::string advice_for_prefill(const Evidence& evidence) {
         "torch.compile is in use, so look for what it left unfused (graph breaks, custom "
         "operators)";
   } else if (evidence.has("framework") && !evidence.has("engine")) {
-    fewer = "torch.compile first";
+    fewer = "use torch.compile first";
   }
   return fmt::format(
       "Launch fewer, larger kernels: {}. Then use CUDA graphs for a few fixed prompt lengths where "
@@ -81,16 +81,16 @@ std::string advice_for_prefill(const Evidence& evidence) {
 }  // namespace
 
 FindingWords host_stall_repeated_words(const Evidence& evidence) {
-  return {
-      fmt::format("The host stalls before {}", evidence.text("work_after")),
-      fmt::format("{}: {} of {} on average between {} and {}{}", evidence.saving(),
-                  evidence.counted("gaps", "gap"), evidence.single_time("mean_gap"),
-                  evidence.text("work_before"), evidence.text("work_after"),
-                  evidence.longest_gap()),
-      fmt::format("Sample the host to find what it does each time before this kernel: a plan or "
-                  "kernel built for every new shape, an allocation, compilation. Then cache the "
-                  "result or keep the shapes fixed{}.",
-                  evidence.flag("decodes") ? " (static KV cache)" : "")};
+  return {fmt::format("The host stalls before \"{}\"", evidence.text("work_after")),
+          fmt::format("{}: {} of {} on average between \"{}\" and \"{}\"{}", evidence.saving(),
+                      evidence.counted("gaps", "gap"), evidence.single_time("mean_gap"),
+                      evidence.text("work_before"), evidence.text("work_after"),
+                      evidence.longest_gap()),
+          fmt::format(
+              "Sample the host to find out what it does before this kernel each time: a plan or "
+              "kernel built for every new shape, an allocation, compilation. Then cache the "
+              "result or keep the shapes fixed{}.",
+              evidence.flag("decodes") ? " (static KV cache)" : "")};
 }
 
 FindingWords host_stall_single_words(const Evidence& evidence) {
@@ -99,30 +99,32 @@ FindingWords host_stall_single_words(const Evidence& evidence) {
   const std::string before = evidence.text("work_after");
   const std::string where = instances_with_stall(evidence);
   return {
-      one ? fmt::format("The host stalls once before {}", before)
-          : fmt::format("The host stalls {:.0f} times, longest before {}",
+      one ? fmt::format("The host stalls once, before \"{}\"", before)
+          : fmt::format("The host stalls {:.0f} times, longest before \"{}\"",
                         evidence.number("stalls"), before),
-      fmt::format("{} on average: {} in {}, {}{} before {}, on the host: {}", evidence.saving(),
+      fmt::format("{} on average: {} in {}, {}{} before \"{}\"; host activity: {}",
+                  evidence.saving(),
                   one ? "one stall"
                       : fmt::format("{} of {} in total", stalls, evidence.single_time("stalled")),
                   where, one ? "" : "the longest ", evidence.single_time("longest_gap"), before,
                   evidence.text("host")),
-      fmt::format("Find what the host did {} (compilation, autotuning, a cuDNN or cuBLAS plan, "
-                  "a first allocation) and do it in a warm-up, before the requests that count.",
-                  one ? "this once" : "these times")};
+      fmt::format("Find out what the host did {} (compilation, autotuning, a cuDNN or cuBLAS plan, "
+                  "a first allocation) and move it into a warm-up before the first real request.",
+                  one ? "in this stall" : "in these stalls")};
 }
 
 FindingWords launch_bound_words(const Evidence& evidence) {
-  return {"The GPU waits for the host",
-          fmt::format("{}: late launches cause {} {}, {} of that time in CUDA calls and {} in host "
-                      "code between them; {}; tracing itself lengthens every host call, so the "
-                      "loss without tracing is smaller",
-                      evidence.saving(), evidence.counted("gaps_per_instance", "gap"),
-                      evidence.per_unit(), text_of(evidence.share("share_in_cuda_calls")),
-                      text_of(evidence.share("share_in_host_code")), launches(evidence)),
-          evidence.flag("graphs_used") ? advice_outside_of_graphs(evidence)
-          : evidence.flag("decodes")   ? advice_to_use_graphs(evidence)
-                                       : advice_for_prefill(evidence)};
+  return {
+      "The GPU waits for the host",
+      fmt::format("{}: late launches cause {} {}; {} of the gap time is in CUDA calls and {} in "
+                  "host code between them; {}; tracing itself lengthens every host call, so the "
+                  "loss without tracing is smaller",
+                  evidence.saving(), evidence.counted("gaps_per_instance", "gap"),
+                  evidence.per_unit(), text_of(evidence.share("share_in_cuda_calls")),
+                  text_of(evidence.share("share_in_host_code")), launches(evidence)),
+      evidence.flag("graphs_used") ? advice_outside_of_graphs(evidence)
+      : evidence.flag("decodes")   ? advice_to_use_graphs(evidence)
+                                   : advice_for_prefill(evidence)};
 }
 
 FindingWords gap_between_steps_words(const Evidence& evidence) {
@@ -137,9 +139,9 @@ FindingWords gap_between_steps_words(const Evidence& evidence) {
 FindingWords synchronization_words(const Evidence& evidence) {
   std::string longest;
   if (evidence.has("longest_gap")) {
-    longest =
-        fmt::format("; the longest gap is {}, in {}, after {}", evidence.single_time("longest_gap"),
-                    evidence.text("host"), evidence.text("work_before"));
+    longest = fmt::format("; the longest gap is {}, in {}, after \"{}\"",
+                          evidence.single_time("longest_gap"), evidence.text("host"),
+                          evidence.text("work_before"));
   }
   return {"The host waits for the GPU before it launches more",
           fmt::format("{}: synchronization is the main cause of {} {}{}", evidence.saving(),
@@ -163,18 +165,18 @@ FindingWords first_work_queued_words(const Evidence& evidence) {
           evidence.saving() +
               " between the return of its launch and its start: the GPU was still busy with "
               "earlier work that the capture does not show",
-          "Start the capture one step earlier: it then shows the work before this stage, and this "
-          "time can be told apart from the stage's own cost."};
+          "Start recording one step earlier: the capture then shows the work before this stage, "
+          "and this time can be separated from the stage's own cost."};
 }
 
 FindingWords idle_before_first_work_words(const Evidence& evidence) {
-  return {"The stage starts before its first GPU work", evidence.saving() + evidence.longest_gap(),
+  return {"Idle time before the first GPU work", evidence.saving() + evidence.longest_gap(),
           "Prepare inputs (tokens, positions, masks, block tables) before the stage, or while the "
           "GPU still works on the previous one."};
 }
 
 FindingWords idle_after_last_work_words(const Evidence& evidence) {
-  return {"The stage continues after its last GPU work", evidence.saving() + evidence.longest_gap(),
+  return {"Idle time after the last GPU work", evidence.saving() + evidence.longest_gap(),
           "Move what the host does with the result (copies, detokenization, bookkeeping) out of "
           "the stage, or overlap it with the GPU work of the next one."};
 }

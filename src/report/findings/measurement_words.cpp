@@ -98,16 +98,20 @@ FindingWords slow_steps_words(const Evidence& evidence) {
                   evidence.single_time("median_step"), evidence.single_time("slowest_above_median"),
                   slow_step_reasons(evidence), kCountedTwice),
       first ? first_step_advice(evidence)
-            : "Look first at the part named here in the timeline of that step. Where it is a "
-              "gap, sample the host (garbage collection, allocation, other threads)."};
+            : fmt::format("In the timeline of the slowest step, look first at the part that takes "
+                          "longer than in the median step. If it is a gap, sample the {} (garbage "
+                          "collection, allocation, other threads).",
+                          evidence.on_cpu() ? "program" : "host")};
 }
 
 FindingWords latency_bound_kernels_words(const Evidence& evidence) {
   const double launches = evidence.number("launches");
   const double measured = evidence.number("launches_measured");
   std::string each;
+  std::string start_with;
   for (const profile::FindingValue* kernel : evidence.all("kernel_share_of_roof")) {
     const std::string name = kernel->text.value_or("");
+    if (start_with.empty()) start_with = fmt::format(" Start with \"{}\".", name);
     each += fmt::format("; {} at {} of its nearer roof", name,
                         percent(profile::Share{kernel->value.value_or(0)}));
     if (const auto occupancy = profile::find_quantity<profile::Unit::share>(
@@ -115,16 +119,17 @@ FindingWords latency_bound_kernels_words(const Evidence& evidence) {
       each += fmt::format(", occupancy {}", percent(occupancy));
     }
   }
-  return {"Kernels that reach neither the compute nor the memory roof",
-          fmt::format(
-              "{} above the nearer roof: {} measured by ncu; {} of {} in this stage {} a "
-              "grid, block and range that ncu measured{}{}{}",
-              evidence.saving(), evidence.counted("kernel_names", "kernel name"), plain(measured),
-              launches == 1 ? "1 launch" : fmt::format("{} launches", plain(launches)),
-              measured == 1 ? "has" : "have",
-              measured == launches ? "" : " (the others are not judged)", each, kCountedTwice),
-          "Give them more work in flight: larger or more blocks (split the reduction dimension), "
-          "fewer registers per thread, or fusion. Start with the first kernel named."};
+  return {
+      "Kernels that reach neither the compute nor the memory roof",
+      fmt::format(
+          "{} above the nearer roof: ncu measured {}; of their launches in this stage, {} of {} {} "
+          "a grid, block and range that ncu measured{}{}{}",
+          evidence.saving(), evidence.counted("kernel_names", "kernel"), plain(measured),
+          plain(launches), measured == 1 ? "has" : "have",
+          measured == launches ? "" : " (the others are not judged)", each, kCountedTwice),
+      fmt::format("Give them more work in flight: larger or more blocks (split the reduction "
+                  "dimension), fewer registers per thread, or fusion.{}",
+                  start_with)};
 }
 
 FindingWords time_outside_operators_words(const Evidence& evidence) {

@@ -213,20 +213,23 @@ TEST(FindingWords, OfAnUnknownKindStayAsTheyAre) {
 TEST(FindingWords, TellNumbersFirstWithTheirDenominators) {
   const Finding launch = worded(example(FindingKind::launch_bound));
   EXPECT_EQ(launch.title, "The GPU waits for the host");
-  EXPECT_EQ(launch.evidence,
-            "up to 3.500 ms per request (38.9 % of the stage's wall time): late launches cause 366 "
-            "gaps per request, 60.0 % of that time in CUDA calls and 40.0 % in host code between "
-            "them; 72 kernels per step, none of them in CUDA graphs; tracing itself lengthens "
-            "every host call, so the loss without tracing is smaller");
-  EXPECT_EQ(worded(example(FindingKind::gemm_above_floor)).evidence,
-            "up to 3.500 ms per request (38.9 % of the stage's wall time) above the floor: 5.000 "
-            "ms per request against a floor of 3.000 ms (14 GB of weights at 4.80 TB/s), 1.667 "
-            "times as long; 72 kernels per step of 0.001532 ms on average; the longest: mul (bf16) "
-            "2.100 ms in 1,728 calls, norm 0.500 ms in 36.5 calls");
-  EXPECT_EQ(worded(example(FindingKind::host_stall_repeated)).evidence,
-            "up to 3.500 ms per request (38.9 % of the stage's wall time): 2 gaps of 0.400 ms on "
-            "average between gemm and attention; the longest gap is 0.500 ms, on the host: "
-            "aten::item in sample");
+  EXPECT_EQ(
+      launch.evidence,
+      "up to 3.500 ms per request (38.9 % of the stage's wall time): late launches cause 366 "
+      "gaps per request; 60.0 % of the gap time is in CUDA calls and 40.0 % in host code "
+      "between them; 72 kernels per step, none of them in CUDA graphs; tracing itself lengthens "
+      "every host call, so the loss without tracing is smaller");
+  EXPECT_EQ(
+      worded(example(FindingKind::gemm_above_floor)).evidence,
+      "up to 3.500 ms per request (38.9 % of the stage's wall time) above the floor: 5.000 "
+      "ms per request against a floor of 3.000 ms (14 GB of weights at 4.80 TB/s), 1.667 "
+      "times as long; 72 kernels per step of 0.001532 ms on average; the longest per request: mul "
+      "(bf16) 2.100 ms in 1,728 calls, norm 0.500 ms in 36.5 calls");
+  EXPECT_EQ(
+      worded(example(FindingKind::host_stall_repeated)).evidence,
+      "up to 3.500 ms per request (38.9 % of the stage's wall time): 2 gaps of 0.400 ms on "
+      "average between \"gemm\" and \"attention\"; the longest gap is 0.500 ms, host activity: "
+      "aten::item in sample");
   EXPECT_EQ(worded(example(FindingKind::exposed_copies)).evidence,
             "up to 3.500 ms per request (38.9 % of the stage's wall time): 2 Host-to-Device copies "
             "(1.20 MB), 1 fill (0 B) per request");
@@ -247,9 +250,10 @@ TEST(FindingWords, TellClocksWithTheirReasons) {
 
 TEST(FindingWords, TellASingleStallAsOne) {
   Finding stall = example(FindingKind::host_stall_single);
-  EXPECT_EQ(worded(stall).title, "The host stalls once before attention");
-  EXPECT_NE(worded(stall).evidence.find("one stall in 1 of 2 decodes, 0.500 ms before attention"),
-            std::string::npos)
+  EXPECT_EQ(worded(stall).title, "The host stalls once, before \"attention\"");
+  EXPECT_NE(
+      worded(stall).evidence.find("one stall in 1 of 2 decodes, 0.500 ms before \"attention\""),
+      std::string::npos)
       << worded(stall).evidence;
   stall.unit = "engine step";
   EXPECT_NE(worded(stall).evidence.find("in 1 of 2 decode steps"), std::string::npos);
@@ -257,9 +261,9 @@ TEST(FindingWords, TellASingleStallAsOne) {
     if (value.name == "instances") value.value = 1;
     if (value.name == "stalls") value.value = 3;
   }
-  EXPECT_EQ(worded(stall).title, "The host stalls 3 times, longest before attention");
+  EXPECT_EQ(worded(stall).title, "The host stalls 3 times, longest before \"attention\"");
   EXPECT_NE(worded(stall).evidence.find("3 stalls of 0.500 ms in total in the only decode step, "
-                                        "the longest 0.500 ms before attention"),
+                                        "the longest 0.500 ms before \"attention\""),
             std::string::npos)
       << worded(stall).evidence;
 }
@@ -296,6 +300,8 @@ TEST(FindingWords, AdviceFitsTheProgram) {
             std::string::npos);
   EXPECT_TRUE(advice(FindingKind::attention_above_floor, "splits_cache", "yes")
                   .starts_with("The KV cache is already split"));
+  EXPECT_NE(advice(FindingKind::slow_steps, "decodes", "yes").find("sample the host"),
+            std::string::npos);
   EXPECT_NE(advice(FindingKind::gemm_above_floor, "bound_by", "compute").find("last wave"),
             std::string::npos);
   EXPECT_EQ(worded(example(FindingKind::fusible_elementwise), true).advice,

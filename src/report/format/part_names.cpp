@@ -9,27 +9,33 @@ namespace {
 
 using Name = std::pair<std::string_view, std::string_view>;
 
-constexpr std::array<Name, 3> kShownNames = {{
+constexpr std::array<Name, 4> kShownNames = {{
     {"quantise", "quantization"},
     {"idle: synchronisation", "idle: synchronization"},
     {"share of the class's floor", "share of the class's lower bound"},
+    {"Stage 1 metrics", "the workload's own metrics"},
 }};
 
-constexpr std::array<Name, 16> kPlainNames = {{
+constexpr std::array<Name, 21> kPlainNames = {{
     {"gemm", "matrix products"},
     {"gemv", "matrix-vector products"},
     {"norm", "normalization"},
+    {"rope", "position embedding (RoPE)"},
+    {"elementwise", "element-wise operations"},
+    {"reduction", "reductions"},
+    {"embedding/gather", "embedding lookups and gathers"},
+    {"sampling/top-k", "token selection"},
     {"copy/cast", "copies and type conversions"},
     {"moe routing", "routing tokens to experts"},
     {"hidden CUDA graphs", "CUDA graphs whose kernels were not recorded"},
-    {"idle: launch-bound", "late launches by the CPU"},
+    {"idle: launch-bound", "kernel launches that come too late"},
     {"idle: synchronisation", "the CPU waiting for the GPU before it launches more"},
-    {"idle: host between launches", "other work of the CPU between launches"},
-    {"idle: between queued kernels", "work that was launched in time and yet did not start"},
-    {"idle: before the first GPU work", "what comes before the first kernel"},
-    {"idle: after the last GPU work", "what comes after the last kernel"},
-    {"before the first operator", "what comes before the first operator"},
-    {"after the last operator", "what comes after the last operator"},
+    {"idle: host between launches", "CPU code that runs between kernel launches"},
+    {"idle: between queued kernels", "gaps between kernels that were launched in time"},
+    {"idle: before the first GPU work", "what runs before the first kernel"},
+    {"idle: after the last GPU work", "what runs after the last kernel"},
+    {"before the first operator", "what runs before the first operator"},
+    {"after the last operator", "what runs after the last operator"},
     {"between operators", "what runs between operators"},
     {"not traced", "what was not traced"},
 }};

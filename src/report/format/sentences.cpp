@@ -39,4 +39,14 @@ std::string sentence(std::string_view reason) { return with_stop(with_plain_star
 
 std::string clause(std::string_view reason) { return with_stop(with_plain_start(reason, false)); }
 
+std::string after_colon(std::string_view words) {
+  std::string result(words);
+  const size_t end = std::min(result.find_first_of(" ,;:"), result.size());
+  const auto is_small = [](char c) { return c >= 'a' && c <= 'z'; };
+  const bool word = end > 1 && std::all_of(result.begin() + 1,
+                                           result.begin() + static_cast<ptrdiff_t>(end), is_small);
+  if (word) result[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(result[0])));
+  return result;
+}
+
 }  // namespace llmprof::report

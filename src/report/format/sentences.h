@@ -10,4 +10,8 @@ namespace llmprof::report {
 std::string sentence(std::string_view reason);
 std::string clause(std::string_view reason);
 
+// A finding's title or advice behind a colon: its first letter is small, unless it begins a name
+// ("FlashAttention").
+std::string after_colon(std::string_view words);
+
 }  // namespace llmprof::report

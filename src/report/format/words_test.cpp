@@ -9,6 +9,7 @@ namespace {
 TEST(PartNames, AreSpelledForReaders) {
   EXPECT_EQ(shown_name("quantise"), "quantization");
   EXPECT_EQ(shown_name("idle: synchronisation"), "idle: synchronization");
+  EXPECT_EQ(shown_name("Stage 1 metrics"), "the workload's own metrics");
   EXPECT_EQ(shown_name("gemm"), "gemm");
 }
 
@@ -16,6 +17,7 @@ TEST(PartNames, ArePlainForPeopleWhoWriteNoKernels) {
   EXPECT_EQ(plain_part_name("gemm"), "matrix products");
   EXPECT_EQ(plain_part_name("between operators"), "what runs between operators");
   EXPECT_EQ(plain_part_name("quantise"), "quantization");
+  EXPECT_EQ(plain_part_name("elementwise"), "element-wise operations");
   EXPECT_EQ(plain_part_name("attention"), "attention");
 }
 
@@ -24,6 +26,14 @@ TEST(Sentences, BeginAndEndAsTheirPlaceAsks) {
   EXPECT_EQ(clause("No kernel ran."), "no kernel ran.");
   EXPECT_EQ(clause("NVTX ranges are missing"), "NVTX ranges are missing.");
   EXPECT_EQ(sentence("llm/llama3_8b is not known"), "llm/llama3_8b is not known.");
+}
+
+TEST(Sentences, ContinueInSmallLettersBehindAColon) {
+  EXPECT_EQ(after_colon("The GPU waits for the host"), "the GPU waits for the host");
+  EXPECT_EQ(after_colon("FlashAttention 2 is in use"), "FlashAttention 2 is in use");
+  EXPECT_EQ(after_colon("CUDA graphs are in use"), "CUDA graphs are in use");
+  EXPECT_EQ(after_colon("40.0 % of GPU time"), "40.0 % of GPU time");
+  EXPECT_EQ(after_colon(""), "");
 }
 
 }  // namespace

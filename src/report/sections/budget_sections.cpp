@@ -32,7 +32,7 @@ Table budget_table(const profile::Profile& profile, const profile::Stage& stage)
     table.rows.push_back({std::string(shown_name(part.part)), ms(part.time), percent(part.share)});
     if (stepped) table.rows.back().emplace_back(fine_ms(part.per_step));
   }
-  table.rows.push_back({"sum: wall", ms(stage.wall.mean), percent(profile::Share{1})});
+  table.rows.push_back({"sum (wall time)", ms(stage.wall.mean), percent(profile::Share{1})});
   if (stepped) table.rows.back().emplace_back(fine_ms(stage.wall_per_step));
   return table;
 }
@@ -61,15 +61,19 @@ std::string between(const profile::Gap& gap) {
   return *gap.work_before + " ... " + *gap.work_after;
 }
 
+std::string_view activity_title(const profile::Profile& profile) {
+  return on_cpu(profile) ? "activity" : "host activity";
+}
+
 Table gap_table(const profile::Profile& profile) {
   Table table;
   table.columns = {text_column("stage"),
                    text_column("where"),
-                   number_column("at (ms after the stage's start)"),
-                   number_column("idle (ms)"),
+                   number_column("gap starts (ms after the stage's start)"),
+                   number_column("gap (ms)"),
                    text_column("cause"),
                    text_column("between"),
-                   text_column("host was in")};
+                   text_column(activity_title(profile))};
   std::map<std::string, size_t> shown;
   for (const profile::Gap& gap : profile.gaps) {
     if (++shown[gap.stage] > kShownGaps) continue;
@@ -82,10 +86,13 @@ Table gap_table(const profile::Profile& profile) {
 
 Table repeated_gap_table(const profile::Profile& profile) {
   Table table;
-  table.columns = {
-      text_column("stage"),          number_column("times"), number_column("idle in all (ms)"),
-      number_column("longest (ms)"), text_column("cause"),   text_column("between"),
-      text_column("host was in")};
+  table.columns = {text_column("stage"),
+                   number_column("gaps"),
+                   number_column("total (ms)"),
+                   number_column("longest (ms)"),
+                   text_column("cause"),
+                   text_column("between"),
+                   text_column(activity_title(profile))};
   for (const profile::RepeatedGap& gap : profile.repeated_gaps) {
     table.rows.push_back({gap.stage, grouped(gap.count), ms(gap.total), ms(gap.longest.time),
                           std::string(shown_name(gap.longest.cause)), between(gap.longest),
@@ -133,17 +140,17 @@ void add_idle_gaps(const profile::Profile& profile, Document& document) {
     return;
   }
   if (profile.gaps.empty()) {
-    document.add(Paragraph{on_cpu(profile) ? "Inside stages an operator ran all the time."
+    document.add(Paragraph{on_cpu(profile) ? "An operator ran at every moment of the stages."
                                            : "The GPU was never idle inside a stage."});
     return;
   }
   if (on_cpu(profile)) {
     document.add(
-        Paragraph{"Times between recorded operators: what the CPU did there was not recorded."});
+        Paragraph{"Gaps between recorded operators; what the CPU did in them was not recorded."});
   }
   document.add(gap_table(profile));
   if (!profile.repeated_gaps.empty()) {
-    document.add(Paragraph{"Gaps that come back at the same place, warm-up excluded:"});
+    document.add(Paragraph{"Gaps that recur at the same place, warm-up excluded:"});
     document.add(repeated_gap_table(profile));
   }
 }
@@ -155,14 +162,16 @@ void add_slow_steps(const profile::Profile& profile, Document& document) {
     return;
   }
   if (profile.slow_steps.empty()) {
-    document.add(Paragraph{fmt::format(
-        "No step is {}.",
-        profile.slow_step_rule.value_or("much longer than the median step of its kind"))});
+    const auto& rule = profile.slow_step_rule;
+    document.add(Paragraph{rule
+                               ? fmt::format("None. A step counts as slow if it is {}.", *rule)
+                               : "None: no step is much longer than the median step of its kind."});
     return;
   }
   Table table;
   table.columns = {text_column("stage"), text_column("where"), number_column("wall (ms)"),
-                   number_column("above the median (ms)"), text_column("what took longer")};
+                   number_column("above the median (ms)"),
+                   text_column("difference from the median step")};
   for (const profile::SlowStep& slow : profile.slow_steps) {
     table.rows.push_back({slow.stage, place(profile, slow.instance, slow.step_of_instance),
                           ms(slow.wall), ms(slow.above_median), reasons(slow)});

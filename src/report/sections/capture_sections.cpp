@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "report/format/figures.h"
+#include "report/format/part_names.h"
 #include "report/sections/sections.h"
 #include "report/sections/stage_words.h"
 
@@ -37,8 +38,8 @@ Table capture_table(const profile::Profile& profile) {
     std::string tool = capture.tool.value_or("");
     if (capture.tool_version) tool += (tool.empty() ? "" : " ") + *capture.tool_version;
     auto& row = table.rows.emplace_back();
-    row = {std::filesystem::path(capture.path).filename().string(), capture.format,
-           tool.empty() ? std::string(kMissing) : tool};
+    row = {std::filesystem::path(capture.path).filename().string(),
+           std::string(shown_name(capture.format)), tool.empty() ? std::string(kMissing) : tool};
     if (ranks) row.push_back(number_or_missing(capture.rank));
     if (!gpu) continue;
     row.emplace_back(or_missing(capture.driver));

@@ -50,13 +50,16 @@ Table kernel_table(const profile::StageRecoverable& stage) {
   return table;
 }
 
-std::string bound_sentence(const profile::StageRecoverable& stage) {
+std::string bound_sentence(const profile::Profile& profile,
+                           const profile::StageRecoverable& stage) {
   std::string text = fmt::format("Wall time {} ms; ", ms(stage.wall));
   if (stage.bound) {
     return text + fmt::format("the hardware's lower bound, end to end, is {} ms.", ms(stage.bound));
   }
+  const bool told_above = stage.bound_reason == profile.utilization.why_not;
+  const std::string why = told_above ? "see MFU and MBU" : stage.bound_reason.value_or("");
   return text + fmt::format("the hardware's lower bound is not known{}.",
-                            stage.bound_reason ? " (" + *stage.bound_reason + ")" : "");
+                            stage.bound_reason ? " (" + why + ")" : "");
 }
 
 // Where ncu counted no kernel's bytes and FLOPs, there is only one way to a bound.
@@ -66,9 +69,10 @@ std::string_view basis_sentence(const profile::StageRecoverable& stage) {
                                          return kernel.floor_basis != "share of the class's floor";
                                        });
   return counted_any
-             ? "By kernel. Its lower bound comes from the bytes and FLOPs that ncu counted, or is "
-               "its share, by time, of the bound of its class:"
-             : "By kernel. Its lower bound is its share, by time, of the bound of its class:";
+             ? "By kernel. A kernel's lower bound comes from the bytes and FLOPs that ncu counted; "
+               "without them it is the kernel's share (by time) of the lower bound of its class:"
+             : "By kernel. A kernel's lower bound is its share (by time) of the lower bound of its "
+               "class:";
 }
 
 Table finding_table(const profile::Profile& profile) {
@@ -78,7 +82,7 @@ Table finding_table(const profile::Profile& profile) {
                    number_column(per.empty() ? "potential saving (ms)"
                                              : fmt::format("potential saving (ms {})", per))};
   if (per.empty()) table.columns.push_back(text_column("saved"));
-  table.columns.push_back(number_column("share of the stage's wall"));
+  table.columns.push_back(number_column("share of the stage's wall time"));
   table.columns.push_back(number_column("potential saving (ms per token)"));
   for (size_t i = 0; i < profile.findings.size(); ++i) {
     const profile::Finding& finding = profile.findings[i];
@@ -101,16 +105,14 @@ void add_recoverable(const profile::Profile& profile, Document& document) {
     return;
   }
   document.add(Paragraph{fmt::format(
-      "Time per {} above its lower bound (its floor): the least time that the part could take. A "
-      "saving is an "
-      "upper bound, not a promise. Parts that could save less than a hundredth of the wall time "
-      "are "
-      "only in profile.json.",
+      "Times are per {}. The lower bound (floor) of a part is the least time that it could take; "
+      "the potential saving is its time above that bound: an upper limit, not a promise. Parts "
+      "that could save less than a hundredth of the wall time are only in profile.json.",
       instance_name(profile, "instance"))});
   for (const profile::StageRecoverable& stage : profile.recoverable) {
     document.add(Heading{3, "Potential savings in " + stage.stage});
     if (Table table = part_table(stage); !table.rows.empty()) document.add(std::move(table));
-    document.add(Paragraph{bound_sentence(stage)});
+    document.add(Paragraph{bound_sentence(profile, stage)});
     if (Table kernels = kernel_table(stage); !kernels.rows.empty()) {
       document.add(Paragraph{std::string(basis_sentence(stage))});
       document.add(std::move(kernels));
@@ -128,8 +130,8 @@ void add_findings(const profile::Profile& profile, Document& document) {
   for (size_t i = 0; i < profile.findings.size(); ++i) {
     const profile::Finding& finding = profile.findings[i];
     document.add(Heading{3, fmt::format("{}. {}", i + 1, finding.title)});
-    document.add(Paragraph{"Evidence: " + sentence(finding.evidence)});
-    document.add(Paragraph{"What to do: " + sentence(finding.advice)});
+    document.add(Paragraph{"Evidence: " + clause(finding.evidence)});
+    document.add(Paragraph{"What to do: " + after_colon(sentence(finding.advice))});
   }
 }
 

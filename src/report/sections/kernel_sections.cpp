@@ -28,11 +28,6 @@ std::vector<size_t> shown_stages(const profile::Profile& profile) {
   return shown;
 }
 
-bool has_decode_steps(const profile::Profile& profile) {
-  return std::any_of(profile.stages.begin(), profile.stages.end(),
-                     [](const profile::Stage& stage) { return stage.decode_step_count > 0; });
-}
-
 std::optional<profile::Milliseconds> time_in(const profile::Kernel& kernel,
                                              const std::string& stage) {
   for (const auto& [name, time] : kernel.stages) {
@@ -50,7 +45,7 @@ Table kernel_table(const profile::Profile& profile) {
   for (const size_t stage : stages) {
     table.columns.push_back(number_column(fmt::format("{} (ms)", profile.stages[stage].name)));
   }
-  if (tokens) table.columns.push_back(number_column("ms per token"));
+  if (tokens) table.columns.push_back(number_column("ms per decode step"));
   for (size_t i = 0; i < std::min(kShownKernels, profile.kernels.size()); ++i) {
     const profile::Kernel& kernel = profile.kernels[i];
     auto& cells = table.rows.emplace_back();
@@ -76,10 +71,10 @@ bool is_product(const profile::Kernel& kernel) {
 
 Table shape_table(const profile::Profile& profile, size_t kernels, bool products) {
   Table table;
-  table.columns = {text_column("kernel"),        text_column("grid"),
-                   text_column("block"),         number_column("calls"),
-                   number_column("total (ms)"),  number_column("mean (ms)"),
-                   number_column("ms per token")};
+  table.columns = {text_column("kernel"),  text_column("grid"),         text_column("block"),
+                   number_column("calls"), number_column("total (ms)"), number_column("mean (ms)")};
+  const bool decodes = has_decode_steps(profile);
+  if (decodes) table.columns.push_back(number_column("ms per decode step"));
   size_t opened = 0;
   for (const profile::Kernel& kernel : profile.kernels) {
     if (opened == kernels) break;
@@ -89,7 +84,8 @@ Table shape_table(const profile::Profile& profile, size_t kernels, bool products
       const profile::LaunchShape& shape = kernel.shapes[s];
       table.rows.push_back({s == 0 ? kernel.short_name : std::string(), extent(shape.grid),
                             extent(shape.block), grouped(shape.calls), exact_ms(shape.total),
-                            exact_ms(shape.mean), fine_ms(shape.per_token)});
+                            exact_ms(shape.mean)});
+      if (decodes) table.rows.back().emplace_back(fine_ms(shape.per_token));
     }
   }
   return table;
@@ -100,14 +96,14 @@ void add_top_kernels(const profile::Profile& profile, Document& document) {
   document.add(kernel_table(profile));
   std::string note = fmt::format("Totals are of {}, warm-up included", scope_words(profile));
   if (has_decode_steps(profile)) {
-    note += "; ms per token is kernel time in decode over its steps, warm-up excluded";
+    note += "; ms per decode step is kernel time in decode over its steps, warm-up excluded";
   }
   document.add(Paragraph{note + ". All kernels with their full names are in kernels.md."});
   if (Table shapes = shape_table(profile, kOpenedKernels, true); !shapes.rows.empty()) {
     document.add(Heading{3, "Matrix products by launch shape"});
     document.add(std::move(shapes));
     document.add(Paragraph{
-        "The longest products, split by grid and block; profile.json splits all kernels."});
+        "The longest matrix products, split by grid and block; profile.json has all kernels."});
   }
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "report/format/figures.h"
+#include "report/format/sentences.h"
 #include "report/format/typical.h"
 #include "report/sections/sections.h"
 #include "report/sections/stage_words.h"
@@ -24,8 +25,9 @@ class Figures {
 };
 
 // The mean, or where that says little the median; of a few values the range.
-void add_typical(std::string figure, const Times& times, std::string_view one, Figures& figures) {
-  const std::string of = counted(times.count, one);
+void add_typical(std::string figure, const Times& times, std::string_view one, Figures& figures,
+                 std::string_view many = {}) {
+  const std::string of = counted(times.count, one, many);
   if (widely_spread(times) && is_few(times)) {
     figures.add(std::move(figure), range_ms(times) + " ms", "range of " + of);
   } else if (widely_spread(times)) {
@@ -42,8 +44,10 @@ void add_times(const profile::Profile& profile, Figures& figures) {
     add_typical("time to first token", *times.time_to_first_token, "prefill", figures);
   }
   if (times.time_per_output_token) {
+    const bool serving = is_serving(profile);
     add_typical("time per output token", *times.time_per_output_token,
-                is_serving(profile) ? "engine step of decode" : "decode", figures);
+                serving ? "engine step of decode" : "decode", figures,
+                serving ? "engine steps of decode" : "decodes");
   }
   if (const auto request = typical_request(profile)) {
     figures.add_ms("request", ms(request), "mean prefill plus mean decode");
@@ -74,7 +78,7 @@ void add_key_figures(const profile::Profile& profile, Document& document) {
   add_uses(profile, figures);
   if (const profile::Finding* first = first_gain(profile)) {
     figures.add("largest opportunity", fmt::format("up to {} ms", ms(first->recoverable)),
-                fmt::format("{}: {}", per_unit(*first), first->title));
+                fmt::format("{}: {}", per_unit(*first), after_colon(first->title)));
   }
   const std::string scope = fmt::format("in {}", scope_words(profile));
   figures.add("kernels", grouped(profile.totals.kernel_count), scope);

@@ -60,7 +60,7 @@ Table layer_table(const std::vector<const profile::Layer*>& layers) {
 
 Table part_table(const profile::StageLayers& stage) {
   Table table;
-  table.columns = {text_column("part of all layers"), number_column("kernel time (ms per pass)"),
+  table.columns = {text_column("part of the stage"), number_column("kernel time (ms per pass)"),
                    number_column("share of kernel time")};
   for (const profile::LayerPart& part : stage.parts) {
     table.rows.push_back({part.name, fine_ms(part.per_step), percent(part.share_of_kernel_time)});

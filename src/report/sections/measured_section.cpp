@@ -65,9 +65,9 @@ Table traffic_table(const profile::Profile& profile) {
   Table table;
   table.columns = {text_column("stage"),
                    number_column(fmt::format("DRAM read per {}", instance)),
-                   number_column("written"),
-                   number_column("both over the model's bytes"),
-                   number_column("both per step"),
+                   number_column(fmt::format("DRAM written per {}", instance)),
+                   number_column("DRAM bytes over the model's bytes"),
+                   number_column("DRAM bytes per step"),
                    number_column("MBU on wall"),
                    number_column("MBU on GPU busy"),
                    number_column(fmt::format("{}s sampled (of their wall)", instance))};
@@ -118,10 +118,10 @@ Table sensor_table(const profile::Profile& profile) {
 
 // Found on an H200 with CUPTI's sampling and with nsys's: docs/measurements.md.
 std::string_view draw_of_counters(bool sampled) {
-  return sampled
-             ? " Counters draw power while they are on (about 30 W on an H200): compare it with "
-               "runs that sample them too, or measure it with collector.counters=false."
-             : "";
+  return sampled ? " Counters draw power while they are on (about 30 W on an H200): compare energy "
+                   "only with runs that sample counters too, or measure it with "
+                   "collector.counters=false."
+                 : "";
 }
 
 std::string energy_sources(const profile::Profile& profile) {
@@ -132,6 +132,11 @@ std::string energy_sources(const profile::Profile& profile) {
                         *stage.measured->energy_source);
   }
   return text;
+}
+
+bool has_cost(const profile::Profile& profile) {
+  return std::any_of(profile.stages.begin(), profile.stages.end(),
+                     [](const profile::Stage& stage) { return !stage.cost.empty(); });
 }
 
 void add_missing(const profile::Profile& profile, Document& document) {
@@ -155,10 +160,11 @@ void add_measured(const profile::Profile& profile, Document& document) {
   if (!traffic.rows.empty()) {
     document.add(std::move(traffic));
     document.add(Paragraph{fmt::format(
-        "Samples belong to stages by time: everything that the GPU did in that time counts, "
-        "whichever process did it. Bytes are those that DRAM delivered and took, scaled to the "
+        "Samples are assigned to stages by time: everything that the GPU did in that time counts, "
+        "whichever process did it. Bytes are those read from and written to DRAM, scaled to the "
         "whole wall time where samples cover only a part of it. MBU is measured bytes / (time x "
-        "peak bandwidth); the table above has it by the bytes that the model needs.{}",
+        "peak bandwidth){}.{}",
+        has_cost(profile) ? "; the table above has it by the bytes that the model needs" : "",
         rests_between_rounds(profile))});
   }
   if (!activity.rows.empty()) document.add(std::move(activity));
@@ -194,7 +200,7 @@ std::string measured_words(const profile::Profile& profile) {
   for (const profile::Stage& stage : profile.stages) {
     const auto& own = stage.measured;
     if (!own || !own->mbu.wall) continue;
-    text += fmt::format("{}{} moves {} per {} to and from memory, {} of the bandwidth",
+    text += fmt::format("{}{} moves {} per {} to and from memory, {} of the peak bandwidth",
                         text.empty() ? "" : "; ", stage.name, scaled(own->dram),
                         instance_name(profile, "instance"), percent(own->mbu.wall));
     if (own->energy_per_token) {

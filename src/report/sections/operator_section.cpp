@@ -34,24 +34,23 @@ std::string operator_coverage_words(const profile::Profile& profile) {
   const std::string source = found.source.value_or(std::string(kMissing));
   if (on_cpu(profile)) {
     return fmt::format(
-        "Source: {}. The innermost operators are the kernels of this CPU: {} of them, {} ms.",
-        source, grouped(found.kernels_with_operator), ms(found.cuda_self_sum));
+        "Source: {}. The innermost operators count as the CPU's kernels: {} calls, {} ms.", source,
+        grouped(found.kernels_with_operator), ms(found.cuda_self_sum));
   }
   std::string text = fmt::format(
       "Source: {}. Operators launched {} of {} kernels ({}); with copies and fills that is {} ms, "
-      "{} "
-      "of the GPU's time.",
+      "{} of GPU time.",
       source, grouped(found.kernels_with_operator), grouped(found.kernels),
       percent(found.kernels_share), ms(found.cuda_self_sum), percent(found.share_of_gpu_time));
   if (found.kernels_without_operator == 0) return text;
   if (found.graph_kernels > 0) {
-    text += fmt::format(
-        " {} were replayed by CUDA graphs: a replay runs no operators, so its kernels have none.",
-        counted(found.graph_kernels, "kernel"));
+    text += fmt::format(" {} were replayed by CUDA graphs: a replay runs no operators.",
+                        counted(found.graph_kernels, "kernel"));
   }
   if (found.graph_kernels >= found.kernels_without_operator) return text;
   return text +
-         " Kernels launched outside of any operator, or whose launch was not recorded, have none.";
+         " Kernels launched outside of any operator, or whose launch was not recorded, have no "
+         "operator.";
 }
 
 Table operator_table(const profile::Profile& profile, size_t rows) {

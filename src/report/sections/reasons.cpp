@@ -14,14 +14,13 @@ std::string why_no_timeline(const profile::Profile& profile) {
   const std::string& source = profile.totals.source;
   if (source == "profiler") {
     return fmt::format(
-        "ncu measures launches one by one, outside of the program's own timing; record a timeline "
-        "with {} and analyze both together.",
+        "ncu measures launches one by one, which says nothing of the program's own timing; record "
+        "a timeline with {} and analyze both together.",
         kRecord);
   }
   if (source == "summary") {
     return fmt::format(
-        "this input holds totals per kernel, which have no place in time; record a timeline with "
-        "{}.",
+        "this input holds totals per kernel, without start times; record a timeline with {}.",
         kRecord);
   }
   if (source == "none") {
@@ -67,7 +66,7 @@ std::string why_no_utilization(const profile::Profile& profile) {
   for (const profile::Stage& stage : profile.stages) {
     if (stage.why_not) return clause(*stage.why_not);
   }
-  return "no model was named; `--model` takes its config.json or a preset.";
+  return "no model was named; name it with `--model`, which takes a config.json or a preset.";
 }
 
 std::string why_no_kernel_bounds(const profile::Profile& profile) {
@@ -86,10 +85,11 @@ std::string no_stages_words(const profile::Profile& profile) {
   const std::string why = why_no_stages(profile);
   if (why.starts_with(kNoLlm)) return sentence(why);
   const bool attention_missing = why.starts_with("no kernel is known as attention");
-  return fmt::format("{}: {}",
-                     attention_missing ? "This does not look like LLM inference"
-                                       : "Prefill and decode cannot be told apart",
-                     why);
+  if (attention_missing) {
+    return fmt::format("This does not look like LLM inference: {} If it is, {}", why,
+                       mark_and_record("prefill and decode"));
+  }
+  return "Prefill and decode cannot be told apart: " + why;
 }
 
 std::string why_no_findings(const profile::Profile& profile) {

@@ -73,7 +73,7 @@ std::string collector_overhead_words(const profile::Profile& profile) {
   const profile::CollectorOverhead* measured = collector_of(profile);
   if (measured == nullptr) return {};
   if (!measured->added_per_step) {
-    return fmt::format("What tracing cost per step is not known: {}",
+    return fmt::format("The tracing overhead per step is not known: {}",
                        clause(measured->why_not.value_or("it was not measured")));
   }
   return fmt::format(
@@ -94,14 +94,15 @@ std::string overhead_words(const profile::Profile& profile) {
     if (worst == nullptr || pass.ratio > worst->ratio) worst = &pass;
   }
   if (worst == nullptr) return {};
-  std::string text =
-      fmt::format("Profiling cost most in {} under {}: {} times the control run's time",
-                  worst->stage, worst->pass, ratio(worst->ratio));
+  std::string text = fmt::format(
+      "Profiling slows {} down most in the {} pass: it takes {} times as long as in the control "
+      "run",
+      worst->stage, worst->pass, ratio(worst->ratio));
   const profile::Share much = profile.overhead->warn_above_share;
   if (worst->ratio <= 1 + much.value) return text + ".";
   return text + fmt::format(
-                    ", more than {} on top: that pass's timings are not representative; "
-                    "`run.mode=light` records less.",
+                    ". That is more than {} overhead, so the timings of that pass are not "
+                    "representative; `run.mode=light` records less.",
                     round_percent(much));
 }
 
@@ -117,7 +118,8 @@ void add_overhead(const profile::Profile& profile, Document& document) {
   std::string note = overhead_words(profile);
   if (!note.empty()) note += " ";
   note +=
-      "Times are the workload's own, in each pass and in the control run, which was not profiled.";
+      "All times here are the workload's own, in each pass and in the control run, which was not "
+      "profiled; a capture's stage times can differ from them.";
   if (std::any_of(passes.begin(), passes.end(),
                   [](const profile::PassOverhead& pass) { return pass.whole_run; })) {
     note += " Times of a whole run include its start and end: the workload timed no stage in it.";

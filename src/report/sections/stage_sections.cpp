@@ -104,7 +104,7 @@ void add_stage1(const profile::Stage1& stage1, Document& document) {
   }
   document.add(std::move(table));
   document.add(
-      Paragraph{"The capture's times include the cost of profiling; the unprofiled times are what "
+      Paragraph{"The capture's times include the profiling overhead; the unprofiled times are what "
                 "users see."});
 }
 
@@ -140,10 +140,10 @@ void add_stage_timings(const profile::Profile& profile, Document& document) {
       fmt::format("Wall time per {}, warm-up excluded; percentiles by nearest rank.", instance)});
   document.add(std::move(timings));
   document.add(Paragraph{
-      fmt::format("The same {}s on the {}, means: busy counts overlapping work once ({}), the "
-                  "kernel sum counts it in full.",
+      fmt::format("Means of the same {}s on the {}. Busy time counts overlapping work ({}) once, "
+                  "the kernel sum counts it in full.",
                   instance, device_word(profile),
-                  on_cpu(profile) ? "recorded operators, which are the kernels of a CPU"
+                  on_cpu(profile) ? "recorded operators, which count as the CPU's kernels"
                                   : "kernels, copies, graph replays")});
   document.add(work_table(profile));
   add_tracing_notes(profile, document);
@@ -159,7 +159,7 @@ void add_stage_timings(const profile::Profile& profile, Document& document) {
     found = "How the stages were found: " + clause(*reason) + " ";
   }
   if (const auto& confidence = profile.stages_found.confidence) {
-    found += fmt::format("They are a guess from the kernel sequence: confidence {}. ",
+    found += fmt::format("The stages are a guess from the kernel sequence: confidence {}. ",
                          percent(confidence));
   }
   found += coverage_sentence(profile);
@@ -193,10 +193,13 @@ void add_token_times(const profile::Profile& profile, Document& document) {
                   "of its own.",
                   on_cpu(profile) ? "operator" : "GPU work")});
   if (times.tokens_per_s_per_sequence) {
-    std::string text = fmt::format("Decode generates {} tokens per second for each sequence",
+    std::string text = fmt::format("Decode generates {} tokens per second per sequence",
                                    rate(times.tokens_per_s_per_sequence));
     if (profile.workload.batch.value_or(1) > 1) {
       text += fmt::format(", {} for the whole batch", rate(times.tokens_per_s));
+    }
+    if (times.time_per_output_token && widely_spread(*times.time_per_output_token)) {
+      text += " (from the mean time per output token)";
     }
     document.add(Paragraph{text + "."});
   }

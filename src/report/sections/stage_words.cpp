@@ -34,6 +34,11 @@ const profile::Stage* find_stage(const profile::Profile& profile, std::string_vi
   return found == profile.stages.end() ? nullptr : &*found;
 }
 
+bool has_decode_steps(const profile::Profile& profile) {
+  return std::any_of(profile.stages.begin(), profile.stages.end(),
+                     [](const profile::Stage& stage) { return stage.decode_step_count > 0; });
+}
+
 std::string instance_name(const profile::Profile& profile, std::string_view stage) {
   return is_serving(profile) ? "engine step" : std::string(stage);
 }

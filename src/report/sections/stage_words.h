@@ -20,6 +20,9 @@ bool is_serving(const profile::Profile& profile);
 // Null where there is none.
 const profile::Stage* find_stage(const profile::Profile& profile, std::string_view name);
 
+// Whether any stage decodes step by step.
+bool has_decode_steps(const profile::Profile& profile);
+
 // What one instance of a stage is called: "prefill"; under continuous batching "engine step".
 std::string instance_name(const profile::Profile& profile, std::string_view stage);
 // The steps of a stage: "8", or "4 of 8 traced"; "-" for prefills of one pass each, which is no

@@ -110,9 +110,8 @@ std::string peaks_sentence(const profile::Profile& profile) {
   }
   std::string text;
   if (const auto& cpu = profile.utilization.cpu) {
-    text = cpu->method
-               ? fmt::format("Peaks were measured on this CPU ({}; {}). ", cpu->name, *cpu->method)
-               : "Peaks were measured on this CPU. ";
+    text = cpu->method ? fmt::format("Peaks were measured on this CPU ({}). ", *cpu->method)
+                       : "Peaks were measured on this CPU. ";
   }
   text += profile.model ? "FLOPs and bytes are what the model needs, whatever the operators did."
                         : "FLOPs and bytes are those that the program recorded with its operators.";

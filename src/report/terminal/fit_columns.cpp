@@ -25,6 +25,19 @@ size_t total(const std::vector<FittedColumn>& columns, size_t gap) {
       [gap](size_t sum, const FittedColumn& column) { return sum + gap + column.width; });
 }
 
+// A wide column that was left out last leaves room for narrow ones that were left out before it.
+void take_back(std::span<const ColumnNeed> needs, size_t gap, size_t width, FittedTable& table) {
+  for (size_t i = table.left_out.size(); i-- > 0;) {
+    const size_t index = table.left_out[i];
+    if (total(table.shown, gap) + gap + needs[index].natural > width) continue;
+    const auto place =
+        std::find_if(table.shown.begin(), table.shown.end(),
+                     [&](const FittedColumn& column) { return column.index > index; });
+    table.shown.insert(place, {index, needs[index].natural});
+    table.left_out.erase(table.left_out.begin() + static_cast<ptrdiff_t>(i));
+  }
+}
+
 }  // namespace
 
 FittedTable fit_columns(std::span<const ColumnNeed> needs, size_t gap, size_t width) {
@@ -45,6 +58,7 @@ FittedTable fit_columns(std::span<const ColumnNeed> needs, size_t gap, size_t wi
     table.left_out.push_back(*least);
     kept.erase(std::next(least).base());
   }
+  take_back(needs, gap, width, table);
   std::sort(table.left_out.begin(), table.left_out.end());
   return table;
 }

@@ -110,6 +110,13 @@ TEST(FitColumns, LeavesOutTheLeastImportantFirstAndOneStays) {
   EXPECT_TRUE(fit_columns({}, 2, 50).shown.empty());
 }
 
+TEST(FitColumns, TakesBackWhatFitsBesideTheRest) {
+  const std::vector<ColumnNeed> needs = {{10, 10, 1}, {5, 5, -1}, {40, 30, 0}};
+  const FittedTable table = fit_columns(needs, 2, 40);
+  EXPECT_EQ(shown_of(table), (std::vector<size_t>{0, 1}));
+  EXPECT_EQ(table.left_out, (std::vector<size_t>{2}));
+}
+
 TEST(Tint, IsWrittenOnlyWhereColorsAre) {
   EXPECT_EQ(tinted("x", Tint::warning, {0, false}), "x");
   EXPECT_EQ(tinted("x", Tint::warning, {0, true}), "\x1B[1;33mx\x1B[0m");
