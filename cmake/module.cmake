@@ -126,9 +126,16 @@ function(llmprof_module name)
       # Speed is tested in the release build.
       string(APPEND filter ":*ASecondAtTheMost")
     endif()
-    gtest_discover_tests(test_${name} TEST_PREFIX ${name}/ TEST_FILTER ${filter}
-                         DISCOVERY_TIMEOUT 60 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-                         PROPERTIES TIMEOUT 600)
+    if(LLMPROF_SANITIZE)
+      # All at once: starting a sanitized program takes longer than most of its tests.
+      add_test(NAME ${name}/all COMMAND test_${name} --gtest_brief=1 --gtest_filter=${filter}
+               WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+      set_tests_properties(${name}/all PROPERTIES TIMEOUT 900)
+    else()
+      gtest_discover_tests(test_${name} TEST_PREFIX ${name}/ TEST_FILTER ${filter}
+                           DISCOVERY_TIMEOUT 60 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+                           PROPERTIES TIMEOUT 600)
+    endif()
     if(arg_SHARED_CAPTURES AND NOT LLMPROF_SANITIZE)
       add_test(NAME ${name}/shared_captures COMMAND test_${name} --gtest_filter=SharedCaptures*
                WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})

@@ -114,8 +114,10 @@ TEST(GpuSpecs, MistakesNameFileAndLine) {
   EXPECT_TRUE(contains(error_of("gpus:\n- {bandwidth_gb_per_s: 1}"), "gpus.yaml:2: a GPU needs"));
   EXPECT_TRUE(contains(error_of("gpus:\n- {name: a, bandwith_gb_per_s: 1}"),
                        "did you mean 'bandwidth_gb_per_s'?"));
-  EXPECT_TRUE(contains(error_of("gpus:\n- {name: a, bandwidth_gb_per_s: -1}"), "must be a positive number"));
-  EXPECT_TRUE(contains(error_of("gpus:\n- {name: a, bandwidth_gb_per_s: nan}"), "must be a positive number"));
+  EXPECT_TRUE(contains(error_of("gpus:\n- {name: a, bandwidth_gb_per_s: -1}"),
+                       "must be a positive number"));
+  EXPECT_TRUE(contains(error_of("gpus:\n- {name: a, bandwidth_gb_per_s: nan}"),
+                       "must be a positive number"));
   EXPECT_TRUE(contains(error_of("gpus:\n- {name: a, bandwidth_gb_per_s: 1}"), "'dense_tflops'"));
   EXPECT_TRUE(
       contains(error_of("gpus:\n- {name: a, bandwidth_gb_per_s: 1, dense_tflops: {fp8: 1}}"),

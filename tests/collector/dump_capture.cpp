@@ -68,6 +68,4 @@ int run(const char* path) {
 }  // namespace
 }  // namespace llmprof
 
-int main(int count, char** arguments) {
-  return count == 2 ? llmprof::run(arguments[1]) : 2;
-}
+int main(int count, char** arguments) { return count == 2 ? llmprof::run(arguments[1]) : 2; }

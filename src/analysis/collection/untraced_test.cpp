@@ -2,9 +2,9 @@
 
 #include "analysis/budget/test_trace.h"
 #include "analysis/collection/stage_tracing.h"
+#include "analysis/stages/annotated_stages.h"
 #include "analysis/tracing/tracing_periods.h"
 #include "analysis/tracing/untraced_gpu_time.h"
-#include "analysis/stages/annotated_stages.h"
 #include "config/conf_files.h"
 
 namespace llmprof::analysis {

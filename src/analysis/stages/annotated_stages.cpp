@@ -4,10 +4,10 @@
 #include <map>
 #include <tuple>
 
-#include "analysis/tracing/tracing_periods.h"
 #include "analysis/stages/measure_stages.h"
 #include "analysis/stages/stage_ranges.h"
 #include "analysis/stages/told_steps.h"
+#include "analysis/tracing/tracing_periods.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/tracing/untraced_gpu_time.h"
 #include "analysis/statistics/statistics.h"
+#include "analysis/tracing/untraced_gpu_time.h"
 #include "trace/trace.h"
 
 namespace llmprof::analysis {
