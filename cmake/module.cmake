@@ -124,7 +124,7 @@ function(llmprof_module name)
     set(filter -SharedCaptures*)
     if(LLMPROF_SANITIZE)
       # Speed is tested in the release build.
-      string(APPEND filter ":*ASecondAtTheMost")
+      string(APPEND filter ":*ASecondAtTheMost:*TakeLinearTime")
     endif()
     if(LLMPROF_SANITIZE)
       # All at once: starting a sanitized program takes longer than most of its tests.

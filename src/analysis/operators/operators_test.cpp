@@ -245,7 +245,7 @@ TEST_F(OperatorsTest, SaysWhatWouldGiveOperators) {
   const Operators found = operators();
   EXPECT_TRUE(found.rows.empty());
   EXPECT_EQ(found.source, "");
-  EXPECT_NE(found.missing.find("emit_nvtx"), std::string::npos) << found.missing;
+  EXPECT_NE(found.missing.find("export_chrome_trace"), std::string::npos) << found.missing;
 }
 
 TEST_F(OperatorsTest, SaysWhatAPyTorchTraceLacks) {

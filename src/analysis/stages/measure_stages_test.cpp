@@ -267,8 +267,8 @@ TEST_F(MeasureStagesTest, KeepsTheOnlyStepOfItsKindAndSaysSo) {
   const auto& items = diagnostics_.items();
   const auto kept = std::find_if(items.begin(), items.end(),
                                  [](const auto& item) { return item.code == "cold_step_kept"; });
-  EXPECT_TRUE(
-      kept->message.starts_with("the only prefill step takes 500.0 ms, the median step 30.0 ms"))
+  EXPECT_TRUE(kept->message.starts_with(
+      "the only prefill step takes 500.000 ms, the median step of all stages 30.000 ms"))
       << kept->message;
 }
 
