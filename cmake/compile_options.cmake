@@ -1,7 +1,8 @@
-# Options for all of our files. -O3 takes a tenth longer to compile than -O2: it is for modules whose
-# loops run over all events of a capture.
+# Options for all of our files. -O3 takes longer to compile: it is for modules whose loops run over all
+# events of a capture, -O1 for those that have no such loops.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(LLMPROF_HOT_OPTIONS $<$<CONFIG:Release>:-O3>)
+set(LLMPROF_COLD_OPTIONS $<$<CONFIG:Release>:-O1>)
 add_compile_options(-Wall -Wextra -Wpedantic -Werror -Wshadow -Wconversion -Wsign-conversion
                     -Wnon-virtual-dtor -Woverloaded-virtual)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -101,6 +101,8 @@ function(llmprof_module name)
   target_link_libraries(llmprof_${name} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_LIBRARIES})
   if(arg_HOT)
     target_compile_options(llmprof_${name} PRIVATE ${LLMPROF_HOT_OPTIONS})
+  else()
+    target_compile_options(llmprof_${name} PRIVATE ${LLMPROF_COLD_OPTIONS})
   endif()
   if(LLMPROF_FUZZ AND name MATCHES "^(base|trace|readers)$")
     # Branches are counted, so that libFuzzer sees which mutation reached new code. (What
