@@ -42,7 +42,7 @@ function(llmprof_one_unit_per_folder target kind)
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   # A file's local names may be those of another's anonymous namespace, and g++ takes the files that a
-  # unit includes for headers. `make lint` and `make dist` compile without units, and with both.
+  # unit includes for headers. `make lint` compiles without units, and with both.
   target_compile_options(${target} PRIVATE -Wno-shadow)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
@@ -119,8 +119,15 @@ function(llmprof_module name)
     llmprof_precompile(llmprof_${name})
   endif()
   llmprof_one_unit_per_folder(llmprof_${name} code APART ${arg_APART})
+  set(once_sanitized FALSE)
+  if(name MATCHES "^(profile|report|session|config|llm)$" AND NOT LLMPROF_SANITIZE)
+    # Their tests are logic alone, and run under the sanitizers (preset asan): not compiled twice.
+    # `ninja test_${name}` builds them here too.
+    set(once_sanitized TRUE)
+  endif()
   if(LLMPROF_TESTS AND tests)
     add_executable(test_${name} ${tests})
+    set_target_properties(test_${name} PROPERTIES EXCLUDE_FROM_ALL ${once_sanitized})
     target_link_libraries(test_${name} PRIVATE llmprof_${name} llmprof_testing ${arg_LIBRARIES})
     llmprof_compile_tests(test_${name} APART ${arg_TESTS_APART})
     set(filter -SharedCaptures*)
@@ -133,7 +140,7 @@ function(llmprof_module name)
       add_test(NAME ${name}/all COMMAND test_${name} --gtest_brief=1 --gtest_filter=${filter}
                WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
       set_tests_properties(${name}/all PROPERTIES TIMEOUT 900)
-    else()
+    elseif(NOT once_sanitized)
       gtest_discover_tests(test_${name} TEST_PREFIX ${name}/ TEST_FILTER ${filter}
                            DISCOVERY_TIMEOUT 60 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
                            PROPERTIES TIMEOUT 600)

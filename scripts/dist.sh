@@ -40,7 +40,7 @@ build() {
   rm -f "$tree"/bin/{llmprof,cpu_llm} "$tree/lib/libllmprof_collector.so"
   {
     cmake --fresh -S . -B "$tree" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLLMPROF_STATIC=ON \
-      -DLLMPROF_TESTS=OFF -DLLMPROF_PCH=OFF -DCMAKE_TOOLCHAIN_FILE="$root/cmake/static_toolchain.cmake" \
+      -DLLMPROF_TESTS=OFF -DCMAKE_TOOLCHAIN_FILE="$root/cmake/static_toolchain.cmake" \
       -DLLMPROF_ARCH="$arch" -DLLMPROF_SYSROOT="$root/build/sysroot-$arch" &&
       cmake --build "$tree" --target llmprof llmprof_collector cpu_llm \
         --parallel "${JOBS:-$(nproc)}"

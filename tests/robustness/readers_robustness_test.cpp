@@ -32,13 +32,17 @@ constexpr bool kExhaustive = false;
 // there before. Every kind is cut once; of binary files, which hardly repeat, every kind at the
 // beginning and an even choice of the others. Steps of a prime meet places of known kinds too, and
 // every byte at the end is one. Beyond 64 KiB, a sample. The captures in h200-decoder are the same
-// formats at a size that would take minutes each: they are sampled throughout.
+// formats at a size that would take minutes each: they are sampled throughout. So are compressed
+// files: a cut there is one of their content, which is cut uncompressed; only their first and last
+// bytes (the header and the checksum of the compression) are kinds of their own.
 constexpr size_t kPrecedingBytes = 16;
 constexpr size_t kEveryKindUpTo = 4UL << 10U;
 constexpr size_t kMostKinds = 4000;  // about, behind those
 constexpr size_t kPrime = 97;
 constexpr size_t kCutsUpTo = 64UL << 10U;
 constexpr size_t kEveryByteAtTheEnd = 1UL << 10U;
+constexpr size_t kCompressedHeader = 64;
+constexpr size_t kCompressedTrailer = 32;
 constexpr size_t kSamples = kExhaustive ? 300 : 20;
 constexpr size_t kDamagedCopies = kExhaustive ? 1000 : 50;
 constexpr size_t kStep = kExhaustive ? 1 : 97;
@@ -123,10 +127,12 @@ std::vector<size_t> kinds_of_cuts(std::string_view bytes, size_t end) {
 }
 
 // The lengths to which a file is cut, longest first.
-std::vector<size_t> truncations(std::string_view bytes, bool small) {
+std::vector<size_t> truncations(std::string_view bytes, const Fixture& fixture) {
+  const size_t every_byte = fixture.keep_compressed ? kCompressedTrailer : kEveryByteAtTheEnd;
   const size_t tail =
-      small ? bytes.size() - std::min(bytes.size(), kEveryByteAtTheEnd) : bytes.size();
-  const size_t cuts_end = small ? std::min(tail, kCutsUpTo) : 0;
+      fixture.small ? bytes.size() - std::min(bytes.size(), every_byte) : bytes.size();
+  const size_t kinds_up_to = fixture.keep_compressed ? kCompressedHeader : kCutsUpTo;
+  const size_t cuts_end = fixture.small ? std::min(tail, kinds_up_to) : 0;
   std::vector<size_t> all = kinds_of_cuts(bytes, cuts_end);
   for (size_t length = 0; length < cuts_end; length += kPrime) all.push_back(length);
   for (size_t length = tail; length < bytes.size(); ++length) all.push_back(length);
@@ -146,7 +152,7 @@ std::vector<size_t> truncations(std::string_view bytes, bool small) {
 TEST_P(Robustness, SurvivesEveryKindOfTruncation) {
   const testing::TemporaryFolder folder;
   const fs::path path = folder.write("truncated", bytes_);
-  for (const size_t length : truncations(bytes_, GetParam().small)) {
+  for (const size_t length : truncations(bytes_, GetParam())) {
     fs::resize_file(path, length);
     const std::string fault = judge(path);
     ASSERT_EQ(fault, "") << GetParam().path << " cut to " << length << " bytes";
