@@ -14,9 +14,11 @@ cmake --preset asan
 # Many tests wait for processes more than they compute: the sanitized tree is compiled meanwhile, with what
 # they leave of the processor.
 log=build/asan/build.log
+set -m # a process group of its own, to be ended as one
 nice -n 19 cmake --build --preset asan >"$log" 2>&1 &
 sanitized_build=$!
-trap 'kill "$sanitized_build" 2>/dev/null || true' EXIT
+set +m
+trap 'kill -- "-$sanitized_build" 2>/dev/null || true' EXIT
 ctest --preset release --parallel "$(nproc)"
 trap - EXIT
 wait "$sanitized_build" || {
