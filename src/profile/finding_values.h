@@ -10,8 +10,8 @@
 
 namespace llmprof::profile {
 
-// A piece of a finding's evidence: a number with its unit, a text, or a number that belongs to what
-// the text names ("kernel_time" of "norm").
+// A piece of a finding's evidence, or of a reason: a number with its unit, a text, or a number that
+// belongs to what the text names ("kernel_time" of "norm").
 struct FindingValue {
   std::string name;
   std::optional<double> value;

@@ -7,8 +7,21 @@
 
 #include "profile/finding_values.h"
 #include "profile/quantity.h"
+#include "profile/reasons.h"
 
 namespace llmprof::profile {
+
+// A value whose text is a sentence, told as kinds and values.
+struct FindingValueReasons {
+  uint64_t value = 0;
+  Reasons reasons;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("value", &FindingValueReasons::value, "its place among values, from 0");
+    field("reasons", &FindingValueReasons::reasons, "of its text, in order");
+  }
+};
 
 // Advice with evidence. Largest potential saving first.
 struct Finding {
@@ -24,6 +37,7 @@ struct Finding {
   Share share_of_wall;
   std::optional<std::string> subject;
   std::vector<FindingValue> values;
+  std::vector<FindingValueReasons> value_reasons;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -46,6 +60,8 @@ struct Finding {
           "what tells findings of one kind and stage apart: of host_stall_repeated the GPU work "
           "before and after the gaps; otherwise null");
     field("values", &Finding::values, "what the evidence is made of, by name");
+    field("value_reasons", &Finding::value_reasons,
+          "what those values that are sentences are made of");
   }
 };
 
@@ -56,6 +72,7 @@ struct RecoverablePart {
   std::optional<std::string> floor_rule;
   Milliseconds recoverable;
   std::optional<Milliseconds> recoverable_per_token;
+  Reasons floor_rule_reasons = {};
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -66,6 +83,7 @@ struct RecoverablePart {
     field("floor_rule", &Self::floor_rule, "how the floor was found");
     field("recoverable_ms", &Self::recoverable, "time above the floor");
     field("recoverable_ms_per_token", &Self::recoverable_per_token, "over tokens");
+    field("floor_rule_reasons", &Self::floor_rule_reasons, "floor_rule as kinds and values");
   }
 };
 
@@ -78,6 +96,7 @@ struct RecoverableKernel {
   std::string floor_basis;
   Milliseconds recoverable;
   std::optional<Milliseconds> recoverable_per_token;
+  Reasons floor_rule_reasons = {};
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -92,6 +111,7 @@ struct RecoverableKernel {
           "in the stage are like those; otherwise \"share of the class's floor\", by time");
     field("recoverable_ms", &Self::recoverable, "time above the floor");
     field("recoverable_ms_per_token", &Self::recoverable_per_token, "over tokens");
+    field("floor_rule_reasons", &Self::floor_rule_reasons, "floor_rule as kinds and values");
   }
 };
 
@@ -103,6 +123,7 @@ struct StageRecoverable {
   std::optional<double> tokens;
   std::vector<RecoverablePart> parts;
   std::vector<RecoverableKernel> kernels;
+  Reasons bound_reasons;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -114,6 +135,7 @@ struct StageRecoverable {
     field("tokens", &Self::tokens, "new ones per instance");
     field("parts", &Self::parts, "largest potential saving first");
     field("kernels", &Self::kernels, "likewise, by kernel");
+    field("bound_reasons", &Self::bound_reasons, "bound_reason as kinds and values");
   }
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "profile/quantity.h"
+#include "profile/reasons.h"
 
 namespace llmprof::profile {
 
@@ -238,6 +239,8 @@ struct Roofline {
   std::optional<BoundShares> share_of_kernel_time;
   std::optional<std::string> why_not;
   std::vector<RooflineKernel> kernels;
+  Reasons rule_reasons;
+  Reasons why_not_reasons;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -248,6 +251,8 @@ struct Roofline {
     field("kernels", &Roofline::kernels,
           "kernels that ncu measured; of CPU operators, from the FLOPs and bytes they recorded "
           "over the CPU's measured peaks");
+    field("rule_reasons", &Roofline::rule_reasons, "rule as kinds and values");
+    field("why_not_reasons", &Roofline::why_not_reasons, "why_not as kinds and values");
   }
 };
 

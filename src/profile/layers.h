@@ -7,6 +7,7 @@
 
 #include "profile/kernels.h"
 #include "profile/quantity.h"
+#include "profile/reasons.h"
 
 namespace llmprof::profile {
 
@@ -23,6 +24,7 @@ struct Layer {
   WholeNanoseconds total_ns;
   ByName<Milliseconds> classes;
   std::optional<std::string> note;
+  Reasons note_reasons;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -42,6 +44,7 @@ struct Layer {
     field("total_ns", &Layer::total_ns, "kernel time over these passes, exact");
     field("classes", &Layer::classes, "kernel time per forward pass, by class");
     field("note", &Layer::note, "of a layer with far fewer or more kernels than most");
+    field("note_reasons", &Layer::note_reasons, "note as kinds and values");
   }
 };
 
@@ -85,11 +88,13 @@ struct StageLayers {
 struct LayerSummary {
   std::optional<std::string> why_not;
   std::vector<StageLayers> stages;
+  Reasons why_not_reasons;
 
   template <class Visitor>
   static void fields(Visitor& field) {
     field("why_not", &LayerSummary::why_not, "why a stage has no layers");
     field("stages", &LayerSummary::stages, "one per stage and model");
+    field("why_not_reasons", &LayerSummary::why_not_reasons, "why_not as kinds and values");
   }
 };
 

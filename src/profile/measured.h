@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profile/quantity.h"
+#include "profile/reasons.h"
 
 namespace llmprof::profile {
 
@@ -84,6 +85,8 @@ struct Measured {
   std::vector<ThrottleReason> throttle_reasons;
   std::optional<std::string> why_not;
   uint64_t throttle_samples = 0;
+  Reasons why_not_reasons;
+  Reasons energy_why_not_reasons;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -133,6 +136,9 @@ struct Measured {
     field("why_not", &Self::why_not, "why a figure is missing");
     field("throttle_samples", &Self::throttle_samples,
           "samples of the reasons; where it is 0, no reason is known");
+    field("why_not_reasons", &Self::why_not_reasons, "why_not as kinds and values");
+    field("energy_why_not_reasons", &Self::energy_why_not_reasons,
+          "energy_why_not as kinds and values");
   }
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "profile/quantity.h"
+#include "profile/reasons.h"
 
 namespace llmprof::profile {
 
@@ -50,6 +51,7 @@ struct OperatorsFound {
   Milliseconds cuda_self_sum;
   std::optional<Share> share_of_gpu_time;
   uint64_t graph_kernels = 0;
+  Reasons why_not_reasons;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -65,6 +67,7 @@ struct OperatorsFound {
     field("share_of_gpu_time", &Self::share_of_gpu_time,
           "that over the time of all kernels, copies and fills");
     field("graph_kernels", &Self::graph_kernels, "replayed by CUDA graphs, which run no operators");
+    field("why_not_reasons", &Self::why_not_reasons, "why_not as kinds and values");
   }
 };
 

@@ -9,6 +9,7 @@
 #include "profile/kernels.h"
 #include "profile/layers.h"
 #include "profile/operators.h"
+#include "profile/reasons.h"
 #include "profile/run.h"
 #include "profile/stages.h"
 #include "profile/steps.h"
@@ -56,6 +57,7 @@ struct Profile {
   std::vector<CaptureFailure> captures_failed;
   std::vector<Diagnostic> diagnostics;
   std::optional<std::string> slow_step_rule;
+  Reasons slow_step_rule_reasons;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -100,6 +102,8 @@ struct Profile {
     field("diagnostics", &Profile::diagnostics, "what to know about the input");
     field("slow_step_rule", &Profile::slow_step_rule,
           "which steps are told as slow, with its thresholds");
+    field("slow_step_rule_reasons", &Profile::slow_step_rule_reasons,
+          "slow_step_rule as kinds and values");
   }
 };
 

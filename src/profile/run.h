@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profile/quantity.h"
+#include "profile/reasons.h"
 
 namespace llmprof::profile {
 
@@ -43,12 +44,14 @@ struct Utilization {
   std::optional<UtilizationGpu> gpu;
   std::optional<UtilizationCpu> cpu;
   std::optional<std::string> why_not;
+  Reasons why_not_reasons;
 
   template <class Visitor>
   static void fields(Visitor& field) {
     field("gpu", &Utilization::gpu, "peaks of the GPU; null where it is not known");
     field("cpu", &Utilization::cpu, "peaks of the CPU, measured on it, for CPU operators");
     field("why_not", &Utilization::why_not, "why there is no utilization at all");
+    field("why_not_reasons", &Utilization::why_not_reasons, "why_not as kinds and values");
   }
 };
 
@@ -152,6 +155,7 @@ struct CollectorOverhead {
   uint64_t switches = 0;
   Milliseconds switch_cost;
   std::optional<std::string> why_not;
+  Reasons why_not_reasons;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -184,6 +188,7 @@ struct CollectorOverhead {
     field("switches", &Self::switches, "of tracing, on and off");
     field("switch_cost_ms", &Self::switch_cost, "how long they held the program up together");
     field("why_not", &Self::why_not, "why added_ms_per_step is missing");
+    field("why_not_reasons", &Self::why_not_reasons, "why_not as kinds and values");
   }
 };
 

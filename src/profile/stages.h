@@ -8,6 +8,7 @@
 #include "profile/kernels.h"
 #include "profile/measured.h"
 #include "profile/quantity.h"
+#include "profile/reasons.h"
 
 namespace llmprof::profile {
 
@@ -278,6 +279,8 @@ struct Stage {
   std::optional<Measured> measured;
   std::optional<std::vector<BudgetPart>> budget;
   StageJudgement judgement;
+  Reasons why_not_reasons;
+  Reasons basis_reasons;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -336,6 +339,8 @@ struct Stage {
     field("measured", &Stage::measured, "null, or what the GPU's counters and sensors say");
     field("budget", &Stage::budget, "largest first, without parts of 0; null without budgets");
     field("judgement", &Stage::judgement, "what these numbers mean");
+    field("why_not_reasons", &Stage::why_not_reasons, "why_not as kinds and values");
+    field("basis_reasons", &Stage::basis_reasons, "basis as kinds and values");
   }
 };
 

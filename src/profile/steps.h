@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profile/quantity.h"
+#include "profile/reasons.h"
 
 namespace llmprof::profile {
 
@@ -65,6 +66,7 @@ struct Gap {
   std::optional<std::string> work_before;
   std::optional<std::string> work_after;
   std::optional<std::string> host;
+  Reasons host_reasons;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -80,6 +82,7 @@ struct Gap {
           "a kernel's short name, a copy; null at the stage's edges");
     field("work_after", &Gap::work_after, "likewise");
     field("host", &Gap::host, "what the host was in");
+    field("host_reasons", &Gap::host_reasons, "host as kinds and values");
   }
 };
 
@@ -101,11 +104,14 @@ struct RepeatedGap {
 struct SlowReason {
   std::string what;
   Milliseconds longer;
+  Reasons what_reasons = {};
 
   template <class Visitor>
   static void fields(Visitor& field) {
     field("what", &SlowReason::what, "a gap, a kernel, or the rest");
     field("longer_ms", &SlowReason::longer, "than in the median step");
+    field("what_reasons", &SlowReason::what_reasons,
+          "what as kinds and values; behind a gap, what the host did in it");
   }
 };
 

@@ -9,6 +9,7 @@
 #include "analysis/budget/covered_time.h"
 #include "analysis/naming/described_names.h"
 #include "analysis/stages/stages.h"
+#include "profile/reasons.h"
 
 namespace llmprof::analysis {
 
@@ -52,7 +53,7 @@ struct IdleGap {
   // the stage's edges.
   std::string work_before;
   std::string work_after;
-  std::string host;  // what was open on the host: "cudaStreamSynchronize", "aten::item in sample"
+  profile::Reason host;  // what was open on the host
 
   [[nodiscard]] Nanoseconds length() const { return end - start; }
 };
@@ -78,18 +79,12 @@ struct StageBudget {
   uint64_t gaps_before_first = 0;
 };
 
-// Which steps are told as slow, in words.
-inline constexpr std::string_view kSlowStepRule =
-    "longer than the median of comparable steps (same kind, batch and tokens) by more than 5 % and "
-    "by more than 3 times the typical deviation of the faster half of them; with fewer than 4 "
-    "comparable steps, if it is more than twice as long as the median step of its kind";
-
 // Why a step took longer than the median one of its stage.
 struct SlowStep {
   StepId step;
   Nanoseconds above_median = 0;
   struct Reason {
-    std::string what;  // "gap before <kernel> (host code in ...)", "GEMM 128x272 sm90 (nvjet)"
+    profile::Reasons what;  // work that took longer, or a gap and what the host did in it
     Nanoseconds longer = 0;
   };
   // The longest first, at most three. Where these are not the whole, one more so that all sum to

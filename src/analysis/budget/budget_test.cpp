@@ -8,9 +8,19 @@
 
 #include "analysis/budget/api_name.h"
 #include "analysis/budget/test_trace.h"
+#include "testing/reasons.h"
 
 namespace llmprof::analysis {
 namespace {
+
+// The kind and the texts of what the host did.
+std::string told(const IdleGap& gap) {
+  std::string words = gap.host.kind + ":";
+  for (const profile::FindingValue& value : gap.host.values) {
+    words += " " + value.text.value_or("");
+  }
+  return words;
+}
 
 // The parts that are not zero, by name.
 using Parts = std::map<std::string, Nanoseconds>;
@@ -109,7 +119,7 @@ TEST(TimeBudget, SplitsAGapByWhatTheLaunchingThreadDid) {
   EXPECT_EQ(budgets.gaps[0].cause, BudgetPart::idle_host);
   EXPECT_EQ(budgets.gaps[0].start, 20);
   EXPECT_EQ(budgets.gaps[0].end, 100);
-  EXPECT_EQ(budgets.gaps[0].host, "host code outside of CUDA calls");
+  EXPECT_EQ(told(budgets.gaps[0]), "host_code: no");
   EXPECT_EQ(budgets.stages[0].gaps[static_cast<size_t>(BudgetPart::idle_host)], 1U);
 }
 
@@ -128,10 +138,11 @@ TEST(TimeBudget, TellsQueuedWorkFromLateLaunches) {
                                                    {"idle: between queued kernels", 10},
                                                    {"idle: launch-bound", 10}}));
   ASSERT_EQ(budgets.gaps.size(), 2U);
-  EXPECT_EQ(budgets.gaps[0].host, "launched 0.0 us before the gap");
+  EXPECT_EQ(budgets.gaps[0].host.kind, "host_launched_ahead");
+  EXPECT_LT(testing::number_of({budgets.gaps[0].host}, "before_gap"), 0.05e-3);
   EXPECT_EQ(budgets.gaps[0].work_before, "gemm");
   EXPECT_EQ(budgets.gaps[0].work_after, "mul");
-  EXPECT_EQ(budgets.gaps[1].host, "cudaLaunchKernel");
+  EXPECT_EQ(told(budgets.gaps[1]), "host_call: cudaLaunchKernel");
 }
 
 // One graph launch, still in its call when its nodes run: the nodes after the first are queued.
@@ -151,7 +162,7 @@ TEST(TimeBudget, TakesTheLaterNodesOfAGraphAsQueued) {
                                                    {"idle: launch-bound", 20},
                                                    {"idle: between queued kernels", 5}}));
   ASSERT_EQ(budgets.gaps.size(), 3U);
-  EXPECT_EQ(budgets.gaps[2].host, "launched with its CUDA graph");
+  EXPECT_EQ(told(budgets.gaps[2]), "host_launched_graph:");
 }
 
 // The other kernel's work in the gaps is nobody's idle time: 25-35 between, 0-3 before, 95-100
@@ -179,7 +190,7 @@ TEST(TimeBudget, LeavesOthersWorkAndUnknownLaunchesUnattributed) {
                                                    {"idle: launch-bound", 2},
                                                    {"unattributed", 3 + 10 + 15 + 5}}));
   ASSERT_EQ(budgets.gaps.size(), 3U);
-  EXPECT_EQ(budgets.gaps[0].host, "no record of the host");
+  EXPECT_EQ(told(budgets.gaps[0]), "host_not_recorded:");
   EXPECT_EQ(budgets.gaps[0].cause, BudgetPart::unattributed);
 }
 
@@ -251,11 +262,11 @@ TEST(TimeBudget, NamesWhatWasOpenOnTheHost) {
   EXPECT_EQ(sum_of(budgets.instances[0]), 2000);
   ASSERT_EQ(budgets.gaps.size(), 5U);
   EXPECT_EQ(budgets.gaps[0].length(), 540);
-  EXPECT_EQ(budgets.gaps[0].host, "host code between operators in decode_step");
+  EXPECT_EQ(told(budgets.gaps[0]), "host_code: yes decode_step");
   EXPECT_EQ(budgets.gaps[1].length(), 520);
   EXPECT_EQ(budgets.gaps[1].cause, BudgetPart::idle_synchronization);
-  EXPECT_EQ(budgets.gaps[1].host, "cudaStreamSynchronize in aten::_local_scalar_dense");
-  EXPECT_EQ(budgets.gaps[2].host, "aten::mul in decode_step");
+  EXPECT_EQ(told(budgets.gaps[1]), "host_call: cudaStreamSynchronize aten::_local_scalar_dense");
+  EXPECT_EQ(told(budgets.gaps[2]), "host_operator: aten::mul decode_step");
 }
 
 TEST(TimeBudget, KeepsWarmUpsApart) {

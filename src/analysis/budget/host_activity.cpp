@@ -1,7 +1,5 @@
 #include "analysis/budget/host_activity.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "analysis/budget/api_name.h"
@@ -11,7 +9,9 @@
 namespace llmprof::analysis {
 namespace {
 
-constexpr std::string_view kNoRecord = "no record of the host";
+using profile::FindingValues;
+using profile::make_reason;
+using profile::ReasonKind;
 
 // A stretch of a question's time; `api` is none outside of calls.
 struct Piece {
@@ -65,34 +65,44 @@ std::string_view without_numbers(std::string_view range) {
   return range;
 }
 
-// "cudaLaunchKernel in aten::mul", "aten::item in decode_step", "host code in decode_step".
-std::string in_words(const trace::Trace& trace, const Piece& piece, const OpenOnHost& open) {
+// `around` is the operator or range that it happened in; empty where there is none.
+profile::Reason inside_of(std::string_view around, ReasonKind kind, FindingValues values) {
+  if (!around.empty()) values.add_text("in", around);
+  return make_reason(kind, std::move(values));
+}
+
+profile::Reason call_of(std::string_view api, std::string_view around = {}) {
+  return inside_of(around, ReasonKind::host_call,
+                   FindingValues().add_text("call", plain_api_name(api)));
+}
+
+// A call in an operator, an operator in a range, or the program's own code.
+profile::Reason answer_of(const trace::Trace& trace, const Piece& piece, const OpenOnHost& open) {
   const std::string_view operation = trace.strings[open.operation];
   const std::string_view range = without_numbers(trace.strings[open.range]);
   if (piece.api.valid()) {
-    const std::string_view call = plain_api_name(trace.strings[piece.api]);
-    const std::string_view around = operation.empty() ? range : operation;
-    return around.empty() ? std::string(call) : fmt::format("{} in {}", call, around);
+    return call_of(trace.strings[piece.api], operation.empty() ? range : operation);
   }
   if (!operation.empty()) {
-    return range.empty() ? std::string(operation) : fmt::format("{} in {}", operation, range);
+    return inside_of(range, ReasonKind::host_operator,
+                     FindingValues().add_text("operator", operation));
   }
-  const std::string_view what =
-      open.operators_known ? "host code between operators" : "host code outside of CUDA calls";
-  return range.empty() ? std::string(what) : fmt::format("{} in {}", what, range);
+  return inside_of(range, ReasonKind::host_code,
+                   FindingValues().add_flag("between_operators", open.operators_known));
 }
 
-std::string queued_in_words(const trace::Trace& trace, const HostQuestion& question) {
-  if (question.in_graph) return "launched with its CUDA graph";
+profile::Reason how_queued(const trace::Trace& trace, const HostQuestion& question) {
+  if (question.in_graph) return make_reason(ReasonKind::host_launched_graph);
   const Nanoseconds ahead = question.from - trace.launches.start[question.launch.index()];
-  return fmt::format("launched {:.1f} us before the gap",
-                     static_cast<double>(ahead) / kNanosecondsPerMicrosecond);
+  return make_reason(ReasonKind::host_launched_ahead,
+                     FindingValues().add("before_gap", profile::to_milliseconds(ahead)));
 }
 
 }  // namespace
 
-std::vector<std::string> what_the_host_did(const trace::Trace& trace, const CallsByThread& calls,
-                                           const std::vector<HostQuestion>& questions) {
+std::vector<profile::Reason> what_the_host_did(const trace::Trace& trace,
+                                               const CallsByThread& calls,
+                                               const std::vector<HostQuestion>& questions) {
   std::vector<Piece> chosen(questions.size());
   std::vector<HostMoment> moments(questions.size());
   for (size_t i = 0; i < questions.size(); ++i) {
@@ -101,19 +111,19 @@ std::vector<std::string> what_the_host_did(const trace::Trace& trace, const Call
   }
   const std::vector<OpenOnHost> open = open_at(trace, moments);
 
-  std::vector<std::string> answers(questions.size());
+  std::vector<profile::Reason> answers(questions.size());
   for (size_t i = 0; i < questions.size(); ++i) {
     const HostQuestion& question = questions[i];
     const bool recorded = question.thread.valid() && question.launch.valid();
     if (!recorded || question.cause == BudgetPart::unattributed) {
-      answers[i] = kNoRecord;
+      answers[i] = make_reason(ReasonKind::host_not_recorded);
     } else if (question.cause == BudgetPart::idle_queued) {
-      answers[i] = queued_in_words(trace, question);
+      answers[i] = how_queued(trace, question);
     } else if (chosen[i].length() > 0) {
-      answers[i] = in_words(trace, chosen[i], open[i]);
+      answers[i] = answer_of(trace, chosen[i], open[i]);
     } else {
       // A launch that itself synchronizes: cudaMemcpy.
-      answers[i] = plain_api_name(trace.strings[trace.launches.api[question.launch.index()]]);
+      answers[i] = call_of(trace.strings[trace.launches.api[question.launch.index()]]);
     }
   }
   return answers;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "analysis/budget/budget.h"
@@ -19,9 +18,9 @@ struct HostQuestion {
 };
 
 // One answer per question: the CUDA call that took the longest in it, or else the operator and
-// range open in the longest time outside of calls: "cudaStreamSynchronize in aten::item",
-// "aten::mul in decode_step", "host code in decode_step"; "no record of the host".
-std::vector<std::string> what_the_host_did(const trace::Trace& trace, const CallsByThread& calls,
-                                           const std::vector<HostQuestion>& questions);
+// range open in the longest time outside of calls; of work that was queued, how it was launched.
+std::vector<profile::Reason> what_the_host_did(const trace::Trace& trace,
+                                               const CallsByThread& calls,
+                                               const std::vector<HostQuestion>& questions);
 
 }  // namespace llmprof::analysis

@@ -48,12 +48,12 @@ void LongestGaps::offer(uint32_t stage, const GapFound& gap) {
 
 namespace {
 
-std::vector<IdleGap> in_words(const trace::Trace& trace, const DescribedNames& names,
-                              const CallsByThread& calls, const std::vector<GapFound>& found) {
+std::vector<IdleGap> told_gaps(const trace::Trace& trace, const DescribedNames& names,
+                               const CallsByThread& calls, const std::vector<GapFound>& found) {
   std::vector<HostQuestion> questions;
   questions.reserve(found.size());
   for (const GapFound& gap : found) questions.push_back(question_about(trace, gap));
-  const std::vector<std::string> host = what_the_host_did(trace, calls, questions);
+  const std::vector<profile::Reason> host = what_the_host_did(trace, calls, questions);
 
   std::vector<IdleGap> gaps(found.size());
   for (size_t i = 0; i < found.size(); ++i) {
@@ -122,7 +122,7 @@ std::vector<IdleGap> LongestGaps::longest(const trace::Trace& trace, const Descr
     const size_t told = std::min(gaps.size(), kMostTold);
     found.insert(found.end(), gaps.begin(), gaps.begin() + static_cast<std::ptrdiff_t>(told));
   }
-  return in_words(trace, names, calls, found);
+  return told_gaps(trace, names, calls, found);
 }
 
 std::vector<RepeatedGap> LongestGaps::repeated(const trace::Trace& trace,
@@ -136,7 +136,7 @@ std::vector<RepeatedGap> LongestGaps::repeated(const trace::Trace& trace,
       repeated.push_back({{}, place.count, place.total});
     }
   }
-  std::vector<IdleGap> longest = in_words(trace, names, calls, examples);
+  std::vector<IdleGap> longest = told_gaps(trace, names, calls, examples);
   for (size_t i = 0; i < repeated.size(); ++i) repeated[i].longest = std::move(longest[i]);
   return repeated;
 }

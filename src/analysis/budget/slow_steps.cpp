@@ -1,7 +1,5 @@
 #include "analysis/budget/slow_steps.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -147,7 +145,7 @@ std::vector<Growth> growth_of_gaps(const Alignment& alignment, const StepWork& s
   return growths;
 }
 
-// A reason before it is put into words: work that took longer, or a gap.
+// A reason before it gets its names: work that took longer, or a gap.
 struct Cause {
   Growth growth;
   bool gap = false;
@@ -180,26 +178,29 @@ std::vector<Cause> causes_of(const Alignment& alignment, Nanoseconds above, cons
   return causes;
 }
 
-std::string in_words(const trace::Trace& trace, const DescribedNames& names, const Cause& cause) {
+profile::Reason told_cause(const trace::Trace& trace, const DescribedNames& names,
+                           const Cause& cause) {
   const Growth& growth = cause.growth;
+  const auto calls = static_cast<double>(growth.calls);
+  profile::FindingValues values;
   if (growth.where == nullptr) {
-    return fmt::format("{} small gaps between GPU work together", growth.calls);
+    return make_reason(profile::ReasonKind::longer_small_gaps, values.add_number("gaps", calls));
   }
   const GpuWorkRow& work = growth.where->work;
-  const std::string name = work_name(trace, names, work.kind, work.row);
-  if (cause.gap) {
-    return growth.calls > 1 ? fmt::format("gaps before {} ({} calls)", name, growth.calls)
-                            : fmt::format("gap before {}", name);
+  values.add_text("work", work_name(trace, names, work.kind, work.row)).add_number("calls", calls);
+  if (cause.gap) return make_reason(profile::ReasonKind::longer_gap, values);
+  if (growth.more_calls > 0) {
+    values.add_number("more_calls", static_cast<double>(growth.more_calls));
   }
-  if (growth.more_calls == 1) return fmt::format("{} (1 call more)", name);
-  if (growth.more_calls > 0) return fmt::format("{} ({} calls more)", name, growth.more_calls);
-  return growth.calls > 1 ? fmt::format("{} ({} calls together)", name, growth.calls) : name;
+  return make_reason(profile::ReasonKind::longer_work, values);
 }
 
 void add_rest(Nanoseconds rest, SlowStep& step) {
   const double share = static_cast<double>(rest) / static_cast<double>(step.above_median);
   if (step.reasons.empty() || std::abs(share) < kRestWorthTelling) return;
-  step.reasons.push_back({rest > 0 ? "unexplained" : "other parts", rest});
+  const auto kind =
+      rest > 0 ? profile::ReasonKind::longer_unexplained : profile::ReasonKind::shorter_other_parts;
+  step.reasons.push_back({{make_reason(kind)}, rest});
 }
 
 HostQuestion question_about(const trace::Trace& trace, const Stages& stages, IdleCauses& causes,
@@ -239,15 +240,15 @@ std::vector<SlowStep> find_slow_steps(const trace::Trace& trace, const Stages& s
         questions.push_back(question_about(trace, stages, causes, *cause.growth.where));
         asked_for.emplace_back(steps.size(), step.reasons.size());
       }
-      step.reasons.push_back({in_words(trace, names, cause), cause.growth.longer});
+      step.reasons.push_back({{told_cause(trace, names, cause)}, cause.growth.longer});
     }
     add_rest(outlier.above_median - explained, step);
     steps.push_back(std::move(step));
   }
-  const std::vector<std::string> answers = what_the_host_did(trace, calls, questions);
+  const std::vector<profile::Reason> answers = what_the_host_did(trace, calls, questions);
   for (size_t i = 0; i < answers.size(); ++i) {
     const auto [step, reason] = asked_for[i];
-    steps[step].reasons[reason].what += fmt::format(" ({})", answers[i]);
+    steps[step].reasons[reason].what.push_back(answers[i]);
   }
   return steps;
 }

@@ -2,9 +2,16 @@
 
 #include "analysis/budget/step_outliers.h"
 #include "analysis/budget/test_trace.h"
+#include "testing/reasons.h"
 
 namespace llmprof::analysis {
 namespace {
+
+using testing::Kinds;
+using testing::kinds_of;
+using testing::number_of;
+using testing::text_of;
+using testing::value_of;
 
 // Steps of 1000 ns: launch call at +100, gemm from +200 to +600, norm queued from +700 to +1000.
 // `gemm_longer` and `gap_longer` (before gemm) stretch one.
@@ -38,9 +45,12 @@ TEST_F(SlowSteps, SayWhichKernelAndWhichGapIsLonger) {
   EXPECT_EQ(steps[0].step, StepId(6));
   EXPECT_EQ(steps[0].above_median, 350);
   ASSERT_EQ(steps[0].reasons.size(), 2U);
-  EXPECT_EQ(steps[0].reasons[0].what, "gap before gemm (host code outside of CUDA calls)");
+  EXPECT_EQ(kinds_of(steps[0].reasons[0].what), (Kinds{"longer_gap", "host_code"}));
+  EXPECT_EQ(text_of(steps[0].reasons[0].what, "work"), "gemm");
+  EXPECT_EQ(text_of(steps[0].reasons[0].what, "between_operators"), "no");
   EXPECT_EQ(steps[0].reasons[0].longer, 300);
-  EXPECT_EQ(steps[0].reasons[1].what, "gemm");
+  EXPECT_EQ(kinds_of(steps[0].reasons[1].what), Kinds{"longer_work"});
+  EXPECT_EQ(text_of(steps[0].reasons[1].what, "work"), "gemm");
   EXPECT_EQ(steps[0].reasons[1].longer, 50);
   EXPECT_EQ(steps[1].step, StepId(13));
   EXPECT_EQ(steps[1].above_median, 120);
@@ -74,9 +84,11 @@ TEST_F(SlowSteps, AlignByNameWhereTheKernelsDiffer) {
   ASSERT_EQ(steps.size(), 1U);
   EXPECT_EQ(steps[0].above_median, 900);
   ASSERT_EQ(steps[0].reasons.size(), 2U);
-  EXPECT_EQ(steps[0].reasons[0].what, "gemm");
+  EXPECT_EQ(text_of(steps[0].reasons[0].what, "work"), "gemm");
+  EXPECT_EQ(value_of(steps[0].reasons[0].what, "more_calls"), nullptr);
   EXPECT_EQ(steps[0].reasons[0].longer, 500);
-  EXPECT_EQ(steps[0].reasons[1].what, "attention (1 call more)");
+  EXPECT_EQ(text_of(steps[0].reasons[1].what, "work"), "attention");
+  EXPECT_EQ(number_of(steps[0].reasons[1].what, "more_calls"), 1);
   EXPECT_EQ(steps[0].reasons[1].longer, 400);
 }
 
@@ -130,9 +142,9 @@ TEST_F(SlowSteps, HaveReasonsThatSumToTheExcess) {
   EXPECT_EQ(steps[0].above_median, 200);
   ASSERT_EQ(steps[0].reasons.size(), 3U);
   EXPECT_EQ(steps[0].reasons[0].longer, 300);
-  EXPECT_EQ(steps[0].reasons[1].what, "gemm2");
+  EXPECT_EQ(text_of(steps[0].reasons[1].what, "work"), "gemm2");
   EXPECT_EQ(steps[0].reasons[1].longer, 100);
-  EXPECT_EQ(steps[0].reasons[2].what, "other parts");
+  EXPECT_EQ(kinds_of(steps[0].reasons[2].what), Kinds{"shorter_other_parts"});
   EXPECT_EQ(steps[0].reasons[2].longer, -200);
 }
 
@@ -157,7 +169,7 @@ TEST_F(SlowSteps, GiveANameToWhatTheReasonsLeave) {
   ASSERT_EQ(steps[0].reasons.size(), 4U);
   EXPECT_EQ(steps[0].reasons[0].longer, 80);
   EXPECT_EQ(steps[0].reasons[2].longer, 40);
-  EXPECT_EQ(steps[0].reasons[3].what, "unexplained");
+  EXPECT_EQ(kinds_of(steps[0].reasons[3].what), Kinds{"longer_unexplained"});
   EXPECT_EQ(steps[0].reasons[3].longer, 20);
 }
 

@@ -12,7 +12,8 @@ constexpr double kClearShare = 0.05;     // above the median
 constexpr Nanoseconds kClearSpread = 3;  // times the median deviation of the faster half
 constexpr double kSameMode = 0.67;       // of the median
 constexpr size_t kFewestUnlike = 3;
-constexpr uint64_t kMoreTokens = 2;  // times as many
+constexpr Nanoseconds kUnlikeTimes = 2;  // the median, of steps of which few are alike
+constexpr uint64_t kMoreTokens = 2;      // times as many
 constexpr double kMedian = 0.50;
 
 uint32_t stage_of(const Stages& stages, const Step& step) {
@@ -144,7 +145,7 @@ class Outliers {
     const Nanoseconds median = step(middle).wall();
     for (const uint32_t row : rows) {
       const Nanoseconds above = step(row).wall() - median;
-      if (above > median && !has_more_tokens(row, middle)) {
+      if (above > (kUnlikeTimes - 1) * median && !has_more_tokens(row, middle)) {
         found_.push_back({row, above, StepId(middle)});
       }
     }
@@ -178,6 +179,15 @@ class Outliers {
 
 std::vector<StepOutlier> step_outliers(const Stages& stages, size_t most) {
   return Outliers(stages).slowest(most);
+}
+
+profile::Reasons slow_step_rule() {
+  profile::FindingValues values;
+  values.add("share_above_median", profile::Share{kClearShare})
+      .add_number("deviations_above_median", static_cast<double>(kClearSpread))
+      .add_number("comparable_steps", static_cast<double>(kFewestSteps))
+      .add_number("times_the_median", static_cast<double>(kUnlikeTimes));
+  return {make_reason(profile::ReasonKind::slow_step_rule, values)};
 }
 
 }  // namespace llmprof::analysis

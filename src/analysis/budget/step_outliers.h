@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "analysis/stages/stages.h"
+#include "profile/reasons.h"
 
 namespace llmprof::analysis {
 
@@ -15,5 +16,8 @@ struct StepOutlier {
 
 // At most `most` per stage, by stage, the slowest first; of instances that are not warm-up.
 std::vector<StepOutlier> step_outliers(const Stages& stages, size_t most);
+
+// Which steps these are, with its thresholds.
+profile::Reasons slow_step_rule();
 
 }  // namespace llmprof::analysis

@@ -1,7 +1,5 @@
 #include "analysis/collection/collector_overhead.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -230,10 +228,11 @@ void measure(const Found& found, CollectorOverhead& result) {
   result.traced = summarize_windows(found.traced, result.gap, 0);
   result.untraced = summarize_windows(found.untraced, -result.gap, result.traced.mean);
   if (found.traced.size() < kFewestWindows || found.untraced.size() < kFewestWindows) {
-    result.why_not = fmt::format(
-        "at least {} windows of traced and {} of untraced steps that lie entirely inside a decode "
-        "are needed, and there are {} and {}: decode more tokens, or shorten the period of --duty",
-        kFewestWindows, kFewestWindows, found.traced.size(), found.untraced.size());
+    profile::FindingValues values;
+    values.add_number("windows_needed", static_cast<double>(kFewestWindows))
+        .add_number("traced_windows", static_cast<double>(found.traced.size()))
+        .add_number("untraced_windows", static_cast<double>(found.untraced.size()));
+    result.why_not = {make_reason(profile::ReasonKind::few_tracing_windows, values)};
     return;
   }
   result.added = welch(result.traced, result.untraced);

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "analysis/stages/stages.h"
+#include "profile/reasons.h"
 
 namespace llmprof::analysis {
 
@@ -39,7 +39,7 @@ struct CollectorOverhead {
   std::optional<double> share_of_step;  // added over an untraced step
   // added x (traced steps and those with CUPTI still on), over all steps at the untraced pace.
   std::optional<double> share_of_decode;
-  std::string why_not;
+  profile::Reasons why_not;
 
   uint64_t steps_traced = 0;    // of the process, by the collector's own count
   uint64_t steps_cupti_on = 0;  // untraced, right after windows that replayed graphs

@@ -5,9 +5,14 @@
 #include <cmath>
 
 #include "analysis/budget/test_trace.h"
+#include "testing/reasons.h"
 
 namespace llmprof::analysis {
 namespace {
+
+using testing::Kinds;
+using testing::kinds_of;
+using testing::number_of;
 
 // A decode whose steps are one kernel each, 10 ns apart: traced ones last as told, untraced ones
 // are a gap in the timeline.
@@ -126,7 +131,10 @@ TEST(CollectorOverhead, NeedsThreeWindowsOfEachKind) {
   ASSERT_TRUE(overhead);
   EXPECT_FALSE(overhead->added);
   EXPECT_EQ(overhead->traced.windows, 2U);
-  EXPECT_NE(overhead->why_not.find("there are 2 and 2"), std::string::npos) << overhead->why_not;
+  EXPECT_EQ(kinds_of(overhead->why_not), Kinds{"few_tracing_windows"});
+  EXPECT_EQ(number_of(overhead->why_not, "windows_needed"), 3);
+  EXPECT_EQ(number_of(overhead->why_not, "traced_windows"), 2);
+  EXPECT_EQ(number_of(overhead->why_not, "untraced_windows"), 2);
 }
 
 TEST(CollectorOverhead, WarmUpsDoNotCount) {

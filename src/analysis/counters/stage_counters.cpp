@@ -1,7 +1,5 @@
 #include "analysis/counters/stage_counters.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <span>
@@ -295,23 +293,19 @@ class StageMeter {
 
   void tell_why_nothing(StageCounters& result) const {
     if (result.coverage) {
-      result.why_not =
-          fmt::format("counter samples cover only {:.1f} % of the stage's wall time, too little",
-                      *result.coverage * kPercent);
+      result.why_not = {make_reason(
+          profile::ReasonKind::few_counter_samples,
+          profile::FindingValues().add("share_of_wall", profile::Share{*result.coverage}))};
     } else if (has_counters_) {
-      result.why_not =
-          "no counter sample lies in the stage: counters were not set up yet, or were paused "
-          "(collector.counter_rounds=false samples continuously)";
+      result.why_not = {make_reason(profile::ReasonKind::no_counter_samples)};
     }
   }
 
   static void refuse_impossible(StageCounters& result) {
     const double most = std::max(result.mbu_wall.value_or(0), result.mbu_busy.value_or(0));
     if (most <= 1) return;
-    result.why_not = fmt::format(
-        "the measured bytes would be {:.0f} % of the memory bandwidth, which is "
-        "impossible: check the GPU (--gpu), and whether kernels are missing in the capture",
-        most * kPercent);
+    result.why_not = {make_reason(profile::ReasonKind::impossible_bandwidth,
+                                  profile::FindingValues().add("share", profile::Share{most}))};
     result.mbu_wall.reset();
     result.mbu_busy.reset();
   }

@@ -7,6 +7,7 @@
 #include "analysis/counters/counter_series.h"
 #include "analysis/mfu/utilization.h"
 #include "analysis/stages/stages.h"
+#include "profile/reasons.h"
 
 namespace llmprof::analysis {
 
@@ -42,7 +43,7 @@ struct StageCounters {
   double sampled_tokens = 0;
   std::optional<double> energy;  // J an instance, mean
   std::string energy_source;     // "energy counter", "power over time"
-  std::string energy_why_not;
+  profile::Reasons energy_why_not;
   // Read and written; none where one of them is not known.
   [[nodiscard]] std::optional<double> bytes() const {
     if (!read_bytes || !write_bytes) return std::nullopt;
@@ -75,7 +76,7 @@ struct StageCounters {
   };
   std::vector<Throttled> throttled;  // the most frequent first
   uint64_t throttle_samples = 0;
-  std::string why_not;  // why a figure is missing that samples would give
+  profile::Reasons why_not;  // why a figure is missing that samples would give
 
  private:
   static std::optional<double> over(const std::optional<double>& value, double count) {

@@ -1,9 +1,5 @@
 #include "analysis/counters/stage_energy.h"
 
-#include "base/units.h"
-
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/units.h"
@@ -60,13 +56,11 @@ std::optional<double> StageEnergy::mean_power() const {
   return joules_ / (between_ / kNanosecondsPerSecond);
 }
 
-std::string StageEnergy::why_not() const {
+profile::Reasons StageEnergy::why_not() const {
   if (readings_ <= 0 || mean_power()) return {};
-  return fmt::format(
-      "no energy figure, because the sensors were read only every {:.1f} ms, too rarely to "
-      "separate "
-      "this stage from the others",
-      reading_time_ / readings_ / kNanosecondsPerMillisecond);
+  profile::FindingValues values;
+  values.add("time_between_readings", profile::to_milliseconds(reading_time_ / readings_));
+  return {make_reason(profile::ReasonKind::sensors_read_rarely, values)};
 }
 
 }  // namespace llmprof::analysis

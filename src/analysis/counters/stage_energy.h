@@ -1,12 +1,12 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "analysis/counters/counter_series.h"
+#include "profile/reasons.h"
 
 namespace llmprof::analysis {
 
@@ -24,8 +24,8 @@ class StageEnergy {
   [[nodiscard]] std::string_view source() const {
     return by_power_ ? "power over time" : "energy counter";
   }
-  // Why there is none, as a clause; empty without any readings.
-  [[nodiscard]] std::string why_not() const;
+  // Why there is none; empty without any readings.
+  [[nodiscard]] profile::Reasons why_not() const;
 
  private:
   bool by_power_ = false;

@@ -54,11 +54,12 @@ void add_outside(const StageFacts& facts, std::vector<Finding>& findings) {
   values.add_number("gaps_per_instance", static_cast<double>(gaps) / facts.instances());
   if (!facts.gaps.empty()) {
     const IdleGap& longest = *facts.gaps.front();
-    values.add("longest_gap", profile::to_milliseconds(longest.length()))
-        .add_text("host", longest.host);
+    values.add("longest_gap", profile::to_milliseconds(longest.length())).add_text("host", "");
   }
-  findings.push_back(
-      make_finding(facts, FindingKind::time_outside_operators, time, std::move(values)));
+  Finding finding =
+      make_finding(facts, FindingKind::time_outside_operators, time, std::move(values));
+  if (!facts.gaps.empty()) explain_value("host", {facts.gaps.front()->host}, finding);
+  findings.push_back(std::move(finding));
 }
 
 }  // namespace

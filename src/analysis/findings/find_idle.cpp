@@ -34,8 +34,12 @@ const IdleGap* longest_gap(const StageFacts& facts, BudgetPart cause) {
 FindingValues longest_and_host(const IdleGap* gap) {
   FindingValues values;
   if (gap == nullptr) return values;
-  values.add("longest_gap", to_milliseconds(gap->length())).add_text("host", gap->host);
+  values.add("longest_gap", to_milliseconds(gap->length())).add_text("host", "");
   return values;
+}
+
+void explain_host(const IdleGap* gap, Finding& finding) {
+  if (gap != nullptr) explain_value("host", {gap->host}, finding);
 }
 
 void add_stall(const StageFacts& facts, const RepeatedGap& stall, std::vector<Finding>& findings) {
@@ -50,6 +54,7 @@ void add_stall(const StageFacts& facts, const RepeatedGap& stall, std::vector<Fi
       .add_flag("decodes", facts.decodes());
   Finding finding = make_finding(facts, FindingKind::host_stall_repeated, total / facts.instances(),
                                  std::move(values));
+  explain_host(&stall.longest, finding);
   finding.subject = to_printable(stall.longest.work_before + " -> " + stall.longest.work_after);
   findings.push_back(std::move(finding));
 }
@@ -70,8 +75,10 @@ void add_single_stalls(const StageFacts& facts, const std::vector<const IdleGap*
       .add_number("instances", facts.instances())
       .add_all(longest_and_host(&longest))
       .add_text("work_after", longest.work_after);
-  findings.push_back(make_finding(facts, FindingKind::host_stall_single, total / facts.instances(),
-                                  std::move(values)));
+  Finding finding = make_finding(facts, FindingKind::host_stall_single, total / facts.instances(),
+                                 std::move(values));
+  explain_host(&longest, finding);
+  findings.push_back(std::move(finding));
 }
 
 // How many kernels a pass has, and how many of them CUDA graphs launch.
@@ -117,15 +124,18 @@ void add_launch_bound(const StageFacts& facts, double time, std::vector<Finding>
 }
 
 void add_between_steps(const StageFacts& facts, double time, std::vector<Finding>& findings) {
-  const auto longest = std::find_if(facts.gaps.begin(), facts.gaps.end(), [](const IdleGap* gap) {
+  const auto found = std::find_if(facts.gaps.begin(), facts.gaps.end(), [](const IdleGap* gap) {
     return gap->between_steps && is_host_late(gap->cause);
   });
+  const IdleGap* longest = found == facts.gaps.end() ? nullptr : *found;
   const auto steps = static_cast<double>(facts.steps);
   FindingValues values;
   values.add("gap_per_step", to_milliseconds(time * facts.instances() / steps))
       .add_number("steps_per_instance", steps / facts.instances())
-      .add_all(longest_and_host(longest == facts.gaps.end() ? nullptr : *longest));
-  findings.push_back(make_finding(facts, FindingKind::gap_between_steps, time, std::move(values)));
+      .add_all(longest_and_host(longest));
+  Finding finding = make_finding(facts, FindingKind::gap_between_steps, time, std::move(values));
+  explain_host(longest, finding);
+  findings.push_back(std::move(finding));
 }
 
 void add_synchronization(const StageFacts& facts, std::vector<Finding>& findings) {
@@ -134,8 +144,10 @@ void add_synchronization(const StageFacts& facts, std::vector<Finding>& findings
   values.add_number("gaps_per_instance", gaps_per_instance(facts, BudgetPart::idle_synchronization))
       .add_all(longest_and_host(longest));
   if (longest != nullptr) values.add_text("work_before", longest->work_before);
-  findings.push_back(make_finding(facts, FindingKind::synchronization,
-                                  facts.time(BudgetPart::idle_synchronization), std::move(values)));
+  Finding finding = make_finding(facts, FindingKind::synchronization,
+                                 facts.time(BudgetPart::idle_synchronization), std::move(values));
+  explain_host(longest, finding);
+  findings.push_back(std::move(finding));
 }
 
 void add_queue_gaps(const StageFacts& facts, std::vector<Finding>& findings) {
@@ -158,8 +170,10 @@ void add_first_waits(const StageFacts& facts, std::vector<Finding>& findings) {
 
 void add_edge(const StageFacts& facts, BudgetPart part, FindingKind kind,
               std::vector<Finding>& findings) {
-  findings.push_back(
-      make_finding(facts, kind, facts.time(part), longest_and_host(longest_gap(facts, part))));
+  const IdleGap* longest = longest_gap(facts, part);
+  Finding finding = make_finding(facts, kind, facts.time(part), longest_and_host(longest));
+  explain_host(longest, finding);
+  findings.push_back(std::move(finding));
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ void add_above_floor(const StageFacts& facts, FindingKind kind, Classes classes,
   const std::vector<KernelInStage> kernels = kernels_of(facts, classes);
   if (recoverable <= 0 || kernels.empty()) return;
   const double time = time_of(facts, classes);
-  std::string rule;
+  profile::Reasons rule;
   double floor = 0;
   for (const KernelClass kernel_class : classes) {
     const RecoverablePart* part = facts.by_part[static_cast<size_t>(kernel_class)];
@@ -65,12 +65,14 @@ void add_above_floor(const StageFacts& facts, FindingKind kind, Classes classes,
   FindingValues values;
   values.add("time", profile::to_milliseconds(time))
       .add("floor", profile::to_milliseconds(floor))
-      .add_text("floor_rule", rule);
+      .add_text("floor_rule", "");
   if (floor > 0) values.add_number("time_over_floor", time / floor);
   values.add_all(kernel_counts(facts, kernels))
       .add_all(longest_kernels(facts, kernels))
       .add_all(std::move(more));
-  findings.push_back(make_finding(facts, kind, recoverable, std::move(values)));
+  Finding finding = make_finding(facts, kind, recoverable, std::move(values));
+  explain_value("floor_rule", std::move(rule), finding);
+  findings.push_back(std::move(finding));
 }
 
 constexpr KernelClass kProducts[] = {KernelClass::gemm, KernelClass::gemv};

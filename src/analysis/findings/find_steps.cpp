@@ -28,11 +28,14 @@ void find_step_outliers(const StageFacts& facts, const Stages& stages,
       .add("slowest_above_median", profile::to_milliseconds(slowest.above_median))
       .add_flag("only_first_steps", all_first);
   for (const auto& reason : slowest.reasons) {
-    values.add("slower_by", profile::to_milliseconds(reason.longer), reason.what);
+    values.add("slower_by", profile::to_milliseconds(reason.longer), "");
   }
   const double time = static_cast<double>(above) / facts.instances();
-  findings.push_back(
-      make_finding(facts, profile::FindingKind::slow_steps, time, std::move(values)));
+  Finding finding = make_finding(facts, profile::FindingKind::slow_steps, time, std::move(values));
+  for (size_t i = 0; i < slowest.reasons.size(); ++i) {
+    explain_value("slower_by", slowest.reasons[i].what, finding, i);
+  }
+  findings.push_back(std::move(finding));
 }
 
 }  // namespace llmprof::analysis

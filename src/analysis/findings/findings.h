@@ -11,7 +11,7 @@
 #include "analysis/roofline/roofline.h"
 #include "analysis/stages/selection.h"
 #include "profile/finding_kinds.h"
-#include "profile/finding_values.h"
+#include "profile/findings.h"
 
 namespace llmprof::analysis {
 
@@ -27,6 +27,8 @@ struct Finding {
   std::optional<double> per_token;  // ns
   double share_of_wall = 0;         // of the stage's wall time, 0 to 1
   std::vector<profile::FindingValue> values;
+  // Of values whose text is a sentence, and empty here.
+  std::vector<profile::FindingValueReasons> value_reasons;
   // The capture does not show the potential saving: both recoverable times are 0, and
   // `share_of_wall` is what it hides. Comes first, since no other finding includes that time.
   bool blind = false;

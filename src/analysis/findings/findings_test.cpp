@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/budget/test_trace.h"
+#include "testing/reasons.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -171,7 +172,9 @@ TEST_F(Findings, NameTheSynchronisingCall) {
   ASSERT_NE(wait, nullptr);
   EXPECT_DOUBLE_EQ(wait->recoverable, 490);
   EXPECT_DOUBLE_EQ(milliseconds(*wait, "longest_gap"), 500e-6);
-  EXPECT_EQ(text(*wait, "host"), "cudaStreamSynchronize");
+  ASSERT_EQ(wait->value_reasons.size(), 1U);
+  EXPECT_EQ(wait->values.at(wait->value_reasons[0].value).name, "host");
+  EXPECT_EQ(testing::text_of(wait->value_reasons[0].reasons, "call"), "cudaStreamSynchronize");
   EXPECT_EQ(text(*wait, "work_before"), "copy Device-to-Host");
 }
 
@@ -247,6 +250,11 @@ TEST_F(Findings, HoldProductsAgainstTheirFloor) {
   EXPECT_DOUBLE_EQ(findings[0].recoverable, 400);
   EXPECT_DOUBLE_EQ(milliseconds(findings[0], "time"), 1000e-6);
   EXPECT_DOUBLE_EQ(milliseconds(findings[0], "floor"), 600e-6);
+  // The rule's words are made where it is reported.
+  ASSERT_EQ(findings[0].value_reasons.size(), 1U);
+  const profile::FindingValueReasons& rule = findings[0].value_reasons[0];
+  EXPECT_EQ(findings[0].values.at(rule.value).name, "floor_rule");
+  EXPECT_EQ(testing::kinds_of(rule.reasons).size(), 1U);
   EXPECT_DOUBLE_EQ(number(findings[0], "time_over_floor"), 1000 / 600.0);
   EXPECT_EQ(text(findings[0], "bound_by"), "compute");
   EXPECT_FALSE(findings[0].per_token);

@@ -1,6 +1,7 @@
 #include "analysis/findings/make_finding.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace llmprof::analysis {
 
@@ -53,6 +54,14 @@ Finding make_finding(const StageFacts& facts, profile::FindingKind kind, double 
   if (facts.recoverable->tokens > 0) finding.per_token = recoverable / facts.recoverable->tokens;
   finding.share_of_wall = facts.recoverable->wall > 0 ? recoverable / facts.recoverable->wall : 0;
   return finding;
+}
+
+void explain_value(std::string_view name, profile::Reasons reasons, Finding& finding, size_t nth) {
+  for (size_t i = 0; i < finding.values.size(); ++i) {
+    if (finding.values[i].name != name || nth-- > 0) continue;
+    finding.value_reasons.push_back({i, std::move(reasons)});
+    return;
+  }
 }
 
 }  // namespace llmprof::analysis

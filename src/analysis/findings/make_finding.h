@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 
 #include "analysis/findings/findings.h"
 #include "analysis/findings/stage_facts.h"
@@ -25,5 +26,9 @@ profile::FindingValues kernel_counts(const StageFacts& facts,
 
 // compiled, and engine and framework where they are known.
 profile::FindingValues program_values(const StageFacts& facts);
+
+// Leaves the text of that value, of several of one name the nth, to the words of these reasons.
+void explain_value(std::string_view name, profile::Reasons reasons, Finding& finding,
+                   size_t nth = 0);
 
 }  // namespace llmprof::analysis

@@ -15,6 +15,10 @@
 namespace llmprof::analysis {
 namespace {
 
+using profile::FindingValues;
+using profile::make_reason;
+using profile::ReasonKind;
+
 constexpr std::string_view kOutside = "outside layers";
 
 LayerRow row_of(std::string name, uint32_t stage, const LayerSum& sum) {
@@ -136,14 +140,16 @@ class UnlikeMost {
     std::nth_element(counts.begin(), middle, counts.end());
     median_ = *middle;
   }
-  [[nodiscard]] std::string note(const LayerSum& sum) const {
+  [[nodiscard]] profile::Reasons note(const LayerSum& sum) const {
     const auto apart = std::max(sum.kernel_count, median_) - std::min(sum.kernel_count, median_);
     if (kUnlikePart * apart <= median_) return {};
     const auto a_pass = [&](uint64_t count) {
       return static_cast<double>(count) / static_cast<double>(passes_);
     };
-    return fmt::format("{:.4g} kernels per pass, the median layer has {:.4g}",
-                       a_pass(sum.kernel_count), a_pass(median_));
+    FindingValues values;
+    values.add_number("kernels_per_pass", a_pass(sum.kernel_count))
+        .add_number("median_kernels_per_pass", a_pass(median_));
+    return {make_reason(ReasonKind::unlike_median_layer, values)};
   }
 
  private:
@@ -179,20 +185,20 @@ void add_rows(const StageLayers& found, uint32_t stage, uint32_t model, const St
   push(row_of(std::string(kOutside), stage, outside), false, whole.passes);
 }
 
-std::string why_none(const Stage& stage, const StageWhole& whole) {
-  if (whole.hidden > whole.sum.kernel_sum) {
-    return fmt::format("{}: its kernels are hidden inside CUDA graph replays", stage.name);
-  }
-  if (whole.sum.kernel_count == 0) return fmt::format("{}: no kernels", stage.name);
-  if (whole.undivided) return fmt::format("{}: its steps are unknown", stage.name);
-  return fmt::format(
-      "{}: no layer ranges around its launches, and its kernels do not repeat layer by layer",
-      stage.name);
+ReasonKind why_none(const StageWhole& whole) {
+  if (whole.hidden > whole.sum.kernel_sum) return ReasonKind::layers_in_hidden_graphs;
+  if (whole.sum.kernel_count == 0) return ReasonKind::stage_without_kernels;
+  if (whole.undivided) return ReasonKind::layer_steps_unknown;
+  return ReasonKind::layers_not_repeating;
 }
 
-void add_reason(const std::string& reason, Layers& layers) {
-  if (!layers.reason.empty()) layers.reason += "; ";
-  layers.reason += reason;
+// `model` is given where several ran: the attention layers of the one that this is of.
+void add_reason(const Stage& stage, const StageWhole& whole, std::optional<uint32_t> model,
+                Layers& layers) {
+  FindingValues values;
+  values.add_text("stage", stage.name);
+  if (model) values.add_number("model_layers", *model);
+  layers.reason.push_back(make_reason(why_none(whole), values));
 }
 
 // What the passes of each model come to. Passes of an unknown model are one of their own.
@@ -213,9 +219,7 @@ void add_models(const std::map<uint32_t, StageWhole>& models, const Stage& stage
   for (const auto& [model, whole] : models) {
     const StageLayers found = repeated.run(row, model);
     if (found.layers.empty()) {
-      add_reason(
-          fmt::format("{} (the model of {} attention layers)", why_none(stage, whole), model),
-          layers);
+      add_reason(stage, whole, model, layers);
     } else {
       add_rows(found, row, model, whole, layers);
     }
@@ -247,7 +251,7 @@ Layers find_layers(const trace::Trace& trace, const Stages& stages, const Meanin
       found[stage] = repeated.run(stage);
     }
     if (found[stage].layers.empty()) {
-      add_reason(why_none(stages.stages[stage], whole), layers);
+      add_reason(stages.stages[stage], whole, std::nullopt, layers);
       continue;
     }
     add_rows(found[stage], stage, 0, whole, layers);

@@ -7,6 +7,7 @@
 #include "analysis/naming/described_names.h"
 #include "analysis/stages/meaningful_ranges.h"
 #include "analysis/stages/stages.h"
+#include "profile/reasons.h"
 
 namespace llmprof::analysis {
 
@@ -24,12 +25,12 @@ struct LayerRow {
   uint64_t kernel_count = 0;
   Nanoseconds kernel_sum = 0;
   std::array<Nanoseconds, kKernelClasses> by_class{};
-  std::string note;  // for the reader, of a layer with far fewer or more kernels than most
+  profile::Reasons note;  // of a layer with far fewer or more kernels than most
 };
 
 struct Layers {
   std::vector<LayerRow> rows;  // by stage, then layer; then "outside layers"
-  std::string reason;          // for the reader, where a stage has none
+  profile::Reasons reason;     // where a stage has none
 };
 
 // From layer ranges where the launches were made inside some (eager) or their graph's nodes were

@@ -8,10 +8,16 @@
 #include "analysis/stages/annotated_stages.h"
 #include "testing/hand_made_trace.h"
 #include "testing/read_capture.h"
+#include "testing/reasons.h"
 #include "testing/shared_captures.h"
 
 namespace llmprof::analysis {
 namespace {
+
+using testing::Kinds;
+using testing::kinds_of;
+using testing::number_of;
+using testing::text_of;
 
 struct Found {
   trace::Trace trace;
@@ -308,7 +314,9 @@ TEST(Layers, UnlikeTheOthersAreLayersToo) {
                                            "experts", "gather", "mlp"};
   const Found found = find(pass_of({dense, sparse, sparse, sparse, sparse}));
   EXPECT_EQ(kernels_a_pass(found), (std::vector<uint64_t>{6, 11, 11, 11, 11, 2}));
-  EXPECT_EQ(found.layers.rows[0].note, "6 kernels per pass, the median layer has 11");
+  EXPECT_EQ(kinds_of(found.layers.rows[0].note), Kinds{"unlike_median_layer"});
+  EXPECT_EQ(number_of(found.layers.rows[0].note, "kernels_per_pass"), 6);
+  EXPECT_EQ(number_of(found.layers.rows[0].note, "median_kernels_per_pass"), 11);
   EXPECT_TRUE(found.layers.rows[1].note.empty());
   expect_whole(found);
 }
@@ -332,8 +340,10 @@ TEST(Layers, SayWhyThereAreNone) {
   made.replay(210, 220, 240);
   const Found found = find(made.freeze());
   EXPECT_TRUE(found.layers.rows.empty());
-  EXPECT_NE(found.layers.reason.find("prefill: no layer ranges"), std::string::npos);
-  EXPECT_NE(found.layers.reason.find("decode: its kernels are hidden"), std::string::npos);
+  ASSERT_EQ(kinds_of(found.layers.reason),
+            (Kinds{"layers_not_repeating", "layers_in_hidden_graphs"}));
+  EXPECT_EQ(text_of({found.layers.reason[0]}, "stage"), "prefill");
+  EXPECT_EQ(text_of({found.layers.reason[1]}, "stage"), "decode");
 }
 
 // SQL: layer and part ranges inside the prefills that are not warm-up, joined to kernels through

@@ -79,9 +79,8 @@ void warn_of_recorded(const Stages& stages, Utilization& use) {
         {"recorded_flops_differ",
          fmt::format(
              "{}: its operators recorded {:.4g} FLOPs per instance, {:.2f} times the {:.4g} "
-             "of the model ({}): check the model, the token counts, and what the program "
-             "records",
-             stages.stages[stage.stage].name, stage.recorded->flops, times, model, stage.basis)});
+             "of the model: check the model, the token counts, and what the program records",
+             stages.stages[stage.stage].name, stage.recorded->flops, times, model)});
   }
 }
 

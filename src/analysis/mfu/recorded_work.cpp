@@ -1,7 +1,5 @@
 #include "analysis/mfu/recorded_work.h"
 
-#include <fmt/format.h>
-
 #include <array>
 
 namespace llmprof::analysis {
@@ -30,9 +28,11 @@ RecordedWork mean_of(const Sum& sum) {
     (cache ? part.kv_bytes : part.weight_bytes) = sum.bytes[kind] / instances;
     work.cost.parts.push_back(std::move(part));
   }
-  work.basis =
-      fmt::format("FLOPs or bytes recorded with {} of the {} operators of {} instance{}",
-                  sum.with_figures, sum.operators, sum.instances, sum.instances == 1 ? "" : "s");
+  profile::FindingValues values;
+  values.add_number("operators_with_work", static_cast<double>(sum.with_figures))
+      .add_number("operators", static_cast<double>(sum.operators))
+      .add_number("instances", instances);
+  work.basis = {make_reason(profile::ReasonKind::recorded_operators, values)};
   return work;
 }
 

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "analysis/naming/described_names.h"
 #include "analysis/stages/stages.h"
 #include "llm/cost.h"
+#include "profile/reasons.h"
 
 namespace llmprof::analysis {
 
@@ -15,7 +15,7 @@ namespace llmprof::analysis {
 // cache.
 struct RecordedWork {
   llm::PassCost cost;
-  std::string basis;  // "FLOPs or bytes recorded with 340 of 350 operators"
+  profile::Reasons basis;  // of how many operators
 };
 
 // One entry per stage; all empty where no operator has FLOPs or bytes.

@@ -1,7 +1,5 @@
 #include "analysis/mfu/stage_cost.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -11,6 +9,10 @@
 
 namespace llmprof::analysis {
 namespace {
+
+using profile::FindingValues;
+using profile::make_reason;
+using profile::ReasonKind;
 
 // Passes computed one by one; of longer loops, one in each of so many equal pieces.
 constexpr uint64_t kMostPasses = 4096;
@@ -27,35 +29,17 @@ void add(llm::PassCost& sum, const llm::PassCost& cost, double times) {
   }
 }
 
-std::string counted(uint64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+// Of the model, one GPU's share: those above 1.
+void add_parallelism(const llm::Parallelism& parallel, FindingValues& values) {
+  if (parallel.tp > 1) values.add_number("tp", parallel.tp);
+  if (parallel.pp > 1) values.add_number("pp", parallel.pp);
+  if (parallel.ep > 1) values.add_number("ep", parallel.ep);
 }
-
-std::string share_in_words(const llm::Parallelism& parallel) {
-  if (uint64_t{parallel.tp} * parallel.pp * parallel.ep <= 1) return {};
-  std::string words = "; one GPU's share of";
-  if (parallel.tp > 1) words += fmt::format(" tp {}", parallel.tp);
-  if (parallel.pp > 1) words += fmt::format(" pp {}", parallel.pp);
-  if (parallel.ep > 1) words += fmt::format(" ep {}", parallel.ep);
-  return words;
-}
-
-std::string batch_in_words(const TokenCount& batch) {
-  return fmt::format("batch {} ({})", batch.value, batch.source);
-}
-
-std::string steps_in_words(double steps) {
-  if (steps != std::floor(steps)) return fmt::format("{:.1f} steps on average", steps);
-  return counted(static_cast<uint64_t>(steps), "step");
-}
-
-constexpr std::string_view kNoPrompt =
-    "the number of prompt tokens is not known; give it with --prompt-tokens";
 
 StageCost prefill_cost(const llm::ModelSpec& model, const Workload& workload) {
   StageCost result;
   if (!workload.prompt_tokens) {
-    result.why_not = kNoPrompt;
+    result.why_not = {make_reason(ReasonKind::prompt_tokens_unknown)};
     return result;
   }
   llm::ForwardPass pass;
@@ -63,10 +47,12 @@ StageCost prefill_cost(const llm::ModelSpec& model, const Workload& workload) {
   pass.new_tokens = workload.prompt_tokens->value;
   pass.images = workload.images;
   result.cost = llm::pass_cost(model, pass, workload.parallel);
-  result.basis = fmt::format("1 pass of {} ({}), {}", counted(pass.new_tokens, "prompt token"),
-                             workload.prompt_tokens->source, batch_in_words(*workload.batch));
-  if (pass.images > 0) result.basis += ", " + counted(pass.images, "image");
-  result.basis += share_in_words(workload.parallel);
+  FindingValues values;
+  add_count("prompt_tokens", *workload.prompt_tokens, values);
+  add_count("batch", *workload.batch, values);
+  if (pass.images > 0) values.add_number("images", static_cast<double>(pass.images));
+  add_parallelism(workload.parallel, values);
+  result.basis = {make_reason(ReasonKind::prefill_pass, values)};
   return result;
 }
 
@@ -97,25 +83,28 @@ StageCost decode_cost(const llm::ModelSpec& model, const Workload& workload,
   const bool counted_steps = steps.has_value();
   if (!steps && workload.new_tokens) steps = static_cast<double>(workload.new_tokens->value);
   if (!workload.prompt_tokens || !steps || *steps <= 0) {
-    result.why_not = !workload.prompt_tokens
-                         ? std::string(kNoPrompt)
-                         : "the number of decode steps is not known; give it with --new-tokens";
+    result.why_not = {make_reason(!workload.prompt_tokens ? ReasonKind::prompt_tokens_unknown
+                                                          : ReasonKind::decode_steps_unknown)};
     return result;
   }
   result.cost = decode_passes(model, workload, *steps);
   const uint64_t first = workload.prompt_tokens->value;
   const auto last = first + static_cast<uint64_t>(std::ceil(*steps)) - 1;
-  const std::string source = counted_steps ? "" : fmt::format(" ({})", workload.new_tokens->source);
-  result.basis = fmt::format("{}{} of 1 token at a context of {} to {} (prompt: {}), {}",
-                             steps_in_words(*steps), source, first, last,
-                             workload.prompt_tokens->source, batch_in_words(*workload.batch));
+  FindingValues values;
+  values.add_number(
+      "steps", *steps,
+      counted_steps ? std::nullopt : std::optional<std::string>(workload.new_tokens->source));
+  values.add_number("first_context", static_cast<double>(first))
+      .add_number("last_context", static_cast<double>(last));
+  add_count("prompt_tokens", *workload.prompt_tokens, values);
+  add_count("batch", *workload.batch, values);
   // The first new token may be the prefill's.
   if (counted_steps && workload.new_tokens &&
       std::abs(static_cast<double>(workload.new_tokens->value) - *steps) > 1) {
-    result.basis += fmt::format("; {} says {} new tokens", workload.new_tokens->source,
-                                workload.new_tokens->value);
+    add_count("other_new_tokens", *workload.new_tokens, values);
   }
-  result.basis += share_in_words(workload.parallel);
+  add_parallelism(workload.parallel, values);
+  result.basis = {make_reason(ReasonKind::decode_passes, values)};
   return result;
 }
 
@@ -157,17 +146,18 @@ StageCost serving_cost(const Stages& stages, uint32_t stage, const llm::ModelSpe
     }
   }
   if (all == 0 || known < all) {
-    result.why_not = fmt::format(
-        "the number of tokens is known for {} of {} steps; the engine's step annotations hold "
-        "it",
-        known, all);
+    FindingValues values;
+    values.add_number("known_steps", static_cast<double>(known))
+        .add_number("steps", static_cast<double>(all));
+    result.why_not = {make_reason(ReasonKind::step_tokens_unknown, values)};
     return result;
   }
   add(result.cost, sum, 1 / instances);
-  result.basis = fmt::format(
-      "{} steps of {:.1f} tokens on average; attention and the KV cache are left out, because the "
-      "contexts are not known{}",
-      all, tokens / static_cast<double>(all), share_in_words(workload.parallel));
+  FindingValues values;
+  values.add_number("steps", static_cast<double>(all))
+      .add_number("tokens_per_step", tokens / static_cast<double>(all));
+  add_parallelism(workload.parallel, values);
+  result.basis = {make_reason(ReasonKind::engine_steps, values)};
   return result;
 }
 
@@ -180,8 +170,8 @@ StageCost stage_cost(const Stages& stages, uint32_t stage, const llm::ModelSpec&
   if (is_prefill(what)) return prefill_cost(model, workload);
   if (is_decode(what)) return decode_cost(model, workload, mean_steps(stages, stage));
   StageCost none;
-  none.why_not = fmt::format(
-      "there is no cost formula for the stage '{}', only for prefill and decode", what.name);
+  none.why_not = {
+      make_reason(ReasonKind::no_cost_formula, FindingValues().add_text("stage", what.name))};
   return none;
 }
 

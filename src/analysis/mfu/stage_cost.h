@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "analysis/mfu/utilization.h"
 #include "analysis/stages/stages.h"
 
@@ -10,9 +8,9 @@ namespace llmprof::analysis {
 // What one instance of a stage computes and moves on one GPU.
 struct StageCost {
   llm::PassCost cost;
-  std::string basis;    // the passes in words
-  std::string why_not;  // why there is no cost
-  bool whole = true;    // false: attention and the KV cache are left out, contexts being unknown
+  profile::Reasons basis;    // the passes that it counts
+  profile::Reasons why_not;  // why there is no cost
+  bool whole = true;  // false: attention and the KV cache are left out, contexts being unknown
 };
 
 // `workload` is completed from the stages.

@@ -1,7 +1,5 @@
 #include "analysis/mfu/utilization.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -15,6 +13,10 @@
 
 namespace llmprof::analysis {
 namespace {
+
+using profile::FindingValues;
+using profile::make_reason;
+using profile::ReasonKind;
 
 struct Peak {
   double flops = 0;
@@ -58,11 +60,6 @@ size_t gpus_of_one_process(const Stages& stages, uint32_t stage) {
   return most;
 }
 
-void explain(StageUtilization& stage, std::string_view why) {
-  if (!stage.why_not.empty()) stage.why_not += "; ";
-  stage.why_not += why;
-}
-
 // Work over what the peak could do in that time; none for no time.
 std::optional<double> ratio(double work, double nanoseconds, double peak) {
   if (nanoseconds <= 0 || peak <= 0) return std::nullopt;
@@ -86,13 +83,12 @@ void measure(const Stage& stage, const std::optional<Peak>& peak, const llm::Gpu
     result.mbu_wall = ratio(bytes, stage.wall.mean, gpu.memory_bandwidth);
     result.mbu_busy = ratio(bytes * traced, stage.busy.mean, gpu.memory_bandwidth);
   } else {
-    explain(result,
-            "MBU needs the context length of every sequence, which the capture does not hold");
+    result.why_not.push_back(make_reason(ReasonKind::contexts_unknown));
   }
   if (!result.traced_share) {
     result.mfu_busy.reset();
     result.mbu_busy.reset();
-    explain(result, "no figures on busy time, because the collector did not trace all the time");
+    result.why_not.push_back(make_reason(ReasonKind::busy_time_untraced));
   }
   const double moving = bytes / result.peak_bandwidth * kNanosecondsPerSecond;
   const double computing =
@@ -114,16 +110,21 @@ StageUtilization::Recorded recorded_figures(const Stage& stage, const llm::PassC
   return figures;
 }
 
-std::string missing_device(const DeviceAsked& device) {
-  if (device.kind == trace::DeviceKind::cpu) {
-    return "the CPU's peaks are not known; give the workload's metrics.json with "
-           "device.peak_flops_per_s and device.peak_bytes_per_s";
-  }
-  if (device.wanted.empty()) return "the capture does not name its GPU; name it with --gpu";
-  return fmt::format(
-      "the GPU '{}' is not in conf/gpus.yaml, or is one of several variants there; name one with "
-      "--gpu, or add it to a gpus.yaml in a folder given with --config-dir",
-      device.wanted);
+profile::Reason missing_device(const DeviceAsked& device) {
+  if (device.kind == trace::DeviceKind::cpu) return make_reason(ReasonKind::cpu_peaks_unknown);
+  if (device.wanted.empty()) return make_reason(ReasonKind::gpu_not_named);
+  return make_reason(ReasonKind::gpu_unknown, FindingValues().add_text("gpu", device.wanted));
+}
+
+profile::Reason several_gpus(size_t gpus) {
+  return make_reason(ReasonKind::several_gpus,
+                     FindingValues().add_number("gpus", static_cast<double>(gpus)));
+}
+
+profile::Reason no_peak(const llm::ModelSpec& model, const llm::GpuSpec& gpu) {
+  return make_reason(
+      ReasonKind::no_peak_of_format,
+      FindingValues().add_text("format", model.weights.name).add_text("gpu", gpu.name));
 }
 
 bool is_spread(const llm::Parallelism& parallel) {
@@ -153,22 +154,15 @@ class StageFigures {
     if (!cost.why_not.empty()) {
       result.why_not = std::move(cost.why_not);
     } else if (stage.wall.count == 0) {
-      result.why_not = kAllWarmUp;
+      result.why_not = {make_reason(ReasonKind::all_warmup)};
     } else if (gpu_ == nullptr) {
-      result.why_not = missing_device(device_);
+      result.why_not = {missing_device(device_)};
     } else if (const size_t gpus = gpus_of_one_process(stages_, index);
                gpus > 1 && !is_spread(workload_.parallel)) {
-      result.why_not = fmt::format(
-          "one process runs it on {} GPUs; give --tp, --pp or --ep, because without them the "
-          "figures "
-          "would be up to {} times too high",
-          gpus, gpus);
+      result.why_not = {several_gpus(gpus)};
     } else {
       const auto peak = peak_of(*gpu_, *model_);
-      if (!peak) {
-        explain(result, fmt::format("conf/gpus.yaml has no peak for {} on {}: no MFU",
-                                    model_->weights.name, gpu_->name));
-      }
+      if (!peak) result.why_not.push_back(no_peak(*model_, *gpu_));
       measure(stage, peak, *gpu_, cost.whole, result);
       if (recorded) result.recorded = recorded_figures(stage, recorded->cost, *gpu_);
     }
@@ -184,9 +178,9 @@ class StageFigures {
     result.cost = recorded.cost;
     result.basis = recorded.basis;
     if (stage.wall.count == 0) {
-      result.why_not = kAllWarmUp;
+      result.why_not = {make_reason(ReasonKind::all_warmup)};
     } else if (gpu_ == nullptr) {
-      result.why_not = missing_device(device_);
+      result.why_not = {missing_device(device_)};
     } else {
       const Peak peak{gpu_->fp32.value_or(0), peak_name("f32", *gpu_)};
       measure(stage, peak, *gpu_, true, result);
@@ -200,11 +194,11 @@ class StageFigures {
     const StageTracing tracing = stage_tracing(stages_, result.stage);
     result.traced_share = tracing.share;
     if (tracing.whole() || !tracing.share || result.basis.empty()) return;
-    result.basis += fmt::format("; on busy time, of the {} of {} steps that were traced",
-                                tracing.steps_traced, tracing.steps_all);
+    FindingValues values;
+    values.add_number("steps_traced", static_cast<double>(tracing.steps_traced))
+        .add_number("steps", static_cast<double>(tracing.steps_all));
+    result.basis.push_back(make_reason(ReasonKind::traced_steps_on_busy_time, values));
   }
-
-  static constexpr std::string_view kAllWarmUp = "every instance is a warm-up";
 
   const Stages& stages_;
   const llm::ModelSpec* model_;
@@ -214,18 +208,16 @@ class StageFigures {
 };
 
 // Why there is nothing to say of any stage; empty where there may be.
-std::string why_nothing(const Stages& stages, const Utilization& use, const DeviceAsked& device,
-                        bool any_recorded) {
+profile::Reasons why_nothing(const Stages& stages, const Utilization& use,
+                             const DeviceAsked& device, bool any_recorded) {
   if (stages.stages.empty()) {
-    return stages.reason.empty() ? "no stages were found"
-                                 : "no stages were found: " + stages.reason;
+    FindingValues values;
+    if (!stages.reason.empty()) values.add_text("why", stages.reason);
+    return {make_reason(ReasonKind::no_stages, values)};
   }
-  if (!use.model && !any_recorded) {
-    return "no model was named; name it with --model: a Hugging Face config.json or a preset such "
-           "as "
-           "llm/llama3_8b";
-  }
-  return use.gpu ? std::string() : missing_device(device);
+  if (!use.model && !any_recorded) return {make_reason(ReasonKind::no_model)};
+  if (!use.gpu) return {missing_device(device)};
+  return {};
 }
 
 }  // namespace
@@ -253,15 +245,15 @@ Utilization utilization(const Stages& stages, const std::optional<llm::ModelSpec
     } else {
       StageUtilization none;
       none.stage = i;
-      none.why_not =
-          any_recorded ? "no operator in it was recorded with FLOPs or bytes" : result.why_not;
+      none.why_not = any_recorded ? profile::Reasons{make_reason(ReasonKind::work_not_recorded)}
+                                  : result.why_not;
       result.stages.push_back(std::move(none));
     }
   }
   if (gpu && gpu->is_measured()) {
     refuse_above_measured(stages, result);
   } else if (model) {
-    refuse_impossible(stages, *model, device.wanted, device.captured.value_or(""), result);
+    refuse_impossible(stages, *model, device, result);
   }
   if (model) {
     result.warnings = input_warnings(stages, *model, result.workload, device.wanted,

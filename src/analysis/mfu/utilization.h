@@ -9,6 +9,7 @@
 #include "llm/cost.h"
 #include "llm/gpu_spec.h"
 #include "llm/model_spec.h"
+#include "profile/reasons.h"
 
 namespace llmprof::analysis {
 
@@ -32,9 +33,8 @@ struct Workload {
 // an input is missing, or where a ratio above 1 shows that one is wrong.
 struct StageUtilization {
   uint32_t stage = 0;
-  llm::PassCost cost;  // of one instance: all its passes together
-  std::string
-      basis;  // the passes in words: "24 steps of 1 token at a context of 777 to 800, batch 1"
+  llm::PassCost cost;      // of one instance: all its passes together
+  profile::Reasons basis;  // the passes that the cost counts
   // Of the cost, what the traced steps did: figures on busy time are of these. None: not known.
   std::optional<double> traced_share = 1;
   double peak_flops = 0;
@@ -44,7 +44,7 @@ struct StageUtilization {
   std::optional<double> mfu_busy;
   std::optional<double> mbu_wall;
   std::optional<double> mbu_busy;
-  std::string why_not;
+  profile::Reasons why_not;
   // The cost is what the program recorded with its operators, no model being known.
   bool from_operators = false;
   // That beside the model's cost, where both are known.
@@ -76,7 +76,7 @@ struct Utilization {
   trace::DeviceKind device = trace::DeviceKind::gpu;
   Workload workload;
   std::vector<StageUtilization> stages;  // one per stage
-  std::string why_not;                   // for the whole: no model, unknown GPU, no timeline
+  profile::Reasons why_not;              // for the whole: no model, unknown GPU, no timeline
   std::vector<InputWarning> warnings;
 };
 

@@ -92,4 +92,8 @@ Workload complete_workload(const Stages& stages, Workload workload) {
   return workload;
 }
 
+void add_count(std::string_view name, const TokenCount& count, profile::FindingValues& values) {
+  values.add_number(name, static_cast<double>(count.value), count.source);
+}
+
 }  // namespace llmprof::analysis

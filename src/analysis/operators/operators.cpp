@@ -110,16 +110,12 @@ uint64_t kernels_beside_operators(const trace::Trace& trace, const OperatorCalls
       queues.begin(), queues.end(), [&](trace::QueueId queue) { return counts[queue.index()]; }));
 }
 
-std::string why_none(const trace::Trace& trace) {
+profile::Reasons why_none(const trace::Trace& trace) {
   const bool from_pytorch =
       std::any_of(trace.captures.begin(), trace.captures.end(),
                   [](const trace::Capture& capture) { return capture.format == "PyTorch trace"; });
-  if (from_pytorch) {
-    return "the PyTorch trace contains no operators; record it with ProfilerActivity.CPU among the "
-           "activities of torch.profiler.profile";
-  }
-  return "these captures contain no framework operators; if the program uses PyTorch, record a "
-         "PyTorch trace of it (torch.profiler.profile, then export_chrome_trace)";
+  return {make_reason(from_pytorch ? profile::ReasonKind::trace_without_operators
+                                   : profile::ReasonKind::no_framework_operators)};
 }
 
 // The formats of the captures that recorded operators: "PyTorch trace".

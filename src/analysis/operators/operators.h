@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "profile/reasons.h"
 #include "trace/trace.h"
 
 namespace llmprof::analysis {
@@ -32,8 +33,8 @@ struct OperatorRow {
 
 struct Operators {
   std::vector<OperatorRow> rows;  // by cuda_self, then cpu_self, longest first
-  std::string source;   // "PyTorch trace", "llmprof log", "NVTX operator ranges (emit_nvtx)"
-  std::string missing;  // why there are none, and what capture would give them
+  std::string source;        // "PyTorch trace", "llmprof log", "NVTX operator ranges (emit_nvtx)"
+  profile::Reasons missing;  // why there are none
   // Kernels of the captures that have operators, with one and without.
   uint64_t kernels = 0;
   uint64_t kernels_without = 0;

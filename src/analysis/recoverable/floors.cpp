@@ -1,7 +1,5 @@
 #include "analysis/recoverable/floors.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -10,6 +8,10 @@
 
 namespace llmprof::analysis {
 namespace {
+
+using profile::FindingValues;
+using profile::make_reason;
+using profile::ReasonKind;
 
 constexpr auto kGemm = static_cast<size_t>(KernelClass::gemm);
 constexpr auto kGemv = static_cast<size_t>(KernelClass::gemv);
@@ -22,131 +24,143 @@ bool is_product(const StageUtilization& stage, const llm::CostPart& part) {
   return part.name == to_string(KernelClass::gemm) || part.name == to_string(KernelClass::gemv);
 }
 
-// With the prefix and the digits that the reports' tables show: "19.69 GFLOP/s".
-std::string scaled(double value, std::string_view unit) {
-  constexpr std::array<std::string_view, 6> kPrefixes = {"", "k", "M", "G", "T", "P"};
-  constexpr double kStep = 1000;
-  size_t prefix = 0;
-  while (value >= kStep && prefix + 1 < kPrefixes.size()) {
-    value /= kStep;
-    ++prefix;
+// What a floor's bytes are.
+enum class BytesAre : uint8_t { weights, kv_cache, recorded };
+
+std::string_view to_string(BytesAre bytes) {
+  switch (bytes) {
+    case BytesAre::weights:
+      return "weights";
+    case BytesAre::kv_cache:
+      return "kv_cache";
+    case BytesAre::recorded:
+      return "recorded";
   }
-  return fmt::format("{:.2f} {}{}", value, kPrefixes.at(prefix), unit);
+  return {};
 }
 
-// The longer of FLOPs and bytes at the GPU's peaks.
+// The longer of FLOPs and bytes at the GPU's peaks, of all steps; the rule tells what of them was
+// traced.
 struct Least {
   double flops = 0;
   double bytes = 0;
+  bool divided = false;  // among several classes, by time
 
-  [[nodiscard]] Floor at_peak(const StageUtilization& stage, std::string_view bytes_are) const {
+  [[nodiscard]] Floor at_peak(const StageUtilization& stage, BytesAre bytes_are) const {
     const double compute = flops / stage.peak_flops * kNanosecondsPerSecond;
     const double memory = bytes / stage.peak_bandwidth * kNanosecondsPerSecond;
+    const double traced = stage.traced_share.value_or(1);
+    FindingValues values;
     if (compute >= memory) {
-      return {compute, fmt::format("{} at {} ({})", scaled(flops, "FLOP"),
-                                   scaled(stage.peak_flops, "FLOP/s"), stage.peak_name)};
+      values.add("flops", profile::Flops{flops})
+          .add("peak_flops", profile::FlopsPerSecond{stage.peak_flops})
+          .add_text("peak", stage.peak_name);
+    } else {
+      values.add("bytes", profile::Bytes{bytes})
+          .add("peak_bandwidth", profile::BytesPerSecond{stage.peak_bandwidth})
+          .add_text("bytes_are", to_string(bytes_are));
     }
-    return {memory, fmt::format("{} of {} at {}", scaled(bytes, "B"), bytes_are,
-                                scaled(stage.peak_bandwidth, "B/s"))};
+    if (divided) values.add_flag("divided_by_time", true);
+    if (traced != 1) values.add("traced_share", profile::Share{traced});
+    const ReasonKind kind =
+        compute >= memory ? ReasonKind::flops_at_peak : ReasonKind::bytes_at_peak;
+    return {std::max(compute, memory), {make_reason(kind, values)}};
   }
 };
 
-std::string_view class_rule(KernelClass kernel_class) {
+ReasonKind class_rule(KernelClass kernel_class) {
   switch (kernel_class) {
     case KernelClass::communication:
-      return "0, as a lower bound: it can overlap with computation";
+      return ReasonKind::zero_overlaps_computation;
     case KernelClass::memory:
-      return "0, as a lower bound: a fill or copy inside a step can be avoided or overlapped";
+      return ReasonKind::zero_copy_avoidable;
     case KernelClass::sampling:
-      return "0, as a lower bound: small compared with the output head before it";
+      return ReasonKind::zero_small_beside_output_head;
     case KernelClass::moe_routing:
-      return "0, as a lower bound: it can be fused into the experts' GEMMs";
+      return ReasonKind::zero_fusible_into_experts;
     default:
-      return "0, as a lower bound: it can be fused into the neighboring GEMMs";
+      return ReasonKind::zero_fusible_into_products;
   }
 }
 
-std::string_view other_rule(BudgetPart part) {
+ReasonKind other_rule(BudgetPart part) {
   switch (part) {
     case BudgetPart::memory_operations:
-      return "0, as a lower bound: copies and fills can overlap with kernels or be avoided";
+      return ReasonKind::zero_copies_overlap_kernels;
     case BudgetPart::idle_queued:
-      return "0, as a lower bound: fewer kernels leave fewer gaps between them";
+      return ReasonKind::zero_fewer_kernels;
     default:
-      return "0: an idle GPU does no useful work";
+      return ReasonKind::zero_idle_gpu;
   }
 }
+
+Floor zero(ReasonKind rule) { return {0, {make_reason(rule)}}; }
 
 }  // namespace
 
 StageFloors::StageFloors(const StageUtilization* stage,
-                         const std::array<double, kBudgetParts>& mean, std::string why_no_model,
-                         trace::DeviceKind device)
+                         const std::array<double, kBudgetParts>& mean,
+                         profile::Reasons why_no_model, trace::DeviceKind device)
     : stage_(stage), mean_(mean), why_no_model_(std::move(why_no_model)), device_(device) {}
 
 Floor StageFloors::of(size_t part) const {
   if (part == kGemm || part == kGemv) return of_products(part);
   if (part == static_cast<size_t>(KernelClass::attention)) return of_attention();
   if (part == static_cast<size_t>(KernelClass::other)) {
-    return as_it_is(part, "its own time: what these kernels do is not known");
+    return as_it_is(part, ReasonKind::own_time_unknown_kernels);
   }
-  if (part < kClassParts) {
-    return {0, std::string(class_rule(static_cast<KernelClass>(part)))};
-  }
+  if (part < kClassParts) return zero(class_rule(static_cast<KernelClass>(part)));
   const auto known = static_cast<BudgetPart>(part);
   if (known == BudgetPart::hidden_graphs) {
-    return as_it_is(part, "its own time: the capture does not show the graphs' kernels");
+    return as_it_is(part, ReasonKind::own_time_hidden_graphs);
   }
-  if (known == BudgetPart::unattributed) {
-    return as_it_is(part, "its own time: the capture does not show its cause");
-  }
+  if (known == BudgetPart::unattributed) return as_it_is(part, ReasonKind::own_time_unknown_cause);
   if (device_ == trace::DeviceKind::cpu && is_idle(part)) {
-    return {0, "0: no operator of the model was recorded in that time"};
+    return zero(ReasonKind::zero_outside_operators);
   }
-  return {0, std::string(other_rule(known))};
+  return zero(other_rule(known));
 }
 
-Floor StageFloors::scaled_to_traced(Floor floor) const {
-  const double share = stage_->traced_share.value_or(1);
-  if (share == 1) return floor;
-  floor.time *= share;
-  floor.rule += fmt::format(", of which {:.1f} % was traced", share * 100);
+Floor StageFloors::as_it_is(size_t part, ReasonKind why) const {
+  return {mean_[part], {make_reason(why)}};
+}
+
+Floor StageFloors::without_floor(size_t part) const {
+  Floor floor = as_it_is(part, ReasonKind::own_time_without_floor);
+  floor.rule.insert(floor.rule.end(), why_no_model_.begin(), why_no_model_.end());
   return floor;
-}
-
-Floor StageFloors::as_it_is(size_t part, std::string why) const {
-  return {mean_[part], std::move(why)};
 }
 
 // One floor for all products, shared out by their time.
 Floor StageFloors::of_products(size_t part) const {
-  if (stage_ == nullptr) return as_it_is(part, "its own time; no floor: " + why_no_model_);
+  if (stage_ == nullptr) return without_floor(part);
   Least least;
   for (const llm::CostPart& line : stage_->cost.parts) {
     if (!is_product(*stage_, line)) continue;
     least.flops += line.flops;
     least.bytes += line.weight_bytes;
   }
-  Floor floor = least.at_peak(
-      *stage_, stage_->from_operators ? "recorded bytes" : "weights, read once per pass,");
+  least.divided = mean_[kGemm] > 0 && mean_[kGemv] > 0;
+  Floor floor =
+      least.at_peak(*stage_, stage_->from_operators ? BytesAre::recorded : BytesAre::weights);
   const double products = mean_[kGemm] + mean_[kGemv];
   if (products > 0) floor.time *= mean_[part] / products;
-  if (mean_[kGemm] > 0 && mean_[kGemv] > 0)
-    floor.rule += ", divided by time among all matrix products";
-  return scaled_to_traced(std::move(floor));
+  floor.time *= stage_->traced_share.value_or(1);
+  return floor;
 }
 
 Floor StageFloors::of_attention() const {
-  constexpr auto kAttention = static_cast<size_t>(KernelClass::attention);
-  if (stage_ == nullptr) return as_it_is(kAttention, "its own time; no floor: " + why_no_model_);
+  if (stage_ == nullptr) return without_floor(static_cast<size_t>(KernelClass::attention));
   Least least;
   for (const llm::CostPart& line : stage_->cost.parts) {
     if (!is_attention(line)) continue;
     least.flops += line.flops;
     least.bytes += line.kv_bytes;
   }
-  return scaled_to_traced(
-      least.at_peak(*stage_, stage_->from_operators ? "recorded bytes" : "KV cache"));
+  Floor floor =
+      least.at_peak(*stage_, stage_->from_operators ? BytesAre::recorded : BytesAre::kv_cache);
+  floor.time *= stage_->traced_share.value_or(1);
+  return floor;
 }
 
 }  // namespace llmprof::analysis

@@ -16,7 +16,7 @@ size_t floor_group(KernelClass kernel_class) {
 
 struct ClassFloor {
   double floor_part = 0;  // of that time, 0 to 1
-  std::string rule;
+  profile::Reasons rule;
 };
 using ClassFloors = std::array<ClassFloor, kClassParts>;
 

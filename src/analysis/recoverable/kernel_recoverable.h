@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,7 +15,7 @@ struct KernelRecoverable {
   uint32_t stage = 0;
   double time = 0;   // ns per instance, mean; overlap counted in full
   double floor = 0;  // ns per instance
-  std::string floor_rule;
+  profile::Reasons floor_rule;
   bool own = false;  // the floor is by what a kernel profiler counted of this kernel
   [[nodiscard]] double recoverable() const { return time > floor ? time - floor : 0; }
 };

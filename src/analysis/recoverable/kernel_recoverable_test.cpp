@@ -2,12 +2,22 @@
 
 #include <gtest/gtest.h>
 
+#include "testing/reasons.h"
+
 namespace llmprof::analysis {
 namespace {
+
+using testing::Kinds;
+using testing::kinds_of;
+using testing::number_of;
+using testing::text_of;
 
 constexpr auto kGemm = static_cast<size_t>(KernelClass::gemm);
 constexpr auto kGemv = static_cast<size_t>(KernelClass::gemv);
 constexpr auto kNorm = static_cast<size_t>(KernelClass::norm);
+
+const profile::Reasons kWeights = {make_reason(profile::ReasonKind::bytes_at_peak)};
+const profile::Reasons kFuse = {make_reason(profile::ReasonKind::zero_fusible_into_products)};
 
 void add(KernelRanking& ranking, std::vector<OpenedKernel>& opened, KernelClass kernel_class,
          Nanoseconds steady_total) {
@@ -32,15 +42,15 @@ TEST(KernelRecoverable, SharesTheFloorOfItsClassByTime) {
   budgets.stages.resize(1);
   budgets.stages[0].instances = 2;
   StageRecoverable stage;
-  stage.parts = {
-      {kGemm, 300, 150, "weights"}, {kGemv, 100, 50, "weights"}, {kNorm, 250, 0, "fuse"}};
+  stage.parts = {{kGemm, 300, 150, kWeights}, {kGemv, 100, 50, kWeights}, {kNorm, 250, 0, kFuse}};
 
   const auto found = kernel_recoverable(ranking, opened, budgets, {stage}, {}, nullptr);
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[0].row, 2U);
   EXPECT_DOUBLE_EQ(found[0].recoverable(), 250);
-  EXPECT_EQ(found[0].floor_rule, "fuse");
+  EXPECT_EQ(kinds_of(found[0].floor_rule), Kinds{"zero_fusible_into_products"});
   EXPECT_EQ(found[1].row, 0U);
+  EXPECT_EQ(kinds_of(found[1].floor_rule), Kinds{"bytes_at_peak"});
   EXPECT_DOUBLE_EQ(found[1].time, 300);
   EXPECT_DOUBLE_EQ(found[1].floor, 150);
   EXPECT_EQ(found[2].row, 1U);
@@ -69,7 +79,7 @@ class OwnFloors : public ::testing::Test {
     roofline_.kernels.push_back(kernel);
     budgets_.stages.resize(1);
     budgets_.stages[0].instances = 2;
-    stage_.parts = {{kGemm, 300, 150, "weights"}};
+    stage_.parts = {{kGemm, 300, 150, kWeights}};
   }
   KernelRecoverable found() {
     return kernel_recoverable(ranking_, opened_, budgets_, {stage_}, roofline_, &gpu_).at(0);
@@ -85,10 +95,13 @@ class OwnFloors : public ::testing::Test {
 TEST_F(OwnFloors, AreByTheKernelsOwnBytesAndFlops) {
   EXPECT_NEAR(found().floor, 15, 1e-9);
   EXPECT_EQ(floor_basis(found()), "own bytes and FLOPs, ncu");
-  EXPECT_EQ(found().floor_rule, "its own FLOPs at 100 TFLOP/s (f16)");
+  EXPECT_EQ(kinds_of(found().floor_rule), Kinds{"own_flops_at_peak"});
+  EXPECT_EQ(number_of(found().floor_rule, "peak_flops"), 1e14);
+  EXPECT_EQ(text_of(found().floor_rule, "format"), "f16");
   roofline_.kernels[0].bytes = 8000 / 10e-9;  // 8 ns
   EXPECT_NEAR(found().floor, 24, 1e-9);
-  EXPECT_EQ(found().floor_rule, "its own DRAM bytes at 1 TB/s");
+  EXPECT_EQ(kinds_of(found().floor_rule), Kinds{"own_bytes_at_peak"});
+  EXPECT_EQ(number_of(found().floor_rule, "peak_bandwidth"), 1e12);
 }
 
 TEST_F(OwnFloors, UseThePeakOfWhatIsMultiplied) {

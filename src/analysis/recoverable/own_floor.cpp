@@ -1,7 +1,5 @@
 #include "analysis/recoverable/own_floor.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -10,8 +8,6 @@
 
 namespace llmprof::analysis {
 namespace {
-
-constexpr double kTera = 1e12;
 
 // What the tensor cores multiplied, by ncu's spelling and by that of GpuSpec::peak_for. The
 // fastest that occurs counts, since a floor must not be too high.
@@ -45,9 +41,14 @@ std::optional<OwnFloor> own_floor(const KernelRow& row, const KernelRoofline& me
   const double for_flops = *measured.flops * *duration / *peak;
   OwnFloor floor;
   floor.each = std::max(for_bytes, for_flops);
-  floor.rule = for_bytes >= for_flops
-                   ? fmt::format("its own DRAM bytes at {:.3g} TB/s", gpu.memory_bandwidth / kTera)
-                   : fmt::format("its own FLOPs at {:.4g} TFLOP/s ({})", *peak / kTera, format);
+  profile::FindingValues values;
+  if (for_bytes >= for_flops) {
+    values.add("peak_bandwidth", profile::BytesPerSecond{gpu.memory_bandwidth});
+    floor.rule = {make_reason(profile::ReasonKind::own_bytes_at_peak, values)};
+  } else {
+    values.add("peak_flops", profile::FlopsPerSecond{*peak}).add_text("format", format);
+    floor.rule = {make_reason(profile::ReasonKind::own_flops_at_peak, values)};
+  }
   return floor;
 }
 

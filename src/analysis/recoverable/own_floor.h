@@ -1,17 +1,17 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "analysis/roofline/roofline.h"
 #include "llm/gpu_spec.h"
+#include "profile/reasons.h"
 
 namespace llmprof::analysis {
 
 // The least time of one launch by what a kernel profiler counted of it.
 struct OwnFloor {
   double each = 0;  // ns per launch: its DRAM bytes or its FLOPs at the GPU's peak, the longer
-  std::string rule;
+  profile::Reasons rule;
 };
 
 // None where bytes, FLOPs or duration were not measured, where launches of several grids were

@@ -8,10 +8,10 @@ namespace llmprof::analysis {
 namespace {
 
 // What the user can act on; the stage's own reason is the more exact one.
-std::string why_no_floor(const Utilization& utilization, const StageUtilization* stage) {
+profile::Reasons why_no_floor(const Utilization& utilization, const StageUtilization* stage) {
   if (stage != nullptr && !stage->why_not.empty()) return stage->why_not;
   if (!utilization.why_not.empty()) return utilization.why_not;
-  return "no --model given";
+  return {make_reason(profile::ReasonKind::no_model_given)};
 }
 
 const StageUtilization* utilization_of(const Utilization& utilization, uint32_t stage) {
@@ -44,7 +44,7 @@ StageRecoverable of_stage(const Stages& stages, const StageBudget& budget,
   StageRecoverable result;
   result.stage = budget.stage;
   if (budget.instances == 0) {
-    result.bound_reason = "every instance is a warm-up";
+    result.bound_reason = {make_reason(profile::ReasonKind::all_warmup)};
     return result;
   }
   const auto count = static_cast<double>(budget.instances);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "analysis/budget/budget.h"
@@ -14,7 +13,7 @@ struct RecoverablePart {
   size_t part = 0;  // as in PartTimes
   double time = 0;  // ns per instance of the stage, mean
   double floor = 0;
-  std::string floor_rule;  // "weights once at 4.8 TB/s", "0: an idle GPU does no useful work"
+  profile::Reasons floor_rule;
   [[nodiscard]] double recoverable() const { return time > floor ? time - floor : 0; }
 };
 
@@ -25,7 +24,7 @@ struct StageRecoverable {
   // the GPU's peaks, whichever takes longer. The parts' own floors are no bound together: one
   // without a rule is the measured time.
   std::optional<double> bound;
-  std::string bound_reason;            // why there is none
+  profile::Reasons bound_reason;       // why there is none
   double tokens = 0;                   // new tokens per instance, for figures per token
   std::vector<RecoverablePart> parts;  // largest potential saving first
 };

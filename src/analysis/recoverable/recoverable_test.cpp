@@ -3,9 +3,16 @@
 #include <gtest/gtest.h>
 
 #include "analysis/budget/test_trace.h"
+#include "testing/reasons.h"
 
 namespace llmprof::analysis {
 namespace {
+
+using testing::Kinds;
+using testing::kinds_of;
+using testing::number_of;
+using testing::text_of;
+using testing::value_of;
 
 constexpr auto part_of(KernelClass part) { return static_cast<size_t>(part); }
 constexpr auto part_of(BudgetPart part) { return static_cast<size_t>(part); }
@@ -63,7 +70,14 @@ TEST_F(Recoverable, TakesFloorsFromTheModel) {
   EXPECT_DOUBLE_EQ(gemm.time, 420);
   EXPECT_DOUBLE_EQ(gemm.floor, 320);
   EXPECT_DOUBLE_EQ(gemm.recoverable(), 100);
-  EXPECT_EQ(gemm.floor_rule, "1.60 kB of weights, read once per pass, at 5.00 GB/s");
+  EXPECT_EQ(kinds_of(gemm.floor_rule), Kinds{"bytes_at_peak"});
+  EXPECT_EQ(number_of(gemm.floor_rule, "bytes"), 1600);
+  EXPECT_EQ(number_of(gemm.floor_rule, "peak_bandwidth"), 5e9);
+  EXPECT_EQ(text_of(gemm.floor_rule, "bytes_are"), "weights");
+  EXPECT_EQ(value_of(gemm.floor_rule, "divided_by_time"), nullptr);
+  EXPECT_EQ(value_of(gemm.floor_rule, "traced_share"), nullptr);
+  const RecoverablePart& attention = find(stage, part_of(KernelClass::attention));
+  EXPECT_EQ(text_of(attention.floor_rule, "bytes_are"), "kv_cache");
   EXPECT_DOUBLE_EQ(find(stage, part_of(KernelClass::attention)).floor, 30);
   EXPECT_DOUBLE_EQ(find(stage, part_of(KernelClass::norm)).floor, 0);
   EXPECT_DOUBLE_EQ(find(stage, part_of(BudgetPart::idle_after_last)).recoverable(), 410);
@@ -82,6 +96,7 @@ TEST_F(Recoverable, OfTracedStepsAlone) {
   const StageRecoverable stage = recoverable_time(t_.stages(), budgets_, half)[0];
   EXPECT_DOUBLE_EQ(stage.wall, 1000);
   EXPECT_DOUBLE_EQ(find(stage, part_of(KernelClass::gemm)).floor, 160);
+  EXPECT_EQ(number_of(find(stage, part_of(KernelClass::gemm)).floor_rule, "traced_share"), 0.5);
   EXPECT_DOUBLE_EQ(find(stage, part_of(KernelClass::attention)).floor, 15);
   EXPECT_DOUBLE_EQ(*stage.bound, 175);
   for (const RecoverablePart& part : stage.parts) {
@@ -93,9 +108,9 @@ TEST_F(Recoverable, HasNoFloorWithoutAModel) {
   const auto stages = recoverable_time(t_.stages(), budgets_, {});
   const RecoverablePart& gemm = find(stages[0], part_of(KernelClass::gemm));
   EXPECT_DOUBLE_EQ(gemm.recoverable(), 0);
-  EXPECT_EQ(gemm.floor_rule, "its own time; no floor: no --model given");
+  EXPECT_EQ(kinds_of(gemm.floor_rule), (Kinds{"own_time_without_floor", "no_model_given"}));
   EXPECT_FALSE(stages[0].bound);
-  EXPECT_EQ(stages[0].bound_reason, "no --model given");
+  EXPECT_EQ(kinds_of(stages[0].bound_reason), Kinds{"no_model_given"});
 }
 
 // A floor above the time (weights in the cache, a wrong model) recovers nothing.
@@ -134,7 +149,7 @@ TEST(RecoverableTime, BoundsHiddenGraphsByTheModel) {
   utilization.stages.push_back(stage);
   const auto stages = recoverable_time(t.stages(), t.budgets(), utilization);
   EXPECT_DOUBLE_EQ(*stages[0].bound, 25);
-  EXPECT_EQ(stages[0].bound_reason, "");
+  EXPECT_TRUE(stages[0].bound_reason.empty());
 }
 
 }  // namespace

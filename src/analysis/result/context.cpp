@@ -127,7 +127,7 @@ profile::Workload workload(const Found& found) {
 profile::Utilization utilization(const Found& found) {
   const Utilization& use = found.results.utilization;
   profile::Utilization utilization;
-  utilization.why_not = unless_empty(use.why_not);
+  utilization.why_not_reasons = use.why_not;
   if (!use.gpu) return utilization;
   const llm::GpuSpec& spec = *use.gpu;
   if (spec.is_measured()) {

@@ -16,7 +16,7 @@ profile::RecoverableKernel kernel(const Found& found, const KernelRecoverable& f
   row.device = ranked.device;
   row.time = to_milliseconds(from.time);
   row.floor = to_milliseconds(from.floor);
-  row.floor_rule = unless_empty(from.floor_rule);
+  row.floor_rule_reasons = from.floor_rule;
   row.floor_basis = floor_basis(from);
   row.recoverable = to_milliseconds(from.recoverable());
   row.recoverable_per_token = per_token(from.recoverable(), tokens);
@@ -32,13 +32,13 @@ std::vector<profile::StageRecoverable> recoverable(const Found& found) {
     row.stage = to_printable(found.results.stages.stages[from.stage].name);
     row.wall = to_milliseconds(from.wall);
     row.bound = to_milliseconds(from.bound);
-    row.bound_reason = unless_empty(from.bound_reason);
+    row.bound_reasons = from.bound_reason;
     row.tokens = unless_zero(from.tokens);
     for (const RecoverablePart& part : from.parts) {
       row.parts.push_back({std::string(budget_part_name(part.part, found.prepared.device)),
-                           to_milliseconds(part.time), to_milliseconds(part.floor),
-                           unless_empty(part.floor_rule), to_milliseconds(part.recoverable()),
-                           per_token(part.recoverable(), from.tokens)});
+                           to_milliseconds(part.time), to_milliseconds(part.floor), std::nullopt,
+                           to_milliseconds(part.recoverable()),
+                           per_token(part.recoverable(), from.tokens), part.floor_rule});
     }
     for (const KernelRecoverable& part : found.results.kernel_recoverable) {
       if (part.stage == from.stage) row.kernels.push_back(kernel(found, part, from.tokens));
@@ -54,6 +54,7 @@ std::vector<profile::Finding> findings(const Found& found) {
     row.kind = profile::to_string(from.kind);
     row.subject = unless_empty(from.subject);
     row.values = from.values;
+    row.value_reasons = from.value_reasons;
     if (!from.blind) {
       row.recoverable = to_milliseconds(from.recoverable);
       row.total_recoverable = to_milliseconds(from.total_recoverable);

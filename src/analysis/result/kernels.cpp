@@ -204,9 +204,9 @@ std::vector<profile::KernelOnAllDevices> kernels_on_all_devices(const Found& fou
 profile::Roofline roofline(const Found& found) {
   const Roofline& from = found.results.roofline;
   profile::Roofline told;
-  told.rule = unless_empty(from.rule);
+  told.rule_reasons = from.rule;
   told.share_of_kernel_time = bound_shares(found);
-  told.why_not = unless_empty(from.missing);
+  told.why_not_reasons = from.missing;
   for (const KernelRoofline& kernel : from.kernels) {
     const KernelRow& ranked = found.results.kernels.ranking.rows[kernel.row];
     profile::RooflineKernel& row = told.kernels.emplace_back();
@@ -255,7 +255,7 @@ profile::OperatorsFound operators_found(const Found& found) {
       from.device_time > 0 ? from.device_time : totals.kernel_sum + totals.memory_operation_sum;
   profile::OperatorsFound told;
   told.source = unless_empty(from.source);
-  told.why_not = unless_empty(from.missing);
+  told.why_not_reasons = from.missing;
   told.kernels_with_operator = from.kernels;
   told.kernels_without_operator = from.kernels_without;
   told.kernels = from.kernels + from.kernels_without;

@@ -92,7 +92,7 @@ std::vector<profile::Layer> layers(const Found& found) {
       row.classes.emplace_back(std::string(all_classes()[c]),
                                to_milliseconds(per_pass(from, from.by_class[c])));
     }
-    row.note = unless_empty(from.note);
+    row.note_reasons = from.note;
   }
   return rows;
 }
@@ -100,7 +100,7 @@ std::vector<profile::Layer> layers(const Found& found) {
 profile::LayerSummary layer_summary(const Found& found) {
   const Layers& layers = found.results.layers;
   profile::LayerSummary told;
-  told.why_not = unless_empty(layers.reason);
+  told.why_not_reasons = layers.reason;
   std::set<std::pair<uint32_t, uint32_t>> stages_and_models;
   for (const LayerRow& row : layers.rows) stages_and_models.emplace(row.stage, row.model);
   for (const auto& [stage, model] : stages_and_models) {

@@ -51,7 +51,7 @@ std::optional<profile::Measured> measured(const Found& found, size_t stage) {
   told.energy = quantity<Joules>(own.energy);
   told.energy_per_token = quantity<Joules>(own.energy_per_token());
   told.energy_source = unless_empty(own.energy_source);
-  told.energy_why_not = unless_empty(own.energy_why_not);
+  told.energy_why_not_reasons = own.energy_why_not;
   told.sm_clock = sensor<Hertz>(own.sm_clock, kHertzPerMegahertz);
   told.highest_sm_clock = quantity_unless_zero<Hertz>(own.highest_sm_clock * kHertzPerMegahertz);
   told.memory_clock = sensor<Hertz>(own.memory_clock, kHertzPerMegahertz);
@@ -62,7 +62,7 @@ std::optional<profile::Measured> measured(const Found& found, size_t stage) {
         {std::string(seen.reason.words), seen.reason.slowing, {seen.share}});
   }
   told.throttle_samples = own.throttle_samples;
-  told.why_not = unless_empty(own.why_not);
+  told.why_not_reasons = own.why_not;
   return told;
 }
 

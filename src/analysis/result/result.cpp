@@ -1,5 +1,6 @@
 #include "analysis/result/result.h"
 
+#include "analysis/budget/step_outliers.h"
 #include "analysis/result/parts.h"
 
 namespace llmprof::analysis {
@@ -47,7 +48,7 @@ profile::Profile make_profile(const Prepared& prepared, const PassRun& run) {
   profile.layers = result::layers(found);
   profile.layer_summary = result::layer_summary(found);
   profile.steps = result::steps(found);
-  if (!profile.steps.empty()) profile.slow_step_rule = kSlowStepRule;
+  if (!profile.steps.empty()) profile.slow_step_rule_reasons = slow_step_rule();
   profile.overhead = result::overhead(found);
   profile.captures_failed = prepared.options.run.captures_failed;
   profile.diagnostics = diagnostics(run.diagnostics);

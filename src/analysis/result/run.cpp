@@ -38,7 +38,7 @@ profile::CollectorOverhead collector(const CollectorOverhead& from) {
   told.duty_period = unless_zero(from.duty_period);
   told.switches = from.switches;
   told.switch_cost = to_milliseconds(from.switch_cost);
-  told.why_not = unless_empty(from.why_not);
+  told.why_not_reasons = from.why_not;
   return told;
 }
 

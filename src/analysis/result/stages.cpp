@@ -164,8 +164,8 @@ class StageFigures {
     }
     stage_.mfu = ratios(use.mfu_wall, use.mfu_busy);
     stage_.mbu = ratios(use.mbu_wall, use.mbu_busy);
-    stage_.why_not = unless_empty(use.why_not);
-    stage_.basis = unless_empty(use.basis);
+    stage_.why_not_reasons = use.why_not;
+    stage_.basis_reasons = use.basis;
     stage_.peak_flops = quantity_unless_zero<profile::FlopsPerSecond>(use.peak_flops);
     stage_.peak_name = unless_empty(use.peak_name);
     stage_.peak_bandwidth = quantity_unless_zero<profile::BytesPerSecond>(use.peak_bandwidth);

@@ -49,7 +49,7 @@ profile::Gap gap(const Found& found, const Places& places, const IdleGap& from) 
   gap.cause = budget_part_name(static_cast<size_t>(from.cause), found.prepared.device);
   gap.work_before = unless_empty(from.work_before);
   gap.work_after = unless_empty(from.work_after);
-  gap.host = unless_empty(from.host);
+  gap.host_reasons = {from.host};
   return gap;
 }
 
@@ -116,7 +116,7 @@ std::vector<profile::SlowStep> slow_steps(const Found& found) {
     row.wall = to_milliseconds(step.wall());
     row.above_median = to_milliseconds(slow.above_median);
     for (const SlowStep::Reason& reason : slow.reasons) {
-      row.reasons.push_back({to_printable(reason.what), to_milliseconds(reason.longer)});
+      row.reasons.push_back({{}, to_milliseconds(reason.longer), reason.what});
     }
   }
   return rows;

@@ -12,6 +12,9 @@ namespace llmprof::analysis {
 namespace {
 
 using Bound = KernelRoofline::Bound;
+using profile::FindingValues;
+using profile::make_reason;
+using profile::ReasonKind;
 
 // ncu's own mark for a unit that is well used.
 constexpr double kBoundPercent = 60;
@@ -141,31 +144,29 @@ std::optional<KernelRoofline> place(const KernelRow& row, size_t index) {
   return placed ? std::optional(kernel) : std::nullopt;
 }
 
-std::string what_is_missing(const std::vector<KernelRoofline>& kernels) {
-  if (kernels.empty()) {
-    return "these captures contain no kernel metrics; record them with `ncu --set roofline "
-           "--section SpeedOfLight --section MemoryWorkloadAnalysis --csv --page raw --log-file "
-           "ncu.csv PROGRAM` and analyze both files together";
-  }
-  const auto without = [&](auto present) {
-    return kernels.size() -
-           static_cast<size_t>(std::count_if(kernels.begin(), kernels.end(), present));
+profile::Reasons bound_rule(ReasonKind kind) {
+  constexpr double kPercent = 100;
+  return {make_reason(
+      kind, FindingValues().add("bound_share_of_peak", profile::Share{kBoundPercent / kPercent}))};
+}
+
+profile::Reasons what_is_missing(const std::vector<KernelRoofline>& kernels) {
+  if (kernels.empty()) return {make_reason(ReasonKind::no_kernel_metrics)};
+  profile::Reasons missing;
+  const auto add = [&](ReasonKind kind, auto present) {
+    const auto with = std::count_if(kernels.begin(), kernels.end(), present);
+    const size_t without = kernels.size() - static_cast<size_t>(with);
+    if (without == 0) return;
+    FindingValues values;
+    values.add_number("kernels_without", static_cast<double>(without))
+        .add_number("kernels", static_cast<double>(kernels.size()));
+    missing.push_back(make_reason(kind, values));
   };
-  const size_t flops = without([](const auto& kernel) { return kernel.flops.has_value(); });
-  const size_t bytes = without([](const auto& kernel) { return kernel.bytes.has_value(); });
-  const size_t bound = without([](const auto& kernel) { return kernel.bound != Bound::unknown; });
-  std::string text;
-  const auto add = [&](size_t count, std::string_view what) {
-    if (count == 0) return;
-    text += fmt::format("{}{} of {} kernels: {}", text.empty() ? "" : "; ", count, kernels.size(),
-                        what);
-  };
-  add(flops,
-      "no FLOP/s, because their floating-point instructions or their tensor operations were not "
-      "all counted (`--set roofline` does, on the raw page)");
-  add(bytes, "no DRAM bytes (`--section MemoryWorkloadAnalysis`, or `--metrics dram__bytes.sum`)");
-  add(bound, "no bound class (`--section SpeedOfLight`)");
-  return text;
+  add(ReasonKind::flops_not_counted, [](const auto& kernel) { return kernel.flops.has_value(); });
+  add(ReasonKind::bytes_not_counted, [](const auto& kernel) { return kernel.bytes.has_value(); });
+  add(ReasonKind::throughput_not_measured,
+      [](const auto& kernel) { return kernel.bound != Bound::unknown; });
+  return missing;
 }
 
 }  // namespace
@@ -226,18 +227,11 @@ Roofline operator_roofline(const KernelRanking& ranking, const llm::GpuSpec* cpu
       roofline.kernels.push_back(*kernel);
     }
   }
-  roofline.rule = fmt::format(
-      "a kernel is bound by memory if its bytes over time are at least {0:g} % of the measured "
-      "memory bandwidth and not below its compute share; by compute if its FLOPs over time are at "
-      "least {0:g} % of the measured peak and above its memory share; by latency if both are below "
-      "{0:g} %. FLOPs and bytes are those that the program recorded with its operators; above 100 "
-      "% of the memory bandwidth the bytes came from a cache",
-      kBoundPercent);
+  roofline.rule = bound_rule(ReasonKind::bound_by_recorded_work);
   if (roofline.kernels.empty()) {
-    roofline.missing = "no operator was recorded with FLOPs or bytes (llmprof_operator takes both)";
+    roofline.missing = {make_reason(ReasonKind::operators_without_work)};
   } else if (cpu == nullptr) {
-    roofline.missing =
-        "no bound class: the CPU's peaks are not known (the workload's metrics.json, device)";
+    roofline.missing = {make_reason(ReasonKind::bound_needs_cpu_peaks)};
   }
   return roofline;
 }
@@ -247,13 +241,7 @@ Roofline kernel_roofline(const KernelRanking& ranking) {
   for (size_t i = 0; i < ranking.rows.size(); ++i) {
     if (const auto kernel = place(ranking.rows[i], i)) roofline.kernels.push_back(*kernel);
   }
-  roofline.rule = fmt::format(
-      "a kernel is bound by memory if its memory throughput is at least {0:g} % of the peak and "
-      "not below its compute share; by compute if its compute (SM) throughput is at least {0:g} % "
-      "of the peak and above its memory share; by latency if both are below {0:g} %; unknown if "
-      "one of them was not measured. Percentages are ncu's (SpeedOfLight), of the peak at the "
-      "clocks of its run, mean over the launches measured",
-      kBoundPercent);
+  roofline.rule = bound_rule(ReasonKind::bound_by_ncu);
   roofline.missing = what_is_missing(roofline.kernels);
   return roofline;
 }

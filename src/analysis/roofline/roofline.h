@@ -1,12 +1,12 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "analysis/ranking/kernels.h"
 #include "llm/gpu_spec.h"
+#include "profile/reasons.h"
 
 namespace llmprof::analysis {
 
@@ -31,8 +31,8 @@ std::string_view to_string(KernelRoofline::Bound bound);
 struct Roofline {
   bool recorded = false;  // by CPU operators' own FLOPs and bytes, against measured peaks
   std::vector<KernelRoofline> kernels;  // in the ranking's order
-  std::string rule;                     // the bound classes' rule with its thresholds, in words
-  std::string missing;                  // what is not known of how many kernels, and what gives it
+  profile::Reasons rule;                // the bound classes' rule with its thresholds
+  profile::Reasons missing;             // what is not known of how many kernels
 };
 
 Roofline kernel_roofline(const KernelRanking& ranking);

@@ -7,10 +7,15 @@
 
 #include "analysis/ranking/metric_join.h"
 #include "testing/read_capture.h"
+#include "testing/reasons.h"
 #include "testing/shared_captures.h"
 
 namespace llmprof::analysis {
 namespace {
+
+using testing::Kinds;
+using testing::kinds_of;
+using testing::number_of;
 
 using Bound = KernelRoofline::Bound;
 
@@ -64,7 +69,8 @@ TEST_F(RooflineTest, BoundsByTheHigherOfTwoThroughputs) {
   EXPECT_EQ(bound(65, 65), Bound::memory);
   EXPECT_EQ(bound(59.9, 59.9), Bound::latency);
   const Roofline roofline = kernel_roofline(ranking_);
-  EXPECT_NE(roofline.rule.find("60 %"), std::string::npos);
+  EXPECT_EQ(kinds_of(roofline.rule), Kinds{"bound_by_ncu"});
+  EXPECT_EQ(number_of(roofline.rule, "bound_share_of_peak"), 0.6);
 }
 
 TEST_F(RooflineTest, KnowsNoBoundFromOneThroughput) {
@@ -88,7 +94,8 @@ TEST_F(RooflineTest, GivesNoFlopsOfAProductWithoutTensorMetrics) {
   of_class(KernelClass::gemm);
   metric(kCompute, 10, "%");
   EXPECT_FALSE(only().flops.has_value());
-  EXPECT_NE(kernel_roofline(ranking_).missing.find("tensor operations"), std::string::npos);
+  EXPECT_EQ(kinds_of(kernel_roofline(ranking_).missing),
+            (Kinds{"flops_not_counted", "bytes_not_counted", "throughput_not_measured"}));
   metric("sm__ops_path_tensor_src_bf16_dst_fp32.sum.per_second", 1e6, "");
   metric("sm__ops_path_tensor_src_fp16.sum.per_second", 1e5, "");
   metric("sm__ops_path_tensor_src_fp16.sum", 7, "");  // its rate is there
@@ -128,7 +135,7 @@ TEST_F(RooflineTest, TellsMetricsOfOneNameApartByUnit) {
 TEST_F(RooflineTest, SaysWhatWouldGiveIt) {
   const Roofline roofline = kernel_roofline(ranking_);
   EXPECT_TRUE(roofline.kernels.empty());
-  EXPECT_NE(roofline.missing.find("--set roofline"), std::string::npos);
+  EXPECT_EQ(kinds_of(roofline.missing), Kinds{"no_kernel_metrics"});
 }
 
 // A capture's ranking and its roofline, with the kernels found by the beginning of their name.
@@ -161,7 +168,7 @@ TEST(RooflineOfCaptures, AgreesWithPlainPythonOnTheRawPage) {
   const auto captures = testing::h200_captures();
   const Placed placed(captures / "h200-llama-eager" / "ncu_decode_raw.csv.gz");
   EXPECT_EQ(placed.roofline.kernels.size(), placed.ranking.rows.size());
-  EXPECT_EQ(placed.roofline.missing, "");
+  EXPECT_TRUE(placed.roofline.missing.empty());
   const auto expect = [&](std::string_view name, uint64_t launches, double flops, double bytes,
                           double compute, double memory, Bound bound) {
     constexpr double kPart = 2e-4;  // the clock's rate is rounded to six decimals of a gigahertz
@@ -194,7 +201,10 @@ TEST(RooflineOfCaptures, ReadsTheDetailsPageWithoutFlops) {
   EXPECT_NEAR(kernel.compute_percent.value_or(-1), 9.495, 0.006);
   EXPECT_NEAR(kernel.memory_percent.value_or(-1), 60.323, 0.006);
   EXPECT_EQ(kernel.bound, Bound::memory);
-  EXPECT_NE(placed.roofline.missing.find("no FLOP/s"), std::string::npos);
+  EXPECT_EQ(kinds_of(placed.roofline.missing), Kinds{"flops_not_counted"});
+  const auto kernels = static_cast<double>(placed.roofline.kernels.size());
+  EXPECT_EQ(number_of(placed.roofline.missing, "kernels_without"), kernels);
+  EXPECT_EQ(number_of(placed.roofline.missing, "kernels"), kernels);
 }
 
 // Four metrics only: bytes over time, summed over the launches in plain Python.

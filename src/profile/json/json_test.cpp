@@ -37,6 +37,28 @@ TEST(ProfileJson, KeepsNumbersToTheLastDigit) {
   EXPECT_EQ(read->totals.kernel_count, profile.totals.kernel_count);
 }
 
+TEST(ProfileJson, KeepsReasons) {
+  Profile profile;
+  FindingValues values;
+  values.add_number("gpus", 2).add("share", Share{1.0 / 3}).add_text("gpu", "H200");
+  const Reasons reasons = {make_reason(ReasonKind::several_gpus, values),
+                           make_reason(ReasonKind::no_model)};
+  profile.utilization.why_not_reasons = reasons;
+  profile.findings.emplace_back().value_reasons = {{3, reasons}};
+  const auto read = from_json(to_json(profile));
+  ASSERT_TRUE(read) << read.error().message;
+  const Reasons& told = read->utilization.why_not_reasons;
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[0].kind, "several_gpus");
+  EXPECT_EQ(find_number(told[0].values, "gpus"), 2);
+  EXPECT_EQ(find_quantity<Unit::share>(told[0].values, "share"), Share{1.0 / 3});
+  EXPECT_EQ(find_text(told[0].values, "gpu"), "H200");
+  EXPECT_EQ(told[1].kind, "no_model");
+  ASSERT_EQ(read->findings[0].value_reasons.size(), 1U);
+  EXPECT_EQ(read->findings[0].value_reasons[0].value, 3U);
+  EXPECT_EQ(read->findings[0].value_reasons[0].reasons.size(), 2U);
+}
+
 TEST(ProfileJson, KeepsHostileTexts) {
   Profile profile;
   profile.kernels.emplace_back().kernel_name = "a \"b\" \\ </script> \t \xE2\x82\xAC";

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "report/findings/word_findings.h"
+#include "report/reasons/word_reasons.h"
 
 namespace llmprof::report {
 namespace {
@@ -43,6 +44,7 @@ std::string selection_sentence(const profile::Profile& profile) {
 
 void word(profile::Profile& profile) {
   if (profile.selection) profile.selection->words = selection_sentence(profile);
+  word_reasons(profile);  // findings quote some of them
   word_findings(profile);
 }
 

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "profile/finding_values.h"
+#include "profile/reason_kinds.h"
+
+namespace llmprof::profile {
+
+// Why a figure is missing, what it was made of, or by which rule: a kind and the values that the
+// sentence beside it is made of.
+struct Reason {
+  std::string kind;
+  std::vector<FindingValue> values;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("kind", &Reason::kind, "stable, for scripts");
+    field("values", &Reason::values, "what the sentence is made of, by name");
+  }
+};
+
+// In the order in which the sentence tells them.
+using Reasons = std::vector<Reason>;
+
+inline Reason make_reason(ReasonKind kind, FindingValues values = {}) {
+  return {std::string(to_string(kind)), std::move(values).take()};
+}
+
+}  // namespace llmprof::profile

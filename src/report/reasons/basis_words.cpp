@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "report/reasons/themes.h"
+
+namespace llmprof::report {
+namespace {
+
+using profile::ReasonKind;
+
+std::string share_of_model(const Given& given) {
+  std::string words;
+  for (const std::string_view name : {"tp", "pp", "ep"}) {
+    if (given.has(name)) words += fmt::format(" {} {}", name, given.count(name));
+  }
+  return words.empty() ? words : "; one GPU's share of" + words;
+}
+
+std::string prefill_pass(const Given& given) {
+  return fmt::format(
+      "1 pass of {} ({}), batch {}{}{}", given.counted("prompt_tokens", "prompt token"),
+      given.source("prompt_tokens"), given.with_source("batch"),
+      given.has("images") ? ", " + given.counted("images", "image") : "", share_of_model(given));
+}
+
+std::string decode_steps(const Given& given) {
+  const double steps = given.number("steps");
+  std::string words = steps == std::floor(steps) ? given.counted("steps", "step")
+                                                 : fmt::format("{:.1f} steps on average", steps);
+  if (const std::string source = given.source("steps"); !source.empty()) {
+    words += fmt::format(" ({})", source);
+  }
+  return words;
+}
+
+std::string decode_passes(const Given& given) {
+  std::string words =
+      fmt::format("{} of 1 token at a context of {} to {} (prompt: {}), batch {}",
+                  decode_steps(given), given.count("first_context"), given.count("last_context"),
+                  given.source("prompt_tokens"), given.with_source("batch"));
+  if (given.has("other_new_tokens")) {
+    words += fmt::format("; {} says {} new tokens", given.source("other_new_tokens"),
+                         given.count("other_new_tokens"));
+  }
+  return words + share_of_model(given);
+}
+
+std::string engine_steps(const Given& given) {
+  return fmt::format(
+      "{} steps of {:.1f} tokens on average; attention and the KV cache are left out, because the "
+      "contexts are not known{}",
+      given.count("steps"), given.number("tokens_per_step"), share_of_model(given));
+}
+
+}  // namespace
+
+std::string basis_words(ReasonKind kind, const Given& given) {
+  switch (kind) {
+    case ReasonKind::prefill_pass:
+      return prefill_pass(given);
+    case ReasonKind::decode_passes:
+      return decode_passes(given);
+    case ReasonKind::engine_steps:
+      return engine_steps(given);
+    case ReasonKind::recorded_operators:
+      return fmt::format("FLOPs or bytes recorded with {} of the {} operators of {}",
+                         given.count("operators_with_work"), given.count("operators"),
+                         given.counted("instances", "instance"));
+    case ReasonKind::traced_steps_on_busy_time:
+      return fmt::format("on busy time, of the {} of {} steps that were traced",
+                         given.count("steps_traced"), given.count("steps"));
+    default:
+      return {};
+  }
+}
+
+}  // namespace llmprof::report

@@ -1,0 +1,505 @@
+#include "report/reasons/word_reasons.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <vector>
+
+#include "report/reasons/themes.h"
+
+namespace llmprof::report {
+namespace {
+
+using profile::FindingValues;
+using profile::make_reason;
+using profile::Reason;
+using profile::ReasonKind;
+using profile::Share;
+
+struct Example {
+  ReasonKind kind;
+  FindingValues values;
+  std::string words;
+};
+
+FindingValues impossible(std::string_view time) {
+  FindingValues values;
+  values.add_text("figure", "MBU")
+      .add_text("stage", "decode")
+      .add_text("time", time)
+      .add("share", Share{1.116})
+      .add_text("weights_dtype", "bf16")
+      .add_text("kv_cache_dtype", "fp8")
+      .add_number("tp", 1)
+      .add_number("pp", 1)
+      .add_number("ep", 1)
+      .add_flag("weights_may_be_cached", time == "busy");
+  return values;
+}
+
+FindingValues all_inputs() {
+  FindingValues values = impossible("wall");
+  values.add_text("gpu", "T4")
+      .add_text("captured_gpu", "NVIDIA H200")
+      .add_number("prompt_tokens", 777, "--prompt-tokens")
+      .add_number("batch", 64, "--batch");
+  return values;
+}
+
+FindingValues stage(std::string_view name = "decode") {
+  return FindingValues().add_text("stage", name);
+}
+
+FindingValues measured(std::string_view time) {
+  return FindingValues().add_text("time", time).add("share", Share{2.27});
+}
+
+FindingValues kernels(double without) {
+  return FindingValues().add_number("kernels_without", without).add_number("kernels", 12);
+}
+
+FindingValues decode(double steps) {
+  FindingValues values;
+  values.add_number("steps", steps)
+      .add_number("first_context", 777)
+      .add_number("last_context", 800)
+      .add_number("prompt_tokens", 777, "--prompt-tokens")
+      .add_number("batch", 1, "assumed");
+  return values;
+}
+
+FindingValues bytes(std::string_view are) {
+  FindingValues values;
+  values.add("bytes", profile::Bytes{1600})
+      .add("peak_bandwidth", profile::BytesPerSecond{5e9})
+      .add_text("bytes_are", are);
+  return values;
+}
+
+const std::string kImpossible =
+    "MBU of decode on busy time would be 112 %, which is impossible: check the model (--model), "
+    "its dtype (bf16; KV cache fp8), --tp 1, --pp 1, --ep 1, whether the weights stay in the GPU's "
+    "cache, whether the capture misses kernels";
+
+std::vector<Example> utilization_examples() {
+  using Kind = ReasonKind;
+  return {
+      {Kind::no_stages, {}, "no stages were found"},
+      {Kind::no_stages, FindingValues().add_text("why", "no attention"),
+       "no stages were found: no attention"},
+      {Kind::no_model,
+       {},
+       "no model was named; name it with --model: a Hugging Face config.json or a preset such as "
+       "llm/llama3_8b"},
+      {Kind::no_model_given, {}, "no --model given"},
+      {Kind::gpu_not_named, {}, "the capture does not name its GPU; name it with --gpu"},
+      {Kind::gpu_unknown, FindingValues().add_text("gpu", "NVIDIA H999"),
+       "the GPU 'NVIDIA H999' is not in conf/gpus.yaml, or is one of several variants there; name "
+       "one with --gpu, or add it to a gpus.yaml in a folder given with --config-dir"},
+      {Kind::cpu_peaks_unknown,
+       {},
+       "the CPU's peaks are not known; give the workload's metrics.json with "
+       "device.peak_flops_per_s and device.peak_bytes_per_s"},
+      {Kind::all_warmup, {}, "every instance is a warm-up"},
+      {Kind::several_gpus, FindingValues().add_number("gpus", 2),
+       "one process runs it on 2 GPUs; give --tp, --pp or --ep, because without them the figures "
+       "would be up to 2 times too high"},
+      {Kind::no_peak_of_format,
+       FindingValues().add_text("format", "f32").add_text("gpu", "NVIDIA H200"),
+       "conf/gpus.yaml has no peak for f32 on NVIDIA H200: no MFU"},
+      {Kind::contexts_unknown,
+       {},
+       "MBU needs the context length of every sequence, which the capture does not hold"},
+      {Kind::busy_time_untraced,
+       {},
+       "no figures on busy time, because the collector did not trace all the time"},
+      {Kind::work_not_recorded, {}, "no operator in it was recorded with FLOPs or bytes"},
+      {Kind::prompt_tokens_unknown,
+       {},
+       "the number of prompt tokens is not known; give it with --prompt-tokens"},
+      {Kind::decode_steps_unknown,
+       {},
+       "the number of decode steps is not known; give it with --new-tokens"},
+      {Kind::step_tokens_unknown,
+       FindingValues().add_number("known_steps", 3).add_number("steps", 1024),
+       "the number of tokens is known for 3 of 1024 steps; the engine's step annotations hold it"},
+      {Kind::no_cost_formula, stage("vision"),
+       "there is no cost formula for the stage 'vision', only for prefill and decode"},
+      {Kind::impossible_figure, impossible("busy"), kImpossible},
+      {Kind::impossible_figure, all_inputs(),
+       "MBU of decode on wall time would be 112 %, which is impossible: check --gpu T4 (the "
+       "capture says NVIDIA H200), 777 prompt tokens (--prompt-tokens), batch 64 (--batch), the "
+       "model (--model), its dtype (bf16; KV cache fp8), --tp 1, --pp 1, --ep 1"},
+      {Kind::depends_on_impossible_figure, impossible("busy"),
+       "no figure, because it depends on the same inputs as an impossible one: " + kImpossible},
+      {Kind::above_measured_peak, measured("wall"),
+       "MFU on wall time would be 227 % of the measured peak: check the FLOPs and how the peak was "
+       "measured (metrics.json, device)"},
+      {Kind::above_measured_bandwidth, measured("busy").add_text("stage", "decode"),
+       "MBU on busy time would be 227 % of the memory bandwidth: decode's bytes come from the "
+       "CPU's caches; measure memory with weights of at least four times its last-level cache"},
+      {Kind::slightly_above_measured,
+       {},
+       "a figure is slightly above 100 %, because the peaks are measurements, too"},
+  };
+}
+
+std::vector<Example> basis_examples() {
+  using Kind = ReasonKind;
+  return {
+      {Kind::prefill_pass,
+       FindingValues()
+           .add_number("prompt_tokens", 1777, "--prompt-tokens")
+           .add_number("batch", 1, "assumed"),
+       "1 pass of 1777 prompt tokens (--prompt-tokens), batch 1 (assumed)"},
+      {Kind::prefill_pass,
+       FindingValues()
+           .add_number("prompt_tokens", 1, "metrics.json")
+           .add_number("batch", 2, "--batch")
+           .add_number("images", 2)
+           .add_number("tp", 2)
+           .add_number("ep", 4),
+       "1 pass of 1 prompt token (metrics.json), batch 2 (--batch), 2 images; one GPU's share of "
+       "tp 2 ep 4"},
+      {Kind::decode_passes, decode(24),
+       "24 steps of 1 token at a context of 777 to 800 (prompt: --prompt-tokens), batch 1 "
+       "(assumed)"},
+      {Kind::decode_passes,
+       decode(23.5).add_number("other_new_tokens", 100, "--new-tokens").add_number("pp", 2),
+       "23.5 steps on average of 1 token at a context of 777 to 800 (prompt: --prompt-tokens), "
+       "batch 1 (assumed); --new-tokens says 100 new tokens; one GPU's share of pp 2"},
+      {Kind::decode_passes,
+       FindingValues().add_number("steps", 1, "--new-tokens").add_all(decode(1)),
+       "1 step (--new-tokens) of 1 token at a context of 777 to 800 (prompt: --prompt-tokens), "
+       "batch 1 (assumed)"},
+      {Kind::engine_steps,
+       FindingValues().add_number("steps", 2048).add_number("tokens_per_step", 6.25),
+       "2048 steps of 6.2 tokens on average; attention and the KV cache are left out, because the "
+       "contexts are not known"},
+      {Kind::recorded_operators,
+       FindingValues()
+           .add_number("operators_with_work", 340)
+           .add_number("operators", 350)
+           .add_number("instances", 2),
+       "FLOPs or bytes recorded with 340 of the 350 operators of 2 instances"},
+      {Kind::traced_steps_on_busy_time,
+       FindingValues().add_number("steps_traced", 6).add_number("steps", 24),
+       "on busy time, of the 6 of 24 steps that were traced"},
+  };
+}
+
+std::vector<Example> floor_examples() {
+  using Kind = ReasonKind;
+  const auto flops = FindingValues()
+                         .add("flops", profile::Flops{2.5e12})
+                         .add("peak_flops", profile::FlopsPerSecond{989e12})
+                         .add_text("peak", "bf16 dense");
+  return {
+      {Kind::flops_at_peak, flops, "2.50 TFLOP at 989.00 TFLOP/s (bf16 dense)"},
+      {Kind::bytes_at_peak, bytes("weights"),
+       "1.60 kB of weights, read once per pass, at 5.00 GB/s"},
+      {Kind::bytes_at_peak,
+       bytes("weights").add_flag("divided_by_time", true).add("traced_share", Share{0.25}),
+       "1.60 kB of weights, read once per pass, at 5.00 GB/s, divided by time among all matrix "
+       "products, of which 25.0 % was traced"},
+      {Kind::bytes_at_peak, bytes("kv_cache"), "1.60 kB of KV cache at 5.00 GB/s"},
+      {Kind::bytes_at_peak, bytes("recorded"), "1.60 kB of recorded bytes at 5.00 GB/s"},
+      {Kind::own_flops_at_peak,
+       FindingValues().add("peak_flops", profile::FlopsPerSecond{100e12}).add_text("format", "f16"),
+       "its own FLOPs at 100 TFLOP/s (f16)"},
+      {Kind::own_bytes_at_peak,
+       FindingValues().add("peak_bandwidth", profile::BytesPerSecond{1e12}),
+       "its own DRAM bytes at 1 TB/s"},
+      {Kind::zero_overlaps_computation, {}, "0, as a lower bound: it can overlap with computation"},
+      {Kind::zero_copy_avoidable,
+       {},
+       "0, as a lower bound: a fill or copy inside a step can be avoided or overlapped"},
+      {Kind::zero_small_beside_output_head,
+       {},
+       "0, as a lower bound: small compared with the output head before it"},
+      {Kind::zero_fusible_into_experts,
+       {},
+       "0, as a lower bound: it can be fused into the experts' GEMMs"},
+      {Kind::zero_fusible_into_products,
+       {},
+       "0, as a lower bound: it can be fused into the neighboring GEMMs"},
+      {Kind::zero_copies_overlap_kernels,
+       {},
+       "0, as a lower bound: copies and fills can overlap with kernels or be avoided"},
+      {Kind::zero_fewer_kernels,
+       {},
+       "0, as a lower bound: fewer kernels leave fewer gaps between them"},
+      {Kind::zero_idle_gpu, {}, "0: an idle GPU does no useful work"},
+      {Kind::zero_outside_operators, {}, "0: no operator of the model was recorded in that time"},
+      {Kind::own_time_unknown_kernels, {}, "its own time: what these kernels do is not known"},
+      {Kind::own_time_hidden_graphs,
+       {},
+       "its own time: the capture does not show the graphs' kernels"},
+      {Kind::own_time_unknown_cause, {}, "its own time: the capture does not show its cause"},
+      {Kind::own_time_without_floor, {}, "its own time; no floor"},
+  };
+}
+
+std::vector<Example> roofline_examples() {
+  using Kind = ReasonKind;
+  const auto rule = FindingValues().add("bound_share_of_peak", Share{0.6});
+  return {
+      {Kind::bound_by_ncu, rule,
+       "a kernel is bound by memory if its memory throughput is at least 60 % of the peak and not "
+       "below its compute share; by compute if its compute (SM) throughput is at least 60 % of the "
+       "peak and above its memory share; by latency if both are below 60 %; unknown if one of them "
+       "was not measured. Percentages are ncu's (SpeedOfLight), of the peak at the clocks of its "
+       "run, mean over the launches measured"},
+      {Kind::bound_by_recorded_work, rule,
+       "a kernel is bound by memory if its bytes over time are at least 60 % of the measured "
+       "memory bandwidth and not below its compute share; by compute if its FLOPs over time are at "
+       "least 60 % of the measured peak and above its memory share; by latency if both are below "
+       "60 %. FLOPs and bytes are those that the program recorded with its operators; above 100 % "
+       "of the memory bandwidth the bytes came from a cache"},
+      {Kind::no_kernel_metrics,
+       {},
+       "these captures contain no kernel metrics; record them with `ncu --set roofline --section "
+       "SpeedOfLight --section MemoryWorkloadAnalysis --csv --page raw --log-file ncu.csv PROGRAM` "
+       "and analyze both files together"},
+      {Kind::flops_not_counted, kernels(3),
+       "3 of 12 kernels: no FLOP/s, because their floating-point instructions or their tensor "
+       "operations were not all counted (`--set roofline` does, on the raw page)"},
+      {Kind::bytes_not_counted, kernels(4),
+       "4 of 12 kernels: no DRAM bytes (`--section MemoryWorkloadAnalysis`, or `--metrics "
+       "dram__bytes.sum`)"},
+      {Kind::throughput_not_measured, kernels(5),
+       "5 of 12 kernels: no bound class (`--section SpeedOfLight`)"},
+      {Kind::operators_without_work,
+       {},
+       "no operator was recorded with FLOPs or bytes (llmprof_operator takes both)"},
+      {Kind::bound_needs_cpu_peaks,
+       {},
+       "no bound class: the CPU's peaks are not known (the workload's metrics.json, device)"},
+  };
+}
+
+std::vector<Example> counter_examples() {
+  using Kind = ReasonKind;
+  return {
+      {Kind::few_counter_samples, FindingValues().add("share_of_wall", Share{0.4}),
+       "counter samples cover only 40.0 % of the stage's wall time, too little"},
+      {Kind::no_counter_samples,
+       {},
+       "no counter sample lies in the stage: counters were not set up yet, or were paused "
+       "(collector.counter_rounds=false samples continuously)"},
+      {Kind::impossible_bandwidth, FindingValues().add("share", Share{1.667}),
+       "the measured bytes would be 167 % of the memory bandwidth, which is impossible: check the "
+       "GPU (--gpu), and whether kernels are missing in the capture"},
+      {Kind::sensors_read_rarely,
+       FindingValues().add("time_between_readings", profile::Milliseconds{20}),
+       "no energy figure, because the sensors were read only every 20.0 ms, too rarely to separate "
+       "this stage from the others"},
+  };
+}
+
+std::vector<Example> other_examples() {
+  using Kind = ReasonKind;
+  return {
+      {Kind::trace_without_operators,
+       {},
+       "the PyTorch trace contains no operators; record it with ProfilerActivity.CPU among the "
+       "activities of torch.profiler.profile"},
+      {Kind::no_framework_operators,
+       {},
+       "these captures contain no framework operators; if the program uses PyTorch, record a "
+       "PyTorch trace of it (torch.profiler.profile, then export_chrome_trace)"},
+      {Kind::layers_in_hidden_graphs, stage(),
+       "decode: its kernels are hidden inside CUDA graph replays"},
+      {Kind::stage_without_kernels, stage(), "decode: no kernels"},
+      {Kind::layer_steps_unknown, stage(), "decode: its steps are unknown"},
+      {Kind::layers_not_repeating, stage().add_number("model_layers", 36),
+       "decode: no layer ranges around its launches, and its kernels do not repeat layer by layer "
+       "(the model of 36 attention layers)"},
+      {Kind::unlike_median_layer,
+       FindingValues()
+           .add_number("kernels_per_pass", 6)
+           .add_number("median_kernels_per_pass", 11.125),
+       "6 kernels per pass, the median layer has 11.12"},
+      {Kind::few_tracing_windows,
+       FindingValues()
+           .add_number("windows_needed", 3)
+           .add_number("traced_windows", 2)
+           .add_number("untraced_windows", 1),
+       "at least 3 windows of traced and 3 of untraced steps that lie entirely inside a decode are "
+       "needed, and there are 2 and 1: decode more tokens, or shorten the period of --duty"},
+      {Kind::slow_step_rule,
+       FindingValues()
+           .add("share_above_median", Share{0.05})
+           .add_number("deviations_above_median", 3)
+           .add_number("comparable_steps", 4)
+           .add_number("times_the_median", 2),
+       "longer than the median of comparable steps (same kind, batch and tokens) by more than 5 % "
+       "and by more than 3 times the typical deviation of the faster half of them; with fewer than "
+       "4 comparable steps, if it is more than twice as long as the median step of its kind"},
+  };
+}
+
+std::vector<Example> slow_step_examples() {
+  using Kind = ReasonKind;
+  const auto work = [](double calls) {
+    return FindingValues().add_text("work", "gemm").add_number("calls", calls);
+  };
+  return {
+      {Kind::longer_work, work(1), "gemm"},
+      {Kind::longer_work, work(4), "gemm (4 calls together)"},
+      {Kind::longer_work, work(4).add_number("more_calls", 1), "gemm (1 call more)"},
+      {Kind::longer_work, work(4).add_number("more_calls", 2), "gemm (2 calls more)"},
+      {Kind::longer_gap, work(1), "gap before gemm"},
+      {Kind::longer_gap, work(4), "gaps before gemm (4 calls)"},
+      {Kind::longer_small_gaps, FindingValues().add_number("gaps", 1024),
+       "1024 small gaps between GPU work together"},
+      {Kind::longer_unexplained, {}, "unexplained"},
+      {Kind::shorter_other_parts, {}, "other parts"},
+  };
+}
+
+std::vector<Example> host_examples() {
+  using Kind = ReasonKind;
+  const auto code = [](bool between) {
+    return FindingValues().add_flag("between_operators", between);
+  };
+  return {
+      {Kind::host_call, FindingValues().add_text("call", "cudaLaunchKernel"), "cudaLaunchKernel"},
+      {Kind::host_call,
+       FindingValues().add_text("call", "cudaLaunchKernel").add_text("in", "aten::mul"),
+       "cudaLaunchKernel in aten::mul"},
+      {Kind::host_operator,
+       FindingValues().add_text("operator", "aten::item").add_text("in", "sample"),
+       "aten::item in sample"},
+      {Kind::host_code, code(true), "host code between operators"},
+      {Kind::host_code, code(false).add_text("in", "decode_step"),
+       "host code outside of CUDA calls in decode_step"},
+      {Kind::host_launched_graph, {}, "launched with its CUDA graph"},
+      {Kind::host_launched_ahead, FindingValues().add("before_gap", profile::Milliseconds{0.01225}),
+       "launched 12.2 us before the gap"},
+      {Kind::host_not_recorded, {}, "no record of the host"},
+  };
+}
+
+std::vector<Example> examples() {
+  std::vector<Example> all;
+  for (const auto& theme :
+       {utilization_examples(), basis_examples(), floor_examples(), roofline_examples(),
+        counter_examples(), other_examples(), slow_step_examples(), host_examples()}) {
+    all.insert(all.end(), theme.begin(), theme.end());
+  }
+  return all;
+}
+
+TEST(ReasonWords, AreTheseOfEveryKind) {
+  std::map<ReasonKind, size_t> seen;
+  for (const Example& example : examples()) {
+    ++seen[example.kind];
+    EXPECT_EQ(reason_words({make_reason(example.kind, example.values)}), example.words)
+        << to_string(example.kind);
+  }
+  for (const profile::ReasonKindDescription& kind : profile::reason_kinds()) {
+    EXPECT_GE(seen[kind.kind], 1U) << kind.name << " has no example";
+  }
+}
+
+// Each kind belongs to one theme: the order of the themes does not matter.
+TEST(ReasonWords, AreOfOneTheme) {
+  for (const Example& example : examples()) {
+    const Reason reason = make_reason(example.kind, example.values);
+    size_t themes = 0;
+    for (const auto words :
+         {utilization_words, basis_words, floor_rule_words, roofline_words, counter_words,
+          operator_words, layer_words, step_time_words, host_words}) {
+      if (!words(example.kind, Given(reason)).empty()) ++themes;
+    }
+    EXPECT_EQ(themes, 1U) << to_string(example.kind);
+  }
+}
+
+// An example has all values that its kind must have, and needs them: without one, a file of another
+// version keeps its own words.
+TEST(ReasonWords, NeedAllValues) {
+  for (const Example& example : examples()) {
+    const Reason whole = make_reason(example.kind, example.values);
+    for (const std::string_view name :
+         profile::reason_kinds()[static_cast<size_t>(example.kind)].values) {
+      Reason without = whole;
+      EXPECT_GT(
+          std::erase_if(without.values, [&](const auto& value) { return value.name == name; }), 0U);
+      EXPECT_EQ(reason_words({without}), std::nullopt) << whole.kind << " without " << name;
+    }
+  }
+}
+
+TEST(ReasonWords, JoinSeveral) {
+  const Reason warmup = make_reason(ReasonKind::all_warmup);
+  const Reason no_model = make_reason(ReasonKind::no_model_given);
+  EXPECT_EQ(reason_words({warmup, no_model}), "every instance is a warm-up; no --model given");
+  EXPECT_EQ(reason_words({make_reason(ReasonKind::own_time_without_floor), no_model, warmup}),
+            "its own time; no floor: no --model given; every instance is a warm-up");
+  const FindingValues work = FindingValues().add_text("work", "gemm").add_number("calls", 2);
+  EXPECT_EQ(reason_words({make_reason(ReasonKind::longer_gap, work),
+                          make_reason(ReasonKind::host_not_recorded)}),
+            "gaps before gemm (2 calls) (no record of the host)");
+  EXPECT_EQ(reason_words({}), std::nullopt);
+  EXPECT_EQ(reason_words({warmup, {"of_another_version", {}}}), std::nullopt);
+}
+
+// One reason at every place that has some; the text there must become its words.
+TEST(ReasonWords, FillAllTextsOfAProfile) {
+  const profile::Reasons why = {make_reason(ReasonKind::all_warmup)};
+  const std::string words = "every instance is a warm-up";
+  profile::Profile filled;
+  filled.utilization.why_not_reasons = filled.slow_step_rule_reasons = why;
+  filled.roofline.rule_reasons = filled.roofline.why_not_reasons = why;
+  filled.operators_found.why_not_reasons = filled.layer_summary.why_not_reasons = why;
+  filled.overhead.emplace().collector.emplace().why_not_reasons = why;
+  filled.layers.emplace_back().note_reasons = why;
+  profile::Stage& stage = filled.stages.emplace_back();
+  stage.why_not_reasons = stage.basis_reasons = why;
+  stage.measured.emplace().why_not_reasons = why;
+  stage.measured->energy_why_not_reasons = why;
+  profile::StageRecoverable& recoverable = filled.recoverable.emplace_back();
+  recoverable.bound_reasons = why;
+  recoverable.parts.emplace_back().floor_rule_reasons = why;
+  recoverable.kernels.emplace_back().floor_rule_reasons = why;
+  profile::Finding& finding = filled.findings.emplace_back();
+  finding.values =
+      std::move(FindingValues().add_number("gaps", 1).add_text("floor_rule", "")).take();
+  finding.value_reasons = {{1, why}, {2, why}};  // the second is no value of it
+  filled.gaps.emplace_back().host_reasons = why;
+  filled.repeated_gaps.emplace_back().longest.host_reasons = why;
+  filled.slow_steps.emplace_back().reasons.push_back({"", {}, why});
+  word_reasons(filled);
+  EXPECT_EQ(filled.gaps[0].host, words);
+  EXPECT_EQ(filled.repeated_gaps[0].longest.host, words);
+  EXPECT_EQ(filled.slow_steps[0].reasons[0].what, words);
+  EXPECT_EQ(filled.utilization.why_not, words);
+  EXPECT_EQ(filled.slow_step_rule, words);
+  EXPECT_EQ(filled.roofline.rule, words);
+  EXPECT_EQ(filled.roofline.why_not, words);
+  EXPECT_EQ(filled.operators_found.why_not, words);
+  EXPECT_EQ(filled.layer_summary.why_not, words);
+  EXPECT_EQ(filled.overhead->collector->why_not, words);
+  EXPECT_EQ(filled.layers[0].note, words);
+  EXPECT_EQ(stage.why_not, words);
+  EXPECT_EQ(stage.basis, words);
+  EXPECT_EQ(stage.measured->why_not, words);
+  EXPECT_EQ(stage.measured->energy_why_not, words);
+  EXPECT_EQ(recoverable.bound_reason, words);
+  EXPECT_EQ(recoverable.parts[0].floor_rule, words);
+  EXPECT_EQ(recoverable.kernels[0].floor_rule, words);
+  EXPECT_EQ(finding.values[0].text, std::nullopt);
+  EXPECT_EQ(finding.values[1].text, words);
+}
+
+TEST(ReasonWords, LeaveTextsWithoutReasons) {
+  profile::Profile older;
+  older.utilization.why_not = "as it was said then";
+  word_reasons(older);
+  EXPECT_EQ(older.utilization.why_not, "as it was said then");
+}
+
+}  // namespace
+}  // namespace llmprof::report
