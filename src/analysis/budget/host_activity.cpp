@@ -84,9 +84,14 @@ std::string in_words(const trace::Trace& trace, const Piece& piece, const OpenOn
 
 std::string queued_in_words(const trace::Trace& trace, const HostQuestion& question) {
   if (question.in_graph) return "launched with its CUDA graph";
-  const Nanoseconds ahead = question.from - trace.launches.start[question.launch.index()];
-  return fmt::format("launched {:.1f} us before the gap",
-                     static_cast<double>(ahead) / kNanosecondsPerMicrosecond);
+  const Nanoseconds called = trace.launches.start[question.launch.index()];
+  const auto microseconds = [](Nanoseconds time) {
+    return static_cast<double>(time) / kNanosecondsPerMicrosecond;
+  };
+  if (called <= question.from) {
+    return fmt::format("launched {:.1f} us before the gap", microseconds(question.from - called));
+  }
+  return fmt::format("launched {:.1f} us before it began", microseconds(question.to - called));
 }
 
 }  // namespace
