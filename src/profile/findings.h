@@ -24,6 +24,7 @@ struct Finding {
   Share share_of_wall;
   std::optional<std::string> subject;
   std::vector<FindingValue> values;
+  std::optional<Milliseconds> recoverable_per_output_token;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -40,12 +41,16 @@ struct Finding {
           "were traced");
     field("advice", &Finding::advice, "what to do");
     field("stage", &Finding::stage, "where it belongs");
-    field("recoverable_ms_per_token", &Finding::recoverable_per_token, "per token");
+    field("recoverable_ms_per_token", &Finding::recoverable_per_token,
+          "over the tokens of all sequences");
     field("share_of_wall", &Finding::share_of_wall, "recoverable_ms over the stage's wall time");
     field("subject", &Finding::subject,
           "what tells findings of one kind and stage apart: of host_stall_repeated the GPU work "
           "before and after the gaps; otherwise null");
     field("values", &Finding::values, "what the evidence is made of, by name");
+    field("recoverable_ms_per_output_token", &Finding::recoverable_per_output_token,
+          "over the decode steps, each of which gives every sequence one token: comparable with "
+          "time_per_output_token_ms");
   }
 };
 
@@ -56,6 +61,7 @@ struct RecoverablePart {
   std::optional<std::string> floor_rule;
   Milliseconds recoverable;
   std::optional<Milliseconds> recoverable_per_token;
+  std::optional<Milliseconds> recoverable_per_output_token;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -65,7 +71,10 @@ struct RecoverablePart {
     field("floor_ms", &Self::floor, "lower bound of that time");
     field("floor_rule", &Self::floor_rule, "how the floor was found");
     field("recoverable_ms", &Self::recoverable, "time above the floor");
-    field("recoverable_ms_per_token", &Self::recoverable_per_token, "over tokens");
+    field("recoverable_ms_per_token", &Self::recoverable_per_token,
+          "over the tokens of all sequences");
+    field("recoverable_ms_per_output_token", &Self::recoverable_per_output_token,
+          "over the decode steps, as of a finding");
   }
 };
 
@@ -78,6 +87,7 @@ struct RecoverableKernel {
   std::string floor_basis;
   Milliseconds recoverable;
   std::optional<Milliseconds> recoverable_per_token;
+  std::optional<Milliseconds> recoverable_per_output_token;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -91,7 +101,10 @@ struct RecoverableKernel {
           "\"own bytes and FLOPs, ncu\" where ncu counted them, on one grid, and all its launches "
           "in the stage are like those; otherwise \"share of the class's floor\", by time");
     field("recoverable_ms", &Self::recoverable, "time above the floor");
-    field("recoverable_ms_per_token", &Self::recoverable_per_token, "over tokens");
+    field("recoverable_ms_per_token", &Self::recoverable_per_token,
+          "over the tokens of all sequences");
+    field("recoverable_ms_per_output_token", &Self::recoverable_per_output_token,
+          "over the decode steps, as of a finding");
   }
 };
 
@@ -111,7 +124,7 @@ struct StageRecoverable {
     field("wall_ms", &Self::wall, "per instance, mean, less what was not traced");
     field("bound_ms", &Self::bound, "lower bound end to end");
     field("bound_reason", &Self::bound_reason, "why there is none");
-    field("tokens", &Self::tokens, "new ones per instance");
+    field("tokens", &Self::tokens, "new ones of all sequences, per instance");
     field("parts", &Self::parts, "largest potential saving first");
     field("kernels", &Self::kernels, "likewise, by kernel");
   }
