@@ -241,8 +241,13 @@ Result<ParsedLine> parse_line(Words words) {
   take_common(line.values, line);
   if (line.help) return line;
   if (!line.program.empty() && !line.command->takes_program) {
-    return wrong_usage(
-        fmt::format("{} runs no program: nothing may stand behind `--`", line.command->name));
+    if (line.command->arguments.empty()) {
+      return wrong_usage(
+          fmt::format("{} runs no program: nothing may stand behind `--`", line.command->name));
+    }
+    // Behind `--` a file may be called like an option.
+    rest->insert(rest->end(), line.program.begin(), line.program.end());
+    line.program.clear();
   }
   if (auto placed = grammar.place(std::move(*rest), line.values); !placed) {
     return fail_with(placed.error());

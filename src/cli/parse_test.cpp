@@ -56,6 +56,13 @@ TEST(Parse, LeavesAnotherProgramsWordsAlone) {
             "doctor runs no program: nothing may stand behind `--`");
 }
 
+TEST(Parse, TakesFilesCalledLikeOptionsBehindTwoDashes) {
+  const Arguments arguments = parsed({"analyze", "--json", "a", "--", "-f", "--out"});
+  EXPECT_EQ(arguments.all("PATH"), (Line{"a", "-f", "--out"}));
+  EXPECT_TRUE(arguments.flag("--json"));
+  EXPECT_FALSE(arguments.path("--out"));
+}
+
 TEST(Parse, TakesCommonOptionsBeforeAndBehindTheCommand) {
   EXPECT_EQ(parse_line(Line{"--color", "never", "doctor"})->color, ColorWhen::never);
   EXPECT_EQ(parse_line(Line{"doctor", "--color=always"})->color, ColorWhen::always);

@@ -37,6 +37,7 @@ struct Finding {
   Share share_of_wall;
   std::optional<std::string> subject;
   std::vector<FindingValue> values;
+  std::optional<Milliseconds> recoverable_per_output_token;
   std::vector<FindingValueReasons> value_reasons;
 
   template <class Visitor>
@@ -54,12 +55,16 @@ struct Finding {
           "were traced");
     field("advice", &Finding::advice, "what to do");
     field("stage", &Finding::stage, "where it belongs");
-    field("recoverable_ms_per_token", &Finding::recoverable_per_token, "per token");
+    field("recoverable_ms_per_token", &Finding::recoverable_per_token,
+          "over the tokens of all sequences");
     field("share_of_wall", &Finding::share_of_wall, "recoverable_ms over the stage's wall time");
     field("subject", &Finding::subject,
           "what tells findings of one kind and stage apart: of host_stall_repeated the GPU work "
           "before and after the gaps; otherwise null");
     field("values", &Finding::values, "what the evidence is made of, by name");
+    field("recoverable_ms_per_output_token", &Finding::recoverable_per_output_token,
+          "over the decode steps, each of which gives every sequence one token: comparable with "
+          "time_per_output_token_ms");
     field("value_reasons", &Finding::value_reasons,
           "what those values that are sentences are made of");
   }
@@ -72,6 +77,7 @@ struct RecoverablePart {
   std::optional<std::string> floor_rule;
   Milliseconds recoverable;
   std::optional<Milliseconds> recoverable_per_token;
+  std::optional<Milliseconds> recoverable_per_output_token;
   Reasons floor_rule_reasons = {};
 
   template <class Visitor>
@@ -82,7 +88,10 @@ struct RecoverablePart {
     field("floor_ms", &Self::floor, "lower bound of that time");
     field("floor_rule", &Self::floor_rule, "how the floor was found");
     field("recoverable_ms", &Self::recoverable, "time above the floor");
-    field("recoverable_ms_per_token", &Self::recoverable_per_token, "over tokens");
+    field("recoverable_ms_per_token", &Self::recoverable_per_token,
+          "over the tokens of all sequences");
+    field("recoverable_ms_per_output_token", &Self::recoverable_per_output_token,
+          "over the decode steps, as of a finding");
     field("floor_rule_reasons", &Self::floor_rule_reasons, "floor_rule as kinds and values");
   }
 };
@@ -96,6 +105,7 @@ struct RecoverableKernel {
   std::string floor_basis;
   Milliseconds recoverable;
   std::optional<Milliseconds> recoverable_per_token;
+  std::optional<Milliseconds> recoverable_per_output_token;
   Reasons floor_rule_reasons = {};
 
   template <class Visitor>
@@ -110,7 +120,10 @@ struct RecoverableKernel {
           "\"own bytes and FLOPs, ncu\" where ncu counted them, on one grid, and all its launches "
           "in the stage are like those; otherwise \"share of the class's floor\", by time");
     field("recoverable_ms", &Self::recoverable, "time above the floor");
-    field("recoverable_ms_per_token", &Self::recoverable_per_token, "over tokens");
+    field("recoverable_ms_per_token", &Self::recoverable_per_token,
+          "over the tokens of all sequences");
+    field("recoverable_ms_per_output_token", &Self::recoverable_per_output_token,
+          "over the decode steps, as of a finding");
     field("floor_rule_reasons", &Self::floor_rule_reasons, "floor_rule as kinds and values");
   }
 };
@@ -132,7 +145,7 @@ struct StageRecoverable {
     field("wall_ms", &Self::wall, "per instance, mean, less what was not traced");
     field("bound_ms", &Self::bound, "lower bound end to end");
     field("bound_reason", &Self::bound_reason, "why there is none");
-    field("tokens", &Self::tokens, "new ones per instance");
+    field("tokens", &Self::tokens, "new ones of all sequences, per instance");
     field("parts", &Self::parts, "largest potential saving first");
     field("kernels", &Self::kernels, "likewise, by kernel");
     field("bound_reasons", &Self::bound_reasons, "bound_reason as kinds and values");

@@ -33,6 +33,23 @@ struct TimeInStage {
   }
 };
 
+// Time in the stages without warm-up and what is outside of them.
+struct MeasuredTime {
+  Milliseconds total;
+  uint64_t calls = 0;
+  Milliseconds mean;
+  std::optional<Share> share;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("total_ms", &MeasuredTime::total, "over the measured instances of all stages");
+    field("calls", &MeasuredTime::calls, "launches there");
+    field("mean_ms", &MeasuredTime::mean, "total over calls");
+    field("share", &MeasuredTime::share,
+          "total over the time of all kernels in measured instances; null of a launch shape");
+  }
+};
+
 struct LaunchShape {
   Extent grid{};
   Extent block{};
@@ -40,6 +57,7 @@ struct LaunchShape {
   Milliseconds total;
   Milliseconds mean;
   std::optional<Milliseconds> per_token;
+  std::optional<MeasuredTime> measured;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -50,6 +68,7 @@ struct LaunchShape {
     field("mean_ms", &LaunchShape::mean, "total over calls");
     field("ms_per_token", &LaunchShape::per_token,
           "time in decode over its steps, warm-up excluded");
+    field("measured", &LaunchShape::measured, "as of the kernel");
   }
 };
 
@@ -93,6 +112,7 @@ struct Kernel {
   std::optional<Flops> flops;
   std::optional<Bytes> bytes;
   ByName<Metric> metrics;
+  std::optional<MeasuredTime> measured;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -129,6 +149,8 @@ struct Kernel {
         "of all calls, as the program recorded them with its operators; null for a GPU's kernels");
     field("bytes", &Kernel::bytes, "likewise");
     field("metrics", &Kernel::metrics, "by ncu's metric name");
+    field("measured", &Kernel::measured,
+          "in the stages without warm-up; null where it has no part in them");
   }
 };
 
@@ -137,6 +159,7 @@ struct KernelClassTotal {
   Milliseconds total;
   uint64_t calls = 0;
   Share share;
+  std::optional<MeasuredTime> measured;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -144,6 +167,7 @@ struct KernelClassTotal {
     field("total_ms", &KernelClassTotal::total, "time of its kernels");
     field("calls", &KernelClassTotal::calls, "launches");
     field("share", &KernelClassTotal::share, "total over the time of all kernels");
+    field("measured", &KernelClassTotal::measured, "likewise, in the stages without warm-up");
   }
 };
 
@@ -213,8 +237,11 @@ struct RooflineKernel {
     field("flops_per_s", &Self::flops_per_s, "achieved");
     field("bytes_per_s", &Self::bytes_per_s, "achieved, DRAM");
     field("flops_per_byte", &Self::flops_per_byte, "arithmetic intensity");
-    field("compute_share_of_peak", &Self::compute_share_of_peak, "of the compute peak");
-    field("memory_share_of_peak", &Self::memory_share_of_peak, "of the memory bandwidth's peak");
+    field("compute_share_of_peak", &Self::compute_share_of_peak,
+          "of the compute peak; without SpeedOfLight's figure, utilization of the busiest pipe");
+    field("memory_share_of_peak", &Self::memory_share_of_peak,
+          "of the memory bandwidth's peak; without SpeedOfLight's figure, of the busiest level of "
+          "memory");
     field("bound", &Self::bound, "compute, memory, latency, unknown");
   }
 };
@@ -239,6 +266,9 @@ struct Roofline {
   std::optional<BoundShares> share_of_kernel_time;
   std::optional<std::string> why_not;
   std::vector<RooflineKernel> kernels;
+  uint64_t metrics_read = 0;
+  uint64_t metrics_of_kernels = 0;
+  std::vector<std::string> missing_metrics;
   Reasons rule_reasons;
   Reasons why_not_reasons;
 
@@ -251,6 +281,11 @@ struct Roofline {
     field("kernels", &Roofline::kernels,
           "kernels that ncu measured; of CPU operators, from the FLOPs and bytes they recorded "
           "over the CPU's measured peaks");
+    field("metrics_read", &Roofline::metrics_read, "metrics that ncu measured, of any kernel");
+    field("metrics_of_kernels", &Roofline::metrics_of_kernels,
+          "of them, those of a kernel in kernels");
+    field("missing_metrics", &Roofline::missing_metrics,
+          "where metrics were read and none gives a figure: those that would");
     field("rule_reasons", &Roofline::rule_reasons, "rule as kinds and values");
     field("why_not_reasons", &Roofline::why_not_reasons, "why_not as kinds and values");
   }

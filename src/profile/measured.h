@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profile/quantity.h"
+#include "profile/ratios.h"
 #include "profile/reasons.h"
 
 namespace llmprof::profile {
@@ -23,18 +24,6 @@ struct Sensor {
     field("min", &Sensor::min, "smallest value");
     field("max", &Sensor::max, "largest value");
     field("samples", &Sensor::samples, "number of samples");
-  }
-};
-
-struct MeasuredRatios {
-  std::optional<Share> wall;
-  std::optional<Share> gpu_busy;
-
-  template <class Visitor>
-  static void fields(Visitor& field) {
-    field("wall", &MeasuredRatios::wall, "on wall time");
-    field("gpu_busy", &MeasuredRatios::gpu_busy,
-          "on the time the GPU was busy; where steps were not traced, of the traced ones");
   }
 };
 
@@ -65,7 +54,7 @@ struct Measured {
   std::optional<Bytes> dram_read_per_token;
   std::optional<Bytes> dram_write_per_token;
   std::optional<Share> bytes_over_model;
-  MeasuredRatios mbu;
+  Ratios mbu;
   std::optional<BytesPerSecond> peak_bandwidth;
   std::optional<Share> sm_active;
   std::optional<Share> tensor_active;

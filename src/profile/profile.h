@@ -13,6 +13,7 @@
 #include "profile/run.h"
 #include "profile/stages.h"
 #include "profile/steps.h"
+#include "profile/timeline.h"
 #include "profile/totals.h"
 
 namespace llmprof::profile {
@@ -31,6 +32,8 @@ struct Profile {
   std::optional<Model> model;
   Workload workload;
   Totals totals;
+  std::vector<DeviceTime> device_time;
+  std::vector<Copies> copies;
   StagesFound stages_found;
   std::optional<Coverage> coverage;
   TokenTimes token_times;
@@ -44,6 +47,7 @@ struct Profile {
   std::vector<KernelClassTotal> classes;
   std::vector<KernelRecord> kernels_topk;
   std::vector<KernelOnAllDevices> kernels_all_devices;
+  std::vector<KernelOnAllDevices> measured_kernels_all_devices;
   Roofline roofline;
   std::vector<Operator> operators;
   OperatorsFound operators_found;
@@ -69,6 +73,11 @@ struct Profile {
     field("model", &Profile::model, "null without --model");
     field("workload", &Profile::workload, "what ran");
     field("totals", &Profile::totals, "all kernels");
+    field("device_time", &Profile::device_time,
+          "what each GPU did over its whole timeline; empty without one");
+    field("copies", &Profile::copies,
+          "copies and fills by device, direction and kind of memory; by device, then longest total "
+          "first");
     field("stages_found", &Profile::stages_found, "how stages were found");
     field("coverage", &Profile::coverage, "kernels inside stages; null without a timeline");
     field("token_times", &Profile::token_times, "what a user of the model sees");
@@ -84,6 +93,9 @@ struct Profile {
     field("kernels_topk", &Profile::kernels_topk, "the first 20 kernels");
     field("kernels_all_devices", &Profile::kernels_all_devices,
           "the ten longest kernel names, all devices together");
+    field("measured_kernels_all_devices", &Profile::measured_kernels_all_devices,
+          "the ten longest in the stages without warm-up, with their times there; empty without "
+          "stages");
     field("roofline", &Profile::roofline, "what bounds the kernels");
     field("operators", &Profile::operators, "of the framework");
     field("operators_found", &Profile::operators_found, "how much of the GPU's work they launched");

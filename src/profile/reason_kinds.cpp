@@ -41,6 +41,7 @@ constexpr std::string_view kCall[] = {"call"};
 constexpr std::string_view kOperator[] = {"operator"};
 constexpr std::string_view kHostCode[] = {"between_operators"};
 constexpr std::string_view kAhead[] = {"before_gap"};
+constexpr std::string_view kBefore[] = {"before_start"};
 
 constexpr auto kReasonKinds = std::to_array<ReasonKindDescription>({
     {ReasonKind::no_stages, "no_stages", {}},
@@ -117,6 +118,7 @@ constexpr auto kReasonKinds = std::to_array<ReasonKindDescription>({
     {ReasonKind::host_code, "host_code", kHostCode},
     {ReasonKind::host_launched_graph, "host_launched_graph", {}},
     {ReasonKind::host_launched_ahead, "host_launched_ahead", kAhead},
+    {ReasonKind::host_launched_before, "host_launched_before", kBefore},
     {ReasonKind::host_not_recorded, "host_not_recorded", {}},
 });
 

@@ -93,6 +93,7 @@ enum class ReasonKind : uint8_t {
   host_code,
   host_launched_graph,
   host_launched_ahead,
+  host_launched_before,
   host_not_recorded,
 };
 

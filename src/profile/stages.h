@@ -133,17 +133,6 @@ struct Instance {
   }
 };
 
-struct Ratios {
-  std::optional<Share> wall;
-  std::optional<Share> gpu_busy;
-
-  template <class Visitor>
-  static void fields(Visitor& field) {
-    field("wall", &Ratios::wall, "on wall time");
-    field("gpu_busy", &Ratios::gpu_busy, "on the time the GPU was busy");
-  }
-};
-
 struct CostPart {
   std::string part;
   Flops flops;

@@ -45,6 +45,25 @@ struct HiddenGraphs {
   }
 };
 
+// Kernels of one part of the timeline; the parts together hold all kernels.
+struct KernelScope {
+  std::string scope;
+  uint64_t kernel_count = 0;
+  Milliseconds kernel_sum;
+  std::optional<Share> share;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("scope", &KernelScope::scope,
+          "\"measured\": in stages; \"warm-up\": in instances that statistics exclude; "
+          "\"initialization\": before the first stage of their device; \"outside\": between and "
+          "after stages");
+    field("kernel_count", &KernelScope::kernel_count, "kernels there");
+    field("kernel_sum_ms", &KernelScope::kernel_sum, "their time");
+    field("share", &KernelScope::share, "of the time of all kernels");
+  }
+};
+
 struct MetricJoin {
   uint64_t profiled_launches = 0;
   uint64_t joined = 0;
@@ -75,6 +94,7 @@ struct Totals {
   std::vector<DeviceTotals> devices;
   std::optional<HiddenGraphs> hidden_graphs;
   std::optional<MetricJoin> metric_join;
+  std::vector<KernelScope> scopes;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -97,7 +117,10 @@ struct Totals {
     field("devices", &Totals::devices, "by device");
     field("hidden_graphs", &Totals::hidden_graphs,
           "null, or CUDA graph replays whose kernels were not recorded");
-    field("metric_join", &Totals::metric_join, "null, or how ncu's launches fit the timeline");
+    field("metric_join", &Totals::metric_join,
+          "null, or how ncu's launches fit the timeline, or the kernel summary by name");
+    field("scopes", &Totals::scopes,
+          "all kernels by the part of the timeline that they ran in; empty without stages");
   }
 };
 

@@ -30,9 +30,32 @@ const Reader* find_reader(std::string_view head) {
   return nullptr;
 }
 
+namespace {
+
+// By its byte order mark, or by text whose every other byte is 0.
+bool is_utf16(std::string_view head) {
+  if (head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF")) return true;
+  constexpr size_t kLooked = 64;
+  head = head.substr(0, kLooked);
+  size_t zeros[2] = {0, 0};
+  for (size_t i = 0; i < head.size(); ++i) {
+    if (head[i] == '\0') ++zeros[i % 2];
+  }
+  const bool one_side_only = (zeros[0] == 0) != (zeros[1] == 0);
+  return head.size() == kLooked && one_side_only && zeros[0] + zeros[1] >= kLooked / 2 - 1;
+}
+
+}  // namespace
+
 Error unreadable(const std::filesystem::path& path, std::string_view head) {
   const std::string name = path.string();
   if (head.empty()) return {ErrorKind::input, name + ": the file is empty"};
+  if (is_utf16(head)) {
+    return {ErrorKind::input,
+            fmt::format("{}: the file is text in UTF-16, as PowerShell's redirection writes it; "
+                        "convert it to UTF-8 with `iconv -f UTF-16 -t UTF-8`",
+                        name)};
+  }
   std::string formats;
   for (const Reader* reader : all_readers()) {
     if (!formats.empty()) formats += ", ";

@@ -28,6 +28,8 @@ std::string_view without_vendor(std::string_view name) {
 
 ApiKind api_kind(std::string_view name) {
   if (contains(name, "GraphLaunch")) return ApiKind::graph_launch;
+  if (contains(name, "StreamBeginCapture")) return ApiKind::capture_begin;
+  if (contains(name, "StreamEndCapture")) return ApiKind::capture_end;
   if (contains(name, "Synchronize")) return ApiKind::synchronization;
   const std::string_view function = without_vendor(name);
   if (function.starts_with("Memcpy")) {

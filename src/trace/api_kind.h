@@ -15,6 +15,8 @@ enum class ApiKind : uint8_t {
   copy,             // asynchronous
   blocking_copy,    // the calling thread waits for its end
   allocation,       // or release of memory
+  capture_begin,    // launches go into a CUDA graph from here on,
+  capture_end,      // to here
 };
 
 // Names of CUDA's runtime and driver and of HIP, with or without nsys's version suffix:

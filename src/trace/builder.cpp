@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trace/launch_join.h"
+#include "trace/lone_launches.h"
 #include "trace/time_order.h"
 
 namespace llmprof::trace {
@@ -70,6 +71,7 @@ Trace TraceBuilder::freeze() && {
   order_by_start(trace_);
   join_launches(trace_);
   decide_api_kinds();
+  report_lone_launches(trace_);
   std::sort(trace_.metric_values.begin(), trace_.metric_values.end(),
             [](const MetricValues& a, const MetricValues& b) {
               return std::pair(a.identity, a.metric) < std::pair(b.identity, b.metric);

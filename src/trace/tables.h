@@ -75,6 +75,9 @@ struct KernelTable {
 
 enum class MemoryKind : uint8_t { copy, set };
 
+// Where memory is that a copy reads or writes. Pageable and pinned memory are the host's.
+enum class MemoryPlace : uint8_t { unknown, pageable, pinned, host, device, array, managed };
+
 // Copies and fills. `detail` is the direction ("Host-to-Device") where known.
 struct MemoryOperationTable {
   std::vector<Nanoseconds> start;
@@ -85,9 +88,13 @@ struct MemoryOperationTable {
   std::vector<uint32_t> correlation;
   std::vector<LaunchRow> launch;
   std::vector<MemoryKind> kind;
+  std::vector<MemoryPlace> from;  // of a copy; empty if no capture has it
+  std::vector<MemoryPlace> to;    // likewise; of a fill, what is filled
 
   [[nodiscard]] size_t size() const { return start.size(); }
-  auto columns() { return std::tie(start, end, bytes, detail, queue, correlation, launch, kind); }
+  auto columns() {
+    return std::tie(start, end, bytes, detail, queue, correlation, launch, kind, from, to);
+  }
 };
 
 // Whole graph replays of a capture that does not show the kernels inside them.

@@ -109,7 +109,8 @@ class Reports(unittest.TestCase):
                 [name for name in found
                  if name not in ("LLM inference profile", "What profiling cost")],
                 ["What was recorded", "Key figures", "Per-stage timings", "Steps and tokens",
-                 "MFU and MBU", "Time budget", "Longest idle gaps", "Slowest steps", "Layers",
+                 "MFU and MBU", "Time budget", "Longest idle gaps", "Slowest steps",
+                 "GPU time", "Copies and fills", "Launches and short kernels", "Layers",
                  "Top kernels", "Roofline", "Potential savings", "Findings", "Top operators",
                  "About this capture"],
             )

@@ -6,6 +6,7 @@ import sqlite3
 import tempfile
 import unittest
 
+import test_device_time
 from program import ROOT, Bundle, run
 from test_captures import exact_kineto_total
 
@@ -89,6 +90,36 @@ class PublicFiles(unittest.TestCase):
         self.assertEqual(Bundle(path).profile["totals"]["gpu_count"], truth)
         narrowed = Bundle(path, options=("--device", "0"))
         self.assertEqual(narrowed.profile["totals"]["gpu_count"], 1)
+
+    def test_two_gpus_equal_plain_sql(self):
+        test_device_time.WholeTimelines().check(PUBLIC / "GindaChen+nsys-ai__mfu_2gpu_before.sqlite")
+
+    def test_launches_without_kernels_are_counted(self):
+        # By SQL: 1,714 calls whose correlation no kernel of their process has.
+        bundle = Bundle(PUBLIC / "GindaChen+nsys-ai__h100_2gpu_1s.sqlite.gz")
+        self.assertIn("1714 of 3346 kernel and graph launches",
+                      " ".join(d["message"] for d in bundle.profile["diagnostics"]))
+
+    def test_a_summary_does_not_vanish_behind_ncu(self):
+        profile = Bundle(
+            PUBLIC / "CodeGandee+llm-perf-opt__all-stage_summary_cuda_gpu_kern_sum.csv",
+            PUBLIC / "CodeGandee+llm-perf-opt__k0004_ncu.details.csv",
+        ).profile
+        totals = profile["totals"]
+        self.assertEqual((totals["kernel_count"], totals["kernel_sum_ns"]), (1695983, 4946064742))
+        self.assertEqual(totals["metric_join"]["profiled_launches"], 1)
+
+    def test_a_graph_that_waits_is_not_launch_bound(self):
+        # Launched at 0.123 ms, started at 463.38 ms: the GPU was busy with what was not recorded.
+        bundle = Bundle(PUBLIC / "AMD-AGI+TraceLens__sglang_Qwen3-8B_decode.json.gz")
+        device = bundle.profile["device_time"][0]
+        causes = {row["cause"]: row["ms"] for row in device["idle_causes"]}
+        self.assertGreater(causes.get("idle: between queued kernels", 0), 400)
+        self.assertLess(causes.get("idle: launch-bound", 0), 5)
+        for stage in bundle.profile["stages"]:
+            parts = {row["part"]: row["share"] for row in stage["budget"] or []}
+            self.assertLess(parts.get("idle: launch-bound", 0), 0.05)
+        self.assertEqual(bundle.profile["context"]["gpus"][0]["name"], "AMD Instinct MI300X")
 
     def test_a_resnet_has_no_stages(self):
         (path,) = PUBLIC.glob("pytorch+kineto__resnet50*")

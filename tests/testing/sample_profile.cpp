@@ -118,7 +118,7 @@ void add_kernels(profile::Profile& sample) {
              4.5)};
   sample.kernels[0].p50 = Milliseconds{1.5};
   for (const profile::Kernel& row : sample.kernels) {
-    sample.classes.push_back({row.kernel_class, row.total, row.calls, row.share});
+    sample.classes.push_back({row.kernel_class, row.total, row.calls, row.share, {}});
     sample.kernels_topk.push_back({row.kernel_name, row.device, row.total, row.calls, row.mean});
     sample.kernels_all_devices.push_back(
         {row.kernel_name, row.short_name, row.device, row.total, row.calls, row.mean, row.share});
@@ -267,11 +267,71 @@ void add_launch_shapes(profile::Profile& sample) {
   const profile::TimeInStage decode = {{9}, 12, {6}, 8};
   const Milliseconds per_token = {6.0 / 8};
   sample.kernels[0].stages = {{"prefill", prefill}, {"decode", decode}};
-  sample.kernels[0].shapes = {{{132, 1, 1}, {384, 1, 1}, 3, {13.5}, {4.5}, std::nullopt},
-                              {{66, 2, 1}, {384, 1, 1}, 12, {9}, {0.75}, per_token}};
+  const auto measured = [](double total, uint64_t calls, std::optional<Share> share) {
+    return profile::MeasuredTime{{total}, calls, {total / static_cast<double>(calls)}, share};
+  };
+  const auto no_share = std::nullopt;
+  sample.kernels[0].shapes = {
+      {{132, 1, 1}, {384, 1, 1}, 3, {13.5}, {4.5}, std::nullopt, measured(9, 2, no_share)},
+      {{66, 2, 1}, {384, 1, 1}, 12, {9}, {0.75}, per_token, measured(6, 8, no_share)}};
   sample.kernels[1].stages = {{"decode", decode}};
-  sample.kernels[1].shapes = {{{16, 8, 1}, {128, 1, 1}, 15, {4.5}, {0.3}, per_token}};
+  sample.kernels[1].shapes = {
+      {{16, 8, 1}, {128, 1, 1}, 15, {4.5}, {0.3}, per_token, measured(6, 8, no_share)}};
   for (profile::Kernel& row : sample.kernels) row.per_token = per_token;
+  sample.kernels[0].measured = sample.classes[0].measured = measured(15, 10, part_of(15, 21));
+  sample.kernels[1].measured = sample.classes[1].measured = measured(6, 8, part_of(6, 21));
+  for (const profile::Kernel& row : sample.kernels) {
+    const profile::MeasuredTime& time = *row.measured;
+    sample.measured_kernels_all_devices.push_back({row.kernel_name, row.short_name, row.device,
+                                                   time.total, time.calls, time.mean, *time.share});
+  }
+  sample.totals.scopes = {{"measured", 18, {21}, part_of(21, 27)},
+                          {"warm-up", 10, {4.5}, part_of(4.5, 27)},
+                          {"initialization", 2, {1.5}, part_of(1.5, 27)},
+                          {"outside", 0, {0}, part_of(0, 27)}};
+}
+
+void add_timeline(profile::Profile& sample) {
+  profile::DeviceTime device;
+  device.device = "cuda:0";
+  device.span = {60};
+  device.busy = {30};
+  device.busy_share_of_span = part_of(30, 60);
+  device.compute = {27};
+  device.communication = {4};
+  device.overlapped_communication = {3};
+  device.exposed_communication = {1};
+  device.copies = {5};
+  device.overlapped_copies = {3};
+  device.exposed_copies = {2};
+  device.idle = {30};
+  device.idle_share_of_span = part_of(30, 60);
+  device.idle_causes = {{"idle: launch-bound", {21}, part_of(21, 60), 40},
+                        {"idle: host between launches", {9}, part_of(9, 60), 12}};
+  profile::Launches launches;
+  launches.launches = 30;
+  launches.call = times({0.004, 0.006});
+  launches.to_start = times({0.008, 0.030});
+  launches.to_idle_gpu = times({0.008, 0.009});
+  launches.queue_depth.count = 30;
+  launches.queue_depth.p50 = 1;
+  launches.queue_depth.max = 7;
+  launches.short_kernels = {{{0.002}, 3, part_of(3, 30), {0.005}, part_of(0.005, 27)}};
+  device.launches = launches;
+  sample.device_time = {device};
+  profile::Copies copies;
+  copies.device = "cuda:0";
+  copies.direction = "Host-to-Device";
+  copies.from = "pageable";
+  copies.to = "device";
+  copies.count = 6;
+  copies.total = {4};
+  copies.bytes = profile::Bytes{4.8e7};
+  copies.bytes_per_s = profile::BytesPerSecond{1.2e10};
+  copies.min_bytes = profile::Bytes{4096};
+  copies.p50_bytes = profile::Bytes{8e6};
+  copies.max_bytes = profile::Bytes{1.6e7};
+  sample.copies = {copies};
 }
 
 void add_layers(profile::Profile& sample) {
@@ -396,18 +456,20 @@ void add_findings(profile::Profile& sample) {
   decode.stage = "decode";
   decode.wall = {9};
   decode.bound = Milliseconds{2.625};
-  decode.tokens = 4;
+  decode.tokens = 8;
   decode.parts = {{"idle: launch-bound",
                    {3.5},
                    {0},
                    "0: an idle GPU does nothing useful",
                    {3.5},
+                   Milliseconds{0.875 / 2},
                    Milliseconds{0.875}},
                   {"gemm",
                    {4},
                    {2.583333},
                    "weights once at 4.80 TB/s",
                    {1.416667},
+                   Milliseconds{1.416667 / 8},
                    Milliseconds{1.416667 / 4}}};
   sample.recoverable = {decode};
   profile::Finding launches;
@@ -419,7 +481,8 @@ void add_findings(profile::Profile& sample) {
   launches.recoverable = Milliseconds{3.5};
   launches.total_recoverable = Milliseconds{7};
   launches.unit = "request";
-  launches.recoverable_per_token = Milliseconds{0.875};
+  launches.recoverable_per_token = Milliseconds{0.875 / 2};
+  launches.recoverable_per_output_token = Milliseconds{0.875};
   launches.share_of_wall = part_of(3.5, 9);
   profile::Finding products;
   products.kind = "gemm_above_floor";
@@ -430,7 +493,8 @@ void add_findings(profile::Profile& sample) {
   products.recoverable = Milliseconds{1.416667};
   products.total_recoverable = Milliseconds{2.833334};
   products.unit = "request";
-  products.recoverable_per_token = Milliseconds{1.416667 / 4};
+  products.recoverable_per_token = Milliseconds{1.416667 / 8};
+  products.recoverable_per_output_token = Milliseconds{1.416667 / 4};
   products.share_of_wall = part_of(1.416667, 9);
   sample.findings = {launches, products};
   sample.roofline.why_not = "ncu's metrics are not among the inputs";
@@ -595,6 +659,7 @@ profile::Profile full_sample() {
   add_stages(sample);
   add_gaps(sample);
   add_launch_shapes(sample);
+  add_timeline(sample);
   add_layers(sample);
   add_operators(sample);
   add_utilization(sample);

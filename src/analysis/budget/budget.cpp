@@ -115,6 +115,7 @@ class Sweep {
       settle(work.instance, from, to, split, BudgetPart::unattributed,
              from == progress.until ? &progress.last : nullptr, to == start ? &work : nullptr,
              later);
+      if (!later && split.waited_long()) note_long_wait(instance, split, BudgetPart::unattributed);
       if (!instance.warmup && progress.last.step != work.step) {
         split.charge_to(budgets_.stages[instance.stage].between_steps, BudgetPart::unattributed);
       }
@@ -136,11 +137,14 @@ class Sweep {
                                 ? causes_.at_edge(instance.device, from, to)
                                 : causes_.before_first(instance.device, from, to, work.launch);
     settle(work.instance, from, to, split, BudgetPart::idle_before_first, nullptr, after, false);
-    if (instance.warmup || split.queued <= 0) return;
+    if (split.queued > 0) note_long_wait(instance, split, BudgetPart::idle_before_first);
+  }
+
+  void note_long_wait(const StageInstance& instance, const IdleSplit& split, BudgetPart edge) {
+    if (instance.warmup) return;
     StageBudget& stage = budgets_.stages[instance.stage];
-    stage.queued_before_first += split.queued;
-    const bool mostly = split.cause(BudgetPart::idle_before_first) == BudgetPart::idle_queued;
-    if (mostly) ++stage.gaps_before_first;
+    stage.queued_long += split.queued;
+    if (split.cause(edge) == BudgetPart::idle_queued) ++stage.gaps_queued_long;
   }
 
   void settle_last(InstanceId id, const Progress& progress, Nanoseconds end) {

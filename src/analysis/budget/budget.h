@@ -20,11 +20,11 @@ inline constexpr size_t kClassParts = static_cast<size_t>(KernelClass::other) + 
 enum class BudgetPart : uint8_t {
   hidden_graphs = kClassParts,  // graph replays whose kernels were not recorded
   memory_operations,            // copies and fills
-  idle_launch,                  // the launch came late: from its call to the kernel's start, and
-                                // other CUDA calls before it that do not wait for the GPU
+  idle_launch,                  // the launch came late: its call and the launch latency after it,
+                                // and other CUDA calls before it that do not wait for the GPU
   idle_synchronization,         // the launching thread waited for the GPU
   idle_host,                    // the launching thread was outside of any CUDA call
-  idle_queued,                  // launched in time, and yet the GPU waited
+  idle_queued,                  // launched, and yet the GPU waited, longer than launching takes
   idle_before_first,            // from the stage's start to its first GPU work
   idle_after_last,              // from its last GPU work to the stage's end
   not_traced,                   // GPU work may have run that our collector did not record
@@ -73,10 +73,10 @@ struct StageBudget {
   PartTimes
       between_steps{};  // of `total`: idle time from one step's last GPU work to the next's first
   std::array<uint64_t, kBudgetParts> gaps{};  // idle gaps by their largest part
-  // Of idle_queued: from the return of the first launch to its work, where that is long: earlier
-  // work that was not recorded still ran. With the number of such gaps.
-  Nanoseconds queued_before_first = 0;
-  uint64_t gaps_before_first = 0;
+  // Of idle_queued: from the return of a launch to its work, where that is long: the GPU was busy
+  // with earlier work that the capture does not show. And the gaps of which that is the most.
+  Nanoseconds queued_long = 0;
+  uint64_t gaps_queued_long = 0;
 };
 
 // Why a step took longer than the median one of its stage.

@@ -145,6 +145,27 @@ TEST(TimeBudget, TellsQueuedWorkFromLateLaunches) {
   EXPECT_EQ(told(budgets.gaps[1]), "host_call: cudaLaunchKernel");
 }
 
+// Called at 60 us, returned at 65, begun at 10,000: the GPU waited for something else than the
+// launch. Begun 15 us after its call's return, the last one is a late launch.
+TEST(TimeBudget, TakesTheTimeLongAfterALaunchReturnedAsQueued) {
+  TestTrace t;
+  t.instance(t.stage("decode"), 0, 11'060'000);
+  t.launched("gemm", 0, 0, 50'000);
+  t.kernel("mul", 10'000'000, 11'000'000, t.call("cudaGraphLaunch", 60'000, 65'000));
+  t.kernel("norm", 11'040'000, 11'060'000, t.call("cudaLaunchKernel", 11'020'000, 11'025'000));
+  const Budgets budgets = t.budgets();
+  EXPECT_EQ(parts_of(budgets.instances[0]), (Parts{{"gemm", 50'000},
+                                                   {"elementwise", 1'000'000},
+                                                   {"norm", 20'000},
+                                                   {"idle: host between launches", 30'000},
+                                                   {"idle: launch-bound", 25'000},
+                                                   {"idle: between queued kernels", 9'935'000}}));
+  ASSERT_EQ(budgets.gaps.size(), 2U);
+  EXPECT_EQ(budgets.gaps[0].cause, BudgetPart::idle_queued);
+  EXPECT_EQ(budgets.gaps[0].host.kind, "host_launched_before");
+  EXPECT_NEAR(testing::number_of({budgets.gaps[0].host}, "before_start"), 9.94, 1e-9);
+}
+
 // One graph launch, still in its call when its nodes run: the nodes after the first are queued.
 TEST(TimeBudget, TakesTheLaterNodesOfAGraphAsQueued) {
   TestTrace t;

@@ -93,9 +93,15 @@ profile::Reason answer_of(const trace::Trace& trace, const Piece& piece, const O
 
 profile::Reason how_queued(const trace::Trace& trace, const HostQuestion& question) {
   if (question.in_graph) return make_reason(ReasonKind::host_launched_graph);
-  const Nanoseconds ahead = question.from - trace.launches.start[question.launch.index()];
-  return make_reason(ReasonKind::host_launched_ahead,
-                     FindingValues().add("before_gap", profile::to_milliseconds(ahead)));
+  const Nanoseconds called = trace.launches.start[question.launch.index()];
+  if (called <= question.from) {
+    return make_reason(
+        ReasonKind::host_launched_ahead,
+        FindingValues().add("before_gap", profile::to_milliseconds(question.from - called)));
+  }
+  return make_reason(
+      ReasonKind::host_launched_before,
+      FindingValues().add("before_start", profile::to_milliseconds(question.to - called)));
 }
 
 }  // namespace

@@ -8,6 +8,11 @@ namespace {
 // A free GPU begins some microseconds after the launch; even large graphs do within this time.
 constexpr Nanoseconds kLongInQueue = 1'000'000;
 
+// A GPU that has nothing else to do begins within this time after the launching call returned: 2.7
+// us in 99 % of 60,000 launches of kernels, copies and graphs on H100, H200 and T4, never above 16.
+// Longer than that, the work waits for something that is not its launch.
+constexpr Nanoseconds kLaunchLatency = 20'000;
+
 }  // namespace
 
 BudgetPart IdleSplit::cause(BudgetPart edge_part) const {
@@ -25,6 +30,8 @@ BudgetPart IdleSplit::cause(BudgetPart edge_part) const {
   consider(unknown, BudgetPart::unattributed);
   return cause;
 }
+
+bool IdleSplit::waited_long() const { return queued >= kLongInQueue; }
 
 void IdleSplit::charge_to(PartTimes& times, BudgetPart edge_part) const {
   const auto add = [&](BudgetPart part, Nanoseconds time) {
@@ -106,7 +113,11 @@ IdleSplit IdleCauses::between(trace::DeviceId device, Nanoseconds from, Nanoseco
     }
   });
   split.host = called - from - others - in_calls;
-  split.launch = idle - split.host - split.synchronization;
+  const Nanoseconds returned = std::clamp(trace_.launches.end[launch.index()], called, to);
+  if (to - returned > kLaunchLatency) {
+    split.queued = to - returned - (split.occupied == 0 ? 0 : occupied(device, returned, to));
+  }
+  split.launch = idle - split.host - split.synchronization - split.queued;
   return split;
 }
 

@@ -21,6 +21,8 @@ struct IdleSplit {
   // The largest of all but `occupied`, which is not idle time; for an edge, that edge.
   [[nodiscard]] BudgetPart cause(BudgetPart edge_part) const;
   void charge_to(PartTimes& times, BudgetPart edge_part) const;
+  // In the queue for much longer than launching takes: the GPU was busy with something else.
+  [[nodiscard]] bool waited_long() const;
   [[nodiscard]] Nanoseconds idle() const {
     return launch + synchronization + host + queued + edge + unknown;
   }
@@ -35,7 +37,8 @@ class IdleCauses {
              const std::vector<CoveredTime>& busy);
 
   // Between two pieces of GPU work: `launch` is the second one's call. `later_of_launch`: that call
-  // has put other work on the GPU before (a CUDA graph).
+  // has put other work on the GPU before (a CUDA graph). After the call's return the work waits for
+  // something else than its launch, but for the latency of launching.
   IdleSplit between(trace::DeviceId device, Nanoseconds from, Nanoseconds to,
                     trace::LaunchRow launch, bool later_of_launch);
   // Before the first, whose call is `launch`: a long time after that call's return is queued time,

@@ -152,9 +152,9 @@ void add_synchronization(const StageFacts& facts, std::vector<Finding>& findings
 
 void add_queue_gaps(const StageFacts& facts, std::vector<Finding>& findings) {
   const double time = facts.time(BudgetPart::idle_queued) -
-                      static_cast<double>(facts.budget->queued_before_first) / facts.instances();
-  const auto gaps = static_cast<double>(gaps_of(facts, BudgetPart::idle_queued) -
-                                        facts.budget->gaps_before_first);
+                      static_cast<double>(facts.budget->queued_long) / facts.instances();
+  const auto gaps =
+      static_cast<double>(gaps_of(facts, BudgetPart::idle_queued) - facts.budget->gaps_queued_long);
   if (gaps <= 0) return;
   FindingValues values;
   values.add_number("gaps_per_instance", gaps / facts.instances())
@@ -164,7 +164,7 @@ void add_queue_gaps(const StageFacts& facts, std::vector<Finding>& findings) {
 }
 
 void add_first_waits(const StageFacts& facts, std::vector<Finding>& findings) {
-  const double time = static_cast<double>(facts.budget->queued_before_first) / facts.instances();
+  const double time = static_cast<double>(facts.budget->queued_long) / facts.instances();
   if (time > 0) findings.push_back(make_finding(facts, FindingKind::first_work_queued, time));
 }
 

@@ -18,7 +18,11 @@
 #include "analysis/recoverable/kernel_recoverable.h"
 #include "analysis/recoverable/recoverable.h"
 #include "analysis/roofline/roofline.h"
+#include "analysis/stages/kernel_scopes.h"
 #include "analysis/stages/stages.h"
+#include "analysis/timeline/copies.h"
+#include "analysis/timeline/device_time.h"
+#include "analysis/timeline/launches.h"
 
 namespace llmprof::analysis {
 
@@ -35,9 +39,13 @@ struct Results {
   std::optional<CollectorOverhead> collector_overhead;
   RankedKernels kernels;
   Totals totals;
+  std::optional<ScopeTotals> scopes;  // none without stages
   std::optional<HiddenGraphs> hidden_graphs;
   std::vector<OpenedKernel> opened;  // one per row of the ranking
   std::optional<BudgetBasis> budget_basis;
+  std::vector<DeviceTime> device_time;
+  std::vector<CopiesOfKind> copies;
+  std::vector<LaunchesOfDevice> launches;
   Budgets budgets;
   Layers layers;
   Operators operators;

@@ -11,6 +11,11 @@ std::string nothing_profiled(const Prepared& in, const Results& /*found*/) {
   return in.trace.profiled_launches.size() > 0 ? "" : "no launches of a kernel profiler";
 }
 
+// What was cut out of a timeline is not idle time.
+std::string part_selected(const Prepared& in, const Results& /*found*/) {
+  return in.narrowed ? "only a part of the timeline was selected" : "";
+}
+
 std::string no_stages(const Prepared& /*in*/, const Results& found) {
   return found.stages.stages.empty() ? "no stages" : "";
 }
@@ -43,9 +48,12 @@ void find_hidden(const Prepared& in, Results& out, Diagnostics& diagnostics) {
 void report_unjoined(const Prepared& /*in*/, Results& out, Diagnostics& diagnostics) {
   const MetricJoin& join = *out.kernels.join;
   if (join.joined == join.profiled) return;
+  const bool by_name = out.kernels.ranking.source == KernelSource::summary;
   diagnostics.warn("profiled_launches_unjoined",
-                   "profiled launches whose kernel, grid, block and range are not in the timeline; "
-                   "their metrics are left out",
+                   by_name ? "profiled launches whose kernel is not in the kernel summary; their "
+                             "metrics are left out"
+                           : "profiled launches whose kernel, grid, block and range are not in the "
+                             "timeline; their metrics are left out",
                    join.profiled - join.joined);
 }
 
@@ -70,6 +78,22 @@ std::vector<Pass> make_passes() {
        {},
        {},
        [](const Prepared& in, Results& out, Diagnostics&) { out.budget_basis.emplace(in.trace); }},
+      {"device time",
+       {"budget basis"},
+       part_selected,
+       [](const Prepared& in, Results& out, Diagnostics&) {
+         out.device_time = device_times(in.trace, in.names, *out.budget_basis);
+       }},
+      {"copies",
+       {},
+       {},
+       [](const Prepared& in, Results& out, Diagnostics&) { out.copies = find_copies(in.trace); }},
+      {"launches",
+       {},
+       part_selected,
+       [](const Prepared& in, Results& out, Diagnostics&) {
+         out.launches = find_launches(in.trace);
+       }},
       {"collector overhead", {"stages"}, {}, measure_collector},
       {"budgets",
        {"stages", "budget basis"},
@@ -88,6 +112,12 @@ std::vector<Pass> make_passes() {
        {},
        [](const Prepared& in, Results& out, Diagnostics&) {
          out.totals = total_up(in.trace, out.kernels.ranking);
+       }},
+      {"kernels by scope",
+       {"stages"},
+       no_stages,
+       [](const Prepared& in, Results& out, Diagnostics&) {
+         out.scopes = total_by_scope(in.trace, out.stages);
        }},
       {"hidden graphs", {"totals"}, {}, find_hidden},
       {"profiled launches", {"kernels"}, nothing_profiled, report_unjoined},

@@ -192,12 +192,12 @@ KernelRanking rank_kernels(const trace::Trace& trace, const DescribedNames& name
   if (trace.kernels.size() > 0) {
     ranking.source = KernelSource::timeline;
     ranking.rows = timeline_rows(trace);
-  } else if (trace.profiled_launches.size() > 0) {
-    ranking.source = KernelSource::profiler;
-    ranking.rows = profiler_rows(trace);
   } else if (!trace.kernel_summaries.empty()) {
     ranking.source = KernelSource::summary;
     ranking.rows = summary_rows(trace);
+  } else if (trace.profiled_launches.size() > 0) {
+    ranking.source = KernelSource::profiler;
+    ranking.rows = profiler_rows(trace);
   }
   for (KernelRow& row : ranking.rows) row.description = names[row.name];
   for (const KernelRow& row : ranking.rows) {

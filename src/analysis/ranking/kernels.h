@@ -14,8 +14,8 @@ namespace llmprof::analysis {
 // Where the rows of the ranking come from; the first one that a trace has is taken.
 enum class KernelSource : uint8_t {
   timeline,  // every kernel with its start and end
-  profiler,  // launches measured one by one (ncu): durations out of the program's own time
   summary,   // totals per name only (nsys stats)
+  profiler,  // launches measured one by one (ncu): durations out of the program's own time
   none,
 };
 

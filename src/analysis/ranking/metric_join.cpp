@@ -117,7 +117,8 @@ class Join {
     return measured;
   }
 
-  MetricJoin run(bool against_timeline) {
+  MetricJoin run(KernelSource source) {
+    const bool against_timeline = source == KernelSource::timeline;
     std::vector<uint64_t> launches(trace_.identities.size(), 0);
     for (const trace::IdentityId identity : trace_.profiled_launches.identity) {
       ++launches[identity.index()];
@@ -126,7 +127,9 @@ class Join {
     MetricJoin result;
     for (size_t i = 0; i < launches.size(); ++i) {
       result.profiled += launches[i];
-      if (against_timeline) joined[i] = covers(trace_.identities[trace::IdentityId(i)], result);
+      const trace::ProfiledIdentity& identity = trace_.identities[trace::IdentityId(i)];
+      if (against_timeline) joined[i] = covers(identity, result);
+      if (source == KernelSource::summary) joined[i] = is_summarized(identity, result);
       if (joined[i]) result.joined += launches[i];
     }
     for (size_t i = 0; i < launches.size(); ++i) {
@@ -203,6 +206,15 @@ class Join {
     }
   }
 
+  // Totals per name know no shapes: the name has to do.
+  bool is_summarized(const trace::ProfiledIdentity& identity, MetricJoin& result) {
+    const auto rows = rows_.find(names_.of(identity.name));
+    if (rows == rows_.end()) return false;
+    if (!summarized_.insert(rows->first).second) return true;
+    for (const KernelRow* row : rows->second) result.timeline_covered += row->calls;
+    return true;
+  }
+
   bool covers(const trace::ProfiledIdentity& identity, MetricJoin& result) {
     Shape shape = shape_of(identity);
     if (timeline_knows_ranges_) shape.range = ranges_.known(trace_.strings[identity.ranges]);
@@ -217,6 +229,7 @@ class Join {
   KernelNumbers names_;
   RangeNumbers ranges_;
   std::unordered_map<uint32_t, std::vector<KernelRow*>> rows_;
+  std::unordered_set<uint32_t> summarized_;                  // kernel numbers that were met
   std::unordered_map<Shape, uint32_t, ShapeHash> timeline_;  // number of what was met
   std::vector<uint64_t> counts_;                             // by that number: kernels
   std::vector<bool> covered_;                                // and whether one was measured
@@ -240,7 +253,7 @@ MetricJoin join_metrics(const trace::Trace& trace, KernelRanking& ranking) {
   Join join(trace, ranking);
   const bool against_timeline = ranking.source == KernelSource::timeline;
   if (against_timeline) join.count_timeline();
-  const MetricJoin result = join.run(against_timeline);
+  const MetricJoin result = join.run(ranking.source);
   if (against_timeline) ranking.measured_kernels = join.measured_kernels();
   return result;
 }

@@ -3,20 +3,35 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <string>
+#include <string_view>
+
+#include "base/ascii.h"
 
 namespace llmprof::analysis {
 namespace {
+
+// Tools write it with and without "GPU-" in front, in small letters or capitals.
+std::string plain_uuid(std::string_view uuid) {
+  std::string plain;
+  for (const char c : uuid) {
+    if (c != '-') plain += to_lower(c);
+  }
+  constexpr std::string_view kPrefix = "gpu";
+  return plain.starts_with(kPrefix) ? plain.substr(kPrefix.size()) : plain;
+}
 
 bool same_gpu(const trace::Trace& trace, trace::DeviceId left, trace::DeviceId right) {
   const trace::Device& a = trace.devices[left.index()];
   const trace::Device& b = trace.devices[right.index()];
   if (a.capture == b.capture || a.kind != b.kind) return false;
-  if (!a.uuid.empty() && !b.uuid.empty()) return a.uuid == b.uuid;
+  if (!a.uuid.empty() && !b.uuid.empty()) return plain_uuid(a.uuid) == plain_uuid(b.uuid);
   const trace::Capture& from = trace.captures[a.capture.index()];
   const trace::Capture& other = trace.captures[b.capture.index()];
   if (from.rank && other.rank && *from.rank != *other.rank) return false;
   if (!from.host.empty() && !other.host.empty() && from.host != other.host) return false;
-  return a.name == b.name && a.ordinal == b.ordinal;
+  const bool may_be_named_so = a.name.empty() || b.name.empty() || a.name == b.name;
+  return may_be_named_so && a.ordinal == b.ordinal;
 }
 
 }  // namespace

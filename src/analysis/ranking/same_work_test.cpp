@@ -150,6 +150,19 @@ TEST_F(SameWork, AnotherRunStaysAndIsOnTheSameGpu) {
   EXPECT_EQ(runs_on_one_gpu(trace), 2U);
 }
 
+// One spells the uuid differently, one does not know the GPU's name.
+TEST_F(SameWork, OneGpuInSeveralTimelinesIsOne) {
+  capture("nsys.sqlite", "NVIDIA H200", "3d79c6fb-8838-e918");
+  kernel("f", 0, 10);
+  capture("log.llmtrace", "NVIDIA H200", "GPU-3D79C6FB-8838-E918");
+  kernel("f", 0, 11);
+  capture("trace.json", "");
+  kernel("f", 0, 12);
+  const trace::Trace trace = freeze();
+  EXPECT_EQ(gpus_with_kernels(trace).size(), 1U);
+  EXPECT_EQ(runs_on_one_gpu(trace), 3U);
+}
+
 TEST_F(SameWork, RanksAndUuidsTellGpusApart) {
   capture("rank0.json");
   builder_.capture().rank = 0;

@@ -26,17 +26,23 @@ bool has_floor(const StageUtilization* stage) {
          stage->peak_bandwidth > 0;
 }
 
-// Tokens that all steps of a stage's instances generate, warm-ups left out.
-double generated_tokens(const Stages& stages, uint32_t stage, const Workload& workload) {
+// What all steps of a stage's instances generate, warm-ups left out.
+struct Generated {
+  double tokens = 0;  // of all sequences
+  double steps = 0;
+};
+
+Generated generated_tokens(const Stages& stages, uint32_t stage, const Workload& workload) {
   const double batch = workload.batch ? static_cast<double>(workload.batch->value) : 1;
-  double tokens = 0;
+  Generated generated;
   for (const Step& step : stages.steps) {
     if (step.kind == StepKind::prefill || !step.instance.valid()) continue;
     const StageInstance& instance = stages.instances[step.instance.index()];
     if (instance.stage != stage || instance.warmup) continue;
-    tokens += step.batch ? static_cast<double>(*step.batch) : batch;
+    generated.tokens += step.batch ? static_cast<double>(*step.batch) : batch;
+    ++generated.steps;
   }
-  return tokens;
+  return generated;
 }
 
 StageRecoverable of_stage(const Stages& stages, const StageBudget& budget,
@@ -54,7 +60,9 @@ StageRecoverable of_stage(const Stages& stages, const StageBudget& budget,
     mean[part] = static_cast<double>(budget.total[part]) / count;
     result.wall += mean[part];
   }
-  result.tokens = generated_tokens(stages, budget.stage, utilization.workload) / count;
+  const Generated generated = generated_tokens(stages, budget.stage, utilization.workload);
+  result.tokens = generated.tokens / count;
+  result.decode_steps = generated.steps / count;
 
   const StageUtilization* known = utilization_of(utilization, budget.stage);
   const StageFloors floors(has_floor(known) ? known : nullptr, mean,

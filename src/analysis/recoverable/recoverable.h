@@ -26,6 +26,7 @@ struct StageRecoverable {
   std::optional<double> bound;
   profile::Reasons bound_reason;       // why there is none
   double tokens = 0;                   // new tokens per instance, for figures per token
+  double decode_steps = 0;             // per instance: each gives every sequence in it one token
   std::vector<RecoverablePart> parts;  // largest potential saving first
 };
 

@@ -170,6 +170,15 @@ profile::Totals totals(const Found& found) {
     totals.metric_join = {join->profiled, join->joined, join->profiled - join->joined,
                           join->timeline_covered};
   }
+  if (const auto& scopes = found.results.scopes) {
+    for (size_t i = 0; i < kKernelScopes; ++i) {
+      const ScopeTotal& scope = (*scopes)[i];
+      totals.scopes.push_back(
+          {std::string(to_string(static_cast<KernelScope>(i))), scope.kernels,
+           to_milliseconds(scope.time),
+           share(static_cast<double>(scope.time), static_cast<double>(from.kernel_sum))});
+    }
+  }
   return totals;
 }
 

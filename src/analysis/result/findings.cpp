@@ -9,7 +9,7 @@ std::optional<profile::Milliseconds> per_token(double time, double tokens) {
 }
 
 profile::RecoverableKernel kernel(const Found& found, const KernelRecoverable& from,
-                                  double tokens) {
+                                  const StageRecoverable& stage) {
   const KernelRow& ranked = found.results.kernels.ranking.rows[from.row];
   profile::RecoverableKernel row;
   row.short_name = ranked.description.short_name;
@@ -19,7 +19,8 @@ profile::RecoverableKernel kernel(const Found& found, const KernelRecoverable& f
   row.floor_rule_reasons = from.floor_rule;
   row.floor_basis = floor_basis(from);
   row.recoverable = to_milliseconds(from.recoverable());
-  row.recoverable_per_token = per_token(from.recoverable(), tokens);
+  row.recoverable_per_token = per_token(from.recoverable(), stage.tokens);
+  row.recoverable_per_output_token = per_token(from.recoverable(), stage.decode_steps);
   return row;
 }
 
@@ -38,14 +39,27 @@ std::vector<profile::StageRecoverable> recoverable(const Found& found) {
       row.parts.push_back({std::string(budget_part_name(part.part, found.prepared.device)),
                            to_milliseconds(part.time), to_milliseconds(part.floor), std::nullopt,
                            to_milliseconds(part.recoverable()),
-                           per_token(part.recoverable(), from.tokens), part.floor_rule});
+                           per_token(part.recoverable(), from.tokens),
+                           per_token(part.recoverable(), from.decode_steps), part.floor_rule});
     }
     for (const KernelRecoverable& part : found.results.kernel_recoverable) {
-      if (part.stage == from.stage) row.kernels.push_back(kernel(found, part, from.tokens));
+      if (part.stage == from.stage) row.kernels.push_back(kernel(found, part, from));
     }
   }
   return rows;
 }
+
+namespace {
+
+// Of a stage by its name; 0 where it has none.
+double decode_steps(const Found& found, const std::string& stage) {
+  for (const StageRecoverable& each : found.results.recoverable) {
+    if (found.results.stages.stages[each.stage].name == stage) return each.decode_steps;
+  }
+  return 0;
+}
+
+}  // namespace
 
 std::vector<profile::Finding> findings(const Found& found) {
   std::vector<profile::Finding> rows;
@@ -63,6 +77,10 @@ std::vector<profile::Finding> findings(const Found& found) {
     row.stage = unless_empty(from.stage);
     row.recoverable_per_token = to_milliseconds(from.per_token);
     row.share_of_wall = {from.share_of_wall};
+    if (from.per_token) {
+      row.recoverable_per_output_token =
+          per_token(from.recoverable, decode_steps(found, from.stage));
+    }
   }
   return rows;
 }

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <map>
+#include <set>
 
 #include "analysis/naming/kernel_key.h"
 #include "analysis/result/parts.h"
@@ -33,6 +35,44 @@ class TimePerToken {
   uint64_t steps_ = 0;
 };
 
+// Time in measured instances, summed over stages.
+struct SteadyTime {
+  uint64_t calls = 0;
+  Nanoseconds total = 0;
+
+  void add(const std::vector<StageTime>& times) {
+    for (const StageTime& time : times) {
+      calls += time.steady_calls;
+      total += time.steady_total;
+    }
+  }
+};
+
+SteadyTime steady_time(const std::vector<StageTime>& times) {
+  SteadyTime sum;
+  sum.add(times);
+  return sum;
+}
+
+SteadyTime all_steady_time(const Found& found) {
+  SteadyTime sum;
+  for (const OpenedKernel& kernel : found.results.opened) sum.add(kernel.stages);
+  return sum;
+}
+
+double mean(Nanoseconds total, uint64_t calls) {
+  return static_cast<double>(total) / static_cast<double>(calls == 0 ? 1 : calls);
+}
+
+std::optional<profile::MeasuredTime> measured_time(const SteadyTime& time,
+                                                   const std::optional<SteadyTime>& all) {
+  if (time.calls == 0) return std::nullopt;
+  profile::MeasuredTime told{
+      to_milliseconds(time.total), time.calls, to_milliseconds(mean(time.total, time.calls)), {}};
+  if (all) told.share = share(static_cast<double>(time.total), static_cast<double>(all->total));
+  return told;
+}
+
 profile::ByName<profile::TimeInStage> times_in_stages(const std::vector<profile::Stage>& stages,
                                                       const std::vector<StageTime>& times) {
   profile::ByName<profile::TimeInStage> named;
@@ -56,15 +96,12 @@ profile::ByName<profile::Metric> metrics(const KernelRow& from) {
   return named;
 }
 
-double mean(Nanoseconds total, uint64_t calls) {
-  return static_cast<double>(total) / static_cast<double>(calls == 0 ? 1 : calls);
-}
-
 std::vector<profile::LaunchShape> shapes(const OpenedKernel& opened, const TimePerToken& tokens) {
   std::vector<profile::LaunchShape> rows;
   for (const ShapeRow& from : opened.shapes) {
     rows.push_back({from.grid, from.block, from.calls, to_milliseconds(from.total),
-                    to_milliseconds(mean(from.total, from.calls)), tokens.of(from.stages)});
+                    to_milliseconds(mean(from.total, from.calls)), tokens.of(from.stages),
+                    measured_time(steady_time(from.stages), std::nullopt)});
   }
   return rows;
 }
@@ -119,6 +156,25 @@ std::optional<profile::BoundShares> bound_shares(const Found& found) {
   return shares;
 }
 
+// Any of them gives a kernel a place in the roofline.
+constexpr std::array<std::string_view, 3> kNeededMetrics = {
+    "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+    "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "dram__bytes.sum"};
+
+uint64_t metrics_read(const trace::Trace& trace) {
+  std::set<trace::MetricId> metrics;
+  for (const trace::MetricValues& values : trace.metric_values) metrics.insert(values.metric);
+  return metrics.size();
+}
+
+uint64_t metrics_of_kernels(const Found& found) {
+  std::set<std::string_view> metrics;
+  for (const KernelRow& row : found.results.kernels.ranking.rows) {
+    for (const auto& [name, metric] : row.metrics) metrics.insert(name);
+  }
+  return metrics.size();
+}
+
 std::optional<profile::Share> of_percent(const std::optional<double>& percent) {
   constexpr double kPercent = 100;
   if (!percent) return std::nullopt;
@@ -137,6 +193,7 @@ std::vector<profile::Kernel> kernels(const Found& found,
   const std::vector<KernelRow>& ranking = found.results.kernels.ranking.rows;
   const std::vector<OpenedKernel>& opened = found.results.opened;
   const TimePerToken tokens(stages);
+  const SteadyTime all = all_steady_time(found);
   std::vector<profile::Kernel> rows;
   rows.reserve(ranking.size());
   for (size_t i = 0; i < ranking.size(); ++i) {
@@ -145,17 +202,26 @@ std::vector<profile::Kernel> kernels(const Found& found,
     row.per_token = tokens.of(opened[i].stages);
     row.stages = times_in_stages(stages, opened[i].stages);
     row.shapes = shapes(opened[i], tokens);
+    row.measured = measured_time(steady_time(opened[i].stages), all);
   }
   return rows;
 }
 
 std::vector<profile::KernelClassTotal> classes(const Found& found) {
+  const std::vector<KernelRow>& ranking = found.results.kernels.ranking.rows;
+  const std::vector<OpenedKernel>& opened = found.results.opened;
+  std::map<KernelClass, SteadyTime> steady;
+  for (size_t i = 0; i < std::min(ranking.size(), opened.size()); ++i) {
+    steady[ranking[i].description.kernel_class].add(opened[i].stages);
+  }
+  const SteadyTime all = all_steady_time(found);
   std::vector<profile::KernelClassTotal> rows;
   for (const ClassRow& from : found.results.kernels.ranking.classes) {
     rows.push_back({std::string(to_string(from.kernel_class)),
                     to_milliseconds(from.total),
                     from.calls,
-                    {from.share}});
+                    {from.share},
+                    measured_time(steady[from.kernel_class], all)});
   }
   return rows;
 }
@@ -169,14 +235,23 @@ std::vector<profile::KernelRecord> top_kernels(const std::vector<profile::Kernel
   return records;
 }
 
-std::vector<profile::KernelOnAllDevices> kernels_on_all_devices(const Found& found) {
+namespace {
+
+// Names over all devices, longest first; `time_of` gives a row of the ranking its calls and time.
+template <class TimeOf>
+std::vector<profile::KernelOnAllDevices> longest_names(const Found& found, Nanoseconds all,
+                                                       const TimeOf& time_of) {
   struct Sum {
     profile::KernelOnAllDevices row;
     Nanoseconds total = 0;
   };
   std::vector<Sum> sums;
   std::map<size_t, size_t> place;  // of a name
-  for (const KernelRow& from : found.results.kernels.ranking.rows) {
+  const std::vector<KernelRow>& ranking = found.results.kernels.ranking.rows;
+  for (size_t i = 0; i < ranking.size(); ++i) {
+    const KernelRow& from = ranking[i];
+    const SteadyTime time = time_of(i);
+    if (time.calls == 0) continue;
     const auto [known, is_new] = place.try_emplace(from.name.index(), sums.size());
     if (is_new) {
       sums.emplace_back();
@@ -185,9 +260,8 @@ std::vector<profile::KernelOnAllDevices> kernels_on_all_devices(const Found& fou
     }
     Sum& sum = sums[known->second];
     sum.row.devices += (sum.row.devices.empty() ? "" : ", ") + from.device;
-    sum.row.calls += from.calls;
-    sum.row.share.value += from.share;
-    sum.total += from.total;
+    sum.row.calls += time.calls;
+    sum.total += time.total;
   }
   std::stable_sort(sums.begin(), sums.end(),
                    [](const Sum& a, const Sum& b) { return a.total > b.total; });
@@ -196,9 +270,27 @@ std::vector<profile::KernelOnAllDevices> kernels_on_all_devices(const Found& fou
   for (Sum& sum : sums) {
     sum.row.total = to_milliseconds(sum.total);
     sum.row.mean = to_milliseconds(mean(sum.total, sum.row.calls));
+    sum.row.share =
+        share(static_cast<double>(sum.total), static_cast<double>(all)).value_or(profile::Share{});
     rows.push_back(std::move(sum.row));
   }
   return rows;
+}
+
+}  // namespace
+
+std::vector<profile::KernelOnAllDevices> kernels_on_all_devices(const Found& found) {
+  const KernelRanking& ranking = found.results.kernels.ranking;
+  return longest_names(found, ranking.total, [&](size_t i) {
+    return SteadyTime{ranking.rows[i].calls, ranking.rows[i].total};
+  });
+}
+
+std::vector<profile::KernelOnAllDevices> measured_kernels_on_all_devices(const Found& found) {
+  const std::vector<OpenedKernel>& opened = found.results.opened;
+  return longest_names(found, all_steady_time(found).total, [&](size_t i) {
+    return i < opened.size() ? steady_time(opened[i].stages) : SteadyTime();
+  });
 }
 
 profile::Roofline roofline(const Found& found) {
@@ -206,7 +298,14 @@ profile::Roofline roofline(const Found& found) {
   profile::Roofline told;
   told.rule_reasons = from.rule;
   told.share_of_kernel_time = bound_shares(found);
-  told.why_not_reasons = from.missing;
+  told.metrics_read = metrics_read(found.prepared.trace);
+  told.metrics_of_kernels = metrics_of_kernels(found);
+  if (from.kernels.empty() && told.metrics_read > 0) {
+    if (told.metrics_of_kernels > 0)
+      told.missing_metrics = {kNeededMetrics.begin(), kNeededMetrics.end()};
+  } else {
+    told.why_not_reasons = from.missing;
+  }
   for (const KernelRoofline& kernel : from.kernels) {
     const KernelRow& ranked = found.results.kernels.ranking.rows[kernel.row];
     profile::RooflineKernel& row = told.kernels.emplace_back();

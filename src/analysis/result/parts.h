@@ -28,6 +28,8 @@ std::optional<profile::Model> model(const Found& found);
 profile::Workload workload(const Found& found);
 profile::Utilization utilization(const Found& found);
 profile::Totals totals(const Found& found);
+std::vector<profile::DeviceTime> device_time(const Found& found);
+std::vector<profile::Copies> copies(const Found& found);
 std::optional<profile::Stage1> stage1(const Found& found);
 std::optional<profile::Overhead> overhead(const Found& found);
 
@@ -51,6 +53,7 @@ std::vector<profile::Kernel> kernels(const Found& found, const std::vector<profi
 std::vector<profile::KernelClassTotal> classes(const Found& found);
 std::vector<profile::KernelRecord> top_kernels(const std::vector<profile::Kernel>& kernels);
 std::vector<profile::KernelOnAllDevices> kernels_on_all_devices(const Found& found);
+std::vector<profile::KernelOnAllDevices> measured_kernels_on_all_devices(const Found& found);
 profile::Roofline roofline(const Found& found);
 std::vector<profile::Operator> operators(const Found& found);
 profile::OperatorsFound operators_found(const Found& found);

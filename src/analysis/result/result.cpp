@@ -26,6 +26,8 @@ profile::Profile make_profile(const Prepared& prepared, const PassRun& run) {
   profile.model = result::model(found);
   profile.workload = result::workload(found);
   profile.totals = result::totals(found);
+  profile.device_time = result::device_time(found);
+  profile.copies = result::copies(found);
   profile.stages_found = result::stages_found(found);
   profile.coverage = result::coverage(found);
   profile.token_times = result::token_times(found);
@@ -39,6 +41,7 @@ profile::Profile make_profile(const Prepared& prepared, const PassRun& run) {
   profile.classes = result::classes(found);
   profile.kernels_topk = result::top_kernels(profile.kernels);
   profile.kernels_all_devices = result::kernels_on_all_devices(found);
+  profile.measured_kernels_all_devices = result::measured_kernels_on_all_devices(found);
   profile.roofline = result::roofline(found);
   profile.operators = result::operators(found);
   profile.operators_found = result::operators_found(found);

@@ -28,6 +28,18 @@ std::optional<double> MetricLookup::duration_ns() const {
   return first_mean({"gpu__time_duration.sum", "gpu__time_duration.avg", "Duration"}, "ns");
 }
 
+std::optional<double> MetricLookup::highest_percent(std::string_view prefix,
+                                                    std::string_view suffix) const {
+  std::optional<double> highest;
+  for (auto metric = metrics_.lower_bound(std::string(prefix));
+       metric != metrics_.end() && metric->first.starts_with(prefix); ++metric) {
+    const MetricSummary& summary = metric->second;
+    if (!metric->first.ends_with(suffix) || summary.unit != "%" || summary.count == 0) continue;
+    highest = std::max(highest.value_or(summary.mean), summary.mean);
+  }
+  return highest;
+}
+
 std::vector<std::string> MetricLookup::counts_of_family(std::string_view prefix) const {
   constexpr std::string_view kSum = ".sum";
   constexpr std::string_view kRate = ".sum.per_second";

@@ -21,6 +21,9 @@ class MetricLookup {
   [[nodiscard]] std::optional<double> first_mean(std::initializer_list<std::string_view> names,
                                                  std::string_view unit) const;
   [[nodiscard]] std::optional<double> duration_ns() const;
+  // The largest mean in percent among the metrics whose name begins and ends so.
+  [[nodiscard]] std::optional<double> highest_percent(std::string_view prefix,
+                                                      std::string_view suffix) const;
 
   // Metrics that begin so, as the names of their sums ("prefix_x.sum"), whichever of sum and rate
   // was captured.

@@ -118,6 +118,33 @@ Bound bound_of(const KernelRoofline& kernel) {
   return *kernel.compute_percent > *kernel.memory_percent ? Bound::compute : Bound::memory;
 }
 
+// Without SpeedOfLight's throughputs, the busiest pipe of the SMs stands for compute, and the
+// busiest level of memory for memory: SpeedOfLight's figures are the highest of such ones.
+std::optional<double> busiest_pipe(const MetricLookup& metrics) {
+  for (const std::string_view of :
+       {".avg.pct_of_peak_sustained_elapsed", ".avg.pct_of_peak_sustained_active"}) {
+    std::optional<double> highest;
+    for (const std::string_view family : {"sm__pipe_", "sm__inst_executed_pipe_"}) {
+      const auto percent = metrics.highest_percent(family, of);
+      if (percent) highest = std::max(highest.value_or(*percent), *percent);
+    }
+    if (highest) return highest;
+  }
+  return metrics.mean("SM Busy", "%");
+}
+
+std::optional<double> busiest_memory(const MetricLookup& metrics) {
+  std::optional<double> highest;
+  for (const std::string_view level :
+       {"gpu__dram_throughput", "dram__throughput", "dram__cycles_active", "lts__throughput",
+        "l1tex__throughput"}) {
+    const auto percent =
+        metrics.mean(fmt::format("{}.avg.pct_of_peak_sustained_elapsed", level), "%");
+    if (percent) highest = std::max(highest.value_or(*percent), *percent);
+  }
+  return highest ? highest : metrics.first_mean({"DRAM Throughput", "Max Bandwidth"}, "%");
+}
+
 std::optional<KernelRoofline> place(const KernelRow& row, size_t index) {
   const MetricLookup metrics(row.metrics);
   KernelRoofline kernel;
@@ -135,6 +162,8 @@ std::optional<KernelRoofline> place(const KernelRow& row, size_t index) {
       metrics.first_mean({"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
                           "Memory Throughput", "Memory [%]", "SOL Memory"},
                          "%");
+  if (!kernel.compute_percent) kernel.compute_percent = busiest_pipe(metrics);
+  if (!kernel.memory_percent) kernel.memory_percent = busiest_memory(metrics);
   kernel.bound = bound_of(kernel);
   kernel.launches = metrics.launches();
   kernel.grid = row.commonest_grid;

@@ -73,6 +73,19 @@ TEST_F(RooflineTest, BoundsByTheHigherOfTwoThroughputs) {
   EXPECT_EQ(number_of(roofline.rule, "bound_share_of_peak"), 0.6);
 }
 
+TEST_F(RooflineTest, TakesTheBusiestPipeWithoutSpeedOfLight) {
+  metric("sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active", 90, "%");
+  metric("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 71, "%");
+  metric("sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed", 12, "%");
+  metric("dram__throughput.avg.pct_of_peak_sustained_elapsed", 33, "%");
+  metric("lts__throughput.avg.pct_of_peak_sustained_elapsed", 44, "%");
+  EXPECT_EQ(only().compute_percent, 71);
+  EXPECT_EQ(only().memory_percent, 44);
+  EXPECT_EQ(only().bound, Bound::compute);
+  metric(kCompute, 20, "%");  // SpeedOfLight goes first
+  EXPECT_EQ(only().compute_percent, 20);
+}
+
 TEST_F(RooflineTest, KnowsNoBoundFromOneThroughput) {
   metric(kCompute, 90, "%");
   EXPECT_EQ(only().bound, Bound::unknown);

@@ -9,6 +9,7 @@
 #include "readers/kineto/category.h"
 #include "readers/kineto/json_value.h"
 #include "readers/kineto/token.h"
+#include "readers/shared/memory_place.h"
 
 namespace llmprof::readers {
 namespace {
@@ -227,15 +228,28 @@ std::string_view direction_of(std::string_view name) {
   return code;
 }
 
+// "Memcpy HtoD (Pageable -> Device)", "Memset (Device)".
+std::pair<trace::MemoryPlace, trace::MemoryPlace> places_of(std::string_view name) {
+  constexpr std::string_view kArrow = " -> ";
+  const size_t open = name.find('(');
+  if (open == std::string_view::npos || !name.ends_with(')')) return {};
+  name = name.substr(open + 1, name.size() - open - 2);
+  const size_t arrow = name.find(kArrow);
+  if (arrow == std::string_view::npos) return {{}, named_memory_place(name)};
+  return {named_memory_place(name.substr(0, arrow)),
+          named_memory_place(name.substr(arrow + kArrow.size()))};
+}
+
 void add_memory_operation(const Event& event, trace::MemoryKind kind, Span span, KinetoRows& rows) {
   LocalString detail;
+  const auto [from, to] = places_of(token_text(event.name));
   if (kind == trace::MemoryKind::copy) {
     const std::string_view direction = direction_of(token_text(event.name));
     if (!direction.empty()) detail = rows.strings.intern(direction);
   }
   rows.memory_operations.push_back(
       {span.start, span.end, token_unsigned(event.arguments.bytes).value_or(0), detail,
-       queue_of(event, rows), token_uint32(event.arguments.correlation), kind});
+       queue_of(event, rows), token_uint32(event.arguments.correlation), kind, from, to});
 }
 
 void add_call(const Event& event, Span span, KinetoRows& rows, std::vector<KinetoCall>& calls) {

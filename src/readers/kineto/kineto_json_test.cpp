@@ -1,5 +1,6 @@
 #include "readers/kineto/kineto_json.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -82,6 +83,8 @@ TEST(KinetoJson, MemoryOperationsOperatorsAndAnnotations) {
   EXPECT_EQ(trace.strings[memory.detail[0]], "Host-to-Device");
   EXPECT_EQ(trace.strings[memory.detail[1]], "Odd");
   EXPECT_FALSE(memory.detail[2].valid());
+  EXPECT_EQ(memory.from.size(), memory.size());
+  EXPECT_EQ(memory.to.size(), memory.size());
   EXPECT_EQ(memory.kind, (std::vector{trace::MemoryKind::copy, trace::MemoryKind::copy,
                                       trace::MemoryKind::set}));
   EXPECT_EQ(memory.bytes, (std::vector<uint64_t>{4096, 8, 9223372036854775809ULL}));
@@ -89,6 +92,25 @@ TEST(KinetoJson, MemoryOperationsOperatorsAndAnnotations) {
   ASSERT_EQ(trace.ranges.size(), 1U);
   EXPECT_EQ(trace.strings[trace.ranges.text[0]], "step[DECODE bs=32]");
   EXPECT_EQ(trace.ranges.kind[0], trace::RangeKind::annotation);
+}
+
+// ROCm numbers kernels' devices as nodes of the machine: 1 is not the GPU that is listed as 1.
+TEST(KinetoJson, CallsNoAmdGpuByItsNeighborsName) {
+  const auto devices = [](std::string_view first, std::string_view second) {
+    return fmt::format(R"({{"deviceProperties":[{{"id":0,"name":"{}","numSms":304}},
+                            {{"id":1,"name":"{}","numSms":228}}],"roctracer_version":4.1,
+                            "traceEvents":[{{"ph":"X","cat":"kernel","name":"k","pid":1,"tid":7,
+                            "ts":10,"dur":2,"args":{{"device":1,"stream":7}}}}]}})",
+                       first, second);
+  };
+  const trace::Trace mixed = read_kineto_or_fail(devices("AMD MI300X", "AMD MI210"));
+  ASSERT_EQ(mixed.devices.size(), 1U);
+  EXPECT_EQ(mixed.devices[0].ordinal, 1U);
+  EXPECT_EQ(mixed.devices[0].name, "");
+  EXPECT_EQ(mixed.devices[0].sm_count, 0U);
+  const trace::Trace alike = read_kineto_or_fail(devices("AMD MI300X", "AMD MI300X"));
+  EXPECT_EQ(alike.devices.at(0).name, "AMD MI300X");
+  EXPECT_EQ(alike.devices.at(0).sm_count, 0U);
 }
 
 TEST(KinetoJson, MetadataBeforeAndBehindTheEvents) {

@@ -75,6 +75,9 @@ void KinetoMerge::add_kernels(const KinetoRows& rows, const Translation& transla
 
 void KinetoMerge::add_memory_operations(const KinetoRows& rows, const Translation& translation) {
   trace::MemoryOperationTable& table = builder_.trace().memory_operations;
+  // A capture in front may not know them.
+  table.from.resize(table.size());
+  table.to.resize(table.size());
   for (const KinetoMemoryOperation& operation : rows.memory_operations) {
     const LocalString detail = operation.detail;
     table.start.push_back(operation.start);
@@ -85,6 +88,8 @@ void KinetoMerge::add_memory_operations(const KinetoRows& rows, const Translatio
     table.queue.emplace_back(translation.queues[operation.queue.index()]);
     table.correlation.push_back(operation.correlation);
     table.kind.push_back(operation.kind);
+    table.from.push_back(operation.from);
+    table.to.push_back(operation.to);
   }
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "readers/kineto/json_value.h"
 #include "readers/kineto/token.h"
@@ -68,6 +70,26 @@ std::optional<uint32_t> read_rank(std::string_view text) {
   return static_cast<uint32_t>(*number);
 }
 
+// What all of them have in common; none where even their names differ.
+std::optional<KinetoDevice> common_device(const std::vector<KinetoDevice>& devices) {
+  if (devices.empty()) return std::nullopt;
+  KinetoDevice common = devices.front();
+  for (const KinetoDevice& other : devices) {
+    if (other.name != common.name) return std::nullopt;
+    if (other.memory_bytes != common.memory_bytes) common.memory_bytes = 0;
+    if (other.sm_count != common.sm_count) common.sm_count = 0;
+    if (other.compute_capability != common.compute_capability) common.compute_capability.clear();
+  }
+  return common;
+}
+
+void describe(const KinetoDevice& known, trace::Device& device) {
+  device.name = known.name;
+  device.memory_bytes = known.memory_bytes;
+  device.sm_count = known.sm_count;
+  device.compute_capability = known.compute_capability;
+}
+
 }  // namespace
 
 KinetoMetadata read_kineto_metadata(const KinetoEnvelope& envelope) {
@@ -86,6 +108,7 @@ KinetoMetadata read_kineto_metadata(const KinetoEnvelope& envelope) {
   }
   metadata.rank = read_rank(envelope.value("distributedInfo"));
   metadata.devices = read_devices(envelope.value("deviceProperties"));
+  metadata.rocm = !scalar("roctracer_version").empty() || !scalar("hip_runtime_version").empty();
   return metadata;
 }
 
@@ -95,13 +118,17 @@ void describe_capture(const KinetoMetadata& metadata, trace::TraceBuilder& build
   capture.cuda_version = metadata.cuda_version;
   capture.wall_clock_ns = metadata.base_time_ns;
   capture.rank = metadata.rank;
-  for (const KinetoDevice& known : metadata.devices) {
-    for (trace::Device& device : builder.trace().devices) {
-      if (device.capture != builder.capture_id() || device.ordinal != known.ordinal) continue;
-      device.name = known.name;
-      device.memory_bytes = known.memory_bytes;
-      device.sm_count = known.sm_count;
-      device.compute_capability = known.compute_capability;
+  const std::optional<KinetoDevice> any =
+      metadata.rocm ? common_device(metadata.devices) : std::nullopt;
+  for (trace::Device& device : builder.trace().devices) {
+    if (device.capture != builder.capture_id()) continue;
+    const auto known =
+        std::find_if(metadata.devices.begin(), metadata.devices.end(),
+                     [&](const KinetoDevice& listed) { return listed.ordinal == device.ordinal; });
+    if (metadata.rocm) {
+      if (any) describe(*any, device);
+    } else if (known != metadata.devices.end()) {
+      describe(*known, device);
     }
   }
 }

@@ -25,13 +25,15 @@ struct KinetoMetadata {
   std::optional<int64_t> base_time_ns;
   std::optional<uint32_t> rank;
   std::vector<KinetoDevice> devices;
+  bool rocm = false;  // recorded on AMD's GPUs
 };
 
 // Values of an unexpected kind are left out.
 KinetoMetadata read_kineto_metadata(const KinetoEnvelope& envelope);
 
 // Fills in the current capture, and those of its devices that have work: a trace lists every GPU of
-// the machine.
+// the machine. ROCm numbers the devices of events as nodes of the machine, CPUs among them, so that
+// none can be told by its number there: they get what all listed GPUs have in common.
 void describe_capture(const KinetoMetadata& metadata, trace::TraceBuilder& builder);
 
 }  // namespace llmprof::readers

@@ -69,6 +69,8 @@ struct KinetoMemoryOperation {
   LocalQueue queue;
   uint32_t correlation;
   trace::MemoryKind kind;
+  trace::MemoryPlace from;
+  trace::MemoryPlace to;
 };
 
 // An API call, an operator or an annotation.

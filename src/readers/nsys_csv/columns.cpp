@@ -35,6 +35,8 @@ constexpr Spelling kSpellings[] = {
     {"stcsmem", Column::static_shared},
     {"dymsmem", Column::dynamic_shared},
     {"bytes", Column::bytes},
+    {"srcmemkd", Column::source_memory},
+    {"dstmemkd", Column::destination_memory},
     {"device", Column::device},
     {"devid", Column::device_number},
     {"deviceid", Column::device_number},

@@ -89,6 +89,11 @@ void Merge::add_gpu_work(const GpuRow& row, trace::QueueId queue) {
   trace::Trace& trace = builder_.trace();
   if (row.work != GpuWork::kernel) {
     trace::MemoryOperationTable& memory = trace.memory_operations;
+    // A capture in front may not know them.
+    memory.from.resize(memory.size());
+    memory.to.resize(memory.size());
+    memory.from.push_back(row.from);
+    memory.to.push_back(row.to);
     memory.start.push_back(row.start);
     memory.end.push_back(row.end);
     memory.bytes.push_back(row.bytes);

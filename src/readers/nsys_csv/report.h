@@ -45,6 +45,8 @@ enum class Column : uint8_t {
   static_shared,
   dynamic_shared,
   bytes,
+  source_memory,
+  destination_memory,
   device,
   device_number,
   context,

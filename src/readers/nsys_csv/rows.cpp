@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "readers/nsys_csv/values.h"
+#include "readers/shared/memory_place.h"
 
 namespace llmprof::readers::nsys_csv {
 namespace {
@@ -151,6 +152,10 @@ bool read_gpu_row(const RowView& row, RowPools& pools, Rows& rows) {
     gpu.name = interned(pools, direction_of(name));
     gpu.bytes = parse_bytes(row.text(Column::bytes), row.layout.power(Column::bytes)).value_or(0);
     if (row.layout.power(Column::bytes) != 0) ++rows.rounded_sizes;
+    // Of a fill, the report names what is filled as the source.
+    const bool fill = gpu.work == GpuWork::set;
+    (fill ? gpu.to : gpu.from) = named_memory_place(row.text(Column::source_memory));
+    if (!fill) gpu.to = named_memory_place(row.text(Column::destination_memory));
   } else {
     gpu.name = pools.strings.intern(name);
     gpu.shape = interned_shape(row, pools);

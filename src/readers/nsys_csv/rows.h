@@ -41,6 +41,8 @@ struct GpuRow {
   PlaceId place;
   uint32_t correlation = 0;
   GpuWork work = GpuWork::kernel;
+  trace::MemoryPlace from = trace::MemoryPlace::unknown;
+  trace::MemoryPlace to = trace::MemoryPlace::unknown;
 };
 
 // An API call or a range.

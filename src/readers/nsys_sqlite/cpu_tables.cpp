@@ -34,7 +34,7 @@ class Launches final : public NsysColumnTable<trace::LaunchTable, LaunchScratch>
   }
 
   RowUse store(const SqliteRows& row, size_t i, unsigned worker) override {
-    if (row.is_null(0) || row.is_null(1) || row.integer(0) > row.integer(1)) {
+    if (!row.is_whole(0) || !row.is_whole(1) || row.integer(0) > row.integer(1)) {
       return RowUse::bad;
     }
     LaunchScratch& local = scratch_[worker];
@@ -126,7 +126,7 @@ class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch> {
       return RowUse::skipped;
     }
     if (type != kPushPop && type != kStartEnd && type != kMark) return RowUse::skipped;
-    if (row.is_null(0)) return RowUse::bad;
+    if (!row.is_whole(0) || (!row.is_null(1) && !row.is_whole(1))) return RowUse::bad;
     columns_.start[i] = row.integer(0);
     columns_.end[i] = row.is_null(1) ? trace::kOpenEnd : row.integer(1);
     columns_.kind[i] = trace::RangeKind::push_pop;

@@ -6,6 +6,7 @@
 #include "readers/nsys_sqlite/keys.h"
 #include "readers/nsys_sqlite/tables.h"
 #include "readers/shared/copy_direction.h"
+#include "readers/shared/memory_place.h"
 
 namespace llmprof::readers {
 namespace {
@@ -29,7 +30,7 @@ std::vector<trace::QueueId> settled_places(NsysReading& reading, const LocalPlac
 
 // Both ends known and in order.
 bool has_times(const SqliteRows& row) {
-  return !row.is_null(0) && !row.is_null(1) && row.integer(0) <= row.integer(1);
+  return row.is_whole(0) && row.is_whole(1) && row.integer(0) <= row.integer(1);
 }
 
 struct KernelScratch {
@@ -156,7 +157,7 @@ class MemoryOperations final : public NsysColumnTable<trace::MemoryOperationTabl
 
   void make_room(size_t rows) override {
     resize_columns(rows, columns_.start, columns_.end, columns_.bytes, columns_.detail,
-                   columns_.queue, columns_.correlation, columns_.kind);
+                   columns_.queue, columns_.correlation, columns_.kind, columns_.from, columns_.to);
   }
 
   RowUse store(const SqliteRows& row, size_t i, unsigned worker) override {
@@ -168,6 +169,8 @@ class MemoryOperations final : public NsysColumnTable<trace::MemoryOperationTabl
     columns_.bytes[i] = static_cast<uint64_t>(std::max<int64_t>(0, row.integer(7)));
     columns_.kind[i] = kind_;
     columns_.detail[i] = trace::StringId(static_cast<size_t>(nsys_unsigned(row.integer(8))));
+    columns_.from[i] = place_at(row, 9);
+    columns_.to[i] = place_at(row, 10);
     return RowUse::stored;
   }
 
@@ -186,9 +189,14 @@ class MemoryOperations final : public NsysColumnTable<trace::MemoryOperationTabl
   void want_strings(NsysStrings&) const override {}
 
  private:
-  static constexpr std::array<std::string_view, 9> kColumns = {
-      "start",    "end",           "globalPid", "deviceId", "contextId",
-      "streamId", "correlationId", "bytes",     "copyKind"};
+  static trace::MemoryPlace place_at(const SqliteRows& row, int column) {
+    return row.is_null(column) ? trace::MemoryPlace::unknown
+                               : nsys_memory_place(row.integer(column));
+  }
+
+  static constexpr std::array<std::string_view, 11> kColumns = {
+      "start",         "end",   "globalPid", "deviceId", "contextId",      "streamId",
+      "correlationId", "bytes", "copyKind",  "srcKind",  "dstKind|memKind"};
 
   trace::MemoryKind kind_;
   std::vector<std::vector<trace::QueueId>> queues_ =

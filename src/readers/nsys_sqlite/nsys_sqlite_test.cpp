@@ -176,6 +176,34 @@ TEST(NsysSqlite, SaysThatThereIsNoKernelTable) {
   EXPECT_TRUE(trace.diagnostics.has("no_kernel_table"));
 }
 
+// SQLite takes any text as a number, as 0 where it is none.
+TEST(NsysSqlite, SkipsTimesThatAreNoNumbers) {
+  const TemporaryFolder folder;
+  const trace::Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+    CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, globalPid INT, demangledName INT);
+    INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 30, 16777216, 1), ('soon', 30, 16777216, 1),
+      ('12', '14', 16777216, 1), (20, x'00', 16777216, 1);)"));
+  EXPECT_EQ(trace.kernels.start, (std::vector<Nanoseconds>{10, 12}));
+  EXPECT_EQ(kernel_sum(trace), 22);
+}
+
+TEST(NsysSqlite, KnowsTheMemoryOfCopies) {
+  const TemporaryFolder folder;
+  const trace::Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+    CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INT, end INT, globalPid INT, bytes INT,
+                                             copyKind INT, srcKind INT, dstKind INT);
+    INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (10, 30, 16777216, 64, 1, 0, 2),
+      (40, 50, 16777216, 8, 2, 2, 1), (60, 70, 16777216, 8, 2, NULL, 99);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start INT, end INT, globalPid INT, bytes INT,
+                                             memKind INT);
+    INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (80, 90, 16777216, 4, 2);)"));
+  using Place = trace::MemoryPlace;
+  const auto& memory = trace.memory_operations;
+  EXPECT_EQ(memory.from,
+            (std::vector{Place::pageable, Place::device, Place::unknown, Place::unknown}));
+  EXPECT_EQ(memory.to, (std::vector{Place::device, Place::pinned, Place::unknown, Place::device}));
+}
+
 TEST(NsysSqlite, ReadsFromAReadOnlyFolderAndChangesNothing) {
   const TemporaryFolder folder;
   const fs::path path = make_export(folder, std::string(kStrings) + R"(

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include "base/text.h"
+
 namespace llmprof::readers {
 namespace {
 
@@ -44,6 +46,18 @@ int64_t SqliteRows::integer(int column) const {
 
 bool SqliteRows::is_null(int column) const {
   return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+}
+
+bool SqliteRows::is_whole(int column) const {
+  switch (sqlite3_column_type(statement_.get(), column)) {
+    case SQLITE_INTEGER:
+    case SQLITE_FLOAT:
+      return true;
+    case SQLITE_TEXT:
+      return parse_int(text(column)).has_value();
+    default:
+      return false;
+  }
 }
 
 std::string_view SqliteRows::text(int column) const {

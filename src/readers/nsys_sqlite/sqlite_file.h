@@ -31,6 +31,9 @@ class SqliteRows {
 
   [[nodiscard]] int64_t integer(int column) const;
   [[nodiscard]] bool is_null(int column) const;
+  // Whether `integer` is what the file says: SQLite takes any text as a number, as 0 where it is
+  // none.
+  [[nodiscard]] bool is_whole(int column) const;
   // Valid until the next row.
   [[nodiscard]] std::string_view text(int column) const;
 

@@ -62,7 +62,7 @@ void add_rates(const profile::Profile& profile, Aggregates& rows) {
   if (tokens.tokens_per_s_per_sequence) {
     const auto& token = tokens.time_per_output_token;
     rows.captured(token && widely_spread(*token)
-                      ? "tokens per second per sequence, from the mean time per token"
+                      ? "tokens per second per sequence, from the mean time per output token"
                       : "tokens per second per sequence",
                   rate(tokens.tokens_per_s_per_sequence));
   }

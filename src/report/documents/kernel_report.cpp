@@ -13,6 +13,7 @@
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 #include "report/markdown/markdown.h"
+#include "report/sections/ranked_kernels.h"
 #include "report/sections/sections.h"
 #include "report/sections/stage_words.h"
 
@@ -41,19 +42,37 @@ std::string_view source_sentence(const profile::Profile& profile) {
   return "";
 }
 
+// "2 GPUs"; "2 timelines of 1 GPU" where captures of several runs hold the same one.
+std::string devices_words(const profile::Profile& profile) {
+  const profile::Totals& totals = profile.totals;
+  const std::string gpus = counted(totals.gpu_count, device_word(profile));
+  if (totals.gpu_count == totals.devices.size()) return gpus;
+  return fmt::format("{} of {}", counted(totals.devices.size(), "timeline"), gpus);
+}
+
+// "a span of 12.345 ms each", "spans of 12.345 to 23.456 ms".
+std::string span_words(const profile::Totals& totals) {
+  const auto shorter = [](const profile::DeviceTotals& a, const profile::DeviceTotals& b) {
+    return a.span < b.span;
+  };
+  const auto [least, most] =
+      std::minmax_element(totals.devices.begin(), totals.devices.end(), shorter);
+  const std::string shortest = text_of(ms(least->span));
+  const std::string longest = text_of(ms(most->span));
+  if (shortest == longest) return fmt::format("a span of {} ms each", longest);
+  return fmt::format("spans of {} to {} ms", shortest, longest);
+}
+
 std::string busy_words(const profile::Profile& profile) {
   const profile::Totals& totals = profile.totals;
   if (!totals.gpu_busy || !totals.span) return {};
-  const std::string_view device = device_word(profile);
-  const size_t devices = totals.devices.size();
-  if (devices > 1) {
+  if (totals.devices.size() > 1) {
     return fmt::format(
-        "; busy with kernels {} ms, summed over {} {}s (overlap on each counted once), of a span "
-        "of {} x {} ms",
-        ms(totals.gpu_busy), devices, device, devices, ms(totals.span));
+        "; busy with kernels {} ms, summed over {} (overlap on each counted once), of {}",
+        ms(totals.gpu_busy), devices_words(profile), span_words(totals));
   }
   return fmt::format("; {} busy with kernels {} ms (overlap counted once) of a span of {} ms",
-                     device, ms(totals.gpu_busy), ms(totals.span));
+                     device_word(profile), ms(totals.gpu_busy), ms(totals.span));
 }
 
 Table kernel_table(std::span<const profile::Kernel> kernels) {
@@ -72,12 +91,21 @@ Table kernel_table(std::span<const profile::Kernel> kernels) {
 }
 
 Table class_table(const profile::Profile& profile) {
+  const bool measured = ranks_measured_kernels(profile);
   Table table;
   table.columns = {text_column("class"), number_column("total_ms"),
                    number_column("share of kernel time"), number_column("calls")};
+  if (measured) {
+    table.columns.push_back(number_column("measured_ms"));
+    table.columns.push_back(number_column("share of the measured stages' kernel time"));
+  }
   for (const profile::KernelClassTotal& row : profile.classes) {
     table.rows.push_back({std::string(shown_name(row.kernel_class)), exact_ms(row.total),
                           percent(row.share), grouped(row.calls)});
+    if (!measured) continue;
+    const profile::MeasuredTime time = row.measured.value_or(profile::MeasuredTime{});
+    table.rows.back().emplace_back(exact_ms(time.total));
+    table.rows.back().emplace_back(percent(time.share));
   }
   return table;
 }
@@ -128,7 +156,16 @@ std::string kernel_totals_sentence(const profile::Profile& profile) {
 std::string metric_join_sentence(const profile::Profile& profile) {
   const auto& join = profile.totals.metric_join;
   if (!join) return {};
-  if (profile.totals.source != "timeline") {
+  const std::string& source = profile.totals.source;
+  if (source == "summary") {
+    return fmt::format(
+        "{} of {} profiled launches were matched to the kernel summary by kernel name; they "
+        "represent {} of its {} kernels.{}",
+        grouped(join->joined), grouped(join->profiled_launches),
+        grouped(join->timeline_kernels_covered), grouped(profile.totals.kernel_count),
+        join->unjoined == 0 ? "" : fmt::format(" {} were not matched.", grouped(join->unjoined)));
+  }
+  if (source != "timeline") {
     return fmt::format("Profiled one by one: {}.",
                        counted(join->profiled_launches, "launch", "launches"));
   }
@@ -173,6 +210,9 @@ Document kernel_document(const profile::Profile& profile, size_t top) {
       "the time of all kernels."});
   document.add(Heading{2, "By class"});
   document.add(class_table(profile));
+  if (ranks_measured_kernels(profile)) {
+    document.add(Paragraph{"measured_ms is the time in stages, warm-up excluded."});
+  }
   add_shapes(profile, document);
   add_capture_diagnostics(profile, document);
   return document;

@@ -63,10 +63,15 @@ TEST(KernelReport, SumsBusyTimeOverGpus) {
   profile::Profile sample = full_sample();
   sample.totals.devices.push_back(sample.totals.devices.front());
   sample.totals.devices.back().device = "cuda:1";
+  sample.totals.gpu_count = 2;
   EXPECT_TRUE(
       contains(kernels_md(sample),
                "busy with kernels 27.000 ms, summed over 2 GPUs (overlap on each counted once), "
-               "of a span of 2 x 60.000 ms on cuda:0 (NVIDIA H200), cuda:1 (NVIDIA H200)."));
+               "of a span of 60.000 ms each on cuda:0 (NVIDIA H200), cuda:1 (NVIDIA H200)."));
+  sample.totals.devices.back().span = profile::Milliseconds{20};
+  EXPECT_TRUE(contains(kernels_md(sample), ", of spans of 20.000 to 60.000 ms on cuda:0"));
+  sample.totals.gpu_count = 1;
+  EXPECT_TRUE(contains(kernels_md(sample), "summed over 2 timelines of 1 GPU (overlap"));
 }
 
 TEST(KernelReport, SpellsClassesForReaders) {

@@ -268,12 +268,18 @@ void add_top_kernel_table(const profile::Profile& profile, Document& document) {
     document.add(not_available("the capture holds no kernel."));
     return;
   }
+  const auto& measured = profile.measured_kernels_all_devices;
   Table table;
-  table.columns = {text_column("kernel"),     text_column("class"),
-                   number_column("total_ms"), number_column("share of kernel time"),
-                   number_column("calls"),    number_column("mean_ms"),
+  table.columns = {text_column("kernel"),
+                   text_column("class"),
+                   number_column("total_ms"),
+                   number_column(measured.empty() ? "share of kernel time"
+                                                  : "share of the measured stages' kernel time"),
+                   number_column("calls"),
+                   number_column("mean_ms"),
                    text_column("device")};
-  for (const profile::KernelOnAllDevices& kernel : profile.kernels_all_devices) {
+  for (const profile::KernelOnAllDevices& kernel :
+       measured.empty() ? profile.kernels_all_devices : measured) {
     table.rows.push_back({kernel.short_name, class_of(profile, kernel.kernel_name),
                           exact_ms(kernel.total), percent(kernel.share), grouped(kernel.calls),
                           exact_ms(kernel.mean), kernel.devices});

@@ -1,8 +1,10 @@
 #include "report/documents/word.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "report/findings/word_findings.h"
+#include "report/format/figures.h"
 #include "report/reasons/word_reasons.h"
 
 namespace llmprof::report {
@@ -40,12 +42,30 @@ std::string selection_sentence(const profile::Profile& profile) {
   return fmt::format("Only {} ({}).", words, flags);
 }
 
+// Metrics were read, and yet no kernel has a place in the roofline.
+void word_missing_metrics(profile::Roofline& roofline) {
+  if (!roofline.kernels.empty() || roofline.metrics_read == 0) return;
+  const std::string read = counted(roofline.metrics_read, "metric");
+  if (roofline.metrics_of_kernels == 0) {
+    roofline.why_not = fmt::format(
+        "{} were read, but of launches that match no kernel of this input; profile the same "
+        "program with ncu and analyze both files together",
+        read);
+    return;
+  }
+  roofline.why_not = fmt::format(
+      "{} were read, but neither throughput nor pipe utilization nor DRAM bytes; missing: {}; "
+      "record them with `ncu --section SpeedOfLight --section MemoryWorkloadAnalysis`",
+      read, fmt::join(roofline.missing_metrics, ", "));
+}
+
 }  // namespace
 
 void word(profile::Profile& profile) {
   if (profile.selection) profile.selection->words = selection_sentence(profile);
   word_reasons(profile);  // findings quote some of them
   word_findings(profile);
+  word_missing_metrics(profile.roofline);
 }
 
 }  // namespace llmprof::report

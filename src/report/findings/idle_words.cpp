@@ -161,12 +161,13 @@ FindingWords queue_gaps_words(const Evidence& evidence) {
 }
 
 FindingWords first_work_queued_words(const Evidence& evidence) {
-  return {"The first GPU work starts late although it was launched in time",
-          evidence.saving() +
-              " between the return of its launch and its start: the GPU was still busy with "
-              "earlier work that the capture does not show",
-          "Start recording one step earlier: the capture then shows the work before this stage, "
-          "and this time can be separated from the stage's own cost."};
+  return {
+      "GPU work starts late although it was launched in time",
+      evidence.saving() +
+          " between the return of a launch and the start of its work: the GPU was still busy with "
+          "earlier work that the capture does not show",
+      "Start recording one step earlier: the capture then shows the work before this stage, "
+      "and this time can be separated from the stage's own cost."};
 }
 
 FindingWords idle_before_first_work_words(const Evidence& evidence) {

@@ -42,6 +42,9 @@ std::string host_words(ReasonKind kind, const Given& given) {
     case ReasonKind::host_launched_ahead:
       return fmt::format("launched {:.1f} us before the gap",
                          microseconds(given.quantity<profile::Milliseconds>("before_gap")));
+    case ReasonKind::host_launched_before:
+      return fmt::format("launched {:.1f} us before it began",
+                         microseconds(given.quantity<profile::Milliseconds>("before_start")));
     case ReasonKind::host_not_recorded:
       return "no record of the host";
     default:

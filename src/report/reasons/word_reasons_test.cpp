@@ -377,6 +377,8 @@ std::vector<Example> host_examples() {
       {Kind::host_launched_graph, {}, "launched with its CUDA graph"},
       {Kind::host_launched_ahead, FindingValues().add("before_gap", profile::Milliseconds{0.01225}),
        "launched 12.2 us before the gap"},
+      {Kind::host_launched_before, FindingValues().add("before_start", profile::Milliseconds{9.94}),
+       "launched 9940.0 us before it began"},
       {Kind::host_not_recorded, {}, "no record of the host"},
   };
 }

@@ -20,6 +20,13 @@ bool any_budget(const profile::Profile& profile) {
                      [](const profile::Stage& stage) { return stage.budget.has_value(); });
 }
 
+// Where the same is told of everything that was recorded.
+std::string_view whole_timeline_words(const profile::Profile& profile) {
+  return profile.device_time.empty()
+             ? ""
+             : " The section \"GPU time\" tells busy and idle time of the whole timeline.";
+}
+
 Table budget_table(const profile::Profile& profile, const profile::Stage& stage) {
   const bool stepped = stage.wall_per_step.has_value() && !is_serving(profile);
   Table table;
@@ -117,7 +124,8 @@ std::string reasons(const profile::SlowStep& slow) {
 void add_time_budget(const profile::Profile& profile, Document& document) {
   document.add(Heading{2, "Time budget"});
   if (!any_budget(profile)) {
-    document.add(Paragraph{"Not known: " + why_no_stage_figures(profile)});
+    document.add(Paragraph{"Not known: " + why_no_stage_figures(profile) +
+                           std::string(whole_timeline_words(profile))});
     return;
   }
   document.add(Paragraph{fmt::format(

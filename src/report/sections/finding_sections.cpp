@@ -19,7 +19,7 @@ Table saving_table(std::string_view of, std::string_view last, bool tokens) {
   Table table;
   table.columns = {text_column(of), number_column("time (ms)"), number_column("lower bound (ms)"),
                    number_column("potential saving (ms)")};
-  if (tokens) table.columns.push_back(number_column("potential saving (ms per token)"));
+  if (tokens) table.columns.push_back(number_column("potential saving (ms per output token)"));
   table.columns.push_back(text_column(last));
   return table;
 }
@@ -31,7 +31,7 @@ Table part_table(const profile::StageRecoverable& stage) {
     if (part.recoverable.value < kWorthARow * stage.wall.value) continue;
     auto& row = table.rows.emplace_back();
     row = {std::string(shown_name(part.part)), ms(part.time), ms(part.floor), ms(part.recoverable)};
-    if (tokens) row.emplace_back(fine_ms(part.recoverable_per_token));
+    if (tokens) row.emplace_back(fine_ms(part.recoverable_per_output_token));
     row.emplace_back(part.floor_rule.value_or(""));
   }
   return table;
@@ -44,7 +44,7 @@ Table kernel_table(const profile::StageRecoverable& stage) {
     if (table.rows.size() == kShownKernelsPerStage || kernel.recoverable.value <= 0) break;
     auto& row = table.rows.emplace_back();
     row = {kernel.short_name, ms(kernel.time), ms(kernel.floor), ms(kernel.recoverable)};
-    if (tokens) row.emplace_back(fine_ms(kernel.recoverable_per_token));
+    if (tokens) row.emplace_back(fine_ms(kernel.recoverable_per_output_token));
     row.emplace_back(std::string(shown_name(kernel.floor_basis)));
   }
   return table;
@@ -83,7 +83,7 @@ Table finding_table(const profile::Profile& profile) {
                                              : fmt::format("potential saving (ms {})", per))};
   if (per.empty()) table.columns.push_back(text_column("saved"));
   table.columns.push_back(number_column("share of the stage's wall time"));
-  table.columns.push_back(number_column("potential saving (ms per token)"));
+  table.columns.push_back(number_column("potential saving (ms per output token)"));
   for (size_t i = 0; i < profile.findings.size(); ++i) {
     const profile::Finding& finding = profile.findings[i];
     auto& row = table.rows.emplace_back();
@@ -91,7 +91,7 @@ Table finding_table(const profile::Profile& profile) {
            ms(finding.recoverable)};
     if (per.empty()) row.emplace_back(per_unit(finding));
     row.emplace_back(percent(finding.stage ? std::optional(finding.share_of_wall) : std::nullopt));
-    row.emplace_back(fine_ms(finding.recoverable_per_token));
+    row.emplace_back(fine_ms(finding.recoverable_per_output_token));
   }
   return table;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/format/sentences.h"
 
 namespace llmprof::report {
@@ -23,6 +25,7 @@ std::string why_no_timeline(const profile::Profile& profile) {
         "this input holds totals per kernel, without start times; record a timeline with {}.",
         kRecord);
   }
+  if (std::string cpu_only = cpu_only_words(profile); !cpu_only.empty()) return cpu_only;
   if (source == "none") {
     return fmt::format("this input holds no kernels; record a timeline with {}.", kRecord);
   }
@@ -36,6 +39,16 @@ std::string mark_and_record(std::string_view what) {
 
 }  // namespace
 
+std::string cpu_only_words(const profile::Profile& profile) {
+  const auto& captures = profile.context.captures;
+  const bool torch = std::any_of(
+      captures.begin(), captures.end(),
+      [](const profile::Capture& capture) { return capture.format == "PyTorch trace"; });
+  if (profile.totals.source != "none" || profile.operators.empty() || !torch) return {};
+  return "this PyTorch trace holds CPU activities and no GPU kernels; record it with "
+         "`activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]` of torch.profiler.";
+}
+
 std::string why_no_stages(const profile::Profile& profile) {
   if (std::string why = why_no_timeline(profile); !why.empty()) return why;
   if (const auto& reason = profile.stages_found.reason) return clause(*reason);
@@ -47,6 +60,21 @@ std::string why_no_stage_figures(const profile::Profile& profile) {
     return fmt::format("this input holds no timeline; record one with {}.", kRecord);
   }
   return "no stages were found in this timeline; " + mark_and_record("prefill and decode");
+}
+
+std::string why_no_device_time(const profile::Profile& profile) {
+  if (std::string why = why_no_timeline(profile); !why.empty()) return why;
+  if (profile.context.device_kind == "cpu") {
+    return fmt::format(
+        "this input holds a CPU's operators, no GPU's work; record a program that "
+        "uses a GPU with {}.",
+        kRecord);
+  }
+  if (profile.selection && (profile.selection->stage || profile.selection->steps)) {
+    return "only a part of the timeline was selected; analyze the capture without `--stage` and "
+           "`--steps`.";
+  }
+  return {};
 }
 
 std::string why_no_steps(const profile::Profile& profile) {

@@ -10,12 +10,16 @@ namespace llmprof::report {
 std::string why_no_stages(const profile::Profile& profile);
 // The same in short, for sections that need stages.
 std::string why_no_stage_figures(const profile::Profile& profile);
+// Empty where the timeline of a GPU was analyzed.
+std::string why_no_device_time(const profile::Profile& profile);
 std::string why_no_steps(const profile::Profile& profile);
 std::string why_no_layers(const profile::Profile& profile);
 std::string why_no_utilization(const profile::Profile& profile);
 std::string why_no_kernel_bounds(const profile::Profile& profile);
 std::string why_no_operators(const profile::Profile& profile);
 std::string why_no_findings(const profile::Profile& profile);
+// That a PyTorch trace was recorded without the GPU's activities; empty where it was not.
+std::string cpu_only_words(const profile::Profile& profile);
 // That there are no stages, and why, as a sentence.
 std::string no_stages_words(const profile::Profile& profile);
 

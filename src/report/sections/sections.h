@@ -18,6 +18,9 @@ void add_utilization(const profile::Profile& profile, Document& document);
 void add_time_budget(const profile::Profile& profile, Document& document);
 void add_idle_gaps(const profile::Profile& profile, Document& document);
 void add_slow_steps(const profile::Profile& profile, Document& document);
+void add_device_time(const profile::Profile& profile, Document& document);
+void add_copies(const profile::Profile& profile, Document& document);
+void add_launches(const profile::Profile& profile, Document& document);
 void add_layers(const profile::Profile& profile, Document& document);
 void add_top_kernels(const profile::Profile& profile, Document& document);
 void add_roofline(const profile::Profile& profile, Document& document);
@@ -40,6 +43,8 @@ void add_selection(const profile::Profile& profile, Document& document);
 std::string overhead_words(const profile::Profile& profile);
 // What tracing cost per step as the run itself measured it, or why that is not known.
 std::string collector_overhead_words(const profile::Profile& profile);
+// "cuda:0 is busy 44.8 % of 1,880.900 ms: compute 44.800 ms, ..."
+std::string device_time_words(const profile::Profile& profile);
 // "decode moves 12.50 GB per instance to and from memory, ..."
 std::string measured_words(const profile::Profile& profile);
 std::string coverage_sentence(const profile::Profile& profile);

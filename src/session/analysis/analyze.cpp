@@ -37,6 +37,12 @@ Result<void> write_bundle(const AnalyzeOptions& options, OutputFolder& out, Anal
   return {};
 }
 
+// A trace without kernels may still hold a framework's operators, or a GPU's copies and graphs.
+bool holds_nothing(const profile::Profile& profile) {
+  const bool operators = !profile.operators.empty() && profile.operators_found.source;
+  return profile.kernels.empty() && profile.device_time.empty() && !operators;
+}
+
 }  // namespace
 
 Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version,
@@ -61,7 +67,7 @@ Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version
   auto analyzed = analysis::analyze(frozen->trace, plan->rules, plan->options, &progress);
   if (!analyzed) return fail_with(analyzed.error());
   add_timings(std::move(analyzed->timings), analysis.timings);
-  if (analyzed->profile.kernels.empty()) {
+  if (holds_nothing(analyzed->profile)) {
     return fail_with(no_kernels(frozen->trace, analyzed->profile, !options.in_place));
   }
   analysis.incomplete = std::move(frozen->incomplete);

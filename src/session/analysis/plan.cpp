@@ -1,9 +1,11 @@
 #include "session/analysis/plan.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <utility>
 
+#include "base/text.h"
 #include "config/conf_files.h"
 #include "llm/hugging_face_config.h"
 #include "session/analysis/overhead.h"
@@ -26,6 +28,14 @@ Result<analysis::AnalysisRules> load_rules(const config::ConfFiles& conf) {
   auto gpus = llm::GpuSpecs::load(conf);
   if (!gpus) return fail_with(gpus.error());
   return analysis::AnalysisRules{std::move(*kernels), std::move(*stages), std::move(*gpus)};
+}
+
+Result<void> check_gpu(const AnalyzeOptions& options, const llm::GpuSpecs& gpus) {
+  if (!options.gpu || gpus.find(*options.gpu)) return {};
+  return fail(ErrorKind::usage,
+              fmt::format("unknown value '{}' for --gpu; available: {}. Others "
+                          "are added in gpus.yaml (--config-dir)",
+                          to_printable(*options.gpu), fmt::join(gpus.names(), ", ")));
 }
 
 Result<analysis::AnalysisOptions> requested_analysis(const AnalyzeOptions& options) {
@@ -96,15 +106,18 @@ Result<analysis::AnalysisRules> load_analysis_rules(
 }
 
 Result<AnalysisPlan> plan_analysis(const AnalyzeOptions& options) {
-  auto inputs = expand_inputs(options.inputs);
+  Diagnostics notes;
+  auto inputs = expand_inputs(options.inputs, notes);
   if (!inputs) return fail_with(inputs.error());
   const auto conf = config::ConfFiles::open(options.config_folder);
   if (!conf) return fail_with(conf.error());
   auto rules = load_rules(*conf);
   if (!rules) return fail_with(rules.error());
+  if (auto known = check_gpu(options, rules->gpus); !known) return fail_with(known.error());
   auto requested = requested_analysis(options);
   if (!requested) return fail_with(requested.error());
-  AnalysisPlan plan{std::move(*inputs), {}, std::move(*rules), std::move(*requested), {}};
+  AnalysisPlan plan{
+      std::move(*inputs), {}, std::move(*rules), std::move(*requested), std::move(notes)};
   if (const auto run = run_folder(options); !run.empty()) add_run_records(run, *conf, plan);
   if (options.model_spec) plan.options.model = options.model_spec;
   if (options.model) {

@@ -107,6 +107,13 @@ Result<void> read_converted(const std::filesystem::path& from, Convert convert,
 
 }  // namespace
 
+Content content_of(const std::filesystem::path& path) {
+  const auto head = read_head(path, readers::kHeadBytes);
+  if (!head) return Content::unknown;
+  if (readers::find_reader(*head) != nullptr) return Content::capture;
+  return capture::report_kind(path, *head) ? Content::report : Content::unknown;
+}
+
 Result<void> read_input(const std::filesystem::path& path, trace::TraceBuilder& builder,
                         OutputFolder& out, Progress& progress) {
   const auto head = read_head(path, readers::kHeadBytes);

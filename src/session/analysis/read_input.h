@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 
 #include "base/error.h"
@@ -8,6 +9,14 @@
 #include "trace/builder.h"
 
 namespace llmprof::session {
+
+// What a file is, as far as its first bytes tell.
+enum class Content : uint8_t {
+  unknown,
+  capture,  // of a format that is read
+  report,   // of a tool that has to convert it
+};
+Content content_of(const std::filesystem::path& path);
 
 // Reads one file with whichever reader recognizes its content. Reports of nsys and ncu are
 // converted first, in a temporary folder in `out`.

@@ -100,9 +100,13 @@ void Reading::read(const Input& input, OutputFolder& out, Progress& progress) {
   }
   const Error& error = done.error();
   Diagnostics& diagnostics = state_.timeline.diagnostics();
-  if (input.named) {
+  const Content content = input.named || input.run ? Content::unknown : content_of(input.path);
+  if (input.named || content == Content::capture) {
     diagnostics.error("input_unreadable", error.message);
     if (!state_.incomplete) state_.incomplete = error;
+  } else if (content == Content::report) {
+    diagnostics.warn("report_not_converted", error.message);
+    if (!state_.passed_over) state_.passed_over = error;
   } else {
     diagnostics.info("file_passed_over", error.message);
     if (!state_.passed_over) state_.passed_over = error;

@@ -30,7 +30,8 @@ struct FrozenReading {
 class Reading {
  public:
   // Reads the inputs that are new, in their order. A file that the user named and that cannot be
-  // read makes the reading incomplete; one that was only found in a folder is a note.
+  // read makes the reading incomplete, and so does a capture that was found in a folder; another
+  // file there is a note. What a run did not get, it records itself.
   //
   // Each pass of a run executes the program again, so that only one of them can be the timeline:
   // the collector's logs where they hold GPU work, else nsys's export where that does, else the

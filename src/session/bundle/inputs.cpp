@@ -1,6 +1,7 @@
 #include "session/bundle/inputs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -72,26 +73,102 @@ bool has_export_beside(const fs::path& file, const std::set<fs::path>& files) {
   return files.contains(fs::path(file).replace_extension(".sqlite"));
 }
 
-Result<std::vector<Input>> folder_captures(const fs::path& folder) {
+std::string names_of(const std::set<fs::path>& paths) {
+  constexpr size_t kNamed = 5;
+  std::string names;
+  size_t named = 0;
+  for (const fs::path& path : paths) {
+    if (named == kNamed) return names + fmt::format(" and {} more", paths.size() - kNamed);
+    names += (named++ == 0 ? "" : ", ") + path.string();
+  }
+  return names;
+}
+
+// The files of a folder and its subfolders, and what was not looked at.
+struct Listing {
   std::set<fs::path> files;
+  std::set<fs::path> too_deep;       // folders
+  std::set<fs::path> our_outputs;    // files
+  std::set<fs::path> no_files;       // pipes, sockets, devices
+  std::set<std::string> unreadable;  // folders, each with the reason
+};
+
+// The reason where the folder itself cannot be listed.
+std::error_code list(const fs::path& folder, int depth, Listing& listing) {
   std::error_code trouble;
-  fs::recursive_directory_iterator entries(folder, trouble);
+  fs::directory_iterator entries(folder, trouble);
   for (; !trouble && entries != fs::end(entries); entries.increment(trouble)) {
-    if (entries.depth() >= kDeepestFolder) entries.disable_recursion_pending();
+    const fs::path& path = entries->path();
     std::error_code ignored;
-    if (entries->is_regular_file(ignored) && !is_our_output(entries->path())) {
-      files.insert(entries->path());
+    const fs::file_status status = entries->status(ignored);
+    if (fs::is_directory(status)) {
+      if (entries->is_symlink(ignored)) continue;  // it may lead back here
+      if (depth == kDeepestFolder) {
+        listing.too_deep.insert(path);
+      } else if (const auto closed = list(path, depth + 1, listing)) {
+        listing.unreadable.insert(fmt::format("{} ({})", path.string(), closed.message()));
+      }
+    } else if (fs::is_regular_file(status)) {
+      (is_our_output(path) ? listing.our_outputs : listing.files).insert(path);
+    } else {
+      listing.no_files.insert(path);
     }
   }
-  if (trouble) {
+  return trouble;
+}
+
+void note_left_aside(const Listing& listing, const std::set<fs::path>& exported,
+                     Diagnostics& notes) {
+  if (!listing.unreadable.empty()) {
+    notes.warn("folders_unreadable", fmt::format("folders that cannot be listed were left out: {}",
+                                                 fmt::join(listing.unreadable, ", ")));
+  }
+  if (!listing.too_deep.empty()) {
+    notes.warn("folders_too_deep",
+               fmt::format("folders more than {} levels down were not searched; name them to "
+                           "analyze what they hold: {}",
+                           kDeepestFolder, names_of(listing.too_deep)));
+  }
+  const auto note = [&](const std::set<fs::path>& files, std::string_view why) {
+    if (!files.empty()) {
+      notes.info("files_left_aside", fmt::format("{}: {}", why, names_of(files)));
+    }
+  };
+  note(listing.our_outputs, "files of llmprof's own reports and records were not read");
+  note(listing.no_files, "pipes, sockets and devices were not read");
+  note(exported, "reports were not converted, because their exports lie beside them");
+}
+
+Result<std::vector<Input>> folder_captures(const fs::path& folder, Diagnostics& notes) {
+  Listing listing;
+  if (const auto trouble = list(folder, 0, listing)) {
     return fail_input(
         fmt::format("{}: cannot list the folder: {}", folder.string(), trouble.message()));
   }
   std::vector<Input> captures;
-  for (const fs::path& file : files) {
-    if (!has_export_beside(file, files)) captures.push_back({file, false, {}, RunRole::other});
+  std::set<fs::path> exported;
+  for (const fs::path& file : listing.files) {
+    if (has_export_beside(file, listing.files)) {
+      exported.insert(file);
+    } else {
+      captures.push_back({file, false, {}, RunRole::other});
+    }
   }
+  note_left_aside(listing, exported, notes);
   return captures;
+}
+
+// Readers look at a file more than once, and a pipe would wait for a writer.
+Error not_a_file(const fs::path& path, fs::file_type type) {
+  std::string_view what = "not a file";
+  if (type == fs::file_type::fifo) what = "a pipe, not a file";
+  if (type == fs::file_type::socket) what = "a socket, not a file";
+  if (type == fs::file_type::block || type == fs::file_type::character) {
+    what = "a device, not a file";
+  }
+  return {ErrorKind::input, fmt::format("{}: is {}; write what it delivers into a file and analyze "
+                                        "that",
+                                        path.string(), what)};
 }
 
 }  // namespace
@@ -111,7 +188,7 @@ bool is_run_folder(const fs::path& folder) {
          std::any_of(kPasses.begin(), kPasses.end(), is_folder);
 }
 
-Result<std::vector<Input>> expand_inputs(std::span<const fs::path> paths) {
+Result<std::vector<Input>> expand_inputs(std::span<const fs::path> paths, Diagnostics& notes) {
   std::vector<Input> inputs;
   std::set<fs::path> seen;
   for (size_t i = 0; i < paths.size(); ++i) {
@@ -121,6 +198,9 @@ Result<std::vector<Input>> expand_inputs(std::span<const fs::path> paths) {
     if (!fs::exists(status)) {
       return fail_with(system_error(ErrorKind::input, path, trouble ? trouble.value() : ENOENT));
     }
+    if (!fs::is_directory(status) && !fs::is_regular_file(status)) {
+      return fail_with(not_a_file(path, status.type()));
+    }
     if (!fs::is_directory(status)) {
       if (seen.insert(fs::weakly_canonical(path, trouble)).second) {
         inputs.push_back({path, true, {}, RunRole::other});
@@ -128,7 +208,7 @@ Result<std::vector<Input>> expand_inputs(std::span<const fs::path> paths) {
       continue;
     }
     auto files = is_run_folder(path) ? Result<std::vector<Input>>(run_captures(path, i))
-                                     : folder_captures(path);
+                                     : folder_captures(path, notes);
     if (!files) return fail_with(files.error());
     if (files->empty()) {
       return fail_input(fmt::format("{}: the folder holds no capture", path.string()));

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/diagnostics.h"
 #include "base/error.h"
 
 namespace llmprof::session {
@@ -32,6 +33,8 @@ struct Input {
 };
 // A folder that `llmprof run` made, whole or not: it knows what ran, and has folders of captures.
 bool is_run_folder(const std::filesystem::path& folder);
-Result<std::vector<Input>> expand_inputs(std::span<const std::filesystem::path> paths);
+// What of a folder was not looked at, and why, is added to `notes`.
+Result<std::vector<Input>> expand_inputs(std::span<const std::filesystem::path> paths,
+                                         Diagnostics& notes);
 
 }  // namespace llmprof::session

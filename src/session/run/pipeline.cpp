@@ -180,7 +180,8 @@ class Pipeline {
   // others.
   void read_captures(RunRole role) {
     const std::vector<fs::path> folder = {bundle_.root()};
-    auto inputs = expand_inputs(folder);
+    Diagnostics said_by_the_analysis;
+    auto inputs = expand_inputs(folder, said_by_the_analysis);
     if (!inputs) return;  // nothing was captured so far
     std::erase_if(*inputs, [&](const Input& input) { return input.role != role; });
     OutputFolder out(bundle_.root(), true);

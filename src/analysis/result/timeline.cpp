@@ -1,0 +1,99 @@
+#include <algorithm>
+
+#include "analysis/result/parts.h"
+#include "analysis/result/values.h"
+#include "base/units.h"
+
+namespace llmprof::analysis::result {
+namespace {
+
+std::optional<profile::Share> share_of(Nanoseconds part, Nanoseconds whole) {
+  return share(static_cast<double>(part), static_cast<double>(whole));
+}
+
+std::vector<profile::IdleCause> idle_causes(const DeviceTime& from) {
+  std::vector<profile::IdleCause> causes;
+  for (size_t part = 0; part < kBudgetParts; ++part) {
+    if (from.idle_parts[part] == 0 && from.gaps[part] == 0) continue;
+    causes.push_back({std::string(budget_part_name(part)), to_milliseconds(from.idle_parts[part]),
+                      share_of(from.idle_parts[part], from.span), from.gaps[part]});
+  }
+  std::stable_sort(causes.begin(), causes.end(),
+                   [](const auto& a, const auto& b) { return a.time > b.time; });
+  return causes;
+}
+
+profile::Launches launches(const LaunchesOfDevice& from) {
+  profile::Launches told;
+  told.launches = from.launches;
+  told.without_launch = from.without_launch;
+  told.call = times(from.call);
+  told.to_start = times(from.to_start);
+  told.to_idle_gpu = times(from.to_idle_gpu);
+  told.queue_depth = numbers(from.queue_depth);
+  for (const ShortKernels& kernels : from.shorter) {
+    if (from.kernels == 0) break;
+    told.short_kernels.push_back(
+        {to_milliseconds(kernels.below), kernels.count, share(kernels.count, from.kernels),
+         to_milliseconds(kernels.total), share_of(kernels.total, from.kernel_time)});
+  }
+  return told;
+}
+
+}  // namespace
+
+std::vector<profile::DeviceTime> device_time(const Found& found) {
+  std::vector<profile::DeviceTime> rows;
+  for (const DeviceTime& from : found.results.device_time) {
+    profile::DeviceTime& row = rows.emplace_back();
+    row.device = device_label(found.prepared.trace, from.device);
+    row.span = to_milliseconds(from.span);
+    row.busy = to_milliseconds(from.busy);
+    row.busy_share_of_span = share_of(from.busy, from.span);
+    row.compute = to_milliseconds(from.compute);
+    row.communication = to_milliseconds(from.communication);
+    row.copies = to_milliseconds(from.copies);
+    row.overlapped_communication = to_milliseconds(from.overlapped_communication());
+    row.exposed_communication = to_milliseconds(from.exposed_communication);
+    row.overlapped_copies = to_milliseconds(from.overlapped_copies());
+    row.exposed_copies = to_milliseconds(from.exposed_copies);
+    row.idle = to_milliseconds(from.idle);
+    row.idle_share_of_span = share_of(from.idle, from.span);
+    row.not_traced = to_milliseconds(unless_zero(from.not_traced));
+    row.idle_causes = idle_causes(from);
+    for (const LaunchesOfDevice& each : found.results.launches) {
+      if (each.device == from.device) row.launches = launches(each);
+    }
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.device < b.device; });
+  return rows;
+}
+
+std::vector<profile::Copies> copies(const Found& found) {
+  std::vector<profile::Copies> rows;
+  for (const CopiesOfKind& from : found.results.copies) {
+    profile::Copies& row = rows.emplace_back();
+    row.device = device_label(found.prepared.trace, from.device);
+    row.direction = to_printable(from.direction);
+    row.from = unless_empty(to_string(from.from));
+    row.to = unless_empty(to_string(from.to));
+    row.count = from.count;
+    row.total = to_milliseconds(from.total);
+    row.without_size = from.count - from.sized;
+    if (from.sized == 0) continue;
+    const auto size = [](uint64_t bytes) { return profile::Bytes{static_cast<double>(bytes)}; };
+    row.bytes = size(from.bytes);
+    row.bytes_per_s = quantity<profile::BytesPerSecond>(
+        ratio(static_cast<double>(from.bytes),
+              static_cast<double>(from.sized_total) / kNanosecondsPerSecond));
+    row.min_bytes = size(from.smallest);
+    row.p50_bytes = size(from.median);
+    row.max_bytes = size(from.largest);
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.device < b.device; });
+  return rows;
+}
+
+}  // namespace llmprof::analysis::result

@@ -1,0 +1,82 @@
+#include "analysis/timeline/copies.h"
+
+#include <gtest/gtest.h>
+
+#include "trace/builder.h"
+
+namespace llmprof::analysis {
+namespace {
+
+using trace::MemoryPlace;
+
+class CopiesTest : public ::testing::Test {
+ protected:
+  CopiesTest() { builder_.begin_capture({}); }
+
+  struct Copy {
+    std::string_view direction;
+    MemoryPlace from = MemoryPlace::unknown;
+    MemoryPlace to = MemoryPlace::unknown;
+    uint64_t bytes = 0;
+    uint32_t device = 0;
+  };
+  void add(Nanoseconds start, Nanoseconds end, const Copy& copy,
+           trace::MemoryKind kind = trace::MemoryKind::copy) {
+    trace::MemoryOperationTable& memory = builder_.trace().memory_operations;
+    memory.start.push_back(start);
+    memory.end.push_back(end);
+    memory.bytes.push_back(copy.bytes);
+    memory.detail.push_back(copy.direction.empty() ? trace::StringId()
+                                                   : builder_.string(copy.direction));
+    memory.queue.push_back(
+        builder_.queue({builder_.process(1, 1), builder_.device(copy.device), 0, 7}));
+    memory.correlation.push_back(0);
+    memory.kind.push_back(kind);
+    memory.from.push_back(copy.from);
+    memory.to.push_back(copy.to);
+  }
+  std::vector<CopiesOfKind> found() { return find_copies(std::move(builder_).freeze()); }
+
+ private:
+  trace::TraceBuilder builder_;
+};
+
+TEST_F(CopiesTest, AreToldByDeviceDirectionAndMemory) {
+  add(0, 10, {"Host-to-Device", MemoryPlace::pageable, MemoryPlace::device, 4000});
+  add(10, 12, {"Host-to-Device", MemoryPlace::pinned, MemoryPlace::device, 4000});
+  add(20, 50, {"Host-to-Device", MemoryPlace::pageable, MemoryPlace::device, 1000});
+  add(60, 64, {"Host-to-Device", MemoryPlace::pageable, MemoryPlace::device, 2000});
+  add(70, 75, {"Device-to-Host", MemoryPlace::device, MemoryPlace::pageable, 8, 1});
+  const std::vector<CopiesOfKind> rows = found();
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0].direction, "Host-to-Device");
+  EXPECT_EQ(rows[0].from, MemoryPlace::pageable);
+  EXPECT_EQ(rows[0].count, 3U);
+  EXPECT_EQ(rows[0].total, 44);
+  EXPECT_EQ(rows[0].bytes, 7000U);
+  EXPECT_EQ(rows[0].smallest, 1000U);
+  EXPECT_EQ(rows[0].median, 2000U);
+  EXPECT_EQ(rows[0].largest, 4000U);
+  EXPECT_EQ(rows[1].from, MemoryPlace::pinned);
+  EXPECT_EQ(rows[1].total, 2);
+  EXPECT_EQ(rows[2].device, trace::DeviceId(1));
+  EXPECT_EQ(rows[2].direction, "Device-to-Host");
+}
+
+TEST_F(CopiesTest, WithoutSizeCountInTimeAlone) {
+  add(0, 10, {"", MemoryPlace::unknown, MemoryPlace::unknown, 0});
+  add(10, 14, {"", MemoryPlace::unknown, MemoryPlace::unknown, 64});
+  add(20, 23, {"fill", MemoryPlace::unknown, MemoryPlace::device, 256}, trace::MemoryKind::set);
+  const std::vector<CopiesOfKind> rows = found();
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].direction, "copy");
+  EXPECT_EQ(rows[0].count, 2U);
+  EXPECT_EQ(rows[0].sized, 1U);
+  EXPECT_EQ(rows[0].total, 14);
+  EXPECT_EQ(rows[0].sized_total, 4);
+  EXPECT_EQ(rows[1].direction, "fill");
+  EXPECT_EQ(to_string(rows[1].to), "device");
+}
+
+}  // namespace
+}  // namespace llmprof::analysis

@@ -1,0 +1,140 @@
+#include "analysis/timeline/device_time.h"
+
+#include <algorithm>
+
+#include "analysis/budget/gpu_timeline.h"
+#include "analysis/budget/idle_causes.h"
+#include "analysis/tracing/untraced_gpu_time.h"
+
+namespace llmprof::analysis {
+namespace {
+
+// The time that intervals cover, which come in order of their starts.
+class CoveredSum {
+ public:
+  void add(Nanoseconds start, Nanoseconds end) {
+    if (end <= until_) return;
+    sum_ += end - std::max(start, until_);
+    until_ = end;
+  }
+  [[nodiscard]] Nanoseconds sum() const { return sum_; }
+
+ private:
+  Nanoseconds sum_ = 0;
+  Nanoseconds until_ = INT64_MIN;
+};
+
+// Kinds of work are bits, so that a set of them is a number: the time in which any kind of a set
+// ran is kept for each set, and overlaps are differences of these.
+enum WorkBit : unsigned { kCompute = 1, kCommunication = 2, kCopies = 4, kAllWork = 7 };
+
+class DeviceSweep {
+ public:
+  [[nodiscard]] bool begun() const { return begun_; }
+  [[nodiscard]] Nanoseconds until() const { return until_; }
+
+  void add(WorkBit kind, Nanoseconds start, Nanoseconds end) {
+    if (!begun_) time.first = start;
+    until_ = begun_ ? std::max(until_, end) : end;
+    begun_ = true;
+    for (unsigned set = 1; set <= kAllWork; ++set) {
+      if ((set & kind) != 0) covered_[set].add(start, end);
+    }
+  }
+
+  DeviceTime finish() {
+    const Nanoseconds kernels = covered_[kCompute | kCommunication].sum();
+    time.busy = covered_[kAllWork].sum();
+    time.compute = covered_[kCompute].sum();
+    time.communication = covered_[kCommunication].sum();
+    time.copies = covered_[kCopies].sum();
+    time.exposed_communication = kernels - time.compute;
+    time.exposed_copies = time.busy - kernels;
+    time.span = until_ - time.first;
+    time.idle = time.span - time.busy - time.not_traced;
+    return time;
+  }
+
+  DeviceTime time;
+
+ private:
+  bool begun_ = false;
+  Nanoseconds until_ = 0;
+  std::array<CoveredSum, kAllWork + 1> covered_;
+};
+
+class TimelineSweep {
+ public:
+  TimelineSweep(const trace::Trace& trace, const DescribedNames& names, const BudgetBasis& basis)
+      : trace_(trace),
+        names_(names),
+        causes_(trace, basis.calls, basis.busy),
+        untraced_(trace),
+        launched_(trace.launches.size(), false),
+        devices_(trace.devices.size()) {}
+
+  void add(const GpuWorkRow& work) {
+    const trace::Queue& queue = trace_.queues[work.queue];
+    if (!queue.device.valid()) return;
+    if (trace_.devices[queue.device.index()].kind != trace::DeviceKind::gpu) return;
+    DeviceSweep& device = devices_[queue.device.index()];
+    if (device.begun() && work.start > device.until()) settle(device, queue, work);
+    device.add(kind_of(work), work.start, work.end);
+    if (work.launch.valid()) launched_[work.launch.index()] = true;
+  }
+
+  std::vector<DeviceTime> take() {
+    std::vector<DeviceTime> times;
+    for (size_t i = 0; i < devices_.size(); ++i) {
+      if (!devices_[i].begun()) continue;
+      times.push_back(devices_[i].finish());
+      times.back().device = trace::DeviceId(i);
+    }
+    return times;
+  }
+
+ private:
+  [[nodiscard]] WorkBit kind_of(const GpuWorkRow& work) const {
+    if (work.kind == GpuWorkKind::memory_operation) return kCopies;
+    if (work.kind == GpuWorkKind::graph_replay) return kCompute;
+    const bool communicates =
+        names_[trace_.kernels.name[work.row]].kernel_class == KernelClass::communication;
+    return communicates ? kCommunication : kCompute;
+  }
+
+  // The gap before `work`.
+  void settle(DeviceSweep& device, const trace::Queue& queue, const GpuWorkRow& work) {
+    const bool later = work.launch.valid() && launched_[work.launch.index()];
+    const auto idle = [&](Nanoseconds from, Nanoseconds to) {
+      const IdleSplit split = causes_.between(queue.device, from, to, work.launch, later);
+      split.charge_to(device.time.idle_parts, BudgetPart::unattributed);
+      ++device.time.gaps[static_cast<size_t>(split.cause(BudgetPart::unattributed))];
+    };
+    Nanoseconds reached = device.until();
+    for (const auto& unseen :
+         untraced_.within(queue.process, queue.device, device.until(), work.start)) {
+      if (unseen.start > reached) idle(reached, unseen.start);
+      device.time.not_traced += unseen.end - unseen.start;
+      reached = unseen.end;
+    }
+    if (reached < work.start) idle(reached, work.start);
+  }
+
+  const trace::Trace& trace_;
+  const DescribedNames& names_;
+  IdleCauses causes_;
+  UntracedGpuTime untraced_;
+  std::vector<bool> launched_;  // by launch: has put work on a GPU
+  std::vector<DeviceSweep> devices_;
+};
+
+}  // namespace
+
+std::vector<DeviceTime> device_times(const trace::Trace& trace, const DescribedNames& names,
+                                     const BudgetBasis& basis) {
+  TimelineSweep sweep(trace, names, basis);
+  each_gpu_work(trace, WorkOwners(), [&](const GpuWorkRow& work) { sweep.add(work); });
+  return sweep.take();
+}
+
+}  // namespace llmprof::analysis

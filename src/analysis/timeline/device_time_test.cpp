@@ -1,0 +1,107 @@
+#include "analysis/timeline/device_time.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+#include <string>
+
+#include "analysis/budget/test_trace.h"
+
+namespace llmprof::analysis {
+namespace {
+
+using CauseTimes = std::map<std::string, Nanoseconds>;
+
+std::vector<DeviceTime> times_of(TestTrace& t) {
+  const trace::Trace& trace = t.freeze();
+  return device_times(trace, DescribedNames(trace, TestTrace::rules()), BudgetBasis(trace));
+}
+
+CauseTimes causes_of(const DeviceTime& time) {
+  CauseTimes causes;
+  for (size_t part = 0; part < kBudgetParts; ++part) {
+    if (time.idle_parts[part] != 0) {
+      causes[std::string(budget_part_name(part))] = time.idle_parts[part];
+    }
+  }
+  return causes;
+}
+
+// all_reduce 0-100 with gemm 20-40 and mul 30-50 inside it; a copy 90-130 that norm 110-120 covers
+// in part. No stage anywhere.
+TEST(TimeOfDevices, TellsOverlapsApart) {
+  TestTrace t;
+  t.kernel("all_reduce", 0, 100);
+  t.kernel("gemm", 20, 40);
+  t.kernel("mul", 30, 50);
+  t.copy(90, 130);
+  t.kernel("norm", 110, 120);
+  t.kernel("gemm", 150, 160);
+  const std::vector<DeviceTime> times = times_of(t);
+  ASSERT_EQ(times.size(), 1U);
+  EXPECT_EQ(times[0].first, 0);
+  EXPECT_EQ(times[0].span, 160);
+  EXPECT_EQ(times[0].busy, 140);
+  EXPECT_EQ(times[0].compute, 50);
+  EXPECT_EQ(times[0].communication, 100);
+  EXPECT_EQ(times[0].overlapped_communication(), 30);
+  EXPECT_EQ(times[0].exposed_communication, 70);
+  EXPECT_EQ(times[0].copies, 40);
+  EXPECT_EQ(times[0].overlapped_copies(), 20);
+  EXPECT_EQ(times[0].exposed_copies, 20);
+  EXPECT_EQ(times[0].idle, 20);
+  EXPECT_EQ(causes_of(times[0]), (CauseTimes{{"unattributed", 20}}));  // no launch was recorded
+}
+
+// The gap 20-100: synchronization until 30, host until 80, launched [80, 82). Then 110-120 after a
+// launch in time.
+TEST(TimeOfDevices, SplitsIdleTimeByCause) {
+  TestTrace t;
+  t.launched("gemm", 5, 10, 20);
+  t.call("cudaStreamSynchronize", 12, 30);
+  t.launched("gemm", 80, 100, 110);
+  t.launched("gemm", 85, 120, 130);
+  const std::vector<DeviceTime> times = times_of(t);
+  ASSERT_EQ(times.size(), 1U);
+  EXPECT_EQ(times[0].idle, 90);
+  EXPECT_EQ(causes_of(times[0]), (CauseTimes{{"idle: synchronisation", 10},
+                                             {"idle: host between launches", 50},
+                                             {"idle: launch-bound", 20},
+                                             {"idle: between queued kernels", 10}}));
+  EXPECT_EQ(times[0].gaps[static_cast<size_t>(BudgetPart::idle_host)], 1U);
+  EXPECT_EQ(times[0].gaps[static_cast<size_t>(BudgetPart::idle_queued)], 1U);
+}
+
+TEST(TimeOfDevices, KeepsDevicesApartAndCountsHiddenGraphsAsCompute) {
+  TestTrace t;
+  t.replay(0, 50, 0);
+  t.kernel("gemm", 10, 20, 0, 1);
+  t.kernel("gemm", 30, 40, 0, 1);
+  const std::vector<DeviceTime> times = times_of(t);
+  ASSERT_EQ(times.size(), 2U);
+  EXPECT_EQ(times[0].compute, 50);
+  EXPECT_EQ(times[0].idle, 0);
+  EXPECT_EQ(times[1].span, 30);
+  EXPECT_EQ(times[1].busy, 20);
+  EXPECT_EQ(times[1].idle, 10);
+}
+
+// Not traced from 30 to 60: nobody knows whether the GPU was idle then.
+TEST(TimeOfDevices, LeavesOutWhatWasNotTraced) {
+  TestTrace t;
+  t.collection(0, true);
+  t.collection(30, false);
+  t.collection(60, true);
+  t.launched("gemm", 5, 10, 20);
+  t.launched("gemm", 70, 80, 90);
+  const std::vector<DeviceTime> times = times_of(t);
+  ASSERT_EQ(times.size(), 1U);
+  EXPECT_GT(times[0].not_traced, 0);
+  EXPECT_EQ(times[0].busy + times[0].idle + times[0].not_traced, times[0].span);
+  EXPECT_EQ(std::accumulate(times[0].idle_parts.begin(), times[0].idle_parts.end(), Nanoseconds{0}),
+            times[0].idle);
+}
+
+}  // namespace
+}  // namespace llmprof::analysis

@@ -1,0 +1,110 @@
+#include "analysis/timeline/launches.h"
+
+#include <algorithm>
+
+#include "analysis/budget/gpu_timeline.h"
+
+namespace llmprof::analysis {
+namespace {
+
+// Clocks of CPU and GPU differ by a little: work that seems to begin before its call begins with
+// it.
+Nanoseconds from_call(Nanoseconds called, Nanoseconds started) {
+  return std::max<Nanoseconds>(0, started - called);
+}
+
+// `calls` and `starts` are of the same launches, `starts` in order. A launch whose work begins
+// before the call of another is not in the queue any more.
+Statistics depths(std::vector<Nanoseconds> calls, const std::vector<Nanoseconds>& starts) {
+  if (!std::is_sorted(calls.begin(), calls.end())) std::sort(calls.begin(), calls.end());
+  std::vector<Nanoseconds> depths(calls.size());
+  size_t begun = 0;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    while (begun < starts.size() && starts[begun] <= calls[i]) ++begun;
+    depths[i] = i > begun ? static_cast<Nanoseconds>(i - begun) : 0;
+  }
+  return summarize(std::move(depths));
+}
+
+class DeviceLaunches {
+ public:
+  void add(const trace::Trace& trace, const GpuWorkRow& work, bool first_of_launch) {
+    begun_ = true;
+    if (work.kind == GpuWorkKind::kernel) count_kernel(work.end - work.start);
+    if (!work.launch.valid()) {
+      ++row_.without_launch;
+    } else if (first_of_launch) {
+      add_launch(trace.launches.start[work.launch.index()], trace.launches.end[work.launch.index()],
+                 work.start);
+    }
+  }
+  // The device has work until then.
+  void occupy(Nanoseconds end) { until_ = std::max(until_, end); }
+
+  [[nodiscard]] bool begun() const { return begun_; }
+
+  LaunchesOfDevice finish() {
+    row_.launches = calls_.size();
+    row_.call = summarize(std::move(durations_));
+    row_.to_start = summarize(std::move(waits_));
+    row_.to_idle_gpu = summarize(std::move(idle_waits_));
+    row_.queue_depth = depths(std::move(calls_), starts_);
+    return std::move(row_);
+  }
+
+ private:
+  void count_kernel(Nanoseconds time) {
+    ++row_.kernels;
+    row_.kernel_time += time;
+    for (size_t i = 0; i < kShortKernelBounds.size(); ++i) {
+      row_.shorter[i].below = kShortKernelBounds[i];
+      if (time >= kShortKernelBounds[i]) continue;
+      ++row_.shorter[i].count;
+      row_.shorter[i].total += time;
+    }
+  }
+
+  void add_launch(Nanoseconds called, Nanoseconds returned, Nanoseconds started) {
+    calls_.push_back(called);
+    starts_.push_back(started);
+    durations_.push_back(from_call(called, returned));
+    waits_.push_back(from_call(called, started));
+    if (until_ <= called) idle_waits_.push_back(from_call(called, started));
+  }
+
+  bool begun_ = false;
+  Nanoseconds until_ = INT64_MIN;  // end of all work so far
+  LaunchesOfDevice row_;
+  std::vector<Nanoseconds> calls_;
+  std::vector<Nanoseconds> starts_;  // in order
+  std::vector<Nanoseconds> durations_;
+  std::vector<Nanoseconds> waits_;
+  std::vector<Nanoseconds> idle_waits_;
+};
+
+}  // namespace
+
+std::vector<LaunchesOfDevice> find_launches(const trace::Trace& trace) {
+  std::vector<DeviceLaunches> devices(trace.devices.size());
+  std::vector<bool> launched(trace.launches.size(), false);
+  each_gpu_work(trace, WorkOwners(), [&](const GpuWorkRow& work) {
+    const trace::DeviceId id = trace.queues[work.queue].device;
+    if (!id.valid() || trace.devices[id.index()].kind != trace::DeviceKind::gpu) return;
+    DeviceLaunches& device = devices[id.index()];
+    if (work.kind != GpuWorkKind::memory_operation) {
+      const bool first = work.launch.valid() && !launched[work.launch.index()];
+      if (first) launched[work.launch.index()] = true;
+      device.add(trace, work, first);
+    }
+    device.occupy(work.end);
+  });
+  std::vector<LaunchesOfDevice> rows;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    if (!devices[i].begun()) continue;
+    rows.push_back(devices[i].finish());
+    rows.back().device = trace::DeviceId(i);
+  }
+  return rows;
+}
+
+}  // namespace llmprof::analysis

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+
+#include "profile/quantity.h"
+
+namespace llmprof::profile {
+
+// How much of a peak was used.
+struct Ratios {
+  std::optional<Share> wall;
+  std::optional<Share> gpu_busy;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("wall", &Ratios::wall, "on wall time");
+    field("gpu_busy", &Ratios::gpu_busy,
+          "on the time the GPU was busy; where steps were not traced, of the traced ones");
+  }
+};
+
+}  // namespace llmprof::profile

@@ -1,0 +1,160 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/quantity.h"
+
+namespace llmprof::profile {
+
+struct IdleCause {
+  std::string cause;
+  Milliseconds time;
+  std::optional<Share> share_of_span;
+  uint64_t gaps = 0;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("cause", &IdleCause::cause,
+          "a part of a stage's budget: \"idle: launch-bound\", \"idle: synchronisation\", \"idle: "
+          "host between launches\", \"idle: between queued kernels\", \"unattributed\" where no "
+          "launch was recorded");
+    field("ms", &IdleCause::time, "idle time of this cause");
+    field("share_of_span", &IdleCause::share_of_span, "that time over span_ms");
+    field("gaps", &IdleCause::gaps, "gaps for which this is the largest cause");
+  }
+};
+
+struct ShortKernels {
+  Milliseconds below;
+  uint64_t count = 0;
+  std::optional<Share> share_of_kernels;
+  Milliseconds total;
+  std::optional<Share> share_of_kernel_time;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("below_ms", &ShortKernels::below, "kernels that take less than this");
+    field("count", &ShortKernels::count, "their number");
+    field("share_of_kernels", &ShortKernels::share_of_kernels, "of the device's kernels");
+    field("total_ms", &ShortKernels::total, "their time");
+    field("share_of_kernel_time", &ShortKernels::share_of_kernel_time,
+          "that time over the time of the device's kernels");
+  }
+};
+
+// How kernels came to one GPU. A launch is a call that put kernels or a graph replay on it.
+struct Launches {
+  uint64_t launches = 0;
+  uint64_t without_launch = 0;
+  Statistics<Milliseconds> call;
+  Statistics<Milliseconds> to_start;
+  Statistics<Milliseconds> to_idle_gpu;
+  Statistics<double> queue_depth;
+  std::vector<ShortKernels> short_kernels;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("launches", &Launches::launches, "calls that put kernels or a graph replay on this GPU");
+    field("without_launch", &Launches::without_launch,
+          "kernels and graph replays whose call was not recorded");
+    field("call_ms", &Launches::call, "duration of a launching call on the CPU");
+    field("launch_to_start_ms", &Launches::to_start,
+          "from the call's start to the start of its first work: launch latency, and waiting in "
+          "the queue");
+    field("launch_latency_ms", &Launches::to_idle_gpu,
+          "the same, of calls made while the GPU had nothing to do");
+    field("queue_depth", &Launches::queue_depth,
+          "at each call, earlier launches whose work had not begun");
+    field("short_kernels", &Launches::short_kernels, "kernels below a duration, cumulative");
+  }
+};
+
+// What one GPU did from its first work to its last, with or without stages.
+struct DeviceTime {
+  std::string device;
+  Milliseconds span;
+  Milliseconds busy;
+  std::optional<Share> busy_share_of_span;
+  Milliseconds compute;
+  Milliseconds communication;
+  Milliseconds copies;
+  Milliseconds overlapped_communication;
+  Milliseconds exposed_communication;
+  Milliseconds overlapped_copies;
+  Milliseconds exposed_copies;
+  Milliseconds idle;
+  std::optional<Share> idle_share_of_span;
+  std::optional<Milliseconds> not_traced;
+  std::vector<IdleCause> idle_causes;
+  std::optional<Launches> launches;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    using Self = DeviceTime;
+    field("device", &Self::device, "as in kernels");
+    field("span_ms", &Self::span,
+          "first start to last end of any work: kernels, copies, fills, graph replays");
+    field("busy_ms", &Self::busy, "time with at least one of them running");
+    field("busy_share_of_span", &Self::busy_share_of_span, "busy_ms over span_ms");
+    field("compute_ms", &Self::compute,
+          "time with a kernel running that does not communicate, or a graph replay whose kernels "
+          "were not recorded");
+    field("communication_ms", &Self::communication,
+          "time with a kernel of class communication running");
+    field("copies_ms", &Self::copies, "time with a copy or fill running");
+    field("overlapped_communication_ms", &Self::overlapped_communication,
+          "communication while compute runs");
+    field("exposed_communication_ms", &Self::exposed_communication, "the rest of it");
+    field("overlapped_copies_ms", &Self::overlapped_copies, "copies and fills while a kernel runs");
+    field("exposed_copies_ms", &Self::exposed_copies,
+          "the rest of them; compute_ms, exposed_communication_ms and exposed_copies_ms sum to "
+          "busy_ms");
+    field("idle_ms", &Self::idle, "span_ms less busy_ms and not_traced_ms");
+    field("idle_share_of_span", &Self::idle_share_of_span, "idle_ms over span_ms");
+    field("not_traced_ms", &Self::not_traced,
+          "time in which our collector did not record; null where it recorded all");
+    field("idle_causes", &Self::idle_causes, "they sum to idle_ms; largest first");
+    field("launches", &Self::launches, "null where this GPU ran no kernels");
+  }
+};
+
+// Memory operations of one direction between two kinds of memory on one GPU.
+struct Copies {
+  std::string device;
+  std::string direction;
+  std::optional<std::string> from;
+  std::optional<std::string> to;
+  uint64_t count = 0;
+  Milliseconds total;
+  std::optional<Bytes> bytes;
+  std::optional<BytesPerSecond> bytes_per_s;
+  std::optional<Bytes> min_bytes;
+  std::optional<Bytes> p50_bytes;
+  std::optional<Bytes> max_bytes;
+  uint64_t without_size = 0;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("device", &Copies::device, "as in kernels");
+    field("direction", &Copies::direction,
+          "\"Host-to-Device\", \"Device-to-Host\", ...; \"fill\"; \"copy\" where it is not known");
+    field("from", &Copies::from,
+          "kind of memory that is read: pageable, pinned, host, device, array, managed; null where "
+          "the capture does not say");
+    field("to", &Copies::to, "kind of memory that is written, likewise");
+    field("count", &Copies::count, "operations in the whole timeline");
+    field("total_ms", &Copies::total, "their time; overlapping ones count in full");
+    field("bytes", &Copies::bytes, "moved or filled; null where the capture has no sizes");
+    field("bytes_per_s", &Copies::bytes_per_s,
+          "bytes over the time of the operations whose size is known");
+    field("min_bytes", &Copies::min_bytes, "of the smallest operation");
+    field("p50_bytes", &Copies::p50_bytes, "of the median operation, by nearest rank");
+    field("max_bytes", &Copies::max_bytes, "of the largest operation");
+    field("without_size", &Copies::without_size, "operations whose size is not known, or 0");
+  }
+};
+
+}  // namespace llmprof::profile

@@ -1,0 +1,206 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/format/figures.h"
+#include "report/format/part_names.h"
+#include "report/sections/reasons.h"
+#include "report/sections/sections.h"
+
+namespace llmprof::report {
+namespace {
+
+constexpr size_t kShownCopies = 20;
+
+Table device_time_table(const profile::Profile& profile) {
+  Table table;
+  table.columns = {text_column("device"),
+                   number_column("span (ms)"),
+                   number_column("busy (ms)"),
+                   number_column("busy, share of span"),
+                   number_column("compute (ms)"),
+                   number_column("communication (ms)"),
+                   number_column("of it overlapped (ms)"),
+                   number_column("copies and fills (ms)"),
+                   number_column("of them overlapped (ms)"),
+                   number_column("idle (ms)"),
+                   number_column("idle, share of span")};
+  const bool partly = std::any_of(profile.device_time.begin(), profile.device_time.end(),
+                                  [](const auto& row) { return row.not_traced.has_value(); });
+  if (partly) table.columns.push_back(number_column("not traced (ms)"));
+  for (const profile::DeviceTime& row : profile.device_time) {
+    auto& cells = table.rows.emplace_back();
+    cells = {row.device,
+             ms(row.span),
+             ms(row.busy),
+             percent(row.busy_share_of_span),
+             ms(row.compute),
+             ms(row.communication),
+             ms(row.overlapped_communication),
+             ms(row.copies),
+             ms(row.overlapped_copies),
+             ms(row.idle),
+             percent(row.idle_share_of_span)};
+    if (partly) cells.emplace_back(ms(row.not_traced));
+  }
+  return table;
+}
+
+Table idle_cause_table(const profile::Profile& profile) {
+  Table table;
+  table.columns = {text_column("device"), text_column("cause"), number_column("idle (ms)"),
+                   number_column("share of span"), number_column("gaps")};
+  for (const profile::DeviceTime& row : profile.device_time) {
+    for (const profile::IdleCause& cause : row.idle_causes) {
+      table.rows.push_back({row.device, std::string(shown_name(cause.cause)), ms(cause.time),
+                            percent(cause.share_of_span), grouped(cause.gaps)});
+    }
+  }
+  return table;
+}
+
+std::string memory_words(const profile::Copies& copies) {
+  if (!copies.from) return copies.to.value_or(std::string(kMissing));
+  return fmt::format("{} to {}", *copies.from, copies.to.value_or(std::string(kMissing)));
+}
+
+Table copies_table(const profile::Profile& profile) {
+  Table table;
+  table.columns = {
+      text_column("device"),       text_column("direction"),     text_column("memory"),
+      number_column("operations"), number_column("total (ms)"),  number_column("size"),
+      number_column("bandwidth"),  number_column("median size"), number_column("largest size")};
+  for (size_t i = 0; i < std::min(kShownCopies, profile.copies.size()); ++i) {
+    const profile::Copies& row = profile.copies[i];
+    table.rows.push_back({row.device, row.direction, memory_words(row), grouped(row.count),
+                          ms(row.total), scaled(row.bytes), scaled(row.bytes_per_s),
+                          scaled(row.p50_bytes), scaled(row.max_bytes)});
+  }
+  return table;
+}
+
+Table launch_table(const profile::Profile& profile) {
+  Table table;
+  table.columns = {text_column("device"),
+                   number_column("launches"),
+                   number_column("call, median (ms)"),
+                   number_column("latency, median (ms)"),
+                   number_column("latency, p99 (ms)"),
+                   number_column("launch to start, median (ms)"),
+                   number_column("launch to start, p99 (ms)"),
+                   number_column("queue depth, median"),
+                   number_column("queue depth, largest")};
+  for (const profile::DeviceTime& row : profile.device_time) {
+    if (!row.launches || row.launches->launches == 0) continue;
+    const profile::Launches& launches = *row.launches;
+    table.rows.push_back({row.device, grouped(launches.launches), exact_ms(launches.call.p50),
+                          exact_ms(launches.to_idle_gpu.p50), exact_ms(launches.to_idle_gpu.p99),
+                          exact_ms(launches.to_start.p50), exact_ms(launches.to_start.p99),
+                          plain(launches.queue_depth.p50), plain(launches.queue_depth.max)});
+  }
+  return table;
+}
+
+Table short_kernel_table(const profile::Profile& profile) {
+  Table table;
+  table.columns = {text_column("device"),       number_column("shorter than (ms)"),
+                   number_column("kernels"),    number_column("share of kernels"),
+                   number_column("total (ms)"), number_column("share of kernel time")};
+  for (const profile::DeviceTime& row : profile.device_time) {
+    if (!row.launches) continue;
+    for (const profile::ShortKernels& kernels : row.launches->short_kernels) {
+      table.rows.push_back({row.device, exact_ms(kernels.below), grouped(kernels.count),
+                            percent(kernels.share_of_kernels), ms(kernels.total),
+                            percent(kernels.share_of_kernel_time)});
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+void add_device_time(const profile::Profile& profile, Document& document) {
+  document.add(Heading{2, "GPU time"});
+  if (profile.device_time.empty()) {
+    document.add(Paragraph{"Not known: " + why_no_device_time(profile)});
+    return;
+  }
+  document.add(Paragraph{
+      "What each GPU did from its first work to its last, inside and outside of stages. Compute, "
+      "communication and copies are times in which at least one such operation ran; overlapped is "
+      "communication during compute, and copies during any kernel."});
+  document.add(device_time_table(profile));
+  if (Table causes = idle_cause_table(profile); !causes.rows.empty()) {
+    document.add(Paragraph{"Idle time by cause:"});
+    document.add(std::move(causes));
+  }
+}
+
+void add_copies(const profile::Profile& profile, Document& document) {
+  document.add(Heading{2, "Copies and fills"});
+  if (profile.copies.empty()) {
+    const std::string why = why_no_device_time(profile);
+    document.add(
+        Paragraph{why.empty() ? "No copies or fills were recorded." : "Not known: " + why});
+    return;
+  }
+  document.add(copies_table(profile));
+  std::string note =
+      "Of the whole timeline. Bandwidth is size over the operations' time; overlapping operations "
+      "count in full.";
+  if (profile.copies.size() > kShownCopies) {
+    note += fmt::format(" profile.json has all {} rows.", grouped(profile.copies.size()));
+  }
+  document.add(Paragraph{std::move(note)});
+}
+
+void add_launches(const profile::Profile& profile, Document& document) {
+  document.add(Heading{2, "Launches and short kernels"});
+  Table launches = launch_table(profile);
+  Table kernels = short_kernel_table(profile);
+  if (launches.rows.empty() && kernels.rows.empty()) {
+    const std::string why = why_no_device_time(profile);
+    document.add(Paragraph{why.empty() ? "No kernels were recorded." : "Not known: " + why});
+    return;
+  }
+  if (launches.rows.empty()) {
+    document.add(
+        Paragraph{"Launch latency and queue depth are not known: this timeline holds no "
+                  "launching calls for its kernels."});
+  } else {
+    document.add(std::move(launches));
+    document.add(Paragraph{
+        "A launch is a call that put kernels or a CUDA graph on the GPU. Latency is from the call "
+        "to the start of its first work, of calls made while the GPU had nothing to do; launch to "
+        "start is that of all calls, waiting in the queue included. Queue depth is the number of "
+        "earlier launches whose work had not begun."});
+  }
+  if (!kernels.rows.empty()) document.add(std::move(kernels));
+}
+
+std::string device_time_words(const profile::Profile& profile) {
+  std::string text;
+  for (const profile::DeviceTime& row : profile.device_time) {
+    text += fmt::format("{}{} is busy {} of {} ms", text.empty() ? "" : " ", row.device,
+                        percent(row.busy_share_of_span), ms(row.span));
+    text += fmt::format(": compute {} ms", ms(row.compute));
+    if (row.communication.value > 0) {
+      text += fmt::format(", communication {} ms ({} ms overlapped)", ms(row.communication),
+                          ms(row.overlapped_communication));
+    }
+    if (row.copies.value > 0) {
+      text += fmt::format(", copies and fills {} ms ({} ms overlapped)", ms(row.copies),
+                          ms(row.overlapped_copies));
+    }
+    text += fmt::format("; idle {}", percent(row.idle_share_of_span));
+    if (!row.idle_causes.empty() && row.idle.value > 0) {
+      const profile::IdleCause& largest = row.idle_causes.front();
+      text += fmt::format(", the largest cause being {} ({} of the span)",
+                          plain_part_name(largest.cause), percent(largest.share_of_span));
+    }
+    text += ".";
+  }
+  return text;
+}
+
+}  // namespace llmprof::report

@@ -1,0 +1,119 @@
+#include "trace/lone_launches.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace llmprof::trace {
+namespace {
+
+// A loss below this is what every recording has at its edges.
+constexpr double kWorthAWarning = 0.01;
+
+bool launches_work(ApiKind kind) {
+  return kind == ApiKind::launch || kind == ApiKind::graph_launch;
+}
+
+bool matters(ApiKind kind) {
+  return launches_work(kind) || kind == ApiKind::capture_begin || kind == ApiKind::capture_end;
+}
+
+struct LaunchCounts {
+  size_t launches = 0;
+  size_t lone = 0;
+};
+
+// Counts the launches of one thread, whose calls come in order of their starts, outer ones first.
+class ThreadLaunches {
+ public:
+  void add(ApiKind kind, Nanoseconds start, Nanoseconds end, bool has_work) {
+    if (!launches_work(kind)) {
+      capturing_ = kind == ApiKind::capture_begin;
+      return;
+    }
+    if (open_ && start < until_) {  // inside another launch
+      has_work_ = has_work_ || has_work;
+      return;
+    }
+    finish();
+    open_ = !capturing_ || has_work;
+    has_work_ = has_work;
+    until_ = end;
+  }
+  LaunchCounts finish() {
+    if (open_) {
+      ++counts_.launches;
+      if (!has_work_) ++counts_.lone;
+    }
+    open_ = false;
+    return counts_;
+  }
+
+ private:
+  LaunchCounts counts_;
+  bool capturing_ = false;
+  bool open_ = false;
+  bool has_work_ = false;
+  Nanoseconds until_ = 0;
+};
+
+std::vector<bool> launches_with_work(const Trace& trace) {
+  std::vector<bool> with_work(trace.launches.size(), false);
+  const auto mark = [&](const std::vector<LaunchRow>& rows) {
+    for (const LaunchRow row : rows) {
+      if (row.valid()) with_work[row.index()] = true;
+    }
+  };
+  mark(trace.kernels.launch);
+  mark(trace.memory_operations.launch);
+  mark(trace.graph_replays.launch);
+  return with_work;
+}
+
+}  // namespace
+
+void report_lone_launches(Trace& trace) {
+  const LaunchTable& launches = trace.launches;
+  const std::vector<bool> with_work = launches_with_work(trace);
+  const auto kind_of = [&](uint32_t row) { return trace.api_kind(launches.api[row]); };
+  bool any = false;
+  std::vector<uint32_t> rows;
+  for (uint32_t row = 0; row < launches.size(); ++row) {
+    const ApiKind kind = kind_of(row);
+    if (!matters(kind) || !launches.thread[row].valid()) continue;
+    rows.push_back(row);
+    any = any || (launches_work(kind) && !with_work[row]);
+  }
+  if (!any) return;
+  std::sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
+    if (launches.thread[a] != launches.thread[b]) return launches.thread[a] < launches.thread[b];
+    if (launches.start[a] != launches.start[b]) return launches.start[a] < launches.start[b];
+    return launches.end[a] > launches.end[b];
+  });
+  std::vector<ThreadLaunches> threads(trace.threads.size());
+  for (const uint32_t row : rows) {
+    threads[launches.thread[row].index()].add(kind_of(row), launches.start[row], launches.end[row],
+                                              with_work[row]);
+  }
+  LaunchCounts all;
+  for (ThreadLaunches& thread : threads) {
+    const LaunchCounts counts = thread.finish();
+    all.launches += counts.launches;
+    all.lone += counts.lone;
+  }
+  if (all.lone == 0) return;
+  const std::string message = fmt::format(
+      "{} of {} kernel and graph launches have no work on a GPU in this capture: it was not "
+      "recorded, and every total lacks it",
+      all.lone, all.launches);
+  const bool much =
+      static_cast<double>(all.lone) >= kWorthAWarning * static_cast<double>(all.launches);
+  if (much) {
+    trace.diagnostics.warn("launches_without_kernels", message);
+  } else {
+    trace.diagnostics.info("launches_without_kernels", message);
+  }
+}
+
+}  // namespace llmprof::trace
