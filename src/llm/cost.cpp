@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "llm/attention_span.h"
 #include "llm/layer_weights.h"
@@ -14,16 +15,65 @@ constexpr double kFlopsPerWeight = 2;
 
 double at_least_one(uint32_t gpus) { return std::max(gpus, 1U); }
 
+// Sequences of a pass that attend alike.
+struct Attending {
+  // Of one layer, all sequences together: (query, key) pairs, and cached tokens seen.
+  std::function<double(const LayerSpec&)> pairs;
+  std::function<double(const LayerSpec&)> cached_seen;
+  double cached = 0;  // tokens
+  // Several tokens per sequence: keys and values are expanded from the latent, those of the cache
+  // as well. One token: the expansion is absorbed into the query and the output, at the same cost.
+  bool expands_latent = false;
+};
+
+// What the cost of a pass depends on.
+struct PassShape {
+  double tokens = 0;
+  double positions_with_logits = 0;
+  double images = 0;
+  std::vector<Attending> sequences;
+};
+
+PassShape shape_of(const ModelSpec& model, const ForwardPass& pass) {
+  const auto batch = static_cast<double>(pass.batch);
+  PassShape shape;
+  shape.tokens = batch * static_cast<double>(pass.new_tokens);
+  shape.positions_with_logits =
+      batch * static_cast<double>(std::min(pass.positions_with_logits, pass.new_tokens));
+  shape.images = static_cast<double>(pass.images);
+  shape.sequences.push_back(
+      {[pass, batch](const LayerSpec& layer) { return batch * attention_pairs(layer, pass); },
+       [pass, batch](const LayerSpec& layer) { return batch * cached_tokens_seen(layer, pass); },
+       batch * static_cast<double>(pass.context), model.latent && pass.new_tokens > 1});
+  return shape;
+}
+
+// Engines verify drafted tokens as they decode: over the latent.
+PassShape shape_of(const ModelSpec& model, const MixedPass& pass) {
+  PassShape shape;
+  shape.tokens = static_cast<double>(pass.tokens());
+  shape.positions_with_logits = static_cast<double>(pass.positions_with_logits());
+  const auto add = [&](const SequenceSums& sums, bool expands) {
+    if (sums.sequences == 0) return;
+    shape.sequences.push_back(
+        {[sums](const LayerSpec& layer) { return attention_pairs(layer, sums); },
+         [sums](const LayerSpec& layer) { return cached_tokens_seen(layer, sums); },
+         static_cast<double>(sums.keys - sums.queries), expands});
+  };
+  add(pass.prefill, model.latent.has_value());
+  add(pass.decode, false);
+  return shape;
+}
+
 // The parts of one pass on one of tp GPUs, all pipeline stages together.
 class PassCalculation {
  public:
-  PassCalculation(const ModelSpec& model, const ForwardPass& pass, const Parallelism& parallel)
+  PassCalculation(const ModelSpec& model, const PassShape& pass, const Parallelism& parallel)
       : model_(model),
         pass_(pass),
         tp_(at_least_one(parallel.tp)),
         ep_(at_least_one(parallel.ep)),
-        batch_(static_cast<double>(pass.batch)),
-        tokens_(batch_ * static_cast<double>(pass.new_tokens)),
+        tokens_(pass.tokens),
         layer_(layer_weights(model, tp_)),
         groups_(group_layers(model)) {}
 
@@ -64,15 +114,11 @@ class PassCalculation {
     return rows * model_.hidden * model_.dtype.bytes / tp_;
   }
 
-  // Several tokens per sequence: keys and values are expanded from the latent, those of the cache
-  // as well. One token: the expansion is absorbed into the query and the output, at the same cost.
-  [[nodiscard]] bool expands_latent() const { return model_.latent && pass_.new_tokens > 1; }
-
   [[nodiscard]] CostPart projections() const {
     double flops = multiply(layer_.attention);
-    if (expands_latent()) {
-      flops +=
-          kFlopsPerWeight * batch_ * static_cast<double>(pass_.context) * layer_.latent_expansion;
+    for (const Attending& sequences : pass_.sequences) {
+      if (!sequences.expands_latent) continue;
+      flops += kFlopsPerWeight * sequences.cached * layer_.latent_expansion;
     }
     return {model_.latent ? "attention projections (latent)" : "q, k, v, o projections",
             layers() * flops, layers() * bytes_of(layer_.attention, model_.weights), 0};
@@ -80,23 +126,29 @@ class PassCalculation {
 
   // FLOPs of one query with one key, all heads of a GPU: the product with the key, and the value
   // weighted and added.
-  [[nodiscard]] double pair_flops() const {
+  [[nodiscard]] double pair_flops(bool expands_latent) const {
     const double heads = model_.heads / tp_;
     if (!model_.latent) return 2 * kFlopsPerWeight * heads * model_.head_dim;
     const LatentAttention& latent = *model_.latent;
-    const double key = expands_latent() ? latent.nope_dim : latent.kv_rank;
-    const double value = expands_latent() ? latent.value_dim : latent.kv_rank;
+    const double key = expands_latent ? latent.nope_dim : latent.kv_rank;
+    const double value = expands_latent ? latent.value_dim : latent.kv_rank;
     return kFlopsPerWeight * heads * (key + latent.rope_dim + value);
   }
 
   [[nodiscard]] CostPart attention() const {
-    CostPart part{model_.latent && !expands_latent() ? "attention (over the latent)" : "attention",
-                  0, 0, 0};
+    const bool expands =
+        std::any_of(pass_.sequences.begin(), pass_.sequences.end(),
+                    [](const Attending& sequences) { return sequences.expands_latent; });
+    CostPart part{model_.latent && !expands ? "attention (over the latent)" : "attention", 0, 0, 0};
     const double token_bytes = cached_values(model_, tp_) * model_.kv_cache.bytes;
     for (const LayerGroup& group : groups_) {
-      part.flops += group.count * batch_ * attention_pairs(group.layer, pass_) * pair_flops();
-      part.kv_bytes +=
-          group.count * token_bytes * (batch_ * cached_tokens_seen(group.layer, pass_) + tokens_);
+      double touched = tokens_;  // new ones are written, older ones read
+      for (const Attending& sequences : pass_.sequences) {
+        part.flops +=
+            group.count * sequences.pairs(group.layer) * pair_flops(sequences.expands_latent);
+        touched += sequences.cached_seen(group.layer);
+      }
+      part.kv_bytes += group.count * token_bytes * touched;
     }
     return part;
   }
@@ -141,8 +193,7 @@ class PassCalculation {
   }
 
   [[nodiscard]] CostPart head() const {
-    const double positions =
-        batch_ * static_cast<double>(std::min(pass_.positions_with_logits, pass_.new_tokens));
+    const double positions = pass_.positions_with_logits;
     Weights weights;
     weights.matrices = static_cast<double>(model_.vocabulary) * model_.hidden / tp_;
     if (model_.head_bias) weights.others = model_.vocabulary / tp_;
@@ -153,22 +204,31 @@ class PassCalculation {
 
   void add_vision(PassCost& cost) const {
     if (pass_.images == 0) return;
-    const auto images = static_cast<double>(pass_.images);
     for (const VisionTower& tower : model_.vision) {
-      cost.parts.push_back({tower.name, images * static_cast<double>(tower.flops_per_image),
+      cost.parts.push_back({tower.name, pass_.images * static_cast<double>(tower.flops_per_image),
                             static_cast<double>(tower.parameters) * model_.dtype.bytes, 0});
     }
   }
 
   const ModelSpec& model_;
-  const ForwardPass& pass_;
+  const PassShape& pass_;
   double tp_;
   double ep_;
-  double batch_;
   double tokens_;
   LayerWeights layer_;
   std::vector<LayerGroup> groups_;
 };
+
+PassCost cost_of(const ModelSpec& model, const PassShape& shape, const Parallelism& parallel) {
+  PassCost cost = PassCalculation(model, shape, parallel).run();
+  const double stages = at_least_one(parallel.pp);
+  for (CostPart& part : cost.parts) {
+    part.flops /= stages;
+    part.weight_bytes /= stages;
+    part.kv_bytes /= stages;
+  }
+  return cost;
+}
 
 }  // namespace
 
@@ -185,14 +245,12 @@ double PassCost::bytes() const {
 }
 
 PassCost pass_cost(const ModelSpec& model, const ForwardPass& pass, const Parallelism& parallel) {
-  PassCost cost = PassCalculation(model, pass, parallel).run();
-  const double stages = at_least_one(parallel.pp);
-  for (CostPart& part : cost.parts) {
-    part.flops /= stages;
-    part.weight_bytes /= stages;
-    part.kv_bytes /= stages;
-  }
-  return cost;
+  return cost_of(model, shape_of(model, pass), parallel);
+}
+
+PassCost mixed_pass_cost(const ModelSpec& model, const MixedPass& pass,
+                         const Parallelism& parallel) {
+  return cost_of(model, shape_of(model, pass), parallel);
 }
 
 }  // namespace llmprof::llm

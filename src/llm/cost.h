@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "llm/model_spec.h"
+#include "llm/sequence_sums.h"
 
 namespace llmprof::llm {
 
@@ -44,6 +45,9 @@ struct PassCost {
 };
 
 PassCost pass_cost(const ModelSpec& model, const ForwardPass& pass, const Parallelism& parallel);
+// The same parts. Attention is exact but for layers with a window (attention_span.h).
+PassCost mixed_pass_cost(const ModelSpec& model, const MixedPass& pass,
+                         const Parallelism& parallel);
 
 // Of the whole model, all GPUs together.
 uint64_t parameter_count(const ModelSpec& model);

@@ -51,6 +51,7 @@ struct OperatorsFound {
   Milliseconds cuda_self_sum;
   std::optional<Share> share_of_gpu_time;
   uint64_t graph_kernels = 0;
+  uint64_t captured_kernels = 0;
   Reasons why_not_reasons;
 
   template <class Visitor>
@@ -67,6 +68,8 @@ struct OperatorsFound {
     field("share_of_gpu_time", &Self::share_of_gpu_time,
           "that over the time of all kernels, copies and fills");
     field("graph_kernels", &Self::graph_kernels, "replayed by CUDA graphs, which run no operators");
+    field("captured_kernels", &Self::captured_kernels,
+          "of them, those with the operators of their graph's capture, from a trace of it");
     field("why_not_reasons", &Self::why_not_reasons, "why_not as kinds and values");
   }
 };

@@ -19,6 +19,7 @@ constexpr std::string_view kPrefillPass[] = {"prompt_tokens", "batch"};
 constexpr std::string_view kDecodePasses[] = {"steps", "first_context", "last_context",
                                               "prompt_tokens", "batch"};
 constexpr std::string_view kEngineSteps[] = {"steps", "tokens_per_step"};
+constexpr std::string_view kStepsInContext[] = {"steps", "tokens_per_step", "contexts_per_step"};
 constexpr std::string_view kRecordedOperators[] = {"operators_with_work", "operators", "instances"};
 constexpr std::string_view kTracedStepsOnBusyTime[] = {"steps_traced", "steps"};
 constexpr std::string_view kFlopsAtPeak[] = {"flops", "peak_flops", "peak"};
@@ -68,6 +69,7 @@ constexpr auto kReasonKinds = std::to_array<ReasonKindDescription>({
     {ReasonKind::prefill_pass, "prefill_pass", kPrefillPass},
     {ReasonKind::decode_passes, "decode_passes", kDecodePasses},
     {ReasonKind::engine_steps, "engine_steps", kEngineSteps},
+    {ReasonKind::engine_steps_in_context, "engine_steps_in_context", kStepsInContext},
     {ReasonKind::recorded_operators, "recorded_operators", kRecordedOperators},
     {ReasonKind::traced_steps_on_busy_time, "traced_steps_on_busy_time", kTracedStepsOnBusyTime},
     {ReasonKind::flops_at_peak, "flops_at_peak", kFlopsAtPeak},

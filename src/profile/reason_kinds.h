@@ -36,6 +36,7 @@ enum class ReasonKind : uint8_t {
   prefill_pass,
   decode_passes,
   engine_steps,
+  engine_steps_in_context,
   recorded_operators,
   traced_steps_on_busy_time,
   // How a floor was found.

@@ -18,6 +18,12 @@ struct Step {
   std::string kind;
   std::optional<uint64_t> batch;
   std::optional<uint64_t> tokens;
+  std::optional<uint64_t> prefill_sequences;
+  std::optional<uint64_t> prefill_tokens;
+  std::optional<uint64_t> decode_sequences;
+  std::optional<uint64_t> decode_tokens;
+  std::optional<uint64_t> context_tokens;
+  std::optional<uint64_t> attention_pairs;
   std::optional<uint64_t> layers;
   Milliseconds start;
   Milliseconds wall;
@@ -36,6 +42,16 @@ struct Step {
     field("kind", &Step::kind, "prefill, decode, mixed");
     field("batch", &Step::batch, "sequences in it");
     field("tokens", &Step::tokens, "that pass through its layers");
+    field("prefill_sequences", &Step::prefill_sequences,
+          "of batch, those in prefill; null where the engine does not tell");
+    field("prefill_tokens", &Step::prefill_tokens, "of tokens, theirs; likewise");
+    field("decode_sequences", &Step::decode_sequences, "of batch, those in decode; likewise");
+    field("decode_tokens", &Step::decode_tokens, "of tokens, theirs; likewise");
+    field("context_tokens", &Step::context_tokens,
+          "lengths of all its sequences together, new tokens included; null where the engine does "
+          "not tell");
+    field("attention_pairs", &Step::attention_pairs,
+          "(query, key) pairs of causal attention in a layer without a window; likewise");
     field("layers", &Step::layers,
           "attention layers of a detected pass, which tell models apart; null if not known or "
           "hidden in a CUDA graph");

@@ -65,11 +65,14 @@ struct KernelTable {
   // The innermost range open when its graph node was captured: a replayed kernel's layer. None:
   // not replayed, or graph capture was not recorded; empty if no capture has it.
   std::vector<RangeRow> node_range;
+  // The call that captured its graph node, where a trace of the graph's capture was given; filled
+  // after the trace is frozen. None: not replayed, or not known; empty if no kernel has it.
+  std::vector<LaunchRow> node_launch;
 
   [[nodiscard]] size_t size() const { return start.size(); }
   auto columns() {
     return std::tie(start, end, name, shape, queue, correlation, launch, graph, graph_node,
-                    external_id, flops, bytes, node_range);
+                    external_id, flops, bytes, node_range, node_launch);
   }
 };
 
@@ -122,9 +125,10 @@ struct LaunchTable {
   auto columns() { return std::tie(start, end, thread, api, correlation); }
 };
 
-enum class RangeKind : uint8_t { push_pop, start_end, annotation, mark };
+// A module is a call of one by the framework (PyTorch's nn.Module), not the program's annotation.
+enum class RangeKind : uint8_t { push_pop, start_end, annotation, mark, module };
 
-// NVTX ranges and user annotations. A range that was never closed has end == kOpenEnd.
+// NVTX ranges, user annotations and modules. A range that was never closed has end == kOpenEnd.
 inline constexpr Nanoseconds kOpenEnd = INT64_MAX;
 struct RangeTable {
   std::vector<Nanoseconds> start;

@@ -81,6 +81,9 @@ struct Trace {
   MemoryOperationTable memory_operations;
   GraphReplayTable graph_replays;
   LaunchTable launches;
+  // The kernel that a call launches, where the capture says so with the call (ROCm does), in the
+  // order of the calls.
+  std::vector<std::pair<LaunchRow, StringId>> launched_names;
   std::vector<ApiKind> api_kinds;  // by string: those that name calls in `launches`
   RangeTable ranges;
   StepTable steps;

@@ -142,7 +142,8 @@ class RangeLayers {
     }
     const OpenRangeId range = at.layer.valid() ? at.layer : at.part;
     made.captured = at.captured;
-    if (trace_.ranges.kind[ranges_[range].row] == trace::RangeKind::annotation) {
+    const trace::RangeKind kind = trace_.ranges.kind[ranges_[range].row];
+    if (kind == trace::RangeKind::annotation || kind == trace::RangeKind::module) {
       made.source = StageSource::annotation;
     }
     return made;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <span>
 
+#include "analysis/mfu/told_steps_of_stage.h"
 #include "analysis/mfu/workload_tokens.h"
 
 namespace llmprof::analysis {
@@ -108,7 +108,7 @@ StageCost decode_cost(const llm::ModelSpec& model, const Workload& workload,
   return result;
 }
 
-// A step of an engine: tokens of several sequences, whose contexts nobody tells.
+// A step of an engine: tokens of several sequences, whose contexts are not known.
 llm::PassCost step_without_attention(const llm::ModelSpec& model, uint64_t tokens,
                                      uint64_t sequences, const llm::Parallelism& parallel) {
   llm::ForwardPass pass;
@@ -120,44 +120,50 @@ llm::PassCost step_without_attention(const llm::ModelSpec& model, uint64_t token
   return cost;
 }
 
+bool has_window(const llm::ModelSpec& model) {
+  return std::any_of(model.layers.begin(), model.layers.end(), [](const llm::LayerSpec& layer) {
+    return layer.attention != llm::AttentionKind::full && layer.window > 0;
+  });
+}
+
 StageCost serving_cost(const Stages& stages, uint32_t stage, const llm::ModelSpec& model,
                        const Workload& workload) {
   StageCost result;
-  result.whole = false;
-  double instances = 0;
-  double tokens = 0;
-  uint64_t known = 0;
-  uint64_t all = 0;
-  llm::PassCost sum;
-  for (const StageInstance& instance : stages.instances) {
-    if (instance.warmup || instance.stage != stage) continue;
-    ++instances;
-    for (const Step& step :
-         std::span(stages.steps).subspan(instance.first_step, instance.step_count)) {
-      ++all;
-      const auto passed = step.tokens                     ? step.tokens
-                          : step.kind == StepKind::decode ? step.batch
-                                                          : std::nullopt;
-      if (!passed || *passed == 0) continue;
-      ++known;
-      tokens += static_cast<double>(*passed);
-      const uint64_t sequences = step.batch.value_or(step.kind == StepKind::decode ? *passed : 1);
-      add(sum, step_without_attention(model, *passed, sequences, workload.parallel), 1);
-    }
-  }
-  if (all == 0 || known < all) {
+  const StepsOfStage steps = steps_of_stage(stages, stage);
+  if (steps.all == 0 || steps.with_tokens < steps.all) {
+    result.whole = false;
     FindingValues values;
-    values.add_number("known_steps", static_cast<double>(known))
-        .add_number("steps", static_cast<double>(all));
+    values.add_number("known_steps", static_cast<double>(steps.with_tokens))
+        .add_number("steps", static_cast<double>(steps.all));
     result.why_not = {make_reason(ReasonKind::step_tokens_unknown, values)};
     return result;
   }
-  add(result.cost, sum, 1 / instances);
+  result.whole = steps.with_contexts == steps.all;
+  llm::PassCost sum;
+  for (const ToldStep& step : steps.steps) {
+    add(sum,
+        result.whole ? llm::mixed_pass_cost(model, *step.sequences, workload.parallel)
+                     : step_without_attention(model, step.tokens, step.positions_with_logits,
+                                              workload.parallel),
+        1);
+  }
+  add(result.cost, sum, 1 / static_cast<double>(steps.instances));
+  const auto mean = [&](uint64_t of_all) {
+    return static_cast<double>(of_all) / static_cast<double>(steps.all);
+  };
   FindingValues values;
-  values.add_number("steps", static_cast<double>(all))
-      .add_number("tokens_per_step", tokens / static_cast<double>(all));
+  values.add_number("steps", static_cast<double>(steps.all))
+      .add_number("tokens_per_step", mean(steps.tokens));
+  if (result.whole) {
+    values.add_number("contexts_per_step", mean(steps.keys));
+    if (has_window(model)) values.add_flag("attention_window", true);
+  } else if (steps.with_contexts > 0) {
+    values.add_number("steps_without_contexts",
+                      static_cast<double>(steps.all - steps.with_contexts));
+  }
   add_parallelism(workload.parallel, values);
-  result.basis = {make_reason(ReasonKind::engine_steps, values)};
+  result.basis = {make_reason(
+      result.whole ? ReasonKind::engine_steps_in_context : ReasonKind::engine_steps, values)};
   return result;
 }
 

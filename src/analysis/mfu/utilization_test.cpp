@@ -383,6 +383,45 @@ TEST(Utilization, ServingStepsByTheirTokens) {
   EXPECT_EQ(number_of(use.stages[0].why_not, "steps"), 1);
 }
 
+// The contexts are told: a mixed step of 5 tokens behind 3 and one behind 11, and a decode step.
+TEST(Utilization, ServingStepsWithTheirContexts) {
+  StagesOfARun run;
+  run.stages_.serving = true;
+  Step mixed;
+  mixed.kind = StepKind::mixed;
+  mixed.batch = 2;
+  mixed.tokens = 6;
+  mixed.phases.prefill = {1, 5, 8, 25, 40};
+  mixed.phases.decode = {1, 1, 12, 1, 12};
+  run.instance(0, 3 * kMs, 2 * kMs, {mixed});
+  Step decode;
+  decode.kind = StepKind::decode;
+  decode.batch = 2;
+  decode.tokens = 2;
+  decode.phases.prefill = {0, 0, 0, 0, 0};
+  decode.phases.decode = {2, 2, 30, 2, 30};
+  run.instance(1, 3 * kMs, 2 * kMs, {decode});
+  Step untold = decode;
+  untold.phases = {};
+  run.instance(1, 3 * kMs, 2 * kMs, {untold});
+  const Utilization use = utilization(run.take(), dense_graph(), h200(), {}, {""});
+  // 6 tokens through the weights, 2 positions through the head; 8 layers, 32 heads of 128, 42
+  // pairs.
+  const double flops =
+      2.0 * (6 * 1'417'674'752.0 + 2 * 131'072'000) + 4.0 * 8 * 32 * 128 * (30 + 12);
+  EXPECT_DOUBLE_EQ(use.stages[0].cost.flops(), flops);
+  // 3 + 11 tokens of the cache read, 6 written; all weights; 6 rows of the embedding.
+  const double bytes = 20 * 32768.0 + 2 * (1'417'674'752.0 + 131'072'000 + 17 * 4096) + 6 * 8192;
+  EXPECT_DOUBLE_EQ(use.stages[0].cost.bytes(), bytes);
+  ASSERT_TRUE(use.stages[0].mbu_wall);
+  EXPECT_NEAR(*use.stages[0].mbu_wall, bytes / (0.003 * 4.8e12), 1e-9);
+  EXPECT_EQ(kinds_of(use.stages[0].basis), Kinds{"engine_steps_in_context"});
+  EXPECT_EQ(number_of(use.stages[0].basis, "contexts_per_step"), 20);
+  // One of two decode steps: none with attention, so that they are of one kind.
+  EXPECT_FALSE(use.stages[1].mbu_wall);
+  EXPECT_EQ(number_of(use.stages[1].basis, "steps_without_contexts"), 1);
+}
+
 // 60 GFLOP/s and 20 GB/s; prefill of 8 ms (5 busy), decode of 44 ms (40 busy).
 std::vector<std::optional<RecordedWork>> recorded(double prefill_flops, double decode_bytes) {
   RecordedWork prefill;

@@ -15,6 +15,9 @@ class OperatorStack {
   explicit OperatorStack(std::vector<OperatorRow>& rows)
       : rows_(rows), open_of_name_(rows.size()) {}
 
+  // Whether the calls that follow were captured into a graph, and count as often as it was
+  // replayed.
+  void captured(bool captured) { captured_ = captured; }
   // Calls come as OperatorCalls orders them. `work` is GPU work known to be the call's own.
   void open(const OperatorCall& call, const LaunchedWork& work);
   // Closes what has ended by then.
@@ -37,6 +40,7 @@ class OperatorStack {
   std::vector<OperatorRow>& rows_;
   std::vector<uint32_t> open_of_name_;
   std::vector<Open> stack_;
+  bool captured_ = false;
 };
 
 }  // namespace llmprof::analysis

@@ -6,14 +6,22 @@ namespace llmprof::analysis {
 
 WorkOfLaunches::WorkOfLaunches(const trace::Trace& trace) : by_thread_(trace.threads.size()) {
   std::vector<LaunchedWork> work(trace.launches.size());
-  const auto add = [&](const auto& table, uint64_t kernels) {
-    for (size_t i = 0; i < table.size(); ++i) {
-      if (!table.launch[i].valid()) continue;
-      work[table.launch[i].index()] += {table.end[i] - table.start[i], kernels};
+  const trace::KernelTable& kernels = trace.kernels;
+  const trace::MemoryOperationTable& memory = trace.memory_operations;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    const Nanoseconds time = kernels.end[i] - kernels.start[i];
+    if (!kernels.node_launch.empty() && kernels.node_launch[i].valid()) {
+      LaunchedWork& captured = work[kernels.node_launch[i].index()];
+      captured += {time, 1, captured.replays + 1};
+    } else if (kernels.launch[i].valid()) {
+      work[kernels.launch[i].index()] += {time, 1, 0};
     }
-  };
-  add(trace.kernels, 1);
-  add(trace.memory_operations, 0);
+  }
+  for (size_t i = 0; i < memory.size(); ++i) {
+    if (memory.launch[i].valid()) {
+      work[memory.launch[i].index()] += {memory.end[i] - memory.start[i], 0, 0};
+    }
+  }
 
   const auto has_work = [&](size_t row) { return work[row].kernels > 0 || work[row].time > 0; };
   std::vector<size_t> count(trace.threads.size(), 0);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -11,15 +12,18 @@ namespace llmprof::analysis {
 struct LaunchedWork {
   Nanoseconds time = 0;
   uint64_t kernels = 0;
+  uint64_t replays = 0;  // of the graph that its calls were captured into; 0: not captured
 
   LaunchedWork& operator+=(const LaunchedWork& more) {
     time += more.time;
     kernels += more.kernels;
+    replays = std::max(replays, more.replays);
     return *this;
   }
 };
 
-// The GPU work behind each API call: a graph's launch stands for all its kernels.
+// The GPU work behind each API call: a graph's launch stands for all its kernels, unless the calls
+// that captured them are known.
 class WorkOfLaunches {
  public:
   explicit WorkOfLaunches(const trace::Trace& trace);

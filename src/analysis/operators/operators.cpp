@@ -63,6 +63,25 @@ std::vector<LaunchedWork> work_by_call(const trace::Trace& trace, const Operator
   return by_call;
 }
 
+trace::CaptureId capture_of(const trace::Trace& trace, trace::ThreadId thread) {
+  return trace.processes[trace.threads[thread.index()].process.index()].capture;
+}
+
+// By capture: whether it is a trace of graph captures alone, whose own work was taken out.
+std::vector<bool> captures_of_graphs(const trace::Trace& trace) {
+  const trace::KernelTable& kernels = trace.kernels;
+  std::vector<bool> found(trace.captures.size(), false);
+  for (const trace::LaunchRow launch : kernels.node_launch) {
+    if (launch.valid()) {
+      found[capture_of(trace, trace.launches.thread[launch.index()]).index()] = true;
+    }
+  }
+  for (const trace::Queue& queue : trace.queues.values()) {
+    if (queue.device.valid()) found[trace.devices[queue.device.index()].capture.index()] = false;
+  }
+  return found;
+}
+
 // Fills the rows, one per name; returns how many kernels found an operator.
 uint64_t add_up(const trace::Trace& trace, const OperatorCalls& calls,
                 std::vector<OperatorRow>& rows) {
@@ -70,9 +89,11 @@ uint64_t add_up(const trace::Trace& trace, const OperatorCalls& calls,
   const std::vector<LaunchedWork> named_work = work_by_call(trace, calls);
   uint64_t kernels = 0;
   for (const LaunchedWork& work : named_work) kernels += work.kernels;
+  const std::vector<bool> of_graphs = captures_of_graphs(trace);
   OperatorStack stack(rows);
   for (size_t thread = 0; thread < calls.thread_count(); ++thread) {
     const trace::ThreadId id(thread);
+    stack.captured(of_graphs[capture_of(trace, id).index()]);
     size_t call = calls.first_of(id);
     const auto open_until = [&](Nanoseconds time) {
       for (; call < calls.behind_last_of(id) && calls[call].start <= time; ++call) {
@@ -96,8 +117,13 @@ uint64_t kernels_beside_operators(const trace::Trace& trace, const OperatorCalls
   for (size_t thread = 0; thread < calls.thread_count(); ++thread) {
     const trace::ThreadId id(thread);
     if (calls.first_of(id) == calls.behind_last_of(id)) continue;
-    const trace::ProcessId process = trace.threads[thread].process;
-    has_operators[trace.processes[process.index()].capture.index()] = true;
+    has_operators[capture_of(trace, id).index()] = true;
+  }
+  // Replayed kernels have those of another capture.
+  const trace::KernelTable& kernels = trace.kernels;
+  for (size_t i = 0; i < kernels.node_launch.size(); ++i) {
+    if (!kernels.node_launch[i].valid()) continue;
+    has_operators[trace.device_of(kernels.queue[i]).capture.index()] = true;
   }
   std::vector<bool> counts;
   counts.reserve(trace.queues.size());
@@ -154,6 +180,12 @@ uint64_t graph_kernels(const trace::Trace& trace) {
   return count;
 }
 
+uint64_t captured_kernels(const trace::Trace& trace) {
+  const auto& launches = trace.kernels.node_launch;
+  return static_cast<uint64_t>(std::count_if(
+      launches.begin(), launches.end(), [](trace::LaunchRow launch) { return launch.valid(); }));
+}
+
 Nanoseconds device_time(const trace::Trace& trace) {
   Nanoseconds sum = 0;
   const auto add = [&](const auto& table) {
@@ -200,9 +232,12 @@ Operators find_operators(const trace::Trace& trace) {
   operators.rows.resize(calls.names().size());
   for (size_t i = 0; i < operators.rows.size(); ++i) operators.rows[i].name = calls.names()[i];
   operators.kernels = add_up(trace, calls, operators.rows);
+  // Captured, and not replayed.
+  std::erase_if(operators.rows, [](const OperatorRow& row) { return row.calls == 0; });
   add_recorded(trace, operators.rows);
   operators.device_time = device_time(trace);
   operators.graph_kernels = graph_kernels(trace);
+  operators.captured_kernels = captured_kernels(trace);
   operators.kernels_without = kernels_beside_operators(trace, calls) - operators.kernels;
   std::sort(operators.rows.begin(), operators.rows.end(),
             [](const OperatorRow& a, const OperatorRow& b) {

@@ -40,6 +40,8 @@ struct Operators {
   uint64_t kernels_without = 0;
   Nanoseconds device_time = 0;  // of all kernels, copies and fills of the trace
   uint64_t graph_kernels = 0;   // replayed by CUDA graphs, which run no operators
+  // Of them, with the operators of their graph's capture, whose trace was given.
+  uint64_t captured_kernels = 0;
 };
 
 // GPU work belongs to the operator that was open innermost on the launching thread when it was

@@ -1,6 +1,7 @@
 #include "analysis/passes/prepare.h"
 
 #include "analysis/devices/device_words.h"
+#include "analysis/operators/graph_captures.h"
 #include "analysis/passes/find_stages.h"
 #include "analysis/ranking/profiled_twice.h"
 #include "analysis/ranking/repeated_timelines.h"
@@ -32,6 +33,7 @@ Result<Prepared> prepare(trace::Trace& trace, const AnalysisRules& rules,
     if (auto kept = keep_device(trace, *selection.device); !kept) return fail_with(kept.error());
   }
   Diagnostics diagnostics = trace.diagnostics;
+  use_graph_captures(trace, diagnostics);
   drop_repeated_timelines(trace, diagnostics);
   merge_profiled_twice(trace, diagnostics);
   leave_cpu_operators_aside(trace, diagnostics);

@@ -16,8 +16,11 @@ OpenRanges::OpenRanges(const trace::Trace& trace)
   const trace::RangeTable& ranges = trace.ranges;
   std::vector<std::vector<uint32_t>> by_thread(trace.threads.size());
   for (size_t i = 0; i < ranges.size(); ++i) {
-    if (ranges.kind[i] == trace::RangeKind::start_end || ranges.kind[i] == trace::RangeKind::mark)
+    // Other tools know no modules, start/end ranges are of no thread.
+    if (ranges.kind[i] != trace::RangeKind::push_pop &&
+        ranges.kind[i] != trace::RangeKind::annotation) {
       continue;
+    }
     if (!ranges.thread[i].valid()) continue;
     by_thread[ranges.thread[i].index()].push_back(static_cast<uint32_t>(i));
   }

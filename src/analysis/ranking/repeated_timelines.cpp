@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/ranking/kernel_numbers.h"
+#include "analysis/ranking/left_out_captures.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -84,58 +85,19 @@ class Timelines {
     count(trace_.operators.thread);
   }
 
-  template <class Table>
-  static void keep(Table& table, const std::vector<bool>& rows) {
-    const auto keep_column = [&](auto& column) {
-      if (column.empty()) return;
-      size_t kept = 0;
-      for (size_t i = 0; i < rows.size(); ++i) {
-        if (rows[i]) column[kept++] = column[i];
-      }
-      column.resize(kept);
-    };
-    std::apply([&](auto&... column) { (keep_column(column), ...); }, table.columns());
-  }
-
   // Its API calls stay, because work refers to calls by row; nothing refers to those any more.
   void remove(const std::vector<bool>& drop) {
-    const auto stays = [&](trace::CaptureId capture) {
-      return !capture.valid() || !drop[capture.index()];
-    };
-    const auto by_queue = [&](auto& table) {
-      std::vector<bool> rows(table.size());
-      for (size_t i = 0; i < rows.size(); ++i) rows[i] = stays(of_queue_[table.queue[i].index()]);
-      keep(table, rows);
-    };
+    leave_out_gpu_work(trace_, drop);
     const auto by_thread = [&](auto& table) {
       std::vector<bool> rows(table.size());
       for (size_t i = 0; i < rows.size(); ++i) {
-        rows[i] = !table.thread[i].valid() || stays(of_thread_[table.thread[i].index()]);
+        const trace::ThreadId thread = table.thread[i];
+        rows[i] = !thread.valid() || !drop[of_thread_[thread.index()].index()];
       }
-      keep(table, rows);
+      keep_rows(table, rows);
     };
-    by_queue(trace_.kernels);
-    by_queue(trace_.memory_operations);
-    by_queue(trace_.graph_replays);
     by_thread(trace_.ranges);
     by_thread(trace_.operators);
-    renumber_queues(stays);
-  }
-
-  // A queue left without its capture would count as another timeline.
-  void renumber_queues(const auto& stays) {
-    trace::Interner<trace::QueueId, trace::Queue> queues;
-    std::vector<trace::QueueId> places(trace_.queues.size());
-    for (size_t i = 0; i < places.size(); ++i) {
-      if (stays(of_queue_[i])) places[i] = queues.intern(trace_.queues[trace::QueueId(i)]);
-    }
-    const auto follow = [&](std::vector<trace::QueueId>& column) {
-      for (trace::QueueId& queue : column) queue = places[queue.index()];
-    };
-    follow(trace_.kernels.queue);
-    follow(trace_.memory_operations.queue);
-    follow(trace_.graph_replays.queue);
-    trace_.queues = std::move(queues);
   }
 
   trace::Trace& trace_;

@@ -362,6 +362,7 @@ profile::OperatorsFound operators_found(const Found& found) {
   told.cuda_self_sum = to_milliseconds(launched);
   told.share_of_gpu_time = share(static_cast<double>(launched), static_cast<double>(all));
   told.graph_kernels = from.graph_kernels;
+  told.captured_kernels = from.captured_kernels;
   return told;
 }
 

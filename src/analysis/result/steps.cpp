@@ -70,6 +70,15 @@ std::vector<profile::Step> steps(const Found& found) {
     step.kind = to_string(from.kind);
     step.batch = from.batch;
     step.tokens = from.tokens;
+    step.prefill_sequences = from.phases.prefill.sequences;
+    step.prefill_tokens = from.phases.prefill.tokens;
+    step.decode_sequences = from.phases.decode.sequences;
+    step.decode_tokens = from.phases.decode.tokens;
+    if (const auto sums = from.phases.sums()) {
+      step.context_tokens = sums->prefill.keys + sums->decode.keys;
+      step.attention_pairs =
+          static_cast<uint64_t>(llm::causal_pairs(sums->prefill) + llm::causal_pairs(sums->decode));
+    }
     step.layers = unless_zero<uint64_t>(from.layers);
     step.start = to_milliseconds(from.start);
     step.wall = to_milliseconds(from.wall());

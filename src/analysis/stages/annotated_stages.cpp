@@ -130,6 +130,7 @@ class Attribution {
           stage == to_string(StepKind::prefill) ? StepKind::prefill : StepKind::decode);
       step.batch = meaning.batch;
       step.tokens = meaning.tokens;
+      step.phases = phases_of(range);
       if (const ToldSteps::Told* told = told_.of(range)) {
         step.kind = told->kind;
         if (told->batch > 0) step.batch = told->batch;
@@ -140,6 +141,16 @@ class Attribution {
       stages_.steps.push_back(step);
       return StepId(stages_.steps.size() - 1);
     });
+  }
+
+  // An engine may tell of one step twice, and say more in the inner range.
+  [[nodiscard]] const StepBatch& phases_of(OpenRangeId range) const {
+    const RangeMeaning& own = ranges_.meaning(range);
+    const OpenRangeId again = ranges_[range].told_again;
+    if (!again.valid() || own.phases.sums()) return own.phases;
+    const RangeMeaning& inner = ranges_.meaning(again);
+    const bool same = inner.step_kind == own.step_kind && inner.batch == own.batch;
+    return same && inner.phases.sums() ? inner.phases : own.phases;
   }
 
   void sum_vision() {

@@ -262,6 +262,52 @@ TEST_F(AnnotatedStagesTest, MakesEveryEngineStepAnInstance) {
 }
 
 // The engine prepares the second step while the GPU still works on the first.
+// An engine that tells of one step twice says more in one of the ranges.
+TEST_F(AnnotatedStagesTest, TakesTheContextsOfAStepFromTheInnerRange) {
+  using trace::RangeKind;
+  trace_.range("step[DECODE bs=2]", 0, 100, RangeKind::annotation);
+  trace_.range("execute_2_context_0(sq0sk0sqsq0sqsk0)_generation_2(sq2sk30sqsq2sqsk30)", 10, 90,
+               RangeKind::annotation);
+  trace_.kernel("a", 20, 21, 50);
+  trace_.range("step[DECODE bs=2]", 100, 200, RangeKind::annotation);
+  trace_.range("execute_3_context_0(sq0sk0sqsq0sqsk0)_generation_3(sq3sk30sqsq3sqsk30)", 110, 190,
+               RangeKind::annotation);  // another batch
+  trace_.kernel("a", 120, 121, 150);
+  const auto stages = find();
+  ASSERT_TRUE(stages);
+  ASSERT_EQ(stages->steps.size(), 2U);
+  const auto sums = stages->steps[0].phases.sums();
+  ASSERT_TRUE(sums);
+  EXPECT_EQ(sums->decode, (llm::SequenceSums{2, 2, 30, 2, 30}));
+  EXPECT_FALSE(stages->steps[1].phases.sums());
+  EXPECT_EQ(stages->steps[1].phases.decode.sequences, 2U);
+}
+
+// TensorRT-LLM annotates each rank's step in its process.
+TEST_F(AnnotatedStagesTest, EachRankHasItsOwnSteps) {
+  for (uint64_t rank = 0; rank < 2; ++rank) {
+    const auto thread = trace_.thread(trace_.process(rank + 1), rank + 1);
+    const auto start = static_cast<Nanoseconds>(rank);
+    trace_.range("[Executor] _forward_step 7: 1 ctx reqs, 0 gen reqs", start, 90 + start,
+                 trace::RangeKind::push_pop, thread);
+    trace_.kernel("a", 20, 21, 50, {thread, static_cast<uint32_t>(rank)});
+    trace_.range("[Executor] _forward_step 8: 0 ctx reqs, 3 gen reqs", 100 + start, 190 + start,
+                 trace::RangeKind::push_pop, thread);
+    trace_.kernel("a", 120, 121, 150, {thread, static_cast<uint32_t>(rank)});
+  }
+  const auto stages = find();
+  ASSERT_TRUE(stages);
+  EXPECT_TRUE(stages->serving);
+  ASSERT_EQ(stages->instances.size(), 4U);
+  ASSERT_EQ(stages->steps.size(), 4U);
+  for (const Step& step : stages->steps) {
+    const bool decode = step.kind == StepKind::decode;
+    EXPECT_EQ(step.batch, decode ? 3U : 1U);
+    EXPECT_EQ(step.phases.decode.sequences, decode ? 3U : 0U);
+    EXPECT_EQ(step.work.kernel_count, 1U);
+  }
+}
+
 TEST_F(AnnotatedStagesTest, StartsAnEngineStepWhereTheGpuIsDoneWithTheOneBefore) {
   trace_.range("step[DECODE bs=8]", 0, 10);
   trace_.range("step[DECODE bs=8]", 12, 20);

@@ -44,7 +44,7 @@ MeaningfulRanges::MeaningfulRanges(const trace::Trace& trace, const StageRules& 
             ? trace.threads.size() + trace.threads[thread.index()].process.index()
             : thread.index();
     members[timeline].emplace_back(ranges_.size());
-    ranges_.push_back({static_cast<uint32_t>(row), meaning, {}, {}});
+    ranges_.push_back({static_cast<uint32_t>(row), meaning, {}, {}, {}});
   }
   for (size_t i = 0; i < timelines_.size(); ++i) add_timeline(members[i], timelines_[i]);
 }
@@ -119,7 +119,11 @@ void MeaningfulRanges::open_inside(OpenRangeId id, OpenRangeId parent) {
       break;
     case Kind::engine_step:
       // An engine may tell of one step twice; the outer range is the step.
-      if (in_stage && meaning(range.open.stage).kind == Kind::engine_step) break;
+      if (in_stage && meaning(range.open.stage).kind == Kind::engine_step) {
+        OpenRangeId& again = ranges_[range.open.stage.index()].told_again;
+        if (!again.valid()) again = id;
+        break;
+      }
       range.open = {};
       range.open.stage = id;
       range.open.step = id;

@@ -26,8 +26,9 @@ struct OpenAt {
 struct MeaningfulRange {
   uint32_t row = 0;  // of Trace::ranges
   MeaningId meaning;
-  OpenRangeId parent;  // the meaningful range around it, of the same thread (or process)
-  OpenAt open;         // with this range open on its thread alone
+  OpenRangeId parent;      // the meaningful range around it, of the same thread (or process)
+  OpenAt open;             // with this range open on its thread alone
+  OpenRangeId told_again;  // of an engine's step: the first engine step inside it
 };
 
 // The ranges of a trace that stages.yaml gives a meaning to, ready to be asked which are open at a

@@ -30,13 +30,26 @@ enum Group : uint8_t {
   kGeneration,
   kContextTokens,
   kGenerationTokens,
+  kContextKeys,
+  kContextSquares,
+  kContextProducts,
+  kGenerationKeys,
+  kGenerationSquares,
+  kGenerationProducts,
   kBatch,
   kTokens,
+  kValues,
   kGroups,
 };
 constexpr std::array<std::string_view, kGroups> kGroupNames = {
-    "index", "name",  "context", "generation", "context_tokens", "generation_tokens",
-    "batch", "tokens"};
+    "index",           "name",
+    "context",         "generation",
+    "context_tokens",  "generation_tokens",
+    "context_sk",      "context_sqsq",
+    "context_sqsk",    "generation_sk",
+    "generation_sqsq", "generation_sqsk",
+    "batch",           "tokens",
+    "values"};
 
 // RE2 matches in linear time whatever the rule and the label; Latin-1, so that a label with broken
 // UTF-8 matches byte by byte.
@@ -103,40 +116,44 @@ class Caught {
   std::array<re2::StringPiece, kMostGroups + 1> pieces_;
 };
 
-std::optional<uint64_t> sum(std::optional<uint64_t> a, std::optional<uint64_t> b) {
-  if (!a || !b) return std::nullopt;
-  return *a + *b;
-}
-
 // Layers are told as "layer_07" however they were spelled.
 std::string layer_name(uint64_t index) { return fmt::format("layer_{:02}", index); }
 
-void tell_engine_step(const Caught& caught, RangeMeaning& meaning) {
-  const auto context = caught.number(kContext);
-  const auto generation = caught.number(kGeneration);
-  if (!meaning.step_kind && (context || generation)) {
-    const bool prefill = context.value_or(0) > 0;
-    const bool decode = generation.value_or(0) > 0;
-    if (prefill || decode) {
-      meaning.step_kind = prefill && decode ? StepKind::mixed
-                          : prefill         ? StepKind::prefill
-                                            : StepKind::decode;
-    }
-  }
-  if (!meaning.step_kind) {  // a step with nothing in it
+// What the groups of a rule caught of an engine's step, as its annotation has it.
+StepValues step_values(const Caught& caught) {
+  StepValues values = read_step_values(caught.text(kValues));
+  const auto take = [&](std::optional<uint64_t>& value, Group group) {
+    if (const auto number = caught.number(group)) value = number;
+  };
+  take(values.batch, kBatch);
+  take(values.tokens, kTokens);
+  PhaseBatch& prefill = values.phases.prefill;
+  take(prefill.sequences, kContext);
+  take(prefill.tokens, kContextTokens);
+  take(prefill.keys, kContextKeys);
+  take(prefill.squares, kContextSquares);
+  take(prefill.products, kContextProducts);
+  PhaseBatch& decode = values.phases.decode;
+  take(decode.sequences, kGeneration);
+  take(decode.tokens, kGenerationTokens);
+  take(decode.keys, kGenerationKeys);
+  take(decode.squares, kGenerationSquares);
+  take(decode.products, kGenerationProducts);
+  return values;
+}
+
+void tell_engine_step(const Caught& caught, bool speculative, RangeMeaning& meaning) {
+  const StepValues values = step_values(caught);
+  const auto kind = kind_of(values.phases, meaning.step_kind);
+  if (!kind) {  // a step with nothing in it
     meaning.kind = Kind::none;
     return;
   }
-  meaning.name = to_string(*meaning.step_kind);
-  meaning.batch = caught.number(kBatch);
-  if (!meaning.batch) meaning.batch = sum(context, generation);
-  meaning.tokens = caught.number(kTokens);
-  if (meaning.tokens) return;
-  auto context_tokens = caught.number(kContextTokens);
-  auto generation_tokens = caught.number(kGenerationTokens);
-  if (!context_tokens && context == 0U) context_tokens = 0;
-  if (!generation_tokens) generation_tokens = generation;  // one token a sequence
-  meaning.tokens = sum(context_tokens, generation_tokens);
+  meaning.step_kind = kind;
+  meaning.name = to_string(*kind);
+  meaning.phases = completed(values, *kind, speculative || values.speculative);
+  meaning.batch = values.batch ? values.batch : meaning.phases.sequences();
+  meaning.tokens = values.tokens ? values.tokens : meaning.phases.tokens();
 }
 
 void tell_part(const Caught& caught, std::string_view label, RangeMeaning& meaning) {
@@ -161,7 +178,8 @@ class StageRules::Compiled {
     if (!expression) return fail_with(expression.error());
     auto places = places_of_groups(**expression, rule.place);
     if (!places) return fail_with(places.error());
-    Rule compiled{std::move(*expression), nullptr, *places, rule.means, rule.name, rule.kind};
+    Rule compiled{std::move(*expression), nullptr, *places, rule.means, rule.name, rule.kind,
+                  rule.speculative};
     if (rule.domain) {
       auto domain = compile(*rule.domain, rule.place);
       if (!domain) return fail_with(domain.error());
@@ -204,7 +222,7 @@ class StageRules::Compiled {
         meaning.tokens = caught.number(kTokens);
         break;
       case Kind::engine_step:
-        tell_engine_step(caught, meaning);
+        tell_engine_step(caught, rule->speculative, meaning);
         break;
       case Kind::layer:
         if (const auto index = caught.number(kIndex)) {
@@ -233,6 +251,7 @@ class StageRules::Compiled {
     Kind means = Kind::none;
     std::string name;
     std::optional<StepKind> kind;
+    bool speculative = false;
   };
 
   [[nodiscard]] bool is_ignored(std::string_view domain) const {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "analysis/stages/stages.h"
+#include "analysis/stages/step_batch.h"
 #include "base/error.h"
 #include "config/conf_files.h"
 
@@ -29,6 +30,7 @@ struct RangeMeaning {
   std::optional<StepKind> step_kind;
   std::optional<uint64_t> batch;
   std::optional<uint64_t> tokens;
+  StepBatch phases;  // of an engine's step
 };
 
 // The rules of conf/stages.yaml, the user's tried first. Cheap to copy, safe for threads.

@@ -14,7 +14,8 @@ namespace {
 using Kind = RangeMeaning::Kind;
 
 constexpr std::array<std::string_view, 2> kSections = {"ignored_domains", "rules"};
-constexpr std::array<std::string_view, 5> kKeys = {"regex", "domain", "means", "name", "kind"};
+constexpr std::array<std::string_view, 6> kKeys = {"regex", "domain", "means",
+                                                   "name",  "kind",   "speculative"};
 constexpr std::array<std::string_view, 8> kMeanings = {
     "stage", "step", "engine_step", "layer", "layer_part", "vision", "warm_up", "nothing"};
 constexpr std::array<Kind, 8> kMeaningKinds = {Kind::stage,   Kind::step,       Kind::engine_step,
@@ -118,6 +119,12 @@ class Reading {
       const auto known = position(kind->text, kStepKinds);
       if (!known) return document_.wrong(*kind, unknown("kind", kind->text, kStepKinds));
       rule.kind = kStepKindValues[*known];
+    }
+    if (const config::ConfigNode* speculative = node.find("speculative")) {
+      if (speculative->text != "true" && speculative->text != "false") {
+        return document_.wrong(*speculative, "'speculative' must be true or false");
+      }
+      rule.speculative = speculative->text == "true";
     }
     return {};
   }

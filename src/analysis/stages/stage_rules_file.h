@@ -16,6 +16,7 @@ struct StageRule {
   RangeMeaning::Kind means = RangeMeaning::Kind::none;
   std::string name;
   std::optional<StepKind> kind;
+  bool speculative = false;  // an engine's step verifies drafted tokens
 };
 
 struct IgnoredDomain {

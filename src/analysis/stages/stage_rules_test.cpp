@@ -79,7 +79,7 @@ TEST(StageRules, ReadsEngineSteps) {
             decode, 32, 32},
            {"execute_new_3_cached_0", prefill, 3, {}},
            {"execute_new_0_cached_5", decode, 5, 5},
-           {"step[DECODE bs=32]", decode, 32, {}},
+           {"step[DECODE bs=32]", decode, 32, 32},
            {"step[EXTEND bs=15 toks=4096]", prefill, 15, 4096},
            {"step[EXTEND bs=2 toks=12 c_sqsq=80 c_sqsk=120 c_sk=20]", prefill, 2, 12},
            {"step[MIXED bs=2]", mixed, 2, {}},
@@ -90,7 +90,7 @@ TEST(StageRules, ReadsEngineSteps) {
            {"_forward_step: 1 ctx reqs, 0 gen reqs", prefill, 1, {}},
            {"executeStep: 0 ctx reqs, 8 gen reqs", decode, 8, 8},
            {"prefill[bs=2 tok=16384]", prefill, 2, 16384},
-           {"decode[bs=64]", decode, 64, {}},
+           {"decode[bs=64]", decode, 64, 64},
        }) {
     const RangeMeaning meaning = rules.meaning("", expected.label);
     EXPECT_EQ(meaning.kind, Kind::engine_step) << expected.label;
@@ -119,6 +119,11 @@ TEST(StageRules, ReadsLayersAndParts) {
   EXPECT_EQ(deep.kind, Kind::layer_part);
   EXPECT_EQ(deep.name, "layer_07/self_attn");
   EXPECT_EQ(rules.meaning("", "model.layers.7.self_attn.q_proj").kind, Kind::none);
+  // Modules of a PyTorch trace.
+  EXPECT_EQ(rules.meaning("nn.Module", "Qwen3DecoderLayer_7").name, "layer_07");
+  EXPECT_EQ(rules.meaning("nn.Module", "Qwen3Attention_7").kind, Kind::layer_part);
+  EXPECT_EQ(rules.meaning("nn.Module", "Qwen3Attention_7").name, "Attention");
+  EXPECT_EQ(rules.meaning("", "Qwen3Attention_7").kind, Kind::none);
 }
 
 TEST(StageRules, ReadsVision) {
@@ -165,6 +170,8 @@ TEST(StageRules, NamesFileAndLineOfAMistake) {
            {"rules:\n\n  - a\n", ":3: ", "must be a map"},
            {"ignored_domains: NCCL\n", ":1: ", "must be a list"},
            {"rule:\n  - a\n", ":1: ", "did you mean 'rules'"},
+           {"rules:\n  - {regex: 'a', means: engine_step, speculative: maybe}\n",
+            ":2: ", "must be true or false"},
            {"rules: [\n", ":2: ", "not valid YAML"},
        }) {
     const auto rules = with_own(folder, mistake.text);

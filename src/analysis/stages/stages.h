@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/stages/step_batch.h"
 #include "analysis/statistics/statistics.h"
 #include "analysis/tracing/untraced_gpu_time.h"
 #include "trace/trace.h"
@@ -22,9 +23,6 @@ enum class StageSource : uint8_t {
   captured,    // ranges that were open when a CUDA graph was captured: of layers only
 };
 std::string_view to_string(StageSource source);
-
-enum class StepKind : uint8_t { prefill, decode, mixed };
-std::string_view to_string(StepKind kind);
 
 // GPU work of one device. Sum counts overlap twice, busy once. Kernels, memory operations and whole
 // graph replays whose kernels the capture hides all keep a GPU busy; `kernel_sum` is of kernels.
@@ -67,6 +65,7 @@ struct Step {
   StepKind kind = StepKind::decode;
   std::optional<uint64_t> batch;   // sequences
   std::optional<uint64_t> tokens;  // that pass through the layers
+  StepBatch phases;                // as an engine's annotation tells it
   uint32_t layers = 0;  // attention layers of a detected pass: tells models apart; 0 if not known
   Nanoseconds start = 0;
   Nanoseconds end = 0;

@@ -20,7 +20,7 @@ namespace ondemand = simdjson::ondemand;
 struct Arguments {
   std::string_view correlation, external_id;
   std::string_view device, context, stream;
-  std::string_view registers, shared_memory, bytes, graph, graph_node, name;
+  std::string_view registers, shared_memory, bytes, graph, graph_node, name, kernel;
   trace::Extent grid{};
   trace::Extent block{};
 };
@@ -74,6 +74,8 @@ std::string_view* argument(const char* key, Arguments& arguments) {
     case 'g':
       if (is(key, "graph id")) return &arguments.graph;
       return is(key, "graph node id") ? &arguments.graph_node : nullptr;
+    case 'k':
+      return is(key, "kernel") ? &arguments.kernel : nullptr;
     case 'n':
       return is(key, "name") ? &arguments.name : nullptr;
     case 'r':
@@ -119,7 +121,14 @@ simdjson::error_code read_arguments(ondemand::value value, const char* end,
 bool is_of_interest(const Event& event) {
   if (event.phase == 'M') return true;
   if (event.phase != 'X' && event.phase != 0) return false;
-  return !event.category || *event.category < KinetoCategory::gpu_annotation;
+  return !event.category || *event.category < KinetoCategory::gpu_annotation ||
+         *event.category == KinetoCategory::python_function;
+}
+
+// A frame of Python that is the call of a module: "nn.Module: Qwen3DecoderLayer_7".
+constexpr std::string_view kModulePrefix = "nn.Module: ";
+bool is_module(std::string_view name_token) {
+  return token_text(name_token).starts_with(kModulePrefix);
 }
 
 // Stops early where the event turns out to be of no interest.
@@ -139,6 +148,8 @@ simdjson::error_code read_fields(ondemand::object& object, const char* end, Even
       if (event.phase != 0 && !is_of_interest(event)) break;
     } else if (is(key, "name")) {
       event.name = token;
+      // Frames of Python are many, those of modules few.
+      if (event.category == KinetoCategory::python_function && !is_module(token)) break;
     } else if (is(key, "pid")) {
       event.pid = token;
     } else if (is(key, "tid")) {
@@ -257,6 +268,17 @@ void add_call(const Event& event, Span span, KinetoRows& rows, std::vector<Kinet
                    rows.strings.intern(token_text(event.name)),
                    rows.threads.intern({task_id(event.pid), task_id(event.tid)}),
                    token_uint32(event.arguments.correlation)});
+  if (is_string_token(event.arguments.kernel)) {
+    calls.back().kernel = rows.strings.intern(token_text(event.arguments.kernel));
+  }
+}
+
+void add_module(const Event& event, KinetoRows& rows) {
+  const auto span = span_of(event);
+  if (!span || !is_module(event.name)) return;
+  const std::string_view name = token_text(event.name).substr(kModulePrefix.size());
+  rows.modules.push_back({span->start, span->end, 0, rows.strings.intern(name),
+                          rows.threads.intern({task_id(event.pid), task_id(event.tid)}), 0});
 }
 
 void add_task_name(const Event& event, KinetoRows& rows) {
@@ -320,6 +342,7 @@ bool add_event(const Event& event, KinetoRows& rows) {
       return true;
     case KinetoCategory::python_function:
       ++rows.counts.python_functions;
+      add_module(event, rows);
       return true;
     case KinetoCategory::unknown:
       count_unknown_category(token_text(event.category_token), rows.counts);

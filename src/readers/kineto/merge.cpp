@@ -3,6 +3,12 @@
 #include "readers/kineto/process.h"
 
 namespace llmprof::readers {
+namespace {
+
+// Rules of conf/stages.yaml tell module names from the program's own labels by it.
+constexpr std::string_view kModuleDomain = "nn.Module";
+
+}  // namespace
 
 KinetoMerge::KinetoMerge(trace::TraceBuilder& builder, size_t readers)
     : builder_(builder),
@@ -104,6 +110,10 @@ void KinetoMerge::add_calls(const KinetoRows& rows, const Translation& translati
   for (const KinetoCall& call : rows.launches) {
     add_to(trace.launches, trace.launches.api, call);
     trace.launches.correlation.push_back(call.correlation);
+    if (call.kernel.valid()) {
+      trace.launched_names.emplace_back(trace.launches.size() - 1,
+                                        translation.strings[call.kernel.index()]);
+    }
   }
   for (const KinetoCall& call : rows.operators) {
     add_to(trace.operators, trace.operators.name, call);
@@ -113,6 +123,11 @@ void KinetoMerge::add_calls(const KinetoRows& rows, const Translation& translati
     add_to(trace.ranges, trace.ranges.text, call);
     trace.ranges.domain.emplace_back();
     trace.ranges.kind.push_back(trace::RangeKind::annotation);
+  }
+  for (const KinetoCall& call : rows.modules) {
+    add_to(trace.ranges, trace.ranges.text, call);
+    trace.ranges.domain.push_back(builder_.string(kModuleDomain));
+    trace.ranges.kind.push_back(trace::RangeKind::module);
   }
 }
 

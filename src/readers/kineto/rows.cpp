@@ -65,6 +65,7 @@ void KinetoRows::clear() {
   launches.clear();
   operators.clear();
   annotations.clear();
+  modules.clear();
   task_names.clear();
   counts = {};
   ends_within_event = false;

@@ -81,6 +81,7 @@ struct KinetoCall {
   LocalString name;
   LocalThread thread;
   uint32_t correlation;
+  LocalString kernel = {};  // that an API call launches, where it says so
 };
 
 struct KinetoTaskName {
@@ -133,6 +134,7 @@ struct KinetoRows {
   std::vector<KinetoCall> launches;
   std::vector<KinetoCall> operators;
   std::vector<KinetoCall> annotations;
+  std::vector<KinetoCall> modules;
   std::vector<KinetoTaskName> task_names;
   KinetoCounts counts;
   bool ends_within_event = false;

@@ -49,8 +49,22 @@ std::string decode_passes(const Given& given) {
 std::string engine_steps(const Given& given) {
   return fmt::format(
       "{} steps of {:.1f} tokens on average; attention and the KV cache are left out, because the "
-      "contexts are not known{}",
-      given.count("steps"), given.number("tokens_per_step"), share_of_model(given));
+      "contexts are not known{}{}",
+      given.count("steps"), given.number("tokens_per_step"),
+      given.has("steps_without_contexts")
+          ? fmt::format(" of {}", given.counted("steps_without_contexts", "step"))
+          : "",
+      share_of_model(given));
+}
+
+std::string engine_steps_in_context(const Given& given) {
+  return fmt::format(
+      "{} steps of {:.1f} tokens on average, at contexts of {:.1f} tokens in total{}{}",
+      given.count("steps"), given.number("tokens_per_step"), given.number("contexts_per_step"),
+      given.flag("attention_window")
+          ? "; layers with an attention window are calculated at the mean context"
+          : "",
+      share_of_model(given));
 }
 
 }  // namespace
@@ -63,6 +77,8 @@ std::string basis_words(ReasonKind kind, const Given& given) {
       return decode_passes(given);
     case ReasonKind::engine_steps:
       return engine_steps(given);
+    case ReasonKind::engine_steps_in_context:
+      return engine_steps_in_context(given);
     case ReasonKind::recorded_operators:
       return fmt::format("FLOPs or bytes recorded with {} of the {} operators of {}",
                          given.count("operators_with_work"), given.count("operators"),

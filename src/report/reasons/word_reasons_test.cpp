@@ -176,6 +176,21 @@ std::vector<Example> basis_examples() {
        FindingValues().add_number("steps", 2048).add_number("tokens_per_step", 6.25),
        "2048 steps of 6.2 tokens on average; attention and the KV cache are left out, because the "
        "contexts are not known"},
+      {Kind::engine_steps,
+       FindingValues()
+           .add_number("steps", 12)
+           .add_number("tokens_per_step", 4)
+           .add_number("steps_without_contexts", 3),
+       "12 steps of 4.0 tokens on average; attention and the KV cache are left out, because the "
+       "contexts are not known of 3 steps"},
+      {Kind::engine_steps_in_context,
+       FindingValues()
+           .add_number("steps", 2)
+           .add_number("tokens_per_step", 4)
+           .add_number("contexts_per_step", 20)
+           .add_flag("attention_window", true),
+       "2 steps of 4.0 tokens on average, at contexts of 20.0 tokens in total; layers with an "
+       "attention window are calculated at the mean context"},
       {Kind::recorded_operators,
        FindingValues()
            .add_number("operators_with_work", 340)

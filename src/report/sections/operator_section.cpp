@@ -42,12 +42,20 @@ std::string operator_coverage_words(const profile::Profile& profile) {
       "{} of GPU time.",
       source, grouped(found.kernels_with_operator), grouped(found.kernels),
       percent(found.kernels_share), ms(found.cuda_self_sum), percent(found.share_of_gpu_time));
-  if (found.kernels_without_operator == 0) return text;
-  if (found.graph_kernels > 0) {
-    text += fmt::format(" {} were replayed by CUDA graphs: a replay runs no operators.",
-                        counted(found.graph_kernels, "kernel"));
+  if (found.captured_kernels > 0) {
+    text += fmt::format(
+        " {} were replayed by CUDA graphs: their operators are those of the trace of the graph's "
+        "capture, whose CPU time does not count.",
+        counted(found.captured_kernels, "kernel"));
   }
-  if (found.graph_kernels >= found.kernels_without_operator) return text;
+  if (found.kernels_without_operator == 0) return text;
+  const uint64_t unseen =
+      found.graph_kernels - std::min(found.captured_kernels, found.graph_kernels);
+  if (unseen > 0) {
+    text += fmt::format(" {} were replayed by CUDA graphs: a replay runs no operators.",
+                        counted(unseen, "kernel"));
+  }
+  if (unseen >= found.kernels_without_operator) return text;
   return text +
          " Kernels launched outside of any operator, or whose launch was not recorded, have no "
          "operator.";

@@ -1,0 +1,250 @@
+#include "analysis/operators/graph_captures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "analysis/operators/captured_graphs.h"
+#include "analysis/ranking/left_out_captures.h"
+
+namespace llmprof::analysis {
+namespace {
+
+// The kernels of one replay, by start.
+struct Replay {
+  trace::CaptureId capture;
+  std::vector<uint32_t> kernels;
+};
+
+// Which captured graphs a replay can be of, and which of its kernels each call captured.
+struct Match {
+  std::vector<size_t> graphs;    // rows of the captured graphs; empty: none
+  std::vector<uint32_t> places;  // by kernel of the replay: the place among the graph's calls
+  bool by_name = false;
+};
+
+class GraphCaptures {
+ public:
+  GraphCaptures(trace::Trace& trace, Diagnostics& diagnostics)
+      : trace_(trace), diagnostics_(diagnostics), graphs_(captured_graphs(trace)) {}
+
+  void run() {
+    if (graphs_.empty()) return;
+    find_replays();
+    for (const Replay& replay : replays_) {
+      const Match& match = match_of(replay);
+      if (match.graphs.empty()) {
+        ++unmatched_;
+        continue;
+      }
+      use(replay, match);
+    }
+    report();
+    leave_out_captures_alone();
+  }
+
+ private:
+  [[nodiscard]] trace::CaptureId capture_of_kernel(size_t kernel) const {
+    return trace_.device_of(trace_.kernels.queue[kernel]).capture;
+  }
+
+  void find_replays() {
+    const trace::KernelTable& kernels = trace_.kernels;
+    std::map<trace::LaunchRow, size_t> known;
+    for (uint32_t i = 0; i < kernels.size(); ++i) {
+      const trace::LaunchRow launch = kernels.launch[i];
+      if (!launch.valid() || !trace_.queues[kernels.queue[i]].device.valid()) continue;
+      if (trace_.api_kind(trace_.launches.api[launch.index()]) != trace::ApiKind::graph_launch) {
+        continue;
+      }
+      const trace::CaptureId capture = capture_of_kernel(i);
+      if (trace_.captures[capture.index()].format != "PyTorch trace") continue;
+      const auto [place, fresh] = known.try_emplace(launch, replays_.size());
+      if (fresh) replays_.push_back({capture, {}});
+      replays_[place->second].kernels.push_back(i);
+    }
+  }
+
+  // Replays of a graph are alike: each sequence of names is looked up once per capture.
+  const Match& match_of(const Replay& replay) {
+    std::vector<uint32_t> key = {replay.capture.value};
+    for (const uint32_t kernel : replay.kernels) key.push_back(trace_.kernels.name[kernel].value);
+    const auto [known, fresh] = matches_.try_emplace(std::move(key));
+    if (fresh) known->second = find_match(replay);
+    return known->second;
+  }
+
+  Match find_match(const Replay& replay) const {
+    Match best;
+    for (const bool same_rank : {true, false}) {
+      for (size_t i = 0; i < graphs_.size(); ++i) {
+        if (same_rank && !of_one_rank(graphs_[i].capture, replay.capture)) continue;
+        std::optional<std::vector<uint32_t>> places = places_in(graphs_[i], replay);
+        if (!places) continue;
+        const bool by_name = !graphs_[i].names.empty();
+        // Names are better evidence than a number.
+        if (by_name && !best.by_name) best = {};
+        if (!best.graphs.empty() && (best.by_name != by_name || best.places != *places)) continue;
+        best.graphs.push_back(i);
+        best.places = std::move(*places);
+        best.by_name = by_name;
+      }
+      if (!best.graphs.empty()) return best;
+    }
+    return best;
+  }
+
+  [[nodiscard]] bool of_one_rank(trace::CaptureId a, trace::CaptureId b) const {
+    return trace_.captures[a.index()].rank == trace_.captures[b.index()].rank;
+  }
+
+  [[nodiscard]] std::optional<std::vector<uint32_t>> places_in(const CapturedGraph& graph,
+                                                               const Replay& replay) const {
+    const size_t count = replay.kernels.size();
+    if (graph.launches.size() != count) return std::nullopt;
+    std::vector<uint32_t> places(count);
+    std::iota(places.begin(), places.end(), 0U);
+    if (graph.names.empty()) return in_order_of_nodes(replay, std::move(places));
+    const auto name = [&](uint32_t i) { return trace_.kernels.name[replay.kernels[i]]; };
+    const bool in_order = std::all_of(places.begin(), places.end(),
+                                      [&](uint32_t i) { return name(i) == graph.names[i]; });
+    if (in_order) return places;
+    std::map<trace::StringId, std::vector<uint32_t>> of_name;  // last first
+    for (uint32_t i = static_cast<uint32_t>(count); i-- > 0;) of_name[graph.names[i]].push_back(i);
+    for (uint32_t i = 0; i < count; ++i) {
+      const auto left = of_name.find(name(i));
+      if (left == of_name.end() || left->second.empty()) return std::nullopt;
+      places[i] = left->second.back();
+      left->second.pop_back();
+    }
+    return places;
+  }
+
+  // Nodes are numbered as they are captured; kernels of several streams may start otherwise.
+  [[nodiscard]] std::vector<uint32_t> in_order_of_nodes(const Replay& replay,
+                                                        std::vector<uint32_t> places) const {
+    const std::vector<uint64_t>& nodes = trace_.kernels.graph_node;
+    if (nodes.empty()) return places;
+    std::vector<uint32_t> order = places;
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+      return nodes[replay.kernels[a]] < nodes[replay.kernels[b]];
+    });
+    for (uint32_t i = 0; i < order.size(); ++i) places[order[i]] = i;
+    return places;
+  }
+
+  void use(const Replay& replay, const Match& match) {
+    const CapturedGraph& graph = graphs_[match.graphs.front()];
+    trace::KernelTable& kernels = trace_.kernels;
+    kernels.node_launch.resize(kernels.size());
+    kernels.node_range.resize(kernels.size());
+    for (size_t i = 0; i < replay.kernels.size(); ++i) {
+      const uint32_t place = match.places[i];
+      kernels.node_launch[replay.kernels[i]] = graph.launches[place];
+      if (is_same_range(match, place)) kernels.node_range[replay.kernels[i]] = graph.ranges[place];
+    }
+    ++matched_;
+    matched_kernels_ += replay.kernels.size();
+    by_number_ += match.by_name ? 0 : 1;
+    used_.resize(trace_.captures.size(), false);
+    used_[graph.capture.index()] = true;
+  }
+
+  // Graphs that cannot be told apart may be of different layers (a graph for each).
+  [[nodiscard]] bool is_same_range(const Match& match, uint32_t place) const {
+    const auto text = [&](size_t graph) {
+      const trace::RangeRow range = graphs_[graph].ranges[place];
+      return range.valid() ? trace_.ranges.text[range.index()] : trace::StringId();
+    };
+    return std::all_of(match.graphs.begin(), match.graphs.end(),
+                       [&](size_t graph) { return text(graph) == text(match.graphs.front()); });
+  }
+
+  void report() {
+    if (matched_ > 0) {
+      diagnostics_.info(
+          "graph_captures_used",
+          fmt::format("replays of CUDA graphs whose {} kernels have their operators from the trace "
+                      "of the graph's capture ({}){}",
+                      matched_kernels_, paths(used_),
+                      by_number_ == 0 ? ""
+                                      : fmt::format("; for {} of them, by the number of kernels "
+                                                    "and their order alone, because the trace does "
+                                                    "not name what was captured",
+                                                    by_number_)),
+          matched_);
+    }
+    if (unmatched_ > 0) {
+      diagnostics_.info("graph_replays_not_captured",
+                        "replays of CUDA graphs whose kernels match no graph that the traces saw "
+                        "captured; they have no operators",
+                        unmatched_);
+    }
+    if (replays_.empty()) {
+      std::vector<bool> captures(trace_.captures.size(), false);
+      uint64_t launches = 0;
+      for (const CapturedGraph& graph : graphs_) {
+        captures[graph.capture.index()] = true;
+        launches += graph.launches.size();
+      }
+      diagnostics_.info("graph_capture_alone",
+                        fmt::format("kernel launches that were captured into CUDA graphs and ran "
+                                    "nothing in {}; analyze it together with a trace of the "
+                                    "execution, whose kernels then get these operators",
+                                    paths(captures)),
+                        launches);
+    }
+  }
+
+  [[nodiscard]] std::string paths(const std::vector<bool>& captures) const {
+    constexpr size_t kMostNamed = 3;
+    std::vector<std::string> names;
+    size_t more = 0;
+    for (size_t i = 0; i < captures.size(); ++i) {
+      if (!captures[i]) continue;
+      if (names.size() < kMostNamed) {
+        names.push_back(trace_.captures[i].path);
+      } else {
+        ++more;
+      }
+    }
+    std::string text = fmt::format("{}", fmt::join(names, ", "));
+    return more == 0 ? text : text + fmt::format(" and {} more", more);
+  }
+
+  // A trace with replays of its own is of the execution as well.
+  void leave_out_captures_alone() {
+    if (matched_ == 0) return;
+    std::vector<bool> alone = used_;
+    for (const Replay& replay : replays_) alone[replay.capture.index()] = false;
+    const LeftOutWork left = leave_out_gpu_work(trace_, alone);
+    if (left.kernels == 0) return;
+    diagnostics_.info(
+        "graph_capture_not_executed",
+        fmt::format("kernels that ran while CUDA graphs were captured ({}); they are excluded",
+                    paths(alone)),
+        left.kernels);
+  }
+
+  trace::Trace& trace_;
+  Diagnostics& diagnostics_;
+  std::vector<CapturedGraph> graphs_;
+  std::vector<Replay> replays_;
+  std::map<std::vector<uint32_t>, Match> matches_;  // by capture and names
+  std::vector<bool> used_;                          // by capture: graphs of it were replayed
+  uint64_t matched_ = 0;
+  uint64_t matched_kernels_ = 0;
+  uint64_t by_number_ = 0;
+  uint64_t unmatched_ = 0;
+};
+
+}  // namespace
+
+void use_graph_captures(trace::Trace& trace, Diagnostics& diagnostics) {
+  GraphCaptures(trace, diagnostics).run();
+}
+
+}  // namespace llmprof::analysis

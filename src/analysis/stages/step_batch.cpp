@@ -1,0 +1,189 @@
+#include "analysis/stages/step_batch.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/text.h"
+
+namespace llmprof::analysis {
+namespace {
+
+std::optional<uint64_t> number(std::string_view text) {
+  const auto value = parse_int(text);
+  if (!value || *value < 0) return std::nullopt;
+  return static_cast<uint64_t>(*value);
+}
+
+// "7", "[7, 8, 9]"; nothing for a list that leaves some out: "[7, 8, 9]...+3".
+std::vector<uint64_t> numbers(std::string_view text) {
+  if (text.starts_with('[') && text.ends_with(']')) {
+    text = text.substr(1, text.size() - 2);
+  }
+  std::vector<uint64_t> found;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    std::string_view item = text.substr(0, comma);
+    while (item.starts_with(' ')) item.remove_prefix(1);
+    const auto value = number(item);
+    if (!value) return {};
+    found.push_back(*value);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return found;
+}
+
+// Calls `visit(key, value)` for each; a value in brackets may hold spaces.
+template <class Visit>
+void each_pair(std::string_view text, const Visit& visit) {
+  while (!text.empty()) {
+    const size_t equals = text.find('=');
+    if (equals == std::string_view::npos) return;
+    const size_t space = text.substr(0, equals).find_last_of(" ,");
+    const std::string_view key =
+        text.substr(space == std::string_view::npos ? 0 : space + 1,
+                    equals - (space == std::string_view::npos ? 0 : space + 1));
+    text.remove_prefix(equals + 1);
+    size_t end = text.starts_with('[') ? std::min(text.find(']'), text.size()) : 0;
+    end = std::min(text.find_first_of(" ,", end), text.size());
+    visit(key, text.substr(0, end));
+    text.remove_prefix(end);
+  }
+}
+
+std::optional<uint64_t>* sum_of(std::string_view key, PhaseBatch& phase) {
+  if (key == "sq") return &phase.tokens;
+  if (key == "sk") return &phase.keys;
+  if (key == "sqsq") return &phase.squares;
+  if (key == "sqsk") return &phase.products;
+  return nullptr;
+}
+
+std::optional<uint64_t>* place_of(std::string_view key, StepValues& values) {
+  if (key == "tok" || key == "toks" || key == "tokens") return &values.tokens;
+  if (key == "c" || key == "p") return &values.phases.prefill.sequences;
+  if (key == "g" || key == "d") return &values.phases.decode.sequences;
+  if (key.starts_with("c_")) return sum_of(key.substr(2), values.phases.prefill);
+  if (key.starts_with("g_")) return sum_of(key.substr(2), values.phases.decode);
+  return sum_of(key, values.all);
+}
+
+// Lengths that are told one by one. How many of its tokens are new is known of a sequence alone, of
+// sequences that begin here (all their tokens are new), and of sequences with one new token each.
+void use_lengths(const std::vector<uint64_t>& lengths, StepValues& values) {
+  if (!values.batch || !values.tokens || lengths.size() != *values.batch) return;
+  uint64_t keys = 0;
+  uint64_t squares = 0;
+  for (const uint64_t length : lengths) {
+    keys += length;
+    squares += length * length;
+  }
+  const uint64_t tokens = *values.tokens;
+  PhaseBatch sums{{}, {}, keys, {}, {}};
+  if (lengths.size() == 1) {
+    sums.squares = tokens * tokens;
+    sums.products = tokens * keys;
+  } else if (keys == tokens) {
+    sums.squares = squares;
+    sums.products = squares;
+  } else if (tokens == lengths.size()) {
+    sums.squares = tokens;
+    sums.products = keys;
+  } else {
+    return;
+  }
+  if (!values.all.keys && !values.all.squares && !values.all.products) values.all = sums;
+}
+
+}  // namespace
+
+std::optional<llm::SequenceSums> PhaseBatch::sums() const {
+  if (sequences == 0U && tokens.value_or(0) == 0) return llm::SequenceSums();
+  if (!sequences || !tokens || !keys || !squares || !products) return std::nullopt;
+  const llm::SequenceSums sums{*sequences, *tokens, *keys, *squares, *products};
+  if (!llm::are_possible(sums)) return std::nullopt;
+  return sums;
+}
+
+std::optional<llm::MixedPass> StepBatch::sums() const {
+  const auto of_prefill = together.keys ? together.sums() : prefill.sums();
+  const auto of_decode = together.keys ? llm::SequenceSums() : decode.sums();
+  if (!of_prefill || !of_decode) return std::nullopt;
+  const llm::MixedPass pass{*of_prefill, *of_decode};
+  if (pass.tokens() == 0) return std::nullopt;
+  return pass;
+}
+
+namespace {
+
+std::optional<uint64_t> sum(std::optional<uint64_t> a, std::optional<uint64_t> b) {
+  if (!a || !b) return std::nullopt;
+  return *a + *b;
+}
+
+void take_where_missing(std::optional<uint64_t>& value, std::optional<uint64_t> other) {
+  if (!value) value = other;
+}
+
+}  // namespace
+
+std::optional<uint64_t> StepBatch::sequences() const {
+  return sum(prefill.sequences, decode.sequences);
+}
+
+std::optional<uint64_t> StepBatch::tokens() const { return sum(prefill.tokens, decode.tokens); }
+
+std::optional<StepKind> kind_of(const StepBatch& phases, std::optional<StepKind> called) {
+  const auto& prefill = phases.prefill.sequences;
+  const auto& decode = phases.decode.sequences;
+  // One phase's count alone says nothing of the other.
+  if (!prefill && !decode) return called;
+  if (called && (!prefill || !decode)) return called;
+  if (prefill.value_or(0) == 0 && decode.value_or(0) == 0) return std::nullopt;
+  if (prefill.value_or(0) == 0) return StepKind::decode;
+  return decode.value_or(0) == 0 ? StepKind::prefill : StepKind::mixed;
+}
+
+StepBatch completed(const StepValues& values, StepKind kind, bool speculative) {
+  StepBatch phases = values.phases;
+  if (kind == StepKind::mixed) {
+    if (values.all.keys) {
+      phases.together = values.all;
+      take_where_missing(phases.together.sequences, values.batch);
+      take_where_missing(phases.together.tokens, values.tokens);
+    }
+  } else {
+    PhaseBatch& only = kind == StepKind::prefill ? phases.prefill : phases.decode;
+    (kind == StepKind::prefill ? phases.decode : phases.prefill) = {0, 0, 0, 0, 0};
+    take_where_missing(only.sequences, values.batch);
+    take_where_missing(only.tokens, values.tokens);
+    take_where_missing(only.keys, values.all.keys);
+    take_where_missing(only.squares, values.all.squares);
+    take_where_missing(only.products, values.all.products);
+  }
+  if (phases.prefill.sequences == 0U) phases.prefill = {0, 0, 0, 0, 0};
+  if (phases.decode.sequences == 0U) phases.decode = {0, 0, 0, 0, 0};
+  PhaseBatch& decode = phases.decode;
+  const bool one_each = decode.squares ? decode.squares == decode.sequences : !speculative;
+  if (one_each) take_where_missing(decode.tokens, decode.sequences);
+  return phases;
+}
+
+StepValues read_step_values(std::string_view text) {
+  StepValues values;
+  std::vector<uint64_t> lengths;
+  each_pair(text, [&](std::string_view key, std::string_view value) {
+    if (key == "bs") {
+      values.batch = number(value.substr(0, value.find('/')));
+    } else if (key == "ctx") {
+      lengths = numbers(value);
+    } else if (key == "spec") {
+      values.speculative = number(value).value_or(0) > 0;
+    } else if (std::optional<uint64_t>* place = place_of(key, values)) {
+      *place = number(value);
+    }
+  });
+  use_lengths(lengths, values);
+  return values;
+}
+
+}  // namespace llmprof::analysis

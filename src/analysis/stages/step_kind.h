@@ -1,0 +1,11 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace llmprof::analysis {
+
+enum class StepKind : uint8_t { prefill, decode, mixed };
+std::string_view to_string(StepKind kind);
+
+}  // namespace llmprof::analysis
