@@ -13,6 +13,7 @@ namespace {
 constexpr size_t kLongestFusedName = 300;
 constexpr std::string_view kNoOperations = "unnamed operations";
 constexpr std::string_view kMore = ", \xE2\x80\xA6";
+constexpr size_t kMoreCharacters = 3;
 
 using Identifiers = std::vector<std::string_view>;
 
@@ -273,7 +274,7 @@ std::string fused_operations(std::string_view identifier, const OperationWords& 
   }
   std::string list;
   for (size_t i = 0; i < spoken.size(); ++i) {
-    const size_t room = longest - (i + 1 < spoken.size() ? kMore.size() : 0);
+    const size_t room = longest - (i + 1 < spoken.size() ? kMoreCharacters : 0);
     if (list.size() + spoken[i].size() + 2 > room && !list.empty()) {
       return list.append(kMore);
     }

@@ -13,8 +13,8 @@
 namespace llmprof::analysis {
 namespace {
 
-// With "Triton: " before it and " (template, #12)" after it a name has its 60 characters.
-constexpr size_t kLongestFusedList = 36;
+// With "Triton: " before it and " (fused, #123)" after it a name has its 60 characters.
+constexpr size_t kLongestFusedList = 38;
 constexpr std::array<std::string_view, 6> kFields = {"kernel", "op",    "dtype",
                                                      "how",    "fused", "what"};
 constexpr std::array<std::string_view, 5> kFilters = {"dtype", "op", "lower", "list", "ggml"};
