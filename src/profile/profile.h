@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "profile/context.h"
+#include "profile/engine.h"
 #include "profile/findings.h"
 #include "profile/kernels.h"
 #include "profile/layers.h"
@@ -29,6 +30,7 @@ struct Profile {
   std::optional<Selection> selection;
   std::optional<Model> model;
   Workload workload;
+  Engine engine;
   Totals totals;
   StagesFound stages_found;
   std::optional<Coverage> coverage;
@@ -66,6 +68,8 @@ struct Profile {
           "null, or what --stage, --steps, --device narrowed all of this to");
     field("model", &Profile::model, "null without --model");
     field("workload", &Profile::workload, "what ran");
+    field("engine", &Profile::engine,
+          "the program that runs the model, as far as the captures tell");
     field("totals", &Profile::totals, "all kernels");
     field("stages_found", &Profile::stages_found, "how stages were found");
     field("coverage", &Profile::coverage, "kernels inside stages; null without a timeline");

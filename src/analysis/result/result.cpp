@@ -24,6 +24,7 @@ profile::Profile make_profile(const Prepared& prepared, const PassRun& run) {
   profile.selection = result::selection(prepared.options.selection);
   profile.model = result::model(found);
   profile.workload = result::workload(found);
+  profile.engine = result::engine(found);
   profile.totals = result::totals(found);
   profile.stages_found = result::stages_found(found);
   profile.coverage = result::coverage(found);

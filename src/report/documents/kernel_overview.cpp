@@ -11,6 +11,7 @@
 #include "report/documents/stage_overview.h"
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
+#include "report/sections/engine_words.h"
 #include "report/sections/sections.h"
 
 namespace llmprof::report {
@@ -58,6 +59,9 @@ Document kernel_overview(const profile::Profile& profile, size_t top) {
   document.add(Paragraph{captures_sentence(profile)});
   add_selection(profile, document);
   document.add(Paragraph{kernel_totals_sentence(profile)});
+  if (profile.engine.name != profile::kUnknownEngine) {
+    document.add(Paragraph{"Engine: " + engine_words(profile) + "."});
+  }
   add_sentence(metric_join_sentence(profile), document);
   add_stage_overview(profile, document);
   document.add(kernel_table(profile, top));

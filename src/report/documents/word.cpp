@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "report/findings/word_findings.h"
+#include "report/sections/engine_words.h"
 
 namespace llmprof::report {
 namespace {
@@ -44,6 +45,9 @@ std::string selection_sentence(const profile::Profile& profile) {
 void word(profile::Profile& profile) {
   if (profile.selection) profile.selection->words = selection_sentence(profile);
   word_findings(profile);
+  if (profile.operators_found.why_not && without_framework(profile)) {
+    profile.operators_found.why_not = kNoFramework;
+  }
 }
 
 }  // namespace llmprof::report
