@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "profile/context.h"
+#include "profile/engine.h"
 #include "profile/findings.h"
 #include "profile/kernels.h"
 #include "profile/layers.h"
@@ -31,6 +32,7 @@ struct Profile {
   std::optional<Selection> selection;
   std::optional<Model> model;
   Workload workload;
+  Engine engine;
   Totals totals;
   std::vector<DeviceTime> device_time;
   std::vector<Copies> copies;
@@ -72,6 +74,8 @@ struct Profile {
           "null, or what --stage, --steps, --device narrowed all of this to");
     field("model", &Profile::model, "null without --model");
     field("workload", &Profile::workload, "what ran");
+    field("engine", &Profile::engine,
+          "the program that runs the model, as far as the captures tell");
     field("totals", &Profile::totals, "all kernels");
     field("device_time", &Profile::device_time,
           "what each GPU did over its whole timeline; empty without one");

@@ -16,6 +16,42 @@ if not CAPTURES.is_dir():
     raise unittest.SkipTest("needs ../shared/captures (or LLMPROF_CAPTURES), which is not here")
 
 
+class Engines(unittest.TestCase):
+    """Logs of engines that know nothing of us."""
+
+    def test_the_engine_is_told_everywhere(self):
+        for name, engine, told in (
+                ("llama_cpp_bench_f16", "llama.cpp", "llama.cpp"),
+                ("llama_cpp_server", "llama.cpp", "llama.cpp"),
+                ("gpt_fast_compiled", "PyTorch", "PyTorch with torch.compile")):
+            bundle = Bundle(CAPTURES / "engines" / f"{name}.llmtrace.gz")
+            self.assertEqual(bundle.result.returncode, 0, name)
+            found = bundle.profile["engine"]
+            self.assertEqual(found["name"], engine, name)
+            self.assertTrue(found["cuda_graphs"], name)
+            self.assertGreater(found["confidence"], 0.8, name)
+            self.assertTrue(found["evidence"], name)
+            self.assertIn(f"Engine: {told}", bundle.result.stdout)
+            for report in ("report.md", "stakeholder_summary.md"):
+                self.assertIn(told, bundle.files[report], report)
+
+    def test_reports_of_a_program_without_pytorch_do_not_name_it(self):
+        for name in ("llama_cpp_bench_f16", "llama_cpp_server"):
+            bundle = Bundle(CAPTURES / "engines" / f"{name}.llmtrace.gz")
+            self.assertLessEqual({"report.md", "kernels.md", "operators.md", "stakeholder_summary.md",
+                                  "profile.json"}, set(bundle.files))
+            for where, text in {**bundle.files, "terminal": bundle.result.stdout + bundle.result.stderr}.items():
+                self.assertNotRegex(text, r"(?i)torch", f"{name}: {where}")
+
+    def test_a_compiled_program_is_not_told_to_compile(self):
+        profile = Bundle(CAPTURES / "engines" / "gpt_fast_compiled.llmtrace.gz").profile
+        self.assertTrue(profile["engine"]["compiled"])
+        self.assertTrue(profile["findings"])
+        for finding in profile["findings"]:
+            self.assertNotIn("torch.compile first", finding["advice"])
+            self.assertNotIn("Replay the step as one CUDA graph", finding["advice"])
+
+
 class PublicFiles(unittest.TestCase):
     # name -> what its format is called, or the words of the refusal
     READ = {

@@ -92,6 +92,14 @@ void add_capture(profile::Profile& sample) {
   gpu.memory_bandwidth = 4814400000000;
   gpu.clock = 1980000000;
   sample.context.gpus = {gpu};
+  sample.engine.name = profile::kPyTorch;
+  sample.engine.framework = profile::kPyTorch;
+  sample.engine.compiled = false;
+  sample.engine.cuda_graphs = true;
+  sample.engine.kernels_in_graphs = Share{0.8};
+  sample.engine.confidence = Share{0.9};
+  sample.engine.evidence = {{"kernels", "ATen", Share{0.25}},
+                            {"graph_replays", "CUDA graphs", Share{0.8}}};
 }
 
 profile::Kernel kernel(std::string name, const char* short_name, const char* kernel_class,

@@ -2,6 +2,7 @@
 
 #include "analysis/findings/finders.h"
 #include "analysis/findings/make_finding.h"
+#include "base/text.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -135,8 +136,22 @@ SelectionKernels selection_of(const StageFacts& facts) {
 bool splits_the_cache(const StageFacts& facts) {
   const auto& kernels = facts.by_class[static_cast<size_t>(KernelClass::attention)];
   return std::any_of(kernels.begin(), kernels.end(), [&](const KernelInStage& kernel) {
-    return facts.ranking->rows[kernel.row].description.short_name.find("split") !=
-           std::string::npos;
+    const std::string& name = facts.ranking->rows[kernel.row].description.short_name;
+    return contains(name, "split") || contains(name, "combine");
+  });
+}
+
+// Weights of less than 16 bits, by the names of the products.
+bool reads_quantized_weights(const StageFacts& facts) {
+  constexpr std::string_view kMarks[] = {" q2_", " q3_", " q4_",   " q5_",    " q6_",  " q8_",
+                                         " iq",  "fp8",  "fp4",    "4/8-bit", "4-bit", "int4",
+                                         "GPTQ", "AWQ",  "MxE2m1", "E4m3",    "E2m1"};
+  return std::any_of(std::begin(kProducts), std::end(kProducts), [&](KernelClass kernel_class) {
+    const auto& kernels = facts.by_class[static_cast<size_t>(kernel_class)];
+    return !kernels.empty() &&
+           std::any_of(std::begin(kMarks), std::end(kMarks), [&](std::string_view mark) {
+             return contains(facts.ranking->rows[kernels.front().row].description.short_name, mark);
+           });
   });
 }
 
@@ -154,7 +169,8 @@ FindingValues attention_values(const StageFacts& facts) {
 
 void find_kernel_time(const StageFacts& facts, std::vector<Finding>& findings) {
   FindingValues bound;
-  bound.add_text("bound_by", facts.bound_by());
+  bound.add_text("bound_by", facts.bound_by())
+      .add_flag("quantized", reads_quantized_weights(facts));
   add_above_floor(facts, FindingKind::gemm_above_floor, kProducts, std::move(bound), findings);
   add_above_floor(facts, FindingKind::attention_above_floor, kAttention, attention_values(facts),
                   findings);

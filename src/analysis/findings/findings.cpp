@@ -18,10 +18,10 @@ std::vector<Finding> find_findings(const trace::Trace& trace, const Stages& stag
                                    const std::vector<StageRecoverable>& recoverable,
                                    const Utilization& utilization, const KernelRanking& ranking,
                                    const Roofline& roofline, const Selection& selection,
-                                   const Counters& counters) {
+                                   const Counters& counters, const EngineFound& engine) {
   std::vector<Finding> findings;
   const std::vector<StageFacts> all =
-      stage_facts(trace, stages, budgets, recoverable, utilization, ranking, selection);
+      stage_facts(trace, stages, budgets, recoverable, utilization, ranking, selection, engine);
   find_hidden_time(trace, all, findings);
   for (const StageFacts& facts : all) {
     if (facts.on_cpu) {

@@ -5,6 +5,7 @@
 
 #include "analysis/budget/budget.h"
 #include "analysis/counters/stage_counters.h"
+#include "analysis/engine/engine.h"
 #include "analysis/ranking/kernel_shapes.h"
 #include "analysis/ranking/kernels.h"
 #include "analysis/recoverable/recoverable.h"
@@ -40,6 +41,6 @@ std::vector<Finding> find_findings(const trace::Trace& trace, const Stages& stag
                                    const std::vector<StageRecoverable>& recoverable,
                                    const Utilization& utilization, const KernelRanking& ranking,
                                    const Roofline& roofline, const Selection& selection,
-                                   const Counters& counters = {});
+                                   const Counters& counters = {}, const EngineFound& engine = {});
 
 }  // namespace llmprof::analysis

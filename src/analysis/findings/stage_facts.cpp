@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
-#include <set>
 
 #include "analysis/collection/stage_tracing.h"
+#include "profile/engine.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -40,16 +39,6 @@ std::vector<uint32_t> rows_by_name(const trace::Trace& trace, const KernelRankin
   return rows;
 }
 
-// Captures tell it in different columns, or only by the launch.
-bool in_graph(const trace::Trace& trace, size_t row) {
-  const trace::KernelTable& kernels = trace.kernels;
-  if (!kernels.graph.empty() && kernels.graph[row] != 0) return true;
-  if (!kernels.graph_node.empty() && kernels.graph_node[row] != 0) return true;
-  if (kernels.launch.empty() || !kernels.launch[row].valid()) return false;
-  const trace::StringId api = trace.launches.api[kernels.launch[row].index()];
-  return trace.api_kind(api) == trace::ApiKind::graph_launch;
-}
-
 void add_kernels(const trace::Trace& trace, const Stages& stages, const KernelRanking& ranking,
                  const SteadyStage& steady, std::vector<StageFacts>& facts) {
   const std::vector<uint32_t> row_of = rows_by_name(trace, ranking);
@@ -64,7 +53,7 @@ void add_kernels(const trace::Trace& trace, const Stages& stages, const KernelRa
     ++kernel.calls;
     kernel.total += kernels.end[i] - kernels.start[i];
     ++facts[stage].kernels;
-    if (in_graph(trace, i)) ++facts[stage].graph_kernels;
+    if (replayed_by_graph(trace, i)) ++facts[stage].graph_kernels;
   }
   for (size_t stage = 0; stage < facts.size(); ++stage) {
     for (size_t row = 0; row < ranking.rows.size(); ++row) {
@@ -131,31 +120,28 @@ std::string traced_part_of(std::string_view unit) {
   return fmt::format("traced part of {} {}", vowel ? "an" : "a", unit);
 }
 
-// The engines whose own kernels are known. They also ship each other's: the first one counts.
-constexpr std::string_view kEngines[] = {"vLLM", "SGLang", "TensorRT-LLM"};
-
-// torch.compile names its kernels by their kind: pointwise, reductions, templates of GEMMs.
-bool is_compiled(std::string_view name) {
-  constexpr std::string_view kPrefixes[] = {"triton_poi_", "triton_red_", "triton_per_",
-                                            "triton_tem_"};
-  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
-                     [&](std::string_view prefix) { return name.starts_with(prefix); });
-}
-
-ProgramSeen program_of(const trace::Trace& trace, const StageFacts& facts) {
-  ProgramSeen program;
-  std::set<std::string_view> libraries;
+// A few generated kernels beside eager layers do not make the stage compiled.
+bool is_compiled(const trace::Trace& trace, const StageFacts& facts) {
+  constexpr double kWorthNaming = 0.01;
+  Nanoseconds whole = 0;
+  Nanoseconds generated = 0;
   for (const auto& of_class : facts.by_class) {
     for (const KernelInStage& kernel : of_class) {
-      const KernelRow& row = facts.ranking->rows[kernel.row];
-      libraries.insert(row.description.library);
-      program.compiled = program.compiled || is_compiled(trace.strings[row.name]);
+      whole += kernel.total;
+      const trace::StringId name = facts.ranking->rows[kernel.row].name;
+      if (is_generated(trace.strings[name])) generated += kernel.total;
     }
   }
-  program.pytorch = program.compiled || libraries.contains("ATen");
-  for (const std::string_view engine : kEngines) {
-    if (program.engine.empty() && libraries.contains(engine)) program.engine = engine;
-  }
+  return generated > 0 &&
+         static_cast<double>(generated) >= kWorthNaming * static_cast<double>(whole);
+}
+
+ProgramSeen program_of(const trace::Trace& trace, const StageFacts& facts,
+                       const EngineFound& engine) {
+  ProgramSeen program;
+  program.compiled = is_compiled(trace, facts);
+  program.pytorch = engine.pytorch || program.compiled;
+  if (engine.name != profile::kPyTorch) program.engine = engine.name;
   return program;
 }
 
@@ -170,7 +156,7 @@ std::vector<StageFacts> stage_facts(const trace::Trace& trace, const Stages& sta
                                     const Budgets& budgets,
                                     const std::vector<StageRecoverable>& recoverable,
                                     const Utilization& utilization, const KernelRanking& ranking,
-                                    const Selection& selection) {
+                                    const Selection& selection, const EngineFound& engine) {
   std::vector<StageFacts> facts(budgets.stages.size());
   for (size_t i = 0; i < facts.size(); ++i) {
     facts[i].stage = &stages.stages[i];
@@ -191,7 +177,7 @@ std::vector<StageFacts> stage_facts(const trace::Trace& trace, const Stages& sta
   }
   const SteadyStage steady(stages);
   add_kernels(trace, stages, ranking, steady, facts);
-  for (StageFacts& stage : facts) stage.program = program_of(trace, stage);
+  for (StageFacts& stage : facts) stage.program = program_of(trace, stage, engine);
   add_copies(trace, stages, steady, facts);
   for (size_t i = 0; i < trace.graph_replays.size(); ++i) {
     const uint32_t stage = steady.of(stages.owners.replay_instance, i);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/budget/budget.h"
+#include "analysis/engine/engine.h"
 #include "analysis/ranking/kernels.h"
 #include "analysis/recoverable/recoverable.h"
 #include "analysis/stages/selection.h"
@@ -27,11 +28,11 @@ struct CopiesInStage {
   Nanoseconds total = 0;
 };
 
-// What ran the stage, as far as its kernels tell: advice must fit it.
+// What ran the stage: advice must fit it.
 struct ProgramSeen {
-  std::string engine;     // "vLLM"; empty where no engine's own kernels were seen
-  bool pytorch = false;   // kernels of ATen or of torch.compile
-  bool compiled = false;  // kernels that torch.compile generated
+  std::string engine;     // "vLLM"; empty where none was recognized
+  bool pytorch = false;   // the program uses it
+  bool compiled = false;  // kernels of the stage that torch.compile generated
 };
 
 // What findings about one stage are made of. Figures are over `instances`, warm-ups excluded.
@@ -85,6 +86,6 @@ std::vector<StageFacts> stage_facts(const trace::Trace& trace, const Stages& sta
                                     const Budgets& budgets,
                                     const std::vector<StageRecoverable>& recoverable,
                                     const Utilization& utilization, const KernelRanking& ranking,
-                                    const Selection& selection);
+                                    const Selection& selection, const EngineFound& engine);
 
 }  // namespace llmprof::analysis

@@ -7,7 +7,8 @@
 
 namespace llmprof::analysis {
 
-// What the rules say of every kernel name in a trace, each looked up once.
+// What the rules say of every kernel name in a trace, each looked up once. Different kernels have
+// different short names, whatever the rules call them.
 class DescribedNames {
  public:
   DescribedNames(const trace::Trace& trace, const KernelRules& rules);

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "analysis/naming/classes.h"
+#include "analysis/naming/fused_operations.h"
 #include "analysis/naming/kernel_rules_file.h"
 #include "analysis/naming/short_name_canonical.h"
 #include "analysis/naming/short_name_template.h"
@@ -72,7 +74,7 @@ class KernelRules::Compiled {
     const std::string canonical = canonical_kernel_name(full_name);
     const Rule* rule = first_match(canonical);
     if (rule == nullptr) {
-      return {unmatched_.expand({canonical, {}, words_}), library_of(canonical),
+      return {unmatched_.expand({canonical, {}, words_, KernelClass::other}), library_of(canonical),
               KernelClass::other};
     }
     std::array<re2::StringPiece, kMostCaptures + 1> pieces;
@@ -82,8 +84,10 @@ class KernelRules::Compiled {
     std::transform(pieces.begin(), pieces.end(), captures.begin(), [](re2::StringPiece piece) {
       return std::string_view(piece.data(), piece.size());
     });
-    return {rule->name.expand({canonical, captures, words_}),
-            rule->library.empty() ? library_of(canonical) : rule->library, rule->kernel_class};
+    const KernelClass kernel_class =
+        rule->kernel_class ? *rule->kernel_class : fused_class(own_identifier(canonical), words_);
+    return {rule->name.expand({canonical, captures, words_, kernel_class}),
+            rule->library.empty() ? library_of(canonical) : rule->library, kernel_class};
   }
 
  private:
@@ -91,7 +95,7 @@ class KernelRules::Compiled {
     std::unique_ptr<RE2> expression;
     NameTemplate name;
     std::string library;
-    KernelClass kernel_class = KernelClass::other;
+    std::optional<KernelClass> kernel_class;
   };
 
   [[nodiscard]] std::string library_of(std::string_view canonical) const {

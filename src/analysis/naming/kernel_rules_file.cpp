@@ -105,6 +105,7 @@ class RulesReader {
   }
 
   Result<void> read_class(const config::ConfigNode& node, KernelRule& rule) const {
+    if (node.text == kByFusedOperations) return {};
     const auto known = parse_kernel_class(node.text);
     if (!known) {
       const auto close = nearest(node.text, all_classes());

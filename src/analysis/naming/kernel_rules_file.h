@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/naming/classes.h"
@@ -9,13 +11,16 @@
 
 namespace llmprof::analysis {
 
+// The `class` of a rule whose kernels tell their operators in their names (torch.compile).
+inline constexpr std::string_view kByFusedOperations = "by fused operations";
+
 // One rule of a kernels.yaml, its ways of matching brought into one RE2 expression.
 struct KernelRule {
   std::string expression;
   std::string library;
-  KernelClass kernel_class = KernelClass::other;
-  std::string name;   // the template's text
-  std::string place;  // "kernels.yaml:12: rule 3", for messages
+  std::optional<KernelClass> kernel_class;  // none: by the operations in the kernel's name
+  std::string name;                         // the template's text
+  std::string place;                        // "kernels.yaml:12: rule 3", for messages
 };
 
 // Names that start so belong to this library where their rule does not say.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include "analysis/naming/short_name_canonical.h"
 #include "analysis/naming/short_name_types.h"
@@ -10,10 +9,6 @@
 
 namespace llmprof::analysis {
 namespace {
-
-constexpr size_t kLongestFusedList = 34;
-constexpr size_t kLongestFusedName = 300;
-constexpr std::string_view kNoOperations = "unnamed operations";
 
 bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("-0123456789") == std::string_view::npos;
@@ -152,53 +147,6 @@ KernelOperation kernel_operation(std::string_view canonical, const OperationWord
   operation.name = spoken_operation(identifier, words);
   if (scalar && !operation.name.empty()) operation.name += " scalar";
   return operation;
-}
-
-std::string fused_operations(std::string_view identifier, const OperationWords& words) {
-  constexpr std::string_view kFused = "fused_";
-  const size_t start = identifier.find(kFused);
-  if (start == std::string_view::npos) return std::string(kNoOperations);
-  std::string_view rest = identifier.substr(start + kFused.size());
-  const size_t last = rest.rfind('_');
-  if (last != std::string_view::npos && is_number(rest.substr(last + 1))) {
-    rest = rest.substr(0, last);
-  } else if (is_number(rest)) {
-    return std::string(kNoOperations);
-  }
-  // Each word looks at all that follows; torch.compile's own names stay far below this.
-  rest = rest.substr(0, kLongestFusedName);
-  std::vector<std::string> spoken;
-  while (!rest.empty()) {
-    // The longest known operation wins, so that "index_put" is not "index" and "put".
-    size_t length = 0;
-    std::string word;
-    for (size_t end = rest.size(); end > 0 && length == 0;) {
-      if (const auto known = words.find(rest.substr(0, end)); known != words.end()) {
-        length = end;
-        word = known->second;
-      }
-      const size_t cut = rest.substr(0, end).rfind('_');
-      end = cut == std::string_view::npos ? 0 : cut;
-    }
-    if (length == 0) {
-      length = std::max<size_t>(std::min(rest.find('_', 1), rest.size()), 1);
-      word = std::string(rest.substr(0, length));
-    }
-    rest.remove_prefix(length);
-    if (rest.starts_with('_')) rest.remove_prefix(1);
-    if (!word.empty() && word != "_" &&
-        std::find(spoken.begin(), spoken.end(), word) == spoken.end()) {
-      spoken.push_back(word);
-    }
-  }
-  std::string list;
-  for (const std::string& word : spoken) {
-    if (list.size() + word.size() + 2 > kLongestFusedList && !list.empty()) {
-      return list + ", \xE2\x80\xA6";
-    }
-    list.append(list.empty() ? "" : ", ").append(word);
-  }
-  return list.empty() ? std::string(kNoOperations) : list;
 }
 
 }  // namespace llmprof::analysis

@@ -23,8 +23,4 @@ KernelOperation kernel_operation(std::string_view canonical, const OperationWord
 // "silu_kernel_cuda" as "SiLU"; what has no word of its own loses only its usual affixes.
 std::string spoken_operation(std::string_view identifier, const OperationWords& words);
 
-// The operations in a torch.compile name: "triton_red_fused__to_copy_add_mean_3" as
-// "cast, add, mean", shortened at a comma; "unnamed operations" where the name tells none.
-std::string fused_operations(std::string_view identifier, const OperationWords& words);
-
 }  // namespace llmprof::analysis

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/naming/fused_operations.h"
 #include "analysis/naming/short_name_canonical.h"
 #include "analysis/naming/short_name_types.h"
 #include "base/text.h"
@@ -12,8 +13,11 @@
 namespace llmprof::analysis {
 namespace {
 
-constexpr std::array<std::string_view, 5> kFields = {"kernel", "op", "dtype", "how", "fused"};
-constexpr std::array<std::string_view, 4> kFilters = {"dtype", "op", "lower", "list"};
+// With "Triton: " before it and " (fused, #123)" after it a name has its 60 characters.
+constexpr size_t kLongestFusedList = 38;
+constexpr std::array<std::string_view, 6> kFields = {"kernel", "op",    "dtype",
+                                                     "how",    "fused", "what"};
+constexpr std::array<std::string_view, 5> kFilters = {"dtype", "op", "lower", "list", "ggml"};
 
 std::string did_you_mean(std::string_view wanted, std::span<const std::string_view> candidates) {
   if (const auto close = nearest(wanted, candidates)) {
@@ -38,6 +42,32 @@ std::string listed(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return result;
+}
+
+// With the blank before it, since a name without it has none: "Triton norm: ...", "Triton: ...".
+std::string_view what_it_is(KernelClass kernel_class) {
+  switch (kernel_class) {
+    case KernelClass::gemm:
+      return " GEMM";
+    case KernelClass::gemv:
+      return " GEMV";
+    case KernelClass::attention:
+      return " attention";
+    case KernelClass::norm:
+      return " norm";
+    case KernelClass::rope:
+      return " RoPE";
+    case KernelClass::softmax:
+      return " softmax";
+    case KernelClass::reduction:
+      return " reduction";
+    case KernelClass::copy_cast:
+      return " copy";
+    case KernelClass::quantize:
+      return " quantize";
+    default:
+      return {};
+  }
 }
 
 // Fields that stayed empty leave gaps: "SiLU (, vectorised)", "copy ()", "GEMM  sm90".
@@ -87,8 +117,8 @@ Result<NameTemplate::Part> NameTemplate::parse_field(std::string_view text, int 
       return fail(ErrorKind::usage,
                   fmt::format("unknown field {{{}}} in name{}", name, did_you_mean(name, kFields)));
     }
-    constexpr std::array kValues = {Field::kernel, Field::op, Field::dtype, Field::how,
-                                    Field::fused};
+    constexpr std::array kValues = {Field::kernel, Field::op,    Field::dtype,
+                                    Field::how,    Field::fused, Field::what};
     part.field = kValues.at(static_cast<size_t>(known - kFields.begin()));
   }
   if (colon == std::string_view::npos) return part;
@@ -98,7 +128,8 @@ Result<NameTemplate::Part> NameTemplate::parse_field(std::string_view text, int 
     return fail(ErrorKind::usage, fmt::format("unknown filter '{}' in name{}", filter,
                                               did_you_mean(filter, kFilters)));
   }
-  constexpr std::array kValues = {Filter::dtype, Filter::op, Filter::lower, Filter::list};
+  constexpr std::array kValues = {Filter::dtype, Filter::op, Filter::lower, Filter::list,
+                                  Filter::ggml};
   part.filter = kValues.at(static_cast<size_t>(known - kFilters.begin()));
   return part;
 }
@@ -147,7 +178,11 @@ std::string NameTemplate::value(const Part& part, const NamedKernel& kernel) {
       raw = kernel_operation(kernel.canonical, kernel.words).how;
       break;
     case Field::fused:
-      raw = fused_operations(own_identifier(kernel.canonical), kernel.words);
+      raw = fused_operations(own_identifier(kernel.canonical), kernel.words,
+                             kLongestFusedList - what_it_is(kernel.kernel_class).size());
+      break;
+    case Field::what:
+      raw = what_it_is(kernel.kernel_class);
       break;
   }
   switch (part.filter) {
@@ -161,6 +196,8 @@ std::string NameTemplate::value(const Part& part, const NamedKernel& kernel) {
       return lowered(raw);
     case Filter::list:
       return listed(raw);
+    case Filter::ggml:
+      return ggml_type(raw);
   }
   return raw;
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/naming/classes.h"
 #include "analysis/naming/short_name_operation.h"
 #include "base/error.h"
 
@@ -17,6 +18,7 @@ struct NamedKernel {
   std::string_view canonical;
   std::span<const std::string_view> captures;  // 0: the whole match
   const OperationWords& words;
+  KernelClass kernel_class = KernelClass::other;
 };
 
 // The `name` of a rule in kernels.yaml, whose syntax is told at the top of that file.
@@ -29,8 +31,8 @@ class NameTemplate {
   [[nodiscard]] std::string expand(const NamedKernel& kernel) const;
 
  private:
-  enum class Field { text, capture, kernel, op, dtype, how, fused };
-  enum class Filter { none, dtype, op, lower, list };
+  enum class Field { text, capture, kernel, op, dtype, how, fused, what };
+  enum class Filter { none, dtype, op, lower, list, ggml };
   struct Part {
     Field field = Field::text;
     Filter filter = Filter::none;

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string>
 
+#include "analysis/naming/fused_operations.h"
 #include "analysis/naming/short_name_canonical.h"
 #include "analysis/naming/short_name_operation.h"
 #include "analysis/naming/short_name_template.h"
@@ -92,11 +93,11 @@ TEST(SpokenType, KnowsTheLibrariesSpellings) {
 
 TEST(FusedOperations, AreSplitAtKnownWords) {
   const OperationWords words = {{"_to_copy", "cast"}, {"index_put", "index put"}};
-  EXPECT_EQ(fused_operations("triton_red_fused__to_copy_add_index_put_mean_3", words),
+  EXPECT_EQ(fused_operations("triton_red_fused__to_copy_add_index_put_mean_3", words, 34),
             "cast, add, index put, mean");
-  EXPECT_EQ(fused_operations("triton_poi_fused_0", words), "unnamed operations");
-  EXPECT_EQ(fused_operations("triton_poi", words), "unnamed operations");
-  EXPECT_EQ(fused_operations("triton_poi_fused____", words), "unnamed operations");
+  EXPECT_EQ(fused_operations("triton_poi_fused_0", words, 34), "unnamed operations");
+  EXPECT_EQ(fused_operations("triton_poi", words, 34), "unnamed operations");
+  EXPECT_EQ(fused_operations("triton_poi_fused____", words, 34), "unnamed operations");
 }
 
 TEST(NameTemplate, LeavesEmptyItemsOut) {

@@ -19,14 +19,20 @@ constexpr std::array kFloats = {
     Spelling{"Float8_e5m2", "fp8 e5m2"},
     Spelling{"Float8_e8m0fnu", "fp8 e8m0"},
     Spelling{"Half", "f16"},
+    Spelling{"_Float16", "f16"},
     Spelling{"__half", "f16"},
     Spelling{"__half2", "f16"},
+    Spelling{"__hip_bfloat16", "bf16"},
+    Spelling{"__hip_fp8_e4m3", "fp8 e4m3"},
+    Spelling{"__hip_fp8_e4m3_fnuz", "fp8 e4m3"},
+    Spelling{"__hip_fp8_e5m2", "fp8 e5m2"},
     Spelling{"__nv_bfloat16", "bf16"},
     Spelling{"__nv_bfloat162", "bf16"},
     Spelling{"__nv_fp4_e2m1", "fp4"},
     Spelling{"__nv_fp8_e4m3", "fp8 e4m3"},
     Spelling{"__nv_fp8_e5m2", "fp8 e5m2"},
     Spelling{"bf16", "bf16"},
+    Spelling{"bf16_t", "bf16"},
     Spelling{"bf16bf16", "bf16"},
     Spelling{"bfloat16", "bf16"},
     Spelling{"bfloat16_t", "bf16"},
@@ -51,9 +57,12 @@ constexpr std::array kFloats = {
     Spelling{"float_e4m3_t", "fp8 e4m3"},
     Spelling{"float_e5m2_t", "fp8 e5m2"},
     Spelling{"fp16", "f16"},
+    Spelling{"fp16_t", "f16"},
     Spelling{"fp8", "fp8"},
+    Spelling{"fp8_t", "fp8"},
     Spelling{"half", "f16"},
     Spelling{"half_t", "f16"},
+    Spelling{"hip_bfloat16", "bf16"},
     Spelling{"nv_bfloat16", "bf16"},
     Spelling{"nv_half", "f16"},
     Spelling{"nvfp4", "fp4"},
@@ -143,6 +152,19 @@ std::string first_spoken_type(std::string_view canonical) {
     i = end;
   }
   return {};
+}
+
+std::string ggml_type(std::string_view number) {
+  // Gaps are types that ggml has given up.
+  constexpr std::array<std::string_view, 41> kTypes = {
+      "f32",     "f16",   "q4_0",   "q4_1",  "",      "",       "q5_0", "q5_1",    "q8_0",
+      "q8_1",    "q2_K",  "q3_K",   "q4_K",  "q5_K",  "q6_K",   "q8_K", "iq2_xxs", "iq2_xs",
+      "iq3_xxs", "iq1_s", "iq4_nl", "iq3_s", "iq2_s", "iq4_xs", "i8",   "i16",     "i32",
+      "i64",     "f64",   "iq1_m",  "bf16",  "",      "",       "",     "tq1_0",   "tq2_0",
+      "",        "",      "",       "mxfp4", "nvfp4"};
+  const auto value = parse_int(number);
+  if (!value || *value < 0 || static_cast<size_t>(*value) >= kTypes.size()) return {};
+  return std::string(kTypes.at(static_cast<size_t>(*value)));
 }
 
 }  // namespace llmprof::analysis

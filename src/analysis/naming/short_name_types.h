@@ -13,4 +13,7 @@ std::string spoken_type(std::string_view type);
 // index's type only where there is no other. Empty where there is none.
 std::string first_spoken_type(std::string_view canonical);
 
+// A number of ggml's enumeration of types, "12" as "q4_K"; empty where it is not known.
+std::string ggml_type(std::string_view number);
+
 }  // namespace llmprof::analysis

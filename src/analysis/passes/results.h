@@ -6,6 +6,7 @@
 #include "analysis/budget/budget.h"
 #include "analysis/collection/collector_overhead.h"
 #include "analysis/counters/stage_counters.h"
+#include "analysis/engine/engine.h"
 #include "analysis/findings/findings.h"
 #include "analysis/layers/layers.h"
 #include "analysis/mfu/utilization.h"
@@ -38,6 +39,7 @@ struct Results {
   Stages stages;
   std::optional<CollectorOverhead> collector_overhead;
   RankedKernels kernels;
+  EngineFound engine;
   Totals totals;
   std::optional<ScopeTotals> scopes;  // none without stages
   std::optional<HiddenGraphs> hidden_graphs;

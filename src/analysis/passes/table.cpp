@@ -74,6 +74,14 @@ std::vector<Pass> make_passes() {
   return {
       {"stages", {}, {}, find_all_stages},
       {"kernels", {}, {}, rank_and_join},
+      {"engine",
+       {"stages", "kernels"},
+       {},
+       [](const Prepared& in, Results& out, Diagnostics&) {
+         const trace::Trace* other = in.options.operators_of;
+         out.engine = find_engine(in.trace, other != nullptr ? *other : in.trace,
+                                  out.kernels.ranking, out.stages, in.options.workload.command);
+       }},
       {"budget basis",
        {},
        {},
@@ -164,12 +172,13 @@ std::vector<Pass> make_passes() {
                                 out.roofline, gpu ? &*gpu : nullptr);
        }},
       {"findings",
-       {"stages", "budgets", "potential savings", "utilization", "kernels", "roofline", "counters"},
+       {"stages", "budgets", "potential savings", "utilization", "kernels", "roofline", "counters",
+        "engine"},
        no_stages,
        [](const Prepared& in, Results& out, Diagnostics&) {
-         out.findings =
-             find_findings(in.trace, out.stages, out.budgets, out.recoverable, out.utilization,
-                           out.kernels.ranking, out.roofline, in.options.selection, out.counters);
+         out.findings = find_findings(in.trace, out.stages, out.budgets, out.recoverable,
+                                      out.utilization, out.kernels.ranking, out.roofline,
+                                      in.options.selection, out.counters, out.engine);
        }},
   };
 }

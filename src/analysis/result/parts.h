@@ -26,6 +26,7 @@ profile::Context context(const Found& found);
 std::optional<profile::Selection> selection(const Selection& selection);
 std::optional<profile::Model> model(const Found& found);
 profile::Workload workload(const Found& found);
+profile::Engine engine(const Found& found);
 profile::Utilization utilization(const Found& found);
 profile::Totals totals(const Found& found);
 std::vector<profile::DeviceTime> device_time(const Found& found);

@@ -25,6 +25,7 @@ profile::Profile make_profile(const Prepared& prepared, const PassRun& run) {
   profile.selection = result::selection(prepared.options.selection);
   profile.model = result::model(found);
   profile.workload = result::workload(found);
+  profile.engine = result::engine(found);
   profile.totals = result::totals(found);
   profile.device_time = result::device_time(found);
   profile.copies = result::copies(found);

@@ -13,6 +13,7 @@
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 #include "report/format/sentences.h"
+#include "report/sections/engine_words.h"
 #include "report/sections/ranked_kernels.h"
 #include "report/sections/reasons.h"
 #include "report/sections/sections.h"
@@ -92,6 +93,9 @@ Document kernel_overview(const profile::Profile& profile, size_t top) {
   document.add(Paragraph{captures_sentence(profile)});
   add_selection(profile, document);
   document.add(Paragraph{kernel_totals_sentence(profile)});
+  if (profile.engine.name != profile::kUnknownEngine) {
+    document.add(Paragraph{"Engine: " + engine_words(profile) + "."});
+  }
   add_sentence(metric_join_sentence(profile), document);
   add_stage_overview(profile, document);
   if (profile.stages.empty()) add_sentence(device_time_words(profile), document);

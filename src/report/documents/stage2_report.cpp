@@ -18,6 +18,7 @@ Document stage2_document(const profile::Profile& profile) {
   }});
   add_failed_captures(profile, document);
   add_captures(profile, document);
+  add_engine(profile, document);
   add_key_figures(profile, document);
   add_stage_timings(profile, document);
   add_token_times(profile, document);

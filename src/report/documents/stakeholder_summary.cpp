@@ -14,6 +14,7 @@
 #include "report/format/sentences.h"
 #include "report/format/typical.h"
 #include "report/markdown/markdown.h"
+#include "report/sections/engine_words.h"
 #include "report/sections/reasons.h"
 #include "report/sections/sections.h"
 #include "report/sections/stage_words.h"
@@ -68,6 +69,7 @@ void add_environment(const profile::Profile& profile, Document& document) {
     facts.add("driver", capture.driver);
     facts.add("CUDA", capture.cuda);
   }
+  if (!on_cpu(profile)) facts.add("engine", engine_words(profile));
   if (profile.model) {
     facts.add("model", profile.model->name);
     facts.add("parameters", grouped(profile.model->params));

@@ -6,6 +6,7 @@
 #include "report/findings/word_findings.h"
 #include "report/format/figures.h"
 #include "report/reasons/word_reasons.h"
+#include "report/sections/engine_words.h"
 
 namespace llmprof::report {
 namespace {
@@ -66,6 +67,9 @@ void word(profile::Profile& profile) {
   word_reasons(profile);  // findings quote some of them
   word_findings(profile);
   word_missing_metrics(profile.roofline);
+  if (profile.operators_found.why_not && without_framework(profile)) {
+    profile.operators_found.why_not = kNoFramework;
+  }
 }
 
 }  // namespace llmprof::report

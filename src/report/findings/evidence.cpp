@@ -15,6 +15,21 @@ std::string counted_mean(double number, std::string_view one) {
 
 std::string Evidence::stage() const { return finding_.stage.value_or("the capture"); }
 
+std::string Evidence::engine() const {
+  if (engine_.name != profile::kUnknownEngine) return engine_.name;
+  if (has("engine")) return text("engine");
+  return pytorch() ? std::string(profile::kPyTorch) : std::string();
+}
+
+bool Evidence::pytorch() const {
+  return engine_.framework == profile::kPyTorch ||
+         (has("framework") && text("framework") == profile::kPyTorch);
+}
+
+bool Evidence::compiled() const {
+  return has("compiled") ? flag("compiled") : engine_.compiled.value_or(false);
+}
+
 bool Evidence::has(std::string_view name) const {
   return profile::find_value(finding_.values, name) != nullptr;
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "profile/engine.h"
 #include "profile/findings.h"
 #include "report/document.h"
 
@@ -20,9 +21,14 @@ struct FindingWords {
 // A finding's values as words are made of them. Figures of a missing value are "-".
 class Evidence {
  public:
-  Evidence(const profile::Finding& finding, bool on_cpu) : finding_(finding), on_cpu_(on_cpu) {}
+  Evidence(const profile::Finding& finding, const profile::Engine& engine, bool on_cpu)
+      : finding_(finding), engine_(engine), on_cpu_(on_cpu) {}
 
   [[nodiscard]] bool on_cpu() const { return on_cpu_; }
+  // One of profile/engine.h, "PyTorch" where only the framework is known; empty where nothing is.
+  [[nodiscard]] std::string engine() const;
+  [[nodiscard]] bool pytorch() const;
+  [[nodiscard]] bool compiled() const;  // the finding's stage, else the program
   [[nodiscard]] std::string stage() const;
   [[nodiscard]] bool has(std::string_view name) const;
   [[nodiscard]] bool flag(std::string_view name) const;
@@ -55,6 +61,7 @@ class Evidence {
 
  private:
   const profile::Finding& finding_;
+  const profile::Engine& engine_;
   bool on_cpu_;
 };
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "report/findings/engine_advice.h"
 #include "report/findings/themes.h"
 #include "report/format/figures.h"
 
@@ -32,39 +33,7 @@ std::string product_advice(const Evidence& evidence) {
                   : "Use a blocked GEMM that fits the caches and the widest vector unit of this "
                     "CPU (its vendor's BLAS), on all cores.";
   }
-  return memory ? "The weights are read below the memory bandwidth: tune the GEMMs for few rows "
-                  "first (split-K or GEMV kernels, cuBLASLt or max-autotune choices). Only fewer "
-                  "bytes (fp8 or int4 weights) or more tokens per pass (larger batch, speculative "
-                  "decoding) lower the floor itself."
-                : "Compare the slowest GEMM's tile with its shape first: dimensions that leave "
-                  "part of the last wave idle. Then try max-autotune, then fp8 where accuracy "
-                  "allows it.";
-}
-
-std::string decode_attention_advice(const Evidence& evidence) {
-  if (evidence.flag("splits_cache")) {
-    return "The KV cache is already split over the SMs: remove mask tensors and layout changes "
-           "first. At short contexts each kernel is bound by latency, which only more sequences "
-           "per step or fusion with the cache write hide.";
-  }
-  return "Use a decode kernel that splits the KV cache over the SMs (FlashDecoding, FlashInfer), "
-         "reads it in the layout in which it was written, and takes the length instead of a mask "
-         "tensor.";
-}
-
-std::string prefill_attention_advice(const Evidence& evidence) {
-  const std::string library = evidence.has("library") ? evidence.text("library") : "";
-  constexpr std::string_view kCausal =
-      "is_causal instead of a mask tensor, and grouped heads without repeating K and V.";
-  if (library.starts_with("FlashAttention 3")) {
-    return fmt::format("{} is in use already: check that it is called with {}", library, kCausal);
-  }
-  if (library.starts_with("FlashAttention")) {
-    return fmt::format("{} is in use: version 3 is faster on Hopper. Call it with {}", library,
-                       kCausal);
-  }
-  return fmt::format(
-      "Use a causal FlashAttention kernel for this GPU (version 3 on Hopper), with {}", kCausal);
+  return memory ? memory_bound_product_advice(evidence) : compute_bound_product_advice(evidence);
 }
 
 }  // namespace

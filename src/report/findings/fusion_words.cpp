@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "report/findings/engine_advice.h"
 #include "report/findings/themes.h"
 
 namespace llmprof::report {
@@ -11,26 +12,6 @@ std::string kernel_evidence(const Evidence& evidence) {
   }
   return fmt::format("{}: {}; {}", evidence.saving(), evidence.kernel_counts(),
                      evidence.longest_kernels());
-}
-
-std::string fusion_advice(const Evidence& evidence) {
-  constexpr std::string_view kByHand =
-      "norm with residual, RoPE with the cache write, and the gated activation";
-  if (evidence.has("engine")) {
-    return fmt::format("Enable the fused kernels or the compilation mode of {} for {}.",
-                       evidence.text("engine"), kByHand);
-  }
-  if (evidence.flag("compiled")) {
-    return fmt::format(
-        "torch.compile is in use: look for what it left unfused (graph breaks, custom operators), "
-        "then write fused kernels for {}.",
-        kByHand);
-  }
-  if (evidence.has("framework")) {
-    return fmt::format(
-        "Fuse them: with torch.compile first, then with hand-written kernels for {}.", kByHand);
-  }
-  return fmt::format("Fuse them: for example {}.", kByHand);
 }
 
 }  // namespace

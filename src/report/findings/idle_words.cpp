@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "report/findings/engine_advice.h"
 #include "report/findings/themes.h"
 #include "report/format/figures.h"
 
@@ -38,44 +39,8 @@ std::string advice_outside_of_graphs(const Evidence& evidence) {
     longest = fmt::format(" (the longest gap, {}, is before \"{}\")",
                           evidence.single_time("longest_gap"), evidence.text("work_after"));
   }
-  return fmt::format(
-      "CUDA graphs are in use: look first at what runs outside of them{}. Launch the next graph "
-      "before the previous one ends, and add the remaining kernels to a graph.",
-      longest);
-}
-
-std::string advice_to_use_graphs(const Evidence& evidence) {
-  if (evidence.has("engine")) {
-    return fmt::format(
-        "Enable {}'s CUDA graph mode for this stage: the step is then replayed as one CUDA graph, "
-        "not launched kernel by kernel.",
-        evidence.text("engine"));
-  }
-  if (evidence.flag("compiled")) {
-    return "torch.compile is in use without CUDA graphs: add mode=\"reduce-overhead\" and a static "
-           "KV cache, so that the step is replayed as one CUDA graph.";
-  }
-  if (evidence.has("framework")) {
-    return "Replay the step as one CUDA graph: use a static KV cache and torch.compile(mode="
-           "\"reduce-overhead\").";
-  }
-  return "Replay the step as one CUDA graph: use fixed shapes, a static KV cache, and the engine's "
-         "own graph mode where it has one.";
-}
-
-std::string advice_for_prefill(const Evidence& evidence) {
-  std::string fewer = "fuse small kernels first";
-  if (evidence.flag("compiled")) {
-    fewer =
-        "torch.compile is in use, so look for what it left unfused (graph breaks, custom "
-        "operators)";
-  } else if (evidence.has("framework") && !evidence.has("engine")) {
-    fewer = "use torch.compile first";
-  }
-  return fmt::format(
-      "Launch fewer, larger kernels: {}. Then use CUDA graphs for a few fixed prompt lengths where "
-      "the shapes allow it.",
-      fewer);
+  return fmt::format("CUDA graphs are in use: look first at what runs outside of them{}. {}",
+                     longest, outside_of_graphs_advice(evidence));
 }
 
 }  // namespace
@@ -123,8 +88,8 @@ FindingWords launch_bound_words(const Evidence& evidence) {
                   evidence.per_unit(), text_of(evidence.share("share_in_cuda_calls")),
                   text_of(evidence.share("share_in_host_code")), launches(evidence)),
       evidence.flag("graphs_used") ? advice_outside_of_graphs(evidence)
-      : evidence.flag("decodes")   ? advice_to_use_graphs(evidence)
-                                   : advice_for_prefill(evidence)};
+      : evidence.flag("decodes")   ? graph_advice(evidence)
+                                   : fewer_launches_advice(evidence)};
 }
 
 FindingWords gap_between_steps_words(const Evidence& evidence) {
@@ -132,8 +97,7 @@ FindingWords gap_between_steps_words(const Evidence& evidence) {
       "The host works between steps while the GPU waits",
       fmt::format("{}: {} per step in {}{}", evidence.saving(), evidence.mean_time("gap_per_step"),
                   evidence.counted("steps_per_instance", "step"), evidence.longest_gap()),
-      "Launch the next step before the host reads the previous token: keep sampling and the "
-      "stop check on the GPU, and detokenize one step behind."};
+      between_steps_advice(evidence)};
 }
 
 FindingWords synchronization_words(const Evidence& evidence) {
@@ -146,8 +110,7 @@ FindingWords synchronization_words(const Evidence& evidence) {
   return {"The host waits for the GPU before it launches more",
           fmt::format("{}: synchronization is the main cause of {} {}{}", evidence.saving(),
                       evidence.counted("gaps_per_instance", "gap"), evidence.per_unit(), longest),
-          "Remove the synchronization from the loop: no .item(), .cpu() or tensor in a condition. "
-          "Sample on the GPU, and copy tokens with a non-blocking copy into pinned memory."};
+          synchronization_advice(evidence)};
 }
 
 FindingWords queue_gaps_words(const Evidence& evidence) {

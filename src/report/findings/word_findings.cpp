@@ -82,7 +82,7 @@ void word_findings(profile::Profile& profile) {
   for (profile::Finding& finding : profile.findings) {
     const auto kind = profile::finding_kind(finding.kind);
     if (!kind || !has_all_values(finding, *kind)) continue;
-    FindingWords words = words_of(*kind, Evidence(finding, on_cpu));
+    FindingWords words = words_of(*kind, Evidence(finding, profile.engine, on_cpu));
     finding.title = std::move(words.title);
     finding.evidence = std::move(words.evidence);
     finding.advice = std::move(words.advice);

@@ -308,5 +308,100 @@ TEST(FindingWords, AdviceFitsTheProgram) {
             "Fuse them into the preceding GEMM's epilogue.");
 }
 
+// A finding's words in a profile of this engine; what its values say of the program is left out.
+Finding worded_for(const profile::Engine& engine, Finding finding) {
+  std::erase_if(finding.values, [](const auto& value) {
+    return value.name == "framework" || value.name == "engine" || value.name == "compiled";
+  });
+  FindingValues compiled;
+  compiled.add_flag("compiled", engine.compiled.value_or(false));
+  for (profile::FindingValue& value : std::move(compiled).take()) {
+    finding.values.push_back(std::move(value));
+  }
+  profile::Profile profile;
+  profile.engine = engine;
+  profile.findings = {std::move(finding)};
+  word_findings(profile);
+  return profile.findings.front();
+}
+
+profile::Engine engine_of(std::string_view name, bool pytorch, bool compiled) {
+  profile::Engine engine;
+  engine.name = name;
+  if (pytorch) {
+    engine.framework = profile::kPyTorch;
+    engine.compiled = compiled;
+  }
+  return engine;
+}
+
+// Every kind, with what makes its advice different.
+std::vector<Finding> all_examples() {
+  std::vector<Finding> examples;
+  for (const profile::FindingKindDescription& kind : profile::finding_kinds()) {
+    for (const char* name : {"decodes", "graphs_used", "splits_cache", "quantized"}) {
+      for (const bool value : {false, true}) {
+        FindingValues more;
+        more.add_flag(name, value);
+        examples.push_back(example(kind.kind, std::move(more)));
+      }
+    }
+    for (const char* bound : {"memory", "compute"}) {
+      FindingValues more;
+      more.add_text("bound_by", bound);
+      examples.push_back(example(kind.kind, std::move(more)));
+    }
+  }
+  return examples;
+}
+
+TEST(FindingWords, NeverNameAFrameworkThatTheProgramDoesNotUse) {
+  for (const std::string_view name : {profile::kLlamaCpp, profile::kUnknownEngine}) {
+    for (const Finding& example : all_examples()) {
+      const std::string advice = worded_for(engine_of(name, false, false), example).advice;
+      for (const char* word : {"torch", "Torch", ".item()", "max-autotune", "is_causal"}) {
+        EXPECT_EQ(advice.find(word), std::string::npos) << name << ": " << advice;
+      }
+    }
+  }
+}
+
+TEST(FindingWords, AdviseNothingThatTheProgramDoesAlready) {
+  for (const Finding& example : all_examples()) {
+    const std::string compiled =
+        worded_for(engine_of(profile::kPyTorch, true, true), example).advice;
+    EXPECT_EQ(compiled.find("torch.compile first"), std::string::npos) << compiled;
+    if (!profile::has_flag(example.values, "graphs_used")) continue;
+    for (const std::string_view name :
+         {profile::kLlamaCpp, profile::kVllm, profile::kSglang, profile::kTensorRtLlm,
+          profile::kTransformers, profile::kPyTorch, profile::kUnknownEngine}) {
+      const Finding finding =
+          worded_for(engine_of(name, name != profile::kLlamaCpp, false), example);
+      EXPECT_EQ(finding.advice.find("Replay the step as one CUDA graph"), std::string::npos);
+      EXPECT_EQ(finding.advice.find("CUDA graph mode"), std::string::npos);
+    }
+  }
+}
+
+TEST(FindingWords, SpeakOfTheEnginesOwnOptions) {
+  const auto advice = [](std::string_view engine, FindingKind kind) {
+    return worded_for(engine_of(engine, engine != profile::kLlamaCpp, false), example(kind)).advice;
+  };
+  EXPECT_NE(advice(profile::kLlamaCpp, FindingKind::launch_bound).find("GGML_CUDA_GRAPHS"),
+            std::string::npos);
+  EXPECT_NE(advice(profile::kVllm, FindingKind::launch_bound).find("--enforce-eager"),
+            std::string::npos);
+  EXPECT_NE(advice(profile::kSglang, FindingKind::launch_bound).find("--cuda-graph-max-bs"),
+            std::string::npos);
+  EXPECT_NE(advice(profile::kTensorRtLlm, FindingKind::launch_bound).find("cuda_graph_config"),
+            std::string::npos);
+  EXPECT_NE(advice(profile::kTransformers, FindingKind::launch_bound).find("cache_implementation"),
+            std::string::npos);
+  EXPECT_NE(advice(profile::kVllm, FindingKind::synchronization).find("--async-scheduling"),
+            std::string::npos);
+  EXPECT_NE(advice(profile::kLlamaCpp, FindingKind::gemm_above_floor).find("Q4_K_M"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace llmprof::report

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "report/format/sentences.h"
+#include "report/sections/engine_words.h"
 
 namespace llmprof::report {
 namespace {
@@ -103,6 +104,7 @@ std::string why_no_kernel_bounds(const profile::Profile& profile) {
 }
 
 std::string why_no_operators(const profile::Profile& profile) {
+  if (without_framework(profile)) return clause(kNoFramework);
   if (const auto& why = profile.operators_found.why_not) return clause(*why);
   return "this input holds no framework operators; record a PyTorch trace of the program with "
          "torch.profiler.";

@@ -11,6 +11,8 @@ namespace llmprof::report {
 // The sections of report.md, in its order. Each adds its heading, and what it knows or one sentence
 // on what is missing in this input and the command that would record it.
 void add_captures(const profile::Profile& profile, Document& document);
+// What runs the model, and how that was recognized; nothing for a CPU's operators.
+void add_engine(const profile::Profile& profile, Document& document);
 void add_key_figures(const profile::Profile& profile, Document& document);
 void add_stage_timings(const profile::Profile& profile, Document& document);
 void add_token_times(const profile::Profile& profile, Document& document);

@@ -1,0 +1,161 @@
+#include "analysis/engine/engine.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/engine/engine_signs.h"
+#include "profile/engine.h"
+#include "testing/hand_made_trace.h"
+#include "testing/read_capture.h"
+#include "testing/shared_captures.h"
+
+namespace llmprof::analysis {
+namespace {
+
+const KernelRules& rules_for_engines() {
+  static const KernelRules rules =
+      std::move(*KernelRules::load(*config::ConfFiles::open(std::nullopt)));
+  return rules;
+}
+
+EngineFound engine_in(const trace::Trace& trace, std::string_view command = "") {
+  const DescribedNames names(trace, rules_for_engines());
+  return find_engine(trace, trace, rank_kernels(trace, names), {}, command);
+}
+
+constexpr const char* kSilu =
+    "void at::native::vectorized_elementwise_kernel<8, at::native::silu_kernel, x>(int)";
+
+TEST(Engine, LlamaCppByItsKernelsAlone) {
+  testing::HandMadeTrace made;
+  made.kernel("void mul_mat_vec_q<(ggml_type)12, 1, false, false>(void const*)", 0, 10, 90);
+  made.kernel("void cutlass::Kernel2<cutlass_80_tensorop_h16816gemm_64x64_64x6_tn_align8>(int)", 0,
+              90, 100);
+  const EngineFound found = engine_in(made.freeze());
+  EXPECT_EQ(found.name, profile::kLlamaCpp);
+  EXPECT_TRUE(found.ggml);
+  EXPECT_FALSE(found.pytorch);
+  EXPECT_EQ(found.graphs, false);
+  EXPECT_DOUBLE_EQ(found.confidence, 0.9);
+  ASSERT_EQ(found.evidence.size(), 1U);
+  EXPECT_EQ(found.evidence[0].subject, "ggml");
+  EXPECT_NEAR(found.evidence[0].share.value(), 80 / 90.0, 1e-9);
+}
+
+// vLLM runs GGUF files with kernels that came from ggml.
+TEST(Engine, KernelsOfGgmlInPyTorchAreNotLlamaCpp) {
+  testing::HandMadeTrace made;
+  made.kernel("void mul_mat_vec_q<(ggml_type)12, 1, false, false>(void const*)", 0, 10, 90);
+  made.kernel(kSilu, 0, 90, 100);
+  EXPECT_EQ(engine_in(made.freeze()).name, profile::kPyTorch);
+}
+
+TEST(Engine, PyTorchEagerOrCompiled) {
+  testing::HandMadeTrace eager;
+  eager.kernel(kSilu, 0, 0, 1000);
+  const EngineFound in_eager = engine_in(eager.freeze());
+  EXPECT_EQ(in_eager.name, profile::kPyTorch);
+  EXPECT_TRUE(in_eager.pytorch);
+  EXPECT_FALSE(in_eager.compiled);
+  testing::HandMadeTrace compiled;
+  compiled.kernel("triton_red_fused_mm_t_view_9", 0, 0, 1000);
+  const EngineFound in_compiled = engine_in(compiled.freeze());
+  EXPECT_EQ(in_compiled.name, profile::kPyTorch);
+  EXPECT_TRUE(in_compiled.compiled);
+}
+
+TEST(Engine, AFewGeneratedKernelsAreNoCompiledProgram) {
+  testing::HandMadeTrace made;
+  for (Nanoseconds i = 0; i < 100; ++i) made.kernel(kSilu, 0, i * 100, i * 100 + 100);
+  made.kernel("triton_poi_fused_add_0", 0, 10000, 10001);
+  EXPECT_FALSE(engine_in(made.freeze()).compiled);
+}
+
+TEST(Engine, WhatAnEngineSaysOfItselfCountsMoreThanKernelsItShips) {
+  testing::HandMadeTrace made;
+  made.range("step[DECODE bs=32]", 0, 100);
+  made.kernel("void vllm::rms_norm_kernel<c10::BFloat16>(int)", 0, 10, 50);
+  made.kernel(kSilu, 0, 50, 60);
+  const EngineFound found = engine_in(made.freeze());
+  EXPECT_EQ(found.name, profile::kSglang);
+  EXPECT_EQ(found.evidence[0].subject, "step[DECODE bs=32]");
+  EXPECT_LT(found.confidence, 0.97);  // the others' kernels leave a doubt
+  EXPECT_GT(found.confidence, 0.6);
+}
+
+TEST(Engine, LentKernelsOfTensorRtLlmDoNotName) {
+  testing::HandMadeTrace made;
+  made.kernel("void tensorrt_llm::kernels::quantize_with_block_size<2>(int)", 0, 10, 50);
+  made.kernel("void vllm::rms_norm_kernel<c10::BFloat16>(int)", 0, 50, 60);
+  EXPECT_EQ(engine_in(made.freeze()).name, profile::kVllm);
+}
+
+TEST(Engine, UnknownWhereNothingTells) {
+  testing::HandMadeTrace made;
+  made.kernel("my_kernel", 0, 10, 50);
+  const EngineFound found = engine_in(made.freeze());
+  EXPECT_EQ(found.name, "");
+  EXPECT_FALSE(found.pytorch);
+  EXPECT_TRUE(found.evidence.empty());
+}
+
+TEST(Engine, ByTheCommandOfARun) {
+  testing::HandMadeTrace made;
+  made.kernel(kSilu, 0, 10, 50);
+  const trace::Trace trace = made.freeze();
+  EXPECT_EQ(engine_in(trace, "python3 workloads/hf_llm.py --model x").name, profile::kTransformers);
+  EXPECT_EQ(engine_in(trace, "vllm serve x").name, profile::kVllm);
+  EXPECT_EQ(engine_in(trace, "python -m sglang.launch_server").name, profile::kSglang);
+  EXPECT_EQ(engine_in(trace, "trtllm-serve x").name, profile::kTensorRtLlm);
+  EXPECT_EQ(engine_in(trace, "python mine.py --vllm-like").name, profile::kPyTorch);
+}
+
+TEST(EngineSigns, AreWholeWords) {
+  EXPECT_TRUE(engine_of_annotation("execute_context_1(512)_generation_0(0)"));
+  EXPECT_TRUE(engine_of_annotation("execute_2_context_1(sq4sk5sqsq1sqsk1)_generation_1(sq1sk9)"));
+  EXPECT_TRUE(engine_of_annotation("[Executor] _forward_step 12: 1 ctx reqs, 3 gen reqs"));
+  EXPECT_FALSE(engine_of_annotation("decode_step"));
+  EXPECT_FALSE(engine_of_annotation("prefill"));
+  EXPECT_TRUE(engine_of_process("/opt/llama.cpp/bin/llama-server"));
+  EXPECT_TRUE(engine_of_process("VLLM::EngineCore"));
+  EXPECT_FALSE(engine_of_process("python3"));
+  EXPECT_FALSE(engine_of_process("my-llama-server2"));
+  EXPECT_TRUE(engine_of_operator("vllm::unified_attention"));
+  EXPECT_FALSE(engine_of_operator("aten::mm"));
+}
+
+// The engines' logs: what was run is known.
+TEST(SharedCapturesEngine, TheEnginesOfKnownCaptures) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(folder);
+  struct Known {
+    const char* file;
+    std::string_view engine;
+    bool pytorch;
+    bool compiled;
+    bool graphs;
+  };
+  for (const Known& known :
+       {Known{"engines/llama_cpp_bench_f16.llmtrace.gz", profile::kLlamaCpp, false, false, true},
+        Known{"engines/llama_cpp_server.llmtrace.gz", profile::kLlamaCpp, false, false, true},
+        Known{"engines/gpt_fast_compiled.llmtrace.gz", profile::kPyTorch, true, true, true},
+        Known{"h200-llama-eager/nsys.sqlite", profile::kPyTorch, true, false, false},
+        Known{"h200-dense-graph/nsys_node.sqlite", profile::kPyTorch, true, false, true},
+        Known{"public/AMD-AGI+TraceLens__b200_eager_trace.json.gz", profile::kVllm, true, false,
+              false},
+        Known{"public/AMD-AGI+TraceLens__sglang_Qwen3-8B_decode.json.gz", profile::kSglang, true,
+              false, true},
+        Known{"public/AMD-AGI+TraceLens__inference_vllm_decode_full_graph_execution.json.gz",
+              profile::kVllm, true, true, true}}) {
+    if (!std::filesystem::exists(folder / known.file)) continue;
+    const auto trace = testing::read_capture(folder / known.file);
+    ASSERT_TRUE(trace) << known.file;
+    const EngineFound found = engine_in(*trace);
+    EXPECT_EQ(found.name, known.engine) << known.file;
+    EXPECT_EQ(found.pytorch, known.pytorch) << known.file;
+    EXPECT_EQ(found.compiled, known.compiled) << known.file;
+    EXPECT_EQ(found.graphs, known.graphs) << known.file;
+    EXPECT_GT(found.confidence, 0.6) << known.file;
+  }
+}
+
+}  // namespace
+}  // namespace llmprof::analysis

@@ -1,0 +1,286 @@
+#include "analysis/naming/fused_operations.h"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+
+#include "base/ascii.h"
+#include "base/text.h"
+
+namespace llmprof::analysis {
+namespace {
+
+constexpr size_t kLongestFusedName = 300;
+constexpr std::string_view kNoOperations = "unnamed operations";
+constexpr std::string_view kMore = ", \xE2\x80\xA6";
+constexpr size_t kMoreCharacters = 3;
+
+using Identifiers = std::vector<std::string_view>;
+
+constexpr std::array<std::string_view, 14> kProducts = {
+    "mm",   "bmm",        "addmm",   "baddbmm",     "mv",         "addmv",  "dot",
+    "vdot", "_scaled_mm", "_int_mm", "_grouped_mm", "mm_plus_mm", "matmul", "convolution"};
+constexpr std::array<std::string_view, 4> kFlexAttention = {
+    "flex_attention", "flex_decoding", "flex_attention_backward", "flex_flash_attention"};
+constexpr std::array<std::string_view, 8> kNorms = {
+    "native_layer_norm",        "native_layer_norm_backward",
+    "native_group_norm",        "native_batch_norm",
+    "_native_batch_norm_legit", "_native_batch_norm_legit_functional",
+    "_fused_rms_norm",          "rms_norm"};
+constexpr std::array<std::string_view, 6> kMoments = {"mean", "var",      "var_mean",
+                                                      "std",  "std_mean", "linalg_vector_norm"};
+constexpr std::array<std::string_view, 8> kSoftmaxes = {
+    "_softmax",      "softmax",   "_log_softmax",           "log_softmax",
+    "_safe_softmax", "logsumexp", "prepare_softmax_online", "_softmax_backward_data"};
+constexpr std::array<std::string_view, 6> kChoices = {"argmax", "argmin",      "topk",
+                                                      "sort",   "multinomial", "searchsorted"};
+constexpr std::array<std::string_view, 3> kLookups = {"embedding", "index_select",
+                                                      "embedding_dense_backward"};
+constexpr std::array<std::string_view, 14> kOtherReductions = {"sum",
+                                                               "amax",
+                                                               "amin",
+                                                               "max",
+                                                               "min",
+                                                               "any",
+                                                               "all",
+                                                               "prod",
+                                                               "cumsum",
+                                                               "cumprod",
+                                                               "aminmax",
+                                                               "norm",
+                                                               "nll_loss_forward",
+                                                               "count_nonzero"};
+// What changes no value and moves none in a fused kernel.
+constexpr std::array<std::string_view, 21> kReshapes = {"view",
+                                                        "_unsafe_view",
+                                                        "reshape",
+                                                        "permute",
+                                                        "transpose",
+                                                        "t",
+                                                        "expand",
+                                                        "unsqueeze",
+                                                        "squeeze",
+                                                        "select",
+                                                        "slice",
+                                                        "split",
+                                                        "split_with_sizes",
+                                                        "unbind",
+                                                        "alias",
+                                                        "as_strided",
+                                                        "detach",
+                                                        "chunk",
+                                                        "scalar_tensor",
+                                                        "unflatten",
+                                                        "flatten"};
+constexpr std::array<std::string_view, 14> kCopies = {"_to_copy",
+                                                      "clone",
+                                                      "copy",
+                                                      "copy_",
+                                                      "cat",
+                                                      "stack",
+                                                      "repeat",
+                                                      "slice_scatter",
+                                                      "select_scatter",
+                                                      "constant_pad_nd",
+                                                      "new_zeros",
+                                                      "lift_fresh_copy",
+                                                      "roll",
+                                                      "flip"};
+// Done elsewhere; a pointwise kernel that names them prepares their inputs or reads their results.
+constexpr std::array<std::string_view, 2> kElsewhere = {"moe_forward", "moe_forward_shared"};
+
+template <size_t N>
+bool is_one_of(std::string_view identifier, const std::array<std::string_view, N>& list) {
+  return std::find(list.begin(), list.end(), identifier) != list.end();
+}
+
+template <size_t N>
+bool has_any(const Identifiers& identifiers, const std::array<std::string_view, N>& list) {
+  return std::any_of(identifiers.begin(), identifiers.end(),
+                     [&](std::string_view identifier) { return is_one_of(identifier, list); });
+}
+
+bool has(const Identifiers& identifiers, std::initializer_list<std::string_view> all) {
+  return std::all_of(all.begin(), all.end(), [&](std::string_view wanted) {
+    return std::find(identifiers.begin(), identifiers.end(), wanted) != identifiers.end();
+  });
+}
+
+bool is_attention(std::string_view identifier) {
+  return identifier.starts_with("_scaled_dot_product") ||
+         identifier.starts_with("scaled_dot_product") || is_one_of(identifier, kFlexAttention);
+}
+
+bool has_attention(const Identifiers& identifiers) {
+  return std::any_of(identifiers.begin(), identifiers.end(), is_attention);
+}
+
+bool normalizes(const Identifiers& identifiers) {
+  return has_any(identifiers, kNorms) ||
+         (has(identifiers, {"rsqrt"}) && has_any(identifiers, kMoments));
+}
+
+bool reduces_besides_products(const Identifiers& identifiers) {
+  return normalizes(identifiers) || has_any(identifiers, kMoments) ||
+         has_any(identifiers, kSoftmaxes) || has_any(identifiers, kChoices) ||
+         has_any(identifiers, kOtherReductions);
+}
+
+KernelClass class_of_template(const Identifiers& identifiers) {
+  if (has_attention(identifiers)) return KernelClass::attention;
+  return has_any(identifiers, kProducts) ? KernelClass::gemm : KernelClass::other;
+}
+
+// One block reduces one or more rows. torch.compile makes a reduction of a product only where one
+// side is a vector; others call a library or a template. A kernel that reads its weights has
+// their transposition among its operators: without one, a product beside another reduction was
+// done before, and the kernel reads its result.
+KernelClass class_of_reduction(const Identifiers& identifiers) {
+  const bool reads_weights = has(identifiers, {"t"}) || has(identifiers, {"permute"});
+  if (has_any(identifiers, kProducts) &&
+      (reads_weights || !reduces_besides_products(identifiers))) {
+    return KernelClass::gemv;
+  }
+  if (has_any(identifiers, kChoices)) return KernelClass::sampling;
+  if (normalizes(identifiers)) return KernelClass::norm;
+  if (has_any(identifiers, kSoftmaxes)) return KernelClass::softmax;
+  if (has(identifiers, {"abs", "amax"}) &&
+      (has(identifiers, {"clamp"}) || has(identifiers, {"clamp_min"}))) {
+    return KernelClass::quantize;
+  }
+  if (has_attention(identifiers) && !reduces_besides_products(identifiers)) {
+    return KernelClass::attention;
+  }
+  if (has_any(identifiers, kLookups)) return KernelClass::gather;
+  return KernelClass::reduction;
+}
+
+KernelClass class_of_pointwise(const Identifiers& identifiers) {
+  if (normalizes(identifiers)) return KernelClass::norm;
+  if (has_any(identifiers, kSoftmaxes)) return KernelClass::softmax;
+  if (has_any(identifiers, kLookups)) return KernelClass::gather;
+  if (has(identifiers, {"cos", "sin"})) return KernelClass::rope;
+  const auto moves = [](std::string_view identifier) {
+    return is_one_of(identifier, kCopies) || is_one_of(identifier, kReshapes) ||
+           is_one_of(identifier, kProducts) || is_one_of(identifier, kElsewhere) ||
+           is_attention(identifier);
+  };
+  const bool copies =
+      has_any(identifiers, kCopies) && std::all_of(identifiers.begin(), identifiers.end(), moves);
+  return copies ? KernelClass::copy_cast : KernelClass::elementwise;
+}
+
+// Whether an operator is why the kernel has its class.
+bool decides(std::string_view identifier, KernelClass kernel_class) {
+  switch (kernel_class) {
+    case KernelClass::gemm:
+    case KernelClass::gemv:
+      return is_one_of(identifier, kProducts);
+    case KernelClass::attention:
+      return is_attention(identifier);
+    case KernelClass::softmax:
+      return is_one_of(identifier, kSoftmaxes);
+    case KernelClass::sampling:
+      return is_one_of(identifier, kChoices);
+    case KernelClass::gather:
+      return is_one_of(identifier, kLookups);
+    default:
+      return false;
+  }
+}
+
+// The length of the operator at the front of `rest`: the longest that is known, so that
+// "index_put" is not "index" and "put".
+size_t operator_length(std::string_view rest, const OperationWords& words) {
+  const auto known = [&](std::string_view text) {
+    return words.find(text) != words.end() || is_one_of(text, kProducts) ||
+           is_one_of(text, kFlexAttention) || is_one_of(text, kNorms) ||
+           is_one_of(text, kMoments) || is_one_of(text, kSoftmaxes) || is_one_of(text, kLookups) ||
+           is_one_of(text, kOtherReductions) || is_one_of(text, kReshapes) ||
+           is_one_of(text, kCopies) || is_one_of(text, kElsewhere);
+  };
+  for (size_t end = rest.size(); end > 0;) {
+    if (known(rest.substr(0, end))) return end;
+    const size_t cut = rest.substr(0, end).rfind('_');
+    end = cut == std::string_view::npos ? 0 : cut;
+  }
+  return std::max<size_t>(std::min(rest.find('_', 1), rest.size()), 1);
+}
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+}
+
+}  // namespace
+
+Identifiers fused_identifiers(std::string_view identifier, const OperationWords& words) {
+  constexpr std::string_view kFused = "fused_";
+  const size_t start = identifier.find(kFused);
+  if (start == std::string_view::npos) return {};
+  std::string_view rest = identifier.substr(start + kFused.size());
+  const size_t last = rest.rfind('_');
+  if (last != std::string_view::npos && is_digits(rest.substr(last + 1))) {
+    rest = rest.substr(0, last);
+  } else if (is_digits(rest)) {
+    return {};
+  }
+  // Each operator looks at all that follows; torch.compile's own names stay far below this.
+  rest = rest.substr(0, kLongestFusedName);
+  Identifiers found;
+  while (!rest.empty()) {
+    const size_t length = operator_length(rest, words);
+    const std::string_view next = rest.substr(0, length);
+    rest.remove_prefix(length);
+    if (rest.starts_with('_')) rest.remove_prefix(1);
+    if (next != "_" && std::find(found.begin(), found.end(), next) == found.end()) {
+      found.push_back(next);
+    }
+  }
+  return found;
+}
+
+KernelClass fused_class(std::string_view identifier, const OperationWords& words) {
+  const Identifiers identifiers = fused_identifiers(identifier, words);
+  if (identifier.starts_with("triton_tem_")) return class_of_template(identifiers);
+  if (identifier.starts_with("triton_red_") || identifier.starts_with("triton_per_")) {
+    return class_of_reduction(identifiers);
+  }
+  return class_of_pointwise(identifiers);
+}
+
+std::string fused_operations(std::string_view identifier, const OperationWords& words,
+                             size_t longest) {
+  Identifiers identifiers = fused_identifiers(identifier, words);
+  const KernelClass kernel_class = fused_class(identifier, words);
+  const auto is_reshape = [](std::string_view i) { return is_one_of(i, kReshapes); };
+  // Neither is work of this kernel; where nothing else is named, they are better than nothing.
+  const auto passes_by = [&](std::string_view i) {
+    const bool product = kernel_class == KernelClass::gemm || kernel_class == KernelClass::gemv;
+    return is_reshape(i) || (!product && is_one_of(i, kProducts)) ||
+           (kernel_class != KernelClass::attention && is_attention(i));
+  };
+  if (!std::all_of(identifiers.begin(), identifiers.end(), passes_by)) {
+    std::erase_if(identifiers, passes_by);
+  }
+  std::stable_partition(identifiers.begin(), identifiers.end(),
+                        [&](std::string_view i) { return decides(i, kernel_class); });
+  std::vector<std::string> spoken;
+  for (const std::string_view next : identifiers) {
+    const auto word = words.find(next);
+    std::string text = word == words.end() ? std::string(next) : word->second;
+    if (std::find(spoken.begin(), spoken.end(), text) == spoken.end()) {
+      spoken.push_back(std::move(text));
+    }
+  }
+  std::string list;
+  for (size_t i = 0; i < spoken.size(); ++i) {
+    const size_t room = longest - (i + 1 < spoken.size() ? kMoreCharacters : 0);
+    if (list.size() + spoken[i].size() + 2 > room && !list.empty()) {
+      return list.append(kMore);
+    }
+    list.append(list.empty() ? "" : ", ").append(spoken[i]);
+  }
+  return list.empty() ? std::string(kNoOperations) : list;
+}
+
+}  // namespace llmprof::analysis

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmprof::analysis {
+
+// A kernel that shares its short name with others.
+struct Namesake {
+  std::string_view full_name;
+  std::string short_name;
+};
+
+// Gives kernels of one short name names that tell them apart by what differs: template arguments,
+// else the parts of the name between underscores, else a number in the order of the alphabet. Spellings of one
+// kernel by several tools keep one name. Names stay within 60 characters.
+void tell_apart(std::vector<Namesake>& namesakes);
+
+}  // namespace llmprof::analysis

@@ -1,0 +1,56 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "analysis/naming/tell_apart.h"
+
+namespace llmprof::analysis {
+namespace {
+
+std::vector<std::string> told_apart(const std::vector<std::string>& names,
+                                    const std::string& short_name) {
+  std::vector<Namesake> namesakes;
+  for (const std::string& name : names) namesakes.push_back({name, short_name});
+  tell_apart(namesakes);
+  std::vector<std::string> result;
+  for (const Namesake& namesake : namesakes) result.push_back(namesake.short_name);
+  return result;
+}
+
+TEST(TellApart, ByTheTemplateArgumentsThatDiffer) {
+  EXPECT_EQ(
+      told_apart({"void f<__half, float, 1, true>(int)", "void f<__half, __half, 1, true>(int)",
+                  "void f<__half, __half, 1, false>(int)"},
+                 "f (f16)"),
+      (std::vector<std::string>{"f (f16) [f32, true]", "f (f16) [f16, true]",
+                                "f (f16) [f16, false]"}));
+}
+
+TEST(TellApart, ByPartsOfPlainNames) {
+  EXPECT_EQ(told_apart({"Cijk_MT32x32_K1_GRVWA8", "Cijk_MT32x32_K1_GRVWA4"}, "GEMM"),
+            (std::vector<std::string>{"GEMM [GRVWA8]", "GEMM [GRVWA4]"}));
+}
+
+TEST(TellApart, ByANumberWhereWhatDiffersIsLong) {
+  const std::string tail(40, 'x');
+  EXPECT_EQ(told_apart({"b" + tail, "a" + tail}, "k"),
+            (std::vector<std::string>{"k [variant 2]", "k [variant 1]"}));
+  EXPECT_EQ(told_apart({"f<1>", "f<1, 2>"}, "k"),
+            (std::vector<std::string>{"k [variant 2]", "k [variant 1]"}));
+}
+
+TEST(TellApart, SpellingsOfOneKernelStayOne) {
+  EXPECT_EQ(
+      told_apart({"void at::native::f<(int)4, float>(int)", "void at::f<4, float>(int)"}, "f"),
+      (std::vector<std::string>{"f", "f"}));
+}
+
+TEST(TellApart, StaysShort) {
+  for (const std::string& name : told_apart({"f<1, a>", "f<2, b>"}, std::string(60, 'n'))) {
+    EXPECT_LE(name.size(), 62U) << name;  // an ellipsis has three bytes
+  }
+}
+
+}  // namespace
+}  // namespace llmprof::analysis
