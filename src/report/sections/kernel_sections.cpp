@@ -84,7 +84,7 @@ Table scope_table(const profile::Profile& profile) {
                           ms(scope.kernel_sum), percent(scope.share)});
   }
   table.rows.push_back({"all kernels", grouped(profile.totals.kernel_count),
-                        ms(profile.totals.kernel_sum), percent(profile::Share{1})});
+                        ms(profile.totals.kernel_sum), ""});
   return table;
 }
 

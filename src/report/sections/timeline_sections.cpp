@@ -17,31 +17,32 @@ Table device_time_table(const profile::Profile& profile) {
   table.columns = {text_column("device"),
                    number_column("span (ms)"),
                    number_column("busy (ms)"),
-                   number_column("busy, share of span"),
+                   number_column("busy share of span"),
                    number_column("compute (ms)"),
                    number_column("communication (ms)"),
-                   number_column("of it overlapped (ms)"),
                    number_column("copies and fills (ms)"),
-                   number_column("of them overlapped (ms)"),
-                   number_column("idle (ms)"),
-                   number_column("idle, share of span")};
-  const bool partly = std::any_of(profile.device_time.begin(), profile.device_time.end(),
-                                  [](const auto& row) { return row.not_traced.has_value(); });
-  if (partly) table.columns.push_back(number_column("not traced (ms)"));
+                   number_column("idle (ms)")};
   for (const profile::DeviceTime& row : profile.device_time) {
-    auto& cells = table.rows.emplace_back();
-    cells = {row.device,
-             ms(row.span),
-             ms(row.busy),
-             percent(row.busy_share_of_span),
-             ms(row.compute),
-             ms(row.communication),
-             ms(row.overlapped_communication),
-             ms(row.copies),
-             ms(row.overlapped_copies),
-             ms(row.idle),
-             percent(row.idle_share_of_span)};
-    if (partly) cells.emplace_back(ms(row.not_traced));
+    table.rows.push_back({row.device, ms(row.span), ms(row.busy), percent(row.busy_share_of_span),
+                          ms(row.compute), ms(row.communication), ms(row.copies), ms(row.idle)});
+  }
+  return table;
+}
+
+// Empty where nothing but compute ran.
+Table overlap_table(const profile::Profile& profile) {
+  Table table;
+  table.columns = {text_column("device"), text_column("work"), number_column("overlapped (ms)"),
+                   number_column("exposed (ms)")};
+  for (const profile::DeviceTime& row : profile.device_time) {
+    if (row.communication.value > 0) {
+      table.rows.push_back({row.device, "communication", ms(row.overlapped_communication),
+                            ms(row.exposed_communication)});
+    }
+    if (row.copies.value > 0) {
+      table.rows.push_back(
+          {row.device, "copies and fills", ms(row.overlapped_copies), ms(row.exposed_copies)});
+    }
   }
   return table;
 }
@@ -55,6 +56,10 @@ Table idle_cause_table(const profile::Profile& profile) {
       table.rows.push_back({row.device, std::string(shown_name(cause.cause)), ms(cause.time),
                             percent(cause.share_of_span), grouped(cause.gaps)});
     }
+    if (row.not_traced) {
+      table.rows.push_back({row.device, "not traced: nobody knows", ms(row.not_traced),
+                            std::string(kMissing), std::string(kMissing)});
+    }
   }
   return table;
 }
@@ -66,15 +71,14 @@ std::string memory_words(const profile::Copies& copies) {
 
 Table copies_table(const profile::Profile& profile) {
   Table table;
-  table.columns = {
-      text_column("device"),       text_column("direction"),     text_column("memory"),
-      number_column("operations"), number_column("total (ms)"),  number_column("size"),
-      number_column("bandwidth"),  number_column("median size"), number_column("largest size")};
+  table.columns = {text_column("device"),       text_column("direction"),     text_column("memory"),
+                   number_column("operations"), number_column("total (ms)"),  number_column("size"),
+                   number_column("bandwidth"),  number_column("largest size")};
   for (size_t i = 0; i < std::min(kShownCopies, profile.copies.size()); ++i) {
     const profile::Copies& row = profile.copies[i];
     table.rows.push_back({row.device, row.direction, memory_words(row), grouped(row.count),
                           ms(row.total), scaled(row.bytes), scaled(row.bytes_per_s),
-                          scaled(row.p50_bytes), scaled(row.max_bytes)});
+                          scaled(row.max_bytes)});
   }
   return table;
 }
@@ -86,7 +90,6 @@ Table launch_table(const profile::Profile& profile) {
                    number_column("call, median (ms)"),
                    number_column("latency, median (ms)"),
                    number_column("latency, p99 (ms)"),
-                   number_column("launch to start, median (ms)"),
                    number_column("launch to start, p99 (ms)"),
                    number_column("queue depth, median"),
                    number_column("queue depth, largest")};
@@ -95,8 +98,8 @@ Table launch_table(const profile::Profile& profile) {
     const profile::Launches& launches = *row.launches;
     table.rows.push_back({row.device, grouped(launches.launches), exact_ms(launches.call.p50),
                           exact_ms(launches.to_idle_gpu.p50), exact_ms(launches.to_idle_gpu.p99),
-                          exact_ms(launches.to_start.p50), exact_ms(launches.to_start.p99),
-                          plain(launches.queue_depth.p50), plain(launches.queue_depth.max)});
+                          exact_ms(launches.to_start.p99), plain(launches.queue_depth.p50),
+                          plain(launches.queue_depth.max)});
   }
   return table;
 }
@@ -128,8 +131,11 @@ void add_device_time(const profile::Profile& profile, Document& document) {
   document.add(Paragraph{
       "What each GPU did from its first work to its last, inside and outside of stages. Compute, "
       "communication and copies are times in which at least one such operation ran; overlapped is "
-      "communication during compute, and copies during any kernel."});
+      "communication during compute, and copies during any kernel; the rest is exposed."});
   document.add(device_time_table(profile));
+  if (Table overlap = overlap_table(profile); !overlap.rows.empty()) {
+    document.add(std::move(overlap));
+  }
   if (Table causes = idle_cause_table(profile); !causes.rows.empty()) {
     document.add(Paragraph{"Idle time by cause:"});
     document.add(std::move(causes));
