@@ -273,12 +273,13 @@ void add_call(const Event& event, Span span, KinetoRows& rows, std::vector<Kinet
   }
 }
 
-void add_module(const Event& event, KinetoRows& rows) {
+bool add_module(const Event& event, KinetoRows& rows) {
   const auto span = span_of(event);
-  if (!span || !is_module(event.name)) return;
+  if (!span || !is_module(event.name)) return false;
   const std::string_view name = token_text(event.name).substr(kModulePrefix.size());
   rows.modules.push_back({span->start, span->end, 0, rows.strings.intern(name),
                           rows.threads.intern({task_id(event.pid), task_id(event.tid)}), 0});
+  return true;
 }
 
 void add_task_name(const Event& event, KinetoRows& rows) {
@@ -341,8 +342,7 @@ bool add_event(const Event& event, KinetoRows& rows) {
       ++rows.counts.gpu_annotations;
       return true;
     case KinetoCategory::python_function:
-      ++rows.counts.python_functions;
-      add_module(event, rows);
+      if (!add_module(event, rows)) ++rows.counts.python_functions;
       return true;
     case KinetoCategory::unknown:
       count_unknown_category(token_text(event.category_token), rows.counts);

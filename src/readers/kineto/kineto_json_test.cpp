@@ -174,6 +174,27 @@ TEST(KinetoJson, AnyOrderOfKeysAndTheLastOfTwoEqualOnes) {
   EXPECT_EQ(trace.kernels.end[0], 12'000);
 }
 
+// Calls of modules are ranges; a launch may name its kernel (ROCm).
+TEST(KinetoJson, ModulesAndNamesOfLaunches) {
+  const trace::Trace trace = read_kineto_or_fail(R"json([
+    {"ph":"X","cat":"python_function","name":"nn.Module: MyLayer_3","pid":1,"tid":1,"ts":1,"dur":9},
+    {"ph":"X","cat":"python_function","name":"model.py(7): forward","pid":1,"tid":1,"ts":2,"dur":7},
+    {"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":1,"tid":1,"ts":3,"dur":1,
+     "args":{"External id":5,"kernel":"gemm","correlation":7}},
+    {"ph":"X","cat":"cuda_runtime","name":"hipGraphLaunch","pid":1,"tid":1,"ts":5,"dur":1,
+     "args":{"correlation":8}}])json");
+  ASSERT_EQ(trace.ranges.size(), 1U);
+  EXPECT_EQ(trace.ranges.kind[0], trace::RangeKind::module);
+  EXPECT_EQ(trace.strings[trace.ranges.text[0]], "MyLayer_3");
+  EXPECT_EQ(trace.strings[trace.ranges.domain[0]], "nn.Module");
+  EXPECT_EQ(trace.ranges.end[0], 10000);
+  EXPECT_EQ(count_of(trace, "kineto_python_functions"), 1U);
+  ASSERT_EQ(trace.launches.size(), 2U);
+  ASSERT_EQ(trace.launched_names.size(), 1U);
+  EXPECT_EQ(trace.launched_names[0].first, trace::LaunchRow(0));
+  EXPECT_EQ(trace.strings[trace.launched_names[0].second], "gemm");
+}
+
 TEST(KinetoJson, SaysWhatItLeavesOut) {
   const trace::Trace trace = read_fixture("left_out.json");
   EXPECT_EQ(trace.kernels.size(), 1U);
@@ -268,7 +289,9 @@ void expect_sums(const std::filesystem::path& folder, const Expected& expected) 
     operator_total += trace.operators.end[i] - trace.operators.start[i];
   }
   EXPECT_EQ(operator_total, expected.operator_total);
-  EXPECT_EQ(trace.ranges.size(), expected.annotations);
+  EXPECT_EQ(static_cast<size_t>(std::count(trace.ranges.kind.begin(), trace.ranges.kind.end(),
+                                           trace::RangeKind::annotation)),
+            expected.annotations);
   for (const std::string_view code :
        {"kineto_bad_events", "kineto_invalid_utf8", "kineto_truncated", "kineto_stray_text",
         "kineto_unknown_categories"}) {
