@@ -7,7 +7,7 @@
 #include <map>
 
 #include "analysis/detection/detection_report.h"
-#include "analysis/detection/forward_passes.h"
+#include "analysis/detection/find_passes.h"
 #include "analysis/detection/pass_kind.h"
 #include "analysis/detection/pass_owners.h"
 #include "analysis/detection/pass_size.h"
@@ -57,6 +57,24 @@ std::string_view evidence_for(StepKind kind) {
       return "forward passes with prompt tokens and the sequences of the step before";
   }
   return {};
+}
+
+bool any_attention(const Found& found) {
+  for (const ForwardPass& pass : found.forward.passes) {
+    for (uint32_t at = pass.begin; at < pass.end; ++at) {
+      const KernelClass kernel_class = found.sequence->kernel_class(at);
+      if (kernel_class == KernelClass::attention || kernel_class == KernelClass::softmax) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Equal passes alone are any iteration's, unless attention shows that they are a transformer's.
+bool any_loop(const Found& found) {
+  return found.forward.basis == ForwardPasses::Basis::structure && !found.kinds.told_apart &&
+         !any_attention(found);
 }
 
 class StageBuilder {
@@ -139,6 +157,13 @@ class StageBuilder {
   std::vector<OwnedPass> passes_;
 };
 
+std::string reason_for_loop(const Found& found) {
+  return fmt::format(
+      "{} passes of {} layers repeat, all of the same size, and no kernel is known as attention: "
+      "nothing tells decode steps from the iterations of another program",
+      found.forward.passes.size(), found.forward.passes.front().layers);
+}
+
 // Passes through different numbers of layers are those of different models.
 void report_models(const Stages& stages, Diagnostics& diagnostics) {
   std::map<uint32_t, uint64_t> passes;
@@ -176,17 +201,22 @@ Stages detected_stages(const trace::Trace& trace, const DescribedNames& names,
   const std::vector<KernelSequence> sequences = kernel_sequences(trace, names);
   std::vector<Found> all;
   DetectionEvidence evidence;
+  std::string refused;
   for (const KernelSequence& sequence : sequences) {
     if (is_training(sequence)) continue;
     Found found{&sequence, find_forward_passes(sequence), {}, {}};
     if (found.forward.passes.empty()) continue;
     found.sizes = measure_passes(sequence, found.forward.passes);
     found.kinds = tell_kinds(sequence, found.forward.passes, found.sizes);
+    if (any_loop(found)) {
+      if (refused.empty()) refused = reason_for_loop(found);
+      continue;
+    }
     evidence.add(found.forward, found.sizes, found.kinds);
     all.push_back(std::move(found));
   }
   if (all.empty()) {
-    stages.reason = reason_for_none(sequences);
+    stages.reason = refused.empty() ? reason_for_none(sequences) : refused;
   } else {
     stages.serving =
         std::any_of(all.begin(), all.end(), [](const Found& found) { return found.kinds.serving; });

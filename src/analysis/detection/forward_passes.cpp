@@ -228,7 +228,7 @@ class PassSearch {
 
 }  // namespace
 
-ForwardPasses find_forward_passes(const KernelSequence& sequence) {
+ForwardPasses find_named_passes(const KernelSequence& sequence) {
   ForwardPasses found;
   const std::vector<LayerBeat> beats = find_layer_beats(sequence);
   found.layers = beats.size();

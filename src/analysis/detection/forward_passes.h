@@ -37,8 +37,13 @@ struct ForwardPasses {
   uint64_t layers = 0;              // layers (or replays) in the sequence, inside passes or not
   uint64_t layers_in_passes = 0;
   std::string reason;  // why there are none
+  // Whether what repeats and what kernels are called show the same passes, or which of them do.
+  enum class Basis : uint8_t { both, structure, names };
+  Basis basis = Basis::names;
 };
 
-ForwardPasses find_forward_passes(const KernelSequence& sequence);
+// By the classes of kernels: attention counts the layers, embeddings and selections of tokens stand
+// between passes.
+ForwardPasses find_named_passes(const KernelSequence& sequence);
 
 }  // namespace llmprof::analysis

@@ -7,14 +7,31 @@ namespace llmprof::analysis {
 namespace {
 
 // Twice the threads in the middle kernel: no decode step grows so fast with its context.
-constexpr uint64_t kLarger = 2;
+constexpr double kLarger = 2;
 // A pass with new sequences belongs to the engine's steps before it only if it follows soon.
 constexpr Nanoseconds kBreakBetweenPasses = 100'000'000;
 
-// Threads of a model's smallest and largest pass.
-struct Extremes {
-  uint64_t least = UINT64_MAX;
-  uint64_t most = 0;
+// Sizes of a model's passes. Where there are two kinds, the step from the larger of the one to the
+// smaller of the other is larger than any among decode steps of few and of many sequences.
+class Sizes {
+ public:
+  void add(uint64_t size) { sizes_.push_back(size); }
+  void settle() {
+    std::sort(sizes_.begin(), sizes_.end());
+    double largest = kLarger;
+    for (size_t i = 1; i < sizes_.size(); ++i) {
+      const double step = static_cast<double>(sizes_[i]) / static_cast<double>(sizes_[i - 1]);
+      if (step < largest) continue;
+      largest = step;
+      first_large_ = sizes_[i];
+    }
+  }
+  [[nodiscard]] bool two_kinds() const { return first_large_ > 0; }
+  [[nodiscard]] bool large(uint64_t size) const { return size >= first_large_; }
+
+ private:
+  std::vector<uint64_t> sizes_;
+  uint64_t first_large_ = 0;
 };
 
 class Kinds {
@@ -24,10 +41,9 @@ class Kinds {
       : sequence_(sequence), passes_(passes), sizes_(sizes) {
     for (size_t i = 0; i < passes.size(); ++i) {
       if (passes[i].replay() || sizes[i].threads == 0) continue;
-      Extremes& model = models_[passes[i].layers];
-      model.least = std::min(model.least, sizes[i].threads);
-      model.most = std::max(model.most, sizes[i].threads);
+      models_[passes[i].layers].add(sizes[i].threads);
     }
+    for (auto& [layers, model] : models_) model.settle();
   }
 
   PassKinds tell() {
@@ -45,7 +61,7 @@ class Kinds {
       if (end > i) mark_mixed(std::span(found.passes), i, end);
       i = std::max(end, i + 1);
     }
-    found.told_apart = counted() || differ(found.passes);
+    found.told_apart = counted() || (two_sizes() && differ(found.passes));
     found.serving = is_serving(found.passes);
     return found;
   }
@@ -54,6 +70,16 @@ class Kinds {
   [[nodiscard]] bool counted() const {
     return std::all_of(sizes_.begin(), sizes_.end(),
                        [](const PassSize& size) { return size.tokens && size.sequences; });
+  }
+  // A hidden pass has no size; beside others, it is a decode step.
+  [[nodiscard]] bool two_sizes() const {
+    const auto hidden = std::count_if(passes_.begin(), passes_.end(),
+                                      [](const ForwardPass& pass) { return pass.replay(); });
+    if (hidden > 0 && static_cast<size_t>(hidden) < passes_.size()) return true;
+    const bool tokens = std::all_of(sizes_.begin(), sizes_.end(),
+                                    [](const PassSize& size) { return size.tokens.has_value(); });
+    return tokens || std::any_of(models_.begin(), models_.end(),
+                                 [](const auto& model) { return model.second.two_kinds(); });
   }
   static bool differ(std::span<const PassKind> kinds) {
     return std::any_of(kinds.begin(), kinds.end(),
@@ -65,8 +91,8 @@ class Kinds {
     if (passes_[row].replay()) return false;
     if (size.tokens && size.sequences) return *size.tokens > *size.sequences;
     const auto model = models_.find(passes_[row].layers);
-    if (model != models_.end() && model->second.most >= kLarger * model->second.least) {
-      return size.threads >= kLarger * model->second.least;
+    if (model != models_.end() && model->second.two_kinds()) {
+      return model->second.large(size.threads);
     }
     return size.tokens ? *size.tokens > 1 : !repeats(row);
   }
@@ -144,7 +170,7 @@ class Kinds {
   const KernelSequence& sequence_;
   std::span<const ForwardPass> passes_;
   std::span<const PassSize> sizes_;
-  std::map<uint32_t, Extremes> models_;  // by number of layers
+  std::map<uint32_t, Sizes> models_;  // by number of layers
 };
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/detection/relative_size.h"
+
 namespace llmprof::analysis {
 namespace {
 
@@ -54,6 +56,7 @@ class Measure {
 
   std::vector<PassSize> all() {
     for (size_t i = 0; i < passes_.size(); ++i) look_at(passes_[i], sizes_[i]);
+    compare_sizes();
     compare_with_known();
     count_selections();
     return std::move(sizes_);
@@ -91,6 +94,19 @@ class Measure {
     size.tokens = gathered_rows(pass.embedding);
     if (!size.tokens && norm_rows.size() >= pass.layers) size.tokens = majority(norm_rows);
     size.sequences = gathered_rows(pass.row_gather);
+  }
+
+  // Where classes of kernels do not tell, what all kernels come to does.
+  void compare_sizes() {
+    const bool known = std::all_of(sizes_.begin(), sizes_.end(), [&](const PassSize& size) {
+      return size.threads > 0 || passes_[static_cast<size_t>(&size - sizes_.data())].replay();
+    });
+    if (known) return;
+    constexpr double kUnit = 1000;
+    const std::vector<double> relative = relative_sizes(sequence_, passes_);
+    for (size_t i = 0; i < sizes_.size(); ++i) {
+      sizes_[i].threads = static_cast<uint64_t>(relative[i] * kUnit);
+    }
   }
 
   // A pass without tokens is held against one of as many layers whose tokens are known: from the

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/detection/kernel_sequence.h"
+
+namespace llmprof::analysis {
+
+// The layers of one forward pass, found because they repeat: positions [begin, end) of the
+// sequence.
+struct PassCore {
+  uint32_t begin = 0;
+  uint32_t end = 0;
+  uint32_t period = 0;   // kernels of one repeat; 0: hidden in a graph replay
+  uint32_t layers = 0;   // 0: hidden in a graph replay, or a graph in which nothing repeats
+  double agreement = 1;  // 0 to 1: how alike the repeats are
+  bool in_loop = false;  // the pass itself repeats at once
+};
+
+// In order, without looking at any kernel's name: a loop of equal passes shows the layers as what
+// fills most of its period, and other passes of the same model have as many of them. A graph replay
+// is a pass, or a piece of one where several graphs always follow each other.
+std::vector<PassCore> find_pass_cores(const KernelSequence& sequence);
+
+}  // namespace llmprof::analysis
