@@ -82,6 +82,7 @@ struct Trace {
   GraphReplayTable graph_replays;
   LaunchTable launches;
   std::vector<ApiKind> api_kinds;  // by string: those that name calls in `launches`
+  HostCallTable host_calls;
   RangeTable ranges;
   StepTable steps;
   OperatorTable operators;

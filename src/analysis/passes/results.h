@@ -19,6 +19,7 @@
 #include "analysis/recoverable/recoverable.h"
 #include "analysis/roofline/roofline.h"
 #include "analysis/stages/stages.h"
+#include "analysis/unwatched/unwatched.h"
 
 namespace llmprof::analysis {
 
@@ -39,6 +40,7 @@ struct Results {
   std::vector<OpenedKernel> opened;  // one per row of the ranking
   std::optional<BudgetBasis> budget_basis;
   Budgets budgets;
+  Unwatched unwatched;
   Layers layers;
   Operators operators;
   Utilization utilization;
