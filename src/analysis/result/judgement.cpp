@@ -27,7 +27,7 @@ std::optional<double> share_of_limit(const profile::Stage& stage) {
   if (!stage.memory_bound || !whole(stage.mfu) || !whole(stage.mbu)) return std::nullopt;
   const double recorded = *stage.memory_bound ? stage.mbu.wall->value : stage.mfu.wall->value;
   if (!stage.unwatched) return recorded;
-  return recorded * stage.wall.mean.value / stage.unwatched->wall.value;
+  return recorded * stage.wall.mean->value / stage.unwatched->wall.value;
 }
 
 }  // namespace

@@ -56,14 +56,14 @@ uint64_t graph_kernels(const Found& found, uint32_t index) {
 void add_likely(const Found& found, uint32_t index, profile::Stage& stage) {
   if (found.prepared.device == trace::DeviceKind::cpu || stage.wall.count == 0) return;
   profile::LikelyAdded likely;
-  likely.kernels = static_cast<uint64_t>(stage.kernel_count.mean);
+  likely.kernels = static_cast<uint64_t>(stage.kernel_count.mean.value_or(0));
   likely.graph_kernels = graph_kernels(found, index) / stage.wall.count;
   if (likely.kernels == 0) return;
   const auto in_graphs = static_cast<double>(likely.graph_kernels);
   const double launched =
       static_cast<double>(likely.kernels - std::min(likely.kernels, likely.graph_kernels));
   // It shows as idle time.
-  const double idle = stage.idle ? stage.idle->value : stage.wall.mean.value;
+  const double idle = stage.idle ? stage.idle->value : stage.wall.mean->value;
   const auto at_most_idle = [&](double nanoseconds) {
     return profile::Milliseconds{std::min(to_milliseconds(nanoseconds).value, idle)};
   };

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+
 #include "collector/clock.h"
 #include "wire/cuda_records.h"
 
@@ -15,6 +17,10 @@ using wire::HostCallKind;
 
 void note_launch(HostCallKind kind, const void* handle);
 void note_wait(int64_t start);
+
+// Called before the next launch that is noted, on the thread that launches: a moment when it is not
+// inside CUDA. Null: nothing is.
+extern std::atomic<void (*)()> before_launch;
 
 // A call of the program into CUDA on this thread. What CUDA's own libraries call inside of it is
 // part of it.

@@ -15,6 +15,7 @@
 #include "collector/cuda/tracing/gpu_work.h"
 #include "collector/cuda/tracing/resources.h"
 #include "collector/device_records.h"
+#include "collector/launches/host_calls.h"
 #include "collector/range_watcher.h"
 #include "collector/roles.h"
 
@@ -74,6 +75,25 @@ void begin_budget_in_time(int64_t now) {
   schedule.slice.open(now, last_launch());
 }
 
+void open_slice() {
+  schedule.slice.open(now_ns(), last_launch());
+  raise(ControlEvent::window_opens, CollectionReason::budget);
+}
+
+// On a thread of the program, outside of CUDA.
+void open_slice_before_launch() {
+  if (before_launch.exchange(nullptr) == nullptr) return;  // another thread does
+  const Locked locked;
+  if (control_state() == ControlState::between_windows) open_slice();
+}
+
+// Were a graph replayed while another thread attaches CUPTI, CUPTI could not be finalized any more
+// (docs/collector.md): the thread that launches attaches it, where the light watch is there.
+void open_slice_when_safe() {
+  if (!watches_calls()) return open_slice();
+  before_launch.store(open_slice_before_launch);
+}
+
 // Programs that tell of no steps are traced in slices of time.
 void follow_budget_in_time(int64_t now) {
   const ControlState state = control_state();
@@ -83,9 +103,8 @@ void follow_budget_in_time(int64_t now) {
     }
   } else if (state == ControlState::between_windows) {
     if (schedule.slice.is_open()) schedule.slice.close(now);
-    if (!schedule.budget.allows_window(now, overhead_so_far())) return;
-    schedule.slice.open(now, last_launch());
-    raise(ControlEvent::window_opens, CollectionReason::budget);
+    if (before_launch.load() != nullptr) return;  // a window is about to open
+    if (schedule.budget.allows_window(now, overhead_so_far())) open_slice_when_safe();
   }
 }
 
