@@ -23,7 +23,7 @@ std::vector<profile::UnwatchedPart> budget_of(const Found& found, const StageUnw
     auto known = std::find_if(rows.begin(), rows.end(),
                               [&](const profile::UnwatchedPart& row) { return row.part == name; });
     if (known == rows.end()) {
-      known = rows.insert(known, {});
+      known = rows.insert(known, profile::UnwatchedPart{});
       known->part = name;
       known->idle = is_idle(part);
     }

@@ -176,24 +176,47 @@ void PassSignatures::learn(std::span<const uint32_t> tokens, const LaunchSequenc
     const bool graphs = std::find(begin, begin + static_cast<std::ptrdiff_t>(length), true) !=
                         begin + static_cast<std::ptrdiff_t>(length);
     if (length < kFewestLaunches && !graphs) continue;
-    ++by_length_[length][hash.of(pass.first, length)].stages[pass.stage];
+    Signature& signature = by_length_[length][hash.of(pass.first, length)];
+    signature.first = pass.first;
+    ++signature.stages[pass.stage];
+  }
+  for (const size_t length : lengths()) {
+    std::erase_if(by_length_[length], [&](const auto& entry) {
+      // Shorter ones in a row, from its first launch to its last.
+      size_t reached = entry.second.first;
+      for (const LaunchPass& part : find(tokens, reached, reached + length, length - 1)) {
+        if (part.first != reached) return false;
+        reached = part.end;
+      }
+      return reached == entry.second.first + length;
+    });
   }
 }
 
-std::vector<LaunchPass> PassSignatures::find(std::span<const uint32_t> tokens, size_t first,
-                                             size_t end) const {
+std::vector<size_t> PassSignatures::lengths() const {
   std::vector<size_t> lengths;
-  for (const auto& [length, signatures] : by_length_) lengths.push_back(length);
+  for (const auto& [length, signatures] : by_length_) {
+    if (!signatures.empty()) lengths.push_back(length);
+  }
   std::sort(lengths.begin(), lengths.end(), std::greater<>());
   if (lengths.size() > kMostLengths) lengths.resize(kMostLengths);
-  SpanHash hash(tokens);
+  return lengths;
+}
+
+std::vector<LaunchPass> PassSignatures::find(std::span<const uint32_t> tokens, size_t first,
+                                             size_t end, size_t longest) const {
+  std::vector<size_t> lengths = this->lengths();
+  std::erase_if(lengths, [&](size_t length) { return length > longest; });
+  // Only what is looked at.
+  SpanHash hash(tokens.subspan(first, end - first));
+  const size_t offset = first;
   std::vector<LaunchPass> found;
   while (first < end) {
     std::optional<LaunchPass> pass;
     for (const size_t length : lengths) {
       if (length > end - first) continue;
       const auto& signatures = by_length_.at(length);
-      const auto known = signatures.find(hash.of(first, length));
+      const auto known = signatures.find(hash.of(first - offset, length));
       if (known == signatures.end()) continue;
       pass = LaunchPass{known->second.most_frequent(), first, first + length, {}};
       break;

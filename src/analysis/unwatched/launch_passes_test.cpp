@@ -119,6 +119,17 @@ TEST(PassSignatures, DoNotLearnAFewKernels) {
   EXPECT_EQ(signatures.find(recorded.tokens(), 0, recorded.sequence.size()).size(), 1U);
 }
 
+TEST(PassSignatures, DoNotTakeTwoPassesForOne) {
+  Program recorded(100);
+  for (int i = 0; i < 4; ++i) recorded.decode();
+  std::vector<LaunchPass> passes = recorded.passes();
+  passes[2].end = passes[3].end;  // found as one
+  passes.pop_back();
+  PassSignatures signatures;
+  signatures.learn(recorded.tokens(), recorded.sequence, passes);
+  EXPECT_EQ(signatures.find(recorded.tokens(), 0, recorded.sequence.size()).size(), 4U);
+}
+
 TEST(PassTimes, EndWithTheWaitForThem) {
   Program program(1);
   program.prefill();

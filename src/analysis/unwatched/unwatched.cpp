@@ -44,13 +44,13 @@ TracedStage traced_stage(const Stages& stages, const StageBudget& budget) {
   }
   const auto instances = static_cast<double>(budget.instances);
   const double scale = steps > 0 ? all_steps / steps : 1;
-  traced.wall = stages.stages[budget.stage].wall.mean;
   traced.steps = all_steps / instances;
   for (size_t part = 0; part < kBudgetParts; ++part) {
     if (part == static_cast<size_t>(BudgetPart::not_traced)) continue;
     traced.parts[part] = static_cast<double>(budget.total[part]) / instances * scale;
     (holds_work(part) ? traced.busy : traced.idle) += traced.parts[part];
   }
+  traced.wall = traced.busy + traced.idle;
   return traced;
 }
 
