@@ -67,7 +67,11 @@ CommandSpec run_spec() {
            {.name = "--overhead-budget",
             .metavar = "P%",
             .takes = Takes::text,
-            .help = "Percent that tracing may cost (2%): the collector chooses the duty",
+            .help = "Percent that tracing may cost (2%): the collector traces in windows and is "
+                    "detached between them",
+            .group = kCollector},
+           {.name = "--full",
+            .help = "Record everything, also where the configuration sets a duty cycle or a budget",
             .group = kCollector},
            {.name = "--arm",
             .metavar = "RANGE|command",

@@ -58,6 +58,10 @@ std::vector<std::string> all_overrides(const Arguments& arguments) {
   if (const auto mode = arguments.text("--mode")) overrides.push_back("run.mode=" + *mode);
   set("collector.duty", "--duty");
   set("collector.overhead_budget", "--overhead-budget");
+  if (arguments.flag("--full")) {
+    overrides.emplace_back("collector.duty=null");
+    overrides.emplace_back("collector.overhead_budget=null");
+  }
   set("collector.arm", "--arm");
   if (arguments.flag("--api")) overrides.emplace_back("collector.api=true");
   return overrides;

@@ -125,6 +125,20 @@ struct LaunchTable {
   auto columns() { return std::tie(start, end, thread, api, correlation); }
 };
 
+// Launches of a program and its waits for the GPU, as our collector notes them without tracing: the
+// times between them are those of the program itself where nothing was traced.
+struct HostCallTable {
+  enum class Kind : uint8_t { kernel, graph, wait };
+  std::vector<Nanoseconds> start;
+  std::vector<Nanoseconds> end;  // of waits; of launches their start
+  std::vector<ThreadId> thread;
+  std::vector<Kind> kind;
+  std::vector<uint64_t> handle;  // of the function or graph, in its process; of waits 0
+
+  [[nodiscard]] size_t size() const { return start.size(); }
+  auto columns() { return std::tie(start, end, thread, kind, handle); }
+};
+
 // A module is a call of one by the framework (PyTorch's nn.Module), not the program's annotation.
 enum class RangeKind : uint8_t { push_pop, start_end, annotation, mark, module };
 

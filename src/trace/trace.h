@@ -85,6 +85,7 @@ struct Trace {
   // order of the calls.
   std::vector<std::pair<LaunchRow, StringId>> launched_names;
   std::vector<ApiKind> api_kinds;  // by string: those that name calls in `launches`
+  HostCallTable host_calls;
   RangeTable ranges;
   StepTable steps;
   OperatorTable operators;

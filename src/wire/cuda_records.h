@@ -112,6 +112,21 @@ struct ApiCall {
   uint32_t code;  // ApiName::code
 };
 
+// RecordType::host_call, among the records of the thread that called: launches and waits as the
+// program made them, noted without CUPTI and so whether or not it is attached. The same call may
+// also be a Launch or an ApiCall.
+enum class HostCallKind : uint32_t {
+  kernel = 1,  // a kernel launch
+  graph = 2,   // the launch of a CUDA graph
+  wait = 3,    // synchronization, and copies that wait
+};
+struct HostCall {
+  int64_t start;
+  uint64_t handle;    // of the function or the graph, as this process knows it; of a wait 0
+  uint32_t duration;  // of a wait, ns, at most UINT32_MAX; of a launch 0
+  HostCallKind kind;
+};
+
 // RecordType::graph_node_created and graph_node_cloned, among the records of the thread that did
 // it. A node belongs to the ranges open on that thread when it was created, a clone to those of its
 // original.
@@ -250,10 +265,10 @@ struct CountersLost {
 
 static_assert(
     fit_the_alignment<CudaSession, CudaDevice, Variable, Collection, Waiting, ApiName, Launch,
-                      ApiCall, GraphNodeCreated, GraphNodeCloned, KernelDefinition, KernelBatch,
-                      Kernel, LongKernel, MemoryDefinition, MemoryOperation, GraphReplay,
-                      ReplayOverwritten, CuptiDropped, CounterSet, CounterColumn, CounterSample,
-                      ShortCounterSample, CountersOff, CountersLost>());
+                      ApiCall, HostCall, GraphNodeCreated, GraphNodeCloned, KernelDefinition,
+                      KernelBatch, Kernel, LongKernel, MemoryDefinition, MemoryOperation,
+                      GraphReplay, ReplayOverwritten, CuptiDropped, CounterSet, CounterColumn,
+                      CounterSample, ShortCounterSample, CountersOff, CountersLost>());
 static_assert(record_bytes<Launch>() + sizeof(Kernel) == 40);
 
 }  // namespace llmprof::wire

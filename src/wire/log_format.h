@@ -25,7 +25,7 @@ inline constexpr uint32_t kChunkMagic = 0x4B4E4843;  // "CHNK" on a little-endia
 // A reader refuses another major version; a higher minor one only adds record types, or fields at
 // the end of payloads.
 inline constexpr uint16_t kMajorVersion = 1;
-inline constexpr uint16_t kMinorVersion = 2;
+inline constexpr uint16_t kMinorVersion = 3;
 
 // The largest page of the machines we know (arm64): a chunk can be mapped by itself on all of them.
 inline constexpr uint32_t kChunkBytes = 64U << 10U;
@@ -120,6 +120,7 @@ enum class RecordType : uint16_t {
   replay_overwritten = 83,
   short_counter_sample = 84,
   waiting = 85,
+  host_call = 86,
 };
 
 struct RecordHeader {

@@ -79,5 +79,28 @@ TEST(OverheadBudget, IsOffAtZero) {
   EXPECT_TRUE(OverheadBudget(0.01).is_set());
 }
 
+TEST(TimeWindow, LastsFromItsFirstLaunch) {
+  TimeWindow window;
+  window.open(0, 7);
+  EXPECT_FALSE(window.is_over(1000 * kMillisecond, 7)) << "nothing was launched in it";
+  EXPECT_FALSE(window.is_over(1001 * kMillisecond, 8));
+  EXPECT_FALSE(window.is_over(1050 * kMillisecond, 500));
+  EXPECT_TRUE(window.is_over(1051 * kMillisecond, 500));
+}
+
+TEST(TimeWindow, CostsAShareOfItsTime) {
+  TimeWindow window;
+  window.open(0, 7);
+  EXPECT_FALSE(window.is_over(100 * kMillisecond, 8));
+  window.close(180 * kMillisecond);
+  EXPECT_EQ(window.cost(), 30 * kMillisecond);
+  EXPECT_FALSE(window.is_open());
+  window.close(900 * kMillisecond);
+  EXPECT_EQ(window.cost(), 30 * kMillisecond) << "it was closed already";
+  window.open(1000 * kMillisecond, 20);
+  window.close(2000 * kMillisecond);
+  EXPECT_EQ(window.cost(), 30 * kMillisecond) << "nothing was launched in it";
+}
+
 }  // namespace
 }  // namespace llmprof::collector

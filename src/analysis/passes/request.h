@@ -38,6 +38,8 @@ struct AnalysisOptions {
   // Another run of the same program, profiled for its operators: these are told, its kernels are
   // not.
   const trace::Trace* operators_of = nullptr;
+  // The control run: launches and waits alone, as the light watch noted them.
+  const trace::Trace* control = nullptr;
   RunRecord run;
   std::string tool_version;
 };

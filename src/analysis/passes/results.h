@@ -24,6 +24,7 @@
 #include "analysis/timeline/copies.h"
 #include "analysis/timeline/device_time.h"
 #include "analysis/timeline/launches.h"
+#include "analysis/unwatched/unwatched.h"
 
 namespace llmprof::analysis {
 
@@ -49,6 +50,7 @@ struct Results {
   std::vector<CopiesOfKind> copies;
   std::vector<LaunchesOfDevice> launches;
   Budgets budgets;
+  Unwatched unwatched;
   Layers layers;
   Operators operators;
   Utilization utilization;

@@ -109,6 +109,13 @@ std::vector<Pass> make_passes() {
        [](const Prepared& in, Results& out, Diagnostics&) {
          out.budgets = time_budgets(in.trace, out.stages, in.names, *out.budget_basis);
        }},
+      {"unwatched",
+       {"stages", "budgets"},
+       no_stages,
+       [](const Prepared& in, Results& out, Diagnostics&) {
+         out.unwatched = find_unwatched(in.trace, out.stages, out.budgets, in.options.control,
+                                        in.options.selection.steps.has_value());
+       }},
       {"layers",
        {"stages"},
        {},
@@ -157,26 +164,26 @@ std::vector<Pass> make_passes() {
        }},
       {"roofline", {"kernels", "utilization"}, {}, find_roofline},
       {"potential savings",
-       {"stages", "budgets", "utilization"},
+       {"stages", "unwatched", "utilization"},
        no_stages,
        [](const Prepared& /*in*/, Results& out, Diagnostics&) {
-         out.recoverable = recoverable_time(out.stages, out.budgets, out.utilization);
+         out.recoverable = recoverable_time(out.stages, out.unwatched.budgets, out.utilization);
        }},
       {"potential savings by kernel",
-       {"kernels", "launch shapes", "budgets", "potential savings", "roofline"},
+       {"kernels", "launch shapes", "unwatched", "potential savings", "roofline"},
        no_stages,
        [](const Prepared& /*in*/, Results& out, Diagnostics&) {
          const auto& gpu = out.utilization.gpu;
          out.kernel_recoverable =
-             kernel_recoverable(out.kernels.ranking, out.opened, out.budgets, out.recoverable,
-                                out.roofline, gpu ? &*gpu : nullptr);
+             kernel_recoverable(out.kernels.ranking, out.opened, out.unwatched.budgets,
+                                out.recoverable, out.roofline, gpu ? &*gpu : nullptr);
        }},
       {"findings",
-       {"stages", "budgets", "potential savings", "utilization", "kernels", "roofline", "counters",
-        "engine"},
+       {"stages", "unwatched", "potential savings", "utilization", "kernels", "roofline",
+        "counters", "engine"},
        no_stages,
        [](const Prepared& in, Results& out, Diagnostics&) {
-         out.findings = find_findings(in.trace, out.stages, out.budgets, out.recoverable,
+         out.findings = find_findings(in.trace, out.stages, out.unwatched.budgets, out.recoverable,
                                       out.utilization, out.kernels.ranking, out.roofline,
                                       in.options.selection, out.counters, out.engine);
        }},

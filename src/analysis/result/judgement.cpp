@@ -25,15 +25,19 @@ bool caused_by_host(BudgetPart part) {
 std::optional<double> share_of_limit(const profile::Stage& stage) {
   const auto whole = [](const profile::Ratios& ratios) { return ratios.wall && ratios.gpu_busy; };
   if (!stage.memory_bound || !whole(stage.mfu) || !whole(stage.mbu)) return std::nullopt;
-  return *stage.memory_bound ? stage.mbu.wall->value : stage.mfu.wall->value;
+  const double recorded = *stage.memory_bound ? stage.mbu.wall->value : stage.mfu.wall->value;
+  if (!stage.unwatched) return recorded;
+  return recorded * stage.wall.mean->value / stage.unwatched->wall.value;
 }
 
 }  // namespace
 
 profile::StageJudgement judge(const profile::Stage& stage, const StageBudget* budget) {
   profile::StageJudgement judgement;
-  const double idle_share = stage.idle_share_of_wall ? stage.idle_share_of_wall->value : 0;
-  if (stage.idle_share_of_wall) judgement.idle = idle_words(idle_share);
+  const auto known_share =
+      stage.unwatched ? std::optional(stage.unwatched->idle_share) : stage.idle_share_of_wall;
+  const double idle_share = known_share ? known_share->value : 0;
+  if (known_share) judgement.idle = idle_words(idle_share);
   if (const auto limit = share_of_limit(stage)) {
     const bool near = *limit >= kNearTheLimit;
     judgement.limit = !near ? "room" : idle_share >= kMuchIdle ? "implausible" : "near";

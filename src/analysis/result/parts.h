@@ -38,6 +38,8 @@ profile::StagesFound stages_found(const Found& found);
 std::optional<profile::Coverage> coverage(const Found& found);
 profile::TokenTimes token_times(const Found& found);
 std::vector<profile::Stage> stages(const Found& found);
+// Fills what the program did without profiling; `stage` has all else.
+void add_unwatched(const Found& found, uint32_t index, profile::Stage& stage);
 // `budget` is null where there is none.
 profile::StageJudgement judge(const profile::Stage& stage, const StageBudget* budget);
 std::vector<profile::StageNote> stage_notes(const Found& found);

@@ -82,7 +82,8 @@ class StageFigures {
                         quantity<profile::Share>(tracing_.share), to_milliseconds(not_traced_)};
     }
     stage_.measured = measured(found, index);
-    const auto& budgets = found.results.budgets.stages;
+    add_unwatched(found, index, stage_);
+    const auto& budgets = found.results.unwatched.budgets.stages;
     stage_.judgement = judge(stage_, budgets.empty() ? nullptr : &budgets[index]);
   }
 

@@ -8,6 +8,10 @@ namespace {
 bool is_sane(const wire::Launch& launch) {
   return launch.start >= 0 && launch.start < trace::kOpenEnd - wire::kLongestLaunch;
 }
+bool is_sane(const wire::HostCall& call) {
+  return call.start >= 0 && call.start < trace::kOpenEnd - UINT32_MAX &&
+         call.kind >= wire::HostCallKind::kernel && call.kind <= wire::HostCallKind::wait;
+}
 bool is_sane(const wire::ApiCall& call) { return is_interval(call.start, call.end); }
 
 void add_call(Nanoseconds start, Nanoseconds end, uint32_t code, uint32_t correlation,
@@ -46,6 +50,20 @@ void LaunchRows::add_calls(const trace::LaunchTable& calls, size_t first, size_t
   launches.thread.insert(launches.thread.end(), end - first, thread);
   append(calls.api, first, end, launches.api);
   append(calls.correlation, first, end, launches.correlation);
+}
+
+void LaunchRows::add_host_call(const Record& record, trace::ThreadId thread) {
+  using Kind = trace::HostCallTable::Kind;
+  wire::HostCall call{};
+  if (!take(record, call, findings_, is_sane)) return;
+  trace::HostCallTable& calls = builder_.trace().host_calls;
+  calls.start.push_back(call.start);
+  calls.end.push_back(call.start + call.duration);
+  calls.thread.push_back(thread);
+  calls.kind.push_back(call.kind == wire::HostCallKind::graph  ? Kind::graph
+                       : call.kind == wire::HostCallKind::wait ? Kind::wait
+                                                               : Kind::kernel);
+  calls.handle.push_back(call.handle);
 }
 
 void LaunchRows::finish(Texts& texts) {

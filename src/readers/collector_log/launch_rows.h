@@ -26,6 +26,9 @@ class LaunchRows {
   // Rows [first, end) of decoded calls.
   void add_calls(const trace::LaunchTable& calls, size_t first, size_t end, trace::ThreadId thread);
 
+  // A call that the light watch noted.
+  void add_host_call(const Record& record, trace::ThreadId thread);
+
   // Names the calls: until then their names hold the log's codes.
   void finish(Texts& texts);
 

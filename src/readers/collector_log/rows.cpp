@@ -61,6 +61,8 @@ bool Rows::add_to_thread(const Record& record) {
       return annotations_.add_step(record, thread()), true;
     case RecordType::cpu_operator:
       return annotations_.add_operator(record, thread()), true;
+    case RecordType::host_call:
+      return launches_.add_host_call(record, thread()), true;
     case RecordType::thread_name:
       return thread_names_.add(record, thread()), true;
     case RecordType::graph_node_created:

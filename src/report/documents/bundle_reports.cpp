@@ -7,12 +7,14 @@
 #include "report/documents/operator_report.h"
 #include "report/documents/stage2_report.h"
 #include "report/documents/stakeholder_summary.h"
+#include "report/documents/unwatched_view.h"
 
 namespace llmprof::report {
 
-Result<std::vector<std::string>> write_markdown_reports(const profile::Profile& profile,
+Result<std::vector<std::string>> write_markdown_reports(const profile::Profile& recorded,
                                                         const std::filesystem::path& folder,
                                                         size_t top) {
+  const profile::Profile profile = unwatched_view(recorded);
   return write_stage2_report(profile, folder / "report.md")
       .and_then(
           [&] { return write_stakeholder_summary(profile, folder / "stakeholder_summary.md"); })

@@ -10,6 +10,7 @@
 #include "report/format/typical.h"
 #include "report/sections/reasons.h"
 #include "report/sections/stage_words.h"
+#include "report/sections/unwatched_words.h"
 
 namespace llmprof::report {
 namespace {
@@ -91,6 +92,10 @@ std::string speed_sentence(const profile::Profile& profile) {
         "The capture holds {} with {} ms of kernel time{}{}.",
         counted(totals.kernel_count, "kernel"), ms(totals.kernel_sum), on_device(profile),
         totals.source == "profiler" ? ", each measured on its own by a kernel profiler" : "");
+  }
+  if (all_unwatched(profile)) {
+    return fmt::format("Without profiling, {} ({}).", captured_times(profile),
+                       source_words(*longest_stage(profile).unwatched));
   }
   const std::string unprofiled = unprofiled_times(profile);
   if (unprofiled.empty()) return "Measured under the profiler, " + captured_times(profile) + ".";

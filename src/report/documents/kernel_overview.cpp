@@ -10,6 +10,7 @@
 #include "report/documents/capture_words.h"
 #include "report/documents/kernel_report.h"
 #include "report/documents/stage_overview.h"
+#include "report/documents/unwatched_view.h"
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 #include "report/format/sentences.h"
@@ -88,7 +89,8 @@ void add_warnings(const profile::Profile& profile, Document& document) {
 
 }  // namespace
 
-Document kernel_overview(const profile::Profile& profile, size_t top) {
+Document kernel_overview(const profile::Profile& recorded, size_t top) {
+  const profile::Profile profile = unwatched_view(recorded);
   Document document;
   document.add(Paragraph{captures_sentence(profile)});
   add_selection(profile, document);

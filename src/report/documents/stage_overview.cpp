@@ -11,6 +11,7 @@
 #include "report/sections/reasons.h"
 #include "report/sections/sections.h"
 #include "report/sections/stage_words.h"
+#include "report/sections/unwatched_words.h"
 
 namespace llmprof::report {
 namespace {
@@ -94,6 +95,9 @@ void add_stage_overview(const profile::Profile& profile, Document& document) {
   }
   text += coverage_sentence(profile);
   if (!text.empty()) document.add(Paragraph{std::move(text)});
+  if (std::string times = times_words(profile); !times.empty()) {
+    document.add(Paragraph{std::move(times)});
+  }
 }
 
 void add_finding_overview(const profile::Profile& profile, Document& document) {

@@ -9,6 +9,7 @@
 #include "report/sections/reasons.h"
 #include "report/sections/sections.h"
 #include "report/sections/stage_words.h"
+#include "report/sections/unwatched_words.h"
 
 namespace llmprof::report {
 namespace {
@@ -137,7 +138,8 @@ void add_time_budget(const profile::Profile& profile, Document& document) {
     if (!stage.budget || stage.budget->empty()) continue;
     document.add(Heading{3, "Budget of " + stage.name});
     document.add(budget_table(profile, stage));
-    document.add(Paragraph{idle_sentence(profile, stage)});
+    std::string basis = budget_basis_words(stage);
+    document.add(Paragraph{idle_sentence(profile, stage) + (basis.empty() ? "" : " ") + basis});
   }
 }
 
@@ -155,6 +157,9 @@ void add_idle_gaps(const profile::Profile& profile, Document& document) {
   if (on_cpu(profile)) {
     document.add(
         Paragraph{"Gaps between recorded operators; what the CPU did in them was not recorded."});
+  }
+  if (any_unwatched(profile)) {
+    document.add(Paragraph{"As recorded: these gaps hold what tracing added."});
   }
   document.add(gap_table(profile));
   if (!profile.repeated_gaps.empty()) {

@@ -5,6 +5,7 @@
 #include "report/format/typical.h"
 #include "report/sections/sections.h"
 #include "report/sections/stage_words.h"
+#include "report/sections/unwatched_words.h"
 
 namespace llmprof::report {
 namespace {
@@ -89,6 +90,9 @@ void add_key_figures(const profile::Profile& profile, Document& document) {
   }
   document.add(Heading{2, "Key figures"});
   document.add(figures.take());
+  if (std::string times = times_words(profile); !times.empty()) {
+    document.add(Paragraph{std::move(times)});
+  }
   if (profile.totals.hidden_graphs) {
     document.add(Callout{Callout::Kind::warning, hidden_graphs_sentence(profile)});
   }

@@ -63,6 +63,7 @@ Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version
 
   progress.begin("preparing the analysis");
   if (frozen->operators) plan->options.operators_of = &*frozen->operators;
+  if (frozen->control) plan->options.control = &*frozen->control;
   plan->options.tool_version = version;
   auto analyzed = analysis::analyze(frozen->trace, plan->rules, plan->options, &progress);
   if (!analyzed) return fail_with(analyzed.error());

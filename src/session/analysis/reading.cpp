@@ -115,6 +115,10 @@ void Reading::read(const Input& input, OutputFolder& out, Progress& progress) {
 
 // The torch pass executed the program again: beside a timeline only its operators are reported.
 trace::TraceBuilder& Reading::builder_for(const Input& input) {
+  if (input.role == RunRole::control) {
+    if (!state_.control) state_.control.emplace();
+    return *state_.control;
+  }
   if (input.role != RunRole::torch || !has_device_work(trace())) return state_.timeline;
   if (!state_.operators) state_.operators.emplace();
   return *state_.operators;
@@ -140,6 +144,7 @@ Result<FrozenReading> Reading::freeze(const Diagnostics& notes) && {
   frozen.incomplete = std::move(state_.incomplete);
   frozen.trace = std::move(state_.timeline).freeze();
   if (state_.operators) frozen.operators = std::move(*state_.operators).freeze();
+  if (state_.control) frozen.control = std::move(*state_.control).freeze();
   return frozen;
 }
 

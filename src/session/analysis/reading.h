@@ -21,6 +21,7 @@ namespace llmprof::session {
 struct FrozenReading {
   trace::Trace trace;
   std::optional<trace::Trace> operators;  // of a run's torch pass, beside a timeline
+  std::optional<trace::Trace> control;    // what the light watch noted of a run's control run
   std::optional<Error> incomplete;        // a named file that could not be read
 };
 
@@ -55,6 +56,7 @@ class Reading {
   struct State {
     trace::TraceBuilder timeline;
     std::optional<trace::TraceBuilder> operators;
+    std::optional<trace::TraceBuilder> control;
     size_t files_read = 0;
     std::optional<Error> incomplete;   // the first of a named file
     std::optional<Error> passed_over;  // the first of a file found in a folder

@@ -50,6 +50,11 @@ std::vector<Input> run_captures(const fs::path& folder, size_t run) {
     files.push_back({folder / file.name, false, run, file.role});
     has_capture = has_capture || file.name != kOwnMetrics;
   }
+  if (has_capture) {
+    for (const fs::path& log : logs_in(folder / "stage1" / "launches")) {
+      files.push_back({log, false, run, RunRole::control});
+    }
+  }
   // Where nothing else was captured, what nsys's pass recorded of the program itself is all there
   // is: a CPU program's operators, or ranges that say what is missing.
   if (has_capture) return files;

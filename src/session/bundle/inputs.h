@@ -18,11 +18,12 @@ enum class RunRole : uint8_t {
   nsys,         // the export
   torch,        // the PyTorch trace
   annotations,  // our own log of nsys's pass
+  control,      // what the light watch noted of the control run
 };
 
 // The files behind what a user named: a file means itself, a run folder its captures
 // (collector/*.llmtrace, nsys/run.sqlite, ncu/raw.csv, torch/trace.json.gz; where it has none of
-// these nsys/annotations/*.llmtrace; and stage1/metrics.json),
+// these nsys/annotations/*.llmtrace; and stage1/metrics.json, stage1/launches/*.llmtrace),
 // any other folder the captures in it and its subfolders. Reports that lie next to their own
 // export (run.nsys-rep and run.sqlite) are left out.
 struct Input {

@@ -56,6 +56,8 @@ Variables collector_environment(const RunRequest& request) {
     const auto found = std::filesystem::absolute(*request.captures.cupti);
     variables.emplace_back("LLMPROF_CUPTI_FALLBACK", found.string());
   }
+  const Variables watch = watch_environment(request, Watch::besides);
+  variables.insert(variables.end(), watch.begin(), watch.end());
   // What the user's own shell may have set must not change what this run says it does.
   for (auto& [name, value] : settings_of(options)) {
     if (!value.empty() || is_set(name)) variables.emplace_back(name, std::move(value));

@@ -14,6 +14,13 @@ constexpr std::string_view kControlFolder = "stage1";
 constexpr std::string_view kMetrics = "stage1/metrics.json";
 constexpr size_t kLargestMetrics = 16UL << 20U;
 
+// What the light watch notes.
+fs::path launches_folder(const RunRequest& request, const Artifacts& bundle, uint64_t number) {
+  const bool only = request.options.repeats <= 1;
+  return bundle.path(only ? std::string(kControlLaunches)
+                          : fmt::format("{}_{}", kControlLaunches, number));
+}
+
 capture::WorkloadPass control_pass(const RunRequest& request, const Artifacts& bundle,
                                    uint64_t number) {
   capture::WorkloadPass pass;
@@ -23,6 +30,12 @@ capture::WorkloadPass control_pass(const RunRequest& request, const Artifacts& b
   const fs::path metrics =
       only ? bundle.path(kMetrics) : bundle.path(fmt::format("stage1/metrics_{}.json", number));
   pass.environment = pass_environment(request, metrics, Recording::none);
+  const Variables watch = watch_environment(request, Watch::only);
+  if (watch.empty()) return pass;
+  std::erase_if(pass.environment, [](const auto& set) { return set.first == "LLMPROF_LOG_DIR"; });
+  pass.environment.insert(pass.environment.end(), watch.begin(), watch.end());
+  pass.environment.emplace_back("LLMPROF_LOG_DIR",
+                                fs::absolute(launches_folder(request, bundle, number)).string());
   return pass;
 }
 
@@ -31,8 +44,11 @@ struct Control {
   std::chrono::nanoseconds duration{0};
 };
 
-// The metrics of the median run are kept.
-Result<void> keep_median_metrics(const Artifacts& bundle, const Control& median) {
+// The metrics of the median run are kept, and its launches.
+Result<void> keep_median(const RunRequest& request, const Artifacts& bundle,
+                         const Control& median) {
+  std::error_code none;  // a program without launches has no such folder
+  fs::rename(launches_folder(request, bundle, median.number), bundle.path(kControlLaunches), none);
   const fs::path metrics = bundle.path(fmt::format("stage1/metrics_{}.json", median.number));
   std::error_code ignored;
   if (!fs::exists(metrics, ignored)) return {};
@@ -60,7 +76,7 @@ Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundl
             [](const Control& a, const Control& b) { return a.duration < b.duration; });
   const Control& median = runs[runs.size() / 2];
   if (repeats > 1) {
-    if (const auto kept = keep_median_metrics(bundle, median); !kept) {
+    if (const auto kept = keep_median(request, bundle, median); !kept) {
       return fail_with(kept.error());
     }
   }

@@ -28,6 +28,17 @@ Variables pass_environment(const RunRequest& request, const std::filesystem::pat
 // and NVTX where this run records those (docs/collector.md).
 Variables collector_environment(const RunRequest& request);
 
+// The light watch (docs/collector.md): the collector is preloaded, and notes launches and waits.
+// Empty where this run records no CUDA, and for a program that does not start with a preloaded
+// library.
+enum class Watch : uint8_t {
+  only,     // CUPTI is never loaded
+  besides,  // what is recorded
+};
+Variables watch_environment(const RunRequest& request, Watch watch);
+// Where the control run's notes are, in the bundle.
+inline constexpr std::string_view kControlLaunches = "stage1/launches";
+
 capture::CaptureLimits pass_limits(const RunRequest& request);
 
 // The workload's own times, unprofiled, into stage1/metrics.json: the median run of `repeats`.

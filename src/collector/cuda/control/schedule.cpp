@@ -11,9 +11,11 @@
 #include "collector/cuda/control/settings.h"
 #include "collector/cuda/control/step_plan.h"
 #include "collector/cuda/counters/counters.h"
+#include "collector/cuda/tracing/api_calls.h"
 #include "collector/cuda/tracing/gpu_work.h"
 #include "collector/cuda/tracing/resources.h"
 #include "collector/device_records.h"
+#include "collector/launches/host_calls.h"
 #include "collector/range_watcher.h"
 #include "collector/roles.h"
 
@@ -39,6 +41,9 @@ struct Schedule {
   DutyCycle duty;
   StepLimit limit;
   OverheadBudget budget;
+  TimeWindow slice;  // of the budget, until the first step
+  bool stages_told = false;
+  bool steps_told = false;
   uint64_t armed_at_step = 0;
 };
 constinit Schedule schedule;
@@ -57,6 +62,52 @@ void set_next_change(uint64_t step) { schedule.next_change.store(step, std::memo
 
 bool is_armed() { return is_armed(control_state()); }
 
+OverheadSoFar overhead_so_far() {
+  const KernelCounts kernels = kernels_seen();
+  const int64_t by_kernels = static_cast<int64_t>(kernels.launched) * kCostOfLaunch +
+                             static_cast<int64_t>(kernels.in_graphs) * kCostInGraph;
+  return {std::max(by_kernels, schedule.slice.cost()), time_spent_on_changes()};
+}
+
+// The first window is open since the program was armed.
+void begin_budget_in_time(int64_t now) {
+  schedule.budget.begin(now, overhead_so_far());
+  schedule.slice.open(now, last_launch());
+}
+
+void open_slice() {
+  schedule.slice.open(now_ns(), last_launch());
+  raise(ControlEvent::window_opens, CollectionReason::budget);
+}
+
+// On a thread of the program, outside of CUDA.
+void open_slice_before_launch() {
+  if (before_launch.exchange(nullptr) == nullptr) return;  // another thread does
+  const Locked locked;
+  if (control_state() == ControlState::between_windows) open_slice();
+}
+
+// Were a graph replayed while another thread attaches CUPTI, CUPTI could not be finalized any more
+// (docs/collector.md): the thread that launches attaches it, where the light watch is there.
+void open_slice_when_safe() {
+  if (!watches_calls()) return open_slice();
+  before_launch.store(open_slice_before_launch);
+}
+
+// Programs that tell of no steps are traced in slices of time.
+void follow_budget_in_time(int64_t now) {
+  const ControlState state = control_state();
+  if (state == ControlState::tracing) {
+    if (schedule.slice.is_over(now, last_launch())) {
+      raise(ControlEvent::budget_spent, CollectionReason::budget);
+    }
+  } else if (state == ControlState::between_windows) {
+    if (schedule.slice.is_open()) schedule.slice.close(now);
+    if (before_launch.load() != nullptr) return;  // a window is about to open
+    if (schedule.budget.allows_window(now, overhead_so_far())) open_slice_when_safe();
+  }
+}
+
 void disarm_locked(CollectionReason reason) {
   set_next_change(kNeverAgain);
   raise(ControlEvent::disarm, reason);
@@ -67,6 +118,7 @@ bool arm_locked(CollectionReason reason) {
   if (!raise(ControlEvent::arm, reason)) return false;
   if (reason != CollectionReason::program_start) note_cuda_is_ready();
   schedule.armed_at_step = steps_begun();
+  if (schedule.budget.is_set() && steps_begun() == 0) begin_budget_in_time(now_ns());
   const bool in_windows = schedule.budget.is_set() || schedule.duty.is_set();
   set_next_change(std::min(in_windows ? schedule.armed_at_step + 1 : kNeverAgain,
                            schedule.limit.end(schedule.armed_at_step)));
@@ -85,20 +137,16 @@ uint64_t follow_duty(uint64_t step) {
   return place.next_change;
 }
 
-OverheadSoFar overhead_so_far() {
-  const KernelCounts kernels = kernels_seen();
-  return {static_cast<int64_t>(kernels.launched) * kCostOfLaunch +
-              static_cast<int64_t>(kernels.in_graphs) * kCostInGraph,
-          time_spent_on_changes()};
-}
-
 // Between windows CUPTI is not attached.
 uint64_t follow_budget(uint64_t step) {
-  if (!schedule.budget.has_begun()) {
+  const ControlState state = control_state();
+  // From here on steps decide, not time.
+  if (!schedule.steps_told && state == ControlState::tracing) {
+    schedule.steps_told = true;
     schedule.budget.begin(now_ns(), overhead_so_far());
     return step + OverheadBudget::kWindowSteps;
   }
-  const ControlState state = control_state();
+  schedule.steps_told = true;
   if (state == ControlState::tracing) raise(ControlEvent::budget_spent, CollectionReason::budget);
   if (state != ControlState::between_windows) return step + 1;
   if (!schedule.budget.allows_window(now_ns(), overhead_so_far())) return step + 1;
@@ -132,9 +180,32 @@ bool is_between_duty_windows() {
   return state == ControlState::paused || state == ControlState::settling;
 }
 
+// The first stage is traced whatever it costs, so that there is one of each kind; later ones where
+// the budget allows a window.
+void stage_begins_in_budget() {
+  const Locked locked;
+  const int64_t now = now_ns();
+  const bool first = !schedule.stages_told;
+  schedule.stages_told = true;
+  if (!schedule.budget.has_begun() || !is_armed()) return;
+  if (control_state() == ControlState::tracing) {
+    if (first) schedule.slice.open(now, last_launch());
+    return;
+  }
+  if (control_state() != ControlState::between_windows) return;
+  if (!first && !schedule.budget.allows_window(now, overhead_so_far())) return;
+  schedule.slice.close(now);
+  schedule.slice.open(now, last_launch());
+  note_step(steps_begun());
+  if (raise(ControlEvent::window_opens, CollectionReason::budget)) {
+    set_next_change(steps_begun() + 1 + OverheadBudget::kWindowSteps);
+  }
+}
+
 // A duty cycle is for steps: what lies between them, prefill above all, is traced in full.
 void stage_begins() {
   request_sensors();
+  if (schedule.budget.is_set()) return stage_begins_in_budget();
   if (!is_between_duty_windows()) return;
   const Locked locked;
   note_step(steps_begun());
@@ -222,6 +293,12 @@ const char* describe_state() {
     default:
       return "ok: not attached\n";
   }
+}
+
+void follow_time() {
+  if (!schedule.budget.is_set() || steps_begun() > 0) return;
+  const Locked locked;
+  if (is_armed() && schedule.budget.has_begun()) follow_budget_in_time(now_ns());
 }
 
 uint64_t requests_begun() { return schedule.requests.load(std::memory_order_relaxed); }

@@ -44,7 +44,9 @@ Settings read_settings() {
   const double budget = strtod(variable("LLMPROF_OVERHEAD_BUDGET"), nullptr);
   settings.overhead_budget = budget > 0 ? budget / kPercent : 0;
   settings.every_call = std::strcmp(variable("LLMPROF_API"), "1") == 0;
-  settings.counters.counters = !is_off("LLMPROF_COUNTERS");
+  // Windows of a budget are shorter than enabling counters takes, and CUPTI could not enable them
+  // again after the first one.
+  settings.counters.counters = !is_off("LLMPROF_COUNTERS") && settings.overhead_budget <= 0;
   settings.counters.hertz = static_cast<uint32_t>(number("LLMPROF_COUNTER_HZ"));
   // Whatever may detach keeps counters enabled: after cuptiFinalize they cannot be enabled again.
   settings.counters.rounds = settings.arm == Settings::Arm::start && settings.limit.steps == 0 &&

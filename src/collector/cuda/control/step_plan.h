@@ -82,4 +82,49 @@ class OverheadBudget {
   OverheadSoFar before_;
 };
 
+// The window of a budget in a program that has told of no step: a slice of time that begins with
+// its first launch, so that what was launched before the window opened, or nothing at all, does not
+// use it up. Times in ns.
+class TimeWindow {
+ public:
+  // What tracing adds to a program whose graphs are of tiny kernels is 60 % of its time: of the
+  // window's 3 in 8. The estimate is for the worst program, so that the budget holds for all.
+  static constexpr double kAddedShare = 0.375;
+
+  // `last_launch`: the number of the latest launch so far.
+  void open(int64_t now, uint64_t last_launch) {
+    opened_ = now;
+    last_launch_ = last_launch;
+    first_launch_ = 0;
+  }
+
+  // Whether it has had its time.
+  [[nodiscard]] bool is_over(int64_t now, uint64_t last_launch) {
+    if (first_launch_ == 0) {
+      if (last_launch == last_launch_) return false;
+      first_launch_ = now;
+    }
+    return now - first_launch_ >= kLength;
+  }
+
+  // CUPTI was detached: what the window has cost beyond attaching and detaching.
+  void close(int64_t now) {
+    if (opened_ != 0 && first_launch_ != 0) {
+      cost_ += static_cast<int64_t>(kAddedShare * static_cast<double>(now - first_launch_));
+    }
+    opened_ = 0;
+  }
+  [[nodiscard]] bool is_open() const { return opened_ != 0; }
+  // Of all windows so far.
+  [[nodiscard]] int64_t cost() const { return cost_; }
+
+ private:
+  static constexpr int64_t kLength = 50'000'000;
+
+  int64_t opened_ = 0;        // 0: not open
+  uint64_t last_launch_ = 0;  // when it was opened
+  int64_t first_launch_ = 0;  // when its first launch was noticed; 0: none yet
+  int64_t cost_ = 0;
+};
+
 }  // namespace llmprof::collector

@@ -60,6 +60,12 @@ bool preloaded() {
   return false;
 }
 
+// The light watch alone: CUPTI is never loaded.
+bool watches_only() {
+  const char* watch = value_of("LLMPROF_WATCH");
+  return watch != nullptr && std::strcmp(watch, "only") == 0;
+}
+
 void set_to_this_library(const char* variable) {
   const char* path = own_path();
   if (path != nullptr && value_of(variable) == nullptr) setenv(variable, path, 1);
@@ -83,7 +89,7 @@ void unset_if_ours(const char* variable) {
     if (wanted) warn_once(kUnderNcu);
   } else if (tool != nullptr && !names_a_collector(tool)) {
     if (wanted) warn_once(kUnderAnother);
-  } else if (wanted) {
+  } else if (wanted && !watches_only()) {
     set_to_this_library(kInjection);
     set_to_this_library(kNvtxInjection);
   }

@@ -47,6 +47,7 @@ void* work(void* /*unused*/) {
       hand_over_records();
       last_hand_over = now;
     }
+    follow_time();
     finish_detaching();
   }
   return nullptr;

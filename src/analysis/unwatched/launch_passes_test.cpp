@@ -1,0 +1,213 @@
+#include "analysis/unwatched/launch_passes.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/unwatched/pass_times.h"
+
+namespace llmprof::analysis {
+namespace {
+
+constexpr uint32_t kPrefill = 0;
+constexpr uint32_t kDecode = 1;
+
+// A program: prefills of 12 kernels in three layers, decodes of one graph each, waiting after each.
+class Program {
+ public:
+  // Handles of another process are other numbers.
+  explicit Program(uint64_t first_handle) : handle_(first_handle) {}
+
+  void prefill() {
+    begin(kPrefill);
+    launch(0);
+    for (int layer = 0; layer < 3; ++layer) {
+      for (uint64_t kernel = 1; kernel <= 3; ++kernel) launch(kernel);
+    }
+    launch(4);
+    launch(5);
+    end(900);
+  }
+  void decode(Nanoseconds time = 100) {
+    begin(kDecode);
+    launch(99, true);
+    end(time);
+  }
+  void decode_ahead() {
+    begin(kDecode);
+    launch(99, true);
+    passes_.back().end = sequence.size();
+    now_ += 10;
+  }
+  void wait(Nanoseconds time) {
+    sequence.waits.push_back({now_, now_ + time});
+    now_ += time;
+  }
+  void other_work() {
+    for (uint64_t kernel = 20; kernel < 30; ++kernel) launch(kernel);
+  }
+  void pause(Nanoseconds time) { now_ += time; }
+
+  [[nodiscard]] const std::vector<LaunchPass>& passes() const { return passes_; }
+  [[nodiscard]] std::vector<uint32_t> tokens(GraphTokens graphs = GraphTokens::by_first_use) const {
+    return launch_tokens(sequence, graphs);
+  }
+
+  LaunchSequence sequence;
+
+ private:
+  void begin(uint32_t stage) { passes_.push_back({stage, sequence.size(), 0, {}}); }
+  void launch(uint64_t kernel, bool graph = false) {
+    sequence.start.push_back(now_++);
+    sequence.graph.push_back(graph);
+    sequence.handle.push_back(handle_ + kernel);
+  }
+  void end(Nanoseconds time) {
+    passes_.back().end = sequence.size();
+    wait(time);
+  }
+
+  uint64_t handle_;
+  Nanoseconds now_ = 1000;
+  std::vector<LaunchPass> passes_;
+};
+
+std::vector<uint32_t> stages_of(const std::vector<LaunchPass>& passes) {
+  std::vector<uint32_t> stages;
+  for (const LaunchPass& pass : passes) stages.push_back(pass.stage);
+  return stages;
+}
+
+TEST(LaunchTokens, AreTheSameInAnotherProcess) {
+  Program one(100);
+  Program other(77'000);
+  for (Program* program : {&one, &other}) {
+    program->prefill();
+    program->decode();
+    program->decode();
+  }
+  EXPECT_EQ(one.tokens(), other.tokens());
+}
+
+TEST(PassSignatures, FindPassesInAnotherRun) {
+  Program recorded(100);
+  recorded.prefill();
+  for (int i = 0; i < 3; ++i) recorded.decode();
+  PassSignatures signatures;
+  signatures.learn(recorded.tokens(), recorded.sequence, recorded.passes());
+
+  Program control(5000);
+  control.other_work();  // which the recorded run does not have
+  control.prefill();
+  for (int i = 0; i < 2; ++i) control.decode();
+  control.prefill();
+  control.decode();
+  const auto found = signatures.find(control.tokens(), 0, control.sequence.size());
+  EXPECT_EQ(stages_of(found), stages_of(control.passes()));
+  ASSERT_EQ(found.size(), 5U);
+  EXPECT_EQ(found[0].first, control.passes()[0].first);
+  EXPECT_EQ(found[3].end, control.passes()[3].end);
+}
+
+TEST(PassSignatures, DoNotLearnAFewKernels) {
+  Program recorded(100);
+  recorded.other_work();
+  std::vector<LaunchPass> few = {{kPrefill, 0, 7, {}}};
+  PassSignatures signatures;
+  signatures.learn(recorded.tokens(), recorded.sequence, few);
+  EXPECT_TRUE(signatures.find(recorded.tokens(), 0, recorded.sequence.size()).empty());
+  few.front().end = 8;
+  signatures.learn(recorded.tokens(), recorded.sequence, few);
+  EXPECT_EQ(signatures.find(recorded.tokens(), 0, recorded.sequence.size()).size(), 1U);
+}
+
+TEST(PassSignatures, DoNotTakeTwoPassesForOne) {
+  Program recorded(100);
+  for (int i = 0; i < 4; ++i) recorded.decode();
+  std::vector<LaunchPass> passes = recorded.passes();
+  passes[2].end = passes[3].end;  // found as one
+  passes.pop_back();
+  PassSignatures signatures;
+  signatures.learn(recorded.tokens(), recorded.sequence, passes);
+  EXPECT_EQ(signatures.find(recorded.tokens(), 0, recorded.sequence.size()).size(), 4U);
+}
+
+TEST(PassTimes, EndWithTheWaitForThem) {
+  Program program(1);
+  program.prefill();
+  program.decode(200);
+  const auto timed = time_passes(program.sequence, program.passes());
+  ASSERT_EQ(timed.size(), 2U);
+  EXPECT_EQ(timed[0].done, timed[1].start);
+  EXPECT_EQ(*timed[1].done - timed[1].start, 201);
+}
+
+TEST(PassTimes, OfARunLeaveOutPausesOfTheHost) {
+  Program program(1);
+  for (int i = 0; i < 4; ++i) program.decode(99);
+  program.pause(100'000);
+  for (int i = 0; i < 4; ++i) program.decode(99);
+  std::vector<PassTimes> times(2);
+  add_times_by_run(time_passes(program.sequence, program.passes()), false, times);
+  EXPECT_EQ(times[kDecode].passes, 8U);
+  EXPECT_DOUBLE_EQ(times[kDecode].per_pass(), 100);
+}
+
+TEST(PassTimes, OfAProgramThatRunsAheadAreOfTheWholeRun) {
+  Program program(1);
+  for (int i = 0; i < 10; ++i) program.decode_ahead();
+  program.wait(890);
+  std::vector<PassTimes> times(2);
+  add_times_by_run(time_passes(program.sequence, program.passes()), false, times);
+  EXPECT_EQ(times[kDecode].passes, 10U);
+  EXPECT_DOUBLE_EQ(times[kDecode].per_pass(), 100);
+}
+
+TEST(PassTimes, AtTheCutOfASequenceTheLastPassHasNoEnd) {
+  Program program(1);
+  for (int i = 0; i < 5; ++i) program.decode_ahead();
+  std::vector<PassTimes> times(2);
+  add_times_by_run(time_passes(program.sequence, program.passes()), true, times);
+  EXPECT_EQ(times[kDecode].passes, 4U);
+  EXPECT_DOUBLE_EQ(times[kDecode].per_pass(), 11);
+}
+
+// Two requests: a prefill that is not waited for, and two decodes.
+struct Requests {
+  Requests() {
+    stages.stages.resize(2);
+    stages.stages[kPrefill].name = "prefill";
+    stages.stages[kDecode].name = "decode";
+    for (int request = 0; request < 2; ++request) {
+      for (const uint32_t stage : {kPrefill, kDecode}) {
+        StageInstance instance;
+        instance.stage = stage;
+        instance.warmup = request == 0;
+        stages.instances.push_back(instance);
+      }
+    }
+  }
+  Stages stages;
+};
+
+TEST(PassTimes, AStageThatIsNotWaitedForEndsNoSoonerThanItsWork) {
+  const Requests requests;
+  // The prefill is launched in 10 and works for 60; the decodes of 20 each end at 100.
+  std::vector<TimedPass> passes;
+  std::vector<LaunchPass> recorded;
+  for (size_t request = 0; request < 2; ++request) {
+    const auto begin = static_cast<Nanoseconds>(1000 * (request + 1));
+    passes.push_back({kPrefill, begin, std::nullopt, begin + 10});
+    passes.push_back({kDecode, begin + 10, std::nullopt, begin + 20});
+    passes.push_back({kDecode, begin + 20, begin + 100, begin + 1000});
+    recorded.push_back({kPrefill, 0, 1, InstanceId(2 * request)});
+    recorded.push_back({kDecode, 1, 2, InstanceId(2 * request + 1)});
+    recorded.push_back({kDecode, 2, 3, InstanceId(2 * request + 1)});
+  }
+  const auto times = times_by_instance(passes, recorded, requests.stages, {60, 40});
+  EXPECT_EQ(times[kPrefill].instances, 1U);  // the other is warm-up
+  EXPECT_DOUBLE_EQ(times[kPrefill].total, 60);
+  EXPECT_EQ(times[kDecode].passes, 2U);
+  EXPECT_DOUBLE_EQ(times[kDecode].total, 40);
+}
+
+}  // namespace
+}  // namespace llmprof::analysis

@@ -1,0 +1,71 @@
+#include "analysis/unwatched/launch_sequence.h"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+
+namespace llmprof::analysis {
+namespace {
+
+using Kind = trace::HostCallTable::Kind;
+
+constexpr uint32_t kFarthest = 48;  // launches
+constexpr uint32_t kFirstGraph = 1000;
+
+trace::ThreadId busiest_thread(const trace::Trace& trace) {
+  const trace::HostCallTable& calls = trace.host_calls;
+  std::vector<uint64_t> launches(trace.threads.size(), 0);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (calls.kind[i] != Kind::wait) ++launches[calls.thread[i].index()];
+  }
+  const auto most = std::max_element(launches.begin(), launches.end());
+  if (most == launches.end() || *most == 0) return {};
+  return trace::ThreadId(static_cast<size_t>(most - launches.begin()));
+}
+
+}  // namespace
+
+LaunchSequence busiest_sequence(const trace::Trace& trace) {
+  LaunchSequence sequence;
+  sequence.thread = busiest_thread(trace);
+  if (!sequence.thread.valid()) return sequence;
+  const trace::HostCallTable& calls = trace.host_calls;
+  std::vector<size_t> rows;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (calls.thread[i] == sequence.thread) rows.push_back(i);
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](size_t a, size_t b) { return calls.start[a] < calls.start[b]; });
+  for (const size_t row : rows) {
+    if (calls.kind[row] == Kind::wait) {
+      sequence.waits.push_back({calls.start[row], calls.end[row]});
+      continue;
+    }
+    sequence.start.push_back(calls.start[row]);
+    sequence.graph.push_back(calls.kind[row] == Kind::graph);
+    sequence.handle.push_back(calls.handle[row]);
+  }
+  return sequence;
+}
+
+std::vector<uint32_t> launch_tokens(const LaunchSequence& sequence, GraphTokens graphs) {
+  std::vector<uint32_t> tokens(sequence.size());
+  std::unordered_map<uint64_t, size_t> last;            // launch of each function
+  std::unordered_map<uint64_t, uint32_t> graph_number;  // by first use
+  for (size_t i = 0; i < sequence.size(); ++i) {
+    const uint64_t handle = sequence.handle[i];
+    if (sequence.graph[i]) {
+      const auto number = static_cast<uint32_t>(graph_number.size());
+      const uint32_t own = graph_number.try_emplace(handle, number).first->second;
+      tokens[i] = kFirstGraph + (graphs == GraphTokens::by_first_use ? own : 0);
+      continue;
+    }
+    const auto [known, fresh] = last.try_emplace(handle, i);
+    const size_t distance = i - known->second;
+    tokens[i] = !fresh && distance <= kFarthest ? static_cast<uint32_t>(distance) : 0;
+    known->second = i;
+  }
+  return tokens;
+}
+
+}  // namespace llmprof::analysis

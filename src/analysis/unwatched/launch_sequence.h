@@ -1,0 +1,38 @@
+#pragma once
+
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace llmprof::analysis {
+
+// What one thread launched, in order, and when it waited for the GPU, as the light watch noted it.
+struct LaunchSequence {
+  struct Wait {
+    Nanoseconds start = 0;
+    Nanoseconds end = 0;
+  };
+  trace::ThreadId thread;  // none: nothing was noted
+  std::vector<Nanoseconds> start;
+  std::vector<bool> graph;  // a CUDA graph, not a kernel
+  std::vector<uint64_t> handle;
+  std::vector<Wait> waits;
+
+  [[nodiscard]] size_t size() const { return start.size(); }
+};
+
+// Of the thread that launched the most.
+LaunchSequence busiest_sequence(const trace::Trace& trace);
+
+// How far the graphs of two runs are told apart.
+enum class GraphTokens : uint8_t {
+  by_first_use,  // the first graph that a run launches is the same in every run, and so on
+  all_alike,
+};
+
+// One number per launch that does not depend on the process: equal sequences of work have equal
+// tokens in every run. A kernel is told by how many launches ago its function was last launched,
+// within the length of a layer.
+std::vector<uint32_t> launch_tokens(const LaunchSequence& sequence, GraphTokens graphs);
+
+}  // namespace llmprof::analysis

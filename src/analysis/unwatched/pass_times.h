@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "analysis/unwatched/launch_passes.h"
+
+namespace llmprof::analysis {
+
+// A pass by the program's own clock.
+struct TimedPass {
+  uint32_t stage = 0;
+  Nanoseconds start = 0;               // of its first launch
+  std::optional<Nanoseconds> done;     // the thread had waited for it; none: it ran ahead
+  Nanoseconds next = trace::kOpenEnd;  // of the first launch after it
+};
+
+std::vector<TimedPass> time_passes(const LaunchSequence& sequence,
+                                   const std::vector<LaunchPass>& passes);
+
+// The times of one stage, over instances or, where passes were found without knowing what instance
+// they are of, over runs of passes in a row.
+struct PassTimes {
+  uint64_t passes = 0;
+  uint64_t instances = 0;  // 0: runs
+  double total = 0;        // ns
+  [[nodiscard]] double per_pass() const { return total / static_cast<double>(passes); }
+};
+
+// One entry per stage. `busy`: the GPU's busy time of an instance, ns, mean: where the program runs
+// ahead of the GPU, a stage ends no sooner than the GPU can have ended its work.
+//
+// Both runs have the same passes in the same order: those of an instance in one are those of the
+// same instance in the other. Warm-up is left out.
+std::vector<PassTimes> times_by_instance(const std::vector<TimedPass>& passes,
+                                         const std::vector<LaunchPass>& recorded,
+                                         const Stages& stages, const std::vector<double>& busy);
+
+// Passes of one stage in a row, without a pause of the host that is much longer than a pass.
+// `cut`: the passes are part of a longer sequence, and the last pass of a run may have no end.
+void add_times_by_run(const std::vector<TimedPass>& passes, bool cut,
+                      std::vector<PassTimes>& times);
+
+}  // namespace llmprof::analysis

@@ -1,0 +1,324 @@
+#include "analysis/unwatched/unwatched.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/unwatched/detached_periods.h"
+#include "analysis/unwatched/pass_times.h"
+
+namespace llmprof::analysis {
+namespace {
+
+constexpr double kNanosecondsPerMillisecond = 1e6;
+// A time that is further from the traced one is not that of the same work. Tracing never made a
+// program faster; runs of one program differ.
+constexpr double kShortest = 0.1;
+constexpr double kLongest = 1.25;
+// Of the recorded passes, as many must be found in the control run.
+constexpr double kEnoughPasses = 0.9;
+// After CUPTI was detached.
+constexpr size_t kSettlingPasses = 2;
+
+bool holds_work(size_t part) {
+  return !is_idle(part) && part != static_cast<size_t>(BudgetPart::not_traced) &&
+         part != static_cast<size_t>(BudgetPart::unattributed);
+}
+
+// Of the traced run, ns per instance, as if all steps had been traced.
+struct TracedStage {
+  double wall = 0;
+  double busy = 0;
+  double idle = 0;  // and unattributed
+  double steps = 0;
+  std::array<double, kBudgetParts> parts{};
+};
+
+TracedStage traced_stage(const Stages& stages, const StageBudget& budget) {
+  TracedStage traced;
+  double steps = 0;
+  double all_steps = 0;
+  for (const StageInstance& instance : stages.instances) {
+    if (instance.stage != budget.stage || instance.warmup) continue;
+    steps += instance.step_count;
+    all_steps += instance.all_steps();
+  }
+  const auto instances = static_cast<double>(budget.instances);
+  const double scale = steps > 0 ? all_steps / steps : 1;
+  traced.steps = all_steps / instances;
+  for (size_t part = 0; part < kBudgetParts; ++part) {
+    if (part == static_cast<size_t>(BudgetPart::not_traced)) continue;
+    traced.parts[part] = static_cast<double>(budget.total[part]) / instances * scale;
+    (holds_work(part) ? traced.busy : traced.idle) += traced.parts[part];
+  }
+  traced.wall = traced.busy + traced.idle;
+  return traced;
+}
+
+bool is_decode(const Stages& stages, uint32_t stage) {
+  return stages.stages[stage].name == to_string(StepKind::decode);
+}
+
+void set_wall(const Stages& stages, uint32_t stage, const TracedStage& traced, double wall,
+              UnwatchedSource source, StageUnwatched& result) {
+  if (wall < kShortest * traced.wall || wall > kLongest * traced.wall) {
+    result.why_not = NotUnwatched::does_not_fit;
+    return;
+  }
+  result.why_not = NotUnwatched::known;
+  result.source = source;
+  result.wall = wall;
+  result.added = traced.wall - wall;
+  if (is_decode(stages, stage) && traced.steps > 0) result.per_step = wall / traced.steps;
+  result.idle = wall - traced.busy;
+  if (result.idle < 0) {
+    result.idle = 0;
+    result.busy_scale = wall / traced.busy;
+  }
+  result.idle_scale = traced.idle > 0 ? result.idle / traced.idle : 1;
+  for (size_t part = 0; part < kBudgetParts; ++part) {
+    result.parts[part] =
+        traced.parts[part] * (holds_work(part) ? result.busy_scale : result.idle_scale);
+  }
+  if (traced.idle <= 0) result.parts[static_cast<size_t>(BudgetPart::unattributed)] = result.idle;
+}
+
+// Where passes were timed one by one.
+void set_passes(const Stages& stages, uint32_t stage, const TracedStage& traced,
+                const PassTimes& times, UnwatchedSource source, StageUnwatched& result) {
+  if (times.passes == 0) {
+    if (result.why_not == NotUnwatched::no_other_time) {
+      result.why_not = NotUnwatched::launches_differ;
+    }
+    return;
+  }
+  const double per_instance = traced.steps > 0 ? traced.steps : 1;
+  const double wall = times.instances > 0 ? times.total / static_cast<double>(times.instances)
+                                          : times.per_pass() * per_instance;
+  set_wall(stages, stage, traced, wall, source, result);
+  result.passes = times.passes;
+  result.instances = times.instances;
+}
+
+// The stage's passes in the order of both runs, and whether they are the same.
+bool same_passes(const std::vector<LaunchPass>& a, const std::vector<LaunchPass>& b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
+                                            [](const LaunchPass& one, const LaunchPass& other) {
+                                              return one.stage == other.stage;
+                                            });
+}
+
+// Without the first of each stage, as many as are warm-up in the recorded run.
+std::vector<LaunchPass> without_warmup(const std::vector<LaunchPass>& passes,
+                                       const std::vector<LaunchPass>& recorded,
+                                       const Stages& stages) {
+  std::vector<size_t> warmup(stages.stages.size(), 0);
+  for (const LaunchPass& pass : recorded) {
+    if (stages.instances[pass.instance.index()].warmup) ++warmup[pass.stage];
+  }
+  std::vector<LaunchPass> rest;
+  for (const LaunchPass& pass : passes) {
+    if (warmup[pass.stage] > 0) {
+      --warmup[pass.stage];
+    } else {
+      rest.push_back(pass);
+    }
+  }
+  return rest;
+}
+
+class Finder {
+ public:
+  Finder(const trace::Trace& trace, const Stages& stages, const Budgets& budgets)
+      : trace_(trace), stages_(stages), result_{} {
+    result_.stages.resize(stages.stages.size());
+    result_.budgets = budgets;
+    traced_.resize(stages.stages.size());
+    for (size_t i = 0; i < stages.stages.size(); ++i) {
+      if (i >= budgets.stages.size() || budgets.stages[i].instances == 0) {
+        result_.stages[i].why_not = NotUnwatched::warmup_only;
+      } else {
+        traced_[i] = traced_stage(stages, budgets.stages[i]);
+      }
+      busy_.push_back(traced_[i].busy);
+    }
+  }
+
+  void by_workload() {
+    if (!trace_.workload) return;
+    for (uint32_t i = 0; i < stages_.stages.size(); ++i) {
+      for (const auto& timing : trace_.workload->stages) {
+        if (timing.name != stages_.stages[i].name || timing.mean_ms <= 0 || !open(i)) continue;
+        set_wall(stages_, i, traced_[i], timing.mean_ms * kNanosecondsPerMillisecond,
+                 UnwatchedSource::workload_clock, result_.stages[i]);
+      }
+    }
+  }
+
+  void by_launches(const trace::Trace* control) {
+    if (!any_open()) return;
+    const LaunchSequence own = busiest_sequence(trace_);
+    if (own.size() == 0) return;
+    const std::vector<LaunchPass> recorded = recorded_passes(trace_, stages_, own);
+    if (recorded.empty()) return;
+    by_windows(own, recorded);
+    if (control != nullptr && any_open()) by_control(own, recorded, *control);
+  }
+
+  Unwatched take() {
+    for (size_t i = 0; i < result_.stages.size(); ++i) {
+      if (result_.stages[i].known()) scale(i);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] bool open(size_t stage) const {
+    const NotUnwatched why = result_.stages[stage].why_not;
+    return why == NotUnwatched::no_other_time || why == NotUnwatched::launches_differ ||
+           why == NotUnwatched::does_not_fit;
+  }
+  [[nodiscard]] bool any_open() const {
+    for (size_t i = 0; i < result_.stages.size(); ++i) {
+      if (open(i)) return true;
+    }
+    return false;
+  }
+
+  void by_windows(const LaunchSequence& own, const std::vector<LaunchPass>& recorded) {
+    const auto periods = detached_periods(trace_, trace_.threads[own.thread.index()].process);
+    const std::vector<uint32_t> tokens = launch_tokens(own, GraphTokens::by_first_use);
+    PassSignatures signatures;
+    signatures.learn(tokens, own, recorded);
+    std::vector<PassTimes> times(stages_.stages.size());
+    bool any = false;
+    for (const auto& period : periods) {
+      const auto row = [&](Nanoseconds time) {
+        return static_cast<size_t>(std::lower_bound(own.start.begin(), own.start.end(), time) -
+                                   own.start.begin());
+      };
+      std::vector<LaunchPass> found = signatures.find(tokens, row(period.start), row(period.end));
+      if (found.size() <= kSettlingPasses + 1) continue;
+      found.erase(found.begin(), found.begin() + kSettlingPasses);
+      found.pop_back();
+      any = true;
+      add_times_by_run(time_passes(own, found), true, times);
+    }
+    if (any) use(times, UnwatchedSource::between_windows);
+  }
+
+  void by_control(const LaunchSequence& own, const std::vector<LaunchPass>& recorded,
+                  const trace::Trace& control) {
+    const LaunchSequence other = busiest_sequence(control);
+    for (const GraphTokens graphs : {GraphTokens::by_first_use, GraphTokens::all_alike}) {
+      PassSignatures signatures;
+      signatures.learn(launch_tokens(own, graphs), own, recorded);
+      const std::vector<LaunchPass> found =
+          signatures.find(launch_tokens(other, graphs), 0, other.size());
+      if (static_cast<double>(found.size()) <
+          kEnoughPasses * static_cast<double>(recorded.size())) {
+        continue;
+      }
+      if (same_passes(recorded, found)) {
+        use(times_by_instance(time_passes(other, found), recorded, stages_, busy_),
+            UnwatchedSource::control_launches);
+      } else {
+        std::vector<PassTimes> times(stages_.stages.size());
+        add_times_by_run(time_passes(other, without_warmup(found, recorded, stages_)), false,
+                         times);
+        use(times, UnwatchedSource::control_launches);
+      }
+      return;
+    }
+    use(std::vector<PassTimes>(stages_.stages.size()), UnwatchedSource::control_launches);
+  }
+
+  void use(const std::vector<PassTimes>& times, UnwatchedSource source) {
+    for (uint32_t i = 0; i < times.size(); ++i) {
+      if (open(i)) set_passes(stages_, i, traced_[i], times[i], source, result_.stages[i]);
+    }
+  }
+
+  // What is ranked: the idle time of the stage and of its gaps.
+  void scale(size_t stage) {
+    const StageUnwatched& known = result_.stages[stage];
+    const auto scaled = [](Nanoseconds& time, double by) {
+      time = std::llround(static_cast<double>(time) * by);
+    };
+    StageBudget& budget = result_.budgets.stages[stage];
+    for (size_t part = 0; part < kBudgetParts; ++part) {
+      if (part == static_cast<size_t>(BudgetPart::not_traced)) continue;
+      const double by = holds_work(part) ? known.busy_scale : known.idle_scale;
+      scaled(budget.total[part], by);
+      scaled(budget.between_steps[part], by);
+    }
+    scaled(budget.queued_before_first, known.idle_scale);
+    const auto of_stage = [&](const IdleGap& gap) {
+      return stages_.instances[gap.instance.index()].stage == stage;
+    };
+    for (IdleGap& gap : result_.budgets.gaps) {
+      if (of_stage(gap)) shorten(gap, known.idle_scale);
+    }
+    for (RepeatedGap& gap : result_.budgets.repeated_gaps) {
+      if (!of_stage(gap.longest)) continue;
+      shorten(gap.longest, known.idle_scale);
+      scaled(gap.total, known.idle_scale);
+    }
+  }
+
+  static void shorten(IdleGap& gap, double by) {
+    gap.end = gap.start + std::llround(static_cast<double>(gap.length()) * by);
+  }
+
+  const trace::Trace& trace_;
+  const Stages& stages_;
+  std::vector<TracedStage> traced_;
+  std::vector<double> busy_;
+  Unwatched result_;
+};
+
+}  // namespace
+
+std::string_view to_string(UnwatchedSource source) {
+  switch (source) {
+    case UnwatchedSource::workload_clock:
+      return "workload_clock";
+    case UnwatchedSource::between_windows:
+      return "between_windows";
+    case UnwatchedSource::control_launches:
+      return "control_launches";
+  }
+  return "";
+}
+
+std::string_view to_string(NotUnwatched reason) {
+  switch (reason) {
+    case NotUnwatched::known:
+      return "";
+    case NotUnwatched::no_other_time:
+      return "no_other_time";
+    case NotUnwatched::selection:
+      return "selection";
+    case NotUnwatched::launches_differ:
+      return "launches_differ";
+    case NotUnwatched::does_not_fit:
+      return "does_not_fit";
+    case NotUnwatched::warmup_only:
+      return "warmup_only";
+  }
+  return "";
+}
+
+Unwatched find_unwatched(const trace::Trace& trace, const Stages& stages, const Budgets& budgets,
+                         const trace::Trace* control, bool selected) {
+  Finder finder(trace, stages, budgets);
+  if (selected) {
+    Unwatched none = finder.take();
+    for (StageUnwatched& stage : none.stages) stage.why_not = NotUnwatched::selection;
+    return none;
+  }
+  finder.by_workload();
+  finder.by_launches(control);
+  return finder.take();
+}
+
+}  // namespace llmprof::analysis

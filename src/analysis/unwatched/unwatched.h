@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "analysis/budget/budget.h"
+#include "analysis/stages/stages.h"
+
+namespace llmprof::analysis {
+
+// How the times of the program without profiling were obtained.
+enum class UnwatchedSource : uint8_t {
+  workload_clock,    // the workload timed the stage itself, in the control run
+  between_windows,   // of the recorded run, while nothing was traced
+  control_launches,  // the same launches in the control run
+};
+std::string_view to_string(UnwatchedSource source);
+
+// Why there are none.
+enum class NotUnwatched : uint8_t {
+  known,            // there are
+  no_other_time,    // only the traced run was timed
+  selection,        // some steps were selected: the others' times are of more
+  launches_differ,  // none of the stage's passes was found where nothing was traced
+  does_not_fit,     // the time found is not that of the same work
+  warmup_only,      // the stage has no other instance
+};
+std::string_view to_string(NotUnwatched reason);
+
+// One stage of the program without profiling. Times in ns per instance, mean.
+struct StageUnwatched {
+  NotUnwatched why_not = NotUnwatched::no_other_time;
+  UnwatchedSource source = UnwatchedSource::workload_clock;
+  double wall = 0;
+  std::optional<double> per_step;  // of decode
+  double added = 0;                // by tracing: traced wall time less this one
+  uint64_t passes = 0;             // that were timed; 0: the workload's clock
+  uint64_t instances = 0;          // likewise; 0: not known
+  // Busy parts as traced, idle ones scaled to what is left: sum to the wall time.
+  std::array<double, kBudgetParts> parts{};
+  double idle = 0;
+  // The GPU was busy for longer in the traced run than the whole took without: busy parts were
+  // scaled by this.
+  double busy_scale = 1;
+  double idle_scale = 1;  // idle time over the traced one's
+
+  [[nodiscard]] bool known() const { return why_not == NotUnwatched::known; }
+};
+
+struct Unwatched {
+  std::vector<StageUnwatched> stages;  // one per stage
+  // The budgets with the idle time of the unwatched program where that is known: what savings are
+  // ranked on. Gaps are scaled with them.
+  Budgets budgets;
+};
+
+// `control`: the control run, or null.
+Unwatched find_unwatched(const trace::Trace& trace, const Stages& stages, const Budgets& budgets,
+                         const trace::Trace* control, bool selected);
+
+}  // namespace llmprof::analysis

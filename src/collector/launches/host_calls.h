@@ -1,0 +1,42 @@
+#pragma once
+
+#include <atomic>
+
+#include "collector/clock.h"
+#include "wire/cuda_records.h"
+
+// The light watch: when the program launches GPU work and waits for it, one record per call,
+// without CUPTI. It costs tens of nanoseconds per call, so that times between its records are those
+// of the program itself.
+namespace llmprof::collector {
+
+using wire::HostCallKind;
+
+// LLMPROF_WATCH is set, and so is a log folder.
+[[nodiscard]] bool watches_calls();
+
+void note_launch(HostCallKind kind, const void* handle);
+void note_wait(int64_t start);
+
+// Called before the next launch that is noted, on the thread that launches: a moment when it is not
+// inside CUDA. Null: nothing is.
+extern std::atomic<void (*)()> before_launch;
+
+// A call of the program into CUDA on this thread. What CUDA's own libraries call inside of it is
+// part of it.
+class OutermostCall {
+ public:
+  OutermostCall() : outermost_(depth_++ == 0) {}
+  ~OutermostCall() { --depth_; }
+  OutermostCall(const OutermostCall&) = delete;
+  OutermostCall& operator=(const OutermostCall&) = delete;
+
+  [[nodiscard]] bool is_watched() const { return outermost_ && watches_calls(); }
+
+ private:
+  static constinit thread_local unsigned depth_;
+
+  bool outermost_;
+};
+
+}  // namespace llmprof::collector

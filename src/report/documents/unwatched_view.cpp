@@ -1,0 +1,123 @@
+#include "report/documents/unwatched_view.h"
+
+#include <algorithm>
+
+namespace llmprof::report {
+namespace {
+
+using profile::Milliseconds;
+
+void scale(std::optional<Milliseconds>& time, double by) {
+  if (time) time->value *= by;
+}
+
+void scale(profile::Statistics<Milliseconds>& times, double by) {
+  for (auto* value : {&times.mean, &times.std, &times.min, &times.p50, &times.p99, &times.max}) {
+    scale(*value, by);
+  }
+}
+
+void scale(std::optional<profile::Share>& share, double by) {
+  if (share) share->value *= by;
+}
+
+std::vector<profile::BudgetPart> budget_of(const profile::Stage& stage) {
+  std::vector<profile::BudgetPart> rows;
+  for (const profile::UnwatchedPart& part : stage.unwatched->budget) {
+    profile::BudgetPart& row = rows.emplace_back();
+    row.part = part.part;
+    row.time = part.time;
+    row.share = part.share;
+    row.share_of_traced = part.share;
+    row.per_step = part.per_step;
+    row.idle = part.idle;
+  }
+  return rows;
+}
+
+// How much longer the recorded stage was: times are divided by it.
+double slowdown(const profile::Stage& stage) {
+  return stage.wall.mean->value / stage.unwatched->wall.value;
+}
+
+double total_wall(const profile::Stage& stage) {
+  return stage.wall.mean ? stage.wall.mean->value * static_cast<double>(stage.wall.count) : 0;
+}
+
+void show_unwatched(profile::Stage& stage) {
+  const double slower = slowdown(stage);
+  const profile::Unwatched& own = *stage.unwatched;
+  scale(stage.wall, 1 / slower);
+  if (stage.step_wall) scale(*stage.step_wall, 1 / slower);
+  if (own.per_step) stage.wall_per_step = own.per_step;
+  if (stage.budget) stage.budget = budget_of(stage);
+  stage.idle = own.idle;
+  stage.idle_share_of_wall = own.idle_share;
+  stage.gpu_busy_share_of_wall = profile::Share{own.busy.value / own.wall.value};
+  scale(stage.mfu.wall, slower);
+  scale(stage.mbu.wall, slower);
+  if (stage.wall_over_floor) *stage.wall_over_floor /= slower;
+}
+
+const profile::Stage* known_stage(const profile::Profile& profile, std::string_view name) {
+  for (const profile::Stage& stage : profile.stages) {
+    if (stage.name == name && stage.unwatched) return &stage;
+  }
+  return nullptr;
+}
+
+void show_token_times(const profile::Profile& recorded, profile::TokenTimes& times) {
+  const profile::Stage* prefill = known_stage(recorded, "prefill");
+  const profile::Stage* decode = known_stage(recorded, "decode");
+  if (prefill != nullptr && times.time_to_first_token) {
+    scale(*times.time_to_first_token, 1 / slowdown(*prefill));
+  }
+  if (decode != nullptr) {
+    const double slower = slowdown(*decode);
+    if (times.time_per_output_token) scale(*times.time_per_output_token, 1 / slower);
+    if (times.tokens_per_s) times.tokens_per_s->value *= slower;
+    if (times.tokens_per_s_per_sequence) times.tokens_per_s_per_sequence->value *= slower;
+    for (profile::BatchTimes& row : times.by_batch) {
+      scale(row.step_wall, 1 / slower);
+      if (row.tokens_per_s) row.tokens_per_s->value *= slower;
+    }
+  }
+  if (times.request && prefill != nullptr && decode != nullptr) {
+    times.request = Milliseconds{prefill->unwatched->wall.value + decode->unwatched->wall.value};
+  }
+}
+
+// Over the shown wall times of all stages.
+void show_shares(profile::Profile& profile) {
+  double wall = 0;
+  double busy = 0;
+  for (const profile::Stage& stage : profile.stages) {
+    wall += total_wall(stage);
+    if (const auto& share = stage.gpu_busy_share_of_wall) busy += total_wall(stage) * share->value;
+  }
+  if (wall <= 0) return;
+  for (profile::Stage& stage : profile.stages) {
+    stage.share_of_stage_time = {total_wall(stage) / wall};
+  }
+  if (profile.token_times.gpu_busy_share_of_wall) {
+    profile.token_times.gpu_busy_share_of_wall = profile::Share{busy / wall};
+  }
+}
+
+}  // namespace
+
+profile::Profile unwatched_view(const profile::Profile& profile) {
+  profile::Profile shown = profile;
+  if (std::none_of(profile.stages.begin(), profile.stages.end(),
+                   [](const profile::Stage& stage) { return stage.unwatched.has_value(); })) {
+    return shown;
+  }
+  show_token_times(profile, shown.token_times);
+  for (profile::Stage& stage : shown.stages) {
+    if (stage.unwatched) show_unwatched(stage);
+  }
+  show_shares(shown);
+  return shown;
+}
+
+}  // namespace llmprof::report

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "profile/profile.h"
+
+namespace llmprof::report {
+
+// The profile as reports show it: where the program's own times are known, wall times, budgets and
+// what follows from them (idle and busy shares, token times, MFU and MBU over wall time) are those
+// of the unwatched program. What a mean is taken over keeps its recorded spread, scaled with the
+// mean. Instances, steps and gaps stay as recorded.
+profile::Profile unwatched_view(const profile::Profile& profile);
+
+}  // namespace llmprof::report

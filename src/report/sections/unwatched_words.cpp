@@ -1,0 +1,140 @@
+#include "report/sections/unwatched_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "report/format/figures.h"
+#include "report/format/sentences.h"
+#include "report/sections/stage_words.h"
+
+namespace llmprof::report {
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const bool last = i > 0 && i + 1 == words.size();
+    text += (i == 0 ? "" : last ? " and " : ", ") + words[i];
+  }
+  return text;
+}
+
+// "a prefill 0.740 ms (8.3 %)"
+std::string added_words(const profile::Stage& stage) {
+  const profile::Unwatched& own = *stage.unwatched;
+  if (own.added.value <= 0) return fmt::format("a {} no measurable time", stage.name);
+  return fmt::format("a {} {} ms ({})", stage.name, ms(own.added), percent(own.added_share));
+}
+
+std::string_view why_words(const std::string& code) {
+  if (code == "launches_differ") {
+    return "its passes were not found where nothing was traced";
+  }
+  if (code == "does_not_fit") return "the time found without tracing is not of the same work";
+  if (code == "selection") return "some steps were selected";
+  if (code == "warmup_only") return "every instance is a warm-up";
+  return "only the traced run was timed";
+}
+
+std::string likely_words(const profile::Profile& profile, const profile::Stage& stage) {
+  if (!stage.likely_added) return {};
+  const profile::LikelyAdded& likely = *stage.likely_added;
+  const bool graphs = 2 * likely.graph_kernels > likely.kernels;
+  return fmt::format("{} to {} ms to a {} ({} {})", ms(likely.low), ms(likely.high),
+                     instance_name(profile, stage.name), grouped(likely.kernels),
+                     graphs ? "kernels, most of them in CUDA graphs" : "kernels");
+}
+
+// Stages without unwatched times, by the reason.
+std::string traced_words(const profile::Profile& profile) {
+  std::map<std::string, std::vector<std::string>> stages;
+  std::vector<std::string> likely;
+  for (const profile::Stage& stage : profile.stages) {
+    if (stage.unwatched || !stage.unwatched_why_not || stage.wall.count == 0) continue;
+    stages[*stage.unwatched_why_not].push_back(stage.name);
+    if (std::string words = likely_words(profile, stage); !words.empty()) {
+      likely.push_back(std::move(words));
+    }
+  }
+  std::string text;
+  for (const auto& [code, names] : stages) {
+    text += fmt::format("{}Times of {} are traced: {}.", text.empty() ? "" : " ", joined(names),
+                        why_words(code));
+  }
+  if (!likely.empty()) {
+    text +=
+        fmt::format(" Tracing is likely to have added {}; it shows as idle time.", joined(likely));
+  }
+  return text;
+}
+
+std::string known_words(const profile::Profile& profile) {
+  std::map<std::string, std::vector<std::string>> sources;
+  std::vector<std::string> added;
+  for (const profile::Stage& stage : profile.stages) {
+    if (!stage.unwatched) continue;
+    sources[source_words(*stage.unwatched)].push_back(stage.name);
+    added.push_back(added_words(stage));
+  }
+  if (added.empty()) return {};
+  std::vector<std::string> how;
+  for (const auto& [words, names] : sources) {
+    how.push_back(sources.size() == 1 ? words : fmt::format("{} {}", joined(names), words));
+  }
+  return fmt::format(
+      "Wall times and idle time are those of the program without tracing, {}. Tracing added to {}; "
+      "that is in no part of the budget.",
+      joined(how), joined(added));
+}
+
+}  // namespace
+
+bool all_unwatched(const profile::Profile& profile) {
+  return !profile.stages.empty() &&
+         std::all_of(profile.stages.begin(), profile.stages.end(),
+                     [](const profile::Stage& stage) { return stage.unwatched.has_value(); });
+}
+
+bool any_unwatched(const profile::Profile& profile) {
+  return std::any_of(profile.stages.begin(), profile.stages.end(),
+                     [](const profile::Stage& stage) { return stage.unwatched.has_value(); });
+}
+
+std::string source_words(const profile::Unwatched& unwatched) {
+  if (unwatched.source == "workload_clock") return "by the workload's own clock in the control run";
+  if (unwatched.source == "between_windows") {
+    return "timed in this run while nothing was traced";
+  }
+  return "timed by its launches in the control run";
+}
+
+std::string times_words(const profile::Profile& profile) {
+  std::string text = known_words(profile);
+  if (const std::string traced = traced_words(profile); !traced.empty()) {
+    text += (text.empty() ? "" : " ") + traced;
+  }
+  return text;
+}
+
+std::string budget_basis_words(const profile::Stage& stage) {
+  if (!stage.unwatched) return {};
+  const profile::Unwatched& own = *stage.unwatched;
+  std::string text = fmt::format("Wall time without tracing, {}", source_words(own));
+  if (own.passes_timed > 0)
+    text += fmt::format(" ({})", counted(own.passes_timed, "pass", "passes"));
+  text += fmt::format("; tracing added {} ms ({}). ", ms(own.added), percent(own.added_share));
+  if (own.steps_all > 0) {
+    text += fmt::format("Busy times are of {} recorded steps of {}. ", grouped(own.steps_recorded),
+                        grouped(own.steps_all));
+  }
+  return text + (own.busy_scaled
+                     ? "The GPU was busy for longer under tracing than the whole takes without: "
+                       "busy parts are scaled down."
+                     : "Idle time is wall time less busy time; its causes are scaled from the "
+                       "traced ones.");
+}
+
+}  // namespace llmprof::report

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "profile/profile.h"
+
+namespace llmprof::report {
+
+// Of each stage the unwatched times are known.
+bool all_unwatched(const profile::Profile& profile);
+
+// Of any stage.
+bool any_unwatched(const profile::Profile& profile);
+
+// Whose times the report shows, how they were obtained, and what tracing added or is likely to have
+// added; empty without stages. The profile is as reports show it (unwatched_view).
+std::string times_words(const profile::Profile& profile);
+
+// "Timed ..., in the control run": how the unwatched time of a stage was obtained.
+std::string source_words(const profile::Unwatched& unwatched);
+
+// The same for the budget of one stage: what of it is recorded, and what scaled.
+std::string budget_basis_words(const profile::Stage& stage);
+
+}  // namespace llmprof::report
