@@ -251,7 +251,6 @@ class Finder {
       scaled(budget.total[part], by);
       scaled(budget.between_steps[part], by);
     }
-    scaled(budget.queued_before_first, known.idle_scale);
     const auto of_stage = [&](const IdleGap& gap) {
       return stages_.instances[gap.instance.index()].stage == stage;
     };
