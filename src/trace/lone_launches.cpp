@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 #include <vector>
 
 namespace llmprof::trace {
@@ -71,6 +72,13 @@ std::vector<bool> launches_with_work(const Trace& trace) {
   return with_work;
 }
 
+size_t graph_nodes(const Trace& trace) {
+  std::unordered_set<uint64_t> nodes(trace.kernels.graph_node.begin(),
+                                     trace.kernels.graph_node.end());
+  nodes.erase(0);
+  return nodes.size();
+}
+
 }  // namespace
 
 void report_lone_launches(Trace& trace) {
@@ -78,11 +86,13 @@ void report_lone_launches(Trace& trace) {
   const std::vector<bool> with_work = launches_with_work(trace);
   const auto kind_of = [&](uint32_t row) { return trace.api_kind(launches.api[row]); };
   bool any = false;
+  bool captures_recorded = false;
   std::vector<uint32_t> rows;
   for (uint32_t row = 0; row < launches.size(); ++row) {
     const ApiKind kind = kind_of(row);
     if (!matters(kind) || !launches.thread[row].valid()) continue;
     rows.push_back(row);
+    captures_recorded = captures_recorded || !launches_work(kind);
     any = any || (launches_work(kind) && !with_work[row]);
   }
   if (!any) return;
@@ -103,6 +113,15 @@ void report_lone_launches(Trace& trace) {
     all.lone += counts.lone;
   }
   if (all.lone == 0) return;
+  if (!captures_recorded && all.lone <= graph_nodes(trace)) {
+    trace.diagnostics.info(
+        "launches_without_kernels",
+        fmt::format("{} of {} launches have no work of their own on a GPU: most likely they were "
+                    "captured into CUDA graphs, which have at least as many nodes; this capture "
+                    "does not show when graphs are captured",
+                    all.lone, all.launches));
+    return;
+  }
   const std::string message = fmt::format(
       "{} of {} kernel and graph launches have no work on a GPU in this capture: it was not "
       "recorded, and every total lacks it",
