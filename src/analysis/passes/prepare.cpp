@@ -1,6 +1,6 @@
 #include "analysis/passes/prepare.h"
 
-#include "analysis/devices/device_words.h"
+#include "analysis/devices/device_kind.h"
 #include "analysis/operators/graph_captures.h"
 #include "analysis/passes/find_stages.h"
 #include "analysis/ranking/profiled_twice.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/devices/device_words.h"
+#include "analysis/devices/device_kind.h"
 #include "analysis/ranking/same_gpu.h"
 
 namespace llmprof::analysis {
@@ -27,11 +27,12 @@ void report_sources(const trace::Trace& trace, const KernelRanking& ranking,
   }
   const size_t runs = runs_on_one_gpu(trace);
   if (runs > 1) {
-    diagnostics.warn("runs_mixed",
-                     fmt::format("{} timelines of different runs on one {} are analysed together; "
-                                 "figures mix them: give one timeline, or compare them with "
-                                 "separate calls",
-                                 runs, device_words(device_kind(trace)).device));
+    diagnostics.warn(
+        "runs_mixed",
+        fmt::format("{} timelines of different runs on one {} are analyzed together; "
+                    "figures mix them: give one timeline, or compare them with "
+                    "separate calls",
+                    runs, device_kind(trace) == trace::DeviceKind::cpu ? "CPU" : "GPU"));
   }
   if (timelines > 1) {
     diagnostics.info("several_timelines",

@@ -1,4 +1,4 @@
-#include "analysis/devices/device_words.h"
+#include "analysis/devices/device_kind.h"
 
 #include <algorithm>
 #include <tuple>
@@ -6,9 +6,6 @@
 
 namespace llmprof::analysis {
 namespace {
-
-constexpr DeviceWords kGpuWords = {"GPU", "is idle", "dense peak"};
-constexpr DeviceWords kCpuWords = {"CPU", "is outside of recorded operators", "measured peak"};
 
 // By queue: whether it is a CPU's.
 std::vector<bool> cpu_queues(const trace::Trace& trace) {
@@ -32,10 +29,6 @@ trace::DeviceKind device_kind(const trace::Trace& trace) {
   const bool only_cpu = std::all_of(queues.begin(), queues.end(),
                                     [&](trace::QueueId queue) { return cpu[queue.index()]; });
   return only_cpu ? trace::DeviceKind::cpu : trace::DeviceKind::gpu;
-}
-
-const DeviceWords& device_words(trace::DeviceKind kind) {
-  return kind == trace::DeviceKind::cpu ? kCpuWords : kGpuWords;
 }
 
 void leave_cpu_operators_aside(trace::Trace& trace, Diagnostics& diagnostics) {
