@@ -29,7 +29,8 @@ struct EngineEvidence {
   static void fields(Visitor& field) {
     using Self = EngineEvidence;
     field("source", &Self::source,
-          "annotation, process, command, operator, kernels (of a library), generated_kernels (of "
+          "annotation, process, command, python_package, operator, kernels (of a library), "
+          "generated_kernels (of "
           "torch.compile) or graph_replays");
     field("subject", &Self::subject, "the name that was recorded, or the library");
     field("share", &Self::share,

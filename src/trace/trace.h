@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,6 +102,9 @@ struct Trace {
   std::vector<MetricValues> metric_values;  // by identity, then metric
 
   std::optional<WorkloadMetrics> workload;
+
+  // Python packages whose functions a capture shows on call stacks: "transformers", "vllm".
+  std::set<std::string> python_packages;
 
   Diagnostics diagnostics;
 

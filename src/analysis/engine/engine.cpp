@@ -183,6 +183,9 @@ void look_at_names(const trace::Trace& trace, const trace::Trace& operators_of,
     votes.add(engine_of_process(process.name), EngineSign::process, process.name);
   }
   votes.add(engine_of_command(command), EngineSign::command, command);
+  for (const std::string& package : operators_of.python_packages) {
+    votes.add(engine_of_python_package(package), EngineSign::python_package, package);
+  }
   for (const trace::StringId name : distinct(operators_of, operators_of.operators.name)) {
     votes.add(engine_of_operator(operators_of.strings[name]), EngineSign::operators,
               operators_of.strings[name]);
@@ -265,6 +268,8 @@ std::string_view to_string(EngineSign sign) {
       return "process";
     case EngineSign::command:
       return "command";
+    case EngineSign::python_package:
+      return "python_package";
     case EngineSign::operators:
       return "operator";
     case EngineSign::kernels:

@@ -15,6 +15,7 @@ enum class EngineSign : uint8_t {
   annotation,         // the text of a range
   process,            // the name of an executable
   command,            // what was run
+  python_package,     // whose functions call stacks show
   operators,          // the name of an operator
   kernels,            // of a library, with their share of the kernel time
   generated_kernels,  // of torch.compile, likewise

@@ -94,6 +94,16 @@ std::optional<Betrayed> engine_of_command(std::string_view command) {
   return signs.find(command);
 }
 
+std::optional<Betrayed> engine_of_python_package(std::string_view package) {
+  static const Signs signs(std::array{
+      Sign{R"(^vllm$)", kVllm, kOwnOperators},
+      Sign{R"(^sglang$)", kSglang, kOwnOperators},
+      Sign{R"(^tensorrt_llm$)", kTensorRtLlm, kOwnOperators},
+      Sign{R"(^transformers$)", kTransformers, kSharedKernels},
+  });
+  return signs.find(package);
+}
+
 std::optional<Betrayed> engine_of_operator(std::string_view name) {
   static const Signs signs(std::array{
       Sign{R"(^(?:vllm|_vllm_fa\d_C)::)", kVllm, kOwnOperators},

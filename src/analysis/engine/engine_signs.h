@@ -17,6 +17,8 @@ std::optional<Betrayed> engine_of_annotation(std::string_view text);
 std::optional<Betrayed> engine_of_process(std::string_view name);
 // The command line of a run.
 std::optional<Betrayed> engine_of_command(std::string_view command);
+// A Python package whose functions are on call stacks. Engines use each other's as libraries.
+std::optional<Betrayed> engine_of_python_package(std::string_view package);
 // An operator of a framework: "vllm::unified_attention".
 std::optional<Betrayed> engine_of_operator(std::string_view name);
 // A kernel by its canonical name. Engines ship each other's kernels, which is why kernels weigh

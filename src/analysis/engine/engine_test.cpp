@@ -109,6 +109,17 @@ TEST(Engine, ByTheCommandOfARun) {
   EXPECT_EQ(engine_in(trace, "python mine.py --vllm-like").name, profile::kPyTorch);
 }
 
+// vLLM reads configurations with transformers.
+TEST(Engine, ByThePythonPackagesOnCallStacks) {
+  testing::HandMadeTrace made;
+  made.kernel(kSilu, 0, 10, 50);
+  trace::Trace trace = made.freeze();
+  trace.python_packages = {"torch", "transformers"};
+  EXPECT_EQ(engine_in(trace).name, profile::kTransformers);
+  trace.python_packages.insert("vllm");
+  EXPECT_EQ(engine_in(trace).name, profile::kVllm);
+}
+
 TEST(EngineSigns, AreWholeWords) {
   EXPECT_TRUE(engine_of_annotation("execute_context_1(512)_generation_0(0)"));
   EXPECT_TRUE(engine_of_annotation("execute_2_context_1(sq4sk5sqsq1sqsk1)_generation_1(sq1sk9)"));
@@ -137,6 +148,8 @@ TEST(SharedCapturesEngine, TheEnginesOfKnownCaptures) {
        {Known{"engines/llama_cpp_bench_f16.llmtrace.gz", profile::kLlamaCpp, false, false, true},
         Known{"engines/llama_cpp_server.llmtrace.gz", profile::kLlamaCpp, false, false, true},
         Known{"engines/gpt_fast_compiled.llmtrace.gz", profile::kPyTorch, true, true, true},
+        Known{"public/AMD-AGI+TraceLens__h100_Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz",
+              profile::kTransformers, true, false, false},
         Known{"h200-llama-eager/nsys.sqlite", profile::kPyTorch, true, false, false},
         Known{"h200-dense-graph/nsys_node.sqlite", profile::kPyTorch, true, false, true},
         Known{"public/AMD-AGI+TraceLens__b200_eager_trace.json.gz", profile::kVllm, true, false,

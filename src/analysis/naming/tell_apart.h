@@ -13,8 +13,8 @@ struct Namesake {
 };
 
 // Gives kernels of one short name names that tell them apart by what differs: template arguments,
-// else the parts of the name between underscores, else a number in the order of the alphabet. Spellings of one
-// kernel by several tools keep one name. Names stay within 60 characters.
+// else the parts of the name between underscores, else a number in the order of the alphabet.
+// Spellings of one kernel by several tools keep one name. Names stay within 60 characters.
 void tell_apart(std::vector<Namesake>& namesakes);
 
 }  // namespace llmprof::analysis

@@ -117,18 +117,21 @@ simdjson::error_code read_arguments(ondemand::value value, const char* end,
   return simdjson::SUCCESS;
 }
 
-// Events without a duration say nothing about work, names apart.
-bool is_of_interest(const Event& event) {
-  if (event.phase == 'M') return true;
-  if (event.phase != 'X' && event.phase != 0) return false;
-  return !event.category || *event.category < KinetoCategory::gpu_annotation ||
-         *event.category == KinetoCategory::python_function;
-}
-
 // A frame of Python that is the call of a module: "nn.Module: Qwen3DecoderLayer_7".
 constexpr std::string_view kModulePrefix = "nn.Module: ";
 bool is_module(std::string_view name_token) {
   return token_text(name_token).starts_with(kModulePrefix);
+}
+
+// Events without a duration say nothing about work, names apart. Of a Python function that is no
+// module's call, the name is all that is kept.
+bool is_of_interest(const Event& event) {
+  if (event.phase == 'M') return true;
+  if (event.phase != 'X' && event.phase != 0) return false;
+  if (event.category == KinetoCategory::python_function) {
+    return event.name.empty() || is_module(event.name);
+  }
+  return !event.category || *event.category < KinetoCategory::gpu_annotation;
 }
 
 // Stops early where the event turns out to be of no interest.
@@ -149,7 +152,7 @@ simdjson::error_code read_fields(ondemand::object& object, const char* end, Even
     } else if (is(key, "name")) {
       event.name = token;
       // Frames of Python are many, those of modules few.
-      if (event.category == KinetoCategory::python_function && !is_module(token)) break;
+      if (event.phase != 0 && !is_of_interest(event)) break;
     } else if (is(key, "pid")) {
       event.pid = token;
     } else if (is(key, "tid")) {
@@ -325,6 +328,33 @@ void count_unknown_category(std::string_view category, KinetoCounts& counts) {
   ++names[name];
 }
 
+// "transformers" of ".../site-packages/transformers/models/llama/modeling_llama.py(312): forward";
+// empty for a script or a built-in function.
+std::string_view python_package(std::string_view function) {
+  constexpr std::string_view kPackages = "-packages/";
+  const size_t file = function.find(".py(");
+  if (file == std::string_view::npos) return {};
+  std::string_view path = function.substr(0, file);
+  if (const size_t installed = path.rfind(kPackages); installed != std::string_view::npos) {
+    path.remove_prefix(installed + kPackages.size());
+  }
+  // An absolute path outside of the installed packages: the program's own files.
+  if (path.starts_with('/')) return {};
+  const size_t slash = path.find('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+void count_python_function(std::string_view function, KinetoCounts& counts) {
+  constexpr size_t kMostPackages = 256;
+  ++counts.python_functions;
+  const std::string_view package = python_package(function);
+  if (package.empty() || counts.python_packages.contains(package) ||
+      counts.python_packages.size() >= kMostPackages) {
+    return;
+  }
+  counts.python_packages.insert(to_printable(shortened(package, 64)));
+}
+
 // Whether the event was as its kind must be.
 bool add_event(const Event& event, KinetoRows& rows) {
   if (event.phase == 0) return false;
@@ -342,7 +372,10 @@ bool add_event(const Event& event, KinetoRows& rows) {
       ++rows.counts.gpu_annotations;
       return true;
     case KinetoCategory::python_function:
-      if (!add_module(event, rows)) ++rows.counts.python_functions;
+      if (!add_module(event, rows)) {
+        count_python_function(is_string_token(event.name) ? token_text(event.name) : "",
+                              rows.counts);
+      }
       return true;
     case KinetoCategory::unknown:
       count_unknown_category(token_text(event.category_token), rows.counts);

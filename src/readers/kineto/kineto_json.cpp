@@ -171,6 +171,8 @@ class KinetoRead {
     KinetoCounts counts = merge_->counts();
     if (merge_->ends_within_event() && array_.closed()) ++counts.bad;
     report_counts(counts, builder_.diagnostics());
+    builder_.trace().python_packages.insert(counts.python_packages.begin(),
+                                            counts.python_packages.end());
     report_envelope(array_, content_.damage(), builder_.diagnostics());
   }
 

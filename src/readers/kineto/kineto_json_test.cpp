@@ -195,6 +195,18 @@ TEST(KinetoJson, ModulesAndNamesOfLaunches) {
   EXPECT_EQ(trace.strings[trace.launched_names[0].second], "gemm");
 }
 
+TEST(KinetoJson, KeepsThePackagesOfPythonFunctions) {
+  const auto frame = [](const std::string& name) {
+    return R"({"ph":"X","cat":"python_function","name":")" + name + R"(","ts":1,"dur":1},)";
+  };
+  const trace::Trace trace = read_kineto_or_fail(
+      events(frame("/usr/lib/python3/site-packages/transformers/models/llama.py(312): forward") +
+             frame("vllm/v1/worker.py(1): run") + frame("mine.py(3): main") +
+             frame("/home/me/work/serve.py(3): main") + frame("<built-in method run>") +
+             R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":10,"dur":2})"));
+  EXPECT_EQ(trace.python_packages, (std::set<std::string>{"transformers", "vllm"}));
+}
+
 TEST(KinetoJson, SaysWhatItLeavesOut) {
   const trace::Trace trace = read_fixture("left_out.json");
   EXPECT_EQ(trace.kernels.size(), 1U);

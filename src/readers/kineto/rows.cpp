@@ -17,6 +17,7 @@ void KinetoCounts::operator+=(const KinetoCounts& other) {
   for (const auto& [category, count] : other.unknown_categories) {
     unknown_categories[category] += count;
   }
+  python_packages.insert(other.python_packages.begin(), other.python_packages.end());
 }
 
 size_t RawTextHash::operator()(std::string_view text) const {

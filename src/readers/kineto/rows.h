@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -99,6 +100,7 @@ struct KinetoCounts {
   uint64_t python_functions = 0;
   uint64_t gpu_annotations = 0;
   std::map<std::string, uint64_t, std::less<>> unknown_categories;
+  std::set<std::string, std::less<>> python_packages;  // of the functions; a few hundred at most
 
   void operator+=(const KinetoCounts& other);
 };

@@ -10,13 +10,14 @@
 namespace llmprof::report {
 namespace {
 
-// "PyTorch with torch.compile", "vLLM, not compiled".
+// "PyTorch with torch.compile", "vLLM, eager"; a program that replays graphs is not eager.
 std::string engine_and_mode(const profile::Engine& engine) {
   if (!engine.compiled) return engine.name;
-  if (engine.name == profile::kPyTorch) {
-    return *engine.compiled ? "PyTorch with torch.compile" : "PyTorch, eager";
-  }
-  return fmt::format("{}, {}", engine.name, *engine.compiled ? "compiled" : "eager");
+  if (engine.name == profile::kPyTorch && *engine.compiled) return "PyTorch with torch.compile";
+  const std::string_view mode = *engine.compiled                     ? "compiled"
+                                : engine.cuda_graphs.value_or(false) ? "not compiled"
+                                                                     : "eager";
+  return fmt::format("{}, {}", engine.name, mode);
 }
 
 std::string graph_words(const profile::Engine& engine) {
@@ -32,6 +33,9 @@ std::string evidence_words(const profile::EngineEvidence& evidence) {
   if (evidence.source == "annotation") return fmt::format("annotation \"{}\"", evidence.subject);
   if (evidence.source == "process") return fmt::format("process \"{}\"", evidence.subject);
   if (evidence.source == "command") return fmt::format("command `{}`", evidence.subject);
+  if (evidence.source == "python_package") {
+    return fmt::format("functions of the Python package {} on call stacks", evidence.subject);
+  }
   if (evidence.source == "operator") return fmt::format("operator {}", evidence.subject);
   if (evidence.source == "kernels") {
     return fmt::format("kernels of {}: {} of the kernel time", evidence.subject, share);
