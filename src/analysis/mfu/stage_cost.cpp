@@ -160,7 +160,7 @@ StageCost serving_cost(const Stages& stages, uint32_t stage, const llm::ModelSpe
   }
   add(result.cost, sum, 1 / static_cast<double>(steps.instances));
   const auto mean = [&](double of_all) { return of_all / static_cast<double>(steps.all); };
-  result.basis = fmt::format("{} steps of {:.1f} tokens on average", steps.all,
+  result.basis = fmt::format("{} of {:.1f} tokens on average", counted(steps.all, "step"),
                              mean(static_cast<double>(steps.tokens)));
   if (result.whole) {
     result.basis += fmt::format(", at contexts of {:.1f} tokens in total",
@@ -171,8 +171,7 @@ StageCost serving_cost(const Stages& stages, uint32_t stage, const llm::ModelSpe
   } else {
     result.basis += fmt::format(
         "; attention and the KV cache are left out, because the contexts are not known{}",
-        steps.with_contexts == 0 ? ""
-                                 : fmt::format(" of {} steps", steps.all - steps.with_contexts));
+        steps.with_contexts == 0 ? "" : " of " + counted(steps.all - steps.with_contexts, "step"));
   }
   result.basis += share_in_words(workload.parallel);
   return result;
