@@ -24,6 +24,7 @@ struct Match {
   std::vector<size_t> graphs;    // rows of the captured graphs; empty: none
   std::vector<uint32_t> places;  // by kernel of the replay: the place among the graph's calls
   bool by_name = false;
+  bool known = false;  // looked up
 };
 
 class GraphCaptures {
@@ -34,6 +35,8 @@ class GraphCaptures {
   void run() {
     if (graphs_.empty()) return;
     find_replays();
+    for (const Replay& replay : replays_) matches_.try_emplace(key_of(replay));
+    for (auto& [key, match] : matches_) ++sequences_of_[{key.front(), key.size() - 1}];
     for (const Replay& replay : replays_) {
       const Match& match = match_of(replay);
       if (match.graphs.empty()) {
@@ -68,13 +71,20 @@ class GraphCaptures {
     }
   }
 
+  // A capture and the names of a replay's kernels.
+  using Key = std::vector<uint32_t>;
+  [[nodiscard]] Key key_of(const Replay& replay) const {
+    Key key = {replay.capture.value};
+    for (const uint32_t kernel : replay.kernels) key.push_back(trace_.kernels.name[kernel].value);
+    return key;
+  }
+
   // Replays of a graph are alike: each sequence of names is looked up once per capture.
   const Match& match_of(const Replay& replay) {
-    std::vector<uint32_t> key = {replay.capture.value};
-    for (const uint32_t kernel : replay.kernels) key.push_back(trace_.kernels.name[kernel].value);
-    const auto [known, fresh] = matches_.try_emplace(std::move(key));
-    if (fresh) known->second = find_match(replay);
-    return known->second;
+    Match& match = matches_.at(key_of(replay));
+    if (!match.known) match = find_match(replay);
+    match.known = true;
+    return match;
   }
 
   Match find_match(const Replay& replay) const {
@@ -85,6 +95,7 @@ class GraphCaptures {
         std::optional<std::vector<uint32_t>> places = places_in(graphs_[i], replay);
         if (!places) continue;
         const bool by_name = !graphs_[i].names.empty();
+        if (!by_name && !number_decides(replay)) continue;
         // Names are better evidence than a number.
         if (by_name && !best.by_name) best = {};
         if (!best.graphs.empty() && (best.by_name != by_name || best.places != *places)) continue;
@@ -95,6 +106,11 @@ class GraphCaptures {
       if (!best.graphs.empty()) return best;
     }
     return best;
+  }
+
+  // Different graphs with the same number of kernels cannot be told apart by it.
+  [[nodiscard]] bool number_decides(const Replay& replay) const {
+    return sequences_of_.at({replay.capture.value, replay.kernels.size()}) == 1;
   }
 
   [[nodiscard]] bool of_one_rank(trace::CaptureId a, trace::CaptureId b) const {
@@ -233,8 +249,10 @@ class GraphCaptures {
   Diagnostics& diagnostics_;
   std::vector<CapturedGraph> graphs_;
   std::vector<Replay> replays_;
-  std::map<std::vector<uint32_t>, Match> matches_;  // by capture and names
-  std::vector<bool> used_;                          // by capture: graphs of it were replayed
+  std::map<Key, Match> matches_;
+  // By capture and number of kernels: how many sequences of names were replayed.
+  std::map<std::pair<uint32_t, size_t>, uint64_t> sequences_of_;
+  std::vector<bool> used_;  // by capture: graphs of it were replayed
   uint64_t matched_ = 0;
   uint64_t matched_kernels_ = 0;
   uint64_t by_number_ = 0;

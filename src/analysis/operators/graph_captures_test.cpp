@@ -176,6 +176,15 @@ TEST(GraphCaptures, LeaveOtherGraphsAlone) {
   EXPECT_EQ(shorter.operators.captured_kernels, 0U);
 }
 
+// Two graphs of four kernels: without names, their number does not tell which is which.
+TEST(GraphCaptures, DoNotGuessAGraphByItsNumberOfKernels) {
+  Events executed = execution(false);
+  executed.call("cudaGraphLaunch", 1300, 5);
+  for (int i = 0; i < 4; ++i) executed.kernel("other", 1310 + 10 * i);
+  EXPECT_EQ(join(capture(false), executed).operators.captured_kernels, 0U);
+  EXPECT_EQ(join(capture(true), execution(true)).operators.captured_kernels, 8U);
+}
+
 // Two graphs that cannot be told apart: the operators are the same, the layer is not known.
 TEST(GraphCaptures, DoNotGuessALayer) {
   Events events(true);

@@ -101,6 +101,11 @@ TEST(StageRules, ReadsEngineSteps) {
   }
   EXPECT_EQ(rules.meaning("", "execute_context_0(0)_generation_0(0)").kind, Kind::none);
   EXPECT_EQ(rules.meaning("", "step[IDLE]").kind, Kind::none);
+  // vLLM's scopes do not tell what a step is of.
+  for (const char* label : {"gpu_model_runner: forward", "gpu_model_runner: sample",
+                            "schedule: allocate_slots", "llm_engine step: get_output"}) {
+    EXPECT_EQ(rules.meaning("", label).kind, Kind::none) << label;
+  }
 }
 
 TEST(StageRules, ReadsLayersAndParts) {
@@ -119,6 +124,15 @@ TEST(StageRules, ReadsLayersAndParts) {
   EXPECT_EQ(deep.kind, Kind::layer_part);
   EXPECT_EQ(deep.name, "layer_07/self_attn");
   EXPECT_EQ(rules.meaning("", "model.layers.7.self_attn.q_proj").kind, Kind::none);
+  // vLLM's layerwise NVTX ranges.
+  const auto module = [&](std::string_view name) {
+    return rules.meaning("", "{'Module': '" + std::string(name) + "', 'Inputs': [[8, 4096]]}");
+  };
+  EXPECT_EQ(module("model.layers.7").kind, Kind::layer);
+  EXPECT_EQ(module("model.layers.7").name, "layer_07");
+  EXPECT_EQ(module("model.layers.7.self_attn").name, "layer_07/self_attn");
+  EXPECT_EQ(module("model.layers.7.self_attn.qkv_proj").kind, Kind::none);
+  EXPECT_EQ(module("visual.blocks.3").kind, Kind::none);
   // Modules of a PyTorch trace.
   EXPECT_EQ(rules.meaning("nn.Module", "Qwen3DecoderLayer_7").name, "layer_07");
   EXPECT_EQ(rules.meaning("nn.Module", "Qwen3Attention_7").kind, Kind::layer_part);

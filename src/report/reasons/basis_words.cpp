@@ -48,9 +48,9 @@ std::string decode_passes(const Given& given) {
 
 std::string engine_steps(const Given& given) {
   return fmt::format(
-      "{} steps of {:.1f} tokens on average; attention and the KV cache are left out, because the "
+      "{} of {:.1f} tokens on average; attention and the KV cache are left out, because the "
       "contexts are not known{}{}",
-      given.count("steps"), given.number("tokens_per_step"),
+      given.counted("steps", "step"), given.number("tokens_per_step"),
       given.has("steps_without_contexts")
           ? fmt::format(" of {}", given.counted("steps_without_contexts", "step"))
           : "",
@@ -59,8 +59,8 @@ std::string engine_steps(const Given& given) {
 
 std::string engine_steps_in_context(const Given& given) {
   return fmt::format(
-      "{} steps of {:.1f} tokens on average, at contexts of {:.1f} tokens in total{}{}",
-      given.count("steps"), given.number("tokens_per_step"), given.number("contexts_per_step"),
+      "{} of {:.1f} tokens on average, at contexts of {:.1f} tokens in total{}{}",
+      given.counted("steps", "step"), given.number("tokens_per_step"), given.number("contexts_per_step"),
       given.flag("attention_window")
           ? "; layers with an attention window are calculated at the mean context"
           : "",
