@@ -83,8 +83,8 @@ Table scope_table(const profile::Profile& profile) {
     table.rows.push_back({std::string(scope_name(scope.scope)), grouped(scope.kernel_count),
                           ms(scope.kernel_sum), percent(scope.share)});
   }
-  table.rows.push_back({"all kernels", grouped(profile.totals.kernel_count),
-                        ms(profile.totals.kernel_sum), ""});
+  table.rows.push_back(
+      {"all kernels", grouped(profile.totals.kernel_count), ms(profile.totals.kernel_sum), ""});
   return table;
 }
 

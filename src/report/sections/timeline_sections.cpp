@@ -57,7 +57,7 @@ Table idle_cause_table(const profile::Profile& profile) {
                             percent(cause.share_of_span), grouped(cause.gaps)});
     }
     if (row.not_traced) {
-      table.rows.push_back({row.device, "not traced: nobody knows", ms(row.not_traced),
+      table.rows.push_back({row.device, "not traced (activity unknown)", ms(row.not_traced),
                             std::string(kMissing), std::string(kMissing)});
     }
   }
