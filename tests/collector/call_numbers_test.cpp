@@ -74,5 +74,29 @@ TEST(CallNumbers, WindowsAtTheTurn) {
   }
 }
 
+TEST(CallNumbers, GoOnWhenCuptiStartsOver) {
+  CallNumbers numbers;
+  numbers.note_after_pause(1);
+  numbers.note(2400);
+  const uint64_t before = numbers.latest();
+  numbers.may_start_over();
+  numbers.note_after_pause(1);
+  EXPECT_EQ(numbers.latest(), before + 1);
+  numbers.note(3);
+  EXPECT_EQ(numbers.latest(), before + 3);
+  EXPECT_EQ(static_cast<uint32_t>(numbers.number_of(3)), 2403U) << "as the log has it";
+}
+
+TEST(CallNumbers, GoOnWhenCuptiDoesNotStartOver) {
+  CallNumbers numbers;
+  numbers.note_after_pause(1);
+  numbers.note(2400);
+  const uint64_t before = numbers.latest();
+  numbers.may_start_over();
+  numbers.note_after_pause(2500);
+  EXPECT_EQ(numbers.latest(), before + 100);
+  EXPECT_EQ(static_cast<uint32_t>(numbers.number_of(2500)), 2500U);
+}
+
 }  // namespace
 }  // namespace llmprof::collector

@@ -151,6 +151,15 @@ TEST(PassTimes, OfARunLeaveOutPausesOfTheHost) {
   EXPECT_DOUBLE_EQ(times[kDecode].per_pass(), 100);
 }
 
+TEST(PassTimes, OfARunLeaveOutAPassThatIsNotLikeTheOthers) {
+  Program program(1);
+  for (int i = 0; i < 8; ++i) program.decode(i == 3 ? 5000 : 99);
+  std::vector<PassTimes> times(2);
+  add_times_by_run(time_passes(program.sequence, program.passes()), false, times);
+  EXPECT_EQ(times[kDecode].passes, 7U);
+  EXPECT_DOUBLE_EQ(times[kDecode].per_pass(), 100);
+}
+
 TEST(PassTimes, OfAProgramThatRunsAheadAreOfTheWholeRun) {
   Program program(1);
   for (int i = 0; i < 10; ++i) program.decode_ahead();

@@ -5,7 +5,8 @@
 namespace llmprof::analysis {
 namespace {
 
-// A wait of the host that is so many times longer than a pass is between two requests.
+// A wait of the host that is so many times longer than a pass is between two requests, a pass that
+// is so much longer than the median one is not like the others.
 constexpr double kPause = 5;
 
 double as_double(Nanoseconds time) { return static_cast<double>(time); }
@@ -88,10 +89,21 @@ void add_times_by_run(const std::vector<TimedPass>& passes, bool cut,
     if (!pass.done || medians[pass.stage] <= 0) return false;
     return as_double(passes[row + 1].start - *pass.done) > kPause * medians[pass.stage];
   };
+  // Waited for on both sides: what it took is its own.
+  const auto is_odd = [&](size_t row) {
+    const TimedPass& pass = passes[row];
+    const bool alone = row == 0 || passes[row - 1].done;
+    return alone && pass.done && medians[pass.stage] > 0 &&
+           as_double(*pass.done - pass.start) > kPause * medians[pass.stage];
+  };
   for (size_t first = 0; first < passes.size();) {
+    if (is_odd(first)) {
+      ++first;
+      continue;
+    }
     size_t last = first;
     while (last + 1 < passes.size() && passes[last + 1].stage == passes[first].stage &&
-           !pauses_after(last)) {
+           !pauses_after(last) && !is_odd(last + 1)) {
       ++last;
     }
     PassTimes& of_stage = times[passes[first].stage];

@@ -36,7 +36,9 @@ std::vector<PassTimes> times_by_instance(const std::vector<TimedPass>& passes,
                                          const std::vector<LaunchPass>& recorded,
                                          const Stages& stages, const std::vector<double>& busy);
 
-// Passes of one stage in a row, without a pause of the host that is much longer than a pass.
+// Passes of one stage in a row, without a pause of the host that is much longer than a pass, and
+// without single passes that took so much longer (a graph is captured, a kernel compiled) although
+// each was waited for.
 // `cut`: the passes are part of a longer sequence, and the last pass of a run may have no end.
 void add_times_by_run(const std::vector<TimedPass>& passes, bool cut,
                       std::vector<PassTimes>& times);

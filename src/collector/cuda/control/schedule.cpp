@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "collector/clock.h"
+#include "collector/cuda/control/alarms.h"
 #include "collector/cuda/control/collection.h"
 #include "collector/cuda/control/settings.h"
 #include "collector/cuda/control/step_plan.h"
@@ -78,6 +79,7 @@ void begin_budget_in_time(int64_t now) {
 void open_slice() {
   schedule.slice.open(now_ns(), last_launch());
   raise(ControlEvent::window_opens, CollectionReason::budget);
+  wake_collector();  // which sleeps longer while nothing is traced
 }
 
 // On a thread of the program, outside of CUDA.

@@ -196,7 +196,8 @@ void api_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id,
   if (!call || !recording()) return;
   note_api_call(domain, id, data);
   Function& function = api.functions[api_of(domain)][id];
-  record_call(call.thread(), start, end, data.correlationId, code_of(function, data.functionName));
+  record_call(call.thread(), start, end, correlation_in_log(data.correlationId),
+              code_of(function, data.functionName));
 }
 
 void note_api_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
@@ -222,6 +223,10 @@ bool is_allocation(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
 
 uint64_t last_launch() { return api.latest_launch.load(std::memory_order_relaxed); }
 uint64_t last_call() { return api.numbers.latest(); }
+void calls_may_start_over() { api.numbers.may_start_over(); }
+uint32_t correlation_in_log(uint32_t correlation) {
+  return static_cast<uint32_t>(api.numbers.number_of(correlation));
+}
 uint64_t call_number(uint32_t correlation) { return api.numbers.number_of(correlation); }
 
 }  // namespace llmprof::collector

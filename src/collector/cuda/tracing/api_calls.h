@@ -30,5 +30,8 @@ void note_api_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
 [[nodiscard]] uint64_t last_launch();
 [[nodiscard]] uint64_t last_call();
 [[nodiscard]] uint64_t call_number(uint32_t correlation);
+// CUPTI's IDs start over when it was finalized; those in the log do not.
+[[nodiscard]] uint32_t correlation_in_log(uint32_t correlation);
+void calls_may_start_over();
 
 }  // namespace llmprof::collector

@@ -54,6 +54,7 @@ void Attachment::leave() {
     cupti().unsubscribe(subscriber_);
   } else {
     cupti().finalize();
+    calls_may_start_over();
   }
   records_.store(false, std::memory_order_relaxed);
   subscriber_ = nullptr;

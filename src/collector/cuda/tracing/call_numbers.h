@@ -6,21 +6,31 @@
 namespace llmprof::collector {
 
 // Numbers CUDA calls with 64 bits. CUPTI's correlation IDs have 32 bits, and wrap around after half
-// a day in a server that makes 100,000 calls per second. Any thread may call.
+// a day in a server that makes 100,000 calls per second; and they start over from 1 whenever CUPTI
+// was finalized (CUPTI 13.0). Any thread may call.
 class CallNumbers {
  public:
-  // For a call that is less than 2^31 calls away from the latest.
+  // For a call that is less than 2^31 calls away from the latest. Its low 32 bits are the
+  // correlation in the log, where no two calls have the same one.
   [[nodiscard]] uint64_t number_of(uint32_t correlation) const {
-    return near(latest_.load(std::memory_order_relaxed), correlation);
+    return near(latest_.load(std::memory_order_relaxed), in_log(correlation));
   }
+
+  // CUPTI was finalized: the next call may have a smaller ID than those before.
+  void may_start_over() { may_start_over_.store(true, std::memory_order_relaxed); }
 
   // Calls end in a different order than they began: a thread may wait long in an early one.
   void note(uint32_t correlation) { raise(latest_, number_of(correlation)); }
 
   // For a call that began after all that were noted, however many were made in between: they are
   // not counted while nothing is recorded.
-  void note_after_pause(uint32_t correlation) {
+  void note_after_pause(uint32_t id) {
     const uint64_t latest = latest_.load(std::memory_order_relaxed);
+    if (may_start_over_.exchange(false, std::memory_order_relaxed) && latest != kNone &&
+        static_cast<int32_t>(in_log(id) - static_cast<uint32_t>(latest)) <= 0) {
+      offset_.store(static_cast<uint32_t>(latest), std::memory_order_relaxed);
+    }
+    const uint32_t correlation = in_log(id);
     const uint32_t distance = correlation - static_cast<uint32_t>(latest);
     // Of two threads that call at the same time the later one may arrive first.
     const bool just_before = latest != kNone && distance > UINT32_MAX - kHeardLate;
@@ -46,7 +56,13 @@ class CallNumbers {
     return latest + static_cast<uint64_t>(static_cast<int64_t>(distance));
   }
 
+  [[nodiscard]] uint32_t in_log(uint32_t correlation) const {
+    return correlation + offset_.load(std::memory_order_relaxed);
+  }
+
   std::atomic<uint64_t> latest_{kNone};
+  std::atomic<uint32_t> offset_{0};  // what CUPTI has counted before it started over
+  std::atomic<bool> may_start_over_{false};
 };
 
 }  // namespace llmprof::collector

@@ -82,8 +82,8 @@ class Writer {
     bool fresh = false;
     kernel_key(definition, kernel.name, fresh);
     if (fresh) write(wire::RecordType::kernel_definition, definition);
-    add(static_cast<int64_t>(kernel.start), static_cast<int64_t>(kernel.end), kernel.correlationId,
-        definition.key);
+    add(static_cast<int64_t>(kernel.start), static_cast<int64_t>(kernel.end),
+        static_cast<uint32_t>(call), definition.key);
   }
 
   void add(const CopyActivity& copy) {
@@ -143,7 +143,8 @@ class Writer {
 
   template <class Activity>
   void add(wire::MemoryDefinition& definition, const Activity& activity) {
-    if (!work.windows.hold(call_number(activity.correlationId))) return;
+    const uint64_t call = call_number(activity.correlationId);
+    if (!work.windows.hold(call)) return;
     if (lacks_times(activity)) {
       ++without_times_;
       return;
@@ -154,7 +155,7 @@ class Writer {
     write(wire::RecordType::memory_operation,
           wire::MemoryOperation{static_cast<int64_t>(activity.start),
                                 static_cast<int64_t>(activity.end), activity.bytes,
-                                activity.correlationId, definition.key});
+                                static_cast<uint32_t>(call), definition.key});
   }
 
   template <class Payload>

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 
+#include "collector/cuda/tracing/api_calls.h"
 #include "collector/device_records.h"
 #include "wire/cuda_records.h"
 
@@ -52,7 +53,7 @@ bool graphs_were_traced() { return any.load(std::memory_order_relaxed); }
 
 void note_traced_replay(const CUpti_CallbackData& launch) {
   any.store(true, std::memory_order_relaxed);
-  note(launch, launch.correlationId);
+  note(launch, correlation_in_log(launch.correlationId));
 }
 
 void note_replay_between(const CUpti_CallbackData& launch) { note(launch, 0); }
