@@ -58,13 +58,13 @@ std::string engine_steps(const Given& given) {
 }
 
 std::string engine_steps_in_context(const Given& given) {
-  return fmt::format(
-      "{} of {:.1f} tokens on average, at contexts of {:.1f} tokens in total{}{}",
-      given.counted("steps", "step"), given.number("tokens_per_step"), given.number("contexts_per_step"),
-      given.flag("attention_window")
-          ? "; layers with an attention window are calculated at the mean context"
-          : "",
-      share_of_model(given));
+  return fmt::format("{} of {:.1f} tokens on average, at contexts of {:.1f} tokens in total{}{}",
+                     given.counted("steps", "step"), given.number("tokens_per_step"),
+                     given.number("contexts_per_step"),
+                     given.flag("attention_window")
+                         ? "; layers with an attention window are calculated at the mean context"
+                         : "",
+                     share_of_model(given));
 }
 
 }  // namespace
