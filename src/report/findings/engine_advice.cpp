@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "profile/engine.h"
+#include "report/format/sentences.h"
 
 namespace llmprof::report {
 namespace {
@@ -22,6 +23,8 @@ Kind kind_of(const Evidence& evidence) {
 
 constexpr std::string_view kByHand =
     "norm with residual, RoPE with the cache write, and the gated activation";
+constexpr std::string_view kCompileToo =
+    "The program uses torch.compile, but not in this stage: compile this stage too.";
 constexpr std::string_view kUnfused =
     "torch.compile is in use: look for what it left unfused (graph breaks, custom operators), then "
     "write fused kernels for ";
@@ -59,6 +62,9 @@ std::string fusion_advice(const Evidence& evidence) {
     case Kind::transformers:
     case Kind::pytorch:
       if (evidence.compiled()) return std::string(kUnfused) + std::string(kByHand) + ".";
+      if (evidence.compiled_elsewhere()) {
+        return fmt::format("{} Then write fused kernels for {}.", kCompileToo, kByHand);
+      }
       return fmt::format(
           "Fuse them: with torch.compile first, then with hand-written kernels for {}.", kByHand);
     case Kind::other:
@@ -148,6 +154,13 @@ std::string fewer_launches_advice(const Evidence& evidence) {
              "CUDA graphs (torch_compile_config of the LLM arguments).";
     case Kind::transformers:
     case Kind::pytorch:
+      if (evidence.compiled_elsewhere()) {
+        return fmt::format(
+            "Launch fewer, larger kernels: {} Fixed prompt lengths, or marked dynamic ones, keep "
+            "it "
+            "from compiling again.",
+            after_colon(kCompileToo));
+      }
       if (!evidence.compiled()) fewer = "use torch.compile first";
       break;
     case Kind::other:

@@ -30,6 +30,10 @@ bool Evidence::compiled() const {
   return has("compiled") ? flag("compiled") : engine_.compiled.value_or(false);
 }
 
+bool Evidence::compiled_elsewhere() const {
+  return !compiled() && engine_.compiled.value_or(false);
+}
+
 bool Evidence::has(std::string_view name) const {
   return profile::find_value(finding_.values, name) != nullptr;
 }

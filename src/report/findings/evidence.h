@@ -29,6 +29,8 @@ class Evidence {
   [[nodiscard]] std::string engine() const;
   [[nodiscard]] bool pytorch() const;
   [[nodiscard]] bool compiled() const;  // the finding's stage, else the program
+  // Other stages of the program are, this one is not.
+  [[nodiscard]] bool compiled_elsewhere() const;
   [[nodiscard]] std::string stage() const;
   [[nodiscard]] bool has(std::string_view name) const;
   [[nodiscard]] bool flag(std::string_view name) const;
