@@ -78,26 +78,28 @@ void report_lone_launches(Trace& trace) {
   const std::vector<bool> with_work = launches_with_work(trace);
   const auto kind_of = [&](uint32_t row) { return trace.api_kind(launches.api[row]); };
   bool any = false;
-  std::vector<uint32_t> rows;
+  std::vector<std::vector<uint32_t>> of_thread(trace.threads.size());
   for (uint32_t row = 0; row < launches.size(); ++row) {
     const ApiKind kind = kind_of(row);
     if (!matters(kind) || !launches.thread[row].valid()) continue;
-    rows.push_back(row);
+    of_thread[launches.thread[row].index()].push_back(row);
     any = any || (launches_work(kind) && !with_work[row]);
   }
   if (!any) return;
-  std::sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
-    if (launches.thread[a] != launches.thread[b]) return launches.thread[a] < launches.thread[b];
+  const auto earlier = [&](uint32_t a, uint32_t b) {
     if (launches.start[a] != launches.start[b]) return launches.start[a] < launches.start[b];
     return launches.end[a] > launches.end[b];
-  });
-  std::vector<ThreadLaunches> threads(trace.threads.size());
-  for (const uint32_t row : rows) {
-    threads[launches.thread[row].index()].add(kind_of(row), launches.start[row], launches.end[row],
-                                              with_work[row]);
-  }
+  };
   LaunchCounts all;
-  for (ThreadLaunches& thread : threads) {
+  for (std::vector<uint32_t>& rows : of_thread) {
+    // Captures mostly list a thread's calls in order.
+    if (!std::is_sorted(rows.begin(), rows.end(), earlier)) {
+      std::sort(rows.begin(), rows.end(), earlier);
+    }
+    ThreadLaunches thread;
+    for (const uint32_t row : rows) {
+      thread.add(kind_of(row), launches.start[row], launches.end[row], with_work[row]);
+    }
     const LaunchCounts counts = thread.finish();
     all.launches += counts.launches;
     all.lone += counts.lone;
