@@ -24,9 +24,26 @@ struct LaunchCounts {
   size_t lone = 0;
 };
 
+// By process: whether its launches without work may have gone into a CUDA graph. Our collector does
+// not record the calls between which a program captures one.
+std::vector<bool> processes_with_unseen_captures(const Trace& trace) {
+  std::vector<bool> unseen(trace.processes.size(), false);
+  const LaunchTable& launches = trace.launches;
+  for (size_t row = 0; row < launches.size(); ++row) {
+    if (trace.api_kind(launches.api[row]) != ApiKind::graph_launch) continue;
+    if (!launches.thread[row].valid()) continue;
+    const ProcessId process = trace.threads[launches.thread[row].index()].process;
+    const CaptureId capture = trace.processes[process.index()].capture;
+    unseen[process.index()] = trace.captures[capture.index()].tool == kCollectorTool;
+  }
+  return unseen;
+}
+
 // Counts the launches of one thread, whose calls come in order of their starts, outer ones first.
 class ThreadLaunches {
  public:
+  explicit ThreadLaunches(bool unseen_captures) : unseen_captures_(unseen_captures) {}
+
   void add(ApiKind kind, Nanoseconds start, Nanoseconds end, bool has_work) {
     if (!launches_work(kind)) {
       capturing_ = kind == ApiKind::capture_begin;
@@ -37,7 +54,8 @@ class ThreadLaunches {
       return;
     }
     finish();
-    open_ = !capturing_ || has_work;
+    const bool may_be_captured = capturing_ || (unseen_captures_ && kind == ApiKind::launch);
+    open_ = has_work || !may_be_captured;
     has_work_ = has_work;
     until_ = end;
   }
@@ -52,6 +70,7 @@ class ThreadLaunches {
 
  private:
   LaunchCounts counts_;
+  bool unseen_captures_;
   bool capturing_ = false;
   bool open_ = false;
   bool has_work_ = false;
@@ -90,13 +109,15 @@ void report_lone_launches(Trace& trace) {
     if (launches.start[a] != launches.start[b]) return launches.start[a] < launches.start[b];
     return launches.end[a] > launches.end[b];
   };
+  const std::vector<bool> unseen_captures = processes_with_unseen_captures(trace);
   LaunchCounts all;
-  for (std::vector<uint32_t>& rows : of_thread) {
+  for (size_t i = 0; i < of_thread.size(); ++i) {
+    std::vector<uint32_t>& rows = of_thread[i];
     // Captures mostly list a thread's calls in order.
     if (!std::is_sorted(rows.begin(), rows.end(), earlier)) {
       std::sort(rows.begin(), rows.end(), earlier);
     }
-    ThreadLaunches thread;
+    ThreadLaunches thread(unseen_captures[trace.threads[i].process.index()]);
     for (const uint32_t row : rows) {
       thread.add(kind_of(row), launches.start[row], launches.end[row], with_work[row]);
     }

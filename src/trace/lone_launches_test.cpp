@@ -60,5 +60,15 @@ TEST(LoneLaunches, IntoAGraphThatIsCapturedHaveNoWork) {
   EXPECT_EQ(said(std::move(made)), "");
 }
 
+// Our collector records no beginning of a capture: only the graph's own launch counts.
+TEST(LoneLaunches, OfOurCollectorMayBeInACapturedGraph) {
+  testing::HandMadeTrace made;
+  made.builder().capture().tool = kCollectorTool;
+  call(made, "cudaLaunchKernel", 2, 3, 901);
+  made.kernel("gemm", 6, 10, 20);
+  call(made, "cudaGraphLaunch", 40, 42, 902);
+  EXPECT_EQ(said(std::move(made)), "warning: 1 of 2 kernel and graph launch");
+}
+
 }  // namespace
 }  // namespace llmprof::trace
