@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
 #include <vector>
 
 namespace llmprof::trace {
@@ -25,9 +24,26 @@ struct LaunchCounts {
   size_t lone = 0;
 };
 
+// By process: whether its launches without work may have gone into a CUDA graph. Our collector does
+// not record the calls between which a program captures one.
+std::vector<bool> processes_with_unseen_captures(const Trace& trace) {
+  std::vector<bool> unseen(trace.processes.size(), false);
+  const LaunchTable& launches = trace.launches;
+  for (size_t row = 0; row < launches.size(); ++row) {
+    if (trace.api_kind(launches.api[row]) != ApiKind::graph_launch) continue;
+    if (!launches.thread[row].valid()) continue;
+    const ProcessId process = trace.threads[launches.thread[row].index()].process;
+    const CaptureId capture = trace.processes[process.index()].capture;
+    unseen[process.index()] = trace.captures[capture.index()].tool == kCollectorTool;
+  }
+  return unseen;
+}
+
 // Counts the launches of one thread, whose calls come in order of their starts, outer ones first.
 class ThreadLaunches {
  public:
+  explicit ThreadLaunches(bool unseen_captures) : unseen_captures_(unseen_captures) {}
+
   void add(ApiKind kind, Nanoseconds start, Nanoseconds end, bool has_work) {
     if (!launches_work(kind)) {
       capturing_ = kind == ApiKind::capture_begin;
@@ -38,7 +54,8 @@ class ThreadLaunches {
       return;
     }
     finish();
-    open_ = !capturing_ || has_work;
+    const bool may_be_captured = capturing_ || (unseen_captures_ && kind == ApiKind::launch);
+    open_ = has_work || !may_be_captured;
     has_work_ = has_work;
     until_ = end;
   }
@@ -53,6 +70,7 @@ class ThreadLaunches {
 
  private:
   LaunchCounts counts_;
+  bool unseen_captures_;
   bool capturing_ = false;
   bool open_ = false;
   bool has_work_ = false;
@@ -72,13 +90,6 @@ std::vector<bool> launches_with_work(const Trace& trace) {
   return with_work;
 }
 
-size_t graph_nodes(const Trace& trace) {
-  std::unordered_set<uint64_t> nodes(trace.kernels.graph_node.begin(),
-                                     trace.kernels.graph_node.end());
-  nodes.erase(0);
-  return nodes.size();
-}
-
 }  // namespace
 
 void report_lone_launches(Trace& trace) {
@@ -86,42 +97,35 @@ void report_lone_launches(Trace& trace) {
   const std::vector<bool> with_work = launches_with_work(trace);
   const auto kind_of = [&](uint32_t row) { return trace.api_kind(launches.api[row]); };
   bool any = false;
-  bool captures_recorded = false;
-  std::vector<uint32_t> rows;
+  std::vector<std::vector<uint32_t>> of_thread(trace.threads.size());
   for (uint32_t row = 0; row < launches.size(); ++row) {
     const ApiKind kind = kind_of(row);
     if (!matters(kind) || !launches.thread[row].valid()) continue;
-    rows.push_back(row);
-    captures_recorded = captures_recorded || !launches_work(kind);
+    of_thread[launches.thread[row].index()].push_back(row);
     any = any || (launches_work(kind) && !with_work[row]);
   }
   if (!any) return;
-  std::sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
-    if (launches.thread[a] != launches.thread[b]) return launches.thread[a] < launches.thread[b];
+  const auto earlier = [&](uint32_t a, uint32_t b) {
     if (launches.start[a] != launches.start[b]) return launches.start[a] < launches.start[b];
     return launches.end[a] > launches.end[b];
-  });
-  std::vector<ThreadLaunches> threads(trace.threads.size());
-  for (const uint32_t row : rows) {
-    threads[launches.thread[row].index()].add(kind_of(row), launches.start[row], launches.end[row],
-                                              with_work[row]);
-  }
+  };
+  const std::vector<bool> unseen_captures = processes_with_unseen_captures(trace);
   LaunchCounts all;
-  for (ThreadLaunches& thread : threads) {
+  for (size_t i = 0; i < of_thread.size(); ++i) {
+    std::vector<uint32_t>& rows = of_thread[i];
+    // Captures mostly list a thread's calls in order.
+    if (!std::is_sorted(rows.begin(), rows.end(), earlier)) {
+      std::sort(rows.begin(), rows.end(), earlier);
+    }
+    ThreadLaunches thread(unseen_captures[trace.threads[i].process.index()]);
+    for (const uint32_t row : rows) {
+      thread.add(kind_of(row), launches.start[row], launches.end[row], with_work[row]);
+    }
     const LaunchCounts counts = thread.finish();
     all.launches += counts.launches;
     all.lone += counts.lone;
   }
   if (all.lone == 0) return;
-  if (!captures_recorded && all.lone <= graph_nodes(trace)) {
-    trace.diagnostics.info(
-        "launches_without_kernels",
-        fmt::format("{} of {} launches have no work of their own on a GPU: most likely they were "
-                    "captured into CUDA graphs, which have at least as many nodes; this capture "
-                    "does not show when graphs are captured",
-                    all.lone, all.launches));
-    return;
-  }
   const std::string message = fmt::format(
       "{} of {} kernel and graph launches have no work on a GPU in this capture: it was not "
       "recorded, and every total lacks it",
