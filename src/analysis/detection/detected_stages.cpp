@@ -11,7 +11,9 @@
 #include "analysis/detection/pass_kind.h"
 #include "analysis/detection/pass_owners.h"
 #include "analysis/detection/pass_size.h"
+#include "analysis/detection/speculation.h"
 #include "analysis/stages/measure_stages.h"
+#include "base/units.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -82,9 +84,10 @@ class StageBuilder {
   explicit StageBuilder(Stages& stages) : stages_(stages) { row_of_kind_.fill(kNone); }
 
   void add(const Found& found, bool serving) {
+    const size_t decode = serving ? 0 : behind_cold_start(found);
     for (size_t i = 0; i < found.forward.passes.size(); ++i) {
       const PassKind& kind = found.kinds.passes[i];
-      const bool goes_on = !serving && i > 0 && kind.kind == StepKind::decode &&
+      const bool goes_on = !serving && i > 0 && i != decode && kind.kind == StepKind::decode &&
                            found.kinds.passes[i - 1].kind == StepKind::decode;
       if (!goes_on) begin_instance(found, found.forward.passes[i], kind.kind);
       StageInstance& instance = stages_.instances.back();
@@ -118,6 +121,30 @@ class StageBuilder {
     instance.start = found.sequence->start(pass.begin);
     instance.range_end = instance.start;
     stages_.instances.push_back(instance);
+  }
+
+  // Benchmarks measure prefills and decode apart, and generate a token before each to warm up:
+  // where all decode steps are in one run after several prefills, the first of them is that token
+  // if it is much slower. 0: there is none.
+  static size_t behind_cold_start(const Found& found) {
+    constexpr size_t kManySteps = 10;
+    constexpr Nanoseconds kMuchSlower = 3;
+    const auto& kinds = found.kinds.passes;
+    size_t first = 0;
+    while (first < kinds.size() && kinds[first].kind == StepKind::prefill) ++first;
+    const bool one_run =
+        std::all_of(kinds.begin() + static_cast<std::ptrdiff_t>(first), kinds.end(),
+                    [](const PassKind& pass) { return pass.kind == StepKind::decode; });
+    if (first < 2 || !one_run || kinds.size() - first < kManySteps) return 0;
+    std::vector<Nanoseconds> times;
+    for (size_t i = first; i + 1 < kinds.size(); ++i) {
+      times.push_back(found.sequence->start(found.forward.passes[i + 1].begin) -
+                      found.sequence->start(found.forward.passes[i].begin));
+    }
+    const Nanoseconds cold = times.front();
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::nth_element(times.begin(), middle, times.end());
+    return cold > kMuchSlower * *middle ? first + 1 : 0;
   }
 
   // Under prefill; without one there is nothing to tell it under.
@@ -183,6 +210,20 @@ void report_models(const Stages& stages, Diagnostics& diagnostics) {
                   passes.size(), each));
 }
 
+void report_speculation(const Speculation& found, Diagnostics& diagnostics) {
+  const auto mean = [](Nanoseconds time, uint64_t passes) {
+    return static_cast<double>(time) / kNanosecondsPerMillisecond / static_cast<double>(passes);
+  };
+  diagnostics.info(
+      "speculative_decoding",
+      fmt::format("decode is speculative: {} draft passes through {} layers ({:.3f} ms of kernel "
+                  "time each) and {} verify passes through {} layers ({:.3f} ms each) take turns; "
+                  "steps and layers are listed per model, a step is one pass of either",
+                  found.drafts, found.draft_layers, mean(found.draft_time, found.drafts),
+                  found.verifications, found.verify_layers,
+                  mean(found.verify_time, found.verifications)));
+}
+
 // The reason of the sequence with most work: the others' tell less.
 std::string reason_for_none(const std::vector<KernelSequence>& sequences) {
   if (sequences.empty()) return "the capture contains no GPU work with timestamps";
@@ -225,9 +266,13 @@ Stages detected_stages(const trace::Trace& trace, const DescribedNames& names,
     resize_owners(trace, stages.owners);
     StageBuilder builder(stages);
     for (const Found& found : all) builder.add(found, stages.serving);
-    report_models(stages, diagnostics);
   }
   measure_stages(trace, stages, diagnostics);
+  if (const auto speculation = find_speculation(stages.steps)) {
+    report_speculation(*speculation, diagnostics);
+  } else {
+    report_models(stages, diagnostics);
+  }
   return stages;
 }
 

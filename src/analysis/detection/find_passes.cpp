@@ -1,8 +1,11 @@
 #include "analysis/detection/find_passes.h"
 
-#include <utility>
+#include <fmt/format.h>
+
+#include <algorithm>
 
 #include "analysis/detection/layer_beats.h"
+#include "analysis/detection/pass_boundary.h"
 #include "analysis/detection/structural_passes.h"
 
 namespace llmprof::analysis {
@@ -26,15 +29,45 @@ bool attention_agrees(const KernelSequence& sequence, const ForwardPasses& found
   return differing * kSeldomDiffers <= found.passes.size();
 }
 
+// Names may take a gather within the last layer for the next pass's embedding. Where the host had
+// not read the result of a pass yet, the next one had not begun.
+void follow_read_backs(const KernelSequence& sequence, const ForwardPasses& structural,
+                       ForwardPasses& named) {
+  const ReadBacks read_backs = find_read_backs(sequence);
+  for (size_t i = 0; i + 1 < named.passes.size(); ++i) {
+    const ForwardPass& before = structural.passes[i];
+    const ForwardPass& behind = structural.passes[i + 1];
+    const uint32_t begin = named.passes[i + 1].begin;
+    if (!before.end_seen || begin >= behind.begin || begin > behind.first_beat) continue;
+    const auto read =
+        std::lower_bound(read_backs.begin(), read_backs.end(), sequence.start(before.last_beat));
+    if (read == read_backs.end() || *read <= sequence.start(begin)) continue;
+    if (*read > sequence.start(behind.first_beat)) continue;
+    named.passes[i].end = behind.begin;
+    named.passes[i + 1].begin = behind.begin;
+    named.passes[i + 1].embedding.reset();
+  }
+}
+
 }  // namespace
 
 ForwardPasses find_forward_passes(const KernelSequence& sequence) {
   ForwardPasses structural = find_structural_passes(sequence);
   ForwardPasses named = find_named_passes(sequence);
-  if (structural.passes.empty()) return named;
+  if (structural.passes.empty()) {
+    // The softmax of a loss stands between matrix products too.
+    if (named.attention_by_softmax && !named.passes.empty()) {
+      named.reason = fmt::format("a softmax runs between two GEMMs {} times, but {}", named.layers,
+                                 structural.reason);
+      named.passes.clear();
+      named.vision.clear();
+    }
+    return named;
+  }
   structural.basis = ForwardPasses::Basis::structure;
   if (named.passes.size() == structural.passes.size()) {
     named.basis = ForwardPasses::Basis::both;
+    follow_read_backs(sequence, structural, named);
     return named;
   }
   // Every attention is in a pass of equal layers, but what repeats is not these layers, or not in

@@ -236,12 +236,15 @@ ForwardPasses find_named_passes(const KernelSequence& sequence) {
     found.reason = "no kernel is known as attention, and no softmax runs between two GEMMs";
     return found;
   }
+  found.attention_by_softmax = std::any_of(beats.begin(), beats.end(), [&](const LayerBeat& beat) {
+    return !beat.replay && sequence.kernel_class(beat.first) == KernelClass::softmax;
+  });
   const PassMarkers markers = find_pass_markers(sequence, beats);
   if (markers.layers.empty()) {
     found.reason = fmt::format(
-        "attention runs {} times, but no embedding, gather or token selection recurs after equal "
+        "{} runs {} times, but no embedding, gather or token selection recurs after equal "
         "numbers of layers, as it does from one forward pass to the next",
-        beats.size());
+        found.attention_by_softmax ? "a softmax between two GEMMs" : "attention", beats.size());
     return found;
   }
   found.passes = PassSearch(sequence, beats, markers).find();

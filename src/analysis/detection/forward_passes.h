@@ -36,7 +36,8 @@ struct ForwardPasses {
   std::vector<VisionPass> vision;   // in order
   uint64_t layers = 0;              // layers (or replays) in the sequence, inside passes or not
   uint64_t layers_in_passes = 0;
-  std::string reason;  // why there are none
+  bool attention_by_softmax = false;  // no kernel is known as attention: softmax stands for it
+  std::string reason;                 // why there are none
   // Whether what repeats and what kernels are called show the same passes, or which of them do.
   enum class Basis : uint8_t { both, structure, names };
   Basis basis = Basis::names;

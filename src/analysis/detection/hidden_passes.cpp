@@ -67,7 +67,7 @@ std::vector<PassCore> find_hidden_passes(const KernelSequence& sequence) {
   for (size_t i = 0; i < replays.size(); ++i) {
     const bool goes_on =
         !cores.empty() && i > 0 && pieces.together(replays[i - 1].graph, replays[i].graph);
-    if (!goes_on) cores.push_back({replays[i].position, 0, 0, 0, 1, true});
+    if (!goes_on) cores.push_back({replays[i].position, 0, 0, 0, 1, 1, true});
     cores.back().end = replays[i].position + 1;
   }
   return cores;

@@ -198,9 +198,10 @@ class CoreSearch {
   void add(const Stretch& chosen) {
     Stretch stretch = occupied_.clipped(chosen);
     occupied_.add(stretch);
-    stretch.layers = stretch.layers / stretch.count * repeats_in(stretch);
-    cores_.push_back({stretch.begin, stretch.end, stretch.period, stretch.layers, stretch.agreement,
-                      stretch.in_loop});
+    const uint32_t per_repeat = stretch.layers / stretch.count;
+    stretch.layers = per_repeat * repeats_in(stretch);
+    cores_.push_back({stretch.begin, stretch.end, stretch.period, stretch.layers, per_repeat,
+                      stretch.agreement, stretch.in_loop});
   }
 
   static uint32_t repeats_in(const Stretch& stretch) {
@@ -214,7 +215,8 @@ class CoreSearch {
     for (const PassCore& core : cores_) ++passes[core.layers];
     for (PassCore& core : cores_) {
       const size_t own = passes[core.layers];
-      for (const uint32_t near : {core.layers + 1, core.layers - 1}) {
+      for (const uint32_t near :
+           {core.layers + core.layers_per_repeat, core.layers - core.layers_per_repeat}) {
         const auto known = passes.find(near);
         if (known != passes.end() && known->second > own) core.layers = near;
       }

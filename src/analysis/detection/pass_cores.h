@@ -12,8 +12,9 @@ namespace llmprof::analysis {
 struct PassCore {
   uint32_t begin = 0;
   uint32_t end = 0;
-  uint32_t period = 0;   // kernels of one repeat; 0: hidden in a graph replay
-  uint32_t layers = 0;   // 0: hidden in a graph replay, or a graph in which nothing repeats
+  uint32_t period = 0;  // kernels of one repeat; 0: hidden in a graph replay
+  uint32_t layers = 0;  // 0: hidden in a graph replay, or a graph in which nothing repeats
+  uint32_t layers_per_repeat = 1;
   double agreement = 1;  // 0 to 1: how alike the repeats are
   bool in_loop = false;  // the pass itself repeats at once
 };

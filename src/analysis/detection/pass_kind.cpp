@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/detection/relative_size.h"
+
 namespace llmprof::analysis {
 namespace {
 
@@ -15,23 +17,23 @@ constexpr Nanoseconds kBreakBetweenPasses = 100'000'000;
 // smaller of the other is larger than any among decode steps of few and of many sequences.
 class Sizes {
  public:
-  void add(uint64_t size) { sizes_.push_back(size); }
+  void add(double size) { sizes_.push_back(size); }
   void settle() {
     std::sort(sizes_.begin(), sizes_.end());
     double largest = kLarger;
     for (size_t i = 1; i < sizes_.size(); ++i) {
-      const double step = static_cast<double>(sizes_[i]) / static_cast<double>(sizes_[i - 1]);
+      const double step = sizes_[i] / sizes_[i - 1];
       if (step < largest) continue;
       largest = step;
       first_large_ = sizes_[i];
     }
   }
   [[nodiscard]] bool two_kinds() const { return first_large_ > 0; }
-  [[nodiscard]] bool large(uint64_t size) const { return size >= first_large_; }
+  [[nodiscard]] bool large(double size) const { return size >= first_large_; }
 
  private:
-  std::vector<uint64_t> sizes_;
-  uint64_t first_large_ = 0;
+  std::vector<double> sizes_;
+  double first_large_ = 0;
 };
 
 class Kinds {
@@ -39,11 +41,14 @@ class Kinds {
   Kinds(const KernelSequence& sequence, std::span<const ForwardPass> passes,
         std::span<const PassSize> sizes)
       : sequence_(sequence), passes_(passes), sizes_(sizes) {
-    for (size_t i = 0; i < passes.size(); ++i) {
-      if (passes[i].replay() || sizes[i].threads == 0) continue;
-      models_[passes[i].layers].add(sizes[i].threads);
+    work_.resize(passes.size());
+    for (size_t i = 0; i < passes.size(); ++i) work_[i] = static_cast<double>(sizes[i].threads);
+    compare();
+    // Where the kernels whose classes are known are of one size, all of them together may not be.
+    if (!any_of_two_kinds()) {
+      work_ = relative_sizes(sequence, passes);
+      compare();
     }
-    for (auto& [layers, model] : models_) model.settle();
   }
 
   PassKinds tell() {
@@ -71,6 +76,17 @@ class Kinds {
     return std::all_of(sizes_.begin(), sizes_.end(),
                        [](const PassSize& size) { return size.tokens && size.sequences; });
   }
+  void compare() {
+    models_.clear();
+    for (size_t i = 0; i < passes_.size(); ++i) {
+      if (!passes_[i].replay() && work_[i] > 0) models_[passes_[i].layers].add(work_[i]);
+    }
+    for (auto& [layers, model] : models_) model.settle();
+  }
+  [[nodiscard]] bool any_of_two_kinds() const {
+    return std::any_of(models_.begin(), models_.end(),
+                       [](const auto& model) { return model.second.two_kinds(); });
+  }
   // A hidden pass has no size; beside others, it is a decode step.
   [[nodiscard]] bool two_sizes() const {
     const auto hidden = std::count_if(passes_.begin(), passes_.end(),
@@ -78,8 +94,7 @@ class Kinds {
     if (hidden > 0 && static_cast<size_t>(hidden) < passes_.size()) return true;
     const bool tokens = std::all_of(sizes_.begin(), sizes_.end(),
                                     [](const PassSize& size) { return size.tokens.has_value(); });
-    return tokens || std::any_of(models_.begin(), models_.end(),
-                                 [](const auto& model) { return model.second.two_kinds(); });
+    return tokens || any_of_two_kinds();
   }
   static bool differ(std::span<const PassKind> kinds) {
     return std::any_of(kinds.begin(), kinds.end(),
@@ -92,7 +107,7 @@ class Kinds {
     if (size.tokens && size.sequences) return *size.tokens > *size.sequences;
     const auto model = models_.find(passes_[row].layers);
     if (model != models_.end() && model->second.two_kinds()) {
-      return model->second.large(size.threads);
+      return model->second.large(work_[row]);
     }
     return size.tokens ? *size.tokens > 1 : !repeats(row);
   }
@@ -170,6 +185,7 @@ class Kinds {
   const KernelSequence& sequence_;
   std::span<const ForwardPass> passes_;
   std::span<const PassSize> sizes_;
+  std::vector<double> work_;          // of each pass; 0 where it is hidden
   std::map<uint32_t, Sizes> models_;  // by number of layers
 };
 

@@ -146,6 +146,21 @@ bool any_repeats_at_once(std::span<const PassCore> cores) {
   return false;
 }
 
+// Forward passes of a training step are launched by the program, backward passes by a thread of the
+// framework.
+bool two_threads_in_turn(const KernelSequence& sequence, std::span<const PassCore> cores) {
+  const trace::Trace& trace = sequence.trace();
+  const auto thread = [&](const PassCore& core) {
+    const trace::LaunchRow launch = sequence.launch(core.begin);
+    return launch.valid() ? trace.launches.thread[launch.index()] : trace::ThreadId();
+  };
+  size_t changes = 0;
+  for (size_t i = 1; i < cores.size(); ++i) {
+    if (thread(cores[i]) != thread(cores[i - 1])) ++changes;
+  }
+  return 2 * changes >= cores.size();
+}
+
 }  // namespace
 
 ForwardPasses find_structural_passes(const KernelSequence& sequence) {
@@ -161,6 +176,12 @@ ForwardPasses find_structural_passes(const KernelSequence& sequence) {
   size_t following = 0;
   for (size_t i = 0; i + 1 < found.passes.size(); ++i) {
     if (found.passes[i].end == found.passes[i + 1].begin) ++following;
+  }
+  if (two_threads_in_turn(sequence, cores)) {
+    found.reason =
+        "this is a training run: passes are launched by two threads in turn, forward and backward";
+    found.passes.clear();
+    return found;
   }
   if (!any_repeats_at_once(cores)) {
     found.reason = fmt::format(

@@ -1,6 +1,7 @@
 #include "analysis/passes/find_stages.h"
 
 #include "analysis/detection/detected_stages.h"
+#include "analysis/detection/steps_of_stages.h"
 #include "analysis/stages/annotated_stages.h"
 
 namespace llmprof::analysis {
@@ -8,7 +9,12 @@ namespace llmprof::analysis {
 Stages find_stages(const trace::Trace& trace, const MeaningfulRanges* ranges,
                    const DescribedNames& names, Diagnostics& diagnostics) {
   if (ranges != nullptr) {
-    if (auto annotated = annotated_stages(trace, *ranges, diagnostics)) return *annotated;
+    const auto add_steps = [&](Stages& stages) {
+      add_detected_steps(trace, names, stages, diagnostics);
+    };
+    if (auto annotated = annotated_stages(trace, *ranges, diagnostics, add_steps)) {
+      return *annotated;
+    }
   }
   if (trace.kernels.size() == 0) {
     Stages none;

@@ -287,10 +287,19 @@ bool has_gpu_work(const trace::Trace& trace) {
   return trace.kernels.size() > 0 || trace.graph_replays.size() > 0;
 }
 
+bool lacks_steps(const Stages& stages) {
+  std::vector<bool> has_steps(stages.instances.size(), false);
+  for (const Step& step : stages.steps) has_steps[step.instance.index()] = true;
+  for (size_t i = 0; i < has_steps.size(); ++i) {
+    if (stages.instances[i].device.valid() && !has_steps[i]) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<Stages> annotated_stages(const trace::Trace& trace, const MeaningfulRanges& ranges,
-                                       Diagnostics& diagnostics) {
+                                       Diagnostics& diagnostics, const AddSteps& add_steps) {
   const StageRanges stage_ranges(trace, ranges);
   if (stage_ranges.units().empty()) return std::nullopt;
   Stages stages = Attribution(trace, ranges, stage_ranges).run(diagnostics);
@@ -307,6 +316,7 @@ std::optional<Stages> annotated_stages(const trace::Trace& trace, const Meaningf
                      stage_ranges.units().size());
     return std::nullopt;
   }
+  if (add_steps && worked && !stages.serving && lacks_steps(stages)) add_steps(stages);
   measure_stages(trace, stages, diagnostics);
   return stages;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "analysis/stages/meaningful_ranges.h"
@@ -8,8 +9,12 @@
 
 namespace llmprof::analysis {
 
-// Stages from the ranges of a trace, measured; none where no range means a stage.
+// Adds steps to stages that are not measured yet.
+using AddSteps = std::function<void(Stages&)>;
+
+// Stages from the ranges of a trace, measured; none where no range means a stage. `add_steps`, if
+// there is one, is called for stages of which an instance with GPU work has none.
 std::optional<Stages> annotated_stages(const trace::Trace& trace, const MeaningfulRanges& ranges,
-                                       Diagnostics& diagnostics);
+                                       Diagnostics& diagnostics, const AddSteps& add_steps = {});
 
 }  // namespace llmprof::analysis

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "analysis/stages/cut_off.h"
 #include "analysis/stages/gpu_work.h"
 #include "analysis/stages/warmup.h"
 #include "base/units.h"
@@ -133,6 +134,7 @@ void set_instance_windows(Stages& stages, const std::vector<GpuWorkMeter>& work,
     instance.work = work[i].work();
     const bool detected = stages.stages[instance.stage].source == StageSource::detected;
     if (instance.range_end == trace::kOpenEnd) {
+      instance.open_ended = true;
       instance.range_end = work[i].any() ? work[i].last_end() : instance.start;
     }
     instance.end = std::max(instance.range_end, instance.start);
@@ -296,6 +298,7 @@ void measure_stages(const trace::Trace& trace, Stages& stages, Diagnostics& diag
   order_instances(stages);  // their starts may have moved
   order_steps(stages);
   flag_warmup(stages, diagnostics);
+  if (!stages.serving) flag_cut_off(trace, stages, diagnostics);
   sum_up(trace, stages);
 }
 

@@ -293,5 +293,41 @@ TEST_F(MeasureStagesTest, FlagsNoEngineStepsWithoutAPause) {
   EXPECT_EQ(warmups(), std::vector<bool>(12, false));
 }
 
+// A program that was killed: its last decode has 5 of 8 steps.
+TEST_F(MeasureStagesTest, ALastDecodeThatIsCutOffIsInNoMean) {
+  for (int i = 0; i < 3; ++i) request(1000 * i, 100, 8, 10);
+  request(3000, 100, 5, 10);
+  measure();
+  EXPECT_EQ(warmups(), (std::vector<bool>{false, false, false, false, false, false, false, true}));
+  EXPECT_EQ(stages_.stages[kDecode].wall.count, 3U);
+  const auto said = std::find_if(diagnostics_.items().begin(), diagnostics_.items().end(),
+                                 [](const Diagnostic& d) { return d.code == "stage_cut_off"; });
+  ASSERT_NE(said, diagnostics_.items().end());
+  EXPECT_NE(said->message.find("the last instance of decode is cut off"), std::string::npos);
+}
+
+// Requests of different lengths: a shorter one at the end is as whole as the others.
+TEST_F(MeasureStagesTest, AShortLastDecodeAmongDifferentOnesIsKept) {
+  request(0, 100, 8, 10);
+  request(1000, 100, 7, 10);
+  request(2000, 100, 9, 10);
+  request(3000, 100, 5, 10);
+  measure();
+  EXPECT_EQ(stages_.stages[kDecode].wall.count, 4U);
+}
+
+// Recording began within the first prefill: of its three kernels one was seen.
+TEST_F(MeasureStagesTest, AFirstInstanceThatHadBegunBeforeIsInNoMean) {
+  for (int i = 0; i < 4; ++i) {
+    const Nanoseconds start = 1000 * i;
+    const InstanceId prefill = instance(kPrefill, start, start + 300);
+    for (int kernels = i == 0 ? 2 : 0; kernels < 3; ++kernels) {
+      kernel(prefill, {}, start + 100 * kernels, start + 100 * kernels + 50);
+    }
+  }
+  measure();
+  EXPECT_EQ(warmups(), (std::vector<bool>{true, false, false, false}));
+}
+
 }  // namespace
 }  // namespace llmprof::analysis

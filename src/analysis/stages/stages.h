@@ -45,6 +45,7 @@ struct StageInstance {
   Nanoseconds end = 0;        // its last GPU work's end where that is after the range's
   Nanoseconds range_end = 0;  // the range's own; `end` for detected ones
   bool warmup = false;        // kept apart: not in any statistics
+  bool open_ended = false;    // its range had not ended when recording did
   uint32_t first_step = 0;    // rows of Stages::steps
   uint32_t step_count = 0;
   // Steps that have no row, because our collector was not tracing: `work` is without theirs, the

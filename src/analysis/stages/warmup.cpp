@@ -28,6 +28,8 @@ constexpr double kEngineSlower = 1.5;
 // which has nothing to be compared with, above so many steps of any kind.
 constexpr Nanoseconds kCold = 2;
 constexpr Nanoseconds kColdAlone = 5;
+constexpr uint32_t kMostLeadingSteps = 2;
+constexpr uint32_t kManySteps = 8;
 constexpr size_t kLargestLeadingShare = 4;  // at most one step in so many
 
 Nanoseconds median(std::vector<Nanoseconds> values) { return nearest_rank(values, 0.5); }
@@ -156,6 +158,20 @@ void flag_requests(Stages& stages, std::span<const uint32_t> rows, Reasons& reas
   }
 }
 
+// A step or two of a decode, then, without a prefill in between, the decode itself: a token that
+// the program generated to warm up.
+void flag_leading_steps(Stages& stages, std::span<const uint32_t> rows, Reasons& reasons) {
+  for (size_t i = 0; i + 1 < rows.size(); ++i) {
+    StageInstance& lead = stages.instances[rows[i]];
+    const StageInstance& decode = stages.instances[rows[i + 1]];
+    if (lead.stage != decode.stage || lead.warmup || lead.step_count == 0) continue;
+    if (lead.step_count > kMostLeadingSteps || decode.step_count < kManySteps) continue;
+    if (lead.wall() / lead.step_count <= kCold * (decode.wall() / decode.step_count)) continue;
+    lead.warmup = true;
+    reasons.because("a few slow steps before the decode");
+  }
+}
+
 std::vector<Nanoseconds> walls_of(const Stages& stages, std::span<const uint32_t> rows) {
   std::vector<Nanoseconds> walls;
   for (const uint32_t row : rows) walls.push_back(stages.instances[row].wall());
@@ -266,6 +282,7 @@ void flag_warmup(Stages& stages, Diagnostics& diagnostics) {
       flag_cold_steps(stages, rows, reasons, only);
     } else {
       flag_requests(stages, rows, reasons);
+      flag_leading_steps(stages, rows, reasons);
     }
   }
   flag_siblings(stages);

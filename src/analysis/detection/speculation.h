@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "analysis/stages/stages.h"
+
+namespace llmprof::analysis {
+
+// Speculative decoding: passes of a small model, then one of a large model that verifies what they
+// proposed, in turn.
+struct Speculation {
+  uint32_t draft_layers = 0;
+  uint32_t verify_layers = 0;
+  uint64_t drafts = 0;
+  uint64_t verifications = 0;
+  Nanoseconds draft_time = 0;   // kernels of all draft passes
+  Nanoseconds verify_time = 0;  // of all verify passes
+};
+
+// In the decode steps of two models (Step::layers) that alternate; none where they do not. `steps`
+// are in order of start.
+std::optional<Speculation> find_speculation(const std::vector<Step>& steps);
+
+}  // namespace llmprof::analysis

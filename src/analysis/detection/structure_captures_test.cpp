@@ -1,0 +1,169 @@
+// Stages from structure: of engines that nobody here wrote, and of captures whose kernels are
+// called something else.
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <map>
+#include <unordered_map>
+
+#include "analysis/detection/detected_stages.h"
+#include "testing/read_capture.h"
+#include "testing/shared_captures.h"
+
+namespace llmprof::analysis {
+namespace {
+
+enum class Names : uint8_t { as_recorded, replaced };
+
+// Each name by another that says nothing, one to one.
+void replace_names(trace::Trace& trace) {
+  std::unordered_map<trace::StringId, trace::StringId> replaced;
+  for (trace::StringId& name : trace.kernels.name) {
+    const auto [known, fresh] = replaced.try_emplace(name);
+    if (fresh) {
+      known->second = trace.strings.intern(fmt::format("k{:016x}", trace::hash_mix(1, name.value)));
+    }
+    name = known->second;
+  }
+}
+
+struct FoundStages {
+  trace::Trace trace;
+  Stages stages;
+  Diagnostics diagnostics;
+
+  [[nodiscard]] size_t steps(StepKind kind) const {
+    return static_cast<size_t>(std::count_if(stages.steps.begin(), stages.steps.end(),
+                                             [&](const Step& step) { return step.kind == kind; }));
+  }
+  [[nodiscard]] bool all_of_layers(uint32_t layers) const {
+    return std::all_of(stages.steps.begin(), stages.steps.end(),
+                       [&](const Step& step) { return step.layers == layers; });
+  }
+  // Milliseconds.
+  [[nodiscard]] std::vector<double> walls(StepKind kind) const {
+    std::vector<double> found;
+    for (const Step& step : stages.steps) {
+      if (step.kind == kind) found.push_back(static_cast<double>(step.wall()) / 1e6);
+    }
+    return found;
+  }
+};
+
+FoundStages find_in(const std::filesystem::path& path, Names named) {
+  auto trace = testing::read_capture(path);
+  EXPECT_TRUE(trace) << trace.error().message;
+  const auto rules = KernelRules::load({});
+  EXPECT_TRUE(rules);
+  FoundStages found{std::move(*trace), {}, {}};
+  if (named == Names::replaced) replace_names(found.trace);
+  const DescribedNames names(found.trace, *rules);
+  found.stages = detected_stages(found.trace, names, found.diagnostics);
+  return found;
+}
+
+double sum_of(const std::vector<double>& values, size_t from) {
+  double sum = 0;
+  for (size_t i = from; i < values.size(); ++i) sum += values[i];
+  return sum;
+}
+
+class SharedCapturesStructureTest : public ::testing::TestWithParam<Names> {};
+INSTANTIATE_TEST_SUITE_P(Captures, SharedCapturesStructureTest,
+                         ::testing::Values(Names::as_recorded, Names::replaced),
+                         [](const auto& tested) {
+                           return tested.param == Names::as_recorded ? "AsRecorded" : "Renamed";
+                         });
+
+// By the engine's clock: 97.883 ms for 64 tokens, after one token to warm up.
+TEST_P(SharedCapturesStructureTest, LlamaBench) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const FoundStages found =
+      find_in(captures / "engines" / "llama_cpp_bench_f16.llmtrace.gz", GetParam());
+  EXPECT_EQ(found.steps(StepKind::prefill), 6U) << found.stages.reason;
+  EXPECT_EQ(found.steps(StepKind::decode), 321U);
+  EXPECT_TRUE(found.all_of_layers(16));
+  EXPECT_FALSE(found.stages.serving);
+  const double per_request = sum_of(found.walls(StepKind::decode), 1) / 320 * 64;
+  EXPECT_NEAR(per_request, 97.883, 0.01 * 97.883);
+}
+
+// 8 requests one after the other, then 64 at concurrency 8; 48 new tokens each, the first of them
+// by the prefill. A pass may take several prompts.
+TEST_P(SharedCapturesStructureTest, LlamaServer) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const FoundStages found =
+      find_in(captures / "engines" / "llama_cpp_server.llmtrace.gz", GetParam());
+  ASSERT_EQ(found.stages.steps.size(), 1680U) << found.stages.reason;
+  EXPECT_TRUE(found.all_of_layers(16));
+  for (size_t request = 0; request < 8; ++request) {
+    for (size_t i = 0; i < 48; ++i) {
+      EXPECT_EQ(found.stages.steps[48 * request + i].kind,
+                i == 0 ? StepKind::prefill : StepKind::decode)
+          << request << ", step " << i;
+    }
+  }
+}
+
+TEST_P(SharedCapturesStructureTest, GptFastCompiled) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const FoundStages found =
+      find_in(captures / "engines" / "gpt_fast_compiled.llmtrace.gz", GetParam());
+  ASSERT_EQ(found.stages.steps.size(), 5U * 64) << found.stages.reason;
+  EXPECT_TRUE(found.all_of_layers(16));
+  for (size_t i = 0; i < found.stages.steps.size(); ++i) {
+    EXPECT_EQ(found.stages.steps[i].kind, i % 64 == 0 ? StepKind::prefill : StepKind::decode) << i;
+  }
+}
+
+// No name is known: the same numbers of passes as with names, or none and the reason.
+TEST(RenamedCapturesTest, OwnCaptures) {
+  const auto captures = testing::h200_captures();
+  for (const std::string_view name :
+       {"h200-dense-graph/nsys_node.sqlite", "h200-dense-graph/nsys_graph.sqlite",
+        "h200-dense-graph/kineto_graph.json.gz", "h200-llama-eager/nsys.sqlite",
+        "h200-hf/deepseek_ocr2.sqlite", "h200-hf/hf_continuous_batching.sqlite"}) {
+    const FoundStages recorded = find_in(captures / name, Names::as_recorded);
+    const FoundStages renamed = find_in(captures / name, Names::replaced);
+    ASSERT_EQ(renamed.stages.steps.size(), recorded.stages.steps.size())
+        << name << ": " << renamed.stages.reason;
+    for (size_t i = 0; i < renamed.stages.steps.size(); ++i) {
+      EXPECT_EQ(renamed.stages.steps[i].kind, recorded.stages.steps[i].kind) << name << " " << i;
+    }
+    EXPECT_LE(*renamed.stages.confidence, *recorded.stages.confidence) << name;
+  }
+}
+
+TEST(RenamedCapturesTest, FixturesAreFoundOrRefused) {
+  for (const std::string_view name :
+       {"h200-decoder/nsys.sqlite", "h200-decoder/nsys_graph_level.sqlite",
+        "h200-decoder/kineto.json.gz", "h200-serving/nsys.sqlite"}) {
+    const FoundStages recorded = find_in(testing::test_data(name), Names::as_recorded);
+    const FoundStages renamed = find_in(testing::test_data(name), Names::replaced);
+    if (renamed.stages.stages.empty()) {
+      EXPECT_FALSE(renamed.stages.reason.empty()) << name;
+      continue;
+    }
+    EXPECT_EQ(renamed.stages.steps.size(), recorded.stages.steps.size()) << name;
+  }
+}
+
+// Programs of others, most of them training or no LLM: nothing is found in them under any names.
+TEST(SharedCapturesRenamedTest, OtherProgramsAreRefused) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  size_t seen = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(captures / "public")) {
+    const std::string name = entry.path().filename().string();
+    if (name.find(".sqlite") == std::string::npos && !name.ends_with(".json.gz")) continue;
+    const FoundStages found = find_in(entry.path(), Names::replaced);
+    EXPECT_TRUE(found.stages.stages.empty()) << name << ": " << found.stages.reason;
+    EXPECT_FALSE(found.stages.reason.empty()) << name;
+    ++seen;
+  }
+  EXPECT_GE(seen, 10U);
+}
+
+}  // namespace
+}  // namespace llmprof::analysis
