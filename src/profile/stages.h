@@ -260,7 +260,8 @@ struct Unwatched {
     field("instances_timed", &Unwatched::instances_timed,
           "instances that wall_ms is the mean of; 0: the mean pass times the passes per instance");
     field("steps_recorded", &Unwatched::steps_recorded, "steps that busy times are of");
-    field("steps_all", &Unwatched::steps_all, "steps of the same instances, recorded or not");
+    field("steps_all", &Unwatched::steps_all,
+          "steps of the run, recorded or not, as far as they were recognized");
     field("budget", &Unwatched::budget,
           "largest first, without parts of 0: busy parts as recorded, idle ones scaled from the "
           "recorded ones to idle_ms");

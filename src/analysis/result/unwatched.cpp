@@ -96,7 +96,7 @@ void add_unwatched(const Found& found, uint32_t index, profile::Stage& stage) {
   told.passes_timed = from.passes;
   told.instances_timed = from.instances;
   told.steps_recorded = tracing.steps_traced;
-  told.steps_all = tracing.steps_all;
+  told.steps_all = std::max(tracing.steps_all, from.all_passes);
   const double steps = from.per_step ? from.wall / *from.per_step : 1;
   told.budget = budget_of(found, from, steps);
 }

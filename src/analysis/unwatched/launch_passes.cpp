@@ -87,27 +87,49 @@ std::vector<uint32_t> passes_of_launches(const trace::Trace& trace, const Launch
   return passes;
 }
 
-std::vector<uint64_t> prefix_hashes(std::span<const uint32_t> tokens) {
-  constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15;
-  std::vector<uint64_t> hashes(tokens.size() + 1, 0);
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    hashes[i + 1] = hashes[i] * kMultiplier + (tokens[i] + 1) * 0xD6E8FEB86659FD93;
-  }
-  return hashes;
+constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15;
+
+uint64_t next_hash(uint64_t hash, uint32_t token) {
+  constexpr uint64_t kSpread = 0xD6E8FEB86659FD93;
+  return hash * kMultiplier + (token + 1) * kSpread;
 }
 
-// Of [first, first + length), from the hashes of all prefixes.
+// Hashes of spans of tokens that do not depend on what was launched before the span.
 class SpanHash {
  public:
-  explicit SpanHash(std::span<const uint32_t> tokens) : hashes_(prefix_hashes(tokens)) {}
+  explicit SpanHash(std::span<const uint32_t> tokens)
+      : tokens_(tokens), prefixes_(tokens.size() + 1, 0) {
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      prefixes_[i + 1] = next_hash(prefixes_[i], tokens[i]);
+    }
+  }
 
   [[nodiscard]] uint64_t of(size_t first, size_t length) {
-    while (powers_.size() <= length) powers_.push_back(powers_.back() * 0x9E3779B97F4A7C15);
-    return hashes_[first + length] - hashes_[first] * powers_[length];
+    if (length <= kShort) return of_short(first, length);
+    // Tokens beyond the farthest distance do not reach before the span.
+    return of_prefixes(first + kFarthestLaunch, length - kFarthestLaunch);
   }
 
  private:
-  std::vector<uint64_t> hashes_;
+  static constexpr size_t kShort = 2 * kFarthestLaunch;
+
+  // A function that was last launched before the span is new in it.
+  [[nodiscard]] uint64_t of_short(size_t first, size_t length) const {
+    uint64_t hash = 0;
+    for (size_t i = 0; i < length; ++i) {
+      const uint32_t token = tokens_[first + i];
+      const bool reaches_before = token <= kFarthestLaunch && token > i;
+      hash = next_hash(hash, reaches_before ? 0 : token);
+    }
+    return hash;
+  }
+  [[nodiscard]] uint64_t of_prefixes(size_t first, size_t length) {
+    while (powers_.size() <= length) powers_.push_back(powers_.back() * kMultiplier);
+    return prefixes_[first + length] - prefixes_[first] * powers_[length];
+  }
+
+  std::span<const uint32_t> tokens_;
+  std::vector<uint64_t> prefixes_;
   std::vector<uint64_t> powers_ = {1};
 };
 

@@ -9,7 +9,6 @@ namespace {
 
 using Kind = trace::HostCallTable::Kind;
 
-constexpr uint32_t kFarthest = 48;  // launches
 constexpr uint32_t kFirstGraph = 1000;
 
 trace::ThreadId busiest_thread(const trace::Trace& trace) {
@@ -62,7 +61,7 @@ std::vector<uint32_t> launch_tokens(const LaunchSequence& sequence, GraphTokens 
     }
     const auto [known, fresh] = last.try_emplace(handle, i);
     const size_t distance = i - known->second;
-    tokens[i] = !fresh && distance <= kFarthest ? static_cast<uint32_t>(distance) : 0;
+    tokens[i] = !fresh && distance <= kFarthestLaunch ? static_cast<uint32_t>(distance) : 0;
     known->second = i;
   }
   return tokens;

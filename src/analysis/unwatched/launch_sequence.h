@@ -24,6 +24,9 @@ struct LaunchSequence {
 // Of the thread that launched the most.
 LaunchSequence busiest_sequence(const trace::Trace& trace);
 
+// Launches between two of the same function up to which tokens tell them, about those of a layer.
+inline constexpr uint32_t kFarthestLaunch = 48;
+
 // How far the graphs of two runs are told apart.
 enum class GraphTokens : uint8_t {
   by_first_use,  // the first graph that a run launches is the same in every run, and so on

@@ -190,6 +190,8 @@ class Finder {
     PassSignatures signatures;
     signatures.learn(tokens, own, recorded);
     std::vector<PassTimes> times(stages_.stages.size());
+    std::vector<uint64_t> all(stages_.stages.size(), 0);
+    for (const LaunchPass& pass : recorded) ++all[pass.stage];
     bool any = false;
     for (const auto& period : periods) {
       const auto row = [&](Nanoseconds time) {
@@ -197,13 +199,16 @@ class Finder {
                                    own.start.begin());
       };
       std::vector<LaunchPass> found = signatures.find(tokens, row(period.start), row(period.end));
+      for (const LaunchPass& pass : found) ++all[pass.stage];
       if (found.size() <= kSettlingPasses + 1) continue;
       found.erase(found.begin(), found.begin() + kSettlingPasses);
       found.pop_back();
       any = true;
       add_times_by_run(time_passes(own, found), true, times);
     }
-    if (any) use(times, UnwatchedSource::between_windows);
+    if (!any) return;
+    use(times, UnwatchedSource::between_windows);
+    for (size_t i = 0; i < all.size(); ++i) result_.stages[i].all_passes = all[i];
   }
 
   void by_control(const LaunchSequence& own, const std::vector<LaunchPass>& recorded,

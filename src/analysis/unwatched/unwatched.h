@@ -37,6 +37,7 @@ struct StageUnwatched {
   double added = 0;                // by tracing: traced wall time less this one
   uint64_t passes = 0;             // that were timed; 0: the workload's clock
   uint64_t instances = 0;          // likewise; 0: not known
+  uint64_t all_passes = 0;         // of this run, recorded or found; 0: as recorded
   // Busy parts as traced, idle ones scaled to what is left: sum to the wall time.
   std::array<double, kBudgetParts> parts{};
   double idle = 0;

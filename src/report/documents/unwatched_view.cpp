@@ -45,9 +45,10 @@ double total_wall(const profile::Stage& stage) {
 }
 
 void show_unwatched(profile::Stage& stage) {
-  const double slower = slowdown(stage);
   const profile::Unwatched& own = *stage.unwatched;
-  scale(stage.wall, 1 / slower);
+  // Where only windows were traced, a recorded instance is longer than its recorded steps.
+  const double slower = 1 + own.added_share.value;
+  scale(stage.wall, 1 / slowdown(stage));
   if (stage.step_wall) scale(*stage.step_wall, 1 / slower);
   if (own.per_step) stage.wall_per_step = own.per_step;
   if (stage.budget) stage.budget = budget_of(stage);
