@@ -14,6 +14,9 @@ constexpr double kNanosecondsPerMillisecond = 1e6;
 // program faster; runs of one program differ.
 constexpr double kShortest = 0.1;
 constexpr double kLongest = 1.25;
+// Kernels take as long without tracing, or up to this much less: more, and the two runs differ in
+// something else (a machine that was busy with other work).
+constexpr double kBusyMayExceed = 1.1;
 // Of the recorded passes, as many must be found in the control run.
 constexpr double kEnoughPasses = 0.9;
 // After CUPTI was detached.
@@ -60,7 +63,8 @@ bool is_decode(const Stages& stages, uint32_t stage) {
 
 void set_wall(const Stages& stages, uint32_t stage, const TracedStage& traced, double wall,
               UnwatchedSource source, StageUnwatched& result) {
-  if (wall < kShortest * traced.wall || wall > kLongest * traced.wall) {
+  if (wall < kShortest * traced.wall || wall > kLongest * traced.wall ||
+      traced.busy > kBusyMayExceed * wall) {
     result.why_not = NotUnwatched::does_not_fit;
     return;
   }
@@ -262,6 +266,7 @@ class Finder {
       scaled(budget.total[part], by);
       scaled(budget.between_steps[part], by);
     }
+    scaled(budget.queued_long, known.idle_scale);
     const auto of_stage = [&](const IdleGap& gap) {
       return stages_.instances[gap.instance.index()].stage == stage;
     };
