@@ -33,7 +33,9 @@ std::string_view why_words(const std::string& code) {
   if (code == "launches_differ") {
     return "its passes were not found where nothing was traced";
   }
-  if (code == "does_not_fit") return "the time found without tracing is not of the same work";
+  if (code == "does_not_fit") {
+    return "the run without tracing differs from the recorded one by more than tracing explains";
+  }
   if (code == "selection") return "some steps were selected";
   if (code == "warmup_only") return "every instance is a warm-up";
   return "only the traced run was timed";
@@ -43,9 +45,11 @@ std::string likely_words(const profile::Profile& profile, const profile::Stage& 
   if (!stage.likely_added) return {};
   const profile::LikelyAdded& likely = *stage.likely_added;
   const bool graphs = 2 * likely.graph_kernels > likely.kernels;
-  return fmt::format("{} to {} ms to a {} ({} {})", ms(likely.low), ms(likely.high),
-                     instance_name(profile, stage.name), grouped(likely.kernels),
-                     graphs ? "kernels, most of them in CUDA graphs" : "kernels");
+  const std::string instance(instance_name(profile, stage.name));
+  return fmt::format(
+      "{} to {} ms to {} ({} {})", ms(likely.low), ms(likely.high),
+      instance == stage.name ? "a " + instance : fmt::format("each {} of {}", instance, stage.name),
+      grouped(likely.kernels), graphs ? "kernels, most of them in CUDA graphs" : "kernels");
 }
 
 // Stages without unwatched times, by the reason.
