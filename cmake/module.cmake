@@ -6,7 +6,7 @@ endif()
 
 # Headers that most files include are precompiled twice: for all libraries, and with gtest for all
 # tests. They took more than half of all compile time. LLMPROF_PCH=OFF shows whether every file
-# includes what it uses (`make lint` sets it).
+# includes what it uses.
 if(LLMPROF_PCH)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/precompiled.cpp CONTENT "")
   function(llmprof_precompiled_headers name)
@@ -42,7 +42,7 @@ function(llmprof_one_unit_per_folder target kind)
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   # A file's local names may be those of another's anonymous namespace, and g++ takes the files that a
-  # unit includes for headers. `make lint` compiles without units, and with both.
+  # unit includes for headers. LLMPROF_UNITY=OFF compiles with both.
   target_compile_options(${target} PRIVATE -Wno-shadow)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
