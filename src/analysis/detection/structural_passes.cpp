@@ -20,7 +20,10 @@ class BoundarySetter {
  public:
   BoundarySetter(const KernelSequence& sequence, std::vector<PassCore> cores)
       : sequence_(sequence), cores_(std::move(cores)), read_backs_(find_read_backs(sequence)) {
-    for (PassCore& core : cores_) begin_behind_read_back(core);
+    for (PassCore& core : cores_) {
+      begin_behind_read_back(core);
+      end_before_read_back(core);
+    }
     for (const PassCore& core : cores_) {
       ForwardPass pass;
       pass.begin = pass.first_beat = core.begin;
@@ -54,6 +57,16 @@ class BoundarySetter {
     const auto inside = next_read(second);
     if (inside != read_backs_.end() && *inside < sequence_.start(core.end - core.period)) return;
     while (core.begin < second && sequence_.start(core.begin) < *std::prev(inside)) ++core.begin;
+  }
+
+  // Likewise the begin of the next pass may look like one more layer.
+  void end_before_read_back(PassCore& core) const {
+    if (core.period == 0 || core.end - core.begin < 3 * core.period) return;
+    const uint32_t last = core.end - core.period;
+    const auto inside = std::lower_bound(read_backs_.begin(), read_backs_.end(),
+                                         sequence_.start(core.begin + core.period));
+    if (inside == read_backs_.end() || *inside < sequence_.start(last)) return;
+    while (core.end > last && sequence_.start(core.end - 1) > *inside) --core.end;
   }
 
   // A graph launch belongs to one pass as a whole.
