@@ -90,6 +90,9 @@ class StageBuilder {
       const bool goes_on = !serving && i > 0 && i != decode && kind.kind == StepKind::decode &&
                            found.kinds.passes[i - 1].kind == StepKind::decode;
       if (!goes_on) begin_instance(found, found.forward.passes[i], kind.kind);
+      if (!serving && prepared_at_once(found, i)) {
+        stages_.instances.back().start = std::prev(stages_.instances.end(), 2)->range_end;
+      }
       StageInstance& instance = stages_.instances.back();
       const ForwardPass& pass = found.forward.passes[i];
       for (uint32_t at = pass.begin; at < pass.end; ++at) {
@@ -112,6 +115,22 @@ class StageBuilder {
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
+
+  // A prefill right after another: what the host did in between, if it took less than twice
+  // the pass itself, was to prepare it, and is part of its time as it is of a decode step's.
+  [[nodiscard]] bool prepared_at_once(const Found& found, size_t row) const {
+    if (row == 0 || found.kinds.passes[row].kind != StepKind::prefill ||
+        found.kinds.passes[row - 1].kind != StepKind::prefill) {
+      return false;
+    }
+    constexpr Nanoseconds kAtOnce = 2;
+    const ForwardPass& pass = found.forward.passes[row];
+    if (pass.begin != found.forward.passes[row - 1].end) return false;
+    const Nanoseconds start = found.sequence->start(pass.begin);
+    const Nanoseconds before = std::prev(stages_.instances.end(), 2)->range_end;
+    return start >= before &&
+           start - before < kAtOnce * (found.sequence->end(pass.end - 1) - start);
+  }
 
   void begin_instance(const Found& found, const ForwardPass& pass, StepKind kind) {
     StageInstance instance;

@@ -14,6 +14,7 @@ namespace {
 constexpr double kWithoutRepeats = 0.6;
 constexpr double kWithoutMarks = 0.7;
 constexpr double kWithoutComparison = 0.7;
+constexpr double kWithoutNames = 0.9;
 
 double share(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -40,6 +41,7 @@ void DetectionEvidence::add(const ForwardPasses& found, std::span<const PassSize
     vision_layers += vision.layers;
   }
   told_apart = told_apart && kinds.told_apart;
+  named = named && found.basis != ForwardPasses::Basis::structure;
   std::unordered_map<uint64_t, uint32_t> times;
   for (const PassSize& size : sizes) ++times[size.names];
   for (size_t i = 0; i < found.passes.size(); ++i) {
@@ -58,13 +60,14 @@ double DetectionEvidence::confidence() const {
   double sure = share(layers_in_passes, layers);
   sure *= weaken(kWithoutRepeats, share(kernels_repeating, kernels));
   sure *= weaken(kWithoutMarks, share(passes_of_known_ends, passes));
+  if (!named) sure *= kWithoutNames;
   return told_apart ? sure : sure * kWithoutComparison;
 }
 
 std::string DetectionEvidence::in_words() const {
   std::string words =
-      fmt::format("{} forward passes of {} attention layers, found in the kernel sequence", passes,
-                  fmt::join(layers_a_pass, " or "));
+      fmt::format("{} forward passes of {} {}layers, found in the kernel sequence", passes,
+                  fmt::join(layers_a_pass, " or "), named ? "attention " : "");
   words += fmt::format("; {} of their kernels are in passes that repeat kernel by kernel",
                        percent(kernels_repeating, kernels));
   words += fmt::format("; {} of the passes show both ends (embedding, token selection or graph)",
@@ -77,6 +80,7 @@ std::string DetectionEvidence::in_words() const {
                            vision_layers, vision_passes, vision_passes == 1 ? "" : "es");
     }
   }
+  if (!named) words += "; they are found by what repeats alone, no names of kernels confirm them";
   if (!told_apart) words += "; all passes have the same size, so their kind is a guess";
   return words;
 }

@@ -20,6 +20,7 @@ struct DetectionEvidence {
   uint64_t vision_passes = 0;
   uint64_t vision_layers = 0;
   bool told_apart = true;  // prefill and decode could be compared
+  bool named = true;       // what kernels are called shows the same passes
   std::vector<uint32_t> layers_a_pass;
 
   void add(const ForwardPasses& found, std::span<const PassSize> sizes, const PassKinds& kinds);

@@ -14,10 +14,15 @@ uint64_t extent_of(const trace::Extent& extent) {
   return uint64_t{extent[0]} * extent[1] * extent[2];
 }
 
+// Its first layers may begin with what ends the pass before.
+uint32_t middle_of(const ForwardPass& pass) {
+  return pass.first_beat + (pass.last_beat - pass.first_beat) / 2;
+}
+
 class PassThreads {
  public:
   PassThreads(const KernelSequence& sequence, const ForwardPass& pass) : sequence_(sequence) {
-    for (uint32_t at = pass.first_beat; at <= pass.last_beat; ++at) {
+    for (uint32_t at = middle_of(pass); at <= pass.last_beat; ++at) {
       if (sequence.replay(at)) continue;
       threads_.try_emplace(sequence.name(at).value, threads(at));
     }
@@ -26,7 +31,7 @@ class PassThreads {
   // Of the middle kernel; 0 where too few are shared.
   [[nodiscard]] double ratio(const ForwardPass& pass) const {
     std::unordered_map<uint32_t, double> by_name;
-    for (uint32_t at = pass.first_beat; at <= pass.last_beat; ++at) {
+    for (uint32_t at = middle_of(pass); at <= pass.last_beat; ++at) {
       if (sequence_.replay(at)) continue;
       const auto known = threads_.find(sequence_.name(at).value);
       if (known == threads_.end() || known->second == 0) continue;

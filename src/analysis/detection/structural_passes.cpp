@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "analysis/detection/pass_boundary.h"
 
@@ -17,9 +18,13 @@ constexpr uint32_t kMostBetween = 1;
 
 class BoundarySetter {
  public:
-  BoundarySetter(const KernelSequence& sequence, std::span<const PassCore> cores)
-      : sequence_(sequence), cores_(cores), read_backs_(find_read_backs(sequence)) {
-    for (const PassCore& core : cores) {
+  BoundarySetter(const KernelSequence& sequence, std::vector<PassCore> cores)
+      : sequence_(sequence), cores_(std::move(cores)), read_backs_(find_read_backs(sequence)) {
+    for (PassCore& core : cores_) {
+      begin_behind_read_back(core);
+      end_before_read_back(core);
+    }
+    for (const PassCore& core : cores_) {
       ForwardPass pass;
       pass.begin = pass.first_beat = core.begin;
       pass.end = core.end;
@@ -39,6 +44,31 @@ class BoundarySetter {
   }
 
  private:
+  // What ends the pass before (a norm, a product) may look like the begin of a layer; but results
+  // are read between passes, unless they are read in every layer.
+  void begin_behind_read_back(PassCore& core) const {
+    if (core.period == 0 || core.end - core.begin < 3 * core.period) return;
+    const auto next_read = [&](uint32_t at) {
+      return std::lower_bound(read_backs_.begin(), read_backs_.end(), sequence_.start(at));
+    };
+    const uint32_t second = core.begin + core.period;
+    const auto read = next_read(core.begin);
+    if (read == read_backs_.end() || *read > sequence_.start(second)) return;
+    const auto inside = next_read(second);
+    if (inside != read_backs_.end() && *inside < sequence_.start(core.end - core.period)) return;
+    while (core.begin < second && sequence_.start(core.begin) < *std::prev(inside)) ++core.begin;
+  }
+
+  // Likewise the begin of the next pass may look like one more layer.
+  void end_before_read_back(PassCore& core) const {
+    if (core.period == 0 || core.end - core.begin < 3 * core.period) return;
+    const uint32_t last = core.end - core.period;
+    const auto inside = std::lower_bound(read_backs_.begin(), read_backs_.end(),
+                                         sequence_.start(core.begin + core.period));
+    if (inside == read_backs_.end() || *inside < sequence_.start(last)) return;
+    while (core.end > last && sequence_.start(core.end - 1) > *inside) --core.end;
+  }
+
   // A graph launch belongs to one pass as a whole.
   void take_graphs() {
     for (size_t i = 0; i < passes_.size(); ++i) {
@@ -132,7 +162,7 @@ class BoundarySetter {
 
   static constexpr uint32_t kFewBetweenReplays = 64;
   const KernelSequence& sequence_;
-  std::span<const PassCore> cores_;
+  std::vector<PassCore> cores_;
   ReadBacks read_backs_;
   std::vector<ForwardPass> passes_;
 };
