@@ -90,7 +90,7 @@ TEST(TimeWindow, LastsFromItsFirstLaunch) {
 
 TEST(TimeWindow, CostsAShareOfItsTime) {
   TimeWindow window;
-  window.open(0, 7);
+  window.open(kMillisecond, 7);
   EXPECT_FALSE(window.is_over(100 * kMillisecond, 8));
   window.close(180 * kMillisecond);
   EXPECT_EQ(window.cost(), 30 * kMillisecond);

@@ -14,9 +14,9 @@ constexpr double kNanosecondsPerMillisecond = 1e6;
 // program faster; runs of one program differ.
 constexpr double kShortest = 0.1;
 constexpr double kLongest = 1.25;
-// Kernels take as long without tracing, or up to this much less: more, and the two runs differ in
-// something else (a machine that was busy with other work).
-constexpr double kBusyMayExceed = 1.1;
+// The GPU's own work takes as long without tracing, but for a little: what leaves it less time is
+// of another speed of the machine, or of other work.
+constexpr double kBusyMost = 1.1;  // over the wall time
 // Of the recorded passes, as many must be found in the control run.
 constexpr double kEnoughPasses = 0.9;
 // After CUPTI was detached.
@@ -64,7 +64,7 @@ bool is_decode(const Stages& stages, uint32_t stage) {
 void set_wall(const Stages& stages, uint32_t stage, const TracedStage& traced, double wall,
               UnwatchedSource source, StageUnwatched& result) {
   if (wall < kShortest * traced.wall || wall > kLongest * traced.wall ||
-      traced.busy > kBusyMayExceed * wall) {
+      traced.busy > kBusyMost * wall) {
     result.why_not = NotUnwatched::does_not_fit;
     return;
   }
@@ -293,6 +293,15 @@ class Finder {
 
 }  // namespace
 
+namespace {
+
+bool on_gpu(const trace::Trace& trace) {
+  const auto& queues = trace.kernels.queue;
+  return queues.empty() || trace.device_of(queues.front()).kind == trace::DeviceKind::gpu;
+}
+
+}  // namespace
+
 std::string_view to_string(UnwatchedSource source) {
   switch (source) {
     case UnwatchedSource::workload_clock:
@@ -331,8 +340,11 @@ Unwatched find_unwatched(const trace::Trace& trace, const Stages& stages, const 
     for (StageUnwatched& stage : none.stages) stage.why_not = NotUnwatched::selection;
     return none;
   }
-  finder.by_workload();
-  finder.by_launches(control);
+  // Operators of a CPU are recorded by the program itself, which costs it next to nothing.
+  if (on_gpu(trace)) {
+    finder.by_workload();
+    finder.by_launches(control);
+  }
   return finder.take();
 }
 

@@ -54,6 +54,7 @@ std::string likely_words(const profile::Profile& profile, const profile::Stage& 
 
 // Stages without unwatched times, by the reason.
 std::string traced_words(const profile::Profile& profile) {
+  if (on_cpu(profile)) return {};
   std::map<std::string, std::vector<std::string>> stages;
   std::vector<std::string> likely;
   for (const profile::Stage& stage : profile.stages) {
