@@ -14,7 +14,7 @@ namespace llmprof::analysis {
 namespace {
 
 // The layers fill at least this share of a loop's period.
-constexpr double kDominates = 0.5;
+constexpr double kDominates = 0.4;
 // A longer period must explain so much more than a shorter one, of which it may be a multiple.
 constexpr double kClearlyBetter = 1.05;
 // An outer period holds at least so many repeats of an inner one.

@@ -29,7 +29,8 @@ class StepAdder {
         stages_(stages),
         has_steps_(stages.instances.size(), false),
         kernels_(stages.instances.size(), 0),
-        in_passes_(stages.instances.size(), 0) {
+        in_passes_(stages.instances.size(), 0),
+        passes_in_(stages.instances.size(), 0) {
     for (const Step& step : stages.steps) has_steps_[step.instance.index()] = true;
     for (const InstanceId id : stages.owners.kernel_instance) {
       if (id.valid()) ++kernels_[id.index()];
@@ -50,6 +51,7 @@ class StepAdder {
       for (const auto& [instance, kernels] : votes) {
         if (2 * kernels <= pass.end - pass.begin) continue;
         in_passes_[instance] += kernels;
+        ++passes_in_[instance];
         passes_.push_back({instance, pass.begin, pass.end, pass.layers, sizes[i].tokens});
       }
     }
@@ -69,7 +71,8 @@ class StepAdder {
     for (const PassOfInstance& pass : passes_) {
       const bool most = static_cast<double>(in_passes_[pass.instance]) >=
                         kMostOfIt * static_cast<double>(kernels_[pass.instance]);
-      if (has_steps_[pass.instance] || !most) continue;
+      // One pass alone is the instance itself.
+      if (has_steps_[pass.instance] || !most || passes_in_[pass.instance] < 2) continue;
       add_step(sequence, pass);
     }
     passes_.clear();
@@ -124,6 +127,7 @@ class StepAdder {
   std::vector<bool> has_steps_;  // by instance, as annotated
   std::vector<uint64_t> kernels_;
   std::vector<uint64_t> in_passes_;
+  std::vector<uint32_t> passes_in_;
   std::vector<PassOfInstance> passes_;
   std::unordered_map<uint32_t, std::vector<std::pair<Nanoseconds, StepId>>> starts_;
   uint64_t added_ = 0;
