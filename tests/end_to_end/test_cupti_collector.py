@@ -707,9 +707,13 @@ class Counters(PlayedCase):
     def test_a_program_without_requests_is_sampled_when_it_has_its_memory(self):
         self.assertGreater(self.time_until_sampled(), 1_000_000_000)
         # Without rounds at once: the quickest of some, on a machine that others use too.
-        for environment in ({"LLMPROF_COUNTER_ROUNDS": "off"}, {"LLMPROF_OVERHEAD_BUDGET": "2"}):
+        for environment in ({"LLMPROF_COUNTER_ROUNDS": "off"}, {"LLMPROF_STEPS": "1000000"}):
             times = [self.time_until_sampled(**environment) for _ in range(3)]
             self.assertLess(min(times), 900_000_000, times)
+
+    def test_a_budget_has_no_counters(self):
+        self.play(self.tape("eager"), LLMPROF_OVERHEAD_BUDGET="90")
+        self.assertEqual(self.samples(), [])
 
     def test_all_the_time_where_asked_for(self):
         program = InteractiveProgram(self, self.tape("eager"), LLMPROF_COUNTER_ROUNDS="off")
