@@ -113,7 +113,8 @@ class Reports(unittest.TestCase):
                 ["What was recorded", *(["Engine"] if on_gpu else []), "Key figures",
                  "Per-stage timings", "Steps and tokens", "MFU and MBU",
                  "Time budget", "Longest idle gaps", "Slowest steps",
-                 "GPU time", "Copies and fills", "Launches and short kernels", "Layers",
+                 *(["GPU time", "Copies and fills", "Launches and short kernels"]
+                   if on_gpu else []), "Layers",
                  "Top kernels", "Roofline", "Potential savings", "Findings", "Top operators",
                  "About this capture"],
             )

@@ -27,9 +27,11 @@ Document stage2_document(const profile::Profile& profile) {
   add_time_budget(profile, document);
   add_idle_gaps(profile, document);
   add_slow_steps(profile, document);
-  add_device_time(profile, document);
-  add_copies(profile, document);
-  add_launches(profile, document);
+  if (profile.context.device_kind != "cpu") {  // what only a GPU has
+    add_device_time(profile, document);
+    add_copies(profile, document);
+    add_launches(profile, document);
+  }
   add_layers(profile, document);
   add_top_kernels(profile, document);
   add_roofline(profile, document);
