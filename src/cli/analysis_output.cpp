@@ -39,7 +39,7 @@ void print_timings(const session::Analysis& analysis) {
     const double ms = std::chrono::duration<double, std::milli>(part.time).count();
     auto& row = table.rows.emplace_back();
     row = {part.name, part.skipped ? "" : fmt::format("{:.1f}", ms)};
-    if (any_skipped) row.push_back(part.skipped.value_or(""));
+    if (any_skipped) row.emplace_back(part.skipped.value_or(""));
   }
   report::Document document;
   document.add(std::move(table));

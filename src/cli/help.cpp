@@ -134,6 +134,7 @@ std::string command_help(const CommandSpec& command, const report::TerminalStyle
   page.add_usage(usage_line(command));
   page.add_text(command.summary);
   std::vector<Entry> arguments;
+  arguments.reserve(command.arguments.size());
   for (const OptionSpec& argument : command.arguments) {
     arguments.push_back({std::string(argument.name), std::string(argument.help)});
   }

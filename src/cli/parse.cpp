@@ -158,6 +158,7 @@ class Grammar {
       if (!looks_like_option(word)) continue;
       const std::string name = to_printable(option_name(word));
       std::vector<std::string_view> names;
+      names.reserve(options_.size());
       for (const OptionSpec* option : options_) names.push_back(option->name);
       return wrong_usage(
           fmt::format("unknown option '{}'{}{} {}", name,

@@ -28,7 +28,7 @@ std::string_view symbol(Unit unit);  // "ms", "B/s"; "fraction" of a share
 // A number that cannot be taken for one of another unit.
 template <Unit U>
 struct Quantity {
-  static constexpr Unit unit = U;
+  static constexpr Unit kUnit = U;
   double value = 0;
 
   auto operator<=>(const Quantity&) const = default;

@@ -16,9 +16,9 @@ class StringPool {
  public:
   StringPool() = default;
   StringPool(const StringPool& other);
-  StringPool(StringPool&&) = default;
+  StringPool(StringPool&&) noexcept = default;
   StringPool& operator=(const StringPool& other);
-  StringPool& operator=(StringPool&&) = default;
+  StringPool& operator=(StringPool&&) noexcept = default;
   ~StringPool() = default;
 
   StringId intern(std::string_view text);

@@ -114,7 +114,7 @@ class RulesReader {
                          : fmt::format("unknown class '{}'; available: {}", node.text,
                                        fmt::join(all_classes(), ", ")));
     }
-    rule.kernel_class = *known;
+    rule.kernel_class = known;
     return {};
   }
 

@@ -21,7 +21,7 @@ constexpr size_t kLongestDifference = 28;
 using Parts = std::vector<std::string>;
 
 std::string spoken_argument(std::string_view argument) {
-  const std::string type = spoken_type(argument);
+  std::string type = spoken_type(argument);
   if (!type.empty()) return type;
   return argument.find_first_of("<{(") == std::string_view::npos
              ? std::string(argument.substr(argument.rfind(':') + 1))
@@ -94,6 +94,7 @@ void tell_apart(std::vector<Namesake>& namesakes) {
   }
   if (canonical_of_key.size() < 2) return;
   std::vector<std::string> canonical;
+  canonical.reserve(canonical_of_key.size());
   for (const auto& [key, name] : canonical_of_key) canonical.push_back(name);
   const std::vector<std::string> differ = how_they_differ(canonical);
   std::map<std::string, std::string> difference_of_key;

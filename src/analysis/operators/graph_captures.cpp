@@ -129,7 +129,7 @@ class GraphCaptures {
                                       [&](uint32_t i) { return name(i) == graph.names[i]; });
     if (in_order) return places;
     std::map<trace::StringId, std::vector<uint32_t>> of_name;  // last first
-    for (uint32_t i = static_cast<uint32_t>(count); i-- > 0;) of_name[graph.names[i]].push_back(i);
+    for (auto i = static_cast<uint32_t>(count); i-- > 0;) of_name[graph.names[i]].push_back(i);
     for (uint32_t i = 0; i < count; ++i) {
       const auto left = of_name.find(name(i));
       if (left == of_name.end() || left->second.empty()) return std::nullopt;

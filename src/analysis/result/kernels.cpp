@@ -98,6 +98,7 @@ profile::ByName<profile::Metric> metrics(const KernelRow& from) {
 
 std::vector<profile::LaunchShape> shapes(const OpenedKernel& opened, const TimePerToken& tokens) {
   std::vector<profile::LaunchShape> rows;
+  rows.reserve(opened.shapes.size());
   for (const ShapeRow& from : opened.shapes) {
     rows.push_back({from.grid, from.block, from.calls, to_milliseconds(from.total),
                     to_milliseconds(mean(from.total, from.calls)), tokens.of(from.stages),
@@ -216,6 +217,7 @@ std::vector<profile::KernelClassTotal> classes(const Found& found) {
   }
   const SteadyTime all = all_steady_time(found);
   std::vector<profile::KernelClassTotal> rows;
+  rows.reserve(found.results.kernels.ranking.classes.size());
   for (const ClassRow& from : found.results.kernels.ranking.classes) {
     rows.push_back({std::string(to_string(from.kernel_class)),
                     to_milliseconds(from.total),

@@ -27,6 +27,7 @@ std::vector<profile::LayerPart> parts_of(const std::map<std::string_view, double
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<profile::LayerPart> parts;
+  parts.reserve(sorted.size());
   for (const auto& [name, time] : sorted) {
     parts.push_back(
         {to_printable(name), to_milliseconds(time), share(time, all).value_or(profile::Share{})});

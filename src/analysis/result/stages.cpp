@@ -295,6 +295,7 @@ std::vector<profile::Stage> stages(const Found& found) {
 
 std::vector<profile::StageNote> stage_notes(const Found& found) {
   std::vector<profile::StageNote> rows;
+  rows.reserve(found.results.stages.notes.size());
   for (const StageNote& note : found.results.stages.notes) {
     rows.push_back({to_printable(found.results.stages.stages[note.stage].name),
                     to_printable(note.name), note.instances, to_milliseconds(note.range_time),

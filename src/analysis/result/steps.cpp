@@ -94,6 +94,7 @@ std::vector<profile::Step> steps(const Found& found) {
 std::vector<profile::Gap> gaps(const Found& found) {
   const Places places(found.results.stages);
   std::vector<profile::Gap> rows;
+  rows.reserve(found.results.budgets.gaps.size());
   for (const IdleGap& from : found.results.budgets.gaps) rows.push_back(gap(found, places, from));
   return rows;
 }

@@ -60,7 +60,7 @@ void add_likely(const Found& found, uint32_t index, profile::Stage& stage) {
   likely.graph_kernels = graph_kernels(found, index) / stage.wall.count;
   if (likely.kernels == 0) return;
   const auto in_graphs = static_cast<double>(likely.graph_kernels);
-  const double launched =
+  const auto launched =
       static_cast<double>(likely.kernels - std::min(likely.kernels, likely.graph_kernels));
   // It shows as idle time.
   const double idle = stage.idle ? stage.idle->value : stage.wall.mean->value;

@@ -49,7 +49,7 @@ class DeviceLaunches {
     row_.to_start = summarize(std::move(waits_));
     row_.to_idle_gpu = summarize(std::move(idle_waits_));
     row_.queue_depth = depths(std::move(calls_), starts_);
-    return std::move(row_);
+    return row_;
   }
 
  private:

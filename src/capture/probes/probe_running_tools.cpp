@@ -55,6 +55,7 @@ bool uses_cupti(const RunningProgram& program) {
 
 std::string named(const std::vector<RunningProgram>& programs) {
   std::vector<std::string> texts;
+  texts.reserve(programs.size());
   for (const RunningProgram& program : programs) {
     texts.push_back(fmt::format("{} (process {})", to_printable(program.name), program.pid));
   }

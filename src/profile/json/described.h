@@ -81,7 +81,7 @@ Type type_of() {
     type.nullable = true;
     return type;
   } else if constexpr (IsQuantity<T>::value) {
-    return detail::scalar(Kind::number, std::string(symbol(T::unit)));
+    return detail::scalar(Kind::number, std::string(symbol(T::kUnit)));
   } else if constexpr (std::same_as<T, WholeNanoseconds>) {
     return detail::scalar(Kind::integer, "ns");
   } else if constexpr (std::same_as<T, bool>) {

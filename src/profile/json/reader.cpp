@@ -28,9 +28,7 @@ class Reader {
         return true;
       }
       return read(json, value.emplace());
-    } else if constexpr (IsQuantity<T>::value) {
-      return read(json, value.value);
-    } else if constexpr (std::same_as<T, WholeNanoseconds>) {
+    } else if constexpr (IsQuantity<T>::value || std::same_as<T, WholeNanoseconds>) {
       return read(json, value.value);
     } else if constexpr (std::same_as<T, bool>) {
       return take(json.is_boolean(), "true or false", json, value);

@@ -45,7 +45,7 @@ std::string_view source_sentence(const profile::Profile& profile) {
 // "2 GPUs"; "2 timelines of 1 GPU" where captures of several runs hold the same one.
 std::string devices_words(const profile::Profile& profile) {
   const profile::Totals& totals = profile.totals;
-  const std::string gpus = counted(totals.gpu_count, device_word(profile));
+  std::string gpus = counted(totals.gpu_count, device_word(profile));
   if (totals.gpu_count == totals.devices.size()) return gpus;
   return fmt::format("{} of {}", counted(totals.devices.size(), "timeline"), gpus);
 }

@@ -43,7 +43,7 @@ class Facts {
     if (value && !value->empty()) table_.rows.push_back({std::string(what), *value});
   }
   void add(std::string_view what, Figure value) {
-    table_.rows.push_back({std::string(what), std::move(value)});
+    table_.rows.push_back({std::string(what), value});
   }
   void add_count(std::string_view what, const std::optional<uint64_t>& value,
                  const std::optional<std::string>& source) {
@@ -294,8 +294,8 @@ void add_hidden_graphs_row(const profile::HiddenGraphs& hidden, Table& table) {
   table.rows.push_back(
       {fmt::format("{} of the GPU time is in CUDA graphs whose kernels were not recorded",
                    percent(hidden.share_of_gpu_time)),
-       "Record again with nsys profile --cuda-graph-trace=node first: the rows below are about the "
-       "other kernels alone.",
+       std::string("Record again with nsys profile --cuda-graph-trace=node first: the rows below "
+                   "are about the other kernels alone."),
        missing, missing, missing});
 }
 

@@ -27,7 +27,7 @@ class Given {
   [[nodiscard]] std::string with_source(std::string_view name) const;
   template <class Quantity>
   [[nodiscard]] Quantity quantity(std::string_view name) const {
-    return profile::find_quantity<Quantity::unit>(values_, name).value_or(Quantity{});
+    return profile::find_quantity<Quantity::kUnit>(values_, name).value_or(Quantity{});
   }
   // 1.5 is "150 %": of what is far beyond its limit, no more digits are worth telling.
   [[nodiscard]] std::string whole_percent(std::string_view name) const;

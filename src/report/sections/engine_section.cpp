@@ -83,6 +83,7 @@ void add_engine(const profile::Profile& profile, Document& document) {
         Paragraph{"What runs the model: " + engine_words(profile) + ". Advice below is for it."});
   }
   std::vector<std::string> lines;
+  lines.reserve(profile.engine.evidence.size());
   for (const profile::EngineEvidence& evidence : profile.engine.evidence) {
     lines.push_back(evidence_words(evidence) + ".");
   }

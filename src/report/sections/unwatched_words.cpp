@@ -86,6 +86,7 @@ std::string known_words(const profile::Profile& profile) {
   }
   if (added.empty()) return {};
   std::vector<std::string> how;
+  how.reserve(sources.size());
   for (const auto& [words, names] : sources) {
     how.push_back(sources.size() == 1 ? words : fmt::format("{} {}", joined(names), words));
   }

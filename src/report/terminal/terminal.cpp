@@ -1,5 +1,7 @@
 #include "report/terminal/terminal.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/text.h"
@@ -78,12 +80,13 @@ class Writer {
     out_ += '\n';
   }
   void operator()(const LinkList& list) {
-    for (const auto& [file, about] : list.links) add_item(file + ": " + about);
+    for (const auto& [file, about] : list.links) add_item(fmt::format("{}: {}", file, about));
     out_ += '\n';
   }
   void operator()(const Table& table) {
     const std::vector<Cells> rows = cells_of(table);
     std::vector<ColumnNeed> needs;
+    needs.reserve(table.columns.size());
     for (size_t i = 0; i < table.columns.size(); ++i) {
       needs.push_back(need_of(table.columns[i], rows, i));
     }

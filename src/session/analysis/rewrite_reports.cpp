@@ -26,7 +26,7 @@ Result<fs::path> find_profile(const fs::path& source) {
         "analyze` and `llmprof run` write",
         source.string()));
   }
-  const fs::path file = folder / kProfile;
+  fs::path file = folder / kProfile;
   if (fs::is_regular_file(file, ignored)) return file;
   return fail_input(fmt::format("{}: no {} in this folder; write one with `llmprof analyze {}`",
                                 folder.string(), kProfile, folder.string()));
