@@ -344,7 +344,27 @@ class Library(unittest.TestCase):
         exported = {line.split()[-1] for line in done.stdout.splitlines()}
         # Where it was built without the headers of NVTX or CUPTI it has no use for theirs.
         by_headers = {"InitializeInjection", "InitializeInjectionNvtx2"}
-        self.assertEqual(exported - by_headers, {"llmprof_annotation_functions"})
+        # Preloaded, it stands in front of CUDA's runtime with these.
+        launches = {
+            name + suffix
+            for name in (
+                "cudaLaunchKernel",
+                "__cudaLaunchKernel",
+                "cudaLaunchCooperativeKernel",
+                "cudaLaunchKernelExC",
+                "cudaGraphLaunch",
+            )
+            for suffix in ("", "_ptsz")
+        }
+        waits = {
+            "cudaStreamSynchronize",
+            "cudaStreamSynchronize_ptsz",
+            "cudaEventSynchronize",
+            "cudaDeviceSynchronize",
+            "cudaMemcpy",
+            "cudaMemcpy_ptds",
+        }
+        self.assertEqual(exported - by_headers, {"llmprof_annotation_functions"} | launches | waits)
 
 
 def importer():
