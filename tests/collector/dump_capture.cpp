@@ -17,7 +17,8 @@ json describe(const trace::Trace& trace) {
   json all = {{"format", trace.captures.front().format},
               {"wall_clock_ns", trace.captures.front().wall_clock_ns.value_or(0)},
               {"process", {{"pid", process.pid}, {"name", process.name}}}};
-  for (const char* list : {"threads", "ranges", "steps", "operators", "diagnostics"}) {
+  for (const char* list :
+       {"threads", "ranges", "steps", "operators", "host_calls", "diagnostics"}) {
     all[list] = json::array();
   }
   for (const trace::Thread& thread : trace.threads) {
@@ -48,6 +49,14 @@ json describe(const trace::Trace& trace) {
     if (!operators.flops.empty()) row["flops"] = operators.flops[i];
     if (!operators.bytes.empty()) row["bytes"] = operators.bytes[i];
     all["operators"].push_back(row);
+  }
+  const trace::HostCallTable& calls = trace.host_calls;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    all["host_calls"].push_back({{"start", calls.start[i]},
+                                 {"end", calls.end[i]},
+                                 {"thread", calls.thread[i].value},
+                                 {"kind", static_cast<int>(calls.kind[i])},
+                                 {"handle", calls.handle[i]}});
   }
   for (const Diagnostic& item : trace.diagnostics.items()) {
     all["diagnostics"].push_back({{"code", item.code}, {"count", item.count}});

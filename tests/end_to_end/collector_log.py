@@ -56,6 +56,7 @@ RECORDS = {
     83: ("replay_overwritten", "<II", "correlation reserved"),
     84: ("short_counter_sample", "<qIHH", "start duration set count"),
     85: ("waiting", "<qIIII", "time what range delay_ms reserved"),
+    86: ("host_call", "<qQII", "start handle duration kind"),
 }
 KERNEL = struct.Struct("<iIII")
 LAUNCH_DURATION_BITS = 24

@@ -138,6 +138,28 @@ class TestTrace {
     table.step.push_back(step);
     table.cost.push_back(0);
   }
+  // The collector is detached from `time` on; what that took the program is before it.
+  void detached(Nanoseconds time, Nanoseconds cost,
+                trace::CollectionReason reason = trace::CollectionReason::budget) {
+    collection(time, false, reason);
+    builder_.trace().collection.state.back() = trace::CollectionState::detached;
+    builder_.trace().collection.cost.back() = cost;
+  }
+  // As the light watch notes it: a launch, of which `end` is `start`, or a wait.
+  void noted(trace::HostCallTable::Kind kind, uint64_t handle, Nanoseconds start, Nanoseconds end) {
+    trace::HostCallTable& calls = builder_.trace().host_calls;
+    calls.start.push_back(start);
+    calls.end.push_back(end);
+    calls.thread.push_back(thread_);
+    calls.kind.push_back(kind);
+    calls.handle.push_back(handle);
+  }
+  // The workload's own clock in the control run.
+  void workload_time(std::string_view stage, double mean_ms) {
+    std::optional<trace::WorkloadMetrics>& workload = builder_.trace().workload;
+    if (!workload) workload.emplace();
+    workload->stages.push_back({std::string(stage), mean_ms, std::nullopt});
+  }
   void counter(std::string_view name, std::string_view unit, Nanoseconds start, Nanoseconds end,
                double value) {
     trace::Trace& trace = builder_.trace();

@@ -1,0 +1,392 @@
+#include "analysis/unwatched/unwatched.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+
+#include "analysis/budget/test_trace.h"
+
+namespace llmprof::analysis {
+namespace {
+
+using Kind = trace::HostCallTable::Kind;
+
+// The parts that are not zero, by name.
+std::map<std::string, double> unwatched_parts(const StageUnwatched& stage) {
+  std::map<std::string, double> parts;
+  for (size_t part = 0; part < kBudgetParts; ++part) {
+    if (stage.parts[part] != 0) parts[std::string(budget_part_name(part))] = stage.parts[part];
+  }
+  return parts;
+}
+double sum_of_parts(const StageUnwatched& stage) {
+  return std::accumulate(stage.parts.begin(), stage.parts.end(), 0.0);
+}
+// What holds of every stage whose unwatched time is known.
+void expect_whole(const StageUnwatched& stage) {
+  EXPECT_TRUE(stage.known());
+  EXPECT_DOUBLE_EQ(sum_of_parts(stage), stage.wall);
+  EXPECT_GE(stage.idle, 0);
+  for (const double part : stage.parts) EXPECT_GE(part, 0);
+}
+
+// A prefill of 10 ms: 1 ms before its first kernel, 4 ms gemm, 2 ms elementwise, 3 ms after.
+class UnwatchedByWorkload : public ::testing::Test {
+ protected:
+  UnwatchedByWorkload() {
+    t.instance(t.stage("prefill"), 0, 10'000'000);
+    t.kernel("gemm", 1'000'000, 5'000'000);
+    t.kernel("mul", 5'000'000, 7'000'000);
+  }
+  StageUnwatched find(bool selected = false) {
+    const Budgets budgets = t.budgets();
+    return find_unwatched(t.trace(), t.stages(), budgets, nullptr, selected).stages.at(0);
+  }
+  StageUnwatched find_with(double mean_ms) {
+    t.workload_time("prefill", mean_ms);
+    return find();
+  }
+  TestTrace t;
+};
+
+TEST_F(UnwatchedByWorkload, LeavesBusyTimesAndScalesIdleOnes) {
+  const StageUnwatched stage = find_with(8);
+  expect_whole(stage);
+  EXPECT_EQ(stage.source, UnwatchedSource::workload_clock);
+  EXPECT_EQ(stage.wall, 8e6);
+  EXPECT_EQ(stage.added, 2e6);
+  EXPECT_EQ(stage.idle, 2e6);
+  EXPECT_EQ(stage.idle_scale, 0.5);
+  EXPECT_EQ(stage.busy_scale, 1);
+  EXPECT_EQ(stage.passes, 0U);
+  EXPECT_FALSE(stage.per_step);
+  EXPECT_EQ(unwatched_parts(stage),
+            (std::map<std::string, double>{{"gemm", 4e6},
+                                           {"elementwise", 2e6},
+                                           {"idle: before the first GPU work", 0.5e6},
+                                           {"idle: after the last GPU work", 1.5e6}}));
+}
+
+TEST_F(UnwatchedByWorkload, SlowerThanTracedIsTimeThatTracingDidNotAdd) {
+  const StageUnwatched stage = find_with(12);
+  expect_whole(stage);
+  EXPECT_EQ(stage.added, -2e6);
+  EXPECT_EQ(stage.idle, 6e6);
+  EXPECT_EQ(stage.idle_scale, 1.5);
+}
+
+TEST_F(UnwatchedByWorkload, ShorterThanTheBusyTimeScalesThatDown) {
+  const StageUnwatched stage = find_with(5.5);
+  expect_whole(stage);
+  EXPECT_EQ(stage.idle, 0);
+  EXPECT_EQ(stage.idle_scale, 0);
+  EXPECT_DOUBLE_EQ(stage.busy_scale, 5.5 / 6);
+  const auto parts = unwatched_parts(stage);
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_DOUBLE_EQ(parts.at("gemm"), 4e6 * 5.5 / 6);
+  EXPECT_DOUBLE_EQ(parts.at("elementwise"), 2e6 * 5.5 / 6);
+}
+// 6 ms busy are more than 1.1 times 5.4 ms: other work, or another speed of the machine.
+TEST_F(UnwatchedByWorkload, MuchShorterThanTheBusyTimeDoesNotFit) {
+  const StageUnwatched stage = find_with(5.4);
+  EXPECT_EQ(stage.why_not, NotUnwatched::does_not_fit);
+  EXPECT_EQ(stage.wall, 0);
+  EXPECT_EQ(sum_of_parts(stage), 0);
+}
+
+TEST_F(UnwatchedByWorkload, MuchLongerThanTracedDoesNotFit) {
+  EXPECT_EQ(find_with(12.6).why_not, NotUnwatched::does_not_fit);
+}
+TEST_F(UnwatchedByWorkload, OneQuarterLongerFits) { expect_whole(find_with(12.5)); }
+
+TEST_F(UnwatchedByWorkload, IsOfTheStageOfThatNameAlone) {
+  t.workload_time("decode", 8);
+  t.workload_time("prefill", 0);  // was not timed
+  EXPECT_EQ(find().why_not, NotUnwatched::no_other_time);
+}
+
+TEST_F(UnwatchedByWorkload, IsNoneOfSelectedSteps) {
+  t.workload_time("prefill", 8);
+  EXPECT_EQ(find(true).why_not, NotUnwatched::selection);
+}
+
+TEST_F(UnwatchedByWorkload, IsNoneOnACpu) {
+  t.device().kind = trace::DeviceKind::cpu;
+  const StageUnwatched stage = find_with(8);
+  EXPECT_EQ(stage.why_not, NotUnwatched::no_other_time);
+  EXPECT_EQ(stage.added, 0);
+}
+
+TEST_F(UnwatchedByWorkload, IsNoneOfAStageThatIsWarmUpAltogether) {
+  t.stages().instances[0].warmup = true;
+  EXPECT_EQ(find_with(8).why_not, NotUnwatched::warmup_only);
+}
+
+TEST_F(UnwatchedByWorkload, BudgetsForFindingsAreScaledWithTheirGaps) {
+  t.workload_time("prefill", 8);
+  const Budgets recorded = t.budgets();
+  const Unwatched unwatched = find_unwatched(t.trace(), t.stages(), recorded, nullptr, false);
+  const StageBudget& budget = unwatched.budgets.stages[0];
+  const auto part = [](BudgetPart which) { return static_cast<size_t>(which); };
+  EXPECT_EQ(budget.total[0], 4'000'000);  // gemm
+  EXPECT_EQ(budget.total[part(BudgetPart::idle_before_first)], 500'000);
+  EXPECT_EQ(budget.total[part(BudgetPart::idle_after_last)], 1'500'000);
+  EXPECT_EQ(std::accumulate(budget.total.begin(), budget.total.end(), Nanoseconds{0}), 8'000'000);
+  ASSERT_EQ(unwatched.budgets.gaps.size(), recorded.gaps.size());
+  ASSERT_EQ(recorded.gaps.size(), 2U);
+  EXPECT_EQ(recorded.gaps[0].length(), 3'000'000);
+  EXPECT_EQ(unwatched.budgets.gaps[0].length(), 1'500'000);
+  EXPECT_EQ(unwatched.budgets.gaps[0].start, recorded.gaps[0].start);
+}
+
+TEST(Unwatched, AStageWithoutIdleTimeGetsItAsUnattributed) {
+  TestTrace t;
+  t.instance(t.stage("prefill"), 0, 10'000'000);
+  t.kernel("gemm", 0, 10'000'000);
+  t.workload_time("prefill", 10.5);
+  const Budgets budgets = t.budgets();
+  const Unwatched unwatched = find_unwatched(t.trace(), t.stages(), budgets, nullptr, false);
+  expect_whole(unwatched.stages[0]);
+  EXPECT_EQ(unwatched_parts(unwatched.stages[0]),
+            (std::map<std::string, double>{{"gemm", 10e6}, {"unattributed", 0.5e6}}));
+}
+
+TEST(Unwatched, ATenthOfTheTracedTimeIsTheShortestThatFits) {
+  for (const double mean_ms : {0.9, 1.1}) {
+    TestTrace t;
+    t.instance(t.stage("prefill"), 0, 10'000'000);
+    t.kernel("gemm", 0, 500'000);
+    t.workload_time("prefill", mean_ms);
+    const Budgets budgets = t.budgets();
+    const Unwatched unwatched = find_unwatched(t.trace(), t.stages(), budgets, nullptr, false);
+    EXPECT_EQ(unwatched.stages[0].known(), mean_ms > 1) << mean_ms;
+  }
+}
+
+// WatchedRequests of a prefill of eight kernels in a row and three decode steps of a CUDA graph
+// each; the host waits for each pass. Traced, a prefill takes 1000 of which 800 busy, a step 200 of
+// which 150. The first request is a warm-up.
+class WatchedRequests {
+ public:
+  static constexpr Nanoseconds kFirst = 10'000;
+  static constexpr Nanoseconds kApart = 10'000;
+  static constexpr int kRequests = 3;
+
+  // Handles of another process are other numbers.
+  explicit WatchedRequests(uint64_t first_handle) : handle_(first_handle) {}
+
+  void record() {
+    const uint32_t prefill = t.stage("prefill");
+    const uint32_t decode = t.stage("decode");
+    for (int request = 0; request < kRequests; ++request) {
+      const Nanoseconds base = kFirst + request * kApart;
+      t.instance(prefill, base, base + 1000).warmup = request == 0;
+      for (int i = 0; i < 8; ++i) {
+        t.launched("gemm", base + 10 * i + 1, base + 200 + 100 * i, base + 300 + 100 * i);
+      }
+      t.instance(decode, base + 1000, base + 1600).warmup = request == 0;
+      for (int i = 0; i < 3; ++i) {
+        const Nanoseconds start = base + 1000 + 200 * i;
+        t.step(start, start + 200);
+        t.replay(start + 50, start + 200, t.call("cudaGraphLaunch", start + 1, start + 5));
+      }
+      note_request(base, 1000, {200, 200, 200});
+    }
+  }
+  void note_request(Nanoseconds base, Nanoseconds prefill, const std::vector<Nanoseconds>& steps) {
+    for (int i = 0; i < 8; ++i) note_launch(Kind::kernel, i % 3, base + 10 * i);
+    t.noted(Kind::wait, 0, base + 80, base + prefill);
+    Nanoseconds now = base + prefill;
+    for (const Nanoseconds step : steps) {
+      note_launch(Kind::graph, 99, now);
+      t.noted(Kind::wait, 0, now + 10, now + step);
+      now += step;
+    }
+  }
+  void note_other_work() {
+    for (int i = 0; i < 10; ++i) note_launch(Kind::kernel, 20 + i, 100 * i);
+  }
+  Unwatched find(WatchedRequests* control) {
+    const Budgets budgets = t.budgets();
+    return find_unwatched(t.trace(), t.stages(), budgets,
+                          control != nullptr ? &control->t.freeze() : nullptr, false);
+  }
+
+  TestTrace t;
+
+ private:
+  void note_launch(Kind kind, int function, Nanoseconds start) {
+    t.noted(kind, handle_ + static_cast<uint64_t>(function), start, start);
+  }
+
+  uint64_t handle_;
+};
+
+// Prefills of 900 and 940: 920 - 800 busy leaves 120. Steps of 180 and 190: 540 and 570 make 555,
+// of which 450 busy.
+void expect_times_by_instance(const Unwatched& unwatched) {
+  const StageUnwatched& prefill = unwatched.stages.at(0);
+  expect_whole(prefill);
+  EXPECT_EQ(prefill.source, UnwatchedSource::control_launches);
+  EXPECT_EQ(prefill.wall, 920);
+  EXPECT_EQ(prefill.added, 80);
+  EXPECT_EQ(prefill.idle, 120);
+  EXPECT_EQ(prefill.passes, 2U);
+  EXPECT_EQ(prefill.instances, 2U);
+  EXPECT_FALSE(prefill.per_step);
+  const StageUnwatched& decode = unwatched.stages.at(1);
+  expect_whole(decode);
+  EXPECT_EQ(decode.source, UnwatchedSource::control_launches);
+  EXPECT_EQ(decode.wall, 555);
+  EXPECT_EQ(decode.added, 45);
+  EXPECT_EQ(decode.idle, 105);
+  EXPECT_EQ(decode.per_step, 185);
+  EXPECT_EQ(decode.passes, 6U);
+  EXPECT_EQ(decode.instances, 2U);
+  EXPECT_EQ(decode.all_passes, 0U);
+  EXPECT_DOUBLE_EQ(unwatched_parts(decode).at("hidden CUDA graphs"), 450);
+}
+
+TEST(UnwatchedByControl, TimesTheSameLaunchesWithoutWarmUp) {
+  WatchedRequests recorded(100);
+  recorded.record();
+  WatchedRequests control(7'000);
+  control.note_request(10'000, 5000, {900, 900, 900});  // warms up
+  control.note_request(20'000, 900, {180, 180, 180});
+  control.note_request(30'000, 940, {190, 190, 190});
+  expect_times_by_instance(recorded.find(&control));
+}
+
+TEST(UnwatchedByControl, FindsThePassesAmongOtherLaunches) {
+  WatchedRequests recorded(100);
+  recorded.record();
+  WatchedRequests control(7'000);
+  control.note_other_work();
+  control.note_request(10'000, 5000, {900, 900, 900});
+  control.note_request(20'000, 900, {180, 180, 180});
+  control.note_request(30'000, 940, {190, 190, 190});
+  expect_times_by_instance(recorded.find(&control));
+}
+
+// One step more in each request. The warm-up's prefill and its first three steps are left out, as
+// many as are warm-up in the recorded run.
+TEST(UnwatchedByControl, OfOtherNumbersOfPassesTimesEachPass) {
+  WatchedRequests recorded(100);
+  recorded.record();
+  WatchedRequests control(7'000);
+  control.note_request(10'000, 5000, {900, 900, 900, 180});
+  control.note_request(20'000, 900, {180, 180, 180, 180});
+  control.note_request(30'000, 900, {180, 180, 180, 180});
+  const Unwatched unwatched = recorded.find(&control);
+  const StageUnwatched& prefill = unwatched.stages.at(0);
+  expect_whole(prefill);
+  EXPECT_EQ(prefill.wall, 900);
+  EXPECT_EQ(prefill.passes, 2U);
+  EXPECT_EQ(prefill.instances, 0U);
+  const StageUnwatched& decode = unwatched.stages.at(1);
+  expect_whole(decode);
+  EXPECT_EQ(decode.passes, 9U);
+  EXPECT_EQ(decode.per_step, 180);
+  EXPECT_EQ(decode.wall, 540);  // of three steps, as recorded
+  EXPECT_EQ(decode.added, 60);
+}
+
+TEST(UnwatchedByControl, OtherLaunchesAreNotTimed) {
+  WatchedRequests recorded(100);
+  recorded.record();
+  WatchedRequests control(7'000);
+  control.note_other_work();
+  const Unwatched unwatched = recorded.find(&control);
+  EXPECT_EQ(unwatched.stages.at(0).why_not, NotUnwatched::launches_differ);
+  EXPECT_EQ(unwatched.stages.at(1).why_not, NotUnwatched::launches_differ);
+}
+
+TEST(UnwatchedByControl, AThirdOfThePassesIsNotEnough) {
+  WatchedRequests recorded(100);
+  recorded.record();
+  WatchedRequests control(7'000);
+  control.note_request(20'000, 900, {180, 180, 180});
+  EXPECT_EQ(recorded.find(&control).stages.at(1).why_not, NotUnwatched::launches_differ);
+}
+
+TEST(UnwatchedByControl, WithoutAControlRunThereIsNoOtherTime) {
+  WatchedRequests recorded(100);
+  recorded.record();
+  const Unwatched unwatched = recorded.find(nullptr);
+  EXPECT_EQ(unwatched.stages.at(0).why_not, NotUnwatched::no_other_time);
+  EXPECT_EQ(unwatched.stages.at(1).why_not, NotUnwatched::no_other_time);
+}
+
+TEST(UnwatchedByControl, TheWorkloadsClockComesFirstWhereItFits) {
+  WatchedRequests recorded(100);
+  recorded.record();
+  recorded.t.workload_time("prefill", 0.00096);
+  recorded.t.workload_time("decode", 0.01);  // of something else
+  WatchedRequests control(7'000);
+  control.note_request(10'000, 5000, {900, 900, 900});
+  control.note_request(20'000, 900, {180, 180, 180});
+  control.note_request(30'000, 940, {190, 190, 190});
+  const Unwatched unwatched = recorded.find(&control);
+  EXPECT_EQ(unwatched.stages.at(0).source, UnwatchedSource::workload_clock);
+  EXPECT_DOUBLE_EQ(unwatched.stages.at(0).wall, 960);
+  expect_whole(unwatched.stages.at(1));
+  EXPECT_EQ(unwatched.stages.at(1).source, UnwatchedSource::control_launches);
+  EXPECT_EQ(unwatched.stages.at(1).wall, 555);
+}
+
+// A decode of 14 steps of a CUDA graph each: 4 traced ones of 200, of which 150 busy, and after
+// CUPTI was detached 10 of 160.
+class Windows {
+ public:
+  static constexpr Nanoseconds kDetached = 800;
+
+  Windows() {
+    t.collection(0, true, trace::CollectionReason::program_start);
+    t.detached(kDetached, 0);
+    t.instance(t.stage("decode"), 0, 2600).untraced_steps = 10;
+    for (int i = 0; i < 4; ++i) {
+      const Nanoseconds start = 200 * i;
+      t.step(start, start + 200);
+      t.replay(start + 50, start + 200, t.call("cudaGraphLaunch", start + 1, start + 5));
+      note_step(start, 200);
+    }
+  }
+  void note_step(Nanoseconds start, Nanoseconds time) {
+    t.noted(Kind::graph, 7, start, start);
+    t.noted(Kind::wait, 0, start + 10, start + time);
+  }
+  StageUnwatched find() {
+    const Budgets budgets = t.budgets();
+    return find_unwatched(t.trace(), t.stages(), budgets, nullptr, false).stages.at(0);
+  }
+
+  TestTrace t;
+};
+
+// The first two are of a program that still recovers, the last may be cut: 7 are timed. 14 steps of
+// 160 make 2240; of 150 busy each 2100. Traced, they would have taken 2800.
+TEST(UnwatchedBetweenWindows, TimesWhatRanWhileNothingWasTraced) {
+  Windows windows;
+  for (int i = 0; i < 10; ++i) windows.note_step(1000 + 160 * i, i < 2 ? 155 : 160);
+  const StageUnwatched decode = windows.find();
+  expect_whole(decode);
+  EXPECT_EQ(decode.source, UnwatchedSource::between_windows);
+  EXPECT_EQ(decode.passes, 7U);
+  EXPECT_EQ(decode.instances, 0U);
+  EXPECT_EQ(decode.per_step, 160);
+  EXPECT_EQ(decode.wall, 2240);
+  EXPECT_EQ(decode.added, 560);
+  EXPECT_EQ(decode.idle, 140);
+  EXPECT_DOUBLE_EQ(decode.idle_scale, 0.2);
+  EXPECT_EQ(unwatched_parts(decode).at("hidden CUDA graphs"), 2100);
+}
+
+TEST(UnwatchedBetweenWindows, AFewPassesAreNotEnough) {
+  Windows windows;
+  for (int i = 0; i < 3; ++i) windows.note_step(1000 + 160 * i, 160);
+  EXPECT_EQ(windows.find().why_not, NotUnwatched::no_other_time);
+}
+
+}  // namespace
+}  // namespace llmprof::analysis

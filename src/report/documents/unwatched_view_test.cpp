@@ -1,0 +1,149 @@
+#include "report/documents/unwatched_view.h"
+
+#include <gtest/gtest.h>
+
+#include "testing/sample_profile.h"
+
+namespace llmprof::report {
+namespace {
+
+using profile::Milliseconds;
+using profile::Share;
+
+// A prefill that took 9 and 11 ms traced, 6 ms of them busy, and 8 ms without tracing.
+profile::Stage prefill() {
+  profile::Stage stage;
+  stage.name = "prefill";
+  stage.wall = testing::times({9, 11});
+  stage.gpu_busy_share_of_wall = Share{0.6};
+  stage.idle = Milliseconds{4};
+  stage.idle_share_of_wall = Share{0.4};
+  stage.share_of_stage_time = {0.25};
+  stage.mfu.wall = Share{0.2};
+  stage.mbu.wall = Share{0.4};
+  stage.wall_over_floor = 5;
+  profile::BudgetPart traced;
+  traced.part = "gemm";
+  traced.time = {10};
+  stage.budget = {traced};
+  profile::Unwatched own;
+  own.source = "control_launches";
+  own.wall = {8};
+  own.added = {2};
+  own.added_share = {0.25};
+  own.busy = {6};
+  own.idle = {2};
+  own.idle_share = {0.25};
+  own.budget = {{"gemm", {6}, {0.75}, std::nullopt, false},
+                {"idle: launch-bound", {2}, {0.25}, std::nullopt, true}};
+  stage.unwatched = own;
+  return stage;
+}
+
+// A decode of ten steps in 30 ms, half of them busy; only traced.
+profile::Stage decode() {
+  profile::Stage stage;
+  stage.name = "decode";
+  stage.wall = testing::times({30, 30});
+  stage.gpu_busy_share_of_wall = Share{0.5};
+  stage.idle = Milliseconds{15};
+  stage.wall_per_step = Milliseconds{3};
+  stage.share_of_stage_time = {0.75};
+  stage.unwatched_why_not = "no_other_time";
+  return stage;
+}
+
+// The same, timed without tracing: 24 ms.
+profile::Stage unwatched_decode() {
+  profile::Stage stage = decode();
+  profile::Unwatched own;
+  own.source = "workload_clock";
+  own.wall = {24};
+  own.per_step = Milliseconds{2.4};
+  own.added = {6};
+  own.added_share = {0.25};
+  own.busy = {15};
+  own.idle = {9};
+  own.idle_share = {0.375};
+  stage.unwatched = own;
+  stage.unwatched_why_not.reset();
+  stage.step_wall = testing::times({3, 3});
+  return stage;
+}
+
+profile::Profile profile_of(std::vector<profile::Stage> stages) {
+  profile::Profile profile;
+  profile.stages = std::move(stages);
+  profile.token_times.time_to_first_token = testing::times({9, 11});
+  profile.token_times.time_per_output_token = testing::times({3, 3});
+  profile.token_times.request = Milliseconds{40};
+  profile.token_times.tokens_per_s = profile::TokensPerSecond{1000};
+  profile.token_times.tokens_per_s_per_sequence = profile::TokensPerSecond{250};
+  profile.token_times.gpu_busy_share_of_wall = Share{0.525};
+  profile.token_times.by_batch = {{4, testing::times({3, 3}), profile::TokensPerSecond{1000}}};
+  return profile;
+}
+
+TEST(UnwatchedView, ShowsTheTimesOfTheProgramWithoutTracing) {
+  const profile::Profile shown = unwatched_view(profile_of({prefill(), decode()}));
+  const profile::Stage& stage = shown.stages[0];
+  EXPECT_DOUBLE_EQ(stage.wall.mean->value, 8);
+  EXPECT_DOUBLE_EQ(stage.wall.min->value, 7.2);  // spread as recorded, scaled with the mean
+  EXPECT_DOUBLE_EQ(stage.wall.max->value, 8.8);
+  EXPECT_EQ(stage.wall.count, 2U);
+  EXPECT_EQ(stage.idle->value, 2);
+  EXPECT_EQ(stage.idle_share_of_wall->value, 0.25);
+  EXPECT_DOUBLE_EQ(stage.gpu_busy_share_of_wall->value, 0.75);
+  EXPECT_DOUBLE_EQ(stage.mfu.wall->value, 0.25);
+  EXPECT_DOUBLE_EQ(stage.mbu.wall->value, 0.5);
+  EXPECT_DOUBLE_EQ(*stage.wall_over_floor, 4);
+  ASSERT_EQ(stage.budget->size(), 2U);
+  EXPECT_EQ((*stage.budget)[0].time.value, 6);
+  EXPECT_EQ((*stage.budget)[0].share.value, 0.75);
+  EXPECT_EQ((*stage.budget)[1].part, "idle: launch-bound");
+  EXPECT_TRUE((*stage.budget)[1].idle);
+}
+
+// 16 of 76 ms are of prefills, of which 12 are busy, and 30 of the 60 of decodes.
+TEST(UnwatchedView, SharesAreOfTheTimesThatAreShown) {
+  const profile::Profile shown = unwatched_view(profile_of({prefill(), decode()}));
+  EXPECT_DOUBLE_EQ(shown.stages[0].share_of_stage_time.value, 16.0 / 76);
+  EXPECT_DOUBLE_EQ(shown.stages[1].share_of_stage_time.value, 60.0 / 76);
+  EXPECT_DOUBLE_EQ(shown.token_times.gpu_busy_share_of_wall->value, 42.0 / 76);
+}
+
+TEST(UnwatchedView, AStageThatWasOnlyTracedStaysAsItIs) {
+  const profile::Profile shown = unwatched_view(profile_of({prefill(), decode()}));
+  EXPECT_EQ(shown.stages[1].wall.mean->value, 30);
+  EXPECT_EQ(shown.stages[1].idle->value, 15);
+  EXPECT_EQ(shown.stages[1].wall_per_step->value, 3);
+  EXPECT_DOUBLE_EQ(shown.token_times.time_to_first_token->mean->value, 8);
+  EXPECT_EQ(shown.token_times.time_per_output_token->mean->value, 3);
+  EXPECT_EQ(shown.token_times.tokens_per_s->value, 1000);
+  EXPECT_EQ(shown.token_times.request->value, 40);  // half of it is not known without tracing
+}
+
+TEST(UnwatchedView, TokenTimesFollowFromTheStages) {
+  const profile::Profile shown = unwatched_view(profile_of({prefill(), unwatched_decode()}));
+  EXPECT_EQ(shown.stages[1].wall_per_step->value, 2.4);
+  EXPECT_DOUBLE_EQ(shown.stages[1].step_wall->mean->value, 2.4);
+  EXPECT_DOUBLE_EQ(shown.token_times.time_per_output_token->mean->value, 2.4);
+  EXPECT_DOUBLE_EQ(shown.token_times.tokens_per_s->value, 1250);
+  EXPECT_DOUBLE_EQ(shown.token_times.tokens_per_s_per_sequence->value, 312.5);
+  EXPECT_DOUBLE_EQ(shown.token_times.request->value, 32);
+  EXPECT_DOUBLE_EQ(shown.token_times.by_batch[0].step_wall.mean->value, 2.4);
+  EXPECT_DOUBLE_EQ(shown.token_times.by_batch[0].tokens_per_s->value, 1250);
+}
+
+TEST(UnwatchedView, WithoutUnwatchedTimesIsTheProfileItself) {
+  profile::Stage traced = prefill();
+  traced.unwatched.reset();
+  const profile::Profile shown = unwatched_view(profile_of({traced, decode()}));
+  EXPECT_EQ(shown.stages[0].wall.mean->value, 10);
+  EXPECT_EQ(shown.stages[0].share_of_stage_time.value, 0.25);  // as recorded
+  EXPECT_EQ((*shown.stages[0].budget)[0].time.value, 10);
+  EXPECT_EQ(shown.token_times.gpu_busy_share_of_wall->value, 0.525);
+}
+
+}  // namespace
+}  // namespace llmprof::report

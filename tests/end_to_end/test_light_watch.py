@@ -1,0 +1,133 @@
+"""A program's launches and waits as the preloaded collector notes them, over a CUDA runtime that
+needs no GPU; what the program does is the same as without."""
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from collector_log import Log
+
+BUILD = pathlib.Path(__file__).resolve().parents[2] / "build"
+LIBRARY = os.environ.get("LLMPROF_COLLECTOR_LIBRARY", str(BUILD / "lib" / "libllmprof_collector.so"))
+PROGRAM = os.environ.get("LAUNCHING_PROGRAM", str(BUILD / "bin" / "launching_program"))
+LOADED = os.environ.get("LAUNCHING_LIBRARY", str(BUILD / "lib" / "liblaunching_library.so"))
+DUMP = os.environ.get("DUMP_CAPTURE", str(BUILD / "bin" / "dump_capture"))
+
+KERNEL, GRAPH, WAIT = 1, 2, 3
+# What one run launches and waits for, in order: kind and handle. The copy's own wait inside of it
+# is part of it.
+CALLS = [
+    (KERNEL, 11), (KERNEL, 12), (KERNEL, 13), (WAIT, 0),
+    (GRAPH, 21), (WAIT, 0),
+    (GRAPH, 21), (WAIT, 0),
+    (KERNEL, 14), (WAIT, 0), (WAIT, 0),
+]  # fmt: skip
+RESULT = 11 + 12 + 13 + 8 + 2 * 21 + 14 + 9
+STREAM_NS = 2_000_000  # that a stream is waited for at least
+STREAM_WAITS = 3  # the first of the waits: for a stream, or a copy that waits for it
+
+
+def needs_a_sanitizer():
+    done = subprocess.run(["readelf", "--dynamic", "--wide", LIBRARY], capture_output=True, text=True, check=True)
+    return re.search(r"\(NEEDED\).*(asan|tsan)", done.stdout) is not None
+
+
+class LightWatch(unittest.TestCase):
+    def setUp(self):
+        if needs_a_sanitizer():
+            self.skipTest("a sanitizer's runtime must be the first library, not ours")
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+
+    def run_command(self, command, **variables):
+        base = {k: v for k, v in os.environ.items() if not k.startswith("LLMPROF_")}
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=60, check=False, env={**base, **variables}
+        )
+
+    def run_watched(self, command, watch="only"):
+        return self.run_command(
+            command, LD_PRELOAD=LIBRARY, LLMPROF_LOG_DIR=str(self.folder), LLMPROF_WATCH=watch
+        )
+
+    def only_log(self):
+        (path,) = self.folder.glob("*.llmtrace")
+        return path
+
+    def check_calls(self, rows):
+        self.assertEqual([(row["kind"], row["handle"]) for row in rows], CALLS)
+        waits = [row for row in rows if row["kind"] == WAIT]
+        for row in waits[:STREAM_WAITS]:
+            self.assertGreaterEqual(row["duration"], STREAM_NS)
+        self.assertEqual({row["duration"] for row in rows if row["kind"] != WAIT}, {0})
+        for row, after in zip(rows, rows[1:]):
+            self.assertLessEqual(row["start"] + row["duration"], after["start"])
+
+    def test_the_program_is_the_same(self):
+        without = self.run_command([PROGRAM])
+        self.assertEqual(without.returncode, RESULT % 256)
+        self.assertIn("kernel 11: 1x2x3 blocks of 4x5x6, 4096 bytes, stream 8, argument 1011\n", without.stdout)
+        self.assertIn("token 42!\n", without.stdout)
+        for watch in ("only", "on"):
+            watched = self.run_watched([PROGRAM], watch)
+            self.assertEqual(watched.stdout, without.stdout)
+            self.assertEqual(watched.stderr, "")
+            self.assertEqual(watched.returncode, without.returncode)
+
+    def test_launches_and_waits_are_noted_in_order(self):
+        self.run_watched([PROGRAM])
+        log = Log(self.only_log())
+        self.check_calls(log.of("host_call"))
+        self.assertEqual(len(log.threads), 1)
+        self.assertEqual(log.of("cuda_session", "launch", "kernels"), [])  # no tracing
+
+    def test_llmprof_reads_the_same_calls(self):
+        self.run_watched([PROGRAM])
+        done = subprocess.run([DUMP, self.only_log()], capture_output=True, text=True, timeout=60, check=True)
+        capture = json.loads(done.stdout)
+        # Nothing in it can be analyzed by itself, and nothing is wrong with it.
+        self.assertEqual(capture["diagnostics"], [{"code": "collector_log_empty", "count": 1}])
+        noted = Log(self.only_log()).of("host_call")
+        origin = noted[0]["start"] - capture["host_calls"][0]["start"]
+        self.assertEqual(
+            [(row["kind"] + 1, row["handle"], row["start"], row["end"]) for row in capture["host_calls"]],
+            [
+                (row["kind"], row["handle"], row["start"] - origin, row["start"] - origin + row["duration"])
+                for row in noted
+            ],
+        )
+
+    def test_each_thread_has_its_own(self):
+        done = self.run_watched([PROGRAM, "threads"])
+        self.assertEqual(done.returncode, 0)
+        log = Log(self.only_log())
+        handles = [
+            collections.Counter(row["handle"] for row in records if row["type"] == "host_call")
+            for records in log.threads.values()
+        ]
+        self.assertCountEqual([counts for counts in handles if counts], [{41: 1000}, {42: 1000}])
+
+    def test_a_runtime_that_came_with_a_loaded_library(self):
+        command = [sys.executable, "-c", f"import ctypes; print(ctypes.CDLL({LOADED!r}).run_launches())"]
+        without = self.run_command(command)
+        self.assertIn(f"{RESULT}\n", without.stdout)
+        watched = self.run_watched(command)
+        self.assertEqual((watched.returncode, watched.stdout, watched.stderr), (0, without.stdout, ""))
+        self.check_calls(Log(self.only_log()).of("host_call"))
+
+    def test_nothing_is_noted_unless_asked_for(self):
+        without = self.run_command([PROGRAM])
+        preloaded = self.run_command([PROGRAM], LD_PRELOAD=LIBRARY, LLMPROF_LOG_DIR=str(self.folder))
+        self.assertEqual((preloaded.returncode, preloaded.stdout), (without.returncode, without.stdout))
+        for path in self.folder.glob("*.llmtrace"):
+            self.assertEqual(Log(path).of("host_call"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
