@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <functional>
@@ -53,6 +54,7 @@ class Program {
     testing::HandMadeTrace::Place place;
     place.grid = {blocks, 1, 1};
     place.device = device_;
+    if (thread_ != 0) place.thread = trace_.thread(thread_);
     place.correlation = graph_;
     trace_.kernel(name, now_, now_ + 2 * kMicrosecond, now_ + 5 * kMicrosecond, place);
     now_ += 10 * kMicrosecond;
@@ -62,6 +64,7 @@ class Program {
   void in_graph(uint32_t launch) { graph_ = launch == 0 ? 0 : kGraphs + launch; }
   void wait(Nanoseconds time) { now_ += time; }
   void on_device(uint32_t device) { device_ = device; }
+  void on_thread(uint64_t thread) { thread_ = thread; }
   void replay() {
     trace_.replay(now_, now_ + 2 * kMicrosecond, now_ + 500 * kMicrosecond);
     now_ += 510 * kMicrosecond;
@@ -120,9 +123,8 @@ class Program {
     EXPECT_TRUE(rules) << rules.error().message;
     frozen_ = trace_.freeze();
     const DescribedNames names(frozen_, *rules);
-    Diagnostics diagnostics;
     const auto start = std::chrono::steady_clock::now();
-    stages_ = detected_stages(frozen_, names, diagnostics);
+    stages_ = detected_stages(frozen_, names, diagnostics_);
     took_ = std::chrono::steady_clock::now() - start;
     return stages_;
   }
@@ -141,6 +143,10 @@ class Program {
   }
 
   [[nodiscard]] const std::vector<Truth>& truth() const { return truth_; }
+  [[nodiscard]] bool said(std::string_view code) const {
+    return std::any_of(diagnostics_.items().begin(), diagnostics_.items().end(),
+                       [&](const Diagnostic& each) { return each.code == code; });
+  }
   [[nodiscard]] double seconds() const { return took_.count(); }
   [[nodiscard]] size_t rows() const { return rows_; }
 
@@ -150,10 +156,12 @@ class Program {
   uint32_t graph_ = 0;
   Nanoseconds now_ = kMillisecond;
   uint32_t device_ = 0;
+  uint64_t thread_ = 0;  // 0: the first
   size_t rows_ = 0;
   std::vector<Truth> truth_;
   trace::Trace frozen_;
   Stages stages_;
+  Diagnostics diagnostics_;
   std::chrono::duration<double> took_{};
 };
 
@@ -440,6 +448,120 @@ TEST(DetectedStagesTest, NothingToFindSaysWhy) {
   Program single;
   single.pass({.kind = StepKind::prefill, .tokens = 100});
   EXPECT_TRUE(single.detect().stages.empty());
+}
+
+// A small model proposes three tokens, a large one verifies them in one pass.
+TEST(DetectedStagesTest, DraftAndVerifyPassesAreToldApart) {
+  Program program;
+  for (int request = 0; request < 3; ++request) {
+    program.pass({.kind = StepKind::prefill, .tokens = 400, .layers = 16});
+    program.read_back();
+    program.pass({.kind = StepKind::prefill, .tokens = 400, .layers = 4});
+    program.read_back();
+    for (int turn = 0; turn < 6; ++turn) {
+      for (int draft = 0; draft < 3; ++draft) {
+        program.pass({.layers = 4});
+        program.read_back();
+      }
+      program.pass({.layers = 16});
+      program.read_back();
+    }
+  }
+  const Stages& stages = program.detect();
+  program.expect_all_found();
+  for (size_t i = 0; i < stages.steps.size(); ++i) {
+    EXPECT_EQ(stages.steps[i].layers, program.truth()[i].pass.layers) << i;
+  }
+  EXPECT_TRUE(program.said("speculative_decoding"));
+  EXPECT_FALSE(program.said("several_models"));
+}
+
+// Two models that are measured one after the other do not speculate.
+TEST(DetectedStagesTest, TwoModelsInOneCaptureAreSaid) {
+  Program program;
+  for (const uint32_t layers : {4U, 16U}) {
+    for (int request = 0; request < 3; ++request) {
+      program.pass({.kind = StepKind::prefill, .tokens = 400, .layers = layers});
+      program.read_back();
+      for (int i = 0; i < 8; ++i) {
+        program.pass({.layers = layers});
+        program.read_back();
+      }
+    }
+  }
+  program.detect();
+  program.expect_all_found();
+  EXPECT_TRUE(program.said("several_models"));
+  EXPECT_FALSE(program.said("speculative_decoding"));
+}
+
+constexpr std::array<std::string_view, 9> kLayerOfNoName{"a", "b", "c", "d", "e",
+                                                         "f", "g", "h", "i"};
+
+// Training without a telling name: forward passes by the program's thread, backward passes by the
+// framework's. The same kernels by one thread are no training.
+TEST(DetectedStagesTest, PassesOfTwoThreadsInTurnAreTraining) {
+  const auto run = [](uint64_t second_thread) {
+    Program program;
+    for (int step = 0; step < 8; ++step) {
+      for (const bool backward : {false, true}) {
+        program.on_thread(backward ? second_thread : 1);
+        program.kernel("embed");
+        for (int layer = 0; layer < 6; ++layer) {
+          for (const std::string_view name : kLayerOfNoName) program.kernel(name, backward ? 2 : 1);
+        }
+        program.kernel("head");
+        program.read_back();
+      }
+    }
+    return program.detect();
+  };
+  const Stages training = run(2);
+  EXPECT_TRUE(training.stages.empty());
+  EXPECT_NE(training.reason.find("two threads in turn"), std::string::npos) << training.reason;
+  EXPECT_EQ(run(1).reason.find("two threads in turn"), std::string::npos);
+}
+
+// The softmax of a loss stands between the product of a head and the first of the backward pass, in
+// each training step as often, beside an embedding: names alone take that for a model's layers.
+TEST(DetectedStagesTest, TheSoftmaxOfALossIsNoAttention) {
+  Program program;
+  uint32_t random = 7;
+  for (int step = 0; step < 12; ++step) {
+    program.kernel("vectorized_gather_kernel", 64);
+    for (int head = 0; head < 2; ++head) {
+      for (int i = 0; i < 20; ++i) {
+        random = random * 1664525U + 1013904223U;
+        program.kernel(random >> 31U != 0 ? "gemm_a" : "add_a", 1 + (random >> 20U) % 9);
+      }
+      program.kernel("gemm_head");
+      program.kernel("softmax", 64);
+      program.kernel("gemm_gradient");
+    }
+    program.kernel("argmax");
+  }
+  const Stages& stages = program.detect();
+  EXPECT_TRUE(stages.stages.empty()) << stages.reason;
+  EXPECT_NE(stages.reason.find("a softmax runs between two GEMMs 24 times, but "),
+            std::string::npos)
+      << stages.reason;
+}
+
+// A program that was killed in its last decode: 41 of 64 steps.
+TEST(DetectedStagesTest, ALastDecodeThatIsCutOffIsInNoMean) {
+  Program program;
+  for (int i = 0; i < 3; ++i) program.request(400, 64);
+  program.request(400, 41);
+  const Stages& stages = program.detect();
+  program.expect_all_found();
+  std::vector<uint64_t> counted;
+  for (const StageInstance& instance : stages.instances) {
+    if (!instance.warmup && stages.stages[instance.stage].name == "decode") {
+      counted.push_back(instance.step_count);
+    }
+  }
+  EXPECT_EQ(counted, (std::vector<uint64_t>{64, 64, 64}));
+  EXPECT_TRUE(program.said("stage_cut_off"));
 }
 
 TEST(DetectedStagesTest, NoiseIsNoModel) {

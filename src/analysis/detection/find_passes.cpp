@@ -53,6 +53,7 @@ void follow_read_backs(const KernelSequence& sequence, const ForwardPasses& stru
 
 ForwardPasses find_forward_passes(const KernelSequence& sequence) {
   ForwardPasses structural = find_structural_passes(sequence);
+  if (structural.training) return structural;
   ForwardPasses named = find_named_passes(sequence);
   if (structural.passes.empty()) {
     // The softmax of a loss stands between matrix products too.

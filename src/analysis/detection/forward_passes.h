@@ -37,6 +37,7 @@ struct ForwardPasses {
   uint64_t layers = 0;              // layers (or replays) in the sequence, inside passes or not
   uint64_t layers_in_passes = 0;
   bool attention_by_softmax = false;  // no kernel is known as attention: softmax stands for it
+  bool training = false;              // there are none because of what only training does
   std::string reason;                 // why there are none
   // Whether what repeats and what kernels are called show the same passes, or which of them do.
   enum class Basis : uint8_t { both, structure, names };

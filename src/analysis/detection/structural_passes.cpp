@@ -210,6 +210,7 @@ ForwardPasses find_structural_passes(const KernelSequence& sequence) {
   if (two_threads_in_turn(sequence, cores)) {
     found.reason =
         "this is a training run: passes are launched by two threads in turn, forward and backward";
+    found.training = true;
     found.passes.clear();
     return found;
   }

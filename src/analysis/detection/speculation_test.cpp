@@ -1,0 +1,88 @@
+#include "analysis/detection/speculation.h"
+
+#include <gtest/gtest.h>
+
+namespace llmprof::analysis {
+namespace {
+
+constexpr uint32_t kDraft = 4;
+constexpr uint32_t kVerify = 16;
+
+void add(std::vector<Step>& steps, uint32_t layers, Nanoseconds time,
+         StepKind kind = StepKind::decode) {
+  Step step;
+  step.kind = kind;
+  step.layers = layers;
+  step.work.kernel_sum = time;
+  steps.push_back(step);
+}
+
+// Prefills of both models, then turns of `drafts` draft passes and a verify pass.
+std::vector<Step> turns(uint32_t count, uint32_t drafts) {
+  std::vector<Step> steps;
+  add(steps, kVerify, 900, StepKind::prefill);
+  add(steps, kDraft, 300, StepKind::prefill);
+  for (uint32_t turn = 0; turn < count; ++turn) {
+    for (uint32_t i = 0; i < drafts; ++i) add(steps, kDraft, 10);
+    add(steps, kVerify, 70);
+  }
+  return steps;
+}
+
+TEST(SpeculationTest, CountsPassesOfEachModelWithoutPrefills) {
+  const auto found = find_speculation(turns(5, 3));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->draft_layers, kDraft);
+  EXPECT_EQ(found->verify_layers, kVerify);
+  EXPECT_EQ(found->drafts, 15U);
+  EXPECT_EQ(found->verifications, 5U);
+  EXPECT_EQ(found->draft_time, 150);
+  EXPECT_EQ(found->verify_time, 350);
+}
+
+// The last token of a request needs no draft.
+TEST(SpeculationTest, AVerifyPassMayFollowAnother) {
+  std::vector<Step> steps = turns(4, 2);
+  add(steps, kVerify, 70);
+  const auto found = find_speculation(steps);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->drafts, 8U);
+  EXPECT_EQ(found->verifications, 5U);
+}
+
+TEST(SpeculationTest, TwoModelsOneAfterTheOtherDoNotSpeculate) {
+  std::vector<Step> steps;
+  for (int i = 0; i < 20; ++i) add(steps, kDraft, 10);
+  for (int i = 0; i < 20; ++i) add(steps, kVerify, 70);
+  EXPECT_FALSE(find_speculation(steps));
+}
+
+// Requests of two models in turn: each has many steps of its own.
+TEST(SpeculationTest, RequestsOfTwoModelsInTurnDoNotSpeculate) {
+  std::vector<Step> steps;
+  for (int request = 0; request < 6; ++request) {
+    for (int i = 0; i < 10; ++i) add(steps, request % 2 == 0 ? kDraft : kVerify, 10);
+  }
+  EXPECT_FALSE(find_speculation(steps));
+}
+
+TEST(SpeculationTest, OneModelOrThreeAreNone) {
+  std::vector<Step> one;
+  for (int i = 0; i < 20; ++i) add(one, kVerify, 70);
+  EXPECT_FALSE(find_speculation(one));
+  std::vector<Step> three = turns(5, 3);
+  add(three, 32, 100);
+  EXPECT_FALSE(find_speculation(three));
+}
+
+// Layers hidden in a graph replay tell no model.
+TEST(SpeculationTest, HiddenPassesAreNoModel) {
+  std::vector<Step> steps;
+  for (int i = 0; i < 10; ++i) add(steps, i % 2 == 0 ? 0 : kVerify, 10);
+  EXPECT_FALSE(find_speculation(steps));
+}
+
+TEST(SpeculationTest, TwoTurnsAreTooFew) { EXPECT_FALSE(find_speculation(turns(2, 3))); }
+
+}  // namespace
+}  // namespace llmprof::analysis
