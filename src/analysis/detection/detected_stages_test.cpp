@@ -618,6 +618,21 @@ TEST(DetectedStagesTest, StepsNeverOverlap) {
   }
 }
 
+// A server saves a cache 5 ms after the last token, and runs the next prompt 5 ms later.
+TEST(DetectedStagesTest, CopiesBetweenRequestsAreOfNoPass) {
+  Program program;
+  for (int request = 0; request < 4; ++request) {
+    program.request(256, 20);
+    program.wait(5 * kMillisecond);
+    program.read_back();
+    program.wait(5 * kMillisecond);
+  }
+  const Stages& stages = program.detect();
+  program.expect_all_found();
+  ASSERT_EQ(stages.owners.memory_instance.size(), 4U);
+  for (const auto& owner : stages.owners.memory_instance) EXPECT_FALSE(owner.valid());
+}
+
 TEST(DetectedStagesTest, ThreeMillionKernelsTakeASecondAtTheMost) {
   Program program;
   while (program.rows() < 3'000'000) program.request(200, 500);
