@@ -31,7 +31,7 @@ uint32_t layers_in_repeat(std::span<const uint32_t> repeat) {
   std::map<uint32_t, std::vector<uint32_t>> positions;
   for (uint32_t i = 0; i < repeat.size(); ++i) positions[repeat[i]].push_back(i);
   uint32_t layers = 1;
-  for (uint32_t times = 2; times <= kMostLayers && times * kShortestLayer <= repeat.size();
+  for (uint32_t times = 2; times <= kMostLayers && size_t{times} * kShortestLayer <= repeat.size();
        ++times) {
     size_t kernels = 0;
     for (const auto& [token, at] : positions) {

@@ -40,6 +40,7 @@ class PassThreads {
     }
     if (by_name.size() < kEnoughShared) return 0;
     std::vector<double> ratios;
+    ratios.reserve(by_name.size());
     for (const auto& [name, value] : by_name) ratios.push_back(value);
     const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
     std::nth_element(ratios.begin(), middle, ratios.end());
