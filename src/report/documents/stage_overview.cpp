@@ -95,6 +95,10 @@ void add_stage_overview(const profile::Profile& profile, Document& document) {
   }
   text += coverage_sentence(profile);
   if (!text.empty()) document.add(Paragraph{std::move(text)});
+  // What a step is depends on it.
+  for (const profile::Diagnostic& item : profile.diagnostics) {
+    if (item.code == "speculative_decoding") document.add(Paragraph{sentence(item.message)});
+  }
   if (std::string times = times_words(profile); !times.empty()) {
     document.add(Paragraph{std::move(times)});
   }
