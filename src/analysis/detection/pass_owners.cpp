@@ -3,7 +3,8 @@
 namespace llmprof::analysis {
 namespace {
 
-// A copy longer before a pass, or after it, is not part of it: servers move caches between requests.
+// A copy longer before a pass, or after it, is not part of it: servers move caches between
+// requests.
 constexpr Nanoseconds kNear = 2'000'000;
 
 void own_kernels(const KernelSequence& sequence, std::span<const OwnedPass> passes,

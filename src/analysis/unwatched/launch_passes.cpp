@@ -111,7 +111,7 @@ class SpanHash {
   }
 
  private:
-  static constexpr size_t kShort = 2 * kFarthestLaunch;
+  static constexpr size_t kShort = size_t{2} * kFarthestLaunch;
 
   // A function that was last launched before the span is new in it.
   [[nodiscard]] uint64_t of_short(size_t first, size_t length) const {
