@@ -193,7 +193,7 @@ class PlayedCase(unittest.TestCase):
         self.assertEqual(done.stdout, "")
         return done.stderr
 
-    def analyse(self, tape, **environment):
+    def analyze(self, tape, **environment):
         """Plays and lets llmprof read the log."""
         if "san" in pathlib.Path(LIBRARY).stem or not pathlib.Path(LLMPROF).exists():
             self.skipTest("llmprof is looked at once, in the plain suite, where it is built")
@@ -753,7 +753,7 @@ class Armed(PlayedCase):
             ("3600000 ms", {"LLMPROF_DELAY_MS": "3600000"}),
         ):
             with self.part(words):
-                done = self.analyse(self.tape("eager"), **environment)
+                done = self.analyze(self.tape("eager"), **environment)
                 self.assertEqual(done.returncode, 3)
                 self.assertIn("never armed", done.stderr)
                 self.assertIn(words, done.stderr)
@@ -1182,7 +1182,7 @@ class Analysed(PlayedCase):
     """The log as llmprof reads it. A layer's kernels take 2 + 11 + 7 + 2 + 23 = 45 us."""
 
     def profile(self, tape, **environment):
-        done = self.analyse(tape, **environment)
+        done = self.analyze(tape, **environment)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 

@@ -287,20 +287,20 @@ class FakeTools(RunCase):
         self.program = self.folder / "program.py"
         self.program.write_text(self.PROGRAM)
 
-    def fake_ncu(self, behaviour):
+    def fake_ncu(self, behavior):
         folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
         (folder / "ncu").symlink_to(FAKES / "ncu_profile" / "ncu")
-        (folder / "behaviour").write_text(behaviour)
+        (folder / "behavior").write_text(behavior)
         return {"LLMPROF_NCU": str(folder / "ncu")}
 
-    def fake_nsys(self, behaviour):
+    def fake_nsys(self, behavior):
         return {
             "LLMPROF_NSYS": str(FAKES / "nsys_profile" / "nsys"),
             "LLMPROF_QDSTRM_IMPORTER": str(FAKES / "QdstrmImporter"),
-            "FAKE_NSYS": behaviour,
+            "FAKE_NSYS": behavior,
         }
 
-    def nsys_exporting(self, behaviour, *tables):
+    def nsys_exporting(self, behavior, *tables):
         """A fake nsys whose export is a database with these tables, not a few words."""
         database = self.folder / "exported.sqlite"
         database.unlink(missing_ok=True)
@@ -316,7 +316,7 @@ class FakeTools(RunCase):
             f'exec "{FAKES}/nsys_profile/nsys" "$@"\n'
         )
         tool.chmod(stat.S_IRWXU)
-        return {**self.fake_nsys(behaviour), "LLMPROF_NSYS": str(tool)}
+        return {**self.fake_nsys(behavior), "LLMPROF_NSYS": str(tool)}
 
     def run_with(self, environment, *words, uses_cuda="false"):
         shutil.rmtree(self.out, ignore_errors=True)
@@ -405,7 +405,7 @@ class FailingTools(FakeTools):
         self.assertEqual(profile_of(again)["captures_failed"], profile["captures_failed"])
 
     def test_nsys(self):
-        for behaviour, words, settings in [
+        for behavior, words, settings in [
             ("crash", "nsys crashed and left no report: killed by signal 11", []),
             ("huge", "nsys wrote more than 5 MB", ["run.max_trace_mb=5"]),
             ("nothing", "nsys reported success but left no report", []),
@@ -416,9 +416,9 @@ class FailingTools(FakeTools):
             ("bad_stream", "QdstrmImporter could not convert it", []),
             ("bad_export", "nsys export --type sqlite", []),
         ]:
-            with self.subTest(behaviour):
+            with self.subTest(behavior):
                 result = self.run_with(
-                    self.fake_nsys(behaviour), "pipeline.nsys.enable=true", *settings
+                    self.fake_nsys(behavior), "pipeline.nsys.enable=true", *settings
                 )
                 self.assertIn(words, result.stderr)
                 self.assert_the_rest_is_kept(result, ["nsys"])
@@ -464,7 +464,7 @@ class FailingTools(FakeTools):
         self.assertEqual([row["calls"] for row in profile_of(self.out)["kernels"]][:1], [1])
 
     def test_ncu(self):
-        for behaviour, words, settings in [
+        for behavior, words, settings in [
             ("crash", "ncu crashed: killed by signal 11", []),
             ("hang", "ncu did not finish", ["run.timeout_s=5"]),
             ("endless", "grew beyond the size limit", ["run.max_trace_mb=5"]),
@@ -476,9 +476,9 @@ class FailingTools(FakeTools):
             ("nothing", "profiled no kernel", []),
             ("babble", "ncu failed: exit code 3", []),
         ]:
-            with self.subTest(behaviour):
+            with self.subTest(behavior):
                 result = self.run_with(
-                    self.fake_ncu(behaviour), "pipeline.ncu.enable=true", *settings
+                    self.fake_ncu(behavior), "pipeline.ncu.enable=true", *settings
                 )
                 self.assertIn(words, result.stderr)
                 self.assert_the_rest_is_kept(result, ["ncu"])
@@ -496,17 +496,17 @@ class FailingTools(FakeTools):
                 f"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ({number}0, {number}9, 0, 7, "
                 f"{number}, {number}, 1, 1, 1, 32, 1, 1)"
             )
-        for behaviour, measured, lost in [("loses", 2, 0), ("loses_always", 1, 1)]:
-            with self.subTest(behaviour):
+        for behavior, measured, lost in [("loses", 2, 0), ("loses_always", 1, 1)]:
+            with self.subTest(behavior):
                 result = self.run_with(
-                    {**self.nsys_exporting("ok", *tables), **self.fake_ncu(behaviour)},
+                    {**self.nsys_exporting("ok", *tables), **self.fake_ncu(behavior)},
                     uses_cuda="true",
                 )
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertTrue((self.out / "ncu" / "all_lost_raw.csv").is_file())
                 union = (self.out / "ncu" / "raw.csv").read_text(encoding="utf-8")
                 self.assertEqual(len(union.splitlines()), 2 + measured, union)
-                again = self.folder / behaviour
+                again = self.folder / behavior
                 self.assertEqual(run("analyze", self.out, "--out", again).returncode, 0)
                 for folder in [self.out, again]:
                     codes = [item["code"] for item in profile_of(folder)["diagnostics"]]

@@ -38,7 +38,7 @@ class NcuCaptureTest : public ::testing::Test {
         {"norm(float *)", "", "decode", "LLM@decode_all/", 40, 4}};
   }
 
-  void behave(std::string_view how) const { folder_.write("behaviour", how); }
+  void behave(std::string_view how) const { folder_.write("behavior", how); }
   CaptureResult capture() const { return capture_with_ncu(ncu_, request_); }
   [[nodiscard]] std::string calls() const {
     return std::filesystem::exists(folder_.path() / "calls") ? file_bytes(folder_.path() / "calls")

@@ -202,7 +202,7 @@ TEST(KinetoJson, KeepsThePackagesOfPythonFunctions) {
   const trace::Trace trace = read_kineto_or_fail(
       events(frame("/usr/lib/python3/site-packages/transformers/models/llama.py(312): forward") +
              frame("vllm/v1/worker.py(1): run") + frame("mine.py(3): main") +
-             frame("/home/me/work/serve.py(3): main") + frame("<built-in method run>") +
+             frame("/srv/llm/serve.py(3): main") + frame("<built-in method run>") +
              R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":10,"dur":2})"));
   EXPECT_EQ(trace.python_packages, (std::set<std::string>{"transformers", "vllm"}));
 }
