@@ -1,0 +1,128 @@
+// Several models in one capture, training, and captures that end in the middle of a request.
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "analysis/detection/test_program.h"
+
+namespace llmprof::analysis {
+namespace {
+
+using namespace detection_test;
+
+// A small model proposes three tokens, a large one verifies them in one pass.
+TEST(DetectedModels, DraftAndVerifyPassesAreToldApart) {
+  Program program;
+  for (int request = 0; request < 3; ++request) {
+    program.pass({.kind = StepKind::prefill, .tokens = 400, .layers = 16});
+    program.read_back();
+    program.pass({.kind = StepKind::prefill, .tokens = 400, .layers = 4});
+    program.read_back();
+    for (int turn = 0; turn < 6; ++turn) {
+      for (int draft = 0; draft < 3; ++draft) {
+        program.pass({.layers = 4});
+        program.read_back();
+      }
+      program.pass({.layers = 16});
+      program.read_back();
+    }
+  }
+  const Stages& stages = program.detect();
+  program.expect_all_found();
+  for (size_t i = 0; i < stages.steps.size(); ++i) {
+    EXPECT_EQ(stages.steps[i].layers, program.truth()[i].pass.layers) << i;
+  }
+  EXPECT_TRUE(program.said("speculative_decoding"));
+  EXPECT_FALSE(program.said("several_models"));
+}
+
+// Two models that are measured one after the other do not speculate.
+TEST(DetectedModels, TwoModelsInOneCaptureAreSaid) {
+  Program program;
+  for (const uint32_t layers : {4U, 16U}) {
+    for (int request = 0; request < 3; ++request) {
+      program.pass({.kind = StepKind::prefill, .tokens = 400, .layers = layers});
+      program.read_back();
+      for (int i = 0; i < 8; ++i) {
+        program.pass({.layers = layers});
+        program.read_back();
+      }
+    }
+  }
+  program.detect();
+  program.expect_all_found();
+  EXPECT_TRUE(program.said("several_models"));
+  EXPECT_FALSE(program.said("speculative_decoding"));
+}
+
+constexpr std::array<std::string_view, 9> kLayerOfNoName{"a", "b", "c", "d", "e",
+                                                         "f", "g", "h", "i"};
+
+// Training without a telling name: forward passes by the program's thread, backward passes by the
+// framework's. The same kernels by one thread are no training.
+TEST(DetectedModels, PassesOfTwoThreadsInTurnAreTraining) {
+  const auto run = [](uint64_t second_thread) {
+    Program program;
+    for (int step = 0; step < 8; ++step) {
+      for (const bool backward : {false, true}) {
+        program.on_thread(backward ? second_thread : 1);
+        program.kernel("embed");
+        for (int layer = 0; layer < 6; ++layer) {
+          for (const std::string_view name : kLayerOfNoName) program.kernel(name, backward ? 2 : 1);
+        }
+        program.kernel("head");
+        program.read_back();
+      }
+    }
+    return program.detect();
+  };
+  const Stages training = run(2);
+  EXPECT_TRUE(training.stages.empty());
+  EXPECT_NE(training.reason.find("two threads in turn"), std::string::npos) << training.reason;
+  EXPECT_EQ(run(1).reason.find("two threads in turn"), std::string::npos);
+}
+
+// The softmax of a loss stands between the product of a head and the first of the backward pass, in
+// each training step as often, beside an embedding: names alone take that for a model's layers.
+TEST(DetectedModels, TheSoftmaxOfALossIsNoAttention) {
+  Program program;
+  uint32_t random = 7;
+  for (int step = 0; step < 12; ++step) {
+    program.kernel("vectorized_gather_kernel", 64);
+    for (int head = 0; head < 2; ++head) {
+      for (int i = 0; i < 20; ++i) {
+        random = random * 1664525U + 1013904223U;
+        program.kernel(random >> 31U != 0 ? "gemm_a" : "add_a", 1 + (random >> 20U) % 9);
+      }
+      program.kernel("gemm_head");
+      program.kernel("softmax", 64);
+      program.kernel("gemm_gradient");
+    }
+    program.kernel("argmax");
+  }
+  const Stages& stages = program.detect();
+  EXPECT_TRUE(stages.stages.empty()) << stages.reason;
+  EXPECT_NE(stages.reason.find("a softmax runs between two GEMMs 24 times, but "),
+            std::string::npos)
+      << stages.reason;
+}
+
+// A program that was killed in its last decode: 41 of 64 steps.
+TEST(DetectedModels, ALastDecodeThatIsCutOffIsInNoMean) {
+  Program program;
+  for (int i = 0; i < 3; ++i) program.request(400, 64);
+  program.request(400, 41);
+  const Stages& stages = program.detect();
+  program.expect_all_found();
+  std::vector<uint64_t> counted;
+  for (const StageInstance& instance : stages.instances) {
+    if (!instance.warmup && stages.stages[instance.stage].name == "decode") {
+      counted.push_back(instance.step_count);
+    }
+  }
+  EXPECT_EQ(counted, (std::vector<uint64_t>{64, 64, 64}));
+  EXPECT_TRUE(program.said("stage_cut_off"));
+}
+
+}  // namespace
+}  // namespace llmprof::analysis

@@ -1,0 +1,171 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/detection/detected_stages.h"
+#include "testing/hand_made_trace.h"
+
+namespace llmprof::analysis::detection_test {
+
+inline constexpr std::string_view kDetectionRules = R"(
+rules:
+  - prefix: [attention]
+    class: attention
+  - prefix: [gemm]
+    class: gemm
+  - prefix: [softmax]
+    class: softmax
+  - prefix: [add, fill, backward]
+    class: elementwise
+  - prefix: [vectorized_gather_kernel, index_select]
+    class: embedding/gather
+  - prefix: [argmax, topk]
+    class: sampling/top-k
+)";
+
+inline constexpr Nanoseconds kMicrosecond = 1000;
+inline constexpr Nanoseconds kMillisecond = 1000 * kMicrosecond;
+
+// One forward pass as a program runs it.
+struct Pass {
+  StepKind kind = StepKind::decode;
+  uint32_t tokens = 1;
+  uint32_t sequences = 1;
+  uint32_t layers = 6;
+  bool packed = false;  // a serving engine's: rows are gathered before the last GEMM
+};
+
+// A program that runs passes one after another, and remembers which kernels are whose.
+class Program {
+ public:
+  struct Truth {
+    size_t begin;  // rows of the kernel table
+    size_t end;
+    Pass pass;
+  };
+  using Layer = std::function<void(Program&, const Pass&, uint32_t layer)>;
+
+  void kernel(std::string_view name, uint32_t blocks = 1) {
+    testing::HandMadeTrace::Place place;
+    place.grid = {blocks, 1, 1};
+    place.device = device_;
+    if (thread_ != 0) place.thread = trace_.thread(thread_);
+    place.correlation = graph_;
+    trace_.kernel(name, now_, now_ + 2 * kMicrosecond, now_ + 5 * kMicrosecond, place);
+    now_ += 10 * kMicrosecond;
+    ++rows_;
+  }
+  // All kernels until the next call are nodes of one graph launch; 0: of none.
+  void in_graph(uint32_t launch) { graph_ = launch == 0 ? 0 : kGraphs + launch; }
+  void wait(Nanoseconds time) { now_ += time; }
+  void on_device(uint32_t device) { device_ = device; }
+  void on_thread(uint64_t thread) { thread_ = thread; }
+  void replay() {
+    trace_.replay(now_, now_ + 2 * kMicrosecond, now_ + 500 * kMicrosecond);
+    now_ += 510 * kMicrosecond;
+  }
+  void read_back() {
+    trace_.copy(now_, now_ + 2 * kMicrosecond, now_ + 3 * kMicrosecond);
+    trace::Trace& trace = trace_.builder().trace();
+    trace.memory_operations.detail.back() = trace_.builder().string("Device-to-Host");
+    now_ += 10 * kMicrosecond;
+  }
+
+  static void dense_layer(Program& program, const Pass& pass, uint32_t /*layer*/) {
+    program.kernel("add_norm", pass.tokens * 4);
+    program.kernel("gemm_qkv");
+    program.kernel("add_rope", pass.tokens * 4);
+    program.attention(pass);
+    program.kernel("gemm_out");
+    program.kernel("add_residual", pass.tokens * 4);
+    program.kernel("gemm_up");
+    program.kernel("add_gate", pass.tokens * 11);
+    program.kernel("gemm_down");
+  }
+
+  void attention(const Pass& pass) {
+    if (pass.kind == StepKind::prefill && !pass.packed) {
+      kernel("attention_prefill", pass.tokens);
+    } else {
+      kernel("attention_split", pass.sequences);
+      kernel("attention_join", pass.sequences);
+    }
+  }
+
+  void pass(const Pass& pass, const Layer& layer = dense_layer) {
+    const size_t begin = rows_;
+    if (pass.kind != StepKind::prefill || pass.packed) kernel("fill_position");
+    if (pass.tokens > 1 || pass.packed) {
+      kernel("vectorized_gather_kernel", pass.tokens);
+    } else {
+      kernel("index_select", 16);
+    }
+    for (uint32_t i = 0; i < pass.layers; ++i) layer(*this, pass, i);
+    kernel("add_norm", pass.sequences * 4);
+    if (pass.packed) kernel("vectorized_gather_kernel", pass.sequences);
+    kernel("gemm_head");
+    kernel("argmax", pass.sequences);
+    truth_.push_back({begin, rows_, pass});
+  }
+  void request(uint32_t prompt, uint32_t steps, const Layer& layer = dense_layer) {
+    pass({.kind = StepKind::prefill, .tokens = prompt}, layer);
+    for (uint32_t i = 0; i < steps; ++i) pass({}, layer);
+  }
+
+  const Stages& detect() {
+    const config::ConfText text{"rules", std::string(kDetectionRules)};
+    const auto rules = KernelRules::parse(std::span(&text, 1));
+    EXPECT_TRUE(rules) << rules.error().message;
+    frozen_ = trace_.freeze();
+    const DescribedNames names(frozen_, *rules);
+    const auto start = std::chrono::steady_clock::now();
+    stages_ = detected_stages(frozen_, names, diagnostics_);
+    took_ = std::chrono::steady_clock::now() - start;
+    return stages_;
+  }
+
+  // Every pass is a step with its kernels, all of them and no others; no other kernel is owned.
+  void expect_all_found() const {
+    ASSERT_EQ(stages_.steps.size(), truth_.size()) << stages_.reason;
+    size_t row = 0;
+    for (size_t i = 0; i < truth_.size(); ++i) {
+      for (; row < truth_[i].begin; ++row) {
+        EXPECT_FALSE(stages_.owners.kernel_step[row].valid()) << row;
+      }
+      for (; row < truth_[i].end; ++row) ASSERT_EQ(stages_.owners.kernel_step[row], StepId(i));
+      EXPECT_EQ(stages_.steps[i].kind, truth_[i].pass.kind) << i;
+    }
+  }
+
+  [[nodiscard]] const std::vector<Truth>& truth() const { return truth_; }
+  [[nodiscard]] bool said(std::string_view code) const {
+    return std::any_of(diagnostics_.items().begin(), diagnostics_.items().end(),
+                       [&](const Diagnostic& each) { return each.code == code; });
+  }
+  [[nodiscard]] double seconds() const { return took_.count(); }
+  [[nodiscard]] size_t rows() const { return rows_; }
+
+ private:
+  static constexpr uint32_t kGraphs = 1'000'000'000;  // beyond all other correlation ids
+  testing::HandMadeTrace trace_;
+  uint32_t graph_ = 0;
+  Nanoseconds now_ = kMillisecond;
+  uint32_t device_ = 0;
+  uint64_t thread_ = 0;  // 0: the first
+  size_t rows_ = 0;
+  std::vector<Truth> truth_;
+  trace::Trace frozen_;
+  Stages stages_;
+  Diagnostics diagnostics_;
+  std::chrono::duration<double> took_{};
+};
+
+}  // namespace llmprof::analysis::detection_test
