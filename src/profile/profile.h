@@ -65,6 +65,14 @@ struct Profile {
   std::optional<std::string> slow_step_rule;
   Reasons slow_step_rule_reasons;
 
+  // Compiled once, in profile.cpp: every unit that copies or destroys one would compile it again.
+  Profile();
+  Profile(const Profile& other);
+  Profile(Profile&& other) noexcept;
+  Profile& operator=(const Profile& other);
+  Profile& operator=(Profile&& other) noexcept;
+  ~Profile();
+
   template <class Visitor>
   static void fields(Visitor& field) {
     field("schema_version", &Profile::schema_version, "of this file");

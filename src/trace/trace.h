@@ -108,6 +108,14 @@ struct Trace {
 
   Diagnostics diagnostics;
 
+  // Compiled once, in trace.cpp: every unit that copies or destroys one would compile it again.
+  Trace();
+  Trace(const Trace& other);
+  Trace(Trace&& other) noexcept;
+  Trace& operator=(const Trace& other);
+  Trace& operator=(Trace&& other) noexcept;
+  ~Trace();
+
   [[nodiscard]] const Device& device_of(QueueId queue) const {
     return devices[queues[queue].device.index()];
   }

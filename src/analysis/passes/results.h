@@ -59,6 +59,14 @@ struct Results {
   std::vector<StageRecoverable> recoverable;
   std::vector<KernelRecoverable> kernel_recoverable;
   std::vector<Finding> findings;
+
+  // Compiled once, in results.cpp: every unit that copies or destroys one would compile it again.
+  Results();
+  Results(const Results& other);
+  Results(Results&& other) noexcept;
+  Results& operator=(const Results& other);
+  Results& operator=(Results&& other) noexcept;
+  ~Results();
 };
 
 }  // namespace llmprof::analysis

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,7 +12,9 @@
 
 namespace llmprof::profile::json {
 
-// A described type as data: what the schema and the tables of the docs are made from.
+// A described type as data, with access to its values: what the writer, the reader, the schema and
+// the tables of the docs are made from. Only the access is compiled for each type, so that a
+// hundred structs do not make a hundred writers and readers.
 struct Type {
   enum class Kind : uint8_t { boolean, integer, count, number, text, list, by_name, object };
   struct Field;
@@ -22,87 +26,155 @@ struct Type {
   std::optional<size_t> length;             // of a list that always has as many
   std::type_index identity = typeid(void);  // of objects: the struct
   std::vector<Field> fields;                // of objects
+
+  // Of nullable types: the value inside, or null; one that is made; none again.
+  const void* (*content)(const void* optional) = nullptr;
+  void* (*emplace)(void* optional) = nullptr;
+  void (*reset)(void* optional) = nullptr;
+
+  // Of integers and counts, which have several widths. False: it does not fit.
+  int64_t (*integer)(const void* value) = nullptr;
+  uint64_t (*count)(const void* value) = nullptr;
+  bool (*set_integer)(void* value, int64_t number) = nullptr;
+  bool (*set_count)(void* value, uint64_t number) = nullptr;
+
+  // Of lists and values under names.
+  size_t (*size)(const void* list) = nullptr;
+  void (*resize)(void* list, size_t size) = nullptr;  // to values by default; not of fixed lengths
+  void* (*at)(void* list, size_t index) = nullptr;
+  std::string* (*name_at)(void* list, size_t index) = nullptr;
 };
 
 struct Type::Field {
   std::string name;
   std::string meaning;
   Type type;
+  size_t offset = 0;  // of the member in its struct, in bytes
 };
 
 template <class T>
-Type type_of();
+const Type& type_of();
 
 namespace detail {
 
-inline Type scalar(Type::Kind kind, std::optional<std::string> unit = std::nullopt) {
-  Type type;
-  type.kind = kind;
-  type.unit = std::move(unit);
+// Not templates, and not in this header: they would be compiled again for every struct.
+Type scalar(Type::Kind kind, std::optional<Unit> unit = std::nullopt);
+Type list(Type::Kind kind, const Type& element);
+void add_field(Type& object, const char* name, const char* meaning, const Type& type,
+               ptrdiff_t offset);
+
+template <class T>
+const T& as(const void* value) {
+  return *static_cast<const T*>(value);
+}
+template <class T>
+T& as(void* value) {
+  return *static_cast<T*>(value);
+}
+
+template <class T>
+Type integer_type() {
+  if constexpr (std::unsigned_integral<T>) {
+    Type type = scalar(Type::Kind::count);
+    type.count = [](const void* value) -> uint64_t { return as<T>(value); };
+    type.set_count = [](void* value, uint64_t number) {
+      as<T>(value) = static_cast<T>(number);
+      return as<T>(value) == number;
+    };
+    return type;
+  } else {
+    Type type = scalar(Type::Kind::integer);
+    type.integer = [](const void* value) -> int64_t { return as<T>(value); };
+    type.set_integer = [](void* value, int64_t number) {
+      as<T>(value) = static_cast<T>(number);
+      return as<T>(value) == number;
+    };
+    return type;
+  }
+}
+
+template <class Optional>
+Type optional_type() {
+  Type type = type_of<typename Optional::value_type>();
+  type.nullable = true;
+  type.content = [](const void* optional) -> const void* {
+    const auto& held = as<Optional>(optional);
+    return held ? &*held : nullptr;
+  };
+  type.emplace = [](void* optional) -> void* { return &as<Optional>(optional).emplace(); };
+  type.reset = [](void* optional) { as<Optional>(optional).reset(); };
   return type;
 }
 
 template <class T>
-Type object_of() {
+Type object_type() {
   Type type = scalar(Type::Kind::object);
   type.identity = typeid(T);
+  const T sample{};
   auto visit = [&](const char* name, auto member, const char* meaning) {
-    type.fields.push_back({name, meaning, type_of<MemberTypeOf<decltype(member)>>()});
+    const auto* const at = reinterpret_cast<const char*>(&(sample.*member));
+    add_field(type, name, meaning, type_of<MemberTypeOf<decltype(member)>>(),
+              at - reinterpret_cast<const char*>(&sample));
   };
   T::fields(visit);
   return type;
 }
 
-template <class Element>
-Type collection_of(Type::Kind kind) {
-  Type type = scalar(kind);
-  type.element = std::make_shared<Type>(type_of<Element>());
+template <class List, class Element>
+Type list_type(Type::Kind kind) {
+  Type type = list(kind, type_of<Element>());
+  type.size = [](const void* list) { return as<List>(list).size(); };
+  if constexpr (requires(List& list) { list.resize(0); }) {
+    type.resize = [](void* list, size_t size) {
+      as<List>(list).clear();
+      as<List>(list).resize(size);
+    };
+  } else {
+    type.length = std::tuple_size_v<List>;
+  }
+  if constexpr (IsByName<List>::value) {
+    type.at = [](void* list, size_t index) -> void* { return &as<List>(list)[index].second; };
+    type.name_at = [](void* list, size_t index) { return &as<List>(list)[index].first; };
+  } else {
+    type.at = [](void* list, size_t index) -> void* { return &as<List>(list)[index]; };
+  }
   return type;
 }
 
 template <class T>
-struct ArrayOf;
-template <class Element, size_t N>
-struct ArrayOf<std::array<Element, N>> {
-  static Type type() {
-    Type list = collection_of<Element>(Type::Kind::list);
-    list.length = N;
-    return list;
+Type make_type() {
+  using Kind = Type::Kind;
+  if constexpr (IsOptional<T>::value) {
+    return optional_type<T>();
+  } else if constexpr (IsQuantity<T>::value) {
+    return scalar(Kind::number, T::kUnit);
+  } else if constexpr (std::same_as<T, WholeNanoseconds>) {
+    Type type = integer_type<Nanoseconds>();
+    type.unit = "ns";
+    return type;
+  } else if constexpr (std::same_as<T, bool>) {
+    return scalar(Kind::boolean);
+  } else if constexpr (std::same_as<T, double>) {
+    return scalar(Kind::number);
+  } else if constexpr (std::integral<T>) {
+    return integer_type<T>();
+  } else if constexpr (std::same_as<T, std::string>) {
+    return scalar(Kind::text);
+  } else if constexpr (IsByName<T>::value) {
+    return list_type<T, typename T::value_type::second_type>(Kind::by_name);
+  } else if constexpr (Described<T>) {
+    return object_type<T>();
+  } else {
+    return list_type<T, typename T::value_type>(Kind::list);
   }
-};
+}
 
 }  // namespace detail
 
 template <class T>
-Type type_of() {
-  using Kind = Type::Kind;
-  if constexpr (IsOptional<T>::value) {
-    Type type = type_of<typename T::value_type>();
-    type.nullable = true;
-    return type;
-  } else if constexpr (IsQuantity<T>::value) {
-    return detail::scalar(Kind::number, std::string(symbol(T::kUnit)));
-  } else if constexpr (std::same_as<T, WholeNanoseconds>) {
-    return detail::scalar(Kind::integer, "ns");
-  } else if constexpr (std::same_as<T, bool>) {
-    return detail::scalar(Kind::boolean);
-  } else if constexpr (std::same_as<T, double>) {
-    return detail::scalar(Kind::number);
-  } else if constexpr (std::unsigned_integral<T>) {
-    return detail::scalar(Kind::count);
-  } else if constexpr (std::integral<T>) {
-    return detail::scalar(Kind::integer);
-  } else if constexpr (std::same_as<T, std::string>) {
-    return detail::scalar(Kind::text);
-  } else if constexpr (IsByName<T>::value) {
-    return detail::collection_of<typename T::value_type::second_type>(Kind::by_name);
-  } else if constexpr (Described<T>) {
-    return detail::object_of<T>();
-  } else if constexpr (IsList<T>::value) {
-    return detail::collection_of<typename T::value_type>(Kind::list);
-  } else {
-    return detail::ArrayOf<T>::type();
-  }
+const Type& type_of() {
+  static const Type type = detail::make_type<T>();
+  return type;
 }
 
 }  // namespace llmprof::profile::json

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
-#include "profile/json/shape.h"
+#include "profile/json/profile_type.h"
 
 namespace llmprof::profile {
 namespace json {
@@ -20,33 +19,37 @@ constexpr std::string_view kRemedy = "write it again with `llmprof analyze`";
 
 class Reader {
  public:
-  template <class T>
-  bool read(const Json& json, T& value) {
-    if constexpr (IsOptional<T>::value) {
+  bool read(const Json& json, const Type& type, void* value) {
+    if (type.nullable) {
       if (json.is_null()) {
-        value.reset();
+        type.reset(value);
         return true;
       }
-      return read(json, value.emplace());
-    } else if constexpr (IsQuantity<T>::value || std::same_as<T, WholeNanoseconds>) {
-      return read(json, value.value);
-    } else if constexpr (std::same_as<T, bool>) {
-      return take(json.is_boolean(), "true or false", json, value);
-    } else if constexpr (std::same_as<T, double>) {
-      return take(json.is_number(), "a number", json, value);
-    } else if constexpr (std::unsigned_integral<T>) {
-      return read_unsigned(json, value);
-    } else if constexpr (std::integral<T>) {
-      return take(json.is_number_integer(), "an integer", json, value);
-    } else if constexpr (std::same_as<T, std::string>) {
-      return take(json.is_string(), "a text", json, value);
-    } else if constexpr (IsByName<T>::value) {
-      return read_by_name(json, value);
-    } else if constexpr (Described<T>) {
-      return read_struct(json, value);
-    } else {
-      return read_list(json, value);
+      value = type.emplace(value);
     }
+    switch (type.kind) {
+      case Type::Kind::boolean:
+        return take<bool>(json.is_boolean(), "true or false", json, value);
+      case Type::Kind::number:
+        return take<double>(json.is_number(), "a number", json, value);
+      case Type::Kind::text:
+        return take<std::string>(json.is_string(), "a text", json, value);
+      case Type::Kind::integer:
+        return json.is_number_integer() && type.set_integer(value, json.get<int64_t>())
+                   ? true
+                   : refuse("an integer", json);
+      case Type::Kind::count:
+        return json.is_number_unsigned() && type.set_count(value, json.get<uint64_t>())
+                   ? true
+                   : refuse("a count", json);
+      case Type::Kind::list:
+        return read_list(json, type, value);
+      case Type::Kind::by_name:
+        return read_by_name(json, type, value);
+      case Type::Kind::object:
+        return read_object(json, type, value);
+    }
+    return false;
   }
 
   // "stages[1].wall_ms: expected an object, found a text".
@@ -60,70 +63,56 @@ class Reader {
   }
 
   template <class T>
-  bool take(bool fits, std::string_view expected, const Json& json, T& value) {
+  bool take(bool fits, std::string_view expected, const Json& json, void* value) {
     if (!fits) return refuse(expected, json);
-    value = json.get<T>();
+    *static_cast<T*>(value) = json.get<T>();
     return true;
   }
 
-  template <class T>
-  bool read_unsigned(const Json& json, T& value) {
-    if (!json.is_number_unsigned() || json.get<uint64_t>() > std::numeric_limits<T>::max()) {
-      return refuse("a count", json);
-    }
-    value = json.get<T>();
-    return true;
-  }
-
-  template <class T>
-  bool read_struct(const Json& json, T& value) {
+  bool read_object(const Json& json, const Type& type, void* value) {
     if (!json.is_object()) return refuse("an object", json);
-    bool good = true;
-    auto visit = [&](const char* field, auto member, const char* /*meaning*/) {
-      if (!good) return;
-      const auto found = json.find(field);
-      if (found == json.end()) return;
-      good = within(path_.empty() ? field : std::string(".") + field,
-                    [&] { return read(*found, value.*member); });
-    };
-    T::fields(visit);
-    return good;
-  }
-
-  template <class T>
-  bool read_by_name(const Json& json, T& values) {
-    if (!json.is_object()) return refuse("an object", json);
-    values.clear();
-    values.reserve(json.size());
-    for (const auto& [name, entry] : json.items()) {
-      auto& added = values.emplace_back();
-      added.first = name;
-      if (!within(fmt::format("[\"{}\"]", name), [&] { return read(entry, added.second); })) {
+    for (const Type::Field& field : type.fields) {
+      const auto found = json.find(field.name);
+      if (found == json.end()) continue;
+      const std::string step = path_.empty() ? field.name : '.' + field.name;
+      if (!read_at(step, *found, field.type, static_cast<char*>(value) + field.offset)) {
         return false;
       }
     }
     return true;
   }
 
-  template <class T>
-  bool read_list(const Json& json, T& values) {
-    if (!json.is_array()) return refuse("a list", json);
-    if constexpr (IsList<T>::value) {
-      values.assign(json.size(), {});
-    } else if (json.size() != values.size()) {
-      return refuse(fmt::format("a list of {}", values.size()), json);
-    }
-    for (size_t i = 0; i < json.size(); ++i) {
-      if (!within(fmt::format("[{}]", i), [&] { return read(json[i], values[i]); })) return false;
+  bool read_by_name(const Json& json, const Type& type, void* value) {
+    if (!json.is_object()) return refuse("an object", json);
+    type.resize(value, json.size());
+    size_t index = 0;
+    for (const auto& [name, entry] : json.items()) {
+      *type.name_at(value, index) = name;
+      if (!read_at(fmt::format("[\"{}\"]", name), entry, *type.element, type.at(value, index))) {
+        return false;
+      }
+      ++index;
     }
     return true;
   }
 
-  template <class Read>
-  bool within(std::string_view step, Read read_there) {
+  bool read_list(const Json& json, const Type& type, void* value) {
+    if (!json.is_array()) return refuse("a list", json);
+    if (!type.length) {
+      type.resize(value, json.size());
+    } else if (json.size() != *type.length) {
+      return refuse(fmt::format("a list of {}", *type.length), json);
+    }
+    for (size_t i = 0; i < json.size(); ++i) {
+      if (!read_at(fmt::format("[{}]", i), json[i], *type.element, type.at(value, i))) return false;
+    }
+    return true;
+  }
+
+  bool read_at(std::string_view step, const Json& json, const Type& type, void* value) {
     const size_t before = path_.size();
     path_ += step;
-    const bool good = read_there();
+    const bool good = read(json, type, value);
     path_.resize(before);
     return good;
   }
@@ -170,7 +159,7 @@ Result<Profile> from_json(std::string_view text) {
   if (const auto foreign = json::why_foreign(parsed)) return fail_input(*foreign);
   Profile profile;
   json::Reader reader;
-  if (!reader.read(parsed, profile)) {
+  if (!reader.read(parsed, json::profile_type(), &profile)) {
     return fail_input(fmt::format("{}; {}", reader.problem(), json::kRemedy));
   }
   return profile;

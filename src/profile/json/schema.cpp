@@ -5,8 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "profile/json/described.h"
-#include "profile/profile.h"
+#include "profile/json/profile_type.h"
 
 namespace llmprof::profile {
 namespace json {
@@ -181,7 +180,7 @@ class FieldTables {
 
 std::string json_schema() {
   json::Schema schema;
-  const json::Type top = json::type_of<Profile>();
+  const json::Type& top = json::profile_type();
   json::Json document = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
                          {"title", "profile.json of llmprof"}};
   document.update(schema.object(top, ""));
@@ -189,6 +188,6 @@ std::string json_schema() {
   return document.dump(json::kSchemaIndent) + "\n";
 }
 
-std::string field_tables() { return json::FieldTables().take(json::type_of<Profile>()); }
+std::string field_tables() { return json::FieldTables().take(json::profile_type()); }
 
 }  // namespace llmprof::profile

@@ -29,11 +29,6 @@ struct IsByName : std::false_type {};
 template <class T>
 struct IsByName<std::vector<std::pair<std::string, T>>> : std::true_type {};
 
-template <class T>
-struct IsList : std::false_type {};
-template <class T>
-struct IsList<std::vector<T>> : std::bool_constant<!IsByName<std::vector<T>>::value> {};
-
 struct AnyVisitor {
   template <class Member>
   void operator()(const char* /*name*/, Member /*member*/, const char* /*meaning*/) {}

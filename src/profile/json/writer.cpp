@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "profile/json/shape.h"
+#include "profile/json/profile_type.h"
 
 // Written by hand: a document of a million steps is written as it is visited, without a tree of it
 // in memory first.
@@ -67,32 +67,37 @@ class Writer {
  public:
   explicit Writer(std::string& out) : out_(out) {}
 
-  template <class T>
-  void write(const T& value) {
-    if constexpr (IsOptional<T>::value) {
-      if (value) {
-        write(*value);
-      } else {
+  void write(const Type& type, const void* value) {
+    if (type.nullable) {
+      value = type.content(value);
+      if (value == nullptr) {
         out_ += "null";
+        return;
       }
-    } else if constexpr (IsQuantity<T>::value) {
-      append_double(out_, value.value);
-    } else if constexpr (std::same_as<T, WholeNanoseconds>) {
-      append_integer(out_, value.value);
-    } else if constexpr (std::same_as<T, bool>) {
-      out_ += value ? "true" : "false";
-    } else if constexpr (std::same_as<T, double>) {
-      append_double(out_, value);
-    } else if constexpr (std::integral<T>) {
-      append_integer(out_, value);
-    } else if constexpr (std::same_as<T, std::string>) {
-      append_text(out_, value);
-    } else if constexpr (IsByName<T>::value) {
-      write_by_name(value);
-    } else if constexpr (Described<T>) {
-      write_struct(value);
-    } else {
-      write_list(value);
+    }
+    switch (type.kind) {
+      case Type::Kind::boolean:
+        out_ += *static_cast<const bool*>(value) ? "true" : "false";
+        break;
+      case Type::Kind::integer:
+        append_integer(out_, type.integer(value));
+        break;
+      case Type::Kind::count:
+        append_integer(out_, type.count(value));
+        break;
+      case Type::Kind::number:
+        append_double(out_, *static_cast<const double*>(value));
+        break;
+      case Type::Kind::text:
+        append_text(out_, *static_cast<const std::string*>(value));
+        break;
+      case Type::Kind::list:
+      case Type::Kind::by_name:
+        write_list(type, value);
+        break;
+      case Type::Kind::object:
+        write_object(type, value);
+        break;
     }
   }
 
@@ -107,55 +112,40 @@ class Writer {
     out_ += ": ";
   }
 
-  template <class T>
-  void write_struct(const T& value) {
+  void write_object(const Type& type, const void* value) {
     out_ += '{';
     ++depth_;
     bool first = true;
-    auto visit = [&](const char* field, auto member, const char* /*meaning*/) {
+    for (const Type::Field& field : type.fields) {
       if (!first) out_ += ',';
       first = false;
       line();
-      name(field);
-      write(value.*member);
-    };
-    T::fields(visit);
+      name(field.name);
+      write(field.type, static_cast<const char*>(value) + field.offset);
+    }
     --depth_;
     line();
     out_ += '}';
   }
 
-  template <class T>
-  void write_by_name(const T& values) {
-    write_between('{', '}', values, [&](const auto& entry) {
-      name(entry.first);
-      write(entry.second);
-    });
-  }
-
-  template <class T>
-  void write_list(const T& values) {
-    write_between('[', ']', values, [&](const auto& entry) { write(entry); });
-  }
-
-  template <class T, class Each>
-  void write_between(char open, char close, const T& values, Each each) {
-    out_ += open;
-    if (values.empty()) {
-      out_ += close;
-      return;
-    }
-    ++depth_;
-    bool first = true;
-    for (const auto& value : values) {
-      if (!first) out_ += ',';
-      first = false;
+  void write_list(const Type& type, const void* value) {
+    const bool named = type.kind == Type::Kind::by_name;
+    const size_t size = type.size(value);
+    out_ += named ? '{' : '[';
+    if (size > 0) {
+      // Access by index is written once, for the reader, which fills what it finds.
+      void* const list = const_cast<void*>(value);
+      ++depth_;
+      for (size_t i = 0; i < size; ++i) {
+        if (i > 0) out_ += ',';
+        line();
+        if (named) name(*type.name_at(list, i));
+        write(*type.element, type.at(list, i));
+      }
+      --depth_;
       line();
-      each(value);
     }
-    --depth_;
-    line();
-    out_ += close;
+    out_ += named ? '}' : ']';
   }
 
   std::string& out_;
@@ -167,7 +157,7 @@ class Writer {
 
 std::string to_json(const Profile& profile) {
   std::string out;
-  json::Writer(out).write(profile);
+  json::Writer(out).write(json::profile_type(), &profile);
   out += '\n';
   return out;
 }
