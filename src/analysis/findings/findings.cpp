@@ -13,15 +13,11 @@ constexpr size_t kMost = 10;
 
 }  // namespace
 
-std::vector<Finding> find_findings(const trace::Trace& trace, const Stages& stages,
-                                   const Budgets& budgets,
-                                   const std::vector<StageRecoverable>& recoverable,
-                                   const Utilization& utilization, const KernelRanking& ranking,
-                                   const Roofline& roofline, const Selection& selection,
-                                   const Counters& counters, const EngineFound& engine) {
+std::vector<Finding> find_findings(const FindingEvidence& evidence) {
+  const trace::Trace& trace = evidence.trace;
+  const Stages& stages = evidence.stages;
   std::vector<Finding> findings;
-  const std::vector<StageFacts> all =
-      stage_facts(trace, stages, budgets, recoverable, utilization, ranking, selection, engine);
+  const std::vector<StageFacts> all = stage_facts(evidence);
   find_hidden_time(trace, all, findings);
   for (const StageFacts& facts : all) {
     if (facts.on_cpu) {
@@ -32,8 +28,8 @@ std::vector<Finding> find_findings(const trace::Trace& trace, const Stages& stag
       find_transfers(facts, findings);
     }
     find_step_outliers(facts, stages, findings);
-    find_low_clocks(facts, stages, counters, findings);
-    find_latency_bound(facts, trace, stages, roofline, findings);
+    find_low_clocks(facts, stages, evidence.counters, findings);
+    find_latency_bound(facts, trace, stages, evidence.roofline, findings);
   }
   std::erase_if(findings, [](const Finding& finding) {
     return !finding.blind && (finding.recoverable <= 0 || finding.share_of_wall < kWorthTelling);

@@ -35,12 +35,21 @@ struct Finding {
   bool blind = false;
 };
 
+// What passes before found, which findings are made of.
+struct FindingEvidence {
+  const trace::Trace& trace;
+  const Stages& stages;
+  const Budgets& budgets;  // of the unwatched program, where they are known
+  const std::vector<StageRecoverable>& recoverable;
+  const Utilization& utilization;
+  const KernelRanking& ranking;
+  const Roofline& roofline;
+  const Selection& selection;
+  const Counters& counters;
+  const EngineFound& engine;
+};
+
 // Largest total potential saving in the capture first (total_recoverable).
-std::vector<Finding> find_findings(const trace::Trace& trace, const Stages& stages,
-                                   const Budgets& budgets,
-                                   const std::vector<StageRecoverable>& recoverable,
-                                   const Utilization& utilization, const KernelRanking& ranking,
-                                   const Roofline& roofline, const Selection& selection,
-                                   const Counters& counters = {}, const EngineFound& engine = {});
+std::vector<Finding> find_findings(const FindingEvidence& evidence);
 
 }  // namespace llmprof::analysis

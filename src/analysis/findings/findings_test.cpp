@@ -21,8 +21,9 @@ class Findings : public ::testing::Test {
         rank_kernels(t_.trace(), DescribedNames(t_.trace(), TestTrace::rules()));
     ranking.measured_kernels.assign(t_.trace().kernels.size(), measured_);
     const auto recoverable = recoverable_time(t_.stages(), budgets, utilization);
-    auto findings = find_findings(t_.trace(), t_.stages(), budgets, recoverable, utilization,
-                                  ranking, roofline, selection_, counters_);
+    const EngineFound engine;
+    auto findings = find_findings({t_.trace(), t_.stages(), budgets, recoverable, utilization,
+                                   ranking, roofline, selection_, counters_, engine});
     EXPECT_TRUE(std::is_sorted(findings.begin(), findings.end(), [](const auto& a, const auto& b) {
       return a.blind != b.blind ? a.blind : a.total_recoverable > b.total_recoverable;
     }));

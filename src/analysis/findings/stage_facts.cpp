@@ -152,11 +152,9 @@ bool StageFacts::decodes() const {
          stage->name != to_string(StepKind::mixed);
 }
 
-std::vector<StageFacts> stage_facts(const trace::Trace& trace, const Stages& stages,
-                                    const Budgets& budgets,
-                                    const std::vector<StageRecoverable>& recoverable,
-                                    const Utilization& utilization, const KernelRanking& ranking,
-                                    const Selection& selection, const EngineFound& engine) {
+std::vector<StageFacts> stage_facts(const FindingEvidence& evidence) {
+  const auto& [trace, stages, budgets, recoverable, utilization, ranking, roofline, selection,
+               counters, engine] = evidence;
   std::vector<StageFacts> facts(budgets.stages.size());
   for (size_t i = 0; i < facts.size(); ++i) {
     facts[i].stage = &stages.stages[i];

@@ -7,6 +7,7 @@
 
 #include "analysis/budget/budget.h"
 #include "analysis/engine/engine.h"
+#include "analysis/findings/findings.h"
 #include "analysis/ranking/kernels.h"
 #include "analysis/recoverable/recoverable.h"
 #include "analysis/stages/selection.h"
@@ -82,10 +83,6 @@ struct StageFacts {
 };
 
 // One entry per stage that has instances besides warm-ups.
-std::vector<StageFacts> stage_facts(const trace::Trace& trace, const Stages& stages,
-                                    const Budgets& budgets,
-                                    const std::vector<StageRecoverable>& recoverable,
-                                    const Utilization& utilization, const KernelRanking& ranking,
-                                    const Selection& selection, const EngineFound& engine);
+std::vector<StageFacts> stage_facts(const FindingEvidence& evidence);
 
 }  // namespace llmprof::analysis

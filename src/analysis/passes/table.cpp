@@ -183,9 +183,9 @@ std::vector<Pass> make_passes() {
         "counters", "engine"},
        no_stages,
        [](const Prepared& in, Results& out, Diagnostics&) {
-         out.findings = find_findings(in.trace, out.stages, out.unwatched.budgets, out.recoverable,
-                                      out.utilization, out.kernels.ranking, out.roofline,
-                                      in.options.selection, out.counters, out.engine);
+         out.findings = find_findings({in.trace, out.stages, out.unwatched.budgets, out.recoverable,
+                                       out.utilization, out.kernels.ranking, out.roofline,
+                                       in.options.selection, out.counters, out.engine});
        }},
   };
 }
