@@ -47,22 +47,24 @@ function(llmprof_one_unit_per_folder target kind)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   endif()
+  foreach(name ${arg_APART})
+    file(GLOB_RECURSE found ${CMAKE_CURRENT_SOURCE_DIR}/${name})
+    if(NOT found)
+      message(WARNING "there is no ${name}, which the CMakeLists.txt of ${target} sets apart")
+    endif()
+  endforeach()
   get_target_property(files ${target} SOURCES)
+  list(FILTER files EXCLUDE REGEX "TARGET_OBJECTS")
   foreach(file ${files})
     get_filename_component(path ${file} ABSOLUTE)
     get_filename_component(name ${path} NAME)
-    if(name IN_LIST arg_APART)
-      list(REMOVE_ITEM arg_APART ${name})
-    else()
+    if(NOT name IN_LIST arg_APART)
       get_filename_component(folder ${path} DIRECTORY)
       file(RELATIVE_PATH group ${PROJECT_SOURCE_DIR} ${folder})
       string(MAKE_C_IDENTIFIER ${group} group)
       set_source_files_properties(${file} PROPERTIES UNITY_GROUP ${group}_${kind})
     endif()
   endforeach()
-  if(arg_APART)
-    message(WARNING "${target} has no ${arg_APART}, which its CMakeLists.txt sets apart")
-  endif()
 endfunction()
 
 function(llmprof_compile_tests target)
@@ -75,13 +77,12 @@ function(llmprof_compile_tests target)
 endfunction()
 
 # A folder under src/ is one library; the tests beside its code are one test program.
-#   llmprof_module(NAME [HOT] [DEPENDS our modules] [LIBRARIES third-party libraries]
-#                  [APART files] [TESTS_APART test files] [EXCEPT files that are not of the library]
-#                  [SHARED_CAPTURES])
-# HOT: its loops run over all events of a capture. SHARED_CAPTURES: tests in suites named
-# SharedCaptures... need the captures beside the checkout; they are one test, skipped as a whole.
+#   llmprof_module(NAME [HOT] [HOT_FOLDERS sub-folders] [DEPENDS our modules]
+#                  [LIBRARIES third-party libraries] [APART files] [TESTS_APART test files]
+#                  [EXCEPT files that are not of the library])
+# HOT, HOT_FOLDERS: whose loops run over all events of a capture.
 function(llmprof_module name)
-  cmake_parse_arguments(arg "HOT;SHARED_CAPTURES" "" "DEPENDS;LIBRARIES;APART;TESTS_APART;EXCEPT" ${ARGN})
+  cmake_parse_arguments(arg "HOT" "" "HOT_FOLDERS;DEPENDS;LIBRARIES;APART;TESTS_APART;EXCEPT" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
   if(arg_EXCEPT)
     list(TRANSFORM arg_EXCEPT PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
@@ -91,65 +92,82 @@ function(llmprof_module name)
   if(tests)
     list(REMOVE_ITEM sources ${tests})
   endif()
-  if(LLMPROF_FUZZ AND name MATCHES "^(base|trace|readers|capture|cli)$")
-    # What these read meets damage of every kind in tests/robustness and tests/fuzz.
-    set(tests "")
-  endif()
+  set(hot_sources "")
+  foreach(folder ${arg_HOT_FOLDERS})
+    set(found ${sources})
+    list(FILTER found INCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${folder}/")
+    if(NOT found)
+      message(FATAL_ERROR "${name} has no folder ${folder}, which its CMakeLists.txt calls hot")
+    endif()
+    list(APPEND hot_sources ${found})
+    list(REMOVE_ITEM sources ${found})
+  endforeach()
   list(TRANSFORM arg_DEPENDS PREPEND llmprof_)
   add_library(llmprof_${name} STATIC ${sources})
-  target_include_directories(llmprof_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
-  target_link_libraries(llmprof_${name} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_LIBRARIES})
-  if(arg_HOT)
-    target_compile_options(llmprof_${name} PRIVATE ${LLMPROF_HOT_OPTIONS})
-  else()
-    target_compile_options(llmprof_${name} PRIVATE ${LLMPROF_COLD_OPTIONS})
+  set(parts llmprof_${name})
+  if(hot_sources)
+    add_library(llmprof_${name}_hot OBJECT ${hot_sources})
+    target_sources(llmprof_${name} PRIVATE $<TARGET_OBJECTS:llmprof_${name}_hot>)
+    list(APPEND parts llmprof_${name}_hot)
   endif()
-  if(LLMPROF_FUZZ AND name MATCHES "^(base|trace|readers)$")
-    # Branches are counted, so that libFuzzer sees which mutation reached new code. (What
-    # -fsanitize=fuzzer-no-link asks for, which a precompiled header shared with others forbids.)
-    target_compile_options(
-      llmprof_${name}
-      PRIVATE -fsanitize-coverage=inline-8bit-counters,indirect-calls,trace-cmp,pc-table)
-  endif()
-  if(LLMPROF_SANITIZE AND name MATCHES "^(base|trace|readers)$")
-    # Robustness tests read damaged files by the ten thousand. clang takes no precompiled header that
-    # was compiled with other options.
-    target_compile_options(llmprof_${name} PRIVATE -O1)
-  else()
-    llmprof_precompile(llmprof_${name})
-  endif()
-  llmprof_one_unit_per_folder(llmprof_${name} code APART ${arg_APART})
-  set(once_sanitized FALSE)
-  if(name MATCHES "^(profile|report|session|config|llm)$" AND NOT LLMPROF_SANITIZE)
-    # Their tests are logic alone, and run under the sanitizers (preset asan): not compiled twice.
-    # `ninja test_${name}` builds them here too.
-    set(once_sanitized TRUE)
-  endif()
+  foreach(part ${parts})
+    target_include_directories(${part} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(${part} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_LIBRARIES})
+    if(arg_HOT OR part STREQUAL "llmprof_${name}_hot")
+      target_compile_options(${part} PRIVATE ${LLMPROF_HOT_OPTIONS})
+    else()
+      target_compile_options(${part} PRIVATE ${LLMPROF_COLD_OPTIONS})
+    endif()
+    if(LLMPROF_FUZZ AND name MATCHES "^(base|trace|readers)$")
+      # Branches are counted, so that libFuzzer sees which mutation reached new code. (What
+      # -fsanitize=fuzzer-no-link asks for, which a precompiled header shared with others forbids.)
+      target_compile_options(
+        ${part} PRIVATE -fsanitize-coverage=inline-8bit-counters,indirect-calls,trace-cmp,pc-table)
+    endif()
+    if(LLMPROF_SANITIZE AND name MATCHES "^(base|trace|readers)$")
+      # Robustness tests read damaged files by the ten thousand. clang takes no precompiled header
+      # that was compiled with other options.
+      target_compile_options(${part} PRIVATE -O1)
+    else()
+      llmprof_precompile(${part})
+    endif()
+    llmprof_one_unit_per_folder(${part} code APART ${arg_APART})
+  endforeach()
   if(LLMPROF_TESTS AND tests)
-    add_executable(test_${name} ${tests})
-    set_target_properties(test_${name} PROPERTIES EXCLUDE_FROM_ALL ${once_sanitized})
-    target_link_libraries(test_${name} PRIVATE llmprof_${name} llmprof_testing ${arg_LIBRARIES})
-    llmprof_compile_tests(test_${name} APART ${arg_TESTS_APART})
-    set(filter -SharedCaptures*)
-    if(LLMPROF_SANITIZE)
-      # Speed is tested in the release build.
-      string(APPEND filter ":*ASecondAtTheMost:*TakeLinearTime")
+    llmprof_module_tests(${name})
+  endif()
+endfunction()
+
+# The unit tests run under the sanitizers alone (preset asan), so that they are compiled once;
+# `ninja test_NAME` builds them in any tree. What tests in suites named SharedCaptures... read lies
+# beside the checkout, and is large: those run in the release build, as one test that is skipped as a
+# whole where the captures are not there.
+function(llmprof_module_tests name)
+  add_executable(test_${name} ${tests})
+  target_link_libraries(test_${name} PRIVATE llmprof_${name} llmprof_testing ${arg_LIBRARIES})
+  llmprof_compile_tests(test_${name} APART ${arg_TESTS_APART})
+  if(LLMPROF_SANITIZE)
+    # All at once: starting a sanitized program takes longer than most of its tests.
+    add_test(NAME ${name}/all COMMAND test_${name} --gtest_brief=1 --gtest_filter=-SharedCaptures*
+             WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${name}/all PROPERTIES TIMEOUT 900)
+    return()
+  endif()
+  set_target_properties(test_${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+  set(with_captures "")
+  foreach(test ${tests})
+    file(STRINGS ${test} suite REGEX "SharedCaptures" LIMIT_COUNT 1)
+    if(suite)
+      list(APPEND with_captures ${test})
     endif()
-    if(LLMPROF_SANITIZE)
-      # All at once: starting a sanitized program takes longer than most of its tests.
-      add_test(NAME ${name}/all COMMAND test_${name} --gtest_brief=1 --gtest_filter=${filter}
-               WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-      set_tests_properties(${name}/all PROPERTIES TIMEOUT 900)
-    elseif(NOT once_sanitized)
-      gtest_discover_tests(test_${name} TEST_PREFIX ${name}/ TEST_FILTER ${filter}
-                           DISCOVERY_TIMEOUT 60 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-                           PROPERTIES TIMEOUT 600)
-    endif()
-    if(arg_SHARED_CAPTURES AND NOT LLMPROF_SANITIZE)
-      add_test(NAME ${name}/shared_captures COMMAND test_${name} --gtest_filter=SharedCaptures*
-               WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-      set_tests_properties(${name}/shared_captures PROPERTIES TIMEOUT 600 SKIP_REGULAR_EXPRESSION
-                           "needs ../shared/captures")
-    endif()
+  endforeach()
+  if(with_captures)
+    add_executable(captures_${name} ${with_captures})
+    target_link_libraries(captures_${name} PRIVATE llmprof_${name} llmprof_testing ${arg_LIBRARIES})
+    llmprof_compile_tests(captures_${name})
+    add_test(NAME ${name}/shared_captures COMMAND captures_${name} --gtest_filter=SharedCaptures*
+             WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${name}/shared_captures PROPERTIES TIMEOUT 600 SKIP_REGULAR_EXPRESSION
+                         "needs ../shared/captures")
   endif()
 endfunction()

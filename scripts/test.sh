@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# All tests: the format check, the tests of the release build, then, under ASan and UBSan, the unit tests of
-# profile, analysis, report, session, config and llm, the folder cases and the readers' robustness tests.
+# All tests: the format check, the tests of the release build (end-to-end, the collector's), then, under ASan and
+# UBSan, the unit tests of all modules, the folder cases and the readers' robustness tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -15,11 +15,7 @@
 namespace llmprof {
 namespace {
 
-#ifdef LLMPROF_EXHAUSTIVE
 constexpr int kCopies = 3000;
-#else
-constexpr int kCopies = 300;
-#endif
 
 struct Place {
   size_t at;          // of the record's header in the file

