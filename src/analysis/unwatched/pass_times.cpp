@@ -22,6 +22,29 @@ std::optional<Nanoseconds> last_wait(const std::vector<LaunchSequence::Wait>& wa
   return last.start >= from ? std::optional(last.end) : std::nullopt;
 }
 
+// The first wait that began in [from, before).
+std::optional<LaunchSequence::Wait> first_wait(const std::vector<LaunchSequence::Wait>& waits,
+                                               Nanoseconds from, Nanoseconds before) {
+  const auto found = std::lower_bound(
+      waits.begin(), waits.end(), from,
+      [](const LaunchSequence::Wait& wait, Nanoseconds time) { return wait.start < time; });
+  if (found == waits.end() || found->start >= before) return std::nullopt;
+  return *found;
+}
+
+// When the GPU had ended an instance whose last pass nobody waited for: at the least, when its work
+// can have been done. Where the thread launched a little more and then waited, and that work must
+// still have been running, or the wait is longer than launching the little took, it is the wait
+// that tells the end.
+double end_of_ahead(const TimedPass& last, double start, double busy) {
+  const double soonest = std::max(as_double(last.next), start + busy);
+  if (!last.drained) return soonest;
+  const LaunchSequence::Wait& wait = *last.drained;
+  const bool still_running =
+      as_double(wait.start) <= soonest || wait.end - wait.start > wait.start - last.next;
+  return still_running ? as_double(wait.end) : soonest;
+}
+
 double median_period(const std::vector<TimedPass>& passes, uint32_t stage) {
   std::vector<Nanoseconds> periods;
   for (size_t i = 0; i + 1 < passes.size(); ++i) {
@@ -37,12 +60,16 @@ double median_period(const std::vector<TimedPass>& passes, uint32_t stage) {
 std::vector<TimedPass> time_passes(const LaunchSequence& sequence,
                                    const std::vector<LaunchPass>& passes) {
   std::vector<TimedPass> timed;
-  for (const LaunchPass& pass : passes) {
+  for (size_t i = 0; i < passes.size(); ++i) {
+    const LaunchPass& pass = passes[i];
     TimedPass row;
     row.stage = pass.stage;
     row.start = sequence.start[pass.first];
     if (pass.end < sequence.size()) row.next = sequence.start[pass.end];
     row.done = last_wait(sequence.waits, sequence.start[pass.end - 1], row.next);
+    const Nanoseconds next_pass_launched =
+        i + 1 < passes.size() ? sequence.start[passes[i + 1].end - 1] : trace::kOpenEnd;
+    row.drained = first_wait(sequence.waits, row.next, next_pass_launched);
     timed.push_back(row);
   }
   return timed;
@@ -65,7 +92,7 @@ std::vector<PassTimes> times_by_instance(const std::vector<TimedPass>& passes,
       ended = as_double(*last.done);
       reached = 0;
     } else if (last.next != trace::kOpenEnd) {
-      ended = std::max(as_double(last.next), start + busy[stage]);
+      ended = end_of_ahead(last, start, busy[stage]);
       reached = ended;
     }
     if (ended > start && !stages.instances[instance.index()].warmup) {

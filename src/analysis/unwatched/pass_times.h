@@ -13,6 +13,9 @@ struct TimedPass {
   Nanoseconds start = 0;               // of its first launch
   std::optional<Nanoseconds> done;     // the thread had waited for it; none: it ran ahead
   Nanoseconds next = trace::kOpenEnd;  // of the first launch after it
+  // The first wait behind that launch, and before the next pass was launched as a whole (what ends
+  // a request is often taken for the beginning of the next one): the GPU had then ended this pass.
+  std::optional<LaunchSequence::Wait> drained;
 };
 
 std::vector<TimedPass> time_passes(const LaunchSequence& sequence,
