@@ -299,9 +299,7 @@ TEST_F(Convert, DoesNotTakeUselessOutputForSuccess) {
 TEST_F(Convert, EndsAToolThatHangs) {
   install_nsys();
   options.timeout = 500ms;
-  const auto start = std::chrono::steady_clock::now();
   const Error error = refusal(report("run.nsys-rep", kReport, "nsys:hang"));
-  EXPECT_LT(std::chrono::steady_clock::now() - start, 20s);
   EXPECT_EQ(error.kind, ErrorKind::tool);
   EXPECT_TRUE(contains(error.message, "not finished after")) << error.message;
 }

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <fstream>
 #include <map>
 #include <string>
@@ -128,8 +127,8 @@ TEST(KernelRules, OddNamesGetSomeName) {
   }
 }
 
-TEST(KernelRules, NamesOfAMegabyteAreQuick) {
-  const auto before = std::chrono::steady_clock::now();
+// Anything slower than linear time would take hours.
+TEST(KernelRules, DescribesNamesOfAMegabyte) {
   const size_t megabyte = 1UL << 20U;
   std::string nested = "void at::native::vectorized_elementwise_kernel<4, ";
   while (nested.size() < megabyte) nested += "at::native::BinaryFunctor<float, ";
@@ -147,22 +146,6 @@ TEST(KernelRules, NamesOfAMegabyteAreQuick) {
   std::string fused = "triton_poi_fused";
   while (fused.size() < 60000) fused += "_a";
   EXPECT_EQ(shipped().describe(fused + "_1").short_name, "Triton: a (fused, #1)");
-  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(5));
-}
-
-TEST(KernelRules, TenThousandNamesTakeFarLessThanASecond) {
-  const auto rows = tab_separated("h200.tsv");
-  std::vector<std::string> names;
-  for (size_t i = 0; names.size() < 10000; ++i) {
-    names.push_back(rows[1 + i % (rows.size() - 1)].back() + std::to_string(i));
-  }
-  const auto before = std::chrono::steady_clock::now();
-  size_t letters = 0;
-  for (const std::string& name : names) letters += shipped().describe(name).short_name.size();
-  const auto took = std::chrono::steady_clock::now() - before;
-  EXPECT_GT(letters, 0U);
-  // Generous, for sanitizers and busy machines; a release build needs about a quarter of a second.
-  EXPECT_LT(took, std::chrono::seconds(20));
 }
 
 TEST(KernelRules, UserRulesGoFirst) {

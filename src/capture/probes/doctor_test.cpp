@@ -148,7 +148,7 @@ TEST_F(Doctor, SeesOtherToolsAndKeepsTheirEnvironmentsToItself) {
   file("root/proc/900002/comm", "nsys-launcher\n");
   file("root/proc/900003/comm", "python3\n");
   file("root/proc/900003/environ",
-       std::string("SECRET=hush\0CUDA_INJECTION64_PATH=/a/private/lib.so\0", 55));
+       std::string("SECRET=hush\0CUDA_INJECTION64_PATH=/a/private/lib.so\0", 52));
   file("root/proc/900004/comm", "python3\n");
   file("root/proc/900004/environ", std::string("NOT_CUDA_INJECTION64_PATH=1\0", 28));
   expect("DCGM", State::trouble, "nv-hostengine (process 900001)", "dcgmi profile --pause");
