@@ -9,6 +9,7 @@ namespace llmprof::collector {
 namespace {
 
 constinit bool wanted = false;
+constinit thread_local unsigned depth = 0;  // of calls into CUDA
 
 bool is_set(const char* variable) {
   const char* value = secure_getenv(variable);
@@ -29,7 +30,9 @@ void write(const wire::HostCall& call) {
 }  // namespace
 
 constinit std::atomic<void (*)()> before_launch = nullptr;
-constinit thread_local unsigned OutermostCall::depth_ = 0;
+
+OutermostCall::OutermostCall() : outermost_(depth++ == 0) {}
+OutermostCall::~OutermostCall() { --depth; }
 
 bool watches_calls() { return wanted; }
 

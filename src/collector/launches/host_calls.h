@@ -20,22 +20,20 @@ void note_wait(int64_t start);
 
 // Called before the next launch that is noted, on the thread that launches: a moment when it is not
 // inside CUDA. Null: nothing is.
-extern std::atomic<void (*)()> before_launch;
+extern constinit std::atomic<void (*)()> before_launch;
 
 // A call of the program into CUDA on this thread. What CUDA's own libraries call inside of it is
 // part of it.
 class OutermostCall {
  public:
-  OutermostCall() : outermost_(depth_++ == 0) {}
-  ~OutermostCall() { --depth_; }
+  OutermostCall();
+  ~OutermostCall();
   OutermostCall(const OutermostCall&) = delete;
   OutermostCall& operator=(const OutermostCall&) = delete;
 
   [[nodiscard]] bool is_watched() const { return outermost_ && watches_calls(); }
 
  private:
-  static constinit thread_local unsigned depth_;
-
   bool outermost_;
 };
 
