@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <optional>
 #include <unordered_map>
 
-#include "trace/interner.h"
+#include "analysis/detection/likeness.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -23,19 +25,61 @@ constexpr double kAboutAsMuch = 0.05;
 constexpr uint32_t kBurstPeriod = 3;
 constexpr size_t kBurstRepeats = 32;
 
-struct Gram {
-  uint64_t key = 0;
-  friend bool operator==(const Gram&, const Gram&) = default;
-  [[nodiscard]] size_t hash() const { return key; }
+// Where each gram was seen last, by its key. Open addressing by hand: this runs twice per kernel,
+// and one access to memory each is what it takes.
+class LastSeen {
+ public:
+  LastSeen() : slots_(size_t{1} << kFirstBits) {}
+
+  // How long ago `key` was seen; notes that it is at `at`. 0: never before.
+  uint32_t distance(uint64_t key, uint32_t at) {
+    Slot& slot = slots_[find(key)];
+    if (slot.last != 0) {
+      const uint32_t distance = at + 1 - slot.last;
+      slot.last = at + 1;
+      return distance;
+    }
+    slot = {key, at + 1};
+    if (++used_ * 2 > slots_.size()) grow();
+    return 0;
+  }
+
+ private:
+  static constexpr unsigned kFirstBits = 12;
+  struct Slot {
+    uint64_t key = 0;
+    uint32_t last = 0;  // one more than where; 0: free
+  };
+
+  [[nodiscard]] size_t find(uint64_t key) const {
+    constexpr uint64_t kSpread = 0xD6E8FEB86659FD93ULL;
+    constexpr unsigned kKeyBits = 64;
+    size_t slot = key * kSpread >> (kKeyBits - bits_);
+    while (slots_[slot].last != 0 && slots_[slot].key != key) {
+      slot = (slot + 1) & (slots_.size() - 1);
+    }
+    return slot;
+  }
+
+  void grow() {
+    std::vector<Slot> old(slots_.size() * 2);
+    old.swap(slots_);
+    ++bits_;
+    for (const Slot& slot : old) {
+      if (slot.last != 0) slots_[find(slot.key)] = slot;
+    }
+  }
+
+  std::vector<Slot> slots_;
+  unsigned bits_ = kFirstBits;
+  size_t used_ = 0;
 };
-using GramId = trace::Id<struct GramKind>;
 
 // How often the distance to the last equal gram is each number.
 void count_distances(std::span<const uint32_t> tokens, size_t gram,
                      std::unordered_map<uint32_t, uint32_t>& votes) {
   if (tokens.size() < gram) return;
-  trace::Interner<GramId, Gram> grams;
-  std::vector<uint32_t> last;
+  LastSeen grams;
   // A polynomial over the window, so that a step costs two multiplications.
   constexpr uint64_t kBase = 0x9E3779B97F4A7C15ULL;
   uint64_t highest = 1;
@@ -47,13 +91,8 @@ void count_distances(std::span<const uint32_t> tokens, size_t gram,
     if (i >= gram) key -= (uint64_t{tokens[i - gram]} + 1) * highest;
     key = key * kBase + tokens[i] + 1;
     if (i + 1 < gram) continue;
-    const size_t id = grams.intern({trace::hash_mix(0, key)}).index();
-    if (id == last.size()) {
-      last.push_back(static_cast<uint32_t>(i));
-      continue;
-    }
-    const uint32_t distance = static_cast<uint32_t>(i) - last[id];
-    last[id] = static_cast<uint32_t>(i);
+    const uint32_t distance = grams.distance(key, static_cast<uint32_t>(i));
+    if (distance == 0) continue;
     if (distance == same_as) {
       ++times;
       continue;
@@ -104,67 +143,87 @@ std::vector<uint32_t> without_bursts(std::span<const uint32_t> sequence) {
   return tokens;
 }
 
+// How far a few kernels alone repeat, whatever the period that is looked for.
+class SmallLoops {
+ public:
+  explicit SmallLoops(std::span<const uint32_t> tokens) : tokens_(tokens) {}
+
+  // Share of [begin, end) that is the same as `period` tokens before.
+  double agreement(uint32_t period, size_t begin, size_t end) {
+    std::optional<Likeness>& like = by_period_[period - 1];
+    if (!like) like.emplace(tokens_, period);
+    return static_cast<double>(like->count(begin + period, end)) /
+           static_cast<double>(end - begin - period);
+  }
+
+ private:
+  std::span<const uint32_t> tokens_;
+  std::array<std::optional<Likeness>, kSmallPeriod> by_period_;
+};
+
 class Stretches {
  public:
-  Stretches(std::span<const uint32_t> tokens, uint32_t period)
-      : tokens_(tokens.data()), size_(tokens.size()), period_(period) {}
+  Stretches(std::span<const uint32_t> tokens, uint32_t period, SmallLoops& loops)
+      : like_(tokens, period), size_(tokens.size()), period_(period), loops_(loops) {}
 
   // Stretches in which every window of one period is at least two thirds like the one before.
-  void find(std::vector<RepeatedStretch>& found) const {
-    const size_t needed = (size_t{period_} * 2 + 2) / 3;
-    size_t like = 0;
-    size_t begin = 0;
-    bool inside = false;
-    for (size_t i = period_; i < size_; ++i) {
-      if (same(i)) ++like;
-      if (i < 2 * size_t{period_} - 1) continue;
-      if (i >= 2 * size_t{period_} && same(i - period_)) --like;
-      const bool good = like >= needed;
-      if (good && !inside) begin = i + 1 - period_;
-      if (!good && inside) settle(begin, i, found);
-      inside = good;
+  void find(std::vector<RepeatedStretch>& found) {
+    const size_t whole = 2 * size_t{period_};  // the first window's end
+    if (size_ < whole) return;
+    const size_t needed = (whole + 2) / 3;
+    size_t like = like_.count(period_, whole);
+    bool inside = like >= needed;
+    size_t begin = period_;
+    for (size_t row = whole; row < size_; row += Likeness::kBits) {
+      const uint64_t come = like_.from(row);
+      const uint64_t go = like_.from(row - period_);
+      const auto more = static_cast<size_t>(std::popcount(come & ~go));
+      const auto fewer = static_cast<size_t>(std::popcount(go & ~come));
+      // Mostly no window of these can change what holds.
+      if (inside ? like >= needed + fewer : like + more < needed) {
+        like = like + more - fewer;
+        continue;
+      }
+      const size_t end = std::min(size_, row + Likeness::kBits);
+      for (size_t i = row; i < end; ++i) {
+        like = like + (come >> (i - row) & 1U) - (go >> (i - row) & 1U);
+        const bool good = like >= needed;
+        if (good && !inside) begin = i + 1 - period_;
+        if (!good && inside) settle(begin, i, found);
+        inside = good;
+      }
     }
     if (inside) settle(begin, size_, found);
   }
 
  private:
-  [[nodiscard]] bool same(size_t i) const { return tokens_[i] == tokens_[i - period_]; }
-
   // Tokens at [begin, end) are like those one period before; draws in the edges to what is.
-  void settle(size_t begin, size_t end, std::vector<RepeatedStretch>& found) const {
-    while (begin < end && !same(begin)) ++begin;
-    while (end > begin && !same(end - 1)) --end;
+  void settle(size_t begin, size_t end, std::vector<RepeatedStretch>& found) {
+    while (begin < end && !like_.at(begin)) ++begin;
+    while (end > begin && !like_.at(end - 1)) --end;
     begin -= period_;
     const size_t count = (end - begin + period_ / 4) / period_;
     if (count < kFewestRepeats) return;
-    size_t alike = 0;
-    for (size_t i = begin + period_; i < end; ++i) {
-      if (same(i)) ++alike;
-    }
-    const double agreement =
-        static_cast<double>(alike) / static_cast<double>(end - begin - period_);
+    const double agreement = static_cast<double>(like_.count(begin + period_, end)) /
+                             static_cast<double>(end - begin - period_);
     if (agreement < kLeastAgreement || is_a_multiple(begin, end, agreement)) return;
     found.push_back({static_cast<uint32_t>(begin), static_cast<uint32_t>(end), period_,
                      static_cast<uint32_t>(count), agreement});
   }
 
   // Whether a few kernels repeat all the time: a loop smaller than any layer.
-  [[nodiscard]] bool is_a_multiple(size_t begin, size_t end, double agreement) const {
+  [[nodiscard]] bool is_a_multiple(size_t begin, size_t end, double agreement) {
     for (uint32_t part = 1; part <= kSmallPeriod && part < period_; ++part) {
       if (period_ % part != 0) continue;
-      size_t alike = 0;
-      for (size_t i = begin + part; i < end; ++i) {
-        if (tokens_[i] == tokens_[i - part]) ++alike;
-      }
-      const double of_part = static_cast<double>(alike) / static_cast<double>(end - begin - part);
-      if (of_part >= agreement - kAboutAsMuch) return true;
+      if (loops_.agreement(part, begin, end) >= agreement - kAboutAsMuch) return true;
     }
     return false;
   }
 
-  const uint32_t* tokens_;
+  Likeness like_;
   size_t size_;
   uint32_t period_;
+  SmallLoops& loops_;
 };
 
 }  // namespace
@@ -172,7 +231,10 @@ class Stretches {
 std::vector<RepeatedStretch> find_repeats(std::span<const uint32_t> sequence) {
   std::vector<RepeatedStretch> found;
   const std::vector<uint32_t> tokens = without_bursts(sequence);
-  for (const uint32_t period : frequent_periods(tokens)) Stretches(tokens, period).find(found);
+  SmallLoops loops(tokens);
+  for (const uint32_t period : frequent_periods(tokens)) {
+    Stretches(tokens, period, loops).find(found);
+  }
   std::sort(found.begin(), found.end(), [](const RepeatedStretch& a, const RepeatedStretch& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.length() > b.length();
   });
