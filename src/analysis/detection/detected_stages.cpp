@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 
+#include "analysis/detection/copies_to_host.h"
 #include "analysis/detection/detection_report.h"
 #include "analysis/detection/find_passes.h"
 #include "analysis/detection/pass_kind.h"
@@ -85,13 +86,15 @@ class StageBuilder {
 
   void add(const Found& found, bool serving) {
     const size_t decode = serving ? 0 : behind_cold_start(found);
+    copies_ = serving ? copies_to_host(*found.sequence) : std::vector<CopyToHost>();
+    next_copy_ = 0;
     for (size_t i = 0; i < found.forward.passes.size(); ++i) {
       const PassKind& kind = found.kinds.passes[i];
       const bool goes_on = !serving && i > 0 && i != decode && kind.kind == StepKind::decode &&
                            found.kinds.passes[i - 1].kind == StepKind::decode;
       if (!goes_on) begin_instance(found, found.forward.passes[i], kind.kind);
-      if (!serving && prepared_at_once(found, i)) {
-        stages_.instances.back().start = std::prev(stages_.instances.end(), 2)->range_end;
+      if (const auto from = goes_on ? std::nullopt : prepared_from(found, i, serving)) {
+        stages_.instances.back().start = *from;
       }
       StageInstance& instance = stages_.instances.back();
       const ForwardPass& pass = found.forward.passes[i];
@@ -116,20 +119,33 @@ class StageBuilder {
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  // A prefill right after another: what the host did in between, if it took less than twice
-  // the pass itself, was to prepare it, and is part of its time as it is of a decode step's.
-  [[nodiscard]] bool prepared_at_once(const Found& found, size_t row) const {
-    if (row == 0 || found.kinds.passes[row].kind != StepKind::prefill ||
-        found.kinds.passes[row - 1].kind != StepKind::prefill) {
-      return false;
-    }
-    constexpr Nanoseconds kAtOnce = 2;
+  // A prefill right after another, or any step of an engine: what the host did since the GPU's last
+  // work was to prepare it, and is part of its time. Not if it took twice as long as the pass
+  // itself: the program waited for a request. A decode step has its request; only a much longer
+  // pause is none of its.
+  [[nodiscard]] std::optional<Nanoseconds> prepared_from(const Found& found, size_t row,
+                                                         bool serving) {
     const ForwardPass& pass = found.forward.passes[row];
-    if (pass.begin != found.forward.passes[row - 1].end) return false;
     const Nanoseconds start = found.sequence->start(pass.begin);
-    const Nanoseconds before = std::prev(stages_.instances.end(), 2)->range_end;
-    return start >= before &&
-           start - before < kAtOnce * (found.sequence->end(pass.end - 1) - start);
+    std::optional<Nanoseconds> from;
+    if (row > 0 && pass.begin == found.forward.passes[row - 1].end) {
+      from = std::prev(stages_.instances.end(), 2)->range_end;
+    }
+    if (serving) {
+      // Results that were read, and caches that were moved to the host.
+      while (next_copy_ < copies_.size() && copies_[next_copy_].start < start) ++next_copy_;
+      if (next_copy_ > 0) from = std::max(from.value_or(0), copies_[next_copy_ - 1].end);
+    } else if (found.kinds.passes[row].kind != StepKind::prefill ||
+               (row > 0 && found.kinds.passes[row - 1].kind != StepKind::prefill)) {
+      return std::nullopt;
+    }
+    constexpr Nanoseconds kWaited = 2;
+    constexpr Nanoseconds kPaused = 10;
+    const Nanoseconds taken = found.sequence->end(pass.end - 1) - start;
+    const bool decode = found.kinds.passes[row].kind == StepKind::decode;
+    const Nanoseconds most = (decode ? kPaused : kWaited) * taken;
+    if (!from || start < *from || start - *from >= most) return std::nullopt;
+    return from;
   }
 
   void begin_instance(const Found& found, const ForwardPass& pass, StepKind kind) {
@@ -201,6 +217,8 @@ class StageBuilder {
   Stages& stages_;
   std::array<uint32_t, static_cast<size_t>(StepKind::mixed) + 1> row_of_kind_{};
   std::vector<OwnedPass> passes_;
+  std::vector<CopyToHost> copies_;  // of the sequence
+  size_t next_copy_ = 0;            // the first that starts after the pass
 };
 
 std::string reason_for_loop(const Found& found) {

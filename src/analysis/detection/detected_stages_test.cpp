@@ -368,7 +368,72 @@ TEST(DetectedStagesTest, CopiesBetweenRequestsAreOfNoPass) {
 TEST(DetectedStagesTest, FindsAllStepsOfALongRun) {
   Program program;
   while (program.rows() < 300'000) program.request(200, 500);
-  EXPECT_EQ(program.detect().steps.size(), program.truth().size());
+  const Stages& stages = program.detect();
+  EXPECT_EQ(stages.steps.size(), program.truth().size());
+}
+
+// As llama.cpp does: logits of each sequence that gets a token are copied to the host, and a batch
+// is split into passes of equally many tokens per sequence.
+// Norms have one block per token; nothing is gathered or selected per sequence.
+void engine_layer(Program& program, const Pass& pass, uint32_t /*layer*/) {
+  program.kernel("norm", pass.tokens);
+  program.kernel("gemm_qkv");
+  program.kernel("add_rope", pass.tokens * 4);
+  program.kernel("attention");
+  program.kernel("gemm_out");
+  program.kernel("norm", pass.tokens);
+  program.kernel("gemm_up");
+  program.kernel("add_gate", pass.tokens * 11);
+  program.kernel("gemm_down");
+}
+void engine_pass(Program& program, StepKind kind, uint32_t tokens, uint32_t results) {
+  Pass pass{.kind = kind, .tokens = tokens, .sequences = 1};
+  program.pass_on_host(pass, engine_layer);
+  if (results > 0) program.read_back(uint64_t{results} * 4096);
+  program.wait(100 * kMicrosecond);
+}
+
+TEST(DetectedStagesTest, ResultsThatTheHostReadsTellTheSequences) {
+  Program program;
+  engine_pass(program, StepKind::prefill, 300, 1);
+  for (int i = 0; i < 10; ++i) engine_pass(program, StepKind::decode, 1, 1);
+  for (int round = 0; round < 4; ++round) {
+    // Two prompts come: a token of each beside the sequence in decode, then their rest.
+    engine_pass(program, StepKind::mixed, 3, 1);
+    engine_pass(program, StepKind::prefill, 512, 0);
+    engine_pass(program, StepKind::prefill, 127, 2);
+    for (int i = 0; i < 10; ++i) engine_pass(program, StepKind::decode, 3, 3);
+    for (int i = 0; i < 10; ++i) engine_pass(program, StepKind::decode, 1, 1);
+  }
+  const Stages& stages = program.detect();
+  program.expect_all_found();
+  EXPECT_TRUE(stages.serving);
+  EXPECT_EQ(stages.steps[11].batch, 1U);
+  EXPECT_EQ(stages.steps[11].tokens, 3U);
+  EXPECT_FALSE(stages.steps[12].batch);
+  EXPECT_EQ(stages.steps[13].batch, 2U);
+  EXPECT_EQ(stages.steps[14].batch, 3U);
+}
+
+TEST(DetectedStagesTest, WhatAnEngineDoesBetweenStepsIsOfTheNextOne) {
+  Program program;
+  for (int request = 0; request < 3; ++request) {
+    engine_pass(program, StepKind::prefill, 300, 1);
+    for (int i = 0; i < 10; ++i) engine_pass(program, StepKind::decode, 1, 1);
+    for (int i = 0; i < 10; ++i) engine_pass(program, StepKind::decode, 2, 2);
+    program.wait(50 * kMillisecond);  // for the next request
+  }
+  const Stages& stages = program.detect();
+  program.expect_all_found();
+  ASSERT_EQ(stages.instances.size(), 63U);
+  for (size_t i = 1; i < stages.instances.size(); ++i) {
+    const Nanoseconds pause = stages.instances[i].start - stages.instances[i - 1].end;
+    if (i % 21 == 0) {
+      EXPECT_GT(pause, 50 * kMillisecond) << i;
+    } else {
+      EXPECT_EQ(pause, 0) << i;
+    }
+  }
 }
 
 }  // namespace

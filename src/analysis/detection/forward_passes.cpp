@@ -202,6 +202,10 @@ class PassSearch {
       }
     }
     pass.end = std::min(limit, pass.last_beat + 1 + length);
+    // What lies before the begin of the next pass can only be the last layer's and the results'.
+    const bool next_begins = row + 1 < passes_.size() && passes_[row + 1].start_seen &&
+                             passes_[row + 1].beats_begin == pass.beats_end;
+    if (next_begins && limit - pass.last_beat <= 2 * period(pass)) pass.end = limit;
   }
 
   void set_begin(size_t row, const ForwardPass* other) {
@@ -218,6 +222,8 @@ class PassSearch {
       }
     }
     pass.begin = pass.first_beat - std::min(length, pass.first_beat - limit);
+    // A capture may begin within the first layer.
+    if (row == 0 && pass.first_beat < period(pass)) pass.begin = 0;
   }
 
   const KernelSequence& sequence_;

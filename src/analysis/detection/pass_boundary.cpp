@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analysis/detection/copies_to_host.h"
+
 namespace llmprof::analysis {
 namespace {
 
@@ -123,14 +125,8 @@ class BoundarySearch {
 }  // namespace
 
 ReadBacks find_read_backs(const KernelSequence& sequence) {
-  const trace::Trace& trace = sequence.trace();
-  const trace::MemoryOperationTable& memory = trace.memory_operations;
   ReadBacks found;
-  for (size_t i = 0; i < memory.size(); ++i) {
-    const trace::Queue& queue = trace.queues[memory.queue[i]];
-    if (queue.process != sequence.process() || queue.device != sequence.device()) continue;
-    if (trace.strings[memory.detail[i]] == "Device-to-Host") found.push_back(memory.start[i]);
-  }
+  for (const CopyToHost& copy : copies_to_host(sequence)) found.push_back(copy.start);
   return found;
 }
 

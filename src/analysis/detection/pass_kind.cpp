@@ -10,6 +10,8 @@ namespace {
 
 // Twice the threads in the middle kernel: no decode step grows so fast with its context.
 constexpr double kLarger = 2;
+// Passes that an engine splits a batch into, one for each group of sequences.
+constexpr size_t kPassesOfABatch = 4;
 // A pass with new sequences belongs to the engine's steps before it only if it follows soon.
 constexpr Nanoseconds kBreakBetweenPasses = 100'000'000;
 
@@ -61,6 +63,7 @@ class Kinds {
       pass.kind = takes_prompts(i) ? StepKind::prefill : StepKind::decode;
       if (pass.kind == StepKind::decode && !pass.batch) pass.batch = pass.tokens;
     }
+    mark_begun_prompts(found.passes);
     for (size_t i = 0; i < passes_.size();) {
       const size_t end = end_of_prompts(found.passes, i);
       if (end > i) mark_mixed(std::span(found.passes), i, end);
@@ -122,6 +125,28 @@ class Kinds {
     return passes_follow(row) &&
            sequence_.asked(passes_[row].begin) - sequence_.asked(passes_[row - 1].end - 1) <
                kBreakBetweenPasses;
+  }
+
+  // An engine may split a batch into passes of equally many tokens per sequence: the first then
+  // take one token of each, of sequences in decode as of prompts, whose rest follows. Such a pass
+  // is as small as a decode step, and some of its tokens get no successor.
+  void mark_begun_prompts(std::span<PassKind> kinds) const {
+    for (size_t i = 0; i < kinds.size(); ++i) {
+      PassKind& pass = kinds[i];
+      const bool unfinished = pass.batch && pass.tokens && *pass.tokens > *pass.batch;
+      if (pass.kind != StepKind::prefill || !unfinished || is_large(i)) continue;
+      for (size_t next = i + 1; next < kinds.size() && next <= i + kPassesOfABatch; ++next) {
+        if (!soon_after(next)) break;
+        if (kinds[next].kind != StepKind::prefill || !is_large(next)) continue;
+        pass.kind = StepKind::mixed;
+        break;
+      }
+    }
+  }
+  // Clearly larger than the model's decode steps; all are where there is one size only.
+  [[nodiscard]] bool is_large(size_t row) const {
+    const auto model = models_.find(passes_[row].layers);
+    return model == models_.end() || !model->second.two_kinds() || model->second.large(work_[row]);
   }
 
   // After the passes with prompt tokens that follow each other from `row` on; `row` where there

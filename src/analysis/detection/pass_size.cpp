@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/detection/output_rows.h"
 #include "analysis/detection/relative_size.h"
 
 namespace llmprof::analysis {
@@ -59,6 +60,7 @@ class Measure {
     compare_sizes();
     compare_with_known();
     count_selections();
+    count_outputs();
     return std::move(sizes_);
   }
 
@@ -162,6 +164,13 @@ class Measure {
     if (equal == 0) return;
     for (size_t i = 0; i < passes_.size(); ++i) {
       if (!sizes_[i].sequences) sizes_[i].sequences = selected_rows(i);
+    }
+  }
+
+  void count_outputs() {
+    const auto rows = output_rows(sequence_, passes_, sizes_);
+    for (size_t i = 0; i < sizes_.size(); ++i) {
+      if (!sizes_[i].sequences) sizes_[i].sequences = rows[i];
     }
   }
 

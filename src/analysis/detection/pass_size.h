@@ -13,7 +13,8 @@ struct PassSize {
   // Tokens that went through the layers: blocks of a kernel that takes one block per row (gather,
   // norm), or the blocks of the same kernels beside a pass whose tokens are known.
   std::optional<uint64_t> tokens;
-  // Sequences that got a next token: rows of the gather before the last GEMM, or of the selection.
+  // Sequences that got a next token: rows of the gather before the last GEMM, of the selection, or
+  // of the results that the host read.
   std::optional<uint64_t> sequences;
   // Threads of its middle elementwise, norm or copy kernel; 0 where grids are unknown.
   uint64_t threads = 0;

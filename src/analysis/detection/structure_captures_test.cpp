@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <map>
 #include <unordered_map>
 
@@ -93,21 +94,54 @@ TEST_P(SharedCapturesStructureTest, LlamaBench) {
   EXPECT_NEAR(per_request, 97.883, 0.01 * 97.883);
 }
 
-// 8 requests one after the other, then 64 at concurrency 8; 48 new tokens each, the first of them
-// by the prefill. A pass may take several prompts.
+// 8 requests one after the other, of which the log holds 7, then 64 at concurrency 8; 48 new tokens
+// each, the first of them by the prefill. A pass may take several prompts.
 TEST_P(SharedCapturesStructureTest, LlamaServer) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   const FoundStages found =
       find_in(captures / "engines" / "llama_cpp_server.llmtrace.gz", GetParam());
   ASSERT_EQ(found.stages.steps.size(), 1680U) << found.stages.reason;
   EXPECT_TRUE(found.all_of_layers(16));
+  std::vector<double> decode;
   for (size_t request = 0; request < 7; ++request) {
     for (size_t i = 0; i < 48; ++i) {
-      EXPECT_EQ(found.stages.steps[48 * request + i].kind,
-                i == 0 ? StepKind::prefill : StepKind::decode)
+      const Step& step = found.stages.steps[48 * request + i];
+      EXPECT_EQ(step.kind, i == 0 ? StepKind::prefill : StepKind::decode)
           << request << ", step " << i;
+      if (i > 0) decode.push_back(static_cast<double>(step.wall()) / 1e6);
     }
   }
+  // By the server's own clock: 1.650 ms a token in the first window.
+  EXPECT_NEAR(sum_of(decode, 0) / static_cast<double>(decode.size()), 1.650, 0.01 * 1.650);
+}
+
+// Prompts of 256, 320, 384, 448, 512 tokens in turn. The server splits a batch of prompts into
+// passes of at most 512 tokens and of equally many per sequence; the host reads one row of logits
+// for every token that it generates.
+TEST(SharedCapturesServerTest, TokensAndSequences) {
+  LLMPROF_NEEDS_SHARED_CAPTURES(captures);
+  const FoundStages found =
+      find_in(captures / "engines" / "llama_cpp_server.llmtrace.gz", Names::as_recorded);
+  ASSERT_EQ(found.stages.steps.size(), 1680U);
+  constexpr size_t kFirstWindow = 7 * 48;
+  std::array<uint64_t, 2> tokens{};
+  std::array<uint64_t, 2> rows{};
+  for (size_t i = 0; i < found.stages.steps.size(); ++i) {
+    const Step& step = found.stages.steps[i];
+    tokens[i < kFirstWindow ? 0 : 1] += step.tokens.value_or(0);
+    rows[i < kFirstWindow ? 0 : 1] += step.batch.value_or(0);
+    if (step.kind == StepKind::decode) EXPECT_EQ(step.tokens, step.batch) << i;
+    if (step.kind == StepKind::mixed) EXPECT_GT(*step.tokens, *step.batch) << i;
+  }
+  EXPECT_EQ(rows[0], 7U * 48);
+  EXPECT_EQ(rows[1], 64U * 48);
+  // All prompts', and one for each new token but the last.
+  EXPECT_EQ(tokens[0], 2 * (256U + 320) + 384 + 448 + 512 + 7 * 47);
+  EXPECT_EQ(tokens[1], 13U * (256 + 320 + 384 + 448) + 12 * 512 + 64 * 47);
+  // One prefill each in the first window; 70 passes of prompts in the second, 6 of which do not
+  // finish one, and 34 that begin some beside sequences in decode.
+  EXPECT_EQ(found.steps(StepKind::prefill), 7U + 70);
+  EXPECT_EQ(found.steps(StepKind::mixed), 34U);
 }
 
 TEST_P(SharedCapturesStructureTest, GptFastCompiled) {

@@ -22,6 +22,8 @@ rules:
     class: gemm
   - prefix: [softmax]
     class: softmax
+  - prefix: [norm]
+    class: norm
   - prefix: [add, fill, backward]
     class: elementwise
   - prefix: [vectorized_gather_kernel, index_select]
@@ -71,9 +73,10 @@ class Program {
     trace_.replay(now_, now_ + 2 * kMicrosecond, now_ + 500 * kMicrosecond);
     now_ += 510 * kMicrosecond;
   }
-  void read_back() {
+  void read_back(uint64_t bytes = 8) {
     trace_.copy(now_, now_ + 2 * kMicrosecond, now_ + 3 * kMicrosecond);
     trace::Trace& trace = trace_.builder().trace();
+    trace.memory_operations.bytes.back() = bytes;
     trace.memory_operations.detail.back() = trace_.builder().string("Device-to-Host");
     now_ += 10 * kMicrosecond;
   }
@@ -112,6 +115,15 @@ class Program {
     if (pass.packed) kernel("vectorized_gather_kernel", pass.sequences);
     kernel("gemm_head");
     kernel("argmax", pass.sequences);
+    truth_.push_back({begin, rows_, pass});
+  }
+  // Of an engine that chooses tokens on the host.
+  void pass_on_host(const Pass& pass, const Layer& layer) {
+    const size_t begin = rows_;
+    kernel("index_select", pass.tokens);
+    for (uint32_t i = 0; i < pass.layers; ++i) layer(*this, pass, i);
+    kernel("norm", pass.sequences);
+    kernel("gemm_head");
     truth_.push_back({begin, rows_, pass});
   }
   void request(uint32_t prompt, uint32_t steps, const Layer& layer = dense_layer) {
