@@ -1,0 +1,4 @@
+import "./style/page.css";
+
+const app = document.getElementById("app");
+if (app) app.dataset.ready = "true";
