@@ -1,0 +1,211 @@
+// Points on two axes, over uPlot, which gives scales, axes and zoom by dragging. Points are drawn here, for shapes and sizes.
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { h } from "../dom/dom";
+import { hideTooltip, showTooltip } from "../dom/tooltip";
+import { isDark } from "../data/view";
+
+export interface Point {
+  x: number;
+  y: number;
+  /** A second value of the same point, drawn as a line from y to it. */
+  y2?: number | null;
+  color: () => string;
+  radius: number;
+  shape: "dot" | "square" | "ring";
+  label?: string;
+  lines: string[];
+  onClick?: () => void;
+}
+
+export interface Line {
+  points: [number, number][];
+  dashed?: boolean;
+  label?: string;
+  labelAt?: "start" | "end" | "middle";
+  color?: () => string;
+}
+
+export interface ScatterOptions {
+  label: string;
+  xTitle: string;
+  yTitle: string;
+  log: boolean;
+  xRange: [number, number];
+  yRange: [number, number];
+  xText: (value: number) => string;
+  yText: (value: number) => string;
+  points: Point[];
+  lines: Line[];
+  height: number;
+}
+
+export interface Scatter {
+  element: HTMLElement;
+  redraw: () => void;
+  destroy: () => void;
+}
+
+const REACH_PIXELS = 18;
+
+export const chartColors = {
+  text: () => (isDark() ? "#e4e6e9" : "#1b1e23"),
+  muted: () => (isDark() ? "#9aa2ad" : "#5a626d"),
+  rule: () => (isDark() ? "#2c323b" : "#e3e6e9"),
+  warning: () => (isDark() ? "#f0a050" : "#b35a00"),
+  background: () => (isDark() ? "#15181e" : "#ffffff"),
+};
+
+export function scatter(options: ScatterOptions): Scatter {
+  const element = h("div", { class: "chart", role: "img", "aria-label": options.label });
+  let chart: uPlot | null = null;
+
+  function drawPoints(u: uPlot): void {
+    const context = u.ctx;
+    const ratio = uPlot.pxRatio;
+    context.save();
+    context.beginPath();
+    context.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
+    context.clip();
+    context.font = `${11 * ratio}px system-ui, sans-serif`;
+    context.textBaseline = "bottom";
+    for (const line of options.lines) {
+      context.strokeStyle = (line.color ?? chartColors.muted)();
+      context.lineWidth = ratio * 1.25;
+      context.setLineDash(line.dashed ? [5 * ratio, 4 * ratio] : []);
+      context.beginPath();
+      line.points.forEach(([x, y], index) => {
+        const px = u.valToPos(x, "x", true);
+        const py = u.valToPos(y, "y", true);
+        if (index === 0) context.moveTo(px, py);
+        else context.lineTo(px, py);
+      });
+      context.stroke();
+      if (line.label) drawLabel(u, line);
+    }
+    context.setLineDash([]);
+    for (const point of options.points) drawPoint(u, context, point, ratio);
+    context.restore();
+  }
+
+  function drawLabel(u: uPlot, line: Line): void {
+    const ratio = uPlot.pxRatio;
+    const end = line.labelAt === "end";
+    const [x, y] = line.points[end ? line.points.length - 1 : 0]!;
+    u.ctx.fillStyle = chartColors.muted();
+    u.ctx.textAlign = end ? "right" : "left";
+    const left = Math.max(u.bbox.left, Math.min(u.valToPos(x, "x", true), u.bbox.left + u.bbox.width));
+    u.ctx.fillText(line.label!, left + (end ? -6 : 6) * ratio, u.valToPos(y, "y", true) - 3 * ratio);
+  }
+
+  function drawPoint(u: uPlot, context: CanvasRenderingContext2D, point: Point, ratio: number): void {
+    const x = u.valToPos(point.x, "x", true);
+    const y = u.valToPos(point.y, "y", true);
+    const radius = point.radius * ratio;
+    context.fillStyle = point.color();
+    context.strokeStyle = point.color();
+    context.lineWidth = 1.5 * ratio;
+    if (point.y2 !== null && point.y2 !== undefined) {
+      const top = u.valToPos(point.y2, "y", true);
+      context.beginPath();
+      context.moveTo(x, y);
+      context.lineTo(x, top);
+      context.moveTo(x - 4 * ratio, top);
+      context.lineTo(x + 4 * ratio, top);
+      context.stroke();
+    }
+    context.beginPath();
+    if (point.shape === "square") context.rect(x - radius, y - radius, 2 * radius, 2 * radius);
+    else context.arc(x, y, radius, 0, 2 * Math.PI);
+    if (point.shape === "ring") context.stroke();
+    else {
+      context.fill();
+      if (radius > 3 * ratio) {
+        context.strokeStyle = chartColors.background();
+        context.lineWidth = ratio;
+        context.stroke();
+      }
+    }
+    if (point.label) {
+      context.fillStyle = chartColors.text();
+      context.textAlign = "left";
+      context.textBaseline = "middle";
+      context.fillText(point.label, x + radius + 5 * ratio, y);
+      context.textBaseline = "bottom";
+    }
+  }
+
+  function nearest(u: uPlot, left: number, top: number): Point | null {
+    let best: Point | null = null;
+    let distance = REACH_PIXELS ** 2;
+    for (const point of options.points) {
+      const dx = u.valToPos(point.x, "x") - left;
+      const dy = u.valToPos(point.y, "y") - top;
+      if (dx * dx + dy * dy <= distance) {
+        distance = dx * dx + dy * dy;
+        best = point;
+      }
+    }
+    return best;
+  }
+
+  function make(width: number): uPlot {
+    const axis = (title: string, text: (value: number) => string, size: number): uPlot.Axis => ({
+      label: title,
+      labelSize: 20,
+      labelFont: "11px system-ui, sans-serif",
+      font: "11px system-ui, sans-serif",
+      size,
+      stroke: chartColors.muted,
+      grid: { stroke: chartColors.rule, width: 1 },
+      ticks: { stroke: chartColors.rule, width: 1, size: 4 },
+      values: (_, values) => values.map((value) => (value === null ? "" : text(value))),
+    });
+    const distribution = options.log ? { distr: 3 as const } : {};
+    const u = new uPlot(
+      {
+        width,
+        height: options.height,
+        legend: { show: false },
+        cursor: { drag: { x: true, y: true, uni: 20 }, points: { show: false }, x: false, y: false },
+        scales: { x: { time: false, ...distribution, range: (_, min, max) => (Number.isFinite(min) && chart ? [min, max] : options.xRange) }, y: { ...distribution, range: (_, min, max) => (Number.isFinite(min) && chart ? [min, max] : options.yRange) } },
+        axes: [axis(options.xTitle, options.xText, 34), axis(options.yTitle, options.yText, width < 500 ? 58 : 76)],
+        series: [{}, { show: true, stroke: "transparent", points: { show: false } }],
+        hooks: { draw: [drawPoints] },
+      },
+      [options.xRange, options.yRange],
+      element,
+    );
+    u.over.addEventListener("mousemove", (event) => {
+      const point = nearest(u, event.offsetX, event.offsetY);
+      u.over.style.cursor = point?.onClick ? "pointer" : "crosshair";
+      if (point) showTooltip(event.clientX, event.clientY, point.lines.map((line, index) => h(index === 0 ? "strong" : "div", {}, line)));
+      else hideTooltip();
+    });
+    u.over.addEventListener("mouseleave", hideTooltip);
+    u.over.addEventListener("click", (event) => nearest(u, event.offsetX, event.offsetY)?.onClick?.());
+    return u;
+  }
+
+  return {
+    element,
+    redraw() {
+      const width = Math.max(260, Math.floor(element.clientWidth));
+      if (!chart) {
+        chart = make(width);
+        // uPlot draws in a microtask, which a printer does not wait for.
+        chart.batch(() => chart!.redraw(false, true));
+        return;
+      }
+      chart.batch(() => {
+        chart!.setSize({ width, height: options.height });
+        chart!.redraw(false, true);
+      });
+    },
+    destroy() {
+      hideTooltip();
+      chart?.destroy();
+      chart = null;
+    },
+  };
+}

@@ -1,0 +1,48 @@
+// The column codings of the timeline: LEB128 varints, zigzag, differences, raw bytes and floats.
+
+export type Coding = "u" | "s" | "udelta" | "sdelta" | "u8" | "f32";
+
+const TWO_TO_28 = 2 ** 28;
+
+/** Varints beyond 32 bits are summed as doubles: exact up to 2^53, which is 104 days in ns. */
+export function decodeColumn(bytes: Uint8Array<ArrayBuffer>, coding: Coding, rows: number): Float64Array {
+  const out = new Float64Array(rows);
+  const signed = coding === "s" || coding === "sdelta";
+  const delta = coding === "udelta" || coding === "sdelta";
+  let at = 0;
+  let sum = 0;
+  for (let row = 0; row < rows; row++) {
+    let byte = bytes[at++]!;
+    let value = byte & 0x7f;
+    if (byte > 0x7f) {
+      byte = bytes[at++]!;
+      value |= (byte & 0x7f) << 7;
+      if (byte > 0x7f) {
+        byte = bytes[at++]!;
+        value |= (byte & 0x7f) << 14;
+        if (byte > 0x7f) {
+          byte = bytes[at++]!;
+          value |= (byte & 0x7f) << 21;
+          let factor = TWO_TO_28;
+          while (byte > 0x7f) {
+            byte = bytes[at++]!;
+            value += (byte & 0x7f) * factor;
+            factor *= 128;
+          }
+        }
+      }
+    }
+    if (signed) value = value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+    if (delta) value = sum += value;
+    out[row] = value;
+  }
+  if (at > bytes.length) throw new Error("A column of the timeline is cut off.");
+  return out;
+}
+
+export function floatColumn(bytes: Uint8Array<ArrayBuffer>): Float32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const out = new Float32Array(bytes.byteLength >> 2);
+  for (let i = 0; i < out.length; i++) out[i] = view.getFloat32(4 * i, true);
+  return out;
+}

@@ -1,0 +1,23 @@
+// Short names for parts of the generated description of profile.json.
+import type { Profile } from "../generated/profile";
+
+export type { Profile };
+export type Stage = Profile["stages"][number];
+export type BudgetPart = NonNullable<Stage["budget"]>[number];
+export type Kernel = Profile["kernels"][number];
+export type Finding = Profile["findings"][number];
+export type Step = Profile["steps"][number];
+export type Layer = Profile["layers"][number];
+export type Gap = Profile["gaps"][number];
+export type Operator = Profile["operators"][number];
+export type Times = NonNullable<Profile["token_times"]["time_to_first_token_ms"]>;
+
+export const onCpu = (profile: Profile): boolean => profile.context.device_kind === "cpu";
+export const deviceWord = (profile: Profile): string => (onCpu(profile) ? "CPU" : "GPU");
+export const isServing = (profile: Profile): boolean => profile.stages_found.serving ?? false;
+/** What an instance of a stage is called where the stage is not named beside it. */
+export const instanceWord = (profile: Profile): string => (isServing(profile) ? "engine step" : "instance");
+
+export function boundIsKnown(stage: Stage): boolean {
+  return [stage.floor_ms, stage.mfu.wall, stage.mfu.gpu_busy, stage.mbu.wall, stage.mbu.gpu_busy].every((v) => v !== null);
+}

@@ -1,0 +1,34 @@
+// Small pieces that several views show.
+import type { App } from "../app";
+import { h, type Child } from "./dom";
+
+export function swatch(app: App, part: string): HTMLElement {
+  const idle = app.palette.classOf(part) === null;
+  return h("span", { class: idle ? "swatch idle" : "swatch", style: `background-color: ${app.palette.css(part)}`, "aria-hidden": "true" });
+}
+
+export const classLabel = (app: App, kernelClass: string): HTMLElement => h("span", { class: "with-swatch" }, swatch(app, kernelClass), app.palette.label(kernelClass));
+
+export function section(title: string, ...children: Child[]): HTMLElement {
+  return h("section", {}, h("h2", {}, title), ...children);
+}
+
+/** A share of a whole as a bar; the number stands beside it. */
+export function bar(share: number | null, className = ""): HTMLElement {
+  const width = Math.min(1, Math.max(0, share ?? 0)) * 100;
+  return h("span", { class: `bar ${className}`.trim(), "aria-hidden": "true" }, h("span", { style: `width: ${width}%` }));
+}
+
+export const note = (...children: Child[]): HTMLElement => h("p", { class: "muted" }, ...children);
+
+/** "Not known: ..." with what is missing in this input. */
+export function notKnown(why: string | null | undefined, otherwise: string): HTMLElement {
+  const text = why ?? otherwise;
+  return h("p", { class: "not-known" }, `Not known: ${text.replace(/^./, (letter) => letter)}${/[.!?]$/.test(text) ? "" : "."}`);
+}
+
+export function select(label: string, choices: [string, string][], value: string, onChange: (value: string) => void): HTMLElement {
+  const element = h("select", {}, choices.map(([id, text]) => h("option", { value: id, selected: id === value }, text)));
+  element.addEventListener("change", () => onChange(element.value));
+  return h("label", { class: "field" }, h("span", {}, label), element);
+}

@@ -1,0 +1,43 @@
+// Printing: every view as one document, light, with a picture of the timeline as it is shown.
+import type { App, MountedView, ViewDescription } from "./app";
+import { h } from "./dom/dom";
+
+export function printAllViews(app: App, views: ViewDescription[], root: HTMLElement, current: () => { view: ViewDescription; mounted: MountedView } | null): void {
+  let printed: HTMLElement | null = null;
+  let theme: string | undefined;
+
+  function sectionOf(view: ViewDescription): HTMLElement {
+    const open = current();
+    if (view.id === "timeline") {
+      const canvas = open?.view.id === "timeline" ? root.querySelector<HTMLCanvasElement>("canvas.timeline") : null;
+      const picture = canvas ? h("img", { src: canvas.toDataURL("image/png"), alt: "The timeline as it was shown when the page was printed" }) : h("p", { class: "muted" }, "The timeline is interactive: open it before printing, and its picture is here.");
+      return h("section", { class: "view" }, h("h2", {}, view.title), picture);
+    }
+    const mounted = view.mount(app, new URLSearchParams(), true);
+    mounted.element.classList.add("printed-view");
+    pending.push(mounted);
+    return mounted.element;
+  }
+
+  let pending: MountedView[] = [];
+
+  window.addEventListener("beforeprint", () => {
+    theme = document.documentElement.dataset["theme"];
+    document.documentElement.dataset["theme"] = "light";
+    current()?.mounted.redraw?.();
+    pending = [];
+    printed = h("div", { class: "printed" }, h("h1", {}, app.view.title), views.map(sectionOf));
+    document.body.append(printed);
+    document.documentElement.classList.add("printing");
+    for (const mounted of pending) mounted.redraw?.();
+  });
+
+  window.addEventListener("afterprint", () => {
+    printed?.remove();
+    printed = null;
+    document.documentElement.classList.remove("printing");
+    if (theme === undefined) delete document.documentElement.dataset["theme"];
+    else document.documentElement.dataset["theme"] = theme;
+    current()?.mounted.redraw?.();
+  });
+}

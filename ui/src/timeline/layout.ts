@@ -1,0 +1,50 @@
+// Where tracks lie: a column of labels on the left (above each track on narrow screens), group headings between them.
+import type { Timeline, Track, TrackKind } from "./model";
+
+export const MINIMAP_HEIGHT = 28;
+export const AXIS_HEIGHT = 22;
+export const TOP = MINIMAP_HEIGHT + AXIS_HEIGHT;
+const GROUP_HEIGHT = 20;
+const GAP = 4;
+export const RANGE_LINE = 15;
+const NARROW_SCREEN = 640;
+
+const HEIGHTS: Record<TrackKind, number> = { stream: 30, thread: 16, stages: 20, steps: 16, layers: 16, counter: 40 };
+
+export interface PlacedTrack {
+  track: Track;
+  index: number;
+  /** From the top of all tracks. */
+  y: number;
+  height: number;
+}
+
+export interface Layout {
+  gutter: number;
+  labelHeight: number;
+  tracks: PlacedTrack[];
+  groups: { label: string; y: number }[];
+  height: number;
+}
+
+export function layOut(timeline: Timeline, screenWidth: number): Layout {
+  const narrow = screenWidth < NARROW_SCREEN;
+  const layout: Layout = { gutter: narrow ? 0 : 168, labelHeight: narrow ? 13 : 0, tracks: [], groups: [], height: 0 };
+  let y = GAP;
+  let group: string | null = null;
+  timeline.tracks.forEach((track, index) => {
+    if (track.group !== group) {
+      group = track.group;
+      if (group) {
+        layout.groups.push({ label: group, y });
+        y += GROUP_HEIGHT;
+      }
+    }
+    y += layout.labelHeight;
+    const height = track.table === "ranges" ? track.lines * RANGE_LINE : HEIGHTS[track.kind];
+    layout.tracks.push({ track, index, y, height });
+    y += height + GAP;
+  });
+  layout.height = y + GAP;
+  return layout;
+}

@@ -1,0 +1,178 @@
+// The timeline's tables as typed arrays, decoded once when the view is first opened.
+import { hasBlock, readBlock, readJson } from "../data/blocks";
+import { decodeColumn, floatColumn, type Coding } from "../data/columns";
+
+export type TrackKind = "stream" | "thread" | "stages" | "steps" | "layers" | "counter";
+export type TableName = "slices" | "calls" | "ranges" | "stages" | "steps" | "layers" | "samples";
+
+export interface Level {
+  bin_ns: number;
+  first: number;
+  count: number;
+}
+
+export interface TrackHeader {
+  id: string;
+  kind: TrackKind;
+  label: string;
+  group: string;
+  table: TableName;
+  first: number;
+  count: number;
+  unit?: string;
+  max?: number;
+  levels?: Level[];
+}
+
+interface Header {
+  version: number;
+  origin_ns: string;
+  span_ns: number;
+  names: string[];
+  kernels: { name: number; short: number; class: number }[];
+  shapes: number[][];
+  tracks: TrackHeader[];
+  tables: Record<string, { rows: number; columns: Record<string, Coding> }>;
+}
+
+export type Numbers = Float64Array | Uint32Array | Int32Array | Uint8Array | Float32Array;
+export type Columns = Record<string, Numbers>;
+
+export interface Track extends TrackHeader {
+  /** Rows of the track's table that have begun by a time are found in this column. */
+  start: Numbers;
+  /** Null of counters, whose rows are moments. */
+  duration: Numbers | null;
+  /** The latest end among the rows of this track up to each one (its first row at 0): ends are not in order. */
+  latestEnd: Float64Array;
+  /** Time of all rows of this track before each one, and behind the last (count + 1 values). */
+  before: Float64Array;
+  /** Lines that nested ranges take. */
+  lines: number;
+}
+
+export interface Timeline {
+  originNs: number;
+  spanNs: number;
+  names: string[];
+  kernels: Header["kernels"];
+  shapes: number[][];
+  tracks: Track[];
+  tables: Record<TableName, Columns>;
+  busy: Uint8Array;
+  dominant: Uint8Array;
+}
+
+// What fits 32 bits is kept so: a million rows are read every frame.
+const NARROW = new Set(["kernel", "shape", "call", "instance", "step", "layer", "name", "depth", "index"]);
+
+async function readColumn(table: string, column: string, coding: Coding, rows: number): Promise<Numbers> {
+  const bytes = await readBlock(`t.${table}.${column}`);
+  if (coding === "u8") return bytes;
+  if (coding === "f32") return floatColumn(bytes);
+  const values = decodeColumn(bytes, coding, rows);
+  return NARROW.has(column) ? Uint32Array.from(values) : values;
+}
+
+async function readTable(name: string, description: { rows: number; columns: Record<string, Coding> }): Promise<Columns> {
+  const names = Object.keys(description.columns);
+  const columns = await Promise.all(names.map((column) => readColumn(name, column, description.columns[column]!, description.rows)));
+  return Object.fromEntries(names.map((column, index) => [column, columns[index]!]));
+}
+
+function makeTrack(header: TrackHeader, columns: Columns): Track {
+  const start = columns["start"] ?? columns["time"]!;
+  const duration = columns["duration"] ?? null;
+  const latestEnd = new Float64Array(header.count);
+  const before = new Float64Array(header.count + 1);
+  let latest = -Infinity;
+  for (let i = 0; i < header.count; i++) {
+    const row = header.first + i;
+    const length = duration ? duration[row]! : 0;
+    latest = Math.max(latest, start[row]! + length);
+    latestEnd[i] = latest;
+    before[i + 1] = before[i]! + length;
+  }
+  let deepest = 0;
+  const depth = header.table === "ranges" ? columns["depth"] : undefined;
+  if (depth) for (let row = header.first; row < header.first + header.count; row++) deepest = Math.max(deepest, depth[row]!);
+  return { ...header, start, duration, latestEnd, before, lines: deepest + 1 };
+}
+
+const EMPTY: Columns = { start: new Float64Array(0), duration: new Float64Array(0) };
+
+export const hasTimeline = (): boolean => hasBlock("timeline");
+
+export async function readTimeline(): Promise<Timeline> {
+  const header = await readJson<Header>("timeline");
+  if (header.version !== 1) throw new Error(`The timeline has version ${header.version}; this page reads version 1.`);
+  const names = Object.keys(header.tables).filter((name) => name !== "pyramid");
+  const read = await Promise.all(names.map((name) => readTable(name, header.tables[name]!)));
+  const tables = Object.fromEntries(names.map((name, index) => [name, read[index]!])) as Record<TableName, Columns>;
+  const column = (name: string) => (hasBlock(name) ? readBlock(name) : Promise.resolve(new Uint8Array(0)));
+  const [busy, dominant] = await Promise.all([column("t.pyramid.busy"), column("t.pyramid.class")]);
+  return {
+    originNs: Number(header.origin_ns),
+    spanNs: header.span_ns,
+    names: header.names,
+    kernels: header.kernels,
+    shapes: header.shapes,
+    tracks: header.tracks.map((track) => makeTrack(track, tables[track.table] ?? EMPTY)),
+    tables,
+    busy,
+    dominant,
+  };
+}
+
+/** The first index in [from, to) whose value is above the limit, or to. */
+export function firstAbove(values: ArrayLike<number>, from: number, to: number, limit: number): number {
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (values[middle]! > limit) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+}
+
+/** The first index in [from, to) whose value is at least the limit, or to. */
+export function firstAtLeast(values: ArrayLike<number>, from: number, to: number, limit: number): number {
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (values[middle]! >= limit) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+}
+
+/** Rows of the track's table that may overlap [start, end): all that do are among them. */
+export function rowsWithin(track: Track, start: number, end: number): [number, number] {
+  const first = track.first + firstAbove(track.latestEnd, 0, track.count, start);
+  const last = firstAtLeast(track.start, track.first, track.first + track.count, end);
+  return [first, Math.max(first, last)];
+}
+
+/** The calls of slices, the other way round: rows of slices by the call that launched them. */
+export class LaunchedBy {
+  private readonly offsets: Uint32Array;
+  private readonly rows: Uint32Array;
+
+  constructor(timeline: Timeline) {
+    const calls = timeline.tables.slices?.["call"] ?? new Uint32Array(0);
+    const count = timeline.tables.calls?.["start"]?.length ?? 0;
+    this.offsets = new Uint32Array(count + 2);
+    for (let row = 0; row < calls.length; row++) this.offsets[calls[row]!]!++;
+    let sum = 0;
+    for (let call = 0; call < this.offsets.length; call++) {
+      const own = call === 0 ? 0 : this.offsets[call]!;
+      this.offsets[call] = sum;
+      sum += own;
+    }
+    this.rows = new Uint32Array(sum);
+    const next = this.offsets.slice();
+    for (let row = 0; row < calls.length; row++) if (calls[row]! > 0) this.rows[next[calls[row]!]!++] = row;
+  }
+
+  of(call: number): Uint32Array {
+    return this.rows.subarray(this.offsets[call + 1], this.offsets[call + 2]);
+  }
+}

@@ -1,0 +1,43 @@
+// What lies under the pointer.
+import { firstAbove, rowsWithin, type Timeline } from "./model";
+import { RANGE_LINE, type Layout, type PlacedTrack } from "./layout";
+import type { RowRef } from "./describe";
+
+/** Rows this near to the pointer count as under it: one can be narrower than a pixel. */
+const REACH_PIXELS = 2;
+
+export function trackAt(layout: Layout, y: number): PlacedTrack | null {
+  return layout.tracks.find((placed) => y >= placed.y && y < placed.y + placed.height) ?? null;
+}
+
+function nearestSample(placed: PlacedTrack, time: number): RowRef | null {
+  const { track } = placed;
+  if (track.count === 0) return null;
+  const row = firstAbove(track.start, track.first, track.first + track.count, time) - 1;
+  return row < track.first ? null : { track: placed.index, row };
+}
+
+export function pick(timeline: Timeline, layout: Layout, time: number, y: number, nsPerPixel: number): RowRef | null {
+  const placed = trackAt(layout, y);
+  if (!placed) return null;
+  const { track } = placed;
+  if (track.table === "samples") return nearestSample(placed, time);
+  const reach = REACH_PIXELS * nsPerPixel;
+  const depth = track.table === "ranges" ? timeline.tables.ranges["depth"] : undefined;
+  const line = Math.floor((y - placed.y) / RANGE_LINE);
+  const [first, last] = rowsWithin(track, time - reach, time + reach);
+  let best: RowRef | null = null;
+  let bestDistance = Infinity;
+  let bestLength = Infinity;
+  for (let row = first; row < last; row++) {
+    if (depth && depth[row] !== line) continue;
+    const start = track.start[row]!;
+    const length = track.duration![row]!;
+    const distance = Math.max(start - time, time - start - length, 0);
+    if (distance > reach || distance > bestDistance || (distance === bestDistance && length >= bestLength)) continue;
+    best = { track: placed.index, row };
+    bestDistance = distance;
+    bestLength = length;
+  }
+  return best;
+}

@@ -1,0 +1,53 @@
+// Colors of the canvas, which CSS does not reach.
+import { isDark, type Palette, type View } from "../data/view";
+
+export interface CanvasTheme {
+  background: string;
+  band: string;
+  text: string;
+  muted: string;
+  rule: string;
+  accent: string;
+  selection: string;
+  /** Calls by kind, ranges, stages: no kernel classes, so no hues. */
+  calls: string[];
+  range: string;
+  rangeAlternate: string;
+  area: string;
+  areaLine: string;
+  classes: string[];
+  /** Text on each class's color. */
+  onClasses: string[];
+}
+
+function luminance(hex: string): number {
+  const channel = (at: number) => {
+    const value = parseInt(hex.slice(at, at + 2), 16) / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  };
+  return 0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5);
+}
+
+/** Black or white, whichever stands out more. */
+export const textOn = (hex: string): string => (luminance(hex) > 0.179 ? "#101214" : "#ffffff");
+
+export function canvasTheme(view: View, palette: Palette): CanvasTheme {
+  const dark = isDark();
+  const classes = view.classes.map((each) => palette.now(each.id));
+  return {
+    background: dark ? "#15181e" : "#ffffff",
+    band: dark ? "#1c2027" : "#f5f6f7",
+    text: dark ? "#e4e6e9" : "#1b1e23",
+    muted: dark ? "#9aa2ad" : "#5a626d",
+    rule: dark ? "#2c323b" : "#dde0e4",
+    accent: dark ? "#8ab8f0" : "#0a58a8",
+    selection: dark ? "rgba(138,184,240,0.16)" : "rgba(10,88,168,0.10)",
+    calls: dark ? ["#4a525e", "#8791a0", "#616b78", "#6f7a88"] : ["#c3c9d0", "#7d8794", "#a5adb7", "#939ca7"],
+    range: dark ? "#2f3640" : "#e3e7eb",
+    rangeAlternate: dark ? "#3a424e" : "#d2d8de",
+    area: dark ? "#3d4a5c" : "#cdd8e5",
+    areaLine: dark ? "#8ea6c2" : "#5b7693",
+    classes,
+    onClasses: classes.map(textOn),
+  };
+}

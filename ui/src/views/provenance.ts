@@ -1,0 +1,150 @@
+// Where every number comes from: captures, tools, devices, what profiling cost, what the input lacks.
+import type { App, MountedView, ViewDescription } from "../app";
+import { deviceWord } from "../data/profile";
+import { h } from "../dom/dom";
+import { section } from "../dom/parts";
+import { facts, table } from "../dom/table";
+import { bytes, bytesPerS, clock, count, flopsPerS, ms, percent, ratio } from "../format/figures";
+
+function captures(app: App): HTMLElement {
+  const rows = app.shown.context.captures;
+  return section(
+    "Captures",
+    table({
+      caption: "Captures that were read",
+      sortable: false,
+      rows,
+      columns: [
+        { id: "path", title: "file", value: (c) => c.path, heads: true, cell: (c) => h("code", {}, c.path) },
+        { id: "format", title: "format", value: (c) => c.format },
+        { id: "tool", title: "recorded by", value: (c) => [c.tool, c.tool_version].filter(Boolean).join(" ") },
+        { id: "driver", title: "driver", value: (c) => c.driver ?? "" },
+        { id: "cuda", title: "CUDA", value: (c) => c.cuda ?? "" },
+        ...(rows.some((c) => c.rank !== null) ? [{ id: "rank", title: "rank", value: (c: (typeof rows)[number]) => c.rank }] : []),
+      ],
+    }).element,
+    app.shown.captures_failed.map((failure) => h("p", { class: "warning" }, `The ${failure.backend} capture is missing: ${failure.message}`)),
+  );
+}
+
+function devices(app: App): HTMLElement {
+  const { gpus, cpus } = app.shown.context;
+  const { gpu, cpu } = app.shown.utilization;
+  const peaks = gpu
+    ? `Peaks that MFU and MBU are measured against: ${flopsPerS(gpu.bf16_flops_per_s)} (bf16, dense) and ${bytesPerS(gpu.memory_bandwidth_bytes_per_s)}, of ${gpu.name} in conf/gpus.yaml.`
+    : cpu && `Peaks that MFU and MBU are measured against: ${flopsPerS(cpu.flops_per_s)} (${cpu.number_format}) and ${bytesPerS(cpu.memory_bandwidth_bytes_per_s)}, measured on this CPU${cpu.method ? ` (${cpu.method})` : ""}.`;
+  return section(
+    `${deviceWord(app.shown)}s`,
+    gpus.length > 0 &&
+      table({
+        caption: "GPUs of the captures",
+        sortable: false,
+        rows: gpus,
+        columns: [
+          { id: "device", title: "device", value: (g) => g.device, heads: true },
+          { id: "name", title: "GPU", value: (g) => g.name ?? "" },
+          { id: "capability", title: "compute capability", value: (g) => g.compute_capability ?? "" },
+          { id: "sms", title: "SMs", of: "streaming multiprocessors", value: (g) => g.sm_count, text: (g) => count(g.sm_count) },
+          { id: "memory", title: "memory", value: (g) => g.memory_bytes, text: (g) => bytes(g.memory_bytes) },
+          { id: "bandwidth", title: "bandwidth", of: "as the capture states it", value: (g) => g.memory_bandwidth_bytes_per_s, text: (g) => bytesPerS(g.memory_bandwidth_bytes_per_s) },
+          { id: "clock", title: "clock", of: "as the capture states it", value: (g) => g.clock_hz, text: (g) => clock(g.clock_hz) },
+          { id: "uuid", title: "UUID", value: (g) => g.uuid ?? "", cell: (g) => h("code", {}, g.uuid ?? "") },
+        ],
+      }).element,
+    cpus.map((each) => facts([["device", each.device], ["CPU", each.name], ["threads", each.threads !== null && count(each.threads)], ["peaks", `${flopsPerS(each.peak_flops_per_s)}, ${bytesPerS(each.peak_bytes_per_s)}`], ["how measured", each.method]])),
+    peaks && h("p", { class: "muted" }, peaks),
+  );
+}
+
+function overhead(app: App): HTMLElement | null {
+  const own = app.shown.overhead;
+  if (!own) return null;
+  return section(
+    "What profiling cost",
+    own.passes.length > 0 &&
+      table({
+        caption: "Overhead by pass and stage",
+        sortable: false,
+        fit: true,
+        rows: own.passes,
+        columns: [
+          { id: "pass", title: "pass", value: (p) => p.pass, heads: true },
+          { id: "stage", title: "stage", value: (p) => p.stage },
+          { id: "control", title: "control run (ms)", of: "ms, the workload's own time, not profiled", value: (p) => p.control_ms, text: (p) => ms(p.control_ms) },
+          { id: "profiled", title: "profiled (ms)", of: "ms, the workload's own time in that pass", value: (p) => p.profiled_ms, text: (p) => ms(p.profiled_ms) },
+          { id: "ratio", title: "profiled over control", value: (p) => p.ratio, text: (p) => ratio(p.ratio) },
+        ],
+      }).element,
+    app.words.of("What profiling cost"),
+  );
+}
+
+function deviceTime(app: App): HTMLElement | null {
+  const rows = app.shown.device_time;
+  if (rows.length === 0) return null;
+  return section(
+    "GPU time, whole timeline",
+    table({
+      caption: "What each GPU did from its first work to its last",
+      sortable: false,
+      rows,
+      columns: [
+        { id: "device", title: "device", value: (d) => d.device, heads: true },
+        { id: "span", title: "span (ms)", of: "ms, first start to last end of any work", value: (d) => d.span_ms, text: (d) => ms(d.span_ms) },
+        { id: "busy", title: "busy (ms)", of: "ms with at least one operation running", value: (d) => d.busy_ms, text: (d) => ms(d.busy_ms) },
+        { id: "share", title: "busy share of span", value: (d) => d.busy_share_of_span, text: (d) => percent(d.busy_share_of_span) },
+        { id: "compute", title: "compute (ms)", value: (d) => d.compute_ms, text: (d) => ms(d.compute_ms) },
+        { id: "communication", title: "communication, exposed (ms)", value: (d) => d.exposed_communication_ms, text: (d) => ms(d.exposed_communication_ms) },
+        { id: "copies", title: "copies, exposed (ms)", value: (d) => d.exposed_copies_ms, text: (d) => ms(d.exposed_copies_ms) },
+        { id: "idle", title: "idle (ms)", value: (d) => d.idle_ms, text: (d) => ms(d.idle_ms) },
+      ],
+    }).element,
+  );
+}
+
+function diagnostics(app: App): HTMLElement {
+  const rows = app.shown.diagnostics;
+  if (rows.length === 0) return section("Diagnostics", h("p", {}, "None: nothing is wrong with the input."));
+  const order = ["error", "warning", "info"];
+  const view = table({
+    caption: "Diagnostics",
+    rows: [...rows].sort((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity)),
+    columns: [
+      { id: "severity", title: "severity", value: (d) => d.severity, cell: (d) => h("span", { class: `severity ${d.severity}` }, d.severity) },
+      { id: "code", title: "code", value: (d) => d.code, cell: (d) => h("code", {}, d.code) },
+      { id: "message", title: "message", value: (d) => d.message, heads: true },
+      { id: "count", title: "count", of: "how often", value: (d) => d.count, text: (d) => count(d.count) },
+    ],
+  });
+  return section("Diagnostics", view.element);
+}
+
+function mount(app: App): MountedView {
+  const { tool, schema_version, engine, totals, workload, model } = app.shown;
+  return {
+    element: h(
+      "div",
+      { class: "view" },
+      h("h1", {}, "Provenance and diagnostics"),
+      captures(app),
+      devices(app),
+      overhead(app),
+      deviceTime(app),
+      diagnostics(app),
+      section(
+        "How this was made",
+        facts([
+          ["made by", `${tool.name} ${tool.version}, profile.json schema ${schema_version}`],
+          ["kernels from", { timeline: "a timeline: every kernel with start and end", profiler: "ncu: launches measured one by one", summary: "totals per kernel name", none: "none were recorded" }[totals.source] ?? totals.source],
+          ["stages", app.shown.stages_found.reason],
+          ["engine evidence", engine.evidence.map((each) => h("div", {}, `${each.source}: ${each.subject}${each.share === null ? "" : ` (${percent(each.share)})`}`))],
+          ["model from", model?.source],
+          ["notes on the model", model && model.notes.length > 0 && model.notes.join("; ")],
+          ["command", workload.command && h("code", {}, workload.command)],
+        ]),
+      ),
+    ),
+  };
+}
+
+export const provenanceView: ViewDescription = { id: "provenance", title: "Provenance", mount };

@@ -1,0 +1,168 @@
+// Log-log: what kernels reach by ncu or recorded work, what stages reach by the model, under the roofs of the hardware.
+import type { App, MountedView, ViewDescription } from "../app";
+import { chartColors, scatter, type Line, type Point, type Scatter } from "../chart/scatter";
+import { deviceWord, onCpu, type Kernel, type Profile, type Stage } from "../data/profile";
+import { h } from "../dom/dom";
+import { note, notKnown, section, swatch } from "../dom/parts";
+import { figure } from "../dom/copy";
+import { table } from "../dom/table";
+import { bytesPerS, count, counted, flopsPerS, intensity, ms, percent } from "../format/figures";
+import { placeHash } from "../state/fragment";
+
+type Measured = Profile["roofline"]["kernels"][number];
+
+interface Roof {
+  flops: number;
+  bandwidth: number;
+  source: string;
+}
+
+function roofOf(app: App): Roof | null {
+  const { gpu, cpu } = app.shown.utilization;
+  const stage = app.shown.stages.find((each) => each.peak_flops_per_s !== null && each.peak_bandwidth_bytes_per_s !== null);
+  if (stage) return { flops: stage.peak_flops_per_s!, bandwidth: stage.peak_bandwidth_bytes_per_s!, source: stage.peak_name ?? "dense" };
+  if (gpu) return { flops: gpu.bf16_flops_per_s, bandwidth: gpu.memory_bandwidth_bytes_per_s, source: "bf16 dense" };
+  if (cpu && cpu.flops_per_s !== null) return { flops: cpu.flops_per_s, bandwidth: cpu.memory_bandwidth_bytes_per_s, source: `${cpu.number_format}, measured` };
+  return null;
+}
+
+function kernelPoints(app: App): Point[] {
+  const byName = new Map<string, Kernel>(app.shown.kernels.map((kernel) => [`${kernel.kernel_name}\n${kernel.device}`, kernel]));
+  const points: Point[] = [];
+  for (const measured of app.shown.roofline.kernels) {
+    if (!measured.flops_per_byte || !measured.flops_per_s) continue;
+    const kernel = byName.get(`${measured.kernel_name}\n${measured.device}`);
+    const kernelClass = kernel?.class ?? "other";
+    points.push({
+      x: measured.flops_per_byte,
+      y: measured.flops_per_s,
+      color: () => app.palette.now(kernelClass),
+      radius: 3.5 + 14 * Math.sqrt(kernel?.share ?? 0),
+      shape: "dot",
+      lines: [measured.short_name, `${app.palette.label(kernelClass)}, ${percent(kernel?.share ?? null)} of kernel time`, `${flopsPerS(measured.flops_per_s)}, ${bytesPerS(measured.bytes_per_s)}, ${intensity(measured.flops_per_byte)} FLOP/B`, `${percent(measured.compute_share_of_peak)} of compute, ${percent(measured.memory_share_of_peak)} of memory; bound by ${measured.bound}`],
+      onClick: () => (location.hash = placeHash("kernels", { q: measured.short_name })),
+    });
+  }
+  return points.sort((a, b) => b.radius - a.radius);
+}
+
+function stagePoints(app: App): Point[] {
+  const points: Point[] = [];
+  for (const stage of app.shown.stages) {
+    const wall = stage.wall_ms.mean;
+    if (!stage.flops || !stage.flops_per_byte || !wall) continue;
+    const busy = stage.gpu_busy_ms.mean;
+    const reached = stage.flops / (wall / 1e3);
+    points.push({
+      x: stage.flops_per_byte,
+      y: reached,
+      y2: busy ? stage.flops / (busy / 1e3) : null,
+      color: chartColors.text,
+      radius: 5,
+      shape: "square",
+      label: stage.name,
+      lines: [`${stage.name}, by the model`, `${flopsPerS(reached)} on wall time${busy ? `, ${flopsPerS(stage.flops / (busy / 1e3))} on busy time` : ""}`, `${intensity(stage.flops_per_byte)} FLOP/B; ridge point ${intensity(stage.ridge_flops_per_byte)} FLOP/B`],
+    });
+  }
+  return points;
+}
+
+function chartOf(app: App, roof: Roof | null): Scatter | null {
+  const points = [...kernelPoints(app), ...stagePoints(app)];
+  if (points.length === 0) return null;
+  const ridge = roof ? roof.flops / roof.bandwidth : 1;
+  const xs = [...points.map((point) => point.x), ...(roof ? [ridge] : [])];
+  const ys = [...points.flatMap((point) => [point.y, point.y2 ?? point.y]), ...(roof ? [roof.flops] : [])];
+  const decades = (low: number, high: number): [number, number] => [10 ** Math.floor(Math.log10(low) - 0.15), 10 ** Math.ceil(Math.log10(high) + 0.15)];
+  const xRange = decades(Math.min(...xs), Math.max(...xs));
+  const yRange = decades(Math.min(...ys), Math.max(...ys));
+  const lines: Line[] = [];
+  if (roof) {
+    const start = Math.max(xRange[0], yRange[0] / roof.bandwidth);
+    lines.push({ points: [[start, start * roof.bandwidth], [ridge, roof.flops]], color: chartColors.text });
+    lines.push({ points: [[ridge, roof.flops], [xRange[1], roof.flops]], color: chartColors.text, label: `${flopsPerS(roof.flops)} (${roof.source}), ${bytesPerS(roof.bandwidth)}`, labelAt: "end" });
+    lines.push({ points: [[ridge, yRange[0]], [ridge, roof.flops]], dashed: true, label: `ridge point ${intensity(ridge)} FLOP/B` });
+  }
+  const power = (value: number) => Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-6;
+  return scatter({
+    label: `Roofline of ${counted(points.length, "point")}: FLOP/s over FLOP per byte, both logarithmic; the same numbers are in the tables below`,
+    xTitle: "arithmetic intensity (FLOP/B)",
+    yTitle: "achieved FLOP/s",
+    log: true,
+    xRange,
+    yRange,
+    xText: (value) => (power(value) ? String(Number(value.toPrecision(3))) : ""),
+    yText: (value) => (power(value) ? flopsPerS(value).replace(".00", "").replace("FLOP/s", "") : ""),
+    points,
+    lines,
+    height: 440,
+  });
+}
+
+function boundShares(app: App): HTMLElement | null {
+  const shares = app.shown.roofline.share_of_kernel_time;
+  if (!shares) return null;
+  return h(
+    "dl",
+    { class: "tiles small" },
+    (["memory", "compute", "latency", "unknown"] as const).map((bound) => h("div", {}, h("dt", {}, bound === "unknown" ? "without metrics" : `bound by ${bound}`), h("dd", { class: "value" }, figure(percent(shares[bound]), shares[bound], "of the time of all kernels")), h("dd", { class: "of" }, "of kernel time"))),
+  );
+}
+
+function kernelTable(app: App): HTMLElement {
+  const { kernels, why_not, rule } = app.shown.roofline;
+  if (kernels.length === 0) return section("Kernels", notKnown(why_not, "no kernel was measured with ncu; `llmprof run -- PROGRAM` measures the longest ones"));
+  const classes = new Map(app.shown.kernels.map((kernel) => [kernel.kernel_name, kernel]));
+  const view = table<Measured>({
+    caption: "Kernels on the roofline",
+    rows: kernels,
+    columns: [
+      { id: "name", title: "kernel", value: (k) => k.short_name, heads: true, className: "name", cell: (k) => h("a", { class: "with-swatch", href: placeHash("kernels", { q: k.short_name }), title: k.kernel_name }, swatch(app, classes.get(k.kernel_name)?.class ?? "other"), k.short_name) },
+      { id: "share", title: "share of kernel time", of: "of the time of all kernels", value: (k) => classes.get(k.kernel_name)?.share ?? null, text: (k) => percent(classes.get(k.kernel_name)?.share) },
+      { id: "bound", title: "bound by", value: (k) => k.bound },
+      { id: "intensity", title: "FLOP/B", of: "arithmetic intensity, DRAM bytes", value: (k) => k.flops_per_byte, text: (k) => intensity(k.flops_per_byte) },
+      { id: "flops", title: "FLOP/s", of: "achieved", value: (k) => k.flops_per_s, text: (k) => flopsPerS(k.flops_per_s) },
+      { id: "bytes", title: "bandwidth", of: "achieved, DRAM", value: (k) => k.bytes_per_s, text: (k) => bytesPerS(k.bytes_per_s) },
+      { id: "compute", title: "of compute peak", value: (k) => k.compute_share_of_peak, text: (k) => percent(k.compute_share_of_peak) },
+      { id: "memory", title: "of memory peak", value: (k) => k.memory_share_of_peak, text: (k) => percent(k.memory_share_of_peak) },
+      { id: "launches", title: "launches", of: "launches measured", value: (k) => k.launches, text: (k) => count(k.launches) },
+    ],
+    sort: "-share",
+  });
+  return section("Kernels", boundShares(app), view.element, rule && note(`${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`));
+}
+
+function stageTable(app: App): HTMLElement {
+  const stages = app.shown.stages.filter((stage) => stage.flops !== null);
+  if (stages.length === 0) return section("Stages, by the model", app.words.of("MFU and MBU"));
+  const view = table<Stage>({
+    caption: "Stages on the roofline",
+    sortable: false,
+    fit: true,
+    rows: stages,
+    columns: [
+      { id: "stage", title: "stage", value: (s) => s.name, heads: true },
+      { id: "intensity", title: "FLOP/B", of: "the model's arithmetic intensity", value: (s) => s.flops_per_byte, text: (s) => intensity(s.flops_per_byte) },
+      { id: "ridge", title: "ridge point (FLOP/B)", value: (s) => s.ridge_flops_per_byte, text: (s) => intensity(s.ridge_flops_per_byte) },
+      { id: "bound", title: "bound by", value: (s) => (s.memory_bound === null ? "" : s.memory_bound ? "memory" : "compute") },
+      { id: "floor", title: "lower bound (ms)", of: "ms per instance at the hardware's limit", value: (s) => s.floor_ms, text: (s) => ms(s.floor_ms) },
+      { id: "wall", title: "wall (ms)", of: "ms per instance, mean", value: (s) => s.wall_ms.mean, text: (s) => ms(s.wall_ms.mean) },
+      { id: "mfu", title: "MFU on wall", of: "of peak FLOP/s", value: (s) => s.mfu.wall, text: (s) => percent(s.mfu.wall) },
+      { id: "mbu", title: "MBU on wall", of: "of peak memory bandwidth", value: (s) => s.mbu.wall, text: (s) => percent(s.mbu.wall) },
+    ],
+  });
+  return section("Stages, by the model", view.element);
+}
+
+function mount(app: App): MountedView {
+  const roof = roofOf(app);
+  const chart = chartOf(app, roof);
+  const sources = [app.shown.roofline.kernels.length > 0 && (onCpu(app.shown) ? "Dots are operators, from the FLOPs and bytes they recorded." : "Dots are kernels that ncu measured, colored by class; larger ones take more of the kernel time."), app.shown.stages.some((stage) => stage.flops) && `Squares are stages: the model's FLOPs over wall time, with a line up to busy time.`, roof && `Roofs: ${flopsPerS(roof.flops)} (${roof.source}) and ${bytesPerS(roof.bandwidth)} of the ${deviceWord(app.shown)}.`].filter(Boolean);
+  return {
+    element: h("div", { class: "view" }, h("h1", {}, "Roofline"), chart && [chart.element, note(sources.join(" "), " Drag zooms, a double click shows all.")], stageTable(app), kernelTable(app)),
+    redraw: () => chart?.redraw(),
+    close: () => chart?.destroy(),
+  };
+}
+
+export const rooflineView: ViewDescription = { id: "roofline", title: "Roofline", mount };
