@@ -1,0 +1,119 @@
+#include "report/format/class_colors.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+namespace llmprof::report {
+namespace {
+
+using Triple = std::array<double, 3>;
+using Matrix = std::array<Triple, 3>;
+
+Triple linear(std::string_view hex) {
+  Triple out{};
+  for (size_t i = 0; i < out.size(); ++i) {
+    const double value = std::stoi(std::string(hex.substr(1 + 2 * i, 2)), nullptr, 16) / 255.0;
+    out[i] = value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
+  }
+  return out;
+}
+
+Triple times(const Matrix& matrix, const Triple& in) {
+  Triple out{};
+  for (size_t i = 0; i < out.size(); ++i) {
+    for (size_t j = 0; j < in.size(); ++j) out[i] += matrix[i][j] * in[j];
+  }
+  return out;
+}
+
+double luminance(std::string_view hex) {
+  const Triple rgb = linear(hex);
+  return 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2];
+}
+
+// As WCAG defines it.
+double contrast(std::string_view a, std::string_view b) {
+  const auto [low, high] = std::minmax(luminance(a), luminance(b));
+  return (high + 0.05) / (low + 0.05);
+}
+
+// OKLab, a space in which distances are about those that people see; black to white is 1.
+Triple oklab(const Triple& rgb) {
+  constexpr Matrix kCones = {{{0.4122214708, 0.5363325363, 0.0514459929},
+                              {0.2119034982, 0.6806995451, 0.1073969566},
+                              {0.0883024619, 0.2817188376, 0.6299787005}}};
+  constexpr Matrix kLab = {{{0.2104542553, 0.7936177850, -0.0040720468},
+                            {1.9779984951, -2.4285922050, 0.4505937099},
+                            {0.0259040371, 0.7827717662, -0.8086757660}}};
+  Triple cones = times(kCones, rgb);
+  for (double& cone : cones) cone = std::cbrt(std::max(cone, 0.0));
+  return times(kLab, cones);
+}
+
+// How people see linear RGB (Machado, Oliveira and Fernandes, 2009), and how far apart any two
+// colors must be for them.
+struct Vision {
+  std::string_view name;
+  Matrix seen;
+  double least;
+};
+constexpr std::array<Vision, 3> kVisions = {{
+    {"normal", {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}, 0.06},
+    {"protanopia",
+     {{{0.152286, 1.052583, -0.204868},
+       {0.114503, 0.786281, 0.099216},
+       {-0.003882, -0.048116, 1.051998}}},
+     0.03},
+    {"deuteranopia",
+     {{{0.367322, 0.860646, -0.227968},
+       {0.280085, 0.672501, 0.047413},
+       {-0.011820, 0.042940, 0.968881}}},
+     0.03},
+}};
+
+double distance(std::string_view a, std::string_view b, const Matrix& seen) {
+  Triple left = times(seen, linear(a));
+  Triple right = times(seen, linear(b));
+  for (double& value : left) value = std::clamp(value, 0.0, 1.0);
+  for (double& value : right) value = std::clamp(value, 0.0, 1.0);
+  left = oklab(left);
+  right = oklab(right);
+  return std::hypot(left[0] - right[0], left[1] - right[1], left[2] - right[2]);
+}
+
+TEST(ClassColors, StandOutFromTheBackground) {
+  for (const NamedColor& color : class_colors()) {
+    EXPECT_GE(contrast(color.color.light, kBackground.light), 3.0) << color.name;
+    EXPECT_GE(contrast(color.color.dark, kBackground.dark), 3.0) << color.name;
+  }
+}
+
+TEST(ClassColors, DifferForTheColorBlindToo) {
+  for (const Vision& vision : kVisions) {
+    for (const NamedColor& a : class_colors()) {
+      for (const NamedColor& b : class_colors()) {
+        if (a.name >= b.name) continue;
+        EXPECT_GE(distance(a.color.light, b.color.light, vision.seen), vision.least)
+            << vision.name << ", light: " << a.name << " and " << b.name;
+        EXPECT_GE(distance(a.color.dark, b.color.dark, vision.seen), vision.least)
+            << vision.name << ", dark: " << a.name << " and " << b.name;
+      }
+    }
+  }
+}
+
+TEST(ClassColors, PartsOfABudgetHaveTheColorOfTheirClass) {
+  EXPECT_EQ(color_of("gemm").light, "#0072b2");
+  EXPECT_EQ(color_of("exposed communication").light, color_of("communication").light);
+  EXPECT_EQ(class_of_part("memory copies and fills"), "memset/memcpy");
+  EXPECT_EQ(class_of_part("idle: launch-bound"), std::nullopt);
+  EXPECT_NE(color_of("idle: launch-bound").light, color_of("other").light);
+  EXPECT_EQ(color_of("a class of the future").light, color_of("other").light);
+}
+
+}  // namespace
+}  // namespace llmprof::report
