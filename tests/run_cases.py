@@ -17,6 +17,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 CASES = ROOT / "tests" / "cases"
+# report.html is tested by tests/end_to_end/test_page.py; cases are the same with and without it.
+PAGE = re.compile(r"^(?:Page: |llmprof: report\.html was left out).*\n", re.MULTILINE)
 
 
 def produce(llmprof, case):
@@ -30,10 +32,11 @@ def produce(llmprof, case):
             capture_output=True, text=True, cwd=ROOT, timeout=300, check=False,
             env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
         )
-        files = {"stdout": done.stdout, "stderr": done.stderr, "exit_code": f"{done.returncode}\n"}
+        files = {"stdout": PAGE.sub("", done.stdout), "stderr": PAGE.sub("", done.stderr),
+                 "exit_code": f"{done.returncode}\n"}
         if out.is_dir():
             for path in sorted(out.iterdir()):
-                if path.is_file():
+                if path.is_file() and path.name != "report.html":
                     files[path.name] = path.read_text(encoding="utf-8")
         version = re.compile(r'("version": ")\d+\.\d+\.\d+')
         return {

@@ -18,6 +18,7 @@ void print_analysis(const session::Analysis& analysis, size_t kernel_rows, bool 
                     const report::TerminalStyle& style) {
   if (json) {
     std::fwrite(analysis.json.data(), 1, analysis.json.size(), stdout);
+    if (analysis.page.left_out) tell(*analysis.page.left_out);
     return;
   }
   fmt::print("{}\n",
@@ -25,6 +26,12 @@ void print_analysis(const session::Analysis& analysis, size_t kernel_rows, bool 
   const std::string files =
       fmt::format("{} ({})", analysis.folder.string(), fmt::join(analysis.files, ", "));
   fmt::print("{}\n", report::wrapped_behind("Written: ", "  ", files, style.width));
+  print_page(analysis.page);
+}
+
+void print_page(const session::PageOutcome& page) {
+  if (page.file) fmt::print("Page: {}\n", page.file->string());
+  if (page.left_out) tell(*page.left_out);
 }
 
 void print_timings(const session::Analysis& analysis) {

@@ -14,6 +14,9 @@ inline constexpr size_t kTerminalRows = 20;
 void print_analysis(const session::Analysis& analysis, size_t kernel_rows, bool json,
                     const report::TerminalStyle& style);
 
+// Where report.html is, on stdout, or why it was left out, on stderr.
+void print_page(const session::PageOutcome& page);
+
 // The table of --timings, on stderr.
 void print_timings(const session::Analysis& analysis);
 

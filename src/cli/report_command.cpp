@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/analysis_output.h"
 #include "cli/commands.h"
 #include "cli/messages.h"
 #include "cli/progress_line.h"
@@ -25,6 +26,7 @@ int report_command(const Arguments& arguments) {
   const auto written = rewrite_watched(options);
   if (!written) return complain(written.error());
   fmt::print("Written: {} ({})\n", written->folder.string(), fmt::join(written->files, ", "));
+  print_page(written->page);
   return finish_output();
 }
 

@@ -1,5 +1,5 @@
-"""docs/profile.schema.json and the tables of docs/profile-schema.md are what the structs of src/profile
-describe, and profile.json files satisfy the schema by the word of an independent validator.
+"""docs/profile.schema.json, the tables of docs/profile-schema.md and the page's types (ui/src/generated) are
+what the structs of src/profile describe, and profile.json files satisfy the schema by the word of an independent validator.
 
 After a change of src/profile: python3 tests/end_to_end/test_profile_schema.py --rewrite
 (DESCRIBE_PROFILE names the program, build/bin/describe_profile unless set).
@@ -21,6 +21,7 @@ except ImportError:
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "docs" / "profile.schema.json"
 TABLES = ROOT / "docs" / "profile-schema.md"
+TYPES = ROOT / "ui" / "src" / "generated" / "profile.ts"
 BEGIN = "<!-- The tables below are generated: python3 tests/end_to_end/test_profile_schema.py --rewrite -->\n"
 
 
@@ -49,6 +50,10 @@ class Documentation(unittest.TestCase):
     def test_the_tables_are_the_structs(self):
         text = TABLES.read_text(encoding="utf-8")
         self.assertEqual(text, with_tables(text), "rewrite them: see the head of this file")
+
+    def test_the_types_of_the_page_are_the_structs(self):
+        self.assertEqual(TYPES.read_text(encoding="utf-8"), described("types"),
+                         "rewrite them: see the head of this file")
 
 
 @unittest.skipIf(jsonschema is None, "needs Debian's python3-jsonschema")
@@ -95,6 +100,8 @@ class Validation(unittest.TestCase):
 
 
 def rewrite():
+    TYPES.parent.mkdir(parents=True, exist_ok=True)
+    TYPES.write_text(described("types"), encoding="utf-8")
     SCHEMA.write_text(described("schema"), encoding="utf-8")
     TABLES.write_text(with_tables(TABLES.read_text(encoding="utf-8")), encoding="utf-8")
 

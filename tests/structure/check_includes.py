@@ -20,7 +20,8 @@ ALLOWED = {
     "profile": set(),
     "analysis": {"trace", "config", "llm", "profile"},
     "report": {"profile"},
-    "session": {"trace", "readers", "capture", "config", "llm", "profile", "analysis", "report"},
+    "page": {"profile", "report"},
+    "session": {"trace", "readers", "capture", "config", "llm", "profile", "analysis", "report", "page"},
     "cli": {"capture", "profile", "session", "report"},
 }
 
@@ -38,9 +39,9 @@ LIBRARIES = {
     "CLI/": "cli",
 }
 
-# Who else may: profile.json is read, and env.json written, with the library that reads configuration, and
-# capture takes secrets out of the SQLite files that nsys exports.
-ALSO = {("nlohmann/", "profile"), ("nlohmann/", "session"), ("sqlite3.h", "capture")}
+# Who else may: profile.json is read, and env.json and what the page reads are written, with the library
+# that reads configuration, and capture takes secrets out of the SQLite files that nsys exports.
+ALSO = {("nlohmann/", "profile"), ("nlohmann/", "session"), ("nlohmann/", "page"), ("sqlite3.h", "capture")}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

@@ -175,6 +175,87 @@ class FieldTables {
   std::string out_;
 };
 
+class Interfaces {
+ public:
+  std::string take(const Type& top) {
+    out_ =
+        "// Generated from the structs of src/profile: python3 "
+        "tests/end_to_end/test_profile_schema.py --rewrite\n";
+    write("Profile", top, "");
+    return std::move(out_);
+  }
+
+ private:
+  void write(const std::string& name, const Type& type, const std::string& place) {
+    std::string text = fmt::format("\nexport interface {} {{\n", name);
+    std::vector<std::pair<const Type*, std::string>> inside;
+    for (const Type::Field& field : type.fields) {
+      const std::string there = below(place, field.name);
+      text += fmt::format("  /** {} */\n  {}: {};\n", comment(field), field.name,
+                          spelled(field.type, there, inside));
+    }
+    out_ += text + "}\n";
+    for (const auto& [held, there] : inside) write(interface_name(there), *held, there);
+  }
+
+  static std::string comment(const Type::Field& field) {
+    std::string text = field.meaning;
+    if (field.type.unit) text += fmt::format(" ({})", *field.type.unit);
+    for (size_t end = text.find("*/"); end != std::string::npos; end = text.find("*/")) {
+      text.replace(end, 2, "* /");
+    }
+    return text;
+  }
+
+  // "stages.budget_ns" is "StagesBudgetNs".
+  static std::string interface_name(std::string_view place) {
+    std::string name;
+    bool begins = true;
+    for (const char c : place) {
+      const bool letter = c >= 'a' && c <= 'z';
+      if (c != '.' && c != '_') name += begins && letter ? static_cast<char>(c - 'a' + 'A') : c;
+      begins = c == '.' || c == '_';
+    }
+    return name;
+  }
+
+  static std::string list(const std::string& element, bool nullable) {
+    return nullable ? fmt::format("({})[]", element) : element + "[]";
+  }
+
+  std::string spelled(const Type& type, const std::string& place,
+                      std::vector<std::pair<const Type*, std::string>>& inside) {
+    std::string text = plain(type, place, inside);
+    return type.nullable ? text + " | null" : text;
+  }
+
+  std::string plain(const Type& type, const std::string& place,
+                    std::vector<std::pair<const Type*, std::string>>& inside) {
+    switch (type.kind) {
+      case Kind::boolean:
+        return "boolean";
+      case Kind::integer:
+      case Kind::count:
+      case Kind::number:
+        return "number";
+      case Kind::text:
+        return "string";
+      case Kind::list:
+        return list(spelled(*type.element, place, inside), type.element->nullable);
+      case Kind::by_name:
+        return fmt::format("Record<string, {}>", spelled(*type.element, place, inside));
+      case Kind::object:
+        break;
+    }
+    const auto [known, is_new] = names_.try_emplace(type.identity, place);
+    if (is_new) inside.emplace_back(&type, place);
+    return interface_name(known->second);
+  }
+
+  std::map<std::type_index, std::string> names_;
+  std::string out_;
+};
+
 }  // namespace
 }  // namespace json
 
@@ -189,5 +270,7 @@ std::string json_schema() {
 }
 
 std::string field_tables() { return json::FieldTables().take(json::profile_type()); }
+
+std::string typescript_types() { return json::Interfaces().take(json::type_of<Profile>()); }
 
 }  // namespace llmprof::profile

@@ -37,6 +37,15 @@ Result<void> write_bundle(const AnalyzeOptions& options, OutputFolder& out, Anal
   return {};
 }
 
+Result<void> write_page(Analysis& analysis) {
+  page::Content content{analysis.profile, analysis.json, {}, std::nullopt};
+  content.timeline_missing = "This program does not draw it yet.";
+  auto outcome = write_run_page(page::embedded_bundle(), content, analysis.folder);
+  if (!outcome) return fail_with(outcome.error());
+  analysis.page = std::move(*outcome);
+  return {};
+}
+
 // A trace without kernels may still hold a framework's operators, or a GPU's copies and graphs.
 bool holds_nothing(const profile::Profile& profile) {
   const bool operators = !profile.operators.empty() && profile.operators_found.source;
@@ -79,6 +88,10 @@ Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version
   const Stopwatch writing;
   if (auto done = write_bundle(options, out, analysis); !done) return fail_with(done.error());
   analysis.timings.push_back({"writing the bundle", writing.elapsed()});
+  progress.begin("writing the page");
+  const Stopwatch page;
+  if (auto done = write_page(analysis); !done) return fail_with(done.error());
+  analysis.timings.push_back({"writing the page", page.elapsed()});
   return analysis;
 }
 

@@ -11,14 +11,16 @@
 #include "profile/profile.h"
 #include "session/analysis/analyze_options.h"
 #include "session/analysis/reading.h"
+#include "session/analysis/run_page.h"
 #include "session/analysis/timings.h"
 
 namespace llmprof::session {
 
 struct Analysis {
   profile::Profile profile;
-  std::filesystem::path folder;     // of the bundle
-  std::vector<std::string> files;   // written into it
+  std::filesystem::path folder;    // of the bundle
+  std::vector<std::string> files;  // written into it, but the page
+  PageOutcome page;
   std::string json;                 // the text of profile.json
   std::optional<Error> incomplete;  // an input that could not be read, where others could
   std::vector<PartTiming> timings;  // in the order in which the parts were begun

@@ -50,9 +50,14 @@ Result<RewrittenReports> rewrite_reports(const RewriteOptions& options) {
   auto files = report::write_markdown_reports(*profile, rewritten.folder, top);
   if (!files) return fail_with(files.error());
   rewritten.files = std::move(*files);
-  if (!options.out) return rewritten;
   const auto text = file_content(*file);
   if (!text) return fail_input(fmt::format("{}: cannot be read again", file->string()));
+  page::Content content{*profile, *text, {}, std::nullopt};
+  content.timeline_missing = "This program does not draw it yet.";
+  auto page = write_run_page(page::embedded_bundle(), content, rewritten.folder);
+  if (!page) return fail_with(page.error());
+  rewritten.page = std::move(*page);
+  if (!options.out) return rewritten;
   if (auto copied = write_file_atomically(rewritten.folder / kProfile, *text); !copied) {
     return fail_with(copied.error());
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "session/analysis/run_page.h"
 
 namespace llmprof::session {
 
@@ -17,7 +18,8 @@ struct RewriteOptions {
 
 struct RewrittenReports {
   std::filesystem::path folder;
-  std::vector<std::string> files;  // written into it
+  std::vector<std::string> files;  // written into it, but the page
+  PageOutcome page;
 };
 
 // Writes all reports again from a profile.json alone. profile.json itself is copied into another

@@ -1,0 +1,36 @@
+#include "page/bundle.h"
+
+// ui/dist, as cmake/page.cmake embeds it (embedded_bundle.cpp): empty where it could not be built.
+extern "C" {
+extern const char llmprof_page_script_begin[];
+extern const char llmprof_page_script_end[];
+extern const char llmprof_page_style_begin[];
+extern const char llmprof_page_style_end[];
+extern const char llmprof_page_sha256_begin[];
+extern const char llmprof_page_sha256_end[];
+}
+
+namespace llmprof::page {
+namespace {
+
+std::string_view between(const char* begin, const char* end) {
+  return {begin, static_cast<size_t>(end - begin)};
+}
+
+}  // namespace
+
+std::optional<Bundle> embedded_bundle() {
+  Bundle bundle;
+  bundle.script = between(llmprof_page_script_begin, llmprof_page_script_end);
+  bundle.style = between(llmprof_page_style_begin, llmprof_page_style_end);
+  bundle.script_sha256 = between(llmprof_page_sha256_begin, llmprof_page_sha256_end);
+  if (bundle.script.empty()) return std::nullopt;
+  return bundle;
+}
+
+std::string_view why_no_bundle() {
+  return "this llmprof was built without Node.js 18 and npm, which make the page; install them "
+         "(`scripts/setup.sh build` does) and build again, then `llmprof report RUN` writes it";
+}
+
+}  // namespace llmprof::page

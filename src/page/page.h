@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "page/bundle.h"
+#include "profile/profile.h"
+
+namespace llmprof::page {
+
+// Bytes that the page decodes when it needs them (docs/report-html.md): "timeline",
+// "t.slices.start".
+struct Block {
+  std::string name;
+  std::string bytes;
+};
+
+struct Content {
+  const profile::Profile& profile;  // as recorded
+  std::string_view json;            // the text of profile.json
+  std::vector<Block> timeline;      // the header and its columns; empty where there is none
+  std::optional<std::string> timeline_missing;  // why, as a sentence
+};
+
+// report.html: one file that needs no other, and reaches none.
+std::string make_page(const Bundle& bundle, const Content& content);
+
+}  // namespace llmprof::page

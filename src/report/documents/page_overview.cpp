@@ -1,0 +1,160 @@
+#include "report/documents/page_overview.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/documents/stakeholder_summary.h"
+#include "report/documents/unwatched_view.h"
+#include "report/format/figures.h"
+#include "report/format/sentences.h"
+#include "report/sections/reasons.h"
+#include "report/sections/sections.h"
+#include "report/sections/stage_words.h"
+
+namespace llmprof::report {
+namespace {
+
+constexpr size_t kPageFindings = 5;
+
+void add_what_ran(const profile::Profile& profile, Document& document) {
+  std::string text;
+  for (const std::string& each : executive_sentences(profile)) {
+    text += (text.empty() ? "" : " ") + each;
+  }
+  if (!text.empty()) document.add(Paragraph{std::move(text)});
+  if (profile.stages_found.confidence) {
+    document.add(
+        Paragraph{fmt::format("Stages were detected in the kernel sequence, confidence "
+                              "{}: {}",
+                              percent(profile.stages_found.confidence),
+                              clause(profile.stages_found.reason.value_or("")))});
+  }
+}
+
+void add_token_rates(const profile::Profile& profile, Document& document) {
+  const profile::TokenTimes& times = profile.token_times;
+  if (!times.tokens_per_s && !times.tokens_per_s_per_sequence) return;
+  Table table;
+  table.columns = {text_column("output tokens"), number_column("tokens per second")};
+  if (times.tokens_per_s) {
+    table.rows.push_back({std::string("of all sequences"), rate(times.tokens_per_s)});
+  }
+  if (times.tokens_per_s_per_sequence) {
+    table.rows.push_back({std::string("per sequence"), rate(times.tokens_per_s_per_sequence)});
+  }
+  document.add(std::move(table));
+}
+
+void add_stage_walls(const profile::Profile& recorded, Document& document) {
+  document.add(Heading{2, "Stages"});
+  if (recorded.stages.empty()) {
+    document.add(Paragraph{"Not known: " + why_no_stages(recorded)});
+    return;
+  }
+  Table table;
+  table.columns = {text_column("stage"),
+                   number_column(fmt::format("{}s measured", instance_name(recorded, "instance"))),
+                   number_column("mean wall time, unwatched (ms)"),
+                   number_column("mean wall time, traced (ms)"),
+                   number_column("added by tracing, of the unwatched time")};
+  for (const profile::Stage& stage : recorded.stages) {
+    const auto& own = stage.unwatched;
+    table.rows.push_back({stage.name, grouped(stage.wall.count),
+                          ms(own ? std::optional(own->wall) : std::nullopt), ms(stage.wall.mean),
+                          percent(own ? std::optional(own->added_share) : std::nullopt)});
+  }
+  document.add(std::move(table));
+}
+
+void add_uses(const profile::Profile& profile, Document& document) {
+  document.add(Heading{2, "MFU and MBU"});
+  const bool known =
+      std::any_of(profile.stages.begin(), profile.stages.end(), [](const profile::Stage& stage) {
+        return stage.mfu.wall.has_value() || stage.mbu.wall.has_value();
+      });
+  if (!known) {
+    document.add(Paragraph{"Not known: " + why_no_utilization(profile)});
+    return;
+  }
+  Table table;
+  table.columns = {text_column("stage"),
+                   number_column("MFU, of peak FLOP/s on wall time"),
+                   number_column("MFU on busy time"),
+                   number_column("MBU, of peak bandwidth on wall time"),
+                   number_column("MBU on busy time"),
+                   text_column("bound by"),
+                   number_column("lower bound (ms)")};
+  for (const profile::Stage& stage : profile.stages) {
+    const bool bound = bound_is_known(stage);
+    const std::string limit = stage.memory_bound.value_or(false) ? "memory" : "compute";
+    table.rows.push_back({stage.name, percent(stage.mfu.wall), percent(stage.mfu.gpu_busy),
+                          percent(stage.mbu.wall), percent(stage.mbu.gpu_busy),
+                          bound ? limit : std::string(kMissing),
+                          ms(bound ? stage.floor : std::nullopt)});
+  }
+  document.add(std::move(table));
+}
+
+void add_top_findings(const profile::Profile& profile, Document& document) {
+  document.add(Heading{2, "Findings"});
+  if (profile.findings.empty()) {
+    document.add(Paragraph{"None: " + why_no_findings(profile)});
+    return;
+  }
+  Table table;
+  table.columns = {text_column("finding"), text_column("what to do"),
+                   text_column("stage"),   number_column("potential saving, up to (ms)"),
+                   text_column("saved"),   number_column("share of the stage's wall time")};
+  for (size_t i = 0; i < std::min(kPageFindings, profile.findings.size()); ++i) {
+    const profile::Finding& finding = profile.findings[i];
+    table.rows.push_back(
+        {finding.title, finding.advice, or_missing(finding.stage), ms(finding.recoverable),
+         per_unit(finding),
+         percent(finding.stage ? std::optional(finding.share_of_wall) : std::nullopt)});
+  }
+  document.add(std::move(table));
+  document.add(Paragraph{"Savings overlap, so they do not add up."});
+}
+
+void add_coverage(const profile::Profile& profile, Document& document) {
+  if (std::string words = coverage_sentence(profile); !words.empty()) {
+    document.add(Heading{2, "Coverage"});
+    document.add(Paragraph{std::move(words)});
+  }
+}
+
+}  // namespace
+
+std::string page_title(const profile::Profile& profile) {
+  const std::string model =
+      profile.model ? profile.model->name.value_or("LLM inference") : "LLM inference";
+  const auto& devices = profile.totals.devices;
+  if (devices.empty() || !devices.front().name) return model;
+  const uint64_t count = profile.totals.gpu_count;
+  return fmt::format("{} on {}{}", model, count > 1 ? fmt::format("{} x ", count) : "",
+                     *devices.front().name);
+}
+
+Document page_overview(const profile::Profile& recorded) {
+  const profile::Profile profile = unwatched_view(recorded);
+  Document document;
+  document.add(Heading{1, page_title(profile)});
+  add_selection(profile, document);
+  add_failed_captures(profile, document);
+  add_what_ran(profile, document);
+  add_key_figures(profile, document);
+  add_token_rates(profile, document);
+  add_stage_walls(recorded, document);
+  add_uses(profile, document);
+  add_time_budget(profile, document);
+  add_top_findings(profile, document);
+  add_coverage(profile, document);
+  add_overhead(profile, document);
+  add_captures(profile, document);
+  add_engine(profile, document);
+  add_diagnostics(profile, document);
+  return document;
+}
+
+}  // namespace llmprof::report

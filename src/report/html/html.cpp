@@ -1,0 +1,117 @@
+#include "report/html/html.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "report/format/figures.h"
+
+namespace llmprof::report {
+namespace {
+
+// What stands between back quotes is code.
+std::string html_prose(std::string_view text) {
+  std::string out;
+  while (true) {
+    const size_t open = text.find('`');
+    const size_t close = open == std::string_view::npos ? open : text.find('`', open + 1);
+    if (close == std::string_view::npos || close == open + 1) return out + html_text(text);
+    out += html_text(text.substr(0, open));
+    out += fmt::format("<code>{}</code>", html_text(text.substr(open + 1, close - open - 1)));
+    text.remove_prefix(close + 1);
+  }
+}
+
+class HtmlWriter {
+ public:
+  void operator()(const Heading& heading) {
+    const int level = std::clamp(heading.level, 1, 6);
+    out_ += fmt::format("<h{0}>{1}</h{0}>\n", level, html_text(heading.text));
+  }
+  void operator()(const Paragraph& paragraph) {
+    out_ += fmt::format("<p>{}</p>\n", html_prose(paragraph.text));
+  }
+  void operator()(const Callout& callout) {
+    out_ += fmt::format("<p class=\"{}\">{}</p>\n",
+                        callout.kind == Callout::Kind::warning ? "warning" : "note",
+                        html_prose(callout.text));
+  }
+  void operator()(const BulletList& list) {
+    out_ += "<ul>\n";
+    for (const std::string& item : list.items) {
+      out_ += fmt::format("<li>{}</li>\n", html_prose(item));
+    }
+    out_ += "</ul>\n";
+  }
+  void operator()(const LinkList& list) {
+    out_ += "<ul>\n";
+    for (const auto& [file, about] : list.links) {
+      out_ += fmt::format("<li>{}: {}</li>\n", html_text(file), html_prose(about));
+    }
+    out_ += "</ul>\n";
+  }
+  void operator()(const Table& table) {
+    out_ += "<div class=\"table\"><table>\n<thead><tr>";
+    for (const Column& column : table.columns) {
+      out_ += fmt::format("<th scope=\"col\"{}>{}</th>", align(column), html_text(column.title));
+    }
+    out_ += "</tr></thead>\n<tbody>\n";
+    for (const auto& row : table.rows) {
+      out_ += "<tr>";
+      for (size_t i = 0; i < table.columns.size(); ++i) {
+        const std::string text = i < row.size() ? html_text(text_of(row[i])) : std::string();
+        const bool code = table.columns[i].kind == Column::Kind::code && !text.empty();
+        out_ += fmt::format("<td{}>{}</td>", align(table.columns[i]),
+                            code ? fmt::format("<code>{}</code>", text) : text);
+      }
+      out_ += "</tr>\n";
+    }
+    out_ += "</tbody></table></div>\n";
+  }
+
+  std::string take() { return std::move(out_); }
+
+ private:
+  static std::string_view align(const Column& column) {
+    return column.kind == Column::Kind::number ? " class=\"number\"" : "";
+  }
+
+  std::string out_;
+};
+
+}  // namespace
+
+std::string html_text(std::string_view text) {
+  std::string out;
+  for (const char c : to_printable(text)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string to_html(const Document& document) {
+  HtmlWriter writer;
+  for (const Block& block : document.blocks) std::visit(writer, block);
+  return writer.take();
+}
+
+}  // namespace llmprof::report

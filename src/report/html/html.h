@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "report/document.h"
+
+namespace llmprof::report {
+
+// For the text of an element and for a quoted attribute: names are hostile input.
+std::string html_text(std::string_view text);
+
+// The document's blocks as elements, without a frame around them. Links stay text: the page stands
+// alone.
+std::string to_html(const Document& document);
+
+}  // namespace llmprof::report
