@@ -65,11 +65,13 @@ class RepeatedLayers {
       for (size_t layer = 0; layer < layers; ++layer) {
         for (size_t i = (*cuts)[layer]; i < (*cuts)[layer + 1]; ++i) {
           times_.add(kernels[i], sums[layer]);
+          found.kernels.push_back({kernels[i], static_cast<uint32_t>(layer)});
         }
       }
     }
     for (size_t i = 0; i < layers; ++i) {
-      found.layers[fmt::format("layer_{:02}", i)].sum = sums[i];
+      found.labels.push_back(fmt::format("layer_{:02}", i));
+      found.layers[found.labels.back()].sum = sums[i];
       found.layered_kernels += sums[i].kernel_count;
     }
     return found;
@@ -185,6 +187,19 @@ void add_rows(const StageLayers& found, uint32_t stage, uint32_t model, const St
   push(row_of(std::string(kOutside), stage, outside), false, whole.passes);
 }
 
+// Notes the row of each kernel that the layers count, once their rows are there: from `first` on.
+void note_kernels(const StageLayers& found, size_t first, size_t kernels, Layers& layers) {
+  layers.of_kernel.resize(kernels);
+  std::vector<LayerRowId> row_of_label(found.labels.size());
+  for (size_t label = 0; label < found.labels.size(); ++label) {
+    for (size_t row = first; row < layers.rows.size(); ++row) {
+      const LayerRow& layer = layers.rows[row];
+      if (!layer.part && layer.name == found.labels[label]) row_of_label[label] = LayerRowId(row);
+    }
+  }
+  for (const auto& [kernel, label] : found.kernels) layers.of_kernel[kernel] = row_of_label[label];
+}
+
 ReasonKind why_none(const StageWhole& whole) {
   if (whole.hidden > whole.sum.kernel_sum) return ReasonKind::layers_in_hidden_graphs;
   if (whole.sum.kernel_count == 0) return ReasonKind::stage_without_kernels;
@@ -215,13 +230,15 @@ std::map<uint32_t, StageWhole> models_of(const PassKernels& passes, uint32_t sta
 }
 
 void add_models(const std::map<uint32_t, StageWhole>& models, const Stage& stage, uint32_t row,
-                RepeatedLayers& repeated, Layers& layers) {
+                RepeatedLayers& repeated, size_t kernels, Layers& layers) {
   for (const auto& [model, whole] : models) {
     const StageLayers found = repeated.run(row, model);
     if (found.layers.empty()) {
       add_reason(stage, whole, model, layers);
     } else {
+      const size_t first = layers.rows.size();
       add_rows(found, row, model, whole, layers);
+      note_kernels(found, first, kernels, layers);
     }
   }
 }
@@ -245,7 +262,7 @@ Layers find_layers(const trace::Trace& trace, const Stages& stages, const Meanin
       // A decode without known steps passes through a layer as often as its range was opened.
       if (!whole.undivided || found[stage].passes == 0) found[stage].passes = whole.passes;
     } else if (const auto models = models_of(passes, stage, times); models.size() > 1) {
-      add_models(models, stages.stages[stage], stage, repeated, layers);
+      add_models(models, stages.stages[stage], stage, repeated, trace.kernels.size(), layers);
       continue;
     } else {
       found[stage] = repeated.run(stage);
@@ -254,7 +271,9 @@ Layers find_layers(const trace::Trace& trace, const Stages& stages, const Meanin
       add_reason(stages.stages[stage], whole, std::nullopt, layers);
       continue;
     }
+    const size_t first = layers.rows.size();
     add_rows(found[stage], stage, 0, whole, layers);
+    note_kernels(found[stage], first, trace.kernels.size(), layers);
   }
   return layers;
 }

@@ -28,9 +28,14 @@ struct LayerRow {
   profile::Reasons note;  // of a layer with far fewer or more kernels than most
 };
 
+using LayerRowId = trace::Id<struct LayerRowKind>;  // row of Layers::rows
+
 struct Layers {
   std::vector<LayerRow> rows;  // by stage, then layer; then "outside layers"
   profile::Reasons reason;     // where a stage has none
+  // By row of Trace::kernels: the layer that counts it, never a part of one; none outside of layers
+  // and in warm-up. Empty where no stage has layers.
+  std::vector<LayerRowId> of_kernel;
 };
 
 // From layer ranges where the launches were made inside some (eager) or their graph's nodes were

@@ -51,8 +51,28 @@ const LayerRow* row(const Found& found, std::string_view stage, std::string_view
   return nullptr;
 }
 
+// The kernels that name a layer as theirs are those that it counts.
+void expect_kernels_of_layers(const Found& found) {
+  const trace::KernelTable& kernels = found.trace.kernels;
+  std::vector<Nanoseconds> sums(found.layers.rows.size(), 0);
+  std::vector<uint64_t> counts(found.layers.rows.size(), 0);
+  for (size_t i = 0; i < found.layers.of_kernel.size(); ++i) {
+    const LayerRowId layer = found.layers.of_kernel[i];
+    if (!layer.valid()) continue;
+    sums[layer.index()] += kernels.end[i] - kernels.start[i];
+    ++counts[layer.index()];
+  }
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const LayerRow& each = found.layers.rows[i];
+    const bool is_layer = !each.part && each.name != "outside layers";
+    EXPECT_EQ(sums[i], is_layer ? each.kernel_sum : 0) << each.name;
+    EXPECT_EQ(counts[i], is_layer ? each.kernel_count : 0) << each.name;
+  }
+}
+
 // Rows that are not parts come to the stage's kernels outside of warm-ups, and classes to the row.
 void expect_whole(const Found& found) {
+  expect_kernels_of_layers(found);
   for (uint32_t stage = 0; stage < found.stages.stages.size(); ++stage) {
     Nanoseconds sum = 0;
     uint64_t count = 0;

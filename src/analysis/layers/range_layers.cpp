@@ -64,6 +64,12 @@ class RangeLayers {
     if (!any || stages_.instances.empty()) return found;
     add_kernels();
     std::vector<uint64_t> captured(found.size(), 0);
+    for (const StageLayers::KernelLabel& kernel : labeled_) {
+      found[slots_[kernel.label].stage].kernels.push_back(kernel);
+    }
+    for (StageLayers& stage : found) {
+      for (const Slot& slot : slots_) stage.labels.push_back(slot.layer);
+    }
     for (const Slot& slot : slots_) {
       if (slot.layer.empty()) continue;
       merge(slot, found[slot.stage]);
@@ -111,6 +117,7 @@ class RangeLayers {
       Slot& slot = slot_of(stages_.instances[owner.index()].stage, at);
       if (slot.layer.empty()) continue;  // a part without a layer
       times_.add(i, slot.sum);
+      labeled_.push_back({static_cast<uint32_t>(i), static_cast<uint32_t>(&slot - slots_.data())});
       if (!at.layer.valid()) continue;
       trace::LaunchRow& last = met[at.layer.index()];
       if (at.captured ? last != kernels.launch[i] : !last.valid()) ++slot.openings;
@@ -169,6 +176,7 @@ class RangeLayers {
   const KernelTimes& times_;
   trace::Interner<SlotId, Key> keys_;
   std::vector<Slot> slots_;
+  std::vector<StageLayers::KernelLabel> labeled_;  // with the slot
 };
 
 }  // namespace

@@ -44,7 +44,14 @@ struct StageLayers {
     uint64_t openings = 0;                                // of its range
     std::vector<std::pair<std::string, LayerSum>> parts;  // in order of first occurrence
   };
+  // A kernel by its row, and its layer by its place in `labels`.
+  struct KernelLabel {
+    uint32_t kernel = 0;
+    uint32_t label = 0;
+  };
   std::map<std::string, Layer, LayerOrder> layers;
+  std::vector<KernelLabel> kernels;  // those that the layers' sums count
+  std::vector<std::string> labels;
   StageSource source = StageSource::nvtx;
   uint64_t layered_kernels = 0;
   uint64_t passes = 0;  // with layers
