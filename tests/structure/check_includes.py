@@ -19,9 +19,11 @@ ALLOWED = {
     "llm": {"config"},
     "profile": set(),
     "analysis": {"trace", "config", "llm", "profile"},
+    "exports": {"trace", "analysis"},
     "report": {"profile"},
     "page": {"profile", "report"},
-    "session": {"trace", "readers", "capture", "config", "llm", "profile", "analysis", "report", "page"},
+    "session": {"trace", "readers", "capture", "config", "llm", "profile", "analysis", "exports", "report",
+                "page"},
     "cli": {"capture", "profile", "session", "report"},
 }
 
@@ -39,9 +41,10 @@ LIBRARIES = {
     "CLI/": "cli",
 }
 
-# Who else may: profile.json is read, and env.json and what the page reads are written, with the library
+# Who else may: profile.json is read, and env.json, what the page reads and exports are written, with the library
 # that reads configuration, and capture takes secrets out of the SQLite files that nsys exports.
-ALSO = {("nlohmann/", "profile"), ("nlohmann/", "session"), ("nlohmann/", "page"), ("sqlite3.h", "capture")}
+ALSO = {("nlohmann/", "profile"), ("nlohmann/", "session"), ("nlohmann/", "page"), ("nlohmann/", "exports"),
+        ("sqlite3.h", "capture")}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

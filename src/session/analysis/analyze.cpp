@@ -37,10 +37,12 @@ Result<void> write_bundle(const AnalyzeOptions& options, OutputFolder& out, Anal
   return {};
 }
 
-Result<void> write_page(Analysis& analysis) {
+Result<void> write_page(const trace::Trace& trace, const analysis::Results& results,
+                        Analysis& analysis) {
   page::Content content{analysis.profile, analysis.json, {}, std::nullopt};
-  content.timeline_missing = "This program does not draw it yet.";
-  auto outcome = write_run_page(page::embedded_bundle(), content, analysis.folder);
+  const auto bundle = page::embedded_bundle();
+  if (bundle) add_timeline({trace, results, analysis.profile.tool.version}, content);
+  auto outcome = write_run_page(bundle, content, analysis.folder);
   if (!outcome) return fail_with(outcome.error());
   analysis.page = std::move(*outcome);
   return {};
@@ -90,7 +92,8 @@ Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version
   analysis.timings.push_back({"writing the bundle", writing.elapsed()});
   progress.begin("writing the page");
   const Stopwatch page;
-  if (auto done = write_page(analysis); !done) return fail_with(done.error());
+  if (auto done = write_page(frozen->trace, analyzed->results, analysis); !done)
+    return fail_with(done.error());
   analysis.timings.push_back({"writing the page", page.elapsed()});
   return analysis;
 }

@@ -53,7 +53,9 @@ Result<RewrittenReports> rewrite_reports(const RewriteOptions& options) {
   const auto text = file_content(*file);
   if (!text) return fail_input(fmt::format("{}: cannot be read again", file->string()));
   page::Content content{*profile, *text, {}, std::nullopt};
-  content.timeline_missing = "This program does not draw it yet.";
+  content.timeline_missing =
+      "The page was made from profile.json alone; `llmprof report RUN`, where RUN is a folder with "
+      "its captures, draws it.";
   auto page = write_run_page(page::embedded_bundle(), content, rewritten.folder);
   if (!page) return fail_with(page.error());
   rewritten.page = std::move(*page);

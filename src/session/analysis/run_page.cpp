@@ -3,8 +3,23 @@
 #include <fmt/format.h>
 
 #include "base/files.h"
+#include "exports/timeline/timeline.h"
 
 namespace llmprof::session {
+
+void add_timeline(const exports::ExportSource& source, page::Content& content) {
+  auto timeline = exports::make_timeline(source);
+  if (!timeline) {
+    content.timeline_missing =
+        "The captures hold totals or single measured kernels, and nothing with a place in time; "
+        "`llmprof run` records a timeline.";
+    return;
+  }
+  content.timeline.push_back({"timeline", std::move(timeline->header)});
+  for (auto& column : timeline->columns) {
+    content.timeline.push_back({"t." + column.name, std::move(column.bytes)});
+  }
+}
 
 Result<PageOutcome> write_run_page(const std::optional<page::Bundle>& bundle,
                                    const page::Content& content,

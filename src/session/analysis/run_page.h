@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "exports/export_source.h"
 #include "page/bundle.h"
 #include "page/page.h"
 
@@ -17,6 +18,9 @@ struct PageOutcome {
   std::optional<std::filesystem::path> file;
   std::optional<std::string> left_out;  // why there is none, and how to get it
 };
+
+// Puts the timeline into what a page holds, or says why there is none.
+void add_timeline(const exports::ExportSource& source, page::Content& content);
 
 // Writes report.html into a folder that exists; without a bundle, says why not. A page of an
 // earlier program is then removed, because it would show other numbers than the reports beside it.

@@ -1,0 +1,102 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/counters/metric_roles.h"
+#include "exports/timeline/parts.h"
+
+namespace llmprof::exports {
+namespace {
+
+using analysis::CounterRole;
+
+struct Shown {
+  std::string label;
+  std::string unit;
+  bool rate = false;  // samples are sums of bytes: shown per time
+};
+
+// None for what no line shows: a counter that only rises, bits.
+std::optional<Shown> shown(const trace::Trace& trace, const trace::Metric& metric) {
+  const std::string name(trace.strings[metric.name]);
+  const std::string unit(trace.strings[metric.unit]);
+  const auto role = analysis::counter_role(name, unit);
+  if (!role) return Shown{name, unit};
+  switch (*role) {
+    case CounterRole::dram_read:
+      return Shown{"DRAM read", "GB/s", true};
+    case CounterRole::dram_write:
+      return Shown{"DRAM write", "GB/s", true};
+    case CounterRole::sm_active:
+      return Shown{"SMs active", "%"};
+    case CounterRole::tensor_active:
+      return Shown{"tensor cores active", "%"};
+    case CounterRole::sm_clock:
+      return Shown{"SM clock", "MHz"};
+    case CounterRole::memory_clock:
+      return Shown{"memory clock", "MHz"};
+    case CounterRole::power:
+      return Shown{"power", "W"};
+    case CounterRole::temperature:
+      return Shown{"temperature", "°C"};
+    case CounterRole::energy:
+    case CounterRole::throttle_reasons:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void add_counter_rows(const ExportSource& source, Draft& draft) {
+  const trace::CounterTable& counters = source.trace.counters;
+  Column time(Coding::sdelta);
+  Column value(Coding::f32);
+  size_t rows = 0;
+  const auto put = [&](Nanoseconds at, double number) {
+    time.sdelta(at - draft.window.origin);
+    value.f32(static_cast<float>(number));
+    ++rows;
+  };
+  size_t row = 0;
+  while (row < counters.size()) {
+    const size_t first = row;
+    while (row < counters.size() && counters.device[row] == counters.device[first] &&
+           counters.metric[row] == counters.metric[first]) {
+      ++row;
+    }
+    const auto described = shown(source.trace, source.trace.metrics[counters.metric[first]]);
+    if (!described) continue;
+    Track track;
+    track.first = rows;
+    double highest = 0;
+    for (size_t i = first; i < row; ++i) {
+      const Nanoseconds length = counters.end[i] - counters.start[i];
+      double number = counters.value[i];
+      if (described->rate) number /= static_cast<double>(std::max<Nanoseconds>(1, length));
+      if (!std::isfinite(number)) continue;
+      highest = std::max(highest, number);
+      put(counters.start[i], number);
+      // What was read at an instant holds until the next; a sample's value only to its end.
+      const bool followed = i + 1 < row && counters.start[i + 1] <= counters.end[i];
+      if (length > 0 && !followed) put(counters.end[i], 0);
+    }
+    track.count = rows - track.first;
+    if (track.count == 0) continue;
+    track.kind = "counter";
+    track.table = "samples";
+    track.label = described->label;
+    track.unit = described->unit;
+    track.max = highest;
+    track.group = group_of(source.trace, counters.device[first]);
+    track.id = fmt::format("{}/{}", track.group, described->label);
+    draft.tracks.push_back(std::move(track));
+  }
+  Table table{"samples", rows, {}};
+  table.columns.emplace_back("time", std::move(time));
+  table.columns.emplace_back("value", std::move(value));
+  draft.tables.push_back(std::move(table));
+}
+
+}  // namespace llmprof::exports

@@ -1,0 +1,300 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "exports/timeline/parts.h"
+#include "exports/timeline/pyramid.h"
+
+namespace llmprof::exports {
+namespace {
+
+enum class SliceKind : uint8_t { kernel, copy, set, replay };
+
+static_assert(Pyramid::kClasses == static_cast<size_t>(analysis::KernelClass::other) + 1);
+
+uint64_t duration(Nanoseconds start, Nanoseconds end) {
+  return static_cast<uint64_t>(std::max<Nanoseconds>(0, end - start));
+}
+
+// Rows of a table by queue, in their order.
+template <class Rows>
+std::vector<std::vector<uint32_t>> by_queue(const Rows& table, size_t queues) {
+  std::vector<size_t> count(queues, 0);
+  for (const trace::QueueId queue : table.queue) ++count[queue.index()];
+  std::vector<std::vector<uint32_t>> rows(queues);
+  for (size_t i = 0; i < queues; ++i) rows[i].reserve(count[i]);
+  for (size_t row = 0; row < table.size(); ++row) {
+    rows[table.queue[row].index()].push_back(static_cast<uint32_t>(row));
+  }
+  return rows;
+}
+
+class GpuRowWriter {
+ public:
+  GpuRowWriter(const ExportSource& source, Draft& draft)
+      : trace_(source.trace), results_(source.results), draft_(draft) {
+    entry_of_name_.resize(trace_.strings.size(), RowsOf::kNone);
+    shape_row_.resize(trace_.shapes.size(), 0);
+    for (const analysis::KernelRow& row : results_.kernels.ranking.rows) {
+      if (row.name.valid()) described_.emplace(row.name.value, &row.description);
+    }
+    for (const analysis::LayerRow& layer : results_.layers.rows) {
+      layer_names_.push_back(draft_.names.add(layer.name));
+    }
+    for (Column* column : {&start_, &duration_, &kind_, &kernel_, &shape_, &call_, &instance_,
+                           &step_, &layer_, &bytes_}) {
+      column->reserve(trace_.kernels.size() + trace_.memory_operations.size());
+    }
+  }
+
+  GpuRows run() {
+    const size_t queues = trace_.queues.size();
+    const auto kernels = by_queue(trace_.kernels, queues);
+    const auto operations = by_queue(trace_.memory_operations, queues);
+    const auto replays = by_queue(trace_.graph_replays, queues);
+    for (const trace::QueueId queue : queues_in_order()) {
+      const size_t i = queue.index();
+      const size_t count = kernels[i].size() + operations[i].size() + replays[i].size();
+      if (count > 0) write_queue(queue, count, kernels[i], operations[i], replays[i]);
+    }
+    Table table{"slices", rows_, {}};
+    const auto add = [&](const char* name, Column& column) {
+      table.columns.emplace_back(name, std::move(column));
+    };
+    add("start", start_);
+    add("duration", duration_);
+    add("kind", kind_);
+    add("kernel", kernel_);
+    add("shape", shape_);
+    add("call", call_);
+    add("instance", instance_);
+    add("step", step_);
+    add("layer", layer_);
+    add("bytes", bytes_);
+    draft_.tables.push_back(std::move(table));
+    Table pyramid{"pyramid", pyramid_rows_, {}};
+    pyramid.columns.emplace_back("busy", std::move(busy_));
+    pyramid.columns.emplace_back("class", std::move(classes_));
+    draft_.tables.push_back(std::move(pyramid));
+    return std::move(found_);
+  }
+
+ private:
+  // By device, then stream.
+  [[nodiscard]] std::vector<trace::QueueId> queues_in_order() const {
+    std::vector<trace::QueueId> order;
+    for (size_t i = 0; i < trace_.queues.size(); ++i) order.emplace_back(i);
+    std::stable_sort(order.begin(), order.end(), [&](trace::QueueId a, trace::QueueId b) {
+      const trace::Queue& left = trace_.queues[a];
+      const trace::Queue& right = trace_.queues[b];
+      return std::tuple(left.device, left.process, left.context, left.stream) <
+             std::tuple(right.device, right.process, right.context, right.stream);
+    });
+    return order;
+  }
+
+  void write_queue(trace::QueueId queue, size_t count, const std::vector<uint32_t>& kernels,
+                   const std::vector<uint32_t>& operations, const std::vector<uint32_t>& replays) {
+    Track track;
+    name_track(queue, track);
+    track.first = rows_;
+    track.count = count;
+    std::optional<Pyramid> pyramid;
+    if (count >= Pyramid::kFewestRows) pyramid.emplace(draft_.window);
+    pyramid_ = pyramid ? &*pyramid : nullptr;
+    if (operations.empty() && replays.empty()) {
+      for (const uint32_t row : kernels) write_kernel(row);
+    } else {
+      merge(kernels, operations, replays);
+    }
+    rows_ += count;
+    if (pyramid) track.levels = pyramid->write(busy_, classes_, pyramid_rows_);
+    draft_.tracks.push_back(std::move(track));
+  }
+
+  void merge(const std::vector<uint32_t>& kernels, const std::vector<uint32_t>& operations,
+             const std::vector<uint32_t>& replays) {
+    constexpr Nanoseconds kNever = INT64_MAX;
+    size_t k = 0;
+    size_t m = 0;
+    size_t r = 0;
+    while (k < kernels.size() || m < operations.size() || r < replays.size()) {
+      const Nanoseconds kernel = k < kernels.size() ? trace_.kernels.start[kernels[k]] : kNever;
+      const Nanoseconds operation =
+          m < operations.size() ? trace_.memory_operations.start[operations[m]] : kNever;
+      const Nanoseconds replay =
+          r < replays.size() ? trace_.graph_replays.start[replays[r]] : kNever;
+      if (k < kernels.size() && kernel <= operation && kernel <= replay) {
+        write_kernel(kernels[k++]);
+      } else if (m < operations.size() && operation <= replay) {
+        write_operation(operations[m++]);
+      } else {
+        write_replay(replays[r++]);
+      }
+    }
+  }
+
+  void name_track(trace::QueueId id, Track& track) const {
+    const trace::Queue& queue = trace_.queues[id];
+    const bool cpu = trace_.device_of(id).kind == trace::DeviceKind::cpu;
+    track.kind = "stream";
+    track.table = "slices";
+    track.group = group_of(trace_, queue.device);
+    track.label = cpu ? "operators" : fmt::format("stream {}", queue.stream);
+    track.id = fmt::format("{}/stream{}", track.group, queue.stream);
+    size_t same = 0;  // other contexts and processes have streams of the same number
+    for (size_t i = 0; i < trace_.queues.size(); ++i) {
+      const trace::Queue& other = trace_.queues[trace::QueueId(i)];
+      if (other.device == queue.device && other.stream == queue.stream) ++same;
+    }
+    if (same < 2) return;
+    track.label += fmt::format(", context {}", queue.context);
+    track.id += fmt::format("/context{}", queue.context);
+    if (!queue.process.valid()) return;
+    const uint64_t pid = trace_.processes[queue.process.index()].pid;
+    track.label += fmt::format(", process {}", pid);
+    track.id += fmt::format("/process{}", pid);
+  }
+
+  uint32_t add_entry(std::string_view name, std::string_view short_name,
+                     analysis::KernelClass kernel_class) {
+    found_.kernels.push_back(
+        {draft_.names.add(name), draft_.names.add(short_name), static_cast<uint8_t>(kernel_class)});
+    return static_cast<uint32_t>(found_.kernels.size() - 1);
+  }
+
+  uint32_t kernel_entry(trace::StringId name) {
+    if (!name.valid()) {
+      if (nameless_ == RowsOf::kNone) nameless_ = add_entry("", "", analysis::KernelClass::other);
+      return nameless_;
+    }
+    uint32_t& entry = entry_of_name_[name.index()];
+    if (entry == RowsOf::kNone) {
+      const auto found = described_.find(name.value);
+      const std::string_view text = trace_.strings[name];
+      entry = found == described_.end()
+                  ? add_entry(text, text, analysis::KernelClass::other)
+                  : add_entry(text, found->second->short_name, found->second->kernel_class);
+    }
+    return entry;
+  }
+
+  uint32_t operation_entry(bool fill, trace::StringId detail) {
+    const uint64_t key = static_cast<uint64_t>(detail.value) << 1U | (fill ? 1U : 0U);
+    const auto [known, is_new] = operation_entries_.try_emplace(key, 0);
+    if (is_new) {
+      const std::string_view direction = trace_.strings[detail];
+      const std::string text = fmt::format("{}{}{}", fill ? "Memset" : "Memcpy",
+                                           direction.empty() ? "" : " ", direction);
+      known->second = add_entry(text, text, analysis::KernelClass::memory);
+    }
+    return known->second;
+  }
+
+  uint32_t shape_of(trace::ShapeId id) {
+    if (!id.valid()) return 0;
+    uint32_t& row = shape_row_[id.index()];
+    if (row == 0) {
+      found_.shapes.push_back(id);
+      row = static_cast<uint32_t>(found_.shapes.size());
+    }
+    return trace_.shapes[id].block[0] > 0 ? row : 0;
+  }
+
+  // 0 for none, the row + 1 otherwise.
+  template <class Id>
+  static int64_t linked(const std::vector<uint32_t>& rows, Id id) {
+    if (!id.valid() || id.index() >= rows.size() || rows[id.index()] == RowsOf::kNone) return 0;
+    return static_cast<int64_t>(rows[id.index()]) + 1;
+  }
+  template <class Id>
+  static Id owner(const std::vector<Id>& owners, uint32_t row) {
+    return row < owners.size() ? owners[row] : Id();
+  }
+
+  void write_common(SliceKind kind, Nanoseconds start, Nanoseconds end, uint32_t entry,
+                    trace::LaunchRow launch, analysis::InstanceId instance, analysis::StepId step) {
+    start_.sdelta(start - draft_.window.origin);
+    duration_.u(duration(start, end));
+    kind_.u8(static_cast<uint8_t>(kind));
+    kernel_.u(entry);
+    call_.sdelta(linked(draft_.rows.call, launch));
+    instance_.sdelta(linked(draft_.rows.instance, instance));
+    step_.sdelta(linked(draft_.rows.step, step));
+    if (pyramid_ != nullptr) pyramid_->add(start, end, found_.kernels[entry].kernel_class);
+  }
+
+  void write_kernel(uint32_t row) {
+    const trace::KernelTable& table = trace_.kernels;
+    const analysis::WorkOwners& owners = results_.stages.owners;
+    write_common(SliceKind::kernel, table.start[row], table.end[row], kernel_entry(table.name[row]),
+                 owner(table.launch, row), owner(owners.kernel_instance, row),
+                 owner(owners.kernel_step, row));
+    shape_.u(shape_of(table.shape[row]));
+    const analysis::LayerRowId layer = owner(results_.layers.of_kernel, row);
+    layer_.sdelta(layer.valid() ? static_cast<int64_t>(layer_names_[layer.index()]) + 1 : 0);
+    bytes_.u(0);
+  }
+
+  void write_operation(uint32_t row) {
+    const trace::MemoryOperationTable& table = trace_.memory_operations;
+    const analysis::WorkOwners& owners = results_.stages.owners;
+    const bool fill = table.kind[row] == trace::MemoryKind::set;
+    write_common(fill ? SliceKind::set : SliceKind::copy, table.start[row], table.end[row],
+                 operation_entry(fill, table.detail[row]), owner(table.launch, row),
+                 owner(owners.memory_instance, row), owner(owners.memory_step, row));
+    shape_.u(0);
+    layer_.sdelta(0);
+    bytes_.u(table.bytes[row]);
+  }
+
+  void write_replay(uint32_t row) {
+    const trace::GraphReplayTable& table = trace_.graph_replays;
+    const analysis::WorkOwners& owners = results_.stages.owners;
+    if (replay_ == RowsOf::kNone) {
+      replay_ = add_entry("CUDA graph (kernels not recorded)", "CUDA graph (kernels not recorded)",
+                          analysis::KernelClass::other);
+    }
+    write_common(SliceKind::replay, table.start[row], table.end[row], replay_,
+                 owner(table.launch, row), owner(owners.replay_instance, row),
+                 owner(owners.replay_step, row));
+    shape_.u(0);
+    layer_.sdelta(0);
+    bytes_.u(0);
+  }
+
+  const trace::Trace& trace_;
+  const analysis::Results& results_;
+  Draft& draft_;
+  GpuRows found_;
+  std::unordered_map<uint32_t, const analysis::KernelDescription*> described_;  // by name
+  std::vector<uint32_t> entry_of_name_;
+  std::unordered_map<uint64_t, uint32_t> operation_entries_;
+  uint32_t nameless_ = RowsOf::kNone;
+  uint32_t replay_ = RowsOf::kNone;
+  std::vector<uint32_t> shape_row_;  // + 1
+  std::vector<uint32_t> layer_names_;
+  Pyramid* pyramid_ = nullptr;  // of the stream that is being written
+  size_t rows_ = 0;
+  size_t pyramid_rows_ = 0;
+  Column start_{Coding::sdelta};
+  Column duration_{Coding::u};
+  Column kind_{Coding::u8};
+  Column kernel_{Coding::u};
+  Column shape_{Coding::u};
+  Column call_{Coding::sdelta};
+  Column instance_{Coding::sdelta};
+  Column step_{Coding::sdelta};
+  Column layer_{Coding::sdelta};
+  Column bytes_{Coding::u};
+  Column busy_{Coding::u8};
+  Column classes_{Coding::u8};
+};
+
+}  // namespace
+
+GpuRows add_gpu_rows(const ExportSource& source, Draft& draft) {
+  return GpuRowWriter(source, draft).run();
+}
+
+}  // namespace llmprof::exports

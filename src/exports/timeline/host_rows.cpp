@@ -1,0 +1,199 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "exports/timeline/parts.h"
+
+namespace llmprof::exports {
+namespace {
+
+enum class CallKind : uint8_t { other, launch, synchronization, copy };
+
+CallKind call_kind(trace::ApiKind kind) {
+  switch (kind) {
+    case trace::ApiKind::launch:
+    case trace::ApiKind::graph_launch:
+      return CallKind::launch;
+    case trace::ApiKind::synchronization:
+      return CallKind::synchronization;
+    case trace::ApiKind::copy:
+    case trace::ApiKind::blocking_copy:
+      return CallKind::copy;
+    case trace::ApiKind::allocation:
+    case trace::ApiKind::capture_begin:
+    case trace::ApiKind::capture_end:
+    case trace::ApiKind::other:
+      return CallKind::other;
+  }
+  return CallKind::other;
+}
+
+// What no thread is known of comes last.
+size_t thread_place(const trace::Trace& trace, trace::ThreadId thread) {
+  return thread.valid() ? thread.index() : trace.threads.size();
+}
+
+Track thread_track(const trace::Trace& trace, size_t thread, std::string_view table) {
+  Track track;
+  track.kind = "thread";
+  track.table = table;
+  if (thread == trace.threads.size()) {
+    track.group = "CPU";
+    track.label = "thread not known";
+    track.id = fmt::format("cpu/{}", table);
+    return track;
+  }
+  const trace::Thread& of = trace.threads[thread];
+  uint64_t pid = 0;
+  std::string process = "process";
+  if (of.process.valid()) {
+    const trace::Process& owner = trace.processes[of.process.index()];
+    pid = owner.pid;
+    if (!owner.name.empty()) process = owner.name;
+  }
+  track.group = fmt::format("{} ({})", process, pid);
+  track.label = fmt::format("{} {}", of.name.empty() ? "thread" : of.name, of.tid);
+  track.id = fmt::format("cpu/process{}/thread{}.{}/{}", pid, of.tid, thread, table);
+  return track;
+}
+
+std::vector<std::vector<uint32_t>> calls_by_thread(const trace::Trace& trace) {
+  const trace::LaunchTable& calls = trace.launches;
+  std::vector<size_t> count(trace.threads.size() + 1, 0);
+  for (const trace::ThreadId thread : calls.thread) ++count[thread_place(trace, thread)];
+  std::vector<std::vector<uint32_t>> rows(count.size());
+  for (size_t i = 0; i < count.size(); ++i) rows[i].reserve(count[i]);
+  for (size_t row = 0; row < calls.size(); ++row) {
+    rows[thread_place(trace, calls.thread[row])].push_back(static_cast<uint32_t>(row));
+  }
+  const auto earlier = [&](uint32_t a, uint32_t b) { return calls.start[a] < calls.start[b]; };
+  for (std::vector<uint32_t>& of_thread : rows) {
+    if (!std::is_sorted(of_thread.begin(), of_thread.end(), earlier)) {
+      std::stable_sort(of_thread.begin(), of_thread.end(), earlier);
+    }
+  }
+  return rows;
+}
+
+// A range of the program, an annotation, or an operator of the framework.
+struct HostRange {
+  Nanoseconds start = 0;
+  Nanoseconds end = 0;
+  trace::StringId name;
+};
+
+std::vector<std::vector<HostRange>> ranges_by_thread(const trace::Trace& trace, Nanoseconds last) {
+  std::vector<std::vector<HostRange>> found(trace.threads.size() + 1);
+  const trace::RangeTable& ranges = trace.ranges;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const Nanoseconds end = ranges.end[i] == trace::kOpenEnd ? last : ranges.end[i];
+    found[thread_place(trace, ranges.thread[i])].push_back(
+        {ranges.start[i], std::max(ranges.start[i], end), ranges.text[i]});
+  }
+  const trace::OperatorTable& operators = trace.operators;
+  for (size_t i = 0; i < operators.size(); ++i) {
+    found[thread_place(trace, operators.thread[i])].push_back(
+        {operators.start[i], std::max(operators.start[i], operators.end[i]), operators.name[i]});
+  }
+  for (std::vector<HostRange>& of_thread : found) {
+    std::stable_sort(of_thread.begin(), of_thread.end(),
+                     [](const HostRange& a, const HostRange& b) {
+                       return std::tuple(a.start, -a.end) < std::tuple(b.start, -b.end);
+                     });
+  }
+  return found;
+}
+
+// The nesting depth of ranges that come in order; what overlaps without nesting gets a line of its
+// own.
+class Depths {
+ public:
+  uint64_t of(const HostRange& range) {
+    size_t depth = 0;
+    while (depth < open_until_.size() && open_until_[depth] > range.start) ++depth;
+    // A mark takes no time, and yet stands on its own line.
+    if (depth == open_until_.size()) open_until_.push_back(0);
+    open_until_[depth] = range.end;
+    return depth;
+  }
+
+ private:
+  std::vector<Nanoseconds> open_until_;
+};
+
+}  // namespace
+
+void add_call_rows(const ExportSource& source, Draft& draft) {
+  const trace::Trace& trace = source.trace;
+  const trace::LaunchTable& calls = trace.launches;
+  Column start(Coding::sdelta);
+  Column duration(Coding::u);
+  Column name(Coding::u);
+  Column kind(Coding::u8);
+  for (Column* column : {&start, &duration, &name, &kind}) column->reserve(calls.size());
+  std::vector<uint32_t> names(trace.strings.size(), RowsOf::kNone);
+  draft.rows.call.assign(calls.size(), RowsOf::kNone);
+  const auto threads = calls_by_thread(trace);
+  size_t rows = 0;
+  for (size_t thread = 0; thread < threads.size(); ++thread) {
+    if (threads[thread].empty()) continue;
+    Track track = thread_track(trace, thread, "calls");
+    track.first = rows;
+    track.count = threads[thread].size();
+    draft.tracks.push_back(std::move(track));
+    for (const uint32_t row : threads[thread]) {
+      start.sdelta(calls.start[row] - draft.window.origin);
+      duration.u(
+          static_cast<uint64_t>(std::max<Nanoseconds>(0, calls.end[row] - calls.start[row])));
+      const trace::StringId api = calls.api[row];
+      uint32_t text = RowsOf::kNone;
+      if (api.valid()) text = names[api.index()];
+      if (text == RowsOf::kNone) {
+        text = draft.names.add(trace.strings[api]);
+        if (api.valid()) names[api.index()] = text;
+      }
+      name.u(text);
+      kind.u8(static_cast<uint8_t>(call_kind(trace.api_kind(api))));
+      draft.rows.call[row] = static_cast<uint32_t>(rows++);
+    }
+  }
+  Table table{"calls", rows, {}};
+  table.columns.emplace_back("start", std::move(start));
+  table.columns.emplace_back("duration", std::move(duration));
+  table.columns.emplace_back("name", std::move(name));
+  table.columns.emplace_back("kind", std::move(kind));
+  draft.tables.push_back(std::move(table));
+}
+
+void add_range_rows(const ExportSource& source, Draft& draft) {
+  const trace::Trace& trace = source.trace;
+  Column start(Coding::sdelta);
+  Column duration(Coding::u);
+  Column name(Coding::u);
+  Column depth(Coding::u);
+  const auto threads = ranges_by_thread(trace, draft.window.end);
+  size_t rows = 0;
+  for (size_t thread = 0; thread < threads.size(); ++thread) {
+    if (threads[thread].empty()) continue;
+    Track track = thread_track(trace, thread, "ranges");
+    track.first = rows;
+    track.count = threads[thread].size();
+    draft.tracks.push_back(std::move(track));
+    rows += threads[thread].size();
+    Depths depths;
+    for (const HostRange& range : threads[thread]) {
+      start.sdelta(range.start - draft.window.origin);
+      duration.u(static_cast<uint64_t>(range.end - range.start));
+      name.u(draft.names.add(trace.strings[range.name]));
+      depth.u(depths.of(range));
+    }
+  }
+  Table table{"ranges", rows, {}};
+  table.columns.emplace_back("start", std::move(start));
+  table.columns.emplace_back("duration", std::move(duration));
+  table.columns.emplace_back("name", std::move(name));
+  table.columns.emplace_back("depth", std::move(depth));
+  draft.tables.push_back(std::move(table));
+}
+
+}  // namespace llmprof::exports

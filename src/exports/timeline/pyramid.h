@@ -1,0 +1,40 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "exports/timeline/parts.h"
+
+namespace llmprof::exports {
+
+// Levels of detail of one stream: how much of each bin is busy, and which class took most of it.
+// Work is added in order of its start.
+class Pyramid {
+ public:
+  static constexpr size_t kFewestRows = 4096;  // fewer are drawn one by one
+  static constexpr size_t kClasses = 16;
+
+  explicit Pyramid(const Window& window);
+
+  void add(Nanoseconds start, Nanoseconds end, uint8_t kernel_class);
+  // Appends the levels, the finest first.
+  std::vector<Level> write(Column& busy, Column& classes, size_t& written);
+
+ private:
+  static constexpr size_t kFinestBins = 65536;
+  static constexpr size_t kWider = 4;        // each level than the one before
+  static constexpr size_t kFewestBins = 64;  // of the coarsest level
+
+  struct Bin {
+    uint32_t busy = 0;
+    std::array<uint32_t, kClasses> by_class{};
+  };
+
+  Nanoseconds origin_;
+  Nanoseconds bin_;
+  uint32_t shift_;  // times are counted in units of 2^shift ns, so that a bin's fit 32 bits
+  Nanoseconds busy_until_;
+  std::vector<Bin> bins_;
+};
+
+}  // namespace llmprof::exports

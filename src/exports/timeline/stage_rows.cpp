@@ -1,0 +1,180 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "exports/timeline/parts.h"
+
+namespace llmprof::exports {
+namespace {
+
+constexpr uint8_t kWarmup = 1;
+
+// The instances or steps of each device, by start; what has no GPU work comes last.
+template <class DeviceOf, class StartOf>
+std::map<trace::DeviceId, std::vector<uint32_t>> by_device(size_t rows, const DeviceOf& device_of,
+                                                           const StartOf& start_of) {
+  std::map<trace::DeviceId, std::vector<uint32_t>> found;
+  for (uint32_t row = 0; row < rows; ++row) found[device_of(row)].push_back(row);
+  for (auto& [device, of_device] : found) {
+    std::stable_sort(of_device.begin(), of_device.end(),
+                     [&](uint32_t a, uint32_t b) { return start_of(a) < start_of(b); });
+  }
+  return found;
+}
+
+Track stage_track(const trace::Trace& trace, trace::DeviceId device, std::string_view table,
+                  size_t first, size_t count) {
+  Track track;
+  track.kind = table;
+  track.table = table;
+  track.label = table;
+  track.group = group_of(trace, device);
+  track.id = fmt::format("{}/{}", track.group, table);
+  track.first = first;
+  track.count = count;
+  return track;
+}
+
+uint64_t wall_of(Nanoseconds start, Nanoseconds end) {
+  return static_cast<uint64_t>(std::max<Nanoseconds>(0, end - start));
+}
+
+void add_instances(const ExportSource& source, Draft& draft) {
+  const analysis::Stages& stages = source.results.stages;
+  const auto& instances = stages.instances;
+  Column start(Coding::sdelta);
+  Column duration(Coding::u);
+  Column name(Coding::u);
+  Column index(Coding::u);
+  Column flags(Coding::u8);
+  std::vector<uint64_t> next(stages.stages.size(), 0);
+  std::vector<uint64_t> place;  // among those of its stage
+  place.reserve(instances.size());
+  for (const analysis::StageInstance& instance : instances) place.push_back(next[instance.stage]++);
+  draft.rows.instance.assign(instances.size(), RowsOf::kNone);
+  uint32_t rows = 0;
+  const auto devices = by_device(
+      instances.size(), [&](uint32_t row) { return instances[row].device; },
+      [&](uint32_t row) { return instances[row].start; });
+  for (const auto& [device, of_device] : devices) {
+    draft.tracks.push_back(stage_track(source.trace, device, "stages", rows, of_device.size()));
+    for (const uint32_t row : of_device) {
+      const analysis::StageInstance& instance = instances[row];
+      start.sdelta(instance.start - draft.window.origin);
+      duration.u(wall_of(instance.start, instance.end));
+      name.u(draft.names.add(stages.stages[instance.stage].name));
+      index.u(place[row]);
+      flags.u8(instance.warmup ? kWarmup : 0);
+      draft.rows.instance[row] = rows++;
+    }
+  }
+  Table table{"stages", rows, {}};
+  table.columns.emplace_back("start", std::move(start));
+  table.columns.emplace_back("duration", std::move(duration));
+  table.columns.emplace_back("name", std::move(name));
+  table.columns.emplace_back("index", std::move(index));
+  table.columns.emplace_back("flags", std::move(flags));
+  draft.tables.push_back(std::move(table));
+}
+
+void add_steps(const ExportSource& source, Draft& draft) {
+  const analysis::Stages& stages = source.results.stages;
+  const auto& steps = stages.steps;
+  Column start(Coding::sdelta);
+  Column duration(Coding::u);
+  Column name(Coding::u);
+  Column index(Coding::u);
+  draft.rows.step.assign(steps.size(), RowsOf::kNone);
+  uint32_t rows = 0;
+  const auto devices = by_device(
+      steps.size(),
+      [&](uint32_t row) { return stages.instances[steps[row].instance.index()].device; },
+      [&](uint32_t row) { return steps[row].start; });
+  for (const auto& [device, of_device] : devices) {
+    draft.tracks.push_back(stage_track(source.trace, device, "steps", rows, of_device.size()));
+    for (const uint32_t row : of_device) {
+      start.sdelta(steps[row].start - draft.window.origin);
+      duration.u(wall_of(steps[row].start, steps[row].end));
+      name.u(draft.names.add(to_string(steps[row].kind)));
+      index.u(row);
+      draft.rows.step[row] = rows++;
+    }
+  }
+  Table table{"steps", rows, {}};
+  table.columns.emplace_back("start", std::move(start));
+  table.columns.emplace_back("duration", std::move(duration));
+  table.columns.emplace_back("name", std::move(name));
+  table.columns.emplace_back("index", std::move(index));
+  draft.tables.push_back(std::move(table));
+}
+
+// A layer of one pass: from its first kernel's start to its last one's end.
+struct LayerSpan {
+  uint64_t pass = 0;
+  analysis::LayerRowId layer;
+  Nanoseconds start = 0;
+  Nanoseconds end = 0;
+};
+
+// Kernels of a layer follow each other but for a few that overlap the next one.
+class LayerSpans {
+ public:
+  void add(uint64_t pass, analysis::LayerRowId layer, Nanoseconds start, Nanoseconds end) {
+    constexpr size_t kLookBack = 4;
+    for (size_t i = 0; i < std::min(kLookBack, spans_.size()); ++i) {
+      LayerSpan& span = spans_[spans_.size() - 1 - i];
+      if (span.pass != pass || span.layer != layer) continue;
+      span.end = std::max(span.end, end);
+      return;
+    }
+    spans_.push_back({pass, layer, start, end});
+  }
+  [[nodiscard]] const std::vector<LayerSpan>& spans() const { return spans_; }
+
+ private:
+  std::vector<LayerSpan> spans_;
+};
+
+}  // namespace
+
+void add_stage_rows(const ExportSource& source, Draft& draft) {
+  add_instances(source, draft);
+  add_steps(source, draft);
+}
+
+void add_layer_rows(const ExportSource& source, Draft& draft) {
+  const trace::KernelTable& kernels = source.trace.kernels;
+  const analysis::WorkOwners& owners = source.results.stages.owners;
+  const auto& layer_of = source.results.layers.of_kernel;
+  std::map<trace::DeviceId, LayerSpans> devices;
+  for (size_t row = 0; row < layer_of.size(); ++row) {
+    if (!layer_of[row].valid()) continue;
+    constexpr uint64_t kInstances = 1ULL << 32U;
+    const uint64_t pass = owners.kernel_step[row].valid()
+                              ? owners.kernel_step[row].index()
+                              : kInstances | owners.kernel_instance[row].value;
+    devices[source.trace.queues[kernels.queue[row]].device].add(
+        pass, layer_of[row], kernels.start[row], kernels.end[row]);
+  }
+  Column start(Coding::sdelta);
+  Column duration(Coding::u);
+  Column name(Coding::u);
+  size_t rows = 0;
+  for (const auto& [device, found] : devices) {
+    draft.tracks.push_back(stage_track(source.trace, device, "layers", rows, found.spans().size()));
+    rows += found.spans().size();
+    for (const LayerSpan& span : found.spans()) {
+      start.sdelta(span.start - draft.window.origin);
+      duration.u(wall_of(span.start, span.end));
+      name.u(draft.names.add(source.results.layers.rows[span.layer.index()].name));
+    }
+  }
+  Table table{"layers", rows, {}};
+  table.columns.emplace_back("start", std::move(start));
+  table.columns.emplace_back("duration", std::move(duration));
+  table.columns.emplace_back("name", std::move(name));
+  draft.tables.push_back(std::move(table));
+}
+
+}  // namespace llmprof::exports

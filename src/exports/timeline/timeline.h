@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exports/export_source.h"
+
+namespace llmprof::exports {
+
+// The timeline of report.html (docs/report-html.md): a header in JSON and the columns of its
+// tables.
+struct Timeline {
+  struct NamedColumn {
+    std::string name;  // "slices.start"
+    std::string bytes;
+  };
+  std::string header;
+  std::vector<NamedColumn> columns;
+};
+
+// None where the trace holds nothing with a place in time: totals, or what ncu measured kernel by
+// kernel.
+std::optional<Timeline> make_timeline(const ExportSource& source);
+
+}  // namespace llmprof::exports
