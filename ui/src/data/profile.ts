@@ -21,3 +21,6 @@ export const instanceWord = (profile: Profile): string => (isServing(profile) ? 
 export function boundIsKnown(stage: Stage): boolean {
   return [stage.floor_ms, stage.mfu.wall, stage.mfu.gpu_busy, stage.mbu.wall, stage.mbu.gpu_busy].every((v) => v !== null);
 }
+
+/** A capture's format as reports name it. */
+export const formatWords = (format: string): string => (format === "Stage 1 metrics" ? "the workload's own metrics" : format);

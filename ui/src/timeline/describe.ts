@@ -77,7 +77,7 @@ function describeOther(timeline: Timeline, track: Track, row: number): Descripti
   if (track.table === "samples") {
     title = track.label;
     rows.push(["value", `${count(columns["value"]![row]!)} ${track.unit ?? ""}`.trim()]);
-  } else if (track.table === "calls") rows.push(["kind", CALL_KINDS[columns["kind"]?.[row] ?? columns["call_kind"]?.[row] ?? 0] ?? "call"]);
+  } else if (track.table === "calls") rows.push(["kind", CALL_KINDS[columns["kind"]?.[row] ?? 0] ?? "call"]);
   else if (track.table === "stages") title = instanceWords(timeline, "stages", row);
   else if (track.table === "steps") title = `step ${instanceWords(timeline, "steps", row)}`;
   else if (track.table === "layers") rows.push(["kind", "layer"]);

@@ -9,7 +9,7 @@ const GAP = 4;
 export const RANGE_LINE = 15;
 const NARROW_SCREEN = 640;
 
-const HEIGHTS: Record<TrackKind, number> = { stream: 30, thread: 16, stages: 20, steps: 16, layers: 16, counter: 40 };
+const HEIGHTS: Record<TrackKind, number> = { stream: 30, thread: 16, stages: 20, steps: 16, layers: 16, counter: 34 };
 
 export interface PlacedTrack {
   track: Track;
@@ -22,9 +22,17 @@ export interface PlacedTrack {
 export interface Layout {
   gutter: number;
   labelHeight: number;
+  /** By index of the track. */
   tracks: PlacedTrack[];
   groups: { label: string; y: number }[];
   height: number;
+}
+
+/** Counters last, so that streams and the threads that launch their work are near each other. */
+function drawingOrder(timeline: Timeline): number[] {
+  const indices = timeline.tracks.map((_, index) => index);
+  const isCounter = (index: number) => timeline.tracks[index]!.kind === "counter";
+  return [...indices.filter((index) => !isCounter(index)), ...indices.filter(isCounter)];
 }
 
 export function layOut(timeline: Timeline, screenWidth: number): Layout {
@@ -32,9 +40,12 @@ export function layOut(timeline: Timeline, screenWidth: number): Layout {
   const layout: Layout = { gutter: narrow ? 0 : 168, labelHeight: narrow ? 13 : 0, tracks: [], groups: [], height: 0 };
   let y = GAP;
   let group: string | null = null;
-  timeline.tracks.forEach((track, index) => {
-    if (track.group !== group) {
-      group = track.group;
+  const placed: PlacedTrack[] = [];
+  for (const index of drawingOrder(timeline)) {
+    const track = timeline.tracks[index]!;
+    const own = track.kind === "counter" ? `${track.group} counters` : track.group;
+    if (own !== group) {
+      group = own;
       if (group) {
         layout.groups.push({ label: group, y });
         y += GROUP_HEIGHT;
@@ -42,9 +53,10 @@ export function layOut(timeline: Timeline, screenWidth: number): Layout {
     }
     y += layout.labelHeight;
     const height = track.table === "ranges" ? track.lines * RANGE_LINE : HEIGHTS[track.kind];
-    layout.tracks.push({ track, index, y, height });
+    placed[index] = { track, index, y, height };
     y += height + GAP;
-  });
+  }
+  layout.tracks = placed;
   layout.height = y + GAP;
   return layout;
 }

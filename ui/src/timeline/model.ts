@@ -96,7 +96,8 @@ function makeTrack(header: TrackHeader, columns: Columns): Track {
   let deepest = 0;
   const depth = header.table === "ranges" ? columns["depth"] : undefined;
   if (depth) for (let row = header.first; row < header.first + header.count; row++) deepest = Math.max(deepest, depth[row]!);
-  return { ...header, start, duration, latestEnd, before, lines: deepest + 1 };
+    const label = header.kind === "thread" ? `${header.label}: ${header.table}` : header.label;
+  return { ...header, label, start, duration, latestEnd, before, lines: deepest + 1 };
 }
 
 const EMPTY: Columns = { start: new Float64Array(0), duration: new Float64Array(0) };

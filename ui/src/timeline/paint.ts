@@ -205,9 +205,23 @@ export class Painter {
   }
 
   private textWithin(text: string, [x, y, width, height]: Rect): void {
-    const letters = Math.floor((width - 8) / LETTER);
-    if (letters < 3) return;
-    this.context.fillText(text.length <= letters ? text : `${text.slice(0, letters - 1)}…`, Math.max(x, this.gutterEdge) + 4, y + height / 2 + 0.5);
+    // Cut at the visible edge: text stays in sight while its row reaches beyond the left one.
+    const left = Math.max(x, this.gutterEdge);
+    const room = x + width - left - 8;
+    const letters = Math.floor((room / this.textWidth(text)) * text.length);
+    if (letters < Math.min(3, text.length)) return;
+    this.context.fillText(text.length <= letters ? text : `${text.slice(0, letters - 1)}…`, left + 4, y + height / 2 + 0.5);
+  }
+
+  private readonly widths = new Map<string, number>();
+
+  private textWidth(text: string): number {
+    let width = this.widths.get(text);
+    if (width === undefined) {
+      width = Math.max(1, this.context.measureText(text).width);
+      this.widths.set(text, width);
+    }
+    return width;
   }
 
   private gutterEdge = 0;
@@ -259,7 +273,7 @@ export class Painter {
       return;
     }
     const depth = track.table === "ranges" ? columns["depth"] : undefined;
-    const kinds = columns["kind"] ?? columns["call_kind"];
+    const kinds = columns["kind"];
     // The last pixel that each line has drawn: thousands of spans narrower than a pixel are one.
     const reached = new Float64Array(track.lines).fill(-1);
     const texts: { rect: Rect; row: number }[] = [];
@@ -297,7 +311,9 @@ export class Painter {
     if (table === "stages") return instanceWords(timeline, "stages", row);
     if (table === "steps") return width > 70 ? `step ${instanceWords(timeline, "steps", row)}` : String(timeline.tables.steps["index"]?.[row] ?? "");
     const column = timeline.tables[table as "calls"]["name"]!;
-    return timeline.names[column[row]!] ?? "";
+    const name = timeline.names[column[row]!] ?? "";
+    // "07" of "layer_07" where no more has room.
+    return table === "layers" && width < name.length * LETTER + 8 ? (/\d+$/.exec(name)?.[0] ?? name) : name;
   }
 
   private paintCounter(scene: Scene, placed: PlacedTrack, y: number): void {
@@ -313,22 +329,24 @@ export class Painter {
     context.fillStyle = theme.band;
     context.fillRect(left, y, width, height);
     let row = Math.max(track.first, firstAtLeast(track.start, track.first, end, window.start) - 1);
-    context.beginPath();
-    context.moveTo(left, y + height);
     const tops: [number, number][] = [];
     let last = 0;
-    for (let x = 0; x <= width && row < end; x++) {
+    const begin = row < end ? Math.max(0, Math.floor((track.start[row]! - window.start) / nsPerPixel)) : 0;
+    for (let x = begin; x <= width && row < end; x++) {
       const next = firstAtLeast(track.start, row, end, window.start + (x + 1) * nsPerPixel);
       if (next > row) {
         let top = 0;
         for (let each = row; each < next; each++) top = Math.max(top, values[each]!);
         last = y + height - Math.min(1, top / highest) * (height - 2);
         row = next;
-      } else if (x === 0) last = y + height;
+      }
       tops.push([left + x, last]);
     }
+    if (tops.length === 0) return;
+    context.beginPath();
+    context.moveTo(tops[0]![0], y + height);
     for (const [x, top] of tops) context.lineTo(x, top);
-    context.lineTo(tops.length > 0 ? tops[tops.length - 1]![0] : left, y + height);
+    context.lineTo(tops[tops.length - 1]![0], y + height);
     context.closePath();
     context.fillStyle = theme.area;
     context.fill();
@@ -466,7 +484,7 @@ export class Painter {
     context.fillText(label, beside ? 10 : 4, middle);
     if (track.kind === "counter" && track.max !== undefined) {
       context.font = SMALL_FONT;
-      const top = `max ${counterText(track.max)} ${track.unit ?? ""}`.trim();
+      const top = `max ${counterText(track.max)}${track.unit ?? ""}`.trim();
       if (beside) context.fillText(top, 10, middle + 14);
       else context.fillText(top, scene.width - top.length * LETTER - 4, middle);
     }
@@ -544,5 +562,12 @@ export class Painter {
 }
 
 function counterText(value: number): string {
-  return value >= 100 ? Math.round(value).toString() : value.toPrecision(3);
+  if (value >= 1e5) return prefixed(value);
+  return `${value >= 100 ? Math.round(value) : Number(value.toPrecision(3))} `;
+}
+
+/** "1.98 G": raw metrics come in Hz and bytes. */
+function prefixed(value: number): string {
+  const steps = Math.min(4, Math.floor(Math.log10(value) / 3));
+  return `${Number((value / 1000 ** steps).toPrecision(3))} ${["", "k", "M", "G", "T"][steps]}`;
 }

@@ -109,15 +109,15 @@ function columnsOf(app: App, kernels: Kernel[]): Column<Kernel>[] {
   const all = "of all launches in the capture";
   return [
     { id: "name", title: onCpu(shown) ? "operator" : "kernel", value: (k) => k.short_name, heads: true, className: "name", cell: (k) => h("span", { class: "with-swatch", title: k.kernel_name }, swatch(app, k.class), k.short_name) },
-    { id: "class", title: "class", value: (k) => app.palette.label(k.class) },
-    { id: "library", title: "library", value: (k) => k.library ?? "" },
+    { id: "class", title: "class", value: (k) => app.palette.label(k.class), className: "wide-only" },
+    { id: "library", title: "library", value: (k) => k.library ?? "", className: "wide-only" },
     ...(devices ? [{ id: "device", title: "device", value: (k: Kernel) => k.device }] : []),
     { id: "calls", title: "calls", of: "launches in the capture", value: (k) => k.calls, text: (k) => count(k.calls) },
     { id: "total", title: "total (ms)", of: `ms, sum ${all}`, value: (k) => k.total_ms, text: (k) => exactMs(k.total_ms) },
     { id: "share", title: "share", of: "of the time of all kernels in the capture", value: (k) => k.share, text: (k) => percent(k.share) },
     { id: "mean", title: "mean (ms)", of: "ms per launch", value: (k) => k.mean_ms, text: (k) => exactMs(k.mean_ms) },
     { id: "p99", title: "p99 (ms)", of: "ms, 99th percentile of single launches", value: (k) => k.p99_ms, text: (k) => exactMs(k.p99_ms) },
-    { id: "spread", title: "min, p50 to p99, max", of: "single launches, logarithmic axis; sorts by p99 over p50", value: (k) => (k.p99_ms && k.p50_ms ? k.p99_ms / k.p50_ms : null), cell: (k) => distribution(k, low, high), className: "spread" },
+    { id: "spread", title: "min, p50 to p99, max", of: "single launches, logarithmic axis; sorts by p99 over p50", value: (k) => (k.p99_ms && k.p50_ms ? k.p99_ms / k.p50_ms : null), cell: (k) => distribution(k, low, high), className: "spread wide-only" },
     ...shown.stages.map((stage): Column<Kernel> => ({ id: `in:${stage.name}`, title: `${stage.name} (ms)`, of: `ms in ${stage.name}, all measured instances, warm-up excluded`, value: (k) => k.stages[stage.name]?.steady_total_ms ?? null, text: (k) => exactMs(k.stages[stage.name]?.steady_total_ms) })),
     ...(kernels.some((kernel) => kernel.ms_per_token !== null) ? [{ id: "token", title: "ms per decode step", of: "ms in decode over its steps, warm-up excluded", value: (k: Kernel) => k.ms_per_token, text: (k: Kernel) => fineMs(k.ms_per_token) }] : []),
   ];
@@ -128,7 +128,7 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
   let filter = filterOf(options);
   const opened = new Set((options.get("open") ?? "").split(" ").filter(Boolean));
   const keyOf = (kernel: Kernel) => String(kernels.indexOf(kernel));
-  const summary = h("p", { class: "muted", role: "status" });
+  const summary = h("p", { class: "muted summary", role: "status" });
   const bars = h("div", { class: "class-bar", role: "group", "aria-label": "Kernel time by class; each filters the table" });
   const filters = h("div", { class: "filters no-print" });
   const list = table<Kernel>({

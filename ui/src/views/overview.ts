@@ -2,6 +2,7 @@
 import type { App, MountedView, ViewDescription } from "../app";
 import { boundIsKnown, deviceWord, instanceWord, isServing, onCpu, type Finding, type Stage, type Times } from "../data/profile";
 import { figure } from "../dom/copy";
+import { formatWords } from "../data/profile";
 import { h, type Child } from "../dom/dom";
 import { bar, note, section, swatch } from "../dom/parts";
 import { facts, table } from "../dom/table";
@@ -120,7 +121,7 @@ function stagesTable(app: App): HTMLElement {
     "Stages",
     view.element,
     app.words.of("Key figures"),
-    known && note("Bars are shares of the peak: the bar on wall time, the mark on busy time. The darker bar is the limit that binds the stage."),
+    known && note("Bars are shares of the peak: the bar on wall time, the mark on busy time. The stronger bar is the limit that binds the stage."),
     !known && app.words.of("MFU and MBU"),
   );
 }
@@ -222,7 +223,7 @@ function howSure(app: App): HTMLElement {
     facts([
       ["stages", shown.stages.length > 0 && (found.confidence === null ? `annotated (${[...new Set(shown.stages.map((s) => s.source))].join(", ")})` : ["detected in the kernel sequence, confidence ", figure(percent(found.confidence), found.confidence, "confidence of detected stages")])],
       ["coverage", shown.coverage && shown.coverage.kernel_sum_share !== null && shown.stages.length > 0 && [figure(percent(shown.coverage.kernel_sum_share), shown.coverage.kernel_sum_share, "of kernel time is inside stages"), " of kernel time is inside stages"]],
-      ["captures", shown.context.captures.map((capture) => h("div", {}, h("code", {}, capture.path.split("/").pop() ?? ""), ` ${capture.format}`))],
+      ["captures", shown.context.captures.map((capture) => h("div", {}, h("code", {}, capture.path.split("/").pop() ?? ""), ` ${formatWords(capture.format)}`))],
       ["diagnostics", h("a", { href: "#provenance" }, warnings > 0 ? counted(warnings, "warning") : "no warning", `, ${counted(shown.diagnostics.length, "message")}`)],
     ]),
     app.words.of("What profiling cost"),
@@ -244,8 +245,8 @@ function mount(app: App): MountedView {
     { class: "view overview" },
     h("h1", {}, app.view.title),
     selection && h("p", { class: "note" }, selection.words),
-    lead(app),
     tiles(app),
+    lead(app),
     app.shown.stages.length > 0 ? stagesTable(app) : section("Stages", app.words.of("Stages")),
     budgets(app),
     findings(app),

@@ -1,6 +1,6 @@
 // Where every number comes from: captures, tools, devices, what profiling cost, what the input lacks.
 import type { App, MountedView, ViewDescription } from "../app";
-import { deviceWord } from "../data/profile";
+import { deviceWord, formatWords } from "../data/profile";
 import { h } from "../dom/dom";
 import { section } from "../dom/parts";
 import { facts, table } from "../dom/table";
@@ -16,7 +16,7 @@ function captures(app: App): HTMLElement {
       rows,
       columns: [
         { id: "path", title: "file", value: (c) => c.path, heads: true, cell: (c) => h("code", {}, c.path) },
-        { id: "format", title: "format", value: (c) => c.format },
+        { id: "format", title: "format", value: (c) => formatWords(c.format) },
         { id: "tool", title: "recorded by", value: (c) => [c.tool, c.tool_version].filter(Boolean).join(" ") },
         { id: "driver", title: "driver", value: (c) => c.driver ?? "" },
         { id: "cuda", title: "CUDA", value: (c) => c.cuda ?? "" },

@@ -148,6 +148,7 @@ class TimelineView {
     this.pinned = this.parseRow(options.get("pin"));
     this.input.value = options.get("q") ?? "";
     this.setSearch(this.input.value, false);
+    if (this.pinned && !shown && !at) this.reveal(this.pinned);
     this.drawSide();
     this.invalidate();
   }
@@ -200,13 +201,12 @@ class TimelineView {
     this.invalidate();
   }
 
-  private setSearch(text: string, moves = true): void {
+  private setSearch(text: string, remembers = true): void {
     this.hits = text ? search(this.timeline, text) : null;
     this.hit = null;
-    if (this.hits && this.hits.count > 0 && moves) this.hit = null;
     this.drawCounts();
     this.invalidate();
-    if (moves) this.remember();
+    if (remembers) this.remember();
   }
 
   private drawCounts(): void {
