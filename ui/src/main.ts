@@ -86,6 +86,7 @@ async function main(): Promise<void> {
     overview?.remove();
     start({ recorded, shown: unwatchedView(recorded), view, palette: new Palette(view), words }, root);
     root.dataset["ready"] = "true";
+    performance.mark("llmprof-open");
   } catch (error) {
     // What C++ wrote as text stays and says what the data say.
     root.replaceChildren(h("p", { class: "warning", role: "alert" }, `The interactive page could not be started: ${error instanceof Error ? error.message : String(error)} The overview is shown as text.`));

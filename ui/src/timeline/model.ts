@@ -1,4 +1,4 @@
-// The timeline's tables as typed arrays, decoded once when the view is first opened.
+// The timeline's tables as typed arrays, decoded once when the view is first opened: first what the first picture needs.
 import { hasBlock, readBlock, readJson } from "../data/blocks";
 import { decodeColumn, floatColumn, type Coding } from "../data/columns";
 
@@ -61,6 +61,8 @@ export interface Timeline {
   tables: Record<TableName, Columns>;
   busy: Uint8Array;
   dominant: Uint8Array;
+  /** Settles when the columns are there that only details and arrows need. */
+  details: Promise<void>;
 }
 
 // What fits 32 bits is kept so: a million rows are read every frame.
@@ -74,10 +76,17 @@ async function readColumn(table: string, column: string, coding: Coding, rows: n
   return NARROW.has(column) ? Uint32Array.from(values) : values;
 }
 
-async function readTable(name: string, description: { rows: number; columns: Record<string, Coding> }): Promise<Columns> {
-  const names = Object.keys(description.columns);
-  const columns = await Promise.all(names.map((column) => readColumn(name, column, description.columns[column]!, description.rows)));
-  return Object.fromEntries(names.map((column, index) => [column, columns[index]!]));
+/** What is read before the first picture, of tables that can have a million rows. */
+const DRAWN: Record<string, Set<string>> = {
+  slices: new Set(["start", "duration", "kernel"]),
+  calls: new Set(["start", "duration"]),
+};
+
+type TableDescription = Header["tables"][string];
+
+async function readColumns(name: string, description: TableDescription, wanted: (column: string) => boolean, into: Columns): Promise<void> {
+  const names = Object.keys(description.columns).filter(wanted);
+  await Promise.all(names.map(async (column) => (into[column] = await readColumn(name, column, description.columns[column]!, description.rows))));
 }
 
 function makeTrack(header: TrackHeader, columns: Columns): Track {
@@ -108,8 +117,10 @@ export async function readTimeline(): Promise<Timeline> {
   const header = await readJson<Header>("timeline");
   if (header.version !== 1) throw new Error(`The timeline has version ${header.version}; this page reads version 1.`);
   const names = Object.keys(header.tables).filter((name) => name !== "pyramid");
-  const read = await Promise.all(names.map((name) => readTable(name, header.tables[name]!)));
-  const tables = Object.fromEntries(names.map((name, index) => [name, read[index]!])) as Record<TableName, Columns>;
+  const isDrawn = (table: string) => (name: string) => DRAWN[table]?.has(name) ?? true;
+  const tables = Object.fromEntries(names.map((name) => [name, {} as Columns])) as Record<TableName, Columns>;
+  const readAll = (drawn: boolean) => Promise.all(names.map((name) => readColumns(name, header.tables[name]!, (column) => isDrawn(name)(column) === drawn, tables[name as TableName])));
+  await readAll(true);
   const column = (name: string) => (hasBlock(name) ? readBlock(name) : Promise.resolve(new Uint8Array(0)));
   const [busy, dominant] = await Promise.all([column("t.pyramid.busy"), column("t.pyramid.class")]);
   return {
@@ -122,6 +133,10 @@ export async function readTimeline(): Promise<Timeline> {
     tables,
     busy,
     dominant,
+    details: new Promise((settle, fail) => {
+      // After the first picture.
+      setTimeout(() => void readAll(false).then(() => settle(), fail), 0);
+    }),
   };
 }
 

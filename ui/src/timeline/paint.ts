@@ -158,8 +158,8 @@ export class Painter {
           this.addNarrow(from, to, classIndex, nsPerPixel, width);
           continue;
         }
-        const x0 = Math.max(from, -2);
-        const x1 = Math.min(to, width + 2);
+        const x0 = Math.max(Math.round(from), -2);
+        const x1 = Math.min(Math.round(to), width + 2);
         const rect: Rect = [left + x0, y, Math.max(x1 - x0 - (x1 - x0 > 4 ? 1 : 0), 1), height];
         (wanted?.[kernel] ? hitRects : rects)[classIndex]!.push(rect);
         if (x1 - x0 > 30) texts.push({ rect, row, classIndex });
@@ -274,22 +274,46 @@ export class Painter {
     }
     const depth = track.table === "ranges" ? columns["depth"] : undefined;
     const kinds = columns["kind"];
-    // The last pixel that each line has drawn: thousands of spans narrower than a pixel are one.
-    const reached = new Float64Array(track.lines).fill(-1);
+    const rects = new Map<string, Rect[]>();
+    const put = (color: string, rect: Rect) => {
+      const own = rects.get(color);
+      if (own) own.push(rect);
+      else rects.set(color, [rect]);
+    };
+    const lineHeight = depth ? RANGE_LINE - 1 : height;
+    // Of each line, the run of narrow spans that is being gathered: thousands that touch are one.
+    const runStart = new Float64Array(track.lines).fill(-1);
+    const runEnd = new Float64Array(track.lines).fill(-1);
+    const flush = (line: number) => {
+      if (runEnd[line]! > runStart[line]!) put(theme.narrowSpans, [left + runStart[line]!, y + line * RANGE_LINE, runEnd[line]! - runStart[line]!, lineHeight]);
+      runStart[line] = runEnd[line] = -1;
+    };
     const texts: { rect: Rect; row: number }[] = [];
     for (let row = first; row < last; row++) {
       const from = (track.start[row]! - window.start) / nsPerPixel;
       const to = from + track.duration![row]! / nsPerPixel;
       const line = depth ? depth[row]! : 0;
-      if (to < 0 || to <= reached[line]!) continue;
-      const x0 = Math.max(from, -2);
-      const x1 = Math.min(Math.max(to, from + 1), width + 2);
-      reached[line] = Math.floor(x1);
-      const lineHeight = depth ? RANGE_LINE - 1 : height;
-      const rect: Rect = [left + x0, y + line * RANGE_LINE, Math.max(x1 - x0 - (x1 - x0 > 3 ? 1 : 0), 1), lineHeight];
-      context.fillStyle = this.spanColor(scene, track.table, row, kinds ? kinds[row]! : 0);
-      context.fillRect(...rect);
+      if (to < 0) continue;
+      // Whole pixels: edges between them cost a software canvas far more.
+      const x0 = Math.max(Math.floor(from), -2);
+      const x1 = Math.min(Math.max(Math.round(to), x0 + 1), width + 2);
+      if (x1 - x0 <= 3) {
+        if (x0 > runEnd[line]!) {
+          flush(line);
+          runStart[line] = x0;
+        }
+        runEnd[line] = Math.max(x1, runEnd[line]!);
+        continue;
+      }
+      flush(line);
+      const rect: Rect = [left + x0, y + line * RANGE_LINE, x1 - x0 - 1, lineHeight];
+      put(this.spanColor(scene, track.table, row, kinds ? kinds[row]! : 0), rect);
       if (x1 - x0 > 24) texts.push({ rect, row });
+    }
+    for (let line = 0; line < track.lines; line++) flush(line);
+    for (const [color, own] of rects) {
+      context.fillStyle = color;
+      for (const rect of own) context.fillRect(...rect);
     }
     context.font = height >= 18 ? FONT : SMALL_FONT;
     for (const { rect, row } of texts) {
@@ -310,8 +334,7 @@ export class Painter {
   private spanText(timeline: Timeline, table: string, row: number, width: number): string {
     if (table === "stages") return instanceWords(timeline, "stages", row);
     if (table === "steps") return width > 70 ? `step ${instanceWords(timeline, "steps", row)}` : String(timeline.tables.steps["index"]?.[row] ?? "");
-    const column = timeline.tables[table as "calls"]["name"]!;
-    const name = timeline.names[column[row]!] ?? "";
+    const name = timeline.names[timeline.tables[table as "calls"]["name"]?.[row] ?? -1] ?? "";
     // "07" of "layer_07" where no more has room.
     return table === "layers" && width < name.length * LETTER + 8 ? (/\d+$/.exec(name)?.[0] ?? name) : name;
   }
@@ -329,32 +352,36 @@ export class Painter {
     context.fillStyle = theme.band;
     context.fillRect(left, y, width, height);
     let row = Math.max(track.first, firstAtLeast(track.start, track.first, end, window.start) - 1);
-    const tops: [number, number][] = [];
-    let last = 0;
-    const begin = row < end ? Math.max(0, Math.floor((track.start[row]! - window.start) / nsPerPixel)) : 0;
-    for (let x = begin; x <= width && row < end; x++) {
-      const next = firstAtLeast(track.start, row, end, window.start + (x + 1) * nsPerPixel);
-      if (next > row) {
-        let top = 0;
-        for (let each = row; each < next; each++) top = Math.max(top, values[each]!);
-        last = y + height - Math.min(1, top / highest) * (height - 2);
-        row = next;
+    const top = (value: number) => Math.round(y + height - Math.min(1, value / highest) * (height - 2));
+    const bottom = y + height;
+    let runStart = -1;
+    let runTop = bottom;
+    // Whole pixels in runs: a path of a thousand corners costs a software canvas ten times as much.
+    const runs: Rect[] = [];
+    const flush = (x: number) => {
+      if (runStart >= 0 && x > runStart) runs.push([left + runStart, runTop, x - runStart, bottom - runTop]);
+    };
+    let x = row < end ? Math.max(0, Math.floor((track.start[row]! - window.start) / nsPerPixel)) : width;
+    while (x < width && row < end) {
+      let next = row;
+      let highestHere = 0;
+      const limit = window.start + (x + 1) * nsPerPixel;
+      while (next < end && track.start[next]! < limit) highestHere = Math.max(highestHere, values[next++]!);
+      const own = next > row ? top(highestHere) : runTop;
+      if (own !== runTop || runStart < 0) {
+        flush(x);
+        runStart = x;
+        runTop = own;
       }
-      tops.push([left + x, last]);
+      row = next;
+      // The value lasts until the next sample.
+      x = row < end ? Math.max(x + 1, Math.floor((track.start[row]! - window.start) / nsPerPixel)) : x + 1;
     }
-    if (tops.length === 0) return;
-    context.beginPath();
-    context.moveTo(tops[0]![0], y + height);
-    for (const [x, top] of tops) context.lineTo(x, top);
-    context.lineTo(tops[tops.length - 1]![0], y + height);
-    context.closePath();
+    flush(Math.min(x, width));
     context.fillStyle = theme.area;
-    context.fill();
-    context.beginPath();
-    tops.forEach(([x, top], index) => (index === 0 ? context.moveTo(x, top) : context.lineTo(x, top)));
-    context.strokeStyle = theme.areaLine;
-    context.lineWidth = 1;
-    context.stroke();
+    for (const run of runs) context.fillRect(...run);
+    context.fillStyle = theme.areaLine;
+    for (const [runX, runY, runWidth] of runs) context.fillRect(runX, runY, runWidth, 1);
   }
 
   private paintSelection(scene: Scene, top: number, bottom: number): void {
@@ -449,15 +476,38 @@ export class Painter {
   }
 
   private paintLabels(scene: Scene): void {
-    const { context } = this;
-    const { layout, theme, scrollY, width } = scene;
+    const { layout, theme, scrollY } = scene;
     this.gutterEdge = layout.gutter;
-    if (layout.gutter > 0) {
+    if (layout.gutter === 0) {
+      this.paintAllLabels(scene, this.context);
+      return;
+    }
+    const ratio = this.context.getTransform().a;
+    const key = [scrollY, scene.height, layout.height, theme.background, ratio].join("/");
+    if (key !== this.gutterKey || !this.gutter) {
+      this.gutter = document.createElement("canvas");
+      this.gutter.width = Math.round(layout.gutter * ratio);
+      this.gutter.height = Math.round(scene.height * ratio);
+      const context = this.gutter.getContext("2d")!;
+      context.setTransform(ratio, 0, 0, ratio, 0, 0);
       context.fillStyle = theme.background;
-      context.fillRect(0, TOP, layout.gutter, scene.height - TOP);
+      context.fillRect(0, 0, layout.gutter, scene.height);
       context.fillStyle = theme.rule;
       context.fillRect(layout.gutter - 1, TOP, 1, scene.height - TOP);
+      this.paintAllLabels(scene, context);
+      this.gutterKey = key;
     }
+    this.context.drawImage(this.gutter, 0, 0, layout.gutter, scene.height);
+    this.context.fillStyle = theme.rule;
+    for (const group of layout.groups) this.context.fillRect(0, group.y + TOP - scrollY, scene.width, 1);
+  }
+
+  private gutter: HTMLCanvasElement | null = null;
+  private gutterKey = "";
+
+  private paintAllLabels(scene: Scene, context: CanvasRenderingContext2D): void {
+    const { layout, theme, scrollY, width } = scene;
+    context.textBaseline = "middle";
     for (const group of layout.groups) {
       const y = group.y + TOP - scrollY;
       context.font = `600 ${FONT}`;
@@ -466,11 +516,10 @@ export class Painter {
       context.fillStyle = theme.rule;
       context.fillRect(0, y, width, 1);
     }
-    for (const placed of layout.tracks) this.paintLabel(scene, placed);
+    for (const placed of layout.tracks) this.paintLabel(scene, placed, context);
   }
 
-  private paintLabel(scene: Scene, placed: PlacedTrack): void {
-    const { context } = this;
+  private paintLabel(scene: Scene, placed: PlacedTrack, context: CanvasRenderingContext2D): void {
     const { layout, theme } = scene;
     const y = placed.y + TOP - scene.scrollY;
     if (y + placed.height < TOP || y > scene.height) return;

@@ -13,6 +13,8 @@ export interface CanvasTheme {
   calls: string[];
   range: string;
   rangeAlternate: string;
+  /** Spans too narrow to tell apart. */
+  narrowSpans: string;
   area: string;
   areaLine: string;
   classes: string[];
@@ -45,6 +47,7 @@ export function canvasTheme(view: View, palette: Palette): CanvasTheme {
     calls: dark ? ["#4a525e", "#8791a0", "#616b78", "#6f7a88"] : ["#c3c9d0", "#7d8794", "#a5adb7", "#939ca7"],
     range: dark ? "#2f3640" : "#e3e7eb",
     rangeAlternate: dark ? "#3a424e" : "#d2d8de",
+    narrowSpans: dark ? "#353c47" : "#dadfe4",
     area: dark ? "#3d4a5c" : "#cdd8e5",
     areaLine: dark ? "#8ea6c2" : "#5b7693",
     classes,

@@ -53,6 +53,8 @@ class TimelineView {
   private readonly release: () => void;
   private width = 0;
   private height = 0;
+  /** Columns that only details need are there. */
+  private complete = false;
 
   constructor(
     private readonly app: App,
@@ -102,6 +104,12 @@ class TimelineView {
       gutter: () => this.layout.gutter,
     });
     this.restore(options);
+    void timeline.details.then(() => {
+      this.complete = true;
+      this.setSearch(this.input.value, false);
+      this.drawSide();
+      this.invalidate();
+    });
   }
 
   /** The classes that occur in this capture. */
@@ -174,7 +182,7 @@ class TimelineView {
     const before = this.hovered;
     this.hovered = x < this.layout.gutter || y < TOP ? null : pick(this.timeline, this.layout, this.timeAt(x), y - TOP + this.scroller.scrollTop, this.nsPerPixel);
     this.canvas.style.cursor = this.hovered ? "pointer" : y < TOP ? "default" : "grab";
-    if (this.hovered) showTooltip(clientX, clientY, tooltipOf(this.app, describe(this.timeline, this.app.view, this.hovered)));
+    if (this.hovered && this.complete) showTooltip(clientX, clientY, tooltipOf(this.app, describe(this.timeline, this.app.view, this.hovered)));
     else hideTooltip();
     if (before?.row !== this.hovered?.row || before?.track !== this.hovered?.track) this.invalidate();
   }
@@ -284,7 +292,7 @@ class TimelineView {
   private drawSide(): void {
     const blocks: HTMLElement[] = [];
     const { pinned, selection } = this;
-    if (pinned) blocks.push(pinnedPanel(this.app, describe(this.timeline, this.app.view, pinned), () => this.pin(null), () => this.reveal(pinned, true)));
+    if (pinned && this.complete) blocks.push(pinnedPanel(this.app, describe(this.timeline, this.app.view, pinned), () => this.pin(null), () => this.reveal(pinned, true)));
     if (selection) {
       const clear = () => {
         this.selection = null;
@@ -376,7 +384,9 @@ function mount(app: App, options: URLSearchParams): MountedView {
       view = new TimelineView(app, timeline, latest);
       replace(element, view.element);
       view.resize();
-      element.dataset["ready"] = "true";
+      element.dataset["ready"] = "drawn";
+      performance.mark("llmprof-timeline");
+      void timeline.details.then(() => (element.dataset["ready"] = "true"));
     },
     (error: unknown) => replace(element, h("p", { class: "warning", role: "alert" }, `The timeline could not be read: ${error instanceof Error ? error.message : String(error)}`)),
   );

@@ -1,0 +1,3 @@
+// All tests of the page, in one process with one browser: node tests/ui/all.mjs (LLMPROF names the program).
+import "./page_test.mjs";
+import "./timeline_test.mjs";
