@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/messages.h"
 #include "cli/progress_line.h"
+#include "cli/version.h"
 #include "session/analysis/rewrite_reports.h"
 
 namespace llmprof::cli {
@@ -13,7 +14,7 @@ namespace {
 Result<session::RewrittenReports> rewrite_watched(const session::RewriteOptions& options) {
   ProgressLine progress;
   progress.begin("writing the reports of " + options.source.string());
-  return session::rewrite_reports(options);
+  return session::rewrite_reports(options, kVersion, progress);
 }
 
 }  // namespace

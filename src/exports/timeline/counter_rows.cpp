@@ -14,15 +14,41 @@ using analysis::CounterRole;
 struct Shown {
   std::string label;
   std::string unit;
-  bool rate = false;  // samples are sums of bytes: shown per time
+  bool rate = false;  // samples are sums of bytes: shown per time, bytes per ns being GB/s
+  double scale = 1;
 };
+
+struct Label {
+  std::string_view part;  // of the metric's name
+  std::string_view label;
+};
+// What no figure of the reports is made of, and the collector samples where the GPU has it.
+constexpr std::array<Label, 6> kLabels = {{
+    {"gr__cycles_active", "graphics and compute engine active"},
+    {"gpc__cycles_elapsed", "GPC clock"},
+    {"sm__warps_active", "warps resident in SMs"},
+    {"sm__inst_executed", "SM instructions issued"},
+    {"pcie__read_bytes", "PCIe read"},
+    {"pcie__write_bytes", "PCIe write"},
+}};
+
+Shown other_counter(const std::string& name, const std::string& unit) {
+  constexpr double kMega = 1e6;
+  const auto* const known = std::find_if(kLabels.begin(), kLabels.end(), [&](const Label& label) {
+    return name.find(label.part) != std::string::npos;
+  });
+  const std::string label = known == kLabels.end() ? name : std::string(known->label);
+  if (unit == "byte") return {label, "GB/s", true};
+  if (unit == "Hz") return {label, "MHz", false, 1 / kMega};
+  return {label, unit};
+}
 
 // None for what no line shows: a counter that only rises, bits.
 std::optional<Shown> shown(const trace::Trace& trace, const trace::Metric& metric) {
   const std::string name(trace.strings[metric.name]);
   const std::string unit(trace.strings[metric.unit]);
   const auto role = analysis::counter_role(name, unit);
-  if (!role) return Shown{name, unit};
+  if (!role) return other_counter(name, unit);
   switch (*role) {
     case CounterRole::dram_read:
       return Shown{"DRAM read", "GB/s", true};
@@ -74,6 +100,7 @@ void add_counter_rows(const ExportSource& source, Draft& draft) {
     for (size_t i = first; i < row; ++i) {
       const Nanoseconds length = counters.end[i] - counters.start[i];
       double number = counters.value[i];
+      number *= described->scale;
       if (described->rate) number /= static_cast<double>(std::max<Nanoseconds>(1, length));
       if (!std::isfinite(number)) continue;
       highest = std::max(highest, number);

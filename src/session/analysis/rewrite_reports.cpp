@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "profile/json/reader.h"
 #include "report/documents/bundle_reports.h"
+#include "session/analysis/read_again.h"
 #include "session/bundle/list_artifacts.h"
 #include "session/bundle/run_dir.h"
 
@@ -32,9 +33,33 @@ Result<fs::path> find_profile(const fs::path& source) {
                                 folder.string(), kProfile, folder.string()));
 }
 
+Result<PageOutcome> rewrite_page(const fs::path& source, const profile::Profile& profile,
+                                 std::string_view json, const fs::path& folder,
+                                 std::string_view version, Progress& progress) {
+  const auto bundle = page::embedded_bundle();
+  page::Content content{profile, json, {}, std::nullopt};
+  std::error_code ignored;
+  if (bundle && fs::is_regular_file(source, ignored)) {
+    content.timeline_missing =
+        "The page was made from profile.json alone; `llmprof report RUN`, where RUN is the run's "
+        "folder, reads the captures again and draws it.";
+  } else if (bundle) {
+    const auto run = list_artifacts(source);
+    auto again = read_again(run ? run->folder : source, profile, version, progress);
+    if (again) {
+      add_timeline({again->trace, again->results, version}, content);
+    } else {
+      content.timeline_missing =
+          fmt::format("The captures could not be used again: {}.", again.error().message);
+    }
+  }
+  return write_run_page(bundle, content, folder);
+}
+
 }  // namespace
 
-Result<RewrittenReports> rewrite_reports(const RewriteOptions& options) {
+Result<RewrittenReports> rewrite_reports(const RewriteOptions& options, std::string_view version,
+                                         Progress& progress) {
   const auto file = find_profile(options.source);
   if (!file) return fail_with(file.error());
   const auto profile = profile::read_profile(*file);
@@ -52,11 +77,7 @@ Result<RewrittenReports> rewrite_reports(const RewriteOptions& options) {
   rewritten.files = std::move(*files);
   const auto text = file_content(*file);
   if (!text) return fail_input(fmt::format("{}: cannot be read again", file->string()));
-  page::Content content{*profile, *text, {}, std::nullopt};
-  content.timeline_missing =
-      "The page was made from profile.json alone; `llmprof report RUN`, where RUN is a folder with "
-      "its captures, draws it.";
-  auto page = write_run_page(page::embedded_bundle(), content, rewritten.folder);
+  auto page = rewrite_page(options.source, *profile, *text, rewritten.folder, version, progress);
   if (!page) return fail_with(page.error());
   rewritten.page = std::move(*page);
   if (!options.out) return rewritten;

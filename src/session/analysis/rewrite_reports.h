@@ -3,9 +3,11 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "session/analysis/run_page.h"
 
 namespace llmprof::session {
@@ -22,8 +24,10 @@ struct RewrittenReports {
   PageOutcome page;
 };
 
-// Writes all reports again from a profile.json alone. profile.json itself is copied into another
-// folder, and stays as it is beside the reports it made.
-Result<RewrittenReports> rewrite_reports(const RewriteOptions& options);
+// Writes all reports again from a profile.json alone; the page's timeline from the captures, where
+// a folder was named and they are at hand. profile.json itself is copied into another folder, and
+// stays as it is beside the reports it made.
+Result<RewrittenReports> rewrite_reports(const RewriteOptions& options, std::string_view version,
+                                         Progress& progress);
 
 }  // namespace llmprof::session

@@ -1,0 +1,80 @@
+#include "session/analysis/read_again.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "analysis/analyze.h"
+#include "session/analysis/plan.h"
+#include "session/analysis/reading.h"
+#include "session/bundle/inputs.h"
+
+namespace llmprof::session {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<std::vector<fs::path>> captures_behind(const fs::path& folder,
+                                              const profile::Profile& profile) {
+  if (is_run_folder(folder)) return std::vector<fs::path>{folder};
+  std::vector<fs::path> paths;
+  for (const profile::Capture& capture : profile.context.captures) {
+    std::error_code ignored;
+    if (!fs::is_regular_file(capture.path, ignored)) {
+      return fail_input(fmt::format("{} is not there any more", capture.path));
+    }
+    paths.emplace_back(capture.path);
+  }
+  if (paths.empty()) return fail_input("profile.json names no captures");
+  return paths;
+}
+
+// A stage, steps or a device that the profile was narrowed to.
+void narrow(const std::optional<profile::Selection>& selection, AnalyzeOptions& options) {
+  if (!selection) return;
+  options.stage = selection->stage;
+  if (const auto& steps = selection->steps) {
+    options.steps =
+        fmt::format("{}:{}", steps->first, steps->last ? std::to_string(*steps->last + 1) : "");
+  }
+  if (selection->device) options.device = static_cast<uint32_t>(*selection->device);
+}
+
+bool is_the_same(const ReadAgain& again, const profile::Profile& profile) {
+  size_t instances = 0;
+  for (const profile::Stage& stage : profile.stages) instances += stage.instances.size();
+  const analysis::Stages& stages = again.results.stages;
+  return again.results.kernels.ranking.calls == profile.totals.kernel_count &&
+         stages.instances.size() == instances && stages.steps.size() == profile.steps.size();
+}
+
+}  // namespace
+
+Result<ReadAgain> read_again(const fs::path& folder, const profile::Profile& profile,
+                             std::string_view version, Progress& progress) {
+  auto captures = captures_behind(folder, profile);
+  if (!captures) return fail_with(captures.error());
+  AnalyzeOptions options;
+  options.inputs = std::move(*captures);
+  narrow(profile.selection, options);
+  auto plan = plan_analysis(options);
+  if (!plan) return fail_with(plan.error());
+  Reading reading;
+  OutputFolder out(folder, true);
+  reading.add(plan->inputs, out, progress);
+  complete_plan(reading.trace().workload, *plan);
+  auto frozen = std::move(reading).freeze(plan->notes);
+  if (!frozen) return fail_with(frozen.error());
+  if (frozen->operators) plan->options.operators_of = &*frozen->operators;
+  if (frozen->control) plan->options.control = &*frozen->control;
+  plan->options.tool_version = version;
+  auto analyzed = analysis::analyze(frozen->trace, plan->rules, plan->options, &progress);
+  if (!analyzed) return fail_with(analyzed.error());
+  ReadAgain again{std::move(frozen->trace), std::move(analyzed->results)};
+  if (!is_the_same(again, profile)) {
+    return fail_input("the captures, read again, give other kernels or stages than profile.json");
+  }
+  return again;
+}
+
+}  // namespace llmprof::session
