@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds dist/llmprof-VERSION-linux-ARCH/ and its tarball: a static llmprof, the collector, the CPU
-# workload cpu_llm, conf/, shell completions and the manual page, the Python parts and licenses.
+# Builds dist/llmprof-VERSION-linux-ARCH/ and its tarball: a static llmprof with the page report.html in
+# it (made by Node.js 18 and npm), the collector, the CPU workload cpu_llm, conf/, shell completions and
+# the manual page, the Python parts and licenses.
 #   scripts/dist.sh [x86_64] [aarch64]     both if none is named
 # Runs on amd64 and arm64 Debian 12. It needs what scripts/setup.sh dist installs and, for the
 # collector's CUDA tracing, the headers of the CUDA toolkit (cupti.h; in CUDA_HOME or
@@ -40,7 +41,7 @@ build() {
   rm -f "$tree"/bin/{llmprof,cpu_llm} "$tree/lib/libllmprof_collector.so"
   {
     cmake --fresh -S . -B "$tree" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLLMPROF_STATIC=ON \
-      -DLLMPROF_TESTS=OFF -DCMAKE_TOOLCHAIN_FILE="$root/cmake/static_toolchain.cmake" \
+      -DLLMPROF_TESTS=OFF -DLLMPROF_PAGE=ON -DCMAKE_TOOLCHAIN_FILE="$root/cmake/static_toolchain.cmake" \
       -DLLMPROF_ARCH="$arch" -DLLMPROF_SYSROOT="$root/build/sysroot-$arch" &&
       cmake --build "$tree" --target llmprof llmprof_collector cpu_llm \
         --parallel "${JOBS:-$(nproc)}"
@@ -69,6 +70,16 @@ check_runs() {
   if [[ $arch == "$(uname -m)" ]]; then
     (cd / && env -i "$root/$program" "$@" >/dev/null) || fail "$program does not run"
   fi
+}
+
+# The page's script is in the program, whole.
+check_page() {
+  local arch=$1 file=$2
+  python3 - "$file" "build/dist-$arch/page/page.js" <<'PYTHON' || fail "$file does not hold the page"
+import pathlib, sys
+program, script = (pathlib.Path(name).read_bytes() for name in sys.argv[1:])
+sys.exit(0 if script and script in program else 1)
+PYTHON
 }
 
 check_static() {
@@ -106,6 +117,7 @@ bundle() {
     check_file "$arch" "$folder/$file"
   done
   check_static "$folder/bin/llmprof"
+  check_page "$arch" "$folder/bin/llmprof"
   check_dynamic "$folder/bin/cpu_llm"
   scripts/check_collector.sh ${DIST_WITHOUT_CUDA:+--without-cuda} "$folder/lib/libllmprof_collector.so"
   check_runs "$arch" "$folder/bin/llmprof" --version

@@ -83,6 +83,22 @@ printf '%s\n' "${packages[@]}" | grep -vx ours | sort -u | while read -r package
   add "$package"
 done
 
+# What the page's script is bundled from; esbuild, which bundles it, is not in it.
+modules=$root/ui/node_modules
+{
+  echo
+  echo "npm packages inside the page report.html:"
+  echo
+  echo "| npm package | version | license |"
+  echo "| --- | --- | --- |"
+} >>"$folder/README.md"
+for package in uplot; do
+  [[ -s $modules/$package/LICENSE ]] || fail "no license of the npm package $package"
+  cp "$modules/$package/LICENSE" "$folder/npm-$package.txt"
+  version=$(sed -nE 's/^ *"version": "([^"]+)".*/\1/p' "$modules/$package/package.json")
+  echo "| $package | $version | npm-$package.txt |" >>"$folder/README.md"
+done
+
 mkdir "$folder/common-licenses"
 grep -ohE '/usr/share/common-licenses/[A-Za-z0-9.+-]+' "$folder"/*.txt | sed 's/\.$//' | sort -u |
   while read -r text; do

@@ -15,6 +15,12 @@ build_packages=(
   libcli11-dev libdeflate-dev libexpected-dev libfmt-dev libgtest-dev libopenblas-dev libre2-dev
   libsimdjson-dev libsqlite3-dev libyaml-cpp-dev nlohmann-json3-dev zlib1g-dev
 )
+# For the page report.html. Whoever has a node of their own (nvm, NodeSource) keeps it: Debian's would
+# stand beside it, or in its place.
+page_packages() {
+  command -v node >/dev/null || command -v nodejs >/dev/null || echo nodejs
+  command -v npm >/dev/null || echo npm
+}
 clang_packages=(clang-19 libclang-rt-19-dev)
 
 # make dist unpacks the libraries that it links against by itself, so it needs only the tools.
@@ -29,14 +35,14 @@ dist_packages() {
 
 packages_for() {
   case "$1" in
-    build) echo "${build_packages[@]}" ;;
+    build) echo "${build_packages[@]}" $(page_packages) ;;
     test)
-      echo "${build_packages[@]}" "${clang_packages[@]}" clang-tidy-19 clang-format-19
+      echo "${build_packages[@]}" $(page_packages) "${clang_packages[@]}" clang-tidy-19 clang-format-19
       echo locales git cmark-gfm mypy pyflakes3 python3-jsonschema python3-yaml
       ;;
-    bench) echo "${build_packages[@]}" libbenchmark-dev ;;
-    fuzz) echo "${build_packages[@]}" "${clang_packages[@]}" ;;
-    dist) dist_packages ;;
+    bench) echo "${build_packages[@]}" $(page_packages) libbenchmark-dev ;;
+    fuzz) echo "${build_packages[@]}" $(page_packages) "${clang_packages[@]}" ;;
+    dist) dist_packages && page_packages ;;
     *) usage ;;
   esac
 }

@@ -180,7 +180,7 @@ CommandSpec analyze_spec() {
 CommandSpec report_spec() {
   return {
       .name = "report",
-      .summary = "Write the reports again from a profile.json, without its captures",
+      .summary = "Write the reports again from a profile.json",
       .arguments = {{.name = "PROFILE",
                      .takes = Takes::path,
                      .help = "A profile.json, the folder of a run or an analysis, or a run id "
@@ -193,6 +193,24 @@ CommandSpec report_spec() {
                   count_option("--top", "Rows of kernels.md: the N longest kernels")},
       .examples = {{"llmprof report tmp/stage2/20261115-101500 --out reports", ""}},
       .run = report_command,
+  };
+}
+
+CommandSpec open_spec() {
+  return {
+      .name = "open",
+      .summary = "Open the page of a run, report.html, in the browser",
+      .arguments = {{.name = "RUN",
+                     .takes = Takes::path,
+                     .help = "The folder of a run or an analysis, its id under tmp/stage2 or "
+                             "tmp/analyze, or the page itself",
+                     .required = true}},
+      .notes =
+          "The browser is that of $BROWSER, else the desktop's (xdg-open). Where there is none, "
+          "the "
+          "path is printed.",
+      .examples = {{"llmprof open tmp/stage2/20261115-101500", ""}},
+      .run = open_command,
   };
 }
 
@@ -268,6 +286,7 @@ std::vector<CommandSpec> make_table() {
   return {run_spec(),
           analyze_spec(),
           report_spec(),
+          open_spec(),
           artifacts_spec(),
           doctor_spec(),
           arm_spec("arm", "Start recording in a running process that has the collector loaded",
@@ -319,6 +338,7 @@ std::span<const VariableSpec> environment_variables() {
        "that goes into a pipe or a file is neither wrapped nor shortened."},
       {"LLMPROF_NSYS, LLMPROF_NCU", "The nsys and the ncu to use instead of those found."},
       {"LLMPROF_CUPTI", "The libcupti that the collector loads."},
+      {"BROWSER", "What `llmprof open` shows a page with."},
   });
   return kVariables;
 }

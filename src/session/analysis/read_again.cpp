@@ -16,8 +16,10 @@ namespace fs = std::filesystem;
 
 Result<std::vector<fs::path>> captures_behind(const fs::path& folder,
                                               const profile::Profile& profile) {
-  if (is_run_folder(folder)) return std::vector<fs::path>{folder};
-  std::vector<fs::path> paths;
+  std::vector<fs::path> paths = {folder};
+  Diagnostics said_by_the_analysis;
+  if (is_run_folder(folder) && expand_inputs(paths, said_by_the_analysis)) return paths;
+  paths.clear();
   for (const profile::Capture& capture : profile.context.captures) {
     std::error_code ignored;
     if (!fs::is_regular_file(capture.path, ignored)) {

@@ -1,0 +1,125 @@
+#include "exports/timeline/timeline.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "exports/timeline/parts.h"
+#include "exports/timeline/pyramid.h"
+
+namespace llmprof::exports {
+namespace {
+
+std::vector<uint8_t> bytes_of(std::string text) { return {text.begin(), text.end()}; }
+
+TEST(Column, VarintsAndDifferences) {
+  Column u(Coding::u);
+  for (const uint64_t value : {0ULL, 127ULL, 128ULL, 300ULL}) u.u(value);
+  EXPECT_EQ(bytes_of(u.take()), (std::vector<uint8_t>{0, 127, 0x80, 1, 0xAC, 2}));
+
+  Column s(Coding::s);
+  for (const int64_t value : {0, -1, 1, -64, 64}) s.s(value);
+  EXPECT_EQ(bytes_of(s.take()), (std::vector<uint8_t>{0, 1, 2, 127, 0x80, 1}));
+
+  Column delta(Coding::sdelta);
+  for (const int64_t value : {5, 5, 3}) delta.sdelta(value);
+  EXPECT_EQ(bytes_of(delta.take()), (std::vector<uint8_t>{10, 0, 3}));
+}
+
+TEST(Column, ExtremesFitTenBytes) {
+  Column s(Coding::s);
+  s.s(INT64_MIN);
+  s.s(INT64_MAX);
+  const std::string bytes = s.take();
+  EXPECT_EQ(bytes.size(), 20U);
+  EXPECT_EQ(static_cast<uint8_t>(bytes[9]), 1);
+}
+
+TEST(Column, FloatsAreLittleEndian) {
+  Column f(Coding::f32);
+  f.f32(1.0F);
+  EXPECT_EQ(bytes_of(f.take()), (std::vector<uint8_t>{0, 0, 0x80, 0x3F}));
+}
+
+struct Levels {
+  std::vector<Level> levels;
+  std::vector<uint8_t> busy;
+  std::vector<uint8_t> classes;
+};
+
+Levels written(Pyramid& pyramid) {
+  Column busy(Coding::u8);
+  Column classes(Coding::u8);
+  size_t rows = 0;
+  Levels out;
+  out.levels = pyramid.write(busy, classes, rows);
+  out.busy = bytes_of(busy.take());
+  out.classes = bytes_of(classes.take());
+  EXPECT_EQ(out.busy.size(), rows);
+  return out;
+}
+
+TEST(Pyramid, OverlapIsBusyOnce) {
+  Pyramid pyramid(Window{1000, 1000 + 65536 * 100});
+  // The first bin of 100 ns: two kernels of 50 ns that overlap by 30; the second: all of it.
+  pyramid.add(1000, 1050, 2);
+  pyramid.add(1020, 1070, 3);
+  pyramid.add(1100, 1200, 3);
+  const Levels found = written(pyramid);
+  ASSERT_EQ(found.levels[0].bin, 100);
+  EXPECT_EQ(found.busy[0], 179);  // 70 %
+  EXPECT_EQ(found.busy[1], 255);
+  EXPECT_EQ(found.busy[2], 0);
+  EXPECT_EQ(found.classes[1], 3);
+  // The next level: 170 of 400 ns, most of it class 3.
+  EXPECT_EQ(found.levels[1].bin, 400);
+  EXPECT_EQ(found.busy[found.levels[1].first], 108);
+  EXPECT_EQ(found.classes[found.levels[1].first], 3);
+}
+
+TEST(Pyramid, ATraceOfDaysAndOneOfANanosecond) {
+  constexpr Nanoseconds kWeek = 7LL * 24 * 3600 * 1'000'000'000;
+  Pyramid week(Window{0, kWeek});
+  week.add(0, kWeek, 0);
+  const Levels all = written(week);
+  EXPECT_EQ(all.busy[0], 255);
+  EXPECT_GE(all.busy[all.levels.back().first], 254);
+  Pyramid instant(Window{5, 6});
+  instant.add(5, 6, 1);
+  EXPECT_EQ(written(instant).busy[0], 255);
+}
+
+TEST(Timeline, ATraceWithoutTimesHasNone) {
+  const trace::Trace trace;
+  const analysis::Results results;
+  EXPECT_FALSE(make_timeline({trace, results, "1.0"}));
+}
+
+TEST(Timeline, ARangeAloneIsATrack) {
+  trace::Trace trace;
+  trace.processes.push_back({{}, 1, 42, "engine"});
+  trace.threads.push_back({trace::ProcessId(0), 1, 43, "main"});
+  trace.ranges.start = {100, 120, 150};
+  trace.ranges.end = {200, 140, trace::kOpenEnd};
+  trace.ranges.thread = {trace::ThreadId(0), trace::ThreadId(0), trace::ThreadId()};
+  trace.ranges.domain.resize(3);
+  trace.ranges.text = {trace.strings.intern("outer"), trace.strings.intern("inner"),
+                       trace.strings.intern("\xff<")};
+  trace.ranges.kind.resize(3);
+  const analysis::Results results;
+  const auto timeline = make_timeline({trace, results, "1.0"});
+  ASSERT_TRUE(timeline);
+  const auto header = nlohmann::json::parse(timeline->header);
+  EXPECT_EQ(header["origin_ns"], "100");
+  EXPECT_EQ(header["span_ns"], 100);
+  ASSERT_EQ(header["tracks"].size(), 2U);
+  EXPECT_EQ(header["tracks"][1]["group"], "engine (42)");
+  EXPECT_EQ(header["tracks"][1]["label"], "main 43");
+  EXPECT_EQ(header["tables"]["ranges"]["rows"], 3);
+  const auto depth = std::find_if(timeline->columns.begin(), timeline->columns.end(),
+                                  [](const auto& column) { return column.name == "ranges.depth"; });
+  EXPECT_EQ(bytes_of(depth->bytes), (std::vector<uint8_t>{0, 1, 0}));
+}
+
+}  // namespace
+}  // namespace llmprof::exports

@@ -1,0 +1,57 @@
+#include "page/page.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "page/view.h"
+#include "profile/json/writer.h"
+#include "testing/sample_profile.h"
+
+namespace llmprof::page {
+namespace {
+
+constexpr Bundle kBundle = {"alert(1)", "p{}",
+                            "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1eff"};
+
+TEST(Page, HoldsItsPartsInOrder) {
+  const profile::Profile profile = testing::full_sample();
+  const std::string json = profile::to_json(profile);
+  Content content{profile, json, {{"timeline", "{}"}, {"t.slices.start", "\x01"}}, std::nullopt};
+  const std::string page = make_page(kBundle, content);
+  size_t at = 0;
+  for (const std::string_view part :
+       {"<!DOCTYPE html>", "<meta charset=\"utf-8\">",
+        "script-src 'sha256-AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHv8='", "<style>\np{}</style>",
+        "<main id=\"overview\">", "</main>", "<div id=\"app\"></div>", "id=\"block-profile\"",
+        "id=\"block-view\"", "id=\"block-timeline\"", "id=\"block-t.slices.start\"",
+        "<script>alert(1)</script>", "</html>\n"}) {
+    const size_t found = page.find(part, at);
+    ASSERT_NE(found, std::string::npos) << part;
+    at = found;
+  }
+}
+
+TEST(Page, TheViewSaysWhyThereIsNoTimeline) {
+  profile::Profile profile;
+  profile.tool.version = "9.8";
+  const Content content{profile, "{}", {}, "Because \"it\" is so."};
+  const auto view = nlohmann::json::parse(view_json(content));
+  EXPECT_EQ(view["timeline_missing"], "Because \"it\" is so.");
+  EXPECT_EQ(view["made_by"], "llmprof 9.8");
+  EXPECT_EQ(view["classes"][0]["id"], "gemm");
+  EXPECT_EQ(view["parts"]["idle: launch-bound"]["class"], nullptr);
+  EXPECT_EQ(view["parts"]["quantise"]["label"], "quantization");
+}
+
+TEST(Page, HostileNamesStayText) {
+  profile::Profile profile = testing::full_sample();
+  profile.model->name = "</title><script>alert(2)</script>";
+  const Content content{profile, "{}", {}, std::nullopt};
+  const std::string page = make_page(kBundle, content);
+  EXPECT_EQ(page.find("<script>alert(2)"), std::string::npos);
+  EXPECT_NE(page.find("&lt;script&gt;alert(2)"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace llmprof::page
