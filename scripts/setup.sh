@@ -38,9 +38,9 @@ packages_for() {
     build) echo "${build_packages[@]}" $(page_packages) ;;
     test)
       echo "${build_packages[@]}" $(page_packages) "${clang_packages[@]}" clang-tidy-19 clang-format-19
-      echo locales git cmark-gfm mypy pyflakes3 python3-jsonschema python3-yaml
+      echo locales git cmark-gfm mypy pyflakes3 python3-jsonschema python3-yaml chromium
       ;;
-    bench) echo "${build_packages[@]}" $(page_packages) libbenchmark-dev ;;
+    bench) echo "${build_packages[@]}" $(page_packages) libbenchmark-dev chromium ;;
     fuzz) echo "${build_packages[@]}" $(page_packages) "${clang_packages[@]}" ;;
     dist) dist_packages && page_packages ;;
     *) usage ;;
@@ -92,4 +92,11 @@ fi
 mapfile -t missing < <(missing_of "${packages[@]}")
 if [[ ${#missing[@]} -gt 0 ]]; then
   install "${missing[@]}"
+fi
+# What drives the browser in the page's tests and benchmark; the build does without it.
+if [[ $1 == test || $1 == bench ]] && command -v npm >/dev/null; then
+  ui=$(dirname "$0")/../ui
+  if [[ ! -d $ui/node_modules/playwright-core ]] && ! npm ci --prefix "$ui" --no-audit --no-fund >&2; then
+    say "npm ci failed in ui/; the tests of the page will be skipped"
+  fi
 fi

@@ -22,6 +22,9 @@ const TOP = 50;
 const box = (page) => page.locator("canvas.timeline").boundingBox();
 const panel = (page, selector) => page.locator(`.side .${selector}`);
 
+/** A step's name: its place in its instance, of which the real profile beside the made timeline knows some. */
+const stepWords = (index) => `step ${real.profile.steps[index]?.step_of_instance ?? index}`;
+
 /** Where a time lies on the screen. */
 async function xOf(page, time) {
   const [start, end] = await shownSpan(page);
@@ -130,7 +133,7 @@ test("hover tells a kernel's facts, a click pins it, the address restores all", 
   const shape = made.shapes[slices.shape[row] - 1];
   const call = slices.call[row] - 1;
   const delay = ((start - made.tables.calls.start[call]) / 1e3).toFixed(3);
-  for (const part of [made.names[kernel.short], classes[kernel.class].label, `${(slices.duration[row] / 1e3).toFixed(3)} us`, `${shape[0]} x ${shape[1]} x ${shape[2]}`, "decode 0", `step${made.tables.steps.index[slices.step[row] - 1]} (decode)`, made.names[slices.layer[row] - 1], "cudaLaunchKernel", `${delay} us`]) assert.ok(tip.includes(part), `${part} in ${tip}`);
+  for (const part of [made.names[kernel.short], classes[kernel.class].label, `${(slices.duration[row] / 1e3).toFixed(3)} us`, `${shape[0]} x ${shape[1]} x ${shape[2]}`, "decode 0", `${stepWords(made.tables.steps.index[slices.step[row] - 1])} (decode)`, made.names[slices.layer[row] - 1], "cudaLaunchKernel", `${delay} us`]) assert.ok(tip.includes(part), `${part} in ${tip}`);
   await page.mouse.down();
   await page.mouse.up();
   await panel(page, "pinned").waitFor();

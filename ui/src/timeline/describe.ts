@@ -28,7 +28,7 @@ export function instanceWords(timeline: Timeline, table: "stages" | "steps", row
   const columns = timeline.tables[table];
   const name = timeline.names[columns["name"]?.[row] ?? -1] ?? "";
   const index = columns["index"]?.[row] ?? 0;
-  if (table === "steps") return `${index}${name ? ` (${name})` : ""}`;
+  if (table === "steps") return `${timeline.stepWords(index)}${name ? ` (${name})` : ""}`;
   const warmup = ((columns["flags"]?.[row] ?? 0) & 1) === 1;
   return `${name} ${index}${warmup ? " (warm-up)" : ""}`;
 }
@@ -79,7 +79,7 @@ function describeOther(timeline: Timeline, track: Track, row: number): Descripti
     rows.push(["value", `${count(columns["value"]![row]!)} ${track.unit ?? ""}`.trim()]);
   } else if (track.table === "calls") rows.push(["kind", CALL_KINDS[columns["kind"]?.[row] ?? 0] ?? "call"]);
   else if (track.table === "stages") title = instanceWords(timeline, "stages", row);
-  else if (track.table === "steps") title = `step ${instanceWords(timeline, "steps", row)}`;
+  else if (track.table === "steps") title = instanceWords(timeline, "steps", row);
   else if (track.table === "layers") rows.push(["kind", "layer"]);
   rows.push(["on", `${track.group} ${track.label}`.trim()]);
   return { title, full: null, classIndex: null, rows, startNs: start, durationNs: track.duration ? track.duration[row]! : 0 };

@@ -61,6 +61,8 @@ export interface Timeline {
   tables: Record<TableName, Columns>;
   busy: Uint8Array;
   dominant: Uint8Array;
+  /** How a step is called, by its index in profile.json. */
+  stepWords: (index: number) => string;
   /** Settles when the columns are there that only details and arrows need. */
   details: Promise<void>;
 }
@@ -113,7 +115,7 @@ const EMPTY: Columns = { start: new Float64Array(0), duration: new Float64Array(
 
 export const hasTimeline = (): boolean => hasBlock("timeline");
 
-export async function readTimeline(): Promise<Timeline> {
+export async function readTimeline(stepWords: (index: number) => string): Promise<Timeline> {
   const header = await readJson<Header>("timeline");
   if (header.version !== 1) throw new Error(`The timeline has version ${header.version}; this page reads version 1.`);
   const names = Object.keys(header.tables).filter((name) => name !== "pyramid");
@@ -133,6 +135,7 @@ export async function readTimeline(): Promise<Timeline> {
     tables,
     busy,
     dominant,
+    stepWords,
     details: new Promise((settle, fail) => {
       // After the first picture.
       setTimeout(() => void readAll(false).then(() => settle(), fail), 0);

@@ -333,7 +333,10 @@ export class Painter {
 
   private spanText(timeline: Timeline, table: string, row: number, width: number): string {
     if (table === "stages") return instanceWords(timeline, "stages", row);
-    if (table === "steps") return width > 70 ? `step ${instanceWords(timeline, "steps", row)}` : String(timeline.tables.steps["index"]?.[row] ?? "");
+    if (table === "steps") {
+      const words = instanceWords(timeline, "steps", row);
+      return width > words.length * LETTER + 8 ? words : (/\d+/.exec(words)?.[0] ?? "");
+    }
     const name = timeline.names[timeline.tables[table as "calls"]["name"]?.[row] ?? -1] ?? "";
     // "07" of "layer_07" where no more has room.
     return table === "layers" && width < name.length * LETTER + 8 ? (/\d+$/.exec(name)?.[0] ?? name) : name;

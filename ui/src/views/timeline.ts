@@ -1,5 +1,6 @@
 // The timeline: a canvas that draws what is visible, its search, and what is pinned or selected beside it.
 import type { App, MountedView, ViewDescription } from "../app";
+import { isServing } from "../data/profile";
 import { h, replace } from "../dom/dom";
 import { swatch } from "../dom/parts";
 import { hideTooltip, showTooltip } from "../dom/tooltip";
@@ -366,6 +367,12 @@ class TimelineView {
   }
 }
 
+function stepWords(app: App, index: number): string {
+  const step = app.recorded.steps[index];
+  if (!step) return `step ${index}`;
+  return isServing(app.recorded) ? `engine step ${step.instance}` : `step ${step.step_of_instance}`;
+}
+
 function mount(app: App, options: URLSearchParams): MountedView {
   const element = h("div", { class: "timeline-mount" });
   if (!hasTimeline() && !reading) {
@@ -377,7 +384,7 @@ function mount(app: App, options: URLSearchParams): MountedView {
   let closed = false;
   let latest = options;
   replace(element, h("p", { class: "muted", role: "status" }, "Reading the timeline..."));
-  reading ??= readTimeline();
+  reading ??= readTimeline((index) => stepWords(app, index));
   reading.then(
     (timeline) => {
       if (closed) return;
