@@ -1,5 +1,6 @@
 #include "cli/analysis_output.h"
 #include "cli/commands.h"
+#include "cli/export_options.h"
 #include "cli/messages.h"
 #include "cli/progress_line.h"
 #include "cli/version.h"
@@ -17,6 +18,7 @@ session::AnalyzeOptions options_of(const Arguments& arguments) {
   options.out = arguments.path("--out");
   options.force = arguments.flag("--force");
   options.top = arguments.number("--top");
+  options.exports = exports_of(arguments);
   options.config_folder = arguments.path("--config-dir");
   options.model = arguments.text("--model");
   options.gpu = arguments.text("--gpu");
@@ -52,7 +54,9 @@ int analyze_command(const Arguments& arguments) {
   const int told = finish_output();
   if (timings) print_timings(*analysis);
   if (told != 0) return told;
-  return analysis->incomplete ? complain(*analysis->incomplete) : 0;
+  if (analysis->not_exported) complain(*analysis->not_exported);
+  if (analysis->incomplete) return complain(*analysis->incomplete);
+  return analysis->not_exported ? static_cast<int>(analysis->not_exported->kind) : 0;
 }
 
 }  // namespace llmprof::cli

@@ -18,6 +18,13 @@ const OptionSpec kPrintJson = {"--json", "", Takes::nothing, "Print the same fac
 const OptionSpec kTimings = {"--timings", "", Takes::nothing,
                              "Print on stderr how long each part of the analysis took"};
 
+const OptionSpec kPerfetto = {
+    .name = "--perfetto",
+    .help = "Write trace.pftrace too, the timeline for https://ui.perfetto.dev (docs/exports.md)"};
+const OptionSpec kSpeedscope = {
+    .name = "--speedscope",
+    .help = "Write trace.speedscope.json too, a flame graph: stage, layer, class, kernel"};
+
 OptionSpec count_option(std::string_view name, std::string_view help, std::string_view group = {}) {
   return {.name = name,
           .metavar = "N",
@@ -56,6 +63,8 @@ CommandSpec run_spec() {
             .help = "Your own conf folder; its files take precedence over the built-in ones"},
            {.name = "--dry-run",
             .help = "Print every command line, the files and the time expected; run nothing"},
+           kPerfetto,
+           kSpeedscope,
            kPrintProfile,
            kTimings,
            {.name = "--duty",
@@ -125,6 +134,8 @@ CommandSpec analyze_spec() {
             .takes = Takes::folder,
             .help = "Your own conf folder; its files take precedence over the built-in ones "
                     "(kernels.yaml, stages.yaml, gpus.yaml, model/llm/)"},
+           kPerfetto,
+           kSpeedscope,
            kPrintProfile,
            kTimings,
            {.name = "--model",
@@ -190,8 +201,13 @@ CommandSpec report_spec() {
                    .metavar = "DIR",
                    .takes = Takes::folder,
                    .help = "Folder for the reports [beside profile.json, in place of those there]"},
-                  count_option("--top", "Rows of kernels.md: the N longest kernels")},
-      .examples = {{"llmprof report tmp/stage2/20261115-101500 --out reports", ""}},
+                  count_option("--top", "Rows of kernels.md: the N longest kernels"),
+                  kPerfetto,
+                  kSpeedscope},
+      .notes = "--perfetto and --speedscope read the captures of a run's folder again.",
+      .examples = {{"llmprof report tmp/stage2/20261115-101500 --out reports", ""},
+                   {"llmprof report tmp/stage2/20261115-101500 --perfetto",
+                    "the timeline of a run, for Perfetto"}},
       .run = report_command,
   };
 }

@@ -3,6 +3,7 @@
 
 #include "cli/analysis_output.h"
 #include "cli/commands.h"
+#include "cli/export_options.h"
 #include "cli/messages.h"
 #include "cli/progress_line.h"
 #include "cli/version.h"
@@ -24,11 +25,13 @@ int report_command(const Arguments& arguments) {
   options.source = arguments.path("PROFILE").value_or("");
   options.out = arguments.path("--out");
   options.top = arguments.number("--top");
+  options.exports = exports_of(arguments);
   const auto written = rewrite_watched(options);
   if (!written) return complain(written.error());
   fmt::print("Written: {} ({})\n", written->folder.string(), fmt::join(written->files, ", "));
   print_page(written->page);
-  return finish_output();
+  const int told = finish_output();
+  return written->not_exported ? complain(*written->not_exported) : told;
 }
 
 }  // namespace llmprof::cli

@@ -7,6 +7,7 @@
 
 #include "cli/analysis_output.h"
 #include "cli/commands.h"
+#include "cli/export_options.h"
 #include "cli/messages.h"
 #include "cli/progress_line.h"
 #include "cli/version.h"
@@ -45,7 +46,9 @@ int tell_outcome(const session::RunOutcome& outcome, const Arguments& arguments)
     tell(fmt::format("what was recorded is kept in {}", outcome.folder.string()));
     return static_cast<int>(ErrorKind::tool);
   }
-  return outcome.not_analyzed ? complain(*outcome.not_analyzed) : told;
+  if (outcome.not_analyzed) return complain(*outcome.not_analyzed);
+  if (outcome.analysis->not_exported) return complain(*outcome.analysis->not_exported);
+  return told;
 }
 
 // Options that stand for settings come behind the words: the last one said holds.
@@ -85,6 +88,7 @@ session::RunArguments run_arguments(const Arguments& arguments) {
   run.out = arguments.path("--out");
   run.config_folder = arguments.path("--config-dir");
   run.force = arguments.flag("--force");
+  run.exports = exports_of(arguments);
   return run;
 }
 

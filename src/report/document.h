@@ -91,7 +91,13 @@ struct Table {
   std::vector<std::vector<Cell>> rows;
 };
 
-using Block = std::variant<Heading, Paragraph, Callout, BulletList, LinkList, Table>;
+// A picture beside the report, with what it shows in words. A terminal leaves it out.
+struct Image {
+  std::string file;
+  std::string description;
+};
+
+using Block = std::variant<Heading, Paragraph, Callout, BulletList, LinkList, Table, Image>;
 
 struct Document {
   std::vector<Block> blocks;

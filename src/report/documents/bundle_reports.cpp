@@ -8,8 +8,37 @@
 #include "report/documents/stage2_report.h"
 #include "report/documents/stakeholder_summary.h"
 #include "report/documents/unwatched_view.h"
+#include "report/plots/plots.h"
 
 namespace llmprof::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A plot that has nothing to draw any more is removed: it would tell of another analysis.
+Result<std::vector<std::string>> write_plots(const profile::Profile& profile,
+                                             const fs::path& folder) {
+  const Plots plots = all_plots(profile);
+  std::error_code trouble;
+  for (const std::string_view file : plots.missing) fs::remove(folder / file, trouble);
+  std::vector<std::string> written;
+  if (plots.drawn.empty()) {
+    // Only where it is empty: what else lies in it is not ours.
+    fs::remove(folder / kPlotFolder, trouble);
+    return written;
+  }
+  fs::create_directory(folder / kPlotFolder, trouble);
+  if (trouble)
+    return fail_with(system_error(ErrorKind::tool, folder / kPlotFolder, trouble.value()));
+  for (const Plot& plot : plots.drawn) {
+    const auto done = write_file_atomically(folder / plot.file, plot.svg);
+    if (!done) return fail_with(done.error());
+    written.emplace_back(plot.file);
+  }
+  return written;
+}
+
+}  // namespace
 
 Result<std::vector<std::string>> write_markdown_reports(const profile::Profile& recorded,
                                                         const std::filesystem::path& folder,
@@ -20,9 +49,12 @@ Result<std::vector<std::string>> write_markdown_reports(const profile::Profile& 
           [&] { return write_stakeholder_summary(profile, folder / "stakeholder_summary.md"); })
       .and_then([&] { return write_kernel_markdown(profile, folder / "kernels.md", top); })
       .and_then([&] { return write_operator_markdown(profile, folder / "operators.md"); })
-      .map([] {
-        return std::vector<std::string>{"report.md", "stakeholder_summary.md", "kernels.md",
-                                        "operators.md"};
+      .and_then([&] { return write_plots(profile, folder); })
+      .map([](const std::vector<std::string>& plots) {
+        std::vector<std::string> files = {"report.md", "stakeholder_summary.md", "kernels.md",
+                                          "operators.md"};
+        files.insert(files.end(), plots.begin(), plots.end());
+        return files;
       });
 }
 

@@ -1,6 +1,7 @@
 #include "report/documents/stage2_report.h"
 
 #include "base/files.h"
+#include "report/documents/add_plot.h"
 #include "report/markdown/markdown.h"
 #include "report/sections/sections.h"
 
@@ -25,8 +26,10 @@ Document stage2_document(const profile::Profile& profile) {
   add_utilization(profile, document);
   add_measured(profile, document);
   add_time_budget(profile, document);
+  add_plot(budget_plot(profile), document);
   add_idle_gaps(profile, document);
   add_slow_steps(profile, document);
+  add_plot(steps_plot(profile), document);
   if (profile.context.device_kind != "cpu") {  // what only a GPU has
     add_device_time(profile, document);
     add_copies(profile, document);
@@ -34,7 +37,9 @@ Document stage2_document(const profile::Profile& profile) {
   }
   add_layers(profile, document);
   add_top_kernels(profile, document);
+  add_plot(top_kernels_plot(profile), document);
   add_roofline(profile, document);
+  add_plot(roofline_plot(profile), document);
   add_recoverable(profile, document);
   add_findings(profile, document);
   add_operators(profile, document);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "report/documents/add_plot.h"
 #include "report/documents/capture_words.h"
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
@@ -341,13 +342,17 @@ Document stakeholder_document(const profile::Profile& profile) {
   add_selection(profile, document);
   add_failed_captures(profile, document);
   add_executive_summary(profile, document);
+  add_plot(budget_plot(profile), document);
   add_environment(profile, document);
   add_aggregates(profile, document);
   add_stage_timings_table(profile, document);
+  add_plot(steps_plot(profile), document);
   add_mfu(profile, document);
+  add_plot(roofline_plot(profile), document);
   add_takeaways(profile, document);
   add_top_operators(profile, document);
   add_top_kernel_table(profile, document);
+  add_plot(top_kernels_plot(profile), document);
   add_recommendations(profile, document);
   return document;
 }

@@ -44,6 +44,9 @@ class Writer {
     }
     out_ += '\n';
   }
+  void operator()(const Image& image) {
+    out_ += "![" + markdown_text(image.description) + "](" + image.file + ")\n\n";
+  }
   void operator()(const Table& table) {
     out_ += '|';
     for (const Column& column : table.columns) out_ += ' ' + markdown_text(column.title) + " |";

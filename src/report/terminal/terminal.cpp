@@ -83,6 +83,7 @@ class Writer {
     for (const auto& [file, about] : list.links) add_item(fmt::format("{}: {}", file, about));
     out_ += '\n';
   }
+  void operator()(const Image& /*image*/) {}
   void operator()(const Table& table) {
     const std::vector<Cells> rows = cells_of(table);
     std::vector<ColumnNeed> needs;

@@ -5,6 +5,7 @@
 #include "analysis/analyze.h"
 #include "report/documents/bundle_reports.h"
 #include "report/documents/word.h"
+#include "session/analysis/exports.h"
 #include "session/analysis/no_kernels.h"
 #include "session/analysis/plan.h"
 
@@ -46,6 +47,17 @@ Result<void> write_page(const trace::Trace& trace, const analysis::Results& resu
   if (!outcome) return fail_with(outcome.error());
   analysis.page = std::move(*outcome);
   return {};
+}
+
+void export_bundle(const AnalyzeOptions& options, const exports::ExportSource& source,
+                   Progress& progress, Analysis& analysis) {
+  if (!options.exports.any()) return;
+  progress.begin("writing files for other viewers");
+  const Stopwatch exporting;
+  WrittenExports written = write_exports(options.exports, source, analysis.folder);
+  analysis.files.insert(analysis.files.end(), written.files.begin(), written.files.end());
+  analysis.not_exported = std::move(written.failed);
+  analysis.timings.push_back({"writing files for other viewers", exporting.elapsed()});
 }
 
 // A trace without kernels may still hold a framework's operators, or a GPU's copies and graphs.
@@ -95,6 +107,7 @@ Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version
   if (auto done = write_page(frozen->trace, analyzed->results, analysis); !done)
     return fail_with(done.error());
   analysis.timings.push_back({"writing the page", page.elapsed()});
+  export_bundle(options, {frozen->trace, analyzed->results, version}, progress, analysis);
   return analysis;
 }
 

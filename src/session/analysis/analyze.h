@@ -21,9 +21,10 @@ struct Analysis {
   std::filesystem::path folder;    // of the bundle
   std::vector<std::string> files;  // written into it, but the page
   PageOutcome page;
-  std::string json;                 // the text of profile.json
-  std::optional<Error> incomplete;  // an input that could not be read, where others could
-  std::vector<PartTiming> timings;  // in the order in which the parts were begun
+  std::string json;                   // the text of profile.json
+  std::optional<Error> incomplete;    // an input that could not be read, where others could
+  std::optional<Error> not_exported;  // why a file for another viewer is missing
+  std::vector<PartTiming> timings;    // in the order in which the parts were begun
 };
 
 // Reads all inputs into one trace, analyzes it, writes the bundle. `reading` is what was read of

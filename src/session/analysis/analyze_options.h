@@ -11,12 +11,21 @@
 
 namespace llmprof::session {
 
+// Files for other viewers, beside the reports.
+struct Exports {
+  bool perfetto = false;
+  bool speedscope = false;
+
+  [[nodiscard]] bool any() const { return perfetto || speedscope; }
+};
+
 struct AnalyzeOptions {
   std::vector<std::filesystem::path> inputs;
   std::optional<std::filesystem::path> out;  // default: tmp/analyze/<run id>
   bool force = false;                        // write into a folder that is not empty
   bool in_place = false;      // into the one input, a run folder: replaces reports, keeps captures
   std::optional<size_t> top;  // rows of kernels.md; all of them by default
+  Exports exports;
   std::optional<std::filesystem::path> config_folder;  // overlays the shipped conf/
 
   // What ran.

@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "profile/json/reader.h"
 #include "report/documents/bundle_reports.h"
+#include "session/analysis/exports.h"
 #include "session/analysis/read_again.h"
 #include "session/bundle/list_artifacts.h"
 #include "session/bundle/run_dir.h"
@@ -33,25 +34,23 @@ Result<fs::path> find_profile(const fs::path& source) {
                                 folder.string(), kProfile, folder.string()));
 }
 
-Result<PageOutcome> rewrite_page(const fs::path& source, const profile::Profile& profile,
+Error without_captures(const fs::path& source, std::string_view why) {
+  return {
+      ErrorKind::input,
+      fmt::format("{}: files for other viewers are made of the captures, {}; name the folder of "
+                  "a run, or use `llmprof analyze CAPTURE --perfetto`",
+                  source.string(), why)};
+}
+
+Result<PageOutcome> rewrite_page(const std::optional<page::Bundle>& bundle,
+                                 const Result<ReadAgain>& again, const profile::Profile& profile,
                                  std::string_view json, const fs::path& folder,
-                                 std::string_view version, Progress& progress) {
-  const auto bundle = page::embedded_bundle();
+                                 std::string_view version) {
   page::Content content{profile, json, {}, std::nullopt};
-  std::error_code ignored;
-  if (bundle && fs::is_regular_file(source, ignored)) {
-    content.timeline_missing =
-        "The page was made from profile.json alone; `llmprof report RUN`, where RUN is the run's "
-        "folder, reads the captures again and draws it.";
+  if (bundle && again) {
+    add_timeline({again->trace, again->results, version}, content);
   } else if (bundle) {
-    const auto run = list_artifacts(source);
-    auto again = read_again(run ? run->folder : source, profile, version, progress);
-    if (again) {
-      add_timeline({again->trace, again->results, version}, content);
-    } else {
-      content.timeline_missing =
-          fmt::format("The captures could not be used again: {}.", again.error().message);
-    }
+    content.timeline_missing = again.error().message;
   }
   return write_run_page(bundle, content, folder);
 }
@@ -62,10 +61,16 @@ Result<RewrittenReports> rewrite_reports(const RewriteOptions& options, std::str
                                          Progress& progress) {
   const auto file = find_profile(options.source);
   if (!file) return fail_with(file.error());
+  const fs::path run = file->has_parent_path() ? file->parent_path() : fs::path(".");
+  std::error_code ignored;
+  const bool profile_alone = fs::is_regular_file(options.source, ignored);
+  if (options.exports.any() && profile_alone) {
+    return fail_with(without_captures(options.source, "which a profile.json does not hold"));
+  }
   const auto profile = profile::read_profile(*file);
   if (!profile) return fail_with(profile.error());
   RewrittenReports rewritten;
-  rewritten.folder = file->has_parent_path() ? file->parent_path() : fs::path(".");
+  rewritten.folder = run;
   if (options.out) {
     const auto folder = Artifacts::create(*options.out, false);
     if (!folder) return fail_with(folder.error());
@@ -77,14 +82,36 @@ Result<RewrittenReports> rewrite_reports(const RewriteOptions& options, std::str
   rewritten.files = std::move(*files);
   const auto text = file_content(*file);
   if (!text) return fail_input(fmt::format("{}: cannot be read again", file->string()));
-  auto page = rewrite_page(options.source, *profile, *text, rewritten.folder, version, progress);
+  if (options.out) {
+    if (auto copied = write_file_atomically(rewritten.folder / kProfile, *text); !copied) {
+      return fail_with(copied.error());
+    }
+    rewritten.files.emplace_back(kProfile);
+  }
+  const auto bundle = page::embedded_bundle();
+  Result<ReadAgain> again = fail_input(
+      "The page was made from profile.json alone; `llmprof report RUN`, where RUN is the run's "
+      "folder, reads the captures again and draws it.");
+  if (!profile_alone && (bundle || options.exports.any())) {
+    again = read_again(run, *profile, version, progress);
+    if (!again) {
+      again = fail_input(
+          fmt::format("The captures could not be used again: {}.", again.error().message));
+    }
+  }
+  auto page = rewrite_page(bundle, again, *profile, *text, rewritten.folder, version);
   if (!page) return fail_with(page.error());
   rewritten.page = std::move(*page);
-  if (!options.out) return rewritten;
-  if (auto copied = write_file_atomically(rewritten.folder / kProfile, *text); !copied) {
-    return fail_with(copied.error());
+  if (!options.exports.any()) return rewritten;
+  if (!again) {
+    rewritten.not_exported =
+        without_captures(run, "and there are none to use (" + again.error().message + ")");
+    return rewritten;
   }
-  rewritten.files.emplace_back(kProfile);
+  WrittenExports exported =
+      write_exports(options.exports, {again->trace, again->results, version}, rewritten.folder);
+  rewritten.files.insert(rewritten.files.end(), exported.files.begin(), exported.files.end());
+  rewritten.not_exported = std::move(exported.failed);
   return rewritten;
 }
 

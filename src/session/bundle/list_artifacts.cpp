@@ -18,7 +18,7 @@ struct Kind {
 };
 
 // The first that fits.
-constexpr std::array<Kind, 27> kKinds = {{
+constexpr std::array<Kind, 30> kKinds = {{
     {"env.json", "provenance"},
     {"config.yaml", "provenance"},
     {"inputs.yaml", "provenance"},
@@ -39,6 +39,9 @@ constexpr std::array<Kind, 27> kKinds = {{
     {".ncu-rep", "ncu report"},
     {"sections.txt", "ncu sections"},
     {"raw.csv", "ncu metrics"},
+    {".pftrace", "timeline for Perfetto"},
+    {".speedscope.json", "flame graph for speedscope"},
+    {".svg", "plot"},
     {"trace.json.gz", "PyTorch trace"},
     {"trace.json", "PyTorch trace"},
     {".csv", "statistics"},

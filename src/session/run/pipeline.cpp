@@ -194,6 +194,7 @@ class Pipeline {
     wanted.inputs = {bundle_.root()};
     wanted.in_place = true;
     wanted.config_folder = request_.config_folder;
+    wanted.exports = request_.exports;
     auto analysis = analyze(wanted, request_.version, progress_, std::move(reading_));
     if (analysis) {
       outcome_.analysis = std::move(*analysis);

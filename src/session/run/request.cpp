@@ -22,6 +22,7 @@ Result<RunRequest> make_run_request(const RunArguments& arguments, std::string_v
   if (arguments.out) request.options.run_folder = *arguments.out;
   request.config_folder = arguments.config_folder;
   request.force = arguments.force;
+  request.exports = arguments.exports;
   request.version = version;
   request.stop = stop;
   return request;

@@ -16,6 +16,7 @@ struct RunArguments {
   std::optional<std::filesystem::path> out;
   std::optional<std::filesystem::path> config_folder;
   bool force = false;
+  Exports exports;
 };
 
 // Composes the configuration and checks all of it, before anything runs.

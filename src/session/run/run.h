@@ -23,6 +23,7 @@ struct RunRequest {
   ProgramFiles program;
   std::optional<std::filesystem::path> config_folder;  // as in AnalyzeOptions
   bool force = false;                                  // write into a folder that is not empty
+  Exports exports;
   std::string version;
   const std::atomic<bool>* stop = nullptr;  // set, it ends what runs; what exists is kept and read
 };

@@ -1,0 +1,191 @@
+#include "exports/perfetto/cpu_tracks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace llmprof::exports {
+namespace {
+
+enum class HostKind : uint8_t { call, range, framework_operator };
+
+std::string_view category_of(trace::ApiKind kind) {
+  switch (kind) {
+    case trace::ApiKind::launch:
+      return "launch";
+    case trace::ApiKind::graph_launch:
+      return "graph launch";
+    case trace::ApiKind::synchronization:
+      return "synchronization";
+    case trace::ApiKind::copy:
+    case trace::ApiKind::blocking_copy:
+      return "copy";
+    case trace::ApiKind::allocation:
+      return "allocation";
+    case trace::ApiKind::capture_begin:
+    case trace::ApiKind::capture_end:
+      return "graph capture";
+    case trace::ApiKind::other:
+      return "API call";
+  }
+  return "API call";
+}
+
+class CpuTracks {
+ public:
+  CpuTracks(const ExportSource& source, const WorkOfLaunches& launched, Nanoseconds last_time,
+            TraceFile& file)
+      : trace_(source.trace),
+        launched_(launched),
+        last_time_(last_time),
+        file_(file),
+        of_thread_(trace_.threads.size()),
+        of_process_(trace_.processes.size()) {}
+
+  void run() {
+    gather();
+    for (size_t process = 0; process < trace_.processes.size(); ++process) {
+      if (has_work(process)) write_process(process);
+    }
+  }
+
+ private:
+  void gather() {
+    const auto add = [&](trace::ThreadId thread, Nanoseconds start, Nanoseconds end, HostKind kind,
+                         size_t row) {
+      of_thread_[thread.index()].push_back(
+          {start, std::max(start, end), static_cast<uint8_t>(kind), static_cast<uint32_t>(row)});
+    };
+    const trace::RangeTable& ranges = trace_.ranges;
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      const Nanoseconds end = ranges.end[i] == trace::kOpenEnd ? last_time_ : ranges.end[i];
+      if (!ranges.thread[i].valid()) continue;
+      // They begin and end on any thread of their process, and need not lie within each other.
+      if (ranges.kind[i] == trace::RangeKind::start_end) {
+        const trace::ProcessId process = trace_.threads[ranges.thread[i].index()].process;
+        of_process_[process.index()].push_back({ranges.start[i], std::max(ranges.start[i], end),
+                                                static_cast<uint8_t>(HostKind::range),
+                                                static_cast<uint32_t>(i)});
+      } else {
+        add(ranges.thread[i], ranges.start[i], end, HostKind::range, i);
+      }
+    }
+    const trace::OperatorTable& operators = trace_.operators;
+    for (size_t i = 0; i < operators.size(); ++i) {
+      if (!operators.thread[i].valid()) continue;
+      add(operators.thread[i], operators.start[i], operators.end[i], HostKind::framework_operator,
+          i);
+    }
+    const trace::LaunchTable& calls = trace_.launches;
+    for (size_t i = 0; i < calls.size(); ++i) {
+      if (calls.thread[i].valid()) {
+        add(calls.thread[i], calls.start[i], calls.end[i], HostKind::call, i);
+      }
+    }
+  }
+
+  [[nodiscard]] bool is_of(size_t thread, size_t process) const {
+    return trace_.threads[thread].process.index() == process;
+  }
+  [[nodiscard]] bool has_work(size_t process) const {
+    if (!of_process_[process].empty()) return true;
+    for (size_t thread = 0; thread < of_thread_.size(); ++thread) {
+      if (is_of(thread, process) && !of_thread_[thread].empty()) return true;
+    }
+    return false;
+  }
+
+  void write_process(size_t row) {
+    const trace::Process& process = trace_.processes[row];
+    const TraceFile::Process shown =
+        file_.process(process.name.empty() ? "process" : process.name, process.pid);
+    write(std::move(of_process_[row]),
+          [&] { return file_.track(shown.uuid, "Ranges that begin and end on any thread"); });
+    for (size_t i = 0; i < of_thread_.size(); ++i) {
+      if (!is_of(i, row) || of_thread_[i].empty()) continue;
+      const trace::Thread& thread = trace_.threads[i];
+      const std::string name = thread.name.empty() ? "thread" : thread.name;
+      bool first = true;
+      write(std::move(of_thread_[i]), [&] {
+        // A thread has one track; what does not fit into its calls is shown beside it.
+        if (!first) return file_.track(shown.uuid, name + " (overlapping)");
+        first = false;
+        return file_.thread(shown, name, thread.tid);
+      });
+    }
+  }
+
+  template <class MakeTrack>
+  void write(std::vector<Interval> work, const MakeTrack& make_track) {
+    for (const Lane& lane : in_lanes(std::move(work), Nesting::allowed)) {
+      Sequence sequence = file_.sequence(make_track());
+      write_lane(lane, sequence, [&](const Interval& interval) { begin(interval, sequence); });
+    }
+  }
+
+  void begin(const Interval& work, Sequence& sequence) {
+    annotations_.clear();
+    switch (static_cast<HostKind>(work.kind)) {
+      case HostKind::call:
+        return begin_call(work.row, sequence);
+      case HostKind::range:
+        return begin_range(work.row, sequence);
+      case HostKind::framework_operator:
+        return sequence.begin(
+            work.start,
+            {file_.text(trace_.strings[trace_.operators.name[work.row]]), file_.text("operator")});
+    }
+  }
+
+  void begin_call(size_t row, Sequence& sequence) {
+    const trace::StringId api = trace_.launches.api[row];
+    if (api.valid() && api.index() >= calls_.size()) calls_.resize(api.index() + 1);
+    Slice slice;
+    if (api.valid()) {
+      Call& call = calls_[api.index()];
+      if (!call.name.valid()) {
+        call = {file_.text(trace_.strings[api]), file_.text(category_of(trace_.api_kind(api)))};
+      }
+      slice = {call.name, call.category};
+    } else {
+      slice = {file_.text("call"), file_.text("API call")};
+    }
+    slice.flow_from = launched_.flow_from(row);
+    sequence.begin(trace_.launches.start[row], slice);
+  }
+
+  void begin_range(size_t row, Sequence& sequence) {
+    const trace::RangeTable& ranges = trace_.ranges;
+    const std::string_view domain = trace_.strings[ranges.domain[row]];
+    if (!domain.empty()) annotations_.push_back({file_.text("domain"), file_.text(domain)});
+    if (ranges.end[row] == trace::kOpenEnd) {
+      annotations_.push_back({file_.text("end"), file_.text("not recorded")});
+    }
+    const bool module = ranges.kind[row] == trace::RangeKind::module;
+    sequence.begin(ranges.start[row], {file_.text(trace_.strings[ranges.text[row]]),
+                                       file_.text(module ? "module" : "range"), annotations_});
+  }
+
+  struct Call {
+    TextId name;
+    TextId category;
+  };
+
+  const trace::Trace& trace_;
+  const WorkOfLaunches& launched_;
+  Nanoseconds last_time_;
+  TraceFile& file_;
+  std::vector<std::vector<Interval>> of_thread_;
+  std::vector<std::vector<Interval>> of_process_;  // start/end ranges
+  std::vector<Call> calls_;                        // by the string of their name
+  std::vector<Annotation> annotations_;            // of the slice that is being written
+};
+
+}  // namespace
+
+void write_cpu_tracks(const ExportSource& source, const WorkOfLaunches& launched,
+                      Nanoseconds last_time, TraceFile& file) {
+  CpuTracks(source, launched, last_time, file).run();
+}
+
+}  // namespace llmprof::exports

@@ -1,0 +1,44 @@
+#include "exports/perfetto/lanes.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace llmprof::exports {
+namespace {
+
+// A lane that is being filled, and the ends of the intervals open at its last start.
+struct OpenLane {
+  Lane intervals;
+  std::vector<Nanoseconds> ends;
+
+  bool takes(const Interval& interval, Nesting nesting) {
+    while (!ends.empty() && ends.back() <= interval.start) ends.pop_back();
+    if (!ends.empty() && (nesting == Nesting::none || ends.back() < interval.end)) return false;
+    ends.push_back(interval.end);
+    intervals.push_back(interval);
+    return true;
+  }
+};
+
+}  // namespace
+
+std::vector<Lane> in_lanes(std::vector<Interval> intervals, Nesting nesting) {
+  const auto before = [](const Interval& a, const Interval& b) {
+    return a.start != b.start ? a.start < b.start : a.end > b.end;
+  };
+  if (!std::is_sorted(intervals.begin(), intervals.end(), before)) {
+    std::stable_sort(intervals.begin(), intervals.end(), before);
+  }
+  std::vector<OpenLane> open;
+  for (const Interval& interval : intervals) {
+    const bool taken = std::any_of(open.begin(), open.end(),
+                                   [&](OpenLane& lane) { return lane.takes(interval, nesting); });
+    if (!taken) open.emplace_back().takes(interval, nesting);
+  }
+  std::vector<Lane> lanes;
+  lanes.reserve(open.size());
+  for (OpenLane& lane : open) lanes.push_back(std::move(lane.intervals));
+  return lanes;
+}
+
+}  // namespace llmprof::exports

@@ -1,0 +1,204 @@
+#include "exports/perfetto/measured_kernels.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+#include "exports/perfetto/compute_metrics.h"
+
+namespace llmprof::exports {
+namespace {
+
+// Numbers of the two specifications and the context that all events refer to.
+constexpr uint64_t kQueueNumber = 1;
+constexpr uint64_t kStageNumber = 2;
+constexpr uint64_t kContextNumber = 1;
+
+// ncu has more than a thousand values per kernel. Left to profile.json: facts about the device, the
+// same for every kernel; the least and the most of the GPU's units; the peaks that percents are of;
+// and sums where the mean over the units says the same.
+bool is_argument(std::string_view metric) {
+  if (metric.starts_with("device__attribute_")) return false;
+  for (const std::string_view left_out :
+       {".min", ".max", ".peak_sustained", ".sum.pct", ".sum.per_cycle"}) {
+    if (contains(metric, left_out)) return false;
+  }
+  return true;
+}
+
+void write_extent(const trace::Extent& extent, ProtoWriter& writer) {
+  for (uint32_t i = 0; i < extent.size(); ++i) writer.number(i + 1, extent[i]);
+}
+
+std::vector<uint32_t> units_of(std::string_view unit) {
+  using namespace fields::gpu_counter_specification;
+  if (unit == "%") return {percent};
+  if (unit == "ns") return {nanosecond};
+  if (unit == "byte") return {byte};
+  if (unit == "hz") return {hertz};
+  return {};
+}
+
+}  // namespace
+
+MeasuredKernels::MeasuredKernels(const ExportSource& source, const KernelRows& rows,
+                                 TraceFile& file)
+    : trace_(source.trace), results_(source.results), rows_(rows), file_(file) {}
+
+// Counters belong to the GPU as a whole: launches that overlap cannot both have some.
+std::vector<uint32_t> MeasuredKernels::representatives(trace::DeviceId device) const {
+  const trace::KernelTable& kernels = trace_.kernels;
+  const auto& measured = results_.kernels.ranking.measured_kernels;
+  const analysis::Stages& stages = results_.stages;
+  std::vector<uint32_t> chosen;
+  std::set<std::pair<uint32_t, uint32_t>> known;  // row of the ranking, shape
+  Nanoseconds free_from = INT64_MIN;
+  for (uint32_t i = 0; i < measured.size(); ++i) {
+    if (!measured[i] || kernels.start[i] < free_from) continue;
+    if (trace_.queues[kernels.queue[i]].device != device) continue;
+    const bool owned =
+        i < stages.owners.kernel_instance.size() && stages.owners.kernel_instance[i].valid();
+    if (!stages.instances.empty() &&
+        (!owned || stages.instances[stages.owners.kernel_instance[i].index()].warmup)) {
+      continue;
+    }
+    const uint32_t row = rows_.of(i);
+    if (row == KernelRows::kNone || kernels.end[i] <= kernels.start[i]) continue;
+    if (!known.emplace(row, kernels.shape[i].value).second) continue;
+    chosen.push_back(i);
+    free_from = kernels.end[i];
+  }
+  return chosen;
+}
+
+void MeasuredKernels::write(trace::DeviceId device) {
+  const std::vector<uint32_t> kernels = representatives(device);
+  if (kernels.empty()) return;
+  const uint32_t gpu = trace_.devices[device.index()].ordinal;
+  Sequence sequence = file_.sequence();
+  const trace::ProcessId process = trace_.queues[trace_.kernels.queue[kernels.front()]].process;
+  const Nanoseconds begin = trace_.kernels.start[kernels.front()];
+  sequence.other(begin, [&](ProtoWriter& packet) {
+    packet.message(fields::packet::kInternedData, [&] {
+      packet.message(fields::interned_data::kGraphicsContexts, [&] {
+        packet.number(fields::gpu_context::kId, kContextNumber);
+        if (process.valid()) {
+          packet.number(fields::gpu_context::kPid, trace_.processes[process.index()].pid);
+        }
+        packet.number(fields::gpu_context::kApi, fields::gpu_context::cuda);
+      });
+      const auto specify = [&](uint64_t number, std::string_view name, std::string_view about) {
+        packet.message(fields::interned_data::kGpuSpecifications, [&] {
+          packet.number(fields::gpu_specification::kId, number);
+          packet.bytes(fields::gpu_specification::kName, name);
+          packet.bytes(fields::gpu_specification::kDescription, about);
+          packet.number(fields::gpu_specification::kCategory, fields::gpu_specification::compute);
+        });
+      };
+      specify(kQueueNumber, "Kernels measured by ncu",
+              "The first launch like each that ncu measured; values are means over ncu's launches");
+      specify(kStageNumber, "kernel", "Measured by ncu in a run of its own");
+    });
+    packet.message(fields::packet::kGpuCounterEvent, [&] {
+      packet.message(fields::gpu_counters::kDescriptor, [&] { describe_counters(packet); });
+      packet.number(fields::gpu_counters::kGpu, gpu);
+    });
+  });
+  for (const uint32_t kernel : kernels) write_kernel(kernel, gpu, sequence);
+  first_counter_ += static_cast<uint32_t>(compute_metrics().size());
+}
+
+void MeasuredKernels::describe_counters(ProtoWriter& counters) const {
+  uint32_t id = first_counter_;
+  for (const ComputeMetric& metric : compute_metrics()) {
+    counters.message(fields::gpu_descriptor::kSpecifications, [&] {
+      counters.number(fields::gpu_counter_specification::kId, id++);
+      counters.bytes(fields::gpu_counter_specification::kName, metric.name);
+      for (const uint32_t unit : units_of(metric.unit)) {
+        counters.number(fields::gpu_counter_specification::kNumerator, unit);
+      }
+      counters.number(fields::gpu_counter_specification::kGroups,
+                      fields::gpu_counter_specification::compute_group);
+    });
+  }
+}
+
+// A value speaks of the time since the one before: 0 at the kernel's start, the kernel's at its
+// end.
+void MeasuredKernels::write_counters(const analysis::KernelRow& row, uint32_t gpu, bool of_kernel,
+                                     ProtoWriter& packet) {
+  packet.message(fields::packet::kGpuCounterEvent, [&] {
+    uint32_t id = first_counter_;
+    for (const ComputeMetric& metric : compute_metrics()) {
+      const uint32_t counter = id++;
+      const auto value = find_metric(row.metrics, metric);
+      if (!value) continue;
+      packet.message(fields::gpu_counters::kValues, [&] {
+        packet.number(fields::gpu_counter_value::kId, counter);
+        packet.real(fields::gpu_counter_value::kReal, of_kernel ? *value : 0);
+      });
+    }
+    packet.number(fields::gpu_counters::kGpu, gpu);
+  });
+}
+
+void MeasuredKernels::write_arguments(uint32_t kernel, ProtoWriter& launch) const {
+  const auto add = [&](std::string_view name, const auto& write_value) {
+    launch.message(fields::gpu_launch::kArguments, [&] {
+      launch.bytes(fields::gpu_argument::kName, name);
+      write_value();
+    });
+  };
+  const auto whole = [&](std::string_view name, uint64_t value) {
+    add(name, [&] { launch.number(fields::gpu_argument::kWhole, value); });
+  };
+  const auto text = [&](std::string_view name, std::string_view value) {
+    add(name, [&] { launch.bytes(fields::gpu_argument::kText, to_printable(value)); });
+  };
+  const analysis::KernelRow& row = results_.kernels.ranking.rows[rows_.of(kernel)];
+  const trace::LaunchShape& shape = trace_.shapes[trace_.kernels.shape[kernel]];
+  const auto product = [](const trace::Extent& extent) {
+    return static_cast<uint64_t>(extent[0]) * extent[1] * extent[2];
+  };
+  text("kernel_demangled_name", trace_.strings[row.name]);
+  text("class", to_string(row.description.kernel_class));
+  whole("launch__grid_size", product(shape.grid));
+  whole("launch__block_size", product(shape.block));
+  whole("launch__registers_per_thread", shape.registers_per_thread);
+  whole("launch__shared_mem_per_block_static", shape.static_shared_bytes);
+  whole("launch__shared_mem_per_block_dynamic", shape.dynamic_shared_bytes);
+  for (const auto& [name, metric] : row.metrics) {
+    if (metric.count == 0 || !is_argument(name)) continue;
+    add("ncu." + to_printable(name),
+        [&] { launch.real(fields::gpu_argument::kReal, metric.mean); });
+  }
+}
+
+void MeasuredKernels::write_kernel(uint32_t kernel, uint32_t gpu, Sequence& sequence) {
+  const Nanoseconds start = trace_.kernels.start[kernel];
+  const Nanoseconds end = trace_.kernels.end[kernel];
+  const analysis::KernelRow& row = results_.kernels.ranking.rows[rows_.of(kernel)];
+  const trace::LaunchShape& shape = trace_.shapes[trace_.kernels.shape[kernel]];
+  sequence.other(start, [&](ProtoWriter& packet) { write_counters(row, gpu, false, packet); });
+  sequence.other(start, [&](ProtoWriter& packet) {
+    packet.message(fields::packet::kGpuRenderStageEvent, [&] {
+      packet.number(fields::gpu_stage::kEvent, ++last_event_);
+      packet.number(fields::gpu_stage::kDuration, static_cast<uint64_t>(end - start));
+      packet.number(fields::gpu_stage::kContext, kContextNumber);
+      packet.number(fields::gpu_stage::kGpu, gpu);
+      packet.number(fields::gpu_stage::kQueue, kQueueNumber);
+      packet.number(fields::gpu_stage::kStage, kStageNumber);
+      packet.bytes(fields::gpu_stage::kName, row.description.short_name);
+      packet.message(fields::gpu_stage::kLaunch, [&] {
+        packet.message(fields::gpu_launch::kGrid, [&] { write_extent(shape.grid, packet); });
+        packet.message(fields::gpu_launch::kWorkgroup, [&] { write_extent(shape.block, packet); });
+        write_arguments(kernel, packet);
+      });
+    });
+  });
+  sequence.other(end, [&](ProtoWriter& packet) { write_counters(row, gpu, true, packet); });
+}
+
+}  // namespace llmprof::exports

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "exports/export_source.h"
+#include "exports/kernel_rows.h"
+#include "exports/perfetto/trace_file.h"
+
+namespace llmprof::exports {
+
+// One launch of each kernel and launch shape that ncu measured, as Perfetto's own kind of GPU
+// event, with all of ncu's metrics as its arguments and those that Perfetto's page on compute
+// kernels shows as counters. ncu measures in a run of its own: the launch is the first like it in
+// the timeline.
+class MeasuredKernels {
+ public:
+  MeasuredKernels(const ExportSource& source, const KernelRows& rows, TraceFile& file);
+
+  void write(trace::DeviceId device);
+
+ private:
+  [[nodiscard]] std::vector<uint32_t> representatives(trace::DeviceId device) const;
+  void write_kernel(uint32_t kernel, uint32_t gpu, Sequence& sequence);
+  void write_arguments(uint32_t kernel, ProtoWriter& launch) const;
+  void write_counters(const analysis::KernelRow& row, uint32_t gpu, bool of_kernel,
+                      ProtoWriter& packet);
+  void describe_counters(ProtoWriter& counters) const;
+
+  const trace::Trace& trace_;
+  const analysis::Results& results_;
+  const KernelRows& rows_;
+  TraceFile& file_;
+  uint64_t last_event_ = 0;
+  uint32_t first_counter_ = 1;  // counters of a file have different ids on different GPUs
+};
+
+}  // namespace llmprof::exports

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/units.h"
+#include "exports/perfetto/packet_stream.h"
+#include "trace/string_pool.h"
+
+namespace llmprof::exports {
+
+using TextId = trace::StringId;  // of the pool that the whole file shares
+
+// An argument of a slice: a number, or a text.
+struct Annotation {
+  TextId name;
+  std::variant<uint64_t, double, TextId> value;
+};
+
+struct Slice {
+  TextId name;
+  TextId category;
+  std::span<const Annotation> annotations = {};
+  std::optional<uint64_t> flow_from = {};  // this slice causes what ends that flow
+  std::optional<uint64_t> flow_to = {};
+};
+
+// The clock that all times are on.
+struct FileClock {
+  Nanoseconds zero = 0;                    // not after any time of the file, nor below 0
+  std::optional<int64_t> wall_clock = {};  // Unix time in nanoseconds at `zero`, where known
+};
+
+// The events of one track, in the order of time. Perfetto calls it a packet sequence: texts are
+// written once and then referred to by number, times as differences from the event before.
+class Sequence {
+ public:
+  // No two sequences of a file have the same `id`, which is above 0. A sequence without a track
+  // holds GPU events alone.
+  Sequence(PacketStream& stream, const trace::StringPool& texts, uint32_t id, uint64_t track,
+           const FileClock& clock);
+
+  void begin(Nanoseconds time, const Slice& slice);
+  void end(Nanoseconds time);
+  void instant(Nanoseconds time, const Slice& slice);
+  void counter(Nanoseconds time, double value);
+  // A packet of another kind: `fill` writes its fields.
+  template <class Fill>
+  void other(Nanoseconds time, const Fill& fill) {
+    write(time, fill);
+  }
+
+ private:
+  enum Table : uint8_t { categories, event_names, annotation_names, annotation_texts };
+
+  uint64_t number_of(Table table, TextId text);
+  void slice_event(Nanoseconds time, uint32_t type, const Slice& slice);
+  void annotate(ProtoWriter& event, const Annotation& annotation);
+  template <class Fill>
+  void write(Nanoseconds time, const Fill& fill);
+
+  PacketStream& stream_;
+  const trace::StringPool& texts_;
+  uint32_t id_;
+  Nanoseconds last_;
+  std::array<std::vector<uint32_t>, 4> numbers_;  // by table and text; 0: not written yet
+  std::array<uint32_t, 4> next_{1, 1, 1, 1};
+  std::string interned_;  // texts that the next packet brings
+};
+
+template <class Fill>
+void Sequence::write(Nanoseconds time, const Fill& fill) {
+  stream_.packet([&](ProtoWriter& packet) {
+    packet.number(fields::packet::kTimestamp, static_cast<uint64_t>(time - last_));
+    packet.number(fields::packet::kSequence, id_);
+    packet.number(fields::packet::kSequenceFlags, fields::packet::needs_state);
+    if (!interned_.empty()) packet.bytes(fields::packet::kInternedData, interned_);
+    fill(packet);
+  });
+  interned_.clear();
+  last_ = time;
+}
+
+}  // namespace llmprof::exports

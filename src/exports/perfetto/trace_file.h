@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "exports/perfetto/lanes.h"
+#include "exports/perfetto/sequence.h"
+
+namespace llmprof::exports {
+
+using TrackUuid = uint64_t;
+
+// A file that is being written: its tracks, its texts, its packets.
+class TraceFile {
+ public:
+  explicit TraceFile(const FileClock& clock);
+
+  // Texts are made printable. Each distinct one is kept once.
+  TextId text(std::string_view text);
+
+  // What the viewer shows as a process. It gets `pid` where no other has it.
+  struct Process {
+    TrackUuid uuid = 0;
+    uint32_t pid = 0;
+  };
+  Process process(std::string_view name, uint64_t pid);
+  TrackUuid thread(const Process& process, std::string_view name, uint64_t tid);
+  // Tracks of one parent are shown in the order in which they were made. Those of one name are
+  // shown as one, with several rows.
+  TrackUuid track(TrackUuid parent, std::string_view name);
+  TrackUuid counter(TrackUuid parent, std::string_view name, std::string_view unit);
+
+  Sequence sequence(TrackUuid track = 0);
+  [[nodiscard]] std::string finish() && { return std::move(stream_).finish(); }
+
+ private:
+  // Process and thread ids that the viewer must not take for the same.
+  class DistinctIds {
+   public:
+    uint32_t take(uint64_t wanted);
+
+   private:
+    std::set<uint32_t> taken_;
+    uint32_t next_ = kInvented;
+    static constexpr uint32_t kInvented = 1U << 30U;  // above any process id of Linux
+  };
+
+  // Calls fill(writer, uuid), which writes what distinguishes the track.
+  template <class Fill>
+  TrackUuid describe(TrackUuid parent, std::string_view name, const Fill& fill);
+
+  FileClock clock_;
+  PacketStream stream_;
+  trace::StringPool texts_;
+  DistinctIds pids_;
+  DistinctIds tids_;
+  TrackUuid last_track_ = 0;
+  uint32_t last_sequence_ = 1;  // the first describes the tracks
+};
+
+// Writes a lane's slices: `begin` is called with each interval and begins its slice.
+template <class Begin>
+void write_lane(const Lane& lane, Sequence& sequence, const Begin& begin) {
+  std::vector<Nanoseconds> open;
+  const auto close_until = [&](Nanoseconds time) {
+    for (; !open.empty() && open.back() <= time; open.pop_back()) sequence.end(open.back());
+  };
+  for (const Interval& interval : lane) {
+    close_until(interval.start);
+    begin(interval);
+    open.push_back(interval.end);
+  }
+  close_until(INT64_MAX);
+}
+
+}  // namespace llmprof::exports

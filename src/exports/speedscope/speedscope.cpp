@@ -1,0 +1,167 @@
+#include "exports/speedscope/speedscope.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include "exports/kernel_rows.h"
+
+namespace llmprof::exports {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Frame = uint32_t;  // its number in the file
+
+// The frames of all profiles, each distinct name once.
+class Frames {
+ public:
+  Frame of(std::string_view name) {
+    const auto [known, fresh] = numbers_.try_emplace(std::string(name), next_);
+    if (fresh) {
+      ++next_;
+      list_.push_back({{"name", name}});
+    }
+    return known->second;
+  }
+  [[nodiscard]] Json take() { return std::move(list_); }
+
+ private:
+  std::unordered_map<std::string, Frame> numbers_;
+  Frame next_ = 0;
+  Json list_ = Json::array();
+};
+
+// Where a kernel's time goes. Ordered as the stages, layers, classes and kernels are elsewhere.
+struct Place {
+  uint32_t stage = kNowhere;
+  bool warmup = false;
+  uint32_t layer = kNowhere;
+  uint32_t class_rank = 0;
+  uint32_t row = 0;  // of the ranking
+
+  static constexpr uint32_t kNowhere = UINT32_MAX;
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+
+class FlameGraph {
+ public:
+  explicit FlameGraph(const ExportSource& source)
+      : trace_(source.trace), results_(source.results), version_(source.tool_version) {
+    const analysis::KernelRanking& ranking = results_.kernels.ranking;
+    std::map<analysis::KernelClass, uint32_t> ranks;
+    for (const analysis::ClassRow& row : ranking.classes) {
+      ranks.emplace(row.kernel_class, static_cast<uint32_t>(ranks.size()));
+    }
+    for (const analysis::KernelRow& row : ranking.rows) {
+      class_rank_.push_back(ranks[row.description.kernel_class]);
+    }
+    layered_.resize(results_.stages.stages.size(), false);
+    for (const analysis::LayerRow& layer : results_.layers.rows) layered_[layer.stage] = true;
+  }
+
+  Json run() {
+    if (results_.kernels.ranking.source == analysis::KernelSource::timeline) {
+      add_timeline();
+    } else {
+      add_ranking();
+    }
+    Json profiles = Json::array();
+    for (const auto& [device, places] : devices_) profiles.push_back(profile_of(device, places));
+    return {{"$schema", "https://www.speedscope.app/file-format-schema.json"},
+            {"exporter", fmt::format("llmprof {}", version_)},
+            {"name", "Kernel time by stage, layer, class and kernel"},
+            {"activeProfileIndex", 0},
+            {"shared", {{"frames", frames_.take()}}},
+            {"profiles", std::move(profiles)}};
+  }
+
+ private:
+  using Places = std::map<Place, Nanoseconds>;
+
+  void add_timeline() {
+    const KernelRows rows(trace_, results_.kernels.ranking);
+    const trace::KernelTable& kernels = trace_.kernels;
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      const uint32_t row = rows.of(i);
+      if (row == KernelRows::kNone) continue;
+      Place place{.class_rank = class_rank_[row], .row = row};
+      const auto& owners = results_.stages.owners.kernel_instance;
+      const analysis::InstanceId owner = i < owners.size() ? owners[i] : analysis::InstanceId();
+      if (owner.valid()) {
+        place.stage = results_.stages.instances[owner.index()].stage;
+        place.warmup = results_.stages.instances[owner.index()].warmup;
+      }
+      const auto& layers = results_.layers.of_kernel;
+      if (i < layers.size() && layers[i].valid()) place.layer = layers[i].value;
+      devices_[results_.kernels.ranking.rows[row].device][place] +=
+          kernels.end[i] - kernels.start[i];
+    }
+  }
+
+  void add_ranking() {
+    const auto& rows = results_.kernels.ranking.rows;
+    for (uint32_t row = 0; row < rows.size(); ++row) {
+      devices_[rows[row].device][{.class_rank = class_rank_[row], .row = row}] += rows[row].total;
+    }
+  }
+
+  std::vector<Frame> stack_of(const Place& place) {
+    std::vector<Frame> stack;
+    const analysis::KernelRow& row = results_.kernels.ranking.rows[place.row];
+    if (place.stage != Place::kNowhere) {
+      const std::string& name = results_.stages.stages[place.stage].name;
+      stack.push_back(frames_.of(place.warmup ? name + " (warm-up)" : name));
+      if (place.layer != Place::kNowhere) {
+        stack.push_back(frames_.of(results_.layers.rows[place.layer].name));
+      } else if (layered_[place.stage] && !place.warmup) {
+        stack.push_back(frames_.of("outside layers"));
+      }
+    } else if (!results_.stages.stages.empty()) {
+      stack.push_back(frames_.of("outside stages"));
+    }
+    stack.push_back(frames_.of(to_string(row.description.kernel_class)));
+    stack.push_back(frames_.of(row.description.short_name));
+    return stack;
+  }
+
+  Json profile_of(const std::string& device, const Places& places) {
+    Json samples = Json::array();
+    Json weights = Json::array();
+    Nanoseconds total = 0;
+    for (const auto& [place, time] : places) {
+      if (time <= 0) continue;
+      samples.push_back(stack_of(place));
+      weights.push_back(time);
+      total += time;
+    }
+    return {{"type", "sampled"},
+            {"name", device},
+            {"unit", "nanoseconds"},
+            {"startValue", 0},
+            {"endValue", total},
+            {"samples", std::move(samples)},
+            {"weights", std::move(weights)}};
+  }
+
+  const trace::Trace& trace_;
+  const analysis::Results& results_;
+  std::string_view version_;
+  std::vector<uint32_t> class_rank_;  // by row of the ranking
+  std::vector<bool> layered_;         // by stage
+  std::map<std::string, Places> devices_;
+  Frames frames_;
+};
+
+}  // namespace
+
+Result<std::string> speedscope_profile(const ExportSource& source) {
+  if (source.results.kernels.ranking.rows.empty()) {
+    return fail_input("no kernels to export: these captures hold none; record them again");
+  }
+  return FlameGraph(source).run().dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace llmprof::exports

@@ -1,0 +1,173 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "report/format/figures.h"
+#include "report/format/part_names.h"
+#include "report/plots/plot_files.h"
+#include "report/plots/plots.h"
+#include "report/plots/svg.h"
+#include "report/sections/stage_words.h"
+
+namespace llmprof::report {
+namespace {
+
+constexpr double kBudgetWidth = 880;
+constexpr double kBudgetMargin = 24;
+constexpr double kBudgetBar = 34;
+constexpr double kBudgetRow = 74;   // one stage: its name, its bar
+constexpr double kBudgetHead = 68;  // title and what shares are of
+constexpr double kBudgetLegendRow = 22;
+constexpr size_t kMostBars = 6;
+constexpr size_t kMostBarsWithTimes = 3;  // beside their shares
+constexpr size_t kToldParts = 3;
+
+// What a bar draws: work first, idle time behind it, each in the same order in all bars.
+struct PartOrder {
+  std::string name;
+  bool idle = false;
+  double total = 0;  // ms over all shown stages
+};
+
+std::vector<const profile::Stage*> stages_with_budget(const profile::Profile& profile) {
+  std::vector<const profile::Stage*> stages;
+  for (const profile::Stage& stage : profile.stages) {
+    if (stage.budget && !stage.budget->empty() && stage.wall.mean) stages.push_back(&stage);
+  }
+  return stages;
+}
+
+std::vector<PartOrder> parts_of(const std::vector<const profile::Stage*>& stages) {
+  std::map<std::string, PartOrder> known;
+  for (const profile::Stage* stage : stages) {
+    for (const profile::BudgetPart& part : *stage->budget) {
+      PartOrder& order = known[part.part];
+      order.name = part.part;
+      order.idle = part.idle;
+      order.total += part.time.value;
+    }
+  }
+  std::vector<PartOrder> parts;
+  parts.reserve(known.size());
+  for (auto& [name, order] : known) parts.push_back(std::move(order));
+  std::stable_sort(parts.begin(), parts.end(), [](const PartOrder& a, const PartOrder& b) {
+    return a.idle != b.idle ? b.idle : a.total > b.total;
+  });
+  return parts;
+}
+
+const profile::BudgetPart* find_part(const profile::Stage& stage, std::string_view name) {
+  for (const profile::BudgetPart& part : *stage.budget) {
+    if (part.part == name) return &part;
+  }
+  return nullptr;
+}
+
+std::string budget_words(const profile::Profile& profile,
+                         const std::vector<const profile::Stage*>& stages) {
+  std::string words = "Time budget.";
+  for (const profile::Stage* stage : stages) {
+    words += fmt::format(" {}: {} ms per {}:", stage->name, ms(stage->wall.mean),
+                         instance_name(profile, "instance"));
+    std::vector<const profile::BudgetPart*> parts;
+    for (const profile::BudgetPart& part : *stage->budget) parts.push_back(&part);
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const auto* a, const auto* b) { return a->share > b->share; });
+    for (size_t i = 0; i < std::min(kToldParts, parts.size()); ++i) {
+      words += fmt::format("{} {} {}", i == 0 ? "" : ",", shown_name(parts[i]->part),
+                           percent(parts[i]->share));
+    }
+    words += '.';
+  }
+  return words;
+}
+
+void draw_bar(const profile::Profile& profile, const profile::Stage& stage,
+              const std::vector<PartOrder>& parts, double y, Svg& svg) {
+  svg.text(kBudgetMargin, y + 14, stage.name, {.size = 15, .bold = true});
+  svg.text(kBudgetMargin + text_width(stage.name, 15) + 14, y + 14,
+           fmt::format("{} ms per {}", ms(stage.wall.mean), instance_name(profile, "instance")),
+           {.muted = true});
+  const double whole = kBudgetWidth - 2 * kBudgetMargin;
+  double x = kBudgetMargin;
+  for (const PartOrder& order : parts) {
+    const profile::BudgetPart* part = find_part(stage, order.name);
+    if (part == nullptr) continue;
+    const double width = part->share.value * whole;
+    const Color fill = color_of(order.name);
+    const std::string_view name = shown_name(order.name);
+    svg.bar(x, y + 24, width, kBudgetBar, fill,
+            fmt::format("{}: {} of wall time, {} ms", name, percent(part->share), ms(part->time)));
+    const std::string share = text_of(percent(part->share));
+    const std::string both = fmt::format("{} {}", name, share);
+    constexpr double kInside = 8;
+    const std::string& label = text_width(both, 12) + kInside <= width ? both : share;
+    if (text_width(label, 12) + kInside <= width) {
+      svg.text(x + width / 2, y + 24 + kBudgetBar / 2 + 4.5, label,
+               {.size = 12, .anchor = Svg::Anchor::middle, .color = text_on(fill)});
+    }
+    x += width;
+  }
+}
+
+void draw_legend(const std::vector<const profile::Stage*>& stages,
+                 const std::vector<PartOrder>& parts, double y, Svg& svg) {
+  const double right = kBudgetWidth - kBudgetMargin;
+  const bool times = stages.size() <= kMostBarsWithTimes;
+  const double column = times ? 190 : 92;
+  const auto edge = [&](size_t i) {
+    return right - column * static_cast<double>(stages.size() - 1 - i);
+  };
+  for (size_t i = 0; i < stages.size(); ++i) {
+    svg.text(edge(i), y, fitted(stages[i]->name, column - 10, 13),
+             {.anchor = Svg::Anchor::end, .bold = true});
+  }
+  svg.line(kBudgetMargin, y + 7, right, y + 7, Svg::Stroke::axis);
+  for (const PartOrder& order : parts) {
+    y += kBudgetLegendRow;
+    svg.bar(kBudgetMargin, y - 8, 12, 12, color_of(order.name));
+    svg.text(kBudgetMargin + 20, y + 2.5, shown_name(order.name));
+    for (size_t i = 0; i < stages.size(); ++i) {
+      const profile::BudgetPart* part = find_part(*stages[i], order.name);
+      if (part == nullptr) continue;
+      svg.text(edge(i), y + 2.5, text_of(percent(part->share)), {.anchor = Svg::Anchor::end});
+      if (!times) continue;
+      svg.text(edge(i) - 68, y + 2.5, fmt::format("{} ms", ms(part->time)),
+               {.size = 12, .anchor = Svg::Anchor::end, .muted = true});
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<Plot> budget_plot(const profile::Profile& profile) {
+  std::vector<const profile::Stage*> stages = stages_with_budget(profile);
+  if (stages.empty()) return std::nullopt;
+  const size_t all = stages.size();
+  if (stages.size() > kMostBars) stages.resize(kMostBars);
+  const std::vector<PartOrder> parts = parts_of(stages);
+  Plot plot;
+  plot.file = kBudgetFile;
+  plot.description = budget_words(profile, stages);
+  const double bars = kBudgetRow * static_cast<double>(stages.size());
+  const double legend = kBudgetLegendRow * static_cast<double>(parts.size() + 1);
+  Svg svg(kBudgetWidth, kBudgetHead + bars + legend + 40, "Time budget of each stage",
+          plot.description);
+  svg.text(kBudgetMargin, 32, "Time budget", {.size = 18, .bold = true});
+  svg.text(
+      kBudgetMargin, 52,
+      fmt::format("share of each stage's wall time, warm-up excluded; idle time in gray{}",
+                  all > stages.size() ? fmt::format("; {} of {} stages", stages.size(), all) : ""),
+      {.muted = true});
+  double y = kBudgetHead + 6;
+  for (const profile::Stage* stage : stages) {
+    draw_bar(profile, *stage, parts, y, svg);
+    y += kBudgetRow;
+  }
+  draw_legend(stages, parts, y + 16, svg);
+  plot.svg = std::move(svg).finish();
+  return plot;
+}
+
+}  // namespace llmprof::report

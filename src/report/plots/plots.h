@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profile/profile.h"
+
+namespace llmprof::report {
+
+// A picture of a bundle.
+struct Plot {
+  std::string_view file;    // in the bundle: "plots/budget.svg"
+  std::string description;  // its main numbers in words, for who does not see it
+  std::string svg;
+};
+
+inline constexpr std::string_view kPlotFolder = "plots";
+
+// Each of a profile as reports show it (unwatched_view); none where the profile has nothing to
+// draw.
+
+// The parts of each stage's wall time, one bar per stage.
+std::optional<Plot> budget_plot(const profile::Profile& profile);
+// Stages by what the model must compute and move, kernels by what ncu or the program counted, under
+// the roofs of the device.
+std::optional<Plot> roofline_plot(const profile::Profile& profile);
+// The wall time of each step as recorded, with its median and its 99th percentile.
+std::optional<Plot> steps_plot(const profile::Profile& profile);
+// The longest kernels.
+std::optional<Plot> top_kernels_plot(const profile::Profile& profile);
+
+// All there are, and the files of those that there are not.
+struct Plots {
+  std::vector<Plot> drawn;
+  std::vector<std::string_view> missing;
+};
+Plots all_plots(const profile::Profile& profile);
+
+}  // namespace llmprof::report

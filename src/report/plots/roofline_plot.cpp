@@ -1,0 +1,389 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "report/format/figures.h"
+#include "report/plots/axis.h"
+#include "report/plots/plot_files.h"
+#include "report/plots/plots.h"
+#include "report/plots/svg.h"
+#include "report/sections/stage_words.h"
+
+namespace llmprof::report {
+namespace {
+
+constexpr double kRoofWidth = 880;
+constexpr double kRoofLeft = 84;
+constexpr double kRoofRight = 856;
+constexpr double kRoofTop = 84;
+constexpr double kRoofBottom = 484;
+constexpr double kRoofLegendRow = 22;
+constexpr size_t kMostPoints = 12;  // kernels that are numbered and named
+constexpr Color kRoofLine = {"#57606a", "#9da7b3"};
+
+// Peaks that bound work: a horizontal roof for each compute peak, one slope for the memory.
+struct Roofs {
+  double bandwidth = 0;  // bytes per second
+  struct Compute {
+    double flops = 0;  // per second
+    std::string name;
+  };
+  std::vector<Compute> compute;
+};
+
+struct RoofPoint {
+  double intensity = 0;  // FLOP per byte
+  double flops = 0;      // per second
+  std::string name;
+  Color color;
+  bool is_stage = false;
+};
+
+void add_compute(Roofs& roofs, double flops, std::string name) {
+  const bool known = std::any_of(roofs.compute.begin(), roofs.compute.end(),
+                                 [&](const Roofs::Compute& other) { return other.flops == flops; });
+  if (flops > 0 && !known) roofs.compute.push_back({flops, std::move(name)});
+}
+
+Roofs roofs_of(const profile::Profile& profile) {
+  Roofs roofs;
+  for (const profile::Stage& stage : profile.stages) {
+    if (stage.peak_bandwidth) roofs.bandwidth = stage.peak_bandwidth->value;
+    if (stage.peak_flops) {
+      add_compute(roofs, stage.peak_flops->value, stage.peak_name.value_or("compute peak"));
+    }
+  }
+  if (const auto& gpu = profile.utilization.gpu) {
+    if (roofs.bandwidth <= 0) roofs.bandwidth = gpu->memory_bandwidth.value;
+    if (roofs.compute.empty()) add_compute(roofs, gpu->bf16.value, "bf16 dense");
+  }
+  if (const auto& cpu = profile.utilization.cpu) {
+    if (roofs.bandwidth <= 0) roofs.bandwidth = cpu->memory_bandwidth.value;
+    if (roofs.compute.empty() && cpu->flops) {
+      add_compute(roofs, cpu->flops->value, cpu->number_format + ", measured");
+    }
+  }
+  return roofs;
+}
+
+std::string_view class_of_kernel(const profile::Profile& profile,
+                                 const profile::RooflineKernel& point) {
+  for (const profile::Kernel& kernel : profile.kernels) {
+    if (kernel.kernel_name == point.kernel_name) return kernel.kernel_class;
+  }
+  return "other";
+}
+
+std::vector<RoofPoint> stage_points(const profile::Profile& profile) {
+  constexpr Color kStageColor = {"#1f2328", "#e6edf3"};
+  std::vector<RoofPoint> points;
+  for (const profile::Stage& stage : profile.stages) {
+    if (!stage.flops || !stage.flops_per_byte || !stage.wall.mean) continue;
+    const double seconds = stage.wall.mean->value / 1e3;
+    if (!bound_is_known(stage) || !(seconds > 0)) continue;
+    points.push_back(
+        {stage.flops_per_byte->value, stage.flops->value / seconds, stage.name, kStageColor, true});
+  }
+  return points;
+}
+
+std::vector<RoofPoint> kernel_points(const profile::Profile& profile) {
+  std::vector<RoofPoint> points;
+  for (const profile::RooflineKernel& kernel : profile.roofline.kernels) {
+    if (!kernel.flops_per_s || !kernel.flops_per_byte) continue;
+    points.push_back({kernel.flops_per_byte->value, kernel.flops_per_s->value, kernel.short_name,
+                      color_of(class_of_kernel(profile, kernel)), false});
+  }
+  return points;
+}
+
+// What has no FLOPs has no place on a logarithmic axis.
+bool has_place(const RoofPoint& point) {
+  return std::isfinite(point.intensity) && std::isfinite(point.flops) && point.intensity > 0 &&
+         point.flops > 0;
+}
+
+struct Box {
+  double left = 0;
+  double top = 0;
+  double right = 0;
+  double bottom = 0;
+
+  [[nodiscard]] bool meets(const Box& other) const {
+    return left < other.right && other.left < right && top < other.bottom && other.top < bottom;
+  }
+};
+
+// Labels that keep clear of each other and of the points.
+class Labels {
+ public:
+  void keep_clear(const Box& box) { taken_.push_back(box); }
+
+  // The label's middle, as near to the point as there is room; none where there is none.
+  std::optional<std::pair<double, double>> place(double x, double y, double width, double height) {
+    constexpr int kDirections = 12;
+    constexpr double kTurn = 2 * 3.14159265358979323846 / kDirections;
+    for (const double distance : {14.0, 22.0, 32.0, 44.0, 58.0}) {
+      for (int direction = 0; direction < kDirections; ++direction) {
+        const double angle = kTurn * (direction + 1);
+        const double at_x = x + (distance + width / 2 - 6) * std::cos(angle);
+        const double at_y = y - distance * std::sin(angle);
+        const Box box{at_x - width / 2, at_y - height / 2, at_x + width / 2, at_y + height / 2};
+        if (box.left < kRoofLeft || box.right > kRoofRight) continue;
+        if (box.top < kRoofTop || box.bottom > kRoofBottom) continue;
+        if (std::any_of(taken_.begin(), taken_.end(),
+                        [&](const Box& other) { return other.meets(box); })) {
+          continue;
+        }
+        taken_.push_back(box);
+        return std::make_pair(at_x, at_y);
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::vector<Box> taken_;
+};
+
+class RooflineDrawing {
+ public:
+  RooflineDrawing(Roofs roofs, std::vector<RoofPoint> points, Svg& svg)
+      : roofs_(std::move(roofs)), points_(std::move(points)), svg_(svg) {
+    choose_axes();
+  }
+
+  void run() {
+    draw_grid();
+    draw_roofs();
+    draw_points();
+    draw_names();
+  }
+
+ private:
+  void choose_axes() {
+    double low_x = points_.front().intensity;
+    double high_x = low_x;
+    double low_y = points_.front().flops;
+    double high_y = low_y;
+    for (const RoofPoint& point : points_) {
+      low_x = std::min(low_x, point.intensity);
+      high_x = std::max(high_x, point.intensity);
+      low_y = std::min(low_y, point.flops);
+      high_y = std::max(high_y, point.flops);
+    }
+    for (const Roofs::Compute& roof : roofs_.compute) {
+      high_y = std::max(high_y, roof.flops);
+      if (roofs_.bandwidth > 0) high_x = std::max(high_x, roof.flops / roofs_.bandwidth);
+    }
+    constexpr double kRoom = 2.5;
+    x_ = {low_x / kRoom, high_x * kRoom, kRoofLeft, kRoofRight, true};
+    y_ = {low_y / kRoom, high_y * kRoom, kRoofBottom, kRoofTop, true};
+  }
+
+  void draw_grid() {
+    for (const double mark : marks_of(x_, 8)) {
+      svg_.line(x_.place(mark), kRoofTop, x_.place(mark), kRoofBottom, Svg::Stroke::grid);
+      svg_.text(x_.place(mark), kRoofBottom + 18, mark_text(mark),
+                {.size = 12, .anchor = Svg::Anchor::middle, .muted = true});
+    }
+    for (const double mark : marks_of(y_, 8)) {
+      svg_.line(kRoofLeft, y_.place(mark), kRoofRight, y_.place(mark), Svg::Stroke::grid);
+      svg_.text(kRoofLeft - 8, y_.place(mark) + 4, prefixed_mark(mark),
+                {.size = 12, .anchor = Svg::Anchor::end, .muted = true});
+    }
+    svg_.line(kRoofLeft, kRoofBottom, kRoofRight, kRoofBottom, Svg::Stroke::axis);
+    svg_.line(kRoofLeft, kRoofTop, kRoofLeft, kRoofBottom, Svg::Stroke::axis);
+    svg_.text((kRoofLeft + kRoofRight) / 2, kRoofBottom + 40, "arithmetic intensity (FLOP/B)",
+              {.anchor = Svg::Anchor::middle, .muted = true});
+    svg_.text(kRoofLeft - 60, kRoofTop - 12, "FLOP/s", {.muted = true});
+  }
+
+  void label(double x, double y, const std::string& words, Svg::Anchor anchor) {
+    constexpr double kSize = 12;
+    const double width = text_width(words, kSize);
+    const double left = anchor == Svg::Anchor::start ? x : x - width;
+    svg_.text(x, y, words, {.size = kSize, .anchor = anchor, .muted = true});
+    labels_.keep_clear({left, y - kSize, left + width, y + 4});
+  }
+
+  void draw_roofs() {
+    double highest = 0;
+    for (const Roofs::Compute& roof : roofs_.compute) {
+      highest = std::max(highest, roof.flops);
+      const double ridge = roofs_.bandwidth > 0 ? roof.flops / roofs_.bandwidth : x_.low;
+      const double y = y_.place(roof.flops);
+      svg_.line(x_.place(std::max(ridge, x_.low)), y, kRoofRight, y, kRoofLine, false);
+      label(kRoofRight - 4, y - 7,
+            fmt::format("{}: {}", roof.name, scaled(profile::FlopsPerSecond{roof.flops})),
+            Svg::Anchor::end);
+      if (roofs_.bandwidth <= 0 || ridge <= x_.low) continue;
+      svg_.line(x_.place(ridge), y, x_.place(ridge), kRoofBottom, Svg::Stroke::dashed);
+      label(x_.place(ridge) - 6, kRoofBottom - 8,
+            fmt::format("ridge point {} FLOP/B", intensity(profile::FlopsPerByte{ridge})),
+            Svg::Anchor::end);
+    }
+    if (roofs_.bandwidth <= 0) return;
+    const double top = highest > 0 ? highest : y_.high;
+    const double begin = std::max(x_.low, y_.low / roofs_.bandwidth);
+    const double end = std::min(top / roofs_.bandwidth, x_.high);
+    if (end <= begin) return;
+    const double x1 = x_.place(begin);
+    const double y1 = y_.place(begin * roofs_.bandwidth);
+    const double x2 = x_.place(end);
+    const double y2 = y_.place(end * roofs_.bandwidth);
+    svg_.line(x1, y1, x2, y2, kRoofLine, false);
+    // Nothing else is written over the slope.
+    constexpr int kPieces = 40;
+    for (int i = 0; i < kPieces; ++i) {
+      const double x = x1 + (x2 - x1) * i / kPieces;
+      const double y = y1 + (y2 - y1) * i / kPieces;
+      labels_.keep_clear({x - 4, y - 4, x + 4, y + 4});
+    }
+    const std::string words =
+        fmt::format("memory: {}", scaled(profile::BytesPerSecond{roofs_.bandwidth}));
+    const double at_x = x1 + (x2 - x1) * 0.5;
+    label(at_x - 12, y1 + (y2 - y1) * 0.5 - 6, words, Svg::Anchor::end);
+  }
+
+  void draw_points() {
+    for (const RoofPoint& point : points_) {
+      const double x = x_.place(point.intensity);
+      const double y = y_.place(point.flops);
+      labels_.keep_clear({x - 7, y - 7, x + 7, y + 7});
+    }
+    // Stages over kernels: they are fewer, and what readers look for.
+    for (const bool stages : {false, true}) {
+      for (const RoofPoint& point : points_) {
+        if (point.is_stage != stages) continue;
+        const double x = x_.place(point.intensity);
+        const double y = y_.place(point.flops);
+        if (stages) {
+          svg_.diamond(x, y, 8, point.color, words_of(point));
+        } else {
+          svg_.dot(x, y, 5, point.color, words_of(point));
+        }
+      }
+    }
+  }
+
+  static std::string words_of(const RoofPoint& point) {
+    return fmt::format("{}: {} FLOP/B, {}", point.name,
+                       intensity(profile::FlopsPerByte{point.intensity}),
+                       scaled(profile::FlopsPerSecond{point.flops}));
+  }
+
+  void draw_names() {
+    double y = kRoofBottom + 70;
+    size_t number = 0;
+    for (const RoofPoint& point : points_) {
+      const double x = x_.place(point.intensity);
+      const double at_y = y_.place(point.flops);
+      std::string mark = point.name;
+      if (!point.is_stage) {
+        if (number == kMostPoints) continue;
+        mark = std::to_string(++number);
+      }
+      const double width = text_width(mark, 12) + 4;
+      if (const auto at = labels_.place(x, at_y, width, 15)) {
+        const double reach = std::hypot(at->first - x, at->second - at_y);
+        if (reach > 24 + width / 2) {
+          svg_.line(x, at_y, at->first, at->second, Svg::Stroke::grid);
+        }
+        svg_.text(at->first, at->second + 4, mark,
+                  {.size = 12, .anchor = Svg::Anchor::middle, .bold = point.is_stage});
+      }
+      const double left = 24;
+      if (point.is_stage) {
+        svg_.diamond(left + 7, y - 4, 7, point.color);
+        svg_.text(left + 46, y, fmt::format("{} (stage)", point.name), {.bold = true});
+      } else {
+        svg_.dot(left + 7, y - 4, 5, point.color);
+        svg_.text(left + 38, y, mark, {.anchor = Svg::Anchor::end});
+        svg_.text(left + 46, y, fitted(point.name, 520, 12, true), {.size = 12, .code = true});
+      }
+      svg_.text(kRoofRight - 130, y,
+                fmt::format("{} FLOP/B", intensity(profile::FlopsPerByte{point.intensity})),
+                {.size = 12, .anchor = Svg::Anchor::end, .muted = true});
+      svg_.text(kRoofRight, y, text_of(scaled(profile::FlopsPerSecond{point.flops})),
+                {.size = 12, .anchor = Svg::Anchor::end});
+      y += kRoofLegendRow;
+    }
+  }
+
+  Roofs roofs_;
+  std::vector<RoofPoint> points_;
+  Svg& svg_;
+  Axis x_;
+  Axis y_;
+  Labels labels_;
+};
+
+std::string roofline_words(const Roofs& roofs, const std::vector<RoofPoint>& points) {
+  std::string words = "Roofline.";
+  for (const Roofs::Compute& roof : roofs.compute) {
+    words += fmt::format(" {}: {}", roof.name, scaled(profile::FlopsPerSecond{roof.flops}));
+    if (roofs.bandwidth > 0) {
+      words += fmt::format(", ridge point {} FLOP/B",
+                           intensity(profile::FlopsPerByte{roof.flops / roofs.bandwidth}));
+    }
+    words += '.';
+  }
+  size_t kernels = 0;
+  for (const RoofPoint& point : points) {
+    if (!point.is_stage) {
+      ++kernels;
+      continue;
+    }
+    words += fmt::format(" {}: {} FLOP/B, {}.", point.name,
+                         intensity(profile::FlopsPerByte{point.intensity}),
+                         scaled(profile::FlopsPerSecond{point.flops}));
+  }
+  if (kernels > 0) words += fmt::format(" {}.", counted(kernels, "measured kernel"));
+  return words;
+}
+
+std::string roofline_source(const profile::Profile& profile, bool stages, bool kernels,
+                            size_t left_out) {
+  std::string words;
+  if (stages) {
+    words = profile.model ? "stages: what the model must compute and move, over wall time"
+                          : "stages: what the operators recorded, over wall time";
+  }
+  if (kernels) {
+    if (!words.empty()) words += "; ";
+    words += on_cpu(profile) ? "operators: as recorded" : "kernels: as ncu measured them";
+  }
+  if (left_out > 0) words += fmt::format("; {} without FLOPs not shown", left_out);
+  return words;
+}
+
+}  // namespace
+
+std::optional<Plot> roofline_plot(const profile::Profile& profile) {
+  std::vector<RoofPoint> points = stage_points(profile);
+  std::erase_if(points, [](const RoofPoint& point) { return !has_place(point); });
+  const size_t stages = points.size();
+  const std::vector<RoofPoint> kernels = kernel_points(profile);
+  std::copy_if(kernels.begin(), kernels.end(), std::back_inserter(points), has_place);
+  if (points.empty()) return std::nullopt;
+  const size_t drawn = points.size() - stages;
+  const Roofs roofs = roofs_of(profile);
+  Plot plot;
+  plot.file = kRooflineFile;
+  plot.description = roofline_words(roofs, points);
+  const size_t named = stages + std::min(drawn, kMostPoints);
+  Svg svg(kRoofWidth, kRoofBottom + 72 + kRoofLegendRow * static_cast<double>(named), "Roofline",
+          plot.description);
+  svg.text(24, 32, "Roofline", {.size = 18, .bold = true});
+  svg.text(24, 52, roofline_source(profile, stages > 0, drawn > 0, kernels.size() - drawn),
+           {.muted = true});
+  RooflineDrawing(roofs, std::move(points), svg).run();
+  plot.svg = std::move(svg).finish();
+  return plot;
+}
+
+}  // namespace llmprof::report

@@ -1,0 +1,196 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/format/figures.h"
+#include "report/plots/axis.h"
+#include "report/plots/plot_files.h"
+#include "report/plots/plots.h"
+#include "report/plots/svg.h"
+
+namespace llmprof::report {
+namespace {
+
+constexpr double kStepsWidth = 880;
+constexpr double kStepsLeft = 76;
+constexpr double kStepsRight = 856;
+constexpr double kPanelHeight = 190;
+constexpr double kPanelPitch = 268;
+constexpr double kStepsHead = 84;
+constexpr size_t kMostPanels = 3;
+constexpr size_t kFewestSteps = 2;
+constexpr size_t kMostDots = 1500;  // more are drawn as one line per column of pixels
+constexpr double kFlatBelow = 8;    // largest over smallest: a linear axis shows it
+constexpr Color kDots = {"#0072b2", "#3698f5"};
+constexpr Color kMedianLine = {"#009e73", "#4fc9a0"};
+constexpr Color kTailLine = {"#d55e00", "#f0813a"};
+
+struct TimedStep {
+  double wall_ms = 0;
+  const profile::Step* step = nullptr;
+};
+
+struct StepSeries {
+  const profile::Stage* stage = nullptr;
+  std::vector<TimedStep> steps;  // in the order of the profile
+  double p50 = 0;
+  double p99 = 0;
+};
+
+double nearest_rank(const std::vector<double>& sorted, double share) {
+  const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(sorted.size())));
+  return sorted[std::clamp<size_t>(rank, 1, sorted.size()) - 1];
+}
+
+// Steps that statistics are of: no warm-up, wall time known.
+StepSeries series_of(const profile::Profile& profile, const profile::Stage& stage) {
+  StepSeries series;
+  series.stage = &stage;
+  for (const profile::Step& step : profile.steps) {
+    if (step.stage != stage.name || step.after_untraced || step.wall.value <= 0) continue;
+    if (step.instance < stage.instances.size() && stage.instances[step.instance].warmup) continue;
+    series.steps.push_back({step.wall.value, &step});
+  }
+  if (series.steps.empty()) return series;
+  std::vector<double> sorted;
+  sorted.reserve(series.steps.size());
+  for (const TimedStep& step : series.steps) sorted.push_back(step.wall_ms);
+  std::sort(sorted.begin(), sorted.end());
+  series.p50 = nearest_rank(sorted, 0.5);
+  series.p99 = nearest_rank(sorted, 0.99);
+  return series;
+}
+
+std::vector<StepSeries> all_series(const profile::Profile& profile) {
+  std::vector<StepSeries> all;
+  for (const profile::Stage& stage : profile.stages) {
+    StepSeries series = series_of(profile, stage);
+    if (series.steps.size() >= kFewestSteps) all.push_back(std::move(series));
+  }
+  std::stable_sort(all.begin(), all.end(), [](const StepSeries& a, const StepSeries& b) {
+    return a.steps.size() > b.steps.size();
+  });
+  if (all.size() > kMostPanels) all.resize(kMostPanels);
+  return all;
+}
+
+Figure step_ms(double value) { return fine_ms(profile::Milliseconds{value}); }
+
+Axis time_axis(const StepSeries& series, double top) {
+  const auto [least, most] = std::minmax_element(
+      series.steps.begin(), series.steps.end(),
+      [](const TimedStep& a, const TimedStep& b) { return a.wall_ms < b.wall_ms; });
+  Axis axis;
+  axis.from = top + kPanelHeight;
+  axis.to = top;
+  axis.logarithmic = most->wall_ms / least->wall_ms >= kFlatBelow;
+  axis.low = axis.logarithmic ? least->wall_ms / 1.2 : 0;
+  axis.high = most->wall_ms * (axis.logarithmic ? 1.2 : 1.08);
+  return axis;
+}
+
+std::string step_tip(const TimedStep& timed) {
+  return fmt::format("instance {}, step {}: {} ms", timed.step->instance,
+                     timed.step->step_of_instance, step_ms(timed.wall_ms));
+}
+
+void draw_steps(const StepSeries& series, const Axis& x, const Axis& y, Svg& svg) {
+  if (series.steps.size() <= kMostDots) {
+    const double radius = series.steps.size() > 400 ? 1.8 : 2.8;
+    for (size_t i = 0; i < series.steps.size(); ++i) {
+      svg.dot(x.place(static_cast<double>(i)), y.place(series.steps[i].wall_ms), radius, kDots,
+              step_tip(series.steps[i]));
+    }
+    return;
+  }
+  const auto columns = static_cast<size_t>(x.to - x.from);
+  const auto first_of = [&](size_t column) { return column * series.steps.size() / columns; };
+  for (size_t column = 0; column < columns; ++column) {
+    const size_t begin = first_of(column);
+    const size_t end = std::max(begin + 1, first_of(column + 1));
+    double low = series.steps[begin].wall_ms;
+    double high = low;
+    for (size_t i = begin; i < std::min(end, series.steps.size()); ++i) {
+      low = std::min(low, series.steps[i].wall_ms);
+      high = std::max(high, series.steps[i].wall_ms);
+    }
+    const double at = x.from + static_cast<double>(column);
+    const double height = std::max(1.5, y.place(low) - y.place(high));
+    svg.bar(at, y.place(high), 1, height, kDots);
+  }
+}
+
+void draw_panel(const StepSeries& series, double top, Svg& svg) {
+  const Axis y = time_axis(series, top);
+  const Axis x{0, static_cast<double>(series.steps.size() - 1), kStepsLeft + 6, kStepsRight - 6};
+  for (const double mark : marks_of(y, 5)) {
+    svg.line(kStepsLeft, y.place(mark), kStepsRight, y.place(mark), Svg::Stroke::grid);
+    svg.text(kStepsLeft - 8, y.place(mark) + 4, mark_text(mark),
+             {.size = 12, .anchor = Svg::Anchor::end, .muted = true});
+  }
+  svg.line(kStepsLeft, y.from, kStepsRight, y.from, Svg::Stroke::axis);
+  for (const double mark : marks_of(x, 8)) {
+    if (mark != std::floor(mark)) continue;
+    svg.text(x.place(mark), y.from + 18, mark_text(mark),
+             {.size = 12, .anchor = Svg::Anchor::middle, .muted = true});
+  }
+  svg.line(kStepsLeft, y.place(series.p50), kStepsRight, y.place(series.p50), kMedianLine, false);
+  svg.line(kStepsLeft, y.place(series.p99), kStepsRight, y.place(series.p99), kTailLine, true);
+  draw_steps(series, x, y, svg);
+  // What the lines are stands above the panel, where nothing is drawn over it.
+  double at = kStepsLeft;
+  svg.text(at, top - 12, series.stage->name, {.size = 15, .bold = true});
+  at += text_width(series.stage->name, 15) + 18;
+  const auto key = [&](const Color& color, bool dashed, const std::string& words) {
+    svg.line(at, top - 16, at + 24, top - 16, color, dashed);
+    svg.text(at + 30, top - 12, words, {.size = 13});
+    at += 30 + text_width(words, 13) + 18;
+  };
+  key(kMedianLine, false, fmt::format("p50 {} ms", step_ms(series.p50)));
+  key(kTailLine, true, fmt::format("p99 {} ms", step_ms(series.p99)));
+  svg.text(kStepsRight, top - 12, counted(series.steps.size(), "step"),
+           {.anchor = Svg::Anchor::end, .muted = true});
+}
+
+std::string steps_words(const std::vector<StepSeries>& all) {
+  std::string words = "Wall time of each step as recorded.";
+  for (const StepSeries& series : all) {
+    const auto most = std::max_element(
+        series.steps.begin(), series.steps.end(),
+        [](const TimedStep& a, const TimedStep& b) { return a.wall_ms < b.wall_ms; });
+    words += fmt::format(" {}: {}, p50 {} ms, p99 {} ms, longest {} ms.", series.stage->name,
+                         counted(series.steps.size(), "step"), step_ms(series.p50),
+                         step_ms(series.p99), step_ms(most->wall_ms));
+  }
+  return words;
+}
+
+}  // namespace
+
+std::optional<Plot> steps_plot(const profile::Profile& profile) {
+  const std::vector<StepSeries> all = all_series(profile);
+  if (all.empty()) return std::nullopt;
+  Plot plot;
+  plot.file = kStepsFile;
+  plot.description = steps_words(all);
+  Svg svg(kStepsWidth, kStepsHead + kPanelPitch * static_cast<double>(all.size()),
+          "Wall time of each step", plot.description);
+  svg.text(24, 32, "Wall time of each step", {.size = 18, .bold = true});
+  const bool traced = std::any_of(all.begin(), all.end(), [](const StepSeries& series) {
+    return series.stage->unwatched.has_value();
+  });
+  svg.text(24, 52,
+           fmt::format("ms, as recorded{}; steps in order, warm-up excluded",
+                       traced ? ", with what tracing adds" : ""),
+           {.muted = true});
+  double top = kStepsHead + 28;
+  for (const StepSeries& series : all) {
+    draw_panel(series, top, svg);
+    top += kPanelPitch;
+  }
+  plot.svg = std::move(svg).finish();
+  return plot;
+}
+
+}  // namespace llmprof::report

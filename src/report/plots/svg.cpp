@@ -1,0 +1,191 @@
+#include "report/plots/svg.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "base/text.h"
+
+namespace llmprof::report {
+namespace {
+
+constexpr Color kInk = {"#1f2328", "#e6edf3"};
+constexpr Color kMutedInk = {"#57606a", "#9da7b3"};
+constexpr Color kGrid = {"#dde3ea", "#2d333b"};
+constexpr Color kAxis = {"#8c959f", "#6e7681"};
+
+std::string escaped(std::string_view text) {
+  std::string safe;
+  for (const char c : to_printable(text)) {
+    switch (c) {
+      case '&':
+        safe += "&amp;";
+        break;
+      case '<':
+        safe += "&lt;";
+        break;
+      case '>':
+        safe += "&gt;";
+        break;
+      case '"':
+        safe += "&quot;";
+        break;
+      default:
+        safe += c;
+    }
+  }
+  return safe;
+}
+
+// A hundredth of a pixel is more than anybody sees.
+std::string px(double value) {
+  std::string text = fmt::format("{:.2f}", value);
+  while (text.ends_with('0')) text.pop_back();
+  if (text.ends_with('.')) text.pop_back();
+  return text == "-0" ? "0" : text;
+}
+
+bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
+
+double relative_luminance(std::string_view color) {
+  const auto channel = [&](size_t at) {
+    const auto value =
+        static_cast<double>(std::strtol(std::string(color.substr(at, 2)).c_str(), nullptr, 16)) /
+        255;
+    return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
+  };
+  return 0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5);
+}
+
+// By the contrast of the web's accessibility guidelines.
+std::string_view readable_on(std::string_view fill) {
+  const double luminance = relative_luminance(fill);
+  const double with_white = 1.05 / (luminance + 0.05);
+  const double with_black = (luminance + 0.05) / 0.05;
+  return with_white >= with_black ? "#ffffff" : "#000000";
+}
+
+}  // namespace
+
+Svg::Svg(double width, double height, std::string_view title, std::string_view description)
+    : width_(width), height_(height) {
+  head_ = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
+      "{1}\" role=\"img\" aria-labelledby=\"title desc\">\n<title id=\"title\">{2}</title>\n<desc "
+      "id=\"desc\">{3}</desc>\n",
+      px(width), px(height), escaped(title), escaped(description));
+}
+
+std::string Svg::color_class(const Color& color) {
+  const auto key = std::make_pair(std::string(color.light), std::string(color.dark));
+  return classes_.try_emplace(key, fmt::format("c{}", classes_.size())).first->second;
+}
+
+void Svg::text(double x, double y, std::string_view text, const TextLook& look) {
+  const Color color = !look.color.light.empty() ? look.color : look.muted ? kMutedInk : kInk;
+  std::string classes = color_class(color);
+  if (look.code) classes += " code";
+  if (look.bold) classes += " bold";
+  if (look.anchor == Anchor::middle) classes += " middle";
+  if (look.anchor == Anchor::end) classes += " end";
+  body_ += fmt::format("<text x=\"{}\" y=\"{}\" class=\"{}\" font-size=\"{}\">{}</text>\n", px(x),
+                       px(y), classes, px(look.size), escaped(text));
+}
+
+void Svg::shape(std::string_view markup, std::string_view tip) {
+  const size_t space = markup.find(' ');
+  if (tip.empty()) {
+    body_ += fmt::format("<{}/>\n", markup);
+  } else {
+    body_ +=
+        fmt::format("<{}><title>{}</title></{}>\n", markup, escaped(tip), markup.substr(0, space));
+  }
+}
+
+void Svg::bar(double x, double y, double width, double height, const Color& fill,
+              std::string_view tip) {
+  shape(fmt::format("rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"{}\"", px(x), px(y),
+                    px(width), px(height), color_class(fill)),
+        tip);
+}
+
+void Svg::dot(double x, double y, double radius, const Color& fill, std::string_view tip) {
+  shape(fmt::format("circle cx=\"{}\" cy=\"{}\" r=\"{}\" class=\"{}\"", px(x), px(y), px(radius),
+                    color_class(fill)),
+        tip);
+}
+
+void Svg::diamond(double x, double y, double radius, const Color& fill, std::string_view tip) {
+  shape(fmt::format("path d=\"M{0} {2}L{3} {1}L{0} {4}L{5} {1}Z\" class=\"{6}\"", px(x), px(y),
+                    px(y - radius), px(x + radius), px(y + radius), px(x - radius),
+                    color_class(fill)),
+        tip);
+}
+
+void Svg::line(double x1, double y1, double x2, double y2, Stroke stroke) {
+  const Color color = stroke == Stroke::grid ? kGrid : stroke == Stroke::strong ? kInk : kAxis;
+  body_ += fmt::format("<path d=\"M{} {}L{} {}\" class=\"{} line{}{}\"/>\n", px(x1), px(y1), px(x2),
+                       px(y2), color_class(color), stroke == Stroke::dashed ? " dashed" : "",
+                       stroke == Stroke::strong ? " strong" : "");
+}
+
+void Svg::line(double x1, double y1, double x2, double y2, const Color& color, bool dashed) {
+  body_ += fmt::format("<path d=\"M{} {}L{} {}\" class=\"{} line strong{}\"/>\n", px(x1), px(y1),
+                       px(x2), px(y2), color_class(color), dashed ? " dashed" : "");
+}
+
+std::string Svg::finish() && {
+  std::string light;
+  std::string dark;
+  for (const auto& [color, name] : classes_) {
+    light += fmt::format(".{0}{{fill:{1};stroke:{1}}}\n", name, color.first);
+    dark += fmt::format(".{0}{{fill:{1};stroke:{1}}}\n", name, color.second);
+  }
+  return fmt::format(
+      "{}<style>\ntext{{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto "
+      "Sans',Helvetica,Arial,sans-serif;stroke:none!important}}\nrect,circle{{stroke:none!"
+      "important}}"
+      "\n.code{{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans "
+      "Mono',monospace}}\n.bold{{font-weight:600}}\n.middle{{text-anchor:middle}}\n"
+      ".end{{text-anchor:end}}\n.line{{fill:none!important;stroke-width:1}}\n"
+      ".strong{{stroke-width:1.6}}\n.dashed{{stroke-dasharray:5 4}}\n"
+      ".paper{{fill:{}}}\n{}@media (prefers-color-scheme:dark){{\n.paper{{fill:{}}}\n{}}}\n"
+      "</style>\n<rect width=\"{}\" height=\"{}\" class=\"paper\"/>\n{}</svg>\n",
+      head_, kBackground.light, light, kBackground.dark, dark, px(width_), px(height_), body_);
+}
+
+double text_width(std::string_view text, double size, bool code) {
+  constexpr double kCode = 0.61;
+  constexpr double kNarrow = 0.36;
+  constexpr double kUsual = 0.62;
+  constexpr double kWide = 0.78;
+  double widths = 0;
+  for (const char c : text) {
+    if (!starts_character(c)) continue;
+    if (code) {
+      widths += kCode;
+    } else if (std::string_view(" .,:;!'|()[]ijlt/").find(c) != std::string_view::npos) {
+      widths += kNarrow;
+    } else if ((c >= 'A' && c <= 'Z') || c == 'm' || c == 'w' || c == '%' || c == '@') {
+      widths += kWide;
+    } else {
+      widths += kUsual;
+    }
+  }
+  return widths * size;
+}
+
+std::string fitted(std::string_view text, double width, double size, bool code) {
+  std::string clean = to_printable(text);
+  if (text_width(clean, size, code) <= width) return clean;
+  std::string cut = clean;
+  for (size_t limit = clean.size(); limit > 1 && text_width(cut, size, code) > width; --limit) {
+    cut = shortened(clean, limit);
+  }
+  return cut;
+}
+
+Color text_on(const Color& fill) { return {readable_on(fill.light), readable_on(fill.dark)}; }
+
+}  // namespace llmprof::report
