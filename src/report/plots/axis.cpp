@@ -47,7 +47,7 @@ std::vector<double> marks_of(const Axis& axis, size_t about) {
   constexpr double kRounding = 1e-9;
   for (double count = std::ceil(axis.low / step - kRounding);
        count * step <= axis.high * (1 + kRounding); ++count) {
-    marks.push_back(count * step);
+    marks.push_back(count == 0 ? 0 : count * step);  // not -0
   }
   return marks;
 }

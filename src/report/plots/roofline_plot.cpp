@@ -18,8 +18,8 @@ namespace {
 constexpr double kRoofWidth = 880;
 constexpr double kRoofLeft = 84;
 constexpr double kRoofRight = 856;
-constexpr double kRoofTop = 84;
-constexpr double kRoofBottom = 484;
+constexpr double kRoofTop = 100;
+constexpr double kRoofBottom = 500;
 constexpr double kRoofLegendRow = 22;
 constexpr size_t kMostPoints = 12;  // kernels that are numbered and named
 constexpr Color kRoofLine = {"#57606a", "#9da7b3"};
@@ -199,7 +199,7 @@ class RooflineDrawing {
     svg_.line(kRoofLeft, kRoofTop, kRoofLeft, kRoofBottom, Svg::Stroke::axis);
     svg_.text((kRoofLeft + kRoofRight) / 2, kRoofBottom + 40, "arithmetic intensity (FLOP/B)",
               {.anchor = Svg::Anchor::middle, .muted = true});
-    svg_.text(kRoofLeft - 60, kRoofTop - 12, "FLOP/s", {.muted = true});
+    svg_.text(kRoofLeft - 60, kRoofTop - 10, "FLOP/s", {.muted = true});
   }
 
   void label(double x, double y, const std::string& words, Svg::Anchor anchor) {
@@ -291,7 +291,7 @@ class RooflineDrawing {
       if (const auto at = labels_.place(x, at_y, width, 15)) {
         const double reach = std::hypot(at->first - x, at->second - at_y);
         if (reach > 24 + width / 2) {
-          svg_.line(x, at_y, at->first, at->second, Svg::Stroke::grid);
+          svg_.line(x, at_y, at->first, at->second, Svg::Stroke::axis);
         }
         svg_.text(at->first, at->second + 4, mark,
                   {.size = 12, .anchor = Svg::Anchor::middle, .bold = point.is_stage});
@@ -346,17 +346,18 @@ std::string roofline_words(const Roofs& roofs, const std::vector<RoofPoint>& poi
   return words;
 }
 
-std::string roofline_source(const profile::Profile& profile, bool stages, bool kernels,
+std::string roofline_source(const profile::Profile& profile, bool stages, size_t kernels,
                             size_t left_out) {
   std::string words;
   if (stages) {
     words = profile.model ? "stages: what the model must compute and move, over wall time"
                           : "stages: what the operators recorded, over wall time";
   }
-  if (kernels) {
+  if (kernels > 0) {
     if (!words.empty()) words += "; ";
     words += on_cpu(profile) ? "operators: as recorded" : "kernels: as ncu measured them";
   }
+  if (kernels > kMostPoints) words += fmt::format("; numbered: the {} longest", kMostPoints);
   if (left_out > 0) words += fmt::format("; {} without FLOPs not shown", left_out);
   return words;
 }
@@ -379,7 +380,7 @@ std::optional<Plot> roofline_plot(const profile::Profile& profile) {
   Svg svg(kRoofWidth, kRoofBottom + 72 + kRoofLegendRow * static_cast<double>(named), "Roofline",
           plot.description);
   svg.text(24, 32, "Roofline", {.size = 18, .bold = true});
-  svg.text(24, 52, roofline_source(profile, stages > 0, drawn > 0, kernels.size() - drawn),
+  svg.text(24, 52, roofline_source(profile, stages > 0, drawn, kernels.size() - drawn),
            {.muted = true});
   RooflineDrawing(roofs, std::move(points), svg).run();
   plot.svg = std::move(svg).finish();
