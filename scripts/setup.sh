@@ -38,7 +38,7 @@ packages_for() {
     build) echo "${build_packages[@]}" $(page_packages) ;;
     test)
       echo "${build_packages[@]}" $(page_packages) "${clang_packages[@]}" clang-tidy-19 clang-format-19
-      echo locales git cmark-gfm mypy pyflakes3 python3-jsonschema python3-yaml chromium
+      echo locales git chromium cmark-gfm mypy protobuf-compiler pyflakes3 python3-jsonschema python3-yaml
       ;;
     bench) echo "${build_packages[@]}" $(page_packages) libbenchmark-dev chromium ;;
     fuzz) echo "${build_packages[@]}" $(page_packages) "${clang_packages[@]}" ;;

@@ -40,7 +40,8 @@ class Bundle:
             self.result = run("analyze", *paths, "--out", out, *options, env=env)
             if self.result.returncode != 0 and not (out / "profile.json").exists():
                 raise AssertionError(f"exit {self.result.returncode}: {self.result.stderr}")
-            self.files = {path.name: path.read_text(encoding="utf-8") for path in out.rglob("*")}
+            self.files = {path.name: path.read_text(encoding="utf-8")
+                          for path in out.rglob("*") if path.is_file()}
         self.profile = json.loads(self.files["profile.json"])
         self.markdown = self.files["kernels.md"]
 
