@@ -12,6 +12,7 @@ from program import DATA, ROOT, run
 CASES = ROOT / "tests" / "cases"
 REPORTS = ("report.md", "stakeholder_summary.md", "kernels.md", "operators.md")
 BUNDLE = {*REPORTS, "profile.json"}
+PLOTS = {f"plots/{name}.svg" for name in ("budget", "roofline", "steps", "top_kernels")}
 EXIT_USAGE, EXIT_INPUT = 2, 3
 # Folders of tests/data that must be among the fixtures, so that no change can empty this test.
 WITH_CAPTURES = {
@@ -73,6 +74,10 @@ class Folder(unittest.TestCase):
 
 
 class SameReports(Folder):
+    def setUp(self):
+        super().setUp()
+        self.drawn = set()
+
     def check(self, name, arguments, bundle):
         self.assertLessEqual(BUNDLE, set(contents(bundle)), name)
         lone = self.folder / "lone"
@@ -82,9 +87,11 @@ class SameReports(Folder):
         lone.mkdir()
         shutil.copy(bundle / "profile.json", lone)
         self.report(lone / "profile.json", "--out", again, *top_of(arguments))
-        expected = {file: (bundle / file).read_bytes() for file in BUNDLE}
+        drawn = PLOTS & set(contents(bundle))
+        self.drawn |= drawn
+        expected = {file: (bundle / file).read_bytes() for file in BUNDLE | drawn}
         written = contents(again)
-        for file in sorted(BUNDLE | set(written)):
+        for file in sorted(BUNDLE | PLOTS | set(written)):
             self.assertEqual(written.get(file), expected.get(file), f"{name}: {file}")
         self.assertEqual(set(contents(lone)), {"profile.json"})
 
@@ -110,6 +117,7 @@ class SameReports(Folder):
             with self.subTest(name):
                 self.check(name, arguments, bundle)
         self.assertEqual(WITH_CAPTURES - accepted, set())
+        self.assertEqual(PLOTS - self.drawn, set(), "plots that no fixture has")
 
     def test_of_a_selection(self):
         arguments = [str(DATA / "h200-decoder" / "nsys.sqlite"), "--stage", "decode", "--steps", "0:2"]
@@ -128,14 +136,17 @@ class InPlace(Folder):
         (self.bundle / "nsys").mkdir()
         (self.bundle / "nsys" / "report.md").write_text("not yours\n", encoding="utf-8")
         (self.bundle / "report.md").write_text("edited\n", encoding="utf-8")
+        (self.bundle / "plots" / "mine.svg").write_text("mine\n", encoding="utf-8")
+        (self.bundle / "plots" / "budget.svg").unlink()
         (self.bundle / "operators.md").unlink()
 
     def check_only_reports_changed(self, given):
         self.disturb()
-        untouched = ("notes.md", "nsys/report.md", "profile.json")
+        untouched = ("notes.md", "nsys/report.md", "plots/mine.svg", "profile.json")
         stamps = {file: (self.bundle / file).stat().st_mtime_ns for file in untouched}
         self.report(given)
-        expected = {**self.before, "notes.md": b"mine\n", "nsys/report.md": b"not yours\n"}
+        expected = {**self.before, "notes.md": b"mine\n", "nsys/report.md": b"not yours\n",
+                    "plots/mine.svg": b"mine\n"}
         self.assertEqual(contents(self.bundle), expected)
         self.assertEqual({file: (self.bundle / file).stat().st_mtime_ns for file in untouched}, stamps)
 

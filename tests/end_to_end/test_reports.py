@@ -42,7 +42,7 @@ def all_reports():
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([SAMPLES, folder], check=True)
         for sample in sorted(pathlib.Path(folder).iterdir()):
-            reports[sample.name] = {f.name: f.read_text(encoding="utf-8") for f in sample.iterdir()}
+            reports[sample.name] = {f.name: f.read_text(encoding="utf-8") for f in sample.iterdir() if f.is_file()}
     for name, paths in CAPTURES.items():
         reports[name] = Bundle(*paths).files
     reports["narrowed"] = Bundle(*NARROWED).files

@@ -342,10 +342,10 @@ Document stakeholder_document(const profile::Profile& profile) {
   add_selection(profile, document);
   add_failed_captures(profile, document);
   add_executive_summary(profile, document);
-  add_plot(budget_plot(profile), document);
   add_environment(profile, document);
   add_aggregates(profile, document);
   add_stage_timings_table(profile, document);
+  add_plot(budget_plot(profile), document);
   add_plot(steps_plot(profile), document);
   add_mfu(profile, document);
   add_plot(roofline_plot(profile), document);

@@ -32,6 +32,13 @@ TEST(Markdown, LinksFiles) {
   EXPECT_EQ(to_markdown(document), "- [kernels.md](kernels.md): every kernel\n");
 }
 
+TEST(Markdown, ShowsPicturesWithTheirWords) {
+  Document document;
+  document.add(Image{"plots/budget.svg", "decode: gemm 45.0 %, [idle] <img>"});
+  EXPECT_EQ(to_markdown(document),
+            "![decode: gemm 45.0 %, \\[idle\\] \\<img\\>](plots/budget.svg)\n");
+}
+
 TEST(Markdown, WritesTables) {
   Document document;
   document.add(Heading{2, "T"});

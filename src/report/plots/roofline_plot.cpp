@@ -18,8 +18,8 @@ namespace {
 constexpr double kRoofWidth = 880;
 constexpr double kRoofLeft = 84;
 constexpr double kRoofRight = 856;
-constexpr double kRoofTop = 100;
-constexpr double kRoofBottom = 500;
+constexpr double kRoofTop = 116;
+constexpr double kRoofBottom = 516;
 constexpr double kRoofLegendRow = 22;
 constexpr size_t kMostPoints = 12;  // kernels that are numbered and named
 constexpr Color kRoofLine = {"#57606a", "#9da7b3"};
@@ -322,44 +322,44 @@ class RooflineDrawing {
   Labels labels_;
 };
 
-std::string roofline_words(const Roofs& roofs, const std::vector<RoofPoint>& points) {
+// Numbers that profile.json holds, as in every sentence of a report.
+std::string roofline_words(const profile::Profile& profile, const Roofs& roofs, size_t kernels) {
   std::string words = "Roofline.";
   for (const Roofs::Compute& roof : roofs.compute) {
-    words += fmt::format(" {}: {}", roof.name, scaled(profile::FlopsPerSecond{roof.flops}));
-    if (roofs.bandwidth > 0) {
-      words += fmt::format(", ridge point {} FLOP/B",
-                           intensity(profile::FlopsPerByte{roof.flops / roofs.bandwidth}));
-    }
-    words += '.';
+    words += fmt::format(" {}: {}.", roof.name, scaled(profile::FlopsPerSecond{roof.flops}));
   }
-  size_t kernels = 0;
-  for (const RoofPoint& point : points) {
-    if (!point.is_stage) {
-      ++kernels;
-      continue;
-    }
-    words += fmt::format(" {}: {} FLOP/B, {}.", point.name,
-                         intensity(profile::FlopsPerByte{point.intensity}),
-                         scaled(profile::FlopsPerSecond{point.flops}));
+  if (roofs.bandwidth > 0) {
+    words += fmt::format(" Memory: {}.", scaled(profile::BytesPerSecond{roofs.bandwidth}));
   }
-  if (kernels > 0) words += fmt::format(" {}.", counted(kernels, "measured kernel"));
+  for (const profile::Stage& stage : profile.stages) {
+    if (!bound_is_known(stage) || !stage.flops_per_byte || !stage.ridge) continue;
+    words += fmt::format(" {}: {} FLOP/B, ridge point {} FLOP/B, MFU {}, MBU {}.", stage.name,
+                         intensity(stage.flops_per_byte), intensity(stage.ridge),
+                         percent(stage.mfu.wall), percent(stage.mbu.wall));
+  }
+  if (kernels > 0) {
+    words += on_cpu(profile) ? " Operators as recorded." : " Kernels as ncu measured them.";
+  }
   return words;
 }
 
-std::string roofline_source(const profile::Profile& profile, bool stages, size_t kernels,
-                            size_t left_out) {
-  std::string words;
-  if (stages) {
-    words = profile.model ? "stages: what the model must compute and move, over wall time"
-                          : "stages: what the operators recorded, over wall time";
+// What the points are made of: a line for stages, one for kernels.
+std::vector<std::string> roofline_sources(const profile::Profile& profile, size_t stages,
+                                          size_t kernels, size_t left_out) {
+  std::vector<std::string> lines;
+  if (stages > 0) {
+    lines.emplace_back(profile.model
+                           ? "stages: what the model must compute and move, over wall time"
+                           : "stages: what the operators recorded, over wall time");
   }
   if (kernels > 0) {
-    if (!words.empty()) words += "; ";
-    words += on_cpu(profile) ? "operators: as recorded" : "kernels: as ncu measured them";
+    std::string words =
+        on_cpu(profile) ? "operators: as recorded" : "kernels: as ncu measured them";
+    if (kernels > kMostPoints) words += fmt::format("; numbered: the {} longest", kMostPoints);
+    if (left_out > 0) words += fmt::format("; {} without FLOPs not shown", left_out);
+    lines.push_back(std::move(words));
   }
-  if (kernels > kMostPoints) words += fmt::format("; numbered: the {} longest", kMostPoints);
-  if (left_out > 0) words += fmt::format("; {} without FLOPs not shown", left_out);
-  return words;
+  return lines;
 }
 
 }  // namespace
@@ -375,13 +375,16 @@ std::optional<Plot> roofline_plot(const profile::Profile& profile) {
   const Roofs roofs = roofs_of(profile);
   Plot plot;
   plot.file = kRooflineFile;
-  plot.description = roofline_words(roofs, points);
+  plot.description = roofline_words(profile, roofs, drawn);
   const size_t named = stages + std::min(drawn, kMostPoints);
   Svg svg(kRoofWidth, kRoofBottom + 72 + kRoofLegendRow * static_cast<double>(named), "Roofline",
           plot.description);
   svg.text(24, 32, "Roofline", {.size = 18, .bold = true});
-  svg.text(24, 52, roofline_source(profile, stages > 0, drawn, kernels.size() - drawn),
-           {.muted = true});
+  double y = 52;
+  for (const std::string& line : roofline_sources(profile, stages, drawn, kernels.size() - drawn)) {
+    svg.text(24, y, line, {.muted = true});
+    y += 18;
+  }
   RooflineDrawing(roofs, std::move(points), svg).run();
   plot.svg = std::move(svg).finish();
   return plot;

@@ -1,0 +1,133 @@
+#include "report/plots/plots.h"
+
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "report/plots/axis.h"
+#include "report/plots/plot_files.h"
+#include "report/plots/svg.h"
+#include "testing/sample_profile.h"
+
+namespace llmprof::report {
+namespace {
+
+using testing::full_sample;
+using testing::profiler_sample;
+using testing::serving_sample;
+
+bool mentions(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+size_t count(const std::string& text, const std::string& part) {
+  size_t found = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+TEST(Plots, OfEverythingAnAnalysisCanFind) {
+  const Plots plots = all_plots(full_sample());
+  EXPECT_TRUE(plots.missing.empty());
+  ASSERT_EQ(plots.drawn.size(), 4);
+  for (const Plot& plot : plots.drawn) {
+    EXPECT_TRUE(plot.svg.starts_with("<svg ")) << plot.file;
+    EXPECT_TRUE(plot.svg.ends_with("</svg>\n")) << plot.file;
+    EXPECT_FALSE(plot.description.empty()) << plot.file;
+  }
+}
+
+TEST(Plots, AreTheSameForTheSameProfile) {
+  for (const auto& sample : {full_sample(), serving_sample()}) {
+    const Plots first = all_plots(sample);
+    const Plots second = all_plots(sample);
+    ASSERT_EQ(first.drawn.size(), second.drawn.size());
+    for (size_t i = 0; i < first.drawn.size(); ++i) {
+      EXPECT_EQ(first.drawn[i].svg, second.drawn[i].svg);
+    }
+  }
+}
+
+TEST(Plots, WithoutDataAreNotDrawn) {
+  const Plots plots = all_plots(profile::Profile{});
+  EXPECT_TRUE(plots.drawn.empty());
+  EXPECT_EQ(plots.missing, (std::vector<std::string_view>{kBudgetFile, kRooflineFile, kStepsFile,
+                                                          kTopKernelsFile}));
+  const profile::Profile without_stages = profiler_sample();
+  EXPECT_FALSE(budget_plot(without_stages));
+  EXPECT_FALSE(steps_plot(without_stages));
+  EXPECT_TRUE(top_kernels_plot(without_stages));
+}
+
+TEST(Plots, OfAHostileNameEscapeIt) {
+  profile::Profile sample = full_sample();
+  for (profile::Kernel& kernel : sample.kernels) {
+    kernel.short_name = "<img src=x onerror=\"alert(1)\"> & ]]>";
+    kernel.kernel_name = kernel.short_name;
+  }
+  const auto plot = top_kernels_plot(sample);
+  ASSERT_TRUE(plot);
+  EXPECT_FALSE(mentions(plot->svg, "<img"));
+  EXPECT_TRUE(mentions(plot->svg, "&lt;img src=x onerror=&quot;alert(1)&quot;&gt; &amp; ]]&gt;"));
+}
+
+TEST(BudgetPlot, SaysItsLargestParts) {
+  profile::Profile sample = full_sample();
+  for (profile::Stage& stage : sample.stages) {
+    const double wall = stage.wall.mean->value * static_cast<double>(stage.wall.count);
+    testing::set_budget(stage,
+                        {{"gemm", wall * 0.75}, {"idle: synchronisation", wall * 0.25, true}});
+  }
+  const auto plot = budget_plot(sample);
+  ASSERT_TRUE(plot);
+  EXPECT_TRUE(mentions(plot->description, "gemm 75.0 %, idle: synchronization 25.0 %."));
+  // Three quarters and one quarter of 832 pixels.
+  EXPECT_EQ(count(plot->svg, "width=\"624\""), sample.stages.size());
+  EXPECT_EQ(count(plot->svg, "width=\"208\""), sample.stages.size());
+}
+
+TEST(StepsPlot, OfManyStepsDrawsColumns) {
+  profile::Profile sample = full_sample();
+  const profile::Step step = sample.steps.back();
+  const size_t before = sample.steps.size();
+  for (size_t i = 0; i < 5000; ++i) sample.steps.push_back(step);
+  const auto plot = steps_plot(sample);
+  ASSERT_TRUE(plot);
+  EXPECT_EQ(count(plot->svg, "<circle"), 0);
+  EXPECT_LT(plot->svg.size(), 200'000);
+  EXPECT_TRUE(mentions(plot->svg, "5,0")) << before;
+}
+
+TEST(StepsPlot, LeavesOutWarmUpAndStepsOfUnknownLength) {
+  profile::Profile sample = full_sample();
+  const auto all = steps_plot(sample);
+  ASSERT_TRUE(all);
+  sample.steps.back().after_untraced = true;
+  const auto fewer = steps_plot(sample);
+  ASSERT_TRUE(fewer);
+  EXPECT_EQ(count(all->svg, "<circle"), count(fewer->svg, "<circle") + 1);
+}
+
+TEST(Svg, ShortensWhatDoesNotFit) {
+  const std::string name(200, 'x');
+  const std::string cut = fitted(name, 300, 12, true);
+  EXPECT_LE(text_width(cut, 12, true), 300);
+  EXPECT_GT(text_width(cut, 12, true), 280);
+  EXPECT_EQ(fitted("gemm", 300, 12), "gemm");
+}
+
+TEST(Svg, WritesWhatCanBeReadOnAColor) {
+  EXPECT_EQ(text_on({"#ffffff", "#000000"}).light, "#000000");
+  EXPECT_EQ(text_on({"#ffffff", "#000000"}).dark, "#ffffff");
+}
+
+TEST(Axis, MarksRoundValues) {
+  EXPECT_EQ(marks_of({0, 10, 0, 100}, 5), (std::vector<double>{0, 2, 4, 6, 8, 10}));
+  EXPECT_EQ(marks_of({0.5, 2000, 0, 100, true}, 5), (std::vector<double>{1, 10, 100, 1000}));
+  EXPECT_EQ(marks_of({1, 9, 0, 100, true}, 5), (std::vector<double>{1, 2, 5}));
+  EXPECT_TRUE(marks_of({3, 3, 0, 100}, 5).empty());
+  EXPECT_DOUBLE_EQ((Axis{1, 100, 0, 10, true}.place(10)), 5);
+}
+
+}  // namespace
+}  // namespace llmprof::report
