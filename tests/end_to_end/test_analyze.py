@@ -371,7 +371,8 @@ class Usage(unittest.TestCase):
             # The converted export holds the program's environment, and is gone.
             self.assertEqual(
                 sorted(set(bundle.files) - {"report.html"}),
-                ["kernels.md", "operators.md", "profile.json", "report.md", "stakeholder_summary.md"],
+                ["budget.svg", "kernels.md", "operators.md", "profile.json", "report.md", "roofline.svg",
+                 "stakeholder_summary.md", "steps.svg", "top_kernels.svg"],
             )
 
     def test_json_prints_the_profile(self):
