@@ -12,6 +12,7 @@
 #include "profile/operators.h"
 #include "profile/reasons.h"
 #include "profile/run.h"
+#include "profile/sequence.h"
 #include "profile/stages.h"
 #include "profile/steps.h"
 #include "profile/timeline.h"
@@ -64,6 +65,7 @@ struct Profile {
   std::vector<Diagnostic> diagnostics;
   std::optional<std::string> slow_step_rule;
   Reasons slow_step_rule_reasons;
+  std::vector<KernelSequence> kernel_sequences;
 
   // Compiled once, in profile.cpp: every unit that copies or destroys one would compile it again.
   Profile();
@@ -128,6 +130,9 @@ struct Profile {
           "which steps are told as slow, with its thresholds");
     field("slow_step_rule_reasons", &Profile::slow_step_rule_reasons,
           "slow_step_rule as kinds and values");
+    field("kernel_sequences", &Profile::kernel_sequences,
+          "by stage, the kernels of its forward passes by their place: what tells a kernel that "
+          "was replaced or fused from one that was removed");
   }
 };
 

@@ -109,6 +109,9 @@ struct Instance {
   bool warmup = false;
   std::optional<std::string> device;
   std::optional<ByName<WholeNanoseconds>> budget;
+  ByName<WholeNanoseconds> classes;
+  std::optional<bool> clocks_lowered;
+  bool cut_off = false;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -130,6 +133,12 @@ struct Instance {
     field("device", &Instance::device, "null where no GPU work belongs to it");
     field("budget_ns", &Instance::budget,
           "by part; they sum to the wall time; parts of 0 are left out");
+    field("classes_ns", &Instance::classes,
+          "time of its kernels by class, overlap not removed; they sum to gpu_sum_ms");
+    field("clocks_lowered", &Instance::clocks_lowered,
+          "heat, power or hardware lowered the GPU's clocks, by a reading within the instance or "
+          "less than a second before; null without one");
+    field("cut_off", &Instance::cut_off, "its range had not ended when recording did");
   }
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "profile/kernels.h"
 #include "profile/quantity.h"
 #include "profile/reasons.h"
 
@@ -32,6 +33,8 @@ struct Step {
   uint64_t kernel_count = 0;
   bool after_untraced = false;
   std::optional<Bytes> dram_bytes;
+  ByName<WholeNanoseconds> classes;
+  std::optional<bool> clocks_lowered;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -67,6 +70,11 @@ struct Step {
           "is in no statistics");
     field("dram_bytes", &Step::dram_bytes,
           "read and written in that time, by the GPU's counters; null where they were off");
+    field("classes_ns", &Step::classes,
+          "time of its kernels by class, overlap not removed; they sum to gpu_sum_ms");
+    field("clocks_lowered", &Step::clocks_lowered,
+          "heat, power or hardware lowered the GPU's clocks, by the last reading before the step's "
+          "end; null where no reading is less than a second older");
   }
 };
 

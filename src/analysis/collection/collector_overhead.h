@@ -55,7 +55,4 @@ struct CollectorOverhead {
 std::optional<CollectorOverhead> collector_overhead(const trace::Trace& trace,
                                                     const Stages& stages);
 
-// Half of Welch's 95 % interval is this times the standard error.
-double student_t_975(double degrees_of_freedom);
-
 }  // namespace llmprof::analysis

@@ -355,6 +355,41 @@ std::vector<std::optional<double>> bytes_by_step(const Stages& stages,
   return bytes;
 }
 
+bool slows(double mask) {
+  if (mask < 1) return false;
+  const auto reasons = throttle_reasons(static_cast<uint64_t>(mask));
+  return std::any_of(reasons.begin(), reasons.end(),
+                     [](const ThrottleReason& reason) { return reason.slowing; });
+}
+
+// By any reading from `start` to `end`, or else by the last one before.
+std::optional<bool> slowed(const CounterSeries& reasons, Nanoseconds start, Nanoseconds end) {
+  constexpr auto kLongestAge = static_cast<Nanoseconds>(kNanosecondsPerSecond);
+  std::optional<bool> found;
+  reasons.each_within(start, end,
+                      [&](double mask) { found = found.value_or(false) || slows(mask); });
+  if (!found) {
+    reasons.each_within(end - kLongestAge, end, [&](double mask) { found = slows(mask); });
+  }
+  return found;
+}
+
+void find_slowed(const Stages& stages, const std::vector<DeviceCounters>& devices,
+                 Counters& counters) {
+  const auto of = [&](const StageInstance& instance, Nanoseconds start, Nanoseconds end) {
+    if (!instance.device.valid()) return std::optional<bool>();
+    const DeviceCounters& device = devices[instance.device.index()];
+    return slowed(device.at(static_cast<size_t>(CounterRole::throttle_reasons)), start, end);
+  };
+  for (const StageInstance& instance : stages.instances) {
+    counters.instance_slowed.push_back(of(instance, instance.start, instance.end));
+  }
+  for (const Step& step : stages.steps) {
+    counters.step_slowed.push_back(
+        of(stages.instances[step.instance.index()], step.start, step.end));
+  }
+}
+
 }  // namespace
 
 Counters attribute_counters(const trace::Trace& trace, const Stages& stages,
@@ -372,6 +407,7 @@ Counters attribute_counters(const trace::Trace& trace, const Stages& stages,
     counters.stages.push_back(std::move(stage));
   }
   counters.step_bytes = bytes_by_step(stages, devices);
+  find_slowed(stages, devices, counters);
   return counters;
 }
 

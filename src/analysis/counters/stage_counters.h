@@ -89,6 +89,10 @@ struct Counters {
   std::vector<StageCounters> stages;  // one per stage; empty where nothing was sampled
   // DRAM bytes of each step, by time: one per step; empty without samples.
   std::vector<std::optional<double>> step_bytes;
+  // Whether heat, power or hardware lowered the clocks, one per step and per instance; none where
+  // no sensor was read shortly before. Empty without samples.
+  std::vector<std::optional<bool>> step_slowed;
+  std::vector<std::optional<bool>> instance_slowed;
 };
 
 Counters attribute_counters(const trace::Trace& trace, const Stages& stages,

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <unordered_map>
 
-#include "analysis/layers/layer_cuts.h"
 #include "analysis/layers/pass_kernels.h"
+#include "analysis/layers/pass_layer_cuts.h"
 #include "analysis/layers/range_layers.h"
 #include "analysis/layers/stage_layers.h"
 
@@ -36,7 +35,7 @@ class RepeatedLayers {
  public:
   RepeatedLayers(const trace::Trace& trace, const DescribedNames& names, const PassKernels& passes,
                  const KernelTimes& times)
-      : trace_(trace), names_(names), passes_(passes), times_(times) {}
+      : passes_(passes), times_(times), cuts_(trace, names) {}
 
   // Of one model's passes only, where several ran.
   StageLayers run(uint32_t stage, std::optional<uint32_t> model = std::nullopt) {
@@ -45,7 +44,7 @@ class RepeatedLayers {
     for (size_t pass = 0; pass < passes_.size(); ++pass) {
       if (passes_.stage(pass) != stage || passes_.undivided(pass)) continue;
       if (model && passes_.model(pass) != *model) continue;
-      const std::vector<size_t>& cuts = cuts_of(passes_.kernels(pass));
+      const std::vector<size_t>& cuts = cuts_.of(passes_.kernels(pass));
       if (cuts.empty()) continue;
       cut.emplace_back(pass, &cuts);
       ++passes_by_count[cuts.size() - 1];
@@ -78,28 +77,9 @@ class RepeatedLayers {
   }
 
  private:
-  // Passes repeat: each distinct sequence is looked at once.
-  const std::vector<size_t>& cuts_of(std::span<const uint32_t> kernels) {
-    std::vector<uint32_t> tokens(kernels.size());
-    size_t hash = kernels.size();
-    for (size_t i = 0; i < kernels.size(); ++i) {
-      tokens[i] = trace_.kernels.name[kernels[i]].value;
-      hash = trace::hash_mix(hash, tokens[i]);
-    }
-    const auto [known, fresh] = known_.try_emplace(hash);
-    if (fresh) {
-      KernelSequence sequence(trace_, names_, {}, {});
-      for (const uint32_t kernel : kernels) sequence.add({kernel, false});
-      known->second = layer_cuts(tokens, find_layer_beats(sequence), find_layer_period(tokens));
-    }
-    return known->second;
-  }
-
-  const trace::Trace& trace_;
-  const DescribedNames& names_;
   const PassKernels& passes_;
   const KernelTimes& times_;
-  std::unordered_map<size_t, std::vector<size_t>> known_;
+  PassLayerCuts cuts_;
 };
 
 // What a stage's kernels come to, and its passes.

@@ -19,6 +19,7 @@
 #include "analysis/recoverable/kernel_recoverable.h"
 #include "analysis/recoverable/recoverable.h"
 #include "analysis/roofline/roofline.h"
+#include "analysis/sequence/kernel_sequences.h"
 #include "analysis/stages/kernel_scopes.h"
 #include "analysis/stages/stages.h"
 #include "analysis/timeline/copies.h"
@@ -52,6 +53,7 @@ struct Results {
   Budgets budgets;
   Unwatched unwatched;
   Layers layers;
+  KernelSequences sequences;
   Operators operators;
   Utilization utilization;
   Counters counters;  // the GPU's own, by stage

@@ -122,6 +122,12 @@ std::vector<Pass> make_passes() {
        [](const Prepared& in, Results& out, Diagnostics&) {
          out.layers = find_layers(in.trace, out.stages, in.annotations(), in.names);
        }},
+      {"kernel sequences",
+       {"stages"},
+       no_stages,
+       [](const Prepared& in, Results& out, Diagnostics&) {
+         out.sequences = find_kernel_sequences(in.trace, out.stages, in.names);
+       }},
       {"totals",
        {"kernels"},
        {},

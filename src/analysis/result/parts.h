@@ -51,6 +51,9 @@ std::vector<profile::RepeatedGap> repeated_gaps(const Found& found);
 std::vector<profile::SlowStep> slow_steps(const Found& found);
 std::vector<profile::Layer> layers(const Found& found);
 profile::LayerSummary layer_summary(const Found& found);
+std::vector<profile::KernelSequence> kernel_sequences(const Found& found);
+// Without classes of 0.
+profile::ByName<profile::WholeNanoseconds> class_times(const ClassTimes& times);
 
 std::vector<profile::Kernel> kernels(const Found& found, const std::vector<profile::Stage>& stages);
 std::vector<profile::KernelClassTotal> classes(const Found& found);

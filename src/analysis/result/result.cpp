@@ -53,6 +53,7 @@ profile::Profile make_profile(const Prepared& prepared, const PassRun& run) {
   profile.layer_summary = result::layer_summary(found);
   profile.steps = result::steps(found);
   if (!profile.steps.empty()) profile.slow_step_rule_reasons = slow_step_rule();
+  profile.kernel_sequences = result::kernel_sequences(found);
   profile.overhead = result::overhead(found);
   profile.captures_failed = prepared.options.run.captures_failed;
   profile.diagnostics = diagnostics(run.diagnostics);

@@ -47,6 +47,11 @@ profile::Instance instance(const Found& found, size_t row) {
   instance.untraced_steps = from.untraced_steps;
   instance.warmup = from.warmup;
   if (from.device.valid()) instance.device = device_label(found.prepared.trace, from.device);
+  instance.cut_off = from.open_ended;
+  const auto& classes = found.results.sequences.instances;
+  if (row < classes.size()) instance.classes = class_times(classes[row]);
+  const auto& slowed = found.results.counters.instance_slowed;
+  if (row < slowed.size()) instance.clocks_lowered = slowed[row];
   if (row < budgets.instances.size()) {
     instance.budget = budget_by_name(budgets.instances[row], found.prepared.device);
   }

@@ -59,6 +59,8 @@ std::vector<profile::Step> steps(const Found& found) {
   const Stages& stages = found.results.stages;
   const Places places(stages);
   const auto& dram_bytes = found.results.counters.step_bytes;
+  const auto& classes = found.results.sequences.steps;
+  const auto& slowed = found.results.counters.step_slowed;
   std::vector<profile::Step> rows;
   rows.reserve(stages.steps.size());
   for (size_t row = 0; row < stages.steps.size(); ++row) {
@@ -87,6 +89,8 @@ std::vector<profile::Step> steps(const Found& found) {
     step.kernel_count = from.work.kernel_count;
     step.after_untraced = from.after_untraced;
     if (row < dram_bytes.size()) step.dram_bytes = quantity<profile::Bytes>(dram_bytes[row]);
+    if (row < classes.size()) step.classes = class_times(classes[row]);
+    if (row < slowed.size()) step.clocks_lowered = slowed[row];
   }
   return rows;
 }

@@ -257,20 +257,25 @@ class Interfaces {
 };
 
 }  // namespace
+
+std::string json_schema_of(const Type& top, std::string_view title) {
+  Schema schema;
+  Json document = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", title}};
+  document.update(schema.object(top, ""));
+  document["$defs"] = schema.take_definitions();
+  return document.dump(kSchemaIndent) + "\n";
+}
+
+std::string field_tables_of(const Type& top) { return FieldTables().take(top); }
+
 }  // namespace json
 
 std::string json_schema() {
-  json::Schema schema;
-  const json::Type& top = json::profile_type();
-  json::Json document = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-                         {"title", "profile.json of llmprof"}};
-  document.update(schema.object(top, ""));
-  document["$defs"] = schema.take_definitions();
-  return document.dump(json::kSchemaIndent) + "\n";
+  return json::json_schema_of(json::profile_type(), "profile.json of llmprof");
 }
 
-std::string field_tables() { return json::FieldTables().take(json::profile_type()); }
+std::string field_tables() { return json::field_tables_of(json::profile_type()); }
 
-std::string typescript_types() { return json::Interfaces().take(json::type_of<Profile>()); }
+std::string typescript_types() { return json::Interfaces().take(json::profile_type()); }
 
 }  // namespace llmprof::profile

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+
+#include "profile/json/described.h"
 
 namespace llmprof::profile {
 
@@ -13,5 +16,13 @@ std::string field_tables();
 // ui/src/generated/profile.ts: an interface per struct, named after the place where Profile reaches
 // it first ("StagesInstances").
 std::string typescript_types();
+
+namespace json {
+
+// The same of any described struct; `top` is its type_of.
+std::string json_schema_of(const Type& top, std::string_view title);
+std::string field_tables_of(const Type& top);
+
+}  // namespace json
 
 }  // namespace llmprof::profile

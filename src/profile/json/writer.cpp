@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "profile/json/described_writer.h"
 #include "profile/json/profile_type.h"
 
 // Written by hand: a document of a million steps is written as it is visited, without a tree of it
@@ -153,13 +154,18 @@ class Writer {
 };
 
 }  // namespace
+
+std::string json_text(const Type& type, const void* value) {
+  std::string out;
+  Writer(out).write(type, value);
+  out += '\n';
+  return out;
+}
+
 }  // namespace json
 
 std::string to_json(const Profile& profile) {
-  std::string out;
-  json::Writer(out).write(json::profile_type(), &profile);
-  out += '\n';
-  return out;
+  return json::json_text(json::profile_type(), &profile);
 }
 
 }  // namespace llmprof::profile

@@ -1,0 +1,47 @@
+#include "analysis/naming/kernel_key.h"
+#include "analysis/result/parts.h"
+#include "analysis/result/values.h"
+
+namespace llmprof::analysis::result {
+
+profile::ByName<profile::WholeNanoseconds> class_times(const ClassTimes& times) {
+  profile::ByName<profile::WholeNanoseconds> named;
+  for (size_t i = 0; i < times.size(); ++i) {
+    if (times[i] == 0) continue;
+    named.emplace_back(to_string(static_cast<KernelClass>(i)), profile::WholeNanoseconds{times[i]});
+  }
+  return named;
+}
+
+std::vector<profile::KernelSequence> kernel_sequences(const Found& found) {
+  const trace::Trace& trace = found.prepared.trace;
+  std::vector<profile::KernelSequence> rows;
+  const auto& stages = found.results.sequences.stages;
+  for (size_t i = 0; i < stages.size(); ++i) {
+    if (stages[i].kernels.empty()) continue;
+    profile::KernelSequence& row = rows.emplace_back();
+    row.stage = to_printable(found.results.stages.stages[i].name);
+    row.passes = stages[i].passes;
+    row.layers = stages[i].layers;
+    for (const PlacedKernels& from : stages[i].kernels) {
+      const KernelDescription& description = found.prepared.names[from.name];
+      profile::PlacedKernel& kernel = row.kernels.emplace_back();
+      kernel.block = to_string(from.block);
+      kernel.occurrence = from.occurrence;
+      kernel.mean_position = from.positions / static_cast<double>(from.calls);
+      kernel.key = to_printable(kernel_key(trace.strings[from.name]));
+      kernel.short_name = description.short_name;
+      kernel.kernel_class = to_string(description.kernel_class);
+      if (from.commonest_shape.valid()) {
+        kernel.grid = trace.shapes[from.commonest_shape].grid;
+        kernel.block_size = trace.shapes[from.commonest_shape].block;
+      }
+      kernel.shapes = from.shapes;
+      kernel.calls = from.calls;
+      kernel.total_ns = {from.total};
+    }
+  }
+  return rows;
+}
+
+}  // namespace llmprof::analysis::result

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/kernels.h"
+#include "profile/quantity.h"
+
+namespace llmprof::profile {
+
+// All launches of one kernel at one place of the sequence that a stage's forward passes repeat.
+struct PlacedKernel {
+  std::string block;
+  uint64_t occurrence = 0;
+  double mean_position = 0;
+  std::string key;
+  std::string short_name;
+  std::string kernel_class;
+  Extent grid{};
+  Extent block_size{};
+  uint64_t shapes = 0;
+  uint64_t calls = 0;
+  WholeNanoseconds total_ns;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    using Self = PlacedKernel;
+    field(
+        "block", &Self::block,
+        "before_layers, layer (all layers together), after_layers, pass (where no layers repeat), "
+        "outside_passes (in an instance, but in none of its steps)");
+    field("occurrence", &Self::occurrence,
+          "from 0 among the launches of this kernel in one layer (or one pass)");
+    field("mean_position", &Self::mean_position,
+          "from 0 among all kernels of its layer (or pass), mean; the order of the rows");
+    field("key", &Self::key, "as in kernels");
+    field("short_name", &Self::short_name, "as in kernels");
+    field("class", &Self::kernel_class, "as in kernels");
+    field("grid", &Self::grid, "x, y, z of most of these launches");
+    field("block_size", &Self::block_size, "x, y, z, likewise");
+    field("shapes", &Self::shapes, "distinct grids and blocks");
+    field("calls", &Self::calls, "launches");
+    field("total_ns", &Self::total_ns, "their time, exact");
+  }
+};
+
+// What the forward passes of one stage launch, in order. Warm-up is excluded.
+struct KernelSequence {
+  std::string stage;
+  uint64_t passes = 0;
+  uint64_t layers = 0;
+  std::vector<PlacedKernel> kernels;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("stage", &KernelSequence::stage, "where they belong");
+    field("passes", &KernelSequence::passes,
+          "forward passes: steps, or instances of a stage without steps");
+    field("layers", &KernelSequence::layers, "repeated layers of all these passes together");
+    field("kernels", &KernelSequence::kernels,
+          "by block in the order of a pass, then position; together the time of all kernels in the "
+          "stage's measured instances, exact");
+  }
+};
+
+}  // namespace llmprof::profile
