@@ -230,6 +230,78 @@ CommandSpec open_spec() {
   };
 }
 
+CommandSpec diff_spec() {
+  constexpr std::string_view kSides = "Repeats of the same program";
+  constexpr std::string_view kGate = "For CI";
+  return {
+      .name = "diff",
+      .summary = "Say what changed between two runs beyond the noise, and refuse a regression",
+      .arguments = {{.name = "BASE",
+                     .takes = Takes::path,
+                     .help = "What to compare with: the folder or id of a run, a capture, or a "
+                             "profile.json",
+                     .required = true},
+                    {.name = "NEW",
+                     .takes = Takes::path,
+                     .help = "What is compared, likewise",
+                     .required = true}},
+      .options = {{.name = "--base",
+                   .metavar = "RUN",
+                   .takes = Takes::path,
+                   .help = "Another run of the base side; with several, runs are what varies",
+                   .group = kSides,
+                   .repeatable = true},
+                  {.name = "--new",
+                   .metavar = "RUN",
+                   .takes = Takes::path,
+                   .help = "Another run of the new side",
+                   .group = kSides,
+                   .repeatable = true},
+                  {.name = "--gate",
+                   .metavar = "RULE",
+                   .takes = Takes::text,
+                   .help =
+                       "A rule (decode.step.p50<=+2%), or the name of rules in conf/gate (default)",
+                   .group = kGate,
+                   .repeatable = true},
+                  {.name = "--threshold",
+                   .metavar = "P%",
+                   .takes = Takes::text,
+                   .help = "Percent from which on a difference is a change [1%]"},
+                  {.name = "--junit",
+                   .metavar = "FILE",
+                   .takes = Takes::file,
+                   .help = "Write the gate's outcome as JUnit XML",
+                   .group = kGate},
+                  {.name = "--summary",
+                   .metavar = "FILE",
+                   .takes = Takes::file,
+                   .help = "Write a Markdown summary for a pull request, below 60,000 characters",
+                   .group = kGate},
+                  {.name = "--out",
+                   .metavar = "DIR",
+                   .takes = Takes::folder,
+                   .help = "Folder for diff.md and diff.json [tmp/diff/<id>]"},
+                  kForce,
+                  {.name = "--config-dir",
+                   .metavar = "DIR",
+                   .takes = Takes::folder,
+                   .help = "Your own conf folder; its files take precedence over the built-in ones "
+                           "(gate/NAME.yaml, kernels.yaml, ...)"},
+                  {.name = "--json", .help = "Print diff.json instead of tables"}},
+      .notes =
+          "Exit code 0: pass; 5: a gate rule failed, beyond its limit and the noise; 3: it cannot "
+          "be told, or the sides are not comparable.",
+      .examples = {{"llmprof diff before/ after/", "what changed"},
+                   {"llmprof diff base1 new1 --base base2 --new new2 --gate 'decode.step.p50<=+2%'",
+                    "refuse a slower decode"},
+                   {"llmprof diff main.json pr.json --gate default --junit diff.xml --summary "
+                    "diff.md",
+                    "in CI"}},
+      .run = diff_command,
+  };
+}
+
 CommandSpec artifacts_spec() {
   return {
       .name = "artifacts",
@@ -303,6 +375,7 @@ std::vector<CommandSpec> make_table() {
           analyze_spec(),
           report_spec(),
           open_spec(),
+          diff_spec(),
           artifacts_spec(),
           doctor_spec(),
           arm_spec("arm", "Start recording in a running process that has the collector loaded",
@@ -364,8 +437,9 @@ std::span<const ExitCodeSpec> exit_codes() {
       {0, "done"},
       {1, "an internal error of llmprof"},
       {2, "wrong usage or configuration"},
-      {3, "an input is unreadable, or there is nothing to analyze"},
+      {3, "an input is unreadable, there is nothing to analyze, or a comparison cannot tell"},
       {4, "a tool is missing or failed, or a file could not be written"},
+      {5, "a gate rule of a comparison failed"},
   });
   return kCodes;
 }

@@ -9,6 +9,7 @@ int run_command(const Arguments& arguments);
 int analyze_command(const Arguments& arguments);
 int report_command(const Arguments& arguments);
 int open_command(const Arguments& arguments);
+int diff_command(const Arguments& arguments);
 int artifacts_command(const Arguments& arguments);
 int doctor_command(const Arguments& arguments);
 int arm_command(const Arguments& arguments);

@@ -61,6 +61,8 @@ struct Figure {
     energy,       // J
     power,        // W
     temperature,  // degrees Celsius
+    change,       // a difference over what it is of, in percent with its sign
+    time_change,  // a difference of two times in ms, with its sign
   };
   Of of = Of::count;
   std::optional<double> value;      // none where it is not known

@@ -20,11 +20,12 @@ ALLOWED = {
     "profile": set(),
     "analysis": {"trace", "config", "llm", "profile"},
     "exports": {"trace", "analysis"},
-    "report": {"profile"},
+    "compare": {"profile"},
+    "report": {"profile", "compare"},
     "page": {"profile", "report"},
-    "session": {"trace", "readers", "capture", "config", "llm", "profile", "analysis", "exports", "report",
-                "page"},
-    "cli": {"capture", "profile", "session", "report"},
+    "session": {"trace", "readers", "capture", "config", "llm", "profile", "analysis", "exports", "compare",
+                "report", "page"},
+    "cli": {"capture", "profile", "compare", "session", "report"},
 }
 
 WITHOUT_BASE = {"wire", "collector"}

@@ -8,9 +8,11 @@ namespace llmprof::report {
 namespace {
 
 enum class Style : uint8_t {
-  fixed,     // as many digits behind the point as the table says
-  percent,   // likewise, of a fraction times 100
-  whole,     // grouped in threes; a number that is not whole has the digits of the table
+  fixed,    // as many digits behind the point as the table says
+  percent,  // likewise, of a fraction times 100
+  whole,    // grouped in threes; a number that is not whole has the digits of the table
+  signed_percent,
+  signed_fixed,
   prefixed,  // with the unit and its prefix: k, M, G, T, P
 };
 
@@ -25,7 +27,7 @@ struct Form {
 constexpr double kHertzPerMegahertz = 1e6;
 
 // The digits of all reports. Times are in milliseconds.
-constexpr std::array<Form, 16> kForms = {{
+constexpr std::array<Form, 18> kForms = {{
     {Figure::Of::stage_time, Style::fixed, 3, 1, ""},
     {Figure::Of::token_time, Style::fixed, 4, 1, ""},
     {Figure::Of::kernel_time, Style::fixed, 6, 1, ""},
@@ -42,6 +44,8 @@ constexpr std::array<Form, 16> kForms = {{
     {Figure::Of::energy, Style::fixed, 3, 1, "J"},
     {Figure::Of::power, Style::fixed, 1, 1, ""},
     {Figure::Of::temperature, Style::fixed, 1, 1, ""},
+    {Figure::Of::change, Style::signed_percent, 2, 1, "%"},
+    {Figure::Of::time_change, Style::signed_fixed, 4, 1, ""},
 }};
 
 constexpr bool in_order_of_kinds() {
@@ -72,11 +76,22 @@ std::string with_prefix(double number, const Form& form) {
   return fmt::format("{:.{}f} {}{}", number, form.digits, kPrefixes[prefix], form.unit);
 }
 
+// What rounds to 0 has no sign.
+std::string with_sign(double number, int digits) {
+  const std::string text = fmt::format("{:.{}f}", std::abs(number), digits);
+  if (text.find_first_not_of("0.") == std::string::npos) return text;
+  return (number < 0 ? "-" : "+") + text;
+}
+
 std::string number_text(double value, const Form& form) {
   const double number = value / form.scale;
   switch (form.style) {
     case Style::percent:
       return fmt::format("{:.{}f}", number * 100, form.digits);
+    case Style::signed_percent:
+      return with_sign(number * 100, form.digits);
+    case Style::signed_fixed:
+      return with_sign(number, form.digits);
     case Style::whole:
       if (number >= 0 && std::floor(number) == number) {
         return in_threes(static_cast<uint64_t>(number));
@@ -172,6 +187,14 @@ Figure power(std::optional<profile::Watts> watts) { return figure(Figure::Of::po
 
 Figure temperature(std::optional<profile::DegreesCelsius> degrees) {
   return figure(Figure::Of::temperature, degrees);
+}
+
+Figure change(std::optional<profile::Share> relative) {
+  return figure(Figure::Of::change, relative);
+}
+
+Figure time_change(std::optional<profile::Milliseconds> difference) {
+  return figure(Figure::Of::time_change, difference);
 }
 
 std::string counted(uint64_t number, std::string_view one, std::string_view many) {

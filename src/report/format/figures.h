@@ -56,6 +56,10 @@ Figure energy(std::optional<profile::Joules> joules);
 Figure power(std::optional<profile::Watts> watts);
 Figure temperature(std::optional<profile::DegreesCelsius> degrees);
 
+// Of a comparison: 0.0612 is "+6.12 %"; "-0.0150" ms.
+Figure change(std::optional<profile::Share> relative);
+Figure time_change(std::optional<profile::Milliseconds> difference);
+
 // "1 kernel", "4,465 kernels".
 std::string counted(uint64_t number, std::string_view one, std::string_view many = "");
 // "x86 server", or what stands for a missing text.

@@ -38,11 +38,10 @@ Result<void> write_bundle(const AnalyzeOptions& options, OutputFolder& out, Anal
   return {};
 }
 
-Result<void> write_page(const trace::Trace& trace, const analysis::Results& results,
-                        Analysis& analysis) {
+Result<void> write_page(const exports::ExportSource& source, Analysis& analysis) {
   page::Content content{analysis.profile, analysis.json, {}, std::nullopt};
   const auto bundle = page::embedded_bundle();
-  if (bundle) add_timeline({trace, results, analysis.profile.tool.version}, content);
+  if (bundle) add_timeline(source, content);
   auto outcome = write_run_page(bundle, content, analysis.folder);
   if (!outcome) return fail_with(outcome.error());
   analysis.page = std::move(*outcome);
@@ -68,15 +67,15 @@ bool holds_nothing(const profile::Profile& profile) {
 
 }  // namespace
 
-Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version,
-                         Progress& progress, Reading reading) {
+Result<AnalyzedInputs> analyze_in_memory(const AnalyzeOptions& options, std::string_view version,
+                                         Progress& progress, OutputFolder& out, Reading reading) {
   auto plan = plan_analysis(options);
   if (!plan) return fail_with(plan.error());
-  OutputFolder out = output_folder(options);
   reading.add(plan->inputs, out, progress);
   plan->notes.merge(reading.notes());
   complete_plan(reading.trace().workload, *plan);
-  Analysis analysis;
+  AnalyzedInputs result;
+  Analysis& analysis = result.analysis;
   analysis.timings = reading.timings();
   progress.begin("joining launches");
   const Stopwatch joining;
@@ -97,18 +96,28 @@ Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version
   analysis.incomplete = std::move(frozen->incomplete);
   analysis.profile = std::move(analyzed->profile);
   report::word(analysis.profile);
+  result.trace = std::move(frozen->trace);
+  result.results = std::move(analyzed->results);
+  return result;
+}
 
+Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version,
+                         Progress& progress, Reading reading) {
+  OutputFolder out = output_folder(options);
+  auto analyzed = analyze_in_memory(options, version, progress, out, std::move(reading));
+  if (!analyzed) return fail_with(analyzed.error());
+  Analysis& analysis = analyzed->analysis;
   progress.begin("writing the bundle");
   const Stopwatch writing;
   if (auto done = write_bundle(options, out, analysis); !done) return fail_with(done.error());
   analysis.timings.push_back({"writing the bundle", writing.elapsed()});
   progress.begin("writing the page");
   const Stopwatch page;
-  if (auto done = write_page(frozen->trace, analyzed->results, analysis); !done)
-    return fail_with(done.error());
+  const exports::ExportSource source{analyzed->trace, analyzed->results, version};
+  if (auto done = write_page(source, analysis); !done) return fail_with(done.error());
   analysis.timings.push_back({"writing the page", page.elapsed()});
-  export_bundle(options, {frozen->trace, analyzed->results, version}, progress, analysis);
-  return analysis;
+  export_bundle(options, source, progress, analysis);
+  return std::move(analysis);
 }
 
 }  // namespace llmprof::session

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/passes/results.h"
 #include "base/error.h"
 #include "base/progress.h"
 #include "profile/profile.h"
@@ -13,6 +14,7 @@
 #include "session/analysis/reading.h"
 #include "session/analysis/run_page.h"
 #include "session/analysis/timings.h"
+#include "session/bundle/output_folder.h"
 
 namespace llmprof::session {
 
@@ -27,8 +29,21 @@ struct Analysis {
   std::vector<PartTiming> timings;    // in the order in which the parts were begun
 };
 
-// Reads all inputs into one trace, analyzes it, writes the bundle. `reading` is what was read of
-// the inputs already; those are not read again. An error means that no report was written.
+// Before anything is written: the profile, and what single events are taken from.
+struct AnalyzedInputs {
+  Analysis analysis;
+  trace::Trace trace;
+  analysis::Results results;
+};
+
+// Reads all inputs into one trace and analyzes it. `reading` is what was read of the inputs
+// already; those are not read again. Writes nothing but what a report of a tool must be converted
+// to, which goes into `out`.
+Result<AnalyzedInputs> analyze_in_memory(const AnalyzeOptions& options, std::string_view version,
+                                         Progress& progress, OutputFolder& out,
+                                         Reading reading = {});
+
+// The same, and writes the bundle. An error means that no report was written.
 Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version,
                          Progress& progress, Reading reading = {});
 

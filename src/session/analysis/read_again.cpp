@@ -4,9 +4,7 @@
 
 #include <utility>
 
-#include "analysis/analyze.h"
-#include "session/analysis/plan.h"
-#include "session/analysis/reading.h"
+#include "session/analysis/analyze.h"
 #include "session/bundle/inputs.h"
 
 namespace llmprof::session {
@@ -59,20 +57,10 @@ Result<ReadAgain> read_again(const fs::path& folder, const profile::Profile& pro
   AnalyzeOptions options;
   options.inputs = std::move(*captures);
   narrow(profile.selection, options);
-  auto plan = plan_analysis(options);
-  if (!plan) return fail_with(plan.error());
-  Reading reading;
   OutputFolder out(folder, true);
-  reading.add(plan->inputs, out, progress);
-  complete_plan(reading.trace().workload, *plan);
-  auto frozen = std::move(reading).freeze(plan->notes);
-  if (!frozen) return fail_with(frozen.error());
-  if (frozen->operators) plan->options.operators_of = &*frozen->operators;
-  if (frozen->control) plan->options.control = &*frozen->control;
-  plan->options.tool_version = version;
-  auto analyzed = analysis::analyze(frozen->trace, plan->rules, plan->options, &progress);
+  auto analyzed = analyze_in_memory(options, version, progress, out);
   if (!analyzed) return fail_with(analyzed.error());
-  ReadAgain again{std::move(frozen->trace), std::move(analyzed->results)};
+  ReadAgain again{std::move(analyzed->trace), std::move(analyzed->results)};
   if (!is_the_same(again, profile)) {
     return fail_input("the captures, read again, give other kernels or stages than profile.json");
   }

@@ -1,0 +1,282 @@
+#include "compare/comparability/comparability.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <set>
+
+namespace llmprof::compare {
+namespace {
+
+using profile::Profile;
+using Text = std::optional<std::string>;
+
+// Parameters of two models that are further apart are not one model with a change.
+constexpr double kSameModel = 0.25;
+// Clocks that are further apart than this are worth a word.
+constexpr double kSameClock = 0.02;
+
+Text number(const std::optional<uint64_t>& value) {
+  if (!value) return std::nullopt;
+  return std::to_string(*value);
+}
+
+// All different values of a side, as one text.
+template <class Value>
+Text of_side(std::span<const Run> runs, Value value) {
+  std::set<std::string> found;
+  for (const Run& run : runs) {
+    if (Text text = value(run.profile)) found.insert(std::move(*text));
+  }
+  if (found.empty()) return std::nullopt;
+  return fmt::format("{}", fmt::join(found, ", "));
+}
+
+Text gpu_names(const Profile& profile) {
+  std::set<std::string> names;
+  for (const profile::Gpu& gpu : profile.context.gpus) {
+    if (gpu.name) names.insert(*gpu.name);
+  }
+  for (const profile::Cpu& cpu : profile.context.cpus) {
+    if (cpu.name) names.insert(*cpu.name);
+  }
+  if (names.empty()) return std::nullopt;
+  return fmt::format("{}", fmt::join(names, " + "));
+}
+
+// Each tool once. Metrics of single kernels are measured in runs of their own.
+Text recording(const Profile& profile) {
+  std::set<std::string> tools;
+  for (const profile::Capture& capture : profile.context.captures) {
+    if (capture.tool != "Nsight Compute") tools.insert(capture.tool.value_or(capture.format));
+  }
+  if (tools.empty()) return std::nullopt;
+  return fmt::format("{}", fmt::join(tools, " + "));
+}
+
+Text recording_versions(const Profile& profile) {
+  std::set<std::string> tools;
+  for (const profile::Capture& capture : profile.context.captures) {
+    if (capture.tool && capture.tool_version) {
+      tools.insert(fmt::format("{} {}", *capture.tool, *capture.tool_version));
+    }
+  }
+  if (tools.empty()) return std::nullopt;
+  return fmt::format("{}", fmt::join(tools, " + "));
+}
+
+template <class Member>
+Text of_captures(const Profile& profile, Member member) {
+  for (const profile::Capture& capture : profile.context.captures) {
+    if (capture.*member) return capture.*member;
+  }
+  return std::nullopt;
+}
+
+Text stage_sources(const Profile& profile) {
+  std::set<std::string> sources;
+  for (const profile::Stage& stage : profile.stages) sources.insert(stage.source);
+  if (sources.empty()) return std::nullopt;
+  return fmt::format("{}", fmt::join(sources, " + "));
+}
+
+Text stage_names(const Profile& profile) {
+  std::vector<std::string> names;
+  for (const profile::Stage& stage : profile.stages) {
+    if (stage.instance_count > stage.warmup_count) names.push_back(stage.name);
+  }
+  if (names.empty()) return "none";
+  std::sort(names.begin(), names.end());
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Text graphs(const Profile& profile) {
+  return profile.totals.hidden_graphs ? "kernels inside CUDA graphs not recorded"
+                                      : "all kernels recorded";
+}
+
+// Of the stage that holds most of the time.
+std::optional<double> mean_clock(std::span<const Run> runs) {
+  double sum = 0;
+  double count = 0;
+  for (const Run& run : runs) {
+    for (const profile::Stage& stage : run.profile.stages) {
+      if (!stage.measured || !stage.measured->sm_clock) continue;
+      const auto samples = static_cast<double>(stage.measured->sm_clock->samples);
+      sum += stage.measured->sm_clock->mean.value * samples;
+      count += samples;
+    }
+  }
+  if (count == 0) return std::nullopt;
+  return sum / count;
+}
+
+Text throttled(std::span<const Run> runs) {
+  double slowed = 0;
+  double known = 0;
+  for (const Run& run : runs) {
+    for (const profile::Step& step : run.profile.steps) {
+      if (!step.clocks_lowered) continue;
+      known += 1;
+      if (*step.clocks_lowered) slowed += 1;
+    }
+  }
+  if (known == 0 || slowed == 0) return std::nullopt;
+  constexpr double kPercent = 100;
+  return fmt::format("{:.0f} % of the steps", kPercent * slowed / known);
+}
+
+class Aspects {
+ public:
+  explicit Aspects(const Sides& sides) : sides_(sides) {}
+
+  // A difference counts where both sides tell.
+  template <class Value>
+  void add(std::string_view aspect, bool blocking, Value value) {
+    add(aspect, blocking, of_side(sides_.base, value), of_side(sides_.now, value));
+  }
+  void add(std::string_view aspect, bool blocking, Text base, Text now) {
+    if (!base || !now || *base == *now) return;
+    push(aspect, blocking, std::move(base), std::move(now));
+  }
+  void push(std::string_view aspect, bool blocking, Text base, Text now) {
+    found_.push_back({std::string(aspect), std::move(base), std::move(now), blocking, {}});
+  }
+  std::vector<Aspect> take() {
+    std::stable_sort(found_.begin(), found_.end(),
+                     [](const Aspect& a, const Aspect& b) { return a.blocking && !b.blocking; });
+    return std::move(found_);
+  }
+
+ private:
+  const Sides& sides_;
+  std::vector<Aspect> found_;
+};
+
+void add_model(const Sides& sides, Aspects& aspects) {
+  const auto text = [](const Profile& profile) -> Text {
+    if (!profile.model) return std::nullopt;
+    return fmt::format("{} ({} parameters, {} layers)",
+                       profile.model->name.value_or(profile.model->variant.value_or("a model")),
+                       profile.model->params, profile.model->layers);
+  };
+  const auto& base = sides.base.front().profile.model;
+  const auto& now = sides.now.front().profile.model;
+  bool blocking = false;
+  if (base && now && base->params > 0) {
+    const auto params = static_cast<double>(base->params);
+    blocking = base->variant != now->variant ||
+               std::abs(static_cast<double>(now->params) - params) > kSameModel * params;
+  }
+  aspects.add("model", blocking, text);
+  aspects.add("dtype", false, [](const Profile& profile) -> Text {
+    if (!profile.model) return std::nullopt;
+    return fmt::format("activations {}, weights {}, KV cache {}", profile.model->dtype,
+                       profile.model->weights_dtype, profile.model->kv_cache_dtype);
+  });
+}
+
+void add_machine(const Sides& sides, Aspects& aspects) {
+  aspects.add("device_kind", true, [](const Profile& p) -> Text { return p.context.device_kind; });
+  aspects.add("gpu", true, gpu_names);
+  aspects.add("gpu_count", true,
+              [](const Profile& p) -> Text { return std::to_string(p.totals.gpu_count); });
+  aspects.add("driver", false,
+              [](const Profile& p) { return of_captures(p, &profile::Capture::driver); });
+  aspects.add("cuda", false,
+              [](const Profile& p) { return of_captures(p, &profile::Capture::cuda); });
+  const auto base = mean_clock(sides.base);
+  const auto now = mean_clock(sides.now);
+  if (base && now && std::abs(*now - *base) > kSameClock * *base) {
+    constexpr double kMega = 1e6;
+    aspects.push("clocks", false, fmt::format("{:.0f} MHz", *base / kMega),
+                 fmt::format("{:.0f} MHz", *now / kMega));
+  }
+  if (Text slowed = throttled(sides.base), slowed_now = throttled(sides.now);
+      slowed || slowed_now) {
+    aspects.push("throttling", false, slowed, slowed_now);
+  }
+}
+
+void add_work(Aspects& aspects) {
+  aspects.add("prompt_tokens", true,
+              [](const Profile& p) { return number(p.workload.prompt_tokens); });
+  aspects.add("new_tokens", false, [](const Profile& p) { return number(p.workload.new_tokens); });
+  aspects.add("batch", true, [](const Profile& p) { return number(p.workload.batch); });
+  aspects.add("parallelism", true, [](const Profile& p) -> Text {
+    return fmt::format("tp {}, pp {}, ep {}", p.workload.tp, p.workload.pp, p.workload.ep);
+  });
+  aspects.add("selection", true, [](const Profile& p) -> Text {
+    return p.selection ? p.selection->words : "all of it";
+  });
+  aspects.add("engine", false, [](const Profile& p) -> Text { return p.engine.name; });
+}
+
+void add_recording(const Sides& sides, Aspects& aspects) {
+  const std::vector<std::string> stages = common_stages(sides);
+  const bool unwatched =
+      !stages.empty() && std::all_of(stages.begin(), stages.end(), [&](const std::string& stage) {
+        return unwatched_on_both(sides, stage);
+      });
+  aspects.add("kernel_source", true, [](const Profile& p) -> Text { return p.totals.source; });
+  // Each way to record costs another time, which only times without profiling are free of.
+  aspects.add("recording", !unwatched, recording);
+  aspects.add("recording_version", false, recording_versions);
+  aspects.add("hidden_graphs", !unwatched, graphs);
+  aspects.add("stage_source", false, stage_sources);
+  aspects.add("stages", stages.empty(), stage_names);
+  aspects.add("coverage", false, [](const Profile& p) -> Text {
+    if (!p.coverage) return std::nullopt;
+    return p.coverage->representative ? "stages hold most of the kernel time"
+                                      : "stages hold less than 90 % of the kernel time";
+  });
+  const auto knows = [](const Profile& p) -> Text {
+    const bool any = std::any_of(p.stages.begin(), p.stages.end(),
+                                 [](const profile::Stage& stage) { return stage.unwatched; });
+    return any ? "known" : "not known";
+  };
+  aspects.add("unwatched", false, knows);
+}
+
+}  // namespace
+
+std::vector<std::string> common_stages(const Sides& sides) {
+  std::vector<std::string> names;
+  const auto in_all = [](std::span<const Run> runs, const std::string& name) {
+    return std::all_of(runs.begin(), runs.end(),
+                       [&](const Run& run) { return find_stage(run.profile, name) != nullptr; });
+  };
+  for (const profile::Stage& stage : sides.base.front().profile.stages) {
+    if (in_all(sides.base, stage.name) && in_all(sides.now, stage.name)) {
+      names.push_back(stage.name);
+    }
+  }
+  return names;
+}
+
+bool unwatched_on_both(const Sides& sides, const std::string& stage) {
+  std::set<std::string> sources;
+  for (const std::span<const Run> runs : {sides.base, sides.now}) {
+    for (const Run& run : runs) {
+      const profile::Stage* found = find_stage(run.profile, stage);
+      if (found == nullptr || !found->unwatched) return false;
+      sources.insert(found->unwatched->source);
+    }
+  }
+  return sources.size() == 1;
+}
+
+std::vector<Aspect> find_aspects(const Sides& sides) {
+  Aspects aspects(sides);
+  add_machine(sides, aspects);
+  add_model(sides, aspects);
+  add_work(aspects);
+  add_recording(sides, aspects);
+  return aspects.take();
+}
+
+}  // namespace llmprof::compare

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compare/diff.h"
+#include "compare/gate/rule.h"
+#include "compare/sides.h"
+
+namespace llmprof::compare {
+
+inline constexpr double kDefaultThreshold = 0.01;
+
+struct CompareOptions {
+  double threshold = kDefaultThreshold;  // relative
+  std::vector<Rule> rules;
+  std::string tool_version;
+};
+
+// Each side has at least one run. Texts are left empty: report/ words them.
+Diff compare(const Sides& sides, const CompareOptions& options);
+
+}  // namespace llmprof::compare

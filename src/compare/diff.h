@@ -1,0 +1,417 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/context.h"
+#include "profile/quantity.h"
+
+namespace llmprof::compare {
+
+inline constexpr uint64_t kDiffSchemaVersion = 1;
+
+using profile::Milliseconds;
+using profile::Share;
+using profile::WholeNanoseconds;
+
+// What diff.json holds, described once, as profile::Profile is. Missing is null, never 0. All
+// differences are new less base; relative ones are over base.
+
+struct SideRun {
+  std::string path;
+  std::string kind;
+  std::optional<std::string> recorded_by;
+  std::optional<std::string> command;
+  uint64_t steps = 0;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("path", &SideRun::path, "as it was named");
+    field("kind", &SideRun::kind, "profile, run, capture");
+    field("recorded_by", &SideRun::recorded_by, "tools of its captures, with their versions");
+    field("command", &SideRun::command, "what ran, where the run knows");
+    field("steps", &SideRun::steps, "recorded, of all stages");
+  }
+};
+
+// Something that may make two sides incomparable.
+struct Aspect {
+  std::string aspect;
+  std::optional<std::string> base;
+  std::optional<std::string> now;
+  bool blocking = false;
+  std::string text;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("aspect", &Aspect::aspect,
+          "gpu, gpu_count, clocks, driver, cuda, model, dtype, prompt_tokens, new_tokens, batch, "
+          "parallelism, recording, coverage, selection, stages, hidden_graphs, throttling, engine, "
+          "device_kind, unwatched");
+    field("base", &Aspect::base, "value of the base side; null where it does not tell");
+    field("new", &Aspect::now, "value of the new side");
+    field("blocking", &Aspect::blocking, "the sides cannot be compared; otherwise a note");
+    field("text", &Aspect::text, "the sentence of reports");
+  }
+};
+
+// Steps or instances that no comparison counts, by which rule.
+struct LeftOut {
+  std::string side;
+  std::string run;
+  std::string stage;
+  std::string what;
+  std::string rule;
+  uint64_t count = 0;
+  Milliseconds total;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("side", &LeftOut::side, "base, new");
+    field("run", &LeftOut::run, "its path");
+    field("stage", &LeftOut::stage, "where they belong");
+    field("what", &LeftOut::what, "steps, instances");
+    field("rule", &LeftOut::rule,
+          "warm_up, first_step (of an instance with several), after_untraced (nothing was traced "
+          "before it), cut_off (recording ended in its instance), clocks_lowered (by heat, power "
+          "or hardware; kept where more than half of a side's are), no_counterpart (not every run "
+          "has steps of its kind, batch and tokens, or instances of as many steps), "
+          "outside_context_range, too_few");
+    field("count", &LeftOut::count, "how many");
+    field("total_ms", &LeftOut::total, "their wall time");
+  }
+};
+
+// Steps that are like each other on both sides.
+struct StepGroup {
+  std::string stage;
+  std::string kind;
+  std::optional<uint64_t> batch;
+  std::optional<uint64_t> tokens;
+  std::string context_by;
+  uint64_t context_low = 0;
+  uint64_t context_high = 0;
+  uint64_t base_steps = 0;
+  uint64_t now_steps = 0;
+  Share weight;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("stage", &StepGroup::stage, "where they belong");
+    field("kind", &StepGroup::kind, "prefill, decode, mixed");
+    field("batch", &StepGroup::batch, "sequences");
+    field("tokens", &StepGroup::tokens, "that pass through the layers");
+    field("context_by", &StepGroup::context_by,
+          "context_tokens (per sequence), or step_of_instance where the context is not told");
+    field("context_low", &StepGroup::context_low, "of the range that both sides have");
+    field("context_high", &StepGroup::context_high, "likewise");
+    field("base_steps", &StepGroup::base_steps, "compared");
+    field("new_steps", &StepGroup::now_steps, "compared");
+    field("weight", &StepGroup::weight, "of the group in its stage: its share of the base's steps");
+  }
+};
+
+// One quantity of both sides.
+struct Comparison {
+  std::string stage;
+  std::string quantity;
+  std::string statistic;
+  std::string unit;
+  std::string times;
+  bool lower_is_better = true;
+  std::optional<double> base;
+  std::optional<double> now;
+  std::optional<double> difference;
+  std::optional<double> low;
+  std::optional<double> high;
+  std::optional<Share> relative;
+  std::optional<Share> relative_low;
+  std::optional<Share> relative_high;
+  std::string answer;
+  std::optional<std::string> direction;
+  bool differs = false;
+  std::string method;
+  std::string unit_of_noise;
+  uint64_t base_count = 0;
+  uint64_t now_count = 0;
+  uint64_t base_runs = 0;
+  uint64_t now_runs = 0;
+  uint64_t base_block = 0;
+  uint64_t now_block = 0;
+  std::optional<Share> smallest_seen;
+  std::optional<uint64_t> runs_needed;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    using Self = Comparison;
+    field("stage", &Self::stage, "as in profile.json; \"all kernels\" without stages");
+    field("quantity", &Self::quantity,
+          "step, step_busy, step_idle, step_kernels (of steps); wall, busy, idle, kernels (of "
+          "instances); class.X (time of that class's kernels, overlap not removed, per step, or "
+          "per instance of a stage without steps); tokens_per_s, mfu, mbu");
+    field("statistic", &Self::statistic,
+          "shift (Hodges-Lehmann: the median of all differences between the sides' values), mean, "
+          "p50, p90, p99");
+    field("unit", &Self::unit, "ms, tokens/s, fraction");
+    field("times", &Self::times,
+          "unwatched (without profiling, both sides by the same source), recorded");
+    field("lower_is_better", &Self::lower_is_better, "false of rates and utilization");
+    field("base", &Self::base,
+          "median of a shift, else the statistic; mean over runs where there are several");
+    field("new", &Self::now, "likewise");
+    field("difference", &Self::difference, "estimated; of a shift not new less base");
+    field("low", &Self::low, "of its 95 % interval; null where nothing tells");
+    field("high", &Self::high, "likewise");
+    field("relative", &Self::relative, "difference over base");
+    field("relative_low", &Self::relative_low, "low over base");
+    field("relative_high", &Self::relative_high, "high over base");
+    field("answer", &Self::answer,
+          "changed (the interval is beyond the threshold), unchanged (inside it), cannot_tell");
+    field("direction", &Self::direction, "better, worse; null unless changed");
+    field("differs", &Self::differs,
+          "the interval is without 0: there is a difference, be it below the threshold");
+    field("method", &Self::method,
+          "identical (both sides hold the same values), block_bootstrap (of one run per side), "
+          "welch (few values, or fewer than five runs per side), rank_interval (Mann-Whitney, from "
+          "five runs per side on), one_against_runs, from_wall (as of the wall time that it is "
+          "made of), none");
+    field("noise_of", &Self::unit_of_noise,
+          "runs, steps, instances: what the interval takes to vary. Of steps or instances it holds "
+          "for these two recordings, and says nothing of how far runs differ");
+    field("base_count", &Self::base_count, "values");
+    field("new_count", &Self::now_count, "values");
+    field("base_runs", &Self::base_runs, "runs that have some");
+    field("new_runs", &Self::now_runs, "likewise");
+    field("base_block", &Self::base_block,
+          "consecutive values drawn together; 0 without bootstrap");
+    field("new_block", &Self::now_block, "likewise");
+    field("smallest_seen", &Self::smallest_seen,
+          "relative difference that would have been called changed with probability 0.8");
+    field("runs_needed", &Self::runs_needed,
+          "per side, for an answer, if the difference is what was estimated and noise stays as it "
+          "is; null where there is one, where nothing tells, and above 1000");
+  }
+};
+
+struct PartChange {
+  std::string part;
+  bool idle = false;
+  WholeNanoseconds base;
+  WholeNanoseconds now;
+  WholeNanoseconds difference;
+  std::optional<Share> points;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("part", &PartChange::part, "of the budget, as in profile.json");
+    field("idle", &PartChange::idle, "the GPU does no work in this part");
+    field("base_ns", &PartChange::base, "per unit");
+    field("new_ns", &PartChange::now, "per unit");
+    field("difference_ns", &PartChange::difference, "the parts sum to the wall's, exactly");
+    field("points", &PartChange::points, "difference over the base's wall time");
+  }
+};
+
+struct ChangedKernel {
+  std::string short_name;
+  std::string kernel_class;
+  double calls = 0;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("short_name", &ChangedKernel::short_name, "as in kernels of profile.json");
+    field("class", &ChangedKernel::kernel_class, "likewise");
+    field("calls_per_unit", &ChangedKernel::calls, "launches, mean");
+  }
+};
+
+struct KernelChange {
+  std::string change;
+  std::string block;
+  std::string matched_by;
+  std::vector<ChangedKernel> base_kernels;
+  std::vector<ChangedKernel> now_kernels;
+  WholeNanoseconds base;
+  WholeNanoseconds now;
+  WholeNanoseconds difference;
+  std::optional<Share> points;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    using Self = KernelChange;
+    field("change", &Self::change,
+          "matched (the same kernel), replaced (another kernel at its place), fused (several "
+          "became fewer), split (fewer became several), added, removed");
+    field("block", &Self::block, "as in kernel_sequences of profile.json; empty without them");
+    field("matched_by", &Self::matched_by,
+          "name_and_place, place, class_and_shape, name, class; empty of added and removed");
+    field("base_kernels", &Self::base_kernels, "in their order; empty of an added one");
+    field("new_kernels", &Self::now_kernels, "in their order; empty of a removed one");
+    field("base_ns", &Self::base, "time per unit, overlap not removed");
+    field("new_ns", &Self::now, "likewise");
+    field("difference_ns", &Self::difference,
+          "all rows sum to the stage's kernel_difference_ns, exactly");
+    field("points", &Self::points, "difference over the base's wall time");
+  }
+};
+
+// A piece of why a stage is faster or slower. Pieces sum to the wall's difference.
+struct Cause {
+  std::string kind;
+  std::optional<std::string> subject;
+  uint64_t base_kernels = 0;
+  uint64_t now_kernels = 0;
+  WholeNanoseconds difference;
+  std::optional<Share> points;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("kind", &Cause::kind,
+          "fused, split, replaced, added, removed (kernels of one kind of change and class), "
+          "same_kernels (matched ones of a class), idle, other_parts (copies, hidden graphs), "
+          "overlap (kernels that run at the same time)");
+    field("subject", &Cause::subject, "a class of kernels, a part of the budget");
+    field("base_kernels", &Cause::base_kernels, "distinct places in the sequence");
+    field("new_kernels", &Cause::now_kernels, "likewise");
+    field("difference_ns", &Cause::difference, "per unit");
+    field("points", &Cause::points, "difference over the base's wall time");
+  }
+};
+
+struct StageDiff {
+  std::string stage;
+  std::string unit;
+  std::string times;
+  double base_units = 0;
+  double now_units = 0;
+  WholeNanoseconds base_wall;
+  WholeNanoseconds now_wall;
+  WholeNanoseconds difference;
+  std::optional<Share> relative;
+  std::vector<PartChange> budget;
+  WholeNanoseconds kernel_base;
+  WholeNanoseconds kernel_now;
+  WholeNanoseconds kernel_difference;
+  WholeNanoseconds overlap;
+  std::vector<KernelChange> kernels;
+  std::vector<Cause> causes;
+  std::string why;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    using Self = StageDiff;
+    field("stage", &Self::stage, "as in profile.json; \"all kernels\" without stages");
+    field("unit", &Self::unit,
+          "what times are of: step (one forward pass; of a decode, one token per sequence), "
+          "instance, capture");
+    field("times", &Self::times, "of wall and budget: unwatched, recorded");
+    field("base_units", &Self::base_units, "that means are of");
+    field("new_units", &Self::now_units, "likewise");
+    field("base_wall_ns", &Self::base_wall, "mean per unit, what was not traced left out");
+    field("new_wall_ns", &Self::now_wall, "likewise");
+    field("difference_ns", &Self::difference, "of means; its interval is among comparisons");
+    field("relative", &Self::relative, "difference over the base's wall time");
+    field("budget", &Self::budget, "largest difference first");
+    field("kernel_base_ns", &Self::kernel_base,
+          "time of all kernels per unit, overlap not removed");
+    field("kernel_new_ns", &Self::kernel_now, "likewise");
+    field("kernel_difference_ns", &Self::kernel_difference, "the second less the first");
+    field("overlap_difference_ns", &Self::overlap,
+          "what the budget's kernel classes changed by beyond kernel_difference_ns: kernels that "
+          "run at the same time count once there");
+    field("kernels", &Self::kernels, "largest difference first");
+    field("causes", &Self::causes, "largest difference first");
+    field("why", &Self::why, "in words");
+  }
+};
+
+struct FindingChange {
+  std::string kind;
+  std::string change;
+  std::optional<std::string> stage;
+  std::optional<std::string> subject;
+  std::string title;
+  std::optional<Milliseconds> base;
+  std::optional<Milliseconds> now;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("kind", &FindingChange::kind, "as in profile.json");
+    field("change", &FindingChange::change,
+          "gone, new, smaller, larger (by more than the threshold), same");
+    field("stage", &FindingChange::stage, "where it belongs");
+    field("subject", &FindingChange::subject, "as in profile.json");
+    field("title", &FindingChange::title, "of the side that has it; the new one's first");
+    field("base_ms", &FindingChange::base,
+          "potential saving per unit of that finding, mean of runs");
+    field("new_ms", &FindingChange::now, "likewise");
+  }
+};
+
+struct GateResult {
+  std::string rule;
+  std::string from;
+  std::string outcome;
+  std::string stage;
+  std::optional<Share> relative_limit;
+  std::optional<Milliseconds> absolute_limit;
+  std::optional<Comparison> measured;
+  std::string text;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    using Self = GateResult;
+    field("rule", &Self::rule, "as written");
+    field("from", &Self::from, "the command line, or the file of conf/gate");
+    field("outcome", &Self::outcome,
+          "pass (the whole interval is within the limit), fail (the whole interval is beyond it), "
+          "cannot_tell");
+    field("stage", &Self::stage, "that it was measured in; empty where there is none");
+    field("relative_limit", &Self::relative_limit, "of the difference over base");
+    field("absolute_limit_ms", &Self::absolute_limit,
+          "of the difference; with both, only what is beyond both fails");
+    field("measured", &Self::measured, "null where a side has no such quantity");
+    field("text", &Self::text, "the sentence of reports");
+  }
+};
+
+struct Diff {
+  uint64_t schema_version = kDiffSchemaVersion;
+  profile::Tool tool;
+  std::string verdict;
+  Share threshold;
+  bool identical = false;
+  std::vector<SideRun> base;
+  std::vector<SideRun> now;
+  std::vector<Aspect> aspects;
+  std::vector<GateResult> gates;
+  std::vector<Comparison> comparisons;
+  std::vector<StageDiff> stages;
+  std::vector<FindingChange> findings;
+  std::vector<StepGroup> groups;
+  std::vector<LeftOut> left_out;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("schema_version", &Diff::schema_version, "of this file");
+    field("tool", &Diff::tool, "that wrote it");
+    field("verdict", &Diff::verdict,
+          "pass (every rule passes, or none was given), fail (one fails), cannot_tell (none fails, "
+          "of one it cannot be told), not_comparable");
+    field("threshold", &Diff::threshold, "relative difference from which on a quantity changed");
+    field("identical", &Diff::identical, "both sides hold the same measurements");
+    field("base", &Diff::base, "runs of the base side");
+    field("new", &Diff::now, "runs of the new side");
+    field("aspects", &Diff::aspects, "what differs besides times; blocking ones first");
+    field("gates", &Diff::gates, "rules, in their order");
+    field("comparisons", &Diff::comparisons, "by stage, with their intervals");
+    field("stages", &Diff::stages, "where the difference is; means over all runs");
+    field("findings", &Diff::findings, "gone and new ones first");
+    field("groups", &Diff::groups, "which steps were compared with which");
+    field("left_out", &Diff::left_out, "which were not, and by which rule");
+  }
+};
+
+}  // namespace llmprof::compare

@@ -1,0 +1,94 @@
+#include "compare/findings/finding_changes.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+namespace llmprof::compare {
+namespace {
+
+using FindingKey = std::tuple<std::string, std::string, std::string>;  // stage, kind, subject
+
+struct FindingOfSide {
+  const profile::Finding* last = nullptr;
+  size_t runs = 0;
+  double sum = 0;
+  size_t known = 0;
+
+  [[nodiscard]] std::optional<Milliseconds> mean() const {
+    if (known == 0) return std::nullopt;
+    return Milliseconds{sum / static_cast<double>(known)};
+  }
+};
+
+std::map<FindingKey, FindingOfSide> findings_of(std::span<const Run> runs) {
+  std::map<FindingKey, FindingOfSide> found;
+  for (const Run& run : runs) {
+    for (const profile::Finding& finding : run.profile.findings) {
+      FindingOfSide& here =
+          found[{finding.stage.value_or(""), finding.kind, finding.subject.value_or("")}];
+      here.last = &finding;
+      ++here.runs;
+      if (!finding.recoverable) continue;
+      here.sum += finding.recoverable->value;
+      ++here.known;
+    }
+  }
+  std::erase_if(found, [&](const auto& entry) { return 2 * entry.second.runs < runs.size(); });
+  return found;
+}
+
+std::string_view change_between(const FindingOfSide& base, const FindingOfSide& now,
+                                double threshold) {
+  const auto before = base.mean();
+  const auto after = now.mean();
+  if (!before || !after) return "same";
+  const double difference = after->value - before->value;
+  if (std::abs(difference) <= threshold * before->value) return "same";
+  return difference < 0 ? "smaller" : "larger";
+}
+
+size_t order_of(const FindingChange& change) {
+  constexpr std::array<std::string_view, 5> kOrder = {"gone", "new", "smaller", "larger", "same"};
+  return static_cast<size_t>(std::find(kOrder.begin(), kOrder.end(), change.change) -
+                             kOrder.begin());
+}
+
+}  // namespace
+
+std::vector<FindingChange> find_finding_changes(const Sides& sides, double threshold) {
+  const auto base = findings_of(sides.base);
+  const auto now = findings_of(sides.now);
+  std::vector<FindingChange> changes;
+  const auto add = [&](const profile::Finding& finding, std::string_view change) -> FindingChange& {
+    return changes.emplace_back(FindingChange{
+        finding.kind, std::string(change), finding.stage, finding.subject, finding.title, {}, {}});
+  };
+  for (const auto& [key, here] : base) {
+    const auto there = now.find(key);
+    if (there == now.end()) {
+      add(*here.last, "gone").base = here.mean();
+    } else {
+      FindingChange& change =
+          add(*there->second.last, change_between(here, there->second, threshold));
+      change.base = here.mean();
+      change.now = there->second.mean();
+    }
+  }
+  for (const auto& [key, there] : now) {
+    if (!base.contains(key)) add(*there.last, "new").now = there.mean();
+  }
+  const auto size = [](const FindingChange& change) {
+    return std::abs(change.now.value_or(Milliseconds{}).value -
+                    change.base.value_or(Milliseconds{}).value);
+  };
+  std::stable_sort(changes.begin(), changes.end(),
+                   [&](const FindingChange& a, const FindingChange& b) {
+                     return std::tuple(order_of(a), -size(a)) < std::tuple(order_of(b), -size(b));
+                   });
+  return changes;
+}
+
+}  // namespace llmprof::compare

@@ -1,0 +1,123 @@
+#include "compare/gate/rule.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+
+namespace llmprof::compare {
+namespace {
+
+constexpr std::array<std::string_view, 11> kQuantities = {
+    "step", "step_busy", "step_idle",    "step_kernels", "wall", "busy",
+    "idle", "kernels",   "tokens_per_s", "mfu",          "mbu"};
+constexpr std::string_view kExample =
+    "write it as decode.step.p50<=+2%, prefill.wall.mean<=+5%&+0.2ms or class.gemm.ms<=+1%";
+
+tl::unexpected<Error> wrong(std::string_view rule, std::string_view what) {
+  return fail(ErrorKind::usage,
+              fmt::format("gate rule '{}': {}; {}", to_printable(rule), what, kExample));
+}
+
+std::vector<std::string> split(std::string_view text, char at) {
+  std::vector<std::string> parts;
+  while (true) {
+    const size_t end = std::min(text.find(at), text.size());
+    parts.emplace_back(trim(text.substr(0, end)));
+    if (end == text.size()) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+// In milliseconds, as times are; of a rate or a share bare.
+Result<void> add_limit(std::string_view text, Rule& rule) {
+  constexpr double kPercent = 100;
+  constexpr double kPerMillisecond[] = {1, 1e3, 1e6};
+  constexpr std::array<std::string_view, 3> kUnits = {"ms", "us", "ns"};
+  if (!text.starts_with('+') && !text.starts_with('-') && text != "0%") {
+    return wrong(rule.text, fmt::format("the limit '{}' has no sign", to_printable(text)));
+  }
+  const std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
+  const auto number = [&](size_t unit_size) {
+    return parse_decimal(trim(digits.substr(0, digits.size() - unit_size)));
+  };
+  if (digits.ends_with('%')) {
+    const auto value = number(1);
+    if (value && !rule.relative) {
+      rule.relative = *value / kPercent;
+      return {};
+    }
+  }
+  for (size_t i = 0; i < kUnits.size(); ++i) {
+    if (!digits.ends_with(kUnits[i])) continue;
+    const auto value = number(kUnits[i].size());
+    if (value && !rule.absolute) {
+      rule.absolute = *value / kPerMillisecond[i];
+      return {};
+    }
+  }
+  return wrong(rule.text, fmt::format("'{}' is no limit in %, ms, us or ns", to_printable(text)));
+}
+
+Result<void> set_class(const std::vector<std::string>& parts, size_t at, Rule& rule) {
+  if (at + 2 != parts.size() && at + 1 != parts.size()) {
+    return wrong(rule.text, "a class is named as class.NAME.ms");
+  }
+  std::string name = parts[at];
+  std::replace(name.begin(), name.end(), '_', ' ');  // "moe_routing"
+  rule.quantity = "class." + name;
+  if (at + 1 == parts.size() || parts[at + 1] == "ms") return {};
+  const auto statistic = parse_statistic(parts[at + 1]);
+  if (!statistic) return wrong(rule.text, "a class is named as class.NAME.ms");
+  rule.statistic = *statistic;
+  return {};
+}
+
+Result<void> set_metric(std::string_view metric, Rule& rule) {
+  const std::vector<std::string> parts = split(metric, '.');
+  if (parts.front() == "class" && parts.size() >= 2) return set_class(parts, 1, rule);
+  if (parts.size() < 2) return wrong(rule.text, "it names no quantity of a stage");
+  rule.stage = parts[0];
+  if (parts[1] == "class" && parts.size() >= 3) return set_class(parts, 2, rule);
+  rule.quantity = parts[1];
+  if (std::find(kQuantities.begin(), kQuantities.end(), rule.quantity) == kQuantities.end()) {
+    return wrong(rule.text, fmt::format("unknown quantity '{}'; available: {}, class.NAME",
+                                        to_printable(rule.quantity), fmt::join(kQuantities, ", ")));
+  }
+  if (parts.size() == 2) return {};
+  const auto statistic = parse_statistic(parts[2]);
+  if (!statistic || parts.size() > 3) {
+    return wrong(rule.text, fmt::format("unknown statistic '{}'; available: shift, mean, p50, p90, "
+                                        "p99",
+                                        to_printable(parts[2])));
+  }
+  rule.statistic = *statistic;
+  return {};
+}
+
+}  // namespace
+
+Result<Rule> parse_rule(std::string_view text, std::string_view from) {
+  Rule rule;
+  rule.text = trim(text);
+  rule.from = from;
+  size_t at = rule.text.find("<=");
+  if (at == std::string::npos) {
+    at = rule.text.find(">=");
+    rule.at_most = false;
+  }
+  if (at == std::string::npos) return wrong(rule.text, "it has neither <= nor >=");
+  const std::string metric(trim(std::string_view(rule.text).substr(0, at)));
+  if (auto set = set_metric(metric, rule); !set) return fail_with(set.error());
+  for (const std::string& limit : split(std::string_view(rule.text).substr(at + 2), '&')) {
+    if (auto added = add_limit(limit, rule); !added) return fail_with(added.error());
+  }
+  return rule;
+}
+
+}  // namespace llmprof::compare

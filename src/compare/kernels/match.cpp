@@ -1,0 +1,238 @@
+#include "compare/kernels/match.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "compare/kernels/common_subsequence.h"
+
+namespace llmprof::compare {
+namespace {
+
+constexpr std::string_view kByNameAndPlace = "name_and_place";
+constexpr std::string_view kByPlace = "place";
+constexpr std::string_view kByClassAndShape = "class_and_shape";
+constexpr std::string_view kByName = "name";
+constexpr std::string_view kByClass = "class";
+
+std::vector<std::string> blocks_of(const std::vector<PlacedRow>& base,
+                                   const std::vector<PlacedRow>& now) {
+  std::vector<std::string> blocks;
+  for (const auto* rows : {&base, &now}) {
+    for (const PlacedRow& row : *rows) {
+      if (std::find(blocks.begin(), blocks.end(), row.block) == blocks.end()) {
+        blocks.push_back(row.block);
+      }
+    }
+  }
+  return blocks;
+}
+
+class Matching {
+ public:
+  Matching(const std::vector<PlacedRow>& base, const std::vector<PlacedRow>& now)
+      : base_(base), now_(now), base_done_(base.size()), now_done_(now.size()) {}
+
+  void by_place() {
+    for (const std::string& block : blocks_of(base_, now_)) match_block(block);
+  }
+
+  // The first of each that are left.
+  template <class KeyOf>
+  void pair_up(std::string_view by, KeyOf key_of) {
+    std::multimap<decltype(key_of(base_[0])), size_t> open;
+    for (size_t j = 0; j < now_.size(); ++j) {
+      if (!now_done_[j]) open.emplace(key_of(now_[j]), j);
+    }
+    for (size_t i = 0; i < base_.size(); ++i) {
+      if (base_done_[i]) continue;
+      const auto known = open.find(key_of(base_[i]));
+      if (known == open.end()) continue;
+      add({{i}, {known->second}, by});
+      open.erase(known);
+    }
+  }
+
+  // A class that has one kernel left on each side.
+  void pair_lone_classes() {
+    const auto count = [](const std::vector<PlacedRow>& rows, const std::vector<bool>& done) {
+      std::map<std::string, uint64_t> counts;
+      for (size_t i = 0; i < rows.size(); ++i) {
+        if (!done[i]) ++counts[rows[i].kernel_class];
+      }
+      return counts;
+    };
+    const auto base = count(base_, base_done_);
+    const auto now = count(now_, now_done_);
+    pair_up(kByClass, [&](const PlacedRow& row) {
+      const auto in_base = base.find(row.kernel_class);
+      const auto in_now = now.find(row.kernel_class);
+      const bool lone = in_base != base.end() && in_now != now.end() && in_base->second == 1 &&
+                        in_now->second == 1;
+      return lone ? row.kernel_class : row.kernel_class + '\n' + row.key;
+    });
+  }
+
+  std::vector<Match> take() {
+    for (size_t i = 0; i < base_.size(); ++i) {
+      if (!base_done_[i]) matches_.push_back({{i}, {}, {}});
+    }
+    for (size_t j = 0; j < now_.size(); ++j) {
+      if (!now_done_[j]) matches_.push_back({{}, {j}, {}});
+    }
+    return std::move(matches_);
+  }
+
+ private:
+  void add(Match match) {
+    for (const size_t i : match.base) base_done_[i] = true;
+    for (const size_t j : match.now) now_done_[j] = true;
+    matches_.push_back(std::move(match));
+  }
+
+  void match_block(const std::string& block) {
+    std::vector<size_t> base = rows_of(base_, block);
+    std::vector<size_t> now = rows_of(now_, block);
+    const auto pointers = [](const std::vector<PlacedRow>& rows, const std::vector<size_t>& which) {
+      std::vector<const PlacedRow*> found;
+      for (const size_t row : which) found.push_back(&rows[row]);
+      return found;
+    };
+    const CommonRows common =
+        common_rows(pointers(base_, base), pointers(now_, now), block == "layer");
+    if (common.turn > 0) {
+      std::rotate(now.begin(), now.begin() + static_cast<ptrdiff_t>(common.turn), now.end());
+    }
+    std::vector<std::pair<size_t, size_t>> anchors = common.pairs;
+    for (auto& [i, j] : anchors) j = (j + now.size() - common.turn) % now.size();
+    for (const auto& [i, j] : anchors) add({{base[i]}, {now[j]}, kByNameAndPlace});
+    if (base.empty() || now.empty()) return;
+    // What moved within the block is no replacement of its new neighbours.
+    same_names_within(base, now);
+    size_t from = 0;
+    size_t to = 0;
+    anchors.emplace_back(base.size(), now.size());
+    for (const auto& [i, j] : anchors) {
+      fill_gap(open(base, base_done_, from, i), open(now, now_done_, to, j));
+      from = i + 1;
+      to = j + 1;
+    }
+  }
+
+  static std::vector<size_t> rows_of(const std::vector<PlacedRow>& rows, const std::string& block) {
+    std::vector<size_t> found;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i].block == block) found.push_back(i);
+    }
+    return found;
+  }
+
+  static std::vector<size_t> open(const std::vector<size_t>& rows, const std::vector<bool>& done,
+                                  size_t first, size_t last) {
+    std::vector<size_t> found;
+    for (size_t i = first; i < last; ++i) {
+      if (!done[rows[i]]) found.push_back(rows[i]);
+    }
+    return found;
+  }
+
+  void same_names_within(const std::vector<size_t>& base, const std::vector<size_t>& now) {
+    for (const size_t i : base) {
+      if (base_done_[i]) continue;
+      for (const size_t j : now) {
+        if (now_done_[j] || now_[j].key != base_[i].key) continue;
+        add({{i}, {j}, kByName});
+        break;
+      }
+    }
+  }
+
+  // Between two kernels that both sides have, what one side runs there does the work of what the
+  // other runs there.
+  void fill_gap(const std::vector<size_t>& base, const std::vector<size_t>& now) {
+    if (base.empty() || now.empty()) return;
+    if (base.size() >= now.size()) {
+      for (auto& [one, several] : spread(now_, now, base_, base)) {
+        add({std::move(several), {one}, kByPlace});
+      }
+    } else {
+      for (auto& [one, several] : spread(base_, base, now_, now)) {
+        add({{one}, std::move(several), kByPlace});
+      }
+    }
+  }
+
+  using Spread = std::vector<std::pair<size_t, std::vector<size_t>>>;
+
+  // Cuts `many` into as many consecutive pieces as there are `few`, so that most pieces hold a
+  // kernel of the class of theirs.
+  static Spread spread(const std::vector<PlacedRow>& few_rows, const std::vector<size_t>& few,
+                       const std::vector<PlacedRow>& many_rows, const std::vector<size_t>& many) {
+    // best[f][m]: classes found with the first f of few and the first m of many.
+    constexpr int kNone = -1;
+    std::vector<std::vector<int>> best(few.size() + 1, std::vector<int>(many.size() + 1, kNone));
+    std::vector<std::vector<size_t>> cut(few.size() + 1, std::vector<size_t>(many.size() + 1, 0));
+    best[0][0] = 0;
+    for (size_t f = 1; f <= few.size(); ++f) {
+      const std::string& wanted = few_rows[few[f - 1]].kernel_class;
+      for (size_t m = f; m <= many.size(); ++m) {
+        bool holds = false;
+        for (size_t from = m; from-- > f - 1;) {
+          holds = holds || many_rows[many[from]].kernel_class == wanted;
+          if (best[f - 1][from] == kNone) continue;
+          const int found = best[f - 1][from] + (holds ? 1 : 0);
+          if (found <= best[f][m]) continue;
+          best[f][m] = found;
+          cut[f][m] = from;
+        }
+      }
+    }
+    Spread pieces(few.size());
+    size_t end = many.size();
+    for (size_t f = few.size(); f-- > 0;) {
+      const size_t begin = cut[f + 1][end];
+      pieces[f] = {few[f],
+                   {many.begin() + static_cast<ptrdiff_t>(begin),
+                    many.begin() + static_cast<ptrdiff_t>(end)}};
+      end = begin;
+    }
+    return pieces;
+  }
+
+  const std::vector<PlacedRow>& base_;
+  const std::vector<PlacedRow>& now_;
+  std::vector<bool> base_done_;
+  std::vector<bool> now_done_;
+  std::vector<Match> matches_;
+};
+
+}  // namespace
+
+std::string_view change_of(const Match& match, const std::vector<PlacedRow>& base,
+                           const std::vector<PlacedRow>& now) {
+  if (match.base.empty()) return "added";
+  if (match.now.empty()) return "removed";
+  if (match.base.size() > match.now.size()) return "fused";
+  if (match.base.size() < match.now.size()) return "split";
+  return base[match.base.front()].key == now[match.now.front()].key ? "matched" : "replaced";
+}
+
+std::vector<Match> match_rows(const std::vector<PlacedRow>& base, const std::vector<PlacedRow>& now,
+                              bool by_place) {
+  if (base.empty() || now.empty()) return Matching(base, now).take();
+  Matching matching(base, now);
+  if (by_place) matching.by_place();
+  matching.pair_up(kByName, [](const PlacedRow& row) { return row.key; });
+  // A grid of one block is no shape that tells kernels apart.
+  matching.pair_up(kByClassAndShape, [](const PlacedRow& row) {
+    const bool tells = row.grid[0] > 1 || row.grid[1] > 1 || row.grid[2] > 1;
+    return std::tuple(row.kernel_class, row.grid, row.block_size, tells ? "" : row.key);
+  });
+  if (!by_place) matching.pair_lone_classes();
+  return matching.take();
+}
+
+}  // namespace llmprof::compare

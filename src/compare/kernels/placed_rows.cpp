@@ -1,0 +1,126 @@
+#include "compare/kernels/placed_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "base/units.h"
+
+namespace llmprof::compare {
+namespace {
+
+using RowKey = std::tuple<std::string, std::string, uint64_t>;  // block, key, occurrence
+
+const profile::KernelSequence* sequence_of(const profile::Profile& profile,
+                                           const std::string& stage) {
+  for (const profile::KernelSequence& sequence : profile.kernel_sequences) {
+    if (sequence.stage == stage) return &sequence;
+  }
+  return nullptr;
+}
+
+class Rows {
+ public:
+  PlacedRow& at(std::string block, std::string key, uint64_t occurrence) {
+    const auto [known, fresh] = known_.try_emplace(RowKey(block, key, occurrence), rows_.size());
+    if (fresh) {
+      PlacedRow& row = rows_.emplace_back();
+      row.block = std::move(block);
+      row.key = std::move(key);
+      row.occurrence = occurrence;
+    }
+    return rows_[known->second];
+  }
+  std::vector<PlacedRow> take() { return std::move(rows_); }
+
+ private:
+  std::map<RowKey, size_t> known_;
+  std::vector<PlacedRow> rows_;
+};
+
+void describe(const profile::Kernel& kernel, PlacedRow& row) {
+  row.short_name = kernel.short_name;
+  row.kernel_class = kernel.kernel_class;
+  if (!kernel.shapes.empty()) {
+    row.grid = kernel.shapes.front().grid;
+    row.block_size = kernel.shapes.front().block;
+  }
+}
+
+int64_t to_nanoseconds(profile::Milliseconds time) {
+  return std::llround(time.value * kNanosecondsPerMillisecond);
+}
+
+// In the order of a pass.
+size_t block_order(const std::string& block) {
+  constexpr std::array<std::string_view, 5> kOrder = {"before_layers", "layer", "after_layers",
+                                                      "pass", "outside_passes"};
+  return static_cast<size_t>(std::find(kOrder.begin(), kOrder.end(), block) - kOrder.begin());
+}
+
+std::vector<PlacedRow> by_name(std::span<const Run> runs, const std::string& stage) {
+  Rows rows;
+  for (const Run& run : runs) {
+    for (const profile::Kernel& kernel : run.profile.kernels) {
+      for (const auto& [name, time] : kernel.stages) {
+        if (name != stage || time.steady_calls == 0) continue;
+        PlacedRow& row = rows.at("", kernel.key, 0);
+        describe(kernel, row);
+        row.calls += time.steady_calls;
+        row.total_ns += to_nanoseconds(time.steady_total);
+      }
+    }
+  }
+  return rows.take();
+}
+
+}  // namespace
+
+bool knows_places(std::span<const Run> runs, const std::string& stage) {
+  return std::all_of(runs.begin(), runs.end(),
+                     [&](const Run& run) { return sequence_of(run.profile, stage) != nullptr; });
+}
+
+std::vector<PlacedRow> placed_rows(std::span<const Run> runs, const std::string& stage,
+                                   bool by_place) {
+  if (!by_place) return by_name(runs, stage);
+  Rows rows;
+  for (const Run& run : runs) {
+    const profile::KernelSequence* sequence = sequence_of(run.profile, stage);
+    if (sequence == nullptr) continue;
+    for (const profile::PlacedKernel& kernel : sequence->kernels) {
+      PlacedRow& row = rows.at(kernel.block, kernel.key, kernel.occurrence);
+      const auto calls = static_cast<double>(kernel.calls);
+      const auto all = static_cast<double>(row.calls) + calls;
+      row.position += (kernel.mean_position - row.position) * calls / all;
+      row.short_name = kernel.short_name;
+      row.kernel_class = kernel.kernel_class;
+      row.grid = kernel.grid;
+      row.block_size = kernel.block_size;
+      row.calls += kernel.calls;
+      row.total_ns += kernel.total_ns.value;
+    }
+  }
+  std::vector<PlacedRow> found = rows.take();
+  std::stable_sort(found.begin(), found.end(), [](const PlacedRow& a, const PlacedRow& b) {
+    return std::tuple(block_order(a.block), a.position) <
+           std::tuple(block_order(b.block), b.position);
+  });
+  return found;
+}
+
+std::vector<PlacedRow> all_kernels(std::span<const Run> runs) {
+  Rows rows;
+  for (const Run& run : runs) {
+    for (const profile::Kernel& kernel : run.profile.kernels) {
+      PlacedRow& row = rows.at("", kernel.key, 0);
+      describe(kernel, row);
+      row.calls += kernel.calls;
+      row.total_ns += kernel.total_ns.value;
+    }
+  }
+  return rows.take();
+}
+
+}  // namespace llmprof::compare

@@ -1,0 +1,53 @@
+#include <algorithm>
+#include <cmath>
+
+#include "compare/quantities/quantities.h"
+
+namespace llmprof::compare {
+namespace {
+
+// Quantiles of the normal distribution: of a probability of 0.8, and of half of a 95 % interval.
+constexpr double kPower = 0.8416;
+constexpr double kHalf = 1.96;
+constexpr double kMostRuns = 1000;
+
+// Noise shrinks with the square root of the runs.
+std::optional<uint64_t> runs_needed(double half, double missing, uint64_t runs) {
+  if (half <= 0 || missing <= 0) return std::nullopt;
+  const double factor = half / missing;
+  const double needed = std::ceil(static_cast<double>(runs) * factor * factor);
+  if (needed > kMostRuns) return std::nullopt;
+  return static_cast<uint64_t>(std::max(needed, static_cast<double>(runs) + 1));
+}
+
+}  // namespace
+
+void judge(double threshold, Comparison& comparison) {
+  comparison.answer = "cannot_tell";
+  if (!comparison.base || !comparison.difference) return;
+  const double base = std::abs(*comparison.base);
+  const bool nothing = base == 0 && *comparison.difference == 0;
+  const auto over_base = [&](double value) { return Share{nothing ? 0 : value / base}; };
+  if (base == 0 && !nothing) return;  // nothing became something: no share of it
+  comparison.relative = over_base(*comparison.difference);
+  if (!comparison.low || !comparison.high) return;
+  comparison.relative_low = over_base(*comparison.low);
+  comparison.relative_high = over_base(*comparison.high);
+  const double low = comparison.relative_low->value;
+  const double high = comparison.relative_high->value;
+  comparison.differs = low > 0 || high < 0;
+  const double half = (high - low) / 2;
+  comparison.smallest_seen = Share{threshold + half * (1 + kPower / kHalf)};
+  if (low > threshold || high < -threshold) {
+    comparison.answer = "changed";
+    comparison.direction = (low > 0) == comparison.lower_is_better ? "worse" : "better";
+  } else if (low >= -threshold && high <= threshold) {
+    comparison.answer = "unchanged";
+  } else {
+    const double missing = std::abs(std::abs(comparison.relative->value) - threshold);
+    comparison.runs_needed =
+        runs_needed(half, missing, std::min(comparison.base_runs, comparison.now_runs));
+  }
+}
+
+}  // namespace llmprof::compare

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "profile/profile.h"
+
+namespace llmprof::compare {
+
+// One recording of a side.
+struct Run {
+  std::string path;  // as the user named it
+  std::string kind;  // "profile", "run", "capture"
+  profile::Profile profile;
+};
+
+struct Sides {
+  std::span<const Run> base;
+  std::span<const Run> now;
+};
+
+// Null where it has no measured instance of that stage.
+inline const profile::Stage* find_stage(const profile::Profile& profile, std::string_view name) {
+  for (const profile::Stage& stage : profile.stages) {
+    if (stage.name == name && stage.instance_count > stage.warmup_count) return &stage;
+  }
+  return nullptr;
+}
+
+}  // namespace llmprof::compare

@@ -1,0 +1,208 @@
+#include "compare/stages/stage_diff.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "base/units.h"
+#include "compare/comparability/comparability.h"
+#include "compare/kernels/match.h"
+#include "compare/stages/apportion.h"
+#include "compare/stages/causes.h"
+
+namespace llmprof::compare {
+namespace {
+
+constexpr std::string_view kNotTraced = "not traced";
+
+// Steps that were traced, or instances of a stage without.
+double units_of(std::span<const Run> runs, const std::string& stage) {
+  uint64_t units = 0;
+  for (const Run& run : runs) {
+    const profile::Stage* found = find_stage(run.profile, stage);
+    if (found == nullptr) continue;
+    units +=
+        found->step_count > 0 ? found->step_count : found->instance_count - found->warmup_count;
+  }
+  return static_cast<double>(units);
+}
+
+struct PartTotal {
+  int64_t base = 0;
+  int64_t now = 0;
+  bool idle = false;
+};
+using PartTotals = std::map<std::string, PartTotal>;
+
+int64_t nanoseconds(profile::Milliseconds time) {
+  return std::llround(time.value * kNanosecondsPerMillisecond);
+}
+
+// Over all measured instances, as recorded or without profiling.
+void add_parts(std::span<const Run> runs, const std::string& stage, bool unwatched,
+               int64_t PartTotal::* side, PartTotals& totals) {
+  for (const Run& run : runs) {
+    const profile::Stage* found = find_stage(run.profile, stage);
+    if (found == nullptr) continue;
+    if (unwatched) {
+      const auto instances = static_cast<int64_t>(found->instance_count - found->warmup_count);
+      for (const profile::UnwatchedPart& part : found->unwatched->budget) {
+        PartTotal& total = totals[part.part];
+        total.*side += nanoseconds(part.time) * instances;
+        total.idle = part.idle;
+      }
+    } else if (found->budget) {
+      for (const profile::BudgetPart& part : *found->budget) {
+        if (part.part == kNotTraced) continue;
+        PartTotal& total = totals[part.part];
+        total.*side += part.total_ns.value;
+        total.idle = part.idle;
+      }
+    }
+  }
+}
+
+template <class Row>
+void rank(std::vector<Row>& rows) {
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return std::abs(a.difference.value) > std::abs(b.difference.value);
+  });
+}
+
+std::optional<Share> over(int64_t part, int64_t whole) {
+  if (whole <= 0) return std::nullopt;
+  return Share{static_cast<double>(part) / static_cast<double>(whole)};
+}
+
+void fill_budget(const PartTotals& totals, StageDiff& diff) {
+  std::vector<int64_t> base;
+  std::vector<int64_t> now;
+  for (const auto& [part, total] : totals) {
+    base.push_back(total.base);
+    now.push_back(total.now);
+  }
+  base = apportion(base, diff.base_units);
+  now = apportion(now, diff.now_units);
+  size_t row = 0;
+  for (const auto& [part, total] : totals) {
+    PartChange& change = diff.budget.emplace_back();
+    change.part = part;
+    change.idle = total.idle;
+    change.base = {base[row]};
+    change.now = {now[row]};
+    change.difference = {now[row] - base[row]};
+    diff.base_wall.value += base[row];
+    diff.now_wall.value += now[row];
+    ++row;
+  }
+  diff.difference = {diff.now_wall.value - diff.base_wall.value};
+  diff.relative = over(diff.difference.value, diff.base_wall.value);
+}
+
+std::vector<int64_t> times_of(const std::vector<PlacedRow>& rows, double units) {
+  std::vector<int64_t> totals;
+  totals.reserve(rows.size());
+  for (const PlacedRow& row : rows) totals.push_back(row.total_ns);
+  return apportion(totals, units);
+}
+
+void fill_kernels(const std::vector<PlacedRow>& base, const std::vector<PlacedRow>& now,
+                  bool by_place, StageDiff& diff) {
+  const std::vector<int64_t> base_times = times_of(base, diff.base_units);
+  const std::vector<int64_t> now_times = times_of(now, diff.now_units);
+  const auto kernels = [](const std::vector<PlacedRow>& rows, const std::vector<size_t>& which,
+                          double units) {
+    std::vector<ChangedKernel> found;
+    for (const size_t row : which) {
+      found.push_back({rows[row].short_name, rows[row].kernel_class,
+                       static_cast<double>(rows[row].calls) / units});
+    }
+    return found;
+  };
+  for (const Match& match : match_rows(base, now, by_place)) {
+    KernelChange& change = diff.kernels.emplace_back();
+    change.change = change_of(match, base, now);
+    change.block =
+        match.base.empty() ? now[match.now.front()].block : base[match.base.front()].block;
+    change.matched_by = match.by;
+    change.base_kernels = kernels(base, match.base, diff.base_units);
+    change.now_kernels = kernels(now, match.now, diff.now_units);
+    for (const size_t row : match.base) change.base.value += base_times[row];
+    for (const size_t row : match.now) change.now.value += now_times[row];
+    change.difference = {change.now.value - change.base.value};
+    diff.kernel_base.value += change.base.value;
+    diff.kernel_now.value += change.now.value;
+  }
+  diff.kernel_difference = {diff.kernel_now.value - diff.kernel_base.value};
+}
+
+void finish(StageDiff& diff) {
+  const int64_t wall = diff.base_wall.value;
+  for (PartChange& part : diff.budget) part.points = over(part.difference.value, wall);
+  for (KernelChange& kernel : diff.kernels) kernel.points = over(kernel.difference.value, wall);
+  find_causes(diff);
+  for (Cause& cause : diff.causes) cause.points = over(cause.difference.value, wall);
+  rank(diff.budget);
+  rank(diff.kernels);
+  rank(diff.causes);
+}
+
+// What a GPU did from its first work to its last.
+void add_device_time(std::span<const Run> runs, int64_t PartTotal::* side, PartTotals& totals) {
+  for (const Run& run : runs) {
+    for (const profile::DeviceTime& device : run.profile.device_time) {
+      int64_t rest = nanoseconds(device.span);
+      const auto add = [&](const std::string& part, profile::Milliseconds time, bool idle) {
+        PartTotal& total = totals[part];
+        total.*side += nanoseconds(time);
+        total.idle = idle;
+        rest -= nanoseconds(time);
+      };
+      for (const profile::IdleCause& cause : device.idle_causes) add(cause.cause, cause.time, true);
+      add("exposed copies", device.exposed_copies, false);
+      if (device.not_traced) rest -= nanoseconds(*device.not_traced);
+      totals[std::string(kKernelsRunning)].*side += rest;
+    }
+  }
+}
+
+}  // namespace
+
+StageDiff diff_stage(const Sides& sides, const std::string& stage) {
+  StageDiff diff;
+  diff.stage = stage;
+  diff.base_units = units_of(sides.base, stage);
+  diff.now_units = units_of(sides.now, stage);
+  const profile::Stage* first = find_stage(sides.base.front().profile, stage);
+  diff.unit = first->step_count > 0 ? "step" : "instance";
+  const bool unwatched = unwatched_on_both(sides, stage);
+  diff.times = unwatched ? "unwatched" : "recorded";
+  PartTotals totals;
+  add_parts(sides.base, stage, unwatched, &PartTotal::base, totals);
+  add_parts(sides.now, stage, unwatched, &PartTotal::now, totals);
+  fill_budget(totals, diff);
+  const bool by_place = knows_places(sides.base, stage) && knows_places(sides.now, stage);
+  fill_kernels(placed_rows(sides.base, stage, by_place), placed_rows(sides.now, stage, by_place),
+               by_place, diff);
+  finish(diff);
+  return diff;
+}
+
+StageDiff diff_all_kernels(const Sides& sides) {
+  StageDiff diff;
+  diff.stage = kAllKernels;
+  diff.unit = "capture";
+  diff.times = "recorded";
+  diff.base_units = static_cast<double>(sides.base.size());
+  diff.now_units = static_cast<double>(sides.now.size());
+  PartTotals totals;
+  add_device_time(sides.base, &PartTotal::base, totals);
+  add_device_time(sides.now, &PartTotal::now, totals);
+  fill_budget(totals, diff);
+  fill_kernels(all_kernels(sides.base), all_kernels(sides.now), false, diff);
+  finish(diff);
+  return diff;
+}
+
+}  // namespace llmprof::compare

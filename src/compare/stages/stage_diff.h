@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compare/diff.h"
+#include "compare/sides.h"
+
+namespace llmprof::compare {
+
+// Where a stage's difference is: by part of the budget, by kernel, and by cause.
+StageDiff diff_stage(const Sides& sides, const std::string& stage);
+
+// The kernels of whole captures, where neither side has stages.
+StageDiff diff_all_kernels(const Sides& sides);
+
+inline constexpr std::string_view kAllKernels = "all kernels";
+
+}  // namespace llmprof::compare

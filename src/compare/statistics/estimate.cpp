@@ -1,0 +1,207 @@
+#include "compare/statistics/estimate.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <random>
+
+#include "base/student_t.h"
+#include "compare/statistics/block_length.h"
+#include "compare/statistics/grouped_values.h"
+#include "compare/statistics/run_interval.h"
+
+namespace llmprof::compare {
+namespace {
+
+constexpr size_t kFewestForBootstrap = 8;
+constexpr size_t kMostResamples = 1000;
+constexpr size_t kFewestResamples = 200;
+// Values drawn in all resamples together: beyond, fewer resamples are drawn.
+constexpr size_t kMostDrawn = 20'000'000;
+// A percentile is not known from fewer values beyond it.
+constexpr double kFewestBeyond = 5;
+
+// Where the same two sides are compared again, the interval is the same.
+using Random = std::mt19937_64;
+constexpr uint64_t kSeed = 20261115;
+
+size_t count_of(std::span<const Series> runs) {
+  size_t count = 0;
+  for (const Series& run : runs) count += run.values.size();
+  return count;
+}
+
+double location(const GroupedValues& values, std::span<const uint32_t> drawn,
+                std::span<const double> weights, Statistic statistic) {
+  double sum = 0;
+  for (size_t group = 0; group < weights.size(); ++group) {
+    sum += weights[group] * values.location(statistic, group, drawn);
+  }
+  return sum;
+}
+
+double difference(const GroupedValues& base, const GroupedValues& now,
+                  std::span<const uint32_t> base_drawn, std::span<const uint32_t> now_drawn,
+                  std::span<const double> weights, Statistic statistic) {
+  if (statistic != Statistic::shift) {
+    return location(now, now_drawn, weights, statistic) -
+           location(base, base_drawn, weights, statistic);
+  }
+  double sum = 0;
+  for (size_t group = 0; group < weights.size(); ++group) {
+    sum += weights[group] * base.shift_to(now, group, base_drawn, now_drawn);
+  }
+  return sum;
+}
+
+// Circular blocks of consecutive values, as many values as there are.
+void draw(size_t length, Random& random, std::vector<uint32_t>& drawn) {
+  std::fill(drawn.begin(), drawn.end(), 0);
+  const size_t size = drawn.size();
+  for (size_t taken = 0; taken < size;) {
+    const size_t first = random() % size;
+    for (size_t i = 0; i < length && taken < size; ++i, ++taken) ++drawn[(first + i) % size];
+  }
+}
+
+// Each value less the mean of its group: what differs between groups is no noise.
+std::vector<double> residuals(const Series& series, size_t groups) {
+  std::vector<double> sum(groups, 0);
+  std::vector<double> count(groups, 0);
+  for (size_t i = 0; i < series.values.size(); ++i) {
+    sum[series.groups[i]] += series.values[i];
+    count[series.groups[i]] += 1;
+  }
+  std::vector<double> rest = series.values;
+  for (size_t i = 0; i < rest.size(); ++i) {
+    rest[i] -= sum[series.groups[i]] / count[series.groups[i]];
+  }
+  return rest;
+}
+
+double deviation(const std::vector<double>& values) {
+  double mean = 0;
+  for (const double value : values) mean += value / static_cast<double>(values.size());
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+bool enough_beyond(size_t count, Statistic statistic) {
+  constexpr double kTenth = 0.1;
+  constexpr double kHundredth = 0.01;
+  const auto values = static_cast<double>(count);
+  if (statistic == Statistic::p90) return values * kTenth >= kFewestBeyond;
+  if (statistic == Statistic::p99) return values * kHundredth >= kFewestBeyond;
+  return true;
+}
+
+void bootstrap(const Series& base, const Series& now, std::span<const double> weights,
+               Statistic statistic, Estimate& into) {
+  const GroupedValues base_values(base, weights.size());
+  const GroupedValues now_values(now, weights.size());
+  into.base_block = block_length(residuals(base, weights.size()));
+  into.now_block = block_length(residuals(now, weights.size()));
+  const size_t both = base.values.size() + now.values.size();
+  const size_t resamples = std::clamp(kMostDrawn / both, kFewestResamples, kMostResamples);
+  Random random(kSeed);
+  std::vector<uint32_t> base_drawn(base.values.size());
+  std::vector<uint32_t> now_drawn(now.values.size());
+  std::vector<double> differences;
+  differences.reserve(resamples);
+  for (size_t i = 0; i < resamples; ++i) {
+    draw(into.base_block, random, base_drawn);
+    draw(into.now_block, random, now_drawn);
+    if (!base_values.holds_all_groups(base_drawn) || !now_values.holds_all_groups(now_drawn)) {
+      continue;
+    }
+    differences.push_back(
+        difference(base_values, now_values, base_drawn, now_drawn, weights, statistic));
+  }
+  if (differences.size() < resamples / 2) return;
+  const auto blocks = [](size_t size, uint64_t length) {
+    return static_cast<double>(size) / static_cast<double>(length);
+  };
+  const double base_blocks = blocks(base.values.size(), into.base_block);
+  const double now_blocks = blocks(now.values.size(), into.now_block);
+  const double fewest = std::min(base_blocks, now_blocks);
+  // Resampled sums vary less than those of new data, by the share that one block has.
+  const double error = deviation(differences) * std::sqrt(fewest / std::max(fewest - 1, 1.0));
+  const double half = student_t_975(base_blocks + now_blocks - 2) * error;
+  into.low = into.difference - half;
+  into.high = into.difference + half;
+  into.method = Method::block_bootstrap;
+}
+
+// One number of each run.
+std::vector<double> run_values(std::span<const Series> runs, std::span<const double> weights,
+                               Statistic statistic) {
+  std::vector<double> values;
+  values.reserve(runs.size());
+  for (const Series& run : runs) {
+    const GroupedValues grouped(run, weights.size());
+    values.push_back(location(grouped, grouped.as_recorded(), weights, statistic));
+  }
+  return values;
+}
+
+Estimate compare_two_runs(const Series& base, const Series& now, std::span<const double> weights,
+                          Statistic statistic) {
+  const GroupedValues base_values(base, weights.size());
+  const GroupedValues now_values(now, weights.size());
+  const auto base_all = base_values.as_recorded();
+  const auto now_all = now_values.as_recorded();
+  Estimate found;
+  found.base_count = base.values.size();
+  found.now_count = now.values.size();
+  found.base = location(base_values, base_all, weights, statistic);
+  found.now = location(now_values, now_all, weights, statistic);
+  found.difference = difference(base_values, now_values, base_all, now_all, weights, statistic);
+  const size_t fewest = std::min(base.values.size(), now.values.size());
+  if (fewest >= kFewestForBootstrap) {
+    if (enough_beyond(fewest, statistic)) bootstrap(base, now, weights, statistic, found);
+    return found;
+  }
+  const bool of_means = statistic == Statistic::shift || statistic == Statistic::mean;
+  if (fewest < 2 || !of_means || weights.size() != 1) return found;
+  return independent_difference(base.values, now.values);
+}
+
+}  // namespace
+
+std::string_view to_string(Method method) {
+  constexpr std::array<std::string_view, 6> kNames = {"identical",     "block_bootstrap",  "welch",
+                                                      "rank_interval", "one_against_runs", "none"};
+  return kNames.at(static_cast<size_t>(method));
+}
+
+std::optional<Estimate> estimate_runs(std::span<const double> base, std::span<const double> now) {
+  if (base.empty() || now.empty()) return std::nullopt;
+  return independent_difference(base, now);
+}
+
+std::optional<Estimate> estimate(std::span<const Series> base, std::span<const Series> now,
+                                 std::span<const double> weights, Statistic statistic) {
+  if (count_of(base) == 0 || count_of(now) == 0 || weights.empty()) return std::nullopt;
+  if (std::equal(base.begin(), base.end(), now.begin(), now.end())) {
+    const std::vector<double> values = run_values(base, weights, statistic);
+    Estimate same = independent_difference(values, values);
+    same.difference = 0;
+    same.low = 0;
+    same.high = 0;
+    same.method = Method::identical;
+    same.base_count = count_of(base);
+    same.now_count = same.base_count;
+    return same;
+  }
+  if (base.size() == 1 && now.size() == 1) {
+    return compare_two_runs(base.front(), now.front(), weights, statistic);
+  }
+  Estimate found = independent_difference(run_values(base, weights, statistic),
+                                          run_values(now, weights, statistic));
+  found.base_count = count_of(base);
+  found.now_count = count_of(now);
+  return found;
+}
+
+}  // namespace llmprof::compare

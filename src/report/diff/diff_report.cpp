@@ -1,0 +1,305 @@
+#include "report/diff/diff_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "report/diff/comparison_words.h"
+#include "report/format/figures.h"
+#include "report/format/part_names.h"
+#include "report/markdown/markdown.h"
+
+namespace llmprof::report {
+namespace {
+
+using compare::Comparison;
+using compare::Diff;
+using compare::StageDiff;
+
+constexpr size_t kAllRows = SIZE_MAX;
+constexpr size_t kOverviewRows = 8;
+constexpr size_t kSummaryRows = 20;
+
+profile::Milliseconds in_ms(profile::WholeNanoseconds time) {
+  return profile::to_milliseconds(time.value);
+}
+
+profile::Milliseconds difference_ms(profile::WholeNanoseconds time) { return in_ms(time); }
+
+std::string verdict_words(const Diff& diff) {
+  const auto failed = std::count_if(diff.gates.begin(), diff.gates.end(),
+                                    [](const auto& gate) { return gate.outcome == "fail"; });
+  if (diff.verdict == "not_comparable") return "Verdict: not comparable.";
+  if (diff.verdict == "fail") {
+    return fmt::format("Verdict: fail. {} failed.",
+                       counted(static_cast<uint64_t>(failed), "gate rule"));
+  }
+  if (diff.verdict == "cannot_tell") {
+    return "Verdict: cannot tell. No gate rule failed, but not all could be decided.";
+  }
+  if (diff.identical) return "Verdict: pass. Both sides hold the same measurements.";
+  return diff.gates.empty() ? "Verdict: pass. No gate rule was given."
+                            : "Verdict: pass. Every gate rule holds.";
+}
+
+void add_verdict(const Diff& diff, Document& document) {
+  const bool good = diff.verdict == "pass";
+  document.add(Callout{good ? Callout::Kind::note : Callout::Kind::warning, verdict_words(diff)});
+  for (const compare::Aspect& aspect : diff.aspects) {
+    if (aspect.blocking) document.add(Callout{Callout::Kind::warning, aspect.text});
+  }
+}
+
+void add_why(const Diff& diff, Document& document) {
+  if (diff.stages.empty()) return;
+  document.add(Heading{2, "What changed"});
+  for (const StageDiff& stage : diff.stages) document.add(Paragraph{stage.why});
+}
+
+std::string_view outcome_words(std::string_view outcome) {
+  return outcome == "cannot_tell" ? "cannot tell" : outcome;
+}
+
+void add_gates(const Diff& diff, Document& document) {
+  if (diff.gates.empty()) return;
+  document.add(Heading{2, "Gate"});
+  Table table;
+  table.columns = {code_column("rule"), text_column("outcome"), text_column("measured")};
+  for (const compare::GateResult& gate : diff.gates) {
+    table.rows.push_back({gate.rule, std::string(outcome_words(gate.outcome)), gate.text});
+  }
+  document.add(std::move(table));
+}
+
+Figure value_of(const Comparison& comparison, const std::optional<double>& value) {
+  if (comparison.unit == "fraction") {
+    return percent(value ? std::optional(profile::Share{*value}) : std::nullopt);
+  }
+  if (comparison.unit == "tokens/s") {
+    return rate(value ? std::optional(profile::TokensPerSecond{*value}) : std::nullopt);
+  }
+  return fine_ms(value ? std::optional(profile::Milliseconds{*value}) : std::nullopt);
+}
+
+void add_comparisons(const Diff& diff, size_t rows, Document& document) {
+  if (diff.comparisons.empty()) return;
+  document.add(Heading{2, "Stages and steps"});
+  Table table;
+  table.columns = {{"stage", Column::Kind::text, 3},    {"quantity", Column::Kind::text, 3},
+                   {"base", Column::Kind::number, 2},   {"new", Column::Kind::number, 2},
+                   {"change", Column::Kind::number, 3}, {"95 % interval", Column::Kind::number, 3},
+                   {"answer", Column::Kind::text, 1}};
+  for (const Comparison& each : diff.comparisons) {
+    if (table.rows.size() == rows) break;
+    const std::string interval =
+        each.relative_low
+            ? fmt::format("{} to {}", change(each.relative_low), change(each.relative_high))
+            : std::string(kMissing);
+    table.rows.push_back({each.stage, quantity_words(each), value_of(each, each.base),
+                          value_of(each, each.now), change(each.relative), interval,
+                          answer_words(each, diff.threshold)});
+  }
+  document.add(std::move(table));
+  document.add(Paragraph{fmt::format(
+      "Times in ms. Changed: the interval is beyond ±{0}; unchanged: it is inside. Changes are "
+      "shifts by Hodges-Lehmann over the base's median, except where a mean or a percentile is "
+      "named. How it decides: docs/diff.md.",
+      threshold_words(diff.threshold))});
+}
+
+void add_budget(const StageDiff& stage, size_t rows, Document& document) {
+  if (stage.budget.empty()) return;
+  document.add(Heading{3, fmt::format("{}: where the time of a {} went", stage.stage, stage.unit)});
+  Table table;
+  table.columns = {text_column("part"), number_column("base ms"), number_column("new ms"),
+                   number_column("difference ms"), number_column("points of base wall time")};
+  for (const compare::PartChange& part : stage.budget) {
+    if (table.rows.size() == rows) break;
+    table.rows.push_back({std::string(shown_name(part.part)), fine_ms(in_ms(part.base)),
+                          fine_ms(in_ms(part.now)), time_change(difference_ms(part.difference)),
+                          change(part.points)});
+  }
+  table.rows.push_back({std::string("all parts"), fine_ms(in_ms(stage.base_wall)),
+                        fine_ms(in_ms(stage.now_wall)), time_change(in_ms(stage.difference)),
+                        change(stage.relative)});
+  document.add(std::move(table));
+}
+
+// The same kernel at several places of a sequence is one name: "mul (bf16) x 4".
+std::string names_of(const std::vector<compare::ChangedKernel>& kernels) {
+  std::vector<std::pair<std::string, size_t>> names;
+  for (const compare::ChangedKernel& kernel : kernels) {
+    const auto known = std::find_if(names.begin(), names.end(), [&](const auto& name) {
+      return name.first == kernel.short_name;
+    });
+    if (known == names.end()) {
+      names.emplace_back(kernel.short_name, 1);
+    } else {
+      ++known->second;
+    }
+  }
+  std::vector<std::string> texts;
+  for (const auto& [name, count] : names) {
+    texts.push_back(count == 1 ? name : fmt::format("{} x {}", name, count));
+  }
+  return fmt::format("{}", fmt::join(texts, " + "));
+}
+
+std::string calls_of(const std::vector<compare::ChangedKernel>& kernels) {
+  double calls = 0;
+  for (const compare::ChangedKernel& kernel : kernels) calls += kernel.calls;
+  return kernels.empty() ? std::string(kMissing) : text_of(plain(calls));
+}
+
+void add_kernels(const StageDiff& stage, size_t rows, Document& document) {
+  if (stage.kernels.empty()) return;
+  document.add(Heading{3, fmt::format("{}: kernels of a {}", stage.stage, stage.unit)});
+  Table table;
+  table.columns = {
+      text_column("change"),          code_column("base"),      code_column("new"),
+      number_column("launches"),      number_column("base ms"), number_column("new ms"),
+      number_column("difference ms"), number_column("points")};
+  compare::WholeNanoseconds rest;
+  for (const compare::KernelChange& kernel : stage.kernels) {
+    if (table.rows.size() == rows) {
+      rest.value += kernel.difference.value;
+      continue;
+    }
+    const bool same = kernel.change == "matched";
+    const std::string base_calls = calls_of(kernel.base_kernels);
+    const std::string now_calls = calls_of(kernel.now_kernels);
+    table.rows.push_back(
+        {kernel.change, names_of(kernel.base_kernels),
+         same ? std::string("the same") : names_of(kernel.now_kernels),
+         base_calls == now_calls ? base_calls : fmt::format("{} to {}", base_calls, now_calls),
+         fine_ms(in_ms(kernel.base)), fine_ms(in_ms(kernel.now)),
+         time_change(in_ms(kernel.difference)), change(kernel.points)});
+  }
+  if (stage.kernels.size() > rows) {
+    table.rows.push_back({fmt::format("{} more", stage.kernels.size() - rows), std::string(),
+                          std::string(), std::string(), Figure{Figure::Of::token_time, {}, {}},
+                          Figure{Figure::Of::token_time, {}, {}}, time_change(in_ms(rest)),
+                          std::string()});
+  }
+  table.rows.push_back({std::string("all kernels"), std::string(), std::string(), std::string(),
+                        fine_ms(in_ms(stage.kernel_base)), fine_ms(in_ms(stage.kernel_now)),
+                        time_change(in_ms(stage.kernel_difference)), std::string()});
+  document.add(std::move(table));
+}
+
+void add_findings(const Diff& diff, size_t rows, Document& document) {
+  if (diff.findings.empty()) return;
+  document.add(Heading{2, "Findings"});
+  Table table;
+  table.columns = {text_column("change"), text_column("stage"), text_column("finding"),
+                   number_column("base saving ms"), number_column("new saving ms")};
+  for (const compare::FindingChange& finding : diff.findings) {
+    if (table.rows.size() == rows) break;
+    table.rows.push_back({finding.change, or_missing(finding.stage), finding.title,
+                          ms(finding.base), ms(finding.now)});
+  }
+  document.add(std::move(table));
+}
+
+void add_likeness(const Diff& diff, Document& document) {
+  document.add(Heading{2, "What was compared with what"});
+  Table sides;
+  sides.columns = {text_column("side"), code_column("run"), text_column("recorded by"),
+                   number_column("steps")};
+  for (const compare::SideRun& run : diff.base) {
+    sides.rows.push_back(
+        {std::string("base"), run.path, or_missing(run.recorded_by), grouped(run.steps)});
+  }
+  for (const compare::SideRun& run : diff.now) {
+    sides.rows.push_back(
+        {std::string("new"), run.path, or_missing(run.recorded_by), grouped(run.steps)});
+  }
+  document.add(std::move(sides));
+  BulletList notes;
+  for (const compare::Aspect& aspect : diff.aspects) {
+    if (!aspect.blocking) notes.items.push_back(aspect.text);
+  }
+  if (!notes.items.empty()) document.add(std::move(notes));
+  if (!diff.groups.empty()) {
+    Table table;
+    table.columns = {text_column("stage"),       text_column("kind"),
+                     number_column("batch"),     number_column("tokens"),
+                     text_column("range"),       number_column("base steps"),
+                     number_column("new steps"), number_column("weight")};
+    const auto number = [](const std::optional<uint64_t>& value) {
+      return value ? grouped(*value) : plain(std::nullopt);
+    };
+    for (const compare::StepGroup& group : diff.groups) {
+      table.rows.push_back(
+          {group.stage, group.kind, number(group.batch), number(group.tokens),
+           fmt::format("{} {} to {}", group.context_by == "context_tokens" ? "context" : "step",
+                       group.context_low, group.context_high),
+           grouped(group.base_steps), grouped(group.now_steps), percent(group.weight)});
+    }
+    document.add(std::move(table));
+  }
+  if (diff.left_out.empty()) return;
+  document.add(Paragraph{"Left out by rule (docs/diff.md says why):"});
+  Table table;
+  table.columns = {text_column("side"), code_column("run"),  text_column("stage"),
+                   text_column("what"), text_column("rule"), number_column("count"),
+                   number_column("ms")};
+  for (const compare::LeftOut& row : diff.left_out) {
+    std::string rule = row.rule;
+    std::replace(rule.begin(), rule.end(), '_', ' ');
+    table.rows.push_back(
+        {row.side, row.run, row.stage, row.what, rule, grouped(row.count), ms(row.total)});
+  }
+  document.add(std::move(table));
+}
+
+Document document_of(const Diff& diff, size_t rows, bool whole) {
+  Document document;
+  document.add(Heading{1, "Comparison"});
+  add_verdict(diff, document);
+  add_why(diff, document);
+  add_gates(diff, document);
+  add_comparisons(diff, rows, document);
+  if (!diff.stages.empty()) document.add(Heading{2, "Where the difference is"});
+  for (const StageDiff& stage : diff.stages) {
+    add_budget(stage, rows, document);
+    add_kernels(stage, rows, document);
+  }
+  add_findings(diff, rows, document);
+  if (whole) add_likeness(diff, document);
+  return document;
+}
+
+}  // namespace
+
+Document diff_report(const Diff& diff) { return document_of(diff, kAllRows, true); }
+
+Document diff_overview(const Diff& diff) {
+  Document document;
+  add_verdict(diff, document);
+  add_why(diff, document);
+  add_gates(diff, document);
+  add_comparisons(diff, kAllRows, document);
+  for (const StageDiff& stage : diff.stages) add_kernels(stage, kOverviewRows, document);
+  BulletList notes;
+  for (const compare::Aspect& aspect : diff.aspects) {
+    if (!aspect.blocking) notes.items.push_back(aspect.text);
+  }
+  if (!notes.items.empty()) document.add(std::move(notes));
+  return document;
+}
+
+std::string diff_summary(const Diff& diff, size_t most) {
+  std::string text;
+  for (size_t rows = kSummaryRows; rows > 0; rows /= 2) {
+    text = to_markdown(document_of(diff, rows, rows == kSummaryRows));
+    if (text.size() < most) return text;
+  }
+  Document shortest;
+  add_verdict(diff, shortest);
+  text = to_markdown(shortest);
+  return text.size() < most ? text : text.substr(0, most - 1);
+}
+
+}  // namespace llmprof::report

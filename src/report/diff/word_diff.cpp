@@ -1,0 +1,92 @@
+#include "report/diff/word_diff.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "report/diff/comparison_words.h"
+#include "report/diff/why_words.h"
+#include "report/format/figures.h"
+
+namespace llmprof::report {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kAspectWords = {{
+    {"device_kind", "the kind of device"},
+    {"gpu", "the processor"},
+    {"gpu_count", "the number of GPUs"},
+    {"clocks", "the mean SM clock"},
+    {"driver", "the GPU driver"},
+    {"cuda", "the CUDA version"},
+    {"throttling", "steps with clocks lowered by heat, power or hardware"},
+    {"model", "the model"},
+    {"dtype", "the number formats"},
+    {"prompt_tokens", "prompt tokens per sequence"},
+    {"new_tokens", "new tokens per sequence"},
+    {"batch", "the batch"},
+    {"parallelism", "the parallelism"},
+    {"selection", "the selected part"},
+    {"engine", "the engine"},
+    {"kernel_source", "what kernel times come from"},
+    {"recording", "the recording tool"},
+    {"recording_version", "the version of the recording tool"},
+    {"hidden_graphs", "what was recorded of CUDA graphs"},
+    {"stage_source", "how stages were found"},
+    {"stages", "the stages"},
+    {"coverage", "the coverage by stages"},
+}};
+
+std::string aspect_words(const compare::Aspect& aspect) {
+  std::string name = aspect.aspect == "unwatched" ? "the time without profiling" : aspect.aspect;
+  for (const auto& [known, words] : kAspectWords) {
+    if (known == aspect.aspect) name = words;
+  }
+  const std::string both =
+      fmt::format("{}: base {}, new {}", name, or_missing(aspect.base), or_missing(aspect.now));
+  return aspect.blocking ? fmt::format("Not comparable: {}.", both)
+                         : fmt::format("Different: {}.", both);
+}
+
+std::string limit_words(const compare::GateResult& gate) {
+  std::string words;
+  if (gate.relative_limit) words = text_of(change(gate.relative_limit));
+  if (gate.absolute_limit) {
+    words += fmt::format("{}{} ms", words.empty() ? "" : " and ", time_change(gate.absolute_limit));
+  }
+  return words;
+}
+
+std::string gate_words(const compare::GateResult& gate, const compare::Diff& diff) {
+  if (!gate.measured) {
+    return diff.verdict == "not_comparable"
+               ? std::string("the sides are not comparable")
+               : std::string(
+                     "no stage of both sides has this quantity in steps or instances that "
+                     "can be compared");
+  }
+  const compare::Comparison& measured = *gate.measured;
+  const std::string found =
+      fmt::format("{}: {} {}", gate.stage, quantity_words(measured), change_words(measured));
+  if (gate.outcome == "fail") {
+    return fmt::format("{}: beyond {} and noise", found, limit_words(gate));
+  }
+  if (gate.outcome == "pass") return fmt::format("{}: within {}", found, limit_words(gate));
+  if (!measured.low) {
+    return fmt::format("{}: {}", found, answer_words(measured, diff.threshold));
+  }
+  return fmt::format(
+      "{}: the interval reaches to both sides of {}; record more runs (`llmprof run "
+      "--repeat`)",
+      found, limit_words(gate));
+}
+
+}  // namespace
+
+void word_diff(compare::Diff& diff) {
+  for (compare::Aspect& aspect : diff.aspects) aspect.text = aspect_words(aspect);
+  for (compare::GateResult& gate : diff.gates) gate.text = gate_words(gate, diff);
+  for (compare::StageDiff& stage : diff.stages) stage.why = why_words(diff, stage);
+}
+
+}  // namespace llmprof::report

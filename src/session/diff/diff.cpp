@@ -1,0 +1,61 @@
+#include "session/diff/diff.h"
+
+#include "base/files.h"
+#include "compare/compare.h"
+#include "profile/json/described_writer.h"
+#include "report/diff/diff_report.h"
+#include "report/diff/word_diff.h"
+#include "report/markdown/markdown.h"
+#include "session/bundle/run_dir.h"
+#include "session/diff/gate_rules.h"
+#include "session/diff/read_side.h"
+
+namespace llmprof::session {
+namespace {
+
+Result<void> write_all(const DiffOptions& options, DiffOutcome& outcome) {
+  const auto folder = options.out ? Artifacts::create(*options.out, options.force)
+                                  : Artifacts::create_fresh(std::filesystem::path("tmp") / "diff");
+  if (!folder) return fail_with(folder.error());
+  outcome.folder = folder->root();
+  outcome.files = {"diff.md", "diff.json"};
+  auto written = folder->write("diff.md", report::to_markdown(report::diff_report(outcome.diff)))
+                     .and_then([&] { return folder->write("diff.json", outcome.json); });
+  if (written && options.junit) {
+    written = write_file_atomically(*options.junit, report::diff_junit(outcome.diff));
+  }
+  if (written && options.summary) {
+    written = write_file_atomically(*options.summary, report::diff_summary(outcome.diff));
+  }
+  return written;
+}
+
+}  // namespace
+
+Result<DiffOutcome> diff(const DiffOptions& options, std::string_view version, Progress& progress) {
+  auto rules = load_gate_rules(options.gates, options.threshold, options.config_folder);
+  if (!rules) return fail_with(rules.error());
+  const auto base = read_side(options.base, options.config_folder, version, progress);
+  if (!base) return fail_with(base.error());
+  const auto now = read_side(options.now, options.config_folder, version, progress);
+  if (!now) return fail_with(now.error());
+  progress.begin("comparing");
+  compare::CompareOptions comparing;
+  comparing.threshold = rules->threshold;
+  comparing.rules = std::move(rules->rules);
+  comparing.tool_version = version;
+  DiffOutcome outcome;
+  outcome.diff = compare::compare({*base, *now}, comparing);
+  report::word_diff(outcome.diff);
+  outcome.json = profile::json::described_to_json(outcome.diff);
+  if (auto done = write_all(options, outcome); !done) return fail_with(done.error());
+  return outcome;
+}
+
+int exit_code(const compare::Diff& diff) {
+  constexpr int kGateFailed = 5;
+  if (diff.verdict == "fail") return kGateFailed;
+  return diff.verdict == "pass" ? 0 : static_cast<int>(ErrorKind::input);
+}
+
+}  // namespace llmprof::session

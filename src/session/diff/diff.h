@@ -1,0 +1,40 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "compare/diff.h"
+
+namespace llmprof::session {
+
+struct DiffOptions {
+  std::vector<std::filesystem::path> base;  // at least one
+  std::vector<std::filesystem::path> now;
+  std::vector<std::string> gates;            // rules, and names of conf/gate/NAME.yaml
+  std::optional<std::string> threshold;      // "1%"
+  std::optional<std::filesystem::path> out;  // default: tmp/diff/<id>
+  bool force = false;                        // write into a folder that is not empty
+  std::optional<std::filesystem::path> junit;
+  std::optional<std::filesystem::path> summary;
+  std::optional<std::filesystem::path> config_folder;
+};
+
+struct DiffOutcome {
+  compare::Diff diff;
+  std::filesystem::path folder;
+  std::vector<std::string> files;  // written into it
+  std::string json;                // the text of diff.json
+};
+
+// Reads both sides, compares them, and writes diff.md and diff.json; the sides stay untouched.
+Result<DiffOutcome> diff(const DiffOptions& options, std::string_view version, Progress& progress);
+
+// 0, 5 (a rule failed), 3 (cannot tell, not comparable).
+int exit_code(const compare::Diff& diff);
+
+}  // namespace llmprof::session

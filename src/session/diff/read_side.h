@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "compare/sides.h"
+
+namespace llmprof::session {
+
+// Each path is a profile.json, a folder or run id with one, or captures, which are analyzed.
+Result<std::vector<compare::Run>> read_side(
+    std::span<const std::filesystem::path> paths,
+    const std::optional<std::filesystem::path>& config_folder, std::string_view version,
+    Progress& progress);
+
+}  // namespace llmprof::session
