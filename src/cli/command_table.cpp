@@ -37,6 +37,8 @@ OptionSpec count_option(std::string_view name, std::string_view help, std::strin
 
 CommandSpec run_spec() {
   constexpr std::string_view kCollector = "What the collector records of CUDA";
+  constexpr std::string_view kRepeats = "Repeats and comparisons";
+  constexpr int64_t kMostRepeats = 1000;
   return {
       .name = "run",
       .summary = "Profile a workload end to end: run it, record it, say where its time goes",
@@ -67,6 +69,18 @@ CommandSpec run_spec() {
            kSpeedscope,
            kPrintProfile,
            kTimings,
+           {.name = "--repeat",
+            .metavar = "N",
+            .takes = Takes::number,
+            .help = "Record the program N times: the control run and the collector alone",
+            .group = kRepeats,
+            .least = 1,
+            .most = kMostRepeats},
+           {.name = "--against",
+            .metavar = "COMMAND",
+            .takes = Takes::text,
+            .help = "Record this command in turn with the program, and compare both at the end",
+            .group = kRepeats},
            {.name = "--duty",
             .metavar = "T/P|N",
             .takes = Takes::text,
@@ -103,7 +117,9 @@ CommandSpec run_spec() {
                    {"llmprof run --overhead-budget 2% model=llm/llama_1b",
                     "tracing costs at most 2 %"},
                    {"llmprof run pipeline.ncu.enable=false -- python3 serve_my_llm.py --port 8000",
-                    "a program of your own"}},
+                    "a program of your own"},
+                   {"llmprof run --repeat 5 --against './llm --fused' -- ./llm",
+                    "five runs of each, and what differs"}},
       .run = run_command,
   };
 }

@@ -7,11 +7,13 @@
 
 #include "cli/analysis_output.h"
 #include "cli/commands.h"
+#include "cli/diff_output.h"
 #include "cli/export_options.h"
 #include "cli/messages.h"
 #include "cli/progress_line.h"
 #include "cli/version.h"
 #include "session/run/program_files.h"
+#include "session/run/repeats.h"
 #include "session/run/request.h"
 
 namespace llmprof::cli {
@@ -104,10 +106,52 @@ Result<session::RunOutcome> run_watched(const session::RunRequest& request) {
   return run(request, progress);
 }
 
+Result<session::RepeatOutcome> repeat_watched(const session::RepeatArguments& wanted) {
+  ProgressLine progress;
+  return session::run_repeats(wanted, kVersion, &stop_wanted, progress);
+}
+
+int tell_repeats(const session::RepeatOutcome& outcome, const Arguments& arguments) {
+  if (outcome.diff) print_diff(*outcome.diff, arguments.flag("--json"), arguments.style());
+  if (!arguments.flag("--json")) {
+    for (const auto* side : {&outcome.base, &outcome.now}) {
+      for (const std::filesystem::path& run : *side) fmt::print("Recorded: {}\n", run.string());
+    }
+  }
+  const int told = finish_output();
+  for (const profile::CaptureFailure& failure : outcome.failures) {
+    tell(fmt::format("{}: {}", failure.backend, failure.message));
+  }
+  if (outcome.not_compared) complain(*outcome.not_compared);
+  if (!outcome.failures.empty()) return static_cast<int>(ErrorKind::tool);
+  if (outcome.not_compared) return static_cast<int>(outcome.not_compared->kind);
+  if (told != 0) return told;
+  return outcome.diff ? session::exit_code(outcome.diff->diff) : 0;
+}
+
+int repeat_command(const Arguments& arguments) {
+  session::RepeatArguments wanted;
+  wanted.run = run_arguments(arguments);
+  wanted.repeats = static_cast<size_t>(arguments.number("--repeat").value_or(1));
+  wanted.against = arguments.text("--against");
+  if (arguments.flag("--dry-run")) {
+    const auto request = session::make_repeat_request(wanted.run, kVersion, &stop_wanted);
+    if (!request) return complain(request.error());
+    fmt::print("{}", session::describe_plan(*request, session::plan_run(*request)));
+    return finish_output();
+  }
+  stop_on_signals();
+  const auto outcome = repeat_watched(wanted);
+  return outcome ? tell_repeats(*outcome, arguments) : complain(outcome.error());
+}
+
 }  // namespace
 
 int run_command(const Arguments& arguments) {
   forget_collector_of_shell();
+  if (arguments.number("--repeat") || arguments.text("--against")) {
+    return repeat_command(arguments);
+  }
   const auto request = request_watched(arguments);
   if (!request) return complain(request.error());
   if (arguments.flag("--dry-run")) {

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "compare/diff.h"
 #include "compare/gate/rule.h"
-#include "compare/sides.h"
+#include "compare/model/diff.h"
+#include "compare/model/sides.h"
 
 namespace llmprof::compare {
 

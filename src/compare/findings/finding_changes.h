@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "compare/diff.h"
-#include "compare/sides.h"
+#include "compare/model/diff.h"
+#include "compare/model/sides.h"
 
 namespace llmprof::compare {
 

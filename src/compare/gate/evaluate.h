@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "compare/diff.h"
 #include "compare/gate/rule.h"
+#include "compare/model/diff.h"
 #include "compare/quantities/quantities.h"
 
 namespace llmprof::compare {

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -29,6 +30,23 @@ std::vector<std::string> blocks_of(const std::vector<PlacedRow>& base,
     }
   }
   return blocks;
+}
+
+// What a kernel of another kind cannot do: products and attention.
+std::string_view heavy_family(std::string_view kernel_class) {
+  if (kernel_class == "gemm" || kernel_class == "gemv") return "product";
+  return kernel_class == "attention" || kernel_class == "communication" ? kernel_class
+                                                                        : std::string_view();
+}
+
+std::set<std::string_view> heavy_work(const std::vector<PlacedRow>& rows,
+                                      const std::vector<size_t>& which) {
+  std::set<std::string_view> found;
+  for (const size_t row : which) {
+    const auto family = heavy_family(rows[row].kernel_class);
+    if (!family.empty()) found.insert(family);
+  }
+  return found;
 }
 
 class Matching {
@@ -151,39 +169,51 @@ class Matching {
   }
 
   // Between two kernels that both sides have, what one side runs there does the work of what the
-  // other runs there.
+  // other runs there, unless one of them is a product or an attention and the other is not.
   void fill_gap(const std::vector<size_t>& base, const std::vector<size_t>& now) {
     if (base.empty() || now.empty()) return;
     if (base.size() >= now.size()) {
       for (auto& [one, several] : spread(now_, now, base_, base)) {
-        add({std::move(several), {one}, kByPlace});
+        if (same_work(now_, {one}, base_, several)) add({std::move(several), {one}, kByPlace});
       }
     } else {
       for (auto& [one, several] : spread(base_, base, now_, now)) {
-        add({{one}, std::move(several), kByPlace});
+        if (same_work(base_, {one}, now_, several)) add({{one}, std::move(several), kByPlace});
       }
     }
   }
 
+  static bool same_work(const std::vector<PlacedRow>& few_rows, const std::vector<size_t>& few,
+                        const std::vector<PlacedRow>& many_rows, const std::vector<size_t>& many) {
+    return heavy_work(few_rows, few) == heavy_work(many_rows, many);
+  }
+
   using Spread = std::vector<std::pair<size_t, std::vector<size_t>>>;
 
-  // Cuts `many` into as many consecutive pieces as there are `few`, so that most pieces hold a
-  // kernel of the class of theirs.
+  // Cuts `many` into as many consecutive pieces as there are `few`, so that most pieces do the work
+  // of theirs, and hold a kernel of its class.
   static Spread spread(const std::vector<PlacedRow>& few_rows, const std::vector<size_t>& few,
                        const std::vector<PlacedRow>& many_rows, const std::vector<size_t>& many) {
-    // best[f][m]: classes found with the first f of few and the first m of many.
+    // best[f][m]: how well the first f of few fit the first m of many.
     constexpr int kNone = -1;
+    constexpr int kSameWork = 4;
     std::vector<std::vector<int>> best(few.size() + 1, std::vector<int>(many.size() + 1, kNone));
     std::vector<std::vector<size_t>> cut(few.size() + 1, std::vector<size_t>(many.size() + 1, 0));
     best[0][0] = 0;
     for (size_t f = 1; f <= few.size(); ++f) {
-      const std::string& wanted = few_rows[few[f - 1]].kernel_class;
+      const PlacedRow& one = few_rows[few[f - 1]];
       for (size_t m = f; m <= many.size(); ++m) {
         bool holds = false;
+        std::set<std::string_view> work;
         for (size_t from = m; from-- > f - 1;) {
-          holds = holds || many_rows[many[from]].kernel_class == wanted;
+          const PlacedRow& added = many_rows[many[from]];
+          holds = holds || added.kernel_class == one.kernel_class;
+          if (const auto family = heavy_family(added.kernel_class); !family.empty()) {
+            work.insert(family);
+          }
           if (best[f - 1][from] == kNone) continue;
-          const int found = best[f - 1][from] + (holds ? 1 : 0);
+          const bool same = work == heavy_work(few_rows, {few[f - 1]});
+          const int found = best[f - 1][from] + (same ? kSameWork : 0) + (holds ? 1 : 0);
           if (found <= best[f][m]) continue;
           best[f][m] = found;
           cut[f][m] = from;

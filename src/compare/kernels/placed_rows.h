@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/sides.h"
+#include "compare/model/sides.h"
 
 namespace llmprof::compare {
 

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/diff.h"
 #include "compare/likeness/like_steps.h"
-#include "compare/sides.h"
+#include "compare/model/diff.h"
+#include "compare/model/sides.h"
 #include "compare/statistics/series.h"
 
 namespace llmprof::compare {

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "compare/diff.h"
+#include "compare/model/diff.h"
 
 namespace llmprof::compare {
 

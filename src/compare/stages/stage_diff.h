@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "compare/diff.h"
-#include "compare/sides.h"
+#include "compare/model/diff.h"
+#include "compare/model/sides.h"
 
 namespace llmprof::compare {
 

@@ -107,7 +107,7 @@ double GroupedValues::shift_to(const GroupedValues& other, size_t group,
   };
   double low = other.values_[theirs.front()] - values_[mine.back()];
   double high = other.values_[theirs.back()] - values_[mine.front()];
-  constexpr double kPrecision = 1e-10;  // of the values' range
+  constexpr double kPrecision = 1e-9;  // of the largest difference
   const double enough = kPrecision * std::max(std::abs(low), std::abs(high));
   while (high - low > enough) {
     const double middle = low + (high - low) / 2;

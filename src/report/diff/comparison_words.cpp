@@ -29,7 +29,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kQuantit
 
 std::string missing_words(const Comparison& comparison) {
   if (comparison.method == "none") {
-    return "too few values for an interval; record more with `llmprof run --repeat 5`";
+    return "too few values for an interval";
   }
   std::string words;
   if (comparison.smallest_seen) {

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "compare/diff.h"
+#include "compare/model/diff.h"
 
 namespace llmprof::report {
 

@@ -110,7 +110,7 @@ void add_comparisons(const Diff& diff, size_t rows, Document& document) {
 
 void add_budget(const StageDiff& stage, size_t rows, Document& document) {
   if (stage.budget.empty()) return;
-  document.add(Heading{3, fmt::format("{}: where the time of a {} went", stage.stage, stage.unit)});
+  document.add(Heading{3, fmt::format("{}: budget per {}", stage.stage, stage.unit)});
   Table table;
   table.columns = {text_column("part"), number_column("base ms"), number_column("new ms"),
                    number_column("difference ms"), number_column("points of base wall time")};
@@ -118,11 +118,11 @@ void add_budget(const StageDiff& stage, size_t rows, Document& document) {
     if (table.rows.size() == rows) break;
     table.rows.push_back({std::string(shown_name(part.part)), fine_ms(in_ms(part.base)),
                           fine_ms(in_ms(part.now)), time_change(difference_ms(part.difference)),
-                          change(part.points)});
+                          points(part.points)});
   }
   table.rows.push_back({std::string("all parts"), fine_ms(in_ms(stage.base_wall)),
                         fine_ms(in_ms(stage.now_wall)), time_change(in_ms(stage.difference)),
-                        change(stage.relative)});
+                        points(stage.relative)});
   document.add(std::move(table));
 }
 
@@ -139,8 +139,13 @@ std::string names_of(const std::vector<compare::ChangedKernel>& kernels) {
       ++known->second;
     }
   }
+  constexpr size_t kMostNames = 4;
   std::vector<std::string> texts;
   for (const auto& [name, count] : names) {
+    if (texts.size() == kMostNames) {
+      texts.push_back(fmt::format("{} more", names.size() - kMostNames));
+      break;
+    }
     texts.push_back(count == 1 ? name : fmt::format("{} x {}", name, count));
   }
   return fmt::format("{}", fmt::join(texts, " + "));
@@ -154,7 +159,7 @@ std::string calls_of(const std::vector<compare::ChangedKernel>& kernels) {
 
 void add_kernels(const StageDiff& stage, size_t rows, Document& document) {
   if (stage.kernels.empty()) return;
-  document.add(Heading{3, fmt::format("{}: kernels of a {}", stage.stage, stage.unit)});
+  document.add(Heading{3, fmt::format("{}: kernels per {}", stage.stage, stage.unit)});
   Table table;
   table.columns = {
       text_column("change"),          code_column("base"),      code_column("new"),
@@ -174,7 +179,7 @@ void add_kernels(const StageDiff& stage, size_t rows, Document& document) {
          same ? std::string("the same") : names_of(kernel.now_kernels),
          base_calls == now_calls ? base_calls : fmt::format("{} to {}", base_calls, now_calls),
          fine_ms(in_ms(kernel.base)), fine_ms(in_ms(kernel.now)),
-         time_change(in_ms(kernel.difference)), change(kernel.points)});
+         time_change(in_ms(kernel.difference)), points(kernel.points)});
   }
   if (stage.kernels.size() > rows) {
     table.rows.push_back({fmt::format("{} more", stage.kernels.size() - rows), std::string(),
@@ -280,8 +285,10 @@ Document diff_overview(const Diff& diff) {
   add_verdict(diff, document);
   add_why(diff, document);
   add_gates(diff, document);
-  add_comparisons(diff, kAllRows, document);
-  for (const StageDiff& stage : diff.stages) add_kernels(stage, kOverviewRows, document);
+  if (!diff.identical) {
+    add_comparisons(diff, kAllRows, document);
+    for (const StageDiff& stage : diff.stages) add_kernels(stage, kOverviewRows, document);
+  }
   BulletList notes;
   for (const compare::Aspect& aspect : diff.aspects) {
     if (!aspect.blocking) notes.items.push_back(aspect.text);

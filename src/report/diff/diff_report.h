@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-#include "compare/diff.h"
+#include "compare/model/diff.h"
 #include "report/document.h"
 
 namespace llmprof::report {

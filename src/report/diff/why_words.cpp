@@ -96,13 +96,13 @@ std::string causes_words(const StageDiff& stage) {
   for (const Cause& cause : stage.causes) {
     if (told.size() == kMostCauses || !cause.points) break;
     if (std::abs(cause.points->value) < kLeastPoints) break;
-    told.push_back(fmt::format("{} points from {}", change(cause.points), cause_words(cause)));
+    told.push_back(fmt::format("{} points from {}", points(cause.points), cause_words(cause)));
     rest -= cause.points->value;
   }
   if (told.empty()) return {};
   std::string words = fmt::format("{}", fmt::join(told, ", "));
   if (std::abs(rest) >= kLeastPoints) {
-    words += fmt::format(", {} from the rest", change(profile::Share{rest}));
+    words += fmt::format(", {} from the rest", points(profile::Share{rest}));
   }
   return words;
 }

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "compare/diff.h"
+#include "compare/model/diff.h"
 
 namespace llmprof::report {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "compare/diff.h"
+#include "compare/model/diff.h"
 
 namespace llmprof::report {
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/progress.h"
-#include "compare/diff.h"
+#include "compare/model/diff.h"
 
 namespace llmprof::session {
 

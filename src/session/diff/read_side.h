@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/progress.h"
-#include "compare/sides.h"
+#include "compare/model/sides.h"
 
 namespace llmprof::session {
 

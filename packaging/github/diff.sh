@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# What action.yml runs: records both programs in turn where they are command lines, compares, and tells
+# GitHub. Variables: BASE, NEW, REPEAT, GATE, THRESHOLD, OUT, LLMPROF, CANNOT_TELL.
+set -euo pipefail
+
+options=(--threshold "$THRESHOLD")
+while IFS= read -r rule; do
+  rule=$(sed 's/^[[:space:]]*//; s/[[:space:]]*$//' <<<"$rule")
+  if [[ -n $rule ]]; then options+=(--gate "$rule"); fi
+done <<<"$GATE"
+mkdir -p "$OUT"
+
+if [[ -e $BASE && -e $NEW ]] && [[ -d $BASE || $BASE == *.json ]]; then
+  sides=("$BASE" "$NEW")
+else
+  # 3 and 5 are answers of the comparison without rules; it is made again with them below.
+  "$LLMPROF" run --repeat "$REPEAT" --out "$OUT/runs" --against "$NEW" -- bash -c "exec $BASE" ||
+    [[ $? == 3 || $? == 5 ]]
+  bases=("$OUT"/runs/base-*) news=("$OUT"/runs/new-*)
+  sides=("${bases[0]}" "${news[0]}")
+  for run in "${bases[@]:1}"; do options+=(--base "$run"); done
+  for run in "${news[@]:1}"; do options+=(--new "$run"); done
+fi
+
+code=0
+"$LLMPROF" diff "${sides[@]}" "${options[@]}" --out "$OUT/diff" --junit "$OUT/diff.xml" \
+  --summary "$OUT/summary.md" || code=$?
+if [[ -f $OUT/summary.md && -n ${GITHUB_STEP_SUMMARY:-} ]]; then
+  cat "$OUT/summary.md" >>"$GITHUB_STEP_SUMMARY"
+fi
+verdict=$(sed -n 's/^  "verdict": "\(.*\)",$/\1/p' "$OUT/diff/diff.json" 2>/dev/null || true)
+if [[ -n ${GITHUB_OUTPUT:-} ]]; then echo "verdict=$verdict" >>"$GITHUB_OUTPUT"; fi
+if [[ $verdict == cannot_tell && $CANNOT_TELL == pass ]]; then code=0; fi
+exit "$code"

@@ -1,0 +1,95 @@
+#include <gtest/gtest.h>
+
+#include "compare/gate/rule.h"
+#include "compare/quantities/quantities.h"
+#include "compare/stages/apportion.h"
+
+namespace llmprof::compare {
+namespace {
+
+TEST(Rule, NamesStageQuantityStatisticAndLimits) {
+  const auto step = parse_rule("decode.step.p50<=+2%", "here");
+  ASSERT_TRUE(step) << step.error().message;
+  EXPECT_EQ(step->stage, "decode");
+  EXPECT_EQ(step->quantity, "step");
+  EXPECT_EQ(step->statistic, Statistic::p50);
+  EXPECT_TRUE(step->at_most);
+  EXPECT_DOUBLE_EQ(*step->relative, 0.02);
+  EXPECT_FALSE(step->absolute);
+  const auto wall = parse_rule(" prefill.wall.mean <= +5% & +200us ", "here");
+  ASSERT_TRUE(wall) << wall.error().message;
+  EXPECT_DOUBLE_EQ(*wall->relative, 0.05);
+  EXPECT_DOUBLE_EQ(*wall->absolute, 0.2);
+  const auto gemm = parse_rule("class.gemm.ms<=+1%", "here");
+  ASSERT_TRUE(gemm) << gemm.error().message;
+  EXPECT_FALSE(gemm->stage);
+  EXPECT_EQ(gemm->quantity, "class.gemm");
+  EXPECT_EQ(gemm->statistic, Statistic::mean);
+  const auto of_stage = parse_rule("decode.class.moe_routing.ms<=+1%", "here");
+  ASSERT_TRUE(of_stage) << of_stage.error().message;
+  EXPECT_EQ(of_stage->stage, "decode");
+  EXPECT_EQ(of_stage->quantity, "class.moe routing");
+  const auto speed = parse_rule("decode.tokens_per_s>=-3%", "here");
+  ASSERT_TRUE(speed) << speed.error().message;
+  EXPECT_FALSE(speed->at_most);
+  EXPECT_DOUBLE_EQ(*speed->relative, -0.03);
+}
+
+TEST(Rule, RefusesWhatItDoesNotUnderstand) {
+  for (const char* text :
+       {"", "decode.step.p50", "decode.step.p51<=+2%", "decode.stp.p50<=+2%", "decode<=+2%",
+        "decode.step.p50<=2%", "decode.step.p50<=+2", "decode.step.p50<=+x%",
+        "decode.step.p50<=+2%&+3%", "decode.step.p50<=+2kg", "class.gemm.kg<=+1%"}) {
+    const auto rule = parse_rule(text, "here");
+    ASSERT_FALSE(rule) << text;
+    EXPECT_EQ(rule.error().kind, ErrorKind::usage) << text;
+  }
+}
+
+Comparison with_interval(double difference, double half) {
+  Comparison comparison;
+  comparison.base = 10;
+  comparison.difference = difference;
+  comparison.low = difference - half;
+  comparison.high = difference + half;
+  comparison.base_runs = comparison.now_runs = 1;
+  judge(0.01, comparison);
+  return comparison;
+}
+
+TEST(Judge, GivesThreeAnswers) {
+  EXPECT_EQ(with_interval(0.5, 0.1).answer, "changed");
+  EXPECT_EQ(with_interval(0.5, 0.1).direction, "worse");
+  EXPECT_EQ(with_interval(-0.5, 0.1).direction, "better");
+  EXPECT_EQ(with_interval(0.02, 0.05).answer, "unchanged");
+  EXPECT_TRUE(with_interval(0.05, 0.01).differs);
+  EXPECT_EQ(with_interval(0.05, 0.01).answer, "unchanged");
+  const Comparison unknown = with_interval(0.2, 0.3);
+  EXPECT_EQ(unknown.answer, "cannot_tell");
+  // Half 3 %, threshold 1 %: 1 % + 3 % x (1 + 0.8416 / 1.96).
+  EXPECT_NEAR(unknown.smallest_seen->value, 0.05288, 1e-5);
+  // 2 % is 1 % beyond the threshold: noise must shrink to a third, in nine runs.
+  EXPECT_EQ(unknown.runs_needed, 9U);
+}
+
+TEST(Judge, NothingThatStaysNothingIsUnchanged) {
+  Comparison comparison;
+  comparison.base = comparison.difference = comparison.low = comparison.high = 0;
+  judge(0.01, comparison);
+  EXPECT_EQ(comparison.answer, "unchanged");
+  comparison.difference = comparison.low = comparison.high = 1;
+  judge(0.01, comparison);
+  EXPECT_EQ(comparison.answer, "cannot_tell");
+}
+
+TEST(Apportion, SumsToTheWholeRoundedOnce) {
+  const std::vector<int64_t> shares = apportion({10, 10, 10, 1}, 3);
+  EXPECT_EQ(shares, (std::vector<int64_t>{3, 4, 3, 0}));
+  const std::vector<int64_t> many = apportion(std::vector<int64_t>(1000, 1), 7);
+  int64_t sum = 0;
+  for (const int64_t share : many) sum += share;
+  EXPECT_EQ(sum, 143);
+}
+
+}  // namespace
+}  // namespace llmprof::compare

@@ -1,0 +1,140 @@
+#include "session/run/repeats.h"
+
+#include <fmt/format.h>
+
+#include "session/bundle/run_dir.h"
+
+namespace llmprof::session {
+namespace {
+
+namespace fs = std::filesystem;
+
+// One of the two programs.
+struct RepeatedSide {
+  std::string name;  // of its runs' folders: "base", "new"
+  RunRequest request;
+  std::vector<fs::path>* runs = nullptr;
+};
+
+class Repeats {
+ public:
+  Repeats(const std::atomic<bool>* stop, Progress& progress, RepeatOutcome& outcome)
+      : stop_(stop), progress_(progress), outcome_(outcome) {}
+
+  [[nodiscard]] bool stopped() const { return stop_ != nullptr && stop_->load(); }
+
+  void record(RepeatedSide& side, size_t number) {
+    if (stopped()) return;
+    const std::string name = fmt::format("{}-{}", side.name, number);
+    side.request.options.run_folder = outcome_.folder / name;
+    auto done = run(side.request, progress_);
+    if (!done) {
+      outcome_.failures.push_back({name, done.error().message});
+      return;
+    }
+    for (profile::CaptureFailure& failure : done->failures) {
+      outcome_.failures.push_back({fmt::format("{}: {}", name, failure.backend), failure.message});
+    }
+    if (done->not_analyzed) {
+      outcome_.failures.push_back({name, done->not_analyzed->message});
+    } else {
+      side.runs->push_back(done->folder);
+    }
+  }
+
+ private:
+  const std::atomic<bool>* stop_;
+  Progress& progress_;
+  RepeatOutcome& outcome_;
+};
+
+Result<Artifacts> open_folder(const RunArguments& arguments, const RunRequest& request) {
+  if (arguments.out) return Artifacts::create(*arguments.out, arguments.force);
+  return Artifacts::create_fresh(request.options.stage2_folder);
+}
+
+}  // namespace
+
+std::vector<std::string> program_of_command(const std::string& command) {
+  // Words without anything that a shell would read otherwise.
+  constexpr std::string_view kForShell = "|&;<>()$`\\\"'*?[]#~=%!{}\n";
+  if (command.find_first_of(kForShell) != std::string::npos) return {"/bin/sh", "-c", command};
+  std::vector<std::string> words;
+  std::string word;
+  for (const char c : command + ' ') {
+    if (c != ' ' && c != '\t') {
+      word += c;
+    } else if (!word.empty()) {
+      words.push_back(std::move(word));
+      word.clear();
+    }
+  }
+  return words;
+}
+
+Result<RunRequest> make_repeat_request(const RunArguments& arguments, std::string_view version,
+                                       const std::atomic<bool>* stop) {
+  auto request = make_run_request(arguments, version, stop);
+  if (!request) return request;
+  Captures& captures = request->captures;
+  captures.nsys = false;
+  captures.nsys_in_need = false;
+  captures.ncu = false;
+  captures.torch_profiler = false;
+  captures.notes.clear();
+  if (!captures.collector) {
+    return fail(ErrorKind::usage,
+                "--repeat records with the collector, which is off or cannot record here; `llmprof "
+                "doctor` says what is missing");
+  }
+  request->force = false;
+  return request;
+}
+
+Result<RepeatOutcome> run_repeats(const RepeatArguments& arguments, std::string_view version,
+                                  const std::atomic<bool>* stop, Progress& progress) {
+  auto base = make_repeat_request(arguments.run, version, stop);
+  if (!base) return fail_with(base.error());
+  RepeatOutcome outcome;
+  std::vector<RepeatedSide> sides;
+  sides.push_back({arguments.against ? "base" : "run", std::move(*base), &outcome.base});
+  if (arguments.against) {
+    RunArguments other = arguments.run;
+    other.program = program_of_command(*arguments.against);
+    if (other.program.empty()) {
+      return fail(ErrorKind::usage, "--against: the command is empty");
+    }
+    auto now = make_repeat_request(other, version, stop);
+    if (!now) return fail_with(now.error());
+    sides.push_back({"new", std::move(*now), &outcome.now});
+  }
+  const auto folder = open_folder(arguments.run, sides.front().request);
+  if (!folder) return fail_with(folder.error());
+  outcome.folder = folder->root();
+  Repeats repeats(stop, progress, outcome);
+  for (size_t number = 1; number <= arguments.repeats; ++number) {
+    for (RepeatedSide& side : sides) repeats.record(side, number);
+  }
+  if (repeats.stopped()) {
+    outcome.failures.push_back({"run", "interrupted; the runs before are kept"});
+  }
+  if (!arguments.against) return outcome;
+  if (outcome.base.empty() || outcome.now.empty()) {
+    outcome.not_compared = Error{ErrorKind::input, "a side has no run that could be analyzed"};
+    return outcome;
+  }
+  DiffOptions options;
+  options.base = outcome.base;
+  options.now = outcome.now;
+  options.out = outcome.folder / "diff";
+  options.config_folder = arguments.run.config_folder;
+  auto compared = diff(options, version, progress);
+  if (compared) {
+    outcome.diff = std::move(*compared);
+  } else {
+    outcome.not_compared = compared.error();
+  }
+  return outcome;
+}
+
+}  // namespace llmprof::session

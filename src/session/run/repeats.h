@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "session/diff/diff.h"
+#include "session/run/request.h"
+
+namespace llmprof::session {
+
+// A program recorded several times, in turn with another where `against` is given: A B A B, so that
+// what drifts meanwhile (heat, other users of the machine) meets both alike.
+struct RepeatArguments {
+  RunArguments run;                    // `out` is the folder that holds all runs
+  size_t repeats = 1;                  // of each program
+  std::optional<std::string> against;  // a command line
+};
+
+struct RepeatOutcome {
+  std::filesystem::path folder;
+  std::vector<std::filesystem::path> base;  // folders of runs that were analyzed
+  std::vector<std::filesystem::path> now;
+  std::vector<profile::CaptureFailure> failures;  // of all runs
+  std::optional<DiffOutcome> diff;
+  std::optional<Error> not_compared;  // why there is none, where one was asked for
+};
+
+// The arguments of `COMMAND` for a run: words are split as a shell does, by a shell where the
+// command needs one.
+std::vector<std::string> program_of_command(const std::string& command);
+
+// What each run does: the control run and the collector alone. ncu and nsys slow a program, and
+// what differs is not what they tell.
+Result<RunRequest> make_repeat_request(const RunArguments& arguments, std::string_view version,
+                                       const std::atomic<bool>* stop);
+
+// Errors mean that there is no folder, or that the configuration is wrong; what fails later is in
+// the outcome.
+Result<RepeatOutcome> run_repeats(const RepeatArguments& arguments, std::string_view version,
+                                  const std::atomic<bool>* stop, Progress& progress);
+
+}  // namespace llmprof::session
