@@ -70,6 +70,11 @@ class HtmlWriter {
     out_ += "</tbody></table></div>\n";
   }
 
+  // A page that stands alone has no pictures beside it: what one shows is told.
+  void operator()(const Image& image) {
+    out_ += fmt::format("<p>{}</p>\n", html_prose(image.description));
+  }
+
   std::string take() { return std::move(out_); }
 
  private:

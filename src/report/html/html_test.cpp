@@ -27,6 +27,12 @@ TEST(Html, NamesStayText) {
             "</tbody></table></div>\n");
 }
 
+TEST(Html, PicturesAreTold) {
+  Document document;
+  document.add(Image{"plots/budget.svg", "decode: <gemm> 40 %"});
+  EXPECT_EQ(to_html(document), "<p>decode: &lt;gemm&gt; 40 %</p>\n");
+}
+
 TEST(Html, ListsAndCallouts) {
   Document document;
   document.add(BulletList{{"one", "<two>"}});
