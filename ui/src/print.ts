@@ -28,6 +28,7 @@ export function printAllViews(app: App, views: ViewDescription[], root: HTMLElem
     pending = [];
     printed = h("div", { class: "printed" }, h("h1", {}, app.view.title), views.map(sectionOf));
     document.body.append(printed);
+    for (const details of printed.querySelectorAll<HTMLDetailsElement>(".finding details, .more-findings")) details.open = true;
     document.documentElement.classList.add("printing");
     for (const mounted of pending) mounted.redraw?.();
   });

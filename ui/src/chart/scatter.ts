@@ -81,10 +81,10 @@ export function scatter(options: ScatterOptions): Scatter {
         else context.lineTo(px, py);
       });
       context.stroke();
-      if (line.label) drawLabel(u, line);
     }
     context.setLineDash([]);
     for (const point of options.points) drawPoint(u, context, point, ratio);
+    for (const line of options.lines) if (line.label) drawLabel(u, line);
     context.restore();
   }
 
@@ -92,10 +92,16 @@ export function scatter(options: ScatterOptions): Scatter {
     const ratio = uPlot.pxRatio;
     const end = line.labelAt === "end";
     const [x, y] = line.points[end ? line.points.length - 1 : 0]!;
-    u.ctx.fillStyle = chartColors.muted();
     u.ctx.textAlign = end ? "right" : "left";
-    const left = Math.max(u.bbox.left, Math.min(u.valToPos(x, "x", true), u.bbox.left + u.bbox.width));
-    u.ctx.fillText(line.label!, left + (end ? -6 : 6) * ratio, u.valToPos(y, "y", true) - 3 * ratio);
+    const edge = Math.max(u.bbox.left, Math.min(u.valToPos(x, "x", true), u.bbox.left + u.bbox.width));
+    const left = edge + (end ? -6 : 6) * ratio;
+    const bottom = u.valToPos(y, "y", true) - 3 * ratio;
+    const width = u.ctx.measureText(line.label!).width;
+    // Points behind the text would make it unreadable.
+    u.ctx.fillStyle = chartColors.background();
+    u.ctx.fillRect((end ? left - width : left) - 2 * ratio, bottom - 12 * ratio, width + 4 * ratio, 12 * ratio);
+    u.ctx.fillStyle = chartColors.muted();
+    u.ctx.fillText(line.label!, left, bottom);
   }
 
   function drawPoint(u: uPlot, context: CanvasRenderingContext2D, point: Point, ratio: number): void {
@@ -161,6 +167,15 @@ export function scatter(options: ScatterOptions): Scatter {
       ticks: { stroke: chartColors.rule, width: 1, size: 4 },
       values: (_, values) => values.map((value) => (value === null ? "" : text(value))),
     });
+    const x = axis(options.xTitle, options.xText, 34);
+    const y = axis(options.yTitle, options.yText, width < 500 ? 50 : 60);
+    // Lines of whole decades alone.
+    const decades = (_: uPlot, splits: number[]) => splits.map((value) => (options.log && Math.abs(Math.log10(value) - Math.round(Math.log10(value))) > 1e-6 ? null : value));
+    for (const each of [x, y]) {
+      each.filter = decades;
+      each.grid = { ...each.grid, filter: decades };
+      each.ticks = { ...each.ticks, filter: decades };
+    }
     const distribution = options.log ? { distr: 3 as const } : {};
     const u = new uPlot(
       {
@@ -169,7 +184,7 @@ export function scatter(options: ScatterOptions): Scatter {
         legend: { show: false },
         cursor: { drag: { x: true, y: true, uni: 20 }, points: { show: false }, x: false, y: false },
         scales: { x: { time: false, ...distribution, range: (_, min, max) => (Number.isFinite(min) && chart ? [min, max] : options.xRange) }, y: { ...distribution, range: (_, min, max) => (Number.isFinite(min) && chart ? [min, max] : options.yRange) } },
-        axes: [axis(options.xTitle, options.xText, 34), axis(options.yTitle, options.yText, width < 500 ? 58 : 76)],
+        axes: [x, y],
         series: [{}, { show: true, stroke: "transparent", points: { show: false } }],
         hooks: { draw: [drawPoints] },
       },

@@ -4,11 +4,14 @@ export type Coding = "u" | "s" | "udelta" | "sdelta" | "u8" | "f32";
 
 const TWO_TO_28 = 2 ** 28;
 
-/** Varints beyond 32 bits are summed as doubles: exact up to 2^53, which is 104 days in ns. */
-export function decodeColumn(bytes: Uint8Array<ArrayBuffer>, coding: Coding, rows: number): Float64Array {
-  const out = new Float64Array(rows);
+/**
+ * Varints into an array of the rows' number. Most take one to four bytes, which integers hold; longer ones are summed as
+ * doubles, exact up to 2^53: 104 days in ns.
+ */
+export function decodeColumn<Out extends Float64Array | Uint32Array>(bytes: Uint8Array, coding: Coding, out: Out): Out {
   const signed = coding === "s" || coding === "sdelta";
   const delta = coding === "udelta" || coding === "sdelta";
+  const rows = out.length;
   let at = 0;
   let sum = 0;
   for (let row = 0; row < rows; row++) {
@@ -23,18 +26,22 @@ export function decodeColumn(bytes: Uint8Array<ArrayBuffer>, coding: Coding, row
         if (byte > 0x7f) {
           byte = bytes[at++]!;
           value |= (byte & 0x7f) << 21;
-          let factor = TWO_TO_28;
-          while (byte > 0x7f) {
-            byte = bytes[at++]!;
-            value += (byte & 0x7f) * factor;
-            factor *= 128;
+          if (byte > 0x7f) {
+            let factor = TWO_TO_28;
+            do {
+              byte = bytes[at++]!;
+              value += (byte & 0x7f) * factor;
+              factor *= 128;
+            } while (byte > 0x7f);
+            if (signed) value = value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+            out[row] = delta ? (sum += value) : value;
+            continue;
           }
         }
       }
     }
-    if (signed) value = value % 2 === 0 ? value / 2 : -(value + 1) / 2;
-    if (delta) value = sum += value;
-    out[row] = value;
+    if (signed) value = (value >>> 1) ^ -(value & 1);
+    out[row] = delta ? (sum += value) : value;
   }
   if (at > bytes.length) throw new Error("A column of the timeline is cut off.");
   return out;

@@ -28,11 +28,14 @@ export interface Layout {
   height: number;
 }
 
-/** Counters last, so that streams and the threads that launch their work are near each other. */
+/** Calls and ranges of a thread together; counters last, so that streams and the threads that launch are near each other. */
 function drawingOrder(timeline: Timeline): number[] {
-  const indices = timeline.tracks.map((_, index) => index);
-  const isCounter = (index: number) => timeline.tracks[index]!.kind === "counter";
-  return [...indices.filter((index) => !isCounter(index)), ...indices.filter(isCounter)];
+  const { tracks } = timeline;
+  const place = (track: Track, index: number): number => {
+    if (track.kind === "counter") return tracks.length + index;
+    return track.kind === "thread" ? tracks.findIndex((each) => each.group === track.group && each.thread === track.thread) : index;
+  };
+  return tracks.map((track, index) => ({ index, place: place(track, index) })).sort((a, b) => a.place - b.place || a.index - b.index).map((each) => each.index);
 }
 
 export function layOut(timeline: Timeline, screenWidth: number): Layout {

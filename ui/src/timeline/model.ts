@@ -45,10 +45,12 @@ export interface Track extends TrackHeader {
   duration: Numbers | null;
   /** The latest end among the rows of this track up to each one (its first row at 0): ends are not in order. */
   latestEnd: Float64Array;
-  /** Time of all rows of this track before each one, and behind the last (count + 1 values). */
+  /** Of calls: time of all rows of this track before each one, and behind the last (count + 1 values). */
   before: Float64Array;
   /** Lines that nested ranges take. */
   lines: number;
+  /** The label as the header has it: of a thread's calls and ranges the same. */
+  thread: string;
 }
 
 export interface Timeline {
@@ -74,8 +76,7 @@ async function readColumn(table: string, column: string, coding: Coding, rows: n
   const bytes = await readBlock(`t.${table}.${column}`);
   if (coding === "u8") return bytes;
   if (coding === "f32") return floatColumn(bytes);
-  const values = decodeColumn(bytes, coding, rows);
-  return NARROW.has(column) ? Uint32Array.from(values) : values;
+  return decodeColumn(bytes, coding, NARROW.has(column) ? new Uint32Array(rows) : new Float64Array(rows));
 }
 
 /** What is read before the first picture, of tables that can have a million rows. */
@@ -95,20 +96,21 @@ function makeTrack(header: TrackHeader, columns: Columns): Track {
   const start = columns["start"] ?? columns["time"]!;
   const duration = columns["duration"] ?? null;
   const latestEnd = new Float64Array(header.count);
-  const before = new Float64Array(header.count + 1);
+  const sums = header.table === "calls";
+  const before = new Float64Array(sums ? header.count + 1 : 0);
   let latest = -Infinity;
   for (let i = 0; i < header.count; i++) {
     const row = header.first + i;
     const length = duration ? duration[row]! : 0;
     latest = Math.max(latest, start[row]! + length);
     latestEnd[i] = latest;
-    before[i + 1] = before[i]! + length;
+    if (sums) before[i + 1] = before[i]! + length;
   }
   let deepest = 0;
   const depth = header.table === "ranges" ? columns["depth"] : undefined;
   if (depth) for (let row = header.first; row < header.first + header.count; row++) deepest = Math.max(deepest, depth[row]!);
-    const label = header.kind === "thread" ? `${header.label}: ${header.table}` : header.label;
-  return { ...header, label, start, duration, latestEnd, before, lines: deepest + 1 };
+    const label = header.kind === "thread" ? `${header.table}: ${header.label}` : header.label;
+  return { ...header, label, thread: header.label, start, duration, latestEnd, before, lines: deepest + 1 };
 }
 
 const EMPTY: Columns = { start: new Float64Array(0), duration: new Float64Array(0) };

@@ -6,7 +6,7 @@ import { formatWords } from "../data/profile";
 import { h, type Child } from "../dom/dom";
 import { bar, note, section, swatch } from "../dom/parts";
 import { facts, table } from "../dom/table";
-import { count, counted, fineMs, ms, percent, rate, bytes } from "../format/figures";
+import { bytes, clock, count, counted, energy, fineMs, ms, percent, rate } from "../format/figures";
 import { typical } from "../format/typical";
 import { placeHash } from "../state/fragment";
 
@@ -74,6 +74,8 @@ function tiles(app: App): HTMLElement {
     all.push({ label: "Kernels", value: figure(count(totals.kernel_count), totals.kernel_count, "kernels in the whole capture"), unit: "", of: "in the whole capture" });
     all.push({ label: "Kernel time", value: figure(ms(totals.kernel_sum_ms), totals.kernel_sum_ms, "ms, sum of all kernels"), unit: "ms", of: "sum of all kernels" });
   }
+  const whole = shown.stages.length === 0 && shown.device_time.length > 0 ? shown.device_time.reduce((a, b) => (b.span_ms > a.span_ms ? b : a)) : null;
+  if (whole) all.push({ label: "GPU busy", value: figure(percent(whole.busy_share_of_span), whole.busy_share_of_span, `of ${whole.device}'s timeline, first work to last`), unit: "", of: `of ${ms(whole.span_ms)} ms, first work to last${shown.device_time.length > 1 ? ` (${whole.device})` : ""}` });
   const first = shown.findings.find((finding) => finding.recoverable_ms !== null);
   if (first) {
     all.push({ label: "Largest opportunity", value: ["up to ", figure(ms(first.recoverable_ms), first.recoverable_ms, `ms ${perUnit(first)}`)], unit: "ms", of: `${perUnit(first)}: ${first.title.charAt(0).toLowerCase()}${first.title.slice(1)}` });
@@ -104,8 +106,8 @@ function stagesTable(app: App): HTMLElement {
     columns: [
       { id: "stage", title: "stage", value: (s) => s.name, heads: true },
       { id: "count", title: `${unit}s`, of: `${unit}s measured, warm-up excluded`, value: (s) => s.wall_ms.count, text: (s) => count(s.wall_ms.count) },
-      { id: "unwatched", title: "without tracing (ms)", of: `ms per ${unit}, mean wall time of the program without tracing`, value: (s) => s.unwatched?.wall_ms ?? null, text: (s) => ms(s.unwatched?.wall_ms), className: "strong" },
-      { id: "traced", title: "traced (ms)", of: `ms per ${unit}, mean wall time as recorded`, value: (s) => traced(s).wall_ms.mean, text: (s) => ms(traced(s).wall_ms.mean), className: unwatched ? "" : "strong" },
+      ...(unwatched ? [{ id: "unwatched", title: "without tracing (ms)", of: `ms per ${unit}, mean wall time of the program without tracing`, value: (s: Stage) => s.unwatched?.wall_ms ?? null, text: (s: Stage) => ms(s.unwatched?.wall_ms), className: "strong" }] : []),
+      { id: "traced", title: unwatched ? "traced (ms)" : "wall, traced (ms)", of: `ms per ${unit}, mean wall time as recorded`, value: (s) => traced(s).wall_ms.mean, text: (s) => ms(traced(s).wall_ms.mean), className: unwatched ? "" : "strong" },
       { id: "busy", title: `${deviceWord(shown)} busy`, of: "share of wall time with work running", value: (s) => s.gpu_busy_share_of_wall, text: (s) => percent(s.gpu_busy_share_of_wall) },
       ...(known
         ? [
@@ -140,7 +142,8 @@ function budgetBar(app: App, stage: Stage): HTMLElement {
       const label = app.palette.label(part.part);
       const words = `${label}: ${ms(part.ms)} ms per ${unit}, ${percent(part.share)} of wall time`;
       const idle = app.palette.classOf(part.part) === null;
-      return h("a", { href: partLink(app, stage, part.part), class: idle ? "idle" : "work", style: `width: ${part.share * 100}%; background-color: ${app.palette.css(part.part)}`, title: words, "aria-label": words, "data-part": part.part }, part.share > 0.09 && h("span", {}, `${label.replace(/^idle: /, "")} ${percent(part.share)}`));
+      const short = `${label.replace(/^idle: /, "")} ${percent(part.share)}`;
+      return h("a", { href: partLink(app, stage, part.part), class: idle ? "idle" : "work", style: `width: ${part.share * 100}%; background-color: ${app.palette.css(part.part)}`, title: words, "aria-label": words, "data-part": part.part }, hasRoom(short, part.share) && h("span", {}, short));
     }),
   );
 }
@@ -163,10 +166,66 @@ function budgetOf(app: App, stage: Stage): HTMLElement {
   return h("div", { class: "budget" }, h("h3", {}, stage.name, h("span", { class: "muted" }, ` ${ms(stage.wall_ms.mean)} ms per ${unit}${stage.unwatched ? ", without tracing" : ""}`)), budgetBar(app, stage), view.element, app.words.of(`Time budget/Budget of ${stage.name}`));
 }
 
+/** Where no stage was found: the kernel time by class, of everything that was recorded. */
+function classShares(app: App): HTMLElement | null {
+  const { classes } = app.shown;
+  if (classes.length === 0) return null;
+  const words = (each: (typeof classes)[number]) => `${app.palette.label(each.class)}: ${ms(each.total_ms)} ms, ${percent(each.share)} of kernel time`;
+  const view = table({
+    caption: "Kernel time by class",
+    fit: true,
+    rows: classes,
+    columns: [
+      { id: "class", title: "class", value: (c) => app.palette.label(c.class), heads: true, cell: (c) => h("a", { class: "with-swatch", href: placeHash("kernels", { class: c.class }) }, swatch(app, c.class), app.palette.label(c.class)) },
+      { id: "total", title: "total (ms)", of: "ms, sum of its kernels", value: (c) => c.total_ms, text: (c) => ms(c.total_ms) },
+      { id: "share", title: "share of kernel time", value: (c) => c.share, text: (c) => percent(c.share) },
+      { id: "calls", title: "calls", value: (c) => c.calls, text: (c) => count(c.calls) },
+    ],
+  });
+  return h("div", {}, h("div", { class: "budget-bar", role: "group", "aria-label": "Kernel time by class" }, classes.map((each) => h("a", { href: placeHash("kernels", { class: each.class }), class: "work", style: `width: ${each.share * 100}%; background-color: ${app.palette.css(each.class)}`, title: words(each), "aria-label": words(each) }, each.share > 0.07 && h("span", {}, `${app.palette.label(each.class)} ${percent(each.share)}`)))), view.element);
+}
+
 function budgets(app: App): HTMLElement {
   const stages = app.shown.stages.filter((stage) => stage.budget && stage.budget.length > 0);
-  return section("Where the time goes", stages.length > 0 ? h("div", { class: "budgets" }, stages.map((stage) => budgetOf(app, stage))) : app.words.of("Time budget"), stages.length > 0 && h("div", { class: "muted" }, app.words.of("Time budget")));
+  return section("Where the time goes", stages.length > 0 ? h("div", { class: "budgets" }, stages.map((stage) => budgetOf(app, stage))) : [app.words.of("Time budget"), classShares(app)], stages.length > 0 && h("div", { class: "muted" }, app.words.of("Time budget")));
 }
+
+type MeasuredStage = Stage & { measured: NonNullable<Stage["measured"]> };
+
+/** What the GPU's counters and sensors say of the stages. */
+function measured(app: App): HTMLElement | null {
+  const stages = app.shown.stages.filter((stage): stage is MeasuredStage => stage.measured !== null);
+  if (stages.length === 0) return null;
+  const range = (values: { mean: number; min: number; max: number } | null, text: (value: number) => string, unit = "") => (values ? `${text(values.mean)}${unit} (${text(values.min)} to ${text(values.max)})` : "-");
+  const reasons = (stage: MeasuredStage) => stage.measured.throttle_reasons.filter((each) => each.slowing).map((each) => `${each.reason} ${percent(each.share_of_samples)}`).join(", ");
+  const why = [...new Set(stages.flatMap((stage) => [stage.measured.why_not, stage.measured.energy_why_not]).filter((text) => text !== null))];
+  const view = table<MeasuredStage>({
+    caption: "What the GPU's counters and sensors measured",
+    sortable: false,
+    rows: stages,
+    columns: [
+      { id: "stage", title: "stage", value: (s) => s.name, heads: true },
+      { id: "dram", title: "DRAM bytes per step", of: "read and written, per step", value: (s) => s.measured.dram_bytes_per_step, text: (s) => bytes(s.measured.dram_bytes_per_step) },
+      { id: "mbu", title: "measured MBU", of: "measured bytes over what the peak bandwidth could move in the wall time", value: (s) => s.measured.mbu.wall, text: (s) => percent(s.measured.mbu.wall) },
+      { id: "sm", title: "SMs active", of: "mean over wall time", value: (s) => s.measured.sm_active_share, text: (s) => percent(s.measured.sm_active_share) },
+      { id: "tensor", title: "tensor cores active", of: "mean over wall time", value: (s) => s.measured.tensor_active_share, text: (s) => percent(s.measured.tensor_active_share) },
+      { id: "power", title: "power (W), mean (range)", of: "W of the whole GPU", value: (s) => s.measured.power_w?.mean ?? null, text: (s) => range(s.measured.power_w, rate) },
+      { id: "energy", title: "energy per token", of: "J of the whole GPU per token", value: (s) => s.measured.energy_per_token_j, text: (s) => energy(s.measured.energy_per_token_j) },
+      { id: "clock", title: "SM clock", of: "Hz, mean of the samples", value: (s) => s.measured.sm_clock_hz?.mean ?? null, text: (s) => clock(s.measured.sm_clock_hz?.mean) },
+      { id: "throttle", title: "clocks lowered by", value: (s) => (s.measured.throttle_samples === 0 ? "not known" : reasons(s) || "nothing") },
+    ],
+  });
+  return section("Measured on the GPU", view.element, why.map((text) => note(`${asSentence(text)}.`)));
+}
+
+/** Capital first, unless the first word is a name such as llama.cpp. */
+function asSentence(text: string): string {
+  const [first = ""] = text.split(" ");
+  return /^[a-z]+[,:;]?$/.test(first) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
+}
+
+/** Whether a text has room in a part of a bar of some 600 pixels; narrower ones cut it off. */
+const hasRoom = (text: string, share: number): boolean => share * 600 > text.length * 6.6 + 12;
 
 function findingItem(finding: Finding): HTMLElement {
   const saving = finding.recoverable_ms === null ? "not known" : ["up to ", figure(ms(finding.recoverable_ms), finding.recoverable_ms, `ms ${perUnit(finding)}, upper bound`), h("span", { class: "unit" }, ` ms ${perUnit(finding)}`)];
@@ -174,7 +233,7 @@ function findingItem(finding: Finding): HTMLElement {
   return h(
     "li",
     {},
-    h("div", { class: "finding" }, h("h3", {}, finding.title, finding.stage && [" ", h("span", { class: "chip" }, finding.stage)]), h("p", {}, finding.advice.charAt(0).toUpperCase() + finding.advice.slice(1)), h("details", {}, h("summary", {}, "Evidence"), h("p", {}, finding.evidence))),
+    h("div", { class: "finding" }, h("h3", {}, finding.title, finding.stage && [" ", h("span", { class: "chip" }, finding.stage)]), h("p", {}, asSentence(finding.advice)), h("details", {}, h("summary", {}, "Evidence"), h("p", {}, finding.evidence))),
     h("div", { class: "saving" }, h("div", { class: "value" }, saving), h("div", { class: "muted" }, share)),
   );
 }
@@ -249,6 +308,7 @@ function mount(app: App): MountedView {
     lead(app),
     app.shown.stages.length > 0 ? stagesTable(app) : section("Stages", app.words.of("Stages")),
     budgets(app),
+    measured(app),
     findings(app),
     h("div", { class: "pair" }, section("What ran", whatRan(app)), section("How sure this is", howSure(app))),
   );
