@@ -1,5 +1,5 @@
-// Times reading and analyzing a capture separately, and the time that memory alone would take for
-// reading: bench_phases CAPTURE [runs]
+// Times reading and analyzing a capture and making its page separately, and the time that memory
+// alone would take for reading: bench_phases CAPTURE [runs]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +13,9 @@
 
 #include "analysis/analyze.h"
 #include "base/streams/byte_stream.h"
+#include "exports/timeline/timeline.h"
+#include "page/page.h"
+#include "profile/json/writer.h"
 #include "readers/detect.h"
 
 namespace {
@@ -96,6 +99,26 @@ void move_bytes(const char* path, size_t table_bytes) {
   }
 }
 
+// report.html as `llmprof analyze` makes it, with an empty script.
+size_t make_page(const llmprof::trace::Trace& trace, const llmprof::analysis::Analyzed& analyzed,
+                 Phases& phases) {
+  const std::string json = llmprof::profile::to_json(analyzed.profile);
+  phases.begin();
+  auto timeline = llmprof::exports::make_timeline({trace, analyzed.results, "0"});
+  phases.end("page: timeline");
+  llmprof::page::Content content{analyzed.profile, json, {}, std::nullopt};
+  if (timeline) {
+    content.timeline.push_back({"timeline", std::move(timeline->header)});
+    for (auto& column : timeline->columns) {
+      content.timeline.push_back({"t." + column.name, std::move(column.bytes)});
+    }
+  }
+  phases.begin();
+  const size_t bytes = llmprof::page::make_page({"", "", ""}, content).size();
+  phases.end("page: compressing");
+  return bytes;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -113,6 +136,7 @@ int main(int argc, char** argv) {
   Phases phases;
   size_t kernels = 0;
   size_t table_bytes = 0;
+  size_t page_bytes = 0;
   for (int run = 0; run < runs; ++run) {
     for (const bool use_annotations : {true, false}) {
       {
@@ -131,6 +155,7 @@ int main(int argc, char** argv) {
         const auto analyzed = llmprof::analysis::analyze(trace, rules, options);
         if (!analyzed) give_up(analyzed.error());
         phases.end(use_annotations ? "analysis" : "analysis without annotations");
+        page_bytes = make_page(trace, *analyzed, phases);
       }
       phases.begin();
       move_bytes(argv[1], table_bytes);
@@ -139,10 +164,19 @@ int main(int argc, char** argv) {
   }
   fmt::print("{} kernels, {:.0f} MB of tables, medians of {} runs\n", kernels,
              static_cast<double>(table_bytes) * 1e-6, runs);
-  for (const std::string_view phase : {"memory alone", "reading", "ordering and joining",
-                                       "analysis", "analysis without annotations"}) {
+  for (const std::string_view phase :
+       {"memory alone", "reading", "ordering and joining", "analysis",
+        "analysis without annotations", "page: timeline", "page: compressing"}) {
     phases.print(phase);
   }
+  const auto of_page = [&](const auto& of) {
+    return of("page: timeline") + of("page: compressing");
+  };
+  fmt::print(
+      "page: {:.1f} MB; over reading: {:.2f} of wall time, {:.2f} of CPU time\n",
+      static_cast<double>(page_bytes) * 1e-6,
+      of_page([&](auto phase) { return phases.wall(phase); }) / phases.wall("reading"),
+      of_page([&](auto phase) { return phases.processor(phase); }) / phases.processor("reading"));
   fmt::print("reading over memory alone: {:.2f} of wall time, {:.2f} of CPU time\n",
              phases.wall("reading") / phases.wall("memory alone"),
              phases.processor("reading") / phases.processor("memory alone"));

@@ -13,6 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kTimelineVersion = 1;
+constexpr uint64_t kLongestSpan = 1ULL << 53U;  // ns: what a number of JavaScript holds exactly
 
 // Of all that has a place in time; none where nothing has.
 class Bounds {
@@ -143,9 +144,18 @@ std::string group_of(const trace::Trace& trace, trace::DeviceId device) {
   return fmt::format("{}GPU {}", capture, info.ordinal);
 }
 
-std::optional<Timeline> make_timeline(const ExportSource& source) {
+Result<Timeline> make_timeline(const ExportSource& source) {
   const auto window = window_of(source);
-  if (!window) return std::nullopt;
+  if (!window) {
+    return fail_input(
+        "The captures hold totals or single measured kernels, and nothing with a place in time; "
+        "`llmprof run` records a timeline.");
+  }
+  if (static_cast<uint64_t>(window->end) - static_cast<uint64_t>(window->origin) > kLongestSpan) {
+    return fail_input(
+        "The captures' times are more than 100 days apart, which no axis shows: they are damaged, "
+        "or of different clocks.");
+  }
   Draft draft;
   draft.window = *window;
   add_stage_rows(source, draft);

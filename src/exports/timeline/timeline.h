@@ -1,9 +1,9 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "exports/export_source.h"
 
 namespace llmprof::exports {
@@ -19,8 +19,8 @@ struct Timeline {
   std::vector<NamedColumn> columns;
 };
 
-// None where the trace holds nothing with a place in time: totals, or what ncu measured kernel by
-// kernel.
-std::optional<Timeline> make_timeline(const ExportSource& source);
+// An error where the trace holds nothing with a place in time (totals, or what ncu measured kernel
+// by kernel), or times too far apart for one axis.
+Result<Timeline> make_timeline(const ExportSource& source);
 
 }  // namespace llmprof::exports

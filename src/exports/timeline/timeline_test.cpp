@@ -95,6 +95,19 @@ TEST(Timeline, ATraceWithoutTimesHasNone) {
   EXPECT_FALSE(make_timeline({trace, results, "1.0"}));
 }
 
+TEST(Timeline, DamagedTimesAreNoTimeline) {
+  trace::Trace trace;
+  trace.launches.start = {INT64_MIN, 0};
+  trace.launches.end = {0, INT64_MAX};
+  trace.launches.thread.resize(2);
+  trace.launches.api.resize(2);
+  trace.launches.correlation.resize(2);
+  const analysis::Results results;
+  const auto timeline = make_timeline({trace, results, "1.0"});
+  ASSERT_FALSE(timeline);
+  EXPECT_NE(timeline.error().message.find("100 days"), std::string::npos);
+}
+
 TEST(Timeline, ARangeAloneIsATrack) {
   trace::Trace trace;
   trace.processes.push_back({{}, 1, 42, "engine"});

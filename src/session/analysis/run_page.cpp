@@ -10,9 +10,7 @@ namespace llmprof::session {
 void add_timeline(const exports::ExportSource& source, page::Content& content) {
   auto timeline = exports::make_timeline(source);
   if (!timeline) {
-    content.timeline_missing =
-        "The captures hold totals or single measured kernels, and nothing with a place in time; "
-        "`llmprof run` records a timeline.";
+    content.timeline_missing = timeline.error().message;
     return;
   }
   content.timeline.push_back({"timeline", std::move(timeline->header)});
