@@ -47,8 +47,9 @@ export interface Track extends TrackHeader {
   latestEnd: Float64Array;
   /** Of calls: time of all rows of this track before each one, and behind the last (count + 1 values). */
   before: Float64Array;
-  /** Lines that nested ranges take. */
+  /** Lines that nested ranges take, and the rows of each where there are several. */
   lines: number;
+  lineRows: Uint32Array[] | null;
   /** The label as the header has it: of a thread's calls and ranges the same. */
   thread: string;
 }
@@ -92,6 +93,16 @@ async function readColumns(name: string, description: TableDescription, wanted: 
   await Promise.all(names.map(async (column) => (into[column] = await readColumn(name, column, description.columns[column]!, description.rows))));
 }
 
+function rowsByDepth(header: TrackHeader, depth: Numbers): Uint32Array[] {
+  const rows: number[][] = [[]];
+  for (let row = header.first; row < header.first + header.count; row++) {
+    const line = depth[row]!;
+    while (rows.length <= line) rows.push([]);
+    rows[line]!.push(row);
+  }
+  return rows.map((own) => Uint32Array.from(own));
+}
+
 function makeTrack(header: TrackHeader, columns: Columns): Track {
   const start = columns["start"] ?? columns["time"]!;
   const duration = columns["duration"] ?? null;
@@ -106,11 +117,9 @@ function makeTrack(header: TrackHeader, columns: Columns): Track {
     latestEnd[i] = latest;
     if (sums) before[i + 1] = before[i]! + length;
   }
-  let deepest = 0;
-  const depth = header.table === "ranges" ? columns["depth"] : undefined;
-  if (depth) for (let row = header.first; row < header.first + header.count; row++) deepest = Math.max(deepest, depth[row]!);
+  const lineRows = header.table === "ranges" ? rowsByDepth(header, columns["depth"]!) : null;
     const label = header.kind === "thread" ? `${header.table}: ${header.label}` : header.label;
-  return { ...header, label, thread: header.label, start, duration, latestEnd, before, lines: deepest + 1 };
+  return { ...header, label, thread: header.label, start, duration, latestEnd, before, lines: lineRows?.length ?? 1, lineRows };
 }
 
 const EMPTY: Columns = { start: new Float64Array(0), duration: new Float64Array(0) };
@@ -170,6 +179,18 @@ export function rowsWithin(track: Track, start: number, end: number): [number, n
   const first = track.first + firstAbove(track.latestEnd, 0, track.count, start);
   const last = firstAtLeast(track.start, track.first, track.first + track.count, end);
   return [first, Math.max(first, last)];
+}
+
+/** Of one line of nested ranges, which do not overlap: the first in the list that ends behind a time. */
+export function firstEndingAfter(track: Track, rows: Uint32Array, time: number, from = 0): number {
+  let to = rows.length;
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    const row = rows[middle]!;
+    if (track.start[row]! + track.duration![row]! > time) to = middle;
+    else from = middle + 1;
+  }
+  return from;
 }
 
 /** The calls of slices, the other way round: rows of slices by the call that launched them. */

@@ -5,7 +5,7 @@ import { addBins, addSums, levelFor, PixelColumns } from "./columns_of_pixels";
 import type { RowRef } from "./describe";
 import { instanceWords } from "./describe";
 import { AXIS_HEIGHT, MINIMAP_HEIGHT, RANGE_LINE, TOP, type Layout, type PlacedTrack } from "./layout";
-import { firstAtLeast, rowsWithin, type LaunchedBy, type Timeline } from "./model";
+import { firstAtLeast, firstEndingAfter, rowsWithin, type LaunchedBy, type Timeline } from "./model";
 import type { Hits } from "./search";
 import type { CanvasTheme } from "./theme";
 import type { TimeWindow } from "./window";
@@ -272,7 +272,6 @@ export class Painter {
       if (scene.hits) this.paintHitMarks(scene, placed, y, left, width, nsPerPixel);
       return;
     }
-    const depth = track.table === "ranges" ? columns["depth"] : undefined;
     const kinds = columns["kind"];
     const rects = new Map<string, Rect[]>();
     const put = (color: string, rect: Rect) => {
@@ -280,37 +279,50 @@ export class Painter {
       if (own) own.push(rect);
       else rects.set(color, [rect]);
     };
-    const lineHeight = depth ? RANGE_LINE - 1 : height;
-    // Of each line, the run of narrow spans that is being gathered: thousands that touch are one.
-    const runStart = new Float64Array(track.lines).fill(-1);
-    const runEnd = new Float64Array(track.lines).fill(-1);
-    const flush = (line: number) => {
-      if (runEnd[line]! > runStart[line]!) put(theme.narrowSpans, [left + runStart[line]!, y + line * RANGE_LINE, runEnd[line]! - runStart[line]!, lineHeight]);
-      runStart[line] = runEnd[line] = -1;
-    };
+    const nested = track.lineRows !== null;
+    const lineHeight = nested ? RANGE_LINE - 1 : height;
+    const narrowColor = track.table === "calls" ? theme.calls[1]! : theme.narrowSpans;
     const texts: { rect: Rect; row: number }[] = [];
-    for (let row = first; row < last; row++) {
-      const from = (track.start[row]! - window.start) / nsPerPixel;
-      const to = from + track.duration![row]! / nsPerPixel;
-      const line = depth ? depth[row]! : 0;
-      if (to < 0) continue;
-      // Whole pixels: edges between them cost a software canvas far more.
-      const x0 = Math.max(Math.floor(from), -2);
-      const x1 = Math.min(Math.max(Math.round(to), x0 + 1), width + 2);
-      if (x1 - x0 <= 3) {
-        if (x0 > runEnd[line]!) {
-          flush(line);
-          runStart[line] = x0;
+    for (let line = 0; line < track.lines; line++) {
+      const lineY = y + line * RANGE_LINE;
+      const rows = track.lineRows?.[line] ?? null;
+      const end = rows ? rows.length : last;
+      let at = rows ? firstEndingAfter(track, rows, window.start) : first;
+      // The run of narrow spans that is being gathered: thousands that touch are one.
+      let runStart = -1;
+      let runEnd = -1;
+      const flush = () => {
+        if (runEnd > runStart) put(narrowColor, [left + runStart, lineY, runEnd - runStart, lineHeight]);
+        runStart = runEnd = -1;
+      };
+      while (at < end) {
+        const row = rows ? rows[at]! : at;
+        const from = (track.start[row]! - window.start) / nsPerPixel;
+        if (from >= width) break;
+        const to = from + track.duration![row]! / nsPerPixel;
+        at++;
+        if (to < 0) continue;
+        // Whole pixels: edges between them cost a software canvas far more.
+        const x0 = Math.max(Math.floor(from), -2);
+        const x1 = Math.min(Math.max(Math.round(to), x0 + 1), width + 2);
+        if (x1 - x0 <= 3) {
+          if (x0 > runEnd) {
+            flush();
+            runStart = x0;
+          }
+          runEnd = Math.max(x1, runEnd);
+          // What lies in the same pixel adds nothing to see.
+          const limit = window.start + x1 * nsPerPixel;
+          if (to - from < 1) at = rows ? firstEndingAfter(track, rows, limit, at) : Math.max(at, firstAtLeast(track.start, at, end, limit));
+          continue;
         }
-        runEnd[line] = Math.max(x1, runEnd[line]!);
-        continue;
+        flush();
+        const rect: Rect = [left + x0, lineY, x1 - x0 - 1, lineHeight];
+        put(this.spanColor(scene, track.table, row, kinds ? kinds[row]! : 0), rect);
+        if (x1 - x0 > 24) texts.push({ rect, row });
       }
-      flush(line);
-      const rect: Rect = [left + x0, y + line * RANGE_LINE, x1 - x0 - 1, lineHeight];
-      put(this.spanColor(scene, track.table, row, kinds ? kinds[row]! : 0), rect);
-      if (x1 - x0 > 24) texts.push({ rect, row });
+      flush();
     }
-    for (let line = 0; line < track.lines; line++) flush(line);
     for (const [color, own] of rects) {
       context.fillStyle = color;
       for (const rect of own) context.fillRect(...rect);

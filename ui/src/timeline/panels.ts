@@ -4,7 +4,7 @@ import { copyText } from "../dom/copy";
 import { h, type Child } from "../dom/dom";
 import { facts, table } from "../dom/table";
 import { swatch } from "../dom/parts";
-import { count, counted, duration, percent } from "../format/figures";
+import { count, counted, duration, exactMs, percent } from "../format/figures";
 import { placeHash } from "../state/fragment";
 import type { Description } from "./describe";
 import type { Timeline } from "./model";
@@ -29,7 +29,7 @@ export function pinnedPanel(app: App, description: Description, onClose: () => v
     { class: "side-block pinned", "aria-label": "Pinned" },
     h("div", { class: "side-head" }, h("h2", {}, own && [swatch(app, own.id), " "], title), h("button", { class: "quiet", type: "button", "aria-label": "Unpin", onclick: onClose }, "Close")),
     full !== null && h("p", { class: "full-name" }, h("code", {}, full)),
-    facts([["duration", durationNs > 0 && duration(durationNs)], ["start", `${duration(startNs)} after the capture's first event`], ...rows]),
+    facts([["duration", durationNs > 0 && duration(durationNs)], ["start", `${exactMs(startNs / 1e6)} ms after the capture's first event`], ...rows]),
     h("p", {}, h("button", { class: "quiet", type: "button", onclick: onZoom }, "Zoom to it"), own && [" ", h("a", { href: placeHash("kernels", { q: title }) }, "All launches of it")], full !== null && [" ", h("button", { class: "quiet", type: "button", onclick: () => void copyText(full, "the full name") }, "Copy full name")]),
   );
 }
@@ -68,7 +68,7 @@ export function selectionPanel(app: App, timeline: Timeline, sums: SpanSums, onC
     { class: "side-block selection", "aria-label": "Selected span" },
     h("div", { class: "side-head" }, h("h2", {}, `Span of ${duration(span)}`), h("button", { class: "quiet", type: "button", "aria-label": "Clear the selection", onclick: onClose }, "Close")),
     facts([
-      ["from, to", `${duration(sums.start)} to ${duration(sums.end)}`],
+      ["from, to", `${exactMs(sums.start / 1e6)} to ${exactMs(sums.end / 1e6)} ms`],
       ...sums.gpus.flatMap((gpu): [string, Child][] => [
         [`${gpu.group || "GPU"} busy`, h("span", { "data-busy-ns": gpu.busyNs }, `${duration(gpu.busyNs)}, ${percent(gpu.busyNs / span)} of the span`)],
         [`${gpu.group || "GPU"} idle`, h("span", { "data-idle-ns": gpu.idleNs }, `${duration(gpu.idleNs)}, ${percent(gpu.idleNs / span)} of the span`)],

@@ -1,5 +1,5 @@
 // What lies under the pointer.
-import { firstAbove, rowsWithin, type Timeline } from "./model";
+import { firstAbove, firstEndingAfter, rowsWithin } from "./model";
 import { RANGE_LINE, type Layout, type PlacedTrack } from "./layout";
 import type { RowRef } from "./describe";
 
@@ -17,21 +17,22 @@ function nearestSample(placed: PlacedTrack, time: number): RowRef | null {
   return row < track.first ? null : { track: placed.index, row };
 }
 
-export function pick(timeline: Timeline, layout: Layout, time: number, y: number, nsPerPixel: number): RowRef | null {
+export function pick(layout: Layout, time: number, y: number, nsPerPixel: number): RowRef | null {
   const placed = trackAt(layout, y);
   if (!placed) return null;
   const { track } = placed;
   if (track.table === "samples") return nearestSample(placed, time);
   const reach = REACH_PIXELS * nsPerPixel;
-  const depth = track.table === "ranges" ? timeline.tables.ranges["depth"] : undefined;
   const line = Math.floor((y - placed.y) / RANGE_LINE);
-  const [first, last] = rowsWithin(track, time - reach, time + reach);
+  const lineRows = track.lineRows ? (track.lineRows[line] ?? new Uint32Array(0)) : null;
+  const [first, last] = lineRows ? [firstEndingAfter(track, lineRows, time - reach), lineRows.length] : rowsWithin(track, time - reach, time + reach);
   let best: RowRef | null = null;
   let bestDistance = Infinity;
   let bestLength = Infinity;
-  for (let row = first; row < last; row++) {
-    if (depth && depth[row] !== line) continue;
+  for (let at = first; at < last; at++) {
+    const row = lineRows ? lineRows[at]! : at;
     const start = track.start[row]!;
+    if (start > time + reach) break;
     const length = track.duration![row]!;
     const distance = Math.max(start - time, time - start - length, 0);
     if (distance > reach || distance > bestDistance || (distance === bestDistance && length >= bestLength)) continue;

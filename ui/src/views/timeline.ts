@@ -97,7 +97,7 @@ class TimelineView {
       scroll: (dy) => (this.scroller.scrollTop += dy),
       hover: (x, y, clientX, clientY) => this.hover(x, y, clientX, clientY),
       leave: () => this.leave(),
-      click: (x, y) => this.pin(pick(this.timeline, this.layout, this.timeAt(x), y - TOP + this.scroller.scrollTop, this.nsPerPixel)),
+      click: (x, y) => this.pin(pick(this.layout, this.timeAt(x), y - TOP + this.scroller.scrollTop, this.nsPerPixel)),
       select: (from, to, done) => this.select(this.timeAt(Math.min(from, to)), this.timeAt(Math.max(from, to)), done),
       jump: (x) => this.jump(x),
       key: (key, shift) => this.key(key, shift),
@@ -181,7 +181,7 @@ class TimelineView {
 
   private hover(x: number, y: number, clientX: number, clientY: number): void {
     const before = this.hovered;
-    this.hovered = x < this.layout.gutter || y < TOP ? null : pick(this.timeline, this.layout, this.timeAt(x), y - TOP + this.scroller.scrollTop, this.nsPerPixel);
+    this.hovered = x < this.layout.gutter || y < TOP ? null : pick(this.layout, this.timeAt(x), y - TOP + this.scroller.scrollTop, this.nsPerPixel);
     this.canvas.style.cursor = this.hovered ? "pointer" : y < TOP ? "default" : "grab";
     if (this.hovered && this.complete) showTooltip(clientX, clientY, tooltipOf(this.app, describe(this.timeline, this.app.view, this.hovered)));
     else hideTooltip();
@@ -281,7 +281,7 @@ class TimelineView {
     if (!ref) {
       const track = this.timeline.tracks.findIndex((each) => each.table === "slices" && each.count > 0);
       if (track < 0) return;
-      ref = pick(this.timeline, this.layout, (this.window.start + this.window.end) / 2, this.layout.tracks[track]!.y + 1, this.nsPerPixel) ?? { track, row: this.timeline.tracks[track]!.first };
+      ref = pick(this.layout, (this.window.start + this.window.end) / 2, this.layout.tracks[track]!.y + 1, this.nsPerPixel) ?? { track, row: this.timeline.tracks[track]!.first };
     } else {
       const track = this.timeline.tracks[ref.track]!;
       ref = { track: ref.track, row: Math.min(Math.max(ref.row + by, track.first), track.first + track.count - 1) };
