@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <string>
@@ -19,9 +20,12 @@ class ProtoWriter {
   }
   void fixed64(uint32_t field, uint64_t value) {
     tag(field, kFixed64);
-    for (unsigned shift = 0; shift < 64; shift += 8) {
-      out_.push_back(static_cast<char>(value >> shift & 0xFFU));
+    std::array<char, 8> bytes;
+    for (char& byte : bytes) {
+      byte = static_cast<char>(value & 0xFFU);
+      value >>= 8U;
     }
+    out_.append(bytes.data(), bytes.size());
   }
   void real(uint32_t field, double value) { fixed64(field, std::bit_cast<uint64_t>(value)); }
   void bytes(uint32_t field, std::string_view value) {
@@ -52,10 +56,17 @@ class ProtoWriter {
 
   void tag(uint32_t field, WireType type) { varint(field << 3U | type); }
   void varint(uint64_t value) {
-    for (; value >= kVarintLimit; value >>= 7U) {
-      out_.push_back(static_cast<char>(value | kVarintLimit));
+    if (value < kVarintLimit) {
+      out_.push_back(static_cast<char>(value));
+      return;
     }
-    out_.push_back(static_cast<char>(value));
+    std::array<char, 10> bytes;  // enough for 64 bits, 7 a byte
+    size_t size = 0;
+    for (; value >= kVarintLimit; value >>= 7U) {
+      bytes[size++] = static_cast<char>(value | kVarintLimit);
+    }
+    bytes[size++] = static_cast<char>(value);
+    out_.append(bytes.data(), size);
   }
 
   std::string& out_;
