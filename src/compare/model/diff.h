@@ -268,10 +268,12 @@ struct Cause {
 
   template <class Visitor>
   static void fields(Visitor& field) {
-    field("kind", &Cause::kind,
-          "fused, split, replaced, added, removed (kernels of one kind of change and class), "
-          "same_kernels (matched ones of a class), idle, other_parts (copies, hidden graphs), "
-          "overlap (kernels that run at the same time)");
+    field(
+        "kind", &Cause::kind,
+        "fused, split, replaced, added, removed (kernels of one kind of change and class), "
+        "same_kernels (matched ones of a class, each launch longer or shorter), launches (more or "
+        "fewer of the same kernels), idle, other_parts (copies, hidden graphs), "
+        "overlap (kernels that run at the same time)");
     field("subject", &Cause::subject, "a class of kernels, a part of the budget");
     field("base_kernels", &Cause::base_kernels, "distinct places in the sequence");
     field("new_kernels", &Cause::now_kernels, "likewise");

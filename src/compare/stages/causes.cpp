@@ -1,6 +1,7 @@
 #include "compare/stages/causes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace llmprof::compare {
@@ -20,6 +21,20 @@ std::string classes_of(const KernelChange& change) {
   return text;
 }
 
+double calls_of(const std::vector<ChangedKernel>& kernels) {
+  double calls = 0;
+  for (const ChangedKernel& kernel : kernels) calls += kernel.calls;
+  return calls;
+}
+
+// What as many launches more or fewer of the same kernel come to, each as long as before.
+int64_t of_launches(const KernelChange& change) {
+  const double base = calls_of(change.base_kernels);
+  const double more = calls_of(change.now_kernels) - base;
+  if (change.change != "matched" || base <= 0) return 0;
+  return std::llround(static_cast<double>(change.base.value) * more / base);
+}
+
 Cause& cause_of(std::string_view kind, const std::string& subject, std::vector<Cause>& causes) {
   const auto known = std::find_if(causes.begin(), causes.end(), [&](const Cause& cause) {
     return cause.kind == kind && cause.subject == subject;
@@ -37,10 +52,14 @@ void find_causes(StageDiff& diff) {
   std::set<std::string> classes;
   for (const KernelChange& change : diff.kernels) {
     const std::string_view kind = change.change == "matched" ? "same_kernels" : change.change;
+    const int64_t launches = of_launches(change);
     Cause& cause = cause_of(kind, classes_of(change), diff.causes);
     cause.base_kernels += change.base_kernels.size();
     cause.now_kernels += change.now_kernels.size();
-    cause.difference.value += change.difference.value;
+    cause.difference.value += change.difference.value - launches;
+    if (launches != 0) {
+      cause_of("launches", classes_of(change), diff.causes).difference.value += launches;
+    }
     for (const auto* kernels : {&change.base_kernels, &change.now_kernels}) {
       for (const ChangedKernel& kernel : *kernels) classes.insert(kernel.kernel_class);
     }

@@ -57,11 +57,14 @@ size_t block_length(std::span<const double> values) {
   }
   const size_t longest =
       std::max<size_t>(1, static_cast<size_t>(std::min(3 * std::sqrt(count), count / 3)));
+  // Few values do not show their correlation: without this, intervals of 20 to 60 correlated values
+  // miss in up to 27 of 100 instead of 5.
+  const size_t shortest = std::min(longest, static_cast<size_t>(std::ceil(2 * std::cbrt(count))));
   // Negative or no spectrum at 0: the correlation is too long to be told from a trend.
   if (spectrum <= 0) return longest;
   const double wanted =
       std::cbrt(2 * weighted * weighted / (4.0 / 3 * spectrum * spectrum)) * std::cbrt(count);
-  return std::clamp<size_t>(static_cast<size_t>(std::ceil(wanted)), 1, longest);
+  return std::clamp<size_t>(static_cast<size_t>(std::ceil(wanted)), shortest, longest);
 }
 
 }  // namespace llmprof::compare

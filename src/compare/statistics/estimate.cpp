@@ -42,14 +42,14 @@ double location(const GroupedValues& values, std::span<const uint32_t> drawn,
 
 double difference(const GroupedValues& base, const GroupedValues& now,
                   std::span<const uint32_t> base_drawn, std::span<const uint32_t> now_drawn,
-                  std::span<const double> weights, Statistic statistic) {
+                  std::span<const double> weights, Statistic statistic, double precision = 0) {
   if (statistic != Statistic::shift) {
     return location(now, now_drawn, weights, statistic) -
            location(base, base_drawn, weights, statistic);
   }
   double sum = 0;
   for (size_t group = 0; group < weights.size(); ++group) {
-    sum += weights[group] * base.shift_to(now, group, base_drawn, now_drawn);
+    sum += weights[group] * base.shift_to(now, group, base_drawn, now_drawn, precision);
   }
   return sum;
 }
@@ -100,8 +100,14 @@ void bootstrap(const Series& base, const Series& now, std::span<const double> we
                Statistic statistic, Estimate& into) {
   const GroupedValues base_values(base, weights.size());
   const GroupedValues now_values(now, weights.size());
-  into.base_block = block_length(residuals(base, weights.size()));
-  into.now_block = block_length(residuals(now, weights.size()));
+  const std::vector<double> base_noise = residuals(base, weights.size());
+  const std::vector<double> now_noise = residuals(now, weights.size());
+  into.base_block = block_length(base_noise);
+  into.now_block = block_length(now_noise);
+  // A hundredth of a mean's error is far below what resamples differ by.
+  constexpr double kFineEnough = 0.01;
+  const double precision = kFineEnough * std::min(deviation(base_noise), deviation(now_noise)) /
+                           std::sqrt(static_cast<double>(base_noise.size() + now_noise.size()));
   const size_t both = base.values.size() + now.values.size();
   const size_t resamples = std::clamp(kMostDrawn / both, kFewestResamples, kMostResamples);
   Random random(kSeed);
@@ -116,7 +122,7 @@ void bootstrap(const Series& base, const Series& now, std::span<const double> we
       continue;
     }
     differences.push_back(
-        difference(base_values, now_values, base_drawn, now_drawn, weights, statistic));
+        difference(base_values, now_values, base_drawn, now_drawn, weights, statistic, precision));
   }
   if (differences.size() < resamples / 2) return;
   const auto blocks = [](size_t size, uint64_t length) {

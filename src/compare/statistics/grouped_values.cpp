@@ -89,7 +89,7 @@ double GroupedValues::location(Statistic statistic, size_t group,
 // differences are never held: there are as many as the product of both counts.
 double GroupedValues::shift_to(const GroupedValues& other, size_t group,
                                std::span<const uint32_t> drawn,
-                               std::span<const uint32_t> other_drawn) const {
+                               std::span<const uint32_t> other_drawn, double precision) const {
   const auto& mine = sorted_[group];
   const auto& theirs = other.sorted_[group];
   const uint64_t my_count = count(group, drawn);
@@ -108,7 +108,7 @@ double GroupedValues::shift_to(const GroupedValues& other, size_t group,
   double low = other.values_[theirs.front()] - values_[mine.back()];
   double high = other.values_[theirs.back()] - values_[mine.front()];
   constexpr double kPrecision = 1e-9;  // of the largest difference
-  const double enough = kPrecision * std::max(std::abs(low), std::abs(high));
+  const double enough = std::max(precision, kPrecision * std::max(std::abs(low), std::abs(high)));
   while (high - low > enough) {
     const double middle = low + (high - low) / 2;
     if (middle <= low || middle >= high) break;

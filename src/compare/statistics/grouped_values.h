@@ -26,10 +26,11 @@ class GroupedValues {
   [[nodiscard]] double location(Statistic statistic, size_t group,
                                 std::span<const uint32_t> drawn) const;
 
-  // Hodges-Lehmann: the median of all differences `other` less this, in one group.
+  // Hodges-Lehmann: the median of all differences `other` less this, in one group, to within
+  // `precision`; 0: to the digits of a double.
   [[nodiscard]] double shift_to(const GroupedValues& other, size_t group,
                                 std::span<const uint32_t> drawn,
-                                std::span<const uint32_t> other_drawn) const;
+                                std::span<const uint32_t> other_drawn, double precision = 0) const;
 
  private:
   [[nodiscard]] double mean(size_t group, std::span<const uint32_t> drawn) const;

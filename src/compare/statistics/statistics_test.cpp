@@ -62,12 +62,14 @@ TEST(HodgesLehmann, CountsAValueAsOftenAsItWasDrawn) {
 }
 
 TEST(BlockLength, GrowsWithCorrelation) {
-  EXPECT_LE(block_length(correlated(400, 0, 1, 0, 3)), 4U);
-  const size_t correlated_length = block_length(correlated(400, 0, 1, 0.9, 4));
-  EXPECT_GE(correlated_length, 12U);
-  EXPECT_LE(correlated_length, 60U);
+  // The least that it may be: 2 x 12.6.
+  EXPECT_EQ(block_length(correlated(2000, 0, 1, 0, 3)), 26U);
+  const size_t correlated_length = block_length(correlated(2000, 0, 1, 0.95, 4));
+  EXPECT_GT(correlated_length, 40U);
+  EXPECT_LE(correlated_length, 134U);
   EXPECT_EQ(block_length(std::vector<double>(50, 7.0)), 1U);
   EXPECT_EQ(block_length(std::vector<double>{1, 2, 3}), 1U);
+  EXPECT_EQ(block_length(correlated(12, 0, 1, 0, 5)), 4U);  // a third
 }
 
 // By tables of the Mann-Whitney distribution: critical values of U at 5 %, two-sided.

@@ -80,6 +80,9 @@ std::string cause_words(const Cause& cause) {
   if (cause.kind == "same_kernels") {
     return fmt::format("the same {} kernels, {}", subject, less ? "faster" : "slower");
   }
+  if (cause.kind == "launches") {
+    return fmt::format("{} launches of the same {} kernels", less ? "fewer" : "more", subject);
+  }
   if (cause.kind == "idle") {
     return fmt::format("{} idle time ({})", less ? "less" : "more",
                        subject.starts_with("idle: ") ? subject.substr(6) : subject);

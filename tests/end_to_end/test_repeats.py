@@ -1,0 +1,78 @@
+"""`llmprof run --repeat N [--against COMMAND]`: repeats of the workload that needs no GPU, in turn with
+another program, and what differs."""
+import json
+import pathlib
+import tempfile
+import unittest
+
+from program import LLMPROF, run
+from test_run import SMALL
+
+CPU_LLM = pathlib.Path(LLMPROF).with_name("cpu_llm")
+
+
+def command(layers):
+    return [str(CPU_LLM), "--hidden", "64", "--intermediate", "128", "--layers", str(layers), "--heads", "4",
+            "--kv-heads", "2", "--vocabulary", "512", "--prompt-tokens", "8", "--new-tokens", "12",
+            "--requests", "2", "--warm-up", "1", "--threads", "1"]
+
+
+class Repeats(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+        self.out = self.folder / "runs"
+
+    def test_repeats_are_runs_of_their_own(self):
+        result = run("run", "--repeat", 2, *SMALL, "--out", self.out, cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(sorted(path.name for path in self.out.iterdir()), ["run-1", "run-2"])
+        for path in self.out.iterdir():
+            self.assertTrue((path / "profile.json").exists())
+            self.assertTrue(list((path / "collector").glob("*.llmtrace")))
+            self.assertFalse(list((path / "ncu").glob("*.csv")))
+            self.assertIn(f"Recorded: {path}", result.stdout)
+
+    def test_two_programs_are_recorded_in_turn_and_compared(self):
+        words = command(9)
+        result = run("run", "--repeat", 2, "--against", " ".join(words), "workload.uses_cuda=false", "--out", self.out,
+                     "--", *command(8),
+                     cwd=self.folder)
+        self.assertIn(result.returncode, (0, 3), result.stderr)
+        begun = sorted((path.stat().st_mtime_ns, path.parent.name)
+                       for path in self.out.glob("*/config.yaml"))
+        self.assertEqual([name for _, name in begun], ["base-1", "new-1", "base-2", "new-2"])
+        diff = json.loads((self.out / "diff" / "diff.json").read_text(encoding="utf-8"))
+        self.assertEqual((len(diff["base"]), len(diff["new"])), (2, 2))
+        self.assertNotEqual(diff["verdict"], "not_comparable", diff["aspects"])
+        step = next(row for row in diff["comparisons"]
+                    if (row["stage"], row["quantity"], row["times"]) == ("decode", "step", "recorded"))
+        self.assertEqual((step["noise_of"], step["method"], step["base_runs"]), ("runs", "welch", 2))
+        # One more layer: an eighth more launches of the same operators.
+        decode = next(stage for stage in diff["stages"] if stage["stage"] == "decode")
+        calls = [sum(kernel["calls_per_unit"] for row in decode["kernels"] for kernel in row[side])
+                 for side in ("base_kernels", "new_kernels")]
+        self.assertGreater(calls[1], calls[0])
+        self.assertGreater(sum(cause["difference_ns"] for cause in decode["causes"]
+                               if cause["kind"] == "launches"), 0)
+
+    def test_a_command_that_fails_is_told_and_the_rest_is_kept(self):
+        result = run("run", "--repeat", 1, "--against", "/bin/false", "workload.uses_cuda=false", "--out",
+                     self.out, "--", *command(2),
+                     cwd=self.folder)
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertIn("new-1", result.stderr)
+        self.assertTrue((self.out / "base-1" / "profile.json").exists())
+        self.assertFalse((self.out / "diff").exists())
+
+    def test_a_folder_that_is_not_empty_is_refused(self):
+        self.out.mkdir()
+        (self.out / "mine").write_text("kept", encoding="utf-8")
+        result = run("run", "--repeat", 1, *SMALL, "--out", self.out, cwd=self.folder)
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual([path.name for path in self.out.iterdir()], ["mine"])
+
+
+if __name__ == "__main__":
+    unittest.main()
