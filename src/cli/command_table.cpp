@@ -220,7 +220,7 @@ CommandSpec report_spec() {
                   count_option("--top", "Rows of kernels.md: the N longest kernels"),
                   kPerfetto,
                   kSpeedscope},
-      .notes = "--perfetto and --speedscope read the captures of a run's folder again.",
+      .notes = "--perfetto and --speedscope read the captures again.",
       .examples = {{"llmprof report tmp/stage2/20261115-101500 --out reports", ""},
                    {"llmprof report tmp/stage2/20261115-101500 --perfetto",
                     "the timeline of a run, for Perfetto"}},

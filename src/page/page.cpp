@@ -57,7 +57,7 @@ std::vector<std::string> block_elements(const std::vector<NamedBytes>& blocks) {
       std::string& out = elements[order[i]];
       out = fmt::format("<script type=\"application/octet-stream\" id=\"block-{}\">",
                         report::html_text(block.name));
-      append_base64(out, ZlibBlocks(kCompression).compress(block.bytes));
+      append_base64(out, zlib_compressed(block.bytes, kCompression));
       out += "</script>\n";
     }
   };

@@ -310,12 +310,20 @@ class Command(unittest.TestCase):
             self.assertIn("captures", done.stderr)
         self.assertEqual(sorted(self.folder.rglob("*")), before)
 
-    def test_a_folder_without_captures_says_so(self):
-        bundle = self.folder / "bundle"
-        self.assertEqual(run("analyze", DATA / "nsys_sqlite" / "eager.sqlite", "--out", bundle).returncode, 0)
+    def test_an_analysis_reads_the_captures_that_it_names_while_they_are_there(self):
+        bundle, capture = self.folder / "bundle", self.folder / "capture.sqlite"
+        shutil.copy(DATA / "nsys_sqlite" / "eager.sqlite", capture)
+        done = run("analyze", capture, "--out", bundle, "--perfetto", "--stage", "decode")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        written = (bundle / "trace.pftrace").read_bytes()
+        (bundle / "trace.pftrace").unlink()
+        self.assertEqual(run("report", bundle, "--perfetto").returncode, 0)
+        self.assertEqual((bundle / "trace.pftrace").read_bytes(), written)
+        (bundle / "trace.pftrace").unlink()
+        capture.unlink()
         done = run("report", bundle, "--perfetto")
         self.assertEqual(done.returncode, EXIT_INPUT)
-        self.assertIn("captures", done.stderr)
+        self.assertIn("not there any more", done.stderr)
         self.assertFalse((bundle / "trace.pftrace").exists())
 
 

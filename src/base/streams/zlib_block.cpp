@@ -2,20 +2,19 @@
 
 #include <libdeflate.h>
 
+#include <memory>
 #include <new>
 
 namespace llmprof {
 
-ZlibBlocks::ZlibBlocks(int level)
-    : deflater_(libdeflate_alloc_compressor(level), &libdeflate_free_compressor) {
-  if (!deflater_) throw std::bad_alloc();
-}
-
-std::string ZlibBlocks::compress(std::string_view block) const {
-  std::string compressed(libdeflate_zlib_compress_bound(deflater_.get(), block.size()), '\0');
-  compressed.resize(libdeflate_zlib_compress(deflater_.get(), block.data(), block.size(),
-                                             compressed.data(), compressed.size()));
-  return compressed;
+std::string zlib_compressed(std::string_view content, int level) {
+  const std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> deflater(
+      libdeflate_alloc_compressor(level), &libdeflate_free_compressor);
+  if (!deflater) throw std::bad_alloc();
+  std::string out(libdeflate_zlib_compress_bound(deflater.get(), content.size()), '\0');
+  out.resize(libdeflate_zlib_compress(deflater.get(), content.data(), content.size(), out.data(),
+                                      out.size()));
+  return out;
 }
 
 }  // namespace llmprof

@@ -1,15 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <future>
 #include <string>
 
-#include "base/streams/zlib_block.h"
 #include "exports/perfetto/fields.h"
 #include "exports/perfetto/proto_writer.h"
 
 namespace llmprof::exports {
 
-// The packets of a trace file. They are compressed in blocks, as Perfetto's own recorder does.
+// The packets of a trace file. They are compressed in blocks, as Perfetto's own recorder does, on
+// threads of their own: that takes longer than writing them.
 class PacketStream {
  public:
   // Calls fill(writer), which writes the packet's fields.
@@ -23,14 +25,13 @@ class PacketStream {
   [[nodiscard]] std::string finish() &&;
 
  private:
-  static constexpr size_t kBlockBytes = 512UL << 10U;
-  // zlib's own default: twice the time of level 1, three quarters of its size on timelines.
-  static constexpr int kZlibLevel = 6;
+  static constexpr size_t kBlockBytes = 1UL << 20U;
 
   void compress();
+  void take_first();
 
-  ZlibBlocks zlib_{kZlibLevel};
   std::string block_;
+  std::deque<std::future<std::string>> compressing_;  // in the order of the file
   std::string file_;
 };
 

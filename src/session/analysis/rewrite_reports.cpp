@@ -37,20 +37,24 @@ Result<fs::path> find_profile(const fs::path& source) {
 Error without_captures(const fs::path& source, std::string_view why) {
   return {
       ErrorKind::input,
-      fmt::format("{}: files for other viewers are made of the captures, {}; name the folder of "
+      fmt::format("{}: files for other viewers are made of the captures: {}; name the folder of "
                   "a run, or use `llmprof analyze CAPTURE --perfetto`",
                   source.string(), why)};
 }
 
 Result<PageOutcome> rewrite_page(const std::optional<page::Bundle>& bundle,
-                                 const Result<ReadAgain>& again, const profile::Profile& profile,
-                                 std::string_view json, const fs::path& folder,
-                                 std::string_view version) {
+                                 const Result<ReadAgain>& again, bool profile_alone,
+                                 const profile::Profile& profile, std::string_view json,
+                                 const fs::path& folder, std::string_view version) {
   page::Content content{profile, json, {}, std::nullopt};
   if (bundle && again) {
     add_timeline({again->trace, again->results, version}, content);
   } else if (bundle) {
-    content.timeline_missing = again.error().message;
+    content.timeline_missing =
+        profile_alone
+            ? "The page was made from profile.json alone; `llmprof report RUN`, where RUN "
+              "is the run's folder, reads the captures again and draws it."
+            : fmt::format("The captures could not be used again: {}.", again.error().message);
   }
   return write_run_page(bundle, content, folder);
 }
@@ -65,7 +69,7 @@ Result<RewrittenReports> rewrite_reports(const RewriteOptions& options, std::str
   std::error_code ignored;
   const bool profile_alone = fs::is_regular_file(options.source, ignored);
   if (options.exports.any() && profile_alone) {
-    return fail_with(without_captures(options.source, "which a profile.json does not hold"));
+    return fail_with(without_captures(options.source, "a profile.json does not hold them"));
   }
   const auto profile = profile::read_profile(*file);
   if (!profile) return fail_with(profile.error());
@@ -89,23 +93,17 @@ Result<RewrittenReports> rewrite_reports(const RewriteOptions& options, std::str
     rewritten.files.emplace_back(kProfile);
   }
   const auto bundle = page::embedded_bundle();
-  Result<ReadAgain> again = fail_input(
-      "The page was made from profile.json alone; `llmprof report RUN`, where RUN is the run's "
-      "folder, reads the captures again and draws it.");
+  Result<ReadAgain> again = fail_input("the captures were not read again");
   if (!profile_alone && (bundle || options.exports.any())) {
     again = read_again(run, *profile, version, progress);
-    if (!again) {
-      again = fail_input(
-          fmt::format("The captures could not be used again: {}.", again.error().message));
-    }
   }
-  auto page = rewrite_page(bundle, again, *profile, *text, rewritten.folder, version);
+  auto page =
+      rewrite_page(bundle, again, profile_alone, *profile, *text, rewritten.folder, version);
   if (!page) return fail_with(page.error());
   rewritten.page = std::move(*page);
   if (!options.exports.any()) return rewritten;
   if (!again) {
-    rewritten.not_exported =
-        without_captures(run, "and there are none to use (" + again.error().message + ")");
+    rewritten.not_exported = without_captures(run, again.error().message);
     return rewritten;
   }
   WrittenExports exported =
