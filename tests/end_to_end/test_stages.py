@@ -2,14 +2,18 @@
 calculations by hand."""
 import csv
 import decimal
+import pathlib
 import re
+import shutil
 import sqlite3
+import tempfile
 import unittest
 
 from program import DATA, H200_CAPTURES, Bundle
 
 DENSE = H200_CAPTURES / "h200-dense-graph"
 LLAMA = H200_CAPTURES / "h200-llama-eager"
+CHOICES = ((), ("--no-annotations",))
 DENSE_MODEL = DATA / "models" / "dense_graph_config.json"
 
 # A process is the upper 40 bits of nsys's global thread id.
@@ -246,6 +250,92 @@ class WithoutAnnotations(BudgetCheck):
         self.assertEqual(summaries[("decode", 8)], (8, 11))
         self.assertEqual(summaries[("decode", 12)][0], 12)
         self.assertIn("Layers in decode, model of 8 attention layers", bundle.files["report.md"])
+
+
+def cut(source, target, after=None, before=None):
+    """A copy of the capture as if it had been attached at `after`, or ended at `before` (ns)."""
+    shutil.copy(source, target)
+    target.chmod(0o644)
+    database = sqlite3.connect(target)
+    for table in ("RUNTIME", "KERNEL", "MEMCPY", "MEMSET"):
+        name = f"CUPTI_ACTIVITY_KIND_{table}"
+        if after is not None:
+            database.execute(f"DELETE FROM {name} WHERE start < ?", (after,))
+        if before is not None:
+            database.execute(f'DELETE FROM {name} WHERE start >= ? OR "end" > ?', (before, before))
+    if after is not None:
+        database.execute("DELETE FROM NVTX_EVENTS WHERE eventType = 59 AND start < ?", (after,))
+    if before is not None:
+        database.execute("DELETE FROM NVTX_EVENTS WHERE eventType = 59 AND start >= ?", (before,))
+        database.execute('UPDATE NVTX_EVENTS SET "end" = NULL WHERE "end" > ?', (before,))
+    database.commit()
+    database.close()
+
+
+def range_times(path, name):
+    database = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
+    rows = database.execute(
+        'SELECT start, "end" FROM NVTX_EVENTS WHERE eventType = 59 AND '
+        "coalesce(text, (SELECT value FROM StringIds WHERE id = textId)) = ? ORDER BY start",
+        (name,),
+    ).fetchall()
+    database.close()
+    return rows
+
+
+class CutCaptures(unittest.TestCase):
+    """Three requests of 24 steps; recording begins or ends within one."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.path = DENSE / "nsys_node.sqlite"
+        cls.whole = {options: Bundle(cls.path, options=options) for options in CHOICES}
+
+    def analyze_cut(self, options, **times):
+        with tempfile.TemporaryDirectory() as folder:
+            target = pathlib.Path(folder) / "cut.sqlite"
+            cut(self.path, target, **times)
+            return Bundle(target, options=options)
+
+    def check(self, bundle, name, cut_one, options):
+        """What is measured is whole; the instance that was cut is not."""
+        whole = {
+            (item["kernel_count"], item["wall_ms"])
+            for item in stage(self.whole[options], name)["instances"]
+        }
+        found = stage(bundle, name)["instances"]
+        measured = [i for i in found if not i["warmup"]]
+        self.assertGreater(len(measured), 0)
+        for item in measured:
+            self.assertIn((item["kernel_count"], item["wall_ms"]), whole, options)
+        if (found[cut_one]["kernel_count"], found[cut_one]["wall_ms"]) not in whole:
+            self.assertTrue(found[cut_one]["warmup"], options)
+            self.assertLess(found[cut_one]["kernel_count"], measured[0]["kernel_count"])
+        mean = sum(item["wall_ms"] for item in measured) / len(measured)
+        self.assertAlmostEqual(stage(bundle, name)["wall_ms"]["mean"], mean, 5)
+
+    def test_a_capture_attached_within_a_decode(self):
+        start, end = range_times(self.path, "decode_all")[0]
+        for options in CHOICES:
+            bundle = self.analyze_cut(options, after=(start + end) // 2)
+            # Launched before recording began, its kernels are of no range, but passes all the same.
+            self.check(bundle, "decode", 0, options)
+            said = {"warmup_set_apart", "stage_cut_off"} if options else {"kernels_without_launch"}
+            self.assertTrue(said & bundle.codes(), options)
+
+    def test_a_capture_that_ends_within_a_decode(self):
+        start, end = range_times(self.path, "decode_all")[-1]
+        for options in CHOICES:
+            bundle = self.analyze_cut(options, before=(start + end) // 2)
+            self.check(bundle, "decode", -1, options)
+            self.assertIn("stage_cut_off", bundle.codes(), options)
+            self.assertIn("is cut off by the end of the capture", bundle.files["report.md"])
+
+    def test_a_capture_that_ends_within_a_prefill(self):
+        start, end = range_times(self.path, "prefill")[-1]
+        bundle = self.analyze_cut((), before=(start + end) // 2)
+        self.check(bundle, "prefill", -1, ())
+        self.assertIn("stage_cut_off", bundle.codes())
 
 
 class OwnCaptures(BudgetCheck):

@@ -8,6 +8,7 @@
 
 #include "analysis/detection/copies_to_host.h"
 #include "analysis/detection/detection_report.h"
+#include "analysis/detection/engine_passes.h"
 #include "analysis/detection/find_passes.h"
 #include "analysis/detection/pass_kind.h"
 #include "analysis/detection/pass_owners.h"
@@ -274,7 +275,7 @@ std::string reason_for_none(const std::vector<KernelSequence>& sequences) {
 }  // namespace
 
 Stages detected_stages(const trace::Trace& trace, const DescribedNames& names,
-                       Diagnostics& diagnostics) {
+                       Diagnostics& diagnostics, const MeaningfulRanges* ranges) {
   Stages stages;
   const std::vector<KernelSequence> sequences = kernel_sequences(trace, names);
   std::vector<Found> all;
@@ -282,10 +283,13 @@ Stages detected_stages(const trace::Trace& trace, const DescribedNames& names,
   std::string refused;
   for (const KernelSequence& sequence : sequences) {
     if (is_training(sequence)) continue;
-    Found found{&sequence, find_forward_passes(sequence), {}, {}};
+    Found found{&sequence, {}, {}, {}};
+    if (ranges != nullptr) found.forward = find_engine_passes(sequence, *ranges);
+    if (found.forward.passes.empty()) found.forward = find_forward_passes(sequence);
     if (found.forward.passes.empty()) continue;
     found.sizes = measure_passes(sequence, found.forward.passes);
     found.kinds = tell_kinds(sequence, found.forward.passes, found.sizes);
+    if (found.forward.basis == ForwardPasses::Basis::ranges) found.kinds.serving = true;
     if (any_loop(found)) {
       if (refused.empty()) refused = reason_for_loop(found);
       continue;

@@ -41,6 +41,7 @@ void DetectionEvidence::add(const ForwardPasses& found, std::span<const PassSize
     vision_layers += vision.layers;
   }
   told_apart = told_apart && kinds.told_apart;
+  by_ranges = by_ranges && found.basis == ForwardPasses::Basis::ranges;
   named = named && found.basis != ForwardPasses::Basis::structure;
   std::unordered_map<uint64_t, uint32_t> times;
   for (const PassSize& size : sizes) ++times[size.names];
@@ -66,12 +67,17 @@ double DetectionEvidence::confidence() const {
 
 std::string DetectionEvidence::in_words() const {
   std::string words =
-      fmt::format("{} forward passes of {} {}layers, found in the kernel sequence", passes,
-                  fmt::join(layers_a_pass, " or "), named ? "attention " : "");
+      fmt::format("{} forward passes of {} {}layers, {}", passes, fmt::join(layers_a_pass, " or "),
+                  named ? "attention " : "",
+                  by_ranges ? "between the ranges of the engine's model runner; kernels tell their "
+                              "kind"
+                            : "found in the kernel sequence");
   words += fmt::format("; {} of their kernels are in passes that repeat kernel by kernel",
                        percent(kernels_repeating, kernels));
-  words += fmt::format("; {} of the passes show both ends (embedding, token selection or graph)",
-                       percent(passes_of_known_ends, passes));
+  if (!by_ranges) {
+    words += fmt::format("; {} of the passes show both ends (embedding, token selection or graph)",
+                         percent(passes_of_known_ends, passes));
+  }
   if (layers_in_passes < layers) {
     words += fmt::format("; {} of {} attention layers are outside of them",
                          layers - layers_in_passes, layers);

@@ -21,6 +21,7 @@ struct DetectionEvidence {
   uint64_t vision_layers = 0;
   bool told_apart = true;  // prefill and decode could be compared
   bool named = true;       // what kernels are called shows the same passes
+  bool by_ranges = true;   // an engine's ranges tell all passes
   std::vector<uint32_t> layers_a_pass;
 
   void add(const ForwardPasses& found, std::span<const PassSize> sizes, const PassKinds& kinds);

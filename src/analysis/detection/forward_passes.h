@@ -39,8 +39,9 @@ struct ForwardPasses {
   bool attention_by_softmax = false;  // no kernel is known as attention: softmax stands for it
   bool training = false;              // there are none because of what only training does
   std::string reason;                 // why there are none
-  // Whether what repeats and what kernels are called show the same passes, or which of them do.
-  enum class Basis : uint8_t { both, structure, names };
+  // Whether what repeats and what kernels are called show the same passes, or which of them do; or
+  // an engine's ranges tell them.
+  enum class Basis : uint8_t { both, structure, names, ranges };
   Basis basis = Basis::names;
 };
 

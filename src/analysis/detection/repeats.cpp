@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "analysis/detection/likeness.h"
+#include "analysis/stages/kernel_bursts.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -21,9 +22,6 @@ constexpr double kLeastAgreement = 0.8;
 // A stretch in which so few kernels agree about as much is one of these, many times.
 constexpr uint32_t kSmallPeriod = 6;
 constexpr double kAboutAsMuch = 0.05;
-// A burst: so short a period, so often. Weights being filled, a kernel being tuned.
-constexpr uint32_t kBurstPeriod = 3;
-constexpr size_t kBurstRepeats = 32;
 
 // Where each gram was seen last, by its key. Open addressing by hand: this runs twice per kernel,
 // and one access to memory each is what it takes.
@@ -130,15 +128,8 @@ std::vector<uint32_t> frequent_periods(std::span<const uint32_t> tokens) {
 std::vector<uint32_t> without_bursts(std::span<const uint32_t> sequence) {
   std::vector<uint32_t> tokens(sequence.begin(), sequence.end());
   uint32_t fresh = UINT32_MAX;
-  for (uint32_t period = 1; period <= kBurstPeriod; ++period) {
-    size_t begin = period;
-    for (size_t i = period; i <= sequence.size(); ++i) {
-      if (i < sequence.size() && sequence[i] == sequence[i - period]) continue;
-      if (i - begin >= kBurstRepeats * period) {
-        for (size_t at = begin - period; at < i; ++at) tokens[at] = fresh--;
-      }
-      begin = i + 1;
-    }
+  for (const KernelBurst& burst : find_kernel_bursts(sequence)) {
+    for (size_t at = burst.begin; at < burst.end; ++at) tokens[at] = fresh--;
   }
   return tokens;
 }

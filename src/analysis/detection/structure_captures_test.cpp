@@ -111,8 +111,10 @@ TEST_P(SharedCapturesStructureTest, LlamaServer) {
       if (i > 0) decode.push_back(static_cast<double>(step.wall()) / 1e6);
     }
   }
-  // By the server's own clock: 1.650 ms a token in the first window.
-  EXPECT_NEAR(sum_of(decode, 0) / static_cast<double>(decode.size()), 1.650, 0.01 * 1.650);
+  // By the server's own clock: 1.650 ms a token in the first window. Without names it is not taken
+  // for an engine, and what it did between a prefill and the first step is in no stage.
+  const double tolerance = GetParam() == Names::as_recorded ? 0.01 : 0.02;
+  EXPECT_NEAR(sum_of(decode, 0) / static_cast<double>(decode.size()), 1.650, tolerance * 1.650);
 }
 
 // Prompts of 256, 320, 384, 448, 512 tokens in turn. The server splits a batch of prompts into
@@ -130,8 +132,11 @@ TEST(SharedCapturesServerTest, TokensAndSequences) {
     const Step& step = found.stages.steps[i];
     tokens[i < kFirstWindow ? 0 : 1] += step.tokens.value_or(0);
     rows[i < kFirstWindow ? 0 : 1] += step.batch.value_or(0);
-    if (step.kind == StepKind::decode) EXPECT_EQ(step.tokens, step.batch) << i;
-    if (step.kind == StepKind::mixed) EXPECT_GT(*step.tokens, *step.batch) << i;
+    if (step.kind == StepKind::decode) {
+      EXPECT_EQ(step.tokens, step.batch) << i;
+    } else if (step.kind == StepKind::mixed) {
+      EXPECT_GT(*step.tokens, *step.batch) << i;
+    }
   }
   EXPECT_EQ(rows[0], 7U * 48);
   EXPECT_EQ(rows[1], 64U * 48);

@@ -67,6 +67,10 @@ class Program {
   // All kernels until the next call are nodes of one graph launch; 0: of none.
   void in_graph(uint32_t launch) { graph_ = launch == 0 ? 0 : kGraphs + launch; }
   void wait(Nanoseconds time) { now_ += time; }
+  [[nodiscard]] Nanoseconds now() const { return now_; }
+  void range(std::string_view text, Nanoseconds start, Nanoseconds end) {
+    trace_.range(text, start, end);
+  }
   void on_device(uint32_t device) { device_ = device; }
   void on_thread(uint64_t thread) { thread_ = thread; }
   void replay() {
@@ -131,13 +135,19 @@ class Program {
     for (uint32_t i = 0; i < steps; ++i) pass({}, layer);
   }
 
-  const Stages& detect() {
+  enum class Ranges : uint8_t { ignored, used };
+  const Stages& detect(Ranges ranges = Ranges::ignored) {
     const config::ConfText text{"rules", std::string(kDetectionRules)};
     const auto rules = KernelRules::parse(std::span(&text, 1));
     EXPECT_TRUE(rules) << rules.error().message;
     frozen_ = trace_.freeze();
     const DescribedNames names(frozen_, *rules);
-    stages_ = detected_stages(frozen_, names, diagnostics_);
+    const auto conf = config::ConfFiles::open(std::nullopt);
+    const auto stage_rules = StageRules::load(*conf);
+    EXPECT_TRUE(stage_rules);
+    const MeaningfulRanges meaningful(frozen_, *stage_rules);
+    stages_ = detected_stages(frozen_, names, diagnostics_,
+                              ranges == Ranges::used ? &meaningful : nullptr);
     return stages_;
   }
 

@@ -21,7 +21,7 @@ Stages find_stages(const trace::Trace& trace, const MeaningfulRanges* ranges,
     none.reason = "stages need a timeline; record one with `llmprof run -- PROGRAM`";
     return none;
   }
-  Stages detected = detected_stages(trace, names, diagnostics);
+  Stages detected = detected_stages(trace, names, diagnostics, ranges);
   if (detected.stages.empty()) {
     diagnostics.info("stages_not_found", "no prefill or decode was found: " + detected.reason);
   }

@@ -173,6 +173,8 @@ profile::Totals totals(const Found& found) {
   if (const auto& scopes = found.results.scopes) {
     for (size_t i = 0; i < kKernelScopes; ++i) {
       const ScopeTotal& scope = (*scopes)[i];
+      // Most programs tune nothing.
+      if (static_cast<KernelScope>(i) == KernelScope::autotuning && scope.kernels == 0) continue;
       totals.scopes.push_back(
           {std::string(to_string(static_cast<KernelScope>(i))), scope.kernels,
            to_milliseconds(scope.time),

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 namespace llmprof::analysis {
 namespace {
@@ -13,15 +12,18 @@ namespace {
 constexpr double kPartOfKernels = 0.97;
 constexpr size_t kFewestOthers = 2;
 
-// Where a process's work on a GPU begins and ends: the instance that owns it, if any does.
+// The instances that a process's work on a GPU begins and ends with, and how many kernels before
+// and behind them are in no instance: of a pass that was cut, if stages were detected.
 struct Edges {
-  std::optional<size_t> first_kernel;
-  std::optional<size_t> last_kernel;
+  InstanceId first;
+  InstanceId last;
+  uint64_t before = 0;
+  uint64_t behind = 0;
 };
 
 using GpuOfProcess = std::pair<trace::ProcessId, trace::DeviceId>;
 
-std::map<GpuOfProcess, Edges> edges_of(const trace::Trace& trace) {
+std::map<GpuOfProcess, Edges> edges_of(const trace::Trace& trace, const Stages& stages) {
   std::map<GpuOfProcess, Edges> edges;
   std::vector<Edges*> of_queue(trace.queues.size(), nullptr);
   for (size_t i = 0; i < trace.kernels.size(); ++i) {
@@ -30,8 +32,14 @@ std::map<GpuOfProcess, Edges> edges_of(const trace::Trace& trace) {
       const trace::Queue& queue = trace.queues[trace.kernels.queue[i]];
       known = &edges[{queue.process, queue.device}];
     }
-    if (!known->first_kernel) known->first_kernel = i;
-    known->last_kernel = i;
+    const InstanceId owner = stages.owners.kernel_instance[i];
+    if (owner.valid()) {
+      if (!known->first.valid()) known->first = owner;
+      known->last = owner;
+      known->behind = 0;
+    } else {
+      ++(known->first.valid() ? known->behind : known->before);
+    }
   }
   return edges;
 }
@@ -41,23 +49,31 @@ class CutOff {
   explicit CutOff(const Stages& stages) : stages_(stages) {}
 
   [[nodiscard]] bool at_start(size_t row) const { return few_kernels(row); }
+  [[nodiscard]] bool is_the_only_one(size_t row) const { return others(row, false).empty(); }
   [[nodiscard]] bool at_end(size_t row) const {
     const StageInstance& instance = stages_.instances[row];
-    if (instance.open_ended && !others(row).empty()) return true;
+    if (instance.open_ended) return true;
     return few_kernels(row) || few_steps(row);
   }
 
  private:
-  [[nodiscard]] std::vector<const StageInstance*> others(size_t row) const {
+  using Instances = std::vector<const StageInstance*>;
+
+  [[nodiscard]] Instances others(size_t row, bool with_warmup) const {
     const StageInstance& instance = stages_.instances[row];
-    std::vector<const StageInstance*> found;
+    Instances found;
     for (size_t i = 0; i < stages_.instances.size(); ++i) {
       const StageInstance& other = stages_.instances[i];
-      if (i == row || other.stage != instance.stage || other.warmup) continue;
+      if (i == row || other.stage != instance.stage || (other.warmup && !with_warmup)) continue;
       if (other.device != instance.device || other.process != instance.process) continue;
       found.push_back(&other);
     }
     return found;
+  }
+  // What it is held against; a warm-up's work is that of the others, if not its time.
+  [[nodiscard]] Instances comparable(size_t row) const {
+    Instances found = others(row, false);
+    return found.size() < kFewestOthers ? others(row, true) : found;
   }
 
   // Per step, where there are some: a decode of fewer steps is not cut for that alone.
@@ -68,10 +84,10 @@ class CutOff {
 
   // All the others have the same number of kernels, and this one fewer.
   [[nodiscard]] bool few_kernels(size_t row) const {
-    const auto others_of_stage = others(row);
-    if (others_of_stage.size() < kFewestOthers) return false;
-    const double usual = kernels_per_step(*others_of_stage.front());
-    for (const StageInstance* other : others_of_stage) {
+    const Instances with = comparable(row);
+    if (with.size() < kFewestOthers) return false;
+    const double usual = kernels_per_step(*with.front());
+    for (const StageInstance* other : with) {
       const double kernels = kernels_per_step(*other);
       if (kernels < usual * kPartOfKernels || usual < kernels * kPartOfKernels) return false;
     }
@@ -79,12 +95,12 @@ class CutOff {
   }
 
   [[nodiscard]] bool few_steps(size_t row) const {
-    const auto others_of_stage = others(row);
-    if (others_of_stage.size() < kFewestOthers) return false;
-    const uint32_t usual = others_of_stage.front()->all_steps();
-    const bool agree =
-        std::all_of(others_of_stage.begin(), others_of_stage.end(),
-                    [&](const StageInstance* other) { return other->all_steps() == usual; });
+    const Instances with = comparable(row);
+    if (with.size() < kFewestOthers) return false;
+    const uint32_t usual = with.front()->all_steps();
+    const bool agree = std::all_of(with.begin(), with.end(), [&](const StageInstance* other) {
+      return other->all_steps() == usual;
+    });
     return agree && stages_.instances[row].all_steps() < usual;
   }
 
@@ -97,27 +113,36 @@ void flag_cut_off(const trace::Trace& trace, Stages& stages, Diagnostics& diagno
   const CutOff cut(stages);
   std::vector<size_t> at_start;
   std::vector<size_t> at_end;
-  for (const auto& [gpu, edges] : edges_of(trace)) {
-    const InstanceId first = stages.owners.kernel_instance[*edges.first_kernel];
-    const InstanceId last = stages.owners.kernel_instance[*edges.last_kernel];
-    if (first == last) continue;
-    const auto steady = [&](InstanceId id) {
-      return id.valid() && !stages.instances[id.index()].warmup;
+  for (const auto& [gpu, edges] : edges_of(trace, stages)) {
+    if (!edges.first.valid() || edges.first == edges.last) continue;
+    const auto at_the_edge = [&](InstanceId id, uint64_t kernels) {
+      const StageInstance& instance = stages.instances[id.index()];
+      if (instance.warmup) return false;
+      const bool detected = stages.stages[instance.stage].source == StageSource::detected;
+      const uint64_t a_pass = instance.work.kernel_count / std::max(instance.step_count, 1U);
+      return kernels == 0 || (detected && kernels < a_pass);
     };
-    if (steady(first) && cut.at_start(first.index())) at_start.push_back(first.index());
-    if (steady(last) && cut.at_end(last.index())) at_end.push_back(last.index());
+    if (at_the_edge(edges.first, edges.before) && cut.at_start(edges.first.index())) {
+      at_start.push_back(edges.first.index());
+    }
+    if (at_the_edge(edges.last, edges.behind) && cut.at_end(edges.last.index())) {
+      at_end.push_back(edges.last.index());
+    }
   }
   const auto exclude = [&](const std::vector<size_t>& rows, std::string_view what) {
-    for (const size_t row : rows) stages.instances[row].warmup = true;
     if (rows.empty()) return;
     const StageInstance& instance = stages.instances[rows.front()];
+    const bool only = cut.is_the_only_one(rows.front());
     diagnostics.warn(
         "stage_cut_off",
-        fmt::format("the {} instance of {} {} ({} steps, {} kernels); it is excluded "
-                    "from the statistics",
+        fmt::format("the {} instance of {} {} ({} steps, {} kernels); {}",
                     &rows == &at_start ? "first" : "last", stages.stages[instance.stage].name, what,
-                    instance.all_steps(), instance.work.kernel_count),
+                    instance.all_steps(), instance.work.kernel_count,
+                    only ? "there is no whole one: the stage's times are of a part"
+                         : "it is excluded from the statistics"),
         rows.size());
+    // A stage that has nothing else keeps it.
+    for (const size_t row : rows) stages.instances[row].warmup = !cut.is_the_only_one(row);
   };
   exclude(at_start, "had begun before recording did");
   exclude(at_end, "is cut off by the end of the capture");

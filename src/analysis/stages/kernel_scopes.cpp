@@ -1,7 +1,10 @@
 #include "analysis/stages/kernel_scopes.h"
 
 #include <algorithm>
+#include <set>
 #include <vector>
+
+#include "analysis/stages/kernel_bursts.h"
 
 namespace llmprof::analysis {
 
@@ -11,6 +14,8 @@ std::string_view to_string(KernelScope scope) {
       return "measured";
     case KernelScope::warmup:
       return "warm-up";
+    case KernelScope::autotuning:
+      return "autotuning";
     case KernelScope::initialization:
       return "initialization";
     case KernelScope::outside:
@@ -19,7 +24,10 @@ std::string_view to_string(KernelScope scope) {
   return "outside";
 }
 
-ScopeTotals total_by_scope(const trace::Trace& trace, const Stages& stages) {
+namespace {
+
+// Before any burst is looked at.
+std::vector<KernelScope> plain_scopes(const trace::Trace& trace, const Stages& stages) {
   std::vector<Nanoseconds> first_stage(trace.devices.size(), INT64_MIN);
   for (const StageInstance& instance : stages.instances) {
     if (!instance.device.valid()) continue;
@@ -35,9 +43,53 @@ ScopeTotals total_by_scope(const trace::Trace& trace, const Stages& stages) {
     const bool before = trace.kernels.start[row] < first_stage[device.index()];
     return before ? KernelScope::initialization : KernelScope::outside;
   };
+  std::vector<KernelScope> scopes(trace.kernels.size());
+  for (size_t row = 0; row < scopes.size(); ++row) scopes[row] = scope_of(row);
+  return scopes;
+}
+
+// Bursts of one device's kernels: what a compiler tries in the first request, and no later one
+// runs. A loop inside of layers (a scan over tokens) is a burst of measured instances as well.
+void set_autotuning(const std::vector<uint32_t>& rows, const trace::Trace& trace,
+                    std::vector<KernelScope>& scopes) {
+  std::vector<uint32_t> names;
+  names.reserve(rows.size());
+  for (const uint32_t row : rows) names.push_back(trace.kernels.name[row].value);
+  const std::vector<KernelBurst> bursts = find_kernel_bursts(names);
+  std::set<uint32_t> in_requests;
+  for (const KernelBurst& burst : bursts) {
+    for (size_t at = burst.begin; at < burst.end; ++at) {
+      if (scopes[rows[at]] == KernelScope::measured) in_requests.insert(names[at]);
+    }
+  }
+  for (const KernelBurst& burst : bursts) {
+    const auto first = names.begin() + static_cast<std::ptrdiff_t>(burst.begin);
+    if (std::all_of(first, first + burst.period,
+                    [&](uint32_t name) { return in_requests.contains(name); })) {
+      continue;
+    }
+    for (size_t at = burst.begin; at < burst.end; ++at) {
+      KernelScope& scope = scopes[rows[at]];
+      if (scope == KernelScope::warmup || scope == KernelScope::outside) {
+        scope = KernelScope::autotuning;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+ScopeTotals total_by_scope(const trace::Trace& trace, const Stages& stages) {
+  std::vector<KernelScope> scopes = plain_scopes(trace, stages);
+  std::vector<std::vector<uint32_t>> rows(trace.devices.size());
+  for (size_t row = 0; row < scopes.size(); ++row) {
+    rows[trace.queues[trace.kernels.queue[row]].device.index()].push_back(
+        static_cast<uint32_t>(row));
+  }
+  for (const auto& of_device : rows) set_autotuning(of_device, trace, scopes);
   ScopeTotals totals;
-  for (size_t row = 0; row < trace.kernels.size(); ++row) {
-    ScopeTotal& total = totals[static_cast<size_t>(scope_of(row))];
+  for (size_t row = 0; row < scopes.size(); ++row) {
+    ScopeTotal& total = totals[static_cast<size_t>(scopes[row])];
     ++total.kernels;
     total.time += trace.kernels.end[row] - trace.kernels.start[row];
   }

@@ -13,6 +13,7 @@ namespace llmprof::analysis {
 enum class KernelScope : uint8_t {
   measured,        // in a stage
   warmup,          // in an instance that statistics exclude
+  autotuning,      // a burst among them, or outside, that no measured instance has
   initialization,  // before the first stage of its device
   outside,         // between and after stages
 };

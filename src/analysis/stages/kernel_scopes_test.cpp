@@ -32,5 +32,41 @@ TEST(KernelScopes, HoldEveryKernelOnce) {
   EXPECT_EQ(of(KernelScope::outside).time, 3 + 7 + 1);
 }
 
+// A compiler tries kernels in the first request, each after a fill of the cache; requests fill
+// nothing. A scan over tokens is a burst in every request.
+TEST(KernelScopes, TellAutotuningFromWhatRequestsRepeat) {
+  TestTrace t;
+  const uint32_t stage = t.stage("prefill");
+  Nanoseconds now = 0;
+  const auto burst = [&](std::string_view name, int times) {
+    for (int i = 0; i < times; ++i, now += 2) t.kernel(name, now, now + 1);
+  };
+  const auto request = [&] {
+    burst("scan", 40);
+    burst("gemm", 1);
+  };
+  t.outside();
+  burst("fill", 100);  // weights
+  t.instance(stage, now, now + 1000).warmup = true;
+  for (int i = 0; i < 50; ++i) {
+    burst("fill", 1);
+    burst("gemm", 1);
+  }
+  request();
+  for (int i = 0; i < 2; ++i) {
+    t.instance(stage, now, now + 82);
+    request();
+  }
+  const ScopeTotals totals = total_by_scope(t.freeze(), t.stages());
+  const auto kernels = [&](KernelScope scope) {
+    return totals[static_cast<size_t>(scope)].kernels;
+  };
+  EXPECT_EQ(kernels(KernelScope::initialization), 100U);
+  EXPECT_EQ(kernels(KernelScope::autotuning), 100U);
+  EXPECT_EQ(kernels(KernelScope::warmup), 41U);
+  EXPECT_EQ(kernels(KernelScope::measured), 82U);
+  EXPECT_EQ(kernels(KernelScope::outside), 0U);
+}
+
 }  // namespace
 }  // namespace llmprof::analysis

@@ -148,6 +148,7 @@ void MeaningfulRanges::open_inside(OpenRangeId id, OpenRangeId parent) {
       if (!range.open.part.valid()) range.open.part = id;
       break;
     case Kind::warm_up:
+    case Kind::pass_part:
     case Kind::none:
     case Kind::ignored:
       break;

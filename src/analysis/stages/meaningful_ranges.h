@@ -39,6 +39,7 @@ class MeaningfulRanges {
   MeaningfulRanges(const trace::Trace& trace, const StageRules& rules);
 
   [[nodiscard]] bool any(RangeMeaning::Kind kind) const;
+  [[nodiscard]] const trace::Trace& trace() const { return trace_; }
   [[nodiscard]] const std::vector<MeaningfulRange>& ranges() const { return ranges_; }
   [[nodiscard]] const MeaningfulRange& operator[](OpenRangeId id) const {
     return ranges_[id.index()];

@@ -297,8 +297,8 @@ void measure_stages(const trace::Trace& trace, Stages& stages, Diagnostics& diag
   set_step_windows(stages, work.steps);
   order_instances(stages);  // their starts may have moved
   order_steps(stages);
-  flag_warmup(stages, diagnostics);
-  if (!stages.serving) flag_cut_off(trace, stages, diagnostics);
+  flag_warmup(trace, stages, diagnostics);
+  flag_cut_off(trace, stages, diagnostics);
   sum_up(trace, stages);
 }
 

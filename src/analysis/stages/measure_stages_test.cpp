@@ -306,6 +306,41 @@ TEST_F(MeasureStagesTest, ALastDecodeThatIsCutOffIsInNoMean) {
   EXPECT_NE(said->message.find("the last instance of decode is cut off"), std::string::npos);
 }
 
+// The warm-up tells how many steps a decode has. Nothing whole is left: it is kept, and said to be
+// a part.
+TEST_F(MeasureStagesTest, TheOnlyDecodeThatIsCutOffIsSaidToBeAPart) {
+  request(0, 400, 8, 40);
+  request(1000, 400, 8, 40);
+  request(2000, 100, 5, 10);
+  for (size_t i = 0; i < 4; ++i) stages_.instances[i].warmup = true;
+  measure();
+  EXPECT_EQ(stages_.stages[kDecode].wall.count, 1U);
+  const auto said = std::find_if(diagnostics_.items().begin(), diagnostics_.items().end(),
+                                 [](const Diagnostic& d) { return d.code == "stage_cut_off"; });
+  ASSERT_NE(said, diagnostics_.items().end());
+  EXPECT_NE(said->message.find("the stage's times are of a part"), std::string::npos);
+}
+
+// The first request captures its graph: as many launches as kernels ran nothing.
+TEST_F(MeasureStagesTest, SaysThatAGraphIsCapturedInAWarmUp) {
+  trace::LaunchTable& launches = trace_.builder().trace().launches;
+  for (int i = 0; i < 5; ++i) {
+    launches.start.push_back(100 + i);
+    launches.end.push_back(101 + i);
+    launches.thread.push_back(trace_.thread(1));
+    launches.api.push_back(trace_.builder().string("cudaLaunchKernel_v7000"));
+    launches.correlation.push_back(900'000 + static_cast<uint32_t>(i));
+  }
+  for (int i = 0; i < 4; ++i) request(1000 * i, i == 0 ? 400 : 100, 8, 10);
+  measure();
+  EXPECT_EQ(warmups(), (std::vector<bool>{true, true, false, false, false, false, false, false}));
+  const auto said = std::find_if(diagnostics_.items().begin(), diagnostics_.items().end(),
+                                 [](const Diagnostic& d) { return d.code == "warmup_set_apart"; });
+  ASSERT_NE(said, diagnostics_.items().end());
+  EXPECT_NE(said->message.find("a CUDA graph is captured in 1 of them"), std::string::npos)
+      << said->message;
+}
+
 // Requests of different lengths: a shorter one at the end is as whole as the others.
 TEST_F(MeasureStagesTest, AShortLastDecodeAmongDifferentOnesIsKept) {
   request(0, 100, 8, 10);

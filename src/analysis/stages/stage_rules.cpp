@@ -231,6 +231,7 @@ class StageRules::Compiled {
         }
         [[fallthrough]];
       case Kind::layer_part:
+      case Kind::pass_part:
       case Kind::vision:
         tell_part(caught, label, meaning);
         break;

@@ -24,6 +24,7 @@ struct RangeMeaning {
     layer_part,   // attention, feed-forward, ... inside a layer
     vision,       // a note under prefill
     warm_up,      // stages inside it are kept apart
+    pass_part,    // of a forward pass: `name`; kernels tell its kind
   };
   Kind kind = Kind::none;
   std::string name;

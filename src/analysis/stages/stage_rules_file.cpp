@@ -16,11 +16,12 @@ using Kind = RangeMeaning::Kind;
 constexpr std::array<std::string_view, 2> kSections = {"ignored_domains", "rules"};
 constexpr std::array<std::string_view, 6> kKeys = {"regex", "domain", "means",
                                                    "name",  "kind",   "speculative"};
-constexpr std::array<std::string_view, 8> kMeanings = {
-    "stage", "step", "engine_step", "layer", "layer_part", "vision", "warm_up", "nothing"};
-constexpr std::array<Kind, 8> kMeaningKinds = {Kind::stage,   Kind::step,       Kind::engine_step,
-                                               Kind::layer,   Kind::layer_part, Kind::vision,
-                                               Kind::warm_up, Kind::none};
+constexpr std::array<std::string_view, 9> kMeanings = {"stage",  "step",       "engine_step",
+                                                       "layer",  "layer_part", "pass_part",
+                                                       "vision", "warm_up",    "nothing"};
+constexpr std::array<Kind, 9> kMeaningKinds = {Kind::stage,  Kind::step,       Kind::engine_step,
+                                               Kind::layer,  Kind::layer_part, Kind::pass_part,
+                                               Kind::vision, Kind::warm_up,    Kind::none};
 constexpr std::array<std::string_view, 3> kStepKinds = {"prefill", "decode", "mixed"};
 constexpr std::array<StepKind, 3> kStepKindValues = {StepKind::prefill, StepKind::decode,
                                                      StepKind::mixed};

@@ -101,9 +101,13 @@ TEST(StageRules, ReadsEngineSteps) {
   }
   EXPECT_EQ(rules.meaning("", "execute_context_0(0)_generation_0(0)").kind, Kind::none);
   EXPECT_EQ(rules.meaning("", "step[IDLE]").kind, Kind::none);
-  // vLLM's scopes do not tell what a step is of.
-  for (const char* label : {"gpu_model_runner: forward", "gpu_model_runner: sample",
-                            "schedule: allocate_slots", "llm_engine step: get_output"}) {
+  // vLLM's scopes do not tell what a step is of, but where it is.
+  for (const char* part : {"preprocess", "forward", "sample"}) {
+    const RangeMeaning meaning = rules.meaning("", std::string("gpu_model_runner: ") + part);
+    EXPECT_EQ(meaning.kind, Kind::pass_part) << part;
+    EXPECT_EQ(meaning.name, part);
+  }
+  for (const char* label : {"schedule: allocate_slots", "llm_engine step: get_output"}) {
     EXPECT_EQ(rules.meaning("", label).kind, Kind::none) << label;
   }
 }

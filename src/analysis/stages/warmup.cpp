@@ -248,6 +248,33 @@ size_t count_warmup(const Stages& stages) {
                                            [](const StageInstance& i) { return i.warmup; }));
 }
 
+// Launch calls that no GPU work came of, by start: most are captured into a graph.
+std::vector<Nanoseconds> captured_launches(const trace::Trace& trace) {
+  std::vector<bool> worked(trace.launches.size(), false);
+  const auto mark = [&](const std::vector<trace::LaunchRow>& rows) {
+    for (const trace::LaunchRow row : rows) {
+      if (row.valid()) worked[row.index()] = true;
+    }
+  };
+  mark(trace.kernels.launch);
+  mark(trace.memory_operations.launch);
+  mark(trace.graph_replays.launch);
+  std::vector<Nanoseconds> starts;
+  for (size_t i = 0; i < worked.size(); ++i) {
+    if (worked[i] || trace.api_kind(trace.launches.api[i]) != trace::ApiKind::launch) continue;
+    starts.push_back(trace.launches.start[i]);
+  }
+  std::sort(starts.begin(), starts.end());
+  return starts;
+}
+
+// Half as many launches as it has kernels, or more, ran nothing.
+bool captures_a_graph(const StageInstance& instance, const std::vector<Nanoseconds>& captured) {
+  const auto inside = std::lower_bound(captured.begin(), captured.end(), instance.end) -
+                      std::lower_bound(captured.begin(), captured.end(), instance.start);
+  return inside > 0 && 2 * static_cast<uint64_t>(inside) >= instance.work.kernel_count;
+}
+
 // A stage that has nothing else keeps its warm-up.
 void keep_only_ones(Stages& stages) {
   std::vector<bool> has_others(stages.stages.size(), false);
@@ -261,7 +288,7 @@ void keep_only_ones(Stages& stages) {
 
 }  // namespace
 
-void flag_warmup(Stages& stages, Diagnostics& diagnostics) {
+void flag_warmup(const trace::Trace& trace, Stages& stages, Diagnostics& diagnostics) {
   if (count_warmup(stages) > 0) {
     keep_only_ones(stages);
     diagnostics.info("warmup_set_apart",
@@ -289,6 +316,14 @@ void flag_warmup(Stages& stages, Diagnostics& diagnostics) {
   for (const std::string& text : only.texts) diagnostics.info("cold_step_kept", text);
   const size_t count = count_warmup(stages);
   if (count == 0) return;
+  const std::vector<Nanoseconds> captured = captured_launches(trace);
+  const auto captures = std::count_if(
+      stages.instances.begin(), stages.instances.end(), [&](const StageInstance& instance) {
+        return instance.warmup && captures_a_graph(instance, captured);
+      });
+  if (captures > 0) {
+    reasons.because(fmt::format("a CUDA graph is captured in {} of them", captures));
+  }
   diagnostics.info("warmup_set_apart",
                    fmt::format("first stage instances that count as warm-up ({}); they are "
                                "excluded from the statistics",

@@ -71,6 +71,7 @@ std::string extent(const profile::Extent& sizes) {
 std::string_view scope_name(std::string_view scope) {
   if (scope == "measured") return "measured stages";
   if (scope == "warm-up") return "warm-up (excluded from statistics)";
+  if (scope == "autotuning") return "autotuning: bursts that no measured stage has";
   if (scope == "initialization") return "initialization: before the first stage";
   return "outside: between and after stages";
 }

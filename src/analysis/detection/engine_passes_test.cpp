@@ -1,0 +1,62 @@
+#include "analysis/detection/engine_passes.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/detection/test_program.h"
+
+namespace llmprof::analysis {
+namespace {
+
+using detection_test::kMicrosecond;
+using detection_test::kMillisecond;
+using detection_test::Pass;
+using detection_test::Program;
+
+// vLLM with VLLM_NVTX_SCOPES_FOR_PROFILING=1. No pass is like the one before: nothing repeats.
+void scoped_pass(Program& program, uint32_t tokens, uint32_t sequences) {
+  const StepKind kind = tokens > sequences ? StepKind::prefill : StepKind::decode;
+  const Nanoseconds begin = program.now();
+  program.range("schedule: allocate_slots", begin - 40 * kMicrosecond, begin - 20 * kMicrosecond);
+  program.pass(
+      {.kind = kind, .tokens = tokens, .sequences = sequences, .layers = 3, .packed = true},
+      [&](Program& inner, const Pass& pass, uint32_t layer) {
+        for (uint32_t i = 0; i < (tokens * 7 + layer * 5) % 11; ++i) {
+          inner.kernel("add_expert", pass.tokens);
+        }
+        inner.attention(pass);
+        inner.kernel("gemm_out");
+      });
+  const Nanoseconds end = program.now();
+  program.range("gpu_model_runner: preprocess", begin - kMicrosecond, begin + 15 * kMicrosecond);
+  program.range("gpu_model_runner: forward", begin + 15 * kMicrosecond, end - 25 * kMicrosecond);
+  program.range("gpu_model_runner: sample", end - 25 * kMicrosecond, end);
+  program.range("gpu_model_runner: bookkeep", end, end + 5 * kMicrosecond);
+  program.wait(50 * kMicrosecond);
+}
+
+TEST(EnginePasses, AreBetweenTheRangesOfTheModelRunner) {
+  Program program;
+  for (const auto& [tokens, sequences] :
+       {std::pair{300U, 2U}, {2U, 2U}, {2U, 2U}, {130U, 1U}, {3U, 3U}, {3U, 3U}}) {
+    scoped_pass(program, tokens, sequences);
+  }
+  const Stages& stages = program.detect(Program::Ranges::used);
+  program.expect_all_found();
+  EXPECT_TRUE(stages.serving);
+  EXPECT_EQ(stages.steps[0].tokens, 300U);
+  EXPECT_EQ(stages.steps[0].batch, 2U);
+  EXPECT_EQ(stages.steps[5].batch, 3U);
+  EXPECT_EQ(stages.steps[5].layers, 3U);
+  EXPECT_NE(stages.reason.find("model runner"), std::string::npos) << stages.reason;
+}
+
+// Without the ranges the same kernels show nothing, and that is said.
+TEST(EnginePasses, AreNoneWithoutRanges) {
+  Program program;
+  for (int i = 0; i < 3; ++i) scoped_pass(program, 300 + 13 * static_cast<uint32_t>(i), 2);
+  const Stages& stages = program.detect();
+  EXPECT_EQ(stages.reason.find("model runner"), std::string::npos) << stages.reason;
+}
+
+}  // namespace
+}  // namespace llmprof::analysis
