@@ -170,6 +170,48 @@ TEST(PassTimes, OfAProgramThatRunsAheadAreOfTheWholeRun) {
   EXPECT_DOUBLE_EQ(times[kDecode].per_pass(), 100);
 }
 
+// Tokens are joined, and only then the host waits: the whole run takes until then.
+TEST(PassTimes, AFewLaunchesMayComeBeforeTheWait) {
+  Program program(1);
+  for (int request = 0; request < 2; ++request) {
+    for (int i = 0; i < 10; ++i) program.decode_ahead();
+    program.other_work();
+    program.wait(880);
+    program.pause(10'000);
+  }
+  std::vector<PassTimes> times(2);
+  add_times_by_run(time_passes(program.sequence, program.passes()), false, times);
+  EXPECT_EQ(times[kDecode].passes, 20U);
+  EXPECT_DOUBLE_EQ(times[kDecode].per_pass(), 100);
+}
+
+// What lies between is another stage's, which was not found.
+TEST(PassTimes, ManyLaunchesEndARun) {
+  Program program(1);
+  for (int request = 0; request < 2; ++request) {
+    for (int i = 0; i < 10; ++i) program.decode_ahead();
+    for (int i = 0; i < 5; ++i) program.other_work();
+    program.wait(10'000);
+  }
+  std::vector<PassTimes> times(2);
+  add_times_by_run(time_passes(program.sequence, program.passes()), false, times);
+  EXPECT_EQ(times[kDecode].passes, 20U);
+  EXPECT_DOUBLE_EQ(times[kDecode].per_pass(), 11);
+}
+
+TEST(PassTimes, ARunThatTunesIsLeftOut) {
+  Program program(1);
+  for (int request = 0; request < 4; ++request) {
+    for (int i = 0; i < 10; ++i) program.decode_ahead();
+    program.wait(request == 0 ? 100'000 : 890);
+    program.pause(10'000);
+  }
+  std::vector<PassTimes> times(2);
+  add_times_by_run(time_passes(program.sequence, program.passes()), false, times);
+  EXPECT_EQ(times[kDecode].passes, 30U);
+  EXPECT_DOUBLE_EQ(times[kDecode].per_pass(), 100);
+}
+
 TEST(PassTimes, AtTheCutOfASequenceTheLastPassHasNoEnd) {
   Program program(1);
   for (int i = 0; i < 5; ++i) program.decode_ahead();
@@ -204,9 +246,9 @@ TEST(PassTimes, AStageThatIsNotWaitedForEndsNoSoonerThanItsWork) {
   std::vector<LaunchPass> recorded;
   for (size_t request = 0; request < 2; ++request) {
     const auto begin = static_cast<Nanoseconds>(1000 * (request + 1));
-    passes.push_back({kPrefill, begin, std::nullopt, begin + 10, std::nullopt});
-    passes.push_back({kDecode, begin + 10, std::nullopt, begin + 20, std::nullopt});
-    passes.push_back({kDecode, begin + 20, begin + 100, begin + 1000, std::nullopt});
+    passes.push_back({kPrefill, begin, std::nullopt, begin + 10, true, std::nullopt});
+    passes.push_back({kDecode, begin + 10, std::nullopt, begin + 20, true, std::nullopt});
+    passes.push_back({kDecode, begin + 20, begin + 100, begin + 1000, true, std::nullopt});
     recorded.push_back({kPrefill, 0, 1, InstanceId(2 * request)});
     recorded.push_back({kDecode, 1, 2, InstanceId(2 * request + 1)});
     recorded.push_back({kDecode, 2, 3, InstanceId(2 * request + 1)});

@@ -9,6 +9,11 @@ namespace {
 // is so much longer than the median one is not like the others.
 constexpr double kPause = 5;
 
+// Other launches between a pass and the wait for it, or between two passes of a run.
+constexpr size_t kFewLaunches = 16;
+// A run's passes are so much longer than those of most.
+constexpr double kSlowRun = 2;
+
 double as_double(Nanoseconds time) { return static_cast<double>(time); }
 
 // The end of the last wait that began in [from, before).
@@ -55,21 +60,53 @@ double median_period(const std::vector<TimedPass>& passes, uint32_t stage) {
   return periods.empty() ? 0 : as_double(nearest_rank(periods, 0.5));
 }
 
+struct Run {
+  uint32_t stage = 0;
+  uint64_t passes = 0;
+  double total = 0;
+  [[nodiscard]] double per_pass() const { return total / static_cast<double>(passes); }
+};
+
+// Of each stage, what a pass takes in the run that holds the middle pass.
+std::vector<double> median_runs(std::vector<Run> runs, size_t stages) {
+  std::sort(runs.begin(), runs.end(),
+            [](const Run& a, const Run& b) { return a.per_pass() < b.per_pass(); });
+  std::vector<uint64_t> passes(stages, 0);
+  for (const Run& run : runs) passes[run.stage] += run.passes;
+  std::vector<uint64_t> seen(stages, 0);
+  std::vector<double> medians(stages, 0);
+  for (const Run& run : runs) {
+    if (2 * seen[run.stage] < passes[run.stage]) medians[run.stage] = run.per_pass();
+    seen[run.stage] += run.passes;
+  }
+  return medians;
+}
+
 }  // namespace
 
 std::vector<TimedPass> time_passes(const LaunchSequence& sequence,
                                    const std::vector<LaunchPass>& passes) {
+  const auto start_of = [&](size_t launch) {
+    return launch < sequence.size() ? sequence.start[launch] : trace::kOpenEnd;
+  };
   std::vector<TimedPass> timed;
   for (size_t i = 0; i < passes.size(); ++i) {
     const LaunchPass& pass = passes[i];
+    const size_t next_pass = i + 1 < passes.size() ? passes[i + 1].first : sequence.size();
     TimedPass row;
     row.stage = pass.stage;
     row.start = sequence.start[pass.first];
-    if (pass.end < sequence.size()) row.next = sequence.start[pass.end];
+    row.next = start_of(pass.end);
     row.done = last_wait(sequence.waits, sequence.start[pass.end - 1], row.next);
-    const Nanoseconds next_pass_launched =
-        i + 1 < passes.size() ? sequence.start[passes[i + 1].end - 1] : trace::kOpenEnd;
-    row.drained = first_wait(sequence.waits, row.next, next_pass_launched);
+    if (!row.done && next_pass > pass.end) {
+      const size_t few = std::min(next_pass, pass.end + kFewLaunches);
+      const auto waited = first_wait(sequence.waits, row.next, start_of(few));
+      if (waited) row.done = waited->end;
+    }
+    const size_t next_pass_launched =
+        i + 1 < passes.size() ? passes[i + 1].end - 1 : sequence.size();
+    row.drained = first_wait(sequence.waits, row.next, start_of(next_pass_launched));
+    row.followed = i + 1 < passes.size() && next_pass - pass.end <= kFewLaunches;
     timed.push_back(row);
   }
   return timed;
@@ -123,6 +160,7 @@ void add_times_by_run(const std::vector<TimedPass>& passes, bool cut,
     return alone && pass.done && medians[pass.stage] > 0 &&
            as_double(*pass.done - pass.start) > kPause * medians[pass.stage];
   };
+  std::vector<Run> runs;
   for (size_t first = 0; first < passes.size();) {
     if (is_odd(first)) {
       ++first;
@@ -130,23 +168,28 @@ void add_times_by_run(const std::vector<TimedPass>& passes, bool cut,
     }
     size_t last = first;
     while (last + 1 < passes.size() && passes[last + 1].stage == passes[first].stage &&
-           !pauses_after(last) && !is_odd(last + 1)) {
+           passes[last].followed && !pauses_after(last) && !is_odd(last + 1)) {
       ++last;
     }
-    PassTimes& of_stage = times[passes[first].stage];
     const TimedPass& ends = passes[last];
     const bool at_the_cut = cut && last + 1 == passes.size();
+    Run run{passes[first].stage, last - first + 1, 0};
     if (ends.done) {
-      of_stage.total += as_double(*ends.done - passes[first].start);
-      of_stage.passes += last - first + 1;
+      run.total = as_double(*ends.done - passes[first].start);
     } else if (!at_the_cut && ends.next != trace::kOpenEnd) {
-      of_stage.total += as_double(ends.next - passes[first].start);
-      of_stage.passes += last - first + 1;
+      run.total = as_double(ends.next - passes[first].start);
     } else {
-      of_stage.total += as_double(ends.start - passes[first].start);
-      of_stage.passes += last - first;
+      run.total = as_double(ends.start - passes[first].start);
+      --run.passes;
     }
+    if (run.passes > 0) runs.push_back(run);
     first = last + 1;
+  }
+  const std::vector<double> usual = median_runs(runs, times.size());
+  for (const Run& run : runs) {
+    if (run.per_pass() > kSlowRun * usual[run.stage]) continue;
+    times[run.stage].passes += run.passes;
+    times[run.stage].total += run.total;
   }
 }
 

@@ -13,11 +13,14 @@ struct TimedPass {
   Nanoseconds start = 0;               // of its first launch
   std::optional<Nanoseconds> done;     // the thread had waited for it; none: it ran ahead
   Nanoseconds next = trace::kOpenEnd;  // of the first launch after it
+  bool followed = true;                // the next pass's launches come soon after its own
   // The first wait behind that launch, and before the next pass was launched as a whole (what ends
   // a request is often taken for the beginning of the next one): the GPU had then ended this pass.
   std::optional<LaunchSequence::Wait> drained;
 };
 
+// A program that runs ahead may launch a few kernels after its last pass (generated tokens are
+// joined) before it waits for all of it.
 std::vector<TimedPass> time_passes(const LaunchSequence& sequence,
                                    const std::vector<LaunchPass>& passes);
 
@@ -39,10 +42,12 @@ std::vector<PassTimes> times_by_instance(const std::vector<TimedPass>& passes,
                                          const std::vector<LaunchPass>& recorded,
                                          const Stages& stages, const std::vector<double>& busy);
 
-// Passes of one stage in a row, without a pause of the host that is much longer than a pass, and
-// without single passes that took so much longer (a graph is captured, a kernel compiled) although
-// each was waited for.
-// `cut`: the passes are part of a longer sequence, and the last pass of a run may have no end.
+// Passes of one stage in a row, without other launches in between, without a pause of the host that
+// is much longer than a pass, and without single passes that took so much longer (a graph is
+// captured, a kernel compiled) although each was waited for. Runs whose passes take much longer
+// than the median run's are left out: a program compiles or tunes within its first ones, and not
+// equally often in every process. `cut`: the passes are part of a longer sequence, and the last
+// pass of a run may have no end.
 void add_times_by_run(const std::vector<TimedPass>& passes, bool cut,
                       std::vector<PassTimes>& times);
 

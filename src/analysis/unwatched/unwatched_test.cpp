@@ -207,6 +207,10 @@ class WatchedRequests {
   void note_other_work() {
     for (int i = 0; i < 10; ++i) note_launch(Kind::kernel, 20 + i, 100 * i);
   }
+  void note_graph(Nanoseconds start) { note_launch(Kind::graph, 99, start); }
+  void note_kernels(int function, int count, Nanoseconds start) {
+    for (int i = 0; i < count; ++i) note_launch(Kind::kernel, function + i % 3, start + 2 * i);
+  }
   Unwatched find(WatchedRequests* control) {
     const Budgets budgets = t.budgets();
     return find_unwatched(t.trace(), t.stages(), budgets,
@@ -290,6 +294,41 @@ TEST(UnwatchedByControl, OfOtherNumbersOfPassesTimesEachPass) {
   EXPECT_EQ(decode.per_step, 180);
   EXPECT_EQ(decode.wall, 540);  // of three steps, as recorded
   EXPECT_EQ(decode.added, 60);
+}
+
+// Compiled code: the first request of a process tunes, with other launches in each process; a
+// decode is launched ahead of the GPU, and its tokens are joined before the host waits.
+TEST(UnwatchedByControl, OfCompiledCodeThatTunesAndRunsAhead) {
+  const auto decode_ahead = [](WatchedRequests& program, Nanoseconds base, Nanoseconds time) {
+    for (int i = 0; i < 20; ++i) program.note_graph(base + 5 * i);
+    program.note_kernels(40, 3, base + 100);
+    program.t.noted(Kind::wait, 0, base + 150, base + time);
+  };
+  WatchedRequests recorded(100);
+  const uint32_t decode = recorded.t.stage("decode");
+  for (int request = 0; request < 4; ++request) {
+    const Nanoseconds base = 100'000 * (request + 1);
+    recorded.t.instance(decode, base, base + 4000).warmup = request == 0;
+    for (int i = 0; i < 20; ++i) {
+      recorded.t.step(base + 200 * i, base + 200 * (i + 1));
+      recorded.t.replay(base + 200 * i + 50, base + 200 * (i + 1),
+                        recorded.t.call("cudaGraphLaunch", base + 5 * i + 1, base + 5 * i + 4));
+    }
+    decode_ahead(recorded, base, 4000);
+  }
+  WatchedRequests control(7'000);
+  control.note_kernels(60, 30, 1'000);  // tunes
+  decode_ahead(control, 50'000, 40'000);
+  control.note_kernels(60, 30, 95'000);
+  for (int request = 1; request < 4; ++request) {
+    decode_ahead(control, 100'000 * (request + 1), 3200);
+  }
+  const StageUnwatched stage = recorded.find(&control).stages.at(0);
+  expect_whole(stage);
+  EXPECT_EQ(stage.source, UnwatchedSource::control_launches);
+  EXPECT_EQ(stage.wall, 3200);
+  EXPECT_EQ(stage.per_step, 160);
+  EXPECT_EQ(stage.added, 800);
 }
 
 TEST(UnwatchedByControl, OtherLaunchesAreNotTimed) {
