@@ -92,14 +92,16 @@ export function scatter(options: ScatterOptions): Scatter {
     const ratio = uPlot.pxRatio;
     const end = line.labelAt === "end";
     const [x, y] = line.points[end ? line.points.length - 1 : 0]!;
-    u.ctx.textAlign = end ? "right" : "left";
-    const edge = Math.max(u.bbox.left, Math.min(u.valToPos(x, "x", true), u.bbox.left + u.bbox.width));
-    const left = edge + (end ? -6 : 6) * ratio;
-    const bottom = u.valToPos(y, "y", true) - 3 * ratio;
+    u.ctx.textAlign = "left";
     const width = u.ctx.measureText(line.label!).width;
+    const right = u.bbox.left + u.bbox.width;
+    const edge = Math.max(u.bbox.left, Math.min(u.valToPos(x, "x", true), right));
+    const before = end || edge + width + 6 * ratio > right;
+    const left = Math.max(u.bbox.left + 2 * ratio, before ? edge - width - 6 * ratio : edge + 6 * ratio);
+    const bottom = u.valToPos(y, "y", true) - 3 * ratio;
     // Points behind the text would make it unreadable.
     u.ctx.fillStyle = chartColors.background();
-    u.ctx.fillRect((end ? left - width : left) - 2 * ratio, bottom - 12 * ratio, width + 4 * ratio, 12 * ratio);
+    u.ctx.fillRect(left - 2 * ratio, bottom - 12 * ratio, width + 4 * ratio, 12 * ratio);
     u.ctx.fillStyle = chartColors.muted();
     u.ctx.fillText(line.label!, left, bottom);
   }
@@ -134,9 +136,10 @@ export function scatter(options: ScatterOptions): Scatter {
     }
     if (point.label) {
       context.fillStyle = chartColors.text();
-      context.textAlign = "left";
+      const fits = x + radius + 5 * ratio + context.measureText(point.label).width < u.bbox.left + u.bbox.width;
+      context.textAlign = fits ? "left" : "right";
       context.textBaseline = "middle";
-      context.fillText(point.label, x + radius + 5 * ratio, y);
+      context.fillText(point.label, x + (fits ? 1 : -1) * (radius + 5 * ratio), y);
       context.textBaseline = "bottom";
     }
   }

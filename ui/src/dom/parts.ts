@@ -21,10 +21,15 @@ export function bar(share: number | null, className = ""): HTMLElement {
 
 export const note = (...children: Child[]): HTMLElement => h("p", { class: "muted" }, ...children);
 
+/** What stands between back quotes is code, as in report.md. */
+export function prose(text: string): Child {
+  return text.split(/`([^`]+)`/).map((part, index) => (index % 2 === 1 ? h("code", {}, part) : part));
+}
+
 /** "Not known: ..." with what is missing in this input. */
 export function notKnown(why: string | null | undefined, otherwise: string): HTMLElement {
   const text = why ?? otherwise;
-  return h("p", { class: "not-known" }, `Not known: ${text.replace(/^./, (letter) => letter)}${/[.!?]$/.test(text) ? "" : "."}`);
+  return h("p", { class: "not-known" }, "Not known: ", prose(text), /[.!?]$/.test(text) ? "" : ".");
 }
 
 export function select(label: string, choices: [string, string][], value: string, onChange: (value: string) => void): HTMLElement {

@@ -4,7 +4,7 @@ import { boundIsKnown, deviceWord, instanceWord, isServing, onCpu, type Finding,
 import { figure } from "../dom/copy";
 import { formatWords } from "../data/profile";
 import { h, type Child } from "../dom/dom";
-import { bar, note, section, swatch } from "../dom/parts";
+import { bar, note, prose, section, swatch } from "../dom/parts";
 import { facts, table } from "../dom/table";
 import { bytes, clock, count, counted, energy, fineMs, ms, percent, rate } from "../format/figures";
 import { typical } from "../format/typical";
@@ -233,7 +233,7 @@ function findingItem(finding: Finding): HTMLElement {
   return h(
     "li",
     {},
-    h("div", { class: "finding" }, h("h3", {}, finding.title, finding.stage && [" ", h("span", { class: "chip" }, finding.stage)]), h("p", {}, asSentence(finding.advice)), h("details", {}, h("summary", {}, "Evidence"), h("p", {}, finding.evidence))),
+    h("div", { class: "finding" }, h("h3", {}, finding.title, finding.stage && [" ", h("span", { class: "chip" }, finding.stage)]), h("p", {}, prose(asSentence(finding.advice))), h("details", {}, h("summary", {}, "Evidence"), h("p", {}, prose(finding.evidence)))),
     h("div", { class: "saving" }, h("div", { class: "value" }, saving), h("div", { class: "muted" }, share)),
   );
 }
@@ -286,7 +286,7 @@ function howSure(app: App): HTMLElement {
       ["diagnostics", h("a", { href: "#provenance" }, warnings > 0 ? counted(warnings, "warning") : "no warning", `, ${counted(shown.diagnostics.length, "message")}`)],
     ]),
     app.words.of("What profiling cost"),
-    shown.captures_failed.map((failure) => h("p", { class: "warning" }, `The ${failure.backend} capture is missing: ${failure.message}`)),
+    shown.captures_failed.map((failure) => h("p", { class: "warning" }, `The ${failure.backend} capture is missing: `, prose(failure.message))),
   );
 }
 

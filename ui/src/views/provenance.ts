@@ -2,7 +2,7 @@
 import type { App, MountedView, ViewDescription } from "../app";
 import { deviceWord, formatWords } from "../data/profile";
 import { h } from "../dom/dom";
-import { section } from "../dom/parts";
+import { prose, section } from "../dom/parts";
 import { facts, table } from "../dom/table";
 import { bytes, bytesPerS, clock, count, flopsPerS, ms, percent, ratio } from "../format/figures";
 
@@ -15,7 +15,7 @@ function captures(app: App): HTMLElement {
       sortable: false,
       rows,
       columns: [
-        { id: "path", title: "file", value: (c) => c.path, heads: true, cell: (c) => h("code", {}, c.path) },
+        { id: "path", title: "file", value: (c) => c.path, heads: true, className: "prose", cell: (c) => h("code", {}, c.path) },
         { id: "format", title: "format", value: (c) => formatWords(c.format) },
         { id: "tool", title: "recorded by", value: (c) => [c.tool, c.tool_version].filter(Boolean).join(" ") },
         { id: "driver", title: "driver", value: (c) => c.driver ?? "" },
@@ -23,7 +23,7 @@ function captures(app: App): HTMLElement {
         ...(rows.some((c) => c.rank !== null) ? [{ id: "rank", title: "rank", value: (c: (typeof rows)[number]) => c.rank }] : []),
       ],
     }).element,
-    app.shown.captures_failed.map((failure) => h("p", { class: "warning" }, `The ${failure.backend} capture is missing: ${failure.message}`)),
+    app.shown.captures_failed.map((failure) => h("p", { class: "warning" }, `The ${failure.backend} capture is missing: `, prose(failure.message))),
   );
 }
 
@@ -112,7 +112,7 @@ function diagnostics(app: App): HTMLElement {
     columns: [
       { id: "severity", title: "severity", value: (d) => d.severity, cell: (d) => h("span", { class: `severity ${d.severity}` }, d.severity) },
       { id: "code", title: "code", value: (d) => d.code, cell: (d) => h("code", {}, d.code) },
-      { id: "message", title: "message", value: (d) => d.message, heads: true },
+      { id: "message", title: "message", value: (d) => d.message, heads: true, cell: (d) => prose(d.message) },
       { id: "count", title: "count", of: "how often", value: (d) => d.count, text: (d) => count(d.count) },
     ],
   });
@@ -136,7 +136,7 @@ function mount(app: App): MountedView {
         facts([
           ["made by", `${tool.name} ${tool.version}, profile.json schema ${schema_version}`],
           ["kernels from", { timeline: "a timeline: every kernel with start and end", profiler: "ncu: launches measured one by one", summary: "totals per kernel name", none: "none were recorded" }[totals.source] ?? totals.source],
-          ["stages", app.shown.stages_found.reason],
+          ["stages", app.shown.stages_found.reason && prose(app.shown.stages_found.reason)],
           ["engine evidence", engine.evidence.map((each) => h("div", {}, `${each.source}: ${each.subject}${each.share === null ? "" : ` (${percent(each.share)})`}`))],
           ["model from", model?.source],
           ["notes on the model", model && model.notes.length > 0 && model.notes.join("; ")],

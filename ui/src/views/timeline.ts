@@ -2,7 +2,7 @@
 import type { App, MountedView, ViewDescription } from "../app";
 import { isServing } from "../data/profile";
 import { h, replace } from "../dom/dom";
-import { swatch } from "../dom/parts";
+import { prose, swatch } from "../dom/parts";
 import { hideTooltip, showTooltip } from "../dom/tooltip";
 import { counted, count, duration } from "../format/figures";
 import { setOptions } from "../state/fragment";
@@ -376,8 +376,8 @@ function stepWords(app: App, index: number): string {
 function mount(app: App, options: URLSearchParams): MountedView {
   const element = h("div", { class: "timeline-mount" });
   if (!hasTimeline() && !reading) {
-    const why = app.view.timeline_missing ?? "the page was made without the captures. Run llmprof report on the run's folder, which reads them again.";
-    replace(element, h("div", { class: "view" }, h("h1", {}, "Timeline"), h("p", { class: "not-known" }, `The timeline is missing: ${why}`)));
+    const why = app.view.timeline_missing ?? "The page was made without the captures: `llmprof report RUN` reads them again.";
+    replace(element, h("div", { class: "view" }, h("h1", {}, "Timeline"), h("p", { class: "not-known" }, "The timeline is missing. ", prose(why))));
     return { element };
   }
   let view: TimelineView | null = null;
