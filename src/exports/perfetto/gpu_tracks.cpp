@@ -65,14 +65,6 @@ GpuTracks::GpuTracks(const ExportSource& source, const KernelRows& rows,
   for (const analysis::LayerRow& layer : results_.layers.rows) {
     layers_.push_back(file_.text(layer.name));
   }
-  std::set<trace::ProcessId> processes;
-  std::set<uint32_t> contexts;
-  for (const trace::Queue& queue : trace_.queues.values()) {
-    processes.insert(queue.process);
-    contexts.insert(queue.context);
-  }
-  several_processes_ = processes.size() > 1;
-  several_contexts_ = contexts.size() > 1;
   gather();
 }
 
@@ -101,6 +93,15 @@ std::string GpuTracks::queue_name(trace::QueueId id) const {
 }
 
 void GpuTracks::write(trace::DeviceId device, TrackUuid parent) {
+  std::set<trace::ProcessId> processes;
+  std::set<uint32_t> contexts;
+  for (const trace::Queue& queue : trace_.queues.values()) {
+    if (queue.device != device) continue;
+    processes.insert(queue.process);
+    contexts.insert(queue.context);
+  }
+  several_processes_ = processes.size() > 1;
+  several_contexts_ = contexts.size() > 1;
   for (size_t i = 0; i < trace_.queues.size(); ++i) {
     const trace::QueueId queue(i);
     if (trace_.queues[queue].device == device && !work_[i].empty()) write_queue(queue, parent);

@@ -60,7 +60,7 @@ class GpuTracks {
   std::vector<TextId> stages_;
   std::vector<TextId> layers_;
   std::vector<Annotation> annotations_;  // of the slice that is being written
-  bool several_processes_ = false;
+  bool several_processes_ = false;       // on the GPU that is being written
   bool several_contexts_ = false;
 };
 
