@@ -56,7 +56,9 @@ struct KernelScope {
   static void fields(Visitor& field) {
     field("scope", &KernelScope::scope,
           "\"measured\": in stages; \"warm-up\": in instances that statistics exclude; "
-          "\"initialization\": before the first stage of their device; \"outside\": between and "
+          "\"autotuning\": in bursts there or outside that no measured stage has, listed where "
+          "there are some; \"initialization\": before the first stage of their device; "
+          "\"outside\": between and "
           "after stages");
     field("kernel_count", &KernelScope::kernel_count, "kernels there");
     field("kernel_sum_ms", &KernelScope::kernel_sum, "their time");

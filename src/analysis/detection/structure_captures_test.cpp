@@ -192,6 +192,34 @@ TEST(RenamedCapturesTest, FixturesAreFoundOrRefused) {
   }
 }
 
+// A mixture of experts, and a model without attention whose layers are loops over tokens.
+TEST(StructureCapturesTest, ModelsOfOtherKinds) {
+  struct Truth {
+    std::string_view log;
+    uint32_t layers;
+    size_t steps;  // of each of four requests, the prefill included
+  };
+  for (const Truth& truth : {Truth{"h200-models/hf_mixtral.llmtrace.gz", 6, 12},
+                             Truth{"h200-models/hf_mamba.llmtrace.gz", 8, 8}}) {
+    for (const Names named : {Names::as_recorded, Names::replaced}) {
+      const FoundStages found = find_in(testing::test_data(truth.log), named);
+      // Without names it may be refused.
+      if (named == Names::replaced && found.stages.stages.empty()) {
+        EXPECT_FALSE(found.stages.reason.empty()) << truth.log;
+        continue;
+      }
+      ASSERT_EQ(found.stages.steps.size(), 4 * truth.steps)
+          << truth.log << ": " << found.stages.reason;
+      EXPECT_TRUE(found.all_of_layers(truth.layers)) << truth.log;
+      for (size_t i = 0; i < found.stages.steps.size(); ++i) {
+        EXPECT_EQ(found.stages.steps[i].kind,
+                  i % truth.steps == 0 ? StepKind::prefill : StepKind::decode)
+            << truth.log << ", step " << i;
+      }
+    }
+  }
+}
+
 // Programs of others, most of them training or no LLM: nothing is found in them under any names.
 TEST(SharedCapturesRenamedTest, OtherProgramsAreRefused) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);

@@ -31,6 +31,14 @@ class Program {
     launch(99, true);
     end(time);
   }
+  // After so many launches the host waits; 80 more follow.
+  void begin_long_prefill(uint64_t launches, Nanoseconds time) {
+    begin(kPrefill);
+    for (uint64_t i = 0; i < launches; ++i) launch(40 + i);
+    wait(time);
+    for (uint64_t i = 0; i < 80; ++i) launch(50 + i);
+    passes_.back().end = sequence.size();
+  }
   void decode_ahead() {
     begin(kDecode);
     launch(99, true);
@@ -183,6 +191,18 @@ TEST(PassTimes, AFewLaunchesMayComeBeforeTheWait) {
   add_times_by_run(time_passes(program.sequence, program.passes()), false, times);
   EXPECT_EQ(times[kDecode].passes, 20U);
   EXPECT_DOUBLE_EQ(times[kDecode].per_pass(), 100);
+}
+
+// The kernels that join a decode's tokens may be taken for the begin of the next prefill.
+TEST(PassTimes, AWaitBehindTheFirstLaunchesEndsThePassBefore) {
+  Program program(1);
+  for (int i = 0; i < 10; ++i) program.decode_ahead();
+  program.begin_long_prefill(2, 880);
+  const auto timed = time_passes(program.sequence, program.passes());
+  ASSERT_EQ(timed.size(), 11U);
+  ASSERT_TRUE(timed[9].done);
+  EXPECT_EQ(*timed[9].done - timed[0].start, 10 * 11 + 2 + 880);
+  EXPECT_EQ(timed[10].start, *timed[9].done);
 }
 
 // What lies between is another stage's, which was not found.

@@ -14,6 +14,11 @@ constexpr size_t kFewLaunches = 16;
 // A run's passes are so much longer than those of most.
 constexpr double kSlowRun = 2;
 
+// A pass of many launches: a long wait behind one of its first few ends what came before.
+constexpr size_t kManyLaunches = 64;
+constexpr size_t kFirstFew = 8;
+constexpr Nanoseconds kLongWait = 4;  // times what the host did in the pass before
+
 double as_double(Nanoseconds time) { return static_cast<double>(time); }
 
 // The end of the last wait that began in [from, before).
@@ -48,6 +53,20 @@ double end_of_ahead(const TimedPass& last, double start, double busy) {
   const bool still_running =
       as_double(wait.start) <= soonest || wait.end - wait.start > wait.start - last.next;
   return still_running ? as_double(wait.end) : soonest;
+}
+
+// The pass's first launch of its own.
+size_t own_first(const LaunchSequence& sequence, const LaunchPass& pass) {
+  if (pass.end - pass.first < kManyLaunches) return pass.first;
+  const Nanoseconds begin = sequence.start[pass.first];
+  for (size_t i = pass.first + 1; i <= pass.first + kFirstFew; ++i) {
+    const auto wait = std::lower_bound(
+        sequence.waits.begin(), sequence.waits.end(), sequence.start[i - 1],
+        [](const LaunchSequence::Wait& each, Nanoseconds time) { return each.start < time; });
+    if (wait == sequence.waits.end() || wait->start >= sequence.start[i]) continue;
+    if (wait->end - wait->start > kLongWait * (wait->start - begin)) return i;
+  }
+  return pass.first;
 }
 
 double median_period(const std::vector<TimedPass>& passes, uint32_t stage) {
@@ -92,10 +111,11 @@ std::vector<TimedPass> time_passes(const LaunchSequence& sequence,
   std::vector<TimedPass> timed;
   for (size_t i = 0; i < passes.size(); ++i) {
     const LaunchPass& pass = passes[i];
-    const size_t next_pass = i + 1 < passes.size() ? passes[i + 1].first : sequence.size();
+    const size_t next_pass =
+        i + 1 < passes.size() ? own_first(sequence, passes[i + 1]) : sequence.size();
     TimedPass row;
     row.stage = pass.stage;
-    row.start = sequence.start[pass.first];
+    row.start = sequence.start[own_first(sequence, pass)];
     row.next = start_of(pass.end);
     row.done = last_wait(sequence.waits, sequence.start[pass.end - 1], row.next);
     if (!row.done && next_pass > pass.end) {
