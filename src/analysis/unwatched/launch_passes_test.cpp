@@ -266,9 +266,9 @@ TEST(PassTimes, AStageThatIsNotWaitedForEndsNoSoonerThanItsWork) {
   std::vector<LaunchPass> recorded;
   for (size_t request = 0; request < 2; ++request) {
     const auto begin = static_cast<Nanoseconds>(1000 * (request + 1));
-    passes.push_back({kPrefill, begin, std::nullopt, begin + 10, true, std::nullopt});
-    passes.push_back({kDecode, begin + 10, std::nullopt, begin + 20, true, std::nullopt});
-    passes.push_back({kDecode, begin + 20, begin + 100, begin + 1000, true, std::nullopt});
+    passes.push_back({kPrefill, begin, std::nullopt, begin + 10, true});
+    passes.push_back({kDecode, begin + 10, std::nullopt, begin + 20, true});
+    passes.push_back({kDecode, begin + 20, begin + 100, begin + 1000, true});
     recorded.push_back({kPrefill, 0, 1, InstanceId(2 * request)});
     recorded.push_back({kDecode, 1, 2, InstanceId(2 * request + 1)});
     recorded.push_back({kDecode, 2, 3, InstanceId(2 * request + 1)});

@@ -32,27 +32,14 @@ std::optional<Nanoseconds> last_wait(const std::vector<LaunchSequence::Wait>& wa
   return last.start >= from ? std::optional(last.end) : std::nullopt;
 }
 
-// The first wait that began in [from, before).
-std::optional<LaunchSequence::Wait> first_wait(const std::vector<LaunchSequence::Wait>& waits,
-                                               Nanoseconds from, Nanoseconds before) {
+// The end of the first wait that began in [from, before).
+std::optional<Nanoseconds> first_wait(const std::vector<LaunchSequence::Wait>& waits,
+                                      Nanoseconds from, Nanoseconds before) {
   const auto found = std::lower_bound(
       waits.begin(), waits.end(), from,
       [](const LaunchSequence::Wait& wait, Nanoseconds time) { return wait.start < time; });
   if (found == waits.end() || found->start >= before) return std::nullopt;
-  return *found;
-}
-
-// When the GPU had ended an instance whose last pass nobody waited for: at the least, when its work
-// can have been done. Where the thread launched a little more and then waited, and that work must
-// still have been running, or the wait is longer than launching the little took, it is the wait
-// that tells the end.
-double end_of_ahead(const TimedPass& last, double start, double busy) {
-  const double soonest = std::max(as_double(last.next), start + busy);
-  if (!last.drained) return soonest;
-  const LaunchSequence::Wait& wait = *last.drained;
-  const bool still_running =
-      as_double(wait.start) <= soonest || wait.end - wait.start > wait.start - last.next;
-  return still_running ? as_double(wait.end) : soonest;
+  return found->end;
 }
 
 // The pass's first launch of its own.
@@ -120,12 +107,8 @@ std::vector<TimedPass> time_passes(const LaunchSequence& sequence,
     row.done = last_wait(sequence.waits, sequence.start[pass.end - 1], row.next);
     if (!row.done && next_pass > pass.end) {
       const size_t few = std::min(next_pass, pass.end + kFewLaunches);
-      const auto waited = first_wait(sequence.waits, row.next, start_of(few));
-      if (waited) row.done = waited->end;
+      row.done = first_wait(sequence.waits, row.next, start_of(few));
     }
-    const size_t next_pass_launched =
-        i + 1 < passes.size() ? passes[i + 1].end - 1 : sequence.size();
-    row.drained = first_wait(sequence.waits, row.next, start_of(next_pass_launched));
     row.followed = i + 1 < passes.size() && next_pass - pass.end <= kFewLaunches;
     timed.push_back(row);
   }
@@ -149,7 +132,7 @@ std::vector<PassTimes> times_by_instance(const std::vector<TimedPass>& passes,
       ended = as_double(*last.done);
       reached = 0;
     } else if (last.next != trace::kOpenEnd) {
-      ended = end_of_ahead(last, start, busy[stage]);
+      ended = std::max(as_double(last.next), start + busy[stage]);
       reached = ended;
     }
     if (ended > start && !stages.instances[instance.index()].warmup) {

@@ -14,9 +14,6 @@ struct TimedPass {
   std::optional<Nanoseconds> done;     // the thread had waited for it; none: it ran ahead
   Nanoseconds next = trace::kOpenEnd;  // of the first launch after it
   bool followed = true;                // the next pass's launches come soon after its own
-  // The first wait behind that launch, and before the next pass was launched as a whole (what ends
-  // a request is often taken for the beginning of the next one): the GPU had then ended this pass.
-  std::optional<LaunchSequence::Wait> drained;
 };
 
 // A program that runs ahead may launch a few kernels after its last pass (generated tokens are
