@@ -128,7 +128,7 @@ void MeasuredKernels::describe_counters(ProtoWriter& counters) const {
 // A value speaks of the time since the one before: 0 at the kernel's start, the kernel's at its
 // end.
 void MeasuredKernels::write_counters(const analysis::KernelRow& row, uint32_t gpu, bool of_kernel,
-                                     ProtoWriter& packet) {
+                                     ProtoWriter& packet) const {
   packet.message(fields::packet::kGpuCounterEvent, [&] {
     uint32_t id = first_counter_;
     for (const ComputeMetric& metric : compute_metrics()) {

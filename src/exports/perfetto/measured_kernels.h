@@ -21,7 +21,7 @@ class MeasuredKernels {
   void write_kernel(uint32_t kernel, uint32_t gpu, Sequence& sequence);
   void write_arguments(uint32_t kernel, ProtoWriter& launch) const;
   void write_counters(const analysis::KernelRow& row, uint32_t gpu, bool of_kernel,
-                      ProtoWriter& packet);
+                      ProtoWriter& packet) const;
   void describe_counters(ProtoWriter& counters) const;
 
   const trace::Trace& trace_;

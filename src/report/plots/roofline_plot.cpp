@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <set>
+#include <numbers>
 
 #include "report/format/figures.h"
 #include "report/plots/axis.h"
@@ -125,7 +124,7 @@ class Labels {
   // The label's middle, as near to the point as there is room; none where there is none.
   std::optional<std::pair<double, double>> place(double x, double y, double width, double height) {
     constexpr int kDirections = 12;
-    constexpr double kTurn = 2 * 3.14159265358979323846 / kDirections;
+    constexpr double kTurn = 2 * std::numbers::pi / kDirections;
     for (const double distance : {14.0, 22.0, 32.0, 44.0, 58.0}) {
       for (int direction = 0; direction < kDirections; ++direction) {
         const double angle = kTurn * (direction + 1);
