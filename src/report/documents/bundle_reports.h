@@ -10,8 +10,8 @@
 
 namespace llmprof::report {
 
-// Writes report.md, stakeholder_summary.md, kernels.md (its `top` longest rows), operators.md and the
-// plots that they show into a folder that exists. Returns their names.
+// Writes report.md, stakeholder_summary.md, kernels.md (its `top` longest rows), operators.md and
+// the plots that they show into a folder that exists. Returns their names.
 Result<std::vector<std::string>> write_markdown_reports(const profile::Profile& profile,
                                                         const std::filesystem::path& folder,
                                                         size_t top = kAllKernels);
