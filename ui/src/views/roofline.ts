@@ -67,8 +67,28 @@ function stagePoints(app: App): Point[] {
   return points;
 }
 
+/** The same stages with the DRAM bytes that the GPU's counters saw in place of the model's. */
+function measuredPoints(app: App): Point[] {
+  const points: Point[] = [];
+  for (const stage of app.shown.stages) {
+    const bytes = stage.measured?.dram_bytes;
+    const wall = stage.wall_ms.mean;
+    if (!bytes || !stage.flops || !wall) continue;
+    const reached = stage.flops / (wall / 1e3);
+    points.push({
+      x: stage.flops / bytes,
+      y: reached,
+      color: chartColors.text,
+      radius: 5,
+      shape: "ring",
+      lines: [`${stage.name}, the model's FLOPs over measured DRAM bytes`, `${flopsPerS(reached)} on wall time`, `${intensity(stage.flops / bytes)} FLOP/B`],
+    });
+  }
+  return points;
+}
+
 function chartOf(app: App, roof: Roof | null): Scatter | null {
-  const points = [...kernelPoints(app), ...stagePoints(app)];
+  const points = [...kernelPoints(app), ...stagePoints(app), ...measuredPoints(app)];
   if (points.length === 0) return null;
   const ridge = roof ? roof.flops / roof.bandwidth : 1;
   const xs = [...points.map((point) => point.x), ...(roof ? [ridge] : [])];
@@ -157,7 +177,7 @@ function stageTable(app: App): HTMLElement {
 function mount(app: App): MountedView {
   const roof = roofOf(app);
   const chart = chartOf(app, roof);
-  const sources = [app.shown.roofline.kernels.length > 0 && (onCpu(app.shown) ? "Dots are operators, from the FLOPs and bytes they recorded." : "Dots are kernels that ncu measured, colored by class; larger ones take more of the kernel time."), app.shown.stages.some((stage) => stage.flops) && `Squares are stages: the model's FLOPs over wall time, with a line up to busy time.`, roof && `Roofs: ${flopsPerS(roof.flops)} (${roof.source}) and ${bytesPerS(roof.bandwidth)} of the ${deviceWord(app.shown)}.`].filter(Boolean);
+  const sources = [app.shown.roofline.kernels.length > 0 && (onCpu(app.shown) ? "Dots are operators, from the FLOPs and bytes they recorded." : "Dots are kernels that ncu measured, colored by class; larger ones take more of the kernel time."), app.shown.stages.some((stage) => stage.flops) && `Squares are stages: the model's FLOPs over wall time, with a line up to busy time.`, app.shown.stages.some((stage) => stage.flops && stage.measured?.dram_bytes) && "Rings are the same with the DRAM bytes that the GPU's counters measured.", roof && `Roofs: ${flopsPerS(roof.flops)} (${roof.source}) and ${bytesPerS(roof.bandwidth)} of the ${deviceWord(app.shown)}.`].filter(Boolean);
   return {
     element: h("div", { class: "view" }, h("h1", {}, "Roofline"), chart && [chart.element, note(sources.join(" "), " Drag zooms, a double click shows all.")], stageTable(app), kernelTable(app)),
     redraw: () => chart?.redraw(),

@@ -5,7 +5,7 @@ import { isServing, onCpu, type Gap, type Step } from "../data/profile";
 import { h, replace, type Child } from "../dom/dom";
 import { note, notKnown, section, select } from "../dom/parts";
 import { facts, table } from "../dom/table";
-import { bytes, count, counted, meanAndStd, ms, percent } from "../format/figures";
+import { bytes, count, counted, meanAndStd, ms, percent, rate } from "../format/figures";
 import { placeHash, setOptions } from "../state/fragment";
 
 const VIEW = "steps";
@@ -51,6 +51,27 @@ function statistics(app: App): HTMLElement {
       { id: "max", title: "max (ms)", value: (r) => r.times.max, text: (r) => ms(r.times.max) },
     ],
   }).element;
+}
+
+function byBatch(app: App): Child {
+  const rows = app.shown.token_times.by_batch;
+  if (rows.length === 0) return null;
+  return section(
+    "Decode steps by the number of sequences in them",
+    table({
+      caption: "Decode steps by the number of sequences in them",
+      fit: true,
+      rows,
+      columns: [
+        { id: "batch", title: "sequences", heads: true, value: (r) => r.batch, text: (r) => count(r.batch) },
+        { id: "count", title: "steps", value: (r) => r.step_wall_ms.count, text: (r) => count(r.step_wall_ms.count) },
+        { id: "mean", title: "mean ± std (ms)", of: "ms per step", value: (r) => r.step_wall_ms.mean, text: (r) => meanAndStd(r.step_wall_ms) },
+        { id: "p50", title: "p50 (ms)", of: "ms per step", value: (r) => r.step_wall_ms.p50, text: (r) => ms(r.step_wall_ms.p50) },
+        { id: "p99", title: "p99 (ms)", of: "ms per step", value: (r) => r.step_wall_ms.p99, text: (r) => ms(r.step_wall_ms.p99) },
+        { id: "rate", title: "tokens per second", of: "sequences over the mean step", value: (r) => r.tokens_per_s, text: (r) => rate(r.tokens_per_s) },
+      ],
+    }).element,
+  );
 }
 
 function chartOf(app: App, stage: string, onClick: (index: number) => void): Scatter | null {
@@ -128,7 +149,7 @@ function slowTable(app: App): Child {
     rows,
     columns: [
       { id: "stage", title: "stage", value: (r) => r.stage },
-      { id: "where", title: "where", value: (r) => where(app, r.instance, r.step_of_instance), heads: true, cell: (r) => (step(r) ? h("a", { href: timelineLink(step(r)!.start_ms * 1e6, r.wall_ms * 1e6) }, where(app, r.instance, r.step_of_instance)) : where(app, r.instance, r.step_of_instance)) },
+      { id: "where", title: "where", className: "nowrap", value: (r) => where(app, r.instance, r.step_of_instance), heads: true, cell: (r) => (step(r) ? h("a", { href: timelineLink(step(r)!.start_ms * 1e6, r.wall_ms * 1e6) }, where(app, r.instance, r.step_of_instance)) : where(app, r.instance, r.step_of_instance)) },
       { id: "wall", title: "wall (ms)", value: (r) => r.wall_ms, text: (r) => ms(r.wall_ms) },
       { id: "above", title: "above the median (ms)", of: "ms longer than the median step like it", value: (r) => r.above_median_ms, text: (r) => ms(r.above_median_ms) },
       { id: "why", title: "difference from the median step", className: "prose", value: (r) => r.reasons.map((reason) => `${reason.what} (${ms(Math.abs(reason.longer_ms))} ms ${reason.longer_ms < 0 ? "shorter" : "longer"})`).join("; ") || "spread over many kernels" },
@@ -159,7 +180,7 @@ function gapTables(app: App, state: State): Child {
       rows: gaps,
       columns: [
         { id: "stage", title: "stage", value: (g) => g.stage },
-        { id: "where", title: "where", value: (g) => where(app, g.instance, g.step_of_instance), heads: true, cell: (g) => { const link = gapLink(app, g); const text = where(app, g.instance, g.step_of_instance); return link ? h("a", { href: link }, text) : text; } },
+        { id: "where", title: "where", className: "nowrap", value: (g) => where(app, g.instance, g.step_of_instance), heads: true, cell: (g) => { const link = gapLink(app, g); const text = where(app, g.instance, g.step_of_instance); return link ? h("a", { href: link }, text) : text; } },
         { id: "start", title: "starts (ms)", of: "ms after the stage's start", value: (g) => g.after_start_ms, text: (g) => ms(g.after_start_ms) },
         { id: "gap", title: "gap (ms)", value: (g) => g.ms, text: (g) => ms(g.ms) },
         { id: "cause", title: "cause", value: (g) => app.palette.label(g.cause) },
@@ -249,6 +270,7 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
     unwatched && note("The table is of the program without tracing; points, slow steps and gaps are as recorded."),
     hasSteps && section("Every step", filters, plot, note("A step's wall time runs from the end of the previous step's last GPU work to the end of its own. Rings are warm-up. A click chooses a step; dragging zooms, a double click shows all."), chosen),
     hasSteps && section("Slowest steps", slowTable(app)),
+    byBatch(app),
     app.recorded.gaps.length > 0 && section("Longest idle gaps", gaps),
   );
   if (app.recorded.gaps.length > 0) drawGaps();
