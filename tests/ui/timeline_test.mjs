@@ -247,7 +247,7 @@ test("the canvas shows classes in their colors, arrows from launches, and counte
   const all = await colorsOf(page, GUTTER, TOP, 800, height - TOP);
   const [low, high] = [0.3, 0.98];
   // Two counters of 34 pixels, whose samples lie between 0.4 and 0.9 of their largest value.
-  const share = all["#cdd8e5"] / (2 * 32 * 800);
+  const share = all["#b7c7da"] / (2 * 32 * 800);
   assert.ok(share > low && share < high, `counters fill ${share} of their tracks`);
   await close(opened);
 });

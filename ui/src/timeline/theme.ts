@@ -48,7 +48,7 @@ export function canvasTheme(view: View, palette: Palette): CanvasTheme {
     range: dark ? "#2f3640" : "#e3e7eb",
     rangeAlternate: dark ? "#3a424e" : "#d2d8de",
     narrowSpans: dark ? "#353c47" : "#dadfe4",
-    area: dark ? "#3d4a5c" : "#cdd8e5",
+    area: dark ? "#4a5b72" : "#b7c7da",
     areaLine: dark ? "#8ea6c2" : "#5b7693",
     classes,
     onClasses: classes.map(textOn),
