@@ -17,7 +17,7 @@ constexpr size_t kFewestForBootstrap = 8;
 constexpr size_t kMostResamples = 1000;
 constexpr size_t kFewestResamples = 200;
 // Values drawn in all resamples together: beyond, fewer resamples are drawn.
-constexpr size_t kMostDrawn = 20'000'000;
+constexpr size_t kMostDrawn = 1'000'000;
 // A percentile is not known from fewer values beyond it.
 constexpr double kFewestBeyond = 5;
 
