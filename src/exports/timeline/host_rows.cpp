@@ -57,14 +57,44 @@ Track thread_track(const trace::Trace& trace, size_t thread, std::string_view ta
   return track;
 }
 
-std::vector<std::vector<uint32_t>> calls_by_thread(const trace::Trace& trace) {
+// A million kernels come with millions of queries of the driver (a kernel's name, a function's
+// address), which take a tenth of a microsecond each and half of the page: of so many calls these
+// are left out, and the track says so.
+class ShortQueries {
+ public:
+  explicit ShortQueries(const trace::Trace& trace)
+      : trace_(trace), many_(trace.launches.size() > kManyCalls) {}
+
+  [[nodiscard]] bool holds(size_t call) const {
+    const trace::LaunchTable& calls = trace_.launches;
+    return many_ && calls.end[call] - calls.start[call] < kShort &&
+           call_kind(trace_.api_kind(calls.api[call])) == CallKind::other;
+  }
+
+ private:
+  static constexpr size_t kManyCalls = 1UL << 20U;
+  static constexpr Nanoseconds kShort = 1000;
+
+  const trace::Trace& trace_;
+  bool many_;
+};
+
+std::vector<std::vector<uint32_t>> calls_by_thread(const trace::Trace& trace,
+                                                   std::vector<size_t>& left_out) {
   const trace::LaunchTable& calls = trace.launches;
+  const ShortQueries queries(trace);
+  left_out.assign(trace.threads.size() + 1, 0);
   std::vector<size_t> count(trace.threads.size() + 1, 0);
   for (const trace::ThreadId thread : calls.thread) ++count[thread_place(trace, thread)];
   std::vector<std::vector<uint32_t>> rows(count.size());
   for (size_t i = 0; i < count.size(); ++i) rows[i].reserve(count[i]);
   for (size_t row = 0; row < calls.size(); ++row) {
-    rows[thread_place(trace, calls.thread[row])].push_back(static_cast<uint32_t>(row));
+    const size_t thread = thread_place(trace, calls.thread[row]);
+    if (queries.holds(row)) {
+      ++left_out[thread];
+    } else {
+      rows[thread].push_back(static_cast<uint32_t>(row));
+    }
   }
   const auto earlier = [&](uint32_t a, uint32_t b) { return calls.start[a] < calls.start[b]; };
   for (std::vector<uint32_t>& of_thread : rows) {
@@ -133,11 +163,15 @@ void add_call_rows(const ExportSource& source, Draft& draft) {
   for (Column* column : {&start, &duration, &name, &kind}) column->reserve(calls.size());
   std::vector<uint32_t> names(trace.strings.size(), RowsOf::kNone);
   draft.rows.call.assign(calls.size(), RowsOf::kNone);
-  const auto threads = calls_by_thread(trace);
+  std::vector<size_t> left_out;
+  const auto threads = calls_by_thread(trace, left_out);
   size_t rows = 0;
   for (size_t thread = 0; thread < threads.size(); ++thread) {
     if (threads[thread].empty()) continue;
     Track track = thread_track(trace, thread, "calls");
+    if (left_out[thread] > 0) {
+      track.label += fmt::format(" (without {} queries below 1 µs)", left_out[thread]);
+    }
     track.first = rows;
     track.count = threads[thread].size();
     draft.tracks.push_back(std::move(track));

@@ -108,6 +108,30 @@ TEST(Timeline, DamagedTimesAreNoTimeline) {
   EXPECT_NE(timeline.error().message.find("100 days"), std::string::npos);
 }
 
+TEST(Timeline, OfAMillionCallsShortQueriesAreLeftOut) {
+  constexpr size_t kLaunches = 600'000;
+  trace::Trace trace;
+  const trace::StringId launch = trace.strings.intern("cudaLaunchKernel");
+  const trace::StringId query = trace.strings.intern("cuKernelGetName");
+  trace.api_kinds = {trace::ApiKind::launch, trace::ApiKind::other};
+  for (size_t i = 0; i < kLaunches; ++i) {
+    const auto start = static_cast<Nanoseconds>(i) * 10'000;
+    for (const auto& [api, at] : {std::pair(query, start), std::pair(launch, start + 500)}) {
+      trace.launches.start.push_back(at);
+      trace.launches.end.push_back(at + 200);
+      trace.launches.api.push_back(api);
+    }
+  }
+  trace.launches.thread.resize(2 * kLaunches);
+  trace.launches.correlation.resize(2 * kLaunches);
+  const analysis::Results results;
+  const auto timeline = make_timeline({trace, results, "1.0"});
+  ASSERT_TRUE(timeline);
+  const auto header = nlohmann::json::parse(timeline->header);
+  EXPECT_EQ(header["tables"]["calls"]["rows"], kLaunches);
+  EXPECT_EQ(header["tracks"][0]["label"], "thread not known (without 600000 queries below 1 µs)");
+}
+
 TEST(Timeline, ARangeAloneIsATrack) {
   trace::Trace trace;
   trace.processes.push_back({{}, 1, 42, "engine"});
