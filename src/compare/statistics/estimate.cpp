@@ -16,6 +16,8 @@ namespace {
 constexpr size_t kFewestForBootstrap = 8;
 constexpr size_t kMostResamples = 1000;
 constexpr size_t kFewestResamples = 200;
+constexpr size_t kFirstResamples = 20;
+constexpr double kFineEnough = 0.01;
 // Values drawn in all resamples together: beyond, fewer resamples are drawn.
 constexpr size_t kMostDrawn = 1'000'000;
 // A percentile is not known from fewer values beyond it.
@@ -100,14 +102,8 @@ void bootstrap(const Series& base, const Series& now, std::span<const double> we
                Statistic statistic, Estimate& into) {
   const GroupedValues base_values(base, weights.size());
   const GroupedValues now_values(now, weights.size());
-  const std::vector<double> base_noise = residuals(base, weights.size());
-  const std::vector<double> now_noise = residuals(now, weights.size());
-  into.base_block = block_length(base_noise);
-  into.now_block = block_length(now_noise);
-  // A hundredth of a mean's error is far below what resamples differ by.
-  constexpr double kFineEnough = 0.01;
-  const double precision = kFineEnough * std::min(deviation(base_noise), deviation(now_noise)) /
-                           std::sqrt(static_cast<double>(base_noise.size() + now_noise.size()));
+  into.base_block = block_length(residuals(base, weights.size()));
+  into.now_block = block_length(residuals(now, weights.size()));
   const size_t both = base.values.size() + now.values.size();
   const size_t resamples = std::clamp(kMostDrawn / both, kFewestResamples, kMostResamples);
   Random random(kSeed);
@@ -115,6 +111,7 @@ void bootstrap(const Series& base, const Series& now, std::span<const double> we
   std::vector<uint32_t> now_drawn(now.values.size());
   std::vector<double> differences;
   differences.reserve(resamples);
+  double precision = 0;
   for (size_t i = 0; i < resamples; ++i) {
     draw(into.base_block, random, base_drawn);
     draw(into.now_block, random, now_drawn);
@@ -123,6 +120,8 @@ void bootstrap(const Series& base, const Series& now, std::span<const double> we
     }
     differences.push_back(
         difference(base_values, now_values, base_drawn, now_drawn, weights, statistic, precision));
+    // A hundredth of what resamples differ by is fine enough for the others.
+    if (differences.size() == kFirstResamples) precision = kFineEnough * deviation(differences);
   }
   if (differences.size() < resamples / 2) return;
   const auto blocks = [](size_t size, uint64_t length) {

@@ -135,6 +135,19 @@ TEST(Estimate, OutliersMoveTheMeanAndNotTheShift) {
   EXPECT_GT(estimate(base, now, kWhole, Statistic::mean)->difference, 9);
 }
 
+// An interval is not rounded away where few values are far from the others.
+TEST(Estimate, FarValuesLeaveTheIntervalItsWidth) {
+  std::vector<double> base = correlated(100, 10, 0.1, 0, 21);
+  std::vector<double> now = correlated(100, 10, 0.1, 0, 22);
+  for (size_t i = 0; i < 10; ++i) base[10 * i] = now[10 * i + 3] = 1e6;
+  const std::vector<Series> before = {one_group(base)};
+  const std::vector<Series> after = {one_group(now)};
+  const auto found = estimate(before, after, kWhole, Statistic::shift);
+  ASSERT_TRUE(found && found->low);
+  EXPECT_GT(*found->high - *found->low, 0.02);
+  EXPECT_LT(*found->high - *found->low, 0.5);
+}
+
 TEST(Estimate, SeveralRunsAreTheUnit) {
   // Steps of a run hardly differ, runs do: only runs tell how far off the difference is.
   std::vector<Series> base;
