@@ -118,7 +118,7 @@ CommandSpec run_spec() {
                     "tracing costs at most 2 %"},
                    {"llmprof run pipeline.ncu.enable=false -- python3 serve_my_llm.py --port 8000",
                     "a program of your own"},
-                   {"llmprof run --repeat 5 --against './llm --fused' -- ./llm",
+                   {"llmprof run --repeat 5 --against ./llm_new -- ./llm",
                     "five runs of each, and what differs"}},
       .run = run_command,
   };
