@@ -48,6 +48,15 @@ class CheckCollector(unittest.TestCase):
         self.build(ENTRIES + "int their_function(void); int llmprof_x(void) { return their_function(); }")
         self.assert_found("has undefined symbols: their_function")
 
+    def test_calls_that_it_watches(self):
+        self.build(ENTRIES + "int cudaLaunchKernel_ptsz(void) { return 0; } int cudaMemcpy_ptds(void) { return 0; }"
+                   "int __cudaLaunchKernel(void) { return 0; } int cudaDeviceSynchronize(void) { return 0; }")
+        self.assertEqual(self.check().returncode, 0)
+
+    def test_a_call_that_it_does_not_watch(self):
+        self.build(ENTRIES + "int cudaMalloc(void) { return 0; }")
+        self.assert_found("exports names that are not its own: cudaMalloc")
+
     def test_a_name_that_is_not_its_own(self):
         self.build(ENTRIES + "int helper(void) { return 1; }")
         self.assert_found("exports names that are not its own: helper")
