@@ -77,6 +77,8 @@ export interface Profile {
   slow_step_rule: string | null;
   /** slow_step_rule as kinds and values */
   slow_step_rule_reasons: SlowStepRuleReasons[];
+  /** by stage, the kernels of its forward passes by their place: what tells a kernel that was replaced or fused from one that was removed */
+  kernel_sequences: KernelSequences[];
 }
 
 export interface Tool {
@@ -319,7 +321,7 @@ export interface TotalsMetricJoin {
 }
 
 export interface TotalsScopes {
-  /** "measured": in stages; "warm-up": in instances that statistics exclude; "initialization": before the first stage of their device; "outside": between and after stages */
+  /** "measured": in stages; "warm-up": in instances that statistics exclude; "autotuning": in bursts there or outside that no measured stage has, listed where there are some; "initialization": before the first stage of their device; "outside": between and after stages */
   scope: string;
   /** kernels there */
   kernel_count: number;
@@ -642,6 +644,12 @@ export interface StagesInstances {
   device: string | null;
   /** by part; they sum to the wall time; parts of 0 are left out */
   budget_ns: Record<string, number> | null;
+  /** time of its kernels by class, overlap not removed; they sum to gpu_sum_ms */
+  classes_ns: Record<string, number>;
+  /** heat, power or hardware lowered the GPU's clocks, by a reading within the instance or less than a second before; null without one */
+  clocks_lowered: boolean | null;
+  /** its range had not ended when recording did */
+  cut_off: boolean;
 }
 
 export interface StagesMfu {
@@ -1502,6 +1510,10 @@ export interface Steps {
   after_untraced: boolean;
   /** read and written in that time, by the GPU's counters; null where they were off (B) */
   dram_bytes: number | null;
+  /** time of its kernels by class, overlap not removed; they sum to gpu_sum_ms */
+  classes_ns: Record<string, number>;
+  /** heat, power or hardware lowered the GPU's clocks, by the last reading before the step's end; null where no reading is less than a second older */
+  clocks_lowered: boolean | null;
 }
 
 export interface Overhead {
@@ -1601,4 +1613,40 @@ export interface SlowStepRuleReasons {
   kind: string;
   /** what the sentence is made of, by name */
   values: FindingsValues[];
+}
+
+export interface KernelSequences {
+  /** where they belong */
+  stage: string;
+  /** forward passes: steps, or instances of a stage without steps */
+  passes: number;
+  /** repeated layers of all these passes together */
+  layers: number;
+  /** by block in the order of a pass, then position; together the time of all kernels in the stage's measured instances, exact */
+  kernels: KernelSequencesKernels[];
+}
+
+export interface KernelSequencesKernels {
+  /** before_layers, layer (all layers together), after_layers, pass (where no layers repeat), outside_passes (in an instance, but in none of its steps) */
+  block: string;
+  /** from 0 among the launches of this kernel in one layer (or one pass) */
+  occurrence: number;
+  /** from 0 among all kernels of its layer (or pass), mean; the order of the rows */
+  mean_position: number;
+  /** as in kernels */
+  key: string;
+  /** as in kernels */
+  short_name: string;
+  /** as in kernels */
+  class: string;
+  /** x, y, z of most of these launches */
+  grid: number[];
+  /** x, y, z, likewise */
+  block_size: number[];
+  /** distinct grids and blocks */
+  shapes: number;
+  /** launches */
+  calls: number;
+  /** their time, exact (ns) */
+  total_ns: number;
 }
