@@ -41,7 +41,7 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
   const coverage = found.kernels > 0 && `Operators launched ${count(found.kernels_with_operator)} of ${count(found.kernels)} kernels (${percent(found.kernels_share)}) and ${percent(found.share_of_gpu_time)} of the time of kernels, copies and fills.`;
   const graphs = found.graph_kernels > 0 && ` CUDA graphs replayed ${count(found.graph_kernels)} kernels, which run no operators; ${count(found.captured_kernels)} of them have the operators of their graph's capture.`;
   return {
-    element: h("div", { class: "view" }, h("h1", {}, "Operators"), operators.length === 0 ? notKnown(found.why_not, "this input holds no framework operators; record a PyTorch trace of the program with torch.profiler") : [found.source && h("p", {}, `From ${found.source}. `, coverage, graphs), h("div", { class: "filters no-print" }, h("label", { class: "field" }, h("span", {}, "Name"), input)), view.element, note("CPU times are wall time on the calling thread; self leaves out operators inside.")]),
+    element: h("div", { class: "view" }, h("h1", {}, "Operators"), operators.length === 0 ? notKnown(found.why_not, "this input holds no operators of a framework") : [found.source && h("p", {}, `From ${found.source}. `, coverage, graphs), h("div", { class: "filters no-print" }, h("label", { class: "field" }, h("span", {}, "Name"), input)), view.element, note("CPU times are wall time on the calling thread; self leaves out operators inside.")]),
   };
 }
 
