@@ -1,5 +1,9 @@
 // Bundles the page into dist/page.js (one script without imports) and dist/page.css.
+import { readFileSync } from "node:fs";
 import * as esbuild from "esbuild";
+
+// A page holds a copy of it.
+const uplotLicense = readFileSync("node_modules/uplot/LICENSE", "ascii").trim();
 
 await esbuild.build({
   entryPoints: { page: "src/main.ts" },
@@ -12,5 +16,6 @@ await esbuild.build({
   // The page stands in an HTML file: no "</script" may appear in it, and no byte that a charset could change.
   charset: "ascii",
   legalComments: "none",
+  banner: { js: `/* uPlot:\n${uplotLicense}\n*/` },
   logLevel: "warning",
 });
