@@ -51,7 +51,7 @@ Cause& cause_of(std::string_view kind, const std::string& subject, std::vector<C
 void find_causes(StageDiff& diff) {
   std::set<std::string> classes;
   for (const KernelChange& change : diff.kernels) {
-    const std::string_view kind = change.change == "matched" ? "same_kernels" : change.change;
+    const std::string kind = change.change == "matched" ? "same_kernels" : change.change;
     const int64_t launches = of_launches(change);
     Cause& cause = cause_of(kind, classes_of(change), diff.causes);
     cause.base_kernels += change.base_kernels.size();
