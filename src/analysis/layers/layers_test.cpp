@@ -450,6 +450,7 @@ TEST(Layers, OfAMixtureOfExpertsWithADenseFirstLayer) {
   EXPECT_EQ(row(found, "decode", "layer_03", 8)->kernel_count, 11U * 47);
   EXPECT_EQ(row(found, "decode", "layer_03", 12)->passes, 3U);
   EXPECT_EQ(row(found, "decode", "layer_03", 12)->kernel_count, 3U * 75);
+  found.trace = std::move(*trace);
   expect_whole(found);
 }
 
