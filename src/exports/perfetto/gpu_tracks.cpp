@@ -5,30 +5,11 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/timeline/copies.h"
 #include "exports/perfetto/compute_metrics.h"
 
 namespace llmprof::exports {
 namespace {
-
-std::string_view place_name(trace::MemoryPlace place) {
-  switch (place) {
-    case trace::MemoryPlace::pageable:
-      return "pageable";
-    case trace::MemoryPlace::pinned:
-      return "pinned";
-    case trace::MemoryPlace::host:
-      return "host";
-    case trace::MemoryPlace::device:
-      return "device";
-    case trace::MemoryPlace::array:
-      return "array";
-    case trace::MemoryPlace::managed:
-      return "managed";
-    case trace::MemoryPlace::unknown:
-      return "";
-  }
-  return "";
-}
 
 std::string extent_text(const trace::Extent& extent) {
   return fmt::format("{} x {} x {}", extent[0], extent[1], extent[2]);
@@ -197,8 +178,8 @@ void GpuTracks::begin_memory_operation(size_t row, Sequence& sequence) {
   const std::string_view direction = trace_.strings[table.detail[row]];
   annotations_.push_back({names_.bytes, table.bytes[row]});
   const auto add_place = [&](std::string_view name, const auto& places) {
-    if (places.empty() || place_name(places[row]).empty()) return;
-    annotations_.push_back({file_.text(name), file_.text(place_name(places[row]))});
+    if (places.empty() || analysis::to_string(places[row]).empty()) return;
+    annotations_.push_back({file_.text(name), file_.text(analysis::to_string(places[row]))});
   };
   add_place("from", table.from);
   add_place("to", table.to);
