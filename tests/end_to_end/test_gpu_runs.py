@@ -1,4 +1,4 @@
-"""Bundles that `llmprof run` left on an H200, analysed again here."""
+"""Bundles that `llmprof run` left on an H200, analyzed again here."""
 import collections
 import csv
 import json
@@ -13,7 +13,7 @@ from program import DATA, run
 RUNS = DATA / "h200-runs"
 
 
-def analysed(name):
+def analyzed(name):
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "bundle"
         result = run("analyze", RUNS / name, "--out", out)
@@ -82,7 +82,7 @@ class GpuRuns(unittest.TestCase):
             self.assertIn("gpu__time_duration.sum", row["metrics"])
 
     def test_llama_gated_by_nvtx(self):
-        profile = analysed("llama_1b")
+        profile = analyzed("llama_1b")
         self.assertEqual(profile["model"]["name"], "meta-llama/Llama-3.2-1B")
         self.assert_stage("llama_1b", profile, "prefill", "prefill", 0)
         self.assert_stage("llama_1b", profile, "decode", "decode_all", 16)
@@ -100,7 +100,7 @@ class GpuRuns(unittest.TestCase):
         )
 
     def test_a_vision_language_model_without_code_change(self):
-        profile = analysed("deepseek_ocr2")
+        profile = analyzed("deepseek_ocr2")
         self.assertEqual(profile["model"]["variant"], "deepseek_ocr2")
         self.assert_stage("deepseek_ocr2", profile, "decode", "decode_all", 8)
         notes = {note["name"]: note for note in profile["stage_notes"]}
@@ -111,7 +111,7 @@ class GpuRuns(unittest.TestCase):
             self.assertEqual(round(notes[name]["gpu_sum_ms"] * 1e6), total)
 
     def test_a_gated_timeline_and_ncu_by_launch_counts(self):
-        profile = analysed("llama_1b_ungated")
+        profile = analyzed("llama_1b_ungated")
         self.assertEqual([item["name"] for item in profile["stages"]], ["decode"])
         for argv in ncu_commands("llama_1b_ungated"):
             self.assertNotIn("--nvtx-include", argv)
@@ -119,7 +119,7 @@ class GpuRuns(unittest.TestCase):
         self.assert_ncu_is_what_the_timeline_chose("llama_1b_ungated", profile)
 
     def test_what_each_pass_cost_is_disclosed(self):
-        profile = analysed("llama_1b")
+        profile = analyzed("llama_1b")
         own = {
             folder: json.loads((RUNS / "llama_1b" / folder / "metrics.json").read_text())
             for folder in ["stage1", "nsys"]

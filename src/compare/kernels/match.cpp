@@ -128,7 +128,7 @@ class Matching {
     for (auto& [i, j] : anchors) j = (j + now.size() - common.turn) % now.size();
     for (const auto& [i, j] : anchors) add({{base[i]}, {now[j]}, kByNameAndPlace});
     if (base.empty() || now.empty()) return;
-    // What moved within the block is no replacement of its new neighbours.
+    // What moved within the block is no replacement of its new neighbors.
     same_names_within(base, now);
     size_t from = 0;
     size_t to = 0;

@@ -16,9 +16,9 @@ int device_count() {
   return text != nullptr ? std::atoi(text) : 1;
 }
 
-std::atomic<bool> initialised{false};
+std::atomic<bool> initialized{false};
 
-bool exists(CUdevice device) { return initialised && device >= 0 && device < device_count(); }
+bool exists(CUdevice device) { return initialized && device >= 0 && device < device_count(); }
 
 void load_injection() {
   const char* path = std::getenv("CUDA_INJECTION64_PATH");
@@ -54,7 +54,7 @@ extern "C" {
 CUresult CUDAAPI cuInit(unsigned int /*flags*/) {
   static std::once_flag once;
   std::call_once(once, load_injection);
-  initialised = true;
+  initialized = true;
   return CUDA_SUCCESS;
 }
 
@@ -65,7 +65,7 @@ CUresult CUDAAPI cuDriverGetVersion(int* version) {
 
 CUresult CUDAAPI cuDeviceGetCount(int* count) {
   *count = device_count();
-  return initialised ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+  return initialized ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 }
 
 CUresult CUDAAPI cuDeviceGet(CUdevice* device, int ordinal) {

@@ -232,7 +232,7 @@ class TapeMaker {
             "cudaStreamSynchronize");
   }
 
-  void initialise() {
+  void initialize() {
     resource(CUPTI_CBID_RESOURCE_CU_INIT_FINISHED);
     resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
   }
@@ -327,7 +327,7 @@ void second_thread(TapeMaker& maker) {
 }
 
 void make_eager(TapeMaker& maker, const Size& size) {
-  maker.initialise();
+  maker.initialize();
   Annotations ranges(maker);
   const auto launch = [&](const KernelOfLayer& part) {
     maker.launch(kMain, part.name, part.nanoseconds, part.shape);
@@ -410,7 +410,7 @@ void replay(TapeMaker& maker, const Size& size) {
 }
 
 void make_graph(TapeMaker& maker, const Size& size) {
-  maker.initialise();
+  maker.initialize();
   Annotations ranges(maker);
   ranges.push("warm_up");
   const uint64_t nodes = capture(maker, ranges, size);
@@ -454,7 +454,7 @@ void nvtx_of_all_kinds(TapeMaker& maker) {
 void make_edges(TapeMaker& maker) {
   constexpr int64_t kSecondOfTime = 1000 * kMillisecond;
   constexpr size_t kTooLong = 20'000;
-  maker.initialise();
+  maker.initialize();
   nvtx_of_all_kinds(maker);
   maker.launch(kMain, "kernel_of_no_time", 0);
   maker.launch(kMain, "kernel_on_device_1", kMicrosecond, {}, {1, kStream});
@@ -490,7 +490,7 @@ void make_edges(TapeMaker& maker) {
 
 void make_running(TapeMaker& maker) {
   constexpr int64_t kHour = int64_t{3'600'000} * kMillisecond;
-  maker.initialise();
+  maker.initialize();
   maker.launch(kMain, "kernel_that_ends", kMicrosecond);
   maker.synchronize(kMain);
   maker.launch(kMain, "kernel_that_runs", kHour);

@@ -104,7 +104,7 @@ void NvtxPlayer::start(const Nvtx& call) {
   keep(call.handle, id);
 }
 
-void initialise_nvtx() { nvtxInitialize(nullptr); }
+void initialize_nvtx() { nvtxInitialize(nullptr); }
 
 void NvtxPlayer::play(const Nvtx& call) {
   const char* name = tape_.text(call.text);

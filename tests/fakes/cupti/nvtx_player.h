@@ -13,7 +13,7 @@
 namespace llmprof {
 
 // Before threads do so at once.
-void initialise_nvtx();
+void initialize_nvtx();
 
 class NvtxPlayer {
  public:

@@ -117,9 +117,9 @@ struct Libraries {
            end != nullptr;
   }
 
-  void initialise_cuda() const {
+  void initialize_cuda() const {
     using Initialise = int (*)(unsigned);
-    if (auto* initialise = reinterpret_cast<Initialise>(dlsym(cuda, "cuInit"))) initialise(0);
+    if (auto* initialize = reinterpret_cast<Initialise>(dlsym(cuda, "cuInit"))) initialize(0);
   }
 
   // As nsys or torch.profiler would.
@@ -153,7 +153,7 @@ struct Program {
   tape::Tape tape;
   Libraries libraries;
   std::atomic<size_t> played{0};
-  std::once_flag cuda_initialised;
+  std::once_flag cuda_initialized;
 };
 
 // One copy of the tape.
@@ -218,9 +218,9 @@ class Performance {
   void play_cuda(size_t index) {
     constexpr uint32_t kInitFinished = 5;  // CUPTI_CBID_RESOURCE_CU_INIT_FINISHED
     if (!program_.options.cuda) return;
-    std::call_once(program_.cuda_initialised, [this] {
+    std::call_once(program_.cuda_initialized, [this] {
       if (program_.options.other_subscriber) program_.libraries.subscribe();
-      program_.libraries.initialise_cuda();
+      program_.libraries.initialize_cuda();
     });
     const tape::Item& item = program_.tape.items[index];
     const bool once_only =
@@ -295,7 +295,7 @@ int run(int count, char** arguments) {
   }
   if (!program->libraries.load()) return 2;
   // NVTX finds its tool with the first call, and says itself that threads may race for it.
-  if (program->options.threads > 1) initialise_nvtx();
+  if (program->options.threads > 1) initialize_nvtx();
   for (unsigned round = 0; round < program->options.rounds; ++round) {
     play_round(*program, round);
     if (program->options.interactive && !next_round_is_wanted(round)) break;

@@ -585,7 +585,7 @@ void destroy(nvtxDomainHandle_t domain) {
   if (auto* f = core2<nvtxDomainDestroy_impl_fntype>(NVTX_CBID_CORE2_DomainDestroy)) f(domain);
 }
 
-// A program may hold several copies of NVTX, each initialised, each with a table of its own. What
+// A program may hold several copies of NVTX, each initialized, each with a table of its own. What
 // the collector did not set there leads back to NVTX's initialisation: it is not called.
 class NvtxTable {
  public:
