@@ -114,12 +114,12 @@ class Arm(unittest.TestCase):
                 capture_output=True, text=True, check=False, timeout=60,
             )
         if "Permission denied" in result.stderr:
-            self.skipTest("another user cannot reach this build")
+            self.skipTest("needs a build folder that other users can read")
         self.assert_failure(result, "belongs to another user")
 
     def test_the_collector_itself_answers(self):
         if b"InitializeInjection\0" not in COLLECTOR.read_bytes():
-            self.skipTest("this build's collector has no CUDA tracing")
+            self.skipTest("needs a collector with CUDA tracing (CUPTI's headers when it is built)")
         with tempfile.TemporaryDirectory() as folder, process(LOADED, COLLECTOR, folder) as other:
             for _ in range(100):  # its thread opens the socket in its own time
                 result = run("disarm", other.pid, "--json")

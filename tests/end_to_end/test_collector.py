@@ -328,7 +328,7 @@ class Library(unittest.TestCase):
         )
         needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", done.stdout))
         if any("asan" in name or "tsan" in name for name in needed):
-            self.skipTest("a sanitizer's build needs more")
+            self.skipTest("needs a collector without sanitizers, whose libraries it links")
         self.assertEqual({name for name in needed if not name.startswith("ld-linux")}, {"libc.so.6"})
 
     def test_needs_no_newer_system(self):
@@ -381,7 +381,7 @@ class UnderNsys(CollectedCase):
             capture_output=True, timeout=300, check=False,
         )
         if not report.with_suffix(".sqlite").exists():
-            self.skipTest("this nsys does not work here")
+            self.skipTest("needs an nsys that exports its report here")
         database = sqlite3.connect(report.with_suffix(".sqlite"))
         domains = database.execute("SELECT text FROM NVTX_EVENTS WHERE eventType = 75").fetchall()
         if ("LLM",) not in domains:
