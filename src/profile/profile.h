@@ -7,6 +7,7 @@
 #include "profile/context.h"
 #include "profile/engine.h"
 #include "profile/findings.h"
+#include "profile/job.h"
 #include "profile/kernels.h"
 #include "profile/layers.h"
 #include "profile/operators.h"
@@ -66,6 +67,8 @@ struct Profile {
   std::optional<std::string> slow_step_rule;
   Reasons slow_step_rule_reasons;
   std::vector<KernelSequence> kernel_sequences;
+  std::optional<Job> job;
+  std::vector<Rank> ranks;
 
   // Compiled once, in profile.cpp: every unit that copies or destroys one would compile it again.
   Profile();
@@ -133,6 +136,10 @@ struct Profile {
     field("kernel_sequences", &Profile::kernel_sequences,
           "by stage, the kernels of its forward passes by their place: what tells a kernel that "
           "was replaced or fused from one that was removed");
+    field("job", &Profile::job,
+          "null, or what is between the ranks of a distributed job; stages, steps, token_times and "
+          "findings are then the job's, one step on all ranks being one step");
+    field("ranks", &Profile::ranks, "of a job, each by itself; empty otherwise");
   }
 };
 

@@ -169,6 +169,44 @@ struct StepTable {
   auto columns() { return std::tie(time, thread, kind, batch, tokens); }
 };
 
+enum class CollectiveKind : uint8_t {
+  other,
+  all_reduce,
+  reduce_scatter,
+  all_gather,
+  all_to_all,
+  broadcast,
+  reduce,
+  gather,
+  scatter,
+  send,
+  receive,
+  barrier
+};
+
+// What a capture says of communication between ranks, beside the kernels that do it. A row is about
+// the kernel that it names, or about the kernels that `thread` launched between `start` and `end`.
+struct CollectiveTable {
+  std::vector<Nanoseconds> start;
+  std::vector<Nanoseconds> end;
+  std::vector<ThreadId> thread;
+  std::vector<uint64_t> external_id;  // of the kernel's operator, or of the kernel itself; 0: none
+  std::vector<uint32_t> correlation;  // of the kernel; 0: none
+  std::vector<CollectiveKind> kind;
+  std::vector<uint64_t> bytes;       // of the message of one rank; 0: not stated
+  std::vector<StringId> group;       // as the capture names it; none: not stated
+  std::vector<StringId> members;     // ranks of the group, "0,1,2,3"; none: not stated
+  std::vector<uint32_t> group_size;  // 0: not stated
+  std::vector<uint64_t> sequence;    // the group's own number of it; kNoSequence: not stated
+
+  [[nodiscard]] size_t size() const { return start.size(); }
+  auto columns() {
+    return std::tie(start, end, thread, external_id, correlation, kind, bytes, group, members,
+                    group_size, sequence);
+  }
+};
+inline constexpr uint64_t kNoSequence = UINT64_MAX;
+
 // Operators on the CPU: those of a framework, or those that compute there. `external_id` links
 // kernels to them; 0 is none.
 struct OperatorTable {

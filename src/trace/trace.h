@@ -29,6 +29,13 @@ struct Capture {
   std::string cuda_version;
   std::optional<int64_t> wall_clock_ns;  // Unix time at time 0 of this capture
   std::optional<uint32_t> rank;          // of a distributed job
+  std::optional<uint32_t> local_rank;    // among the ranks of its host
+  std::optional<uint32_t> world_size;    // ranks of the job
+  std::string job;                       // the launcher's id of the job; empty where unknown
+  // Captures of one domain read one clock (a host's, since it was booted); `clock_ns` is what it
+  // showed at time 0 of this capture. Empty where a capture does not say.
+  std::string clock_domain;
+  std::optional<int64_t> clock_ns;
 };
 
 // The `tool` of captures in our own log format.
@@ -89,6 +96,7 @@ struct Trace {
   HostCallTable host_calls;
   RangeTable ranges;
   StepTable steps;
+  CollectiveTable collectives;
   OperatorTable operators;
   CounterTable counters;
   CollectionTable collection;

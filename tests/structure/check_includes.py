@@ -19,12 +19,13 @@ ALLOWED = {
     "llm": {"config"},
     "profile": set(),
     "analysis": {"trace", "config", "llm", "profile"},
-    "exports": {"trace", "analysis"},
+    "job": {"trace", "config", "profile", "analysis"},
+    "exports": {"trace", "analysis", "job"},
     "compare": {"profile"},
     "report": {"profile", "compare"},
     "page": {"profile", "report"},
-    "session": {"trace", "readers", "capture", "config", "llm", "profile", "analysis", "exports", "compare",
-                "report", "page"},
+    "session": {"trace", "readers", "capture", "config", "llm", "profile", "analysis", "job", "exports",
+                "compare", "report", "page"},
     "cli": {"capture", "profile", "compare", "session", "report"},
 }
 
@@ -45,6 +46,7 @@ LIBRARIES = {
 # Who else may: profile.json is read, and env.json, what the page reads and exports are written, with the library
 # that reads configuration, and capture takes secrets out of the SQLite files that nsys exports.
 ALSO = {("nlohmann/", "profile"), ("nlohmann/", "session"), ("nlohmann/", "page"), ("nlohmann/", "exports"),
+        ("nlohmann/", "job"),
         ("sqlite3.h", "capture")}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -5,6 +5,7 @@
 
 #include "analysis/budget/budget.h"
 #include "analysis/collection/collector_overhead.h"
+#include "analysis/communication/collectives.h"
 #include "analysis/counters/stage_counters.h"
 #include "analysis/engine/engine.h"
 #include "analysis/findings/findings.h"
@@ -61,6 +62,7 @@ struct Results {
   std::vector<StageRecoverable> recoverable;
   std::vector<KernelRecoverable> kernel_recoverable;
   std::vector<Finding> findings;
+  Collectives collectives;
 
   // Compiled once, in results.cpp: every unit that copies or destroys one would compile it again.
   Results();

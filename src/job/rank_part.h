@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/communication/collectives.h"
+#include "profile/profile.h"
+
+namespace llmprof::job {
+
+// Who a rank is, as its captures and the launcher say.
+struct RankIdentity {
+  uint64_t rank = 0;
+  std::optional<uint64_t> local_rank;
+  std::optional<uint64_t> world_size;
+  std::string host;                          // empty where unknown
+  std::string job;                           // the launcher's id; empty where unknown
+  std::string clock_domain;                  // ranks of one domain read one clock
+  std::optional<Nanoseconds> clock_ns;       // what that clock showed at the rank's time 0
+  std::optional<Nanoseconds> wall_clock_ns;  // Unix time there
+  std::string state = "recorded";            // as profile::Rank::state
+  std::string state_detail;
+};
+
+// All that a job's profile is made of, of one rank: its own profile and its collectives. What
+// `analyze --partial` writes; a job in one process is made of the same.
+struct RankPart {
+  RankIdentity identity;
+  profile::Profile profile;  // of this rank alone
+  analysis::Collectives collectives;
+  std::vector<Nanoseconds> step_start;  // of profile.steps, exact, on the rank's clock
+  std::vector<Nanoseconds> step_end;
+
+  // Compiled once, in rank_part.cpp.
+  RankPart();
+  RankPart(const RankPart& other);
+  RankPart(RankPart&& other) noexcept;
+  RankPart& operator=(const RankPart& other);
+  RankPart& operator=(RankPart&& other) noexcept;
+  ~RankPart();
+};
+
+}  // namespace llmprof::job

@@ -1,0 +1,316 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/context.h"
+#include "profile/kernels.h"
+#include "profile/quantity.h"
+#include "profile/reasons.h"
+#include "profile/run.h"
+#include "profile/stages.h"
+#include "profile/steps.h"
+#include "profile/timeline.h"
+#include "profile/totals.h"
+
+namespace llmprof::profile {
+
+// How a rank's clock is brought to the job's: job time = t + offset + drift * t, with t on the
+// clock of the rank's capture.
+struct RankClock {
+  std::string method;
+  WholeNanoseconds offset_ns;
+  double drift_ppm = 0;
+  uint64_t collectives = 0;
+  std::optional<Milliseconds> residual_p50;
+  std::optional<Milliseconds> residual_max;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("method", &RankClock::method,
+          "reference (this rank's clock is the job's), shared (one clock of the host), collectives "
+          "(ends of matched collectives), wall_clock (of the hosts, not better), none");
+    field("offset_ns", &RankClock::offset_ns, "added to a time of this rank at its time 0");
+    field("drift_ppm", &RankClock::drift_ppm, "added per second, in microseconds");
+    field("collectives", &RankClock::collectives, "matched ones that the two were found from");
+    field("residual_p50_ms", &RankClock::residual_p50,
+          "what is left between the ends of matched collectives: median of absolute values");
+    field("residual_max_ms", &RankClock::residual_max, "likewise, the largest");
+  }
+};
+
+// The job's budget of time of one rank, per job step (per instance where a stage has no steps).
+struct RankStage {
+  std::string stage;
+  Milliseconds wall;
+  Milliseconds compute;
+  Milliseconds transfer;
+  Milliseconds wait;
+  Milliseconds hidden_communication;
+  Milliseconds copies;
+  Milliseconds idle;
+  Milliseconds caused_wait;
+  uint64_t steps = 0;
+  std::optional<uint64_t> tokens;
+  std::optional<Share> mfu;
+  std::optional<Hertz> sm_clock;
+  std::optional<Joules> energy;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("stage", &RankStage::stage, "as in the job's stages");
+    field("wall_ms", &RankStage::wall,
+          "of the job's step, mean; compute, transfer, wait, copies and idle sum to it");
+    field("compute_ms", &RankStage::compute, "at least one kernel that is not communication");
+    field("transfer_ms", &RankStage::transfer,
+          "communication alone, from the last rank's arrival on; all of it where collectives are "
+          "not matched");
+    field("wait_ms", &RankStage::wait,
+          "communication alone, before the last rank arrived: a lower bound where ranks of the "
+          "group were not recorded");
+    field("hidden_communication_ms", &RankStage::hidden_communication,
+          "communication beside compute; part of compute_ms");
+    field("copies_ms", &RankStage::copies, "copies and fills alone");
+    field("idle_ms", &RankStage::idle, "no work, until the slowest rank ended the step");
+    field("caused_wait_ms", &RankStage::caused_wait,
+          "what the rank that waited longest waited for this one, per step");
+    field("steps", &RankStage::steps, "that the means are of; warm-up excluded");
+    field("tokens", &RankStage::tokens, "of these steps; null where not told");
+    field("mfu", &RankStage::mfu, "of the rank's own wall time; null where not known");
+    field("sm_clock_hz", &RankStage::sm_clock, "mean reading; null where not read");
+    field("energy_j", &RankStage::energy, "per step; null where not measured");
+  }
+};
+
+struct Rank {
+  uint64_t rank = 0;
+  std::optional<uint64_t> local_rank;
+  std::optional<std::string> host;
+  std::optional<std::string> device;
+  std::optional<std::string> gpu;
+  std::string state = "recorded";
+  std::optional<std::string> state_detail;
+  std::vector<Capture> captures;
+  std::optional<RankClock> clock;
+  std::vector<RankStage> between;
+  Totals totals;
+  std::vector<DeviceTime> device_time;
+  std::vector<KernelClassTotal> classes;
+  StagesFound stages_found;
+  TokenTimes token_times;
+  std::vector<Stage> stages;
+  std::vector<Step> steps;
+  uint64_t steps_left_out = 0;
+  std::optional<Overhead> overhead;
+  std::vector<Diagnostic> diagnostics;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("rank", &Rank::rank, "in the job");
+    field("local_rank", &Rank::local_rank, "among the ranks of its host");
+    field("host", &Rank::host, "its name");
+    field("device", &Rank::device, "as in kernels: \"rank3/cuda:0\"");
+    field("gpu", &Rank::gpu, "name of the GPU, or of the processor");
+    field("state", &Rank::state,
+          "recorded; died (it ended before the program did); missing (the job says that it exists, "
+          "and no capture of it was read)");
+    field("state_detail", &Rank::state_detail, "exit code or signal, where known");
+    field("captures", &Rank::captures, "of this rank");
+    field("clock", &Rank::clock, "how it is brought to the job's; null of missing ranks");
+    field("between", &Rank::between, "by stage of the job: where this rank's time went");
+    field("totals", &Rank::totals, "as of a profile of this rank alone; likewise all below");
+    field("device_time", &Rank::device_time, "on the rank's own clock");
+    field("classes", &Rank::classes, "by class, longest total first");
+    field("stages_found", &Rank::stages_found, "how its stages were found");
+    field("token_times", &Rank::token_times, "by this rank's clock");
+    field("stages", &Rank::stages, "this rank's own");
+    field("steps", &Rank::steps, "this rank's own");
+    field("steps_left_out", &Rank::steps_left_out,
+          "steps that are not in steps, because the job's ranks have more than 50,000 together; "
+          "the rank's partial profile has them");
+    field("overhead", &Rank::overhead, "what profiling cost");
+    field("diagnostics", &Rank::diagnostics, "of this rank's captures");
+  }
+};
+
+// A group of ranks that communicate.
+struct RankGroup {
+  std::string group;
+  std::vector<uint64_t> ranks;
+  uint64_t size = 0;
+  std::string parallelism;
+  Reasons why;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("group", &RankGroup::group, "as captures name it; unique");
+    field("ranks", &RankGroup::ranks, "that were recorded");
+    field("size", &RankGroup::size, "of the group, ranks without a capture included");
+    field("parallelism", &RankGroup::parallelism,
+          "tensor, pipeline, expert, data, or unknown: from the kinds, sizes and number of its "
+          "collectives in a step, or as told by --tp, --pp, --ep");
+    field("why", &RankGroup::why, "evidence as kinds and values");
+  }
+};
+
+// Collectives of one group, kind and size in one stage, matched across ranks.
+struct JobCollective {
+  std::optional<std::string> stage;
+  std::string group;
+  std::string kind;
+  std::optional<Bytes> bytes;
+  uint64_t ranks = 0;
+  uint64_t matched = 0;
+  uint64_t unmatched = 0;
+  bool in_graph = false;
+  bool lower_bound = false;
+  Statistics<Milliseconds> latency;
+  Statistics<Milliseconds> wait;
+  Milliseconds wait_total;
+  Milliseconds transfer_total;
+  Milliseconds exposed_total;
+  Milliseconds hidden_total;
+  std::optional<double> per_step;
+  std::optional<BytesPerSecond> wire_bandwidth;
+  std::optional<BytesPerSecond> peak_bandwidth;
+  std::optional<Share> share_of_peak;
+  std::optional<std::string> link;
+  std::optional<uint64_t> last_rank;
+  std::optional<Share> last_rank_share;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    using Self = JobCollective;
+    field("stage", &Self::stage, "of the job; null outside of stages");
+    field("group", &Self::group, "as in groups");
+    field("kind", &Self::kind, "all_reduce, all_gather, reduce_scatter, all_to_all, send, ...");
+    field("bytes", &Self::bytes, "of the message of one rank; null where not known");
+    field("ranks", &Self::ranks, "that took part and were recorded");
+    field("matched", &Self::matched, "collectives that all these ranks have");
+    field("unmatched", &Self::unmatched, "of single ranks, without their like on the others");
+    field("in_graph", &Self::in_graph, "replayed by CUDA graphs");
+    field("lower_bound", &Self::lower_bound,
+          "ranks of the group were not recorded: waits are at least this long");
+    field("latency_ms", &Self::latency, "from the last rank's arrival to the last end");
+    field("wait_ms", &Self::wait, "of the rank that waited longest");
+    field("wait_total_ms", &Self::wait_total, "of all ranks together");
+    field("transfer_total_ms", &Self::transfer_total,
+          "of all ranks together; with wait_total_ms the time of these kernels");
+    field("exposed_total_ms", &Self::exposed_total, "of that time, without compute beside it");
+    field("hidden_total_ms", &Self::hidden_total, "of that time, beside compute");
+    field("per_step", &Self::per_step, "of them in a step of the job, mean; null without steps");
+    field("wire_bandwidth_bytes_per_s", &Self::wire_bandwidth,
+          "bytes that the algorithm must move over each rank's link, over the median latency; null "
+          "where size or kind is not known");
+    field("peak_bandwidth_bytes_per_s", &Self::peak_bandwidth, "of the link, in one direction");
+    field("share_of_peak", &Self::share_of_peak, "the first over the second");
+    field("link", &Self::link, "what the peak is of: nvlink, pcie, network, memory");
+    field("last_rank", &Self::last_rank, "the rank that came last most often");
+    field("last_rank_share", &Self::last_rank_share, "of the matched collectives");
+  }
+};
+
+// A rank that others wait for.
+struct Straggler {
+  uint64_t rank = 0;
+  std::string stage;
+  std::string cause;
+  Milliseconds wait_per_step;
+  Milliseconds wait_total;
+  std::optional<Share> share_of_step;
+  Share last_share;
+  Reasons why;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("rank", &Straggler::rank, "that comes last");
+    field("stage", &Straggler::stage, "of the job");
+    field("cause", &Straggler::cause,
+          "longer_kernels, late_launch, more_tokens, lower_clock, or unknown: what of this rank "
+          "takes the time");
+    field("wait_ms_per_step", &Straggler::wait_per_step,
+          "that the rank that waited longest waited for it, per step of the job");
+    field("wait_total_ms", &Straggler::wait_total, "of all ranks that waited for it");
+    field("share_of_step", &Straggler::share_of_step, "wait_ms_per_step over the job's mean step");
+    field("last_share", &Straggler::last_share,
+          "of the matched collectives in this stage: it came last");
+    field("why", &Straggler::why, "evidence as kinds and values");
+  }
+};
+
+// What one rank did in one step of the job, in the order of the job's steps.
+struct HeatRow {
+  uint64_t rank = 0;
+  std::vector<double> wall_ms;
+  std::vector<double> wait_ms;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("rank", &HeatRow::rank, "whose time it is");
+    field("wall_ms", &HeatRow::wall_ms,
+          "mean wall time of the rank's own steps in each bin, waits left out; -1 without a step");
+    field("wait_ms", &HeatRow::wait_ms, "mean time per step that it waited for others; likewise");
+  }
+};
+
+struct Heat {
+  uint64_t steps_per_bin = 1;
+  std::vector<HeatRow> rows;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("steps_per_bin", &Heat::steps_per_bin,
+          "consecutive steps of the job in a bin; at most 512 bins");
+    field("rows", &Heat::rows, "by rank");
+  }
+};
+
+// Between the ranks of a job.
+struct Job {
+  std::optional<std::string> id;
+  uint64_t world_size = 0;
+  uint64_t recorded = 0;
+  uint64_t hosts = 0;
+  std::vector<uint64_t> missing;
+  std::vector<uint64_t> died;
+  bool lower_bound = false;
+  std::vector<RankGroup> groups;
+  std::vector<JobCollective> collectives;
+  std::vector<Straggler> stragglers;
+  uint64_t steps_matched = 0;
+  uint64_t steps_unmatched = 0;
+  std::optional<Share> pipeline_bubble_share;
+  std::optional<double> expert_imbalance;
+  Heat heat;
+  std::optional<std::string> why_not;
+  Reasons why_not_reasons;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("id", &Job::id, "of the launcher");
+    field("world_size", &Job::world_size, "ranks of the job, as they say; else those recorded");
+    field("recorded", &Job::recorded, "ranks with a capture");
+    field("hosts", &Job::hosts, "that they ran on");
+    field("missing", &Job::missing, "ranks without a capture");
+    field("died", &Job::died, "ranks that ended before the program did");
+    field("lower_bound", &Job::lower_bound,
+          "not all ranks were recorded: waits are at least what is said");
+    field("groups", &Job::groups, "ranks that communicate");
+    field("collectives", &Job::collectives, "by stage, then longest total first");
+    field("stragglers", &Job::stragglers, "longest wait first");
+    field("steps_matched", &Job::steps_matched, "steps that all recorded ranks have");
+    field("steps_unmatched", &Job::steps_unmatched, "steps of single ranks without their like");
+    field("pipeline_bubble_share", &Job::pipeline_bubble_share,
+          "of the ranks' time in steps: idle or waiting for another stage of the pipeline; null "
+          "without pipeline parallelism");
+    field("expert_imbalance", &Job::expert_imbalance,
+          "time of expert kernels, the longest rank's over the mean; null without experts");
+    field("heat", &Job::heat, "ranks by steps");
+    field("why_not", &Job::why_not, "why ranks could not be compared; null where they were");
+    field("why_not_reasons", &Job::why_not_reasons, "why_not as kinds and values");
+  }
+};
+
+}  // namespace llmprof::profile
