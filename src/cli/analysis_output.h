@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include "report/terminal/style.h"
 #include "session/analysis/analyze.h"
@@ -18,6 +19,6 @@ void print_analysis(const session::Analysis& analysis, size_t kernel_rows, bool 
 void print_page(const session::PageOutcome& page);
 
 // The table of --timings, on stderr.
-void print_timings(const session::Analysis& analysis);
+void print_timings(std::span<const session::PartTiming> parts);
 
 }  // namespace llmprof::cli

@@ -52,7 +52,7 @@ int analyze_command(const Arguments& arguments) {
   if (!analysis) return complain(analysis.error());
   print_analysis(*analysis, options.top.value_or(kTerminalRows), json, arguments.style());
   const int told = finish_output();
-  if (timings) print_timings(*analysis);
+  if (timings) print_timings(analysis->timings);
   if (told != 0) return told;
   if (analysis->not_exported) complain(*analysis->not_exported);
   if (analysis->incomplete) return complain(*analysis->incomplete);

@@ -276,6 +276,7 @@ CommandSpec diff_spec() {
                    .help = "Your own conf folder; its files take precedence over the built-in ones "
                            "(gate/NAME.yaml, kernels.yaml, ...)"},
                   {.name = "--json", .help = "Print diff.json instead of tables"},
+                  kTimings,
                   {.name = "--base",
                    .metavar = "RUN",
                    .takes = Takes::path,

@@ -1,3 +1,4 @@
+#include "cli/analysis_output.h"
 #include "cli/commands.h"
 #include "cli/diff_output.h"
 #include "cli/messages.h"
@@ -35,6 +36,7 @@ int diff_command(const Arguments& arguments) {
   const auto outcome = diff_watched(diff_options(arguments));
   if (!outcome) return complain(outcome.error());
   print_diff(*outcome, arguments.flag("--json"), arguments.style());
+  if (arguments.flag("--timings")) print_timings(outcome->timings);
   if (const int told = finish_output(); told != 0) return told;
   return session::exit_code(outcome->diff);
 }

@@ -17,7 +17,8 @@ constexpr size_t kFewestForBootstrap = 8;
 constexpr size_t kMostResamples = 1000;
 constexpr size_t kFewestResamples = 200;
 constexpr size_t kFirstResamples = 20;
-constexpr double kFineEnough = 0.01;
+constexpr double kFineEnough = 0.05;
+constexpr double kMostDeviations = 3;
 // Values drawn in all resamples together: beyond, fewer resamples are drawn.
 constexpr size_t kMostDrawn = 1'000'000;
 // A percentile is not known from fewer values beyond it.
@@ -44,14 +45,16 @@ double location(const GroupedValues& values, std::span<const uint32_t> drawn,
 
 double difference(const GroupedValues& base, const GroupedValues& now,
                   std::span<const uint32_t> base_drawn, std::span<const uint32_t> now_drawn,
-                  std::span<const double> weights, Statistic statistic, double precision = 0) {
+                  std::span<const double> weights, Statistic statistic,
+                  std::span<const GroupedValues::Near> near = {}) {
   if (statistic != Statistic::shift) {
     return location(now, now_drawn, weights, statistic) -
            location(base, base_drawn, weights, statistic);
   }
   double sum = 0;
   for (size_t group = 0; group < weights.size(); ++group) {
-    sum += weights[group] * base.shift_to(now, group, base_drawn, now_drawn, precision);
+    sum += weights[group] * base.shift_to(now, group, base_drawn, now_drawn,
+                                          near.empty() ? GroupedValues::Near{} : near[group]);
   }
   return sum;
 }
@@ -98,6 +101,21 @@ bool enough_beyond(size_t count, Statistic statistic) {
   return true;
 }
 
+// Of each group, by what the first resamples differ by: most others are no further away, and a
+// twentieth of it is fine enough for them: it adds 1/5000 to their variance.
+std::vector<GroupedValues::Near> expected_shifts(const GroupedValues& base,
+                                                 const GroupedValues& now,
+                                                 std::span<const double> weights,
+                                                 double deviation) {
+  std::vector<GroupedValues::Near> near;
+  for (size_t group = 0; group < weights.size(); ++group) {
+    near.push_back({base.shift_to(now, group, base.as_recorded(), now.as_recorded(), {}),
+                    weights[group] > 0 ? kMostDeviations * deviation / weights[group] : 0,
+                    kFineEnough * deviation});
+  }
+  return near;
+}
+
 void bootstrap(const Series& base, const Series& now, std::span<const double> weights,
                Statistic statistic, Estimate& into) {
   const GroupedValues base_values(base, weights.size());
@@ -111,7 +129,7 @@ void bootstrap(const Series& base, const Series& now, std::span<const double> we
   std::vector<uint32_t> now_drawn(now.values.size());
   std::vector<double> differences;
   differences.reserve(resamples);
-  double precision = 0;
+  std::vector<GroupedValues::Near> near;
   for (size_t i = 0; i < resamples; ++i) {
     draw(into.base_block, random, base_drawn);
     draw(into.now_block, random, now_drawn);
@@ -119,9 +137,10 @@ void bootstrap(const Series& base, const Series& now, std::span<const double> we
       continue;
     }
     differences.push_back(
-        difference(base_values, now_values, base_drawn, now_drawn, weights, statistic, precision));
-    // A hundredth of what resamples differ by is fine enough for the others.
-    if (differences.size() == kFirstResamples) precision = kFineEnough * deviation(differences);
+        difference(base_values, now_values, base_drawn, now_drawn, weights, statistic, near));
+    if (differences.size() == kFirstResamples && statistic == Statistic::shift) {
+      near = expected_shifts(base_values, now_values, weights, deviation(differences));
+    }
   }
   if (differences.size() < resamples / 2) return;
   const auto blocks = [](size_t size, uint64_t length) {

@@ -24,6 +24,100 @@ double fraction_of(Statistic statistic) {
   return statistic == Statistic::p90 ? kTenth : kMedian;
 }
 
+// Ascending, each with how often it was drawn; none that was not.
+struct Weighted {
+  std::vector<double> values;
+  std::vector<uint64_t> weights;
+  uint64_t total = 0;
+};
+
+// The median of all differences between two lists. They are never held: there are as many as the
+// product of both counts. How many are at most x is one walk along both lists, and the x with half
+// of them is found by such walks.
+class DifferenceMedian {
+ public:
+  DifferenceMedian(Weighted from, Weighted to)
+      : from_(std::move(from)),
+        to_(std::move(to)),
+        pairs_(from_.total * to_.total),
+        low_{to_.values.front() - from_.values.back(), 0},
+        high_{to_.values.back() - from_.values.front(), pairs_} {}
+
+  double find(const GroupedValues::Near& near) {
+    constexpr double kPrecision = 1e-9;  // of the largest difference
+    const double largest = std::max(std::abs(low_.x), std::abs(high_.x));
+    const double enough = std::max(near.precision, kPrecision * largest);
+    if (near.distance > 0) begin_near(near);
+    double before = high_.x - low_.x;
+    for (bool halve = false; high_.x - low_.x > enough;) {
+      const double middle = halve ? low_.x + (high_.x - low_.x) / 2 : along_the_line(enough);
+      if (middle <= low_.x || middle >= high_.x) break;
+      tell(middle);
+      // A line through counts far from straight closes in slowly.
+      const double width = high_.x - low_.x;
+      halve = 2 * width > before;
+      before = width;
+    }
+    return high_.x;
+  }
+
+ private:
+  struct At {
+    double x = 0;
+    uint64_t count = 0;  // of differences that are at most x
+  };
+
+  [[nodiscard]] uint64_t at_most(double x) const {
+    uint64_t found = 0;
+    uint64_t below = 0;  // of `from`: less than the value of `to` less x
+    size_t next = 0;
+    const size_t last = from_.values.size();
+    for (size_t i = 0; i < to_.values.size(); ++i) {
+      const double least = to_.values[i] - x;
+      while (next < last && from_.values[next] < least) below += from_.weights[next++];
+      found += to_.weights[i] * (from_.total - below);
+    }
+    return found;
+  }
+
+  [[nodiscard]] bool is_half(uint64_t count) const { return 2 * count >= pairs_; }
+
+  void tell(double x) {
+    const uint64_t count = at_most(x);
+    (is_half(count) ? high_ : low_) = {x, count};
+  }
+
+  // Closes in from both ends of what is expected, further where that does not hold it.
+  void begin_near(const GroupedValues::Near& near) {
+    const auto is_inside = [&](double x) { return x > low_.x && x < high_.x; };
+    if (is_inside(near.shift)) tell(near.shift);
+    const bool upwards = low_.x == near.shift;
+    for (double distance = near.distance;; distance *= 4) {
+      const double x = upwards ? near.shift + distance : near.shift - distance;
+      if (!is_inside(x)) return;
+      tell(x);
+      if ((upwards ? high_.x : low_.x) == x) return;
+    }
+  }
+
+  // Where a line through both ends has half of the differences, and a little to the further end,
+  // so that both ends come close in turn.
+  [[nodiscard]] double along_the_line(double enough) const {
+    const double half = static_cast<double>(pairs_) / 2;
+    const auto of_low = static_cast<double>(low_.count);
+    const double share = (half - of_low) / (static_cast<double>(high_.count) - of_low);
+    const double width = high_.x - low_.x;
+    const double beyond = std::min(enough, width / 2) / 2;
+    return low_.x + share * width + (share < 0.5 ? beyond : -beyond);
+  }
+
+  Weighted from_;
+  Weighted to_;
+  uint64_t pairs_;
+  At low_;   // fewer than half
+  At high_;  // at least half
+};
+
 }  // namespace
 
 std::string_view to_string(Statistic statistic) {
@@ -85,36 +179,22 @@ double GroupedValues::location(Statistic statistic, size_t group,
   return nearest_rank(group, drawn, fraction_of(statistic));
 }
 
-// Bisection over the differences: how many are at most x is one walk along both sorted lists. All
-// differences are never held: there are as many as the product of both counts.
 double GroupedValues::shift_to(const GroupedValues& other, size_t group,
                                std::span<const uint32_t> drawn,
-                               std::span<const uint32_t> other_drawn, double precision) const {
-  const auto& mine = sorted_[group];
-  const auto& theirs = other.sorted_[group];
-  const uint64_t my_count = count(group, drawn);
-  const uint64_t pairs = my_count * other.count(group, other_drawn);
-  const auto at_most = [&](double x) {
-    uint64_t found = 0;
-    uint64_t below = 0;  // of mine: less than their value less x
-    size_t next = 0;
-    for (const uint32_t row : theirs) {
-      const double least = other.values_[row] - x;
-      while (next < mine.size() && values_[mine[next]] < least) below += drawn[mine[next++]];
-      found += other_drawn[row] * (my_count - below);
+                               std::span<const uint32_t> other_drawn, const Near& near) const {
+  const auto weighted = [group](const GroupedValues& of, std::span<const uint32_t> how_often) {
+    Weighted found;
+    found.values.reserve(of.sorted_[group].size());
+    found.weights.reserve(of.sorted_[group].size());
+    for (const uint32_t row : of.sorted_[group]) {
+      if (how_often[row] == 0) continue;
+      found.values.push_back(of.values_[row]);
+      found.weights.push_back(how_often[row]);
+      found.total += how_often[row];
     }
     return found;
   };
-  double low = other.values_[theirs.front()] - values_[mine.back()];
-  double high = other.values_[theirs.back()] - values_[mine.front()];
-  constexpr double kPrecision = 1e-9;  // of the largest difference
-  const double enough = std::max(precision, kPrecision * std::max(std::abs(low), std::abs(high)));
-  while (high - low > enough) {
-    const double middle = low + (high - low) / 2;
-    if (middle <= low || middle >= high) break;
-    (2 * at_most(middle) >= pairs ? high : low) = middle;
-  }
-  return high;
+  return DifferenceMedian(weighted(*this, drawn), weighted(other, other_drawn)).find(near);
 }
 
 }  // namespace llmprof::compare

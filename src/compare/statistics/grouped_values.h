@@ -26,11 +26,17 @@ class GroupedValues {
   [[nodiscard]] double location(Statistic statistic, size_t group,
                                 std::span<const uint32_t> drawn) const;
 
-  // Hodges-Lehmann: the median of all differences `other` less this, in one group, to within
-  // `precision`; 0: to the digits of a double.
+  // Where a shift is sought, and how precisely it must be known: resamples of two series shift by
+  // about what the series themselves do.
+  struct Near {
+    double shift = 0;
+    double distance = 0;   // that it is expected to be within; 0: nothing is known of it
+    double precision = 0;  // 0: to the digits of a double
+  };
+  // Hodges-Lehmann: the median of all differences `other` less this, in one group.
   [[nodiscard]] double shift_to(const GroupedValues& other, size_t group,
                                 std::span<const uint32_t> drawn,
-                                std::span<const uint32_t> other_drawn, double precision = 0) const;
+                                std::span<const uint32_t> other_drawn, const Near& near) const;
 
  private:
   [[nodiscard]] double mean(size_t group, std::span<const uint32_t> drawn) const;

@@ -46,8 +46,35 @@ TEST(HodgesLehmann, IsTheMedianOfAllDifferences) {
   const GroupedValues base_values(one_group(base), 1);
   const GroupedValues now_values(one_group(now), 1);
   const double shift =
-      base_values.shift_to(now_values, 0, base_values.as_recorded(), now_values.as_recorded());
+      base_values.shift_to(now_values, 0, base_values.as_recorded(), now_values.as_recorded(), {});
   EXPECT_NEAR(shift, differences[(differences.size() - 1) / 2], 1e-8);
+}
+
+// Wherever the search begins, with ties and outliers, the median of the differences is found.
+TEST(HodgesLehmann, IsFoundFromAnyBeginning) {
+  std::vector<double> base = correlated(301, 10, 1, 0, 11);
+  std::vector<double> now = correlated(257, 10.5, 1, 0, 12);
+  for (size_t i = 0; i < 40; ++i) base[i] = now[i] = 10;
+  now[50] = 1e6;
+  base[60] = -1e5;
+  std::vector<double> differences;
+  for (const double from : base) {
+    for (const double to : now) differences.push_back(to - from);
+  }
+  std::sort(differences.begin(), differences.end());
+  const double median = differences[(differences.size() - 1) / 2];
+  const GroupedValues base_values(one_group(base), 1);
+  const GroupedValues now_values(one_group(now), 1);
+  for (const double begin : {median, median + 0.01, median - 5, -2e6, 2e6}) {
+    for (const double distance : {0.0, 0.001, 3.0, 1e7}) {
+      for (const double precision : {1e-2, 1e-4}) {
+        const double shift =
+            base_values.shift_to(now_values, 0, base_values.as_recorded(), now_values.as_recorded(),
+                                 {begin, distance, precision});
+        EXPECT_NEAR(shift, median, std::max(precision, 2e-3)) << begin << ' ' << distance;
+      }
+    }
+  }
 }
 
 TEST(HodgesLehmann, CountsAValueAsOftenAsItWasDrawn) {
@@ -56,7 +83,7 @@ TEST(HodgesLehmann, CountsAValueAsOftenAsItWasDrawn) {
   // Base is 1, 1, 1; new 3, 3, 7: differences 2 six times, 6 three times.
   const std::vector<uint32_t> base_drawn = {3, 0};
   const std::vector<uint32_t> now_drawn = {2, 1};
-  EXPECT_NEAR(base.shift_to(now, 0, base_drawn, now_drawn), 2, 1e-6);
+  EXPECT_NEAR(base.shift_to(now, 0, base_drawn, now_drawn, {}), 2, 1e-6);
   EXPECT_DOUBLE_EQ(now.location(Statistic::mean, 0, now_drawn), 13.0 / 3);
   EXPECT_DOUBLE_EQ(now.location(Statistic::p99, 0, now_drawn), 7);
 }

@@ -35,20 +35,26 @@ Result<void> write_all(const DiffOptions& options, DiffOutcome& outcome) {
 Result<DiffOutcome> diff(const DiffOptions& options, std::string_view version, Progress& progress) {
   auto rules = load_gate_rules(options.gates, options.threshold, options.config_folder);
   if (!rules) return fail_with(rules.error());
-  const auto base = read_side(options.base, options.config_folder, version, progress);
+  DiffOutcome outcome;
+  const auto base =
+      read_side(options.base, options.config_folder, version, progress, outcome.timings);
   if (!base) return fail_with(base.error());
-  const auto now = read_side(options.now, options.config_folder, version, progress);
+  const auto now =
+      read_side(options.now, options.config_folder, version, progress, outcome.timings);
   if (!now) return fail_with(now.error());
   progress.begin("comparing");
+  const Stopwatch comparing_sides;
   compare::CompareOptions comparing;
   comparing.threshold = rules->threshold;
   comparing.rules = std::move(rules->rules);
   comparing.tool_version = version;
-  DiffOutcome outcome;
   outcome.diff = compare::compare({*base, *now}, comparing);
   report::word_diff(outcome.diff);
+  outcome.timings.push_back({"comparing", comparing_sides.elapsed()});
+  const Stopwatch writing;
   outcome.json = profile::json::described_to_json(outcome.diff);
   if (auto done = write_all(options, outcome); !done) return fail_with(done.error());
+  outcome.timings.push_back({"writing", writing.elapsed()});
   return outcome;
 }
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "compare/model/diff.h"
+#include "session/analysis/timings.h"
 
 namespace llmprof::session {
 
@@ -29,6 +30,7 @@ struct DiffOutcome {
   std::filesystem::path folder;
   std::vector<std::string> files;  // written into it
   std::string json;                // the text of diff.json
+  std::vector<PartTiming> timings;
 };
 
 // Reads both sides, compares them, and writes diff.md and diff.json; the sides stay untouched.

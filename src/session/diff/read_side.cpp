@@ -24,9 +24,22 @@ bool is_profile(const fs::path& file) {
   return head.starts_with('{') && contains(head, "\"schema_version\"");
 }
 
+// Reading the captures apart from all that follows.
+void add_timings(const Analysis& analysis, std::chrono::nanoseconds all, const fs::path& path,
+                 std::vector<PartTiming>& timings) {
+  for (const PartTiming& part : analysis.timings) {
+    if (!part.name.starts_with("reading ")) continue;
+    timings.push_back(part);
+    all -= part.time;
+  }
+  timings.push_back({"analyzing " + path.string(), all});
+}
+
 Result<compare::Run> analyzed(const fs::path& path, const fs::path& input,
                               const std::optional<fs::path>& config_folder,
-                              std::string_view version, Progress& progress) {
+                              std::string_view version, Progress& progress,
+                              std::vector<PartTiming>& timings) {
+  const Stopwatch analyzing;
   AnalyzeOptions options;
   options.inputs = {input};
   options.config_folder = config_folder;
@@ -34,13 +47,15 @@ Result<compare::Run> analyzed(const fs::path& path, const fs::path& input,
   auto inputs = analyze_in_memory(options, version, progress, out);
   if (!inputs) return fail_with(inputs.error());
   Analysis& analysis = inputs->analysis;
+  add_timings(analysis, analyzing.elapsed(), path, timings);
   if (analysis.incomplete) return fail_with(*analysis.incomplete);
   return compare::Run{path.string(), is_run_folder(input) ? "run" : "capture",
                       std::move(analysis.profile)};
 }
 
 Result<compare::Run> read_run(const fs::path& path, const std::optional<fs::path>& config_folder,
-                              std::string_view version, Progress& progress) {
+                              std::string_view version, Progress& progress,
+                              std::vector<PartTiming>& timings) {
   std::error_code ignored;
   fs::path input = path;
   if (!fs::exists(input, ignored)) {
@@ -49,15 +64,17 @@ Result<compare::Run> read_run(const fs::path& path, const std::optional<fs::path
   fs::path file = input;
   if (fs::is_directory(input, ignored)) file = input / "profile.json";
   if (!fs::is_regular_file(file, ignored) || !is_profile(file)) {
-    return analyzed(path, input, config_folder, version, progress);
+    return analyzed(path, input, config_folder, version, progress, timings);
   }
   progress.begin("reading " + file.string());
+  const Stopwatch reading;
   auto profile = profile::read_profile(file);
   if (!profile) return fail_with(profile.error());
+  timings.push_back({"reading " + file.string(), reading.elapsed()});
   // What an earlier version left out of profile.json is in the captures beside it.
   const bool earlier = profile->kernel_sequences.empty() && !profile->stages.empty();
   if (earlier && is_run_folder(input)) {
-    if (auto again = analyzed(path, input, config_folder, version, progress)) return again;
+    if (auto again = analyzed(path, input, config_folder, version, progress, timings)) return again;
   }
   return compare::Run{path.string(), is_run_folder(input) ? "run" : "profile", std::move(*profile)};
 }
@@ -66,10 +83,11 @@ Result<compare::Run> read_run(const fs::path& path, const std::optional<fs::path
 
 Result<std::vector<compare::Run>> read_side(std::span<const fs::path> paths,
                                             const std::optional<fs::path>& config_folder,
-                                            std::string_view version, Progress& progress) {
+                                            std::string_view version, Progress& progress,
+                                            std::vector<PartTiming>& timings) {
   std::vector<compare::Run> runs;
   for (const fs::path& path : paths) {
-    auto run = read_run(path, config_folder, version, progress);
+    auto run = read_run(path, config_folder, version, progress, timings);
     if (!run) return fail_with(run.error());
     runs.push_back(std::move(*run));
   }

@@ -7,13 +7,15 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "compare/model/sides.h"
+#include "session/analysis/timings.h"
 
 namespace llmprof::session {
 
-// Each path is a profile.json, a folder or run id with one, or captures, which are analyzed.
+// Each path is a profile.json, a folder or run id with one, or captures, which are analyzed. Adds
+// to `timings` what took how long.
 Result<std::vector<compare::Run>> read_side(
     std::span<const std::filesystem::path> paths,
     const std::optional<std::filesystem::path>& config_folder, std::string_view version,
-    Progress& progress);
+    Progress& progress, std::vector<PartTiming>& timings);
 
 }  // namespace llmprof::session
