@@ -1,21 +1,24 @@
 #!/usr/bin/env bash
 # What action.yml runs: records both programs in turn where they are command lines, compares, and tells
-# GitHub. Variables: BASE, NEW, REPEAT, GATE, THRESHOLD, OUT, LLMPROF, CANNOT_TELL.
+# GitHub. Variables: BASE, NEW, REPEAT, OVERRIDES, GATE, THRESHOLD, OUT, LLMPROF, CANNOT_TELL.
 set -euo pipefail
 
+# Each line without the spaces around it; no empty ones.
+lines() { sed 's/^[[:space:]]*//; s/[[:space:]]*$//; /^$/d' <<<"$1"; }
+
 options=(--threshold "$THRESHOLD")
-while IFS= read -r rule; do
-  rule=$(sed 's/^[[:space:]]*//; s/[[:space:]]*$//' <<<"$rule")
-  if [[ -n $rule ]]; then options+=(--gate "$rule"); fi
-done <<<"$GATE"
+while IFS= read -r rule; do options+=(--gate "$rule"); done < <(lines "$GATE")
+mapfile -t overrides < <(lines "$OVERRIDES")
 mkdir -p "$OUT"
 
 if [[ -e $BASE && -e $NEW ]] && [[ -d $BASE || $BASE == *.json ]]; then
   sides=("$BASE" "$NEW")
 else
+  code=0
+  "$LLMPROF" run "${overrides[@]}" --repeat "$REPEAT" --out "$OUT/runs" --against "$NEW" -- \
+    bash -c "exec $BASE" || code=$?
   # 3 and 5 are answers of the comparison without rules; it is made again with them below.
-  "$LLMPROF" run --repeat "$REPEAT" --out "$OUT/runs" --against "$NEW" -- bash -c "exec $BASE" ||
-    [[ $? == 3 || $? == 5 ]]
+  if [[ $code != 0 && $code != 3 && $code != 5 ]]; then exit "$code"; fi
   bases=("$OUT"/runs/base-*) news=("$OUT"/runs/new-*)
   sides=("${bases[0]}" "${news[0]}")
   for run in "${bases[@]:1}"; do options+=(--base "$run"); done
