@@ -26,7 +26,11 @@ std::vector<Lane> in_lanes(std::vector<Interval> intervals, Nesting nesting) {
   const auto before = [](const Interval& a, const Interval& b) {
     return a.start != b.start ? a.start < b.start : a.end > b.end;
   };
-  if (!std::is_sorted(intervals.begin(), intervals.end(), before)) {
+  // Often those of two tables, each in its order.
+  const auto second = std::is_sorted_until(intervals.begin(), intervals.end(), before);
+  if (std::is_sorted(second, intervals.end(), before)) {
+    std::inplace_merge(intervals.begin(), second, intervals.end(), before);
+  } else {
     std::stable_sort(intervals.begin(), intervals.end(), before);
   }
   std::vector<OpenLane> open;

@@ -30,7 +30,8 @@ class PacketStream {
   void compress();
   void take_first();
 
-  std::string block_;
+  ProtoBuffer block_;
+  size_t blocks_ = 0;                                 // that are compressed, or being so
   std::deque<std::future<std::string>> compressing_;  // in the order of the file
   std::string file_;
 };

@@ -1,75 +1,117 @@
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <string>
+#include <cstring>
+#include <memory>
 #include <string_view>
+#include <utility>
 
 namespace llmprof::exports {
+
+// Bytes that grow at their end. By hand, because a file has a hundred million of them: a string
+// asks for room and writes its terminator at each.
+class ProtoBuffer {
+ public:
+  [[nodiscard]] std::string_view view() const { return {bytes_.get(), size_}; }
+  [[nodiscard]] size_t size() const { return size_; }
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  void clear() { size_ = 0; }
+
+  // Where the next bytes go; `count` of them may be written there.
+  [[nodiscard]] char* room(size_t count) {
+    if (capacity_ - size_ < count) grow(size_ + count);
+    return bytes_.get() + size_;
+  }
+  // What was written into the last room() ends here.
+  void end_at(const char* end) { size_ = static_cast<size_t>(end - bytes_.get()); }
+  [[nodiscard]] char* at(size_t place) { return bytes_.get() + place; }
+  void reserve(size_t capacity) {
+    if (capacity > capacity_) grow(capacity);
+  }
+
+ private:
+  void grow(size_t least) {
+    constexpr size_t kFirst = 256;
+    const size_t capacity = std::max({least, 2 * capacity_, kFirst});
+    auto bytes = std::make_unique_for_overwrite<char[]>(capacity);
+    if (size_ > 0) std::memcpy(bytes.get(), bytes_.get(), size_);
+    bytes_ = std::move(bytes);
+    capacity_ = capacity;
+  }
+
+  std::unique_ptr<char[]> bytes_;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+};
 
 // Writes protobuf's wire format. By hand, because two dozen fields do not need Perfetto's generated
 // code, which Debian does not package.
 class ProtoWriter {
  public:
-  explicit ProtoWriter(std::string& out) : out_(out) {}
+  explicit ProtoWriter(ProtoBuffer& out) : out_(out) {}
 
   void number(uint32_t field, uint64_t value) {
-    tag(field, kVarint);
-    varint(value);
+    char* end = with_tag(field, kVarint, kLongestVarint);
+    out_.end_at(put(value, end));
   }
   void fixed64(uint32_t field, uint64_t value) {
-    tag(field, kFixed64);
-    std::array<char, 8> bytes;
-    for (char& byte : bytes) {
-      byte = static_cast<char>(value & 0xFFU);
+    char* end = with_tag(field, kFixed64, sizeof value);
+    for (size_t i = 0; i < sizeof value; ++i) {
+      *end++ = static_cast<char>(value & 0xFFU);
       value >>= 8U;
     }
-    out_.append(bytes.data(), bytes.size());
+    out_.end_at(end);
   }
   void real(uint32_t field, double value) { fixed64(field, std::bit_cast<uint64_t>(value)); }
   void bytes(uint32_t field, std::string_view value) {
-    tag(field, kLength);
-    varint(value.size());
-    out_.append(value);
+    char* end = put(value.size(), with_tag(field, kLength, kLongestVarint + value.size()));
+    if (!value.empty()) std::memcpy(end, value.data(), value.size());
+    out_.end_at(end + value.size());
   }
   // Calls fill(), which writes the fields of the inner message.
   template <class Fill>
   void message(uint32_t field, const Fill& fill) {
-    tag(field, kLength);
-    out_.push_back('\0');
+    char* length_at = with_tag(field, kLength, 1);
+    out_.end_at(length_at + 1);
     const size_t begin = out_.size();
     fill();
     const size_t length = out_.size() - begin;
     if (length < kVarintLimit) {
-      out_[begin - 1] = static_cast<char>(length);
-      return;
+      *out_.at(begin - 1) = static_cast<char>(length);
+    } else {
+      put_long_length(begin, length);
     }
-    std::string longer;
-    ProtoWriter(longer).varint(length);
-    out_.replace(begin - 1, 1, longer);
   }
 
  private:
   enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kLength = 2 };
   static constexpr uint64_t kVarintLimit = 0x80;
+  static constexpr size_t kLongestVarint = 10;  // 64 bits, 7 a byte
 
-  void tag(uint32_t field, WireType type) { varint(field << 3U | type); }
-  void varint(uint64_t value) {
-    if (value < kVarintLimit) {
-      out_.push_back(static_cast<char>(value));
-      return;
-    }
-    std::array<char, 10> bytes;  // enough for 64 bits, 7 a byte
-    size_t size = 0;
-    for (; value >= kVarintLimit; value >>= 7U) {
-      bytes[size++] = static_cast<char>(value | kVarintLimit);
-    }
-    bytes[size++] = static_cast<char>(value);
-    out_.append(bytes.data(), size);
+  // Room for `count` bytes behind the tag.
+  char* with_tag(uint32_t field, WireType type, size_t count) {
+    return put(field << 3U | type, out_.room(kLongestVarint + count));
   }
 
-  std::string& out_;
+  static char* put(uint64_t value, char* at) {
+    for (; value >= kVarintLimit; value >>= 7U) *at++ = static_cast<char>(value | kVarintLimit);
+    *at++ = static_cast<char>(value);
+    return at;
+  }
+
+  // One byte was left for the length of what begins at `begin`.
+  void put_long_length(size_t begin, size_t length) {
+    char bytes[kLongestVarint];
+    const auto size = static_cast<size_t>(put(length, bytes) - bytes);
+    char* end = out_.room(size - 1);
+    std::memmove(out_.at(begin + size - 1), out_.at(begin), length);
+    std::memcpy(out_.at(begin - 1), bytes, size);
+    out_.end_at(end + size - 1);
+  }
+
+  ProtoBuffer& out_;
 };
 
 }  // namespace llmprof::exports

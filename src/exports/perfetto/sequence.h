@@ -70,7 +70,7 @@ class Sequence {
   Nanoseconds last_;
   std::array<std::vector<uint32_t>, 4> numbers_;  // by table and text; 0: not written yet
   std::array<uint32_t, 4> next_{1, 1, 1, 1};
-  std::string interned_;  // texts that the next packet brings
+  ProtoBuffer interned_;  // texts that the next packet brings
 };
 
 template <class Fill>
@@ -79,7 +79,7 @@ void Sequence::write(Nanoseconds time, const Fill& fill) {
     packet.number(fields::packet::kTimestamp, static_cast<uint64_t>(time - last_));
     packet.number(fields::packet::kSequence, id_);
     packet.number(fields::packet::kSequenceFlags, fields::packet::needs_state);
-    if (!interned_.empty()) packet.bytes(fields::packet::kInternedData, interned_);
+    if (!interned_.empty()) packet.bytes(fields::packet::kInternedData, interned_.view());
     fill(packet);
   });
   interned_.clear();
