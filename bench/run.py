@@ -8,6 +8,7 @@ import datetime
 import os
 import pathlib
 import platform
+import re
 import shutil
 import statistics
 import subprocess
@@ -18,7 +19,7 @@ import time
 import generate
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-LLMPROF = ROOT / "build" / "bin" / "llmprof"
+LLMPROF = pathlib.Path(os.environ.get("LLMPROF", ROOT / "build" / "bin" / "llmprof"))
 SCAN = ROOT / "build" / "bin" / "bench_sqlite_scan"
 PHASES = ROOT / "build" / "bin" / "bench_phases"
 
@@ -100,6 +101,58 @@ def phases(path, runs):
     return f"```\n{done.stdout}```\n"
 
 
+def part_seconds(argv):
+    """What `--timings` says of one run, and the CPU time of all of it: part -> seconds."""
+    begin = time.perf_counter()
+    process = subprocess.Popen([*argv, "--timings"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    error = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, 3):
+        sys.exit(f"{argv}: exit {process.returncode}: {error}")
+    rows = re.findall(r"(?m)^  (\S.*?) +(\d+\.\d)$", error)
+    return {**{part: float(ms) / 1000 for part, ms in rows}, "whole program": time.perf_counter() - begin,
+            "CPU time": usage.ru_utime + usage.ru_stime}
+
+
+def medians_of_parts(commands, rounds):
+    """name -> part -> median seconds; the commands take turns."""
+    found = {name: [] for name in commands}
+    for _ in range(rounds):
+        for name, argv in commands.items():
+            with tempfile.TemporaryDirectory() as out:
+                found[name].append(part_seconds([word.replace("{out}", out + "/b") for word in argv]))
+    return {name: {part: statistics.median(run[part] for run in runs) for part in runs[0]}
+            for name, runs in found.items()}
+
+
+def diff_and_exports(folder, kernels, rounds):
+    """Comparing two captures, and writing a Perfetto file, against reading the captures."""
+    captures = [folder / "base.sqlite", folder / "new.sqlite"]
+    for path in captures:
+        generate.noisy_nsys_sqlite(path, kernels)
+    analyze = llmprof(captures[0])
+    results = medians_of_parts({"diff": [str(LLMPROF), "diff", *map(str, captures), "--out", "{out}"],
+                                "analyze": analyze, "export": [*analyze, "--perfetto"]}, rounds)
+    diff, plain, export = results["diff"], results["analyze"], results["export"]
+    reading = sum(seconds for part, seconds in diff.items() if part.startswith("reading "))
+    analyzing = sum(seconds for part, seconds in diff.items() if part.startswith("analyzing "))
+    comparing = diff["comparing"] + diff["writing"]
+    written = export["writing files for other viewers"]
+    read_once = export[f"reading {captures[0]}"]
+    lines = [
+        f"### Two nsys SQLite captures of {kernels:,} kernels each: `llmprof diff`", "",
+        "| part | seconds (median) | time over that of reading |", "|---|---:|---:|",
+        *(f"| {name} | {seconds:.2f} | {seconds / reading:.2f} |" for name, seconds in (
+            ("reading both", reading), ("analyzing both", analyzing), ("comparing, writing", comparing),
+            ("all but reading", diff["whole program"] - reading))), "",
+        f"### `--perfetto`, {kernels:,} kernels", "",
+        f"Reading {read_once:.2f} s, writing trace.pftrace {written:.2f} s: {written / read_once:.2f} times. CPU time: "
+        f"{export['CPU time'] - plain['CPU time']:.2f} s more than the {plain['CPU time']:.2f} s of `analyze` without it.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def machine():
     model = "unknown processor"
     for line in subprocess.run(["lscpu"], capture_output=True, text=True, check=False).stdout.splitlines():
@@ -115,7 +168,7 @@ def main():
     parser.add_argument("--kernels", type=int, default=3_000_000)
     parser.add_argument("--bytes", type=float, default=1e9, help="size of the JSON and CSV captures")
     parser.add_argument("--keep", action="store_true", help="append to bench/RESULTS.md")
-    parser.add_argument("--only", choices=("log", "nsys", "kineto", "ncu"))
+    parser.add_argument("--only", choices=("log", "nsys", "diff", "kineto", "ncu"))
     arguments = parser.parse_args()
 
     sections = []
@@ -150,6 +203,8 @@ def main():
             sections.append(report("nsys SQLite", path, results, "one-thread SQLite scan",
                                    (arguments.kernels, "kernels", "kernel")))
             path.unlink()
+        if arguments.only in (None, "diff"):
+            sections.append(diff_and_exports(folder, arguments.kernels // 3, arguments.rounds))
         if arguments.only in (None, "kineto"):
             path = folder / "kineto.json"
             generate.kineto_json(path, arguments.bytes)
