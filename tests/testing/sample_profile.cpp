@@ -66,10 +66,14 @@ profile::Instance instance(double start, double wall, const std::vector<PartTime
   made.budget.emplace();
   double busy = 0;
   for (const PartTime& part : parts) {
-    if (part.part == "gemm" || part.part == "attention") busy += part.milliseconds;
+    if (part.part == "gemm" || part.part == "attention") {
+      busy += part.milliseconds;
+      made.classes.emplace_back(part.part, whole(part.milliseconds));
+    }
     made.budget->emplace_back(part.part, whole(part.milliseconds));
   }
   made.gpu_sum = made.gpu_busy = {busy};
+  made.clocks_lowered = false;
   return made;
 }
 
@@ -80,12 +84,15 @@ void add_capture(profile::Profile& sample) {
   capture.format = "nsys SQLite";
   capture.tool = "Nsight Systems";
   capture.tool_version = "2025.3.2.0";
+  capture.schema_version = "3.20.5";
+  capture.wall_clock_ns = 1763200000000000000;
   capture.driver = "580.159";
   capture.cuda = "13.0";
   sample.context.captures = {capture};
   profile::Gpu gpu;
   gpu.device = "cuda:0";
   gpu.name = "NVIDIA H200";
+  gpu.uuid = "00010203-0405-0607-0809-0a0b0c0d0e0f";
   gpu.compute_capability = "9.0";
   gpu.sm_count = 132;
   gpu.memory_bytes = 150754820096;
@@ -113,6 +120,7 @@ profile::Kernel kernel(std::string name, const char* short_name, const char* ker
   row.total = {total};
   row.total_ns = whole(total);
   row.mean = {total / 15};
+  row.min = row.p50 = row.p99 = row.max = Milliseconds{total / 15};
   row.share = part_of(total, 27);
   return row;
 }
@@ -124,7 +132,7 @@ void add_kernels(profile::Profile& sample) {
              "gemm", 22.5),
       kernel("flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits<128>>", kAttention, "attention",
              4.5)};
-  sample.kernels[0].p50 = Milliseconds{1.5};
+  sample.kernels[0].library = "cuBLAS";
   for (const profile::Kernel& row : sample.kernels) {
     sample.classes.push_back({row.kernel_class, row.total, row.calls, row.share, {}});
     sample.kernels_topk.push_back({row.kernel_name, row.device, row.total, row.calls, row.mean});
@@ -153,6 +161,11 @@ profile::Step step(std::string stage, uint64_t instance, uint64_t number, double
   made.wall = {wall};
   made.gpu_sum = made.gpu_busy = {wall / 2};
   made.kernel_count = 2;
+  constexpr double kAttentionShare = 0.2;
+  made.classes = {{"gemm", whole((1 - kAttentionShare) * wall / 2)},
+                  {"attention", whole(kAttentionShare * wall / 2)}};
+  made.clocks_lowered = false;
+  made.layers = 1;
   return made;
 }
 
@@ -252,6 +265,27 @@ void add_stages(profile::Profile& sample) {
   tokens.tokens_per_s = profile::TokensPerSecond{2000 / 2.25};
 }
 
+// Two kernels per pass: a product, then attention. The order of budgets and steps above.
+void add_kernel_sequences(profile::Profile& sample) {
+  const auto placed = [&](size_t kernel, uint64_t position, uint64_t calls, double total) {
+    const profile::Kernel& row = sample.kernels[kernel];
+    profile::PlacedKernel made;
+    made.block = "layer";
+    made.mean_position = static_cast<double>(position);
+    made.key = row.key;
+    made.short_name = row.short_name;
+    made.kernel_class = row.kernel_class;
+    made.grid = {66, 2, 1};
+    made.block_size = {384, 1, 1};
+    made.shapes = 1;
+    made.calls = calls;
+    made.total_ns = whole(total);
+    return made;
+  };
+  sample.kernel_sequences = {{"prefill", 2, 2, {placed(0, 0, 2, 8), placed(1, 1, 2, 1)}},
+                             {"decode", 8, 8, {placed(0, 0, 8, 8), placed(1, 1, 8, 2)}}};
+}
+
 void add_gaps(profile::Profile& sample) {
   profile::Gap gap;
   gap.stage = "decode";
@@ -264,6 +298,9 @@ void add_gaps(profile::Profile& sample) {
   gap.work_before = kAttention;
   gap.work_after = kGemm;
   gap.host = "aten::item in sample";
+  gap.host_reasons = {
+      profile::make_reason(profile::ReasonKind::host_operator,
+                           profile::FindingValues().add_text("operator", "aten::item in sample"))};
   sample.gaps = {gap};
   sample.repeated_gaps = {{"decode", 6, {7}, gap}};
   sample.slow_steps = {{"decode", 2, 10, 2, {4}, {2}, {{std::string("gap before ") + kGemm, {2}}}}};
@@ -479,6 +516,18 @@ void add_findings(profile::Profile& sample) {
                    {1.416667},
                    Milliseconds{1.416667 / 8},
                    Milliseconds{1.416667 / 4}}};
+  decode.parts[0].floor_rule_reasons = {profile::make_reason(profile::ReasonKind::zero_idle_gpu)};
+  profile::RecoverableKernel gemm;
+  gemm.short_name = kGemm;
+  gemm.device = "cuda:0";
+  gemm.time = {4};
+  gemm.floor = {2.583333};
+  gemm.floor_rule = "weights once at 4.80 TB/s";
+  gemm.floor_basis = "share of the class's floor";
+  gemm.recoverable = {1.416667};
+  gemm.recoverable_per_token = Milliseconds{1.416667 / 8};
+  gemm.recoverable_per_output_token = Milliseconds{1.416667 / 4};
+  decode.kernels = {gemm};
   sample.recoverable = {decode};
   profile::Finding launches;
   launches.kind = "launch_bound";
@@ -492,6 +541,9 @@ void add_findings(profile::Profile& sample) {
   launches.recoverable_per_token = Milliseconds{0.875 / 2};
   launches.recoverable_per_output_token = Milliseconds{0.875};
   launches.share_of_wall = part_of(3.5, 9);
+  profile::FindingValues values;
+  values.add("idle_time", Milliseconds{3.5}).add("wall_time", Milliseconds{9});
+  launches.values = std::move(values).take();
   profile::Finding products;
   products.kind = "gemm_above_floor";
   products.title = "matrix products are above their floor";
@@ -542,6 +594,37 @@ void trace_a_quarter_of_decode(profile::Profile& sample) {
   sample.stage1->stages[1].captured_mean = Milliseconds{33};
   sample.stage1->stages[1].captured_over_stage1 = 33 / 7.2;
   for (profile::Finding& finding : sample.findings) finding.unit = "traced part of a request";
+}
+
+// What the program's own clock says of a stage, with its busy parts as recorded, and idle ones
+// scaled to what is left.
+profile::Unwatched by_own_clock(const profile::Stage& stage, double wall, double busy) {
+  const double recorded = stage.wall.mean->value;
+  profile::Unwatched own;
+  own.source = "workload_clock";
+  own.wall = {wall};
+  own.added = {recorded - wall};
+  own.added_share = part_of(recorded - wall, wall);
+  own.busy = {busy};
+  own.idle = {wall - busy};
+  own.idle_share = part_of(wall - busy, wall);
+  const double steps =
+      static_cast<double>(stage.step_count) / static_cast<double>(stage.wall.count);
+  if (stage.step_count > 0) own.per_step = Milliseconds{wall / steps};
+  own.instances_timed = stage.wall.count;
+  own.steps_recorded = own.steps_all = stage.step_count;
+  for (const profile::BudgetPart& part : *stage.budget) {
+    const bool works = part.part == "gemm" || part.part == "attention";
+    const double time =
+        works ? part.time.value : part.time.value * (wall - busy) / (recorded - busy);
+    own.budget.push_back(
+        {part.part,
+         {time},
+         part_of(time, wall),
+         stage.step_count > 0 ? std::optional(Milliseconds{time / steps}) : std::nullopt,
+         part.idle});
+  }
+  return own;
 }
 
 profile::Overhead tracing_overhead() {
@@ -665,6 +748,7 @@ profile::Profile full_sample() {
   add_capture(sample);
   add_kernels(sample);
   add_stages(sample);
+  add_kernel_sequences(sample);
   add_gaps(sample);
   add_launch_shapes(sample);
   add_timeline(sample);
@@ -674,6 +758,23 @@ profile::Profile full_sample() {
   add_findings(sample);
   add_stage1(sample);
   sample.diagnostics = {{"warning", "events_dropped", "the profiler dropped events", 12}};
+  return sample;
+}
+
+profile::Profile controlled_sample() {
+  constexpr double kWarnAbove = 0.25;
+  profile::Profile sample = full_sample();
+  sample.workload.command = "python3 serve.py --prompt 777";
+  profile::Overhead& overhead = sample.overhead.emplace();
+  overhead.warn_above_share = {kWarnAbove};
+  for (size_t i = 0; i < sample.stages.size(); ++i) {
+    profile::Stage& stage = sample.stages[i];
+    const profile::Stage1Stage& own = sample.stage1->stages[i];
+    stage.unwatched = by_own_clock(stage, own.mean->value, stage.gpu_busy.mean->value);
+    const double recorded = stage.wall.mean->value;
+    overhead.passes.push_back(
+        {"nsys", stage.name, *own.mean, {recorded}, recorded / own.mean->value, false});
+  }
   return sample;
 }
 
@@ -732,7 +833,18 @@ profile::Profile serving_sample() {
     made.kind = of.name;
     made.batch = 4 + i;
     made.tokens = mixed ? 612 : 4 + i;
+    constexpr uint64_t kPrompt = 609;
+    made.prefill_sequences = mixed ? 1 : 0;
+    made.prefill_tokens = mixed ? kPrompt : 0;
+    made.decode_sequences = *made.batch - *made.prefill_sequences;
+    made.decode_tokens = *made.tokens - *made.prefill_tokens;
+    // Sequences in decode have 512 tokens each, the new one included.
+    constexpr uint64_t kContext = 512;
+    made.context_tokens = *made.prefill_tokens + kContext * *made.decode_sequences;
+    made.attention_pairs =
+        *made.prefill_tokens * (*made.prefill_tokens + 1) / 2 + kContext * *made.decode_sequences;
     made.gpu_sum = {};
+    made.classes.clear();
     made.gpu_busy = {1};
     sample.steps.push_back(std::move(made));
   }

@@ -14,7 +14,10 @@ namespace llmprof::testing {
 // kernels) and a decode of four steps (8 ms, then 10 ms), with everything an analysis can find.
 profile::Profile full_sample();
 
-// The same with the GPU's counters, where the collector traced 4 of every 16 steps of decode.
+// The same with what the program's own clock says of its stages without profiling.
+profile::Profile controlled_sample();
+
+// The first with the GPU's counters, where the collector traced 4 of every 16 steps of decode.
 profile::Profile duty_sample();
 
 // The same kernels as ncu alone knows them: no timeline, no stages, no operators, no model.

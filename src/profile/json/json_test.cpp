@@ -10,8 +10,9 @@ namespace llmprof::profile {
 namespace {
 
 TEST(ProfileJson, ReadsBackWhatItWrote) {
-  for (const Profile& sample : {testing::full_sample(), testing::duty_sample(),
-                                testing::profiler_sample(), testing::serving_sample()}) {
+  for (const Profile& sample :
+       {testing::full_sample(), testing::controlled_sample(), testing::duty_sample(),
+        testing::profiler_sample(), testing::serving_sample()}) {
     const std::string text = to_json(sample);
     const auto read = from_json(text);
     ASSERT_TRUE(read) << read.error().message;
