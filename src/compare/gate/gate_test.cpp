@@ -91,5 +91,20 @@ TEST(Apportion, SumsToTheWholeRoundedOnce) {
   EXPECT_EQ(sum, 143);
 }
 
+TEST(Judge, AnIntervalEndsWhereNothingIsLeft) {
+  Comparison comparison;
+  comparison.base = 10;
+  comparison.difference = -9;
+  comparison.low = -11.5;
+  comparison.high = -6.5;
+  judge(0.01, comparison);
+  EXPECT_DOUBLE_EQ(comparison.relative_low->value, -1);
+  EXPECT_DOUBLE_EQ(*comparison.low, -10);
+  EXPECT_DOUBLE_EQ(comparison.relative_high->value, -0.65);
+  EXPECT_EQ(comparison.answer, "changed");
+  // The noise is what it was.
+  EXPECT_NEAR(comparison.smallest_seen->value, 0.01 + 0.25 * (1 + 0.8416 / 1.96), 1e-12);
+}
+
 }  // namespace
 }  // namespace llmprof::compare

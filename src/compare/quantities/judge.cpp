@@ -31,12 +31,16 @@ void judge(double threshold, Comparison& comparison) {
   if (base == 0 && !nothing) return;  // nothing became something: no share of it
   comparison.relative = over_base(*comparison.difference);
   if (!comparison.low || !comparison.high) return;
+  const double half = (over_base(*comparison.high).value - over_base(*comparison.low).value) / 2;
+  // What is there cannot shrink by more than itself; an interval to both sides alike may say so.
+  const double least = std::min(-base, *comparison.difference);
+  comparison.low = std::max(*comparison.low, least);
+  comparison.high = std::max(*comparison.high, least);
   comparison.relative_low = over_base(*comparison.low);
   comparison.relative_high = over_base(*comparison.high);
   const double low = comparison.relative_low->value;
   const double high = comparison.relative_high->value;
   comparison.differs = low > 0 || high < 0;
-  const double half = (high - low) / 2;
   comparison.smallest_seen = Share{threshold + half * (1 + kPower / kHalf)};
   if (low > threshold || high < -threshold) {
     comparison.answer = "changed";

@@ -59,6 +59,22 @@ std::string headline_words(const compare::Diff& diff, const StageDiff& stage) {
                      answer_words(*comparison, diff.threshold));
 }
 
+// Wall times vary with the host. Where they say nothing, what the GPU was busy for may.
+std::string busy_words(const compare::Diff& diff, const StageDiff& stage) {
+  const Comparison* wall = headline(diff, stage.stage);
+  if (wall == nullptr || wall->answer != "cannot_tell") return {};
+  const std::string_view wanted = wall->quantity == "step" ? "step_busy" : "busy";
+  for (const Comparison& busy : diff.comparisons) {
+    if (busy.stage != stage.stage || busy.quantity != wanted || busy.answer == "cannot_tell") {
+      continue;
+    }
+    return fmt::format(" The work of the device {}: {} {}.",
+                       busy.answer == "changed" ? "changed" : "did not change",
+                       quantity_words(busy), change_words(busy));
+  }
+  return {};
+}
+
 std::string kernel_counts(const Cause& cause) {
   return fmt::format("({} became {})", counted(cause.base_kernels, "kernel"), cause.now_kernels);
 }
@@ -140,7 +156,8 @@ std::string why_words(const compare::Diff& diff, const StageDiff& stage) {
                        mean_words(stage));
   }
   if (diff.identical) return headline_words(diff, stage);
-  return headline_words(diff, stage) + mean_words(stage) + caveat_words(diff, stage);
+  return headline_words(diff, stage) + busy_words(diff, stage) + mean_words(stage) +
+         caveat_words(diff, stage);
 }
 
 }  // namespace llmprof::report
