@@ -37,6 +37,17 @@ class Power(unittest.TestCase):
         self.assertAlmostEqual(after[True] / before[True], 1.02, places=4)
         self.assertEqual(after[False], before[False])
 
+    def test_the_paragraph_tells_of_the_gpu_where_wall_times_tell_nothing(self):
+        (pairing,) = self.runs.pairings(1)
+        for percent, words in ((5, "changed"), (0, "did not change")):
+            diff = self.runs.diff(pairing, SLOWER, percent)
+            (stage,) = diff["stages"]
+            # The host's noise is larger than what 5 % of these kernels come to.
+            self.assertIn("cannot be told whether wall time per step changed", stage["why"])
+            busy = next(row for row in diff["comparisons"] if row["quantity"] == "step_busy")
+            self.assertIn(f"The work of the device {words}: GPU busy per step {100 * busy['relative']:+.2f} %"
+                          .replace("+0.00", "0.00").replace("-0.00", "0.00"), stage["why"])
+
     def check(self, percent, pairings):
         rows = study(self.runs, STAGE, SLOWER, percent, self.runs.pairings(pairings))
         self.assertEqual(len(rows), pairings)
