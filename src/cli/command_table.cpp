@@ -135,7 +135,8 @@ CommandSpec analyze_spec() {
       .arguments = {{.name = "PATH",
                      .takes = Takes::path,
                      .help = "Captures: a file, a run folder, or a folder of captures; several "
-                             "become one profile (a timeline plus ncu metrics)",
+                             "become one profile (a timeline plus ncu metrics; the ranks of a "
+                             "job)",
                      .repeatable = true,
                      .required = true}},
       .options =
@@ -144,6 +145,9 @@ CommandSpec analyze_spec() {
             .takes = Takes::folder,
             .help = "Folder for the bundle [tmp/analyze/<run id>]"},
            kForce,
+           {.name = "--partial",
+            .help = "Write one partial profile per rank of a distributed job, for `llmprof merge`, "
+                    "instead of reports"},
            count_option("--top", "Show only the N longest kernels"),
            {.name = "--config-dir",
             .metavar = "DIR",
@@ -199,8 +203,40 @@ CommandSpec analyze_spec() {
            {"llmprof analyze trace.sqlite --model llm/qwen2_7b --prompt-tokens 1024 --batch 4",
             "with MFU and MBU"},
            {"llmprof analyze trace.sqlite --stage decode --steps 4:12 --device 0",
-            "only a part of it"}},
+            "only a part of it"},
+           {"llmprof analyze --partial rank3.llmtrace --out partials",
+            "one rank of a job, where its log lies"}},
       .run = analyze_command,
+  };
+}
+
+CommandSpec merge_spec() {
+  return {
+      .name = "merge",
+      .summary = "Make the profile of a job out of the partial profiles of its ranks",
+      .arguments = {{.name = "PARTIAL",
+                     .takes = Takes::path,
+                     .help = "What `llmprof analyze --partial` wrote: files, or folders of them",
+                     .repeatable = true,
+                     .required = true}},
+      .options = {{.name = "--out",
+                   .metavar = "DIR",
+                   .takes = Takes::folder,
+                   .help = "Folder for the reports [tmp/analyze/<run id>]"},
+                  kForce,
+                  count_option("--top", "Rows of the kernel tables"),
+                  {.name = "--config-dir",
+                   .metavar = "DIR",
+                   .takes = Takes::folder,
+                   .help = "Your own conf folder; its files take precedence over the built-in ones "
+                           "(links.yaml)"},
+                  kPrintProfile,
+                  kTimings},
+      .notes =
+          "The result is, byte for byte, that of `llmprof analyze` of all ranks' captures in one "
+          "process. A folder without partial profiles is analyzed.",
+      .examples = {{"llmprof merge partials/ --out job", "the profile of the whole job"}},
+      .run = merge_command,
   };
 }
 
@@ -389,6 +425,7 @@ CommandSpec completion_spec() {
 std::vector<CommandSpec> make_table() {
   return {run_spec(),
           analyze_spec(),
+          merge_spec(),
           report_spec(),
           open_spec(),
           diff_spec(),

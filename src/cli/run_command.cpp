@@ -39,7 +39,7 @@ int tell_outcome(const session::RunOutcome& outcome, const Arguments& arguments)
     print_analysis(*outcome.analysis, kTerminalRows, json, arguments.style());
   }
   const int told = finish_output();
-  if (outcome.analysis && arguments.flag("--timings")) print_timings(*outcome.analysis);
+  if (outcome.analysis && arguments.flag("--timings")) print_timings(outcome.analysis->timings);
   for (const profile::CaptureFailure& failure : outcome.failures) {
     tell(fmt::format("{}: {}", failure.backend, failure.message));
   }
