@@ -203,12 +203,27 @@ void join_by_wall_clock(Aligning& state) {
   }
 }
 
+// Ranks that nothing joins to the reference have clocks of their own, but may be compared with each
+// other.
+void add_islands(Aligning& state) {
+  for (uint32_t part = 0; part < state.parts.size(); ++part) {
+    if (state.clocks[part]) continue;
+    const auto known_before = state.clocks;
+    state.clocks[part] = clock_of("none", 0, 0);
+    spread_in_domain(part, state);
+    while (join_by_moments(state)) {
+    }
+    for (uint32_t other = 0; other < state.parts.size(); ++other) {
+      if (!known_before[other] && state.clocks[other]) state.clocks[other]->method = "none";
+    }
+  }
+}
+
 void add_residuals(Aligning& state) {
   std::vector<std::vector<double>> left(state.parts.size());
   for (const SameMoments& each : state.moments) {
     const auto& first = *state.clocks[each.first];
     const auto& second = *state.clocks[each.second];
-    if (first.method == "none" || second.method == "none") continue;
     // Told of the one that is not the reference; the first is what the second is compared with.
     const uint32_t of = second.method == "reference" ? each.first : each.second;
     for (size_t i = 0; i < each.on_first.size(); ++i) {
@@ -283,9 +298,7 @@ std::vector<profile::RankClock> align_clocks(const std::vector<RankPart>& parts,
   while (join_by_moments(state)) {
   }
   join_by_wall_clock(state);
-  for (auto& clock : state.clocks) {
-    if (!clock) clock = clock_of("none", 0, 0);
-  }
+  add_islands(state);
   add_residuals(state);
   std::vector<profile::RankClock> clocks;
   clocks.reserve(parts.size());
