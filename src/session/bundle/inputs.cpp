@@ -68,10 +68,9 @@ std::vector<Input> run_captures(const fs::path& folder, size_t run) {
 bool is_our_output(const fs::path& file) {
   const std::string name = file.filename().string();
   return name == "profile.json" || name == "env.json" || name == "captures.json" ||
-         name == "ranks.json" || name == "trace.speedscope.json" ||
-         file.extension() == ".pftrace" || file.extension() == ".svg" ||
-         file.extension() == ".md" || file.extension() == ".html" || file.extension() == ".yaml" ||
-         file.extension() == ".tmp";
+         name == "trace.speedscope.json" || file.extension() == ".pftrace" ||
+         file.extension() == ".svg" || file.extension() == ".md" || file.extension() == ".html" ||
+         file.extension() == ".yaml" || file.extension() == ".tmp";
 }
 
 bool has_export_beside(const fs::path& file, const std::set<fs::path>& files) {
