@@ -38,7 +38,9 @@ OptionSpec count_option(std::string_view name, std::string_view help, std::strin
 CommandSpec run_spec() {
   constexpr std::string_view kCollector = "What the collector records of CUDA";
   constexpr std::string_view kRepeats = "Repeats and comparisons";
+  constexpr std::string_view kRanks = "Ranks that a launcher started";
   constexpr int64_t kMostRepeats = 1000;
+  constexpr int64_t kLongestWait = 7 * 86400;
   return {
       .name = "run",
       .summary = "Profile a workload end to end: run it, record it, say where its time goes",
@@ -69,6 +71,19 @@ CommandSpec run_spec() {
            kSpeedscope,
            kPrintProfile,
            kTimings,
+           {.name = "--rank-folder",
+            .metavar = "DIR",
+            .takes = Takes::folder,
+            .help =
+                "This process is one rank of a job: record it into DIR/rank<N> (docs/cluster.md)",
+            .group = kRanks},
+           {.name = "--wait-for-ranks",
+            .metavar = "SECONDS",
+            .takes = Takes::number,
+            .help = "Rank 0 waits this long for the others, and writes the job's reports",
+            .group = kRanks,
+            .least = 1,
+            .most = kLongestWait},
            {.name = "--repeat",
             .metavar = "N",
             .takes = Takes::number,
@@ -118,6 +133,10 @@ CommandSpec run_spec() {
                     "tracing costs at most 2 %"},
                    {"llmprof run pipeline.ncu.enable=false -- python3 serve_my_llm.py --port 8000",
                     "a program of your own"},
+                   {"llmprof run -- torchrun --nproc-per-node 8 serve.py",
+                    "the ranks of a job; mpirun and srun likewise"},
+                   {"srun -n 16 llmprof run --rank-folder /shared/job -- ./llm",
+                    "each rank by itself, on many machines; then llmprof merge /shared/job"},
                    {"llmprof run --repeat 5 --against ./llm_new -- ./llm",
                     "five runs of each, and what differs"}},
       .run = run_command,

@@ -110,7 +110,6 @@ std::vector<RankFolder> rank_folders(const fs::path& folder) {
 }
 
 RanksRecord read_ranks_record(const fs::path& folder, Diagnostics& diagnostics) {
-  if (auto own = read_one(folder, diagnostics)) return std::move(*own);
   RanksRecord all;
   std::set<uint64_t> seen;
   for (const RankFolder& of_rank : rank_folders(folder)) {
@@ -125,6 +124,7 @@ RanksRecord read_ranks_record(const fs::path& folder, Diagnostics& diagnostics) 
       if (rank.rank == of_rank.rank) all.ranks.push_back(std::move(rank));
     }
   }
+  if (all.ranks.empty()) return read_one(folder, diagnostics).value_or(RanksRecord{});
   for (uint64_t rank = 0; rank < all.world_size.value_or(0); ++rank) {
     if (seen.contains(rank)) continue;
     all.ranks.push_back({rank, std::string(kRankMissing), "it has no folder: it never started"});
