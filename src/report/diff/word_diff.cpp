@@ -12,7 +12,7 @@
 namespace llmprof::report {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kAspectWords = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 23> kAspectWords = {{
     {"device_kind", "the kind of device"},
     {"gpu", "the processor"},
     {"gpu_count", "the number of GPUs"},
