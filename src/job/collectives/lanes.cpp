@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
-#include <tuple>
+
+#include "job/clock/align_clocks.h"
 
 namespace llmprof::job {
 namespace {
@@ -143,6 +145,9 @@ class Splitter {
     const auto neighbors = grouped(false);
     if (rows_.size() % size_ != 0) return neighbors;
     const auto apart = grouped(true);
+    if (complete_pairs(apart) != complete_pairs(neighbors)) {
+      return complete_pairs(apart) > complete_pairs(neighbors) ? apart : neighbors;
+    }
     return likeness(apart) > likeness(neighbors) ? apart : neighbors;
   }
 
@@ -159,30 +164,53 @@ class Splitter {
     return found;
   }
 
-  // Intervals between ends that two ranks of a group have in common to 2 %, or to 2 us.
+  // Groups in which somebody sends and somebody receives.
+  [[nodiscard]] size_t complete_pairs(const std::vector<std::vector<RowsOfPart>>& groups) const {
+    size_t complete = 0;
+    for (const auto& group : groups) {
+      bool sends = false;
+      bool receives = false;
+      for (const RowsOfPart& each : group) {
+        const Collectives& of = parts_[each.part].collectives;
+        for (const uint32_t row : each.rows) {
+          const CollectiveKind kind = of.keys[of.key[row]].kind;
+          sends = sends || kind == CollectiveKind::send;
+          receives = receives || kind == CollectiveKind::receive;
+        }
+      }
+      if (sends && receives) ++complete;
+    }
+    return complete;
+  }
+
+  // Of the first ends, the share that two ranks of a group have in common: the ends themselves
+  // where they read one clock, else the times between them.
   [[nodiscard]] double likeness(const std::vector<std::vector<RowsOfPart>>& groups) const {
-    constexpr size_t kIntervals = 500;
+    constexpr size_t kEnds = 500;
     double alike = 0;
     double all = 0;
     for (const auto& group : groups) {
       for (size_t i = 1; i < group.size(); ++i) {
         const auto& a = group[i - 1];
         const auto& b = group[i];
-        const size_t n = std::min({a.rows.size(), b.rows.size(), kIntervals});
+        const ClocksStated clocks = clocks_stated(parts_[a.part].identity, parts_[b.part].identity);
+        const size_t n = std::min({a.rows.size(), b.rows.size(), kEnds});
         for (size_t k = 1; k < n; ++k) {
-          const double own = interval(a, k);
-          const double other = interval(b, k);
+          const Nanoseconds own = end(a, k) - end(a, k - 1);
+          const Nanoseconds other = clocks.shared ? own + end(a, k) - end(b, k) - clocks.offset
+                                                  : end(b, k) - end(b, k - 1);
+          constexpr Nanoseconds kClose = 2'000;
+          constexpr Nanoseconds kFiftieth = 50;
           all += 1;
-          if (std::abs(own - other) <= std::max(2000.0, 0.02 * own)) alike += 1;
+          if (std::abs(own - other) <= std::max(kClose, own / kFiftieth)) alike += 1;
         }
       }
     }
     return all > 0 ? alike / all : 0;
   }
 
-  [[nodiscard]] double interval(const RowsOfPart& of, size_t k) const {
-    const auto& end = parts_[of.part].collectives.end;
-    return static_cast<double>(end[of.rows[k]] - end[of.rows[k - 1]]);
+  [[nodiscard]] Nanoseconds end(const RowsOfPart& of, size_t k) const {
+    return parts_[of.part].collectives.end[of.rows[k]];
   }
 
   const std::vector<RankPart>& parts_;
