@@ -9,14 +9,24 @@ namespace {
 
 using Name = std::pair<std::string_view, std::string_view>;
 
-constexpr std::array<Name, 4> kShownNames = {{
+constexpr std::array<Name, 14> kShownNames = {{
     {"quantise", "quantization"},
     {"idle: synchronisation", "idle: synchronization"},
     {"share of the class's floor", "share of the class's lower bound"},
     {"Stage 1 metrics", "the workload's own metrics"},
+    {"all_reduce", "all-reduce"},
+    {"reduce_scatter", "reduce-scatter"},
+    {"all_gather", "all-gather"},
+    {"all_to_all", "all-to-all"},
+    {"nvlink", "NVLink"},
+    {"pcie", "PCIe"},
+    {"longer_kernels", "longer kernels"},
+    {"late_launch", "late launches"},
+    {"more_tokens", "more tokens"},
+    {"lower_clock", "lower clock"},
 }};
 
-constexpr std::array<Name, 21> kPlainNames = {{
+constexpr std::array<Name, 23> kPlainNames = {{
     {"gemm", "matrix products"},
     {"gemv", "matrix-vector products"},
     {"norm", "normalization"},
@@ -34,6 +44,8 @@ constexpr std::array<Name, 21> kPlainNames = {{
     {"idle: between queued kernels", "gaps between kernels that were launched in time"},
     {"idle: before the first GPU work", "what runs before the first kernel"},
     {"idle: after the last GPU work", "what runs after the last kernel"},
+    {"idle: waiting for the slowest rank", "ranks waiting for the slowest one"},
+    {"waiting for the slowest rank", "ranks waiting for the slowest one"},
     {"before the first operator", "what runs before the first operator"},
     {"after the last operator", "what runs after the last operator"},
     {"between operators", "what runs between operators"},

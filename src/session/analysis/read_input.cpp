@@ -10,7 +10,9 @@
 
 #include "base/streams/byte_stream.h"
 #include "capture/convert.h"
+#include "job/partial/partial.h"
 #include "readers/detect.h"
+#include "readers/shared/rank_of_path.h"
 
 namespace llmprof::session {
 namespace {
@@ -101,7 +103,10 @@ Result<void> read_converted(const std::filesystem::path& from, Convert convert,
   const auto done = read_recognized(*converted, *head, builder, progress);
   if (!done) return fail_with(readers::unreadable(from, *head));
   auto& captures = builder.trace().captures;
-  for (size_t i = before; i < captures.size(); ++i) captures[i].path = from.string();
+  for (size_t i = before; i < captures.size(); ++i) {
+    captures[i].path = from.string();
+    if (!captures[i].rank) captures[i].rank = readers::rank_of_path(from);
+  }
   return *done;
 }
 
@@ -130,6 +135,12 @@ Result<void> read_input(const std::filesystem::path& path, trace::TraceBuilder& 
       return capture::convert_report(path, *kind, folder);
     };
     return read_converted(path, converted, builder, out, progress);
+  }
+  if (job::is_partial(*head)) {
+    return fail_input(
+        fmt::format("{}: a partial profile of one rank, not a capture; `llmprof "
+                    "merge` makes the job's profile of all of them",
+                    path.string()));
   }
   return fail_with(readers::unreadable(path, *head));
 }
