@@ -21,6 +21,11 @@ void cpu_operator(const char* name, int64_t start_ns, int64_t end_ns, uint64_t f
   recorded.operators.push_back({name, start_ns, end_ns, flops, bytes, recorded.open});
 }
 
+void collective(uint32_t kind, const char* name, int64_t start_ns, int64_t end_ns, uint64_t bytes,
+                const char* group, const char* members, uint32_t group_size) {
+  recorded.collectives.push_back({kind, name, start_ns, end_ns, bytes, group, members, group_size});
+}
+
 const llmprof_annotation_table kTable = {sizeof(llmprof_annotation_table),
                                          push,
                                          pop,
@@ -28,7 +33,8 @@ const llmprof_annotation_table kTable = {sizeof(llmprof_annotation_table),
                                          llmprof_ignore_end_,
                                          llmprof_ignore_name_,
                                          step,
-                                         cpu_operator};
+                                         cpu_operator,
+                                         collective};
 
 }  // namespace
 
