@@ -38,6 +38,7 @@ packages_for() {
     build) echo "${build_packages[@]}" $(page_packages) ;;
     test)
       echo "${build_packages[@]}" $(page_packages) "${clang_packages[@]}" clang-tidy-19 clang-format-19
+      echo openmpi-bin libopenmpi-dev
       echo locales git chromium cmark-gfm mypy protobuf-compiler pyflakes3 python3-jsonschema python3-yaml
       ;;
     bench) echo "${build_packages[@]}" $(page_packages) libbenchmark-dev chromium ;;

@@ -43,6 +43,15 @@ struct RecordedAnnotations {
   std::vector<RecordedCollective> collectives;
 };
 
+// While it lives, nothing is recorded: for tests with several threads.
+class RecordingPaused {
+ public:
+  RecordingPaused();
+  ~RecordingPaused();
+  RecordingPaused(const RecordingPaused&) = delete;
+  RecordingPaused& operator=(const RecordingPaused&) = delete;
+};
+
 // Removes what was recorded before.
 RecordedAnnotations& record_annotations();
 
