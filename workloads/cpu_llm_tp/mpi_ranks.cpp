@@ -4,14 +4,25 @@
 
 #include <cstdlib>
 
+#include "cpu_llm/cpu_device.h"
+
 namespace cpu_llm {
 namespace {
+
+// By what mpirun tells; 0: not known.
+size_t ranks_on_this_machine() {
+  const char* ranks = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  return ranks == nullptr ? 0 : std::strtoul(ranks, nullptr, 10);
+}
 
 // Unless the user has set them.
 void set_defaults_of_open_mpi() {
   constexpr int kKeep = 0;
-  // A rank that waits gives way: there may be more ranks than cores.
-  setenv("OMPI_MCA_mpi_yield_when_idle", "1", kKeep);
+  // A rank that waits gives way where ranks need each other's core, and only there: whoever gives
+  // way comes back milliseconds late if anything else runs.
+  if (ranks_on_this_machine() > machine_cpus()) {
+    setenv("OMPI_MCA_mpi_yield_when_idle", "1", kKeep);
+  }
   // Containers mostly forbid reading another process's memory; Open MPI then fails or complains.
   setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", kKeep);
 }
