@@ -20,7 +20,7 @@ export class Palette {
   private readonly colors = new Map<string, Color>();
   private readonly labels = new Map<string, string>();
 
-  constructor(private readonly view: View) {
+  constructor(private readonly view: Pick<View, "classes" | "parts">) {
     for (const each of view.classes) {
       this.colors.set(each.id, each.color);
       this.labels.set(each.id, each.label);
