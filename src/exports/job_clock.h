@@ -14,7 +14,7 @@ class JobClock {
  public:
   JobClock() = default;
   explicit JobClock(const profile::RankClock& clock)
-      : offset_(clock.offset_ns.value), drift_(clock.drift_ppm * kPartsPerMillion) {}
+      : offset_(clock.offset_ns.value), drift_(clock.drift_ppm / kPartsPerMillion) {}
 
   [[nodiscard]] Nanoseconds job_time(Nanoseconds time) const {
     const Nanoseconds moved = time + offset_;
@@ -29,7 +29,7 @@ class JobClock {
   }
 
  private:
-  static constexpr double kPartsPerMillion = 1e-6;
+  static constexpr double kPartsPerMillion = 1e6;
 
   Nanoseconds offset_ = 0;
   double drift_ = 0;  // ns per ns

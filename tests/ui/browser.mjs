@@ -65,6 +65,13 @@ export function analyze(name, ...inputs) {
   return { page, out, profile: JSON.parse(fs.readFileSync(path.join(out, "profile.json"), "utf8")) };
 }
 
+/** The page of a profile.json. */
+export function reportOf(name, profile) {
+  const out = path.join(folder, `report_${name}`);
+  execFileSync(llmprof, ["report", profile, "--out", out], { stdio: "pipe", cwd: repository });
+  return path.join(out, "report.html");
+}
+
 /** Compares two captures, whatever the verdict; gives the page's path, diff.json and the folder of the reports. */
 export function compare(name, base, next, ...options) {
   const out = path.join(folder, `diff_${name}`);

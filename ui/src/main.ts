@@ -10,6 +10,7 @@ import { Palette, type View } from "./data/view";
 import { Words } from "./data/words";
 import { h } from "./dom/dom";
 import { startShell } from "./shell";
+import { jobView } from "./views/job";
 import { kernelsView } from "./views/kernels";
 import { layersView } from "./views/layers";
 import { operatorsView } from "./views/operators";
@@ -19,14 +20,14 @@ import { rooflineView } from "./views/roofline";
 import { stepsView } from "./views/steps";
 import { timelineView } from "./views/timeline";
 
-const VIEWS: ViewDescription[] = [overviewView, timelineView, kernelsView, stepsView, layersView, rooflineView, operatorsView, provenanceView];
+const VIEWS: ViewDescription[] = [overviewView, timelineView, jobView, kernelsView, stepsView, layersView, rooflineView, operatorsView, provenanceView];
 
 async function startRun(root: HTMLElement, overview: HTMLElement | null): Promise<void> {
   const [recorded, view] = await Promise.all([readJson<Profile>("profile"), readJson<View>("view")]);
   const words = new Words(overview);
   overview?.remove();
   const app: App = { recorded, shown: unwatchedView(recorded), view, palette: new Palette(view), words };
-  startShell(app, VIEWS, root);
+  startShell(app, recorded.job ? VIEWS : VIEWS.filter((each) => each !== jobView), root);
 }
 
 async function startComparison(root: HTMLElement, overview: HTMLElement | null): Promise<void> {
