@@ -84,7 +84,14 @@ test("the heat map tells its cells by pointer, by keys and in words", async () =
   for (const text of words(0, rows[0].wall_ms.length - 1)) assert.ok(tooltip.includes(text), `${tooltip}: ${text}`);
   await page.mouse.move(0, 0);
   /** The color in the middle of a rank's first cells. */
-  const color = (index) => page.evaluate((at) => { const own = document.querySelector("canvas.heat-canvas"); const ratio = devicePixelRatio; return [...own.getContext("2d").getImageData(70 * ratio, (18 + (at + 0.5) * 26) * ratio, 1, 1).data.slice(0, 3)]; }, index);
+  const color = (index) => page.evaluate((at) => {
+    // Of a copy: reading a canvas that is drawn on again makes the browser complain.
+    const copy = document.createElement("canvas");
+    copy.width = copy.height = 1;
+    const context = copy.getContext("2d");
+    context.drawImage(document.querySelector("canvas.heat-canvas"), -70 * devicePixelRatio, -(18 + (at + 0.5) * 26) * devicePixelRatio);
+    return [...context.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+  }, index);
   const [slow, other] = [await color(row), await color(0)];
   assert.ok(slow[0] - slow[2] > 80, `the slow rank is orange: ${slow}`);
   assert.ok(Math.abs(other[0] - other[2]) < 40, `the others are pale: ${other}`);
@@ -131,10 +138,10 @@ test("it can be read in both widths and themes, and prints", async () => {
   await close(opened);
 });
 
-test("a thousand ranks are one picture", async () => {
-  const many = jobPage("many_ranks", { ranks: 1024, slow: 700 });
+test("hundreds of ranks are one picture", async () => {
+  const many = jobPage("many_ranks", { ranks: 256, slow: 200 });
   const opened = await open(many.page, "#job");
-  assert.match(await opened.page.textContent(".heat-block ~ p"), /Rank 700 takes/);
-  assert.match(await opened.page.textContent('[aria-label^="Ranks in decode"] ~ .more'), /128 of 1024 rows/);
+  assert.match(await opened.page.textContent(".heat-block ~ p"), /Rank 200 takes/);
+  assert.match(await opened.page.textContent('[aria-label^="Ranks in decode"] ~ .more'), /128 of 256 rows/);
   await close(opened);
 });

@@ -9,7 +9,7 @@ function statistics(values) {
 }
 
 /** Deterministic noise between -1 and 1. */
-const noise = (rank, step) => Math.sin(12.9898 * rank + 78.233 * step) ;
+const noise = (rank, step) => Math.sin(12.9898 * rank + 78.233 * step);
 
 /** `slow` takes `by` times as long as the others; `died` and `missing` are ranks without all of their capture. */
 export function jobProfile(profile, { ranks = 4, slow = 1, by = 1.5, died = [], missing = [] } = {}) {
