@@ -22,6 +22,8 @@ page_packages() {
   command -v npm >/dev/null || echo npm
 }
 clang_packages=(clang-19 libclang-rt-19-dev)
+# Launchers of distributed jobs, which the tests start for real.
+launcher_packages=(openmpi-bin slurm-wlm munge)
 
 # make dist unpacks the libraries that it links against by itself, so it needs only the tools.
 dist_packages() {
@@ -38,6 +40,7 @@ packages_for() {
     build) echo "${build_packages[@]}" $(page_packages) ;;
     test)
       echo "${build_packages[@]}" $(page_packages) "${clang_packages[@]}" clang-tidy-19 clang-format-19
+      echo "${launcher_packages[@]}"
       echo locales git chromium cmark-gfm mypy protobuf-compiler pyflakes3 python3-jsonschema python3-yaml
       ;;
     bench) echo "${build_packages[@]}" $(page_packages) libbenchmark-dev chromium ;;

@@ -11,10 +11,12 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <string_view>
 #include <system_error>
 
 #include "base/files.h"
+#include "base/text.h"
 
 namespace llmprof::capture {
 namespace {
@@ -52,6 +54,7 @@ Result<FileDescriptor> open_file(const std::filesystem::path& path, int flags) {
 // Everything the child needs, made before the fork: after it only async-signal-safe calls are
 // allowed, because other threads may have held locks.
 struct Launch {
+  int descriptor_of_launcher = -1;
   std::string executable;
   std::vector<std::string> environment;
   std::vector<char*> argv_pointers;
@@ -119,6 +122,15 @@ Result<void> open_streams(const Command& command, Launch& launch) {
   return {};
 }
 
+// MPICH's launchers, and srun --mpi=pmi2, talk with the MPI of a rank through a descriptor that
+// the rank inherits.
+int descriptor_of_launcher() {
+  const char* text = std::getenv("PMI_FD");
+  const auto number = text == nullptr ? std::nullopt : parse_int(text);
+  constexpr int64_t kMost = 1 << 20;
+  return number && *number > STDERR_FILENO && *number < kMost ? static_cast<int>(*number) : -1;
+}
+
 [[noreturn]] void tell_errno_and_exit(const FileDescriptor& to) {
   const int error_number = errno;
   [[maybe_unused]] const ssize_t told = ::write(to.get(), &error_number, sizeof error_number);
@@ -141,6 +153,7 @@ Result<void> open_streams(const Command& command, Launch& launch) {
   }
   // For descriptors that a library opened without O_CLOEXEC; old kernels lack the call.
   ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
+  if (launch.descriptor_of_launcher >= 0) ::fcntl(launch.descriptor_of_launcher, F_SETFD, 0);
   if (launch.working_folder.empty() || ::chdir(launch.working_folder.c_str()) == 0) {
     ::execve(launch.executable.c_str(), launch.argv_pointers.data(),
              launch.environment_pointers.data());
@@ -171,6 +184,7 @@ void make_children_waitable() {
 Result<StartedProcess> start_process(const Command& command, const std::string& executable) {
   Launch launch;
   launch.executable = executable;
+  launch.descriptor_of_launcher = descriptor_of_launcher();
   launch.environment = merged_environment(command);
   launch.environment_pointers = pointers_to(launch.environment);
   launch.argv_pointers = pointers_to(command.argv);

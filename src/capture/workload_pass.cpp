@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "capture/folder_size.h"
+#include "capture/launcher_exports.h"
 #include "capture/server_pass.h"
 
 namespace llmprof::capture {
@@ -26,8 +27,9 @@ Result<CommandRecord> run_pass(const WorkloadCommand& workload, const WorkloadPa
   if (workload.argv.empty()) return fail(ErrorKind::usage, "the workload has no command");
   Command command;
   command.argv = pass.wrapper;
-  command.argv.insert(command.argv.end(), workload.argv.begin(), workload.argv.end());
   command.environment = joined(workload.environment, pass.environment);
+  const std::vector<std::string> argv = exported_argv(workload.argv, command.environment);
+  command.argv.insert(command.argv.end(), argv.begin(), argv.end());
   command.working_folder = workload.working_folder;
   command.timeout = limits.timeout;
   command.grace = limits.grace;

@@ -34,8 +34,7 @@ void print_page(const session::PageOutcome& page) {
   if (page.left_out) tell(*page.left_out);
 }
 
-void print_timings(const session::Analysis& analysis) {
-  const auto& parts = analysis.timings;
+void print_timings(const std::vector<session::PartTiming>& parts) {
   const bool any_skipped = std::any_of(
       parts.begin(), parts.end(), [](const session::PartTiming& part) { return part.skipped; });
   report::Table table;

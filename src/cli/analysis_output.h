@@ -18,6 +18,6 @@ void print_analysis(const session::Analysis& analysis, size_t kernel_rows, bool 
 void print_page(const session::PageOutcome& page);
 
 // The table of --timings, on stderr.
-void print_timings(const session::Analysis& analysis);
+void print_timings(const std::vector<session::PartTiming>& parts);
 
 }  // namespace llmprof::cli

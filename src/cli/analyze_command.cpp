@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "cli/analysis_output.h"
 #include "cli/commands.h"
 #include "cli/export_options.h"
@@ -42,17 +45,33 @@ Result<session::Analysis> analyze_watched(const session::AnalyzeOptions& options
   return session::analyze(options, kVersion, progress);
 }
 
+Result<session::WrittenPartials> analyze_partially_watched(const session::AnalyzeOptions& options) {
+  ProgressLine progress;
+  return session::analyze_partially(options, kVersion, progress);
+}
+
+int write_partials(const session::AnalyzeOptions& options, bool timings) {
+  const auto written = analyze_partially_watched(options);
+  if (!written) return complain(written.error());
+  fmt::print("Written: {} ({})\n", written->folder.string(), fmt::join(written->files, ", "));
+  const int told = finish_output();
+  if (timings) print_timings(written->timings);
+  if (told != 0) return told;
+  return written->incomplete ? complain(*written->incomplete) : 0;
+}
+
 }  // namespace
 
 int analyze_command(const Arguments& arguments) {
   const session::AnalyzeOptions options = options_of(arguments);
+  if (arguments.flag("--partial")) return write_partials(options, arguments.flag("--timings"));
   const bool json = arguments.flag("--json");
   const bool timings = arguments.flag("--timings");
   const auto analysis = analyze_watched(options);
   if (!analysis) return complain(analysis.error());
   print_analysis(*analysis, options.top.value_or(kTerminalRows), json, arguments.style());
   const int told = finish_output();
-  if (timings) print_timings(*analysis);
+  if (timings) print_timings(analysis->timings);
   if (told != 0) return told;
   if (analysis->not_exported) complain(*analysis->not_exported);
   if (analysis->incomplete) return complain(*analysis->incomplete);

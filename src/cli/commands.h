@@ -7,6 +7,7 @@ namespace llmprof::cli {
 // One for each command of the table. Each gives the exit code.
 int run_command(const Arguments& arguments);
 int analyze_command(const Arguments& arguments);
+int merge_command(const Arguments& arguments);
 int report_command(const Arguments& arguments);
 int open_command(const Arguments& arguments);
 int diff_command(const Arguments& arguments);

@@ -39,7 +39,7 @@ int tell_outcome(const session::RunOutcome& outcome, const Arguments& arguments)
     print_analysis(*outcome.analysis, kTerminalRows, json, arguments.style());
   }
   const int told = finish_output();
-  if (outcome.analysis && arguments.flag("--timings")) print_timings(*outcome.analysis);
+  if (outcome.analysis && arguments.flag("--timings")) print_timings(outcome.analysis->timings);
   for (const profile::CaptureFailure& failure : outcome.failures) {
     tell(fmt::format("{}: {}", failure.backend, failure.message));
   }
@@ -49,6 +49,7 @@ int tell_outcome(const session::RunOutcome& outcome, const Arguments& arguments)
     return static_cast<int>(ErrorKind::tool);
   }
   if (outcome.not_analyzed) return complain(*outcome.not_analyzed);
+  if (!outcome.analysis) return told;  // a rank of a job that others analyze
   if (outcome.analysis->not_exported) return complain(*outcome.analysis->not_exported);
   return told;
 }
@@ -91,6 +92,10 @@ session::RunArguments run_arguments(const Arguments& arguments) {
   run.config_folder = arguments.path("--config-dir");
   run.force = arguments.flag("--force");
   run.exports = exports_of(arguments);
+  run.rank_folder = arguments.path("--rank-folder");
+  if (const auto seconds = arguments.number("--wait-for-ranks")) {
+    run.wait_for_ranks = std::chrono::seconds(*seconds);
+  }
   return run;
 }
 
@@ -132,6 +137,11 @@ int tell_repeats(const session::RepeatOutcome& outcome, const Arguments& argumen
 int repeat_command(const Arguments& arguments) {
   session::RepeatArguments wanted;
   wanted.run = run_arguments(arguments);
+  if (wanted.run.rank_folder) {
+    return complain({ErrorKind::usage,
+                     "--rank-folder records one run: --repeat and --against need `llmprof run -- "
+                     "LAUNCHER ...`, which starts the job itself"});
+  }
   wanted.repeats = static_cast<size_t>(arguments.number("--repeat").value_or(1));
   wanted.against = arguments.text("--against");
   if (arguments.flag("--dry-run")) {
@@ -149,6 +159,9 @@ int repeat_command(const Arguments& arguments) {
 
 int run_command(const Arguments& arguments) {
   forget_collector_of_shell();
+  if (arguments.number("--wait-for-ranks") && !arguments.path("--rank-folder")) {
+    return complain({ErrorKind::usage, "--wait-for-ranks: is for --rank-folder DIR"});
+  }
   if (arguments.number("--repeat") || arguments.text("--against")) {
     return repeat_command(arguments);
   }

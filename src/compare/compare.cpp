@@ -10,6 +10,7 @@
 #include "compare/findings/finding_changes.h"
 #include "compare/gate/evaluate.h"
 #include "compare/quantities/quantities.h"
+#include "compare/ranks/rank_diff.h"
 #include "compare/stages/stage_diff.h"
 
 namespace llmprof::compare {
@@ -58,6 +59,7 @@ Diff compare(const Sides& sides, const CompareOptions& options) {
       diff.stages.push_back(diff_stage(sides, stage));
     }
     if (quantities.empty()) diff.stages.push_back(diff_all_kernels(sides));
+    diff.ranks = diff_ranks(sides);
     diff.findings = find_finding_changes(sides, options.threshold);
   }
   for (const Rule& rule : options.rules) {

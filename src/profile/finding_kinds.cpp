@@ -42,8 +42,13 @@ constexpr Names kSteps[] = {"slow_steps", "steps", "median_step", "slowest_above
 constexpr Names kLatency[] = {"kernel_names", "launches_measured", "launches",
                               "kernel_share_of_roof"};
 constexpr Names kOutside[] = {"gaps_per_instance"};
+constexpr Names kStraggler[] = {"rank", "cause", "wait_per_step", "wait_total", "last_share"};
+constexpr Names kBubble[] = {"bubble_share", "pipeline_stages"};
+constexpr Names kExperts[] = {"imbalance", "rank"};
+constexpr Names kLink[] = {"group",     "collective",     "message",      "link",
+                           "bandwidth", "peak_bandwidth", "share_of_peak"};
 
-constexpr std::array<FindingKindDescription, 26> kKinds = {{
+constexpr std::array<FindingKindDescription, 30> kKinds = {{
     {Kind::hidden_graphs, "hidden_graphs",
      "CUDA graphs whose kernels the capture does not show; no potential saving is known", kHidden},
     {Kind::host_stall_repeated, "host_stall_repeated",
@@ -94,6 +99,14 @@ constexpr std::array<FindingKindDescription, 26> kKinds = {{
      "kernels that reach neither the compute nor the memory roof, as measured by ncu", kLatency},
     {Kind::time_outside_operators, "time_outside_operators",
      "a CPU stage's time in which no recorded operator runs", kOutside},
+    {Kind::straggler, "straggler", "a rank of a job that others wait for in collectives",
+     kStraggler},
+    {Kind::pipeline_bubble, "pipeline_bubble",
+     "ranks idle because another stage of the pipeline works", kBubble},
+    {Kind::expert_imbalance, "expert_imbalance",
+     "one rank's experts take clearly longer than the others'", kExperts},
+    {Kind::slow_link, "slow_link",
+     "collectives of large messages far below the peak bandwidth of their link", kLink},
 }};
 
 constexpr bool is_in_order() {

@@ -35,6 +35,10 @@ enum class FindingKind : uint8_t {
   slow_steps,
   latency_bound_kernels,
   time_outside_operators,
+  straggler,
+  pipeline_bubble,
+  expert_imbalance,
+  slow_link,
 };
 
 struct FindingKindDescription {

@@ -44,6 +44,18 @@ constexpr std::string_view kHostCode[] = {"between_operators"};
 constexpr std::string_view kAhead[] = {"before_gap"};
 constexpr std::string_view kBefore[] = {"before_start"};
 
+constexpr std::string_view kRanks[] = {"ranks"};
+constexpr std::string_view kParallelismTold[] = {"option", "size"};
+constexpr std::string_view kCollectives[] = {"collectives"};
+constexpr std::string_view kShareOfTime[] = {"share"};
+constexpr std::string_view kPerStep[] = {"per_step"};
+constexpr std::string_view kBusyLonger[] = {"busy", "busy_of_others", "longer"};
+constexpr std::string_view kLaunchedLater[] = {"later"};
+constexpr std::string_view kMoreTokens[] = {"tokens", "tokens_of_others"};
+constexpr std::string_view kLowerClock[] = {"clock", "clock_of_others"};
+constexpr std::string_view kSlowerSteps[] = {"step", "step_of_others"};
+constexpr std::string_view kSingleDelays[] = {"delays", "longest"};
+
 constexpr auto kReasonKinds = std::to_array<ReasonKindDescription>({
     {ReasonKind::no_stages, "no_stages", {}},
     {ReasonKind::no_model, "no_model", {}},
@@ -122,13 +134,30 @@ constexpr auto kReasonKinds = std::to_array<ReasonKindDescription>({
     {ReasonKind::host_launched_ahead, "host_launched_ahead", kAhead},
     {ReasonKind::host_launched_before, "host_launched_before", kBefore},
     {ReasonKind::host_not_recorded, "host_not_recorded", {}},
+    {ReasonKind::one_rank_recorded, "one_rank_recorded", {}},
+    {ReasonKind::ranks_without_collectives, "ranks_without_collectives", kRanks},
+    {ReasonKind::collectives_not_matched, "collectives_not_matched", kCollectives},
+    {ReasonKind::parallelism_told, "parallelism_told", kParallelismTold},
+    {ReasonKind::only_point_to_point, "only_point_to_point", kCollectives},
+    {ReasonKind::mostly_all_to_all, "mostly_all_to_all", kShareOfTime},
+    {ReasonKind::collectives_in_each_layer, "collectives_in_each_layer", kPerStep},
+    {ReasonKind::collectives_once_per_step, "collectives_once_per_step", kPerStep},
+    {ReasonKind::communication_behind_compute, "communication_behind_compute", kShareOfTime},
+    {ReasonKind::parallelism_not_clear, "parallelism_not_clear", kCollectives},
+    {ReasonKind::rank_busy_longer, "rank_busy_longer", kBusyLonger},
+    {ReasonKind::rank_launched_later, "rank_launched_later", kLaunchedLater},
+    {ReasonKind::rank_more_tokens, "rank_more_tokens", kMoreTokens},
+    {ReasonKind::rank_lower_clock, "rank_lower_clock", kLowerClock},
+    {ReasonKind::rank_slower_steps, "rank_slower_steps", kSlowerSteps},
+    {ReasonKind::rank_single_delays, "rank_single_delays", kSingleDelays},
+    {ReasonKind::rank_cause_not_seen, "rank_cause_not_seen", {}},
 });
 
 constexpr bool reasons_are_in_order() {
   for (size_t i = 0; i < kReasonKinds.size(); ++i) {
     if (static_cast<size_t>(kReasonKinds[i].kind) != i) return false;
   }
-  return kReasonKinds.back().kind == ReasonKind::host_not_recorded;
+  return kReasonKinds.back().kind == ReasonKind::rank_cause_not_seen;
 }
 static_assert(reasons_are_in_order());
 

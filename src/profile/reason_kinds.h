@@ -96,6 +96,25 @@ enum class ReasonKind : uint8_t {
   host_launched_ahead,
   host_launched_before,
   host_not_recorded,
+  // Between the ranks of a job: why they are not compared, what a group of ranks does together, why
+  // a rank is waited for.
+  one_rank_recorded,
+  ranks_without_collectives,
+  collectives_not_matched,
+  parallelism_told,
+  only_point_to_point,
+  mostly_all_to_all,
+  collectives_in_each_layer,
+  collectives_once_per_step,
+  communication_behind_compute,
+  parallelism_not_clear,
+  rank_busy_longer,
+  rank_launched_later,
+  rank_more_tokens,
+  rank_lower_clock,
+  rank_slower_steps,
+  rank_single_delays,
+  rank_cause_not_seen,
 };
 
 struct ReasonKindDescription {

@@ -102,5 +102,33 @@ TEST(TimeWindow, CostsAShareOfItsTime) {
   EXPECT_EQ(window.cost(), 30 * kMillisecond) << "nothing was launched in it";
 }
 
+TEST(SharedWindows, OpenWithTheSameStepsWhateverARankCanAfford) {
+  SharedWindows rich(16);
+  SharedWindows poor(16);
+  poor.widen();
+  poor.widen();
+  std::vector<uint64_t> of_poor;
+  for (uint64_t step = 1; step <= 200; ++step) {
+    if (!poor.may_open(step)) continue;
+    of_poor.push_back(step);
+    EXPECT_TRUE(rich.may_open(step)) << step;
+  }
+  EXPECT_EQ(of_poor, (std::vector<uint64_t>{1, 65, 129, 193}));
+}
+
+TEST(SharedWindows, KnowTheNextStepFromAnyOther) {
+  const SharedWindows windows(16);
+  EXPECT_EQ(windows.next(1), 17U);
+  EXPECT_EQ(windows.next(16), 17U);
+  EXPECT_EQ(windows.next(17), 33U);
+}
+
+TEST(SharedWindows, OpenWithAnyStepWithoutAJob) {
+  SharedWindows windows;
+  windows.widen();
+  EXPECT_TRUE(windows.may_open(7));
+  EXPECT_EQ(windows.next(7), 8U);
+}
+
 }  // namespace
 }  // namespace llmprof::collector

@@ -992,6 +992,48 @@ class DutyCycle(PlayedCase):
             )
 
 
+class RanksOfAJob(PlayedCase):
+    """Windows open on all ranks at the same step, whatever else differs between them."""
+
+    def windows(self, log):
+        """The steps with which tracing began again, and those with which it stopped."""
+        rows = sorted(log.of("collection"), key=lambda row: row["time"])
+        begun = [row["step"] for row in rows if row["state"] == 3][1:]
+        ended = [row["step"] for row in rows if row["state"] == 2]
+        return begun, ended
+
+    def begun_when_armed_late(self, rounds, size):
+        """Steps with which windows of 2/8 open in a rank that is armed behind so many rounds of 7 steps."""
+        self.take_fresh_folder()
+        program = InteractiveProgram(
+            self, self.tape("graph", steps=7), LLMPROF_ARM="command", LLMPROF_DUTY="2/8", RANK="1", WORLD_SIZE=size
+        )
+        for _ in range(rounds - 1):
+            program.next_round()
+        program.say("arm")
+        for _ in range(6 - rounds):
+            program.next_round()
+        program.end()
+        # The stage of each round opens one as well, behind its last step.
+        return [step for step in self.windows(self.log())[0] if step % 7 != 0]
+
+    def test_a_duty_cycle_counts_from_the_first_step(self):
+        self.assertEqual(self.begun_when_armed_late(1, "2"), [9, 17, 25, 33, 41])
+        self.assertEqual(self.begun_when_armed_late(3, "2"), [25, 33, 41])
+        self.assertEqual(self.begun_when_armed_late(1, "1"), [16, 24, 32, 40], "no job: from where it was armed")
+
+    def test_windows_of_a_budget_open_with_shared_steps(self):
+        tape = self.tape("graph", steps=200)
+        self.play(tape, "--rounds=10", LLMPROF_OVERHEAD_BUDGET="90", RANK="1", WORLD_SIZE="2")
+        log = self.log()
+        self.assert_holds_what_was_delivered(log)
+        begun, ended = self.windows(log)
+        self.assertNotEqual(begun, [], "no second window in a program of seconds")
+        # The stage of a round may open one, behind its last step.
+        self.assertEqual([step for step in begun if step % 16 != 1 and step % 200 != 0], [], begun)
+        self.assertEqual([step for step in ended if step % 8 != 1], [], ended)
+
+
 class Trouble(PlayedCase):
     def assert_stood_down(self, reason, complaint, result=None):
         log = self.log()

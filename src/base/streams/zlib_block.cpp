@@ -17,4 +17,17 @@ std::string zlib_compressed(std::string_view content, int level) {
   return out;
 }
 
+std::optional<std::string> zlib_decompressed(std::string_view stream, size_t size) {
+  constexpr size_t kLargestRatio = 1032;  // of deflate: more than that is a damaged size
+  if (size / kLargestRatio > stream.size()) return std::nullopt;
+  const std::unique_ptr<libdeflate_decompressor, void (*)(libdeflate_decompressor*)> inflater(
+      libdeflate_alloc_decompressor(), &libdeflate_free_decompressor);
+  if (!inflater) throw std::bad_alloc();
+  std::string out(size, '\0');
+  const auto status = libdeflate_zlib_decompress(inflater.get(), stream.data(), stream.size(),
+                                                 out.data(), out.size(), nullptr);
+  if (status != LIBDEFLATE_SUCCESS) return std::nullopt;
+  return out;
+}
+
 }  // namespace llmprof

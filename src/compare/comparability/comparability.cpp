@@ -185,6 +185,10 @@ void add_machine(const Sides& sides, Aspects& aspects) {
   aspects.add("gpu", true, gpu_names);
   aspects.add("gpu_count", true,
               [](const Profile& p) -> Text { return std::to_string(p.totals.gpu_count); });
+  aspects.add("ranks", true, [](const Profile& p) -> Text {
+    if (!p.job) return std::nullopt;
+    return fmt::format("{} of {} recorded", p.job->recorded, p.job->world_size);
+  });
   aspects.add("driver", false,
               [](const Profile& p) { return of_captures(p, &profile::Capture::driver); });
   aspects.add("cuda", false,

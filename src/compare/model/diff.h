@@ -379,6 +379,36 @@ struct GateResult {
   }
 };
 
+// One rank of a job in one stage, by its own times.
+struct RankDiff {
+  uint64_t rank = 0;
+  std::string stage;
+  std::string unit;
+  WholeNanoseconds base_wall;
+  WholeNanoseconds now_wall;
+  WholeNanoseconds difference;
+  std::optional<Share> relative;
+  std::optional<std::string> part;
+  WholeNanoseconds part_difference;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    using Self = RankDiff;
+    field("rank", &Self::rank, "in both jobs");
+    field("stage", &Self::stage, "of the job");
+    field("unit", &Self::unit, "what times are of: step, instance");
+    field("base_wall_ns", &Self::base_wall,
+          "mean per unit, by the rank's own clock: waits for other ranks included, what was not "
+          "traced left out");
+    field("new_wall_ns", &Self::now_wall, "likewise");
+    field("difference_ns", &Self::difference, "the second less the first");
+    field("relative", &Self::relative, "difference over the base's wall time");
+    field("part", &Self::part,
+          "of the rank's budget, the part that changed most; null where none did");
+    field("part_difference_ns", &Self::part_difference, "how much it changed");
+  }
+};
+
 struct Diff {
   uint64_t schema_version = kDiffSchemaVersion;
   profile::Tool tool;
@@ -394,6 +424,7 @@ struct Diff {
   std::vector<FindingChange> findings;
   std::vector<StepGroup> groups;
   std::vector<LeftOut> left_out;
+  std::vector<RankDiff> ranks;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -413,6 +444,7 @@ struct Diff {
     field("findings", &Diff::findings, "gone and new ones first");
     field("groups", &Diff::groups, "which steps were compared with which");
     field("left_out", &Diff::left_out, "which were not, and by which rule");
+    field("ranks", &Diff::ranks, "of two jobs, by rank, then stage; empty otherwise");
   }
 };
 

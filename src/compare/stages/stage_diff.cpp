@@ -28,6 +28,12 @@ double units_of(std::span<const Run> runs, const std::string& stage) {
   return static_cast<double>(units);
 }
 
+// Of a job: its kernels are those of all ranks, its times those of one. Both sides have as many.
+double recorded_ranks(const Sides& sides) {
+  const auto& job = sides.base.front().profile.job;
+  return job ? static_cast<double>(std::max<uint64_t>(job->recorded, 1)) : 1;
+}
+
 struct PartTotal {
   int64_t base = 0;
   int64_t now = 0;
@@ -108,9 +114,11 @@ std::vector<int64_t> times_of(const std::vector<PlacedRow>& rows, double units) 
 }
 
 void fill_kernels(const std::vector<PlacedRow>& base, const std::vector<PlacedRow>& now,
-                  bool by_place, StageDiff& diff) {
-  const std::vector<int64_t> base_times = times_of(base, diff.base_units);
-  const std::vector<int64_t> now_times = times_of(now, diff.now_units);
+                  bool by_place, double ranks, StageDiff& diff) {
+  const double base_units = diff.base_units * ranks;
+  const double now_units = diff.now_units * ranks;
+  const std::vector<int64_t> base_times = times_of(base, base_units);
+  const std::vector<int64_t> now_times = times_of(now, now_units);
   const auto kernels = [](const std::vector<PlacedRow>& rows, const std::vector<size_t>& which,
                           double units) {
     std::vector<ChangedKernel> found;
@@ -126,8 +134,8 @@ void fill_kernels(const std::vector<PlacedRow>& base, const std::vector<PlacedRo
     change.block =
         match.base.empty() ? now[match.now.front()].block : base[match.base.front()].block;
     change.matched_by = match.by;
-    change.base_kernels = kernels(base, match.base, diff.base_units);
-    change.now_kernels = kernels(now, match.now, diff.now_units);
+    change.base_kernels = kernels(base, match.base, base_units);
+    change.now_kernels = kernels(now, match.now, now_units);
     for (const size_t row : match.base) change.base.value += base_times[row];
     for (const size_t row : match.now) change.now.value += now_times[row];
     change.difference = {change.now.value - change.base.value};
@@ -184,7 +192,7 @@ StageDiff diff_stage(const Sides& sides, const std::string& stage) {
   fill_budget(totals, diff);
   const bool by_place = knows_places(sides.base, stage) && knows_places(sides.now, stage);
   fill_kernels(placed_rows(sides.base, stage, by_place), placed_rows(sides.now, stage, by_place),
-               by_place, diff);
+               by_place, recorded_ranks(sides), diff);
   finish(diff);
   return diff;
 }
@@ -200,7 +208,7 @@ StageDiff diff_all_kernels(const Sides& sides) {
   add_device_time(sides.base, &PartTotal::base, totals);
   add_device_time(sides.now, &PartTotal::now, totals);
   fill_budget(totals, diff);
-  fill_kernels(all_kernels(sides.base), all_kernels(sides.now), false, diff);
+  fill_kernels(all_kernels(sides.base), all_kernels(sides.now), false, 1, diff);
   finish(diff);
   return diff;
 }

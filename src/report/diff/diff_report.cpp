@@ -179,6 +179,36 @@ void add_kernels(const StageDiff& stage, size_t rows, Document& document) {
   document.add(std::move(table));
 }
 
+void add_ranks(const Diff& diff, size_t rows, Document& document) {
+  if (diff.ranks.empty()) return;
+  document.add(Heading{2, "Ranks"});
+  document.add(
+      Paragraph{"Each rank by its own clock, waits for other ranks included; the largest change of "
+                "its budget "
+                "beside it."});
+  std::vector<const compare::RankDiff*> ranked;
+  for (const compare::RankDiff& row : diff.ranks) ranked.push_back(&row);
+  if (ranked.size() > rows) {
+    std::stable_sort(ranked.begin(), ranked.end(), [](const auto* a, const auto* b) {
+      return std::abs(a->difference.value) > std::abs(b->difference.value);
+    });
+    ranked.resize(rows);
+  }
+  Table table;
+  table.columns = {
+      number_column("rank"),      text_column("stage"),      text_column("per"),
+      number_column("base (ms)"), number_column("new (ms)"), number_column("difference (ms)"),
+      number_column("relative"),  text_column("most in"),    number_column("there (ms)")};
+  for (const compare::RankDiff* row : ranked) {
+    table.rows.push_back({std::to_string(row->rank), row->stage, row->unit,
+                          ms(in_ms(row->base_wall)), ms(in_ms(row->now_wall)),
+                          ms(difference_ms(row->difference)), percent(row->relative),
+                          row->part ? std::string(shown_name(*row->part)) : "-",
+                          ms(difference_ms(row->part_difference))});
+  }
+  document.add(std::move(table));
+}
+
 void add_findings(const Diff& diff, size_t rows, Document& document) {
   if (diff.findings.empty()) return;
   document.add(Heading{2, "Findings"});
@@ -261,6 +291,7 @@ Document document_of(const Diff& diff, size_t rows, bool whole) {
   add_gates(diff, document);
   add_comparisons(diff, rows, document);
   add_stage_differences(diff, rows, rows, document);
+  add_ranks(diff, rows, document);
   add_findings(diff, rows, document);
   if (whole) add_likeness(diff, document);
   return document;
@@ -322,6 +353,7 @@ Document diff_page_overview(const Diff& diff) {
   add_gates(diff, document);
   add_comparisons(diff, kAllRows, document);
   add_stage_differences(diff, kAllRows, kPageRows, document);
+  add_ranks(diff, kAllRows, document);
   add_findings(diff, kAllRows, document);
   add_likeness(diff, document);
   return document;

@@ -12,10 +12,11 @@
 namespace llmprof::report {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kAspectWords = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 23> kAspectWords = {{
     {"device_kind", "the kind of device"},
     {"gpu", "the processor"},
     {"gpu_count", "the number of GPUs"},
+    {"ranks", "the ranks of the job"},
     {"clocks", "the mean SM clock"},
     {"driver", "the GPU driver"},
     {"cuda", "the CUDA version"},

@@ -29,7 +29,7 @@ constexpr std::array<NamedColor, 16> kClassColors = {{
     {"other", {"#6d6560", "#a39a92"}},
 }};
 
-constexpr std::array<NamedColor, 12> kPartColors = {{
+constexpr std::array<NamedColor, 14> kPartColors = {{
     {"hidden CUDA graphs", {"#2b3a55", "#7a8bb0"}},
     {"idle: launch-bound", {"#8f98a6", "#6c7480"}},
     {"idle: synchronisation", {"#a3abb7", "#5f6772"}},
@@ -40,6 +40,8 @@ constexpr std::array<NamedColor, 12> kPartColors = {{
     {"before the first operator", {"#d4d9df", "#3e444d"}},
     {"after the last operator", {"#dfe3e8", "#353b43"}},
     {"between operators", {"#b6bdc7", "#535a65"}},
+    {"idle: waiting for the slowest rank", {"#c9a3b8", "#6b3f57"}},
+    {"waiting for the slowest rank", {"#c9a3b8", "#6b3f57"}},
     {"not traced", {"#eceff2", "#2a2f36"}},
     {"unattributed", {"#cfc8c0", "#4a4540"}},
 }};

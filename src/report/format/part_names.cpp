@@ -16,7 +16,7 @@ constexpr std::array<Name, 4> kShownNames = {{
     {"Stage 1 metrics", "the workload's own metrics"},
 }};
 
-constexpr std::array<Name, 21> kPlainNames = {{
+constexpr std::array<Name, 23> kPlainNames = {{
     {"gemm", "matrix products"},
     {"gemv", "matrix-vector products"},
     {"norm", "normalization"},
@@ -34,6 +34,8 @@ constexpr std::array<Name, 21> kPlainNames = {{
     {"idle: between queued kernels", "gaps between kernels that were launched in time"},
     {"idle: before the first GPU work", "what runs before the first kernel"},
     {"idle: after the last GPU work", "what runs after the last kernel"},
+    {"idle: waiting for the slowest rank", "ranks waiting for the slowest one"},
+    {"waiting for the slowest rank", "ranks waiting for the slowest one"},
     {"before the first operator", "what runs before the first operator"},
     {"after the last operator", "what runs after the last operator"},
     {"between operators", "what runs between operators"},

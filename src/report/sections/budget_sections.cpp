@@ -149,6 +149,10 @@ void add_idle_gaps(const profile::Profile& profile, Document& document) {
     document.add(Paragraph{"Not known: " + why_no_stage_figures(profile)});
     return;
   }
+  if (profile.job) {
+    document.add(Paragraph{std::string(kToldOfSingleRanks)});
+    return;
+  }
   if (profile.gaps.empty()) {
     document.add(Paragraph{on_cpu(profile) ? "An operator ran at every moment of the stages."
                                            : "The GPU was never idle inside a stage."});
@@ -172,6 +176,10 @@ void add_slow_steps(const profile::Profile& profile, Document& document) {
   document.add(Heading{2, "Slowest steps"});
   if (profile.steps.empty()) {
     document.add(Paragraph{"Not known: " + why_no_steps(profile)});
+    return;
+  }
+  if (profile.job) {
+    document.add(Paragraph{std::string(kToldOfSingleRanks)});
     return;
   }
   if (profile.slow_steps.empty()) {

@@ -100,6 +100,10 @@ Table finding_table(const profile::Profile& profile) {
 
 void add_recoverable(const profile::Profile& profile, Document& document) {
   document.add(Heading{2, "Potential savings"});
+  if (profile.job) {
+    document.add(Paragraph{std::string(kToldOfSingleRanks)});
+    return;
+  }
   if (profile.recoverable.empty()) {
     document.add(Paragraph{"Not known: " + why_no_stage_figures(profile)});
     return;

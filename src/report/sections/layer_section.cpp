@@ -89,6 +89,10 @@ void add_stage_layers(const profile::Profile& profile, const profile::StageLayer
 
 void add_layers(const profile::Profile& profile, Document& document) {
   document.add(Heading{2, "Layers"});
+  if (profile.job) {
+    document.add(Paragraph{std::string(kToldOfSingleRanks)});
+    return;
+  }
   if (profile.layer_summary.stages.empty()) {
     document.add(Paragraph{"Not known: " + why_no_layers(profile)});
     return;

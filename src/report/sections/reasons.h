@@ -1,10 +1,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "profile/profile.h"
 
 namespace llmprof::report {
+
+// Of a job, in place of what is found from single events.
+inline constexpr std::string_view kToldOfSingleRanks =
+    "Told of single ranks: analyze the capture of one rank alone.";
 
 // Why something is missing in this input, and what would record it, as clauses.
 std::string why_no_stages(const profile::Profile& profile);

@@ -1,13 +1,17 @@
 #include "session/analysis/analyze.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "analysis/analyze.h"
-#include "report/documents/bundle_reports.h"
+#include "job/partial/partial.h"
 #include "report/documents/word.h"
+#include "session/analysis/analyze_job.h"
+#include "session/analysis/analyze_ranks.h"
 #include "session/analysis/exports.h"
 #include "session/analysis/no_kernels.h"
-#include "session/analysis/plan.h"
+#include "session/analysis/write_bundle.h"
 
 namespace llmprof::session {
 namespace {
@@ -24,28 +28,6 @@ void add_timings(std::vector<analysis::PassTiming> passes, std::vector<PartTimin
     part.time = std::chrono::nanoseconds(pass.time);
     if (!pass.skipped.empty()) part.skipped = std::move(pass.skipped);
   }
-}
-
-Result<void> write_bundle(const AnalyzeOptions& options, OutputFolder& out, Analysis& analysis) {
-  const auto artifacts = out.open();
-  if (!artifacts) return fail_with(artifacts.error());
-  analysis.folder = artifacts->root();
-  auto written = report::write_reports(analysis.profile, analysis.folder,
-                                       options.top.value_or(report::kAllKernels));
-  if (!written) return fail_with(written.error());
-  analysis.files = std::move(written->files);
-  analysis.json = std::move(written->json);
-  return {};
-}
-
-Result<void> write_page(const exports::ExportSource& source, Analysis& analysis) {
-  page::Content content{analysis.profile, analysis.json, {}, std::nullopt};
-  const auto bundle = page::embedded_bundle();
-  if (bundle) add_timeline(source, content);
-  auto outcome = write_run_page(bundle, content, analysis.folder);
-  if (!outcome) return fail_with(outcome.error());
-  analysis.page = std::move(*outcome);
-  return {};
 }
 
 void export_bundle(const AnalyzeOptions& options, const exports::ExportSource& source,
@@ -65,33 +47,62 @@ bool holds_nothing(const profile::Profile& profile) {
   return profile.kernels.empty() && profile.device_time.empty() && !operators;
 }
 
+Result<void> check_free(const JobInputs& job, const AnalyzeOptions& options) {
+  if (!options.out || options.force) return {};
+  for (const RankInputs& rank : job.ranks) {
+    const std::filesystem::path file = *options.out / job::partial_name(rank.rank);
+    std::error_code ignored;
+    if (std::filesystem::exists(file, ignored)) {
+      return fail(ErrorKind::usage,
+                  fmt::format("{}: exists already; choose another folder with --out, or use "
+                              "--force to replace it",
+                              file.string()));
+    }
+  }
+  return {};
+}
+
+Analysis so_far(AnalyzedRanks&& ranks) {
+  Analysis analysis;
+  analysis.incomplete = std::move(ranks.incomplete);
+  analysis.timings = std::move(ranks.timings);
+  return analysis;
+}
+
 }  // namespace
 
 Result<AnalyzedInputs> analyze_in_memory(const AnalyzeOptions& options, std::string_view version,
                                          Progress& progress, OutputFolder& out, Reading reading) {
   auto plan = plan_analysis(options);
   if (!plan) return fail_with(plan.error());
-  reading.add(plan->inputs, out, progress);
-  plan->notes.merge(reading.notes());
-  complete_plan(reading.trace().workload, *plan);
+  return analyze_planned(std::move(*plan), !options.in_place, version, progress, out,
+                         std::move(reading));
+}
+
+Result<AnalyzedInputs> analyze_planned(AnalysisPlan plan, bool list_failures,
+                                       std::string_view version, Progress& progress,
+                                       OutputFolder& out, Reading reading) {
+  reading.add(plan.inputs, out, progress);
+  plan.notes.merge(reading.notes());
+  complete_plan(reading.trace().workload, plan);
   AnalyzedInputs result;
   Analysis& analysis = result.analysis;
   analysis.timings = reading.timings();
   progress.begin("joining launches");
   const Stopwatch joining;
-  auto frozen = std::move(reading).freeze(plan->notes);
+  auto frozen = std::move(reading).freeze(plan.notes);
   if (!frozen) return fail_with(frozen.error());
   analysis.timings.push_back({"joining launches", joining.elapsed()});
 
   progress.begin("preparing the analysis");
-  if (frozen->operators) plan->options.operators_of = &*frozen->operators;
-  if (frozen->control) plan->options.control = &*frozen->control;
-  plan->options.tool_version = version;
-  auto analyzed = analysis::analyze(frozen->trace, plan->rules, plan->options, &progress);
+  if (frozen->operators) plan.options.operators_of = &*frozen->operators;
+  if (frozen->control) plan.options.control = &*frozen->control;
+  plan.options.tool_version = version;
+  auto analyzed = analysis::analyze(frozen->trace, *plan.rules, plan.options, &progress);
   if (!analyzed) return fail_with(analyzed.error());
   add_timings(std::move(analyzed->timings), analysis.timings);
   if (holds_nothing(analyzed->profile)) {
-    return fail_with(no_kernels(frozen->trace, analyzed->profile, !options.in_place));
+    return fail_with(no_kernels(frozen->trace, analyzed->profile, list_failures));
   }
   analysis.incomplete = std::move(frozen->incomplete);
   analysis.profile = std::move(analyzed->profile);
@@ -104,7 +115,16 @@ Result<AnalyzedInputs> analyze_in_memory(const AnalyzeOptions& options, std::str
 Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version,
                          Progress& progress, Reading reading) {
   OutputFolder out = output_folder(options);
-  auto analyzed = analyze_in_memory(options, version, progress, out, std::move(reading));
+  auto plan = plan_analysis(options);
+  if (!plan) return fail_with(plan.error());
+  if (const JobInputs job = inputs_of_job(plan->inputs, options.inputs); job.several()) {
+    auto ranks = analyze_ranks(*plan, job, options, version, progress, out);
+    if (!ranks) return fail_with(ranks.error());
+    return write_job(std::move(ranks->parts), options, version, progress, out,
+                     so_far(std::move(*ranks)));
+  }
+  auto analyzed = analyze_planned(std::move(*plan), !options.in_place, version, progress, out,
+                                  std::move(reading));
   if (!analyzed) return fail_with(analyzed.error());
   Analysis& analysis = analyzed->analysis;
   progress.begin("writing the bundle");
@@ -118,6 +138,56 @@ Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version
   analysis.timings.push_back({"writing the page", page.elapsed()});
   export_bundle(options, source, progress, analysis);
   return std::move(analysis);
+}
+
+Result<Analysis> analyze_to_profile(const AnalyzeOptions& options, std::string_view version,
+                                    Progress& progress, OutputFolder& out) {
+  auto plan = plan_analysis(options);
+  if (!plan) return fail_with(plan.error());
+  if (const JobInputs job = inputs_of_job(plan->inputs, options.inputs); job.several()) {
+    auto ranks = analyze_ranks(*plan, job, options, version, progress, out);
+    if (!ranks) return fail_with(ranks.error());
+    auto profile = job_profile(std::move(ranks->parts), options, version, progress);
+    if (!profile) return fail_with(profile.error());
+    Analysis analysis = so_far(std::move(*ranks));
+    analysis.profile = std::move(*profile);
+    return analysis;
+  }
+  auto analyzed = analyze_planned(std::move(*plan), !options.in_place, version, progress, out, {});
+  if (!analyzed) return fail_with(analyzed.error());
+  return std::move(analyzed->analysis);
+}
+
+Result<WrittenPartials> analyze_partially(const AnalyzeOptions& options, std::string_view version,
+                                          Progress& progress) {
+  // Other ranks may write into the same folder now; a file of this one is not overwritten.
+  OutputFolder out(options.out, true);
+  auto plan = plan_analysis(options);
+  if (!plan) return fail_with(plan.error());
+  const JobInputs job = inputs_by_rank(plan->inputs, options.inputs);
+  if (job.ranks.empty()) {
+    return fail_input(
+        "no capture says which rank of a job it is of; llmprof's own logs and PyTorch traces of a "
+        "distributed program do, and so does a file named like trace_rank3.sqlite");
+  }
+  if (auto free = check_free(job, options); !free) return fail_with(free.error());
+  auto ranks = analyze_ranks(*plan, job, options, version, progress, out);
+  if (!ranks) return fail_with(ranks.error());
+  progress.begin("writing the partial profiles");
+  const auto folder = out.open();
+  if (!folder) return fail_with(folder.error());
+  WrittenPartials written;
+  written.folder = folder->root();
+  written.timings = std::move(ranks->timings);
+  written.incomplete = std::move(ranks->incomplete);
+  for (const job::RankPart& part : ranks->parts) {
+    const std::string name = job::partial_name(part.identity.rank);
+    if (auto done = job::write_partial(folder->path(name), part); !done) {
+      return fail_with(done.error());
+    }
+    written.files.push_back(name);
+  }
+  return written;
 }
 
 }  // namespace llmprof::session

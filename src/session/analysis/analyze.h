@@ -11,6 +11,7 @@
 #include "base/progress.h"
 #include "profile/profile.h"
 #include "session/analysis/analyze_options.h"
+#include "session/analysis/plan.h"
 #include "session/analysis/reading.h"
 #include "session/analysis/run_page.h"
 #include "session/analysis/timings.h"
@@ -43,8 +44,29 @@ Result<AnalyzedInputs> analyze_in_memory(const AnalyzeOptions& options, std::str
                                          Progress& progress, OutputFolder& out,
                                          Reading reading = {});
 
-// The same, and writes the bundle. An error means that no report was written.
+// The same by a plan that was made. `list_failures`: an error names the captures that failed.
+Result<AnalyzedInputs> analyze_planned(AnalysisPlan plan, bool list_failures,
+                                       std::string_view version, Progress& progress,
+                                       OutputFolder& out, Reading reading);
+
+// Analyzes all inputs and writes the bundle. Captures of two ranks and more are a job: each rank is
+// analyzed by itself. An error means that no report was written.
 Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version,
                          Progress& progress, Reading reading = {});
+
+// The profile that `analyze` would write.
+Result<Analysis> analyze_to_profile(const AnalyzeOptions& options, std::string_view version,
+                                    Progress& progress, OutputFolder& out);
+
+struct WrittenPartials {
+  std::filesystem::path folder;
+  std::vector<std::string> files;   // in it, one per rank
+  std::optional<Error> incomplete;  // as of Analysis
+  std::vector<PartTiming> timings;
+};
+
+// One partial profile per rank (job/partial), which `llmprof merge` makes the job's profile of.
+Result<WrittenPartials> analyze_partially(const AnalyzeOptions& options, std::string_view version,
+                                          Progress& progress);
 
 }  // namespace llmprof::session

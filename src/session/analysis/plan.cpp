@@ -70,6 +70,17 @@ void add_run_records(const std::filesystem::path& run, const config::ConfFiles& 
   plan.notes.merge(captures.notes);
 }
 
+// The user's word, instead of what a run recorded.
+Result<void> add_named_model(const AnalyzeOptions& options, const config::ConfFiles& conf,
+                             AnalysisPlan& plan) {
+  if (options.model_spec) plan.options.model = options.model_spec;
+  if (!options.model) return {};
+  auto model = llm::load_model_spec(*options.model, conf);
+  if (!model) return fail_with(model.error());
+  plan.options.model = std::move(*model);
+  return {};
+}
+
 void complete_workload(const std::optional<trace::WorkloadMetrics>& metrics, const RunInputs& run,
                        analysis::Workload& workload) {
   const auto fill = [](std::optional<analysis::TokenCount>& into, bool measured,
@@ -116,16 +127,22 @@ Result<AnalysisPlan> plan_analysis(const AnalyzeOptions& options) {
   if (auto known = check_gpu(options, rules->gpus); !known) return fail_with(known.error());
   auto requested = requested_analysis(options);
   if (!requested) return fail_with(requested.error());
-  AnalysisPlan plan{
-      std::move(*inputs), {}, std::move(*rules), std::move(*requested), std::move(notes)};
+  AnalysisPlan plan{std::move(*inputs),
+                    {},
+                    std::make_shared<const analysis::AnalysisRules>(std::move(*rules)),
+                    std::move(*requested),
+                    std::move(notes)};
   if (const auto run = run_folder(options); !run.empty()) add_run_records(run, *conf, plan);
-  if (options.model_spec) plan.options.model = options.model_spec;
-  if (options.model) {
-    auto model = llm::load_model_spec(*options.model, *conf);
-    if (!model) return fail_with(model.error());
-    plan.options.model = std::move(*model);
-  }
+  if (auto done = add_named_model(options, *conf, plan); !done) return fail_with(done.error());
   return plan;
+}
+
+Result<void> read_run_records(const std::filesystem::path& run, const AnalyzeOptions& options,
+                              AnalysisPlan& plan) {
+  const auto conf = config::ConfFiles::open(options.config_folder);
+  if (!conf) return fail_with(conf.error());
+  add_run_records(run, *conf, plan);
+  return add_named_model(options, *conf, plan);
 }
 
 void complete_plan(const std::optional<trace::WorkloadMetrics>& metrics, AnalysisPlan& plan) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace llmprof::session {
 struct AnalysisPlan {
   std::vector<Input> inputs;
   RunInputs run;  // what the run folder records about itself
-  analysis::AnalysisRules rules;
+  std::shared_ptr<const analysis::AnalysisRules> rules;
   analysis::AnalysisOptions options;
   Diagnostics notes;  // about the request and the run folder's records
 };
@@ -28,6 +29,11 @@ Result<AnalysisPlan> plan_analysis(const AnalyzeOptions& options);
 // What `llmprof analyze` knows about kernels, stages and GPUs, with the user's files over ours.
 Result<analysis::AnalysisRules> load_analysis_rules(
     const std::optional<std::filesystem::path>& config_folder);
+
+// Replaces what the plan knows from the records of a run by what that folder records; the user's
+// own word stands.
+Result<void> read_run_records(const std::filesystem::path& run, const AnalyzeOptions& options,
+                              AnalysisPlan& plan);
 
 // Adds what only the workload's own metrics know; `metrics` is what was read of them. They record
 // what really ran, so that the run's inputs.yaml fills only what they leave out.

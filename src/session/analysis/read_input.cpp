@@ -10,6 +10,7 @@
 
 #include "base/streams/byte_stream.h"
 #include "capture/convert.h"
+#include "job/partial/partial.h"
 #include "readers/detect.h"
 
 namespace llmprof::session {
@@ -130,6 +131,12 @@ Result<void> read_input(const std::filesystem::path& path, trace::TraceBuilder& 
       return capture::convert_report(path, *kind, folder);
     };
     return read_converted(path, converted, builder, out, progress);
+  }
+  if (job::is_partial(*head)) {
+    return fail_input(
+        fmt::format("{}: a partial profile of one rank, not a capture; `llmprof "
+                    "merge` makes the job's profile of all of them",
+                    path.string()));
   }
   return fail_with(readers::unreadable(path, *head));
 }

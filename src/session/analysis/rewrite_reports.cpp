@@ -7,6 +7,7 @@
 #include "report/documents/bundle_reports.h"
 #include "session/analysis/exports.h"
 #include "session/analysis/read_again.h"
+#include "session/analysis/write_bundle.h"
 #include "session/bundle/list_artifacts.h"
 #include "session/bundle/run_dir.h"
 
@@ -47,7 +48,9 @@ Result<PageOutcome> rewrite_page(const std::optional<page::Bundle>& bundle,
                                  const profile::Profile& profile, std::string_view json,
                                  const fs::path& folder, std::string_view version) {
   page::Content content{profile, json, {}, std::nullopt};
-  if (bundle && again) {
+  if (profile.job) {
+    content.timeline_missing = kNoTimelineOfJob;
+  } else if (bundle && again) {
     add_timeline({again->trace, again->results, version}, content);
   } else if (bundle) {
     content.timeline_missing =
@@ -94,7 +97,9 @@ Result<RewrittenReports> rewrite_reports(const RewriteOptions& options, std::str
   }
   const auto bundle = page::embedded_bundle();
   Result<ReadAgain> again = fail_input("the captures were not read again");
-  if (!profile_alone && (bundle || options.exports.any())) {
+  if (profile->job) {
+    again = fail_input("of a job, no single events are drawn; analyze one rank's capture");
+  } else if (!profile_alone && (bundle || options.exports.any())) {
     again = read_again(run, *profile, version, progress);
   }
   auto page =

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/files.h"
+#include "session/bundle/ranks_record.h"
 
 namespace llmprof::session {
 namespace {
@@ -42,24 +43,24 @@ std::vector<Input> run_captures(const fs::path& folder, size_t run) {
   std::error_code trouble;
   std::vector<Input> files;
   for (const fs::path& log : logs_in(folder / "collector")) {
-    files.push_back({log, false, run, RunRole::log});
+    files.push_back({log, false, run, RunRole::log, folder});
   }
   bool has_capture = !files.empty();
   for (const RunFile& file : kFiles) {
     if (!fs::is_regular_file(folder / file.name, trouble)) continue;
-    files.push_back({folder / file.name, false, run, file.role});
+    files.push_back({folder / file.name, false, run, file.role, folder});
     has_capture = has_capture || file.name != kOwnMetrics;
   }
   if (has_capture) {
     for (const fs::path& log : logs_in(folder / "stage1" / "launches")) {
-      files.push_back({log, false, run, RunRole::control});
+      files.push_back({log, false, run, RunRole::control, folder});
     }
   }
   // Where nothing else was captured, what nsys's pass recorded of the program itself is all there
   // is: a CPU program's operators, or ranges that say what is missing.
   if (has_capture) return files;
   for (const fs::path& log : logs_in(folder / "nsys" / "annotations")) {
-    files.push_back({log, false, run, RunRole::annotations});
+    files.push_back({log, false, run, RunRole::annotations, folder});
   }
   return files;
 }
@@ -68,9 +69,10 @@ std::vector<Input> run_captures(const fs::path& folder, size_t run) {
 bool is_our_output(const fs::path& file) {
   const std::string name = file.filename().string();
   return name == "profile.json" || name == "env.json" || name == "captures.json" ||
-         name == "trace.speedscope.json" || file.extension() == ".pftrace" ||
-         file.extension() == ".svg" || file.extension() == ".md" || file.extension() == ".html" ||
-         file.extension() == ".yaml" || file.extension() == ".tmp";
+         name == "ranks.json" || name == "trace.speedscope.json" ||
+         file.extension() == ".pftrace" || file.extension() == ".svg" ||
+         file.extension() == ".md" || file.extension() == ".html" || file.extension() == ".yaml" ||
+         file.extension() == ".tmp" || file.extension() == ".llmpart";
 }
 
 bool has_export_beside(const fs::path& file, const std::set<fs::path>& files) {
@@ -164,6 +166,25 @@ Result<std::vector<Input>> folder_captures(const fs::path& folder, Diagnostics& 
   return captures;
 }
 
+// Runs of single ranks, which `llmprof run --rank-folder` puts beside each other. Numbered from
+// `first_run` on; empty where the folder is none of these.
+std::vector<Input> captures_of_ranks(const fs::path& folder, size_t first_run) {
+  std::vector<Input> captures;
+  size_t run = first_run;
+  for (const RankFolder& of_rank : rank_folders(folder)) {
+    if (!is_run_folder(of_rank.path)) continue;
+    for (Input& file : run_captures(of_rank.path, run++)) captures.push_back(std::move(file));
+  }
+  return captures;
+}
+
+Result<std::vector<Input>> captures_in(const fs::path& folder, size_t run, size_t first_of_ranks,
+                                       Diagnostics& notes) {
+  if (is_run_folder(folder)) return run_captures(folder, run);
+  if (auto of_ranks = captures_of_ranks(folder, first_of_ranks); !of_ranks.empty()) return of_ranks;
+  return folder_captures(folder, notes);
+}
+
 // Readers look at a file more than once, and a pipe would wait for a writer.
 Error not_a_file(const fs::path& path, fs::file_type type) {
   std::string_view what = "not a file";
@@ -213,8 +234,7 @@ Result<std::vector<Input>> expand_inputs(std::span<const fs::path> paths, Diagno
       }
       continue;
     }
-    auto files = is_run_folder(path) ? Result<std::vector<Input>>(run_captures(path, i))
-                                     : folder_captures(path, notes);
+    auto files = captures_in(path, i, paths.size() + inputs.size(), notes);
     if (!files) return fail_with(files.error());
     if (files->empty()) {
       return fail_input(fmt::format("{}: the folder holds no capture", path.string()));

@@ -23,14 +23,16 @@ enum class RunRole : uint8_t {
 
 // The files behind what a user named: a file means itself, a run folder its captures
 // (collector/*.llmtrace, nsys/run.sqlite, ncu/raw.csv, torch/trace.json.gz; where it has none of
-// these nsys/annotations/*.llmtrace; and stage1/metrics.json, stage1/launches/*.llmtrace),
-// any other folder the captures in it and its subfolders. Reports that lie next to their own
-// export (run.nsys-rep and run.sqlite) are left out.
+// these nsys/annotations/*.llmtrace; and stage1/metrics.json, stage1/launches/*.llmtrace), a folder
+// of one run folder per rank (rank0/, rank1/, ...) those of each of them, any other folder the
+// captures in it and its subfolders. Reports that lie next to their own export (run.nsys-rep and
+// run.sqlite) are left out.
 struct Input {
   std::filesystem::path path;
   bool named = true;          // by the user; a file found in a folder may be something else
-  std::optional<size_t> run;  // the path among those given, where that is a run folder
+  std::optional<size_t> run;  // the same number for all files of one run folder
   RunRole role = RunRole::other;
+  std::filesystem::path run_folder = {};  // that folder
 };
 // A folder that `llmprof run` made, whole or not: it knows what ran, and has folders of captures.
 bool is_run_folder(const std::filesystem::path& folder);

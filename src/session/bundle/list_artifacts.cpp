@@ -18,7 +18,7 @@ struct Kind {
 };
 
 // The first that fits.
-constexpr std::array<Kind, 30> kKinds = {{
+constexpr std::array<Kind, 31> kKinds = {{
     {"env.json", "provenance"},
     {"config.yaml", "provenance"},
     {"inputs.yaml", "provenance"},
@@ -28,6 +28,7 @@ constexpr std::array<Kind, 30> kKinds = {{
     {"cmd.txt", "command line"},
     {"status.json", "exit status"},
     {"captures.json", "notes on the captures"},
+    {"ranks.json", "notes on the ranks"},
     {"metrics.json", "workload's own metrics"},
     {".log", "log"},
     {".llmtrace", "collector's log"},

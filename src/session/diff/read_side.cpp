@@ -31,12 +31,11 @@ Result<compare::Run> analyzed(const fs::path& path, const fs::path& input,
   options.inputs = {input};
   options.config_folder = config_folder;
   OutputFolder out(std::nullopt, false);
-  auto inputs = analyze_in_memory(options, version, progress, out);
-  if (!inputs) return fail_with(inputs.error());
-  Analysis& analysis = inputs->analysis;
-  if (analysis.incomplete) return fail_with(*analysis.incomplete);
+  auto analysis = analyze_to_profile(options, version, progress, out);
+  if (!analysis) return fail_with(analysis.error());
+  if (analysis->incomplete) return fail_with(*analysis->incomplete);
   return compare::Run{path.string(), is_run_folder(input) ? "run" : "capture",
-                      std::move(analysis.profile)};
+                      std::move(analysis->profile)};
 }
 
 Result<compare::Run> read_run(const fs::path& path, const std::optional<fs::path>& config_folder,

@@ -179,6 +179,7 @@ Result<RunOptions> read_run_options(const config::ComposedConfig& config,
   WorkloadOptions workload = read_workload_options(root.within("workload"), program);
   options.facts = std::move(workload.facts);
   options.workload = std::move(workload.command);
+  options.ranks = workload.ranks;
   options.facts.inputs_manifest = read_manifest(root.within("inputs"));
   options.pipeline = read_pipeline(root.within("pipeline"));
   options.nsys = read_nsys_options(root.within("nsys"));

@@ -103,6 +103,7 @@ struct RunOptions {
   ModelChoice model;
   WorkloadFacts facts;
   capture::WorkloadCommand workload;
+  std::optional<uint64_t> ranks;  // workload.ranks: processes that mpirun starts of the workload
 };
 
 // conf/runner/stage2.yaml with the command line's overrides. A model may be named by its path as

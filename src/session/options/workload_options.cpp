@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kLongestWait = 86400;  // seconds
 constexpr uint64_t kMostTokens = 1'000'000'000;
+constexpr uint64_t kMostRanks = 65536;
 
 struct NamedSignal {
   std::string_view name;
@@ -140,6 +141,7 @@ WorkloadOptions read_workload_options(config::Settings settings,
   command.uses_cuda = settings.boolean("uses_cuda", true);
   settings.boolean("uses_torch", false);
   command.server = read_server(settings);
+  options.ranks = settings.optional_whole("ranks", 1, kMostRanks);
   settings.refuse_unknown_keys();
   return options;
 }

@@ -13,6 +13,7 @@ std::vector<std::string> build_work_argv(config::Settings& settings,
 struct WorkloadOptions {
   WorkloadFacts facts;
   capture::WorkloadCommand command;
+  std::optional<uint64_t> ranks;  // of a workload that runs under mpirun
 };
 WorkloadOptions read_workload_options(config::Settings settings,
                                       const std::vector<std::string>& program);

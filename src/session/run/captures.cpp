@@ -2,11 +2,19 @@
 
 #include <fmt/format.h>
 
+#include "capture/launcher.h"
+
 namespace llmprof::session {
 namespace {
 
 bool decide(Switch wanted, bool suits) {
   return wanted == Switch::automatic ? suits : wanted == Switch::on;
+}
+
+// ncu replays a kernel several times: within a collective the other ranks would wait for ever.
+bool starts_several_ranks(const RunOptions& options) {
+  const auto launcher = capture::find_launcher(options.workload.argv);
+  return launcher && capture::starts_several_ranks(*launcher);
 }
 
 std::vector<std::string> reasons(const RunOptions& options, const CollectorReach& reach,
@@ -28,7 +36,13 @@ std::vector<std::string> reasons(const RunOptions& options, const CollectorReach
     notes.push_back("no timeline of the GPU: the collector cannot record it: " + reach.why_not +
                     "; and pipeline.nsys.enable=false");
   }
-  if (options.pipeline.ncu == Switch::automatic && !captures.ncu) {
+  if (starts_several_ranks(options)) {
+    notes.emplace_back(
+        captures.ncu ? "ncu replays kernels: with several ranks it deadlocks in a collective, "
+                       "unless the program has none"
+                     : "ncu is left out with several ranks: its replay deadlocks in collectives "
+                       "(pipeline.ncu.enable=true adds it)");
+  } else if (options.pipeline.ncu == Switch::automatic && !captures.ncu) {
     notes.emplace_back(
         "ncu is left out in light mode: the collector samples counters (pipeline.ncu.enable=true "
         "adds it)");
@@ -51,7 +65,8 @@ Captures choose_captures(const RunOptions& options, const CollectorReach& reach)
   captures.nsys = decide(wanted.nsys, cuda && !captures.collector_cuda);
   captures.nsys_in_need = captures.collector_cuda && wanted.nsys == Switch::automatic;
   captures.ncu =
-      decide(wanted.ncu, cuda && (options.mode == RunMode::deep || !captures.collector_cuda));
+      decide(wanted.ncu, cuda && !starts_several_ranks(options) &&
+                             (options.mode == RunMode::deep || !captures.collector_cuda));
   captures.torch_profiler = wanted.torch_profiler;
   // Without CUDA tracing the log would hold only ranges, which nsys's pass records too.
   captures.collector = wanted.collector && (!cuda || captures.collector_cuda || !captures.nsys);

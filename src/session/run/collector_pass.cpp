@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include "capture/launcher_exports.h"
 #include "session/run/pass_failure.h"
 #include "session/run/passes.h"
+#include "session/run/rank_states.h"
 
 namespace llmprof::session {
 namespace fs = std::filesystem;
@@ -38,6 +40,21 @@ Error nothing_recorded(const Artifacts& bundle) {
                       bundle.path(kFolder).string())};
 }
 
+// Of a distributed job: which ranks died or are missing. A rank that is recorded by itself is told
+// of by the pipeline.
+std::optional<Error> note_ranks(const RunRequest& request, const capture::CommandRecord& pass,
+                                const Artifacts& bundle) {
+  if (request.rank) return std::nullopt;
+  const RanksRecord ranks = rank_states(capture::find_launcher(request.options.workload.argv), pass,
+                                        rank_logs(bundle.path(kFolder)));
+  if (ranks.ranks.empty()) return std::nullopt;
+  if (const auto written = write_ranks_record(bundle, ranks); !written) return written.error();
+  const bool any = ranks.not_recorded().size() < ranks.ranks.size();
+  return rank_failure(ranks, pass,
+                      any ? "what the other ranks recorded is kept and analyzed"
+                          : "no rank recorded all of its run");
+}
+
 }  // namespace
 
 capture::CaptureResult run_collector(const RunRequest& request, const Artifacts& bundle) {
@@ -62,7 +79,8 @@ capture::CaptureResult run_collector(const RunRequest& request, const Artifacts&
     return result;
   }
   result.commands.push_back(*record);
-  result.failure = pass_failure(*record);
+  result.failure = note_ranks(request, *record, bundle);
+  if (!result.failure) result.failure = pass_failure(*record);
   // Of a program that uses CUDA the pipeline looks into the logs, and knows more.
   const bool empty = result.files.empty() && !request.captures.collector_cuda;
   if (!result.failure && empty) result.failure = nothing_recorded(bundle);
@@ -73,8 +91,11 @@ capture::CapturePlan plan_collector(const RunRequest& request, const Artifacts& 
   capture::CapturePlan plan;
   plan.backend = kFolder;
   const capture::WorkloadPass pass = collector_pass(request, bundle);
-  plan.commands.push_back({pass.name, request.options.workload.argv, pass.environment});
-  plan.files.emplace_back("collector/<pid>.llmtrace");
+  plan.commands.push_back({pass.name,
+                           capture::exported_argv(request.options.workload.argv, pass.environment),
+                           pass.environment});
+  const bool ranks = request.rank || capture::find_launcher(request.options.workload.argv);
+  plan.files.emplace_back(ranks ? "collector/rank<N>-<pid>.llmtrace" : "collector/<pid>.llmtrace");
   if (request.captures.collector_cuda && request.options.collector.arm == "command") {
     plan.notes.emplace_back("records once `llmprof arm PID` is called while the program runs");
   }

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "base/streams/byte_stream.h"
+#include "capture/launcher_exports.h"
 #include "session/run/pass_failure.h"
 #include "session/run/passes.h"
+#include "session/run/rank_states.h"
 
 namespace llmprof::session {
 namespace fs = std::filesystem;
@@ -59,6 +61,13 @@ Result<void> keep_median(const RunRequest& request, const Artifacts& bundle,
   return bundle.write(kMetrics, *text);
 }
 
+// Where a rank of a distributed job died by itself.
+std::optional<Error> job_failure(const RunRequest& request, const capture::CommandRecord& record) {
+  const auto launcher = capture::find_launcher(request.options.workload.argv);
+  return rank_failure(rank_states(launcher, record, {}), record,
+                      "this was the control run, and the job is recorded all the same");
+}
+
 }  // namespace
 
 Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundle) {
@@ -69,7 +78,10 @@ Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundl
     const capture::WorkloadPass pass = control_pass(request, bundle, number);
     const auto record = capture::run_pass(request.options.workload, pass, pass_limits(request));
     if (!record) return fail_with(record.error());
-    if (const auto failure = pass_failure(*record)) return fail_with(*failure);
+    if (const auto failure = pass_failure(*record)) {
+      if (auto of_job = job_failure(request, *record)) return ControlRun{{}, std::move(of_job)};
+      return fail_with(*failure);
+    }
     runs.push_back({number, record->result.duration});
   }
   std::sort(runs.begin(), runs.end(),
@@ -80,7 +92,7 @@ Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundl
       return fail_with(kept.error());
     }
   }
-  return ControlRun{median.duration};
+  return ControlRun{median.duration, {}};
 }
 
 capture::CapturePlan plan_control(const RunRequest& request, const Artifacts& bundle) {
@@ -89,7 +101,9 @@ capture::CapturePlan plan_control(const RunRequest& request, const Artifacts& bu
   const uint64_t repeats = std::max<uint64_t>(1, request.options.repeats);
   for (uint64_t number = 1; number <= repeats; ++number) {
     capture::WorkloadPass pass = control_pass(request, bundle, number);
-    plan.commands.push_back({pass.name, request.options.workload.argv, pass.environment});
+    plan.commands.push_back(
+        {pass.name, capture::exported_argv(request.options.workload.argv, pass.environment),
+         pass.environment});
   }
   plan.files.emplace_back(kMetrics);
   plan.notes.emplace_back("the workload without profiling: the baseline of every capture");

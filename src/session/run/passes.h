@@ -43,8 +43,10 @@ capture::CaptureLimits pass_limits(const RunRequest& request);
 
 // The workload's own times, unprofiled, into stage1/metrics.json: the median run of `repeats`.
 // Gives how long a run takes. Where the workload itself fails there is nothing to profile.
+// A distributed job that failed is recorded all the same: it may be what is to be found.
 struct ControlRun {
   std::chrono::nanoseconds duration{0};
+  std::optional<Error> job_failure;
 };
 Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundle);
 

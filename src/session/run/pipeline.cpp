@@ -14,6 +14,8 @@
 #include "session/run/kernel_selection.h"
 #include "session/run/log_contents.h"
 #include "session/run/passes.h"
+#include "session/run/rank_states.h"
+#include "session/run/ranks_together.h"
 #include "session/run/run.h"
 #include "session/run/zero_kernels.h"
 
@@ -32,23 +34,75 @@ class Pipeline {
         passes_(count_passes(request.captures)) {}
 
   RunOutcome run() {
+    if (request_.rank) return run_rank(*request_.rank);
     record_captures();
     for (const std::string& note : captures_.notes) progress_.note(note);
     if (control()) {
       if (captures_.collector) collect();
       if (captures_.nsys || (captures_.nsys_in_need && !recorded_gpu_)) trace();
-      if (captures_.ncu) measure_kernels();
+      if (captures_.ncu && !leaves_ncu_out()) measure_kernels();
       if (captures_.torch_profiler) trace_operators();
     }
     if (stopped() && outcome_.failures.empty()) {
       fail_backend("run", {ErrorKind::tool, "interrupted; what was captured before is kept"});
     }
     outcome_.folder = bundle_.root();
-    analyze_bundle();
+    analyze_bundle(bundle_.root());
+    tell_ranks_of_analysis();
     return std::move(outcome_);
   }
 
  private:
+  // One rank of a job that its launcher started.
+  RunOutcome run_rank(const RankOfJob& own) {
+    outcome_.folder = bundle_.root();
+    begin_rank(own, bundle_);
+    begin_pass(fmt::format("rank {}: the program, recorded by llmprof", own.rank));
+    const capture::CaptureResult captured = run_collector(request_, bundle_);
+    keep(fmt::format("rank {}", own.rank), captured);
+    if (const auto written = end_rank(own, captured, bundle_); !written) {
+      fail_backend("ranks", written.error());
+    }
+    if (own.rank != 0 || !own.wait || stopped()) return std::move(outcome_);
+    progress_.begin("waiting for the other ranks");
+    if (const auto trouble = wait_for_ranks(own, request_.stop)) fail_backend("ranks", *trouble);
+    outcome_.folder = own.folder;
+    analyze_bundle(own.folder);
+    return std::move(outcome_);
+  }
+
+  // A script may have started the ranks, or the program by itself: then only the logs tell.
+  bool leaves_ncu_out() {
+    if (options_.pipeline.ncu != Switch::automatic) return false;
+    const size_t ranks = count_ranks(rank_logs(bundle_.path("collector")));
+    if (ranks < 2) return false;
+    progress_.note(fmt::format(
+        "ncu is left out: the collector saw {} ranks, and ncu's replay deadlocks in collectives "
+        "(pipeline.ncu.enable=true adds it)",
+        ranks));
+    return true;
+  }
+
+  // Ranks that only the analysis misses: their job counts more than were recorded here.
+  void tell_ranks_of_analysis() {
+    const auto launcher = capture::find_launcher(options_.workload.argv);
+    if (!outcome_.analysis || !outcome_.analysis->profile.job || !outcome_.failures.empty()) return;
+    if (launcher && launcher->one_of_several) return;  // the others are recorded elsewhere
+    const profile::Job& job = *outcome_.analysis->profile.job;
+    RanksRecord ranks;
+    ranks.world_size = job.world_size;
+    for (const uint64_t rank : job.died) {
+      ranks.ranks.push_back({rank, std::string(kRankDied), "its recording ends early"});
+    }
+    for (const uint64_t rank : job.missing) {
+      ranks.ranks.push_back({rank, std::string(kRankMissing), "it left no log"});
+    }
+    if (!ranks.ranks.empty()) {
+      fail_backend("ranks",
+                   {ErrorKind::tool, name_ranks(ranks) + "; the others' recordings are analyzed"});
+    }
+  }
+
   [[nodiscard]] bool stopped() const { return request_.stop != nullptr && request_.stop->load(); }
 
   // What is on, and which of all passes it is. nsys that stands in for the collector is one more.
@@ -74,7 +128,11 @@ class Pipeline {
       fail_backend("stage1", done.error());
       return false;
     }
-    control_time_ = std::chrono::duration_cast<std::chrono::milliseconds>(done->duration);
+    if (done->job_failure) {
+      fail_backend("stage1", *done->job_failure);
+    } else {
+      control_time_ = std::chrono::duration_cast<std::chrono::milliseconds>(done->duration);
+    }
     return true;
   }
 
@@ -188,10 +246,10 @@ class Pipeline {
     reading_.add(*inputs, out, progress_);
   }
 
-  void analyze_bundle() {
+  void analyze_bundle(const fs::path& folder) {
     progress_.set_pass(0, 0);
     AnalyzeOptions wanted;
-    wanted.inputs = {bundle_.root()};
+    wanted.inputs = {folder};
     wanted.in_place = true;
     wanted.config_folder = request_.config_folder;
     wanted.exports = request_.exports;
@@ -222,7 +280,9 @@ class Pipeline {
 Result<RunOutcome> run(const RunRequest& asked, Progress& progress) {
   RunRequest request = asked;
   RunOptions& options = request.options;
-  auto bundle = create_stage2_root(options.stage2_folder, options.run_folder, request.force);
+  auto bundle = request.rank
+                    ? create_rank_root(options.run_folder, request.force)
+                    : create_stage2_root(options.stage2_folder, options.run_folder, request.force);
   if (!bundle) return fail_with(bundle.error());
   if (options.change_folder) {
     options.workload.working_folder = std::filesystem::absolute(bundle->root());

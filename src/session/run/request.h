@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -17,6 +18,8 @@ struct RunArguments {
   std::optional<std::filesystem::path> config_folder;
   bool force = false;
   Exports exports;
+  std::optional<std::filesystem::path> rank_folder;    // this process is one rank of a job
+  std::optional<std::chrono::seconds> wait_for_ranks;  // rank 0 then writes the job's reports
 };
 
 // Composes the configuration and checks all of it, before anything runs.

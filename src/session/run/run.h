@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -16,6 +17,15 @@
 
 namespace llmprof::session {
 
+// One rank of a job that a launcher started: `srun llmprof run --rank-folder DIR -- PROGRAM`. It is
+// recorded once, into a folder of its own in `folder`.
+struct RankOfJob {
+  uint64_t rank = 0;
+  std::optional<uint64_t> world_size;
+  std::filesystem::path folder;              // of all ranks
+  std::optional<std::chrono::seconds> wait;  // for the others, whose reports this rank writes
+};
+
 struct RunRequest {
   config::ComposedConfig config;
   RunOptions options;
@@ -24,6 +34,7 @@ struct RunRequest {
   std::optional<std::filesystem::path> config_folder;  // as in AnalyzeOptions
   bool force = false;                                  // write into a folder that is not empty
   Exports exports;
+  std::optional<RankOfJob> rank;
   std::string version;
   const std::atomic<bool>* stop = nullptr;  // set, it ends what runs; what exists is kept and read
 };
@@ -31,7 +42,7 @@ struct RunRequest {
 struct RunOutcome {
   std::filesystem::path folder;
   std::optional<Analysis> analysis;   // of what was captured
-  std::optional<Error> not_analyzed;  // why there is none
+  std::optional<Error> not_analyzed;  // why there is none; neither where others will analyze
   std::vector<profile::CaptureFailure> failures;
 };
 

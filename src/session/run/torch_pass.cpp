@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "capture/launcher_exports.h"
 #include "session/run/pass_failure.h"
 #include "session/run/passes.h"
 
@@ -60,7 +61,9 @@ capture::CapturePlan plan_torch(const RunRequest& request, const Artifacts& bund
   capture::CapturePlan plan;
   plan.backend = kTorchFolder;
   const capture::WorkloadPass pass = torch_pass(request, bundle);
-  plan.commands.push_back({pass.name, request.options.workload.argv, pass.environment});
+  plan.commands.push_back({pass.name,
+                           capture::exported_argv(request.options.workload.argv, pass.environment),
+                           pass.environment});
   plan.files.emplace_back(kTrace);
   return plan;
 }

@@ -42,7 +42,11 @@ struct Schedule {
   DutyCycle duty;
   StepLimit limit;
   OverheadBudget budget;
-  TimeWindow slice;  // of the budget, until the first step
+  bool in_job = false;
+  SharedWindows step_windows;
+  SharedWindows stage_windows;
+  uint64_t stages = 0;  // begun so far
+  TimeWindow slice;     // of the budget, until the first step
   bool stages_told = false;
   bool steps_told = false;
   uint64_t armed_at_step = 0;
@@ -129,7 +133,9 @@ bool arm_locked(CollectionReason reason) {
 
 // The step with which it changes next.
 uint64_t follow_duty(uint64_t step) {
-  const DutyCycle::Place place = schedule.duty.at(step, schedule.armed_at_step);
+  // Ranks may be armed at different steps.
+  const uint64_t from = schedule.in_job ? 0 : schedule.armed_at_step;
+  const DutyCycle::Place place = schedule.duty.at(step, from);
   if (place.traced) {
     raise(ControlEvent::window_opens, CollectionReason::duty);
     return place.next_change;
@@ -139,6 +145,20 @@ uint64_t follow_duty(uint64_t step) {
   return place.next_change;
 }
 
+// The end of a window that begins with `step`: ranks that were armed within one end it together.
+uint64_t window_end(uint64_t step) {
+  constexpr uint64_t kSteps = OverheadBudget::kWindowSteps;
+  return step + kSteps - (schedule.in_job ? (step - 1) % kSteps : 0);
+}
+
+// Whether this rank can afford the window that may open now, with the `count`-th step or stage.
+bool affords_window(SharedWindows& windows, uint64_t count) {
+  if (!windows.may_open(count)) return false;
+  if (schedule.budget.allows_window(now_ns(), overhead_so_far())) return true;
+  windows.widen();
+  return false;
+}
+
 // Between windows CUPTI is not attached.
 uint64_t follow_budget(uint64_t step) {
   const ControlState state = control_state();
@@ -146,14 +166,15 @@ uint64_t follow_budget(uint64_t step) {
   if (!schedule.steps_told && state == ControlState::tracing) {
     schedule.steps_told = true;
     schedule.budget.begin(now_ns(), overhead_so_far());
-    return step + OverheadBudget::kWindowSteps;
+    return window_end(step);
   }
   schedule.steps_told = true;
   if (state == ControlState::tracing) raise(ControlEvent::budget_spent, CollectionReason::budget);
-  if (state != ControlState::between_windows) return step + 1;
-  if (!schedule.budget.allows_window(now_ns(), overhead_so_far())) return step + 1;
+  if (state != ControlState::between_windows || !affords_window(schedule.step_windows, step)) {
+    return schedule.step_windows.next(step);
+  }
   raise(ControlEvent::window_opens, CollectionReason::budget);
-  return step + OverheadBudget::kWindowSteps;
+  return window_end(step);
 }
 
 void change_at(uint64_t step) {
@@ -189,18 +210,19 @@ void stage_begins_in_budget() {
   const int64_t now = now_ns();
   const bool first = !schedule.stages_told;
   schedule.stages_told = true;
+  ++schedule.stages;
   if (!schedule.budget.has_begun() || !is_armed()) return;
   if (control_state() == ControlState::tracing) {
     if (first) schedule.slice.open(now, last_launch());
     return;
   }
   if (control_state() != ControlState::between_windows) return;
-  if (!first && !schedule.budget.allows_window(now, overhead_so_far())) return;
+  if (!first && !affords_window(schedule.stage_windows, schedule.stages)) return;
   schedule.slice.close(now);
   schedule.slice.open(now, last_launch());
   note_step(steps_begun());
   if (raise(ControlEvent::window_opens, CollectionReason::budget)) {
-    set_next_change(steps_begun() + 1 + OverheadBudget::kWindowSteps);
+    set_next_change(window_end(steps_begun() + 1));
   }
 }
 
@@ -251,6 +273,11 @@ void begin_schedule(const Settings& settings) {
   schedule.duty = settings.duty;
   schedule.limit = settings.limit;
   schedule.budget = OverheadBudget(settings.overhead_budget);
+  schedule.in_job = settings.in_job;
+  if (settings.in_job) {
+    schedule.step_windows = SharedWindows(2 * OverheadBudget::kWindowSteps);
+    schedule.stage_windows = SharedWindows(2);
+  }
   begin_collection(settings.every_call);
   const bool at_once = settings.arm == Settings::Arm::start && settings.delay_ms == 0;
   if (!at_once) write_waiting(settings);

@@ -32,6 +32,17 @@ DutyCycle read_duty() {
   return {static_cast<uint32_t>(traced), static_cast<uint32_t>(period)};
 }
 
+// A launcher says how many processes it started. Slurm says so to a batch script as well, except
+// for the number of its step.
+bool is_one_of_several_ranks() {
+  constexpr const char* kSizes[] = {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+                                    "SLURM_STEP_NUM_TASKS"};
+  for (const char* name : kSizes) {
+    if (number(name) > 1) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Settings read_settings() {
@@ -41,6 +52,7 @@ Settings read_settings() {
   settings.delay_ms = static_cast<uint32_t>(number("LLMPROF_DELAY_MS"));
   settings.limit.steps = number("LLMPROF_STEPS");
   settings.duty = read_duty();
+  settings.in_job = is_one_of_several_ranks();
   const double budget = strtod(variable("LLMPROF_OVERHEAD_BUDGET"), nullptr);
   settings.overhead_budget = budget > 0 ? budget / kPercent : 0;
   settings.every_call = std::strcmp(variable("LLMPROF_API"), "1") == 0;

@@ -14,6 +14,7 @@ struct Settings {
   uint32_t delay_ms = 0;  // after CUDA was initialized
   StepLimit limit;
   DutyCycle duty;
+  bool in_job = false;         // one of several ranks
   double overhead_budget = 0;  // as a share of the program's time; 0: none
   bool every_call = false;     // all CUDA functions, not only those that launch, copy or wait
   CounterSettings counters;

@@ -82,6 +82,29 @@ class OverheadBudget {
   OverheadSoFar before_;
 };
 
+// Where the windows of a budget may open in a rank of a distributed job: with every `spacing`-th
+// step, so that ranks that open one do it with the same step. What each can afford differs: a rank
+// doubles its spacing whenever it cannot afford a window, and its windows are then among those of
+// the others. Counts from 1; without a job, every step.
+class SharedWindows {
+ public:
+  explicit constexpr SharedWindows(uint64_t spacing = 1) : spacing_(spacing) {}
+
+  [[nodiscard]] bool may_open(uint64_t step) const { return (step - 1) % spacing_ == 0; }
+  // The first step after this one with which a window may open.
+  [[nodiscard]] uint64_t next(uint64_t step) const {
+    return step + spacing_ - (step - 1) % spacing_;
+  }
+  void widen() {
+    if (spacing_ > 1 && spacing_ < kWidest) spacing_ *= 2;
+  }
+
+ private:
+  static constexpr uint64_t kWidest = 1UL << 40U;
+
+  uint64_t spacing_;
+};
+
 // The window of a budget in a program that has told of no step: a slice of time that begins with
 // its first launch, so that what was launched before the window opened, or nothing at all, does not
 // use it up. Times in ns.

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace llmprof::capture {
+
+enum class LauncherKind : uint8_t { mpi, torchrun, srun };
+
+// A program that starts the ranks of a distributed job.
+struct Launcher {
+  LauncherKind kind = LauncherKind::mpi;
+  std::string name;               // "mpirun", as it was typed
+  std::optional<uint64_t> ranks;  // that its command line asks for; none where it does not say
+  // One launcher per machine: this one starts only some of the job's ranks.
+  bool one_of_several = false;
+  bool names_hosts = false;  // other machines, which do not have this one's environment
+};
+
+// The launcher that a command line starts, behind `env NAME=VALUE ...` too. None where it starts
+// something else: a script that calls a launcher is not looked into.
+std::optional<Launcher> find_launcher(const std::vector<std::string>& argv);
+
+// Several ranks, or as many as the launcher likes.
+inline bool starts_several_ranks(const Launcher& launcher) {
+  return launcher.one_of_several || launcher.ranks.value_or(2) > 1;
+}
+
+}  // namespace llmprof::capture

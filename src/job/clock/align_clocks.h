@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "job/between.h"
+
+namespace llmprof::job {
+
+// Times that two parts read at the same moment: ends of matched collectives.
+struct SameMoments {
+  uint32_t first = 0;   // rank part
+  uint32_t second = 0;  // rank part
+  std::vector<Nanoseconds> on_first;
+  std::vector<Nanoseconds> on_second;
+};
+
+// Times on the first clock by times on the second: second + offset + drift * second. Robust: up to
+// a third of the moments may be wrong.
+struct ClockFit {
+  Nanoseconds offset = 0;
+  double drift = 0;  // a ratio: 20e-6 is 20 ppm
+};
+ClockFit fit_clock(const std::vector<Nanoseconds>& on_first,
+                   const std::vector<Nanoseconds>& on_second);
+
+// The part whose clock is the job's: the lowest rank that recorded work.
+uint32_t reference_part(const std::vector<RankPart>& parts);
+
+// What the captures say of two clocks, before any collective: the first's time less the second's,
+// at the second's time 0.
+struct ClocksStated {
+  bool shared = false;  // one clock, exact
+  bool wall = false;    // Unix time of the hosts
+  Nanoseconds offset = 0;
+};
+ClocksStated clocks_stated(const RankIdentity& first, const RankIdentity& second);
+
+// By part. Clocks of one domain are one; others are joined by the collectives that most moments are
+// of, then by the hosts' wall clocks.
+std::vector<profile::RankClock> align_clocks(const std::vector<RankPart>& parts,
+                                             const std::vector<SameMoments>& moments);
+
+}  // namespace llmprof::job

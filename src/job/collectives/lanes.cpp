@@ -1,0 +1,392 @@
+#include "job/collectives/lanes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "job/clock/align_clocks.h"
+
+namespace llmprof::job {
+namespace {
+
+using analysis::CollectiveKey;
+using analysis::Collectives;
+using trace::CollectiveKind;
+
+bool is_point_to_point(CollectiveKind kind) {
+  return kind == CollectiveKind::send || kind == CollectiveKind::receive;
+}
+
+// "cuda:0 stream 7" and "cuda:1 stream 7" are of one program's same stream: without the device.
+std::string without_device(const std::string& name) {
+  const size_t end = name.find_first_of(" /,");
+  return end == std::string::npos ? std::string() : name.substr(end + 1);
+}
+
+// What a key's group is known by on all ranks.
+struct GroupIdentity {
+  std::string name;
+  std::vector<uint64_t> members;
+  uint64_t size = 0;
+  bool stated = false;
+
+  friend auto operator<=>(const GroupIdentity&, const GroupIdentity&) = default;
+};
+
+GroupIdentity identity_of(const CollectiveKey& key) {
+  GroupIdentity identity;
+  identity.stated = key.group_stated;
+  identity.name = key.group_stated ? key.group : without_device(key.group);
+  identity.members = parse_members(key.members);
+  identity.size = std::max<uint64_t>(key.group_size, identity.members.size());
+  return identity;
+}
+
+// Rows of one part by group.
+struct RowsOfPart {
+  uint32_t part = 0;
+  std::vector<uint32_t> rows;
+};
+using ByGroup = std::map<GroupIdentity, std::vector<RowsOfPart>>;
+
+// By key. What one collective of a group states holds for all of them.
+std::vector<GroupIdentity> identities_of(const Collectives& from) {
+  std::vector<GroupIdentity> identities;
+  std::map<std::string, GroupIdentity> most;
+  for (const CollectiveKey& key : from.keys) {
+    identities.push_back(identity_of(key));
+    GroupIdentity& known = most[key.group];
+    if (known.members.empty()) known.members = identities.back().members;
+    known.size = std::max(known.size, identities.back().size);
+  }
+  for (size_t key = 0; key < from.keys.size(); ++key) {
+    const GroupIdentity& known = most[from.keys[key].group];
+    if (identities[key].members.empty()) identities[key].members = known.members;
+    identities[key].size = known.size;
+  }
+  return identities;
+}
+
+ByGroup rows_by_group(const std::vector<RankPart>& parts) {
+  ByGroup groups;
+  for (uint32_t part = 0; part < parts.size(); ++part) {
+    const Collectives& from = parts[part].collectives;
+    const auto identities = identities_of(from);
+    for (const GroupIdentity& identity : identities) {
+      auto& rows = groups[identity];
+      if (rows.empty() || rows.back().part != part) rows.push_back({part, {}});
+    }
+    std::vector<std::vector<uint32_t>*> of_key;
+    for (const GroupIdentity& identity : identities) {
+      of_key.push_back(&groups[identity].back().rows);
+    }
+    for (uint32_t row = 0; row < from.size(); ++row) of_key[from.key[row]]->push_back(row);
+  }
+  return groups;
+}
+
+// Streams have other numbers on some ranks where these run more beside the model: where a name is
+// not on all ranks, the streams with most collectives are taken for the same.
+void join_streams(size_t parts, ByGroup& groups) {
+  std::vector<std::vector<RowsOfPart>> streams(parts);  // by part
+  bool differ = false;
+  for (auto& [identity, rows] : groups) {
+    if (identity.stated) continue;
+    differ = differ || rows.size() != parts;
+    for (RowsOfPart& each : rows) streams[each.part].push_back(each);
+  }
+  if (!differ) return;
+  std::erase_if(groups, [](const auto& group) { return !group.first.stated; });
+  for (auto& of_part : streams) {
+    std::stable_sort(of_part.begin(), of_part.end(),
+                     [](const auto& a, const auto& b) { return a.rows.size() > b.rows.size(); });
+    for (size_t i = 0; i < of_part.size(); ++i) {
+      GroupIdentity identity;
+      identity.name = i == 0 ? "collectives" : fmt::format("collectives {}", i + 1);
+      groups[identity].push_back(std::move(of_part[i]));
+    }
+  }
+}
+
+// The same ranks may call their group by names of their own.
+void join_by_members(ByGroup& groups) {
+  std::map<std::vector<uint64_t>, std::vector<GroupIdentity>> by_members;
+  for (const auto& [identity, rows] : groups) {
+    if (!identity.members.empty() && rows.size() == 1) {
+      by_members[identity.members].push_back(identity);
+    }
+  }
+  for (const auto& [members, identities] : by_members) {
+    std::set<uint32_t> parts;
+    for (const GroupIdentity& identity : identities) {
+      parts.insert(groups[identity].front().part);
+    }
+    if (identities.size() < 2 || parts.size() != identities.size()) continue;
+    auto& into = groups[identities.front()];
+    for (size_t i = 1; i < identities.size(); ++i) {
+      into.push_back(std::move(groups[identities[i]].front()));
+      groups.erase(identities[i]);
+    }
+  }
+}
+
+// Ranks that state no members, but have a name in common and a size that is too small for all of
+// them: neighbors, or ranks as far apart as possible where their rounds of collectives end together
+// more often.
+class Splitter {
+ public:
+  Splitter(const std::vector<RankPart>& parts, const std::vector<RowsOfPart>& rows, uint64_t size)
+      : parts_(parts), rows_(rows), size_(size) {}
+
+  [[nodiscard]] std::vector<std::vector<RowsOfPart>> split() const {
+    const auto neighbors = grouped(false);
+    if (rows_.size() % size_ != 0) return neighbors;
+    const auto apart = grouped(true);
+    if (complete_pairs(apart) != complete_pairs(neighbors)) {
+      return complete_pairs(apart) > complete_pairs(neighbors) ? apart : neighbors;
+    }
+    return likeness(apart) > likeness(neighbors) ? apart : neighbors;
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::vector<RowsOfPart>> grouped(bool apart) const {
+    const uint64_t groups = std::max<uint64_t>(1, (rows_.size() + size_ - 1) / size_);
+    std::vector<std::vector<RowsOfPart>> found(groups);
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      const uint64_t rank = parts_[rows_[i].part].identity.rank;
+      // By rank where all ranks are there, else by order.
+      const uint64_t place = rows_.size() == groups * size_ ? i : rank;
+      found[apart ? place % groups : (place / size_) % groups].push_back(rows_[i]);
+    }
+    return found;
+  }
+
+  // Groups in which somebody sends and somebody receives.
+  [[nodiscard]] size_t complete_pairs(const std::vector<std::vector<RowsOfPart>>& groups) const {
+    size_t complete = 0;
+    for (const auto& group : groups) {
+      bool sends = false;
+      bool receives = false;
+      for (const RowsOfPart& each : group) {
+        const Collectives& of = parts_[each.part].collectives;
+        for (const uint32_t row : each.rows) {
+          const CollectiveKind kind = of.keys[of.key[row]].kind;
+          sends = sends || kind == CollectiveKind::send;
+          receives = receives || kind == CollectiveKind::receive;
+        }
+      }
+      if (sends && receives) ++complete;
+    }
+    return complete;
+  }
+
+  // Of the first ends, the share that two ranks of a group have in common: the ends themselves
+  // where they read one clock, else the times between them.
+  [[nodiscard]] double likeness(const std::vector<std::vector<RowsOfPart>>& groups) const {
+    constexpr size_t kEnds = 500;
+    double alike = 0;
+    double all = 0;
+    for (const auto& group : groups) {
+      for (size_t i = 1; i < group.size(); ++i) {
+        const auto& a = group[i - 1];
+        const auto& b = group[i];
+        const ClocksStated clocks = clocks_stated(parts_[a.part].identity, parts_[b.part].identity);
+        const size_t n = std::min({a.rows.size(), b.rows.size(), kEnds});
+        for (size_t k = 1; k < n; ++k) {
+          const Nanoseconds own = end(a, k) - end(a, k - 1);
+          const Nanoseconds other = clocks.shared ? own + end(a, k) - end(b, k) - clocks.offset
+                                                  : end(b, k) - end(b, k - 1);
+          constexpr Nanoseconds kClose = 2'000;
+          constexpr Nanoseconds kFiftieth = 50;
+          all += 1;
+          if (std::abs(own - other) <= std::max(kClose, own / kFiftieth)) alike += 1;
+        }
+      }
+    }
+    return all > 0 ? alike / all : 0;
+  }
+
+  [[nodiscard]] Nanoseconds end(const RowsOfPart& of, size_t k) const {
+    return parts_[of.part].collectives.end[of.rows[k]];
+  }
+
+  const std::vector<RankPart>& parts_;
+  const std::vector<RowsOfPart>& rows_;
+  uint64_t size_;
+};
+
+class LaneMaker {
+ public:
+  LaneMaker(const std::vector<RankPart>& parts, const Told& told) : parts_(parts), told_(told) {}
+
+  Lanes make() {
+    ByGroup groups = rows_by_group(parts_);
+    join_streams(parts_.size(), groups);
+    join_by_members(groups);
+    for (auto& [identity, rows] : groups) add_groups(identity, rows);
+    name_once();
+    return std::move(made_);
+  }
+
+ private:
+  void by_rank(std::vector<RowsOfPart>& rows) const {
+    std::sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) {
+      return parts_[a.part].identity.rank < parts_[b.part].identity.rank;
+    });
+  }
+
+  void add_groups(const GroupIdentity& identity, std::vector<RowsOfPart>& rows) {
+    std::erase_if(rows, [](const RowsOfPart& each) { return each.rows.empty(); });
+    if (rows.empty()) return;
+    by_rank(rows);
+    uint64_t size = identity.size;
+    if (size == 0 && identity.members.empty() && told_.tp && *told_.tp > 1) size = *told_.tp;
+    if (!identity.members.empty() || size < 2 || rows.size() <= size) {
+      add_group(identity, size, std::move(rows));
+      return;
+    }
+    for (auto& some : Splitter(parts_, rows, size).split()) {
+      if (!some.empty()) add_group(identity, size, std::move(some));
+    }
+  }
+
+  void add_group(const GroupIdentity& identity, uint64_t size, std::vector<RowsOfPart> rows) {
+    Group group;
+    group.name = identity.name.empty() ? "collectives" : identity.name;
+    group.members = identity.members;
+    group.size = std::max<uint64_t>({size, identity.members.size(), rows.size()});
+    if (identity.size == 0 && size == 0) group.size = size_where_not_stated(rows.size());
+    for (const RowsOfPart& each : rows) group.parts.push_back(each.part);
+    const auto number = static_cast<uint32_t>(made_.groups.size());
+    add_lanes(number, std::move(rows));
+    made_.groups.push_back(std::move(group));
+  }
+
+  // Of a group without any statement: all ranks of the job.
+  [[nodiscard]] uint64_t size_where_not_stated(uint64_t recorded) const {
+    uint64_t size = recorded;
+    for (const RankPart& part : parts_) {
+      size = std::max(size, part.identity.world_size.value_or(0));
+    }
+    return size;
+  }
+
+  [[nodiscard]] CollectiveKind kind_of(uint32_t part, uint32_t row) const {
+    const Collectives& of = parts_[part].collectives;
+    return of.keys[of.key[row]].kind;
+  }
+
+  void add_lanes(uint32_t group, std::vector<RowsOfPart> rows) {
+    Lane together{group, false, {}};
+    std::vector<Sequence> sends;
+    std::vector<Sequence> receives;
+    for (RowsOfPart& each : rows) {
+      Sequence all{each.part, {}};
+      Sequence sent{each.part, {}};
+      Sequence received{each.part, {}};
+      const bool some = std::any_of(each.rows.begin(), each.rows.end(), [&](uint32_t row) {
+        return is_point_to_point(kind_of(each.part, row));
+      });
+      if (!some) {
+        all.rows = std::move(each.rows);
+      } else {
+        for (const uint32_t row : each.rows) {
+          const CollectiveKind kind = kind_of(each.part, row);
+          if (kind == CollectiveKind::send) {
+            sent.rows.push_back(row);
+          } else if (kind == CollectiveKind::receive) {
+            received.rows.push_back(row);
+          } else {
+            all.rows.push_back(row);
+          }
+        }
+      }
+      if (!all.rows.empty()) together.sequences.push_back(std::move(all));
+      sends.push_back(std::move(sent));
+      receives.push_back(std::move(received));
+    }
+    if (!together.sequences.empty()) made_.lanes.push_back(std::move(together));
+    add_point_to_point(group, sends, receives);
+  }
+
+  // Stages of a pipeline send to the next one; the last one may send to the first.
+  void add_point_to_point(uint32_t group, std::vector<Sequence>& sends,
+                          std::vector<Sequence>& receives) {
+    const bool any_received = std::any_of(receives.begin(), receives.end(),
+                                          [](const auto& each) { return !each.rows.empty(); });
+    for (size_t i = 0; i < sends.size(); ++i) {
+      if (sends[i].rows.empty()) continue;
+      const size_t next = (i + 1) % sends.size();
+      // Kernels that both send and receive are all called sends: of two ranks, each other's.
+      if (!any_received) {
+        if (sends.size() != 2 || i != 0) continue;
+        made_.lanes.push_back({group, true, {std::move(sends[0]), std::move(sends[1])}});
+        return;
+      }
+      if (next == i || receives[next].rows.empty()) continue;
+      Lane lane{group, true, {std::move(sends[i]), std::move(receives[next])}};
+      made_.lanes.push_back(std::move(lane));
+    }
+  }
+
+  // "tp" of two groups is "tp (0,1)" and "tp (2,3)".
+  void name_once() {
+    std::map<std::string, size_t> names;
+    for (const Group& group : made_.groups) ++names[group.name];
+    std::set<std::string> taken;
+    for (Group& group : made_.groups) {
+      if (names[group.name] > 1) {
+        std::vector<uint64_t> ranks = group.members;
+        if (ranks.empty()) {
+          for (const uint32_t part : group.parts) ranks.push_back(parts_[part].identity.rank);
+        }
+        constexpr size_t kNamed = 8;
+        const bool many = ranks.size() > kNamed;
+        if (many) ranks.resize(kNamed);
+        group.name =
+            fmt::format("{} ({}{})", group.name, fmt::join(ranks, ","), many ? ",..." : "");
+      }
+      const std::string base = group.name;
+      for (int n = 2; !taken.insert(group.name).second; ++n)
+        group.name = fmt::format("{} #{}", base, n);
+    }
+  }
+
+  const std::vector<RankPart>& parts_;
+  const Told& told_;
+  Lanes made_;
+};
+
+}  // namespace
+
+std::vector<uint64_t> parse_members(const std::string& text) {
+  std::vector<uint64_t> members;
+  uint64_t number = 0;
+  bool in_number = false;
+  for (const char c : text) {
+    if (c >= '0' && c <= '9') {
+      if (number > UINT32_MAX) return {};
+      number = number * 10 + static_cast<uint64_t>(c - '0');
+      in_number = true;
+    } else if (c == ',' || c == ' ' || c == '[' || c == ']' || c == '(' || c == ')') {
+      if (in_number) members.push_back(number);
+      number = 0;
+      in_number = false;
+    } else {
+      return {};
+    }
+  }
+  if (in_number) members.push_back(number);
+  std::sort(members.begin(), members.end());
+  members.erase(std::unique(members.begin(), members.end()), members.end());
+  return members;
+}
+
+Lanes find_lanes(const std::vector<RankPart>& parts, const Told& told) {
+  return LaneMaker(parts, told).make();
+}
+
+}  // namespace llmprof::job

@@ -1,0 +1,203 @@
+#include "job/collectives/match.h"
+
+#include <algorithm>
+#include <map>
+
+#include "job/collectives/align_sequences.h"
+
+namespace llmprof::job {
+namespace {
+
+using analysis::CollectiveKey;
+using analysis::Collectives;
+using trace::CollectiveKind;
+
+// The message is as long on all ranks.
+bool has_common_size(CollectiveKind kind) {
+  return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
+         kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::broadcast ||
+         kind == CollectiveKind::reduce || kind == CollectiveKind::send ||
+         kind == CollectiveKind::receive;
+}
+
+// No rank leaves it before all have come.
+bool holds_all(CollectiveKind kind) {
+  return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
+         kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::all_to_all ||
+         kind == CollectiveKind::barrier;
+}
+
+uint64_t token_of(const CollectiveKey& key, bool with_size) {
+  // What one rank sends, the other receives.
+  const auto kind = key.kind == CollectiveKind::receive ? CollectiveKind::send : key.kind;
+  constexpr uint64_t kKinds = 16;
+  const uint64_t size = with_size && has_common_size(kind) ? key.bytes.value_or(0) : 0;
+  return size * kKinds + static_cast<uint64_t>(kind);
+}
+
+// Sizes that a capture does not state for all (as of CUDA graphs) tell nothing.
+bool all_have_sizes(const std::vector<RankPart>& parts, const Lane& lane) {
+  for (const Sequence& sequence : lane.sequences) {
+    const Collectives& of = parts[sequence.part].collectives;
+    std::vector<uint8_t> seen(of.keys.size(), 0);
+    for (const uint32_t row : sequence.rows) seen[of.key[row]] = 1;
+    for (size_t key = 0; key < seen.size(); ++key) {
+      if (seen[key] != 0 && has_common_size(of.keys[key].kind) && !of.keys[key].bytes) return false;
+    }
+  }
+  return true;
+}
+
+Compared compared(const RankPart& part, const Sequence& sequence, bool with_size) {
+  const Collectives& of = part.collectives;
+  std::vector<uint64_t> tokens;
+  for (const CollectiveKey& key : of.keys) tokens.push_back(token_of(key, with_size));
+  Compared made;
+  made.token.reserve(sequence.rows.size());
+  made.end.reserve(sequence.rows.size());
+  bool numbered = true;
+  for (const uint32_t row : sequence.rows) {
+    made.token.push_back(tokens[of.key[row]]);
+    made.end.push_back(of.end[row]);
+    numbered = numbered && of.sequence[row] != trace::kNoSequence;
+  }
+  if (!numbered) return made;
+  made.sequence.reserve(sequence.rows.size());
+  for (const uint32_t row : sequence.rows) made.sequence.push_back(of.sequence[row]);
+  return made;
+}
+
+std::optional<RoughClock> rough_clock(const RankIdentity& first, const RankIdentity& second) {
+  const ClocksStated stated = clocks_stated(first, second);
+  // Hosts whose clocks are kept by NTP differ by milliseconds; a second is generous.
+  constexpr Nanoseconds kWallTolerance = 1'000'000'000;
+  if (stated.shared) return RoughClock{stated.offset, kWallTolerance, true};
+  if (stated.wall) return RoughClock{stated.offset, kWallTolerance, false};
+  return std::nullopt;
+}
+
+MatchedLane matched(const std::vector<RankPart>& parts, const Lane& lane) {
+  MatchedLane made;
+  made.group = lane.group;
+  made.point_to_point = lane.point_to_point;
+  if (lane.sequences.size() < 2) return made;
+  const auto longest =
+      std::max_element(lane.sequences.begin(), lane.sequences.end(),
+                       [](const auto& a, const auto& b) { return a.rows.size() < b.rows.size(); });
+  const bool with_size = all_have_sizes(parts, lane);
+  const Compared first = compared(parts[longest->part], *longest, with_size);
+  std::vector<std::vector<uint32_t>> places;  // by sequence, by place in the longest
+  for (const Sequence& sequence : lane.sequences) {
+    made.parts.push_back(sequence.part);
+    if (&sequence == &*longest) {
+      places.emplace_back();
+      continue;
+    }
+    places.push_back(
+        align_sequences(first, compared(parts[sequence.part], sequence, with_size),
+                        rough_clock(parts[longest->part].identity, parts[sequence.part].identity)));
+  }
+  for (size_t place = 0; place < longest->rows.size(); ++place) {
+    const bool complete = std::all_of(places.begin(), places.end(), [&](const auto& of) {
+      return of.empty() || of[place] != kNoRow;
+    });
+    if (!complete) continue;
+    for (size_t k = 0; k < places.size(); ++k) {
+      made.rows.push_back(places[k].empty() ? longest->rows[place]
+                                            : lane.sequences[k].rows[places[k][place]]);
+    }
+  }
+  return made;
+}
+
+using PairOfParts = std::pair<uint32_t, uint32_t>;
+
+// The first part of a lane with each other.
+std::vector<PairOfParts> pairs_of(const MatchedLane& lane) {
+  std::vector<PairOfParts> pairs;
+  for (size_t k = 1; k < lane.parts.size(); ++k) pairs.emplace_back(lane.parts[0], lane.parts[k]);
+  return pairs;
+}
+
+// In order of time, as an estimate of drift needs them; at most `most`, evenly.
+void thin_out(size_t most, SameMoments& moments) {
+  std::vector<size_t> order(moments.on_first.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return moments.on_second[a] < moments.on_second[b]; });
+  const size_t kept = std::min(most, order.size());
+  std::vector<Nanoseconds> first;
+  std::vector<Nanoseconds> second;
+  for (size_t i = 0; i < kept; ++i) {
+    const size_t from = order[i * order.size() / kept];
+    first.push_back(moments.on_first[from]);
+    second.push_back(moments.on_second[from]);
+  }
+  moments.on_first = std::move(first);
+  moments.on_second = std::move(second);
+}
+
+}  // namespace
+
+std::vector<MatchedLane> match_collectives(const std::vector<RankPart>& parts, const Lanes& lanes) {
+  std::vector<MatchedLane> all;
+  for (const Lane& lane : lanes.lanes) all.push_back(matched(parts, lane));
+  return all;
+}
+
+std::vector<SameMoments> same_moments(const std::vector<RankPart>& parts,
+                                      const std::vector<MatchedLane>& lanes, size_t most) {
+  std::map<PairOfParts, SameMoments> strict;
+  std::map<PairOfParts, SameMoments> loose;
+  for (const MatchedLane& lane : lanes) {
+    if (lane.size() == 0) continue;
+    const Collectives& first = parts[lane.parts[0]].collectives;
+    // Long sequences are thinned before they are copied.
+    const size_t step = std::max<size_t>(1, lane.size() / most);
+    size_t k = 0;
+    for (const PairOfParts& pair : pairs_of(lane)) {
+      ++k;
+      const Collectives& second = parts[pair.second].collectives;
+      for (size_t match = 0; match < lane.size(); match += step) {
+        const uint32_t* rows = lane.of(match);
+        auto& into = holds_all(first.keys[first.key[rows[0]]].kind) ? strict[pair] : loose[pair];
+        into.first = pair.first;
+        into.second = pair.second;
+        into.on_first.push_back(first.end[rows[0]]);
+        into.on_second.push_back(second.end[rows[k]]);
+      }
+    }
+  }
+  std::vector<SameMoments> all;
+  for (auto& [pair, moments] : strict) all.push_back(std::move(moments));
+  for (auto& [pair, moments] : loose) {
+    if (strict.count(pair) == 0 && strict.count({pair.second, pair.first}) == 0) {
+      all.push_back(std::move(moments));
+    }
+  }
+  for (SameMoments& moments : all) thin_out(most, moments);
+  return all;
+}
+
+std::vector<SameSteps> same_steps(const std::vector<RankPart>& parts,
+                                  const std::vector<MatchedLane>& lanes) {
+  std::vector<SameSteps> all;
+  for (const MatchedLane& lane : lanes) {
+    for (size_t k = 1; k < lane.parts.size(); ++k) {
+      const auto& first = parts[lane.parts[0]].collectives.step;
+      const auto& second = parts[lane.parts[k]].collectives.step;
+      SameSteps same{lane.parts[0], lane.parts[k], {}};
+      for (size_t match = 0; match < lane.size(); ++match) {
+        const uint32_t a = first[lane.of(match)[0]];
+        const uint32_t b = second[lane.of(match)[k]];
+        if (a == Collectives::kNoStep || b == Collectives::kNoStep) continue;
+        if (same.steps.empty() || same.steps.back() != std::pair(a, b))
+          same.steps.emplace_back(a, b);
+      }
+      if (!same.steps.empty()) all.push_back(std::move(same));
+    }
+  }
+  return all;
+}
+
+}  // namespace llmprof::job

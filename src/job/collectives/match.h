@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "job/clock/align_clocks.h"
+#include "job/collectives/lanes.h"
+#include "job/steps/job_steps.h"
+
+namespace llmprof::job {
+
+// Collectives of a lane that all its parts have. The n-th is row rows[n * parts.size() + k] of the
+// collectives of parts[k].
+struct MatchedLane {
+  uint32_t group = 0;
+  bool point_to_point = false;
+  std::vector<uint32_t> parts;
+  std::vector<uint32_t> rows;
+
+  [[nodiscard]] size_t size() const { return parts.empty() ? 0 : rows.size() / parts.size(); }
+  [[nodiscard]] const uint32_t* of(size_t match) const { return &rows[match * parts.size()]; }
+};
+
+// Lanes of fewer than two parts have no matches.
+std::vector<MatchedLane> match_collectives(const std::vector<RankPart>& parts, const Lanes& lanes);
+
+// What clocks are aligned by: ends of collectives that no rank leaves before all have come; where
+// a pair of parts has none, of others. At most `most` of each pair.
+std::vector<SameMoments> same_moments(const std::vector<RankPart>& parts,
+                                      const std::vector<MatchedLane>& lanes, size_t most = 20'000);
+
+// Steps in which these collectives are.
+std::vector<SameSteps> same_steps(const std::vector<RankPart>& parts,
+                                  const std::vector<MatchedLane>& lanes);
+
+}  // namespace llmprof::job

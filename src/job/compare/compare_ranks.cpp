@@ -1,0 +1,93 @@
+#include <algorithm>
+
+#include "job/between.h"
+#include "job/clock/align_clocks.h"
+#include "job/collectives/match.h"
+#include "job/compare/job_identity.h"
+#include "job/findings/job_findings.h"
+#include "job/links/links.h"
+#include "job/parallelism/parallelism.h"
+#include "job/steps/job_steps.h"
+#include "job/stragglers/stragglers.h"
+#include "job/waits/rank_stages.h"
+
+namespace llmprof::job {
+namespace {
+
+using profile::FindingValues;
+using profile::make_reason;
+using profile::ReasonKind;
+
+// Why nothing is said of waits.
+profile::Reasons why_not_compared(const std::vector<RankPart>& parts,
+                                  const std::vector<MatchedLane>& lanes) {
+  if (parts.size() < 2) return {make_reason(ReasonKind::one_rank_recorded)};
+  size_t collectives = 0;
+  for (const RankPart& part : parts) collectives += part.collectives.size();
+  if (collectives == 0) {
+    return {make_reason(ReasonKind::ranks_without_collectives,
+                        FindingValues().add_number("ranks", static_cast<double>(parts.size())))};
+  }
+  const bool some =
+      std::any_of(lanes.begin(), lanes.end(), [](const auto& lane) { return lane.size() > 0; });
+  if (some) return {};
+  return {make_reason(ReasonKind::collectives_not_matched,
+                      FindingValues().add_number("collectives", static_cast<double>(collectives)))};
+}
+
+// Of all stages, by their time.
+std::optional<profile::Share> bubbles(const std::vector<RankPart>& parts, const Between& between,
+                                      const Units& units) {
+  double idle = 0;
+  double wall = 0;
+  for (uint32_t stage = 0; stage < units.stages().size(); ++stage) {
+    const auto share = bubble_share(parts, between, units.stages()[stage]);
+    if (!share) continue;
+    idle += *share * static_cast<double>(units.wall(stage));
+    wall += static_cast<double>(units.wall(stage));
+  }
+  if (wall <= 0) return std::nullopt;
+  return profile::Share{idle / wall};
+}
+
+}  // namespace
+
+Between compare_ranks(const std::vector<RankPart>& parts, const Links& links, const Told& told) {
+  Between between;
+  profile::Job& job = between.job;
+  job = identify_job(parts);
+  if (parts.empty()) return between;
+  const Lanes lanes = find_lanes(parts, told);
+  const std::vector<MatchedLane> matched = match_collectives(parts, lanes);
+  between.clocks = align_clocks(parts, same_moments(parts, matched));
+  JobSteps steps = make_job_steps(parts, between.clocks, same_steps(parts, matched));
+  job.steps_matched = steps.matched;
+  job.steps_unmatched = steps.unmatched;
+
+  const Units units(parts, steps);
+  const Waits waits =
+      measure_waits(parts, lanes, matched, between.clocks, units, units_per_bin(units));
+  between.per_rank = rank_stages(parts, units, waits);
+  job.groups = find_parallelism(parts, lanes, units, waits, told);
+  job.collectives = job_collectives(parts, lanes, units, waits, links);
+  job.lower_bound =
+      job.lower_bound || std::any_of(job.collectives.begin(), job.collectives.end(),
+                                     [](const auto& each) { return each.lower_bound; });
+  std::vector<uint8_t> in_pipeline;
+  for (const profile::RankGroup& group : job.groups) {
+    in_pipeline.push_back(group.parallelism == kPipeline ? 1 : 0);
+  }
+  job.stragglers = find_stragglers(parts, matched, in_pipeline, between.clocks, units);
+  job.pipeline_bubble_share = bubbles(parts, between, units);
+  if (const ExpertTimes experts = expert_times(parts, std::nullopt); experts.imbalance > 0) {
+    job.expert_imbalance = experts.imbalance;
+  }
+  job.heat = make_heat(parts, units, waits);
+  job.why_not_reasons = why_not_compared(parts, matched);
+  between.instances = std::move(steps.instances);
+  between.steps = std::move(steps.steps);
+  between.findings = find_job_findings(parts, between);
+  return between;
+}
+
+}  // namespace llmprof::job

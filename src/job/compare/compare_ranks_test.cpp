@@ -1,0 +1,414 @@
+#include <gtest/gtest.h>
+
+#include "job/between.h"
+#include "job/links/links.h"
+#include "job/test_job.h"
+
+namespace llmprof::job {
+namespace {
+
+constexpr double kMicrosecond = 1e-3;  // in ms
+
+Between between_of(const std::vector<RankPart>& parts, const Told& told = {}) {
+  return compare_ranks(parts, Links(), told);
+}
+
+// Times between collectives that are never twice the same, as in real programs.
+Nanoseconds uneven(uint32_t n) {
+  return 150'000 + static_cast<Nanoseconds>((n * 2654435761U) >> 16U) % 100'000;
+}
+
+TestJob uneven_job() {
+  TestJob job;
+  job.work = [](uint32_t, uint32_t n) { return TestJob::Work{uneven(n), 0}; };
+  return job;
+}
+
+double wait_of(const Between& between, size_t part) { return between.per_rank[part][0].wait.value; }
+
+TEST(CompareRanks, RecoversClocksFromCollectives) {
+  TestJob job = uneven_job();
+  job.clocks[1] = {300'000, 20e-6};
+  const Between found = between_of(job.make());
+  ASSERT_EQ(found.clocks.size(), 2);
+  EXPECT_EQ(found.clocks[0].method, "reference");
+  EXPECT_EQ(found.clocks[1].method, "collectives");
+  EXPECT_EQ(found.clocks[1].collectives, 160);
+  EXPECT_NEAR(static_cast<double>(found.clocks[1].offset_ns.value), 300'000, 1'000);
+  EXPECT_NEAR(found.clocks[1].drift_ppm, 20, 0.5);
+  EXPECT_LE(found.clocks[1].residual_max->value, 1 * kMicrosecond);
+  EXPECT_TRUE(found.job.stragglers.empty());
+  // All ranks came together, so that nobody waited.
+  EXPECT_LT(wait_of(found, 0), 1 * kMicrosecond * job.per_step);
+}
+
+TEST(CompareRanks, FindsASingleDelay) {
+  TestJob job = uneven_job();
+  job.steps = 100;
+  job.clocks[1] = {-7'000'000'000, -35e-6};
+  job.work = [](uint32_t rank, uint32_t n) {
+    return TestJob::Work{uneven(n) + (rank == 1 && n == 300 ? 1'000'000 : 0), 0};
+  };
+  const Between found = between_of(job.make());
+  ASSERT_EQ(found.job.stragglers.size(), 1);
+  const profile::Straggler& straggler = found.job.stragglers[0];
+  EXPECT_EQ(straggler.rank, 1);
+  EXPECT_EQ(straggler.stage, "decode");
+  EXPECT_EQ(straggler.cause, "longer_kernels");
+  EXPECT_NEAR(straggler.wait_total.value, 1, 5 * kMicrosecond);
+  EXPECT_NEAR(straggler.wait_per_step.value, 1.0 / 100, kMicrosecond);
+  ASSERT_EQ(straggler.why.size(), 2);
+  EXPECT_EQ(straggler.why[0].kind, "rank_single_delays");
+  EXPECT_EQ(straggler.why[1].kind, "rank_busy_longer");
+  ASSERT_FALSE(found.findings.empty());
+  const auto& finding = *std::find_if(found.findings.begin(), found.findings.end(),
+                                      [](const auto& each) { return each.kind == "straggler"; });
+  EXPECT_NEAR(finding.total_recoverable->value, 1, 5 * kMicrosecond);
+  EXPECT_NEAR(finding.recoverable_per_output_token->value, 1.0 / 100, kMicrosecond);
+  EXPECT_NEAR(finding.recoverable_per_token->value, 1.0 / 100, kMicrosecond);
+}
+
+// Rank 1 computes 1.5 times as long: 8 x 100 us longer per step, which rank 0 waits.
+TEST(CompareRanks, FindsASlowRank) {
+  TestJob job;
+  job.warmup_steps = 2;
+  job.work = [](uint32_t rank, uint32_t) {
+    return TestJob::Work{rank == 1 ? 300'000 : 200'000, 0};
+  };
+  const Between found = between_of(job.make());
+  ASSERT_EQ(found.job.stragglers.size(), 1);
+  EXPECT_EQ(found.job.stragglers[0].rank, 1);
+  EXPECT_EQ(found.job.stragglers[0].cause, "longer_kernels");
+  EXPECT_NEAR(found.job.stragglers[0].wait_per_step.value, 0.8, kMicrosecond);
+  EXPECT_NEAR(found.job.stragglers[0].wait_total.value, 18 * 0.8, 18 * kMicrosecond);
+  EXPECT_NEAR(found.job.stragglers[0].last_share.value, 1, 1e-9);
+  EXPECT_NEAR(found.job.stragglers[0].share_of_step->value, 0.8 / (8 * 0.33), 1e-3);
+
+  ASSERT_EQ(found.per_rank[0].size(), 1);
+  const profile::RankStage& rank0 = found.per_rank[0][0];
+  const profile::RankStage& rank1 = found.per_rank[1][0];
+  EXPECT_EQ(rank0.steps, 18);
+  EXPECT_NEAR(rank0.wall.value, 8 * 0.33, kMicrosecond);
+  EXPECT_NEAR(rank0.compute.value, 8 * 0.2, kMicrosecond);
+  EXPECT_NEAR(rank0.wait.value, 8 * 0.1, kMicrosecond);
+  EXPECT_NEAR(rank0.transfer.value, 8 * 0.03, kMicrosecond);
+  EXPECT_NEAR(rank0.idle.value, 0, kMicrosecond);
+  EXPECT_NEAR(rank1.compute.value, 8 * 0.3, kMicrosecond);
+  EXPECT_NEAR(rank1.wait.value, 0, kMicrosecond);
+  EXPECT_NEAR(rank1.caused_wait.value, 8 * 0.1, kMicrosecond);
+  for (const auto* rank : {&rank0, &rank1}) {
+    EXPECT_NEAR(rank->compute.value + rank->transfer.value + rank->wait.value + rank->copies.value +
+                    rank->idle.value,
+                rank->wall.value, 1e-9);
+  }
+
+  ASSERT_EQ(found.job.collectives.size(), 1);
+  const profile::JobCollective& collective = found.job.collectives[0];
+  EXPECT_EQ(collective.kind, "all_reduce");
+  EXPECT_EQ(collective.matched, 18 * 8);
+  EXPECT_EQ(collective.unmatched, 0);
+  EXPECT_NEAR(*collective.per_step, 8, 1e-9);
+  EXPECT_NEAR(collective.latency.p50->value, 0.03, kMicrosecond);
+  EXPECT_NEAR(collective.wait.mean->value, 0.1, kMicrosecond);
+  EXPECT_EQ(collective.last_rank, 1);
+  // 16 KiB are moved once by each of two ranks, in 30 us.
+  EXPECT_NEAR(collective.wire_bandwidth->value, 16384 / 30e-6, 16384 / 30e-6 * 0.05);
+  EXPECT_FALSE(collective.lower_bound);
+  ASSERT_EQ(found.job.groups.size(), 1);
+  EXPECT_EQ(found.job.groups[0].parallelism, "tensor");
+  EXPECT_EQ(found.job.steps_matched, 20);
+  EXPECT_EQ(found.steps.size(), 20);
+  EXPECT_EQ(found.instances.size(), 2);
+  EXPECT_TRUE(found.instances[0].warmup);
+  EXPECT_EQ(found.job.heat.rows.size(), 2);
+  EXPECT_EQ(found.job.heat.rows[0].wait_ms.size(), 20);
+  EXPECT_NEAR(found.job.heat.rows[0].wait_ms[5], 0.8, kMicrosecond);
+  EXPECT_NEAR(found.job.heat.rows[0].wall_ms[5], 8 * 0.23, kMicrosecond);
+}
+
+TEST(CompareRanks, TellsTheCause) {
+  TestJob late;
+  late.work = [](uint32_t rank, uint32_t) {
+    return TestJob::Work{200'000, rank == 0 ? 100'000 : 0};
+  };
+  Between found = between_of(late.make());
+  ASSERT_EQ(found.job.stragglers.size(), 1);
+  EXPECT_EQ(found.job.stragglers[0].rank, 0);
+  EXPECT_EQ(found.job.stragglers[0].cause, "late_launch");
+  EXPECT_EQ(found.job.stragglers[0].why[0].kind, "rank_launched_later");
+
+  TestJob slow;
+  slow.work = [](uint32_t rank, uint32_t) {
+    return TestJob::Work{rank == 1 ? 300'000 : 200'000, 0};
+  };
+  auto parts = slow.make();
+  for (auto& step : parts[1].profile.steps) step.tokens = 4;
+  found = between_of(parts);
+  ASSERT_EQ(found.job.stragglers.size(), 1);
+  EXPECT_EQ(found.job.stragglers[0].cause, "more_tokens");
+
+  parts = slow.make();
+  for (size_t rank = 0; rank < 2; ++rank) {
+    auto& measured = parts[rank].profile.stages[0].measured.emplace();
+    measured.sm_clock.emplace();
+    measured.sm_clock->mean = profile::Hertz{rank == 1 ? 1.3e9 : 1.98e9};
+  }
+  found = between_of(parts);
+  ASSERT_EQ(found.job.stragglers.size(), 1);
+  EXPECT_EQ(found.job.stragglers[0].cause, "lower_clock");
+
+  parts = slow.make();
+  for (auto& part : parts) {
+    std::fill(part.collectives.busy_before.begin(), part.collectives.busy_before.end(), 200'000);
+    std::fill(part.collectives.launched.begin(), part.collectives.launched.end(),
+              analysis::Collectives::kNotKnown);
+  }
+  found = between_of(parts);
+  ASSERT_EQ(found.job.stragglers.size(), 1);
+  EXPECT_EQ(found.job.stragglers[0].cause, "unknown");
+}
+
+TEST(CompareRanks, CallsWaitsOfAPartOfTheGroupLowerBounds) {
+  TestJob job;
+  job.group = {"pg", "", 128, true};
+  auto parts = job.make();
+  for (auto& part : parts) part.identity.world_size = 128;
+  const Between found = between_of(parts);
+  EXPECT_TRUE(found.job.lower_bound);
+  EXPECT_EQ(found.job.world_size, 128);
+  EXPECT_EQ(found.job.missing.size(), 126);
+  ASSERT_EQ(found.job.collectives.size(), 1);
+  EXPECT_TRUE(found.job.collectives[0].lower_bound);
+  EXPECT_EQ(found.job.groups[0].size, 128);
+  EXPECT_EQ(found.job.groups[0].ranks, (std::vector<uint64_t>{0, 1}));
+}
+
+// No numbers, no clocks: kinds, sizes and the times between ends alone.
+TEST(CompareRanks, MatchesCapturesThatBeginAndEndElsewhere) {
+  TestJob job = uneven_job();
+  job.ranks = 3;
+  job.steps = 60;
+  job.numbered = false;
+  job.clocks[1] = {123'456'789'000, 20e-6};
+  job.clocks[2] = {-55'000'000, -10e-6};
+  job.work = [](uint32_t rank, uint32_t n) {
+    return TestJob::Work{uneven(n) + (rank == 2 ? 50'000 : 0), 0};
+  };
+  auto parts = job.make();
+  cut(parts[1], 12 * 8, 60 * 8);
+  cut(parts[2], 0, 45 * 8);
+  const Between found = between_of(parts);
+  ASSERT_EQ(found.job.collectives.size(), 1);
+  EXPECT_EQ(found.job.collectives[0].matched, (45 - 12) * 8);
+  EXPECT_EQ(found.job.steps_matched, 45 - 12);
+  EXPECT_EQ(found.job.steps_unmatched, (60 - 33) + (48 - 33) + (45 - 33));
+  EXPECT_NEAR(static_cast<double>(found.clocks[1].offset_ns.value), 123'456'789'000, 2'000'000);
+  EXPECT_LE(found.clocks[1].residual_max->value, 1 * kMicrosecond);
+  ASSERT_EQ(found.job.stragglers.size(), 1);
+  EXPECT_EQ(found.job.stragglers[0].rank, 2);
+  EXPECT_NEAR(found.job.stragglers[0].wait_per_step.value, 0.4, kMicrosecond);
+  EXPECT_EQ(found.steps.front().row, (std::vector<uint32_t>{12, 0, 12}));
+}
+
+// Replays of CUDA graphs: neither group nor number nor size.
+TEST(CompareRanks, MatchesByOrderAndKindAlone) {
+  TestJob job = uneven_job();
+  job.numbered = false;
+  job.in_graph = true;
+  job.group.stated = false;
+  job.bytes.reset();
+  job.clocks[1] = {300'000, 20e-6};
+  job.work = [](uint32_t rank, uint32_t n) {
+    return TestJob::Work{uneven(n) + (rank == 0 ? 60'000 : 0), 0};
+  };
+  const Between found = between_of(job.make());
+  ASSERT_EQ(found.job.collectives.size(), 1);
+  EXPECT_EQ(found.job.collectives[0].matched, 160);
+  EXPECT_TRUE(found.job.collectives[0].in_graph);
+  EXPECT_FALSE(found.job.collectives[0].bytes);
+  ASSERT_EQ(found.job.stragglers.size(), 1);
+  EXPECT_EQ(found.job.stragglers[0].rank, 0);
+  EXPECT_NEAR(found.job.stragglers[0].wait_per_step.value, 0.48, kMicrosecond);
+}
+
+TEST(CompareRanks, KeepsNoiseFromNamingARank) {
+  TestJob job = uneven_job();
+  job.steps = 200;
+  uint32_t seed = 1;
+  std::vector<Nanoseconds> noise(4096);
+  for (Nanoseconds& each : noise) {
+    seed = seed * 1664525U + 1013904223U;
+    each = seed >> 18U;  // 0 to 16 us
+  }
+  job.clocks[1] = {300'000, 20e-6};
+  job.work = [&](uint32_t rank, uint32_t n) {
+    return TestJob::Work{uneven(n) + noise[(2 * n + rank) % noise.size()], 0};
+  };
+  job.jitter = [&](uint32_t rank, uint32_t n) {
+    return noise[(n * 7 + rank * 31) % noise.size()] / 8;
+  };
+  const Between found = between_of(job.make());
+  EXPECT_TRUE(found.job.stragglers.empty());
+  EXPECT_LE(found.clocks[1].residual_p50->value, 2 * kMicrosecond);
+  EXPECT_NEAR(found.clocks[1].drift_ppm, 20, 1);
+}
+
+TEST(CompareRanks, TellsHiddenFromExposed) {
+  TestJob job;
+  job.exposed = 0.25;
+  const Between found = between_of(job.make());
+  const profile::RankStage& rank = found.per_rank[0][0];
+  EXPECT_NEAR(rank.transfer.value, 8 * 0.03 * 0.25, kMicrosecond);
+  EXPECT_NEAR(rank.hidden_communication.value, 8 * 0.03 * 0.75, kMicrosecond);
+  EXPECT_NEAR(found.job.collectives[0].exposed_total.value, 2 * 20 * 8 * 0.03 * 0.25, 1e-3);
+  EXPECT_NEAR(found.job.collectives[0].hidden_total.value, 2 * 20 * 8 * 0.03 * 0.75, 1e-3);
+}
+
+// Four ranks, two of tensor parallelism each; the second pair works later in the pipeline.
+std::vector<RankPart> tensor_and_pipeline(bool with_members) {
+  std::vector<RankPart> all;
+  for (uint32_t stage = 0; stage < 2; ++stage) {
+    TestJob job = uneven_job();
+    job.group = {"tp", with_members ? (stage == 0 ? "0,1" : "2,3") : "", 2, true};
+    job.begin += stage * 2'000'000;
+    for (RankPart& part : job.make()) {
+      part.identity.rank += stage * 2;
+      part.identity.world_size = 4;
+      // Activations go from the first pair to the second at the end of each step.
+      const uint32_t pipeline = 1;
+      analysis::CollectiveKey key;
+      key.kind = stage == 0 ? trace::CollectiveKind::send : trace::CollectiveKind::receive;
+      key.bytes = 8192;
+      key.group = "pp";
+      key.group_stated = true;
+      key.group_size = 2;
+      if (with_members) key.members = part.identity.rank % 2 == 0 ? "0,2" : "1,3";
+      part.collectives.keys.push_back(key);
+      auto& to = part.collectives;
+      analysis::Collectives merged;
+      merged.keys = to.keys;
+      for (size_t i = 0; i < to.size(); ++i) {
+        const auto copy = [&](Nanoseconds start, Nanoseconds end, uint32_t of, uint64_t number) {
+          merged.start.push_back(start);
+          merged.end.push_back(end);
+          merged.launched.push_back(start);
+          merged.exposed.push_back(end - start);
+          merged.busy_before.push_back(of == pipeline ? 0 : to.busy_before[i]);
+          merged.key.push_back(of);
+          merged.step.push_back(to.step[i]);
+          merged.sequence.push_back(number);
+          merged.in_graph.push_back(0);
+        };
+        if (stage == 1 && i % 8 == 0)
+          copy(to.start[i] - 60'000, to.start[i] - 50'000, pipeline, i / 8);
+        copy(to.start[i], to.end[i], 0, i);
+        if (stage == 0 && i % 8 == 7) copy(to.end[i], to.end[i] + 10'000, pipeline, i / 8);
+      }
+      to = merged;
+      all.push_back(std::move(part));
+    }
+  }
+  for (RankPart& part : all) {
+    part.identity.clock_domain = "host";
+    part.identity.clock_ns = 0;
+    part.identity.host = "host";
+  }
+  return all;
+}
+
+TEST(CompareRanks, TellsGroupsApart) {
+  for (const bool with_members : {true, false}) {
+    const Between found = between_of(tensor_and_pipeline(with_members));
+    ASSERT_EQ(found.job.groups.size(), 4) << with_members;
+    std::vector<std::pair<std::string, std::vector<uint64_t>>> groups;
+    for (const auto& group : found.job.groups) groups.emplace_back(group.parallelism, group.ranks);
+    std::sort(groups.begin(), groups.end());
+    using Ranks = std::vector<uint64_t>;
+    EXPECT_EQ(groups[0], std::pair(std::string("pipeline"), Ranks{0, 2}));
+    EXPECT_EQ(groups[1], std::pair(std::string("pipeline"), Ranks{1, 3}));
+    EXPECT_EQ(groups[2], std::pair(std::string("tensor"), Ranks{0, 1}));
+    EXPECT_EQ(groups[3], std::pair(std::string("tensor"), Ranks{2, 3}));
+    EXPECT_EQ(found.clocks[3].method, "shared");
+    EXPECT_TRUE(found.job.stragglers.empty());
+    EXPECT_TRUE(found.job.pipeline_bubble_share.has_value());
+    EXPECT_EQ(found.job.steps_matched, 20);
+  }
+}
+
+// Replicas that never communicate: steps by order, the slower one by its steps.
+TEST(CompareRanks, ComparesRanksWithoutCollectives) {
+  TestJob job = uneven_job();
+  job.steps = 30;
+  auto parts = job.make();
+  TestJob slow = job;
+  slow.work = [](uint32_t, uint32_t n) { return TestJob::Work{2 * uneven(n), 0}; };
+  parts[1] = slow.make()[1];
+  for (RankPart& part : parts) {
+    part.collectives = {};
+    part.identity.wall_clock_ns = 1'700'000'000'000'000'000 + 5'000'000 * part.identity.rank;
+  }
+  const Between found = between_of(parts);
+  EXPECT_EQ(found.clocks[1].method, "wall_clock");
+  EXPECT_EQ(found.clocks[1].offset_ns.value, 5'000'000);
+  EXPECT_FALSE(found.clocks[1].residual_p50);
+  EXPECT_EQ(found.job.steps_matched, 30);
+  ASSERT_EQ(found.job.why_not_reasons.size(), 1);
+  EXPECT_EQ(found.job.why_not_reasons[0].kind, "ranks_without_collectives");
+  ASSERT_EQ(found.job.stragglers.size(), 1);
+  EXPECT_EQ(found.job.stragglers[0].rank, 1);
+  EXPECT_EQ(found.job.stragglers[0].why[0].kind, "rank_slower_steps");
+  EXPECT_EQ(found.job.stragglers[0].cause, "longer_kernels");
+
+  for (RankPart& part : parts) part.identity.wall_clock_ns.reset();
+  const Between unknown = between_of(parts);
+  EXPECT_EQ(unknown.clocks[1].method, "none");
+  EXPECT_EQ(unknown.job.steps_matched, 30);
+  EXPECT_EQ(unknown.steps[0].slowest, 1);
+}
+
+TEST(CompareRanks, NamesMissingAndDeadRanks) {
+  TestJob job = uneven_job();
+  job.ranks = 3;
+  auto parts = job.make();
+  parts.erase(parts.begin() + 1);
+  parts[1].identity.state = "died";
+  parts[0].identity.job = "4711";
+  const Between found = between_of(parts);
+  EXPECT_EQ(found.job.id, "4711");
+  EXPECT_EQ(found.job.world_size, 3);
+  EXPECT_EQ(found.job.recorded, 2);
+  EXPECT_EQ(found.job.missing, std::vector<uint64_t>{1});
+  EXPECT_EQ(found.job.died, std::vector<uint64_t>{2});
+  EXPECT_TRUE(found.job.lower_bound);
+}
+
+TEST(CompareRanks, TakesAnything) {
+  EXPECT_EQ(between_of({}).job.recorded, 0);
+  std::vector<RankPart> empty(2);
+  empty[1].identity.rank = 1;
+  EXPECT_EQ(between_of(empty).steps.size(), 0);
+  TestJob job = uneven_job();
+  auto parts = job.make();
+  parts[1] = RankPart();
+  parts[1].identity.rank = 1;
+  const Between found = between_of(parts);
+  EXPECT_EQ(found.job.collectives.at(0).matched, 0);
+  EXPECT_EQ(found.job.collectives.at(0).unmatched, 160);
+  // Without stages: what is in the whole timeline.
+  parts = job.make();
+  for (RankPart& part : parts) {
+    part.profile.stages.clear();
+    part.profile.steps.clear();
+    part.step_start.clear();
+    part.step_end.clear();
+    std::fill(part.collectives.step.begin(), part.collectives.step.end(),
+              analysis::Collectives::kNoStep);
+  }
+  const Between outside = between_of(parts);
+  ASSERT_EQ(outside.job.collectives.size(), 1);
+  EXPECT_FALSE(outside.job.collectives[0].stage);
+  EXPECT_EQ(outside.job.collectives[0].matched, 160);
+}
+
+}  // namespace
+}  // namespace llmprof::job

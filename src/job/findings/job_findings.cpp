@@ -1,0 +1,345 @@
+#include "job/findings/job_findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "job/clock/align_clocks.h"
+#include "profile/finding_kinds.h"
+
+namespace llmprof::job {
+namespace {
+
+using profile::Finding;
+using profile::FindingKind;
+using profile::FindingValues;
+using profile::Milliseconds;
+
+constexpr double kWorthTelling = 0.01;  // of the stage's wall time
+constexpr double kImbalanced = 1.1;     // the longest rank's expert time over the mean
+// Smaller messages are bound by latency, and say nothing of a link.
+constexpr double kLargeMessage = 4.0 * 1024 * 1024;
+constexpr double kSlowShareOfPeak = 0.5;
+constexpr uint64_t kEnoughCollectives = 8;
+constexpr size_t kNamedCollectives = 3;
+
+// What a stage of the job is, as findings are told.
+struct JobStage {
+  std::string name;
+  double steps = 0;      // counted
+  double instances = 0;  // likewise
+  double wall = 0;       // of these steps, ms
+  bool by_step = false;
+  std::string unit;
+  std::optional<double> tokens;        // per instance
+  std::optional<double> decode_steps;  // per instance
+};
+
+const profile::RankStage* of_stage(const std::vector<profile::RankStage>& of_rank,
+                                   const std::string& name) {
+  const auto found = std::find_if(of_rank.begin(), of_rank.end(),
+                                  [&](const auto& stage) { return stage.stage == name; });
+  return found == of_rank.end() ? nullptr : &*found;
+}
+
+// As the reference rank's own findings give it; all ranks serve the same requests.
+std::string unit_of(const profile::Profile& profile, const std::string& stage) {
+  for (const Finding& finding : profile.findings) {
+    if (finding.stage == stage && finding.unit) return *finding.unit;
+  }
+  return profile.stages_found.serving.value_or(false) ? "engine step" : "request";
+}
+
+std::vector<JobStage> stages_of(const std::vector<RankPart>& parts, const Between& between) {
+  std::vector<JobStage> stages;
+  if (parts.empty()) return stages;
+  const profile::Profile& reference = parts[reference_part(parts)].profile;
+  for (const auto& of_rank : between.per_rank) {
+    for (const profile::RankStage& each : of_rank) {
+      const bool known = std::any_of(stages.begin(), stages.end(),
+                                     [&](const auto& stage) { return stage.name == each.stage; });
+      if (known) continue;
+      JobStage& made = stages.emplace_back();
+      made.name = each.stage;
+      made.steps = static_cast<double>(each.steps);
+      made.wall = each.wall.value * made.steps;
+    }
+  }
+  for (JobStage& stage : stages) {
+    for (const JobInstance& instance : between.instances) {
+      if (instance.stage == stage.name && !instance.warmup) stage.instances += 1;
+    }
+    stage.instances = std::max(stage.instances, 1.0);
+    stage.by_step = std::any_of(between.steps.begin(), between.steps.end(),
+                                [&](const JobStep& step) { return step.stage == stage.name; });
+    stage.unit = unit_of(reference, stage.name);
+    for (const profile::StageRecoverable& each : reference.recoverable) {
+      if (each.stage == stage.name) stage.tokens = each.tokens;
+    }
+    for (const profile::Stage& each : reference.stages) {
+      if (each.name == stage.name && each.decode_step_count > 0) {
+        stage.decode_steps = stage.steps / stage.instances;
+      }
+    }
+  }
+  return stages;
+}
+
+// `total` ms over all counted steps of the stage.
+Finding finding_of(FindingKind kind, const JobStage& stage, double total, FindingValues values) {
+  Finding made;
+  made.kind = profile::to_string(kind);
+  made.stage = stage.name;
+  made.unit = stage.unit;
+  made.values = std::move(values).take();
+  made.total_recoverable = Milliseconds{total};
+  made.recoverable = Milliseconds{total / stage.instances};
+  made.share_of_wall = {stage.wall > 0 ? total / stage.wall : 0};
+  if (stage.tokens && *stage.tokens > 0) {
+    made.recoverable_per_token = Milliseconds{made.recoverable->value / *stage.tokens};
+    if (stage.decode_steps && *stage.decode_steps > 0) {
+      made.recoverable_per_output_token =
+          Milliseconds{made.recoverable->value / *stage.decode_steps};
+    }
+  }
+  return made;
+}
+
+class FindingMaker {
+ public:
+  FindingMaker(const std::vector<RankPart>& parts, const Between& between)
+      : parts_(parts), between_(between), stages_(stages_of(parts, between)) {}
+
+  std::vector<Finding> make() {
+    for (const profile::Straggler& straggler : between_.job.stragglers) add_straggler(straggler);
+    for (const JobStage& stage : stages_) {
+      add_communication(stage);
+      add_bubble(stage);
+      add_experts(stage);
+    }
+    for (const profile::JobCollective& collective : between_.job.collectives) {
+      add_link(collective);
+    }
+    std::stable_sort(made_.begin(), made_.end(), [](const Finding& a, const Finding& b) {
+      return a.total_recoverable > b.total_recoverable;
+    });
+    return std::move(made_);
+  }
+
+ private:
+  [[nodiscard]] const JobStage* stage_named(const std::string& name) const {
+    const auto found = std::find_if(stages_.begin(), stages_.end(),
+                                    [&](const JobStage& stage) { return stage.name == name; });
+    return found == stages_.end() ? nullptr : &*found;
+  }
+
+  void add_straggler(const profile::Straggler& straggler) {
+    FindingValues values;
+    values.add_number("rank", static_cast<double>(straggler.rank))
+        .add_text("cause", straggler.cause)
+        .add("wait_per_step", straggler.wait_per_step)
+        .add("wait_total", straggler.wait_total)
+        .add("last_share", straggler.last_share)
+        .add_number("ranks", static_cast<double>(between_.job.recorded))
+        .add_flag("lower_bound", between_.job.lower_bound)
+        .add_text("why", "");
+    const JobStage* stage = stage_named(straggler.stage);
+    Finding made;
+    if (stage != nullptr) {
+      made = finding_of(FindingKind::straggler, *stage,
+                        straggler.wait_per_step.value * stage->steps, std::move(values));
+    } else {
+      made.kind = profile::to_string(FindingKind::straggler);
+      made.values = std::move(values).take();
+      made.total_recoverable = straggler.wait_per_step;
+      made.recoverable = straggler.wait_per_step;
+      made.share_of_wall = straggler.share_of_step.value_or(profile::Share{0});
+    }
+    made.subject = fmt::format("rank {}", straggler.rank);
+    made.value_reasons.push_back({made.values.size() - 1, straggler.why});
+    made_.push_back(std::move(made));
+  }
+
+  // Mean over the ranks that have the stage.
+  template <class Value>
+  [[nodiscard]] double mean_of_ranks(const JobStage& stage, const Value& value) const {
+    double sum = 0;
+    double ranks = 0;
+    for (const auto& of_rank : between_.per_rank) {
+      const profile::RankStage* own = of_stage(of_rank, stage.name);
+      if (own == nullptr) continue;
+      sum += value(*own);
+      ranks += 1;
+    }
+    return ranks > 0 ? sum / ranks : 0;
+  }
+
+  void add_communication(const JobStage& stage) {
+    const double transfer =
+        mean_of_ranks(stage, [](const auto& own) { return own.transfer.value; }) * stage.steps;
+    if (transfer <= 0 || transfer < kWorthTelling * stage.wall) return;
+    const double wait =
+        mean_of_ranks(stage, [](const auto& own) { return own.wait.value; }) * stage.steps;
+    const double hidden =
+        mean_of_ranks(stage, [](const auto& own) { return own.hidden_communication.value; }) *
+        stage.steps;
+    double matched = 0;
+    double time = 0;
+    FindingValues longest;
+    size_t named = 0;
+    for (const profile::JobCollective& each : between_.job.collectives) {
+      if (each.stage != stage.name || each.matched == 0) continue;
+      const double own =
+          (each.wait_total.value + each.transfer_total.value) / static_cast<double>(each.ranks);
+      matched += static_cast<double>(each.matched);
+      time += own;
+      if (named++ >= kNamedCollectives) continue;
+      const std::string name =
+          each.bytes ? fmt::format("{} of {:.0f} B ({})", each.kind, each.bytes->value, each.group)
+                     : fmt::format("{} ({})", each.kind, each.group);
+      longest.add("kernel_time", Milliseconds{own / stage.instances}, name)
+          .add_number("kernel_calls", static_cast<double>(each.matched) / stage.instances, name);
+    }
+    if (matched == 0) return;
+    FindingValues values;
+    values.add("communication_time", Milliseconds{(transfer + wait + hidden) / stage.instances})
+        .add_number("kernels_per_pass", matched / stage.steps)
+        .add_text("pass", stage.by_step && stage.decode_steps ? "step" : stage.unit)
+        .add("mean_kernel", Milliseconds{time / matched})
+        .add_all(std::move(longest))
+        .add("wait_time", Milliseconds{wait / stage.instances})
+        .add("hidden_time", Milliseconds{hidden / stage.instances})
+        .add_number("ranks", static_cast<double>(between_.job.recorded));
+    made_.push_back(
+        finding_of(FindingKind::exposed_communication, stage, transfer, std::move(values)));
+  }
+
+  void add_bubble(const JobStage& stage) {
+    const auto share = bubble_share(parts_, between_, stage.name);
+    if (!share || *share < kWorthTelling) return;
+    uint64_t stages = 0;
+    for (const profile::RankGroup& group : between_.job.groups) {
+      if (group.parallelism == "pipeline") stages = std::max(stages, group.size);
+    }
+    FindingValues values;
+    values.add("bubble_share", profile::Share{*share})
+        .add_number("pipeline_stages", static_cast<double>(stages));
+    made_.push_back(
+        finding_of(FindingKind::pipeline_bubble, stage, *share * stage.wall, std::move(values)));
+  }
+
+  void add_experts(const JobStage& stage) {
+    const ExpertTimes times = expert_times(parts_, stage.name);
+    if (times.imbalance < kImbalanced) return;
+    const double longest = times.by_part[times.longest];
+    const double saved = longest - longest / times.imbalance;
+    if (saved < kWorthTelling * stage.wall) return;
+    FindingValues values;
+    values.add_number("imbalance", times.imbalance)
+        .add_number("rank", static_cast<double>(parts_[times.longest].identity.rank))
+        .add("expert_time", Milliseconds{longest / stage.instances});
+    made_.push_back(finding_of(FindingKind::expert_imbalance, stage, saved, std::move(values)));
+  }
+
+  void add_link(const profile::JobCollective& each) {
+    const JobStage* stage = each.stage ? stage_named(*each.stage) : nullptr;
+    if (stage == nullptr || each.lower_bound || !each.share_of_peak || !each.bytes) return;
+    if (each.bytes->value < kLargeMessage || each.matched < kEnoughCollectives ||
+        each.link == "memory" || each.share_of_peak->value >= kSlowShareOfPeak) {
+      return;
+    }
+    const double time = each.wait_total.value + each.transfer_total.value;
+    const double exposed = time > 0 ? each.exposed_total.value / time : 0;
+    // Per rank, without compute beside it, above what the link needs.
+    const double saved = each.transfer_total.value / static_cast<double>(each.ranks) * exposed *
+                         (1 - each.share_of_peak->value);
+    if (saved < kWorthTelling * stage->wall) return;
+    FindingValues values;
+    values.add_text("group", each.group)
+        .add_text("collective", each.kind)
+        .add("message", *each.bytes)
+        .add_text("link", each.link.value_or(""))
+        .add("bandwidth", *each.wire_bandwidth)
+        .add("peak_bandwidth", *each.peak_bandwidth)
+        .add("share_of_peak", *each.share_of_peak);
+    Finding made = finding_of(FindingKind::slow_link, *stage, saved, std::move(values));
+    made.subject = fmt::format("{} of {:.0f} B in {}", each.kind, each.bytes->value, each.group);
+    made_.push_back(std::move(made));
+  }
+
+  const std::vector<RankPart>& parts_;
+  const Between& between_;
+  std::vector<JobStage> stages_;
+  std::vector<Finding> made_;
+};
+
+bool is_of_experts(const profile::Kernel& kernel) {
+  std::string name = kernel.kernel_name + " " + kernel.short_name;
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name.find("moe") != std::string::npos || name.find("expert") != std::string::npos;
+}
+
+}  // namespace
+
+ExpertTimes expert_times(const std::vector<RankPart>& parts,
+                         const std::optional<std::string>& stage) {
+  ExpertTimes times;
+  times.by_part.assign(parts.size(), 0);
+  double sum = 0;
+  for (size_t part = 0; part < parts.size(); ++part) {
+    for (const profile::Kernel& kernel : parts[part].profile.kernels) {
+      if (!is_of_experts(kernel)) continue;
+      if (!stage) {
+        times.by_part[part] += kernel.measured ? kernel.measured->total.value : 0;
+        continue;
+      }
+      for (const auto& [name, time] : kernel.stages) {
+        if (name == *stage) times.by_part[part] += time.steady_total.value;
+      }
+    }
+    sum += times.by_part[part];
+    if (times.by_part[part] > times.by_part[times.longest]) times.longest = part;
+  }
+  if (sum > 0 && parts.size() > 1) {
+    times.imbalance = times.by_part[times.longest] * static_cast<double>(parts.size()) / sum;
+  }
+  return times;
+}
+
+std::optional<double> bubble_share(const std::vector<RankPart>& parts, const Between& between,
+                                   const std::string& stage) {
+  std::vector<std::string> groups;
+  std::vector<uint64_t> ranks;
+  for (const profile::RankGroup& group : between.job.groups) {
+    if (group.parallelism != "pipeline") continue;
+    groups.push_back(group.group);
+    ranks.insert(ranks.end(), group.ranks.begin(), group.ranks.end());
+  }
+  if (groups.empty()) return std::nullopt;
+  double idle = 0;
+  double wall = 0;
+  for (size_t part = 0; part < parts.size(); ++part) {
+    if (std::find(ranks.begin(), ranks.end(), parts[part].identity.rank) == ranks.end()) continue;
+    const profile::RankStage* own = of_stage(between.per_rank[part], stage);
+    if (own == nullptr) continue;
+    idle += own->idle.value * static_cast<double>(own->steps);
+    wall += own->wall.value * static_cast<double>(own->steps);
+  }
+  for (const profile::JobCollective& each : between.job.collectives) {
+    if (each.stage != stage) continue;
+    if (std::find(groups.begin(), groups.end(), each.group) != groups.end()) {
+      idle += each.wait_total.value;
+    }
+  }
+  if (wall <= 0) return std::nullopt;
+  return std::min(1.0, idle / wall);
+}
+
+std::vector<profile::Finding> find_job_findings(const std::vector<RankPart>& parts,
+                                                const Between& between) {
+  return FindingMaker(parts, between).make();
+}
+
+}  // namespace llmprof::job

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <vector>
+
+#include "job/links/links.h"
+#include "job/waits/measure_waits.h"
+
+namespace llmprof::job {
+
+inline constexpr std::string_view kTensor = "tensor";
+inline constexpr std::string_view kPipeline = "pipeline";
+inline constexpr std::string_view kExpert = "expert";
+inline constexpr std::string_view kData = "data";
+inline constexpr std::string_view kUnknownParallelism = "unknown";
+
+// By group: what its ranks do together.
+std::vector<profile::RankGroup> find_parallelism(const std::vector<RankPart>& parts,
+                                                 const Lanes& lanes, const Units& units,
+                                                 const Waits& waits, const Told& told);
+
+// By stage, then longest total first.
+std::vector<profile::JobCollective> job_collectives(const std::vector<RankPart>& parts,
+                                                    const Lanes& lanes, const Units& units,
+                                                    const Waits& waits, const Links& links);
+
+std::string_view kind_name(trace::CollectiveKind kind);
+
+// Bytes over each rank's link that an algorithm cannot avoid, by bytes of the message of one rank
+// (what a rank contributes; of a reduce-scatter, all that it reduces). None where not known.
+std::optional<double> wire_factor(trace::CollectiveKind kind, uint64_t ranks);
+
+}  // namespace llmprof::job

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "job/rank_part.h"
+
+// The file that `llmprof analyze --partial` writes of one rank and `llmprof merge` reads:
+//
+//   "LLMPPART", version (4 bytes), 0 (4 bytes), size of the content (8 bytes); little-endian
+//   content, as one zlib stream, which is checked by its own checksum:
+//     who the rank is (JSON), its profile (as profile.json), its collectives, the times of its
+//     steps
+//
+// It is exact: what is read is what was written, to the last digit.
+namespace llmprof::job {
+
+inline constexpr std::string_view kPartialExtension = ".llmpart";
+
+// "rank3.llmpart"
+std::string partial_name(uint64_t rank);
+
+std::string to_partial(const RankPart& part);
+Result<RankPart> from_partial(std::string_view bytes);
+
+// By its first bytes.
+bool is_partial(std::string_view head);
+
+// Whole or not at all.
+Result<void> write_partial(const std::filesystem::path& file, const RankPart& part);
+Result<RankPart> read_partial(const std::filesystem::path& file);
+
+}  // namespace llmprof::job

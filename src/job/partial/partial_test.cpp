@@ -1,0 +1,176 @@
+#include "job/partial/partial.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "job/partial/collective_columns.h"
+
+#include "profile/json/writer.h"
+#include "testing/sample_profile.h"
+#include "testing/temporary_folder.h"
+
+namespace llmprof::job {
+namespace {
+
+using analysis::Collectives;
+
+void add(Collectives& to, Nanoseconds start, Nanoseconds time, uint32_t key) {
+  to.start.push_back(start);
+  to.end.push_back(start + time);
+  to.launched.push_back(start - 1234);
+  to.exposed.push_back(time - 7);
+  to.busy_before.push_back(99);
+  to.key.push_back(key);
+  to.step.push_back(0);
+  to.sequence.push_back(41 + to.size());
+  to.in_graph.push_back(0);
+}
+
+// A rank whose numbers are as awkward as numbers get.
+RankPart sample_part() {
+  RankPart part;
+  part.identity.rank = 3;
+  part.identity.local_rank = 1;
+  part.identity.world_size = 8;
+  part.identity.host = "node \"a\"";
+  part.identity.job = "1234.0";
+  part.identity.clock_domain = "boot-7";
+  part.identity.clock_ns = std::numeric_limits<Nanoseconds>::max();
+  part.identity.state = "died";
+  part.identity.state_detail = "signal 9";
+  part.profile = testing::full_sample();
+  part.profile.token_times.request = profile::Milliseconds{0.1 + 0.2};
+  part.profile.stages.front().share_of_stage_time = {1.0 / 3};
+  part.profile.stages.front().idle = profile::Milliseconds{5e-324};
+  for (size_t i = 0; i < part.profile.steps.size(); ++i) {
+    const auto place = static_cast<Nanoseconds>(i);
+    part.step_start.push_back(-5 + 1'000'000'007 * place);
+    part.step_end.push_back(-5 + 1'000'000'007 * place + 17);
+  }
+  Collectives& own = part.collectives;
+  own.keys.push_back({trace::CollectiveKind::all_reduce, 4096, "tp", true, "0,1,2,3", 4});
+  own.keys.push_back({trace::CollectiveKind::send, std::nullopt, "cuda:0 7", false, "", 0});
+  add(own, -100, 50, 0);
+  add(own, 1'700'000'000'000'000'000, 0, 1);
+  add(own, 1'600'000'000'000'000'000, 70'000, 0);  // out of order
+  own.launched[1] = Collectives::kNotKnown;
+  own.busy_before[1] = Collectives::kNotKnown;
+  own.exposed[2] = -3;
+  own.step[1] = Collectives::kNoStep;
+  own.sequence[1] = trace::kNoSequence;
+  own.in_graph[2] = 1;
+  return part;
+}
+
+void expect_same(const RankPart& a, const RankPart& b) {
+  EXPECT_EQ(a.identity.rank, b.identity.rank);
+  EXPECT_EQ(a.identity.local_rank, b.identity.local_rank);
+  EXPECT_EQ(a.identity.world_size, b.identity.world_size);
+  EXPECT_EQ(a.identity.host, b.identity.host);
+  EXPECT_EQ(a.identity.job, b.identity.job);
+  EXPECT_EQ(a.identity.clock_domain, b.identity.clock_domain);
+  EXPECT_EQ(a.identity.clock_ns, b.identity.clock_ns);
+  EXPECT_EQ(a.identity.wall_clock_ns, b.identity.wall_clock_ns);
+  EXPECT_EQ(a.identity.state, b.identity.state);
+  EXPECT_EQ(a.identity.state_detail, b.identity.state_detail);
+  EXPECT_EQ(profile::to_json(a.profile), profile::to_json(b.profile));
+  EXPECT_EQ(a.step_start, b.step_start);
+  EXPECT_EQ(a.step_end, b.step_end);
+  EXPECT_EQ(a.collectives.keys, b.collectives.keys);
+  EXPECT_EQ(a.collectives.start, b.collectives.start);
+  EXPECT_EQ(a.collectives.end, b.collectives.end);
+  EXPECT_EQ(a.collectives.launched, b.collectives.launched);
+  EXPECT_EQ(a.collectives.exposed, b.collectives.exposed);
+  EXPECT_EQ(a.collectives.busy_before, b.collectives.busy_before);
+  EXPECT_EQ(a.collectives.key, b.collectives.key);
+  EXPECT_EQ(a.collectives.step, b.collectives.step);
+  EXPECT_EQ(a.collectives.sequence, b.collectives.sequence);
+  EXPECT_EQ(a.collectives.in_graph, b.collectives.in_graph);
+}
+
+TEST(Partial, IsReadAsItWasWritten) {
+  const RankPart part = sample_part();
+  const auto read = from_partial(to_partial(part));
+  ASSERT_TRUE(read) << read.error().message;
+  expect_same(*read, part);
+  EXPECT_EQ(read->profile.token_times.request->value, 0.1 + 0.2);
+  EXPECT_EQ(read->profile.stages.front().idle->value, 5e-324);
+}
+
+TEST(Partial, ARankThatWasNotRecordedHasOneToo) {
+  RankPart part;
+  part.identity.rank = 7;
+  part.identity.state = "missing";
+  const auto read = from_partial(to_partial(part));
+  ASSERT_TRUE(read) << read.error().message;
+  expect_same(*read, part);
+}
+
+TEST(Partial, IsAFileOfItsOwn) {
+  const testing::TemporaryFolder folder;
+  const RankPart part = sample_part();
+  const auto file = folder.path() / partial_name(part.identity.rank);
+  EXPECT_EQ(file.filename(), "rank3.llmpart");
+  ASSERT_TRUE(write_partial(file, part));
+  const auto read = read_partial(file);
+  ASSERT_TRUE(read) << read.error().message;
+  expect_same(*read, part);
+  const auto missing = read_partial(folder.path() / "rank4.llmpart");
+  ASSERT_FALSE(missing);
+  EXPECT_NE(missing.error().message.find("rank4.llmpart"), std::string::npos);
+}
+
+TEST(Partial, DamageIsAnErrorNeverAPart) {
+  const std::string whole = to_partial(sample_part());
+  for (size_t size = 0; size < whole.size(); size += 1 + size / 7) {
+    EXPECT_FALSE(from_partial(std::string_view(whole).substr(0, size))) << size;
+  }
+  constexpr size_t kReservedFrom = 12;
+  constexpr size_t kReservedTo = 16;
+  for (size_t at = 0; at < whole.size(); at += 1 + at / 50) {
+    if (at >= kReservedFrom && at < kReservedTo) continue;
+    std::string flipped = whole;
+    flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
+    EXPECT_FALSE(from_partial(flipped)) << at;
+  }
+}
+
+// zlib's checksum is no protection from who writes the file.
+TEST(Columns, WhatIsNoCollectiveIsRefused) {
+  ColumnReader nothing("");
+  EXPECT_FALSE(read_collectives(nothing, 0));
+  std::string bytes;
+  ColumnWriter out(bytes);
+  out.count(0);
+  out.count(UINT64_MAX);  // rows
+  ColumnReader too_many(bytes);
+  EXPECT_FALSE(read_collectives(too_many, 0));
+  Collectives own = sample_part().collectives;
+  own.step[0] = 5;
+  bytes.clear();
+  ColumnWriter steps(bytes);
+  write_collectives(own, steps);
+  ColumnReader few_steps(bytes);
+  EXPECT_FALSE(read_collectives(few_steps, 5));
+  ColumnReader enough(bytes);
+  EXPECT_TRUE(read_collectives(enough, 6));
+}
+
+TEST(Columns, NumbersComeBack) {
+  std::string bytes;
+  ColumnWriter out(bytes);
+  const std::vector<uint64_t> numbers = {0, 1, 127, 128, 1U << 21U, UINT64_MAX, 1ULL << 63U};
+  for (const uint64_t number : numbers) out.count(number);
+  for (const uint64_t number : numbers) out.difference(number, 1000);
+  ColumnReader in(bytes);
+  for (const uint64_t number : numbers) EXPECT_EQ(in.count(), number);
+  for (const uint64_t number : numbers) EXPECT_EQ(in.difference(1000), number);
+  EXPECT_FALSE(in.damaged());
+  EXPECT_EQ(in.left(), 0U);
+  EXPECT_EQ(in.count(), 0U);
+  EXPECT_TRUE(in.damaged());
+}
+
+}  // namespace
+}  // namespace llmprof::job

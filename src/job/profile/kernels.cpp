@@ -1,0 +1,286 @@
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "analysis/result/values.h"
+#include "job/profile/amounts.h"
+#include "job/profile/parts.h"
+
+namespace llmprof::job::result {
+namespace {
+
+using analysis::result::share;
+using profile::to_milliseconds;
+
+constexpr size_t kTopKernels = 20;
+constexpr size_t kTopNames = 10;
+
+double as_double(Nanoseconds time) { return static_cast<double>(time); }
+
+// Calls and their time.
+struct Calls {
+  uint64_t calls = 0;
+  Nanoseconds total = 0;
+
+  [[nodiscard]] profile::Milliseconds mean() const {
+    return to_milliseconds(as_double(total) / static_cast<double>(calls == 0 ? 1 : calls));
+  }
+};
+
+Calls all_calls(const profile::Kernel& kernel) { return {kernel.calls, kernel.total_ns.value}; }
+
+Calls measured_calls(const profile::Kernel& kernel) {
+  if (!kernel.measured) return {};
+  return {kernel.measured->calls, exact(kernel.measured->total)};
+}
+
+template <class CallsOf>
+Calls sum_of(const std::vector<profile::Kernel>& kernels, const CallsOf& calls_of) {
+  Calls sum;
+  for (const profile::Kernel& kernel : kernels) {
+    const Calls own = calls_of(kernel);
+    sum.calls += own.calls;
+    sum.total += own.total;
+  }
+  return sum;
+}
+
+std::optional<profile::MeasuredTime> measured_time(const Calls& calls, Nanoseconds all) {
+  if (calls.calls == 0) return std::nullopt;
+  return profile::MeasuredTime{to_milliseconds(calls.total), calls.calls, calls.mean(),
+                               share(as_double(calls.total), as_double(all))};
+}
+
+std::vector<profile::KernelClassTotal> class_totals(const std::vector<profile::Kernel>& kernels,
+                                                    Nanoseconds all, Nanoseconds all_measured) {
+  std::map<std::string, std::pair<Calls, Calls>> sums;
+  for (const profile::Kernel& kernel : kernels) {
+    auto& [calls, measured] = sums[kernel.kernel_class];
+    const Calls own = measured_calls(kernel);
+    calls.calls += kernel.calls;
+    calls.total += kernel.total_ns.value;
+    measured.calls += own.calls;
+    measured.total += own.total;
+  }
+  std::vector<profile::KernelClassTotal> rows;
+  for (const auto& [kernel_class, sum] : sums) {
+    const auto& [calls, measured] = sum;
+    rows.push_back({kernel_class, to_milliseconds(calls.total), calls.calls,
+                    share(as_double(calls.total), as_double(all)).value_or(profile::Share{}),
+                    measured_time(measured, all_measured)});
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.total > b.total; });
+  return rows;
+}
+
+// Names over all ranks, longest first.
+template <class CallsOf>
+std::vector<profile::KernelOnAllDevices> longest_names(const std::vector<profile::Kernel>& kernels,
+                                                       Nanoseconds all, const CallsOf& calls_of) {
+  struct Sum {
+    profile::KernelOnAllDevices row;
+    Calls calls;
+    size_t devices = 0;
+  };
+  constexpr size_t kNamedDevices = 8;
+  std::vector<Sum> sums;
+  std::map<std::string_view, size_t> place;
+  for (const profile::Kernel& kernel : kernels) {
+    const Calls own = calls_of(kernel);
+    if (own.calls == 0) continue;
+    const auto [known, is_new] = place.try_emplace(kernel.kernel_name, sums.size());
+    if (is_new) {
+      sums.emplace_back();
+      sums.back().row.kernel_name = kernel.kernel_name;
+      sums.back().row.short_name = kernel.short_name;
+    }
+    Sum& sum = sums[known->second];
+    if (sum.devices++ < kNamedDevices) {
+      sum.row.devices += (sum.row.devices.empty() ? "" : ", ") + kernel.device;
+    }
+    sum.calls.calls += own.calls;
+    sum.calls.total += own.total;
+  }
+  std::stable_sort(sums.begin(), sums.end(),
+                   [](const Sum& a, const Sum& b) { return a.calls.total > b.calls.total; });
+  sums.resize(std::min(sums.size(), kTopNames));
+  std::vector<profile::KernelOnAllDevices> rows;
+  for (Sum& sum : sums) {
+    if (sum.devices > kNamedDevices) {
+      sum.row.devices += " and " + std::to_string(sum.devices - kNamedDevices) + " more";
+    }
+    sum.row.total = to_milliseconds(sum.calls.total);
+    sum.row.calls = sum.calls.calls;
+    sum.row.mean = sum.calls.mean();
+    sum.row.share = share(as_double(sum.calls.total), as_double(all)).value_or(profile::Share{});
+    rows.push_back(std::move(sum.row));
+  }
+  return rows;
+}
+
+// Rooflines of all ranks, with shares of the time of all ranks' kernels.
+profile::Roofline roofline(const Ranks& ranks, Nanoseconds all) {
+  profile::Roofline to;
+  to.rule_reasons = ranks.parts.front().profile.roofline.rule_reasons;
+  to.why_not_reasons = ranks.parts.front().profile.roofline.why_not_reasons;
+  to.missing_metrics = ranks.parts.front().profile.roofline.missing_metrics;
+  profile::BoundShares shares;
+  double known = 0;
+  for (const RankPart& part : ranks.parts) {
+    const profile::Roofline& from = part.profile.roofline;
+    to.metrics_read = std::max(to.metrics_read, from.metrics_read);
+    to.metrics_of_kernels = std::max(to.metrics_of_kernels, from.metrics_of_kernels);
+    for (profile::RooflineKernel kernel : from.kernels) {
+      kernel.device = device_of_rank(part.identity.rank, kernel.device);
+      to.kernels.push_back(std::move(kernel));
+    }
+    if (!from.share_of_kernel_time || all == 0) continue;
+    const double weight = as_double(part.profile.totals.kernel_sum_ns.value) / as_double(all);
+    const auto add = [&](profile::Share& sum, profile::Share own) {
+      sum.value += own.value * weight;
+      known += own.value * weight;
+    };
+    add(shares.memory, from.share_of_kernel_time->memory);
+    add(shares.compute, from.share_of_kernel_time->compute);
+    add(shares.latency, from.share_of_kernel_time->latency);
+  }
+  if (!to.kernels.empty()) {
+    shares.unknown = {std::max(0.0, 1 - known)};
+    to.share_of_kernel_time = shares;
+    to.why_not_reasons.clear();
+    to.missing_metrics.clear();
+  }
+  return to;
+}
+
+}  // namespace
+
+void add_kernels(const Ranks& ranks, profile::Profile& profile) {
+  std::vector<profile::Kernel>& kernels = profile.kernels;
+  for (const RankPart& part : ranks.parts) {
+    for (profile::Kernel kernel : part.profile.kernels) {
+      kernel.device = device_of_rank(part.identity.rank, kernel.device);
+      kernels.push_back(std::move(kernel));
+    }
+  }
+  std::stable_sort(kernels.begin(), kernels.end(),
+                   [](const profile::Kernel& a, const profile::Kernel& b) {
+                     if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
+                     return a.kernel_name < b.kernel_name;
+                   });
+  const Calls all = sum_of(kernels, all_calls);
+  const Calls measured = sum_of(kernels, measured_calls);
+  for (profile::Kernel& kernel : kernels) {
+    kernel.share =
+        share(as_double(kernel.total_ns.value), as_double(all.total)).value_or(profile::Share{});
+    if (kernel.measured) {
+      kernel.measured->share =
+          share(as_double(exact(kernel.measured->total)), as_double(measured.total));
+    }
+    if (profile.kernels_topk.size() < kTopKernels) {
+      profile.kernels_topk.push_back(
+          {kernel.kernel_name, kernel.device, kernel.total, kernel.calls, kernel.mean});
+    }
+  }
+  profile.classes = class_totals(kernels, all.total, measured.total);
+  profile.kernels_all_devices = longest_names(kernels, all.total, all_calls);
+  profile.measured_kernels_all_devices = longest_names(kernels, measured.total, measured_calls);
+  profile.roofline = roofline(ranks, all.total);
+}
+
+void add_operators(const Ranks& ranks, profile::Profile& profile) {
+  const auto add = [](auto& time, const auto& more) {
+    time = to_milliseconds(exact(time) + exact(more));
+  };
+  profile::OperatorsFound& found = profile.operators_found;
+  found.why_not_reasons = ranks.parts.front().profile.operators_found.why_not_reasons;
+  double gpu_time = 0;
+  std::map<std::string, size_t> places;
+  for (const RankPart& part : ranks.parts) {
+    const profile::OperatorsFound& own = part.profile.operators_found;
+    if (!found.source) found.source = own.source;
+    found.kernels_with_operator += own.kernels_with_operator;
+    found.kernels_without_operator += own.kernels_without_operator;
+    found.kernels += own.kernels;
+    found.graph_kernels += own.graph_kernels;
+    found.captured_kernels += own.captured_kernels;
+    add(found.cuda_self_sum, own.cuda_self_sum);
+    if (own.share_of_gpu_time && own.share_of_gpu_time->value > 0) {
+      gpu_time += own.cuda_self_sum.value / own.share_of_gpu_time->value;
+    }
+    for (const profile::Operator& from : part.profile.operators) {
+      const auto [known, is_new] = places.try_emplace(from.name, profile.operators.size());
+      if (is_new) {
+        profile.operators.push_back(from);
+        continue;
+      }
+      profile::Operator& to = profile.operators[known->second];
+      to.calls += from.calls;
+      add(to.cpu_total, from.cpu_total);
+      add(to.cpu_self, from.cpu_self);
+      add(to.cuda_total, from.cuda_total);
+      add(to.cuda_self, from.cuda_self);
+      to.kernel_count += from.kernel_count;
+      if (to.flops && from.flops) to.flops->value += from.flops->value;
+      if (to.bytes && from.bytes) to.bytes->value += from.bytes->value;
+    }
+  }
+  constexpr double kMillisecondsPerSecond = 1e3;
+  for (profile::Operator& row : profile.operators) {
+    const double seconds = row.cpu_total.value / kMillisecondsPerSecond;
+    if (row.calls > 0) row.mean = {row.cpu_total.value / static_cast<double>(row.calls)};
+    if (row.flops_per_s && row.flops && seconds > 0) {
+      row.flops_per_s->value = row.flops->value / seconds;
+    }
+    if (row.bytes_per_s && row.bytes && seconds > 0) {
+      row.bytes_per_s->value = row.bytes->value / seconds;
+    }
+  }
+  const bool on_gpu = std::any_of(profile.operators.begin(), profile.operators.end(),
+                                  [](const auto& row) { return row.cuda_self.value > 0; });
+  std::stable_sort(profile.operators.begin(), profile.operators.end(),
+                   [&](const profile::Operator& a, const profile::Operator& b) {
+                     return on_gpu ? a.cuda_self > b.cuda_self : a.cpu_self > b.cpu_self;
+                   });
+  found.kernels_share = share(found.kernels_with_operator, found.kernels);
+  found.share_of_gpu_time = share(found.cuda_self_sum.value, gpu_time);
+  if (found.source) found.why_not_reasons.clear();
+}
+
+std::vector<profile::KernelSequence> job_sequences(const Ranks& ranks) {
+  std::vector<profile::KernelSequence> rows;
+  using Place = std::tuple<std::string, uint64_t, std::string>;
+  std::map<std::string, std::map<Place, size_t>> places;
+  for (const RankPart& part : ranks.parts) {
+    for (const profile::KernelSequence& from : part.profile.kernel_sequences) {
+      auto known = std::find_if(rows.begin(), rows.end(),
+                                [&](const auto& row) { return row.stage == from.stage; });
+      if (known == rows.end()) known = rows.insert(known, {from.stage, 0, 0, {}});
+      known->passes += from.passes;
+      known->layers += from.layers;
+      auto& of_stage = places[from.stage];
+      for (const profile::PlacedKernel& kernel : from.kernels) {
+        const auto [place, is_new] = of_stage.try_emplace(
+            Place{kernel.block, kernel.occurrence, kernel.key}, known->kernels.size());
+        if (is_new) {
+          known->kernels.push_back(kernel);
+          continue;
+        }
+        profile::PlacedKernel& to = known->kernels[place->second];
+        const auto before = static_cast<double>(to.calls);
+        const auto more = static_cast<double>(kernel.calls);
+        if (before + more > 0) {
+          to.mean_position =
+              (to.mean_position * before + kernel.mean_position * more) / (before + more);
+        }
+        to.shapes = std::max(to.shapes, kernel.shapes);
+        to.calls += kernel.calls;
+        to.total_ns.value += kernel.total_ns.value;
+      }
+    }
+  }
+  return rows;
+}
+
+}  // namespace llmprof::job::result

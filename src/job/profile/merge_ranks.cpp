@@ -1,0 +1,162 @@
+#include "job/profile/merge_ranks.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "job/between.h"
+#include "job/profile/parts.h"
+
+namespace llmprof::job {
+namespace {
+
+std::string captures_of(const RankPart& part) {
+  std::vector<std::string> paths;
+  for (const profile::Capture& capture : part.profile.context.captures) {
+    paths.push_back(capture.path);
+  }
+  return paths.empty() ? "no capture" : fmt::format("{}", fmt::join(paths, ", "));
+}
+
+Result<void> check_parts(const std::vector<RankPart>& parts) {
+  const RankPart* of_job = nullptr;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const RankIdentity& who = parts[i].identity;
+    if (i > 0 && parts[i - 1].identity.rank == who.rank) {
+      return fail_input(fmt::format(
+          "rank {} is there twice: {}; {}: name the captures of one run, and each rank once",
+          who.rank, captures_of(parts[i - 1]), captures_of(parts[i])));
+    }
+    if (who.job.empty()) continue;
+    if (of_job != nullptr && of_job->identity.job != who.job) {
+      return fail_input(
+          fmt::format("ranks {} and {} are of two jobs, {} and {}: name the captures of one",
+                      of_job->identity.rank, who.rank, of_job->identity.job, who.job));
+    }
+    of_job = &parts[i];
+  }
+  return {};
+}
+
+bool is_recorded(const RankPart& part) { return !part.profile.context.captures.empty(); }
+
+// What the ranks were told, which is the same for all of them. 1 is what nobody said.
+Told told_by(const profile::Workload& workload) {
+  const auto unless_one = [](uint64_t count) {
+    return count > 1 ? std::optional(count) : std::nullopt;
+  };
+  return {unless_one(workload.tp), unless_one(workload.pp), unless_one(workload.ep)};
+}
+
+void add_absent(const std::vector<RankIdentity>& absent, profile::Job& job) {
+  for (const RankIdentity& who : absent) {
+    const auto insert = [&](std::vector<uint64_t>& ranks) {
+      const auto place = std::lower_bound(ranks.begin(), ranks.end(), who.rank);
+      if (place == ranks.end() || *place != who.rank) ranks.insert(place, who.rank);
+    };
+    insert(job.missing);
+    if (who.state == "died") insert(job.died);
+    job.world_size = std::max({job.world_size, who.rank + 1, who.world_size.value_or(0)});
+  }
+  if (!absent.empty()) job.lower_bound = true;
+}
+
+void add_lost_ranks(const std::vector<RankPart>& parts, const std::vector<RankIdentity>& absent,
+                    std::vector<profile::Diagnostic>& diagnostics) {
+  const auto detail = [](const RankIdentity& who) {
+    return who.state_detail.empty() ? std::string() : ": " + who.state_detail;
+  };
+  for (const RankPart& part : parts) {
+    if (part.identity.state != "died") continue;
+    diagnostics.push_back({"warning", "rank_died",
+                           fmt::format("rank {} ended before the program did{}; what it recorded "
+                                       "until then is told",
+                                       part.identity.rank, detail(part.identity)),
+                           1});
+  }
+  for (const RankIdentity& who : absent) {
+    diagnostics.push_back({"warning", who.state == "died" ? "rank_died" : "rank_missing",
+                           fmt::format("rank {} was not recorded{}", who.rank, detail(who)), 1});
+  }
+}
+
+// What the workload measured by itself, beside the job's stages instead of one rank's.
+void compare_with_stage1(profile::Profile& profile) {
+  if (!profile.stage1) return;
+  for (profile::Stage1Stage& row : profile.stage1->stages) {
+    row.captured_mean.reset();
+    row.captured_over_stage1.reset();
+    for (const profile::Stage& stage : profile.stages) {
+      if (stage.name != row.name || !stage.wall.mean) continue;
+      row.captured_mean = stage.wall.mean;
+      if (row.mean && row.mean->value > 0) {
+        row.captured_over_stage1 = stage.wall.mean->value / row.mean->value;
+      }
+    }
+  }
+}
+
+profile::Profile profile_of(const result::Ranks& ranks, std::string_view tool_version) {
+  const profile::Profile& first = ranks.parts.front().profile;
+  profile::Profile profile;
+  profile.tool.version = tool_version;
+  profile.context = result::job_context(ranks);
+  profile.selection = first.selection;
+  profile.model = first.model;
+  profile.workload = first.workload;
+  profile.engine = first.engine;
+  profile.totals = result::job_totals(ranks);
+  profile.device_time = result::job_device_time(ranks);
+  profile.copies = result::job_copies(ranks);
+  profile.stages_found = first.stages_found;
+  profile.coverage = result::job_coverage(ranks);
+  profile.stages = result::job_stages(ranks);
+  profile.steps = result::job_steps(ranks);
+  profile.token_times = result::job_token_times(ranks, profile);
+  profile.stage_notes = result::job_stage_notes(ranks);
+  profile.findings = result::job_findings(ranks);
+  profile.utilization = first.utilization;
+  profile.stage1 = first.stage1;
+  compare_with_stage1(profile);
+  result::add_kernels(ranks, profile);
+  result::add_operators(ranks, profile);
+  profile.kernel_sequences = result::job_sequences(ranks);
+  profile.overhead = first.overhead;
+  profile.captures_failed = result::job_captures_failed(ranks);
+  profile.diagnostics = result::job_diagnostics(ranks);
+  return profile;
+}
+
+}  // namespace
+
+Result<profile::Profile> merge_ranks(std::vector<RankPart> parts, const Links& links,
+                                     std::string_view tool_version) {
+  std::stable_sort(parts.begin(), parts.end(), [](const RankPart& a, const RankPart& b) {
+    return a.identity.rank < b.identity.rank;
+  });
+  if (auto fit = check_parts(parts); !fit) return fail_with(fit.error());
+  const auto first_absent = std::stable_partition(parts.begin(), parts.end(), is_recorded);
+  std::vector<RankIdentity> absent;
+  for (auto part = first_absent; part != parts.end(); ++part) {
+    absent.push_back(std::move(part->identity));
+  }
+  parts.erase(first_absent, parts.end());
+  if (parts.empty()) {
+    std::string message = "no rank of the job was recorded";
+    for (const RankIdentity& who : absent) {
+      message += fmt::format("\n  rank {}: {}", who.rank,
+                             who.state_detail.empty() ? who.state : who.state_detail);
+    }
+    return fail_input(message);
+  }
+  Between between = compare_ranks(parts, links, told_by(parts.front().profile.workload));
+  add_absent(absent, between.job);
+  profile::Profile profile = profile_of({parts, between}, tool_version);
+  add_lost_ranks(parts, absent, profile.diagnostics);
+  profile.job = std::move(between.job);
+  profile.ranks = result::job_ranks(std::move(parts), std::move(between), absent);
+  return profile;
+}
+
+}  // namespace llmprof::job

@@ -1,0 +1,151 @@
+#include "job/profile/merge_ranks.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "config/conf_files.h"
+#include "job/profile/amounts.h"
+#include "profile/json/writer.h"
+#include "testing/sample_profile.h"
+
+namespace llmprof::job {
+namespace {
+
+Links shipped_links() {
+  const auto conf = config::ConfFiles::open(std::nullopt);
+  EXPECT_TRUE(conf);
+  auto links = Links::load(*conf);
+  EXPECT_TRUE(links);
+  return *links;
+}
+
+Nanoseconds nanoseconds_of(profile::Milliseconds time) { return result::exact(time); }
+
+// A sample of a whole analysis, as rank `rank`.
+RankPart part_of(uint64_t rank) {
+  RankPart part;
+  part.identity.rank = rank;
+  part.profile = testing::full_sample();
+  for (const profile::Step& step : part.profile.steps) {
+    part.step_start.push_back(nanoseconds_of(step.start));
+    part.step_end.push_back(nanoseconds_of(step.start) + nanoseconds_of(step.wall));
+  }
+  return part;
+}
+
+Result<profile::Profile> merged(std::vector<RankPart> parts) {
+  return merge_ranks(std::move(parts), shipped_links(), "1.2.3");
+}
+
+TEST(MergeRanks, TheOrderOfPartsDoesNotMatter) {
+  const auto one = merged({part_of(0), part_of(1), part_of(2)});
+  const auto other = merged({part_of(2), part_of(0), part_of(1)});
+  ASSERT_TRUE(one && other);
+  EXPECT_EQ(profile::to_json(*one), profile::to_json(*other));
+}
+
+TEST(MergeRanks, EqualRanksHaveTheTimesOfOne) {
+  const profile::Profile single = testing::full_sample();
+  const auto job = merged({part_of(0), part_of(1)});
+  ASSERT_TRUE(job) << job.error().message;
+  EXPECT_EQ(job->tool.version, "1.2.3");
+  ASSERT_EQ(job->stages.size(), single.stages.size());
+  for (size_t i = 0; i < single.stages.size(); ++i) {
+    EXPECT_EQ(job->stages[i].name, single.stages[i].name);
+    EXPECT_EQ(job->stages[i].wall.mean, single.stages[i].wall.mean);
+    EXPECT_EQ(job->stages[i].gpu_busy.mean, single.stages[i].gpu_busy.mean);
+    EXPECT_EQ(job->stages[i].warmup_count, single.stages[i].warmup_count);
+  }
+  EXPECT_EQ(job->totals.kernel_count, 2 * single.totals.kernel_count);
+  EXPECT_EQ(job->totals.kernel_sum_ns.value, 2 * single.totals.kernel_sum_ns.value);
+  ASSERT_EQ(job->ranks.size(), 2U);
+  EXPECT_EQ(job->ranks[1].steps.size(), single.steps.size());
+  EXPECT_EQ(job->ranks[1].steps_left_out, 0U);
+}
+
+TEST(MergeRanks, BudgetsSumToTheWallTime) {
+  RankPart late = part_of(1);
+  for (profile::Stage& stage : late.profile.stages) {
+    for (profile::Instance& instance : stage.instances) instance.start_ns.value += 12'345;
+  }
+  for (Nanoseconds& time : late.step_start) time += 12'345;
+  for (Nanoseconds& time : late.step_end) time += 12'345;
+  const auto job = merged({part_of(0), std::move(late), part_of(2)});
+  ASSERT_TRUE(job) << job.error().message;
+  for (const profile::Stage& stage : job->stages) {
+    Nanoseconds wall = 0;
+    for (const profile::Instance& instance : stage.instances) {
+      if (!instance.budget) continue;
+      Nanoseconds sum = 0;
+      for (const auto& [part, time] : *instance.budget) sum += time.value;
+      EXPECT_EQ(sum, nanoseconds_of(instance.wall)) << stage.name;
+      if (!instance.warmup) wall += sum;
+    }
+    if (!stage.budget) continue;
+    Nanoseconds sum = 0;
+    for (const profile::BudgetPart& part : *stage.budget) sum += part.total_ns.value;
+    EXPECT_EQ(sum, wall) << stage.name;
+  }
+}
+
+TEST(MergeRanks, StepsOfRanksAreLeftOutAboveFiftyThousand) {
+  std::vector<RankPart> parts;
+  for (uint64_t rank = 0; rank < 2; ++rank) {
+    RankPart& part = parts.emplace_back(part_of(rank));
+    // Outside of any instance: a step that no other rank has.
+    profile::Step step = part.profile.steps.front();
+    step.stage = "other";
+    while (part.profile.steps.size() < 25'001) {
+      part.profile.steps.push_back(step);
+      part.step_start.push_back(0);
+      part.step_end.push_back(1);
+    }
+  }
+  const auto job = merged(std::move(parts));
+  ASSERT_TRUE(job) << job.error().message;
+  EXPECT_TRUE(job->ranks[0].steps.empty());
+  EXPECT_EQ(job->ranks[0].steps_left_out, 25'001U);
+}
+
+TEST(MergeRanks, RanksWithoutACaptureAreNamed) {
+  RankPart dead;
+  dead.identity.rank = 2;
+  dead.identity.state = "died";
+  dead.identity.state_detail = "signal 9";
+  const auto job = merged({part_of(0), std::move(dead), part_of(1)});
+  ASSERT_TRUE(job) << job.error().message;
+  EXPECT_EQ(job->job->recorded, 2U);
+  EXPECT_EQ(job->job->world_size, 3U);
+  EXPECT_EQ(job->job->died, std::vector<uint64_t>{2});
+  EXPECT_EQ(job->job->missing, std::vector<uint64_t>{2});
+  EXPECT_TRUE(job->job->lower_bound);
+  EXPECT_EQ(job->ranks[2].state_detail, "signal 9");
+  EXPECT_FALSE(job->ranks[2].clock);
+}
+
+TEST(MergeRanks, PartsThatDoNotBelongTogetherAreRefused) {
+  EXPECT_FALSE(merged({part_of(1), part_of(1)}));
+  RankPart other = part_of(1);
+  other.identity.job = "b";
+  RankPart one = part_of(0);
+  one.identity.job = "a";
+  const auto mixed = merged({std::move(one), std::move(other)});
+  ASSERT_FALSE(mixed);
+  EXPECT_NE(mixed.error().message.find("two jobs"), std::string::npos);
+  EXPECT_FALSE(merged({RankPart()}));
+}
+
+TEST(NamedTimes, MeansSumToTheMeanOfAll) {
+  result::NamedTimes times;
+  times.add("a", 1);
+  times.add("b", 1);
+  times.add("c", 1);
+  times.add("b", 3);
+  Nanoseconds sum = 0;
+  for (const auto& [name, time] : times.mean(3)) sum += time.value;
+  EXPECT_EQ(sum, times.total() / 3);
+}
+
+}  // namespace
+}  // namespace llmprof::job

@@ -1,0 +1,167 @@
+#include <algorithm>
+#include <map>
+
+#include "analysis/result/values.h"
+#include "analysis/statistics/statistics.h"
+#include "job/profile/amounts.h"
+#include "job/profile/parts.h"
+
+namespace llmprof::job::result {
+namespace {
+
+using analysis::result::times;
+using profile::to_milliseconds;
+
+// Counts of tokens and sequences: of all ranks that have tokens of their own.
+void add_tokens(const Ranks& ranks, const std::vector<size_t>& owners, const JobStep& from,
+                profile::Step& to) {
+  const auto sum = [&](std::optional<uint64_t> profile::Step::* count) {
+    std::optional<uint64_t> total;
+    for (const size_t part : owners) {
+      if (from.row[part] == kNoRow) return std::optional<uint64_t>();
+      const auto& own = ranks.parts[part].profile.steps[from.row[part]].*count;
+      if (!own) return std::optional<uint64_t>();
+      total = total.value_or(0) + *own;
+    }
+    return total;
+  };
+  to.batch = sum(&profile::Step::batch);
+  to.tokens = sum(&profile::Step::tokens);
+  to.prefill_sequences = sum(&profile::Step::prefill_sequences);
+  to.prefill_tokens = sum(&profile::Step::prefill_tokens);
+  to.decode_sequences = sum(&profile::Step::decode_sequences);
+  to.decode_tokens = sum(&profile::Step::decode_tokens);
+  to.context_tokens = sum(&profile::Step::context_tokens);
+  to.attention_pairs = sum(&profile::Step::attention_pairs);
+}
+
+// What the ranks did in it, as means of the ranks that have it.
+void add_work(const Ranks& ranks, const JobStep& from, profile::Step& to) {
+  Nanoseconds gpu_sum = 0;
+  Nanoseconds gpu_busy = 0;
+  uint64_t kernels = 0;
+  size_t count = 0;
+  NamedTimes classes;
+  for (size_t i = 0; i < ranks.parts.size(); ++i) {
+    if (from.row[i] == kNoRow) continue;
+    const profile::Step& own = ranks.parts[i].profile.steps[from.row[i]];
+    ++count;
+    gpu_sum += exact(own.gpu_sum);
+    gpu_busy += exact(own.gpu_busy);
+    kernels += own.kernel_count;
+    classes.add(own.classes);
+    if (!to.layers) to.layers = own.layers;
+    if (own.clocks_lowered) {
+      to.clocks_lowered = to.clocks_lowered.value_or(false) || *own.clocks_lowered;
+    }
+  }
+  if (count == 0) return;
+  to.gpu_sum = to_milliseconds(gpu_sum / static_cast<Nanoseconds>(count));
+  to.gpu_busy = to_milliseconds(gpu_busy / static_cast<Nanoseconds>(count));
+  to.kernel_count = (kernels + count / 2) / count;
+  to.classes = classes.mean(count);
+}
+
+// An engine's steps: each gives every sequence in it one token.
+void add_served_times(const Ranks& ranks, const profile::Profile& profile,
+                      profile::TokenTimes& told) {
+  std::vector<Nanoseconds> per_token;
+  std::map<uint64_t, std::vector<Nanoseconds>> by_batch;
+  for (size_t i = 0; i < ranks.between.steps.size(); ++i) {
+    const JobStep& step = ranks.between.steps[i];
+    if (step.kind != "decode" || step.warmup || step.after_untraced) continue;
+    per_token.push_back(step.end - step.start);
+    if (const auto& batch = profile.steps[i].batch) {
+      by_batch[*batch].push_back(step.end - step.start);
+    }
+  }
+  if (!per_token.empty()) told.time_per_output_token = times(analysis::summarize(per_token));
+  for (auto& [batch, walls] : by_batch) {
+    profile::BatchTimes& row = told.by_batch.emplace_back();
+    row.batch = batch;
+    const analysis::Statistics summary = analysis::summarize(std::move(walls));
+    row.step_wall = times(summary);
+    row.tokens_per_s = analysis::result::quantity<profile::TokensPerSecond>(
+        analysis::result::ratio(static_cast<double>(batch) * kNanosecondsPerSecond, summary.mean));
+  }
+}
+
+// Requests one after the other.
+void add_request_times(const profile::Profile& profile, profile::TokenTimes& told) {
+  std::vector<Nanoseconds> first_token;
+  std::vector<Nanoseconds> per_token;
+  std::optional<double> prefill;
+  std::optional<double> decode;
+  for (const profile::Stage& stage : profile.stages) {
+    const auto mean = stage.wall.mean;
+    if (stage.name == "prefill" && mean) prefill = mean->value;
+    if (stage.name == "decode" && mean) decode = mean->value;
+    for (const profile::Instance& instance : stage.instances) {
+      if (instance.warmup) continue;
+      if (stage.name == "prefill") first_token.push_back(exact(instance.wall));
+      const auto steps = static_cast<Nanoseconds>(instance.steps + instance.untraced_steps);
+      if (stage.name == "decode" && steps > 0) {
+        per_token.push_back((exact(instance.wall) + steps / 2) / steps);
+      }
+    }
+  }
+  if (!first_token.empty()) told.time_to_first_token = times(analysis::summarize(first_token));
+  if (!per_token.empty()) told.time_per_output_token = times(analysis::summarize(per_token));
+  const bool whole = !profile.selection || !profile.selection->steps;
+  if (whole && prefill && decode) told.request = profile::Milliseconds{*prefill + *decode};
+}
+
+}  // namespace
+
+std::vector<profile::Step> job_steps(const Ranks& ranks) {
+  const std::vector<size_t> owners = token_owners(ranks);
+  std::vector<profile::Step> steps;
+  steps.reserve(ranks.between.steps.size());
+  for (const JobStep& from : ranks.between.steps) {
+    profile::Step& to = steps.emplace_back();
+    to.stage = from.stage;
+    to.instance = from.instance;
+    to.step_of_instance = from.step_of_instance;
+    to.kind = from.kind;
+    to.start = to_milliseconds(from.start);
+    to.wall = to_milliseconds(from.end - from.start);
+    to.after_untraced = from.after_untraced;
+    add_tokens(ranks, owners, from, to);
+    add_work(ranks, from, to);
+  }
+  return steps;
+}
+
+profile::TokenTimes job_token_times(const Ranks& ranks, const profile::Profile& profile) {
+  constexpr double kMillisecondsPerSecond = 1e3;
+  profile::TokenTimes told;
+  if (profile.stages_found.serving.value_or(false)) {
+    add_served_times(ranks, profile, told);
+  } else {
+    add_request_times(profile, told);
+  }
+  const auto& per_token = told.time_per_output_token;
+  if (per_token && per_token->mean && per_token->mean->value > 0) {
+    const double per_sequence = kMillisecondsPerSecond / per_token->mean->value;
+    told.tokens_per_s_per_sequence = profile::TokensPerSecond{per_sequence};
+    if (const auto& batch = profile.workload.batch) {
+      const auto sequences = static_cast<double>(*batch * token_owners(ranks).size());
+      told.tokens_per_s = profile::TokensPerSecond{per_sequence * sequences};
+    }
+  }
+  double wall = 0;
+  double busy = 0;
+  for (const profile::Stage& stage : profile.stages) {
+    const auto count = static_cast<double>(stage.wall.count);
+    if (count == 0) continue;
+    wall += stage.wall.mean->value * count;
+    busy += stage.gpu_busy.mean->value * count;
+    if (stage.tracing && stage.tracing->not_traced) {
+      wall -= stage.tracing->not_traced->value * count;
+    }
+  }
+  told.gpu_busy_share_of_wall = analysis::result::share(busy, wall);
+  return told;
+}
+
+}  // namespace llmprof::job::result

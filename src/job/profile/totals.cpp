@@ -1,0 +1,246 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "analysis/result/values.h"
+#include "job/profile/amounts.h"
+#include "job/profile/parts.h"
+
+namespace llmprof::job::result {
+namespace {
+
+using analysis::result::share;
+using profile::to_milliseconds;
+
+// A GPU that several ranks use has one identifier.
+uint64_t count_gpus(const Ranks& ranks) {
+  uint64_t count = 0;
+  std::set<std::string> seen;
+  for (const RankPart& part : ranks.parts) {
+    count += part.profile.totals.gpu_count;
+    std::set<std::string> own;
+    for (const profile::Gpu& gpu : part.profile.context.gpus) {
+      if (gpu.uuid && own.insert(*gpu.uuid).second && seen.contains(*gpu.uuid) && count > 1) {
+        --count;
+      }
+    }
+    seen.insert(own.begin(), own.end());
+  }
+  return count;
+}
+
+void add_scope(const profile::KernelScope& from, std::vector<profile::KernelScope>& scopes) {
+  auto known = std::find_if(scopes.begin(), scopes.end(), [&](const profile::KernelScope& scope) {
+    return scope.scope == from.scope;
+  });
+  if (known == scopes.end()) known = scopes.insert(known, {from.scope, 0, {}, {}});
+  known->kernel_count += from.kernel_count;
+  known->kernel_sum = to_milliseconds(exact(known->kernel_sum) + exact(from.kernel_sum));
+}
+
+void add_hidden(const profile::HiddenGraphs& from, profile::Totals& to) {
+  if (!to.hidden_graphs) {
+    to.hidden_graphs.emplace();
+    to.hidden_graphs->launched_in = from.launched_in;
+  }
+  to.hidden_graphs->replays += from.replays;
+  to.hidden_graphs->total = to_milliseconds(exact(to.hidden_graphs->total) + exact(from.total));
+}
+
+void add_join(const profile::MetricJoin& from, profile::Totals& to) {
+  if (!to.metric_join) to.metric_join.emplace();
+  to.metric_join->profiled_launches += from.profiled_launches;
+  to.metric_join->joined += from.joined;
+  to.metric_join->unjoined += from.unjoined;
+  to.metric_join->timeline_kernels_covered += from.timeline_kernels_covered;
+}
+
+// "rank 3", "ranks 0 to 3 and 7"
+std::string rank_words(const std::vector<uint64_t>& ranks) {
+  std::string words;
+  size_t pieces = 0;
+  for (size_t i = 0; i < ranks.size(); ++pieces) {
+    size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    if (!words.empty()) words += last + 1 == ranks.size() ? " and " : ", ";
+    words +=
+        last == i ? fmt::format("{}", ranks[i]) : fmt::format("{} to {}", ranks[i], ranks[last]);
+    i = last + 1;
+  }
+  return (ranks.size() == 1 ? "rank " : "ranks ") + words;
+}
+
+}  // namespace
+
+profile::Totals job_totals(const Ranks& ranks) {
+  profile::Totals to;
+  to.source = ranks.parts.front().profile.totals.source;
+  Nanoseconds kernels = 0;
+  Nanoseconds memory = 0;
+  for (const RankPart& part : ranks.parts) {
+    const profile::Totals& from = part.profile.totals;
+    to.kernel_count += from.kernel_count;
+    kernels += from.kernel_sum_ns.value;
+    memory += exact(from.memory_operation_sum);
+    to.memory_operation_count += from.memory_operation_count;
+    to.device_count += from.device_count;
+    if (from.gpu_busy) to.gpu_busy = to_milliseconds(exact(to.gpu_busy) + exact(from.gpu_busy));
+    if (from.span) to.span = std::max(to.span.value_or(profile::Milliseconds{}), *from.span);
+    for (profile::DeviceTotals device : from.devices) {
+      device.device = device_of_rank(part.identity.rank, device.device);
+      to.devices.push_back(std::move(device));
+    }
+    if (from.hidden_graphs) add_hidden(*from.hidden_graphs, to);
+    if (from.metric_join) add_join(*from.metric_join, to);
+    for (const profile::KernelScope& scope : from.scopes) add_scope(scope, to.scopes);
+  }
+  to.kernel_sum_ns = {kernels};
+  to.kernel_sum = to_milliseconds(kernels);
+  to.memory_operation_sum = to_milliseconds(memory);
+  to.gpu_count = count_gpus(ranks);
+  if (to.hidden_graphs) {
+    const auto hidden = static_cast<double>(exact(to.hidden_graphs->total));
+    to.hidden_graphs->share_of_gpu_time =
+        share(hidden, hidden + static_cast<double>(kernels)).value_or(profile::Share{});
+  }
+  for (profile::KernelScope& scope : to.scopes) {
+    scope.share = share(static_cast<double>(exact(scope.kernel_sum)), static_cast<double>(kernels));
+  }
+  return to;
+}
+
+std::optional<profile::Coverage> job_coverage(const Ranks& ranks) {
+  constexpr double kEnough = 0.9;  // as of a single rank
+  std::optional<profile::Coverage> to;
+  const auto add = [](profile::Milliseconds& time, profile::Milliseconds more) {
+    time = to_milliseconds(exact(time) + exact(more));
+  };
+  for (const RankPart& part : ranks.parts) {
+    const auto& from = part.profile.coverage;
+    if (!from) continue;
+    if (!to) to.emplace();
+    to->kernels += from->kernels;
+    to->kernels_in_stages += from->kernels_in_stages;
+    add(to->kernel_sum, from->kernel_sum);
+    add(to->kernel_sum_in_stages, from->kernel_sum_in_stages);
+    add(to->hidden_graph, from->hidden_graph);
+    add(to->hidden_graph_in_stages, from->hidden_graph_in_stages);
+  }
+  if (!to) return to;
+  to->kernels_share = share(to->kernels_in_stages, to->kernels);
+  to->kernel_sum_share = share(to->kernel_sum_in_stages.value, to->kernel_sum.value);
+  to->representative = !to->kernel_sum_share || to->kernel_sum_share->value >= kEnough;
+  return to;
+}
+
+std::vector<profile::StageNote> job_stage_notes(const Ranks& ranks) {
+  std::vector<profile::StageNote> notes;
+  for (const RankPart& part : ranks.parts) {
+    for (const profile::StageNote& from : part.profile.stage_notes) {
+      const auto known = std::find_if(notes.begin(), notes.end(), [&](const auto& note) {
+        return note.stage == from.stage && note.name == from.name;
+      });
+      if (known == notes.end()) {
+        notes.push_back(from);
+        continue;
+      }
+      known->instances += from.instances;
+      known->kernel_count += from.kernel_count;
+      known->range = to_milliseconds(exact(known->range) + exact(from.range));
+      known->gpu_sum = to_milliseconds(exact(known->gpu_sum) + exact(from.gpu_sum));
+    }
+  }
+  return notes;
+}
+
+profile::Context job_context(const Ranks& ranks) {
+  profile::Context to;
+  bool on_cpu = true;
+  for (const RankPart& part : ranks.parts) {
+    const profile::Context& from = part.profile.context;
+    on_cpu = on_cpu && from.device_kind == "cpu";
+    for (profile::Gpu gpu : from.gpus) {
+      gpu.device = device_of_rank(part.identity.rank, gpu.device);
+      to.gpus.push_back(std::move(gpu));
+    }
+    for (profile::Cpu cpu : from.cpus) {
+      cpu.device = device_of_rank(part.identity.rank, cpu.device);
+      to.cpus.push_back(std::move(cpu));
+    }
+    for (const profile::Capture& capture : from.captures) {
+      // What belongs to the whole job was read for each of its ranks.
+      const bool known =
+          std::any_of(to.captures.begin(), to.captures.end(), [&](const profile::Capture& other) {
+            return !capture.rank && !other.rank && other.path == capture.path;
+          });
+      if (!known) to.captures.push_back(capture);
+    }
+  }
+  if (on_cpu) to.device_kind = "cpu";
+  return to;
+}
+
+std::vector<profile::DeviceTime> job_device_time(const Ranks& ranks) {
+  std::vector<profile::DeviceTime> rows;
+  for (const RankPart& part : ranks.parts) {
+    for (profile::DeviceTime row : part.profile.device_time) {
+      row.device = device_of_rank(part.identity.rank, row.device);
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+std::vector<profile::Copies> job_copies(const Ranks& ranks) {
+  std::vector<profile::Copies> rows;
+  for (const RankPart& part : ranks.parts) {
+    for (profile::Copies row : part.profile.copies) {
+      row.device = device_of_rank(part.identity.rank, row.device);
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+std::vector<profile::Diagnostic> job_diagnostics(const Ranks& ranks) {
+  std::vector<profile::Diagnostic> rows;
+  std::vector<std::vector<uint64_t>> of;  // ranks, by row
+  std::map<std::tuple<std::string, std::string, std::string>, size_t> places;
+  for (const RankPart& part : ranks.parts) {
+    for (const profile::Diagnostic& item : part.profile.diagnostics) {
+      const auto [known, is_new] =
+          places.try_emplace({item.severity, item.code, item.message}, rows.size());
+      if (is_new) {
+        rows.push_back(item);
+        of.push_back({part.identity.rank});
+        continue;
+      }
+      rows[known->second].count += item.count;
+      if (of[known->second].back() != part.identity.rank) {
+        of[known->second].push_back(part.identity.rank);
+      }
+    }
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
+    rows[i].message = fmt::format("{}: {}", rank_words(of[i]), rows[i].message);
+  }
+  return rows;
+}
+
+std::vector<profile::CaptureFailure> job_captures_failed(const Ranks& ranks) {
+  std::vector<profile::CaptureFailure> rows;
+  for (const RankPart& part : ranks.parts) {
+    for (const profile::CaptureFailure& from : part.profile.captures_failed) {
+      const bool known = std::any_of(rows.begin(), rows.end(), [&](const auto& row) {
+        return row.backend == from.backend && row.message == from.message;
+      });
+      if (!known) rows.push_back(from);
+    }
+  }
+  return rows;
+}
+
+}  // namespace llmprof::job::result

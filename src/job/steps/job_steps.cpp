@@ -1,0 +1,362 @@
+#include "job/steps/job_steps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "job/clock/align_clocks.h"
+
+namespace llmprof::job {
+namespace {
+
+const profile::Stage* stage_named(const profile::Profile& profile, const std::string& name) {
+  const auto found = std::find_if(profile.stages.begin(), profile.stages.end(),
+                                  [&](const profile::Stage& stage) { return stage.name == name; });
+  return found == profile.stages.end() ? nullptr : &*found;
+}
+
+// What one part has of a stage: its steps, or its instances where it has no steps there.
+struct UnitsOfPart {
+  uint32_t part = 0;
+  std::vector<uint32_t> rows;
+  std::vector<Nanoseconds> start;  // on the job's clock
+  std::vector<Nanoseconds> end;
+  int64_t shift = 0;  // place in rows less place in those of the stage's first part
+};
+
+// All parts that have the stage, by rank part.
+struct StageUnits {
+  const std::string* stage = nullptr;
+  bool by_step = false;
+  std::vector<UnitsOfPart> parts;
+};
+
+class StepMaker {
+ public:
+  StepMaker(const std::vector<RankPart>& parts, const std::vector<profile::RankClock>& clocks,
+            const std::vector<SameSteps>& same)
+      : parts_(parts), clocks_(clocks), same_(same) {}
+
+  JobSteps make() {
+    reference_ = parts_.empty() ? 0 : reference_part(parts_);
+    const auto names = job_stage_names(parts_);
+    for (const std::string& name : names) add_stage(name);
+    const auto by_start = [](const auto& a, const auto& b) { return a.start < b.start; };
+    std::stable_sort(made_.instances.begin(), made_.instances.end(), by_start);
+    std::stable_sort(made_.steps.begin(), made_.steps.end(), by_start);
+    return std::move(made_);
+  }
+
+ private:
+  [[nodiscard]] bool has_clock(uint32_t part) const { return clocks_[part].method != "none"; }
+
+  // The reference first, so that places are relative to its own.
+  [[nodiscard]] StageUnits units_of(const std::string& name) const {
+    StageUnits units;
+    units.stage = &name;
+    std::vector<uint32_t> order = {reference_};
+    for (uint32_t part = 0; part < parts_.size(); ++part) {
+      if (part != reference_) order.push_back(part);
+    }
+    units.by_step = true;
+    for (const uint32_t part : order) {
+      if (stage_named(parts_[part].profile, name) == nullptr) continue;
+      UnitsOfPart of = steps_of(part, name);
+      if (of.rows.empty()) units.by_step = false;
+      units.parts.push_back(std::move(of));
+    }
+    if (!units.by_step) {
+      for (UnitsOfPart& of : units.parts) of = instances_of(of.part, name);
+    }
+    return units;
+  }
+
+  [[nodiscard]] UnitsOfPart steps_of(uint32_t part, const std::string& name) const {
+    UnitsOfPart of;
+    of.part = part;
+    const RankPart& from = parts_[part];
+    const size_t known = std::min(from.profile.steps.size(), from.step_start.size());
+    for (uint32_t row = 0; row < known; ++row) {
+      if (from.profile.steps[row].stage != name) continue;
+      of.rows.push_back(row);
+      of.start.push_back(job_time(clocks_[part], from.step_start[row]));
+      of.end.push_back(job_time(clocks_[part], from.step_end[row]));
+    }
+    return of;
+  }
+
+  [[nodiscard]] UnitsOfPart instances_of(uint32_t part, const std::string& name) const {
+    UnitsOfPart of;
+    of.part = part;
+    const auto& instances = stage_named(parts_[part].profile, name)->instances;
+    for (uint32_t row = 0; row < instances.size(); ++row) {
+      const Nanoseconds start = instances[row].start_ns.value;
+      const Nanoseconds wall = std::llround(instances[row].wall.value * kNanosecondsPerMillisecond);
+      of.rows.push_back(row);
+      of.start.push_back(job_time(clocks_[part], start));
+      of.end.push_back(job_time(clocks_[part], start + wall));
+    }
+    return of;
+  }
+
+  // Place of a step among those of its stage; kNoRow of others.
+  [[nodiscard]] static std::vector<uint32_t> places(const UnitsOfPart& of, size_t steps) {
+    std::vector<uint32_t> place(steps, kNoRow);
+    for (uint32_t i = 0; i < of.rows.size(); ++i) place[of.rows[i]] = i;
+    return place;
+  }
+
+  // The most frequent difference of places; none without a step of this stage in both.
+  static std::optional<int64_t> voted(const SameSteps& same, const std::vector<uint32_t>& first,
+                                      const std::vector<uint32_t>& second) {
+    std::map<int64_t, size_t> votes;
+    for (const auto& [a, b] : same.steps) {
+      if (a >= first.size() || b >= second.size()) continue;
+      if (first[a] == kNoRow || second[b] == kNoRow) continue;
+      ++votes[static_cast<int64_t>(second[b]) - static_cast<int64_t>(first[a])];
+    }
+    const auto best =
+        std::max_element(votes.begin(), votes.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (best == votes.end()) return std::nullopt;
+    return best->first;
+  }
+
+  // From the stage's first part on, along pairs of parts with common collectives.
+  void shift_by_collectives(StageUnits& units, std::vector<uint8_t>& known) const {
+    std::vector<std::vector<uint32_t>> place(parts_.size());
+    std::vector<size_t> slot(parts_.size(), units.parts.size());
+    for (size_t i = 0; i < units.parts.size(); ++i) {
+      const UnitsOfPart& of = units.parts[i];
+      place[of.part] = places(of, parts_[of.part].profile.steps.size());
+      slot[of.part] = i;
+    }
+    for (bool more = true; more;) {
+      more = false;
+      for (const SameSteps& same : same_) {
+        const size_t a = slot[same.first];
+        const size_t b = slot[same.second];
+        if (a == units.parts.size() || b == units.parts.size() || known[a] == known[b]) continue;
+        const auto shift = voted(same, place[same.first], place[same.second]);
+        if (!shift) continue;
+        if (known[a] != 0) units.parts[b].shift = units.parts[a].shift + *shift;
+        if (known[b] != 0) units.parts[a].shift = units.parts[b].shift - *shift;
+        known[a] = known[b] = 1;
+        more = true;
+      }
+    }
+  }
+
+  // Where the numbers of steps differ, the place at which this part's first step (or the first
+  // part's) began.
+  void shift_by_time(const UnitsOfPart& first, UnitsOfPart& of) const {
+    if (of.start.size() == first.start.size() || of.start.empty() || first.start.empty()) return;
+    if (!has_clock(of.part) || !has_clock(first.part)) return;
+    const auto nearest = [](const std::vector<Nanoseconds>& starts, Nanoseconds time) {
+      auto at = std::lower_bound(starts.begin(), starts.end(), time);
+      if (at == starts.end()) --at;
+      if (at != starts.begin() && time - *std::prev(at) < *at - time) --at;
+      return at - starts.begin();
+    };
+    if (of.start.front() >= first.start.front()) {
+      of.shift = -nearest(first.start, of.start.front());
+    } else {
+      of.shift = nearest(of.start, first.start.front());
+    }
+  }
+
+  void add_stage(const std::string& name) {
+    StageUnits units = units_of(name);
+    std::vector<uint8_t> known(units.parts.size(), 0);
+    known.front() = 1;
+    if (units.by_step) shift_by_collectives(units, known);
+    for (size_t i = 1; i < units.parts.size(); ++i) {
+      if (known[i] == 0) shift_by_time(units.parts.front(), units.parts[i]);
+    }
+    int64_t from = 0;
+    auto to = static_cast<int64_t>(units.parts.front().rows.size());
+    for (const UnitsOfPart& of : units.parts) {
+      from = std::max(from, -of.shift);
+      to = std::min(to, static_cast<int64_t>(of.rows.size()) - of.shift);
+    }
+    const auto common = static_cast<uint64_t>(std::max<int64_t>(0, to - from));
+    if (units.by_step) {
+      made_.matched += common;
+      for (const UnitsOfPart& of : units.parts) made_.unmatched += of.rows.size() - common;
+    }
+    if (common == 0) return;
+    if (units.by_step) {
+      add_steps(units, from, to);
+    } else {
+      for (int64_t place = from; place < to; ++place) {
+        add_instance(units, place, static_cast<uint64_t>(place - from));
+      }
+    }
+  }
+
+  // Where all parts are, together; wall times of their own where clocks are not comparable.
+  template <class Unit>
+  void place_in_time(const StageUnits& units, int64_t place, Unit& unit) const {
+    Nanoseconds longest = 0;
+    bool first = true;
+    bool all_clocks = true;
+    for (const UnitsOfPart& of : units.parts) {
+      const auto at = static_cast<size_t>(place + of.shift);
+      longest = std::max(longest, of.end[at] - of.start[at]);
+      if (!has_clock(of.part)) {
+        all_clocks = false;
+        continue;
+      }
+      if (first || of.end[at] > unit.end) {
+        unit.end = of.end[at];
+        unit.slowest = of.part;
+      }
+      unit.start = first ? of.start[at] : std::min(unit.start, of.start[at]);
+      first = false;
+    }
+    if (all_clocks) return;
+    if (first) unit.start = units.parts.front().start[static_cast<size_t>(place)];
+    unit.end = unit.start + longest;
+    unit.slowest = slowest_by_own_time(units, place);
+  }
+
+  static uint32_t slowest_by_own_time(const StageUnits& units, int64_t place) {
+    uint32_t slowest = units.parts.front().part;
+    Nanoseconds longest = -1;
+    for (const UnitsOfPart& of : units.parts) {
+      const auto at = static_cast<size_t>(place + of.shift);
+      if (of.end[at] - of.start[at] <= longest) continue;
+      longest = of.end[at] - of.start[at];
+      slowest = of.part;
+    }
+    return slowest;
+  }
+
+  [[nodiscard]] bool is_warmup(const StageUnits& units, uint32_t part, uint64_t instance) const {
+    const profile::Stage* stage = stage_named(parts_[part].profile, *units.stage);
+    return instance < stage->instances.size() && stage->instances[instance].warmup;
+  }
+
+  void add_instance(const StageUnits& units, int64_t place, uint64_t number) {
+    JobInstance made;
+    made.stage = *units.stage;
+    made.instance = number;
+    made.row.assign(parts_.size(), kNoRow);
+    place_in_time(units, place, made);
+    for (const UnitsOfPart& of : units.parts) {
+      const uint32_t row = of.rows[static_cast<size_t>(place + of.shift)];
+      made.row[of.part] = row;
+      made.warmup = made.warmup || is_warmup(units, of.part, row);
+    }
+    made_.instances.push_back(std::move(made));
+  }
+
+  void add_steps(const StageUnits& units, int64_t from, int64_t to) {
+    std::optional<uint64_t> instance_before;  // of the first part
+    JobInstance instance;
+    uint64_t instances = 0;
+    uint64_t step_of_instance = 0;
+    const uint32_t first = units.parts.front().part;
+    for (int64_t place = from; place < to; ++place) {
+      const uint32_t row = units.parts.front().rows[static_cast<size_t>(place)];
+      const profile::Step& like = parts_[first].profile.steps[row];
+      const bool begins = instance_before != like.instance;
+      if (begins) {
+        if (instance_before) made_.instances.push_back(std::move(instance));
+        instance = instance_at(units, place, instances++);
+        step_of_instance = 0;
+        instance_before = like.instance;
+      }
+      JobStep step = step_at(units, place, like);
+      step.instance = instance.instance;
+      step.step_of_instance = step_of_instance++;
+      step.warmup = instance.warmup;
+      if (!begins && !step.after_untraced) {
+        step.start = std::min(made_.steps.back().end, step.end);
+      }
+      if (step.end > instance.end) {
+        instance.end = step.end;
+        instance.slowest = step.slowest;
+      }
+      made_.steps.push_back(std::move(step));
+    }
+    made_.instances.push_back(std::move(instance));
+  }
+
+  [[nodiscard]] JobStep step_at(const StageUnits& units, int64_t place,
+                                const profile::Step& like) const {
+    JobStep step;
+    step.stage = *units.stage;
+    step.kind = like.kind;
+    step.row.assign(parts_.size(), kNoRow);
+    place_in_time(units, place, step);
+    for (const UnitsOfPart& of : units.parts) {
+      const uint32_t row = of.rows[static_cast<size_t>(place + of.shift)];
+      step.row[of.part] = row;
+      step.after_untraced =
+          step.after_untraced || parts_[of.part].profile.steps[row].after_untraced;
+    }
+    return step;
+  }
+
+  // That holds the steps at this place; from the first rank's start to the slowest rank's end.
+  [[nodiscard]] JobInstance instance_at(const StageUnits& units, int64_t place,
+                                        uint64_t number) const {
+    JobInstance made;
+    made.stage = *units.stage;
+    made.instance = number;
+    made.row.assign(parts_.size(), kNoRow);
+    bool first = true;
+    for (const UnitsOfPart& of : units.parts) {
+      const uint32_t row = of.rows[static_cast<size_t>(place + of.shift)];
+      const auto number_of_part = parts_[of.part].profile.steps[row].instance;
+      made.row[of.part] = static_cast<uint32_t>(number_of_part);
+      made.warmup = made.warmup || is_warmup(units, of.part, number_of_part);
+      const profile::Stage* stage = stage_named(parts_[of.part].profile, *units.stage);
+      if (number_of_part >= stage->instances.size() || !has_clock(of.part)) continue;
+      const profile::Instance& own = stage->instances[number_of_part];
+      const Nanoseconds start = job_time(clocks_[of.part], own.start_ns.value);
+      const Nanoseconds end =
+          job_time(clocks_[of.part],
+                   own.start_ns.value + std::llround(own.wall.value * kNanosecondsPerMillisecond));
+      if (first || end > made.end) {
+        made.end = end;
+        made.slowest = of.part;
+      }
+      made.start = first ? start : std::min(made.start, start);
+      first = false;
+    }
+    return made;
+  }
+
+  const std::vector<RankPart>& parts_;
+  const std::vector<profile::RankClock>& clocks_;
+  const std::vector<SameSteps>& same_;
+  uint32_t reference_ = 0;
+  JobSteps made_;
+};
+
+}  // namespace
+
+std::vector<std::string> job_stage_names(const std::vector<RankPart>& parts) {
+  std::vector<std::string> names;
+  const auto add = [&](const RankPart& part) {
+    for (const profile::Stage& stage : part.profile.stages) {
+      if (std::find(names.begin(), names.end(), stage.name) == names.end()) {
+        names.push_back(stage.name);
+      }
+    }
+  };
+  if (!parts.empty()) add(parts[reference_part(parts)]);
+  for (const RankPart& part : parts) add(part);
+  return names;
+}
+
+JobSteps make_job_steps(const std::vector<RankPart>& parts,
+                        const std::vector<profile::RankClock>& clocks,
+                        const std::vector<SameSteps>& same) {
+  return StepMaker(parts, clocks, same).make();
+}
+
+}  // namespace llmprof::job

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "job/between.h"
+
+namespace llmprof::job {
+
+// Rows of profile.steps in which two parts ran the same collectives.
+struct SameSteps {
+  uint32_t first = 0;   // rank part
+  uint32_t second = 0;  // rank part
+  std::vector<std::pair<uint32_t, uint32_t>> steps;
+};
+
+struct JobSteps {
+  std::vector<JobInstance> instances;  // by start
+  std::vector<JobStep> steps;          // by start
+  uint64_t matched = 0;
+  uint64_t unmatched = 0;  // steps of single parts
+};
+
+// Steps that all parts have, told by the collectives in them; without those by order, and where
+// captures hold different numbers of them, by time.
+JobSteps make_job_steps(const std::vector<RankPart>& parts,
+                        const std::vector<profile::RankClock>& clocks,
+                        const std::vector<SameSteps>& same);
+
+// Names of the parts' stages, in order of first occurrence in the reference part, then in others.
+std::vector<std::string> job_stage_names(const std::vector<RankPart>& parts);
+
+}  // namespace llmprof::job

@@ -1,0 +1,49 @@
+#include "job/stragglers/cause.h"
+
+namespace llmprof::job {
+namespace {
+
+using profile::FindingValues;
+using profile::make_reason;
+using profile::ReasonKind;
+
+// Differences of tokens and clocks that matter.
+constexpr double kClearly = 0.03;
+// Of the wait, what a cause must explain.
+constexpr double kMostOfWait = 0.5;
+
+}  // namespace
+
+Cause find_cause(const RankAgainstOthers& rank) {
+  const bool busy_longer = rank.busy_longer >= kMostOfWait * rank.wait;
+  if (busy_longer && rank.tokens && rank.tokens_of_others &&
+      *rank.tokens > *rank.tokens_of_others * (1 + kClearly)) {
+    FindingValues values;
+    values.add_number("tokens", *rank.tokens)
+        .add_number("tokens_of_others", *rank.tokens_of_others);
+    return {"more_tokens", make_reason(ReasonKind::rank_more_tokens, std::move(values))};
+  }
+  if (busy_longer && rank.clock && rank.clock_of_others &&
+      *rank.clock < *rank.clock_of_others * (1 - kClearly)) {
+    FindingValues values;
+    values.add("clock", profile::Hertz{*rank.clock})
+        .add("clock_of_others", profile::Hertz{*rank.clock_of_others});
+    return {"lower_clock", make_reason(ReasonKind::rank_lower_clock, std::move(values))};
+  }
+  if (busy_longer) {
+    FindingValues values;
+    values.add("busy", profile::to_milliseconds(rank.busy))
+        .add("busy_of_others", profile::to_milliseconds(rank.busy_of_others))
+        .add("longer", profile::to_milliseconds(rank.busy_longer));
+    return {"longer_kernels", make_reason(ReasonKind::rank_busy_longer, std::move(values))};
+  }
+  if (rank.launched_later && *rank.launched_later >= kMostOfWait * rank.wait) {
+    return {
+        "late_launch",
+        make_reason(ReasonKind::rank_launched_later,
+                    FindingValues().add("later", profile::to_milliseconds(*rank.launched_later)))};
+  }
+  return {"unknown", make_reason(ReasonKind::rank_cause_not_seen)};
+}
+
+}  // namespace llmprof::job

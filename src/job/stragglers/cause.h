@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "profile/job.h"
+
+namespace llmprof::job {
+
+// What tells one rank from the others, per step of the job; times in ns.
+struct RankAgainstOthers {
+  double wait = 0;  // for this rank
+  // Where it came last: how much longer it computed before, and how much later it launched.
+  double busy_longer = 0;
+  std::optional<double> launched_later;
+  double busy = 0;  // in all collectives' intervals
+  double busy_of_others = 0;
+  std::optional<double> tokens;
+  std::optional<double> tokens_of_others;
+  std::optional<double> clock;  // Hz
+  std::optional<double> clock_of_others;
+};
+
+struct Cause {
+  std::string name;  // as profile::Straggler::cause
+  profile::Reason why;
+};
+
+// More tokens before lower clocks before longer kernels: each explains the next.
+Cause find_cause(const RankAgainstOthers& rank);
+
+}  // namespace llmprof::job

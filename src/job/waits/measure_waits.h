@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "job/between.h"
+#include "job/collectives/match.h"
+#include "job/waits/units.h"
+
+namespace llmprof::job {
+
+// One collective on all ranks of a lane, on the job's clock.
+struct MatchTimes {
+  uint32_t last = 0;        // place in the lane's parts: came last
+  Nanoseconds arrival = 0;  // of the last one
+  Nanoseconds end = 0;      // the last end
+  Nanoseconds longest_wait = 0;
+};
+// `waits` becomes, by place in the lane's parts, the time until the last one arrived: never longer
+// than the rank's own kernel.
+MatchTimes match_times(const MatchedLane& lane, size_t match, const std::vector<RankPart>& parts,
+                       const std::vector<profile::RankClock>& clocks,
+                       std::vector<Nanoseconds>& waits);
+
+// Communication of one rank in the counted units of a stage.
+struct RankCommunication {
+  double wait = 0;  // without compute beside it, ns; likewise
+  double transfer = 0;
+  double hidden = 0;  // beside compute
+  double caused = 0;  // longest waits for this rank
+};
+
+struct CollectiveSumsKey {
+  uint32_t stage = 0;  // Units::kOutside: of none
+  uint32_t group = 0;
+  trace::CollectiveKind kind = trace::CollectiveKind::other;
+  std::optional<uint64_t> bytes;
+
+  friend auto operator<=>(const CollectiveSumsKey&, const CollectiveSumsKey&) = default;
+};
+struct CollectiveSums {
+  uint64_t unmatched = 0;
+  std::vector<Nanoseconds> latency;
+  std::vector<Nanoseconds> wait;  // the longest of each
+  double wait_total = 0;
+  double transfer_total = 0;
+  double exposed_total = 0;
+  uint32_t parts = 0;
+  uint64_t in_graph = 0;
+  std::map<uint32_t, uint64_t> last;  // by part
+};
+
+struct Waits {
+  std::vector<std::vector<RankCommunication>> by_stage;  // by stage, by part
+  std::map<CollectiveSumsKey, CollectiveSums> collectives;
+  std::vector<std::vector<double>> by_bin;  // by part, by bin of units: ns waited
+};
+
+Waits measure_waits(const std::vector<RankPart>& parts, const Lanes& lanes,
+                    const std::vector<MatchedLane>& matched,
+                    const std::vector<profile::RankClock>& clocks, const Units& units,
+                    uint64_t units_per_bin);
+
+}  // namespace llmprof::job

@@ -1,0 +1,108 @@
+#include "session/analysis/analyze_ranks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "session/analysis/analyze.h"
+
+namespace llmprof::session {
+namespace {
+
+const RankRecord* find_record(const RanksRecord& record, uint64_t rank) {
+  for (const RankRecord& row : record.ranks) {
+    if (row.rank == rank) return &row;
+  }
+  return nullptr;
+}
+
+// As its captures say; of several, the first that does.
+void identify(const trace::Trace& trace, job::RankIdentity& who) {
+  for (const trace::Capture& capture : trace.captures) {
+    if (!who.local_rank) who.local_rank = capture.local_rank;
+    if (!who.world_size) who.world_size = capture.world_size;
+    if (who.host.empty()) who.host = to_printable(capture.host);
+    if (who.job.empty()) who.job = to_printable(capture.job);
+    if (!who.wall_clock_ns) who.wall_clock_ns = capture.wall_clock_ns;
+    if (who.clock_domain.empty() && !capture.clock_domain.empty()) {
+      who.clock_domain = to_printable(capture.clock_domain);
+      who.clock_ns = capture.clock_ns;
+    }
+  }
+}
+
+void identify(const RanksRecord& record, job::RankIdentity& who) {
+  if (!who.world_size) who.world_size = record.world_size;
+  if (const RankRecord* row = find_record(record, who.rank)) {
+    who.state = row->state;
+    who.state_detail = row->detail;
+  }
+}
+
+void take_results(AnalyzedInputs&& analyzed, job::RankPart& part) {
+  part.profile = std::move(analyzed.analysis.profile);
+  part.collectives = std::move(analyzed.results.collectives);
+  for (const analysis::Step& step : analyzed.results.stages.steps) {
+    part.step_start.push_back(step.start);
+    part.step_end.push_back(step.end);
+  }
+}
+
+// A run folder of its own has records of its own.
+Result<AnalysisPlan> plan_of_rank(const AnalysisPlan& plan, const RankInputs& rank,
+                                  const AnalyzeOptions& options) {
+  AnalysisPlan own = plan;
+  own.inputs = rank.inputs;
+  const auto& run = rank.inputs.front().run_folder;
+  const bool known = options.inputs.size() == 1 && options.inputs.front() == run;
+  if (run.empty() || known) return own;
+  if (auto done = read_run_records(run, options, own); !done) return fail_with(done.error());
+  return own;
+}
+
+}  // namespace
+
+Result<AnalyzedRanks> analyze_ranks(const AnalysisPlan& plan, const JobInputs& job,
+                                    const AnalyzeOptions& options, std::string_view version,
+                                    Progress& progress, OutputFolder& out) {
+  AnalyzedRanks ranks;
+  AnalysisPlan common = plan;
+  common.notes.merge(job.notes);  // told once, of the first rank
+  bool any = false;
+  for (const RankInputs& rank : job.ranks) {
+    job::RankPart& part = ranks.parts.emplace_back();
+    part.identity.rank = rank.rank;
+    identify(job.record, part.identity);
+    if (rank.inputs.empty()) continue;
+    auto own = plan_of_rank(common, rank, options);
+    if (!own) return fail_with(own.error());
+    common.notes = {};
+    auto analyzed =
+        analyze_planned(std::move(*own), !options.in_place, version, progress, out, Reading());
+    if (!analyzed) {
+      const Error error = analyzed.error().within(fmt::format("rank {}", rank.rank));
+      if (!ranks.incomplete && part.identity.state == kRankRecorded) ranks.incomplete = error;
+      if (part.identity.state == kRankRecorded) {
+        part.identity.state = kRankMissing;
+        part.identity.state_detail = analyzed.error().message;
+      }
+      continue;
+    }
+    any = true;
+    Analysis& analysis = analyzed->analysis;
+    for (PartTiming& timing : analysis.timings) {
+      timing.name = fmt::format("rank {}: {}", rank.rank, timing.name);
+      ranks.timings.push_back(std::move(timing));
+    }
+    if (analysis.incomplete && !ranks.incomplete) ranks.incomplete = analysis.incomplete;
+    identify(analyzed->trace, part.identity);
+    take_results(std::move(*analyzed), part);
+  }
+  if (any) return ranks;
+  return fail_with(ranks.incomplete.value_or(
+      Error{ErrorKind::input, "no rank of the job left a capture that can be analyzed"}));
+}
+
+}  // namespace llmprof::session

@@ -1,0 +1,104 @@
+#include "session/merge/merge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include "job/partial/partial.h"
+#include "session/analysis/analyze_job.h"
+
+namespace llmprof::session {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Partial profiles in a folder and those in it.
+Result<std::set<fs::path>> partials_in(const fs::path& folder) {
+  constexpr int kDeepest = 3;
+  std::set<fs::path> files;
+  std::error_code trouble;
+  fs::recursive_directory_iterator entries(folder, trouble);
+  while (!trouble && entries != fs::end(entries)) {
+    if (entries.depth() >= kDeepest) entries.disable_recursion_pending();
+    std::error_code ignored;
+    const bool wanted = entries->path().extension() == job::kPartialExtension;
+    if (wanted && entries->is_regular_file(ignored)) files.insert(entries->path());
+    entries.increment(trouble);
+  }
+  if (trouble) {
+    return fail_input(
+        fmt::format("{}: cannot list the folder: {}", folder.string(), trouble.message()));
+  }
+  return files;
+}
+
+Result<std::vector<fs::path>> all_partials(const std::vector<fs::path>& inputs) {
+  std::vector<fs::path> files;
+  std::set<fs::path> seen;
+  for (const fs::path& input : inputs) {
+    std::error_code trouble;
+    std::set<fs::path> found = {input};
+    if (fs::is_directory(input, trouble)) {
+      auto inside = partials_in(input);
+      if (!inside) return fail_with(inside.error());
+      found = std::move(*inside);
+    }
+    for (const fs::path& file : found) {
+      if (seen.insert(fs::weakly_canonical(file, trouble)).second) files.push_back(file);
+    }
+  }
+  return files;
+}
+
+// Side by side: a partial profile is text to be parsed.
+Result<std::vector<job::RankPart>> read_partials(const std::vector<fs::path>& files) {
+  std::vector<job::RankPart> parts(files.size());
+  std::vector<std::optional<Error>> errors(files.size());
+  std::atomic<size_t> next = 0;
+  const auto work = [&] {
+    for (size_t i = next++; i < files.size(); i = next++) {
+      auto part = job::read_partial(files[i]);
+      if (part) {
+        parts[i] = std::move(*part);
+      } else {
+        errors[i] = part.error();
+      }
+    }
+  };
+  const size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  std::vector<std::jthread> threads;
+  for (size_t i = 1; i < std::min(cores, files.size()); ++i) threads.emplace_back(work);
+  work();
+  threads.clear();
+  for (const auto& error : errors) {
+    if (error) return fail_with(*error);
+  }
+  return parts;
+}
+
+}  // namespace
+
+Result<Analysis> merge(const MergeOptions& options, std::string_view version, Progress& progress) {
+  AnalyzeOptions analysis;
+  analysis.inputs = options.inputs;
+  analysis.out = options.out;
+  analysis.force = options.force;
+  analysis.top = options.top;
+  analysis.config_folder = options.config_folder;
+  const auto files = all_partials(options.inputs);
+  if (!files) return fail_with(files.error());
+  if (files->empty()) return analyze(analysis, version, progress);
+  progress.begin("reading partial profiles");
+  const Stopwatch reading;
+  auto parts = read_partials(*files);
+  if (!parts) return fail_with(parts.error());
+  Analysis so_far;
+  so_far.timings.push_back({"reading partial profiles", reading.elapsed()});
+  OutputFolder out(options.out, options.force);
+  return write_job(std::move(*parts), analysis, version, progress, out, std::move(so_far));
+}
+
+}  // namespace llmprof::session

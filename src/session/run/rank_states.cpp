@@ -1,0 +1,190 @@
+#include "session/run/rank_states.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "capture/rank_ends.h"
+#include "readers/collector_log/log_end.h"
+
+namespace llmprof::session {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kRankPrefix = "rank";
+constexpr size_t kLauncherWords = 256UL << 10U;  // bytes at the end of the output
+
+std::optional<RankLog> parse_log_name(const std::string& stem) {
+  const size_t dash = stem.find('-');
+  if (!stem.starts_with(kRankPrefix) || dash == std::string::npos) return std::nullopt;
+  const auto rank =
+      parse_int(std::string_view(stem).substr(kRankPrefix.size(), dash - kRankPrefix.size()));
+  const auto process = parse_int(std::string_view(stem).substr(dash + 1));
+  if (!rank || *rank < 0) return std::nullopt;
+  return RankLog{static_cast<uint64_t>(*rank), static_cast<uint64_t>(process.value_or(0)), false};
+}
+
+std::string end_of_output(const fs::path& log) {
+  std::ifstream stream(log, std::ios::binary | std::ios::ate);
+  const std::streamoff size = stream.tellg();
+  if (!stream || size <= 0) return {};
+  const auto wanted = std::min(size, static_cast<std::streamoff>(kLauncherWords));
+  stream.seekg(size - wanted);
+  std::string text(static_cast<size_t>(wanted), '\0');
+  stream.read(text.data(), wanted);
+  text.resize(static_cast<size_t>(stream.gcount()));
+  return text;
+}
+
+struct Told {
+  std::map<uint64_t, capture::RankEnd> by_rank;
+  std::vector<uint64_t> first;  // ranks that ended the job
+};
+
+Told told_by_launcher(const std::string& output, const std::vector<RankLog>& logs) {
+  Told told;
+  for (const capture::RankEnd& end : capture::rank_ends_in(output)) {
+    std::optional<uint64_t> rank = end.rank;
+    for (const RankLog& log : logs) {
+      if (!rank && end.process == log.process) rank = log.rank;
+    }
+    if (!rank || !told.by_rank.emplace(*rank, end).second) continue;
+    if (!end.by_launcher) told.first.push_back(*rank);
+  }
+  return told;
+}
+
+// What is known of all ranks together.
+struct Evidence {
+  std::string launcher;  // for texts
+  bool failed = false;   // the launcher, by itself
+  bool ended_by_us = false;
+  bool any_by_exit = false;  // a rank whose log says so
+  Told told;
+};
+
+std::string ended_after(const Evidence& evidence) {
+  return fmt::format("ended by {} after rank {} died", evidence.launcher,
+                     fmt::join(evidence.told.first, ", "));
+}
+
+RankRecord judge_rank(uint64_t rank, bool has_log, bool by_exit, const Evidence& evidence) {
+  const auto recorded = [&](std::string detail) {
+    return RankRecord{rank, std::string(has_log ? kRankRecorded : kRankMissing), std::move(detail)};
+  };
+  const auto told = evidence.told.by_rank.find(rank);
+  if (told != evidence.told.by_rank.end()) {
+    if (!told->second.by_launcher) return {rank, std::string(kRankDied), told->second.how};
+    return recorded(evidence.told.first.empty() ? "ended by " + evidence.launcher
+                                                : ended_after(evidence));
+  }
+  if (!has_log) return recorded("it left no log");
+  if (by_exit) return recorded({});
+  if (evidence.ended_by_us) return recorded("stopped with the run");
+  if (!evidence.told.first.empty()) return recorded(ended_after(evidence));
+  // Without a word from the launcher: where all ranks leave by _exit() that is how they end.
+  if (evidence.failed || evidence.any_by_exit) {
+    return {rank, std::string(kRankDied),
+            "its log has no end: it was killed, or left without exit()"};
+  }
+  return recorded({});
+}
+
+bool stopped_by_us(const capture::CommandRecord& pass) {
+  switch (pass.result.end) {
+    case capture::ProcessEnd::timed_out:
+    case capture::ProcessEnd::over_limit:
+    case capture::ProcessEnd::stopped:
+      return true;
+    default:
+      return pass.asked_to_stop;
+  }
+}
+
+}  // namespace
+
+std::vector<RankLog> rank_logs(const fs::path& folder) {
+  std::vector<RankLog> logs;
+  std::error_code trouble;
+  for (fs::directory_iterator entry(folder, trouble), end; !trouble && entry != end;
+       entry.increment(trouble)) {
+    if (entry->path().extension() != ".llmtrace") continue;
+    auto log = parse_log_name(entry->path().stem().string());
+    if (!log) continue;
+    const auto how = readers::read_log_end(entry->path());
+    log->by_exit = how && how->by_exit;
+    logs.push_back(*log);
+  }
+  return logs;
+}
+
+size_t count_ranks(const std::vector<RankLog>& logs) {
+  std::set<uint64_t> ranks;
+  for (const RankLog& log : logs) ranks.insert(log.rank);
+  return ranks.size();
+}
+
+RanksRecord rank_states(const std::optional<capture::Launcher>& launcher,
+                        const capture::CommandRecord& pass, const std::vector<RankLog>& logs) {
+  // Processes that a rank forks have logs of their own, and leave by _exit().
+  std::map<uint64_t, bool> by_exit;
+  for (const RankLog& log : logs) by_exit[log.rank] = by_exit[log.rank] || log.by_exit;
+  RanksRecord record;
+  if (!launcher && by_exit.size() < 2) return record;
+  Evidence evidence;
+  evidence.launcher = launcher ? launcher->name : "its launcher";
+  evidence.ended_by_us = stopped_by_us(pass);
+  evidence.failed = !pass.ended_well() && !evidence.ended_by_us;
+  evidence.any_by_exit =
+      std::any_of(by_exit.begin(), by_exit.end(), [](const auto& rank) { return rank.second; });
+  if (evidence.failed) evidence.told = told_by_launcher(end_of_output(pass.log), logs);
+  if (by_exit.empty() && evidence.told.by_rank.empty()) return record;
+  if (launcher) record.world_size = launcher->ranks;
+  std::set<uint64_t> ranks;
+  for (const auto& [rank, unused] : by_exit) ranks.insert(rank);
+  for (const auto& [rank, unused] : evidence.told.by_rank) ranks.insert(rank);
+  // A program whose ranks record nothing is not told of as missing ranks.
+  for (uint64_t rank = 0; !by_exit.empty() && rank < record.world_size.value_or(0); ++rank) {
+    ranks.insert(rank);
+  }
+  for (const uint64_t rank : ranks) {
+    const auto log = by_exit.find(rank);
+    record.ranks.push_back(
+        judge_rank(rank, log != by_exit.end(), log != by_exit.end() && log->second, evidence));
+  }
+  return record;
+}
+
+std::string name_ranks(const RanksRecord& ranks) {
+  constexpr size_t kMostNamed = 8;
+  const std::vector<RankRecord> failed = ranks.not_recorded();
+  const std::string of =
+      ranks.world_size ? fmt::format(" of {}", *ranks.world_size) : std::string();
+  std::vector<std::string> named;
+  for (const RankRecord& rank : failed) {
+    if (named.size() == kMostNamed) {
+      named.push_back(fmt::format("{} more in ranks.json", failed.size() - kMostNamed));
+      break;
+    }
+    named.push_back(fmt::format("rank {}{} {} ({})", rank.rank, of,
+                                rank.state == kRankDied ? "died" : "is missing", rank.detail));
+  }
+  return fmt::format("{}", fmt::join(named, ", "));
+}
+
+std::optional<Error> rank_failure(const RanksRecord& ranks, const capture::CommandRecord& pass,
+                                  std::string_view others) {
+  if (ranks.not_recorded().empty()) return std::nullopt;
+  return Error{ErrorKind::tool,
+               fmt::format("{}; {} ended with {}; {}; its output is in {}", name_ranks(ranks),
+                           pass.argv.empty() ? "the launcher" : pass.argv.front(),
+                           capture::describe_end(pass.result), others, pass.log.string())};
+}
+
+}  // namespace llmprof::session
