@@ -143,6 +143,10 @@ class FindingMaker {
         .add("last_share", straggler.last_share)
         .add_number("ranks", static_cast<double>(between_.job.recorded))
         .add_flag("lower_bound", between_.job.lower_bound)
+        .add_flag("by_step_time",
+                  !straggler.why.empty() &&
+                      straggler.why.front().kind ==
+                          profile::to_string(profile::ReasonKind::rank_slower_steps))
         .add_text("why", "");
     const JobStage* stage = stage_named(straggler.stage);
     Finding made;

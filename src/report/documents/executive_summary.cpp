@@ -8,6 +8,7 @@
 #include "report/format/part_names.h"
 #include "report/format/sentences.h"
 #include "report/format/typical.h"
+#include "report/sections/job_sections.h"
 #include "report/sections/reasons.h"
 #include "report/sections/stage_words.h"
 #include "report/sections/unwatched_words.h"
@@ -217,10 +218,11 @@ std::string kernel_bound_sentence(const profile::Profile& profile) {
 std::vector<std::string> executive_sentences(const profile::Profile& profile) {
   const bool staged = !profile.stages.empty();
   std::vector<std::string> sentences;
-  for (std::string& text : std::vector<std::string>{
-           speed_sentence(profile), time_sentence(profile), kernel_bound_sentence(profile),
-           staged ? limit_sentence(profile) : no_stages_words(profile), first_fix_sentence(profile),
-           caveat_sentence(profile)}) {
+  for (std::string& text :
+       std::vector<std::string>{speed_sentence(profile), time_sentence(profile),
+                                straggler_sentence(profile), kernel_bound_sentence(profile),
+                                staged ? limit_sentence(profile) : no_stages_words(profile),
+                                first_fix_sentence(profile), caveat_sentence(profile)}) {
     if (!text.empty()) sentences.push_back(std::move(text));
   }
   return sentences;

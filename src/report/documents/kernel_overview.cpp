@@ -15,6 +15,7 @@
 #include "report/format/part_names.h"
 #include "report/format/sentences.h"
 #include "report/sections/engine_words.h"
+#include "report/sections/job_sections.h"
 #include "report/sections/ranked_kernels.h"
 #include "report/sections/reasons.h"
 #include "report/sections/sections.h"
@@ -95,6 +96,7 @@ Document kernel_overview(const profile::Profile& recorded, size_t top) {
   document.add(Paragraph{captures_sentence(profile)});
   add_selection(profile, document);
   document.add(Paragraph{kernel_totals_sentence(profile)});
+  for (std::string& each : job_sentences(profile)) document.add(Paragraph{std::move(each)});
   if (profile.engine.name != profile::kUnknownEngine) {
     document.add(Paragraph{"Engine: " + engine_words(profile) + "."});
   }

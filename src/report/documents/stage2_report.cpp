@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "report/documents/add_plot.h"
 #include "report/markdown/markdown.h"
+#include "report/sections/job_sections.h"
 #include "report/sections/sections.h"
 
 namespace llmprof::report {
@@ -21,6 +22,7 @@ Document stage2_document(const profile::Profile& profile) {
   add_captures(profile, document);
   add_engine(profile, document);
   add_key_figures(profile, document);
+  add_job(profile, document);
   add_stage_timings(profile, document);
   add_token_times(profile, document);
   add_utilization(profile, document);

@@ -77,7 +77,7 @@ std::string finding_line(const profile::Finding& finding) {
   }
   return fmt::format("{}: up to {} ms {}, {} of {}'s wall time. What to do: {}", finding.title,
                      ms(finding.recoverable), per_unit(finding), percent(finding.share_of_wall),
-                     finding.stage.value_or(""), after_colon(sentence(finding.advice)));
+                     finding.stage.value_or("the timeline"), after_colon(sentence(finding.advice)));
 }
 
 }  // namespace

@@ -48,8 +48,8 @@ profile::Bytes message_of(const Evidence& evidence) {
 }
 
 Figure rate_of(const Evidence& evidence, std::string_view name) {
-  return scaled(profile::find_quantity<profile::Unit::bytes_per_second>(evidence.finding().values,
-                                                                        name));
+  return scaled(
+      profile::find_quantity<profile::Unit::bytes_per_second>(evidence.finding().values, name));
 }
 
 }  // namespace
@@ -60,15 +60,14 @@ FindingWords straggler_words(const Evidence& evidence) {
       evidence.finding().unit
           ? evidence.saving()
           : fmt::format("up to {} ms in the whole timeline", ms(evidence.finding().recoverable));
-  const std::string wait =
-      evidence.finding().unit
-          ? fmt::format("others wait for rank {} up to {} per step, ", rank,
-                        evidence.mean_time("wait_per_step"))
-          : fmt::format("others wait for rank {}, ", rank);
-  std::string text = fmt::format("{}: {}{} in all of them together; it comes last in {} of the {}",
-                                 saving, wait, evidence.single_time("wait_total"),
-                                 evidence.share("last_share"),
-                                 evidence.flag("by_step_time") ? "steps" : "collectives");
+  const std::string wait = evidence.finding().unit
+                               ? fmt::format("others wait for rank {} up to {} per step, ", rank,
+                                             evidence.mean_time("wait_per_step"))
+                               : fmt::format("others wait for rank {}, ", rank);
+  std::string text =
+      fmt::format("{}: {}{} in all of them together; it comes last in {} of the {}", saving, wait,
+                  evidence.single_time("wait_total"), evidence.share("last_share"),
+                  evidence.flag("by_step_time") ? "steps" : "collectives");
   if (evidence.has("why")) text += "; " + evidence.text("why");
   if (evidence.flag("lower_bound")) {
     text += "; not all ranks were recorded, so that waits may be longer";

@@ -36,6 +36,13 @@ FindingWords expert_routing_words(const Evidence& evidence);
 FindingWords exposed_communication_words(const Evidence& evidence);
 FindingWords exposed_copies_words(const Evidence& evidence);
 
+// job_words.cpp: between the ranks of a job.
+FindingWords straggler_words(const Evidence& evidence);
+FindingWords job_communication_words(const Evidence& evidence);
+FindingWords pipeline_bubble_words(const Evidence& evidence);
+FindingWords expert_imbalance_words(const Evidence& evidence);
+FindingWords slow_link_words(const Evidence& evidence);
+
 // measurement_words.cpp: what counters, ncu, steps and the capture itself tell.
 FindingWords hidden_graphs_words(const Evidence& evidence);
 FindingWords low_clocks_words(const Evidence& evidence);

@@ -53,7 +53,8 @@ FindingWords words_of(FindingKind kind, const Evidence& evidence) {
     case FindingKind::expert_routing:
       return expert_routing_words(evidence);
     case FindingKind::exposed_communication:
-      return exposed_communication_words(evidence);
+      return evidence.has("wait_time") ? job_communication_words(evidence)
+                                       : exposed_communication_words(evidence);
     case FindingKind::exposed_copies:
       return exposed_copies_words(evidence);
     case FindingKind::low_clocks:
@@ -64,6 +65,14 @@ FindingWords words_of(FindingKind kind, const Evidence& evidence) {
       return latency_bound_kernels_words(evidence);
     case FindingKind::time_outside_operators:
       return time_outside_operators_words(evidence);
+    case FindingKind::straggler:
+      return straggler_words(evidence);
+    case FindingKind::pipeline_bubble:
+      return pipeline_bubble_words(evidence);
+    case FindingKind::expert_imbalance:
+      return expert_imbalance_words(evidence);
+    case FindingKind::slow_link:
+      return slow_link_words(evidence);
   }
   return {};
 }

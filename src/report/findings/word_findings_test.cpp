@@ -153,6 +153,25 @@ FindingValues values_of(FindingKind kind) {
                            .add("kernel_occupancy", Share{0.2}, "gemm2"));
     case FindingKind::time_outside_operators:
       return std::move(values.add_number("gaps_per_instance", 12.5).add_all(gap()));
+    case FindingKind::straggler:
+      return std::move(values.add_number("rank", 1)
+                           .add_text("cause", "longer_kernels")
+                           .add("wait_per_step", Milliseconds{0.8})
+                           .add("wait_total", Milliseconds{14.4})
+                           .add("last_share", Share{0.98})
+                           .add_text("why", "its kernels take longer"));
+    case FindingKind::pipeline_bubble:
+      return std::move(values.add("bubble_share", Share{0.25}).add_number("pipeline_stages", 4));
+    case FindingKind::expert_imbalance:
+      return std::move(values.add_number("imbalance", 1.4).add_number("rank", 3));
+    case FindingKind::slow_link:
+      return std::move(values.add_text("group", "tp")
+                           .add_text("collective", "all_reduce")
+                           .add("message", profile::Bytes{16e6})
+                           .add_text("link", "nvlink")
+                           .add("bandwidth", profile::BytesPerSecond{100e9})
+                           .add("peak_bandwidth", profile::BytesPerSecond{450e9})
+                           .add("share_of_peak", Share{0.222}));
   }
   return values;
 }
@@ -238,6 +257,41 @@ TEST(FindingWords, TellNumbersFirstWithTheirDenominators) {
             "steps together, compared with a median step of 1.500 ms; the slowest takes 0.750 ms "
             "longer: gap before norm (+0.800 ms), the rest (-0.050 ms); the same time may be part "
             "of other findings");
+}
+
+TEST(FindingWords, NameTheRankThatOthersWaitFor) {
+  const Finding straggler = worded(example(FindingKind::straggler));
+  EXPECT_EQ(straggler.title, "Other ranks wait for rank 1");
+  EXPECT_EQ(straggler.evidence,
+            "up to 3.500 ms per request (38.9 % of the stage's wall time): others wait for rank 1 "
+            "up to 0.8000 ms per step, 14.400 ms in all of them together; it comes last in 98.0 % "
+            "of the collectives; its kernels take longer");
+  for (const std::string_view cause : {"late_launch", "more_tokens", "lower_clock", "unknown"}) {
+    Finding other = example(FindingKind::straggler);
+    other.values[1].text = cause;
+    EXPECT_NE(worded(other).advice, straggler.advice) << cause;
+    EXPECT_NE(worded(other).advice.find("rank 1"), std::string::npos) << cause;
+  }
+  Finding whole = example(FindingKind::straggler, FindingValues().add_flag("lower_bound", true));
+  whole.stage.reset();
+  whole.unit.reset();
+  EXPECT_EQ(worded(whole).evidence,
+            "up to 3.500 ms in the whole timeline: others wait for rank 1, 14.400 ms in all of "
+            "them together; it comes last in 98.0 % of the collectives; its kernels take longer; "
+            "not all ranks were recorded, so that waits may be longer");
+  EXPECT_EQ(worded(example(FindingKind::slow_link)).evidence,
+            "up to 3.500 ms per request (38.9 % of the stage's wall time): all-reduce of 16.00 MB "
+            "in group tp moves 100.00 GB/s over each rank's NVLink, 22.2 % of its peak of 450.00 "
+            "GB/s");
+}
+
+TEST(FindingWords, TellWaitsFromTransfersOfAJob) {
+  FindingValues more;
+  more.add("wait_time", Milliseconds{2}).add("hidden_time", Milliseconds{1}).add_number("ranks", 2);
+  const Finding finding = worded(example(FindingKind::exposed_communication, std::move(more)));
+  EXPECT_NE(finding.evidence.find("mean of 2 ranks, 2.000 ms are waits and 1.000 ms are hidden"),
+            std::string::npos)
+      << finding.evidence;
 }
 
 TEST(FindingWords, TellClocksWithTheirReasons) {

@@ -9,11 +9,21 @@ namespace {
 
 using Name = std::pair<std::string_view, std::string_view>;
 
-constexpr std::array<Name, 4> kShownNames = {{
+constexpr std::array<Name, 14> kShownNames = {{
     {"quantise", "quantization"},
     {"idle: synchronisation", "idle: synchronization"},
     {"share of the class's floor", "share of the class's lower bound"},
     {"Stage 1 metrics", "the workload's own metrics"},
+    {"all_reduce", "all-reduce"},
+    {"reduce_scatter", "reduce-scatter"},
+    {"all_gather", "all-gather"},
+    {"all_to_all", "all-to-all"},
+    {"nvlink", "NVLink"},
+    {"pcie", "PCIe"},
+    {"longer_kernels", "longer kernels"},
+    {"late_launch", "late launches"},
+    {"more_tokens", "more tokens"},
+    {"lower_clock", "lower clock"},
 }};
 
 constexpr std::array<Name, 23> kPlainNames = {{

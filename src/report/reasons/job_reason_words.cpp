@@ -9,7 +9,12 @@ namespace {
 using profile::Milliseconds;
 using profile::ReasonKind;
 
-std::string rank_words(ReasonKind kind, const Given& given) {
+std::string mean_collectives(const Given& given) {
+  const double number = given.number("per_step");
+  return fmt::format("{} {}", plain(number), number == 1 ? "collective" : "collectives");
+}
+
+std::string rank_reason_words(ReasonKind kind, const Given& given) {
   switch (kind) {
     case ReasonKind::rank_busy_longer:
       return fmt::format(
@@ -64,18 +69,18 @@ std::string job_reason_words(ReasonKind kind, const Given& given) {
       return fmt::format("{} of its communication time is all-to-all",
                          percent(given.quantity<profile::Share>("share")));
     case ReasonKind::collectives_in_each_layer:
-      return fmt::format("{} collectives per step, as of layers",
-                         plain(given.number("per_step")));
+      return fmt::format("{} per step, as of layers", mean_collectives(given));
     case ReasonKind::collectives_once_per_step:
-      return fmt::format("{} collectives per step", plain(given.number("per_step")));
+      return fmt::format("{} per step", mean_collectives(given));
     case ReasonKind::communication_behind_compute:
       return fmt::format(
           "it gathers and scatters, and {} of its communication time is hidden behind compute",
           percent(given.quantity<profile::Share>("share")));
     case ReasonKind::parallelism_not_clear:
-      return fmt::format("{} tell nothing certain", given.counted("collectives", "collective"));
+      return fmt::format("what it does ({}) is of no kind that is known",
+                         given.counted("collectives", "collective"));
     default:
-      return rank_words(kind, given);
+      return rank_reason_words(kind, given);
   }
 }
 

@@ -17,5 +17,6 @@ std::string operator_words(profile::ReasonKind kind, const Given& given);
 std::string layer_words(profile::ReasonKind kind, const Given& given);
 std::string step_time_words(profile::ReasonKind kind, const Given& given);
 std::string host_words(profile::ReasonKind kind, const Given& given);
+std::string job_reason_words(profile::ReasonKind kind, const Given& given);
 
 }  // namespace llmprof::report

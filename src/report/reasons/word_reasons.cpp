@@ -10,9 +10,9 @@ namespace {
 using profile::ReasonKind;
 
 using WordsOfTheme = std::string (*)(ReasonKind kind, const Given& given);
-constexpr WordsOfTheme kThemes[] = {utilization_words, basis_words,     floor_rule_words,
-                                    roofline_words,    counter_words,   operator_words,
-                                    layer_words,       step_time_words, host_words};
+constexpr WordsOfTheme kThemes[] = {
+    utilization_words, basis_words, floor_rule_words, roofline_words, counter_words,
+    operator_words,    layer_words, step_time_words,  host_words,     job_reason_words};
 
 std::string words_of(ReasonKind kind, const Given& given) {
   for (const WordsOfTheme words : kThemes) {
@@ -49,6 +49,11 @@ void word_stage(profile::Stage& stage) {
   if (!stage.measured) return;
   fill(stage.measured->why_not_reasons, stage.measured->why_not);
   fill(stage.measured->energy_why_not_reasons, stage.measured->energy_why_not);
+}
+
+void word_overhead(std::optional<profile::Overhead>& overhead) {
+  if (!overhead || !overhead->collector) return;
+  fill(overhead->collector->why_not_reasons, overhead->collector->why_not);
 }
 
 void word_recoverable(profile::StageRecoverable& stage) {
@@ -93,9 +98,11 @@ void word_reasons(profile::Profile& profile) {
   fill(profile.operators_found.why_not_reasons, profile.operators_found.why_not);
   fill(profile.layer_summary.why_not_reasons, profile.layer_summary.why_not);
   fill(profile.slow_step_rule_reasons, profile.slow_step_rule);
-  if (profile.overhead && profile.overhead->collector) {
-    profile::CollectorOverhead& collector = *profile.overhead->collector;
-    fill(collector.why_not_reasons, collector.why_not);
+  word_overhead(profile.overhead);
+  if (profile.job) fill(profile.job->why_not_reasons, profile.job->why_not);
+  for (profile::Rank& rank : profile.ranks) {
+    for (profile::Stage& stage : rank.stages) word_stage(stage);
+    word_overhead(rank.overhead);
   }
   for (profile::Layer& layer : profile.layers) fill(layer.note_reasons, layer.note);
   for (profile::Stage& stage : profile.stages) word_stage(stage);

@@ -398,11 +398,61 @@ std::vector<Example> host_examples() {
   };
 }
 
+std::vector<Example> job_examples() {
+  using Kind = ReasonKind;
+  using profile::Milliseconds;
+  return {
+      {Kind::one_rank_recorded, {}, "only one rank was recorded"},
+      {Kind::ranks_without_collectives, FindingValues().add_number("ranks", 2),
+       "the captures of the 2 ranks hold no communication"},
+      {Kind::collectives_not_matched, FindingValues().add_number("collectives", 7),
+       "none of the 7 collectives has its like on another rank"},
+      {Kind::parallelism_told, FindingValues().add_text("option", "--tp").add_number("size", 2),
+       "--tp 2"},
+      {Kind::only_point_to_point, FindingValues().add_number("collectives", 8),
+       "its ranks send to each other (8 messages)"},
+      {Kind::mostly_all_to_all, FindingValues().add("share", Share{0.75}),
+       "75.0 % of its communication time is all-to-all"},
+      {Kind::collectives_in_each_layer, FindingValues().add_number("per_step", 64),
+       "64 collectives per step, as of layers"},
+      {Kind::collectives_once_per_step, FindingValues().add_number("per_step", 1),
+       "1 collective per step"},
+      {Kind::communication_behind_compute, FindingValues().add("share", Share{0.9}),
+       "it gathers and scatters, and 90.0 % of its communication time is hidden behind compute"},
+      {Kind::parallelism_not_clear, FindingValues().add_number("collectives", 1),
+       "what it does (1 collective) is of no kind that is known"},
+      {Kind::rank_busy_longer,
+       FindingValues()
+           .add("busy", Milliseconds{2.4})
+           .add("busy_of_others", Milliseconds{1.6})
+           .add("longer", Milliseconds{0.8}),
+       "its kernels take 0.8000 ms per step longer where it comes last (2.4000 ms per step between "
+       "collectives; 1.6000 ms on the others, mean)"},
+      {Kind::rank_launched_later, FindingValues().add("later", Milliseconds{0.8}),
+       "its kernels take as long as the others', but it launches 0.8000 ms per step later"},
+      {Kind::rank_more_tokens,
+       FindingValues().add_number("tokens", 4).add_number("tokens_of_others", 1),
+       "it processes 4 tokens per step, the others 1 (median)"},
+      {Kind::rank_lower_clock,
+       FindingValues()
+           .add("clock", profile::Hertz{1300e6})
+           .add("clock_of_others", profile::Hertz{1980e6}),
+       "its SM clock is 1300 MHz on average, that of the others 1980 MHz (median)"},
+      {Kind::rank_slower_steps,
+       FindingValues().add("step", Milliseconds{3}).add("step_of_others", Milliseconds{2}),
+       "its steps take 3.000 ms, those of the others 2.000 ms (mean)"},
+      {Kind::rank_single_delays,
+       FindingValues().add_number("delays", 1).add("longest", Milliseconds{1}),
+       "1 single delay, the longest 1.000 ms"},
+      {Kind::rank_cause_not_seen, {}, "neither its kernels nor its launches explain it"},
+  };
+}
+
 std::vector<Example> examples() {
   std::vector<Example> all;
-  for (const auto& theme :
-       {utilization_examples(), basis_examples(), floor_examples(), roofline_examples(),
-        counter_examples(), other_examples(), slow_step_examples(), host_examples()}) {
+  for (const auto& theme : {utilization_examples(), basis_examples(), floor_examples(),
+                            roofline_examples(), counter_examples(), other_examples(),
+                            slow_step_examples(), host_examples(), job_examples()}) {
     all.insert(all.end(), theme.begin(), theme.end());
   }
   return all;
@@ -427,7 +477,7 @@ TEST(ReasonWords, AreOfOneTheme) {
     size_t themes = 0;
     for (const auto words :
          {utilization_words, basis_words, floor_rule_words, roofline_words, counter_words,
-          operator_words, layer_words, step_time_words, host_words}) {
+          operator_words, layer_words, step_time_words, host_words, job_reason_words}) {
       if (!words(example.kind, Given(reason)).empty()) ++themes;
     }
     EXPECT_EQ(themes, 1U) << to_string(example.kind);
@@ -473,6 +523,9 @@ TEST(ReasonWords, FillAllTextsOfAProfile) {
   filled.operators_found.why_not_reasons = filled.layer_summary.why_not_reasons = why;
   filled.overhead.emplace().collector.emplace().why_not_reasons = why;
   filled.layers.emplace_back().note_reasons = why;
+  filled.job.emplace().why_not_reasons = why;
+  filled.ranks.emplace_back().stages.emplace_back().why_not_reasons = why;
+  filled.ranks[0].overhead.emplace().collector.emplace().why_not_reasons = why;
   profile::Stage& stage = filled.stages.emplace_back();
   stage.why_not_reasons = stage.basis_reasons = why;
   stage.measured.emplace().why_not_reasons = why;
@@ -500,6 +553,9 @@ TEST(ReasonWords, FillAllTextsOfAProfile) {
   EXPECT_EQ(filled.layer_summary.why_not, words);
   EXPECT_EQ(filled.overhead->collector->why_not, words);
   EXPECT_EQ(filled.layers[0].note, words);
+  EXPECT_EQ(filled.job->why_not, words);
+  EXPECT_EQ(filled.ranks[0].stages[0].why_not, words);
+  EXPECT_EQ(filled.ranks[0].overhead->collector->why_not, words);
   EXPECT_EQ(stage.why_not, words);
   EXPECT_EQ(stage.basis, words);
   EXPECT_EQ(stage.measured->why_not, words);

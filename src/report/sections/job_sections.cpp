@@ -1,0 +1,339 @@
+#include "report/sections/job_sections.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "report/format/figures.h"
+#include "report/format/part_names.h"
+#include "report/format/sentences.h"
+#include "report/reasons/word_reasons.h"
+
+namespace llmprof::report {
+namespace {
+
+constexpr size_t kShownRanks = 64;
+constexpr size_t kShownCollectives = 20;
+constexpr size_t kNamedRanks = 16;
+
+// "0, 1, 4 to 7"; long lists are cut.
+std::string rank_list(const std::vector<uint64_t>& ranks) {
+  std::string text;
+  size_t named = 0;
+  for (size_t i = 0; i < ranks.size();) {
+    size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    if (named++ == kNamedRanks) return text + ", ...";
+    if (!text.empty()) text += ", ";
+    text +=
+        last > i + 1 ? fmt::format("{} to {}", ranks[i], ranks[last]) : fmt::to_string(ranks[i]);
+    i = last > i + 1 ? last + 1 : i + 1;
+  }
+  return text;
+}
+
+std::string rank_words(const std::vector<uint64_t>& ranks) {
+  return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", rank_list(ranks));
+}
+
+std::string in_stage(const std::string& stage) {
+  return stage.empty() ? std::string() : " in " + stage;
+}
+
+// "0.8000 ms per step (30.3 % of it)"; without stages the whole timeline.
+std::string wait_words(const profile::Straggler& straggler) {
+  const bool staged = !straggler.stage.empty();
+  std::string text = fmt::format("{} ms{}", fine_ms(straggler.wait_per_step),
+                                 staged ? " per step" : " in the whole timeline");
+  if (straggler.share_of_step) text += fmt::format(" ({} of it)", percent(straggler.share_of_step));
+  return text;
+}
+
+std::string headline(const profile::Job& job) {
+  std::string text = fmt::format("Job of {}", counted(job.world_size, "rank"));
+  if (job.id) text += fmt::format(" ({})", *job.id);
+  text += fmt::format(" on {}", counted(job.hosts, "host"));
+  if (job.recorded < job.world_size) text += fmt::format(", {} recorded", grouped(job.recorded));
+  std::vector<std::string> kinds;
+  for (const std::string_view kind : {"tensor", "pipeline", "expert", "data"}) {
+    uint64_t size = 0;
+    for (const profile::RankGroup& group : job.groups) {
+      if (group.parallelism == kind) size = std::max(size, group.size);
+    }
+    if (size > 1) kinds.push_back(fmt::format("{} parallelism of {}", kind, size));
+  }
+  if (!kinds.empty()) text += ": " + fmt::format("{}", fmt::join(kinds, ", "));
+  return text + ".";
+}
+
+void add_lost_ranks(const profile::Profile& profile, Document& document) {
+  const profile::Job& job = *profile.job;
+  for (const profile::Rank& rank : profile.ranks) {
+    if (rank.state != "died") continue;
+    document.add(Callout{Callout::Kind::warning,
+                         fmt::format("Rank {} ended before the program did{}.", rank.rank,
+                                     rank.state_detail ? " (" + *rank.state_detail + ")" : "")});
+  }
+  if (job.missing.empty()) return;
+  document.add(
+      Callout{Callout::Kind::warning,
+              fmt::format("No capture of {} was read: waits are at least as long as told here.",
+                          rank_words(job.missing))});
+}
+
+void add_stragglers(const profile::Job& job, Document& document) {
+  document.add(Heading{3, "Stragglers"});
+  if (job.why_not && job.stragglers.empty()) {
+    document.add(Paragraph{"Waits are not known: " + clause(*job.why_not)});
+    return;
+  }
+  if (job.stragglers.empty()) {
+    document.add(Paragraph{"None: no rank is waited for much longer than the others."});
+    return;
+  }
+  Table table;
+  table.columns = {number_column("rank"),
+                   text_column("stage"),
+                   text_column("cause"),
+                   number_column("longest wait for it (ms per step)"),
+                   number_column("share of the job's step"),
+                   number_column("waits of all ranks (ms)"),
+                   number_column("comes last"),
+                   text_column("evidence")};
+  for (const profile::Straggler& each : job.stragglers) {
+    table.rows.push_back({std::to_string(each.rank),
+                          each.stage.empty() ? std::string("whole timeline") : each.stage,
+                          std::string(shown_name(each.cause)), fine_ms(each.wait_per_step),
+                          percent(each.share_of_step), ms(each.wait_total),
+                          percent(each.last_share), reason_words(each.why).value_or("")});
+  }
+  document.add(std::move(table));
+}
+
+std::vector<Cell> rank_cells(const profile::Rank& rank, const profile::RankStage& stage,
+                             bool measured) {
+  std::vector<Cell> cells = {std::to_string(rank.rank),
+                             or_missing(rank.host),
+                             stage.stage,
+                             fine_ms(stage.wall),
+                             fine_ms(stage.compute),
+                             fine_ms(stage.transfer),
+                             fine_ms(stage.wait),
+                             fine_ms(stage.hidden_communication),
+                             fine_ms(stage.copies),
+                             fine_ms(stage.idle),
+                             fine_ms(stage.caused_wait)};
+  if (measured) {
+    cells.emplace_back(percent(stage.mfu));
+    cells.emplace_back(clock(stage.sm_clock));
+    cells.emplace_back(energy(stage.energy));
+  }
+  return cells;
+}
+
+void add_rank_table(const profile::Profile& profile, Document& document) {
+  document.add(Heading{3, "Time of each rank"});
+  bool measured = false;
+  bool any = false;
+  for (const profile::Rank& rank : profile.ranks) {
+    for (const profile::RankStage& stage : rank.between) {
+      any = true;
+      measured = measured || stage.mfu || stage.sm_clock || stage.energy;
+    }
+  }
+  Table table;
+  if (!any) {
+    table.columns = {number_column("rank"), text_column("host"), text_column("state"),
+                     number_column("kernels"), number_column("kernel time (ms)")};
+    for (size_t i = 0; i < std::min(kShownRanks, profile.ranks.size()); ++i) {
+      const profile::Rank& rank = profile.ranks[i];
+      table.rows.push_back({std::to_string(rank.rank), or_missing(rank.host), rank.state,
+                            grouped(rank.totals.kernel_count), ms(rank.totals.kernel_sum)});
+    }
+    document.add(std::move(table));
+    document.add(Paragraph{"The ranks have no step in common."});
+    return;
+  }
+  document.add(Paragraph{
+      "Mean ms per step of the job; compute, transfer, wait, copies and idle sum to the step."});
+  table.columns = {number_column("rank"),
+                   text_column("host"),
+                   text_column("stage"),
+                   number_column("step"),
+                   number_column("compute"),
+                   number_column("transfer"),
+                   number_column("wait"),
+                   number_column("communication hidden by compute"),
+                   number_column("copies"),
+                   number_column("idle"),
+                   number_column("waited for by others")};
+  if (measured) {
+    table.columns.push_back(number_column("MFU on wall"));
+    table.columns.push_back(number_column("SM clock"));
+    table.columns.push_back(number_column("energy per step"));
+  }
+  for (size_t i = 0; i < std::min(kShownRanks, profile.ranks.size()); ++i) {
+    for (const profile::RankStage& stage : profile.ranks[i].between) {
+      table.rows.push_back(rank_cells(profile.ranks[i], stage, measured));
+    }
+  }
+  document.add(std::move(table));
+  if (profile.ranks.size() > kShownRanks) {
+    document.add(Paragraph{fmt::format("Not shown: {}; profile.json has all.",
+                                       counted(profile.ranks.size() - kShownRanks, "more rank"))});
+  }
+}
+
+void add_groups(const profile::Job& job, Document& document) {
+  if (job.groups.empty()) return;
+  document.add(Heading{3, "Groups"});
+  Table table;
+  table.columns = {text_column("group"), text_column("parallelism"), number_column("size"),
+                   text_column("ranks recorded"), text_column("evidence")};
+  for (size_t i = 0; i < std::min(kShownRanks, job.groups.size()); ++i) {
+    const profile::RankGroup& group = job.groups[i];
+    table.rows.push_back({group.group, group.parallelism, grouped(group.size),
+                          rank_list(group.ranks), reason_words(group.why).value_or("")});
+  }
+  document.add(std::move(table));
+  if (job.groups.size() > kShownRanks) {
+    document.add(Paragraph{fmt::format("Not shown: {}; profile.json has all.",
+                                       counted(job.groups.size() - kShownRanks, "more group"))});
+  }
+}
+
+void add_collectives(const profile::Job& job, Document& document) {
+  if (job.collectives.empty()) return;
+  document.add(Heading{3, "Collectives"});
+  document.add(Paragraph{
+      "Matched across ranks. Latency is from the last rank's arrival to the last end, wait is of "
+      "the rank that waited longest; totals are of all ranks."});
+  Table table;
+  table.columns = {text_column("stage"),
+                   text_column("group"),
+                   text_column("kind"),
+                   number_column("message"),
+                   number_column("matched"),
+                   number_column("unmatched"),
+                   number_column("per step"),
+                   number_column("latency, median (ms)"),
+                   number_column("wait, mean (ms)"),
+                   number_column("wait, total (ms)"),
+                   number_column("transfer, total (ms)"),
+                   number_column("hidden by compute (ms)"),
+                   number_column("bandwidth"),
+                   number_column("of peak"),
+                   text_column("link"),
+                   text_column("last most often")};
+  for (size_t i = 0; i < std::min(kShownCollectives, job.collectives.size()); ++i) {
+    const profile::JobCollective& each = job.collectives[i];
+    const std::string last =
+        each.last_rank ? fmt::format("rank {} ({})", *each.last_rank, percent(each.last_rank_share))
+                       : std::string(kMissing);
+    table.rows.push_back(
+        {each.stage.value_or("outside of stages"), each.group,
+         fmt::format("{}{}", shown_name(each.kind), each.in_graph ? " (CUDA graph)" : ""),
+         scaled(each.bytes), grouped(each.matched), grouped(each.unmatched), plain(each.per_step),
+         exact_ms(each.latency.p50), exact_ms(each.wait.mean), ms(each.wait_total),
+         ms(each.transfer_total), ms(each.hidden_total), scaled(each.wire_bandwidth),
+         percent(each.share_of_peak),
+         each.link ? std::string(shown_name(*each.link)) : std::string(kMissing), last});
+  }
+  document.add(std::move(table));
+  if (job.collectives.size() > kShownCollectives) {
+    document.add(
+        Paragraph{fmt::format("Not shown: {}; profile.json has all.",
+                              counted(job.collectives.size() - kShownCollectives, "more row"))});
+  }
+}
+
+std::string method_words(const profile::RankClock& clock) {
+  if (clock.method == "reference") return "the job's clock";
+  if (clock.method == "shared") return "the same clock";
+  if (clock.method == "collectives") return "ends of collectives";
+  if (clock.method == "wall_clock") return "the hosts' wall clocks";
+  return "not joined to the others";
+}
+
+void add_clocks(const profile::Profile& profile, Document& document) {
+  document.add(Heading{3, "Clocks"});
+  Table table;
+  table.columns = {number_column("rank"),
+                   text_column("joined by"),
+                   number_column("offset (ms)"),
+                   number_column("drift (ppm)"),
+                   number_column("collectives compared"),
+                   number_column("ends differ, median (ms)"),
+                   number_column("ends differ, largest (ms)")};
+  for (size_t i = 0; i < std::min(kShownRanks, profile.ranks.size()); ++i) {
+    const auto& clock = profile.ranks[i].clock;
+    if (!clock) continue;
+    table.rows.push_back({std::to_string(profile.ranks[i].rank), method_words(*clock),
+                          exact_ms(profile::to_milliseconds(clock->offset_ns.value)),
+                          fmt::format("{:.2f}", clock->drift_ppm), grouped(clock->collectives),
+                          exact_ms(clock->residual_p50), exact_ms(clock->residual_max)});
+  }
+  document.add(std::move(table));
+}
+
+void add_balance(const profile::Job& job, Document& document) {
+  std::vector<std::string> items;
+  items.push_back(fmt::format("{} on all recorded ranks; {} of single ranks without their like.",
+                              counted(job.steps_matched, "step"), grouped(job.steps_unmatched)));
+  if (job.pipeline_bubble_share) {
+    items.push_back(fmt::format(
+        "Pipeline: ranks are idle or wait for another stage in {} of their time in steps.",
+        percent(job.pipeline_bubble_share)));
+  }
+  if (job.expert_imbalance) {
+    items.push_back(fmt::format("Experts: the longest rank's kernels take {} times the mean.",
+                                ratio(job.expert_imbalance)));
+  }
+  document.add(BulletList{std::move(items)});
+}
+
+}  // namespace
+
+std::string straggler_sentence(const profile::Profile& profile) {
+  if (!profile.job || profile.job->stragglers.empty()) return {};
+  const profile::Straggler& first = profile.job->stragglers.front();
+  std::string text = fmt::format("Other ranks wait for rank {}{}, {}", first.rank,
+                                 in_stage(first.stage), wait_words(first));
+  if (const auto why = reason_words(first.why)) text += ": " + *why;
+  return text + ".";
+}
+
+std::vector<std::string> job_sentences(const profile::Profile& profile) {
+  if (!profile.job) return {};
+  const profile::Job& job = *profile.job;
+  std::vector<std::string> sentences = {headline(job)};
+  if (!job.died.empty()) {
+    sentences.push_back(fmt::format("Ended before the program did: {}.", rank_words(job.died)));
+  }
+  if (!job.missing.empty()) {
+    sentences.push_back(
+        fmt::format("Not recorded: {}; waits are lower bounds.", rank_words(job.missing)));
+  }
+  if (std::string straggler = straggler_sentence(profile); !straggler.empty()) {
+    sentences.push_back(std::move(straggler));
+  } else if (job.why_not) {
+    sentences.push_back("Waits between ranks are not known: " + clause(*job.why_not));
+  }
+  return sentences;
+}
+
+void add_job(const profile::Profile& profile, Document& document) {
+  if (!profile.job) return;
+  document.add(Heading{2, "Ranks"});
+  document.add(Paragraph{headline(*profile.job)});
+  add_lost_ranks(profile, document);
+  add_balance(*profile.job, document);
+  add_stragglers(*profile.job, document);
+  add_rank_table(profile, document);
+  add_groups(*profile.job, document);
+  add_collectives(*profile.job, document);
+  add_clocks(profile, document);
+}
+
+}  // namespace llmprof::report
