@@ -8,6 +8,8 @@
 #include "report/documents/page_overview.h"
 #include "report/format/class_colors.h"
 #include "report/format/part_names.h"
+#include "report/reasons/word_reasons.h"
+#include "report/sections/job_sections.h"
 
 namespace llmprof::page {
 namespace {
@@ -62,6 +64,31 @@ Json part_list(const compare::Diff& diff) {
   return parts;
 }
 
+// What profile.json holds of a job as kinds and values.
+Json job_words(const profile::Profile& profile) {
+  if (!profile.job) return nullptr;
+  const profile::Job& job = *profile.job;
+  Json names = Json::object();
+  const auto name = [&](const std::string& text) { names[text] = report::shown_name(text); };
+  Json stragglers = Json::array();
+  for (const profile::Straggler& each : job.stragglers) {
+    name(each.cause);
+    stragglers.push_back(report::reason_words(each.why).value_or(""));
+  }
+  Json groups = Json::array();
+  for (const profile::RankGroup& each : job.groups) {
+    groups.push_back(report::reason_words(each.why).value_or(""));
+  }
+  for (const profile::JobCollective& each : job.collectives) {
+    name(each.kind);
+    if (each.link) name(*each.link);
+  }
+  return {{"sentences", report::job_sentences(profile)},
+          {"stragglers", std::move(stragglers)},
+          {"groups", std::move(groups)},
+          {"names", std::move(names)}};
+}
+
 std::string text_of(const Json& view) {
   return view.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -75,7 +102,8 @@ std::string view_json(const Content& content) {
                      {"parts", part_list(content.profile)},
                      {"made_by", tool.name + " " + tool.version},
                      {"title", report::page_title(content.profile)},
-                     {"timeline_missing", missing ? Json(*missing) : Json(nullptr)}};
+                     {"timeline_missing", missing ? Json(*missing) : Json(nullptr)},
+                     {"job", job_words(content.profile)}};
   return text_of(view);
 }
 

@@ -1,15 +1,15 @@
 // The verdict, why, the gate, and stage by stage: quantities with their intervals, budgets, the kernels that matter; findings.
 import type { MountedView, ViewDescription } from "../app";
-import type { Comparison, FindingChange, GateResult, StageDiff } from "../data/diff";
+import { msOf, type Comparison, type FindingChange, type GateResult, type RankDiff, type StageDiff } from "../data/diff";
 import { figure } from "../dom/copy";
 import { h, type Child } from "../dom/dom";
 import { note, prose, section } from "../dom/parts";
 import { table } from "../dom/table";
-import { change, counted, ms } from "../format/figures";
+import { change, counted, fineMs, ms, timeChange } from "../format/figures";
 import { placeHash } from "../state/fragment";
 import type { CompareApp } from "./app";
 import { budgetOf } from "./budgets";
-import { axisHead, ChangeAxis, intervalCell } from "./interval";
+import { axisHead, ChangeAxis, differenceBar, intervalCell } from "./interval";
 import { kernelTable } from "./kernel_rows";
 import { answer, intervalText, quantitiesOf, unitText, valueText } from "./quantities";
 
@@ -103,6 +103,32 @@ function stageSection(app: CompareApp, stage: StageDiff, index: number): HTMLEle
   );
 }
 
+function ranks(app: CompareApp): Child {
+  const rows = app.diff.ranks;
+  if (rows.length === 0) return null;
+  const largest = Math.max(...rows.map((row) => Math.abs(row.difference_ns)), 1);
+  return section(
+    "Ranks",
+    table<RankDiff>({
+      caption: "Ranks of both jobs, by their own times",
+      rows,
+      limit: 128,
+      columns: [
+        { id: "rank", title: "rank", value: (r) => r.rank, heads: true, cell: (r) => `rank ${r.rank}`, className: "as-text" },
+        { id: "stage", title: "stage", value: (r) => r.stage },
+        { id: "base", title: "base (ms)", of: "ns per unit, by the rank's own clock, waits for other ranks included", value: (r) => r.base_wall_ns, text: (r) => fineMs(msOf(r.base_wall_ns)) },
+        { id: "new", title: "new (ms)", of: "ns per unit, likewise", value: (r) => r.new_wall_ns, text: (r) => fineMs(msOf(r.new_wall_ns)) },
+        { id: "difference", title: "difference (ms)", of: "ns per unit", value: (r) => r.difference_ns, text: (r) => timeChange(msOf(r.difference_ns)), className: "strong" },
+        { id: "drawn", title: "drawn", value: (r) => Math.abs(r.difference_ns), cell: (r) => differenceBar(r.difference_ns, largest), className: "drawn narrow" },
+        { id: "relative", title: "change", of: "difference over base", value: (r) => r.relative, text: (r) => change(r.relative) },
+        { id: "part", title: "changed most", value: (r) => (r.part === null ? "-" : app.palette.label(r.part)) },
+        { id: "partMs", title: "by (ms)", of: "ns per unit", value: (r) => (r.part === null ? null : r.part_difference_ns), text: (r) => timeChange(r.part === null ? null : msOf(r.part_difference_ns)) },
+      ],
+    }).element,
+    note("Means per step (per instance where a stage has no steps). Jobs are compared above, one step on all ranks being one step."),
+  );
+}
+
 function findings(app: CompareApp): Child {
   const rows = app.diff.findings;
   if (rows.length === 0) return null;
@@ -137,6 +163,7 @@ function mount(app: CompareApp): MountedView {
     notes(app),
     diff.stages.map((stage, index) => stageSection(app, stage, index)),
     h("div", { class: "rules" }, app.words.of("Stages and steps")),
+    ranks(app),
     findings(app),
   );
   return { element };

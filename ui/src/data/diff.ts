@@ -8,6 +8,7 @@ export type PartChange = StageDiff["budget"][number];
 export type KernelChange = StageDiff["kernels"][number];
 export type ChangedKernel = KernelChange["base_kernels"][number];
 export type GateResult = Diff["gates"][number];
+export type RankDiff = Diff["ranks"][number];
 export type FindingChange = Diff["findings"][number];
 
 export const msOf = (ns: number): number => ns / 1e6;

@@ -5,29 +5,24 @@ import { h, type Child } from "../dom/dom";
 import { prose } from "../dom/parts";
 import { table } from "../dom/table";
 import { bytes, bytesPerS, count, counted, fineMs, fixed, ms, percent } from "../format/figures";
-import { causeWords, kindWords, methodWords, rankList } from "./words";
-
-/** The finding that tells of the same rank and stage has its evidence in words. */
-function evidenceOf(app: App, straggler: Straggler): string | null {
-  const found = app.shown.findings.find((finding) => finding.kind === "straggler" && finding.stage === straggler.stage && finding.values.some((value) => value.name === "rank" && value.value === straggler.rank));
-  return found?.evidence ?? null;
-}
+import { methodWords, nameOf, rankList, stageWords } from "./words";
 
 export function stragglersTable(app: App, rows: Straggler[]): HTMLElement {
-  if (rows.length === 0) return h("p", {}, "None: no rank is waited for longer than the others are.");
+  if (rows.length === 0) return h("p", {}, app.shown.job?.why_not ? ["Not known: ", prose(app.shown.job.why_not)] : "None: no rank is waited for much longer than the others.");
+  const evidence = (straggler: Straggler) => app.view.job?.stragglers[rows.indexOf(straggler)] ?? "";
   return table<Straggler>({
     caption: "Ranks that others wait for",
     fit: true,
     rows,
     columns: [
       { id: "rank", title: "rank", value: (s) => s.rank, heads: true, cell: (s) => `rank ${s.rank}`, className: "as-text" },
-      { id: "stage", title: "stage", value: (s) => s.stage },
+      { id: "stage", title: "stage", value: (s) => stageWords(s.stage) },
       { id: "wait", title: "wait (ms per step)", of: "ms per step of the job that the rank that waited longest waited for it", value: (s) => s.wait_ms_per_step, text: (s) => fineMs(s.wait_ms_per_step), className: "strong" },
       { id: "share", title: "share of step", of: "of the job's mean step", value: (s) => s.share_of_step, text: (s) => percent(s.share_of_step) },
       { id: "last", title: "came last", of: "of the matched collectives of this stage", value: (s) => s.last_share, text: (s) => percent(s.last_share) },
       { id: "total", title: "all ranks' waits (ms)", of: "ms, of all ranks that waited for it, whole capture", value: (s) => s.wait_total_ms, text: (s) => ms(s.wait_total_ms) },
-      { id: "cause", title: "because", value: (s) => causeWords(s.cause), className: "nowrap" },
-      { id: "evidence", title: "evidence", value: (s) => evidenceOf(app, s) ?? "", cell: (s) => prose(evidenceOf(app, s) ?? "-"), className: "prose wide" },
+      { id: "cause", title: "because", value: (s) => nameOf(app, s.cause), className: "nowrap" },
+      { id: "evidence", title: "evidence", value: evidence, cell: (s) => prose(evidence(s) || "-"), className: "prose wide" },
     ],
   }).element;
 }
@@ -47,7 +42,7 @@ export function collectivesTable(app: App, rows: Collective[]): HTMLElement {
     caption: "Collectives, matched across ranks",
     rows,
     columns: [
-      { id: "kind", title: "collective", value: (c) => kindWords(c.kind), heads: true, cell: (c) => [kindWords(c.kind), c.in_graph && h("span", { class: "chip" }, "CUDA graph")], className: "nowrap" },
+      { id: "kind", title: "collective", value: (c) => nameOf(app, c.kind), heads: true, cell: (c) => [nameOf(app, c.kind), c.in_graph && h("span", { class: "chip" }, "CUDA graph")], className: "nowrap" },
       { id: "stage", title: "stage", value: (c) => c.stage ?? "outside of stages" },
       { id: "group", title: "group", value: (c) => c.group, className: "prose group-name" },
       { id: "bytes", title: "message", of: "bytes of the message of one rank", value: (c) => c.bytes, text: (c) => bytes(c.bytes) },
@@ -60,7 +55,7 @@ export function collectivesTable(app: App, rows: Collective[]): HTMLElement {
       { id: "total", title: "transfer + wait (ms)", of: "ms, of all ranks together, whole capture", value: (c) => c.wait_total_ms + c.transfer_total_ms, text: (c) => ms(c.wait_total_ms + c.transfer_total_ms) },
       { id: "exposed", title: "exposed", of: "share of that time without compute beside it", value: exposed, text: (c) => percent(exposed(c)) },
       { id: "wire", title: "on the wire", of: "bytes/s that the algorithm must move over each rank's link, over the median latency", value: (c) => c.wire_bandwidth_bytes_per_s, text: (c) => bytesPerS(c.wire_bandwidth_bytes_per_s) },
-      { id: "peak", title: "of the link's peak", of: "share of the link's peak in one direction", value: (c) => c.share_of_peak, text: (c) => (c.share_of_peak === null ? "-" : `${percent(c.share_of_peak)}${c.link ? ` of ${c.link}` : ""}`) },
+      { id: "peak", title: "of the link's peak", of: "share of the link's peak in one direction", value: (c) => c.share_of_peak, text: (c) => (c.share_of_peak === null ? "-" : `${percent(c.share_of_peak)}${c.link ? ` of ${nameOf(app, c.link)}` : ""}`) },
       { id: "last", title: "comes last", of: "the rank that came last most often, and its share of the matched collectives", value: (c) => c.last_rank_share, text: (c) => (c.last_rank === null ? "-" : `rank ${c.last_rank} (${percent(c.last_rank_share)})`) },
     ],
   }).element;
@@ -78,6 +73,7 @@ export function groupsTable(app: App): Child {
       { id: "parallelism", title: "parallelism", value: (g) => g.parallelism },
       { id: "size", title: "size", of: "ranks of the group, those without a capture included", value: (g) => g.size, text: (g) => count(g.size) },
       { id: "ranks", title: "recorded ranks", value: (g) => rankList(g.ranks), className: "prose" },
+      { id: "evidence", title: "evidence", value: (g) => app.view.job?.groups[rows.indexOf(g)] ?? "", className: "prose wide" },
     ],
   }).element;
 }

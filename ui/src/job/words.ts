@@ -1,23 +1,18 @@
 // Names in profile.json that readers know by other words.
+import type { App } from "../app";
 import type { Job } from "../data/profile";
 
-const CAUSES: Record<string, string> = {
-  longer_kernels: "its kernels take longer",
-  late_launch: "its work is launched later",
-  more_tokens: "it has more tokens",
-  lower_clock: "its clock is lower",
-  unknown: "not known",
-};
-export const causeWords = (cause: string): string => CAUSES[cause] ?? cause.replaceAll("_", " ");
+/** Of a cause, a kind of collective, a link: as C++ words it. */
+export const nameOf = (app: App, name: string): string => app.view.job?.names[name] ?? name.replaceAll("_", " ");
 
-export const kindWords = (kind: string): string => kind.replaceAll("_", "-");
+export const stageWords = (stage: string): string => stage || "whole timeline";
 
 const METHODS: Record<string, string> = {
   reference: "its clock is the job's",
-  shared: "one clock of the host",
-  collectives: "ends of matched collectives",
+  shared: "the same clock",
+  collectives: "ends of collectives",
   wall_clock: "the hosts' wall clocks",
-  none: "not aligned",
+  none: "not joined to the others",
 };
 export const methodWords = (method: string): string => METHODS[method] ?? method;
 
@@ -37,5 +32,5 @@ export function rankList(ranks: number[]): string {
 export function parallelismWords(job: Job): string {
   const sizes = new Map<string, number>();
   for (const group of job.groups) if (group.parallelism !== "unknown") sizes.set(group.parallelism, Math.max(sizes.get(group.parallelism) ?? 0, group.size));
-  return [...sizes].map(([name, size]) => `${name} ${size}`).join(", ");
+  return [...sizes].filter(([, size]) => size > 1).map(([name, size]) => `${name} ${size}`).join(", ");
 }
