@@ -228,8 +228,8 @@ def pytorch_job(folder, ranks=2, *, source=PYTORCH_EAGER, hidden=2048, clocks=No
                 sequence=True, name="rank-{}.pt.trace.json.gz"):
     """One PyTorch trace per rank. `facts` says what the trace tells of collectives: "kernel" (arguments of kernels and
     of record_param_comms, PyTorch 2.4 and later), "operator" (of record_param_comms alone), "annotation" (nccl:... with
-    the shapes of its inputs, PyTorch 2.0), "names" (nothing but kernel names). `cut`: rank -> collectives that ended
-    before it began to record."""
+    the shapes of its inputs, PyTorch 2.0), "names" (nothing but kernel names, as always of those in CUDA graphs). `cut`:
+    rank -> collectives that ended before it began to record."""
     groups, clocks, delays = _set_up(ranks, groups, clocks, delays)
     cut = cut or {}
     with gzip.open(source, "rt", encoding="utf-8") as file:
@@ -300,7 +300,7 @@ def _torch_events(collective, kernel, row, call, rank, groups, moved, facts, seq
         told["Seq"] = collective.number
     number = 10_000_000 + collective.number
     arguments = {**row["args"], "External id": number, "correlation": number, "grid": [16, 1, 1], "block": [544, 1, 1]}
-    if facts == "kernel":
+    if facts == "kernel" and not collective.in_graph:
         arguments.update(told)
     if facts == "annotation":
         arguments["External id"] = number + 1_000_000  # old traces number kernels by themselves

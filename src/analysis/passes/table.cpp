@@ -1,4 +1,5 @@
 #include "analysis/collection/stage_tracing.h"
+#include "analysis/communication/find_collectives.h"
 #include "analysis/passes/find_stages.h"
 #include "analysis/passes/pass.h"
 #include "analysis/passes/peaks.h"
@@ -96,6 +97,12 @@ std::vector<Pass> make_passes() {
        {},
        {},
        [](const Prepared& in, Results& out, Diagnostics&) { out.copies = find_copies(in.trace); }},
+      {"communication",
+       {"stages"},
+       {},
+       [](const Prepared& in, Results& out, Diagnostics&) {
+         out.collectives = find_collectives(in.trace, in.names, out.stages);
+       }},
       {"launches",
        {},
        part_selected,

@@ -9,9 +9,10 @@ namespace llmprof::readers {
 namespace {
 
 constexpr std::string_view kEvents = "traceEvents";
-constexpr std::array<std::string_view, 8> kKeptKeys = {
-    "schemaVersion",        "deviceProperties", "baseTimeNanoseconds", "cuda_driver_version",
-    "cuda_runtime_version", "distributedInfo",  "roctracer_version",   "hip_runtime_version"};
+constexpr std::array<std::string_view, 9> kKeptKeys = {
+    "schemaVersion",       "deviceProperties",     "baseTimeNanoseconds",
+    "cuda_driver_version", "cuda_runtime_version", "distributedInfo",
+    "roctracer_version",   "hip_runtime_version",  "host_name"};
 constexpr size_t kLargestKey = 128;
 constexpr size_t kLargestValue = 1UL << 20U;
 constexpr size_t kMostKeys = 256;

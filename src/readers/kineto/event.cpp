@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "readers/kineto/category.h"
+#include "readers/kineto/collective.h"
 #include "readers/kineto/json_value.h"
 #include "readers/kineto/token.h"
 #include "readers/shared/memory_place.h"
@@ -23,6 +24,7 @@ struct Arguments {
   std::string_view registers, shared_memory, bytes, graph, graph_node, name, kernel;
   trace::Extent grid{};
   trace::Extent block{};
+  CollectiveArguments collective;
 };
 
 struct Event {
@@ -56,9 +58,78 @@ simdjson::error_code read_extent(ondemand::value value, const char* end, trace::
   return simdjson::SUCCESS;
 }
 
+// [[8, 25136], [], [1]]: the elements of each input; a scalar has none.
+simdjson::error_code read_dimensions(ondemand::value value, const char* end,
+                                     std::vector<uint64_t>& elements) {
+  constexpr uint64_t kMost = uint64_t{1} << 48U;  // what is beyond it is taken for damage
+  ondemand::array inputs;
+  if (const auto error = value.get_array().get(inputs)) return unless_other_type(error);
+  for (auto input : inputs) {
+    ondemand::array dimensions;
+    elements.push_back(0);
+    if (const auto error = input.get_array().get(dimensions)) {
+      if (unless_other_type(error) != simdjson::SUCCESS) return error;
+      continue;
+    }
+    uint64_t product = 1;
+    bool any = false;
+    for (auto dimension : dimensions) {
+      ondemand::value number;
+      // A list of tensors has a list of dimensions for each: what they hold is not told here.
+      if (const auto error = dimension.get(number)) return error;
+      const auto factor = token_unsigned(json_token(number, end));
+      const bool sane = factor && (*factor == 0 || product <= kMost / *factor);
+      product = sane ? product * *factor : 0;
+      any = true;
+    }
+    if (any) elements.back() = product;
+  }
+  return simdjson::SUCCESS;
+}
+
+simdjson::error_code read_types(ondemand::value value, const char* end,
+                                std::vector<std::string_view>& types) {
+  ondemand::array list;
+  if (const auto error = value.get_array().get(list)) return unless_other_type(error);
+  for (auto element : list) {
+    ondemand::value text;
+    if (const auto error = element.get(text)) return error;
+    types.push_back(token_text(json_token(text, end)));
+  }
+  return simdjson::SUCCESS;
+}
+
+std::string_view* collective_argument(const char* key, CollectiveArguments& arguments) {
+  switch (key[0]) {
+    case 'C':
+      return is(key, "Collective name") ? &arguments.name : nullptr;
+    case 'G':
+      if (is(key, "Group size")) return &arguments.group_size;
+      if (is(key, "Global rank start")) return &arguments.first_rank;
+      return is(key, "Global rank stride") ? &arguments.rank_stride : nullptr;
+    case 'I':
+      return is(key, "In msg nelems") ? &arguments.elements_in : nullptr;
+    case 'O':
+      return is(key, "Out msg nelems") ? &arguments.elements_out : nullptr;
+    case 'P':
+      if (is(key, "Process Group Name")) return &arguments.group;
+      if (is(key, "Process Group ID")) return &arguments.group_number;
+      return is(key, "Process Group Ranks") ? &arguments.ranks : nullptr;
+    default:
+      return is(key, "Seq") ? &arguments.sequence : nullptr;
+  }
+}
+
 // The token a key's value goes to; none for keys of no interest.
 std::string_view* argument(const char* key, Arguments& arguments) {
   switch (key[0]) {
+    case 'C':
+    case 'G':
+    case 'I':
+    case 'O':
+    case 'P':
+    case 'S':
+      return collective_argument(key, arguments.collective);
     case 'E':
       if (is(key, "External id") || is(key, "External Id")) return &arguments.external_id;
       return nullptr;
@@ -68,6 +139,7 @@ std::string_view* argument(const char* key, Arguments& arguments) {
       if (is(key, "correlation")) return &arguments.correlation;
       return is(key, "context") ? &arguments.context : nullptr;
     case 'd':
+      if (is(key, "dtype")) return &arguments.collective.type;
       return is(key, "device") ? &arguments.device : nullptr;
     case 'e':
       return is(key, "external id") ? &arguments.external_id : nullptr;
@@ -89,16 +161,19 @@ std::string_view* argument(const char* key, Arguments& arguments) {
 }
 
 // Whether the arguments still to come can be passed over: those of operators are long.
-bool is_enough(const Arguments& arguments, std::optional<KinetoCategory> category) {
+bool is_enough(const Event& event) {
+  const Arguments& arguments = event.arguments;
   if (arguments.external_id.empty()) return false;
-  if (category == KinetoCategory::cpu_operator || category == KinetoCategory::annotation) {
-    return true;
+  if (event.category == KinetoCategory::cpu_operator ||
+      event.category == KinetoCategory::annotation) {
+    return !tells_of_collective(token_text(event.name));
   }
-  return category == KinetoCategory::api_call && !arguments.correlation.empty();
+  return event.category == KinetoCategory::api_call && !arguments.correlation.empty();
 }
 
-simdjson::error_code read_arguments(ondemand::value value, const char* end,
-                                    std::optional<KinetoCategory> category, Arguments& arguments) {
+simdjson::error_code read_arguments(ondemand::value value, const char* end, Event& event) {
+  Arguments& arguments = event.arguments;
+  CollectiveArguments& collective = arguments.collective;
   ondemand::object object;
   if (const auto error = value.get_object().get(object)) return unless_other_type(error);
   for (auto entry : object) {
@@ -109,9 +184,14 @@ simdjson::error_code read_arguments(ondemand::value value, const char* end,
       if (const auto error = read_extent(field.value(), end, arguments.grid)) return error;
     } else if (is(key, "block")) {
       if (const auto error = read_extent(field.value(), end, arguments.block)) return error;
+    } else if (is(key, "Input Dims")) {
+      const auto error = read_dimensions(field.value(), end, collective.input_elements);
+      if (error != simdjson::SUCCESS) return error;
+    } else if (is(key, "Input type")) {
+      if (const auto error = read_types(field.value(), end, collective.input_types)) return error;
     } else if (std::string_view* token = argument(key, arguments)) {
       *token = json_token(field.value(), end);
-      if (is_enough(arguments, category)) break;
+      if (is_enough(event)) break;
     }
   }
   return simdjson::SUCCESS;
@@ -162,9 +242,7 @@ simdjson::error_code read_fields(ondemand::object& object, const char* end, Even
     } else if (is(key, "dur")) {
       event.duration = token;
     } else if (is(key, "args")) {
-      if (const auto error = read_arguments(field.value(), end, event.category, event.arguments)) {
-        return error;
-      }
+      if (const auto error = read_arguments(field.value(), end, event)) return error;
     }
   }
   return simdjson::SUCCESS;
@@ -220,6 +298,13 @@ void add_kernel(const Event& event, Span span, KinetoRows& rows) {
                           rows.strings.intern(token_text(event.name)), rows.shapes.intern(shape),
                           queue_of(event, rows), token_uint32(arguments.correlation),
                           token_uint32(arguments.graph)});
+  if (arguments.collective.name.empty()) return;
+  if (auto told = kernel_collective(arguments.collective, rows.strings)) {
+    told->start = span.start;
+    told->end = span.end;
+    told->correlation = token_uint32(arguments.correlation);
+    rows.collectives.push_back(*told);
+  }
 }
 
 // "Memcpy HtoD (Pageable -> Device)" in the words of the other tools.
@@ -276,6 +361,21 @@ void add_call(const Event& event, Span span, KinetoRows& rows, std::vector<Kinet
   }
 }
 
+// An operator or annotation; those that tell of communication are about what is launched inside.
+void add_host_call(const Event& event, Span span, KinetoRows& rows,
+                   std::vector<KinetoCall>& calls) {
+  add_call(event, span, rows, calls);
+  const std::string_view name = token_text(event.name);
+  if (!tells_of_collective(name)) return;
+  if (auto told = host_collective(name, event.arguments.collective, rows.strings)) {
+    told->start = span.start;
+    told->end = span.end;
+    told->thread = calls.back().thread;
+    told->external_id = calls.back().external_id;
+    rows.collectives.push_back(*told);
+  }
+}
+
 bool add_module(const Event& event, KinetoRows& rows) {
   const auto span = span_of(event);
   if (!span || !is_module(event.name)) return false;
@@ -312,10 +412,10 @@ bool add_work(const Event& event, KinetoRows& rows) {
       add_call(event, *span, rows, rows.launches);
       return true;
     case KinetoCategory::cpu_operator:
-      add_call(event, *span, rows, rows.operators);
+      add_host_call(event, *span, rows, rows.operators);
       return true;
     default:
-      add_call(event, *span, rows, rows.annotations);
+      add_host_call(event, *span, rows, rows.annotations);
       return true;
   }
 }

@@ -24,6 +24,7 @@ void KinetoMerge::add(size_t reader, const KinetoRows& rows) {
   add_kernels(rows, translation);
   add_memory_operations(rows, translation);
   add_calls(rows, translation);
+  add_collectives(rows, translation);
   for (const KinetoTaskName& named : rows.task_names) {
     const trace::StringId name = translation.strings[named.name.index()];
     if (named.of_thread) {
@@ -128,6 +129,27 @@ void KinetoMerge::add_calls(const KinetoRows& rows, const Translation& translati
     add_to(trace.ranges, trace.ranges.text, call);
     trace.ranges.domain.push_back(builder_.string(kModuleDomain));
     trace.ranges.kind.push_back(trace::RangeKind::module);
+  }
+}
+
+void KinetoMerge::add_collectives(const KinetoRows& rows, const Translation& translation) {
+  const auto text = [&](LocalString local) {
+    return local.valid() ? translation.strings[local.index()] : trace::StringId();
+  };
+  trace::CollectiveTable& table = builder_.trace().collectives;
+  for (const KinetoCollective& row : rows.collectives) {
+    table.start.push_back(row.start);
+    table.end.push_back(row.end);
+    table.thread.push_back(row.thread.valid() ? translation.threads[row.thread.index()]
+                                              : trace::ThreadId());
+    table.external_id.push_back(row.external_id);
+    table.correlation.push_back(row.correlation);
+    table.kind.push_back(row.kind);
+    table.bytes.push_back(row.bytes);
+    table.group.push_back(text(row.group));
+    table.members.push_back(text(row.members));
+    table.group_size.push_back(row.group_size);
+    table.sequence.push_back(row.sequence);
   }
 }
 

@@ -39,6 +39,7 @@ class KinetoMerge {
   void add_kernels(const KinetoRows& rows, const Translation& translation);
   void add_memory_operations(const KinetoRows& rows, const Translation& translation);
   void add_calls(const KinetoRows& rows, const Translation& translation);
+  void add_collectives(const KinetoRows& rows, const Translation& translation);
   void assign_processes();
   void name_tasks();
 

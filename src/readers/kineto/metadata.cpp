@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "readers/kineto/json_value.h"
 #include "readers/kineto/token.h"
+#include "readers/shared/rank_of_path.h"
 
 namespace llmprof::readers {
 namespace {
@@ -58,14 +59,15 @@ std::vector<KinetoDevice> read_devices(std::string_view text) {
   return devices;
 }
 
-std::optional<uint32_t> read_rank(std::string_view text) {
+// A whole number of the object that `text` is.
+std::optional<uint32_t> read_number(std::string_view text, std::string_view key) {
   const simdjson::padded_string padded(text);
   ondemand::parser parser;
   ondemand::document document;
-  ondemand::value rank;
+  ondemand::value value;
   if (parser.iterate(padded).get(document) != simdjson::SUCCESS) return std::nullopt;
-  if (document.find_field_unordered("rank").get(rank) != simdjson::SUCCESS) return std::nullopt;
-  const auto number = token_unsigned(json_token(rank, padded.data() + padded.size()));
+  if (document.find_field_unordered(key).get(value) != simdjson::SUCCESS) return std::nullopt;
+  const auto number = token_unsigned(json_token(value, padded.data() + padded.size()));
   if (!number || *number > UINT32_MAX) return std::nullopt;
   return static_cast<uint32_t>(*number);
 }
@@ -106,7 +108,11 @@ KinetoMetadata read_kineto_metadata(const KinetoEnvelope& envelope) {
   if (const auto base = token_unsigned(scalar("baseTimeNanoseconds")); base && *base <= INT64_MAX) {
     metadata.base_time_ns = static_cast<int64_t>(*base);
   }
-  metadata.rank = read_rank(envelope.value("distributedInfo"));
+  metadata.rank = read_number(envelope.value("distributedInfo"), "rank");
+  metadata.world_size = read_number(envelope.value("distributedInfo"), "world_size");
+  if (const std::string_view host = scalar("host_name"); is_string_token(host)) {
+    metadata.host = unescaped(token_text(host));
+  }
   metadata.devices = read_devices(envelope.value("deviceProperties"));
   metadata.rocm = !scalar("roctracer_version").empty() || !scalar("hip_runtime_version").empty();
   return metadata;
@@ -117,7 +123,9 @@ void describe_capture(const KinetoMetadata& metadata, trace::TraceBuilder& build
   capture.schema_version = metadata.schema_version;
   capture.cuda_version = metadata.cuda_version;
   capture.wall_clock_ns = metadata.base_time_ns;
-  capture.rank = metadata.rank;
+  capture.rank = metadata.rank ? metadata.rank : rank_of_path(capture.path);
+  capture.world_size = metadata.world_size;
+  capture.host = metadata.host;
   const std::optional<KinetoDevice> any =
       metadata.rocm ? common_device(metadata.devices) : std::nullopt;
   for (trace::Device& device : builder.trace().devices) {

@@ -24,6 +24,8 @@ struct KinetoMetadata {
   std::string cuda_version;
   std::optional<int64_t> base_time_ns;
   std::optional<uint32_t> rank;
+  std::optional<uint32_t> world_size;
+  std::string host;
   std::vector<KinetoDevice> devices;
   bool rocm = false;  // recorded on AMD's GPUs
 };

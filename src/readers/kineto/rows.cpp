@@ -67,6 +67,7 @@ void KinetoRows::clear() {
   operators.clear();
   annotations.clear();
   modules.clear();
+  collectives.clear();
   task_names.clear();
   counts = {};
   ends_within_event = false;

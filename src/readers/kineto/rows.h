@@ -85,6 +85,22 @@ struct KinetoCall {
   LocalString kernel = {};  // that an API call launches, where it says so
 };
 
+// What an event says of communication between ranks: of a kernel its times and correlation, of an
+// operator or annotation its own, with its thread.
+struct KinetoCollective {
+  Nanoseconds start = 0;
+  Nanoseconds end = 0;
+  uint64_t external_id = 0;
+  uint64_t bytes = 0;  // of the message of one rank; 0: not stated
+  uint64_t sequence = trace::kNoSequence;
+  LocalThread thread;
+  LocalString group;
+  LocalString members;
+  uint32_t correlation = 0;
+  uint32_t group_size = 0;
+  trace::CollectiveKind kind = trace::CollectiveKind::other;
+};
+
 struct KinetoTaskName {
   KinetoThread task;
   bool of_thread;  // else of the process
@@ -137,6 +153,7 @@ struct KinetoRows {
   std::vector<KinetoCall> operators;
   std::vector<KinetoCall> annotations;
   std::vector<KinetoCall> modules;
+  std::vector<KinetoCollective> collectives;
   std::vector<KinetoTaskName> task_names;
   KinetoCounts counts;
   bool ends_within_event = false;

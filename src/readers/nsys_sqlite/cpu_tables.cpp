@@ -4,6 +4,8 @@
 
 #include "readers/nsys_sqlite/column_table.h"
 #include "readers/nsys_sqlite/keys.h"
+#include "readers/nsys_sqlite/nccl_payload.h"
+#include "readers/nsys_sqlite/nccl_ranges.h"
 #include "readers/nsys_sqlite/tables.h"
 
 namespace llmprof::readers {
@@ -104,12 +106,14 @@ struct RangeScratch {
   trace::Interner<trace::StringId, RawKey> text_ids;
   trace::Interner<trace::StringId, NvtxDomain> domains;
   std::map<NvtxDomain, NvtxText> domain_names;
+  std::vector<std::pair<RawKey, NcclPayload>> payloads;  // by thread
 };
 
 class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch> {
  public:
   Ranges(NsysReading& reading, const std::string& table)
-      : NsysColumnTable(reading, table, reading.builder.trace().ranges, kColumns) {}
+      : NsysColumnTable(reading, table, reading.builder.trace().ranges, kColumns),
+        payloads_(reading.schema) {}
 
   void make_room(size_t rows) override {
     resize_columns(rows, columns_.start, columns_.end, columns_.thread, columns_.domain,
@@ -145,6 +149,12 @@ class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch> {
     } else if (!row.is_null(6)) {
       const RawKey id{static_cast<uint64_t>(row.integer(6))};
       columns_.text[i] = trace::StringId(local.text_ids.intern(id).index() * 2 + 1);
+    }
+    if (!row.is_null(7)) {
+      if (auto payload = payloads_.read(row.bytes(7))) {
+        payload->start = row.integer(0);
+        local.payloads.emplace_back(RawKey{thread}, *payload);
+      }
     }
     return RowUse::stored;
   }
@@ -187,9 +197,21 @@ class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch> {
     }
   }
 
+  void deliver() override {
+    std::vector<NcclPayload> payloads;
+    for (RangeScratch& local : scratch_) {
+      for (auto& [thread, payload] : local.payloads) {
+        payload.thread = nsys_thread(reading_.builder, thread.value);
+        payloads.push_back(payload);
+      }
+    }
+    add_nccl_collectives(columns_, std::move(payloads), reading_.builder);
+    NsysColumnTable::deliver();
+  }
+
  private:
-  static constexpr std::array<std::string_view, 7> kColumns = {
-      "start", "end", "eventType", "globalTid", "domainId", "text", "textId"};
+  static constexpr std::array<std::string_view, 8> kColumns = {
+      "start", "end", "eventType", "globalTid", "domainId", "text", "textId", "binaryData"};
 
   // Any thread of the scan may have met the row that names the domain.
   trace::StringId domain_name(const NvtxDomain& domain) {
@@ -210,6 +232,7 @@ class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch> {
     std::vector<trace::StringId> domains;
   };
   std::vector<Settled> settled_ = std::vector<Settled>(reading_.workers);
+  NcclPayloads payloads_;
 };
 
 }  // namespace

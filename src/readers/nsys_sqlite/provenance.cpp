@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "readers/nsys_sqlite/keys.h"
+#include "readers/shared/rank_of_path.h"
 
 namespace llmprof::readers {
 namespace {
@@ -19,10 +20,14 @@ std::string version_text(std::string_view text) {
   return plain ? std::string(text) : std::string();
 }
 
-std::string named_value(const NsysSchema& schema, std::string_view table, std::string_view name) {
+std::string raw_value(const NsysSchema& schema, std::string_view table, std::string_view name) {
   SqliteRows rows = schema.file().query(
       fmt::format("SELECT value FROM {} WHERE name = '{}' LIMIT 1", sql_name(table), name));
-  return rows.valid() && rows.next() ? version_text(rows.text(0)) : std::string();
+  return rows.valid() && rows.next() ? std::string(rows.text(0)) : std::string();
+}
+
+std::string named_value(const NsysSchema& schema, std::string_view table, std::string_view name) {
+  return version_text(raw_value(schema, table, name));
 }
 
 // 13000 is 13.0.
@@ -59,6 +64,7 @@ void read_gpus(const NsysSchema& schema, trace::TraceBuilder& builder) {
 void read_nsys_provenance(const NsysSchema& schema, trace::TraceBuilder& builder) {
   trace::Capture& capture = builder.capture();
   capture.tool = "Nsight Systems";
+  capture.rank = rank_of_path(capture.path);
   for (const std::string_view table : {"META_DATA_EXPORT", "EXPORT_META_DATA"}) {
     if (!schema.find(table)) continue;
     capture.tool_version = named_value(schema, table, "EXPORT_PRODUCT_VERSION");
@@ -68,6 +74,9 @@ void read_nsys_provenance(const NsysSchema& schema, trace::TraceBuilder& builder
     capture.driver_version = named_value(schema, "TARGET_INFO_SYSTEM_ENV", "NvDriverVersion");
     capture.cuda_version =
         cuda_version(named_value(schema, "TARGET_INFO_SYSTEM_ENV", "CudaDriverVersion"));
+    constexpr size_t kLongestHost = 64;
+    capture.host = shortened(
+        to_printable(trim(raw_value(schema, "TARGET_INFO_SYSTEM_ENV", "Hostname"))), kLongestHost);
   }
   if (schema.find("TARGET_INFO_SESSION_START_TIME")) {
     SqliteRows rows =

@@ -66,6 +66,12 @@ std::string_view SqliteRows::text(int column) const {
   return {text, static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))};
 }
 
+std::string_view SqliteRows::bytes(int column) const {
+  const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_.get(), column));
+  if (data == nullptr) return {};
+  return {data, static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))};
+}
+
 void SqliteFile::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
 
 Result<SqliteFile> SqliteFile::open(const std::filesystem::path& path) {

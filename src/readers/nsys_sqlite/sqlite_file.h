@@ -36,6 +36,8 @@ class SqliteRows {
   [[nodiscard]] bool is_whole(int column) const;
   // Valid until the next row.
   [[nodiscard]] std::string_view text(int column) const;
+  // Bytes of any kind, zeros among them; likewise.
+  [[nodiscard]] std::string_view bytes(int column) const;
 
  private:
   struct Finalize {

@@ -1,0 +1,181 @@
+#include "readers/kineto/collective.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "base/ascii.h"
+#include "base/text.h"
+#include "readers/kineto/token.h"
+#include "trace/collective_kind.h"
+
+namespace llmprof::readers {
+namespace {
+
+using trace::CollectiveKind;
+
+constexpr std::string_view kParameters = "record_param_comms";
+constexpr std::string_view kAnnotation = "nccl:";
+constexpr uint64_t kMostElements = uint64_t{1} << 48U;  // in one message, far beyond any memory
+constexpr uint64_t kMostMembers = 1UL << 16U;
+
+struct TypeSize {
+  std::string_view name;  // lower case
+  uint64_t bytes;
+};
+constexpr std::array<TypeSize, 25> kTypeSizes = {{
+    {"float", 4},
+    {"double", 8},
+    {"half", 2},
+    {"bfloat16", 2},
+    {"long", 8},
+    {"long int", 8},
+    {"long long", 8},
+    {"int", 4},
+    {"short", 2},
+    {"short int", 2},
+    {"char", 1},
+    {"signed char", 1},
+    {"unsigned char", 1},
+    {"byte", 1},
+    {"bool", 1},
+    {"uint16", 2},
+    {"uint32", 4},
+    {"uint64", 8},
+    {"unsigned short", 2},
+    {"unsigned int", 4},
+    {"unsigned long", 8},
+    {"complexfloat", 8},
+    {"complex<float>", 8},
+    {"complexdouble", 16},
+    {"complex<double>", 16},
+}};
+
+uint64_t bytes_of(uint64_t elements, std::string_view type) {
+  return elements <= kMostElements ? elements * element_bytes(type) : 0;
+}
+
+// A shard that each rank contributes or gets, as NCCL counts messages: of what is scattered, the
+// part that comes out.
+bool counts_output(CollectiveKind kind) {
+  return kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::scatter;
+}
+
+uint64_t message_bytes(CollectiveKind kind, const CollectiveArguments& arguments) {
+  const std::string_view token =
+      counts_output(kind) ? arguments.elements_out : arguments.elements_in;
+  return bytes_of(token_unsigned(token).value_or(0), token_text(arguments.type));
+}
+
+// "[0, 1, 2, 3]" as "0,1,2,3". PyTorch shortens long lists to "[0, 1, ..., 7]"; evenly spaced ranks
+// are told in another way too.
+std::string members_text(const CollectiveArguments& arguments) {
+  std::string members;
+  std::string_view list = token_text(arguments.ranks);
+  if (list.size() >= 2 && list.front() == '[' && list.back() == ']') {
+    list = list.substr(1, list.size() - 2);
+    std::copy_if(list.begin(), list.end(), std::back_inserter(members),
+                 [](char c) { return c != ' '; });
+    if (members.find_first_not_of("0123456789,") == std::string::npos) return members;
+    members.clear();
+  }
+  const auto first = token_unsigned(arguments.first_rank);
+  const auto stride = token_unsigned(arguments.rank_stride);
+  const auto size = token_unsigned(arguments.group_size);
+  if (!first || !stride || !size || *stride == 0 || *size > kMostMembers ||
+      *stride > kMostMembers || *first > UINT32_MAX) {
+    return members;
+  }
+  for (uint64_t i = 0; i < *size; ++i) {
+    if (i > 0) members += ',';
+    members += std::to_string(*first + i * *stride);
+  }
+  return members;
+}
+
+LocalString interned(std::string_view text, LocalStrings& strings) {
+  return text.empty() ? LocalString() : strings.intern(text);
+}
+
+std::string_view group_name(const CollectiveArguments& arguments) {
+  if (is_string_token(arguments.group)) return token_text(arguments.group);
+  return trim(token_text(arguments.group_number));
+}
+
+// An all-reduce of an engine's own: its message is its only large input.
+std::optional<KinetoCollective> own_all_reduce(const CollectiveArguments& arguments) {
+  KinetoCollective found;
+  found.kind = CollectiveKind::all_reduce;
+  const size_t inputs = std::min(arguments.input_elements.size(), arguments.input_types.size());
+  for (size_t i = 0; i < inputs; ++i) {
+    found.bytes =
+        std::max(found.bytes, bytes_of(arguments.input_elements[i], arguments.input_types[i]));
+  }
+  return found;
+}
+
+std::optional<KinetoCollective> annotated(std::string_view name,
+                                          const CollectiveArguments& arguments) {
+  const auto kind = trace::collective_kind(name.substr(kAnnotation.size()));
+  if (!kind) return std::nullopt;
+  KinetoCollective found;
+  found.kind = *kind;
+  // Its inputs are what goes in.
+  if (counts_output(*kind) || arguments.input_elements.size() != arguments.input_types.size()) {
+    return found;
+  }
+  for (size_t i = 0; i < arguments.input_elements.size(); ++i) {
+    const uint64_t bytes = bytes_of(arguments.input_elements[i], arguments.input_types[i]);
+    if (bytes == 0 && arguments.input_elements[i] != 0) {
+      found.bytes = 0;
+      return found;
+    }
+    found.bytes += bytes;
+  }
+  return found;
+}
+
+}  // namespace
+
+uint64_t element_bytes(std::string_view type) {
+  std::string name(type.substr(0, 64));
+  std::transform(name.begin(), name.end(), name.begin(), to_lower);
+  constexpr std::string_view kNamespace = "c10::";
+  if (name.starts_with(kNamespace)) name.erase(0, kNamespace.size());
+  if (name.starts_with("float8_")) return 1;
+  const auto* known = std::find_if(kTypeSizes.begin(), kTypeSizes.end(),
+                                   [&](const TypeSize& each) { return each.name == name; });
+  return known == kTypeSizes.end() ? 0 : known->bytes;
+}
+
+bool tells_of_collective(std::string_view name) {
+  if (name == kParameters || name.starts_with(kAnnotation)) return true;
+  const bool reduces = contains(name, "all_reduce") || contains(name, "allreduce");
+  // What torch.distributed does is told by record_param_comms inside it.
+  return reduces && !name.starts_with("c10d::");
+}
+
+std::optional<KinetoCollective> kernel_collective(const CollectiveArguments& arguments,
+                                                  LocalStrings& strings) {
+  if (!is_string_token(arguments.name)) return std::nullopt;
+  const auto kind = trace::collective_kind(token_text(arguments.name));
+  if (!kind) return std::nullopt;
+  KinetoCollective found;
+  found.kind = *kind;
+  found.bytes = message_bytes(*kind, arguments);
+  found.group = interned(group_name(arguments), strings);
+  found.members = interned(members_text(arguments), strings);
+  found.group_size = token_uint32(arguments.group_size);
+  found.sequence = token_unsigned(arguments.sequence).value_or(trace::kNoSequence);
+  return found;
+}
+
+std::optional<KinetoCollective> host_collective(std::string_view name,
+                                                const CollectiveArguments& arguments,
+                                                LocalStrings& strings) {
+  if (name == kParameters) return kernel_collective(arguments, strings);
+  if (name.starts_with(kAnnotation)) return annotated(name, arguments);
+  return own_all_reduce(arguments);
+}
+
+}  // namespace llmprof::readers

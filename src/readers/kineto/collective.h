@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "readers/kineto/rows.h"
+
+namespace llmprof::readers {
+
+// What an event's arguments say of communication between ranks; tokens point into the text.
+struct CollectiveArguments {
+  std::string_view name, elements_in, elements_out, type;
+  std::string_view group, group_number, group_size, ranks, first_rank, rank_stride, sequence;
+  std::vector<uint64_t> input_elements;       // of each input
+  std::vector<std::string_view> input_types;  // likewise
+};
+
+// Whether an operator or annotation of this name tells of communication in its arguments:
+// record_param_comms, "nccl:all_reduce", vLLM's and SGLang's own all-reduces.
+bool tells_of_collective(std::string_view name);
+
+// What a kernel, or an operator or annotation that tells of one, says: without its place in time.
+// None where it says nothing, or is about something else.
+std::optional<KinetoCollective> kernel_collective(const CollectiveArguments& arguments,
+                                                  LocalStrings& strings);
+std::optional<KinetoCollective> host_collective(std::string_view name,
+                                                const CollectiveArguments& arguments,
+                                                LocalStrings& strings);
+
+// Bytes of an element, as PyTorch and C++ spell types: "BFloat16", "c10::BFloat16", "long int"; 0
+// where the type is not known.
+uint64_t element_bytes(std::string_view type);
+
+}  // namespace llmprof::readers

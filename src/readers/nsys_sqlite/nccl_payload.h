@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "readers/nsys_sqlite/schema.h"
+#include "trace/ids.h"
+#include "trace/tables.h"
+
+namespace llmprof::readers {
+
+// What NCCL attaches to an NVTX range of its own.
+struct NcclPayload {
+  trace::ThreadId thread;  // and
+  Nanoseconds start = 0;   // of the range
+  uint64_t communicator = 0;
+  std::optional<uint64_t> bytes;  // of the message of one rank
+  std::optional<uint32_t> ranks;  // of the communicator, when it is made
+  std::optional<uint32_t> rank;   // likewise, in it
+};
+
+// NCCL's payloads in an export: NVTX_PAYLOAD_SCHEMA_ENTRIES tells where fields are in the bytes
+// that NVTX_EVENTS.binaryData holds, behind a header of four 64-bit numbers (domain, schema, size,
+// offset).
+class NcclPayloads {
+ public:
+  explicit NcclPayloads(const NsysSchema& schema);
+
+  // Without its place. None for what is not NCCL's, or is too short. Safe for threads.
+  [[nodiscard]] std::optional<NcclPayload> read(std::string_view bytes) const;
+
+ private:
+  struct Field {
+    uint32_t offset = 0;
+    uint32_t width = 0;  // 0: the schema does not have it
+  };
+  struct Fields {
+    Field communicator, bytes, ranks, rank;
+  };
+  std::map<uint32_t, Fields> by_schema_;
+};
+
+}  // namespace llmprof::readers

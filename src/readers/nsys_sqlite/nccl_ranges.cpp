@@ -1,0 +1,219 @@
+#include "readers/nsys_sqlite/nccl_ranges.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "trace/collective_kind.h"
+
+namespace llmprof::readers {
+namespace {
+
+using trace::CollectiveKind;
+
+enum class NcclCallRole : uint8_t { unknown, none, group_start, group_end, call, annotation };
+
+struct NcclCall {
+  NcclCallRole role = NcclCallRole::unknown;
+  CollectiveKind kind = CollectiveKind::other;
+};
+
+NcclCall nccl_call(std::string_view text) {
+  constexpr std::string_view kAnnotation = "nccl:";
+  constexpr std::string_view kLibrary = "nccl";
+  constexpr std::array<std::string_view, 13> kCalls = {
+      "AllReduce", "AllGather", "ReduceScatter", "Broadcast", "Bcast",  "Reduce", "Send",
+      "Recv",      "AlltoAll",  "AllToAll",      "AlltoAllv", "Gather", "Scatter"};
+  if (!text.starts_with(kLibrary)) return {NcclCallRole::none};
+  if (text.starts_with(kAnnotation)) {
+    // "nccl:all_to_all, op_id = 993824"
+    const auto kind = trace::collective_kind(text.substr(0, text.find(',')).substr(5));
+    return kind ? NcclCall{NcclCallRole::annotation, *kind} : NcclCall{NcclCallRole::none};
+  }
+  text.remove_prefix(kLibrary.size());
+  if (text == "GroupStart") return {NcclCallRole::group_start};
+  if (text == "GroupEnd") return {NcclCallRole::group_end};
+  if (std::find(kCalls.begin(), kCalls.end(), text) == kCalls.end()) return {NcclCallRole::none};
+  return {NcclCallRole::call, *trace::collective_kind(text)};
+}
+
+// Calls that are launched together.
+struct NcclGroup {
+  uint64_t depth = 0;
+  uint64_t calls = 0;
+  uint64_t sends = 0;
+  uint64_t receives = 0;
+  bool mixed = false;
+  CollectiveKind kind = CollectiveKind::other;
+  uint64_t received_bytes = 0;
+  uint64_t other_bytes = 0;
+  const NcclPayload* payload = nullptr;
+
+  void add(CollectiveKind of, const NcclPayload* told) {
+    const bool sends_to = of == CollectiveKind::send;
+    const bool receives_from = of == CollectiveKind::receive;
+    mixed = mixed || (calls > 0 && of != kind);
+    kind = of;
+    ++calls;
+    sends += sends_to ? 1 : 0;
+    receives += receives_from ? 1 : 0;
+    if (told == nullptr) return;
+    payload = told;
+    (receives_from ? received_bytes : other_bytes) += told->bytes.value_or(0);
+  }
+
+  // What a rank gets is what another one sends.
+  [[nodiscard]] uint64_t bytes() const { return other_bytes > 0 ? other_bytes : received_bytes; }
+
+  // Sends to and receives from several ranks are an exchange between all.
+  [[nodiscard]] CollectiveKind common_kind() const {
+    if (sends + receives == calls) {
+      if (sends > 1 && receives > 1) return CollectiveKind::all_to_all;
+      return sends > 0 ? CollectiveKind::send : CollectiveKind::receive;
+    }
+    return mixed ? CollectiveKind::other : kind;
+  }
+};
+
+class NcclRanges {
+ public:
+  NcclRanges(const trace::RangeTable& ranges, std::vector<NcclPayload> payloads,
+             trace::TraceBuilder& builder)
+      : ranges_(ranges), payloads_(std::move(payloads)), builder_(builder) {
+    std::sort(payloads_.begin(), payloads_.end(), [](const NcclPayload& a, const NcclPayload& b) {
+      return std::tuple(a.thread, a.start) < std::tuple(b.thread, b.start);
+    });
+    for (const NcclPayload& payload : payloads_) {
+      if (payload.ranks) group_sizes_[payload.communicator] = *payload.ranks;
+    }
+  }
+
+  void add_rows() {
+    std::vector<std::pair<size_t, NcclCall>> calls = nccl_calls();
+    std::stable_sort(calls.begin(), calls.end(), [&](const auto& a, const auto& b) {
+      return std::tuple(ranges_.thread[a.first], ranges_.start[a.first]) <
+             std::tuple(ranges_.thread[b.first], ranges_.start[b.first]);
+    });
+    NcclGroup group;
+    trace::ThreadId thread;
+    for (const auto& [row, call] : calls) {
+      if (ranges_.thread[row] != thread) group = {};
+      thread = ranges_.thread[row];
+      take(row, call, group);
+    }
+  }
+
+  void describe_capture() const {
+    const auto largest = std::max_element(
+        payloads_.begin(), payloads_.end(),
+        [](const auto& a, const auto& b) { return a.ranks.value_or(0) < b.ranks.value_or(0); });
+    if (largest == payloads_.end() || !largest->ranks || !largest->rank) return;
+    trace::Capture& capture = builder_.capture();
+    if (!capture.world_size) capture.world_size = largest->ranks;
+    // Several processes in one capture are several ranks.
+    const bool one = std::all_of(payloads_.begin(), payloads_.end(), [&](const NcclPayload& each) {
+      return process_of(each) == process_of(*largest);
+    });
+    if (!capture.rank && one) capture.rank = largest->rank;
+  }
+
+ private:
+  [[nodiscard]] trace::ProcessId process_of(const NcclPayload& payload) const {
+    return builder_.trace().threads[payload.thread.index()].process;
+  }
+
+  std::vector<std::pair<size_t, NcclCall>> nccl_calls() {
+    std::vector<NcclCall> known(builder_.trace().strings.size());
+    std::vector<std::pair<size_t, NcclCall>> calls;
+    for (size_t row = 0; row < ranges_.size(); ++row) {
+      if (!ranges_.text[row].valid() || ranges_.kind[row] != trace::RangeKind::push_pop) continue;
+      NcclCall& call = known[ranges_.text[row].index()];
+      if (call.role == NcclCallRole::unknown) {
+        call = nccl_call(builder_.trace().strings[ranges_.text[row]]);
+      }
+      if (call.role != NcclCallRole::none) calls.emplace_back(row, call);
+    }
+    return calls;
+  }
+
+  void take(size_t row, const NcclCall& call, NcclGroup& group) {
+    switch (call.role) {
+      case NcclCallRole::group_start:
+        ++group.depth;
+        return;
+      case NcclCallRole::group_end:
+        if (group.depth > 1) {
+          --group.depth;
+          return;
+        }
+        if (group.calls > 0) add_row(row, group.common_kind(), group.bytes(), group.payload);
+        group = {};
+        return;
+      case NcclCallRole::call: {
+        const NcclPayload* told = payload_of(row);
+        if (group.depth > 0) {
+          group.add(call.kind, told);
+        } else {
+          add_row(row, call.kind, told == nullptr ? 0 : told->bytes.value_or(0), told);
+        }
+        return;
+      }
+      default:
+        add_row(row, call.kind, 0, nullptr);
+    }
+  }
+
+  [[nodiscard]] const NcclPayload* payload_of(size_t row) const {
+    const auto place = std::tuple(ranges_.thread[row], ranges_.start[row]);
+    const auto found = std::lower_bound(payloads_.begin(), payloads_.end(), place,
+                                        [](const NcclPayload& each, const auto& wanted) {
+                                          return std::tuple(each.thread, each.start) < wanted;
+                                        });
+    const bool is_there =
+        found != payloads_.end() && std::tuple(found->thread, found->start) == place;
+    return is_there ? &*found : nullptr;
+  }
+
+  void add_row(size_t range, CollectiveKind kind, uint64_t bytes, const NcclPayload* told) {
+    trace::CollectiveTable& table = builder_.trace().collectives;
+    table.start.push_back(ranges_.start[range]);
+    table.end.push_back(ranges_.end[range]);
+    table.thread.push_back(ranges_.thread[range]);
+    table.external_id.push_back(0);
+    table.correlation.push_back(0);
+    table.kind.push_back(kind);
+    table.bytes.push_back(bytes);
+    trace::StringId group;
+    uint32_t size = 0;
+    if (told != nullptr) {
+      group = builder_.string(fmt::format("{:#x}", told->communicator));
+      const auto known = group_sizes_.find(told->communicator);
+      if (known != group_sizes_.end()) size = known->second;
+    }
+    table.group.push_back(group);
+    table.members.emplace_back();
+    table.group_size.push_back(size);
+    table.sequence.push_back(trace::kNoSequence);
+  }
+
+  const trace::RangeTable& ranges_;
+  std::vector<NcclPayload> payloads_;
+  trace::TraceBuilder& builder_;
+  std::unordered_map<uint64_t, uint32_t> group_sizes_;  // by communicator
+};
+
+}  // namespace
+
+void add_nccl_collectives(const trace::RangeTable& ranges, std::vector<NcclPayload> payloads,
+                          trace::TraceBuilder& builder) {
+  NcclRanges nccl(ranges, std::move(payloads), builder);
+  nccl.add_rows();
+  nccl.describe_capture();
+}
+
+}  // namespace llmprof::readers

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "trace/tables.h"
+
+namespace llmprof::trace {
+
+// Of what a framework, a library or a kernel calls communication between ranks: "allreduce",
+// "_allgather_base", "ncclReduceScatter", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...)".
+// None for "wait", which communicates nothing. NCCL's SendRecv kernels are `other`: they send,
+// receive, and exchange between all.
+std::optional<CollectiveKind> collective_kind(std::string_view name);
+
+// "all_reduce", as profile.json spells it.
+std::string_view to_string(CollectiveKind kind);
+
+}  // namespace llmprof::trace
