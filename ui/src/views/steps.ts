@@ -6,7 +6,8 @@ import { h, replace, type Child } from "../dom/dom";
 import { note, notKnown, section, select } from "../dom/parts";
 import { facts, table } from "../dom/table";
 import { bytes, count, counted, meanAndStd, ms, percent, rate } from "../format/figures";
-import { placeHash, setOptions } from "../state/fragment";
+import { setOptions } from "../state/fragment";
+import { timelineLink } from "../state/timeline_link";
 
 const VIEW = "steps";
 
@@ -17,12 +18,6 @@ interface State {
 }
 
 const stateOf = (options: URLSearchParams): State => ({ stage: options.get("stage") ?? "", cause: options.get("cause") ?? "", step: options.has("step") ? Number(options.get("step")) : null });
-
-/** A place of the timeline by the capture's own clock, in ns, with a little room around it. */
-export function timelineLink(startNs: number, lengthNs: number): string {
-  const room = Math.max(lengthNs * 0.15, 500);
-  return placeHash("timeline", { at: `${Math.round(startNs - room)},${Math.round(startNs + lengthNs + room)}` });
-}
 
 function where(app: App, instance: number, step: number | null): string {
   if (isServing(app.shown)) return `engine step ${instance}`;
