@@ -158,6 +158,7 @@ std::optional<Comparison> StageQuantities::of_steps(std::string_view quantity,
   const auto now = side_of(steps_.now, quantity);
   if (!base || !now) return std::nullopt;
   std::vector<double> weights;
+  weights.reserve(steps_.groups.size());
   for (const StepGroup& group : steps_.groups) weights.push_back(group.weight.value);
   const auto found = estimate(*base, *now, weights, statistic);
   if (!found) return std::nullopt;
