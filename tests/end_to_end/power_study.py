@@ -158,7 +158,7 @@ def main():
                     return f"{100 * sum(map(test, of)) / len(of):.1f} %"
 
                 def middle(value, of=rows):
-                    return f"{100 * sorted(map(value, of))[len(of) // 2]:.2f} %"
+                    return f"{100 * sorted(map(value, of))[len(of) // 2]:.2f} %".replace("-0.00", "0.00")
 
                 others = sum(len(row.others_changed) for row in rows) / sum(row.others for row in rows)
                 print(f"| {kernel_class} | {percent:g} % | {threshold(percent):g} % | "

@@ -108,6 +108,7 @@ std::vector<GroupedValues::Near> expected_shifts(const GroupedValues& base,
                                                  std::span<const double> weights,
                                                  double deviation) {
   std::vector<GroupedValues::Near> near;
+  near.reserve(weights.size());
   for (size_t group = 0; group < weights.size(); ++group) {
     near.push_back({base.shift_to(now, group, base.as_recorded(), now.as_recorded(), {}),
                     weights[group] > 0 ? kMostDeviations * deviation / weights[group] : 0,

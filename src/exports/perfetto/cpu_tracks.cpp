@@ -51,7 +51,22 @@ class CpuTracks {
   }
 
  private:
+  // Millions of calls: growing lists would be copied again and again.
+  void reserve() {
+    std::vector<size_t> counts(of_thread_.size(), 0);
+    const auto count = [&](const auto& threads) {
+      for (const trace::ThreadId thread : threads) {
+        if (thread.valid()) ++counts[thread.index()];
+      }
+    };
+    count(trace_.ranges.thread);
+    count(trace_.operators.thread);
+    count(trace_.launches.thread);
+    for (size_t i = 0; i < counts.size(); ++i) of_thread_[i].reserve(counts[i]);
+  }
+
   void gather() {
+    reserve();
     const auto add = [&](trace::ThreadId thread, Nanoseconds start, Nanoseconds end, HostKind kind,
                          size_t row) {
       of_thread_[thread.index()].push_back(

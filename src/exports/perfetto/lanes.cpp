@@ -37,7 +37,11 @@ std::vector<Lane> in_lanes(std::vector<Interval> intervals, Nesting nesting) {
   for (const Interval& interval : intervals) {
     const bool taken = std::any_of(open.begin(), open.end(),
                                    [&](OpenLane& lane) { return lane.takes(interval, nesting); });
-    if (!taken) open.emplace_back().takes(interval, nesting);
+    if (taken) continue;
+    // Most are in the first lane.
+    OpenLane& lane = open.emplace_back();
+    if (open.size() == 1) lane.intervals.reserve(intervals.size());
+    lane.takes(interval, nesting);
   }
   std::vector<Lane> lanes;
   lanes.reserve(open.size());

@@ -15,7 +15,7 @@ namespace {
 // matter.
 constexpr int kThorough = 5;
 constexpr int kQuick = 1;
-constexpr size_t kThoroughBlocks = 16;
+constexpr size_t kThoroughBlocks = 8;
 
 }  // namespace
 
