@@ -23,7 +23,7 @@ page_packages() {
 }
 clang_packages=(clang-19 libclang-rt-19-dev)
 # Launchers of distributed jobs, which the tests start for real.
-launcher_packages=(openmpi-bin slurm-wlm munge)
+launcher_packages=(openmpi-bin libopenmpi-dev slurm-wlm munge)
 
 # make dist unpacks the libraries that it links against by itself, so it needs only the tools.
 dist_packages() {
