@@ -36,7 +36,7 @@ TEST(KinetoCollective, IsToldByAKernelsArguments) {
   EXPECT_EQ(told.correlation[0], 5U);
   EXPECT_EQ(told.external_id[0], 0U);
   EXPECT_EQ(told.kind[0], CollectiveKind::reduce_scatter);
-  EXPECT_EQ(told.bytes[0], 200U);
+  EXPECT_EQ(told.bytes[0], 400U);
   EXPECT_EQ(trace.strings[told.group[0]], "3");
   EXPECT_EQ(trace.strings[told.members[0]], "4,5");
   EXPECT_EQ(told.group_size[0], 2U);
@@ -72,9 +72,9 @@ TEST(KinetoCollective, IsToldByAnAnnotationsInputs) {
   EXPECT_EQ(annotated("nccl:all_reduce",
                       R"("Input type":["c10::BFloat16","float"],"Input Dims":[[3,4],[2,5]])"),
             std::pair(CollectiveKind::all_reduce, uint64_t{24 + 40}));
-  // What comes out of it is not told, nor is the size of an unknown type.
   EXPECT_EQ(annotated("nccl:_reduce_scatter_base", R"("Input Dims":[[8]],"Input type":["int"])"),
-            std::pair(CollectiveKind::reduce_scatter, uint64_t{0}));
+            std::pair(CollectiveKind::reduce_scatter, uint64_t{32}));
+  // The size of an unknown type is not known.
   EXPECT_EQ(annotated("nccl:all_reduce", R"("Input Dims":[[8],[2]],"Input type":["int","odd"])"),
             std::pair(CollectiveKind::all_reduce, uint64_t{0}));
   EXPECT_EQ(
