@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "readers/kineto/test_reading.h"
+#include "testing/shared_captures.h"
+#include "testing/temporary_folder.h"
 
 namespace llmprof::readers {
 namespace {
 
 using testing::read_kineto_or_fail;
+using testing::read_kineto_text;
 using trace::CollectiveKind;
 
 std::string one_event(std::string_view event) {
@@ -147,6 +150,27 @@ TEST(KinetoCollective, RankComesFromTheTraceThenFromItsName) {
   EXPECT_EQ(rank_of("", "rank-5.json").rank, 5U);
   EXPECT_FALSE(rank_of("", "trace.json").rank);
   EXPECT_FALSE(rank_of("", "trace.json").world_size);
+}
+
+std::string collectives_text() {
+  return testing::file_bytes(testing::test_data("kineto/collectives.json"));
+}
+
+TEST(KinetoCollective, ATraceTellsOfOneCollectiveInSeveralPlaces) {
+  const trace::Trace trace = read_kineto_or_fail(collectives_text());
+  using enum CollectiveKind;
+  EXPECT_EQ(trace.collectives.kind, (std::vector{all_reduce, all_reduce, all_reduce, all_reduce}));
+  EXPECT_EQ(trace.collectives.bytes, (std::vector<uint64_t>{8192, 8192, 8192, 4096}));
+  EXPECT_EQ(trace.collectives.correlation, (std::vector<uint32_t>{0, 0, 21, 0}));
+  EXPECT_TRUE(trace.diagnostics.items().empty());
+}
+
+TEST(KinetoCollective, ATraceMayEndAnywhere) {
+  const std::string text = collectives_text();
+  for (size_t length = text.find("traceEvents"); length < text.size(); ++length) {
+    const auto trace = read_kineto_text(text.substr(0, length));
+    EXPECT_LE(trace ? trace->collectives.size() : 0, 4U) << length;
+  }
 }
 
 TEST(ElementBytes, OfTypesInBothSpellings) {
