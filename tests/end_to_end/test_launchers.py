@@ -111,7 +111,7 @@ class Mpirun(Launched):
         self.assertEqual(run.ranks, [0, 1])
 
     def test_a_workload_of_ranks_starts_mpirun_by_itself(self):
-        words = ["workload=cpu_llm", "+workload.ranks=2", "workload.threads=1", *SMALL_MODEL]
+        words = ["workload=cpu_llm", "workload.ranks=2", "workload.threads=1", *SMALL_MODEL]
         out = self.folder / "bundle"
         # It tells Open MPI itself that root, and more ranks than cores, are meant.
         untold = {"OMPI_ALLOW_RUN_AS_ROOT": None, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": None,
