@@ -8,7 +8,8 @@ import sys
 import tempfile
 import unittest
 
-from job_of_ranks import CPU_LLM, SMALL, Run, call, operators_in, operators_of, write_rank_program
+from job_of_ranks import (CPU_LLM, CPU_LLM_TP, NO_CPU_LLM_TP, SMALL, SMALL_MODEL, Run, call, operators_in, operators_of,
+                          write_rank_program)
 from program import LLMPROF
 
 CORES = os.cpu_count()
@@ -110,11 +111,7 @@ class Mpirun(Launched):
         self.assertEqual(run.ranks, [0, 1])
 
     def test_a_workload_of_ranks_starts_mpirun_by_itself(self):
-        words = ["workload=cpu_llm", "+workload.ranks=2", "model.config.num_hidden_layers=2",
-                 "model.config.hidden_size=64", "model.config.intermediate_size=128",
-                 "model.config.num_attention_heads=4", "model.config.num_key_value_heads=4",
-                 "model.config.vocab_size=256", "workload.prompt_tokens=8", "workload.new_tokens=4",
-                 "workload.threads=1"]
+        words = ["workload=cpu_llm", "workload.ranks=2", "workload.threads=1", *SMALL_MODEL]
         out = self.folder / "bundle"
         # It tells Open MPI itself that root, and more ranks than cores, are meant.
         untold = {"OMPI_ALLOW_RUN_AS_ROOT": None, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": None,
@@ -126,6 +123,19 @@ class Mpirun(Launched):
         self.assertEqual(nowhere.returncode, 4)
         self.assertIn("openmpi-bin", nowhere.stderr)
         self.assertFalse((self.folder / "other").exists())
+
+
+    @unittest.skipUnless(CPU_LLM_TP.exists(), NO_CPU_LLM_TP)
+    def test_a_model_split_among_ranks(self):
+        out = self.folder / "bundle"
+        untold = {"OMPI_ALLOW_RUN_AS_ROOT": None, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": None,
+                  "OMPI_MCA_rmaps_base_oversubscribe": None}
+        result = call(LLMPROF, "run", "workload=cpu_llm_tp", "workload.ranks=4", *SMALL_MODEL, "--out", out, **untold)
+        run = Run(out, result)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(run.ranks, [0, 1, 2, 3])
+        self.assertEqual([rank["rank"] for rank in run.profile["ranks"]], [0, 1, 2, 3])
+        self.assertTrue((out / "stage1" / "metrics.json").exists(), "rank 0's own times")
 
 
 class RankFolders(Launched):
@@ -155,6 +165,13 @@ class RankFolders(Launched):
         self.assertEqual(run.result.returncode, 0, run.result.stderr)
         self.assertEqual(run.states, {0: ("recorded", None), 1: ("recorded", None)})
         self.assert_totals_are_the_logs(run)
+
+    @unittest.skipUnless(CPU_LLM_TP.exists(), NO_CPU_LLM_TP)
+    def test_a_real_mpi_program_finds_its_launcher_through_llmprof(self):
+        result = call("mpirun", "-n", 2, LLMPROF, "run", "--rank-folder", "job", "workload=cpu_llm_tp", *SMALL_MODEL,
+                      cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(Run(self.folder / "job", result).ranks, [0, 1])
 
     def test_what_was_recorded_is_not_written_over(self):
         self.record()

@@ -6,7 +6,8 @@ import subprocess
 import tempfile
 import unittest
 
-from job_of_ranks import Run, call, operators_in, operators_of, write_rank_program
+from job_of_ranks import (CPU_LLM_TP, NO_CPU_LLM_TP, SMALL_MODEL, Run, call, operators_in, operators_of,
+                          write_rank_program)
 from program import LLMPROF, ROOT
 from slurm_cluster import SlurmCluster
 
@@ -90,6 +91,16 @@ class UnderSlurm(unittest.TestCase):
         self.assertIn("rank 1 of 3 died (killed by signal 9 (Killed)); the recordings of the others are analyzed",
                       run.result.stderr)
         self.assert_totals_are_the_logs(run)
+
+    @unittest.skipUnless(CPU_LLM_TP.exists(), NO_CPU_LLM_TP)
+    def test_a_real_mpi_program(self):
+        plugins = self.call("srun", "--mpi=list")
+        if "pmix" not in plugins.stdout + plugins.stderr:
+            self.skipTest("this Slurm has no PMIx plugin, by which Open MPI's programs find each other")
+        result = self.call("srun", "--overcommit", "-n", "2", "--mpi=pmix", LLMPROF, "run", "--rank-folder", "job",
+                           "workload=cpu_llm_tp", *SMALL_MODEL)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(Run(self.folder / "job", result).ranks, [0, 1])
 
     def wait_for_batch(self, script, *words, **variables):
         """Submits it and waits for its end; its output."""

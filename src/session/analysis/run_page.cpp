@@ -4,8 +4,9 @@
 
 namespace llmprof::session {
 
-void add_timeline(const exports::ExportSource& source, page::Content& content) {
-  auto timeline = exports::make_timeline(source);
+namespace {
+
+void put_timeline(Result<exports::Timeline> timeline, page::Content& content) {
   if (!timeline) {
     content.timeline_missing = timeline.error().message;
     return;
@@ -13,6 +14,20 @@ void add_timeline(const exports::ExportSource& source, page::Content& content) {
   content.timeline.push_back({"timeline", std::move(timeline->header)});
   for (auto& column : timeline->columns) {
     content.timeline.push_back({"t." + column.name, std::move(column.bytes)});
+  }
+}
+
+}  // namespace
+
+void add_timeline(const exports::ExportSource& source, page::Content& content) {
+  put_timeline(exports::make_timeline(source), content);
+}
+
+void add_timeline(const Result<std::vector<exports::RankSource>>& ranks, page::Content& content) {
+  if (ranks) {
+    put_timeline(exports::make_timeline(*ranks), content);
+  } else {
+    content.timeline_missing = ranks.error().message;
   }
 }
 

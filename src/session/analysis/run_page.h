@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 #include "base/error.h"
 #include "exports/export_source.h"
@@ -12,6 +13,8 @@ namespace llmprof::session {
 
 // Puts the timeline into what a page holds, or says why there is none.
 void add_timeline(const exports::ExportSource& source, page::Content& content);
+// Likewise of a job's ranks.
+void add_timeline(const Result<std::vector<exports::RankSource>>& ranks, page::Content& content);
 
 // Writes a run's report.html, as write_page_file does.
 Result<PageOutcome> write_run_page(const std::optional<page::Bundle>& bundle,

@@ -29,6 +29,8 @@ export interface Diff {
   groups: Groups[];
   /** which were not, and by which rule */
   left_out: LeftOut[];
+  /** of two jobs, by rank, then stage; empty otherwise */
+  ranks: Ranks[];
 }
 
 export interface Tool {
@@ -292,4 +294,25 @@ export interface LeftOut {
   count: number;
   /** their wall time (ms) */
   total_ms: number;
+}
+
+export interface Ranks {
+  /** in both jobs */
+  rank: number;
+  /** of the job */
+  stage: string;
+  /** what times are of: step, instance */
+  unit: string;
+  /** mean per unit, by the rank's own clock: waits for other ranks included, what was not traced left out (ns) */
+  base_wall_ns: number;
+  /** likewise (ns) */
+  new_wall_ns: number;
+  /** the second less the first (ns) */
+  difference_ns: number;
+  /** difference over the base's wall time (fraction) */
+  relative: number | null;
+  /** of the rank's budget, the part that changed most; null where none did */
+  part: string | null;
+  /** how much it changed (ns) */
+  part_difference_ns: number;
 }

@@ -263,7 +263,7 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
     h("h1", {}, "Steps"),
     hasSteps || app.shown.token_times.time_to_first_token_ms ? statistics(app) : notKnown(null, app.shown.stages.length > 0 ? "no steps were found in these stages" : (app.shown.stages_found.reason ?? "no stages were found in this input")),
     unwatched && note("The table is of the program without tracing; points, slow steps and gaps are as recorded."),
-    hasSteps && section("Every step", filters, plot, note("A step's wall time runs from the end of the previous step's last GPU work to the end of its own. Rings are warm-up. A click chooses a step; dragging zooms, a double click shows all."), chosen),
+    hasSteps && section("Every step", filters, plot, note("A step's wall time runs from the end of the previous step's last GPU work to the end of its own. Rings are warm-up. A click, or the arrow keys and Enter, choose a step; dragging zooms, a double click shows all."), chosen),
     hasSteps && section("Slowest steps", slowTable(app)),
     byBatch(app),
     app.recorded.gaps.length > 0 && section("Longest idle gaps", gaps),
