@@ -39,6 +39,7 @@ struct Finding {
   std::vector<FindingValue> values;
   std::optional<Milliseconds> recoverable_per_output_token;
   std::vector<FindingValueReasons> value_reasons;
+  std::optional<uint64_t> rank;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -67,6 +68,7 @@ struct Finding {
           "time_per_output_token_ms");
     field("value_reasons", &Finding::value_reasons,
           "what those values that are sentences are made of");
+    field("rank", &Finding::rank, "of a job: the rank that others wait for; otherwise null");
   }
 };
 

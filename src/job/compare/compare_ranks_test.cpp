@@ -137,6 +137,19 @@ TEST(CompareRanks, TellsTheCause) {
   EXPECT_EQ(found.job.stragglers[0].cause, "late_launch");
   EXPECT_EQ(found.job.stragglers[0].why[0].kind, "rank_launched_later");
 
+  // 40 us of longer kernels and 60 us without any: the second is most of it.
+  TestJob both;
+  both.work = [](uint32_t rank, uint32_t) {
+    return rank == 0 ? TestJob::Work{240'000, 60'000} : TestJob::Work{200'000, 0};
+  };
+  found = between_of(both.make());
+  ASSERT_EQ(found.job.stragglers.size(), 1);
+  const profile::Straggler& mostly_late = found.job.stragglers[0];
+  EXPECT_EQ(mostly_late.cause, "late_launch");
+  ASSERT_EQ(mostly_late.why[0].values.size(), 2);
+  EXPECT_NEAR(mostly_late.why[0].values[0].value.value(), 8 * 0.06, kMicrosecond);
+  EXPECT_NEAR(mostly_late.why[0].values[1].value.value(), 8 * 0.04, kMicrosecond);
+
   TestJob slow;
   slow.work = [](uint32_t rank, uint32_t) {
     return TestJob::Work{rank == 1 ? 300'000 : 200'000, 0};

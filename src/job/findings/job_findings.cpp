@@ -161,6 +161,7 @@ class FindingMaker {
       made.share_of_wall = straggler.share_of_step.value_or(profile::Share{0});
     }
     made.subject = fmt::format("rank {}", straggler.rank);
+    made.rank = straggler.rank;
     made.value_reasons.push_back({made.values.size() - 1, straggler.why});
     made_.push_back(std::move(made));
   }

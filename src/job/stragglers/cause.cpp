@@ -11,6 +11,8 @@ using profile::ReasonKind;
 constexpr double kClearly = 0.03;
 // Of the wait, what a cause must explain.
 constexpr double kMostOfWait = 0.5;
+// Of the wait: kernels that are longer by this much are told beside another cause.
+constexpr double kTold = 0.05;
 
 }  // namespace
 
@@ -38,10 +40,12 @@ Cause find_cause(const RankAgainstOthers& rank) {
     return {"longer_kernels", make_reason(ReasonKind::rank_busy_longer, std::move(values))};
   }
   if (rank.launched_later && *rank.launched_later >= kMostOfWait * rank.wait) {
-    return {
-        "late_launch",
-        make_reason(ReasonKind::rank_launched_later,
-                    FindingValues().add("later", profile::to_milliseconds(*rank.launched_later)))};
+    FindingValues values;
+    values.add("later", profile::to_milliseconds(*rank.launched_later));
+    if (rank.busy_longer >= kTold * rank.wait) {
+      values.add("longer", profile::to_milliseconds(rank.busy_longer));
+    }
+    return {"late_launch", make_reason(ReasonKind::rank_launched_later, std::move(values))};
   }
   return {"unknown", make_reason(ReasonKind::rank_cause_not_seen)};
 }

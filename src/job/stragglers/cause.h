@@ -10,7 +10,8 @@ namespace llmprof::job {
 // What tells one rank from the others, per step of the job; times in ns.
 struct RankAgainstOthers {
   double wait = 0;  // for this rank
-  // Where it came last: how much longer it computed before, and how much later it launched.
+  // Where it came last: how much longer it computed before, and how much later it launched beyond
+  // that.
   double busy_longer = 0;
   std::optional<double> launched_later;
   double busy = 0;  // in all collectives' intervals

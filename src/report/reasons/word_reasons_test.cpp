@@ -428,6 +428,10 @@ std::vector<Example> job_examples() {
            .add("longer", Milliseconds{0.8}),
        "its kernels take 0.8000 ms per step longer where it comes last (2.4000 ms per step between "
        "collectives; 1.6000 ms on the others, mean)"},
+      {Kind::rank_launched_later,
+       FindingValues().add("later", Milliseconds{0.8}).add("longer", Milliseconds{0.2}),
+       "it launches 0.8000 ms per step later than its kernels explain, which take 0.2000 ms "
+       "longer"},
       {Kind::rank_launched_later, FindingValues().add("later", Milliseconds{0.8}),
        "its kernels take as long as the others', but it launches 0.8000 ms per step later"},
       {Kind::rank_more_tokens,
