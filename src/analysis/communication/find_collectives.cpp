@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "analysis/budget/covered_time.h"
 #include "analysis/budget/gpu_timeline.h"
