@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "analysis/budget/covered_time.h"
 #include "analysis/budget/gpu_timeline.h"
@@ -46,11 +49,16 @@ class CollectiveSweep {
         names_(names),
         stages_(stages),
         rows_(trace),
-        devices_(trace.devices.size()),
-        kinds_(trace.strings.size()) {}
+        devices_(trace.devices.size()) {}
 
   Collectives find() {
-    each_gpu_work(trace_, WorkOwners(), [&](const GpuWorkRow& work) { sort_out(work); });
+    for (size_t kernel = 0; kernel < trace_.kernels.size(); ++kernel) {
+      if (communicates(kernel)) communicating_.push_back(kernel);
+    }
+    // Most captures are of one GPU: what follows takes memory for every kernel.
+    if (communicating_.empty()) return {};
+    add_compute();
+    kinds_.resize(trace_.strings.size());
     for (const size_t kernel : communicating_) add(kernel);
     for (const KeyOfCollective& key : keys_.values()) found_.keys.push_back(worded(key));
     return std::move(found_);
@@ -59,14 +67,17 @@ class CollectiveSweep {
  private:
   using KeyId = trace::Id<struct CollectiveKeyKind>;
 
-  void sort_out(const GpuWorkRow& work) {
-    if (work.kind == GpuWorkKind::memory_operation) return;
-    if (work.kind == GpuWorkKind::kernel && communicates(work.row)) {
-      communicating_.push_back(work.row);
-      return;
-    }
-    const trace::DeviceId device = trace_.queues[work.queue].device;
-    if (device.valid()) devices_[device.index()].compute.add(work.start, work.end);
+  void add_compute() {
+    auto next = communicating_.begin();
+    each_gpu_work(trace_, WorkOwners(), [&](const GpuWorkRow& work) {
+      if (work.kind == GpuWorkKind::memory_operation) return;
+      if (work.kind == GpuWorkKind::kernel && next != communicating_.end() && *next == work.row) {
+        ++next;
+        return;
+      }
+      const trace::DeviceId device = trace_.queues[work.queue].device;
+      if (device.valid()) devices_[device.index()].compute.add(work.start, work.end);
+    });
   }
 
   [[nodiscard]] bool communicates(size_t kernel) const {

@@ -132,6 +132,19 @@ TEST(KinetoCollective, MembersThatAreCutShortFollowFromTheirSpacing) {
             "none");
 }
 
+TEST(KinetoCollective, OldTracesCountUnixTime) {
+  const auto clock_of = [](std::string_view time) {
+    return read_kineto_or_fail(
+               one_event(fmt::format(
+                   R"({{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":{},"dur":2}})",
+                   time)))
+        .captures.at(0)
+        .wall_clock_ns;
+  };
+  EXPECT_EQ(clock_of("1682725898094377"), 0);
+  EXPECT_FALSE(clock_of("3850242929496.214"));
+}
+
 TEST(KinetoCollective, RankComesFromTheTraceThenFromItsName) {
   const auto rank_of = [](std::string_view before, const char* path) {
     trace::TraceBuilder builder;

@@ -85,6 +85,15 @@ std::optional<KinetoDevice> common_device(const std::vector<KinetoDevice>& devic
   return common;
 }
 
+// Traces without a base (until 2023) count from 1970 on.
+bool counts_unix_time(const trace::Trace& trace) {
+  constexpr Nanoseconds kYear2010 = 1'262'304'000'000'000'000;
+  for (const auto* column : {&trace.kernels.start, &trace.launches.start, &trace.operators.start}) {
+    if (!column->empty()) return column->back() > kYear2010;
+  }
+  return false;
+}
+
 void describe(const KinetoDevice& known, trace::Device& device) {
   device.name = known.name;
   device.memory_bytes = known.memory_bytes;
@@ -123,6 +132,7 @@ void describe_capture(const KinetoMetadata& metadata, trace::TraceBuilder& build
   capture.schema_version = metadata.schema_version;
   capture.cuda_version = metadata.cuda_version;
   capture.wall_clock_ns = metadata.base_time_ns;
+  if (!capture.wall_clock_ns && counts_unix_time(builder.trace())) capture.wall_clock_ns = 0;
   capture.rank = metadata.rank ? metadata.rank : rank_of_path(capture.path);
   capture.world_size = metadata.world_size;
   capture.host = metadata.host;

@@ -82,9 +82,8 @@ NcclPayloads::NcclPayloads(const NsysSchema& schema) {
 std::optional<NcclPayload> NcclPayloads::read(std::string_view bytes) const {
   if (by_schema_.empty()) return std::nullopt;
   std::string decoded;
-  if (bytes.size() >= 2 * kHeaderBytes && !(decoded = from_hexadecimal(bytes)).empty()) {
-    bytes = decoded;
-  }
+  if (bytes.size() >= 2 * kHeaderBytes) decoded = from_hexadecimal(bytes);
+  if (!decoded.empty()) bytes = decoded;
   if (bytes.size() <= kHeaderBytes) return std::nullopt;
   const auto known =
       by_schema_.find(static_cast<uint32_t>(number_at(bytes, kSchemaAt, sizeof(uint32_t))));
