@@ -10,7 +10,7 @@ setup:
 
 build: setup
 	cmake --preset release
-	cmake --build --preset release --target llmprof llmprof_collector cpu_llm
+	cmake --build --preset release --target llmprof llmprof_collector workloads
 
 profile: build
 	build/bin/llmprof run

@@ -1,4 +1,4 @@
-"""The annotation API of llmprof: ranges, steps and CPU operators, in the domain "LLM".
+"""The annotation API of llmprof: ranges, steps, CPU operators and collectives, in the domain "LLM".
 
     import llmprof_annotate
 
@@ -15,9 +15,23 @@ import ctypes
 import os
 import sys
 import time
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator, Optional, Sequence
 
 STEP_KINDS = {"prefill": 1, "decode": 2, "mixed": 3}
+COLLECTIVE_KINDS = {
+    "other": 0,
+    "all_reduce": 1,
+    "reduce_scatter": 2,
+    "all_gather": 3,
+    "all_to_all": 4,
+    "broadcast": 5,
+    "reduce": 6,
+    "gather": 7,
+    "scatter": 8,
+    "send": 9,
+    "receive": 10,
+    "barrier": 11,
+}
 
 
 class _Range(ctypes.Structure):
@@ -49,6 +63,20 @@ class _Table(ctypes.Structure):
                 ctypes.c_uint64,
             ),
         ),
+        (
+            "collective",
+            ctypes.CFUNCTYPE(
+                None,
+                ctypes.c_uint32,
+                ctypes.c_char_p,
+                ctypes.c_int64,
+                ctypes.c_int64,
+                ctypes.c_uint64,
+                ctypes.c_char_p,
+                ctypes.c_char_p,
+                ctypes.c_uint32,
+            ),
+        ),
     ]
 
 
@@ -73,7 +101,7 @@ def _table() -> Optional[_Table]:
     source = library.llmprof_annotation_functions
     source.restype = ctypes.POINTER(_Table)
     table: Any = source()
-    if not table or table.contents.size < ctypes.sizeof(_Table):
+    if not table or table.contents.size < _Table.collective.offset:
         return None
     functions: _Table = table.contents
     return functions
@@ -145,3 +173,32 @@ def operator(name: str, start_ns: int, end_ns: int, flops: int = 0, bytes_moved:
     """One operator that ran on the CPU, with its FLOPs and bytes (0: unknown); times are from now_ns()."""
     if _functions is not None:
         _functions.cpu_operator(_bytes(name), start_ns, end_ns, flops, bytes_moved)
+
+
+def collective(
+    kind: str,
+    name: str,
+    start_ns: int,
+    end_ns: int,
+    message_bytes: int = 0,
+    group: str = "",
+    members: Optional[Sequence[int]] = None,
+    group_size: int = 0,
+) -> None:
+    """One communication between ranks that ran on the CPU, from this rank's arrival to its end: its time
+    includes the wait for others. message_bytes is the size of this rank's message, group the name of the
+    ranks that take part (the same on all of them), members those ranks; 0, "" and None: not stated. An
+    older collector records a CPU operator. Times are from now_ns()."""
+    number = COLLECTIVE_KINDS.get(kind)
+    if number is None:
+        raise ValueError(f"unknown kind of collective {kind!r}; available: {', '.join(COLLECTIVE_KINDS)}")
+    if _functions is None:
+        return
+    if _functions.size < ctypes.sizeof(_Table):
+        _functions.cpu_operator(_bytes(name), start_ns, end_ns, 0, message_bytes)
+        return
+    listed = None if members is None else ",".join(map(str, members)).encode()
+    size = group_size or len(members or ())
+    _functions.collective(
+        number, _bytes(name), start_ns, end_ns, message_bytes, _bytes(group) or None, listed, size
+    )

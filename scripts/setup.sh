@@ -23,7 +23,7 @@ page_packages() {
 }
 clang_packages=(clang-19 libclang-rt-19-dev)
 # Launchers of distributed jobs, which the tests start for real.
-launcher_packages=(openmpi-bin slurm-wlm munge)
+launcher_packages=(openmpi-bin libopenmpi-dev slurm-wlm munge)
 
 # make dist unpacks the libraries that it links against by itself, so it needs only the tools.
 dist_packages() {
@@ -40,8 +40,8 @@ packages_for() {
     build) echo "${build_packages[@]}" $(page_packages) ;;
     test)
       echo "${build_packages[@]}" $(page_packages) "${clang_packages[@]}" clang-tidy-19 clang-format-19
-      echo "${launcher_packages[@]}"
       echo locales git chromium cmark-gfm mypy protobuf-compiler pyflakes3 python3-jsonschema python3-yaml
+      echo "${launcher_packages[@]}"
       ;;
     bench) echo "${build_packages[@]}" $(page_packages) libbenchmark-dev chromium ;;
     fuzz) echo "${build_packages[@]}" $(page_packages) "${clang_packages[@]}" ;;

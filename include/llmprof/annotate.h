@@ -1,4 +1,4 @@
-/* The annotation API of llmprof: ranges, steps and CPU operators, in the domain "LLM".
+/* The annotation API of llmprof: ranges, steps, CPU operators and collectives, in the domain "LLM".
  *
  *   llmprof_range_push("prefill");
  *   ...
@@ -16,6 +16,7 @@
 #define LLMPROF_ANNOTATE_H
 
 #include <dlfcn.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,21 @@ enum llmprof_step_kind {
   LLMPROF_STEP_PREFILL = 1,
   LLMPROF_STEP_DECODE = 2,
   LLMPROF_STEP_MIXED = 3
+};
+
+enum llmprof_collective_kind {
+  LLMPROF_OTHER_COLLECTIVE = 0,
+  LLMPROF_ALL_REDUCE = 1,
+  LLMPROF_REDUCE_SCATTER = 2,
+  LLMPROF_ALL_GATHER = 3,
+  LLMPROF_ALL_TO_ALL = 4,
+  LLMPROF_BROADCAST = 5,
+  LLMPROF_REDUCE = 6,
+  LLMPROF_GATHER = 7,
+  LLMPROF_SCATTER = 8,
+  LLMPROF_SEND = 9,
+  LLMPROF_RECEIVE = 10,
+  LLMPROF_BARRIER = 11
 };
 
 /* A started range: its number in the log, and its NVTX id. */
@@ -50,6 +66,9 @@ typedef struct llmprof_annotation_table {
   void (*step)(uint32_t kind, uint32_t batch, uint64_t tokens);
   void (*cpu_operator)(const char* name, int64_t start_ns, int64_t end_ns, uint64_t flops,
                        uint64_t bytes);
+  /* The table of collectors whose log has a version before 1.4 ends here. */
+  void (*collective)(uint32_t kind, const char* name, int64_t start_ns, int64_t end_ns,
+                     uint64_t bytes, const char* group, const char* members, uint32_t group_size);
 } llmprof_annotation_table;
 
 typedef const llmprof_annotation_table* (*llmprof_annotation_source)(void);
@@ -79,6 +98,19 @@ static inline void llmprof_ignore_operator_(const char* name, int64_t start_ns, 
   (void)bytes;
 }
 
+static inline void llmprof_ignore_collective_(uint32_t kind, const char* name, int64_t start_ns,
+                                              int64_t end_ns, uint64_t bytes, const char* group,
+                                              const char* members, uint32_t group_size) {
+  (void)kind;
+  (void)name;
+  (void)start_ns;
+  (void)end_ns;
+  (void)bytes;
+  (void)group;
+  (void)members;
+  (void)group_size;
+}
+
 /* The collector that is loaded, else the one that LLMPROF_COLLECTOR names. It stays loaded. */
 static inline void* llmprof_find_source_(void) {
   static const char kSymbol[] = "llmprof_annotation_functions";
@@ -102,14 +134,15 @@ static inline const llmprof_annotation_table* llmprof_find_annotations_(void) {
                                                     llmprof_ignore_end_,
                                                     llmprof_ignore_name_,
                                                     llmprof_ignore_step_,
-                                                    llmprof_ignore_operator_};
+                                                    llmprof_ignore_operator_,
+                                                    llmprof_ignore_collective_};
   const llmprof_annotation_table* found = &kNothing;
   void* symbol = llmprof_find_source_();
   if (symbol) {
     llmprof_annotation_source source;
     memcpy(&source, &symbol, sizeof source);
     found = source();
-    if (!found || found->size < sizeof *found) found = &kNothing;
+    if (!found || found->size < offsetof(llmprof_annotation_table, collective)) found = &kNothing;
   }
   __atomic_store_n(&llmprof_found_, found, __ATOMIC_RELEASE);
   return found;
@@ -148,6 +181,23 @@ static inline void llmprof_step(enum llmprof_step_kind kind, uint32_t batch, uin
 static inline void llmprof_operator(const char* name, int64_t start_ns, int64_t end_ns,
                                     uint64_t flops, uint64_t bytes) {
   llmprof_annotations_()->cpu_operator(name, start_ns, end_ns, flops, bytes);
+}
+
+/* One communication between ranks that ran on the CPU, from this rank's arrival to its end, so that
+ * its time includes the wait for others. `bytes` is the size of this rank's message; `group` names
+ * the ranks that take part, the same on all of them; `members` lists them ("0,1,2,3"; null: not
+ * stated); `group_size` is their number (0: not stated). An older collector records a CPU operator.
+ */
+static inline void llmprof_collective(enum llmprof_collective_kind kind, const char* name,
+                                      int64_t start_ns, int64_t end_ns, uint64_t bytes,
+                                      const char* group, const char* members, uint32_t group_size) {
+  const llmprof_annotation_table* functions = llmprof_annotations_();
+  if (functions->size >= offsetof(llmprof_annotation_table, collective) + sizeof(void (*)(void))) {
+    functions->collective((uint32_t)kind, name, start_ns, end_ns, bytes, group, members,
+                          group_size);
+  } else {
+    functions->cpu_operator(name, start_ns, end_ns, 0, bytes);
+  }
 }
 
 /* CLOCK_MONOTONIC, the clock of the log; works also without the collector. */

@@ -80,6 +80,19 @@ void cpu_operator(const char* name, int64_t start_ns, int64_t end_ns, uint64_t f
          wire::CpuOperator{start_ns, end_ns, flops, bytes, KnownName(name).key(), 0});
 }
 
+wire::StringKey key_of(const char* text) {
+  return text == nullptr || *text == '\0' ? 0 : KnownName(text).key();
+}
+
+void collective(uint32_t kind, const char* name, int64_t start_ns, int64_t end_ns, uint64_t bytes,
+                const char* group, const char* members, uint32_t group_size) {
+  const Call call;
+  if (!call || !recording()) return;
+  record(call.thread(), RecordType::collective,
+         wire::Collective{start_ns, end_ns, bytes, KnownName(name).key(), key_of(group),
+                          key_of(members), static_cast<wire::CollectiveKind>(kind), group_size, 0});
+}
+
 constexpr llmprof_annotation_table kFunctions = {sizeof(llmprof_annotation_table),
                                                  range_push,
                                                  range_pop,
@@ -87,7 +100,8 @@ constexpr llmprof_annotation_table kFunctions = {sizeof(llmprof_annotation_table
                                                  range_end,
                                                  mark,
                                                  step,
-                                                 cpu_operator};
+                                                 cpu_operator,
+                                                 collective};
 
 [[gnu::constructor]] void at_load() { prepare_recording(); }
 

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "collector/clock.h"
+#include "collector/clock_domain.h"
 #include "collector/rank_variables.h"
 
 namespace llmprof::collector {
@@ -49,6 +50,8 @@ void write_file_header(unsigned char* to) {
   char host[HOST_NAME_MAX + 1] = {};
   if (gethostname(host, HOST_NAME_MAX) == 0) copy_text(header.host, host);
   copy_text(header.collector_version, LLMPROF_VERSION);
+  read_boot_id(header.boot_id);
+  header.time_namespace = time_namespace();
   header.checksum = wire::header_checksum(header);
   std::memcpy(to, &header, sizeof header);
 }
@@ -111,7 +114,6 @@ void LogFile::configure(const char* folder, const char* max_megabytes) {
   if (realpath(folder, folder_) == nullptr && !absolute_in_parent(folder, folder_)) {
     copy_text(folder_, folder);
   }
-  name_rank();
   if (max_megabytes == nullptr) return;
   constexpr uint64_t kChunksPerMegabyte = (1U << 20U) / wire::kChunkBytes;
   const uint64_t megabytes = strtoull(max_megabytes, nullptr, 10);
@@ -120,8 +122,10 @@ void LogFile::configure(const char* folder, const char* max_megabytes) {
   max_chunks_ = chunks < kMinChunks ? kMinChunks : chunks;
 }
 
-// "rank3-", if a launcher of distributed programs set a rank.
+// "rank3-", if a launcher of distributed programs, or an engine in the process that it forked, set
+// a rank.
 void LogFile::name_rank() {
+  rank_[0] = '\0';
   const RankVariable* rank = global_rank();
   if (rank != nullptr) snprintf(rank_, sizeof rank_, "rank%s-", rank->value);
 }
@@ -158,6 +162,7 @@ int LogFile::open_new_in_folder() {
 }
 
 int LogFile::create(Chunk& control) {
+  name_rank();
   if (const int error = open_new_in_folder(); error != 0) return error;
   struct stat info{};
   if (fstat(descriptor_, &info) != 0) return errno;

@@ -14,8 +14,10 @@
 #include "collector/clock.h"
 #include "collector/device_records.h"
 #include "collector/log_file.h"
+#include "collector/rank_facts.h"
 #include "collector/roles.h"
 #include "collector/spare_chunks.h"
+#include "wire/cuda_records.h"
 
 namespace llmprof::collector {
 namespace {
@@ -315,7 +317,10 @@ OwnWork::~OwnWork() { this_thread.busy = busy_before_; }
 
 bool recording() {
   Status now = recorder.status.load(std::memory_order_acquire);
-  if (now == Status::fresh) now = begin_log();
+  if (now == Status::fresh) {
+    now = begin_log();
+    if (now == Status::recording) write_rank_facts();
+  }
   return now == Status::recording || now == Status::full;
 }
 
@@ -335,6 +340,15 @@ wire::StringKey define(Name* entry, const NameText& text) {
   const wire::StringKey key = define_text(entry != nullptr ? entry->key : next_key(), text);
   if (entry != nullptr && key != 0) entry->defined_in.store(log, std::memory_order_release);
   return key;
+}
+
+void record_variable(const char* name, const char* value) {
+  const wire::Variable variable = {text_key(name), text_key(value)};
+  if (variable.name == 0 || variable.value == 0) return;
+  constexpr size_t kKeptFree = 1024;  // for counts of dropped records, and the end
+  const Locked locked;
+  if (!recorder.control.mapped() || !recorder.control.fits(kKeptFree)) return;
+  put(recorder.control, wire::RecordType::variable, variable);
 }
 
 uint32_t current_log() { return recorder.log_number.load(std::memory_order_relaxed); }
@@ -421,6 +435,9 @@ void end_recording() {
   // A child that was forked without our handlers has its parent's log, and must not truncate it.
   if (recorder.owner.load(std::memory_order_relaxed) != getpid()) return;
   const Call call;
+  if (call && recorder.status.load(std::memory_order_relaxed) == Status::recording) {
+    write_process_title();
+  }
   if (!lock_within_limit()) return;
   truncate_spares();
   if (recorder.control.mapped() && recorder.control.fits(wire::record_bytes<wire::CleanEnd>())) {

@@ -66,6 +66,10 @@ void record(ThreadState& thread, wire::RecordType type, const Payload& payload) 
   if (thread.chunk.fits(kBytes) || make_room(thread, kBytes)) put(thread.chunk, type, payload);
 }
 
+// A fact about this process, in chunk 0; lost if the log cannot hold any more. Not inside of
+// Locked.
+void record_variable(const char* name, const char* value);
+
 // The number of this process's log: a forked child begins another one, without the definitions of
 // the first.
 uint32_t current_log();

@@ -118,8 +118,7 @@ struct TestJob {
       row.tokens = 1;
       row.wall = profile::to_milliseconds(part.step_end[step] - part.step_start[step]);
       double busy = 0;
-      for (size_t i = 0; i < part.collectives.size(); ++i) {
-        if (part.collectives.step[i] != step) continue;
+      for (size_t i = step * per_step; i < (step + 1) * per_step; ++i) {
         busy += static_cast<double>(part.collectives.busy_before[i] + part.collectives.exposed[i]);
       }
       row.gpu_busy = profile::to_milliseconds(busy);

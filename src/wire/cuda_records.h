@@ -39,7 +39,8 @@ struct CudaDevice {
 };
 
 // RecordType::variable: a variable of the environment that the collector lists (ranks of a
-// distributed job), never others.
+// distributed job), never others; or "process_title", what an engine named its worker. Of several
+// with one name the last counts.
 struct Variable {
   StringKey name;
   StringKey value;

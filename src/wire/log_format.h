@@ -25,7 +25,7 @@ inline constexpr uint32_t kChunkMagic = 0x4B4E4843;  // "CHNK" on a little-endia
 // A reader refuses another major version; a higher minor one only adds record types, or fields at
 // the end of payloads.
 inline constexpr uint16_t kMajorVersion = 1;
-inline constexpr uint16_t kMinorVersion = 3;
+inline constexpr uint16_t kMinorVersion = 4;
 
 // The largest page of the machines we know (arm64): a chunk can be mapped by itself on all of them.
 inline constexpr uint32_t kChunkBytes = 64U << 10U;
@@ -50,7 +50,10 @@ struct FileHeader {
   char executable[kNameBytes];  // its file name alone: arguments and environment hold secrets
   char host[kNameBytes];
   char collector_version[16];
-  uint64_t reserved[6];
+  // Since 1.4: what tells whose CLOCK_MONOTONIC it is. All zero: not known.
+  uint8_t boot_id[16];      // the kernel's, of this boot of the machine
+  uint64_t time_namespace;  // its inode; a container may have a clock of its own
+  uint64_t reserved[3];
   uint64_t checksum;  // of all before it
 };
 static_assert(sizeof(FileHeader) == 256);
@@ -96,7 +99,8 @@ enum class RecordType : uint16_t {
   clean_end = 11,
   variable = 12,
   thread_name = 13,
-  // 14 to 63: further annotations and facts about the process.
+  collective = 14,
+  // 15 to 63: further annotations and facts about the process.
   // 64 to 127: CUDA, cuda_records.h.
   cuda_session = 64,
   cuda_device = 65,
@@ -224,6 +228,22 @@ struct CpuOperator {
   uint32_t reserved;
 };
 
+// Values of llmprof_collective_kind (annotate.h) and of a later version's.
+enum class CollectiveKind : uint32_t { other = 0, all_reduce = 1, barrier = 11 };
+
+// Communication between ranks, from this rank's arrival to its end.
+struct Collective {
+  int64_t start;
+  int64_t end;
+  uint64_t bytes;  // of this rank's message; 0: not stated
+  StringKey name;
+  StringKey group;    // 0: not stated
+  StringKey members;  // ranks, "0,1,2,3"; 0: not stated
+  CollectiveKind kind;
+  uint32_t group_size;  // 0: not stated
+  uint32_t reserved;
+};
+
 // Records that could not be written so far. Written at the first, and whenever the count doubled.
 struct Dropped {
   int64_t time;
@@ -247,8 +267,9 @@ constexpr bool fit_the_alignment() {
   return ((std::is_trivially_copyable_v<Payload> && sizeof(Payload) % kRecordAlignment == 0) &&
           ...);
 }
-static_assert(fit_the_alignment<Text, ThreadInfo, ThreadName, RangePush, RangePop, RangeStart,
-                                RangeEnd, Mark, Step, CpuOperator, Dropped, CleanEnd>());
+static_assert(
+    fit_the_alignment<Text, ThreadInfo, ThreadName, RangePush, RangePop, RangeStart, RangeEnd, Mark,
+                      Step, CpuOperator, Collective, Dropped, CleanEnd>());
 static_assert(kLongestString + record_bytes<Text>() <= UINT16_MAX);
 
 }  // namespace llmprof::wire

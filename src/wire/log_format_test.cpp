@@ -14,6 +14,8 @@ TEST(LogFormat, LayoutStaysAsItIs) {
   EXPECT_EQ(offsetof(FileHeader, process_id), 24U);
   EXPECT_EQ(offsetof(FileHeader, monotonic_ns), 40U);
   EXPECT_EQ(offsetof(FileHeader, executable), 56U);
+  EXPECT_EQ(offsetof(FileHeader, boot_id), 200U);
+  EXPECT_EQ(offsetof(FileHeader, time_namespace), 216U);
   EXPECT_EQ(offsetof(FileHeader, checksum), 248U);
   EXPECT_EQ(sizeof(ChunkHeader), 32U);
   EXPECT_EQ(record_bytes<ThreadInfo>(), 32);
@@ -24,6 +26,7 @@ TEST(LogFormat, LayoutStaysAsItIs) {
   EXPECT_EQ(record_bytes<Mark>(), 24);
   EXPECT_EQ(record_bytes<Step>(), 32);
   EXPECT_EQ(record_bytes<CpuOperator>(), 48);
+  EXPECT_EQ(record_bytes<Collective>(), 56);
   EXPECT_EQ(record_bytes<CleanEnd>(), 32);
   EXPECT_EQ(static_cast<int>(RecordType::clean_end), 11);
 }

@@ -31,6 +31,16 @@ static void request(void) {
   llmprof_range_end(whole);
 }
 
+/* As rank 1 of 2: 1000 collectives, which a log holds in 56 bytes each. */
+static void collectives(void) {
+  for (int i = 0; i < 1000; ++i) {
+    const int64_t start = llmprof_now_ns();
+    llmprof_collective(LLMPROF_ALL_REDUCE, "all_reduce", start, start + 50, 3072, "tp", "0,1", 2);
+  }
+  const int64_t start = llmprof_now_ns();
+  llmprof_collective(LLMPROF_BARRIER, "barrier", start, start + 5, 0, "", 0, 0);
+}
+
 static void* nested_ranges(void* argument) {
   char name[32];
   snprintf(name, sizeof name, "worker_%d", *(const int*)argument);
@@ -206,6 +216,7 @@ int main(int count, char** arguments) {
     const char* name;
     void (*run)(void);
   } kWays[] = {{"request", request},
+               {"collectives", collectives},
                {"threads", threads},
                {"short_threads", short_threads},
                {"fork", forked},

@@ -16,11 +16,19 @@ json describe(const trace::Trace& trace) {
   const trace::Process& process = trace.processes.front();
   json all = {{"format", trace.captures.front().format},
               {"wall_clock_ns", trace.captures.front().wall_clock_ns.value_or(0)},
+              {"clock_domain", trace.captures.front().clock_domain},
+              {"job", trace.captures.front().job},
               {"process", {{"pid", process.pid}, {"name", process.name}}}};
   for (const char* list :
-       {"threads", "ranges", "steps", "operators", "host_calls", "diagnostics"}) {
+       {"threads", "ranges", "steps", "operators", "collectives", "host_calls", "diagnostics"}) {
     all[list] = json::array();
   }
+  const auto number = [&](const char* name, const std::optional<uint32_t>& value) {
+    all[name] = value ? json(*value) : json(nullptr);
+  };
+  number("rank", trace.captures.front().rank);
+  number("local_rank", trace.captures.front().local_rank);
+  number("world_size", trace.captures.front().world_size);
   for (const trace::Thread& thread : trace.threads) {
     all["threads"].push_back({{"tid", thread.tid}, {"name", thread.name}});
   }
@@ -49,6 +57,17 @@ json describe(const trace::Trace& trace) {
     if (!operators.flops.empty()) row["flops"] = operators.flops[i];
     if (!operators.bytes.empty()) row["bytes"] = operators.bytes[i];
     all["operators"].push_back(row);
+  }
+  const trace::CollectiveTable& collectives = trace.collectives;
+  for (size_t i = 0; i < collectives.size(); ++i) {
+    all["collectives"].push_back({{"kind", static_cast<int>(collectives.kind[i])},
+                                  {"start", collectives.start[i]},
+                                  {"end", collectives.end[i]},
+                                  {"bytes", collectives.bytes[i]},
+                                  {"group", text(collectives.group[i])},
+                                  {"members", text(collectives.members[i])},
+                                  {"group_size", collectives.group_size[i]},
+                                  {"correlation", collectives.correlation[i]}});
   }
   const trace::HostCallTable& calls = trace.host_calls;
   for (size_t i = 0; i < calls.size(); ++i) {

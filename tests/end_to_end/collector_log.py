@@ -25,6 +25,11 @@ RECORDS = {
     11: ("clean_end", "<qQQ", "time dropped chunks"),
     12: ("variable", "<II", "name value"),
     13: ("thread_name", "<II", "thread_id name"),
+    14: (
+        "collective",
+        "<qqQIIIIII",
+        "start end bytes name group members kind group_size reserved",
+    ),
     64: ("cuda_session", "<qIIII", "time driver_version cupti_version cupti_path kernel_driver"),
     65: (
         "cuda_device",

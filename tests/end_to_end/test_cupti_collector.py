@@ -332,6 +332,18 @@ class Records(PlayedCase):
         )
         self.assertEqual(log.only("clean_end")["dropped"], 0)
 
+    def test_a_launcher_leaves_no_log(self):
+        """torchrun asks CUDA for its devices; its ranks are other processes."""
+        tape = self.tape("eager")
+        for name, logs in (("torchrun", 0), ("mpirun", 0), ("a_rank", 1)):
+            with self.part(name):
+                program = self.folder / name
+                program.symlink_to(PLAY)
+                done = subprocess.run([program, tape.path], capture_output=True, text=True, timeout=300,
+                                      check=True, env=self.environment({"NVTX_INJECTION64_PATH": None}))
+                self.assertEqual(done.stderr, "")
+                self.assertEqual(len(list(self.folder.glob("*.llmtrace"))), logs)
+
     def test_the_log_tells_of_the_kernel_driver(self):
         files = [pathlib.Path("/sys/module/nvidia/version"), pathlib.Path("/proc/driver/nvidia/version")]
         told = [path.read_text() for path in files if path.exists()] or ["580.95.05"]  # the fake NVML's

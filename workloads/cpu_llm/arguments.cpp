@@ -53,9 +53,47 @@ void describe(CLI::App& app, Arguments& arguments) {
   app.add_flag("!--no-peaks", arguments.measure_peaks, "Do not measure the machine's peaks");
 }
 
+// Options of the program whose model is shared by several ranks.
+void describe_ranks(CLI::App& app, Arguments& arguments) {
+  constexpr double kSlowest = 1000;
+  app.add_option("--slow-rank", arguments.slow_rank, "Slow this rank down, as --slow-by says")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->type_name("N");
+  app.add_option(
+         "--slow-by", arguments.slow_by,
+         "Each operator of --slow-rank takes this many times as long; the rest is busy work")
+      ->check(CLI::Range(1.0, kSlowest))
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->capture_default_str()
+      ->type_name("X");
+}
+
+std::optional<std::string> fault_of_ranks(const Arguments& arguments) {
+  const ModelShape& shape = arguments.shape;
+  const size_t ranks = shape.parts;
+  struct Split {
+    const char* option;
+    size_t size;
+  };
+  for (const Split& split :
+       {Split{"--heads", shape.heads}, Split{"--kv-heads", shape.kv_heads},
+        Split{"--intermediate", shape.intermediate}, Split{"--vocabulary", shape.vocabulary}}) {
+    if (split.size % ranks != 0) {
+      return fmt::format("{} {} cannot be split among {} ranks", split.option, split.size, ranks);
+    }
+  }
+  if (arguments.slow_rank && *arguments.slow_rank >= ranks) {
+    return fmt::format("--slow-rank {} is not one of the {} ranks, which are counted from 0",
+                       *arguments.slow_rank, ranks);
+  }
+  if (!arguments.slow_rank && arguments.slow_by > 1) return "--slow-by needs --slow-rank";
+  return std::nullopt;
+}
+
 // What is not supported, and the remedy.
 std::optional<std::string> fault(const Arguments& arguments) {
   const ModelShape& shape = arguments.shape;
+  if (auto message = fault_of_ranks(arguments)) return message;
   if (shape.hidden % shape.heads != 0) {
     return fmt::format("--hidden {} is not a multiple of --heads {}", shape.hidden, shape.heads);
   }
@@ -68,7 +106,8 @@ std::optional<std::string> fault(const Arguments& arguments) {
                        shape.kv_heads);
   }
   const auto memory = static_cast<double>(llmprof::usable_memory_bytes());
-  const auto needed = static_cast<double>(weights_bytes(shape));
+  // As if all ranks were on this machine.
+  const auto needed = static_cast<double>(shape.parts * weights_bytes(shape));
   if (needed > memory) {
     constexpr double kGigabyte = 1e9;
     return fmt::format("weights of {:.1f} GB do not fit in {:.1f} GB of memory; use fewer --layers",
@@ -79,12 +118,22 @@ std::optional<std::string> fault(const Arguments& arguments) {
 
 }  // namespace
 
-std::variant<Arguments, Ending> read_arguments(int count, const char* const* values) {
+std::variant<Arguments, Ending> read_arguments(int count, const char* const* values,
+                                               std::optional<size_t> ranks) {
+  const std::string program = ranks ? "cpu_llm_tp" : "cpu_llm";
   CLI::App app(
       "Generates tokens with a Llama-shaped decoder with random weights (f32) on the CPU, "
       "annotated\n"
-      "for llmprof. With LLMPROF_METRICS=FILE it writes its timings to that file.");
+      "for llmprof. With LLMPROF_METRICS=FILE it writes its timings to that file." +
+      std::string(ranks ? "\nStarted by mpirun, its ranks share the model by tensor parallelism."
+                        : ""));
   Arguments arguments;
+  arguments.name = program;
+  if (ranks) {
+    arguments.shape.parts = *ranks;
+    arguments.threads = 1;
+    describe_ranks(app, arguments);
+  }
   arguments.shape.layers =
       default_layers(llmprof::last_level_cache_bytes(), llmprof::usable_memory_bytes());
   describe(app, arguments);
@@ -93,11 +142,11 @@ std::variant<Arguments, Ending> read_arguments(int count, const char* const* val
   } catch (const CLI::CallForHelp&) {
     return Ending{app.help(), 0};
   } catch (const CLI::ParseError& error) {
-    return Ending{fmt::format("cpu_llm: {}; see cpu_llm --help\n", error.what()), kWrongUsage};
+    return Ending{fmt::format("{0}: {1}; see {0} --help\n", program, error.what()), kWrongUsage};
   }
-  if (const auto message = fault(arguments)) {
-    return Ending{fmt::format("cpu_llm: {}; see cpu_llm --help\n", *message), kWrongUsage};
-  }
+  const auto message = fault(arguments);
+  if (message)
+    return Ending{fmt::format("{0}: {1}; see {0} --help\n", program, *message), kWrongUsage};
   return arguments;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -19,6 +20,8 @@ struct Arguments {
   uint64_t seed = 1;
   size_t threads = 0;  // 0: one per available CPU
   bool measure_peaks = true;
+  std::optional<size_t> slow_rank;  // whose operators are slowed down
+  double slow_by = 1;
 };
 
 // The program exits immediately, with this text and exit code.
@@ -27,6 +30,8 @@ struct Ending {
   int exit_code = 0;
 };
 
-std::variant<Arguments, Ending> read_arguments(int count, const char* const* values);
+// `ranks`: the number of processes that share the model (cpu_llm_tp); none: this is cpu_llm.
+std::variant<Arguments, Ending> read_arguments(int count, const char* const* values,
+                                               std::optional<size_t> ranks = std::nullopt);
 
 }  // namespace cpu_llm

@@ -25,6 +25,41 @@ void expect_refused(const std::vector<const char*>& values, const std::string& w
   EXPECT_NE(ending->text.find("cpu_llm --help"), std::string::npos) << ending->text;
 }
 
+std::variant<Arguments, Ending> read_for_ranks(size_t ranks, std::vector<const char*> values) {
+  values.insert(values.begin(), "cpu_llm_tp");
+  return read_arguments(static_cast<int>(values.size()), values.data(), ranks);
+}
+
+TEST(CpuLlmArguments, OfRanks) {
+  const auto result = read_for_ranks(2, {"--slow-rank", "1", "--slow-by", "1.5"});
+  const auto& arguments = std::get<Arguments>(result);
+  EXPECT_EQ(arguments.name, "cpu_llm_tp");
+  EXPECT_EQ(arguments.shape.parts, 2U);
+  EXPECT_EQ(arguments.threads, 1U);
+  EXPECT_EQ(arguments.slow_rank, 1U);
+  EXPECT_EQ(arguments.slow_by, 1.5);
+  expect_refused({"--slow-rank", "1"}, "--slow-rank");
+}
+
+TEST(CpuLlmArguments, OfRanksThatCannotBe) {
+  const auto refusal = [](size_t ranks, const std::vector<const char*>& values) {
+    const auto result = read_for_ranks(ranks, values);
+    const auto* ending = std::get_if<Ending>(&result);
+    return ending == nullptr ? std::string() : ending->text;
+  };
+  EXPECT_EQ(refusal(4, {}), "");
+  EXPECT_EQ(refusal(3, {}),
+            "cpu_llm_tp: --kv-heads 4 cannot be split among 3 ranks; see cpu_llm_tp --help\n");
+  EXPECT_NE(refusal(2, {"--intermediate", "33"}).find("--intermediate 33 cannot"),
+            std::string::npos);
+  EXPECT_NE(refusal(2, {"--vocabulary", "33"}).find("--vocabulary 33 cannot"), std::string::npos);
+  EXPECT_NE(refusal(2, {"--slow-rank", "2", "--slow-by", "2"}).find("not one of the 2 ranks"),
+            std::string::npos);
+  EXPECT_NE(refusal(2, {"--slow-by", "2"}).find("needs --slow-rank"), std::string::npos);
+  EXPECT_NE(refusal(2, {"--slow-rank", "0", "--slow-by", "0.5"}).find("--slow-by"),
+            std::string::npos);
+}
+
 TEST(CpuLlmArguments, HaveDefaults) {
   const auto result = read({});
   const auto& arguments = std::get<Arguments>(result);

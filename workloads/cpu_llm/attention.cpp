@@ -42,9 +42,9 @@ void Attention::attend(size_t layer, const float* qkv, const Pass& pass, const K
                        float* outputs, Workers& workers) {
   const size_t blocks = (pass.added + kQueriesAtOnce - 1) / kQueriesAtOnce;
   const size_t group = shape_.heads_per_kv_head();
-  workers.share(pass.sequences * shape_.kv_heads * blocks, [&](size_t chunk, size_t worker) {
-    const size_t sequence = chunk / blocks / shape_.kv_heads;
-    const size_t kv_head = chunk / blocks % shape_.kv_heads;
+  workers.share(pass.sequences * shape_.own_kv_heads() * blocks, [&](size_t chunk, size_t worker) {
+    const size_t sequence = chunk / blocks / shape_.own_kv_heads();
+    const size_t kv_head = chunk / blocks % shape_.own_kv_heads();
     const size_t begin = chunk % blocks * kQueriesAtOnce;
     const size_t end = std::min(begin + kQueriesAtOnce, pass.added);
     const Head head = {cache.keys(layer, sequence, kv_head),
@@ -54,7 +54,7 @@ void Attention::attend(size_t layer, const float* qkv, const Pass& pass, const K
       for (size_t member = 0; member < group; ++member) {
         const size_t at = (kv_head * group + member) * shape_.head_size();
         attend_one(qkv + row * shape_.qkv_width() + at, head, pass.cached + added + 1,
-                   scores_.data() + worker * positions_, outputs + row * shape_.hidden + at);
+                   scores_.data() + worker * positions_, outputs + row * shape_.query_width() + at);
       }
     }
   });

@@ -10,7 +10,7 @@ class Attention {
   Attention(const ModelShape& shape, size_t positions, size_t workers);
 
   // `qkv` are rows of queries, keys and values, whose keys and values are already in the cache;
-  // `outputs` are rows of `hidden`.
+  // `outputs` are rows of the heads' results.
   void attend(size_t layer, const float* qkv, const Pass& pass, const KvCache& cache,
               float* outputs, Workers& workers);
 

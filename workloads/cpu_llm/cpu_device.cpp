@@ -1,13 +1,13 @@
 #include "cpu_llm/cpu_device.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <thread>
 
 #include "base/machine/control_group.h"
 #include "base/machine/cpu_name.h"
@@ -53,9 +53,14 @@ std::optional<size_t> cpus_of_quota(std::string_view cpu_max) {
 }
 
 size_t available_cpus() {
+  const size_t cpus = machine_cpus();
+  return std::max<size_t>(1, std::min(cpus, affinity_cpus().value_or(cpus)));
+}
+
+size_t machine_cpus() {
+  const auto online = static_cast<size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
   const auto quota = llmprof::least_control_group_limit("cpu.max", cpus_of_quota);
-  const size_t cpus = affinity_cpus().value_or(std::thread::hardware_concurrency());
-  return std::max<size_t>(1, std::min(cpus, quota.value_or(cpus)));
+  return std::min(online, quota.value_or(online));
 }
 
 }  // namespace cpu_llm

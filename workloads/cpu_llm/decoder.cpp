@@ -9,15 +9,30 @@
 #include "cpu_llm/sampling.h"
 
 namespace cpu_llm {
+namespace {
 
-Decoder::Decoder(const Weights& weights, size_t sequences, size_t positions, Workers& workers)
+// The name that all ranks use for the group of all.
+RankGroup tensor_parallel_group(size_t ranks) {
+  RankGroup group = {"tp", "0", static_cast<uint32_t>(ranks)};
+  for (size_t rank = 1; rank < ranks; ++rank) group.members += fmt::format(",{}", rank);
+  return group;
+}
+
+}  // namespace
+
+Decoder::Decoder(const Weights& weights, size_t sequences, size_t positions, Workers& workers,
+                 const RankRole& role)
     : weights_(weights),
       workers_(workers),
+      ranks_(weights.shape.parts > 1 ? role.ranks : nullptr),
+      group_(tensor_parallel_group(weights.shape.parts)),
       sequences_(sequences),
+      log_(role.slow_by),
       rope_(weights.shape, positions),
       cache_(weights.shape, sequences, positions),
       attention_(weights.shape, positions, workers.count()),
       last_normed_(sequences * weights.shape.hidden),
+      own_logits_(ranks_ == nullptr ? 0 : sequences * weights.shape.own_vocabulary()),
       logits_(sequences * weights.shape.vocabulary) {
   for (size_t layer = 0; layer < weights.shape.layers; ++layer) {
     layer_names_.push_back(fmt::format("layer_{:02}", layer));
@@ -31,9 +46,9 @@ void Decoder::make_room(size_t rows) {
                   FloatBuffer(rows * shape.hidden),
                   FloatBuffer(rows * shape.hidden),
                   FloatBuffer(rows * shape.qkv_width()),
-                  FloatBuffer(rows * shape.hidden),
-                  FloatBuffer(rows * 2 * shape.intermediate),
-                  FloatBuffer(rows * shape.intermediate),
+                  FloatBuffer(rows * shape.query_width()),
+                  FloatBuffer(rows * 2 * shape.own_intermediate()),
+                  FloatBuffer(rows * shape.own_intermediate()),
                   FloatBuffer(rows * shape.hidden)};
 }
 
@@ -78,6 +93,7 @@ void Decoder::run_attention(size_t index, const Pass& pass) {
              attention_.attend(index, now.qkv.data(), pass, cache_, now.attended.data(), workers_);
            });
   run_product(names::kOProj, now.attended.data(), rows, layer.o, now.added.data(), log_, workers_);
+  sum_over_ranks(rows);
 }
 
 void Decoder::run_feed_forward(const LayerWeights& layer, size_t rows) {
@@ -89,11 +105,19 @@ void Decoder::run_feed_forward(const LayerWeights& layer, size_t rows) {
   });
   run_product(names::kGateUp, now.normed.data(), rows, layer.gate_up, now.gate_up.data(), log_,
               workers_);
-  log_.run(names::kSiluMul, silu_mul_cost(rows, shape.intermediate), [&] {
-    silu_mul(now.gate_up.data(), rows, shape.intermediate, now.activated.data(), workers_);
+  log_.run(names::kSiluMul, silu_mul_cost(rows, shape.own_intermediate()), [&] {
+    silu_mul(now.gate_up.data(), rows, shape.own_intermediate(), now.activated.data(), workers_);
   });
   run_product(names::kDownProj, now.activated.data(), rows, layer.down, now.added.data(), log_,
               workers_);
+  sum_over_ranks(rows);
+}
+
+void Decoder::sum_over_ranks(size_t rows) {
+  if (ranks_ == nullptr) return;
+  const size_t count = rows * weights_.shape.hidden;
+  log_.communicate(LLMPROF_ALL_REDUCE, names::kAllReduce, group_, count * sizeof(float),
+                   [&] { ranks_->sum(activations_.added.data(), count); });
 }
 
 // Only the last token of each sequence needs logits.
@@ -106,8 +130,13 @@ void Decoder::run_head(const Pass& pass) {
     add_rms_norm(residual, activations_.added.data() + last, weights_.final_norm,
                  last_normed_.data(), workers_);
   });
-  run_product(names::kLmHead, last_normed_.data(), sequences_, weights_.lm_head, logits_.data(),
-              log_, workers_);
+  float* own = ranks_ == nullptr ? logits_.data() : own_logits_.data();
+  run_product(names::kLmHead, last_normed_.data(), sequences_, weights_.lm_head, own, log_,
+              workers_);
+  if (ranks_ == nullptr) return;
+  log_.communicate(LLMPROF_ALL_GATHER, names::kAllGather, group_, own_logits_.bytes(), [&] {
+    ranks_->gather(own, sequences_, weights_.shape.own_vocabulary(), logits_.data());
+  });
 }
 
 std::vector<Token> Decoder::sample(std::span<const float> logits) {

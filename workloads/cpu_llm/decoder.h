@@ -7,15 +7,24 @@
 #include "cpu_llm/annotations.h"
 #include "cpu_llm/attention.h"
 #include "cpu_llm/kv_cache.h"
+#include "cpu_llm/ranks.h"
 #include "cpu_llm/rope.h"
 #include "cpu_llm/weights.h"
 
 namespace cpu_llm {
 
-// The model with its working memory, for `sequences` at once of up to `positions` tokens each.
+// One of the ranks that compute a model together.
+struct RankRole {
+  Ranks* ranks = nullptr;  // null: there is one
+  double slow_by = 1;      // its operators take this many times as long
+};
+
+// The model with its working memory, for `sequences` at once of up to `positions` tokens each. With
+// several ranks, each has its part of the weights, and all compute the same logits.
 class Decoder {
  public:
-  Decoder(const Weights& weights, size_t sequences, size_t positions, Workers& workers);
+  Decoder(const Weights& weights, size_t sequences, size_t positions, Workers& workers,
+          const RankRole& role = {});
 
   // Removes all tokens.
   void begin() { cached_ = 0; }
@@ -29,6 +38,8 @@ class Decoder {
 
   // The cost of everything computed since construction.
   [[nodiscard]] const OperatorCost& total_cost() const { return log_.total(); }
+  // The time by which its operators were slowed down.
+  [[nodiscard]] int64_t total_delay_ns() const { return log_.delay_ns(); }
 
  private:
   // Memory for one pass; grows to the largest pass.
@@ -47,10 +58,14 @@ class Decoder {
   void run_layer(size_t index, const Pass& pass);
   void run_attention(size_t index, const Pass& pass);
   void run_feed_forward(const LayerWeights& layer, size_t rows);
+  // Adds up what the ranks' parts of a projection add to the residual stream.
+  void sum_over_ranks(size_t rows);
   void run_head(const Pass& pass);
 
   const Weights& weights_;
   Workers& workers_;
+  Ranks* ranks_;
+  RankGroup group_;
   size_t sequences_;
   size_t cached_ = 0;
   OperatorLog log_;
@@ -60,6 +75,7 @@ class Decoder {
   std::vector<std::string> layer_names_;
   Activations activations_;
   FloatBuffer last_normed_;
+  FloatBuffer own_logits_;  // of this rank's part of the vocabulary; empty without other ranks
   FloatBuffer logits_;
 };
 

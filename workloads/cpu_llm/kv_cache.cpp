@@ -21,9 +21,9 @@ void KvCache::append(size_t layer, const float* qkv, const Pass& pass, Workers& 
   Layer& cached = layers_[layer];
   workers.share_range(pass.rows(), kCacheRowsAtOnce, [&](size_t begin, size_t end, size_t) {
     for (size_t row = begin; row < end; ++row) {
-      const float* keys = qkv + row * shape_.qkv_width() + shape_.hidden;
+      const float* keys = qkv + row * shape_.qkv_width() + shape_.query_width();
       const float* values = keys + shape_.kv_width();
-      for (size_t head = 0; head < shape_.kv_heads; ++head) {
+      for (size_t head = 0; head < shape_.own_kv_heads(); ++head) {
         const size_t to = offset(row / pass.added, head, pass.cached + row % pass.added);
         const size_t from = head * shape_.head_size();
         std::copy_n(keys + from, shape_.head_size(), cached.keys.data() + to);

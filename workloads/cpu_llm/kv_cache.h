@@ -32,7 +32,8 @@ class KvCache {
   };
 
   [[nodiscard]] size_t offset(size_t sequence, size_t kv_head, size_t position) const {
-    return ((sequence * shape_.kv_heads + kv_head) * positions_ + position) * shape_.head_size();
+    return ((sequence * shape_.own_kv_heads() + kv_head) * positions_ + position) *
+           shape_.head_size();
   }
 
   ModelShape shape_;

@@ -87,6 +87,22 @@ Json device_of(const Measurements& measured) {
   return json;
 }
 
+Json ranks_of(const Arguments& arguments, const Measurements& measured) {
+  Json json = {{"ranks", arguments.shape.parts}};
+  if (!arguments.slow_rank || !measured.delay || measured.requests.empty()) return json;
+  size_t steps = 0;
+  for (const RequestTiming& request : measured.requests) steps += request.decode_steps_ns.size();
+  const auto requests = static_cast<double>(measured.requests.size());
+  json["slow_rank"] = *arguments.slow_rank;
+  json["slow_by"] = arguments.slow_by;
+  json["delay_ms"] = {{"prefill", measured.delay->prefill / requests},
+                      {"decode", measured.delay->decode / requests}};
+  if (steps > 0) {
+    json["delay_ms"]["decode_step"] = measured.delay->decode / static_cast<double>(steps);
+  }
+  return json;
+}
+
 }  // namespace
 
 StageStatistics stage_statistics(const std::vector<RequestTiming>& requests, size_t batch) {
@@ -120,6 +136,7 @@ std::string metrics_json(const Arguments& arguments, const Measurements& measure
                {"aggregates", aggregates_of(stages)},
                {"config", config_of(arguments.shape)},
                {"device", device_of(measured)}};
+  if (measured.delay) json["tensor_parallel"] = ranks_of(arguments, measured);
   if (stages.tokens_per_s) json["tokens_per_s"] = stages.tokens_per_s->mean;
   // A name from the command line may not be UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -15,7 +15,13 @@ struct CpuDevice {
   std::string name;
   size_t threads = 1;
   std::optional<size_t> last_level_cache_bytes;
-  size_t weights_bytes = 0;
+  size_t weights_bytes = 0;  // of all ranks
+};
+
+// Busy work in milliseconds, over all requests.
+struct Delay {
+  double prefill = 0;
+  double decode = 0;
 };
 
 // Everything that the program measured, without warm-up.
@@ -24,6 +30,7 @@ struct Measurements {
   uint64_t token_hash = 0;
   CpuDevice device;
   std::optional<Peaks> peaks;
+  std::optional<Delay> delay;  // of the rank that was slowed down; none without ranks
 };
 
 // Times in milliseconds over the requests; decode and its steps are missing if prefill produced all

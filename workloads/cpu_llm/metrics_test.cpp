@@ -101,6 +101,28 @@ TEST(Metrics, LeaveOutWhatIsNotKnown) {
   EXPECT_TRUE(json.at("device").at("weights_over_cache").is_null());
 }
 
+TEST(Metrics, TellOfRanks) {
+  Measurements measured = two_requests();
+  EXPECT_FALSE(Json::parse(metrics_json(two_sequences(), measured)).contains("tensor_parallel"));
+  Arguments arguments = two_sequences();
+  arguments.shape.parts = 2;
+  measured.delay = Delay{6, 20};  // over both requests
+  const Json even = Json::parse(metrics_json(arguments, measured)).at("tensor_parallel");
+  EXPECT_EQ(even, (Json{{"ranks", 2}}));
+  arguments.slow_rank = 1;
+  arguments.slow_by = 1.5;
+  const Json slow = Json::parse(metrics_json(arguments, measured)).at("tensor_parallel");
+  EXPECT_EQ(slow.at("slow_rank"), 1);
+  EXPECT_EQ(slow.at("slow_by"), 1.5);
+  EXPECT_EQ(slow.at("delay_ms").at("prefill"), 3.0);
+  EXPECT_EQ(slow.at("delay_ms").at("decode"), 10.0);
+  const auto steps = static_cast<double>(measured.requests[0].decode_steps_ns.size() +
+                                         measured.requests[1].decode_steps_ns.size());
+  EXPECT_EQ(slow.at("delay_ms").at("decode_step"), 20.0 / steps);
+  EXPECT_NE(summary(arguments, measured).find("2 ranks, each with its part of the model; rank 1 "),
+            std::string::npos);
+}
+
 TEST(Metrics, AreReadByTheProfiler) {
   const llmprof::testing::TemporaryFolder folder;
   const auto trace = llmprof::testing::read_capture(

@@ -20,6 +20,8 @@ inline constexpr ProductName kGateUp = {"cpu::gemv_gate_up", "cpu::gemm_gate_up"
 inline constexpr const char* kSiluMul = "cpu::silu_mul";
 inline constexpr ProductName kDownProj = {"cpu::gemv_down_proj", "cpu::gemm_down_proj"};
 inline constexpr ProductName kLmHead = {"cpu::gemv_lm_head", "cpu::gemm_lm_head"};
+inline constexpr const char* kAllReduce = "cpu::all_reduce";
+inline constexpr const char* kAllGather = "cpu::all_gather";
 inline constexpr const char* kArgmax = "cpu::argmax";
 
 }  // namespace cpu_llm::names

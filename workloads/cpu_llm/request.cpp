@@ -12,12 +12,14 @@ class Stopwatch {
  public:
   explicit Stopwatch(const Decoder& decoder) : decoder_(decoder) {}
   [[nodiscard]] StageTiming stop() const {
-    return {llmprof_now_ns() - start_ns_, decoder_.total_cost() - cost_before_};
+    return {llmprof_now_ns() - start_ns_, decoder_.total_cost() - cost_before_,
+            decoder_.total_delay_ns() - delay_before_ns_};
   }
 
  private:
   const Decoder& decoder_;
   OperatorCost cost_before_ = decoder_.total_cost();
+  int64_t delay_before_ns_ = decoder_.total_delay_ns();
   int64_t start_ns_ = llmprof_now_ns();
 };
 

@@ -12,6 +12,7 @@ namespace cpu_llm {
 struct StageTiming {
   int64_t wall_ns = 0;
   OperatorCost cost;
+  int64_t delay_ns = 0;  // by which operators were slowed down
 };
 
 struct RequestTiming {

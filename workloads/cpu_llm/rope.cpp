@@ -43,7 +43,7 @@ void Rope::rotate(float* qkv, const Pass& pass, Workers& workers) const {
     for (size_t row = begin; row < end; ++row) {
       const size_t position = pass.cached + row % pass.added;
       float* values = qkv + row * shape_.qkv_width();
-      for (size_t head = 0; head < shape_.heads + shape_.kv_heads; ++head) {
+      for (size_t head = 0; head < shape_.own_heads() + shape_.own_kv_heads(); ++head) {
         rotate_head(values + head * shape_.head_size(), position);
       }
     }

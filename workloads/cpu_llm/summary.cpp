@@ -48,6 +48,14 @@ std::string summary(const Arguments& arguments, const Measurements& measured) {
   fmt::format_to(out, "{}: {:.1f} MB of f32 weights, {} threads of {}\n", arguments.name,
                  static_cast<double>(measured.device.weights_bytes) / kMega,
                  measured.device.threads, measured.device.name);
+  if (arguments.shape.parts > 1) {
+    fmt::format_to(out, "{} ranks, each with its part of the model", arguments.shape.parts);
+    if (arguments.slow_rank) {
+      fmt::format_to(out, "; rank {} takes {} times as long", *arguments.slow_rank,
+                     arguments.slow_by);
+    }
+    fmt::format_to(out, "\n");
+  }
   fmt::format_to(out, "{} requests of {} x {} prompt tokens, {} new tokens each\n",
                  measured.requests.size(), arguments.batch, arguments.prompt_tokens,
                  arguments.new_tokens);

@@ -32,15 +32,17 @@ struct Weights {
   Matrix embedding;
   std::vector<LayerWeights> layers;
   FloatBuffer final_norm;
-  Matrix lm_head;  // not tied to the embedding
+  Matrix lm_head;  // of this part of the vocabulary; not tied to the embedding
 
   [[nodiscard]] size_t bytes() const;
 };
 
+// Of one part.
 size_t weights_bytes(const ModelShape& shape);
 
-// The same for the same seed, independent of the number of workers. Matrices preserve the variance
-// of their inputs, so that activations stay finite at any depth.
-Weights random_weights(const ModelShape& shape, uint64_t seed, Workers& workers);
+// The same for the same seed, independent of the number of workers, and of that of parts: part 1 of
+// 2 has the numbers that its rows and columns have in the whole. Matrices preserve the variance of
+// their inputs, so that activations stay finite at any depth.
+Weights random_weights(const ModelShape& shape, uint64_t seed, Workers& workers, size_t part = 0);
 
 }  // namespace cpu_llm

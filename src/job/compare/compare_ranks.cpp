@@ -77,7 +77,7 @@ Between compare_ranks(const std::vector<RankPart>& parts, const Links& links, co
   for (const profile::RankGroup& group : job.groups) {
     in_pipeline.push_back(group.parallelism == kPipeline ? 1 : 0);
   }
-  job.stragglers = find_stragglers(parts, matched, in_pipeline, between.clocks, units);
+  job.stragglers = find_stragglers(parts, matched, in_pipeline, between.clocks, units, waits);
   job.pipeline_bubble_share = bubbles(parts, between, units);
   if (const ExpertTimes experts = expert_times(parts, std::nullopt); experts.imbalance > 0) {
     job.expert_imbalance = experts.imbalance;

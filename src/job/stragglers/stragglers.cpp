@@ -1,7 +1,6 @@
 #include "job/stragglers/stragglers.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "analysis/statistics/statistics.h"
 #include "job/stragglers/cause.h"
@@ -66,8 +65,14 @@ class StragglerSearch {
  public:
   StragglerSearch(const std::vector<RankPart>& parts, const std::vector<MatchedLane>& lanes,
                   const std::vector<uint8_t>& in_pipeline,
-                  const std::vector<profile::RankClock>& clocks, const Units& units)
-      : parts_(parts), lanes_(lanes), in_pipeline_(in_pipeline), clocks_(clocks), units_(units) {
+                  const std::vector<profile::RankClock>& clocks, const Units& units,
+                  const Waits& waits)
+      : parts_(parts),
+        lanes_(lanes),
+        in_pipeline_(in_pipeline),
+        clocks_(clocks),
+        units_(units),
+        waits_(waits) {
     // The last one is of what is in no stage, told where there are no stages at all.
     stages_.resize(units.stages().size() + 1);
     for (StageWaits& stage : stages_) {
@@ -109,13 +114,14 @@ class StragglerSearch {
 
   template <class Visit>
   void each_match(const Visit& visit) {
-    for (const MatchedLane& lane : lanes_) {
+    for (size_t number = 0; number < lanes_.size(); ++number) {
+      const MatchedLane& lane = lanes_[number];
       if (in_pipeline_[lane.group] != 0) continue;
       for (size_t match = 0; match < lane.size(); ++match) {
         const uint32_t unit = units_.unit_of(lane.parts[0], lane.of(match)[0]);
         if (unit == Units::kNotCommon) continue;
         if (unit != Units::kOutside && !units_.units()[unit].counted) continue;
-        const MatchTimes times = match_times(lane, match, parts_, clocks_, waits_);
+        const MatchTimes& times = waits_.matches[number][match];
         visit(
             stages_[unit == Units::kOutside ? units_.stages().size() : units_.units()[unit].stage],
             lane, match, times);
@@ -181,8 +187,7 @@ class StragglerSearch {
               launched / others;
     }
     const auto longest = static_cast<double>(times.longest_wait);
-    const auto all =
-        static_cast<double>(std::accumulate(waits_.begin(), waits_.end(), Nanoseconds{0}));
+    const auto all = static_cast<double>(times.all_waits);
     stage.by_part[last].add(longest, all, busy_more, later);
     if (longest < stage.single_limit) return;
     stage.single[last].add(longest, all, busy_more, later);
@@ -406,9 +411,9 @@ class StragglerSearch {
   const std::vector<uint8_t>& in_pipeline_;
   const std::vector<profile::RankClock>& clocks_;
   const Units& units_;
+  const Waits& waits_;
   std::vector<StageWaits> stages_;
   std::vector<std::vector<uint8_t>> peers_;  // by part: those with collectives in common
-  std::vector<Nanoseconds> waits_;
 };
 
 }  // namespace
@@ -417,8 +422,8 @@ std::vector<profile::Straggler> find_stragglers(const std::vector<RankPart>& par
                                                 const std::vector<MatchedLane>& lanes,
                                                 const std::vector<uint8_t>& in_pipeline,
                                                 const std::vector<profile::RankClock>& clocks,
-                                                const Units& units) {
-  return StragglerSearch(parts, lanes, in_pipeline, clocks, units).find();
+                                                const Units& units, const Waits& waits) {
+  return StragglerSearch(parts, lanes, in_pipeline, clocks, units, waits).find();
 }
 
 }  // namespace llmprof::job

@@ -33,7 +33,9 @@ class WaitMeter {
   }
 
   void add_lane(const MatchedLane& lane) {
-    for (size_t match = 0; match < lane.size(); ++match) add_match(lane, match);
+    auto& times = found_.matches.emplace_back();
+    times.reserve(lane.size());
+    for (size_t match = 0; match < lane.size(); ++match) times.push_back(add_match(lane, match));
   }
 
   void add_unmatched(const Lane& lane, const MatchedLane& matched) {
@@ -86,7 +88,7 @@ class WaitMeter {
     return *last_sums_;
   }
 
-  void add_match(const MatchedLane& lane, size_t match) {
+  MatchTimes add_match(const MatchedLane& lane, size_t match) {
     const uint32_t* rows = lane.of(match);
     const MatchTimes times = match_times(lane, match, parts_, clocks_, waits_);
     const uint32_t first_unit = units_.unit_of(lane.parts[0], rows[0]);
@@ -98,12 +100,13 @@ class WaitMeter {
     if (RankCommunication* last = counted(lane.parts[times.last], first_unit)) {
       last->caused += static_cast<double>(times.longest_wait);
     }
-    if (into == nullptr) return;
+    if (into == nullptr) return times;
     into->latency.push_back(times.end - times.arrival);
     into->wait.push_back(times.longest_wait);
     into->parts = std::max(into->parts, static_cast<uint32_t>(lane.parts.size()));
     if (parts_[lane.parts[0]].collectives.in_graph[rows[0]] != 0) ++into->in_graph;
     ++into->last[lane.parts[times.last]];
+    return times;
   }
 
   void add_rank(uint32_t part, uint32_t row, double wait, CollectiveSums* into) {
@@ -158,6 +161,7 @@ MatchTimes match_times(const MatchedLane& lane, size_t match, const std::vector<
     const Collectives& of = parts[lane.parts[k]].collectives;
     waits[k] = std::min(times.arrival - waits[k], of.end[rows[k]] - of.start[rows[k]]);
     times.longest_wait = std::max(times.longest_wait, waits[k]);
+    times.all_waits += waits[k];
   }
   return times;
 }

@@ -17,6 +17,7 @@ struct MatchTimes {
   Nanoseconds arrival = 0;  // of the last one
   Nanoseconds end = 0;      // the last end
   Nanoseconds longest_wait = 0;
+  Nanoseconds all_waits = 0;  // of all ranks together
 };
 // `waits` becomes, by place in the lane's parts, the time until the last one arrived: never longer
 // than the rank's own kernel.
@@ -55,7 +56,8 @@ struct CollectiveSums {
 struct Waits {
   std::vector<std::vector<RankCommunication>> by_stage;  // by stage, by part
   std::map<CollectiveSumsKey, CollectiveSums> collectives;
-  std::vector<std::vector<double>> by_bin;  // by part, by bin of units: ns waited
+  std::vector<std::vector<MatchTimes>> matches;  // by lane
+  std::vector<std::vector<double>> by_bin;       // by part, by bin of units: ns waited
 };
 
 Waits measure_waits(const std::vector<RankPart>& parts, const Lanes& lanes,

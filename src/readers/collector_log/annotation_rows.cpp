@@ -19,11 +19,23 @@ bool is_sane(const wire::Step& step) {
          step.kind <= wire::StepKind::mixed;
 }
 bool is_sane(const wire::CpuOperator& call) { return is_interval(call.start, call.end); }
+bool is_sane(const wire::Collective& call) { return is_interval(call.start, call.end); }
 
 trace::StepTable::Kind kind_of(wire::StepKind kind) {
   if (kind == wire::StepKind::prefill) return trace::StepTable::Kind::prefill;
   return kind == wire::StepKind::decode ? trace::StepTable::Kind::decode
                                         : trace::StepTable::Kind::mixed;
+}
+
+static_assert(static_cast<uint32_t>(trace::CollectiveKind::all_reduce) ==
+                  static_cast<uint32_t>(wire::CollectiveKind::all_reduce) &&
+              static_cast<uint32_t>(trace::CollectiveKind::barrier) ==
+                  static_cast<uint32_t>(wire::CollectiveKind::barrier));
+
+// A kind of a newer annotation API is another one.
+trace::CollectiveKind kind_of(wire::CollectiveKind kind) {
+  return kind <= wire::CollectiveKind::barrier ? static_cast<trace::CollectiveKind>(kind)
+                                               : trace::CollectiveKind::other;
 }
 
 }  // namespace
@@ -33,7 +45,8 @@ AnnotationRows::AnnotationRows(trace::TraceBuilder& builder, Findings& findings)
       findings_(findings),
       first_range_(builder.trace().ranges.size()),
       first_step_(builder.trace().steps.size()),
-      first_operator_(builder.trace().operators.size()) {}
+      first_operator_(builder.trace().operators.size()),
+      collectives_{builder.trace().collectives.size(), {}} {}
 
 size_t AnnotationRows::add_range(Nanoseconds start, Nanoseconds end, trace::ThreadId thread,
                                  Labels labels, trace::RangeKind kind) {
@@ -141,7 +154,30 @@ void AnnotationRows::add_step(const Record& record, trace::ThreadId thread) {
 
 void AnnotationRows::add_operator(const Record& record, trace::ThreadId thread) {
   wire::CpuOperator call{};
+  if (take(record, call, findings_, is_sane)) add_operator_row(call, thread);
+}
+
+// The bytes of a message are not those that its operator moves in memory.
+void AnnotationRows::add_collective(const Record& record, trace::ThreadId thread) {
+  wire::Collective call{};
   if (!take(record, call, findings_, is_sane)) return;
+  collectives_.operators.push_back(builder_.trace().operators.size());
+  add_operator_row({call.start, call.end, 0, 0, call.name, 0}, thread);
+  trace::CollectiveTable& collectives = builder_.trace().collectives;
+  collectives.start.push_back(call.start);
+  collectives.end.push_back(call.end);
+  collectives.thread.push_back(thread);
+  collectives.external_id.push_back(0);
+  collectives.correlation.push_back(0);
+  collectives.kind.push_back(kind_of(call.kind));
+  collectives.bytes.push_back(call.bytes);
+  collectives.group.emplace_back(call.group);
+  collectives.members.emplace_back(call.members);
+  collectives.group_size.push_back(call.group_size);
+  collectives.sequence.push_back(trace::kNoSequence);
+}
+
+void AnnotationRows::add_operator_row(const wire::CpuOperator& call, trace::ThreadId thread) {
   trace::OperatorTable& operators = builder_.trace().operators;
   const size_t row = operators.size();
   // Rows of captures before this one do not have these columns.
@@ -168,6 +204,11 @@ void AnnotationRows::finish(Texts& texts) {
   trace::OperatorTable& operators = builder_.trace().operators;
   for (size_t i = first_operator_; i < operators.size(); ++i) {
     operators.name[i] = texts.find_name(operators.name[i].value, findings_);
+  }
+  trace::CollectiveTable& collectives = builder_.trace().collectives;
+  for (size_t i = collectives_.first; i < collectives.size(); ++i) {
+    collectives.group[i] = texts.find(collectives.group[i].value, findings_);
+    collectives.members[i] = texts.find(collectives.members[i].value, findings_);
   }
 }
 

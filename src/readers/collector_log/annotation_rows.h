@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "readers/collector_log/findings.h"
+#include "readers/collector_log/operator_kernels.h"
 #include "readers/collector_log/records.h"
 #include "readers/collector_log/texts.h"
 #include "trace/builder.h"
@@ -12,8 +13,8 @@
 
 namespace llmprof::readers::collector_log {
 
-// What a program told of itself: ranges, marks, steps and CPU operators, each by the thread that
-// recorded it.
+// What a program told of itself: ranges, marks, steps, CPU operators and collectives, each by the
+// thread that recorded it.
 class AnnotationRows {
  public:
   AnnotationRows(trace::TraceBuilder& builder, Findings& findings);
@@ -25,6 +26,8 @@ class AnnotationRows {
   void add_mark(const Record& record, trace::ThreadId thread);
   void add_step(const Record& record, trace::ThreadId thread);
   void add_operator(const Record& record, trace::ThreadId thread);
+  // Also an operator.
+  void add_collective(const Record& record, trace::ThreadId thread);
 
   // The push/pop range that this thread opened last of those still open, whatever their domains.
   [[nodiscard]] trace::RangeRow innermost(trace::ThreadId thread) const;
@@ -33,6 +36,7 @@ class AnnotationRows {
   void finish(Texts& texts);
 
   [[nodiscard]] size_t first_operator() const { return first_operator_; }
+  [[nodiscard]] const CollectiveOperators& collectives() const { return collectives_; }
   [[nodiscard]] size_t rows() const;
 
  private:
@@ -55,6 +59,7 @@ class AnnotationRows {
     wire::StringKey domain;
     wire::StringKey name;
   };
+  void add_operator_row(const wire::CpuOperator& call, trace::ThreadId thread);
   size_t add_range(Nanoseconds start, Nanoseconds end, trace::ThreadId thread, Labels labels,
                    trace::RangeKind kind);
   void end_started_ranges();
@@ -64,6 +69,7 @@ class AnnotationRows {
   size_t first_range_;
   size_t first_step_;
   size_t first_operator_;
+  CollectiveOperators collectives_;
   std::unordered_map<Nesting, OpenRows, NestingHash> open_;
   std::unordered_map<trace::ThreadId, std::vector<const OpenRows*>> open_on_;  // one a domain
   Nesting last_nesting_{};

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "readers/collector_log/decoded_chunks.h"
 #include "readers/collector_log/rows.h"
+#include "readers/collector_log/uuid_text.h"
 #include "wire/log_format.h"
 
 namespace llmprof::readers {
@@ -33,6 +34,16 @@ bool recognizes(std::string_view head) {
 template <size_t Size>
 std::string text_of(const char (&characters)[Size]) {
   return to_printable({characters, strnlen(characters, Size)});
+}
+
+// Logs before version 1.4 have zeros there.
+std::string clock_domain(const wire::FileHeader& header) {
+  constexpr uint64_t kInitialTimeNamespace = 0xEFFFFFFA;
+  const auto& id = header.boot_id;
+  if (std::all_of(std::begin(id), std::end(id), [](uint8_t byte) { return byte == 0; })) return {};
+  const bool initial = header.time_namespace == 0 || header.time_namespace == kInitialTimeNamespace;
+  const std::string boot = collector_log::uuid_text(id);
+  return initial ? boot : fmt::format("{}/time:[{}]", boot, header.time_namespace);
 }
 
 bool has_sane_sizes(const wire::FileHeader& header) {
@@ -118,6 +129,9 @@ class Log {
       if (header_.wall_ns >= 0 && header_.monotonic_ns >= 0) {
         capture.wall_clock_ns = header_.wall_ns - header_.monotonic_ns;
       }
+      capture.clock_domain = clock_domain(header_);
+      // The log's times are the clock's.
+      if (!capture.clock_domain.empty()) capture.clock_ns = 0;
     }
     builder_.begin_capture(std::move(capture));
     const uint64_t id = header_intact_ ? header_.process_id : 0;

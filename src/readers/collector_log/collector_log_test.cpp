@@ -82,7 +82,64 @@ TEST(CollectorLog, ReadsWhatWasRecorded) {
   EXPECT_EQ(trace.threads[0].tid, 7U);
   EXPECT_EQ(trace.threads[0].name, "worker");
   EXPECT_EQ(trace.captures[0].wall_clock_ns, 1'700'000'000'000'000'000);
-  EXPECT_EQ(trace.captures[0].schema_version, "1.3");
+  EXPECT_EQ(trace.captures[0].schema_version, "1.4");
+}
+
+TEST(CollectorLog, CollectivesAreOperatorsAndMore) {
+  enum : wire::StringKey { kReduce = 1, kGroup, kMembers, kGemm, kLost };
+  using Kind = wire::CollectiveKind;
+  TestLog log;
+  log.add(RecordType::clean_end, wire::CleanEnd{9000, 0, 1});
+  log.thread_chunk(1, 70);
+  log.add(RecordType::cpu_operator, wire::CpuOperator{10, 20, 600, 70, kGemm, 0});
+  log.add(RecordType::collective,
+          wire::Collective{20, 90, 4096, kReduce, kGroup, kMembers, Kind::all_reduce, 2, 0});
+  log.add(RecordType::collective,
+          wire::Collective{90, 95, 0, kReduce, 0, 0, static_cast<Kind>(12), 0, 0});
+  // One that holds an operator: its own time is the operator's.
+  log.add(RecordType::cpu_operator, wire::CpuOperator{101, 109, 0, 0, kGemm, 0});
+  log.add(RecordType::collective,
+          wire::Collective{100, 110, 8, kReduce, kLost, 0, Kind::barrier, 0, 0});
+  log.add(RecordType::collective,
+          wire::Collective{20, 10, 8, kReduce, kGroup, 0, Kind::barrier, 0, 0});
+  log.chunk(wire::ChunkKind::strings, 0);
+  log.add_text(kReduce, "all_reduce");
+  log.add_text(kGroup, "tp");
+  log.add_text(kMembers, "0,1");
+  log.add_text(kGemm, "gemm");
+  const trace::Trace trace = read_or_fail(log.bytes());
+  const trace::CollectiveTable& collectives = trace.collectives;
+  ASSERT_EQ(collectives.size(), 3U);
+  EXPECT_EQ(collectives.start, (std::vector<Nanoseconds>{20, 90, 100}));
+  EXPECT_EQ(collectives.end, (std::vector<Nanoseconds>{90, 95, 110}));
+  EXPECT_EQ(collectives.kind, (std::vector<trace::CollectiveKind>{trace::CollectiveKind::all_reduce,
+                                                                  trace::CollectiveKind::other,
+                                                                  trace::CollectiveKind::barrier}));
+  EXPECT_EQ(collectives.bytes, (std::vector<uint64_t>{4096, 0, 8}));
+  EXPECT_EQ(trace.strings[collectives.group[0]], "tp");
+  EXPECT_EQ(trace.strings[collectives.members[0]], "0,1");
+  EXPECT_EQ(collectives.group_size, (std::vector<uint32_t>{2, 0, 0}));
+  EXPECT_FALSE(collectives.group[1].valid());
+  EXPECT_FALSE(collectives.members[1].valid());
+  EXPECT_FALSE(collectives.group[2].valid());
+  EXPECT_EQ(collectives.sequence[0], trace::kNoSequence);
+  EXPECT_EQ(collectives.correlation[2], 0U);
+  // The kernel of a row has its correlation and its times; its bytes are not memory traffic.
+  ASSERT_EQ(trace.kernels.size(), 4U);
+  for (const size_t row : {0U, 1U}) {
+    const auto& correlations = trace.kernels.correlation;
+    const auto kernel = static_cast<size_t>(
+        std::find(correlations.begin(), correlations.end(), collectives.correlation[row]) -
+        correlations.begin());
+    ASSERT_LT(kernel, trace.kernels.size());
+    EXPECT_EQ(trace.kernels.start[kernel], collectives.start[row]);
+    EXPECT_EQ(trace.kernels.end[kernel], collectives.end[row]);
+    EXPECT_EQ(trace.strings[trace.kernels.name[kernel]], "all_reduce");
+    EXPECT_EQ(trace.kernels.bytes[kernel], 0U);
+  }
+  EXPECT_EQ(count_of(trace, "collector_log_bad_values"), 1U);
+  EXPECT_EQ(count_of(trace, "collector_log_lost_names"), 1U);
+  EXPECT_EQ(count_of(trace, "collector_log_outer_operators"), 1U);
 }
 
 TEST(CollectorLog, ThreadsHaveTheNamesThatTheProgramGaveThem) {
@@ -274,7 +331,7 @@ TEST(CollectorLog, RefusesWhatItCannotKnow) {
   other.header.major_version = 2;
   const auto newer = read_bytes(other.bytes());
   ASSERT_FALSE(newer);
-  EXPECT_NE(newer.error().message.find("version 2.3"), std::string::npos);
+  EXPECT_NE(newer.error().message.find("version 2.4"), std::string::npos);
   other = small_log();
   other.header.byte_order = wire::kOtherByteOrderMark;
   const auto swapped = read_bytes(other.bytes());

@@ -79,7 +79,8 @@ class Kernels {
     kernels.bytes.resize(kernels.size());
   }
 
-  void add(size_t row) {
+  // Returns its correlation.
+  uint32_t add(size_t row) {
     const trace::OperatorTable& operators = builder_.trace().operators;
     const trace::ThreadId thread = operators.thread[row];
     const uint32_t correlation = correlations_.next();
@@ -98,6 +99,7 @@ class Kernels {
     launches.thread.push_back(thread);
     launches.api.push_back(api_);
     launches.correlation.push_back(correlation);
+    return correlation;
   }
 
  private:
@@ -112,7 +114,7 @@ class Kernels {
 }  // namespace
 
 uint64_t add_operator_kernels(trace::TraceBuilder& builder, trace::ProcessId process, size_t first,
-                              uint32_t last_correlation) {
+                              const CollectiveOperators& collectives, uint32_t last_correlation) {
   const trace::OperatorTable& operators = builder.trace().operators;
   if (operators.size() == first) return 0;
   const std::vector<size_t> order = outer_first(operators, first);
@@ -120,7 +122,13 @@ uint64_t add_operator_kernels(trace::TraceBuilder& builder, trace::ProcessId pro
   Kernels kernels(builder, process,
                   FreeCorrelations(builder.trace(), last_correlation, operators.size() - first));
   for (size_t i = 0; i < order.size(); ++i) {
-    if (inner[i]) kernels.add(order[i]);
+    if (!inner[i]) continue;
+    const uint32_t correlation = kernels.add(order[i]);
+    const auto& rows = collectives.operators;
+    const auto found = std::lower_bound(rows.begin(), rows.end(), order[i]);
+    if (found == rows.end() || *found != order[i]) continue;
+    const size_t row = collectives.first + static_cast<size_t>(found - rows.begin());
+    builder.trace().collectives.correlation[row] = correlation;
   }
   return static_cast<uint64_t>(std::count(inner.begin(), inner.end(), false));
 }

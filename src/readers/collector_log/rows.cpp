@@ -61,6 +61,8 @@ bool Rows::add_to_thread(const Record& record) {
       return annotations_.add_step(record, thread()), true;
     case RecordType::cpu_operator:
       return annotations_.add_operator(record, thread()), true;
+    case RecordType::collective:
+      return annotations_.add_collective(record, thread()), true;
     case RecordType::host_call:
       return launches_.add_host_call(record, thread()), true;
     case RecordType::thread_name:
@@ -188,7 +190,7 @@ const Findings& Rows::finish() {
   session_.finish(texts_);
   findings_.rows = annotations_.rows() + launches_.rows() + devices_.rows() + counters_.rows();
   findings_.outer_operators = add_operator_kernels(
-      builder_, process_, annotations_.first_operator(),
+      builder_, process_, annotations_.first_operator(), annotations_.collectives(),
       std::max(launches_.largest_correlation(), devices_.largest_correlation()));
   return findings_;
 }

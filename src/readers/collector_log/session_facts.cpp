@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <string_view>
 
 #include "base/text.h"
+#include "readers/collector_log/place_in_job.h"
+#include "readers/collector_log/uuid_text.h"
 
 namespace llmprof::readers::collector_log {
 namespace {
@@ -42,16 +43,6 @@ std::string cuda_version(uint32_t number) {
   constexpr uint32_t kMinor = 10;
   if (number < kMajor) return {};
   return fmt::format("{}.{}", number / kMajor, number % kMajor / kMinor);
-}
-
-// As nsys writes it: 3d79c6fb-8838-e918-5193-3fe6bfedd8a7.
-std::string uuid_text(const uint8_t (&uuid)[wire::kUuidBytes]) {
-  std::string text;
-  for (size_t i = 0; i < wire::kUuidBytes; ++i) {
-    const bool begins_group = i == 4 || i == 6 || i == 8 || i == 10;
-    text += fmt::format("{}{:02x}", begins_group ? "-" : "", uuid[i]);
-  }
-  return text;
 }
 
 std::string why_stood_down(const wire::Collection& change) {
@@ -189,33 +180,27 @@ void SessionFacts::tell_counters_off(const Texts& texts) {
   }
 }
 
-// Of torchrun, Open MPI, other MPIs and Slurm, in this order: a launcher inside another knows
-// better.
-void SessionFacts::find_rank(const Texts& texts) {
-  constexpr std::array<std::string_view, 4> kRanks = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
-                                                      "SLURM_PROCID"};
-  size_t best = kRanks.size();
+void SessionFacts::find_place_in_job(const Texts& texts) {
+  LauncherVariables told;
   for (const wire::Variable& variable : variables_) {
-    const trace::StringId name = texts.find(variable.name, findings_);
-    const trace::StringId value = texts.find(variable.value, findings_);
-    for (size_t i = 0; i < best; ++i) {
-      if (texts.text(name) != kRanks[i]) continue;
-      const auto rank = parse_int(texts.text(value));
-      if (!rank || *rank < 0 || *rank > UINT32_MAX) {
-        ++findings_.bad_values;
-        break;
-      }
-      builder_.capture().rank = static_cast<uint32_t>(*rank);
-      best = i;
-    }
+    const std::string_view name = texts.text(texts.find(variable.name, findings_));
+    const std::string_view value = texts.text(texts.find(variable.value, findings_));
+    if (!name.empty()) told.insert_or_assign(name, value);
   }
+  const PlaceInJob place = place_in_job(told);
+  trace::Capture& capture = builder_.capture();
+  capture.rank = place.rank;
+  capture.local_rank = place.local_rank;
+  capture.world_size = place.world_size;
+  capture.job = place.job;
+  findings_.bad_values += place.bad_values;
 }
 
 void SessionFacts::finish(Texts& texts) {
   tell_driver_and_cupti(texts);
   tell_never_armed(texts);
   tell_counters_off(texts);
-  find_rank(texts);
+  find_place_in_job(texts);
 }
 
 }  // namespace llmprof::readers::collector_log

@@ -34,7 +34,7 @@ class SessionFacts {
   void tell_driver_and_cupti(const Texts& texts);
   void tell_never_armed(const Texts& texts);
   void tell_counters_off(const Texts& texts);
-  void find_rank(const Texts& texts);
+  void find_place_in_job(const Texts& texts);
 
   trace::TraceBuilder& builder_;
   trace::ProcessId process_;

@@ -74,13 +74,17 @@ TEST(CollectorLogSession, MayNotKnowTheDriver) {
   EXPECT_EQ(driver_of(7, 1), "");
 }
 
-std::optional<uint32_t> rank_of(const std::vector<std::string_view>& names_and_values) {
+trace::Capture capture_of(const std::vector<std::string_view>& names_and_values) {
   const trace::Trace trace = read_or_fail(log_with(names_and_values, [&](TestLog& log) {
     for (wire::StringKey key = 1; key < names_and_values.size(); key += 2) {
       log.add(RecordType::variable, wire::Variable{key, key + 1});
     }
   }));
-  return trace.captures[0].rank;
+  return trace.captures[0];
+}
+
+std::optional<uint32_t> rank_of(const std::vector<std::string_view>& names_and_values) {
+  return capture_of(names_and_values).rank;
 }
 
 TEST(CollectorLogSession, KnowsItsRank) {
@@ -90,6 +94,72 @@ TEST(CollectorLogSession, KnowsItsRank) {
   EXPECT_EQ(rank_of({"WORLD_SIZE", "16", "LOCAL_RANK", "1"}), std::nullopt);
   EXPECT_EQ(rank_of({"RANK", "first"}), std::nullopt);
   EXPECT_EQ(rank_of({"RANK", "", "SLURM_PROCID", "4"}), 4U);
+  // Written again when an engine had set it.
+  EXPECT_EQ(rank_of({"RANK", "0", "WORLD_SIZE", "4", "RANK", "2"}), 2U);
+}
+
+struct Place {
+  std::optional<uint32_t> rank;
+  std::optional<uint32_t> local_rank;
+  std::optional<uint32_t> world_size;
+  std::string job;
+
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+Place place_of(const std::vector<std::string_view>& names_and_values) {
+  const trace::Capture capture = capture_of(names_and_values);
+  return {capture.rank, capture.local_rank, capture.world_size, capture.job};
+}
+
+// As the launchers set them: torchrun 2.9 inside srun, Open MPI 4.1, MPICH 4.0, Slurm 22.05.
+TEST(CollectorLogSession, KnowsItsPlaceInAJob) {
+  EXPECT_EQ(place_of({"RANK", "5", "LOCAL_RANK", "1", "WORLD_SIZE", "8", "TORCHELASTIC_RUN_ID",
+                      "f3a", "SLURM_PROCID", "1", "SLURM_NTASKS", "2", "SLURM_JOB_ID", "77",
+                      "SLURM_STEP_ID", "0"}),
+            (Place{5, 1, 8, "f3a"}));
+  EXPECT_EQ(place_of({"OMPI_COMM_WORLD_RANK", "1", "OMPI_COMM_WORLD_SIZE", "4",
+                      "OMPI_COMM_WORLD_LOCAL_RANK", "1", "PMIX_RANK", "1", "PMIX_NAMESPACE",
+                      "2483617793", "OMPI_MCA_ess_base_jobid", "2483617793"}),
+            (Place{1, 1, 4, "2483617793"}));
+  EXPECT_EQ(place_of({"PMI_RANK", "3", "PMI_SIZE", "4", "MPI_LOCALRANKID", "0"}),
+            (Place{3, 0, 4, ""}));
+  EXPECT_EQ(place_of({"SLURM_PROCID", "1", "SLURM_LOCALID", "0", "SLURM_NTASKS", "8",
+                      "SLURM_STEP_NUM_TASKS", "2", "SLURM_JOB_ID", "9", "SLURM_STEP_ID", "3"}),
+            (Place{1, 0, 2, "9.3"}));
+  // Without a rendezvous torchrun has no name for the job.
+  EXPECT_EQ(place_of({"RANK", "0", "WORLD_SIZE", "2", "TORCHELASTIC_RUN_ID", "none"}),
+            (Place{0, std::nullopt, 2, ""}));
+  // A world that its rank is not in.
+  EXPECT_EQ(place_of({"RANK", "4", "WORLD_SIZE", "4"}), (Place{4, std::nullopt, std::nullopt, ""}));
+}
+
+TEST(CollectorLogSession, KnowsTheRanksOfEnginesByTheirTitles) {
+  EXPECT_EQ(rank_of({"process_title", "sglang::scheduler_TP3"}), 3U);
+  EXPECT_EQ(rank_of({"process_title", "VLLM::Worker_TP1_EP1"}), 1U);
+  EXPECT_EQ(rank_of({"process_title", "VLLM::EngineCore_DP2"}), 2U);
+  EXPECT_EQ(rank_of({"process_title", "VLLM::Worker_PP1_TP0"}), std::nullopt);
+  EXPECT_EQ(rank_of({"process_title", "VLLM::EngineCore"}), std::nullopt);
+  EXPECT_EQ(rank_of({"process_title", "sglang::scheduler_TPx"}), std::nullopt);
+  EXPECT_EQ(rank_of({"process_title", "sglang::scheduler_TP0", "RANK", "6"}), 6U);
+}
+
+TEST(CollectorLogSession, KnowsWhoseClockItIs) {
+  const auto capture_with = [](const TestLog& log) {
+    return read_or_fail(log.bytes()).captures[0];
+  };
+  TestLog log;
+  EXPECT_EQ(capture_with(log).clock_domain, "");
+  EXPECT_EQ(capture_with(log).clock_ns, std::nullopt);
+  const uint8_t boot[] = {0x08, 0xd4, 0xc0, 0x16, 0x51, 0x91, 0x4d, 0x28,
+                          0x89, 0x79, 0xd1, 0x90, 0x11, 0x83, 0x0f, 0x9b};
+  std::memcpy(log.header.boot_id, boot, sizeof boot);
+  log.header.time_namespace = 4026531834;  // that of the machine itself
+  EXPECT_EQ(capture_with(log).clock_domain, "08d4c016-5191-4d28-8979-d19011830f9b");
+  EXPECT_EQ(capture_with(log).clock_ns, 0);
+  log.header.time_namespace = 4026532000;
+  EXPECT_EQ(capture_with(log).clock_domain,
+            "08d4c016-5191-4d28-8979-d19011830f9b/time:[4026532000]");
 }
 
 wire::Collection change(int64_t time, wire::CollectionState state, wire::CollectionReason reason,

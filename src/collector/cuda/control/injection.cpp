@@ -13,6 +13,7 @@
 #include "collector/cuda/control/worker.h"
 #include "collector/cuda/driver/driver_facts.h"
 #include "collector/cuda/tracing/resources.h"
+#include "collector/launchers.h"
 #include "collector/recorder.h"
 
 namespace llmprof::collector {
@@ -30,7 +31,7 @@ void at_end_of_process() {
 }
 
 void begin() {
-  if (is_process_of_profiler() || !recording()) return;
+  if (is_process_of_profiler() || is_launcher() || !recording()) return;
   if (initialized_in.exchange(getpid()) != 0) return;
   const Settings settings = read_settings();
   begin_schedule(settings);

@@ -10,6 +10,7 @@
 #include "collector/cuda/control/thread.h"
 #include "collector/cuda/driver/driver_facts.h"
 #include "collector/cuda/tracing/resources.h"
+#include "collector/rank_facts.h"
 #include "collector/recorder.h"
 
 namespace llmprof::collector {
@@ -19,6 +20,7 @@ namespace {
 constexpr int kWakeInterval = 20;                  // ms
 constexpr int64_t kHandOverInterval = 50'000'000;  // ns
 constexpr int kDetachingInterval = 5;              // ms, with a hand-over each
+constexpr int64_t kTitleInterval = 1'000'000'000;  // ns
 constexpr int kIdleInterval = 100;  // ms, while nothing is recorded: the latency of `llmprof arm`
 
 struct Worker {
@@ -35,6 +37,7 @@ int next_interval() {
 void* work(void* /*unused*/) {
   prctl(PR_SET_NAME, "llmprof");
   int64_t last_hand_over = now_ns();
+  int64_t last_title = last_hand_over;
   answer_commands();  // opens the socket
   while (!worker.thread.must_stop()) {
     worker_alarm().sleep(next_interval());
@@ -46,6 +49,10 @@ void* work(void* /*unused*/) {
     if (const int64_t now = now_ns(); now - last_hand_over >= kHandOverInterval || is_detaching()) {
       hand_over_records();
       last_hand_over = now;
+    }
+    if (const int64_t now = now_ns(); now - last_title >= kTitleInterval) {
+      write_process_title();
+      last_title = now;
     }
     follow_time();
     finish_detaching();

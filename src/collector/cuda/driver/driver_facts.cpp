@@ -9,7 +9,7 @@
 #include "collector/cuda/cupti/cupti_library.h"
 #include "collector/cuda/driver/driver_version.h"
 #include "collector/device_records.h"
-#include "collector/rank_variables.h"
+#include "collector/rank_facts.h"
 #include "wire/cuda_records.h"
 
 namespace llmprof::collector {
@@ -85,17 +85,6 @@ void write_device(const Driver& driver, int ordinal) {
   write_device_record(wire::RecordType::cuda_device, facts);
 }
 
-void write_ranks() {
-  constexpr size_t kMost = 16;
-  RankVariable variables[kMost];
-  const size_t count = read_rank_variables(variables, kMost);
-  for (size_t i = 0; i < count; ++i) {
-    const wire::StringKey name = text_key(variables[i].name);
-    write_device_record(wire::RecordType::variable,
-                        wire::Variable{name, text_key(variables[i].value)});
-  }
-}
-
 }  // namespace
 
 void synchronize_context() {
@@ -121,7 +110,8 @@ void write_driver_facts(bool may_ask_nvml) {
                       wire::CudaSession{now_ns(), static_cast<uint32_t>(version), cupti_version(),
                                         path, kernel_driver_key});
   for (int i = 0; i < devices; ++i) write_device(driver, i);
-  write_ranks();
+  // An engine may have set its worker's rank since the log began.
+  write_rank_facts();
 }
 
 }  // namespace llmprof::collector
