@@ -66,7 +66,7 @@ test("the heat map tells its cells by pointer, by keys and in words", async () =
   const opened = await open(job.page, "#job");
   const { page } = opened;
   const canvas = page.locator("canvas.heat-canvas");
-  assert.match(await canvas.getAttribute("aria-label"), new RegExp(`Rank ${SLOW} takes \\+2\\d\\.\\d\\d % against the median rank`));
+  assert.match(await canvas.getAttribute("aria-label"), new RegExp(`Rank ${SLOW}'s own time is 2\\d\\.\\d % above the median rank's`));
   const rows = job.profile.job.heat.rows;
   const row = rows.findIndex((each) => each.rank === SLOW);
   const words = (index, bin) => [`Rank ${rows[index].rank}, step ${bin}`, `${rows[index].wall_ms[bin].toFixed(4)} ms per step of its own`, `${rows[index].wait_ms[bin].toFixed(4)} ms per step waiting for others`];
@@ -140,7 +140,7 @@ pytorch_job(pathlib.Path(sys.argv[1]), ranks=3, clocks=[Clock(), Clock(350_000, 
   const [row] = await page.$$eval('[aria-label^="Ranks that others wait for"] tbody tr', (all) => all.map((line) => [...line.children].map((cell) => cell.textContent.trim())));
   assert.equal(row[0], "rank 2");
   assert.match(row.at(-1), /its kernels take/);
-  assert.match(await page.getAttribute("canvas.heat-canvas", "aria-label"), /Rank 2 takes/);
+  assert.match(await page.getAttribute("canvas.heat-canvas", "aria-label"), /Rank 2's own time is/);
   await page.focus("canvas.heat-canvas");
   for (const key of ["ArrowRight", "ArrowRight", "ArrowDown", "Enter"]) await page.keyboard.press(key);
   await page.click('.panel a:text-is("Show in the timeline")');
@@ -179,7 +179,7 @@ test("it can be read in both widths and themes, and prints", async () => {
 test("hundreds of ranks are one picture", async () => {
   const many = jobPage("many_ranks", { ranks: 256, slow: 200 });
   const opened = await open(many.page, "#job");
-  assert.match(await opened.page.textContent(".heat-block ~ p"), /Rank 200 takes/);
+  assert.match(await opened.page.textContent(".heat-block ~ p"), /Rank 200's own time is/);
   assert.match(await opened.page.textContent('[aria-label^="Ranks in decode"] ~ .more'), /128 of 256 rows/);
   await close(opened);
 });
