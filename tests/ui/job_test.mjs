@@ -1,9 +1,10 @@
 // The page of a job in a real browser: its ranks, who waits for whom, and what is between them, as profile.json says.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { after, test } from "node:test";
-import { analyze, close, closeBrowser, data, folder, open, reportOf } from "./browser.mjs";
+import { analyze, close, closeBrowser, data, folder, open, openTimeline, reportOf, repository, shownSpan } from "./browser.mjs";
 import { jobProfile } from "./made_job.mjs";
 
 const one = analyze("one_rank", data("h200-runs/llama_1b"));
@@ -39,8 +40,8 @@ test("missing and dead ranks are named, and waits are lower bounds", async () =>
   await page.evaluate(() => (location.hash = "#overview"));
   await page.waitForSelector('main[data-view="overview"]');
   const overview = await page.textContent("main");
-  assert.ok(overview.includes(`Rank ${SLOW} is waited for in decode: ${job.profile.job.stragglers[0].wait_ms_per_step.toFixed(4)} ms per step`));
-  assert.ok(overview.includes("7 ranks of 8 on 4 hosts (tensor 8)"));
+  assert.ok(overview.includes(`Other ranks wait for rank ${SLOW} in decode, ${job.profile.job.stragglers[0].wait_ms_per_step.toFixed(4)} ms per step`));
+  assert.ok(overview.includes("Job of 8 ranks (slurm 4711.0) on 4 hosts, 7 recorded: tensor parallelism of 8."));
   await close(opened);
 });
 
@@ -65,7 +66,7 @@ test("the heat map tells its cells by pointer, by keys and in words", async () =
   const opened = await open(job.page, "#job");
   const { page } = opened;
   const canvas = page.locator("canvas.heat-canvas");
-  assert.match(await canvas.getAttribute("aria-label"), new RegExp(`Rank ${SLOW} takes \\+2\\d\\.\\d\\d % against the median rank`));
+  assert.match(await canvas.getAttribute("aria-label"), new RegExp(`Rank ${SLOW}'s own time is 2\\d\\.\\d % above the median rank's`));
   const rows = job.profile.job.heat.rows;
   const row = rows.findIndex((each) => each.rank === SLOW);
   const words = (index, bin) => [`Rank ${rows[index].rank}, step ${bin}`, `${rows[index].wall_ms[bin].toFixed(4)} ms per step of its own`, `${rows[index].wait_ms[bin].toFixed(4)} ms per step waiting for others`];
@@ -108,7 +109,7 @@ test("stragglers, collectives and clocks are told, and hostile names stay text",
   const { stragglers, collectives } = job.profile.job;
   const straggler = await texts(page, '[aria-label^="Ranks that others wait for"] tbody tr > *');
   assert.deepEqual(straggler.slice(0, 3), [`rank ${SLOW}`, "decode", stragglers[0].wait_ms_per_step.toFixed(4)]);
-  assert.ok(straggler.includes("its kernels take longer"));
+  assert.ok(straggler.includes("longer kernels"));
   const rows = await page.$$eval('[aria-label^="Collectives"] tbody tr', (all) => all.map((line) => [...line.children].map((cell) => cell.textContent.trim())));
   assert.equal(rows.length, collectives.length);
   assert.equal(rows[0][2], collectives[0].group);
@@ -118,6 +119,43 @@ test("stragglers, collectives and clocks are told, and hostile names stay text",
   const clocks = await page.$$eval('[aria-label^="How each rank"] tbody tr', (all) => all.map((line) => [...line.children].map((cell) => cell.textContent.trim())));
   assert.deepEqual(clocks.map((line) => line[0]), job.profile.ranks.filter((rank) => rank.clock).map((rank) => `rank ${rank.rank}`));
   assert.ok(clocks[2].includes("0.700") && clocks[2].includes("1.20"));
+  await close(opened);
+});
+
+test("a real job: the delayed rank, and all ranks on one clock in the timeline", async () => {
+  const captures = path.join(folder, "captures");
+  fs.mkdirSync(captures);
+  const script = `
+import pathlib, sys
+from job_captures import Clock, Delay, pytorch_job
+pytorch_job(pathlib.Path(sys.argv[1]), ranks=3, clocks=[Clock(), Clock(350_000, 8.0), Clock(-90_000, -3.0)], delays=[Delay(rank=2, at=tuple(range(8, 64, 8)))])
+`;
+  execFileSync("python3", ["-c", script, captures], { stdio: "pipe", cwd: path.join(repository, "tests/end_to_end") });
+  const real = analyze("real_job", captures);
+  assert.deepEqual(real.profile.job.stragglers.map((each) => each.rank), [2]);
+  const opened = await openTimeline(real.page);
+  const { page } = opened;
+  await page.evaluate(() => (location.hash = "#job"));
+  await page.waitForSelector('main[data-view="job"]');
+  const [row] = await page.$$eval('[aria-label^="Ranks that others wait for"] tbody tr', (all) => all.map((line) => [...line.children].map((cell) => cell.textContent.trim())));
+  assert.equal(row[0], "rank 2");
+  assert.match(row.at(-1), /its kernels take/);
+  assert.match(await page.getAttribute("canvas.heat-canvas", "aria-label"), /Rank 2's own time is/);
+  await page.focus("canvas.heat-canvas");
+  for (const key of ["ArrowRight", "ArrowRight", "ArrowDown", "Enter"]) await page.keyboard.press(key);
+  await page.click('.panel a:text-is("Show in the timeline")');
+  await page.waitForSelector('main[data-view="timeline"] .timeline-mount[data-ready=true]');
+  const step = real.profile.steps[1];
+  const [from, to] = await shownSpan(page);
+  assert.ok(to - from < 3 * step.wall_ms * 1e6, "the step fills the window");
+  await close(opened);
+});
+
+test("without JavaScript the ranks are text", async () => {
+  const opened = await open(job.page, "", { javaScriptEnabled: false });
+  const text = await opened.page.textContent("#overview");
+  assert.ok(text.includes("Rank 3 ended before the program did (signal 9)."));
+  for (const rank of job.profile.ranks) for (const own of rank.between) assert.ok(text.includes(own.wall_ms.toFixed(4)), `rank ${rank.rank}`);
   await close(opened);
 });
 
@@ -141,7 +179,7 @@ test("it can be read in both widths and themes, and prints", async () => {
 test("hundreds of ranks are one picture", async () => {
   const many = jobPage("many_ranks", { ranks: 256, slow: 200 });
   const opened = await open(many.page, "#job");
-  assert.match(await opened.page.textContent(".heat-block ~ p"), /Rank 200 takes/);
+  assert.match(await opened.page.textContent(".heat-block ~ p"), /Rank 200's own time is/);
   assert.match(await opened.page.textContent('[aria-label^="Ranks in decode"] ~ .more'), /128 of 256 rows/);
   await close(opened);
 });

@@ -3,7 +3,7 @@ import type { App } from "../app";
 import type { Job } from "../data/profile";
 import { h, replace, type Child } from "../dom/dom";
 import { note, section, select } from "../dom/parts";
-import { change, count, counted, fineMs } from "../format/figures";
+import { change, count, counted, fineMs, percent } from "../format/figures";
 import { timelineLink } from "../state/timeline_link";
 import { heatMap, type Cell } from "./heat_map";
 import { heatValues, HEAT_MODES, isMissing, type HeatMode, type HeatValues } from "./heat_values";
@@ -31,14 +31,15 @@ function cellWords(app: App, job: Job, against: HeatValues, cell: Cell): string[
 }
 
 /** The map's rows in words, for who cannot see it. */
-function heatText({ ranks, bins, values }: HeatValues): string {
+function heatText({ ranks, bins, values }: HeatValues, stepsPerBin: number): string {
   const mean = (row: number) => {
     const present = [...values.slice(row * bins, (row + 1) * bins)].filter((value) => !Number.isNaN(value));
     return present.length > 0 ? present.reduce((a, b) => a + b, 0) / present.length : 0;
   };
   const slow = ranks.map((rank, row) => ({ rank, mean: mean(row) })).filter((each) => each.mean > 0.01).sort((a, b) => b.mean - a.mean).slice(0, 3);
-  const words = slow.map((each) => `rank ${each.rank} takes ${change(each.mean)} against the median rank on average`).join("; ");
-  return `${counted(ranks.length, "rank")} by ${counted(bins, "bin")} of steps. ${words ? words.charAt(0).toUpperCase() + words.slice(1) : "No rank takes 1 % longer than the median rank on average"}.`;
+  const words = slow.map((each) => `rank ${each.rank}'s own time is ${percent(each.mean)} above the median rank's on average`).join("; ");
+  const columns = stepsPerBin === 1 ? counted(bins, "step") : `${counted(bins, "bin")} of ${counted(stepsPerBin, "step")}`;
+  return `${counted(ranks.length, "rank")} by ${columns}. ${words ? words.charAt(0).toUpperCase() + words.slice(1) : "No rank's own time is 1 % above the median rank's on average"}.`;
 }
 
 function chosenCell(app: App, job: Job, against: HeatValues, cell: Cell | null): Child {
@@ -64,7 +65,7 @@ export interface HeatSection {
 
 export function heatSection(app: App, job: Job, state: HeatState, update: (changes: Partial<HeatState>) => void): HeatSection {
   const against = heatValues(job, "against");
-  const text = heatText(against);
+  const text = heatText(against, job.heat.steps_per_bin);
   const chosen = h("div", { "aria-live": "polite" });
   const filters = h("div", { class: "filters heat-filters no-print" });
   const scale = h("div", { class: "heat-scale" });

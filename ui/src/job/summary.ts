@@ -8,7 +8,8 @@ export function jobSummary(app: App): HTMLElement | null {
   const { job, ranks } = app.shown;
   if (!job) return null;
   const [head = "", ...rest] = app.view.job?.sentences ?? [];
-  // What is not there is told by the notices.
-  const others = rest.filter((sentence) => !/^(Ended before|Not recorded)/.test(sentence));
+  // Ranks that are not there are told by the notices, and the straggler above.
+  const lead = app.words.text("");
+  const others = rest.filter((sentence) => !/^(Ended before|Not recorded)/.test(sentence) && !lead.includes(sentence));
   return section("Ranks", jobNotices(job, ranks), h("p", {}, head, " One step on all ranks is one step here. ", h("a", { href: "#job" }, "Where each rank's time goes")), others.map((sentence) => h("p", {}, prose(sentence))));
 }
