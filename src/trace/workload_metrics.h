@@ -40,7 +40,8 @@ struct WorkloadMetrics {
   std::optional<uint64_t> images;
   std::optional<uint64_t> requests;
   std::optional<uint64_t> seed;
-  std::string model;         // name; empty if not stated
+  std::optional<uint64_t> tensor_parallel;  // ranks that share each layer
+  std::string model;                        // name; empty if not stated
   std::string model_config;  // the keys of a Hugging Face config.json, as JSON; empty: not stated
   std::optional<Device> device;
 };
