@@ -76,6 +76,11 @@ void write_rank_facts() {
   write_title();
 }
 
+void forget_rank_facts() {
+  facts.busy.clear(std::memory_order_relaxed);
+  facts.log = 0;
+}
+
 void write_process_title() {
   const OwnWork own;
   const Turn turn;

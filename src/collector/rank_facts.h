@@ -11,4 +11,7 @@ void write_rank_facts();
 // any time.
 void write_process_title();
 
+// In a forked child: another thread of its parent may have been writing.
+void forget_rank_facts();
+
 }  // namespace llmprof::collector

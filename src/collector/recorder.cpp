@@ -266,6 +266,7 @@ void after_fork_in_child() {
     LogFile::unmap(recorder.released[recorder.released_count - 1]);
   this_thread.serial = 0;
   recorder.file.forget();
+  forget_rank_facts();
   recorder.dropped.store(0, std::memory_order_relaxed);
   recorder.dropped_written = 0;
   recorder.last_serial = 0;

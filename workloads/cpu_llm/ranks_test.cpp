@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <barrier>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include "cpu_llm/decoder.h"
 #include "cpu_llm/matrix_product.h"

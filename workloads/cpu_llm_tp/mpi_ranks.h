@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "cpu_llm/ranks.h"
 
 namespace cpu_llm {

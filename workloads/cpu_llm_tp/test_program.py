@@ -70,6 +70,14 @@ class UnderMpirun(unittest.TestCase):
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
                     self.assertEqual(tokens_hash(done), expected)
 
+    def test_a_launcher_with_the_collector_in_it_leaves_no_log(self):
+        """As `llmprof run -- mpirun ...` does: the library is preloaded in all processes."""
+        if b"__asan_init" in pathlib.Path(COLLECTOR).read_bytes():
+            self.skipTest("needs a collector without sanitizers, which cannot be preloaded")
+        done = ranks(2, "--no-peaks", LD_PRELOAD=COLLECTOR, LLMPROF_LOG_DIR=str(self.path))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(sorted(path.name.partition("-")[0] for path in self.path.iterdir()), ["rank0", "rank1"])
+
     def test_one_rank_says_what_is_wrong(self):
         done = ranks(3)
         self.assertEqual(done.returncode, 2)

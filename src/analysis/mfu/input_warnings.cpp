@@ -19,12 +19,14 @@ size_t gpus_in(const Stages& stages) {
   return seen.size();
 }
 
-void check_spread(const Stages& stages, const llm::Parallelism& parallel,
+// The other GPUs of a job are in the captures of its other ranks.
+void check_spread(const Stages& stages, const Workload& workload,
                   std::vector<InputWarning>& warnings) {
+  const llm::Parallelism& parallel = workload.parallel;
   const size_t gpus = gpus_in(stages);
   std::string larger;
   const auto check = [&](std::string_view name, uint32_t said) {
-    if (gpus == 0 || said <= gpus) return;
+    if (gpus == 0 || said <= std::max<size_t>(gpus, workload.ranks)) return;
     larger += fmt::format("{}{} {}", larger.empty() ? "" : ", ", name, said);
   };
   check("tp", parallel.tp);
@@ -94,7 +96,7 @@ std::vector<InputWarning> input_warnings(const Stages& stages, const llm::ModelS
                                     "of --gpu",
                                     gpu_wanted, gpu_captured)});
   }
-  check_spread(stages, workload.parallel, warnings);
+  check_spread(stages, workload, warnings);
   check_heads(model, workload.parallel, warnings);
   check_new_tokens(stages, workload, warnings);
   return warnings;

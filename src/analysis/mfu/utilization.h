@@ -25,6 +25,7 @@ struct Workload {
   std::optional<TokenCount> new_tokens;
   std::optional<TokenCount> batch;
   llm::Parallelism parallel;
+  uint32_t ranks = 1;  // of the job that a capture is one of
   uint64_t images = 0;
   std::string command;  // empty: not known
 };

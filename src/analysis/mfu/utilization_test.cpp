@@ -318,8 +318,13 @@ TEST(Utilization, WarnsOfWhatTheCaptureContradicts) {
   EXPECT_TRUE(use.warnings[2].message.starts_with("tp 3 does not divide the model's 8 KV heads"));
   EXPECT_EQ(use.warnings[3].message,
             "--new-tokens says 100 new tokens, but a decode has 24 steps; the steps are used");
-  workload.parallel.tp = 1;
+  // A rank of a job: the other GPUs are in other captures.
+  workload.parallel.tp = 4;
+  workload.ranks = 4;
   workload.new_tokens = TokenCount{25, "--new-tokens"};
+  EXPECT_TRUE(utilization(dense_run(), dense_graph(), h200(), workload, {"H200"}).warnings.empty());
+  workload.ranks = 1;
+  workload.parallel.tp = 1;
   EXPECT_TRUE(utilization(dense_run(), dense_graph(), h200(), workload, {"H200"}).warnings.empty());
 }
 

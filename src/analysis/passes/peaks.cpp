@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "analysis/mfu/recorded_work.h"
 
@@ -21,7 +22,20 @@ Workload complete_workload(Workload workload,
   fill(workload.new_tokens, metrics->new_tokens);
   fill(workload.batch, metrics->batch);
   if (workload.images == 0) workload.images = metrics->images.value_or(0);
+  const llm::Parallelism& told = workload.parallel;
+  if (told.tp == 1 && told.pp == 1 && told.ep == 1) {
+    const uint64_t ranks = metrics->tensor_parallel.value_or(1);
+    workload.parallel.tp = static_cast<uint32_t>(std::clamp<uint64_t>(ranks, 1, UINT32_MAX));
+  }
   return workload;
+}
+
+uint32_t ranks_of_job(const trace::Trace& trace) {
+  uint32_t ranks = 1;
+  for (const trace::Capture& capture : trace.captures) {
+    ranks = std::max(ranks, capture.world_size.value_or(1));
+  }
+  return ranks;
 }
 
 // The GPU that did most of the work.
@@ -76,8 +90,9 @@ Utilization measure_utilization(const Prepared& prepared, const Stages& stages) 
     spec = measured_cpu_of(trace.workload);
   }
   if (options.gpu && spec) asked.captured = contradicting_gpu(device, *spec, gpus);
-  return utilization(stages, options.model, spec,
-                     complete_workload(options.workload, trace.workload), asked,
+  Workload workload = complete_workload(options.workload, trace.workload);
+  workload.ranks = ranks_of_job(trace);
+  return utilization(stages, options.model, spec, workload, asked,
                      recorded_work(trace, stages, prepared.names));
 }
 

@@ -68,6 +68,7 @@ class MetricsObject {
       metrics_.model_config = simdjson::minify(value);
     }
     if (find(root, "device", value)) take_device(value);
+    if (find(root, "tensor_parallel", value)) take_tensor_parallel(value);
     if (!metrics_.new_tokens) metrics_.new_tokens = tokens_of_aggregates_;
   }
 
@@ -212,6 +213,19 @@ class MetricsObject {
     if (value.get(found) == simdjson::SUCCESS) return to_printable(found);
     refuse(key, "is not a string");
     return {};
+  }
+
+  // A number of ranks, or an object that has it.
+  void take_tensor_parallel(const dom::element& value) {
+    dom::object object;
+    if (value.get(object) != simdjson::SUCCESS) {
+      metrics_.tensor_parallel = whole(value, "tensor_parallel");
+      return;
+    }
+    dom::element ranks;
+    if (find(object, "ranks", ranks)) {
+      metrics_.tensor_parallel = whole(ranks, "tensor_parallel.ranks");
+    }
   }
 
   void take_device(const dom::element& value) {

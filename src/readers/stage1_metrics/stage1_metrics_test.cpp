@@ -194,6 +194,21 @@ TEST(Stage1Metrics, TheMachineAndTheModelItRanOn) {
   EXPECT_EQ(trace.workload->model_config, R"({"model_type":"llama","hidden_size":64})");
 }
 
+TEST(Stage1Metrics, TheRanksThatShareTheModel) {
+  const auto ranks_of = [](const std::string& value) {
+    const trace::Trace trace =
+        read_text(R"({"tokens_per_s": 2, "tensor_parallel": )" + value + "}");
+    return std::pair(trace.workload ? trace.workload->tensor_parallel : std::nullopt,
+                     trace.diagnostics.has("stage1_metrics_bad_value"));
+  };
+  using Ranks = std::optional<uint64_t>;
+  EXPECT_EQ(ranks_of(R"({"ranks": 2, "slow_rank": 1, "slow_by": 1.5})"),
+            std::pair(Ranks(2), false));
+  EXPECT_EQ(ranks_of("4"), std::pair(Ranks(4), false));
+  EXPECT_EQ(ranks_of("{}"), std::pair(Ranks(), false));
+  EXPECT_EQ(ranks_of(R"("two")"), std::pair(Ranks(), true));
+}
+
 TEST(Stage1Metrics, PeaksThatCannotBeAreLeftOut) {
   const trace::Trace trace = read_text(
       R"({"tokens_per_s": 2, "device": {"kind": "cpu", "peak_flops_per_s": 0,
