@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "job/collectives/align_by_time.h"
+
 namespace llmprof::job {
 namespace {
 
@@ -254,9 +256,18 @@ std::vector<uint32_t> align_sequences(const Compared& first, const Compared& sec
   }
   if (!first.sequence.empty() && !second.sequence.empty()) return by_numbers(first, second);
   const Fit fit = ShiftSearch(first, second, rough).best();
-  // Nothing in common.
-  if (fit.agreement == 0) return std::vector<uint32_t>(first.end.size(), kNoRow);
-  return by_order(first, second, fit.shift);
+  const std::vector<uint32_t> ordered = fit.agreement > 0
+                                            ? by_order(first, second, fit.shift)
+                                            : std::vector<uint32_t>(first.end.size(), kNoRow);
+  // Whatever is missing in between moves all that follows: then times tell more.
+  constexpr double kNearlyAll = 0.95;
+  const auto pairs = static_cast<double>(ordered.size()) -
+                     static_cast<double>(std::count(ordered.begin(), ordered.end(), kNoRow));
+  const auto fitting = static_cast<double>(pairs_that_fit(first, second, ordered));
+  if (fit.agreement >= kNearlyAll && fitting >= kNearlyAll * pairs) return ordered;
+  std::vector<uint32_t> timed = align_by_time(first, second, rough);
+  return static_cast<double>(pairs_that_fit(first, second, timed)) * kNearlyAll > fitting ? timed
+                                                                                          : ordered;
 }
 
 }  // namespace llmprof::job

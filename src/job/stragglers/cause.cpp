@@ -34,14 +34,15 @@ Cause find_cause(const RankAgainstOthers& rank) {
     FindingValues values;
     values.add("busy", profile::to_milliseconds(rank.busy))
         .add("busy_of_others", profile::to_milliseconds(rank.busy_of_others))
-        .add("longer", profile::to_milliseconds(rank.busy_longer));
+        .add("longer", profile::to_milliseconds(rank.busy_longer))
+        .add_flag("by_step", rank.by_step);
     return {"longer_kernels", make_reason(ReasonKind::rank_busy_longer, std::move(values))};
   }
   if (rank.launched_later && *rank.launched_later >= kMostOfWait * rank.wait) {
-    return {
-        "late_launch",
-        make_reason(ReasonKind::rank_launched_later,
-                    FindingValues().add("later", profile::to_milliseconds(*rank.launched_later)))};
+    FindingValues values;
+    values.add("later", profile::to_milliseconds(*rank.launched_later))
+        .add_flag("by_step", rank.by_step);
+    return {"late_launch", make_reason(ReasonKind::rank_launched_later, std::move(values))};
   }
   return {"unknown", make_reason(ReasonKind::rank_cause_not_seen)};
 }

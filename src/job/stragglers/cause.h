@@ -9,7 +9,8 @@ namespace llmprof::job {
 
 // What tells one rank from the others, per step of the job; times in ns.
 struct RankAgainstOthers {
-  double wait = 0;  // for this rank
+  bool by_step = true;  // else times are of the whole timeline
+  double wait = 0;      // for this rank
   // Where it came last: how much longer it computed before, and how much later it launched.
   double busy_longer = 0;
   std::optional<double> launched_later;
