@@ -161,7 +161,7 @@ std::vector<uint32_t> align_by_time(const Compared& first, const Compared& secon
 }
 
 size_t pairs_that_fit(const Compared& first, const Compared& second,
-                      const std::vector<uint32_t>& match) {
+                      const std::vector<uint32_t>& match, Nanoseconds most) {
   std::vector<Nanoseconds> on_first;
   std::vector<Nanoseconds> on_second;
   for (size_t i = 0; i < match.size(); ++i) {
@@ -171,7 +171,7 @@ size_t pairs_that_fit(const Compared& first, const Compared& second,
   }
   if (on_first.empty()) return 0;
   const ClockFit fit = fit_clock(on_first, on_second);
-  const Nanoseconds tolerance = tolerance_of(first, second);
+  const Nanoseconds tolerance = std::min(most, tolerance_of(first, second));
   size_t number = 0;
   for (size_t i = 0; i < on_first.size(); ++i) {
     const Nanoseconds expected =

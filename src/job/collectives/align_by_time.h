@@ -15,8 +15,8 @@ std::vector<uint32_t> align_by_time(const Compared& first, const Compared& secon
                                     const std::optional<RoughClock>& rough);
 
 // Of an alignment: pairs whose ends fit its own offset and drift, to half of the median time
-// between collectives.
+// between collectives, and to `most`.
 size_t pairs_that_fit(const Compared& first, const Compared& second,
-                      const std::vector<uint32_t>& match);
+                      const std::vector<uint32_t>& match, Nanoseconds most = 50'000'000);
 
 }  // namespace llmprof::job
