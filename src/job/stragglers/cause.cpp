@@ -9,13 +9,16 @@ using profile::ReasonKind;
 
 // Differences of tokens and clocks that matter.
 constexpr double kClearly = 0.03;
-// Of the wait, what a cause must explain.
+// Of the wait, what a cause must explain. A CPU is shared: a rank that is preempted also leaves
+// collectives late, and computes between them no longer than it would alone.
 constexpr double kMostOfWait = 0.5;
+constexpr double kPartOfWaitOnCpu = 0.25;
 
 }  // namespace
 
 Cause find_cause(const RankAgainstOthers& rank) {
-  const bool busy_longer = rank.busy_longer >= kMostOfWait * rank.wait;
+  const bool busy_longer =
+      rank.busy_longer >= (rank.on_cpu ? kPartOfWaitOnCpu : kMostOfWait) * rank.wait;
   if (busy_longer && rank.tokens && rank.tokens_of_others &&
       *rank.tokens > *rank.tokens_of_others * (1 + kClearly)) {
     FindingValues values;
@@ -38,7 +41,7 @@ Cause find_cause(const RankAgainstOthers& rank) {
         .add_flag("by_step", rank.by_step);
     return {"longer_kernels", make_reason(ReasonKind::rank_busy_longer, std::move(values))};
   }
-  if (rank.launched_later && *rank.launched_later >= kMostOfWait * rank.wait) {
+  if (!rank.on_cpu && rank.launched_later && *rank.launched_later >= kMostOfWait * rank.wait) {
     FindingValues values;
     values.add("later", profile::to_milliseconds(*rank.launched_later))
         .add_flag("by_step", rank.by_step);

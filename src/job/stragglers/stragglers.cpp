@@ -277,6 +277,7 @@ class StragglerSearch {
   [[nodiscard]] RankAgainstOthers told_by_profile(uint32_t number, uint32_t part) const {
     RankAgainstOthers rank;
     rank.by_step = !is_outside(number);
+    rank.on_cpu = parts_[part].profile.context.device_kind == "cpu";
     if (!rank.by_step) return rank;
     std::vector<double> tokens;
     std::vector<double> clocks;
