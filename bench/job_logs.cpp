@@ -31,7 +31,8 @@ constexpr uint32_t kThread = 1;
 // One rank's log. Only the chunks that are being filled are in memory.
 class Log {
  public:
-  Log(const std::string& path, uint64_t process) : file_(open(path.c_str(), O_CREAT | O_RDWR, 0644)) {
+  Log(const std::string& path, uint64_t process)
+      : file_(open(path.c_str(), O_CREAT | O_RDWR, 0644)) {
     if (file_ < 0) std::exit((std::perror(path.c_str()), 1));
     wire::FileHeader header{};
     std::memcpy(header.magic, wire::kFileMagic, sizeof header.magic);
@@ -132,7 +133,8 @@ class Log {
 
   void write(const Chunk& chunk) const {
     const auto place = static_cast<off_t>(chunk.sequence * kChunk);
-    if (pwrite(file_, chunk.bytes.data(), kChunk, place) != kChunk) std::exit((std::perror("log"), 1));
+    if (pwrite(file_, chunk.bytes.data(), kChunk, place) != kChunk)
+      std::exit((std::perror("log"), 1));
   }
 
   int file_;
@@ -149,7 +151,8 @@ constexpr size_t kBatch = 64;
 class Rank {
  public:
   Rank(const std::string& folder, uint32_t rank, double slow)
-      : log_(folder + "/rank" + std::to_string(rank) + "-" + std::to_string(4711 + rank) + ".llmtrace",
+      : log_(folder + "/rank" + std::to_string(rank) + "-" + std::to_string(4711 + rank) +
+                 ".llmtrace",
              rank),
         slow_(slow),
         chance_(rank + 1) {
@@ -208,7 +211,8 @@ class Rank {
 
   int64_t launch(const char* name) {
     const auto time = static_cast<uint32_t>(kLaunchTime + jitter(400));
-    const wire::Launch call{now_, (kLaunchCode << wire::kLaunchDurationBits) | time, ++correlation_};
+    const wire::Launch call{now_, (kLaunchCode << wire::kLaunchDurationBits) | time,
+                            ++correlation_};
     log_.add(wire::ChunkKind::thread, wire::RecordType::launch, call);
     now_ += time + 200 + jitter(200);
     definition_ = define(name);
@@ -296,16 +300,36 @@ class Job {
 
  private:
   static constexpr int kLayers = 32;
-  static constexpr std::array<const char*, 15> kAttention = {
-      "rms_norm_kernel",   "nvjet_tst_128x64_qkv", "rotary_embedding_kernel", "reshape_and_cache_kernel",
-      "vectorized_elementwise_kernel_mul", "flash_fwd_splitkv_kernel", "flash_fwd_splitkv_combine_kernel",
-      "vectorized_elementwise_kernel_copy", "nvjet_tst_64x64_o", "cast_kernel_f32", "cast_kernel_bf16",
-      "unrolled_elementwise_kernel", "index_copy_kernel", "reduce_kernel_sum", "add_kernel_residual"};
-  static constexpr std::array<const char*, 15> kFeedForward = {
-      "rms_norm_kernel", "nvjet_tst_128x128_gate", "nvjet_tst_128x128_up", "silu_and_mul_kernel",
-      "nvjet_tst_64x128_down", "cast_kernel_f32", "cast_kernel_bf16", "unrolled_elementwise_kernel",
-      "vectorized_elementwise_kernel_mul", "vectorized_elementwise_kernel_copy", "index_copy_kernel",
-      "reduce_kernel_sum", "scale_kernel", "clamp_kernel", "add_kernel_residual"};
+  static constexpr std::array<const char*, 15> kAttention = {"rms_norm_kernel",
+                                                             "nvjet_tst_128x64_qkv",
+                                                             "rotary_embedding_kernel",
+                                                             "reshape_and_cache_kernel",
+                                                             "vectorized_elementwise_kernel_mul",
+                                                             "flash_fwd_splitkv_kernel",
+                                                             "flash_fwd_splitkv_combine_kernel",
+                                                             "vectorized_elementwise_kernel_copy",
+                                                             "nvjet_tst_64x64_o",
+                                                             "cast_kernel_f32",
+                                                             "cast_kernel_bf16",
+                                                             "unrolled_elementwise_kernel",
+                                                             "index_copy_kernel",
+                                                             "reduce_kernel_sum",
+                                                             "add_kernel_residual"};
+  static constexpr std::array<const char*, 15> kFeedForward = {"rms_norm_kernel",
+                                                               "nvjet_tst_128x128_gate",
+                                                               "nvjet_tst_128x128_up",
+                                                               "silu_and_mul_kernel",
+                                                               "nvjet_tst_64x128_down",
+                                                               "cast_kernel_f32",
+                                                               "cast_kernel_bf16",
+                                                               "unrolled_elementwise_kernel",
+                                                               "vectorized_elementwise_kernel_mul",
+                                                               "vectorized_elementwise_kernel_copy",
+                                                               "index_copy_kernel",
+                                                               "reduce_kernel_sum",
+                                                               "scale_kernel",
+                                                               "clamp_kernel",
+                                                               "add_kernel_residual"};
 
   template <class Do>
   void each(const Do& what) {
@@ -313,7 +337,8 @@ class Job {
   }
 
   void all_reduce(int64_t transfer) {
-    constexpr const char* kName = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+    constexpr const char* kName =
+        "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
     int64_t last = 0;
     each([&](Rank& rank) { last = std::max(last, rank.begin_collective(kName)); });
     each([&](Rank& rank) { rank.end_collective(last + transfer); });

@@ -126,6 +126,7 @@ bundle() {
   cp -R include/llmprof "$folder/include/llmprof"
   find python workloads -name '*.py' ! -name 'test_*' -exec cp --parents -t "$folder" {} +
   cp -R packaging/share "$folder/share"
+  cp -R packaging/slurm packaging/kubernetes "$folder/share/"
   cp packaging/README.md "$folder/README.md"
   cp LICENSE "$folder/LICENSE"
   scripts/dist_licenses.sh "$arch" "$folder/LICENSES"

@@ -40,8 +40,8 @@ packages_for() {
     build) echo "${build_packages[@]}" $(page_packages) ;;
     test)
       echo "${build_packages[@]}" $(page_packages) "${clang_packages[@]}" clang-tidy-19 clang-format-19
-      echo "${launcher_packages[@]}"
       echo locales git chromium cmark-gfm mypy protobuf-compiler pyflakes3 python3-jsonschema python3-yaml
+      echo "${launcher_packages[@]}"
       ;;
     bench) echo "${build_packages[@]}" $(page_packages) libbenchmark-dev chromium ;;
     fuzz) echo "${build_packages[@]}" $(page_packages) "${clang_packages[@]}" ;;

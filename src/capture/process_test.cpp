@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <fstream>
@@ -332,6 +334,23 @@ TEST(Process, GivesAProgramOnlyItsThreeStreams) {
   const FileDescriptor careless(::open("/dev/null", O_RDONLY));
   // The fourth is the folder that ls reads.
   EXPECT_EQ(run(shell("ls /proc/self/fd")).output_tail, "0\n1\n2\n3\n");
+}
+
+TEST(Process, HandsOnTheDescriptorOfALauncher) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  ::setenv("PMI_FD", std::to_string(ends[1]).c_str(), 1);
+  Command command;
+  command.argv = {"/bin/sh", "-c", "echo -n init >&$PMI_FD"};
+  const auto result = run_process(command);
+  ::unsetenv("PMI_FD");
+  ::close(ends[1]);
+  std::array<char, 16> said{};
+  const ssize_t length = ::read(ends[0], said.data(), said.size());
+  ::close(ends[0]);
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->succeeded()) << result->output_tail;
+  EXPECT_EQ(std::string(said.data(), static_cast<size_t>(std::max<ssize_t>(length, 0))), "init");
 }
 
 TEST(Process, ReadsTheExitCodeWhereSigchldWasIgnored) {

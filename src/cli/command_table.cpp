@@ -323,7 +323,7 @@ CommandSpec diff_spec() {
                   {.name = "--out",
                    .metavar = "DIR",
                    .takes = Takes::folder,
-                   .help = "Folder for diff.md and diff.json [tmp/diff/<id>]"},
+                   .help = "Folder for diff.md, diff.json and report.html [tmp/diff/<id>]"},
                   kForce,
                   {.name = "--config-dir",
                    .metavar = "DIR",

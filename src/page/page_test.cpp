@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "page/diff_page.h"
 #include "page/view.h"
 #include "profile/json/writer.h"
 #include "testing/sample_profile.h"
@@ -42,6 +43,32 @@ TEST(Page, TheViewSaysWhyThereIsNoTimeline) {
   EXPECT_EQ(view["classes"][0]["id"], "gemm");
   EXPECT_EQ(view["parts"]["idle: launch-bound"]["class"], nullptr);
   EXPECT_EQ(view["parts"]["quantise"]["label"], "quantization");
+}
+
+TEST(Page, OfAComparisonHoldsItAndItsWords) {
+  compare::Diff diff;
+  diff.verdict = "pass";
+  diff.base.emplace_back().path = "runs/eager/profile.json";
+  diff.now.emplace_back().path = "runs/graph/profile.json";
+  compare::Comparison& step = diff.comparisons.emplace_back();
+  step.stage = "decode";
+  step.quantity = "step";
+  step.statistic = "shift";
+  compare::StageDiff& decode = diff.stages.emplace_back();
+  decode.stage = "decode";
+  compare::Cause& cause = decode.causes.emplace_back();
+  cause.kind = "idle";
+  cause.subject = "idle: launch-bound";
+  const std::string page = make_diff_page(kBundle, {diff, "{}"});
+  EXPECT_NE(page.find("<title>graph/profile.json against eager/profile.json</title>"),
+            std::string::npos);
+  EXPECT_NE(page.find("Verdict: pass."), std::string::npos);
+  EXPECT_NE(page.find("id=\"block-diff\""), std::string::npos);
+  EXPECT_EQ(page.find("id=\"block-profile\""), std::string::npos);
+  const auto view = nlohmann::json::parse(diff_view_json(diff));
+  EXPECT_EQ(view["comparisons"][0]["quantity"], "wall time per step");
+  EXPECT_EQ(view["stages"][0]["headline"], 0);
+  EXPECT_EQ(view["stages"][0]["causes"][0], "more idle time (launch-bound)");
 }
 
 TEST(Page, HostileNamesStayText) {

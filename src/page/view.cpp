@@ -2,9 +2,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/diff/comparison_words.h"
+#include "report/diff/diff_report.h"
+#include "report/diff/why_words.h"
 #include "report/documents/page_overview.h"
 #include "report/format/class_colors.h"
 #include "report/format/part_names.h"
+#include "report/reasons/word_reasons.h"
+#include "report/sections/job_sections.h"
 
 namespace llmprof::page {
 namespace {
@@ -35,15 +40,57 @@ void add_part(Json& parts, std::string_view part) {
 }
 
 // By their names in profile.json.
-Json part_list(const profile::Profile& profile) {
+Json known_parts() {
   Json parts = Json::object();
   for (const report::NamedColor& each : report::class_colors()) add_part(parts, each.name);
   for (const report::NamedColor& each : report::part_colors()) add_part(parts, each.name);
+  return parts;
+}
+
+Json part_list(const profile::Profile& profile) {
+  Json parts = known_parts();
   for (const profile::Stage& stage : profile.stages) {
     if (!stage.budget) continue;
     for (const profile::BudgetPart& part : *stage.budget) add_part(parts, part.part);
   }
   return parts;
+}
+
+Json part_list(const compare::Diff& diff) {
+  Json parts = known_parts();
+  for (const compare::StageDiff& stage : diff.stages) {
+    for (const compare::PartChange& part : stage.budget) add_part(parts, part.part);
+  }
+  return parts;
+}
+
+// What profile.json holds of a job as kinds and values.
+Json job_words(const profile::Profile& profile) {
+  if (!profile.job) return nullptr;
+  const profile::Job& job = *profile.job;
+  Json names = Json::object();
+  const auto name = [&](const std::string& text) { names[text] = report::shown_name(text); };
+  Json stragglers = Json::array();
+  for (const profile::Straggler& each : job.stragglers) {
+    name(each.cause);
+    stragglers.push_back(report::reason_words(each.why).value_or(""));
+  }
+  Json groups = Json::array();
+  for (const profile::RankGroup& each : job.groups) {
+    groups.push_back(report::reason_words(each.why).value_or(""));
+  }
+  for (const profile::JobCollective& each : job.collectives) {
+    name(each.kind);
+    if (each.link) name(*each.link);
+  }
+  return {{"sentences", report::job_sentences(profile)},
+          {"stragglers", std::move(stragglers)},
+          {"groups", std::move(groups)},
+          {"names", std::move(names)}};
+}
+
+std::string text_of(const Json& view) {
+  return view.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -55,8 +102,34 @@ std::string view_json(const Content& content) {
                      {"parts", part_list(content.profile)},
                      {"made_by", tool.name + " " + tool.version},
                      {"title", report::page_title(content.profile)},
-                     {"timeline_missing", missing ? Json(*missing) : Json(nullptr)}};
-  return view.dump(-1, ' ', false, Json::error_handler_t::replace);
+                     {"timeline_missing", missing ? Json(*missing) : Json(nullptr)},
+                     {"job", job_words(content.profile)}};
+  return text_of(view);
+}
+
+std::string diff_view_json(const compare::Diff& diff) {
+  Json comparisons = Json::array();
+  for (const compare::Comparison& each : diff.comparisons) {
+    comparisons.push_back({{"quantity", report::quantity_words(each)},
+                           {"answer", report::answer_words(each, diff.threshold)}});
+  }
+  Json stages = Json::array();
+  for (const compare::StageDiff& stage : diff.stages) {
+    Json causes = Json::array();
+    for (const compare::Cause& cause : stage.causes) causes.push_back(report::cause_words(cause));
+    const compare::Comparison* headline = report::headline(diff, stage.stage);
+    stages.push_back({{"headline", headline == nullptr ? Json(nullptr)
+                                                       : Json(headline - diff.comparisons.data())},
+                      {"causes", std::move(causes)}});
+  }
+  const Json view = {{"classes", class_list()},
+                     {"parts", part_list(diff)},
+                     {"made_by", diff.tool.name + " " + diff.tool.version},
+                     {"title", report::diff_title(diff)},
+                     {"verdict", report::verdict_words(diff)},
+                     {"comparisons", std::move(comparisons)},
+                     {"stages", std::move(stages)}};
+  return text_of(view);
 }
 
 }  // namespace llmprof::page

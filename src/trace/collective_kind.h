@@ -11,6 +11,9 @@ namespace llmprof::trace {
 // "_allgather_base", "ncclReduceScatter", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...)".
 // None for "wait", which communicates nothing. NCCL's SendRecv kernels are `other`: they send,
 // receive, and exchange between all.
+//
+// The bytes of a collective, in CollectiveTable and wherever they are told, are those that one rank
+// puts in: of an all-gather its part, of a reduce-scatter or an all-to-all all of it.
 std::optional<CollectiveKind> collective_kind(std::string_view name);
 
 // "all_reduce", as profile.json spells it.

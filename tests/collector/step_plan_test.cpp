@@ -81,7 +81,7 @@ TEST(OverheadBudget, IsOffAtZero) {
 
 TEST(TimeWindow, LastsFromItsFirstLaunch) {
   TimeWindow window;
-  window.open(0, 7);
+  window.open(0, 7, 0);
   EXPECT_FALSE(window.is_over(1000 * kMillisecond, 7)) << "nothing was launched in it";
   EXPECT_FALSE(window.is_over(1001 * kMillisecond, 8));
   EXPECT_FALSE(window.is_over(1050 * kMillisecond, 500));
@@ -89,16 +89,17 @@ TEST(TimeWindow, LastsFromItsFirstLaunch) {
 }
 
 TEST(TimeWindow, CostsAShareOfItsTime) {
+  constexpr int64_t kManyKernels = 1000 * kMillisecond;
   TimeWindow window;
-  window.open(kMillisecond, 7);
+  window.open(kMillisecond, 7, 0);
   EXPECT_FALSE(window.is_over(100 * kMillisecond, 8));
-  window.close(180 * kMillisecond);
+  window.close(180 * kMillisecond, 9, kManyKernels);
   EXPECT_EQ(window.cost(), 30 * kMillisecond);
   EXPECT_FALSE(window.is_open());
-  window.close(900 * kMillisecond);
+  window.close(900 * kMillisecond, 10, kManyKernels);
   EXPECT_EQ(window.cost(), 30 * kMillisecond) << "it was closed already";
-  window.open(1000 * kMillisecond, 20);
-  window.close(2000 * kMillisecond);
+  window.open(1000 * kMillisecond, 20, kManyKernels);
+  window.close(2000 * kMillisecond, 20, 2 * kManyKernels);
   EXPECT_EQ(window.cost(), 30 * kMillisecond) << "nothing was launched in it";
 }
 
@@ -128,6 +129,24 @@ TEST(SharedWindows, OpenWithAnyStepWithoutAJob) {
   windows.widen();
   EXPECT_TRUE(windows.may_open(7));
   EXPECT_EQ(windows.next(7), 8U);
+}
+
+TEST(TimeWindow, CostsNoMoreThanItsKernels) {
+  TimeWindow window;
+  window.open(kMillisecond, 7, 4 * kMillisecond);
+  EXPECT_FALSE(window.is_over(10 * kMillisecond, 8));
+  EXPECT_TRUE(window.is_over(410 * kMillisecond, 9));
+  window.close(910 * kMillisecond, 9, 5 * kMillisecond);
+  EXPECT_EQ(window.cost(), kMillisecond) << "a program that loads or compiles";
+}
+
+TEST(TimeWindow, CostsUntilItIsDetachedIfTheProgramGoesOn) {
+  TimeWindow window;
+  window.open(kMillisecond, 7, 0);
+  EXPECT_FALSE(window.is_over(10 * kMillisecond, 8));
+  EXPECT_TRUE(window.is_over(90 * kMillisecond, 900));
+  window.close(170 * kMillisecond, 1800, 1000 * kMillisecond);
+  EXPECT_EQ(window.cost(), 60 * kMillisecond);
 }
 
 }  // namespace

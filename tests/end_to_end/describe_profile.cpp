@@ -5,6 +5,7 @@
 //   describe_profile types         ui/src/generated/profile.ts
 //   describe_profile diff-schema   docs/diff.schema.json
 //   describe_profile diff-tables   the tables of docs/diff-schema.md
+//   describe_profile diff-types    ui/src/generated/diff.ts
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -23,8 +24,13 @@ int main(int argc, char** argv) {
     text = llmprof::profile::json::json_schema_of(diff, "diff.json of llmprof");
   }
   if (what == "diff-tables") text = llmprof::profile::json::field_tables_of(diff);
+  if (what == "diff-types") {
+    text = llmprof::profile::json::typescript_types_of(
+        diff, "Diff", "src/compare/model: python3 tests/end_to_end/test_diff_schema.py --rewrite");
+  }
   if (text.empty()) {
-    std::fputs("usage: describe_profile schema|tables|types|diff-schema|diff-tables\n", stderr);
+    std::fputs("usage: describe_profile schema|tables|types|diff-schema|diff-tables|diff-types\n",
+               stderr);
     return 2;
   }
   return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? 0 : 1;

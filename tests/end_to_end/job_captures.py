@@ -66,7 +66,7 @@ class Collective:
     """Times by rank: on the job's clock, and as the rank's own capture says."""
     number: int            # in its group, from 0
     kind: str
-    bytes: int             # of the message of one rank
+    bytes: int             # that each rank puts in
     members: list
     in_graph: bool
     start_ns: dict
@@ -292,7 +292,8 @@ def _torch_events(collective, kernel, row, call, rank, groups, moved, facts, seq
     elements = collective.bytes // DTYPE_BYTES
     group = groups.index(collective.members)
     told = {"Collective name": TORCH_NAMES[collective.kind], "In msg nelems": elements,
-            "Out msg nelems": elements * (len(collective.members) if collective.kind == "all_gather" else 1),
+            "Out msg nelems": {"all_gather": elements * len(collective.members),
+                               "reduce_scatter": elements // len(collective.members)}.get(collective.kind, elements),
             "Group size": len(collective.members), "dtype": "BFloat16", "Process Group Name": str(group),
             "Process Group Description": "default_pg" if len(groups) == 1 else "undefined",
             "Process Group Ranks": str(collective.members)}
@@ -473,8 +474,11 @@ def _add_nccl(database, collectives, rank, groups, rows, calls, kernels, moved, 
         _add_row(database, "CUPTI_ACTIVITY_KIND_RUNTIME", call)
         if facts == "names":
             continue
-        payload = (nccl_payload(PLAIN, communicator, collective.bytes) if collective.kind == "all_gather"
-                   else nccl_payload(REDUCTION, communicator, collective.bytes, 0))
+        size = collective.bytes
+        if collective.kind == "reduce_scatter":
+            size //= len(collective.members)  # NCCL counts what a rank gets
+        payload = (nccl_payload(PLAIN, communicator, size) if collective.kind == "all_gather"
+                   else nccl_payload(REDUCTION, communicator, size, 0))
         _add_row(database, "NVTX_EVENTS", {
             "start": launch_start, "end": launch_end, "eventType": 59,
             "textId": string(NCCL_CALLS[collective.kind]), "globalTid": call["globalTid"], "domainId": NCCL_DOMAIN,

@@ -87,7 +87,7 @@ class MadeJobs(unittest.TestCase):
     def test_old_pytorch_says_it_of_an_annotation(self):
         job = pytorch_job(self.folder, ranks=1, facts="annotation", kinds=("all_reduce", "all_gather", "reduce_scatter"))
         self.check(job, 0, compute_of_trace(job.captures[0]), group="cuda:0 stream 7", group_stated=False, members="",
-                   bytes=lambda c: None if c.kind == "reduce_scatter" else c.bytes, sequence=None)
+                   bytes=lambda c: c.bytes, sequence=None)
 
     def test_names_alone(self):
         job = pytorch_job(self.folder, ranks=1, facts="names", name="trace.json.gz")

@@ -1,5 +1,5 @@
-"""docs/diff.schema.json and the tables of docs/diff-schema.md are what the structs of src/compare/model/diff.h
-describe, and diff.json satisfies the schema by the word of an independent validator.
+"""docs/diff.schema.json, the tables of docs/diff-schema.md and the page's types (ui/src/generated/diff.ts) are what
+the structs of src/compare/model/diff.h describe, and diff.json satisfies the schema by the word of an independent validator.
 
 After a change of diff.h: python3 tests/end_to_end/test_diff_schema.py --rewrite
 (DESCRIBE_PROFILE names the program, build/bin/describe_profile unless set).
@@ -21,6 +21,7 @@ from test_profile_schema import ROOT, described
 
 SCHEMA = ROOT / "docs" / "diff.schema.json"
 TABLES = ROOT / "docs" / "diff-schema.md"
+TYPES = ROOT / "ui" / "src" / "generated" / "diff.ts"
 BEGIN = "<!-- The tables below are generated: python3 tests/end_to_end/test_diff_schema.py --rewrite -->\n"
 
 
@@ -36,6 +37,10 @@ class Documentation(unittest.TestCase):
     def test_the_tables_are_the_structs(self):
         text = TABLES.read_text(encoding="utf-8")
         self.assertEqual(text, with_tables(text), "rewrite them: see the head of this file")
+
+    def test_the_types_of_the_page_are_the_structs(self):
+        self.assertEqual(TYPES.read_text(encoding="utf-8"), described("diff-types"),
+                         "rewrite them: see the head of this file")
 
     @unittest.skipIf(jsonschema is None, "needs Debian's python3-jsonschema")
     def test_a_fresh_diff_satisfies_it(self):
@@ -55,6 +60,7 @@ class Documentation(unittest.TestCase):
 def rewrite():
     SCHEMA.write_text(described("diff-schema"), encoding="utf-8")
     TABLES.write_text(with_tables(TABLES.read_text(encoding="utf-8")), encoding="utf-8")
+    TYPES.write_text(described("diff-types"), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -17,8 +17,9 @@ WAITING = "idle: waiting for the slowest rank"
 
 
 def written(folder):
-    """name -> bytes of all files below a folder."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    """name -> bytes of all files below a folder; without the page, whose timeline is made of single events."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*"))
+            if path.is_file() and path.name != "report.html"}
 
 
 def profile_in(folder):

@@ -1,6 +1,6 @@
 // One browser for all tests, and pages in it that are watched: what they log, what they ask the network for.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import os from "node:os";
@@ -63,6 +63,24 @@ export function analyze(name, ...inputs) {
   const page = path.join(out, "report.html");
   if (!fs.existsSync(page)) skip(`${llmprof} was built without the page (Node.js was missing then)`);
   return { page, out, profile: JSON.parse(fs.readFileSync(path.join(out, "profile.json"), "utf8")) };
+}
+
+/** The page of a profile.json. */
+export function reportOf(name, profile) {
+  const out = path.join(folder, `report_${name}`);
+  execFileSync(llmprof, ["report", profile, "--out", out], { stdio: "pipe", cwd: repository });
+  return path.join(out, "report.html");
+}
+
+/** Compares two captures, whatever the verdict; gives the page's path, diff.json and the folder of the reports. */
+export function compare(name, base, next, ...options) {
+  const out = path.join(folder, `diff_${name}`);
+  const done = spawnSync(llmprof, ["diff", base, next, "--out", out, "--force", ...options], { encoding: "utf8", cwd: repository });
+  const file = path.join(out, "diff.json");
+  if (!fs.existsSync(file)) throw new Error(`llmprof diff ended with ${done.status}: ${done.stderr}`);
+  const page = path.join(out, "report.html");
+  if (!fs.existsSync(page)) skip(`${llmprof} was built without the page (Node.js was missing then)`);
+  return { page, out, diff: JSON.parse(fs.readFileSync(file, "utf8")) };
 }
 
 /** Opens a page at a place; its problems are in the list beside it. */

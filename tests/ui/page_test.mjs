@@ -144,6 +144,26 @@ test("kernels sort and filter, and every number is profile.json's", async () => 
   await close(opened);
 });
 
+test("steps are reached by keyboard", async () => {
+  const opened = await open(run.page, "#steps?stage=decode");
+  const { page } = opened;
+  const steps = run.profile.steps.map((step, index) => ({ step, index })).filter(({ step }) => step.stage === "decode" && !step.after_untraced);
+  await page.focus(".chart");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  const told = () => page.textContent(".chart [aria-live]");
+  assert.ok((await told()).includes(`${steps[2].step.wall_ms.toFixed(3)} ms wall`), await told());
+  assert.ok(await page.isVisible(".tooltip"));
+  await page.keyboard.press("End");
+  assert.ok((await told()).includes(`${steps.at(-1).step.wall_ms.toFixed(3)} ms wall`), await told());
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("Enter");
+  assert.ok(page.url().endsWith(`step=${steps.at(-2).index}`), page.url());
+  assert.match(await page.textContent(".panel"), /decode, instance/);
+  await close(opened);
+});
+
 test("steps, layers and roofline show profile.json's numbers", async () => {
   const opened = await open(run.page, "#steps");
   const { page } = opened;

@@ -3,14 +3,19 @@ import type { Profile } from "./data/profile";
 import type { Palette, View } from "./data/view";
 import type { Words } from "./data/words";
 
-export interface App {
+/** What the page of a run and the page of a comparison have in common. */
+export interface PageApp {
+  view: { title: string; made_by: string };
+  palette: Palette;
+  words: Words;
+}
+
+export interface App extends PageApp {
   /** As recorded, exactly what profile.json holds. */
   recorded: Profile;
   /** The same with the times of the unwatched program where they are known: what reports show first. */
   shown: Profile;
   view: View;
-  palette: Palette;
-  words: Words;
 }
 
 export interface MountedView {
@@ -23,8 +28,8 @@ export interface MountedView {
   close?: () => void;
 }
 
-export interface ViewDescription {
+export interface ViewDescription<Shown extends PageApp = App> {
   id: string;
   title: string;
-  mount: (app: App, options: URLSearchParams, printing: boolean) => MountedView;
+  mount: (app: Shown, options: URLSearchParams, printing: boolean) => MountedView;
 }

@@ -1,12 +1,12 @@
 // Printing: every view as one document, light, with a picture of the timeline as it is shown.
-import type { App, MountedView, ViewDescription } from "./app";
+import type { MountedView, PageApp, ViewDescription } from "./app";
 import { h } from "./dom/dom";
 
-export function printAllViews(app: App, views: ViewDescription[], root: HTMLElement, current: () => { view: ViewDescription; mounted: MountedView } | null): void {
+export function printAllViews<Shown extends PageApp>(app: Shown, views: ViewDescription<Shown>[], root: HTMLElement, current: () => { view: ViewDescription<Shown>; mounted: MountedView } | null): void {
   let printed: HTMLElement | null = null;
   let theme: string | undefined;
 
-  function sectionOf(view: ViewDescription): HTMLElement {
+  function sectionOf(view: ViewDescription<Shown>): HTMLElement {
     const open = current();
     if (view.id === "timeline") {
       const canvas = open?.view.id === "timeline" ? root.querySelector<HTMLCanvasElement>("canvas.timeline") : null;

@@ -175,6 +175,23 @@ TEST_F(MeasureStagesTest, FlagsAFirstRequestThatIsClearlySlower) {
   EXPECT_EQ(warmups(), (std::vector<bool>{true, true, false, false, false, false, false, false}));
 }
 
+// Eager code on a busy host: later prefills differ by half, and the first, cold one takes ten times
+// as long for the same 80 ns of GPU work.
+TEST_F(MeasureStagesTest, FlagsAColdFirstRequestAmongThoseThatVary) {
+  Nanoseconds start = 0;
+  for (const Nanoseconds prefill : {1500, 100, 150, 108, 160}) {
+    const InstanceId first = instance(kPrefill, start, start + prefill);
+    kernel(first, {}, start, start + 80);
+    const InstanceId loop = instance(kDecode, start + prefill, start + prefill + 100);
+    kernel(loop, step(loop, start + prefill), start + prefill, start + prefill + 100);
+    start += 10'000;
+  }
+  measure();
+  std::vector<bool> expected(10, false);
+  expected[0] = expected[1] = true;
+  EXPECT_EQ(warmups(), expected);
+}
+
 // 2 % slower where the others are within 0.1 % of each other.
 TEST_F(MeasureStagesTest, FlagsAFirstRequestThatIsMeasurablySlower) {
   request(0, 100, 10, 10200);

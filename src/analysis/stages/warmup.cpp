@@ -114,7 +114,9 @@ class RequestComparison {
       return other <= usual * kClearlyLonger && usual <= other * kClearlyLonger;
     });
     const auto wall = static_cast<double>(instance.wall());
-    if (static_cast<size_t>(agreeing) * kMostOf < later.size() * (kMostOf - 1)) return false;
+    if (static_cast<size_t>(agreeing) * kMostOf < later.size() * (kMostOf - 1)) {
+      return longer_than_any(instance, later);
+    }
     // One other alone may be another prompt; the GPU's own time tells.
     if (wall > usual * kClearlyLonger) {
       return later.size() > 1 || same_work(instance, *later.front());
@@ -124,6 +126,16 @@ class RequestComparison {
     const auto spread = static_cast<double>(*most - *least);
     return walls.size() > 1 &&
            wall - longest > std::max(longest * kMeasurablyLonger, spread * kTimesTheirSpread);
+  }
+
+  // Later ones that vary (eager code on a busy host) still tell of one that took a multiple of the
+  // longest of them for the same work.
+  static bool longer_than_any(const StageInstance& instance,
+                              const std::vector<const StageInstance*>& later) {
+    return later.size() > 1 &&
+           std::all_of(later.begin(), later.end(), [&](const StageInstance* other) {
+             return instance.wall() > kCold * other->wall() && same_work(instance, *other);
+           });
   }
 
   static bool same_work(const StageInstance& a, const StageInstance& b) {

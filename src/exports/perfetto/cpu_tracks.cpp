@@ -33,11 +33,12 @@ std::string_view category_of(trace::ApiKind kind) {
 
 class CpuTracks {
  public:
-  CpuTracks(const ExportSource& source, const WorkOfLaunches& launched, Nanoseconds last_time,
-            TraceFile& file)
+  CpuTracks(const PlacedSource& source, const WorkOfLaunches& launched, Nanoseconds last_time,
+            const TraceFile::Process* rank, TraceFile& file)
       : trace_(source.trace),
         launched_(launched),
         last_time_(last_time),
+        rank_(rank),
         file_(file),
         of_thread_(trace_.threads.size()),
         of_process_(trace_.processes.size()) {}
@@ -98,7 +99,9 @@ class CpuTracks {
   void write_process(size_t row) {
     const trace::Process& process = trace_.processes[row];
     const TraceFile::Process shown =
-        file_.process(process.name.empty() ? "process" : process.name, process.pid);
+        rank_ != nullptr
+            ? *rank_
+            : file_.process(process.name.empty() ? "process" : process.name, process.pid);
     write(std::move(of_process_[row]),
           [&] { return file_.track(shown.uuid, "Ranges that begin and end on any thread"); });
     for (size_t i = 0; i < of_thread_.size(); ++i) {
@@ -174,6 +177,7 @@ class CpuTracks {
   const trace::Trace& trace_;
   const WorkOfLaunches& launched_;
   Nanoseconds last_time_;
+  const TraceFile::Process* rank_;
   TraceFile& file_;
   std::vector<std::vector<Interval>> of_thread_;
   std::vector<std::vector<Interval>> of_process_;  // start/end ranges
@@ -183,9 +187,9 @@ class CpuTracks {
 
 }  // namespace
 
-void write_cpu_tracks(const ExportSource& source, const WorkOfLaunches& launched,
-                      Nanoseconds last_time, TraceFile& file) {
-  CpuTracks(source, launched, last_time, file).run();
+void write_cpu_tracks(const PlacedSource& source, const WorkOfLaunches& launched,
+                      Nanoseconds last_time, const TraceFile::Process* rank, TraceFile& file) {
+  CpuTracks(source, launched, last_time, rank, file).run();
 }
 
 }  // namespace llmprof::exports

@@ -6,8 +6,9 @@
 
 namespace llmprof::exports {
 
-// The processes of a trace with their threads: ranges, operators and calls, inside each other.
-void write_cpu_tracks(const ExportSource& source, const WorkOfLaunches& launched,
-                      Nanoseconds last_time, TraceFile& file);
+// The processes of a trace with their threads: ranges, operators and calls, inside each other. The
+// threads of a rank belong to the rank's own process where one is given.
+void write_cpu_tracks(const PlacedSource& source, const WorkOfLaunches& launched,
+                      Nanoseconds last_time, const TraceFile::Process* rank, TraceFile& file);
 
 }  // namespace llmprof::exports

@@ -17,7 +17,7 @@ std::string extent_text(const trace::Extent& extent) {
 
 }  // namespace
 
-GpuTracks::GpuTracks(const ExportSource& source, const KernelRows& rows,
+GpuTracks::GpuTracks(const PlacedSource& source, const KernelRows& rows,
                      const WorkOfLaunches& launched, TraceFile& file)
     : trace_(source.trace),
       results_(source.results),

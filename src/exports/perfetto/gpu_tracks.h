@@ -13,7 +13,7 @@ namespace llmprof::exports {
 // The streams of one GPU, each with its kernels, copies, fills and graph replays.
 class GpuTracks {
  public:
-  GpuTracks(const ExportSource& source, const KernelRows& rows, const WorkOfLaunches& launched,
+  GpuTracks(const PlacedSource& source, const KernelRows& rows, const WorkOfLaunches& launched,
             TraceFile& file);
 
   void write(trace::DeviceId device, TrackUuid parent);

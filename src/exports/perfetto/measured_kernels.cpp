@@ -43,9 +43,9 @@ std::vector<uint32_t> units_of(std::string_view unit) {
 
 }  // namespace
 
-MeasuredKernels::MeasuredKernels(const ExportSource& source, const KernelRows& rows,
-                                 TraceFile& file)
-    : trace_(source.trace), results_(source.results), rows_(rows), file_(file) {}
+MeasuredKernels::MeasuredKernels(const PlacedSource& source, const KernelRows& rows,
+                                 MeasuredNumbers& numbers, TraceFile& file)
+    : trace_(source.trace), results_(source.results), rows_(rows), numbers_(numbers), file_(file) {}
 
 // Counters belong to the GPU as a whole: launches that overlap cannot both have some.
 std::vector<uint32_t> MeasuredKernels::representatives(trace::DeviceId device) const {
@@ -76,7 +76,7 @@ std::vector<uint32_t> MeasuredKernels::representatives(trace::DeviceId device) c
 void MeasuredKernels::write(trace::DeviceId device) {
   const std::vector<uint32_t> kernels = representatives(device);
   if (kernels.empty()) return;
-  const uint32_t gpu = trace_.devices[device.index()].ordinal;
+  const uint32_t gpu = numbers_.first_gpu + trace_.devices[device.index()].ordinal;
   Sequence sequence = file_.sequence();
   const trace::ProcessId process = trace_.queues[trace_.kernels.queue[kernels.front()]].process;
   const Nanoseconds begin = trace_.kernels.start[kernels.front()];
@@ -107,11 +107,11 @@ void MeasuredKernels::write(trace::DeviceId device) {
     });
   });
   for (const uint32_t kernel : kernels) write_kernel(kernel, gpu, sequence);
-  first_counter_ += static_cast<uint32_t>(compute_metrics().size());
+  numbers_.first_counter += static_cast<uint32_t>(compute_metrics().size());
 }
 
 void MeasuredKernels::describe_counters(ProtoWriter& counters) const {
-  uint32_t id = first_counter_;
+  uint32_t id = numbers_.first_counter;
   for (const ComputeMetric& metric : compute_metrics()) {
     counters.message(fields::gpu_descriptor::kSpecifications, [&] {
       counters.number(fields::gpu_counter_specification::kId, id++);
@@ -130,7 +130,7 @@ void MeasuredKernels::describe_counters(ProtoWriter& counters) const {
 void MeasuredKernels::write_counters(const analysis::KernelRow& row, uint32_t gpu, bool of_kernel,
                                      ProtoWriter& packet) const {
   packet.message(fields::packet::kGpuCounterEvent, [&] {
-    uint32_t id = first_counter_;
+    uint32_t id = numbers_.first_counter;
     for (const ComputeMetric& metric : compute_metrics()) {
       const uint32_t counter = id++;
       const auto value = find_metric(row.metrics, metric);
@@ -184,7 +184,7 @@ void MeasuredKernels::write_kernel(uint32_t kernel, uint32_t gpu, Sequence& sequ
   sequence.other(start, [&](ProtoWriter& packet) { write_counters(row, gpu, false, packet); });
   sequence.other(start, [&](ProtoWriter& packet) {
     packet.message(fields::packet::kGpuRenderStageEvent, [&] {
-      packet.number(fields::gpu_stage::kEvent, ++last_event_);
+      packet.number(fields::gpu_stage::kEvent, ++numbers_.last_event);
       packet.number(fields::gpu_stage::kDuration, static_cast<uint64_t>(end - start));
       packet.number(fields::gpu_stage::kContext, kContextNumber);
       packet.number(fields::gpu_stage::kGpu, gpu);

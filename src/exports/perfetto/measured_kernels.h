@@ -6,13 +6,21 @@
 
 namespace llmprof::exports {
 
+// What tells the events and counters of a file's sources apart.
+struct MeasuredNumbers {
+  uint64_t last_event = 0;
+  uint32_t first_counter = 1;  // counters have different ids on different GPUs
+  uint32_t first_gpu = 0;      // every rank's GPUs are numbered from 0 on
+};
+
 // One launch of each kernel and launch shape that ncu measured, as Perfetto's own kind of GPU
 // event, with all of ncu's metrics as its arguments and those that Perfetto's page on compute
 // kernels shows as counters. ncu measures in a run of its own: the launch is the first like it in
 // the timeline.
 class MeasuredKernels {
  public:
-  MeasuredKernels(const ExportSource& source, const KernelRows& rows, TraceFile& file);
+  MeasuredKernels(const PlacedSource& source, const KernelRows& rows, MeasuredNumbers& numbers,
+                  TraceFile& file);
 
   void write(trace::DeviceId device);
 
@@ -27,9 +35,8 @@ class MeasuredKernels {
   const trace::Trace& trace_;
   const analysis::Results& results_;
   const KernelRows& rows_;
+  MeasuredNumbers& numbers_;
   TraceFile& file_;
-  uint64_t last_event_ = 0;
-  uint32_t first_counter_ = 1;  // counters of a file have different ids on different GPUs
 };
 
 }  // namespace llmprof::exports

@@ -71,16 +71,71 @@ bool any_instance_on(const analysis::Stages& stages, trace::DeviceId device) {
       [&](const analysis::StageInstance& instance) { return instance.device == device; });
 }
 
+// GPUs and threads of one source. Without a rank's process, each GPU is shown as one.
+class SourceWriter {
+ public:
+  SourceWriter(const PlacedSource& source, Nanoseconds last, uint64_t first_flow,
+               const TraceFile::Process* rank, MeasuredNumbers& numbers, TraceFile& file)
+      : source_(source),
+        last_(last),
+        rank_(rank),
+        numbers_(numbers),
+        file_(file),
+        rows_(source.trace, source.results.kernels.ranking),
+        launched_(source.trace, first_flow) {}
+
+  void write() {
+    const trace::Trace& trace = source_.trace;
+    GpuTracks gpus(source_, rows_, launched_, file_);
+    MeasuredKernels measured(source_, rows_, numbers_, file_);
+    uint32_t gpu_count = 0;
+    for (size_t i = 0; i < trace.devices.size(); ++i) {
+      const trace::DeviceId device(i);
+      gpu_count = std::max(gpu_count, trace.devices[i].ordinal + 1);
+      if (!is_used(trace, device)) continue;
+      const TrackUuid track = group(device_name(trace, device));
+      write_stage_tracks(source_, device, track, file_);
+      gpus.write(device, track);
+      write_counter_tracks(trace, device, track, file_);
+      measured.write(device);
+    }
+    if (const trace::DeviceId none; any_instance_on(source_.results.stages, none)) {
+      write_stage_tracks(source_, none, group("Without GPU work"), file_);
+    }
+    write_cpu_tracks(source_, launched_, last_, rank_, file_);
+    numbers_.first_gpu += gpu_count;
+  }
+
+ private:
+  TrackUuid group(std::string_view name) {
+    return rank_ == nullptr ? file_.process(name, 0).uuid : file_.track(rank_->uuid, name);
+  }
+
+  const PlacedSource& source_;
+  Nanoseconds last_;  // of the source's own times
+  const TraceFile::Process* rank_;
+  MeasuredNumbers& numbers_;
+  TraceFile& file_;
+  KernelRows rows_;
+  WorkOfLaunches launched_;
+};
+
+Error nothing_to_export() {
+  return {ErrorKind::input,
+          "no timeline to export: these captures hold totals or single measurements of kernels, "
+          "not when they ran; record one with `llmprof run` or `nsys profile`"};
+}
+
+uint64_t pid_of(const trace::Trace& trace) {
+  return trace.processes.size() == 1 ? trace.processes.front().pid : 0;
+}
+
 }  // namespace
 
 Result<std::string> perfetto_trace(const ExportSource& source) {
   const trace::Trace& trace = source.trace;
   const Span span = span_of(trace, source.results.stages);
-  if (span.first > span.last) {
-    return fail_input(
-        "no timeline to export: these captures hold totals or single measurements of kernels, not "
-        "when they ran; record one with `llmprof run` or `nsys profile`");
-  }
+  if (span.first > span.last) return fail_with(nothing_to_export());
   if (span.first < 0) {
     return fail_input(
         "times before the capture's own beginning cannot be exported; record the program again");
@@ -88,23 +143,34 @@ Result<std::string> perfetto_trace(const ExportSource& source) {
   FileClock clock{span.first, wall_clock_of(trace)};
   if (clock.wall_clock) *clock.wall_clock += span.first;
   TraceFile file(clock);
-  const KernelRows rows(trace, source.results.kernels.ranking);
-  const WorkOfLaunches launched(trace);
-  GpuTracks gpus(source, rows, launched, file);
-  MeasuredKernels measured(source, rows, file);
-  for (size_t i = 0; i < trace.devices.size(); ++i) {
-    const trace::DeviceId device(i);
-    if (!is_used(trace, device)) continue;
-    const TrackUuid track = file.process(device_name(trace, device), 0).uuid;
-    write_stage_tracks(source, device, track, file);
-    gpus.write(device, track);
-    write_counter_tracks(trace, device, track, file);
-    measured.write(device);
+  MeasuredNumbers numbers;
+  const PlacedSource only = placed(source);
+  SourceWriter(only, span.last, 1, nullptr, numbers, file).write();
+  return std::move(file).finish();
+}
+
+Result<std::string> perfetto_trace(std::span<const RankSource> ranks) {
+  std::vector<PlacedSource> sources;
+  std::vector<Span> spans;
+  Nanoseconds first = INT64_MAX;
+  for (const RankSource& rank : ranks) {
+    sources.push_back(placed(rank));
+    const Span& span = spans.emplace_back(span_of(rank.trace, rank.results.stages));
+    if (span.first <= span.last) first = std::min(first, sources.back().clock.job_time(span.first));
   }
-  if (const trace::DeviceId none; any_instance_on(source.results.stages, none)) {
-    write_stage_tracks(source, none, file.process("Without GPU work", 0).uuid, file);
+  if (first == INT64_MAX) return fail_with(nothing_to_export());
+  // The job's clock is one rank's, and another's times may lie before its beginning.
+  const Nanoseconds shift = first < 0 ? -first : 0;
+  TraceFile file(FileClock{first + shift, std::nullopt, {}});
+  MeasuredNumbers numbers;
+  uint64_t first_flow = 1;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (spans[i].first > spans[i].last) continue;
+    file.begin_source(sources[i].clock.later(shift));
+    const TraceFile::Process process = file.process(sources[i].rank, pid_of(sources[i].trace));
+    SourceWriter(sources[i], spans[i].last, first_flow, &process, numbers, file).write();
+    first_flow += sources[i].trace.launches.size();
   }
-  write_cpu_tracks(source, launched, span.last, file);
   return std::move(file).finish();
 }
 

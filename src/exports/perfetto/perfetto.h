@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "base/error.h"
@@ -11,5 +12,8 @@ namespace llmprof::exports {
 // streams, stages, steps, layers and counters; processes with their threads; arrows from launches
 // to the work they launched. An error where no capture has a timeline.
 Result<std::string> perfetto_trace(const ExportSource& source);
+
+// Of several ranks on the job's clock. Each is a process that holds its GPUs and its threads.
+Result<std::string> perfetto_trace(std::span<const RankSource> ranks);
 
 }  // namespace llmprof::exports

@@ -12,7 +12,7 @@ constexpr double kExactIntegers = 9007199254740992.0;
 
 Sequence::Sequence(PacketStream& stream, const trace::StringPool& texts, uint32_t id,
                    uint64_t track, const FileClock& clock)
-    : stream_(stream), texts_(texts), id_(id), last_(clock.zero) {
+    : stream_(stream), texts_(texts), id_(id), clock_(clock.source), last_(clock.zero) {
   const auto zero = static_cast<uint64_t>(clock.zero);
   stream_.packet([&](ProtoWriter& packet) {
     packet.number(fields::packet::kSequence, id_);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "exports/job_clock.h"
 #include "exports/perfetto/packet_stream.h"
 #include "trace/string_pool.h"
 
@@ -30,14 +31,16 @@ struct Slice {
   std::optional<uint64_t> flow_to = {};
 };
 
-// The clock that all times are on.
+// The clock of a file's times.
 struct FileClock {
   Nanoseconds zero = 0;                    // not after any time of the file, nor below 0
   std::optional<int64_t> wall_clock = {};  // Unix time in nanoseconds at `zero`, where known
+  JobClock source = {};                    // brings the times of a rank's trace to it
 };
 
-// The events of one track, in the order of time. Perfetto calls it a packet sequence: texts are
-// written once and then referred to by number, times as differences from the event before.
+// The events of one track, in the order of time, with times of the trace that they are of. Perfetto
+// calls it a packet sequence: texts are written once and then referred to by number, times as
+// differences from the event before.
 class Sequence {
  public:
   // No two sequences of a file have the same `id`, which is above 0. A sequence without a track
@@ -67,14 +70,16 @@ class Sequence {
   PacketStream& stream_;
   const trace::StringPool& texts_;
   uint32_t id_;
-  Nanoseconds last_;
+  JobClock clock_;
+  Nanoseconds last_;                              // on the clock of the file
   std::array<std::vector<uint32_t>, 4> numbers_;  // by table and text; 0: not written yet
   std::array<uint32_t, 4> next_{1, 1, 1, 1};
   std::string interned_;  // texts that the next packet brings
 };
 
 template <class Fill>
-void Sequence::write(Nanoseconds time, const Fill& fill) {
+void Sequence::write(Nanoseconds source_time, const Fill& fill) {
+  const Nanoseconds time = clock_.job_time(source_time);
   stream_.packet([&](ProtoWriter& packet) {
     packet.number(fields::packet::kTimestamp, static_cast<uint64_t>(time - last_));
     packet.number(fields::packet::kSequence, id_);

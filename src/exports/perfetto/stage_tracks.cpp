@@ -29,7 +29,7 @@ std::vector<Interval> steps_on(const analysis::Stages& stages, trace::DeviceId d
 
 // A layer of one pass lasts from its first kernel's start to its last one's end, or until the next
 // layer starts: kernels that overlap by a little do not make layers that overlap.
-std::vector<Interval> layers_on(const ExportSource& source, trace::DeviceId device) {
+std::vector<Interval> layers_on(const PlacedSource& source, trace::DeviceId device) {
   const trace::KernelTable& kernels = source.trace.kernels;
   const analysis::WorkOwners& owners = source.results.stages.owners;
   const auto& layer_of = source.results.layers.of_kernel;
@@ -59,7 +59,7 @@ std::vector<Interval> layers_on(const ExportSource& source, trace::DeviceId devi
 
 class StageTracks {
  public:
-  StageTracks(const ExportSource& source, TrackUuid parent, TraceFile& file)
+  StageTracks(const PlacedSource& source, TrackUuid parent, TraceFile& file)
       : stages_(source.results.stages),
         layers_(source.results.layers),
         parent_(parent),
@@ -120,7 +120,7 @@ class StageTracks {
 
 }  // namespace
 
-void write_stage_tracks(const ExportSource& source, trace::DeviceId device, TrackUuid parent,
+void write_stage_tracks(const PlacedSource& source, trace::DeviceId device, TrackUuid parent,
                         TraceFile& file) {
   StageTracks tracks(source, parent, file);
   tracks.write_instances(instances_on(source.results.stages, device));

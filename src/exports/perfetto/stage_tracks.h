@@ -6,7 +6,7 @@
 namespace llmprof::exports {
 
 // The stages, steps and layers of what ran on one GPU; of no GPU where `device` is none.
-void write_stage_tracks(const ExportSource& source, trace::DeviceId device, TrackUuid parent,
+void write_stage_tracks(const PlacedSource& source, trace::DeviceId device, TrackUuid parent,
                         TraceFile& file);
 
 }  // namespace llmprof::exports

@@ -2,8 +2,8 @@
 
 namespace llmprof::exports {
 
-WorkOfLaunches::WorkOfLaunches(const trace::Trace& trace)
-    : trace_(trace), first_(trace.launches.size()) {
+WorkOfLaunches::WorkOfLaunches(const trace::Trace& trace, uint64_t first_flow)
+    : trace_(trace), first_flow_(first_flow), first_(trace.launches.size()) {
   add(trace.kernels, WorkKind::kernel);
   add(trace.memory_operations, WorkKind::memory_operation);
   add(trace.graph_replays, WorkKind::graph_replay);
@@ -27,7 +27,7 @@ trace::LaunchRow WorkOfLaunches::launch_of(WorkKind kind, size_t row) const {
 
 std::optional<uint64_t> WorkOfLaunches::flow_from(size_t launch) const {
   if (first_[launch].row == UINT32_MAX) return std::nullopt;
-  return launch + 1;  // 0 is no flow
+  return first_flow_ + launch;
 }
 
 std::optional<uint64_t> WorkOfLaunches::flow_to(WorkKind kind, size_t row) const {
@@ -35,7 +35,7 @@ std::optional<uint64_t> WorkOfLaunches::flow_to(WorkKind kind, size_t row) const
   if (!launch.valid()) return std::nullopt;
   const First& first = first_[launch.index()];
   if (first.kind != kind || first.row != row) return std::nullopt;
-  return launch.index() + 1;
+  return first_flow_ + launch.index();
 }
 
 }  // namespace llmprof::exports

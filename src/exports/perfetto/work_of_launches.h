@@ -15,7 +15,8 @@ enum class WorkKind : uint8_t { kernel, memory_operation, graph_replay };
 // arrow to the first of its kernels alone.
 class WorkOfLaunches {
  public:
-  explicit WorkOfLaunches(const trace::Trace& trace);
+  // Flows have numbers from first_flow on: those of the file's other sources have others.
+  explicit WorkOfLaunches(const trace::Trace& trace, uint64_t first_flow = 1);
 
   // The flow that begins at a call; none where it launched nothing.
   [[nodiscard]] std::optional<uint64_t> flow_from(size_t launch) const;
@@ -33,6 +34,7 @@ class WorkOfLaunches {
   [[nodiscard]] trace::LaunchRow launch_of(WorkKind kind, size_t row) const;
 
   const trace::Trace& trace_;
+  uint64_t first_flow_;       // above 0, which is no flow
   std::vector<First> first_;  // by launch
 };
 

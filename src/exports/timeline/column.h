@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -24,7 +25,8 @@ class Column {
  public:
   explicit Column(Coding coding) : coding_(coding) {}
 
-  void reserve(size_t rows) { grow(rows * 2 + kLongest); }
+  // For that many rows more.
+  void reserve(size_t rows) { grow(std::max(bytes_.size(), used_ + rows * 2 + kLongest)); }
 
   void u(uint64_t value) {
     if (used_ + kLongest > bytes_.size()) grow(bytes_.size() * 2 + 4096);

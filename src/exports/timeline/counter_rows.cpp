@@ -75,15 +75,15 @@ std::optional<Shown> shown(const trace::Trace& trace, const trace::Metric& metri
 
 }  // namespace
 
-void add_counter_rows(const ExportSource& source, Draft& draft) {
+void add_counter_rows(const PlacedSource& source, Draft& draft) {
   const trace::CounterTable& counters = source.trace.counters;
-  Column time(Coding::sdelta);
-  Column value(Coding::f32);
-  size_t rows = 0;
+  Table& table = draft.table("samples", {{"time", Coding::sdelta}, {"value", Coding::f32}});
+  Column& time = table.column("time");
+  Column& value = table.column("value");
   const auto put = [&](Nanoseconds at, double number) {
-    time.sdelta(at - draft.window.origin);
+    time.sdelta(draft.at(at));
     value.f32(static_cast<float>(number));
-    ++rows;
+    ++table.rows;
   };
   size_t row = 0;
   while (row < counters.size()) {
@@ -95,7 +95,7 @@ void add_counter_rows(const ExportSource& source, Draft& draft) {
     const auto described = shown(source.trace, source.trace.metrics[counters.metric[first]]);
     if (!described) continue;
     Track track;
-    track.first = rows;
+    track.first = table.rows;
     double highest = 0;
     for (size_t i = first; i < row; ++i) {
       const Nanoseconds length = counters.end[i] - counters.start[i];
@@ -109,21 +109,17 @@ void add_counter_rows(const ExportSource& source, Draft& draft) {
       const bool followed = i + 1 < row && counters.start[i + 1] <= counters.end[i];
       if (length > 0 && !followed) put(counters.end[i], 0);
     }
-    track.count = rows - track.first;
+    track.count = table.rows - track.first;
     if (track.count == 0) continue;
     track.kind = "counter";
     track.table = "samples";
     track.label = described->label;
     track.unit = described->unit;
     track.max = highest;
-    track.group = group_of(source.trace, counters.device[first]);
+    track.group = group_of(source, counters.device[first]);
     track.id = fmt::format("{}/{}", track.group, described->label);
-    draft.tracks.push_back(std::move(track));
+    draft.add_track(std::move(track));
   }
-  Table table{"samples", rows, {}};
-  table.columns.emplace_back("time", std::move(time));
-  table.columns.emplace_back("value", std::move(value));
-  draft.tables.push_back(std::move(table));
 }
 
 }  // namespace llmprof::exports

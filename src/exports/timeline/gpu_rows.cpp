@@ -12,10 +12,6 @@ enum class SliceKind : uint8_t { kernel, copy, set, replay };
 
 static_assert(Pyramid::kClasses == static_cast<size_t>(analysis::KernelClass::other) + 1);
 
-uint64_t duration(Nanoseconds start, Nanoseconds end) {
-  return static_cast<uint64_t>(std::max<Nanoseconds>(0, end - start));
-}
-
 // Rows of a table by queue, in their order.
 template <class Rows>
 std::vector<std::vector<uint32_t>> by_queue(const Rows& table, size_t queues) {
@@ -31,8 +27,8 @@ std::vector<std::vector<uint32_t>> by_queue(const Rows& table, size_t queues) {
 
 class GpuRowWriter {
  public:
-  GpuRowWriter(const ExportSource& source, Draft& draft)
-      : trace_(source.trace), results_(source.results), draft_(draft) {
+  GpuRowWriter(const PlacedSource& source, Draft& draft)
+      : source_(source), trace_(source.trace), results_(source.results), draft_(draft) {
     entry_of_name_.resize(trace_.strings.size(), RowsOf::kNone);
     shape_row_.resize(trace_.shapes.size(), 0);
     for (const analysis::KernelRow& row : results_.kernels.ranking.rows) {
@@ -41,13 +37,12 @@ class GpuRowWriter {
     for (const analysis::LayerRow& layer : results_.layers.rows) {
       layer_names_.push_back(draft_.names.add(layer.name));
     }
-    for (Column* column : {&start_, &duration_, &kind_, &kernel_, &shape_, &call_, &instance_,
-                           &step_, &layer_, &bytes_}) {
-      column->reserve(trace_.kernels.size() + trace_.memory_operations.size());
+    for (auto& [name, column] : slices_.columns) {
+      column.reserve(trace_.kernels.size() + trace_.memory_operations.size());
     }
   }
 
-  GpuRows run() {
+  void run() {
     const size_t queues = trace_.queues.size();
     const auto kernels = by_queue(trace_.kernels, queues);
     const auto operations = by_queue(trace_.memory_operations, queues);
@@ -57,26 +52,6 @@ class GpuRowWriter {
       const size_t count = kernels[i].size() + operations[i].size() + replays[i].size();
       if (count > 0) write_queue(queue, count, kernels[i], operations[i], replays[i]);
     }
-    Table table{"slices", rows_, {}};
-    const auto add = [&](const char* name, Column& column) {
-      table.columns.emplace_back(name, std::move(column));
-    };
-    add("start", start_);
-    add("duration", duration_);
-    add("kind", kind_);
-    add("kernel", kernel_);
-    add("shape", shape_);
-    add("call", call_);
-    add("instance", instance_);
-    add("step", step_);
-    add("layer", layer_);
-    add("bytes", bytes_);
-    draft_.tables.push_back(std::move(table));
-    Table pyramid{"pyramid", pyramid_rows_, {}};
-    pyramid.columns.emplace_back("busy", std::move(busy_));
-    pyramid.columns.emplace_back("class", std::move(classes_));
-    draft_.tables.push_back(std::move(pyramid));
-    return std::move(found_);
   }
 
  private:
@@ -97,7 +72,7 @@ class GpuRowWriter {
                    const std::vector<uint32_t>& operations, const std::vector<uint32_t>& replays) {
     Track track;
     name_track(queue, track);
-    track.first = rows_;
+    track.first = slices_.rows;
     track.count = count;
     std::optional<Pyramid> pyramid;
     if (count >= Pyramid::kFewestRows) pyramid.emplace(draft_.window);
@@ -107,9 +82,9 @@ class GpuRowWriter {
     } else {
       merge(kernels, operations, replays);
     }
-    rows_ += count;
-    if (pyramid) track.levels = pyramid->write(busy_, classes_, pyramid_rows_);
-    draft_.tracks.push_back(std::move(track));
+    slices_.rows += count;
+    if (pyramid) track.levels = pyramid->write(busy_, classes_, pyramids_.rows);
+    draft_.add_track(std::move(track));
   }
 
   void merge(const std::vector<uint32_t>& kernels, const std::vector<uint32_t>& operations,
@@ -139,7 +114,7 @@ class GpuRowWriter {
     const bool cpu = trace_.device_of(id).kind == trace::DeviceKind::cpu;
     track.kind = "stream";
     track.table = "slices";
-    track.group = group_of(trace_, queue.device);
+    track.group = group_of(source_, queue.device);
     track.label = cpu ? "operators" : fmt::format("stream {}", queue.stream);
     track.id = fmt::format("{}/stream{}", track.group, queue.stream);
     size_t same = 0;  // other contexts and processes have streams of the same number
@@ -158,9 +133,8 @@ class GpuRowWriter {
 
   uint32_t add_entry(std::string_view name, std::string_view short_name,
                      analysis::KernelClass kernel_class) {
-    found_.kernels.push_back(
+    return draft_.kernel(
         {draft_.names.add(name), draft_.names.add(short_name), static_cast<uint8_t>(kernel_class)});
-    return static_cast<uint32_t>(found_.kernels.size() - 1);
   }
 
   uint32_t kernel_entry(trace::StringId name) {
@@ -195,8 +169,8 @@ class GpuRowWriter {
     if (!id.valid()) return 0;
     uint32_t& row = shape_row_[id.index()];
     if (row == 0) {
-      found_.shapes.push_back(id);
-      row = static_cast<uint32_t>(found_.shapes.size());
+      draft_.shapes.push_back(trace_.shapes[id]);
+      row = static_cast<uint32_t>(draft_.shapes.size());
     }
     return trace_.shapes[id].block[0] > 0 ? row : 0;
   }
@@ -214,14 +188,20 @@ class GpuRowWriter {
 
   void write_common(SliceKind kind, Nanoseconds start, Nanoseconds end, uint32_t entry,
                     trace::LaunchRow launch, analysis::InstanceId instance, analysis::StepId step) {
-    start_.sdelta(start - draft_.window.origin);
-    duration_.u(duration(start, end));
+    const Nanoseconds at = draft_.at(start);
+    const uint64_t length = draft_.length(start, end);
+    start_.sdelta(at);
+    duration_.u(length);
     kind_.u8(static_cast<uint8_t>(kind));
     kernel_.u(entry);
     call_.sdelta(linked(draft_.rows.call, launch));
     instance_.sdelta(linked(draft_.rows.instance, instance));
     step_.sdelta(linked(draft_.rows.step, step));
-    if (pyramid_ != nullptr) pyramid_->add(start, end, found_.kernels[entry].kernel_class);
+    if (pyramid_ != nullptr) {
+      const Nanoseconds from = draft_.window.origin + at;
+      pyramid_->add(from, from + static_cast<Nanoseconds>(length),
+                    draft_.kernels[entry].kernel_class);
+    }
   }
 
   void write_kernel(uint32_t row) {
@@ -263,10 +243,10 @@ class GpuRowWriter {
     bytes_.u(0);
   }
 
+  const PlacedSource& source_;
   const trace::Trace& trace_;
   const analysis::Results& results_;
   Draft& draft_;
-  GpuRows found_;
   std::unordered_map<uint32_t, const analysis::KernelDescription*> described_;  // by name
   std::vector<uint32_t> entry_of_name_;
   std::unordered_map<uint64_t, uint32_t> operation_entries_;
@@ -275,26 +255,33 @@ class GpuRowWriter {
   std::vector<uint32_t> shape_row_;  // + 1
   std::vector<uint32_t> layer_names_;
   Pyramid* pyramid_ = nullptr;  // of the stream that is being written
-  size_t rows_ = 0;
-  size_t pyramid_rows_ = 0;
-  Column start_{Coding::sdelta};
-  Column duration_{Coding::u};
-  Column kind_{Coding::u8};
-  Column kernel_{Coding::u};
-  Column shape_{Coding::u};
-  Column call_{Coding::sdelta};
-  Column instance_{Coding::sdelta};
-  Column step_{Coding::sdelta};
-  Column layer_{Coding::sdelta};
-  Column bytes_{Coding::u};
-  Column busy_{Coding::u8};
-  Column classes_{Coding::u8};
+  Table& slices_ = draft_.table("slices", {{"start", Coding::sdelta},
+                                           {"duration", Coding::u},
+                                           {"kind", Coding::u8},
+                                           {"kernel", Coding::u},
+                                           {"shape", Coding::u},
+                                           {"call", Coding::sdelta},
+                                           {"instance", Coding::sdelta},
+                                           {"step", Coding::sdelta},
+                                           {"layer", Coding::sdelta},
+                                           {"bytes", Coding::u}});
+  Column& start_ = slices_.column("start");
+  Column& duration_ = slices_.column("duration");
+  Column& kind_ = slices_.column("kind");
+  Column& kernel_ = slices_.column("kernel");
+  Column& shape_ = slices_.column("shape");
+  Column& call_ = slices_.column("call");
+  Column& instance_ = slices_.column("instance");
+  Column& step_ = slices_.column("step");
+  Column& layer_ = slices_.column("layer");
+  Column& bytes_ = slices_.column("bytes");
+  Table& pyramids_ = draft_.table("pyramid", {{"busy", Coding::u8}, {"class", Coding::u8}});
+  Column& busy_ = pyramids_.column("busy");
+  Column& classes_ = pyramids_.column("class");
 };
 
 }  // namespace
 
-GpuRows add_gpu_rows(const ExportSource& source, Draft& draft) {
-  return GpuRowWriter(source, draft).run();
-}
+void add_gpu_rows(const PlacedSource& source, Draft& draft) { GpuRowWriter(source, draft).run(); }
 
 }  // namespace llmprof::exports

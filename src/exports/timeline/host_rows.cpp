@@ -33,14 +33,16 @@ size_t thread_place(const trace::Trace& trace, trace::ThreadId thread) {
   return thread.valid() ? thread.index() : trace.threads.size();
 }
 
-Track thread_track(const trace::Trace& trace, size_t thread, std::string_view table) {
+Track thread_track(const PlacedSource& source, size_t thread, std::string_view table) {
+  const trace::Trace& trace = source.trace;
+  const std::string rank = source.rank.empty() ? "" : fmt::format("{} / ", source.rank);
   Track track;
   track.kind = "thread";
   track.table = table;
   if (thread == trace.threads.size()) {
-    track.group = "CPU";
+    track.group = rank + "CPU";
     track.label = "thread not known";
-    track.id = fmt::format("cpu/{}", table);
+    track.id = fmt::format("{}cpu/{}", rank, table);
     return track;
   }
   const trace::Thread& of = trace.threads[thread];
@@ -51,9 +53,9 @@ Track thread_track(const trace::Trace& trace, size_t thread, std::string_view ta
     pid = owner.pid;
     if (!owner.name.empty()) process = owner.name;
   }
-  track.group = fmt::format("{} ({})", process, pid);
+  track.group = fmt::format("{}{} ({})", rank, process, pid);
   track.label = fmt::format("{} {}", of.name.empty() ? "thread" : of.name, of.tid);
-  track.id = fmt::format("cpu/process{}/thread{}.{}/{}", pid, of.tid, thread, table);
+  track.id = fmt::format("{}cpu/process{}/thread{}.{}/{}", rank, pid, of.tid, thread, table);
   return track;
 }
 
@@ -153,32 +155,34 @@ class Depths {
 
 }  // namespace
 
-void add_call_rows(const ExportSource& source, Draft& draft) {
+void add_call_rows(const PlacedSource& source, Draft& draft) {
   const trace::Trace& trace = source.trace;
   const trace::LaunchTable& calls = trace.launches;
-  Column start(Coding::sdelta);
-  Column duration(Coding::u);
-  Column name(Coding::u);
-  Column kind(Coding::u8);
+  Table& table = draft.table("calls", {{"start", Coding::sdelta},
+                                       {"duration", Coding::u},
+                                       {"name", Coding::u},
+                                       {"kind", Coding::u8}});
+  Column& start = table.column("start");
+  Column& duration = table.column("duration");
+  Column& name = table.column("name");
+  Column& kind = table.column("kind");
   for (Column* column : {&start, &duration, &name, &kind}) column->reserve(calls.size());
   std::vector<uint32_t> names(trace.strings.size(), RowsOf::kNone);
   draft.rows.call.assign(calls.size(), RowsOf::kNone);
   std::vector<size_t> left_out;
   const auto threads = calls_by_thread(trace, left_out);
-  size_t rows = 0;
   for (size_t thread = 0; thread < threads.size(); ++thread) {
     if (threads[thread].empty()) continue;
-    Track track = thread_track(trace, thread, "calls");
+    Track track = thread_track(source, thread, "calls");
     if (left_out[thread] > 0) {
       track.label += fmt::format(" (without {} queries below 1 µs)", left_out[thread]);
     }
-    track.first = rows;
+    track.first = table.rows;
     track.count = threads[thread].size();
-    draft.tracks.push_back(std::move(track));
+    draft.add_track(std::move(track));
     for (const uint32_t row : threads[thread]) {
-      start.sdelta(calls.start[row] - draft.window.origin);
-      duration.u(
-          static_cast<uint64_t>(std::max<Nanoseconds>(0, calls.end[row] - calls.start[row])));
+      start.sdelta(draft.at(calls.start[row]));
+      duration.u(draft.length(calls.start[row], calls.end[row]));
       const trace::StringId api = calls.api[row];
       uint32_t text = RowsOf::kNone;
       if (api.valid()) text = names[api.index()];
@@ -188,46 +192,37 @@ void add_call_rows(const ExportSource& source, Draft& draft) {
       }
       name.u(text);
       kind.u8(static_cast<uint8_t>(call_kind(trace.api_kind(api))));
-      draft.rows.call[row] = static_cast<uint32_t>(rows++);
+      draft.rows.call[row] = static_cast<uint32_t>(table.rows++);
     }
   }
-  Table table{"calls", rows, {}};
-  table.columns.emplace_back("start", std::move(start));
-  table.columns.emplace_back("duration", std::move(duration));
-  table.columns.emplace_back("name", std::move(name));
-  table.columns.emplace_back("kind", std::move(kind));
-  draft.tables.push_back(std::move(table));
 }
 
-void add_range_rows(const ExportSource& source, Draft& draft) {
+void add_range_rows(const PlacedSource& source, Nanoseconds last, Draft& draft) {
   const trace::Trace& trace = source.trace;
-  Column start(Coding::sdelta);
-  Column duration(Coding::u);
-  Column name(Coding::u);
-  Column depth(Coding::u);
-  const auto threads = ranges_by_thread(trace, draft.window.end);
-  size_t rows = 0;
+  Table& table = draft.table("ranges", {{"start", Coding::sdelta},
+                                        {"duration", Coding::u},
+                                        {"name", Coding::u},
+                                        {"depth", Coding::u}});
+  Column& start = table.column("start");
+  Column& duration = table.column("duration");
+  Column& name = table.column("name");
+  Column& depth = table.column("depth");
+  const auto threads = ranges_by_thread(trace, last);
   for (size_t thread = 0; thread < threads.size(); ++thread) {
     if (threads[thread].empty()) continue;
-    Track track = thread_track(trace, thread, "ranges");
-    track.first = rows;
+    Track track = thread_track(source, thread, "ranges");
+    track.first = table.rows;
     track.count = threads[thread].size();
-    draft.tracks.push_back(std::move(track));
-    rows += threads[thread].size();
+    draft.add_track(std::move(track));
+    table.rows += threads[thread].size();
     Depths depths;
     for (const HostRange& range : threads[thread]) {
-      start.sdelta(range.start - draft.window.origin);
-      duration.u(static_cast<uint64_t>(range.end - range.start));
+      start.sdelta(draft.at(range.start));
+      duration.u(draft.length(range.start, range.end));
       name.u(draft.names.add(trace.strings[range.name]));
       depth.u(depths.of(range));
     }
   }
-  Table table{"ranges", rows, {}};
-  table.columns.emplace_back("start", std::move(start));
-  table.columns.emplace_back("duration", std::move(duration));
-  table.columns.emplace_back("name", std::move(name));
-  table.columns.emplace_back("depth", std::move(depth));
-  draft.tables.push_back(std::move(table));
 }
 
 }  // namespace llmprof::exports

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <initializer_list>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,6 +32,8 @@ struct Table {
   std::string name;
   size_t rows = 0;
   std::vector<std::pair<std::string, Column>> columns;
+
+  [[nodiscard]] Column& column(std::string_view of);
 };
 
 // A level of a track's pyramid: bins of equal width from the origin on.
@@ -39,6 +44,7 @@ struct Level {
 };
 
 struct Track {
+  size_t source = 0;  // the rank's place among those of the file
   std::string id;
   std::string kind;
   std::string label;
@@ -66,34 +72,59 @@ struct RowsOf {
   std::vector<uint32_t> step;      // by StepId
 };
 
-struct Draft {
-  Window window;
-  Names names;
-  std::vector<Track> tracks;
-  std::vector<Table> tables;
-  RowsOf rows;
-};
-
-// "GPU 0", "rank3 / GPU 0"; "CPU" where the processors compute.
-std::string group_of(const trace::Trace& trace, trace::DeviceId device);
-
-// Each adds its tables, and a track for each stream, thread, stage level and counter. Calls, stages
-// and steps come before the GPU's work, which refers to them.
-void add_stage_rows(const ExportSource& source, Draft& draft);
-void add_call_rows(const ExportSource& source, Draft& draft);
-void add_range_rows(const ExportSource& source, Draft& draft);
-void add_layer_rows(const ExportSource& source, Draft& draft);
-void add_counter_rows(const ExportSource& source, Draft& draft);
-
 struct KernelEntry {
   uint32_t name = 0;
   uint32_t short_name = 0;
   uint8_t kernel_class = 0;
+
+  auto operator<=>(const KernelEntry&) const = default;
 };
-struct GpuRows {
+
+struct ColumnSpec {
+  std::string_view name;
+  Coding coding;
+};
+
+struct Draft {
+  Window window;  // on the clock of the file
+  Names names;
+  std::vector<Track> tracks;
+  std::deque<Table> tables;  // who adds rows holds on to a table while others are made
   std::vector<KernelEntry> kernels;
-  std::vector<trace::ShapeId> shapes;
+  std::vector<trace::LaunchShape> shapes;
+  // Of the source that is being added.
+  size_t source = 0;
+  JobClock clock;
+  RowsOf rows;
+
+  // The table of that name, to which each source adds its rows.
+  Table& table(std::string_view name, std::initializer_list<ColumnSpec> columns);
+  void add_track(Track track);
+  // The row of an entry in `kernels`: ranks that run the same kernel share it.
+  uint32_t kernel(const KernelEntry& entry);
+
+  // Since the window's origin.
+  [[nodiscard]] Nanoseconds at(Nanoseconds time) const {
+    return clock.job_time(time) - window.origin;
+  }
+  [[nodiscard]] uint64_t length(Nanoseconds start, Nanoseconds end) const {
+    return end <= start ? 0 : static_cast<uint64_t>(clock.job_time(end) - clock.job_time(start));
+  }
+
+ private:
+  std::map<KernelEntry, uint32_t> known_kernels_;
 };
-GpuRows add_gpu_rows(const ExportSource& source, Draft& draft);
+
+// "GPU 0", "rank 3 / GPU 0"; "CPU" where the processors compute.
+std::string group_of(const PlacedSource& source, trace::DeviceId device);
+
+// Each adds rows to its tables, and a track for each stream, thread, stage level and counter.
+// Calls, stages and steps come before the GPU's work, which refers to them.
+void add_stage_rows(const PlacedSource& source, Draft& draft);
+void add_call_rows(const PlacedSource& source, Draft& draft);
+void add_range_rows(const PlacedSource& source, Nanoseconds last, Draft& draft);
+void add_layer_rows(const PlacedSource& source, Draft& draft);
+void add_gpu_rows(const PlacedSource& source, Draft& draft);
+void add_counter_rows(const PlacedSource& source, Draft& draft);
 
 }  // namespace llmprof::exports

@@ -23,90 +23,80 @@ std::map<trace::DeviceId, std::vector<uint32_t>> by_device(size_t rows, const De
   return found;
 }
 
-Track stage_track(const trace::Trace& trace, trace::DeviceId device, std::string_view table,
+Track stage_track(const PlacedSource& source, trace::DeviceId device, std::string_view table,
                   size_t first, size_t count) {
   Track track;
   track.kind = table;
   track.table = table;
   track.label = table;
-  track.group = group_of(trace, device);
+  track.group = group_of(source, device);
   track.id = fmt::format("{}/{}", track.group, table);
   track.first = first;
   track.count = count;
   return track;
 }
 
-uint64_t wall_of(Nanoseconds start, Nanoseconds end) {
-  return static_cast<uint64_t>(std::max<Nanoseconds>(0, end - start));
-}
-
-void add_instances(const ExportSource& source, Draft& draft) {
+void add_instances(const PlacedSource& source, Draft& draft) {
   const analysis::Stages& stages = source.results.stages;
   const auto& instances = stages.instances;
-  Column start(Coding::sdelta);
-  Column duration(Coding::u);
-  Column name(Coding::u);
-  Column index(Coding::u);
-  Column flags(Coding::u8);
+  Table& table = draft.table("stages", {{"start", Coding::sdelta},
+                                        {"duration", Coding::u},
+                                        {"name", Coding::u},
+                                        {"index", Coding::u},
+                                        {"flags", Coding::u8}});
+  Column& start = table.column("start");
+  Column& duration = table.column("duration");
+  Column& name = table.column("name");
+  Column& index = table.column("index");
+  Column& flags = table.column("flags");
   std::vector<uint64_t> next(stages.stages.size(), 0);
   std::vector<uint64_t> place;  // among those of its stage
   place.reserve(instances.size());
   for (const analysis::StageInstance& instance : instances) place.push_back(next[instance.stage]++);
   draft.rows.instance.assign(instances.size(), RowsOf::kNone);
-  uint32_t rows = 0;
   const auto devices = by_device(
       instances.size(), [&](uint32_t row) { return instances[row].device; },
       [&](uint32_t row) { return instances[row].start; });
   for (const auto& [device, of_device] : devices) {
-    draft.tracks.push_back(stage_track(source.trace, device, "stages", rows, of_device.size()));
+    draft.add_track(stage_track(source, device, "stages", table.rows, of_device.size()));
     for (const uint32_t row : of_device) {
       const analysis::StageInstance& instance = instances[row];
-      start.sdelta(instance.start - draft.window.origin);
-      duration.u(wall_of(instance.start, instance.end));
+      start.sdelta(draft.at(instance.start));
+      duration.u(draft.length(instance.start, instance.end));
       name.u(draft.names.add(stages.stages[instance.stage].name));
       index.u(place[row]);
       flags.u8(instance.warmup ? kWarmup : 0);
-      draft.rows.instance[row] = rows++;
+      draft.rows.instance[row] = static_cast<uint32_t>(table.rows++);
     }
   }
-  Table table{"stages", rows, {}};
-  table.columns.emplace_back("start", std::move(start));
-  table.columns.emplace_back("duration", std::move(duration));
-  table.columns.emplace_back("name", std::move(name));
-  table.columns.emplace_back("index", std::move(index));
-  table.columns.emplace_back("flags", std::move(flags));
-  draft.tables.push_back(std::move(table));
 }
 
-void add_steps(const ExportSource& source, Draft& draft) {
+void add_steps(const PlacedSource& source, Draft& draft) {
   const analysis::Stages& stages = source.results.stages;
   const auto& steps = stages.steps;
-  Column start(Coding::sdelta);
-  Column duration(Coding::u);
-  Column name(Coding::u);
-  Column index(Coding::u);
+  Table& table = draft.table("steps", {{"start", Coding::sdelta},
+                                       {"duration", Coding::u},
+                                       {"name", Coding::u},
+                                       {"index", Coding::u}});
+  Column& start = table.column("start");
+  Column& duration = table.column("duration");
+  Column& name = table.column("name");
+  Column& index = table.column("index");
   draft.rows.step.assign(steps.size(), RowsOf::kNone);
-  uint32_t rows = 0;
   const auto devices = by_device(
       steps.size(),
       [&](uint32_t row) { return stages.instances[steps[row].instance.index()].device; },
       [&](uint32_t row) { return steps[row].start; });
   for (const auto& [device, of_device] : devices) {
-    draft.tracks.push_back(stage_track(source.trace, device, "steps", rows, of_device.size()));
+    draft.add_track(stage_track(source, device, "steps", table.rows, of_device.size()));
     for (const uint32_t row : of_device) {
-      start.sdelta(steps[row].start - draft.window.origin);
-      duration.u(wall_of(steps[row].start, steps[row].end));
+      start.sdelta(draft.at(steps[row].start));
+      duration.u(draft.length(steps[row].start, steps[row].end));
       name.u(draft.names.add(to_string(steps[row].kind)));
       index.u(row);
-      draft.rows.step[row] = rows++;
+      draft.rows.step[row] = static_cast<uint32_t>(table.rows++);
     }
   }
-  Table table{"steps", rows, {}};
-  table.columns.emplace_back("start", std::move(start));
-  table.columns.emplace_back("duration", std::move(duration));
-  table.columns.emplace_back("name", std::move(name));
-  table.columns.emplace_back("index", std::move(index));
-  draft.tables.push_back(std::move(table));
 }
 
 // A layer of one pass: from its first kernel's start to its last one's end.
@@ -138,12 +128,12 @@ class LayerSpans {
 
 }  // namespace
 
-void add_stage_rows(const ExportSource& source, Draft& draft) {
+void add_stage_rows(const PlacedSource& source, Draft& draft) {
   add_instances(source, draft);
   add_steps(source, draft);
 }
 
-void add_layer_rows(const ExportSource& source, Draft& draft) {
+void add_layer_rows(const PlacedSource& source, Draft& draft) {
   const trace::KernelTable& kernels = source.trace.kernels;
   const analysis::WorkOwners& owners = source.results.stages.owners;
   const auto& layer_of = source.results.layers.of_kernel;
@@ -157,24 +147,20 @@ void add_layer_rows(const ExportSource& source, Draft& draft) {
     devices[source.trace.queues[kernels.queue[row]].device].add(
         pass, layer_of[row], kernels.start[row], kernels.end[row]);
   }
-  Column start(Coding::sdelta);
-  Column duration(Coding::u);
-  Column name(Coding::u);
-  size_t rows = 0;
+  Table& table = draft.table(
+      "layers", {{"start", Coding::sdelta}, {"duration", Coding::u}, {"name", Coding::u}});
+  Column& start = table.column("start");
+  Column& duration = table.column("duration");
+  Column& name = table.column("name");
   for (const auto& [device, found] : devices) {
-    draft.tracks.push_back(stage_track(source.trace, device, "layers", rows, found.spans().size()));
-    rows += found.spans().size();
+    draft.add_track(stage_track(source, device, "layers", table.rows, found.spans().size()));
+    table.rows += found.spans().size();
     for (const LayerSpan& span : found.spans()) {
-      start.sdelta(span.start - draft.window.origin);
-      duration.u(wall_of(span.start, span.end));
+      start.sdelta(draft.at(span.start));
+      duration.u(draft.length(span.start, span.end));
       name.u(draft.names.add(source.results.layers.rows[span.layer.index()].name));
     }
   }
-  Table table{"layers", rows, {}};
-  table.columns.emplace_back("start", std::move(start));
-  table.columns.emplace_back("duration", std::move(duration));
-  table.columns.emplace_back("name", std::move(name));
-  draft.tables.push_back(std::move(table));
 }
 
 }  // namespace llmprof::exports

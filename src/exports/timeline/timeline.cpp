@@ -18,6 +18,8 @@ constexpr uint64_t kLongestSpan = 1ULL << 53U;  // ns: what a number of JavaScri
 // Of all that has a place in time; none where nothing has.
 class Bounds {
  public:
+  explicit Bounds(const JobClock& clock) : clock_(clock) {}
+
   void add(Nanoseconds start, Nanoseconds end) {
     first_ = std::min(first_, start);
     last_ = std::max({last_, start, end});
@@ -26,19 +28,21 @@ class Bounds {
   void add_rows(const Rows& table) {
     for (size_t i = 0; i < table.size(); ++i) add(table.start[i], table.end[i]);
   }
-  [[nodiscard]] std::optional<Window> window() const {
-    if (first_ > last_) return std::nullopt;
-    return Window{first_, last_};
-  }
+  [[nodiscard]] bool any() const { return first_ <= last_; }
+  // On the clock of the rank.
+  [[nodiscard]] Nanoseconds last() const { return last_; }
+  // On the clock of the file.
+  [[nodiscard]] Window window() const { return {clock_.job_time(first_), clock_.job_time(last_)}; }
 
  private:
+  JobClock clock_;
   Nanoseconds first_ = INT64_MAX;
   Nanoseconds last_ = INT64_MIN;
 };
 
-std::optional<Window> window_of(const ExportSource& source) {
+Bounds bounds_of(const PlacedSource& source) {
   const trace::Trace& trace = source.trace;
-  Bounds bounds;
+  Bounds bounds(source.clock);
   bounds.add_rows(trace.kernels);
   bounds.add_rows(trace.memory_operations);
   bounds.add_rows(trace.graph_replays);
@@ -52,7 +56,7 @@ std::optional<Window> window_of(const ExportSource& source) {
   for (const analysis::StageInstance& instance : source.results.stages.instances) {
     bounds.add(instance.start, instance.end);
   }
-  return bounds.window();
+  return bounds;
 }
 
 Json shape_json(const trace::LaunchShape& shape) {
@@ -88,14 +92,14 @@ Json table_json(const Table& table) {
   return {{"rows", table.rows}, {"columns", std::move(columns)}};
 }
 
-Json header_json(const ExportSource& source, const Draft& draft, const GpuRows& gpu) {
+Json header_json(const Draft& draft) {
   Json kernels = Json::array();
-  for (const KernelEntry& entry : gpu.kernels) {
+  for (const KernelEntry& entry : draft.kernels) {
     kernels.push_back(
         {{"name", entry.name}, {"short", entry.short_name}, {"class", entry.kernel_class}});
   }
   Json shapes = Json::array();
-  for (const trace::ShapeId id : gpu.shapes) shapes.push_back(shape_json(source.trace.shapes[id]));
+  for (const trace::LaunchShape& shape : draft.shapes) shapes.push_back(shape_json(shape));
   Json tracks = Json::array();
   for (const Track& track : draft.tracks) tracks.push_back(track_json(track));
   Json tables = Json::object();
@@ -106,7 +110,8 @@ Json header_json(const ExportSource& source, const Draft& draft, const GpuRows& 
           {"tracks", std::move(tracks)},    {"tables", std::move(tables)}};
 }
 
-// Stages, steps, layers, streams and counters of a GPU stand together, threads behind them.
+// Stages, steps, layers, streams and counters of a GPU stand together, rank by rank, threads behind
+// them.
 void order_tracks(std::vector<Track>& tracks) {
   const auto rank = [](const Track& track) {
     constexpr std::array<std::string_view, 6> kOrder = {"stages", "steps",   "layers",
@@ -116,8 +121,56 @@ void order_tracks(std::vector<Track>& tracks) {
   std::stable_sort(tracks.begin(), tracks.end(), [&](const Track& a, const Track& b) {
     const bool a_thread = a.kind == "thread";
     const bool b_thread = b.kind == "thread";
-    return std::tuple(a_thread, a.group, rank(a)) < std::tuple(b_thread, b.group, rank(b));
+    return std::tuple(a_thread, a.source, std::string_view(a.group), rank(a)) <
+           std::tuple(b_thread, b.source, std::string_view(b.group), rank(b));
   });
+}
+
+void add_source(const PlacedSource& source, Nanoseconds last, Draft& draft) {
+  draft.clock = source.clock;
+  draft.rows = {};
+  add_stage_rows(source, draft);
+  add_call_rows(source, draft);
+  add_layer_rows(source, draft);
+  add_gpu_rows(source, draft);
+  add_counter_rows(source, draft);
+  add_range_rows(source, last, draft);
+  ++draft.source;
+}
+
+Result<Timeline> timeline_of(const std::vector<PlacedSource>& sources) {
+  std::vector<Bounds> bounds;
+  std::optional<Window> window;
+  for (const PlacedSource& source : sources) {
+    const Bounds& own = bounds.emplace_back(bounds_of(source));
+    if (!own.any()) continue;
+    const Window& of_source = own.window();
+    if (!window) window = of_source;
+    window->origin = std::min(window->origin, of_source.origin);
+    window->end = std::max(window->end, of_source.end);
+  }
+  if (!window) {
+    return fail_input(
+        "The captures hold totals or single measured kernels, and nothing with a place in time; "
+        "`llmprof run` records a timeline.");
+  }
+  if (static_cast<uint64_t>(window->end) - static_cast<uint64_t>(window->origin) > kLongestSpan) {
+    return fail_input(
+        "The captures' times are more than 100 days apart, which no axis shows: they are damaged, "
+        "or of different clocks.");
+  }
+  Draft draft;
+  draft.window = *window;
+  for (size_t i = 0; i < sources.size(); ++i) add_source(sources[i], bounds[i].last(), draft);
+  order_tracks(draft.tracks);
+  Timeline timeline;
+  timeline.header = header_json(draft).dump(-1, ' ', false, Json::error_handler_t::replace);
+  for (Table& table : draft.tables) {
+    for (auto& [name, column] : table.columns) {
+      timeline.columns.push_back({fmt::format("{}.{}", table.name, name), column.take()});
+    }
+  }
+  return timeline;
 }
 
 }  // namespace
@@ -134,46 +187,52 @@ uint32_t Names::add(std::string_view text) {
   return known->second;
 }
 
-std::string group_of(const trace::Trace& trace, trace::DeviceId device) {
-  if (!device.valid()) return "CPU";
-  const std::string label = analysis::device_label(trace, device);  // "rank3/cuda:0"
+Column& Table::column(std::string_view of) {
+  return std::find_if(columns.begin(), columns.end(),
+                      [&](const auto& each) { return each.first == of; })
+      ->second;
+}
+
+Table& Draft::table(std::string_view name, std::initializer_list<ColumnSpec> columns) {
+  const auto known = std::find_if(tables.begin(), tables.end(),
+                                  [&](const Table& each) { return each.name == name; });
+  if (known != tables.end()) return *known;
+  Table& made = tables.emplace_back();
+  made.name = name;
+  for (const ColumnSpec& column : columns) made.columns.emplace_back(column.name, column.coding);
+  return made;
+}
+
+void Draft::add_track(Track track) {
+  track.source = source;
+  tracks.push_back(std::move(track));
+}
+
+uint32_t Draft::kernel(const KernelEntry& entry) {
+  const auto [known, is_new] =
+      known_kernels_.try_emplace(entry, static_cast<uint32_t>(kernels.size()));
+  if (is_new) kernels.push_back(entry);
+  return known->second;
+}
+
+std::string group_of(const PlacedSource& source, trace::DeviceId device) {
+  const std::string rank = source.rank.empty() ? "" : fmt::format("{} / ", source.rank);
+  if (!device.valid()) return rank + "CPU";
+  const trace::Device& info = source.trace.devices[device.index()];
+  const std::string label = analysis::device_label(source.trace, device);  // "rank3/cuda:0"
   const size_t slash = label.rfind('/');
-  const std::string capture = slash == std::string::npos ? "" : label.substr(0, slash) + " / ";
-  const trace::Device& info = trace.devices[device.index()];
+  std::string capture = slash == std::string::npos ? "" : label.substr(0, slash) + " / ";
+  if (!rank.empty()) capture = rank;
   if (info.kind == trace::DeviceKind::cpu) return capture + "CPU";
   return fmt::format("{}GPU {}", capture, info.ordinal);
 }
 
-Result<Timeline> make_timeline(const ExportSource& source) {
-  const auto window = window_of(source);
-  if (!window) {
-    return fail_input(
-        "The captures hold totals or single measured kernels, and nothing with a place in time; "
-        "`llmprof run` records a timeline.");
-  }
-  if (static_cast<uint64_t>(window->end) - static_cast<uint64_t>(window->origin) > kLongestSpan) {
-    return fail_input(
-        "The captures' times are more than 100 days apart, which no axis shows: they are damaged, "
-        "or of different clocks.");
-  }
-  Draft draft;
-  draft.window = *window;
-  add_stage_rows(source, draft);
-  add_call_rows(source, draft);
-  add_layer_rows(source, draft);
-  const GpuRows gpu = add_gpu_rows(source, draft);
-  add_counter_rows(source, draft);
-  add_range_rows(source, draft);
-  order_tracks(draft.tracks);
-  Timeline timeline;
-  timeline.header =
-      header_json(source, draft, gpu).dump(-1, ' ', false, Json::error_handler_t::replace);
-  for (Table& table : draft.tables) {
-    for (auto& [name, column] : table.columns) {
-      timeline.columns.push_back({fmt::format("{}.{}", table.name, name), column.take()});
-    }
-  }
-  return timeline;
+Result<Timeline> make_timeline(const ExportSource& source) { return timeline_of({placed(source)}); }
+
+Result<Timeline> make_timeline(std::span<const RankSource> ranks) {
+  std::vector<PlacedSource> sources;
+  for (const RankSource& rank : ranks) sources.push_back(placed(rank));
+  return timeline_of(sources);
 }
 
 }  // namespace llmprof::exports

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,9 @@ struct Timeline {
 // An error where the trace holds nothing with a place in time (totals, or what ncu measured kernel
 // by kernel), or times too far apart for one axis.
 Result<Timeline> make_timeline(const ExportSource& source);
+
+// Of several ranks on the job's clock: the tracks of each are in groups of its own ("rank 1 / GPU
+// 0"), the GPUs of all ranks above the threads of all.
+Result<Timeline> make_timeline(std::span<const RankSource> ranks);
 
 }  // namespace llmprof::exports

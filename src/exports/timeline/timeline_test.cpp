@@ -6,6 +6,7 @@
 
 #include "exports/timeline/parts.h"
 #include "exports/timeline/pyramid.h"
+#include "testing/hand_made_trace.h"
 
 namespace llmprof::exports {
 namespace {
@@ -156,6 +157,65 @@ TEST(Timeline, ARangeAloneIsATrack) {
   const auto depth = std::find_if(timeline->columns.begin(), timeline->columns.end(),
                                   [](const auto& column) { return column.name == "ranges.depth"; });
   EXPECT_EQ(bytes_of(depth->bytes), (std::vector<uint8_t>{0, 1, 0}));
+}
+
+std::vector<int64_t> sdeltas(const Timeline& timeline, std::string_view name) {
+  const auto column = std::find_if(timeline.columns.begin(), timeline.columns.end(),
+                                   [&](const auto& each) { return each.name == name; });
+  std::vector<int64_t> values;
+  uint64_t value = 0;
+  uint32_t shift = 0;
+  int64_t sum = 0;
+  for (const uint8_t byte : bytes_of(column->bytes)) {
+    value |= static_cast<uint64_t>(byte & 0x7FU) << shift;
+    shift += 7;
+    if ((byte & 0x80U) != 0) continue;
+    sum += static_cast<int64_t>(value >> 1U) ^ -static_cast<int64_t>(value & 1U);
+    values.push_back(sum);
+    value = 0;
+    shift = 0;
+  }
+  return values;
+}
+
+TEST(Timeline, RanksAreOnOneClock) {
+  const analysis::Results results;
+  // The same kernel at the same time of the job, on two clocks.
+  std::vector<trace::Trace> traces;
+  for (const Nanoseconds behind : {0, 5'000}) {
+    testing::HandMadeTrace capture;
+    capture.kernel("gemm", 10'000 - behind, 20'000 - behind, 30'000 - behind);
+    traces.push_back(capture.freeze());
+  }
+  profile::RankClock late;
+  late.offset_ns = {5'000};
+  const std::vector<RankSource> ranks = {{"rank 0", traces[0], results, {}},
+                                         {"rank 10", traces[1], results, late}};
+  const auto timeline = make_timeline(ranks);
+  ASSERT_TRUE(timeline);
+  const auto header = nlohmann::json::parse(timeline->header);
+  EXPECT_EQ(header["kernels"].size(), 1U);
+  EXPECT_EQ(header["tracks"][0]["group"], "rank 0 / GPU 0");
+  EXPECT_EQ(header["tracks"][1]["group"], "rank 10 / GPU 0");
+  EXPECT_EQ(header["tracks"][2]["kind"], "thread");
+  EXPECT_EQ(sdeltas(*timeline, "slices.start"), (std::vector<int64_t>{10'000, 10'000}));
+  // A kernel's call is of its own rank.
+  EXPECT_EQ(sdeltas(*timeline, "slices.call"), (std::vector<int64_t>{1, 2}));
+}
+
+TEST(JobClock, DriftKeepsTheOrder) {
+  profile::RankClock fast;
+  fast.offset_ns = {-7};
+  fast.drift_ppm = -40;
+  const JobClock clock(fast);
+  EXPECT_EQ(clock.job_time(0), -7);
+  EXPECT_EQ(clock.job_time(1'000'000), 1'000'000 - 7 - 40);
+  Nanoseconds last = clock.job_time(0);
+  for (Nanoseconds time = 1; time < 100'000; ++time) {
+    const Nanoseconds next = clock.job_time(time);
+    ASSERT_GE(next, last);
+    last = next;
+  }
 }
 
 }  // namespace

@@ -18,8 +18,10 @@ constexpr std::array<std::string_view, 5> kCausedByHost = {
 
 profile::StageJudgement judge_stage(const profile::Stage& stage) {
   profile::StageJudgement judgement;
-  const double idle_share = stage.idle_share_of_wall ? stage.idle_share_of_wall->value : 0;
-  if (stage.idle_share_of_wall) {
+  const auto known_share =
+      stage.unwatched ? std::optional(stage.unwatched->idle_share) : stage.idle_share_of_wall;
+  const double idle_share = known_share ? known_share->value : 0;
+  if (known_share) {
     judgement.idle = idle_share < kLittleIdle  ? "little"
                      : idle_share >= kMuchIdle ? "much"
                                                : "some";
@@ -27,7 +29,8 @@ profile::StageJudgement judge_stage(const profile::Stage& stage) {
   const bool known = stage.memory_bound && stage.mfu.wall && stage.mfu.gpu_busy && stage.mbu.wall &&
                      stage.mbu.gpu_busy;
   if (known) {
-    const double limit = *stage.memory_bound ? stage.mbu.wall->value : stage.mfu.wall->value;
+    double limit = *stage.memory_bound ? stage.mbu.wall->value : stage.mfu.wall->value;
+    if (stage.unwatched) limit *= stage.wall.mean->value / stage.unwatched->wall.value;
     judgement.limit = limit < kNearTheLimit     ? "room"
                       : idle_share >= kMuchIdle ? "implausible"
                                                 : "near";

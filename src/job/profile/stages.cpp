@@ -8,6 +8,7 @@
 #include "job/profile/amounts.h"
 #include "job/profile/judgement.h"
 #include "job/profile/parts.h"
+#include "job/profile/unwatched.h"
 
 namespace llmprof::job::result {
 namespace {
@@ -60,8 +61,10 @@ class StageOfRanks {
     summarize_all();
     add_budget();
     add_utilization(first);
-    if (!stage_.unwatched)
+    stage_.unwatched = unwatched_of_job(own_, stage_);
+    if (!stage_.unwatched) {
       stage_.unwatched_why_not = first.unwatched_why_not.value_or("no_other_time");
+    }
     stage_.judgement = judge_stage(stage_);
   }
 

@@ -177,11 +177,9 @@ class FieldTables {
 
 class Interfaces {
  public:
-  std::string take(const Type& top) {
-    out_ =
-        "// Generated from the structs of src/profile: python3 "
-        "tests/end_to_end/test_profile_schema.py --rewrite\n";
-    write("Profile", top, "");
+  std::string take(const Type& top, const std::string& name, std::string_view from) {
+    out_ = fmt::format("// Generated from the structs of {}\n", from);
+    write(name, top, "");
     return std::move(out_);
   }
 
@@ -268,6 +266,10 @@ std::string json_schema_of(const Type& top, std::string_view title) {
 
 std::string field_tables_of(const Type& top) { return FieldTables().take(top); }
 
+std::string typescript_types_of(const Type& top, const std::string& name, std::string_view from) {
+  return Interfaces().take(top, name, from);
+}
+
 }  // namespace json
 
 std::string json_schema() {
@@ -276,6 +278,10 @@ std::string json_schema() {
 
 std::string field_tables() { return json::field_tables_of(json::profile_type()); }
 
-std::string typescript_types() { return json::Interfaces().take(json::profile_type()); }
+std::string typescript_types() {
+  return json::typescript_types_of(
+      json::profile_type(), "Profile",
+      "src/profile: python3 tests/end_to_end/test_profile_schema.py --rewrite");
+}
 
 }  // namespace llmprof::profile

@@ -22,6 +22,9 @@ namespace json {
 // The same of any described struct; `top` is its type_of.
 std::string json_schema_of(const Type& top, std::string_view title);
 std::string field_tables_of(const Type& top);
+// `name` is that of the outermost interface, `from` says where the structs are and what writes the
+// file again.
+std::string typescript_types_of(const Type& top, const std::string& name, std::string_view from);
 
 }  // namespace json
 

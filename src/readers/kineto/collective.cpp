@@ -55,16 +55,11 @@ uint64_t bytes_of(uint64_t elements, std::string_view type) {
   return elements <= kMostElements ? elements * element_bytes(type) : 0;
 }
 
-// A shard that each rank contributes or gets, as NCCL counts messages: of what is scattered, the
-// part that comes out.
-bool counts_output(CollectiveKind kind) {
-  return kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::scatter;
-}
-
-uint64_t message_bytes(CollectiveKind kind, const CollectiveArguments& arguments) {
-  const std::string_view token =
-      counts_output(kind) ? arguments.elements_out : arguments.elements_in;
-  return bytes_of(token_unsigned(token).value_or(0), token_text(arguments.type));
+// What the rank puts in; a rank that puts nothing in gets something.
+uint64_t message_bytes(const CollectiveArguments& arguments) {
+  uint64_t elements = token_unsigned(arguments.elements_in).value_or(0);
+  if (elements == 0) elements = token_unsigned(arguments.elements_out).value_or(0);
+  return bytes_of(elements, token_text(arguments.type));
 }
 
 // "[0, 1, 2, 3]" as "0,1,2,3". PyTorch shortens long lists to "[0, 1, ..., 7]"; evenly spaced ranks
@@ -120,10 +115,7 @@ std::optional<KinetoCollective> annotated(std::string_view name,
   if (!kind) return std::nullopt;
   KinetoCollective found;
   found.kind = *kind;
-  // Its inputs are what goes in.
-  if (counts_output(*kind) || arguments.input_elements.size() != arguments.input_types.size()) {
-    return found;
-  }
+  if (arguments.input_elements.size() != arguments.input_types.size()) return found;
   for (size_t i = 0; i < arguments.input_elements.size(); ++i) {
     const uint64_t bytes = bytes_of(arguments.input_elements[i], arguments.input_types[i]);
     if (bytes == 0 && arguments.input_elements[i] != 0) {
@@ -149,6 +141,8 @@ uint64_t element_bytes(std::string_view type) {
 }
 
 bool tells_of_collective(std::string_view name) {
+  // Most operators are these, and communicate nothing.
+  if (name.starts_with("aten::")) return false;
   if (name == kParameters || name.starts_with(kAnnotation)) return true;
   const bool reduces = contains(name, "all_reduce") || contains(name, "allreduce");
   // What torch.distributed does is told by record_param_comms inside it.
@@ -162,7 +156,7 @@ std::optional<KinetoCollective> kernel_collective(const CollectiveArguments& arg
   if (!kind) return std::nullopt;
   KinetoCollective found;
   found.kind = *kind;
-  found.bytes = message_bytes(*kind, arguments);
+  found.bytes = message_bytes(arguments);
   found.group = interned(group_name(arguments), strings);
   found.members = interned(members_text(arguments), strings);
   found.group_size = token_uint32(arguments.group_size);

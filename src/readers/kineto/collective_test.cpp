@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "readers/kineto/test_reading.h"
+#include "testing/shared_captures.h"
+#include "testing/temporary_folder.h"
 
 namespace llmprof::readers {
 namespace {
 
 using testing::read_kineto_or_fail;
+using testing::read_kineto_text;
 using trace::CollectiveKind;
 
 std::string one_event(std::string_view event) {
@@ -36,7 +39,7 @@ TEST(KinetoCollective, IsToldByAKernelsArguments) {
   EXPECT_EQ(told.correlation[0], 5U);
   EXPECT_EQ(told.external_id[0], 0U);
   EXPECT_EQ(told.kind[0], CollectiveKind::reduce_scatter);
-  EXPECT_EQ(told.bytes[0], 200U);
+  EXPECT_EQ(told.bytes[0], 400U);
   EXPECT_EQ(trace.strings[told.group[0]], "3");
   EXPECT_EQ(trace.strings[told.members[0]], "4,5");
   EXPECT_EQ(told.group_size[0], 2U);
@@ -72,9 +75,9 @@ TEST(KinetoCollective, IsToldByAnAnnotationsInputs) {
   EXPECT_EQ(annotated("nccl:all_reduce",
                       R"("Input type":["c10::BFloat16","float"],"Input Dims":[[3,4],[2,5]])"),
             std::pair(CollectiveKind::all_reduce, uint64_t{24 + 40}));
-  // What comes out of it is not told, nor is the size of an unknown type.
   EXPECT_EQ(annotated("nccl:_reduce_scatter_base", R"("Input Dims":[[8]],"Input type":["int"])"),
-            std::pair(CollectiveKind::reduce_scatter, uint64_t{0}));
+            std::pair(CollectiveKind::reduce_scatter, uint64_t{32}));
+  // The size of an unknown type is not known.
   EXPECT_EQ(annotated("nccl:all_reduce", R"("Input Dims":[[8],[2]],"Input type":["int","odd"])"),
             std::pair(CollectiveKind::all_reduce, uint64_t{0}));
   EXPECT_EQ(
@@ -147,6 +150,27 @@ TEST(KinetoCollective, RankComesFromTheTraceThenFromItsName) {
   EXPECT_EQ(rank_of("", "rank-5.json").rank, 5U);
   EXPECT_FALSE(rank_of("", "trace.json").rank);
   EXPECT_FALSE(rank_of("", "trace.json").world_size);
+}
+
+std::string collectives_text() {
+  return testing::file_bytes(testing::test_data("kineto/collectives.json"));
+}
+
+TEST(KinetoCollective, ATraceTellsOfOneCollectiveInSeveralPlaces) {
+  const trace::Trace trace = read_kineto_or_fail(collectives_text());
+  using enum CollectiveKind;
+  EXPECT_EQ(trace.collectives.kind, (std::vector{all_reduce, all_reduce, all_reduce, all_reduce}));
+  EXPECT_EQ(trace.collectives.bytes, (std::vector<uint64_t>{8192, 8192, 8192, 4096}));
+  EXPECT_EQ(trace.collectives.correlation, (std::vector<uint32_t>{0, 0, 21, 0}));
+  EXPECT_TRUE(trace.diagnostics.items().empty());
+}
+
+TEST(KinetoCollective, ATraceMayEndAnywhere) {
+  const std::string text = collectives_text();
+  for (size_t length = text.find("traceEvents"); length < text.size(); ++length) {
+    const auto trace = read_kineto_text(text.substr(0, length));
+    EXPECT_LE(trace ? trace->collectives.size() : 0, 4U) << length;
+  }
 }
 
 TEST(ElementBytes, OfTypesInBothSpellings) {

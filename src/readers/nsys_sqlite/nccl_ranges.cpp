@@ -187,7 +187,6 @@ class NcclRanges {
     table.external_id.push_back(0);
     table.correlation.push_back(0);
     table.kind.push_back(kind);
-    table.bytes.push_back(bytes);
     trace::StringId group;
     uint32_t size = 0;
     if (told != nullptr) {
@@ -195,6 +194,8 @@ class NcclRanges {
       const auto known = group_sizes_.find(told->communicator);
       if (known != group_sizes_.end()) size = known->second;
     }
+    // NCCL counts what a rank gets of a reduce-scatter; everybody else, what it puts in.
+    table.bytes.push_back(kind == CollectiveKind::reduce_scatter ? bytes * size : bytes);
     table.group.push_back(group);
     table.members.emplace_back();
     table.group_size.push_back(size);

@@ -92,6 +92,12 @@ TEST_F(NcclRangesTest, AGroupLaunchesAtItsEnd) {
           {"all_to_all", 300, 20}, {"receive", 7, 48}, {"all_reduce", 3, 66}, {"send", 5, 90}}));
 }
 
+TEST_F(NcclRangesTest, AReduceScatterTakesWhatAllRanksGet) {
+  payloads_.push_back({thread_, 1, 0xABC, {}, 4, 1});
+  range("ncclReduceScatter", 10, 20, 100);
+  EXPECT_EQ(found(), (std::vector<Found>{{"reduce_scatter", 400, 10}}));
+}
+
 TEST_F(NcclRangesTest, TheLargestCommunicatorTellsTheRank) {
   payloads_.push_back({thread_, 1, 1, {}, 2, 1});
   payloads_.push_back({thread_, 2, 2, {}, 16, 9});

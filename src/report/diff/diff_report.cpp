@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "report/diff/comparison_words.h"
 #include "report/format/figures.h"
@@ -20,28 +21,13 @@ using compare::StageDiff;
 constexpr size_t kAllRows = SIZE_MAX;
 constexpr size_t kOverviewRows = 8;
 constexpr size_t kSummaryRows = 20;
+constexpr size_t kPageRows = 40;
 
 profile::Milliseconds in_ms(profile::WholeNanoseconds time) {
   return profile::to_milliseconds(time.value);
 }
 
 profile::Milliseconds difference_ms(profile::WholeNanoseconds time) { return in_ms(time); }
-
-std::string verdict_words(const Diff& diff) {
-  const auto failed = std::count_if(diff.gates.begin(), diff.gates.end(),
-                                    [](const auto& gate) { return gate.outcome == "fail"; });
-  if (diff.verdict == "not_comparable") return "Verdict: not comparable.";
-  if (diff.verdict == "fail") {
-    return fmt::format("Verdict: fail. {} failed.",
-                       counted(static_cast<uint64_t>(failed), "gate rule"));
-  }
-  if (diff.verdict == "cannot_tell") {
-    return "Verdict: cannot tell. No gate rule failed, but not all could be decided.";
-  }
-  if (diff.identical) return "Verdict: pass. Both sides hold the same measurements.";
-  return diff.gates.empty() ? "Verdict: pass. No gate rule was given."
-                            : "Verdict: pass. Every gate rule holds.";
-}
 
 void add_verdict(const Diff& diff, Document& document) {
   const bool good = diff.verdict == "pass";
@@ -289,6 +275,14 @@ void add_likeness(const Diff& diff, Document& document) {
   document.add(std::move(table));
 }
 
+void add_stage_differences(const Diff& diff, size_t rows, size_t kernel_rows, Document& document) {
+  if (!diff.stages.empty()) document.add(Heading{2, "Where the difference is"});
+  for (const StageDiff& stage : diff.stages) {
+    add_budget(stage, rows, document);
+    add_kernels(stage, kernel_rows, document);
+  }
+}
+
 Document document_of(const Diff& diff, size_t rows, bool whole) {
   Document document;
   document.add(Heading{1, "Comparison"});
@@ -296,18 +290,74 @@ Document document_of(const Diff& diff, size_t rows, bool whole) {
   add_why(diff, document);
   add_gates(diff, document);
   add_comparisons(diff, rows, document);
-  if (!diff.stages.empty()) document.add(Heading{2, "Where the difference is"});
-  for (const StageDiff& stage : diff.stages) {
-    add_budget(stage, rows, document);
-    add_kernels(stage, rows, document);
-  }
+  add_stage_differences(diff, rows, rows, document);
   add_ranks(diff, rows, document);
   add_findings(diff, rows, document);
   if (whole) add_likeness(diff, document);
   return document;
 }
 
+// The last components of a path, as many as asked for.
+std::string path_end(const std::string& path, size_t components) {
+  std::filesystem::path whole = std::filesystem::path(path).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();
+  std::filesystem::path end = whole.filename();
+  for (size_t i = 1; i < components && whole.has_relative_path(); ++i) {
+    whole = whole.parent_path();
+    if (whole.has_filename()) end = whole.filename() / end;
+  }
+  return end.string();
+}
+
+std::string side_title(const std::vector<compare::SideRun>& runs, size_t components) {
+  if (runs.empty()) return std::string(kMissing);
+  const std::string first = path_end(runs.front().path, components);
+  return runs.size() == 1 ? first : fmt::format("{} ({} runs)", first, runs.size());
+}
+
 }  // namespace
+
+std::string diff_title(const Diff& diff) {
+  constexpr size_t kMostComponents = 4;
+  std::string base;
+  std::string now;
+  for (size_t i = 1; i <= kMostComponents; ++i) {
+    base = side_title(diff.base, i);
+    now = side_title(diff.now, i);
+    if (base != now) break;
+  }
+  return fmt::format("{} against {}", now, base);
+}
+
+std::string verdict_words(const Diff& diff) {
+  const auto failed = std::count_if(diff.gates.begin(), diff.gates.end(),
+                                    [](const auto& gate) { return gate.outcome == "fail"; });
+  if (diff.verdict == "not_comparable") return "Verdict: not comparable.";
+  if (diff.verdict == "fail") {
+    return fmt::format("Verdict: fail. {} failed.",
+                       counted(static_cast<uint64_t>(failed), "gate rule"));
+  }
+  if (diff.verdict == "cannot_tell") {
+    return "Verdict: cannot tell. No gate rule failed, but not all could be decided.";
+  }
+  if (diff.identical) return "Verdict: pass. Both sides hold the same measurements.";
+  return diff.gates.empty() ? "Verdict: pass. No gate rule was given."
+                            : "Verdict: pass. Every gate rule holds.";
+}
+
+Document diff_page_overview(const Diff& diff) {
+  Document document;
+  document.add(Heading{1, diff_title(diff)});
+  add_verdict(diff, document);
+  add_why(diff, document);
+  add_gates(diff, document);
+  add_comparisons(diff, kAllRows, document);
+  add_stage_differences(diff, kAllRows, kPageRows, document);
+  add_ranks(diff, kAllRows, document);
+  add_findings(diff, kAllRows, document);
+  add_likeness(diff, document);
+  return document;
+}
 
 Document diff_report(const Diff& diff) { return document_of(diff, kAllRows, true); }
 

@@ -8,8 +8,17 @@
 
 namespace llmprof::report {
 
+// "eager against graph": the last parts of the sides' paths that tell them apart.
+std::string diff_title(const compare::Diff& diff);
+
+// "Verdict: pass. Every gate rule holds."
+std::string verdict_words(const compare::Diff& diff);
+
 // diff.md: all of it.
 Document diff_report(const compare::Diff& diff);
+
+// What report.html shows without JavaScript: all but the kernels that matter least.
+Document diff_page_overview(const compare::Diff& diff);
 
 // What the terminal shows.
 Document diff_overview(const compare::Diff& diff);

@@ -63,36 +63,6 @@ std::string kernel_counts(const Cause& cause) {
   return fmt::format("({} became {})", counted(cause.base_kernels, "kernel"), cause.now_kernels);
 }
 
-std::string cause_words(const Cause& cause) {
-  const bool less = cause.difference.value < 0;
-  const std::string subject(cause.subject ? shown_name(*cause.subject) : "");
-  if (cause.kind == "fused") return fmt::format("fusing {} {}", subject, kernel_counts(cause));
-  if (cause.kind == "split") return fmt::format("splitting {} {}", subject, kernel_counts(cause));
-  if (cause.kind == "replaced") {
-    return fmt::format("other {} kernels ({} replaced)", subject, cause.base_kernels);
-  }
-  if (cause.kind == "added") {
-    return fmt::format("{} added ({})", counted(cause.now_kernels, "kernel"), subject);
-  }
-  if (cause.kind == "removed") {
-    return fmt::format("{} removed ({})", counted(cause.base_kernels, "kernel"), subject);
-  }
-  if (cause.kind == "same_kernels") {
-    return fmt::format("the same {} kernels, {}", subject, less ? "faster" : "slower");
-  }
-  if (cause.kind == "launches") {
-    return fmt::format("{} launches of the same {} kernels", less ? "fewer" : "more", subject);
-  }
-  if (cause.kind == "idle") {
-    return fmt::format("{} idle time ({})", less ? "less" : "more",
-                       subject.starts_with("idle: ") ? subject.substr(6) : subject);
-  }
-  if (cause.kind == "overlap") {
-    return fmt::format("{} kernel time hidden by overlap", less ? "more" : "less");
-  }
-  return fmt::format("{} {}", less ? "less" : "more", subject);
-}
-
 std::string causes_words(const StageDiff& stage) {
   std::vector<std::string> told;
   double rest = stage.relative ? stage.relative->value : 0;
@@ -133,6 +103,36 @@ std::string caveat_words(const compare::Diff& diff, const StageDiff& stage) {
 }
 
 }  // namespace
+
+std::string cause_words(const Cause& cause) {
+  const bool less = cause.difference.value < 0;
+  const std::string subject(cause.subject ? shown_name(*cause.subject) : "");
+  if (cause.kind == "fused") return fmt::format("fusing {} {}", subject, kernel_counts(cause));
+  if (cause.kind == "split") return fmt::format("splitting {} {}", subject, kernel_counts(cause));
+  if (cause.kind == "replaced") {
+    return fmt::format("other {} kernels ({} replaced)", subject, cause.base_kernels);
+  }
+  if (cause.kind == "added") {
+    return fmt::format("{} added ({})", counted(cause.now_kernels, "kernel"), subject);
+  }
+  if (cause.kind == "removed") {
+    return fmt::format("{} removed ({})", counted(cause.base_kernels, "kernel"), subject);
+  }
+  if (cause.kind == "same_kernels") {
+    return fmt::format("the same {} kernels, {}", subject, less ? "faster" : "slower");
+  }
+  if (cause.kind == "launches") {
+    return fmt::format("{} launches of the same {} kernels", less ? "fewer" : "more", subject);
+  }
+  if (cause.kind == "idle") {
+    return fmt::format("{} idle time ({})", less ? "less" : "more",
+                       subject.starts_with("idle: ") ? subject.substr(6) : subject);
+  }
+  if (cause.kind == "overlap") {
+    return fmt::format("{} kernel time hidden by overlap", less ? "more" : "less");
+  }
+  return fmt::format("{} {}", less ? "less" : "more", subject);
+}
 
 std::string why_words(const compare::Diff& diff, const StageDiff& stage) {
   if (stage.unit == "capture") {

@@ -8,6 +8,7 @@
 #include "report/documents/unwatched_view.h"
 #include "report/format/figures.h"
 #include "report/format/sentences.h"
+#include "report/sections/job_sections.h"
 #include "report/sections/reasons.h"
 #include "report/sections/sections.h"
 #include "report/sections/stage_words.h"
@@ -148,6 +149,7 @@ Document page_overview(const profile::Profile& recorded) {
   add_stage_walls(recorded, document);
   add_uses(profile, document);
   add_time_budget(profile, document);
+  add_job(profile, document);
   add_top_findings(profile, document);
   add_coverage(profile, document);
   add_overhead(profile, document);

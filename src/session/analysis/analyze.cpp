@@ -118,9 +118,10 @@ Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version
   auto plan = plan_analysis(options);
   if (!plan) return fail_with(plan.error());
   if (const JobInputs job = inputs_of_job(plan->inputs, options.inputs); job.several()) {
-    auto ranks = analyze_ranks(*plan, job, options, version, progress, out);
+    auto ranks = analyze_ranks(*plan, job, options, Traces::keep, version, progress, out);
     if (!ranks) return fail_with(ranks.error());
-    return write_job(std::move(ranks->parts), options, version, progress, out,
+    const RankTraces traces = std::move(ranks->traces);
+    return write_job(std::move(ranks->parts), traces, options, version, progress, out,
                      so_far(std::move(*ranks)));
   }
   auto analyzed = analyze_planned(std::move(*plan), !options.in_place, version, progress, out,
@@ -145,7 +146,7 @@ Result<Analysis> analyze_to_profile(const AnalyzeOptions& options, std::string_v
   auto plan = plan_analysis(options);
   if (!plan) return fail_with(plan.error());
   if (const JobInputs job = inputs_of_job(plan->inputs, options.inputs); job.several()) {
-    auto ranks = analyze_ranks(*plan, job, options, version, progress, out);
+    auto ranks = analyze_ranks(*plan, job, options, Traces::drop, version, progress, out);
     if (!ranks) return fail_with(ranks.error());
     auto profile = job_profile(std::move(ranks->parts), options, version, progress);
     if (!profile) return fail_with(profile.error());
@@ -171,7 +172,7 @@ Result<WrittenPartials> analyze_partially(const AnalyzeOptions& options, std::st
         "distributed program do, and so does a file named like trace_rank3.sqlite");
   }
   if (auto free = check_free(job, options); !free) return fail_with(free.error());
-  auto ranks = analyze_ranks(*plan, job, options, version, progress, out);
+  auto ranks = analyze_ranks(*plan, job, options, Traces::drop, version, progress, out);
   if (!ranks) return fail_with(ranks.error());
   progress.begin("writing the partial profiles");
   const auto folder = out.open();

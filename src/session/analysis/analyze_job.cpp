@@ -6,6 +6,7 @@
 #include "job/links/links.h"
 #include "job/profile/merge_ranks.h"
 #include "report/documents/word.h"
+#include "session/analysis/exports.h"
 #include "session/analysis/write_bundle.h"
 
 namespace llmprof::session {
@@ -23,9 +24,9 @@ Result<profile::Profile> job_profile(std::vector<job::RankPart> parts,
   return profile;
 }
 
-Result<Analysis> write_job(std::vector<job::RankPart> parts, const AnalyzeOptions& options,
-                           std::string_view version, Progress& progress, OutputFolder& out,
-                           Analysis analysis) {
+Result<Analysis> write_job(std::vector<job::RankPart> parts, const RankTraces& traces,
+                           const AnalyzeOptions& options, std::string_view version,
+                           Progress& progress, OutputFolder& out, Analysis analysis) {
   const Stopwatch comparing;
   auto profile = job_profile(std::move(parts), options, version, progress);
   if (!profile) return fail_with(profile.error());
@@ -37,14 +38,16 @@ Result<Analysis> write_job(std::vector<job::RankPart> parts, const AnalyzeOption
   analysis.timings.push_back({"writing the bundle", writing.elapsed()});
   progress.begin("writing the page");
   const Stopwatch page;
-  if (auto done = write_page_of_job(analysis); !done) return fail_with(done.error());
+  const auto sources = traces.sources(analysis.profile);
+  if (auto done = write_page_of_job(sources, analysis); !done) return fail_with(done.error());
   analysis.timings.push_back({"writing the page", page.elapsed()});
-  if (options.exports.any()) {
-    analysis.not_exported =
-        Error{ErrorKind::input,
-              "files for other viewers are made of one rank's capture: `llmprof analyze CAPTURE "
-              "--perfetto` with the capture of that rank alone"};
-  }
+  if (!options.exports.any()) return analysis;
+  progress.begin("writing files for other viewers");
+  const Stopwatch exporting;
+  WrittenExports written = write_exports(options.exports, sources, version, analysis.folder);
+  analysis.files.insert(analysis.files.end(), written.files.begin(), written.files.end());
+  analysis.not_exported = std::move(written.failed);
+  analysis.timings.push_back({"writing files for other viewers", exporting.elapsed()});
   return analysis;
 }
 

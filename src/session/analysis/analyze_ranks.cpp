@@ -41,7 +41,7 @@ void identify(const RanksRecord& record, job::RankIdentity& who) {
   }
 }
 
-void take_results(AnalyzedInputs&& analyzed, job::RankPart& part) {
+void take_results(AnalyzedInputs& analyzed, job::RankPart& part) {
   part.profile = std::move(analyzed.analysis.profile);
   part.collectives = std::move(analyzed.results.collectives);
   for (const analysis::Step& step : analyzed.results.stages.steps) {
@@ -65,8 +65,9 @@ Result<AnalysisPlan> plan_of_rank(const AnalysisPlan& plan, const RankInputs& ra
 }  // namespace
 
 Result<AnalyzedRanks> analyze_ranks(const AnalysisPlan& plan, const JobInputs& job,
-                                    const AnalyzeOptions& options, std::string_view version,
-                                    Progress& progress, OutputFolder& out) {
+                                    const AnalyzeOptions& options, Traces traces,
+                                    std::string_view version, Progress& progress,
+                                    OutputFolder& out) {
   AnalyzedRanks ranks;
   AnalysisPlan common = plan;
   common.notes.merge(job.notes);  // told once, of the first rank
@@ -98,7 +99,10 @@ Result<AnalyzedRanks> analyze_ranks(const AnalysisPlan& plan, const JobInputs& j
     }
     if (analysis.incomplete && !ranks.incomplete) ranks.incomplete = analysis.incomplete;
     identify(analyzed->trace, part.identity);
-    take_results(std::move(*analyzed), part);
+    take_results(*analyzed, part);
+    if (traces == Traces::keep) {
+      ranks.traces.keep(rank.rank, std::move(analyzed->trace), std::move(analyzed->results));
+    }
   }
   if (any) return ranks;
   return fail_with(ranks.incomplete.value_or(

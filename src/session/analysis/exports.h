@@ -25,4 +25,10 @@ struct WrittenExports {
 WrittenExports write_exports(const Exports& wanted, const exports::ExportSource& source,
                              const std::filesystem::path& folder);
 
+// Of a job: one Perfetto file of all ranks, and a flame graph per rank
+// (trace.rank3.speedscope.json).
+WrittenExports write_exports(const Exports& wanted,
+                             const Result<std::vector<exports::RankSource>>& ranks,
+                             std::string_view version, const std::filesystem::path& folder);
+
 }  // namespace llmprof::session

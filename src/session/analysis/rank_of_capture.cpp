@@ -11,6 +11,7 @@
 #include "readers/detect.h"
 #include "readers/kineto/kineto_json.h"
 #include "readers/nsys_sqlite/nsys_sqlite.h"
+#include "readers/shared/rank_of_path.h"
 
 namespace llmprof::session {
 namespace {
@@ -86,10 +87,11 @@ std::optional<uint32_t> rank_of_capture(const fs::path& path) {
   const auto head = read_head(path, readers::kHeadBytes);
   if (!head) return std::nullopt;
   const readers::Reader* reader = readers::find_reader(*head);
-  if (reader == nullptr) return std::nullopt;
-  // A database cannot be read in part.
-  if (reader == &readers::kNsysSqliteReader) return rank_read(*reader, path);
-  return rank_in_front(*reader, path);
+  if (reader == nullptr) return readers::rank_of_path(path);
+  if (reader != &readers::kNsysSqliteReader) return rank_in_front(*reader, path);
+  // A database cannot be read in part, and what its name does not say, NCCL may.
+  const auto named = readers::rank_of_path(path);
+  return named ? named : rank_read(*reader, path);
 }
 
 }  // namespace llmprof::session

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "session/analysis/analyze.h"
+#include "session/analysis/analyze_ranks.h"
 #include "session/bundle/inputs.h"
 
 namespace llmprof::session {
@@ -48,6 +49,25 @@ bool is_the_same(const ReadAgain& again, const profile::Profile& profile) {
          stages.instances.size() == instances && stages.steps.size() == profile.steps.size();
 }
 
+constexpr std::string_view kOthers =
+    "the captures, read again, give other kernels or stages than profile.json";
+
+Result<ReadAgain> read_ranks(const AnalyzeOptions& options, const profile::Profile& profile,
+                             std::string_view version, Progress& progress, OutputFolder& out) {
+  auto plan = plan_analysis(options);
+  if (!plan) return fail_with(plan.error());
+  const JobInputs job = inputs_of_job(plan->inputs, options.inputs);
+  if (!job.several()) return fail_input("the captures of its ranks are not there any more");
+  auto ranks = analyze_ranks(*plan, job, options, Traces::keep, version, progress, out);
+  if (!ranks) return fail_with(ranks.error());
+  ReadAgain again;
+  again.ranks = std::move(ranks->traces);
+  if (again.ranks.kernel_count() != profile.totals.kernel_count) {
+    return fail_input(std::string(kOthers));
+  }
+  return again;
+}
+
 }  // namespace
 
 Result<ReadAgain> read_again(const fs::path& folder, const profile::Profile& profile,
@@ -58,12 +78,11 @@ Result<ReadAgain> read_again(const fs::path& folder, const profile::Profile& pro
   options.inputs = std::move(*captures);
   narrow(profile.selection, options);
   OutputFolder out(folder, true);
+  if (profile.job) return read_ranks(options, profile, version, progress, out);
   auto analyzed = analyze_in_memory(options, version, progress, out);
   if (!analyzed) return fail_with(analyzed.error());
-  ReadAgain again{std::move(analyzed->trace), std::move(analyzed->results)};
-  if (!is_the_same(again, profile)) {
-    return fail_input("the captures, read again, give other kernels or stages than profile.json");
-  }
+  ReadAgain again{std::move(analyzed->trace), std::move(analyzed->results), {}};
+  if (!is_the_same(again, profile)) return fail_input(std::string(kOthers));
   return again;
 }
 

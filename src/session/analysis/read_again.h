@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "profile/profile.h"
+#include "session/analysis/rank_traces.h"
 #include "trace/trace.h"
 
 namespace llmprof::session {
@@ -14,8 +15,9 @@ namespace llmprof::session {
 // The captures behind a profile, read and analyzed once more: for what is made of single events,
 // which profile.json does not hold.
 struct ReadAgain {
-  trace::Trace trace;
+  trace::Trace trace;  // empty of a job
   analysis::Results results;
+  RankTraces ranks;  // of a job
 };
 
 // Of a run's folder its captures; of another folder those that its profile names, if they are still

@@ -12,6 +12,7 @@
 #include "capture/convert.h"
 #include "job/partial/partial.h"
 #include "readers/detect.h"
+#include "readers/shared/rank_of_path.h"
 
 namespace llmprof::session {
 namespace {
@@ -102,7 +103,10 @@ Result<void> read_converted(const std::filesystem::path& from, Convert convert,
   const auto done = read_recognized(*converted, *head, builder, progress);
   if (!done) return fail_with(readers::unreadable(from, *head));
   auto& captures = builder.trace().captures;
-  for (size_t i = before; i < captures.size(); ++i) captures[i].path = from.string();
+  for (size_t i = before; i < captures.size(); ++i) {
+    captures[i].path = from.string();
+    if (!captures[i].rank) captures[i].rank = readers::rank_of_path(from);
+  }
   return *done;
 }
 

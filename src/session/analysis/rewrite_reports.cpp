@@ -7,7 +7,6 @@
 #include "report/documents/bundle_reports.h"
 #include "session/analysis/exports.h"
 #include "session/analysis/read_again.h"
-#include "session/analysis/write_bundle.h"
 #include "session/bundle/list_artifacts.h"
 #include "session/bundle/run_dir.h"
 
@@ -48,8 +47,8 @@ Result<PageOutcome> rewrite_page(const std::optional<page::Bundle>& bundle,
                                  const profile::Profile& profile, std::string_view json,
                                  const fs::path& folder, std::string_view version) {
   page::Content content{profile, json, {}, std::nullopt};
-  if (profile.job) {
-    content.timeline_missing = kNoTimelineOfJob;
+  if (bundle && again && profile.job) {
+    add_timeline(again->ranks.sources(profile), content);
   } else if (bundle && again) {
     add_timeline({again->trace, again->results, version}, content);
   } else if (bundle) {
@@ -97,9 +96,7 @@ Result<RewrittenReports> rewrite_reports(const RewriteOptions& options, std::str
   }
   const auto bundle = page::embedded_bundle();
   Result<ReadAgain> again = fail_input("the captures were not read again");
-  if (profile->job) {
-    again = fail_input("of a job, no single events are drawn; analyze one rank's capture");
-  } else if (!profile_alone && (bundle || options.exports.any())) {
+  if (!profile_alone && (bundle || options.exports.any())) {
     again = read_again(run, *profile, version, progress);
   }
   auto page =
@@ -112,7 +109,10 @@ Result<RewrittenReports> rewrite_reports(const RewriteOptions& options, std::str
     return rewritten;
   }
   WrittenExports exported =
-      write_exports(options.exports, {again->trace, again->results, version}, rewritten.folder);
+      profile->job ? write_exports(options.exports, again->ranks.sources(*profile), version,
+                                   rewritten.folder)
+                   : write_exports(options.exports, {again->trace, again->results, version},
+                                   rewritten.folder);
   rewritten.files.insert(rewritten.files.end(), exported.files.begin(), exported.files.end());
   rewritten.not_exported = std::move(exported.failed);
   return rewritten;

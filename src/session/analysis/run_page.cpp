@@ -1,14 +1,12 @@
 #include "session/analysis/run_page.h"
 
-#include <fmt/format.h>
-
-#include "base/files.h"
 #include "exports/timeline/timeline.h"
 
 namespace llmprof::session {
 
-void add_timeline(const exports::ExportSource& source, page::Content& content) {
-  auto timeline = exports::make_timeline(source);
+namespace {
+
+void put_timeline(Result<exports::Timeline> timeline, page::Content& content) {
   if (!timeline) {
     content.timeline_missing = timeline.error().message;
     return;
@@ -19,21 +17,25 @@ void add_timeline(const exports::ExportSource& source, page::Content& content) {
   }
 }
 
+}  // namespace
+
+void add_timeline(const exports::ExportSource& source, page::Content& content) {
+  put_timeline(exports::make_timeline(source), content);
+}
+
+void add_timeline(const Result<std::vector<exports::RankSource>>& ranks, page::Content& content) {
+  if (ranks) {
+    put_timeline(exports::make_timeline(*ranks), content);
+  } else {
+    content.timeline_missing = ranks.error().message;
+  }
+}
+
 Result<PageOutcome> write_run_page(const std::optional<page::Bundle>& bundle,
                                    const page::Content& content,
                                    const std::filesystem::path& folder) {
-  PageOutcome outcome;
-  const std::filesystem::path file = folder / kPageFile;
-  if (!bundle) {
-    std::error_code ignored;
-    std::filesystem::remove(file, ignored);
-    outcome.left_out = fmt::format("{} was left out: {}", kPageFile, page::why_no_bundle());
-    return outcome;
-  }
-  const auto written = write_file_atomically(file, page::make_page(*bundle, content));
-  if (!written) return fail_with(written.error());
-  outcome.file = file;
-  return outcome;
+  return write_page_file(bundle, folder,
+                         [&](const page::Bundle& own) { return page::make_page(own, content); });
 }
 
 }  // namespace llmprof::session

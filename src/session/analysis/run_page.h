@@ -2,28 +2,21 @@
 
 #include <filesystem>
 #include <optional>
-#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "exports/export_source.h"
-#include "page/bundle.h"
 #include "page/page.h"
+#include "session/bundle/page_file.h"
 
 namespace llmprof::session {
 
-inline constexpr std::string_view kPageFile = "report.html";
-
-// What became of report.html.
-struct PageOutcome {
-  std::optional<std::filesystem::path> file;
-  std::optional<std::string> left_out;  // why there is none, and how to get it
-};
-
 // Puts the timeline into what a page holds, or says why there is none.
 void add_timeline(const exports::ExportSource& source, page::Content& content);
+// Likewise of a job's ranks.
+void add_timeline(const Result<std::vector<exports::RankSource>>& ranks, page::Content& content);
 
-// Writes report.html into a folder that exists; without a bundle, says why not. A page of an
-// earlier program is then removed, because it would show other numbers than the reports beside it.
+// Writes a run's report.html, as write_page_file does.
 Result<PageOutcome> write_run_page(const std::optional<page::Bundle>& bundle,
                                    const page::Content& content,
                                    const std::filesystem::path& folder);

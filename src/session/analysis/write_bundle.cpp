@@ -36,10 +36,12 @@ Result<void> write_page(const exports::ExportSource& source, Analysis& analysis)
   return write_filled_page(bundle, content, analysis);
 }
 
-Result<void> write_page_of_job(Analysis& analysis) {
+Result<void> write_page_of_job(const Result<std::vector<exports::RankSource>>& ranks,
+                               Analysis& analysis) {
   page::Content content{analysis.profile, analysis.json, {}, std::nullopt};
-  content.timeline_missing = kNoTimelineOfJob;
-  return write_filled_page(page::embedded_bundle(), content, analysis);
+  const auto bundle = page::embedded_bundle();
+  if (bundle) add_timeline(ranks, content);
+  return write_filled_page(bundle, content, analysis);
 }
 
 }  // namespace llmprof::session

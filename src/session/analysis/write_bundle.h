@@ -11,9 +11,8 @@ Result<void> write_bundle(const AnalyzeOptions& options, OutputFolder& out, Anal
 
 // report.html, behind the others.
 Result<void> write_page(const exports::ExportSource& source, Analysis& analysis);
-// Without a timeline, and why.
-inline constexpr std::string_view kNoTimelineOfJob =
-    "The page of a job has no timeline; `llmprof analyze` of one rank's capture draws that rank's.";
-Result<void> write_page_of_job(Analysis& analysis);
+// Of a job, with a timeline of all its ranks, or why there is none.
+Result<void> write_page_of_job(const Result<std::vector<exports::RankSource>>& ranks,
+                               Analysis& analysis);
 
 }  // namespace llmprof::session

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
@@ -111,10 +110,8 @@ std::vector<RankFolder> rank_folders(const fs::path& folder) {
 
 RanksRecord read_ranks_record(const fs::path& folder, Diagnostics& diagnostics) {
   RanksRecord all;
-  std::set<uint64_t> seen;
   for (const RankFolder& of_rank : rank_folders(folder)) {
     auto record = read_one(of_rank.path, diagnostics);
-    seen.insert(of_rank.rank);
     if (!record) continue;  // recorded by other means than --rank-folder
     all.finished = all.finished && record->finished;
     if (record->world_size) {
@@ -125,12 +122,6 @@ RanksRecord read_ranks_record(const fs::path& folder, Diagnostics& diagnostics) 
     }
   }
   if (all.ranks.empty()) return read_one(folder, diagnostics).value_or(RanksRecord{});
-  for (uint64_t rank = 0; rank < all.world_size.value_or(0); ++rank) {
-    if (seen.contains(rank)) continue;
-    all.ranks.push_back({rank, std::string(kRankMissing), "it has no folder: it never started"});
-  }
-  std::sort(all.ranks.begin(), all.ranks.end(),
-            [](const RankRecord& a, const RankRecord& b) { return a.rank < b.rank; });
   return all;
 }
 

@@ -36,8 +36,8 @@ struct RanksRecord {
 Result<void> write_ranks_record(const Artifacts& bundle, const RanksRecord& record);
 
 // Of a run's folder; of a folder that holds one per rank (rank0/, rank1/, ...) all of them
-// together: a rank that its job counts and that has no folder is missing. Empty where nothing is
-// recorded; a file that cannot be read is a diagnostic.
+// together. Ranks without a folder are not in it: they may be on other machines' disks. Empty where
+// nothing is recorded; a file that cannot be read is a diagnostic.
 RanksRecord read_ranks_record(const std::filesystem::path& folder, Diagnostics& diagnostics);
 
 // "rank3", the folder of a rank beside those of the others.

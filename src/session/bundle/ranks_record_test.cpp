@@ -40,7 +40,7 @@ TEST(RanksRecord, IsReadAsItWasWritten) {
   EXPECT_EQ(record.not_recorded().size(), 2U);
 }
 
-TEST(RanksRecord, OfAFolderPerRankNamesThoseWithoutOne) {
+TEST(RanksRecord, OfAFolderPerRankIsThatOfAllThatAreThere) {
   const testing::TemporaryFolder folder;
   write_in(folder, "rank10", "ranks.json",
            R"({"world_size": 12, "ranks": [{"rank": 10, "state": "recorded"}]})");
@@ -55,7 +55,7 @@ TEST(RanksRecord, OfAFolderPerRankNamesThoseWithoutOne) {
   write_in(folder, "rank02", "ranks.json", R"({"ranks": [{"rank": 2, "state": "recorded"}]})");
   write_in(folder, "ranks", "other", "");
   EXPECT_EQ(read_text(folder),
-            "12 0:recorded 1:recorded 2:missing(it has no folder: it never started) 3:recorded "
+            "12 0:recorded 1:recorded 3:recorded "
             "4:recorded 5:recorded 6:recorded 7:recorded 8:recorded 9:recorded 10:recorded "
             "11:died(d) unfinished");
 }

@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "compare/compare.h"
+#include "page/diff_page.h"
 #include "profile/json/described_writer.h"
 #include "report/diff/diff_report.h"
 #include "report/diff/word_diff.h"
@@ -21,7 +22,14 @@ Result<void> write_all(const DiffOptions& options, DiffOutcome& outcome) {
   outcome.files = {"diff.md", "diff.json"};
   auto written = folder->write("diff.md", report::to_markdown(report::diff_report(outcome.diff)))
                      .and_then([&] { return folder->write("diff.json", outcome.json); });
-  if (written && options.junit) {
+  if (!written) return written;
+  auto page =
+      write_page_file(page::embedded_bundle(), folder->root(), [&](const page::Bundle& bundle) {
+        return page::make_diff_page(bundle, {outcome.diff, outcome.json});
+      });
+  if (!page) return fail_with(page.error());
+  outcome.page = std::move(*page);
+  if (options.junit) {
     written = write_file_atomically(*options.junit, report::diff_junit(outcome.diff));
   }
   if (written && options.summary) {

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "compare/model/diff.h"
+#include "session/bundle/page_file.h"
 
 namespace llmprof::session {
 
@@ -29,9 +30,11 @@ struct DiffOutcome {
   std::filesystem::path folder;
   std::vector<std::string> files;  // written into it
   std::string json;                // the text of diff.json
+  PageOutcome page;
 };
 
-// Reads both sides, compares them, and writes diff.md and diff.json; the sides stay untouched.
+// Reads both sides, compares them, and writes diff.md, diff.json and report.html; the sides stay
+// untouched.
 Result<DiffOutcome> diff(const DiffOptions& options, std::string_view version, Progress& progress);
 
 // 0, 5 (a rule failed), 3 (cannot tell, not comparable).

@@ -98,7 +98,8 @@ Result<Analysis> merge(const MergeOptions& options, std::string_view version, Pr
   Analysis so_far;
   so_far.timings.push_back({"reading partial profiles", reading.elapsed()});
   OutputFolder out(options.out, options.force);
-  return write_job(std::move(*parts), analysis, version, progress, out, std::move(so_far));
+  return write_job(std::move(*parts), RankTraces(), analysis, version, progress, out,
+                   std::move(so_far));
 }
 
 }  // namespace llmprof::session

@@ -14,6 +14,7 @@ namespace {
 constexpr double kLongestWait = 86400;  // seconds
 constexpr uint64_t kMostTokens = 1'000'000'000;
 constexpr uint64_t kMostRanks = 65536;
+constexpr double kMostTimesAsSlow = 1000;
 
 struct NamedSignal {
   std::string_view name;
@@ -142,6 +143,8 @@ WorkloadOptions read_workload_options(config::Settings settings,
   settings.boolean("uses_torch", false);
   command.server = read_server(settings);
   options.ranks = settings.optional_whole("ranks", 1, kMostRanks);
+  settings.optional_whole("slow_rank", 0, kMostRanks);
+  settings.optional_number("slow_by", 1, kMostTimesAsSlow);
   settings.refuse_unknown_keys();
   return options;
 }

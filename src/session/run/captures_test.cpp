@@ -112,5 +112,21 @@ TEST(Captures, ThePlanSaysWhy) {
   EXPECT_TRUE(contains(plan, "\n# timeline: the collector's, with ")) << plan;
 }
 
+TEST(Captures, SeveralRanksAreNotReplayed) {
+  RunOptions options = on_the_gpu();
+  options.workload.argv = {"mpirun", "-n", "4", "llm"};
+  const Captures job = choose_captures(options, able());
+  EXPECT_FALSE(job.ncu);
+  EXPECT_TRUE(contains(notes(job), "ncu is left out with several ranks"));
+  EXPECT_FALSE(choose_captures(options, unable()).ncu) << "in nsys's company neither";
+  options.pipeline.ncu = Switch::on;
+  const Captures asked = choose_captures(options, able());
+  EXPECT_TRUE(asked.ncu);
+  EXPECT_TRUE(contains(notes(asked), "with several ranks it deadlocks in a collective"));
+  options.pipeline.ncu = Switch::automatic;
+  options.workload.argv = {"mpirun", "-n", "1", "llm"};
+  EXPECT_TRUE(choose_captures(options, able()).ncu);
+}
+
 }  // namespace
 }  // namespace llmprof::session

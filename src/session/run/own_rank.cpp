@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <string_view>
 
 #include "base/text.h"
 
@@ -20,7 +21,18 @@ constexpr std::array kRankVariables = {
     RankVariables{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
 };
 
+// A batch script, too, has the variables of a task, before it starts any. Only a step has a number;
+// those of scripts and interactive shells are reserved ones.
+bool is_of_no_step(std::string_view variable) {
+  constexpr int64_t kFirstReserved = 4'000'000'000;
+  if (!variable.starts_with("SLURM_")) return false;
+  const char* step = std::getenv("SLURM_STEP_ID");
+  const auto number = step == nullptr ? std::nullopt : parse_int(step);
+  return !number || *number >= kFirstReserved;
+}
+
 std::optional<uint64_t> number_in(const char* variable) {
+  if (is_of_no_step(variable)) return std::nullopt;
   const char* value = std::getenv(variable);
   const auto number = value == nullptr ? std::nullopt : parse_int(value);
   if (!number || *number < 0) return std::nullopt;

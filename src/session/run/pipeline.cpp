@@ -142,12 +142,29 @@ class Pipeline {
     const capture::CaptureResult captured = run_collector(request_, bundle_);
     keep("collector", captured);
     if (!captures_.collector_cuda || stopped()) return;
-    read_captures(RunRole::log);
-    const LogContents contents = log_contents(reading_.trace());
+    const LogContents contents = contents_of_logs();
     recorded_gpu_ = contents.gpu_work > 0;
     if (!recorded_gpu_ && !captured.failure) {
       fail_backend("collector", no_gpu_work(contents, options_.collector));
     }
+  }
+
+  // What the analysis reads anyway is kept; it analyzes the ranks of a job one after the other, so
+  // that their logs are not held together here either.
+  LogContents contents_of_logs() {
+    if (count_ranks(rank_logs(bundle_.path("collector"))) < 2) {
+      read_captures(RunRole::log);
+      return log_contents(reading_.trace());
+    }
+    LogContents contents;
+    for (const Input& log : inputs_of(RunRole::log)) {
+      Reading one;
+      OutputFolder out(bundle_.root(), true);
+      one.add({log}, out, progress_);
+      contents = log_contents(one.trace());
+      if (contents.gpu_work > 0) break;
+    }
+    return contents;
   }
 
   void trace() {
@@ -237,13 +254,18 @@ class Pipeline {
   // Reads captures of one kind as soon as they are needed; the analysis at the end reads the
   // others.
   void read_captures(RunRole role) {
+    OutputFolder out(bundle_.root(), true);
+    reading_.add(inputs_of(role), out, progress_);
+  }
+
+  // None where nothing was captured so far.
+  [[nodiscard]] std::vector<Input> inputs_of(RunRole role) const {
     const std::vector<fs::path> folder = {bundle_.root()};
     Diagnostics said_by_the_analysis;
     auto inputs = expand_inputs(folder, said_by_the_analysis);
-    if (!inputs) return;  // nothing was captured so far
+    if (!inputs) return {};
     std::erase_if(*inputs, [&](const Input& input) { return input.role != role; });
-    OutputFolder out(bundle_.root(), true);
-    reading_.add(*inputs, out, progress_);
+    return std::move(*inputs);
   }
 
   void analyze_bundle(const fs::path& folder) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -52,6 +53,22 @@ bool has_ended(const fs::path& folder) {
   return record.finished && !record.ranks.empty();
 }
 
+// All ranks, those that never started too.
+RanksRecord with_missing(const RankOfJob& own) {
+  Diagnostics of_the_analysis;
+  RanksRecord all = read_ranks_record(own.folder, of_the_analysis);
+  std::vector<RankRecord> here = std::move(all.ranks);
+  all.ranks.clear();
+  for (uint64_t rank = 0; rank < *own.world_size; ++rank) {
+    const auto at = std::find_if(here.begin(), here.end(),
+                                 [&](const RankRecord& row) { return row.rank == rank; });
+    all.ranks.push_back(at != here.end() ? *at
+                                         : RankRecord{rank, std::string(kRankMissing),
+                                                      "it has no folder: it never started"});
+  }
+  return all;
+}
+
 }  // namespace
 
 Result<Artifacts> create_rank_root(const fs::path& folder, bool force) {
@@ -96,8 +113,7 @@ std::optional<Error> wait_for_ranks(const RankOfJob& own, const std::atomic<bool
       std::this_thread::sleep_for(kPause);
     }
   }
-  Diagnostics diagnostics;
-  const RanksRecord all = read_ranks_record(own.folder, diagnostics);
+  const RanksRecord all = with_missing(own);
   Artifacts folder;
   folder.set_root(own.folder);
   if (const auto written = write_ranks_record(folder, all); !written) return written.error();

@@ -4,6 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import { h } from "../dom/dom";
 import { hideTooltip, showTooltip } from "../dom/tooltip";
 import { isDark } from "../data/view";
+import { listenForPointKeys } from "./point_keys";
 
 export interface Point {
   x: number;
@@ -57,8 +58,19 @@ export const chartColors = {
 };
 
 export function scatter(options: ScatterOptions): Scatter {
-  const element = h("div", { class: "chart", role: "img", "aria-label": options.label });
+  const told = h("p", { class: "offscreen", "aria-live": "polite" });
+  const element = h("div", { class: "chart", role: "application", "aria-roledescription": "chart", tabindex: "0", "aria-label": `${options.label}. Left and right arrow keys go from point to point.` }, told);
   let chart: uPlot | null = null;
+  const keys = listenForPointKeys(element, options.points, (point) => {
+    told.textContent = point ? point.lines.join("; ") : "";
+    chart?.redraw(false, false);
+    if (point && chart) {
+      const box = chart.over.getBoundingClientRect();
+      showPoint(point, box.left + chart.valToPos(point.x, "x"), box.top + chart.valToPos(point.y, "y"));
+    } else hideTooltip();
+  });
+
+  const showPoint = (point: Point, x: number, y: number): void => showTooltip(x, y, point.lines.map((line, index) => h(index === 0 ? "strong" : "div", {}, line)));
 
   function drawPoints(u: uPlot): void {
     const context = u.ctx;
@@ -84,6 +96,8 @@ export function scatter(options: ScatterOptions): Scatter {
     }
     context.setLineDash([]);
     for (const point of options.points) drawPoint(u, context, point, ratio);
+    const current = keys.current();
+    if (current) drawRing(u, context, current, ratio);
     for (const line of options.lines) if (line.label) drawLabel(u, line);
     context.restore();
   }
@@ -144,6 +158,15 @@ export function scatter(options: ScatterOptions): Scatter {
     }
   }
 
+  /** Around the point that the keys are at. */
+  function drawRing(u: uPlot, context: CanvasRenderingContext2D, point: Point, ratio: number): void {
+    context.strokeStyle = chartColors.text();
+    context.lineWidth = 2 * ratio;
+    context.beginPath();
+    context.arc(u.valToPos(point.x, "x", true), u.valToPos(point.y, "y", true), (point.radius + 5) * ratio, 0, 2 * Math.PI);
+    context.stroke();
+  }
+
   function nearest(u: uPlot, left: number, top: number): Point | null {
     let best: Point | null = null;
     let distance = REACH_PIXELS ** 2;
@@ -197,7 +220,7 @@ export function scatter(options: ScatterOptions): Scatter {
     u.over.addEventListener("mousemove", (event) => {
       const point = nearest(u, event.offsetX, event.offsetY);
       u.over.style.cursor = point?.onClick ? "pointer" : "crosshair";
-      if (point) showTooltip(event.clientX, event.clientY, point.lines.map((line, index) => h(index === 0 ? "strong" : "div", {}, line)));
+      if (point) showPoint(point, event.clientX, event.clientY);
       else hideTooltip();
     });
     u.over.addEventListener("mouseleave", hideTooltip);

@@ -10,6 +10,11 @@ export type Step = Profile["steps"][number];
 export type Layer = Profile["layers"][number];
 export type Gap = Profile["gaps"][number];
 export type Operator = Profile["operators"][number];
+export type Job = NonNullable<Profile["job"]>;
+export type Collective = Job["collectives"][number];
+export type Straggler = Job["stragglers"][number];
+export type Rank = Profile["ranks"][number];
+export type RankStage = Rank["between"][number];
 export type Times = NonNullable<Profile["token_times"]["time_to_first_token_ms"]>;
 
 export const onCpu = (profile: Profile): boolean => profile.context.device_kind === "cpu";

@@ -11,6 +11,8 @@ export interface View {
   classes: { id: string; label: string; plain?: string; color: Color }[];
   parts: Record<string, { label: string; plain?: string; class: string | null; color?: Color }>;
   timeline_missing: string | null;
+  /** Of a job: sentences on it, evidence of stragglers and groups in their order, names as readers know them. */
+  job: { sentences: string[]; stragglers: string[]; groups: string[]; names: Record<string, string> } | null;
 }
 
 const NO_COLOR: Color = { light: "#6d6560", dark: "#a39a92" };
@@ -20,7 +22,7 @@ export class Palette {
   private readonly colors = new Map<string, Color>();
   private readonly labels = new Map<string, string>();
 
-  constructor(private readonly view: View) {
+  constructor(private readonly view: Pick<View, "classes" | "parts">) {
     for (const each of view.classes) {
       this.colors.set(each.id, each.color);
       this.labels.set(each.id, each.label);

@@ -1,13 +1,13 @@
 // Small pieces that several views show.
-import type { App } from "../app";
+import type { PageApp } from "../app";
 import { h, type Child } from "./dom";
 
-export function swatch(app: App, part: string): HTMLElement {
+export function swatch(app: PageApp, part: string): HTMLElement {
   const idle = app.palette.classOf(part) === null;
   return h("span", { class: idle ? "swatch idle" : "swatch", style: `background-color: ${app.palette.css(part)}`, "aria-hidden": "true" });
 }
 
-export const classLabel = (app: App, kernelClass: string): HTMLElement => h("span", { class: "with-swatch" }, swatch(app, kernelClass), app.palette.label(kernelClass));
+export const classLabel = (app: PageApp, kernelClass: string): HTMLElement => h("span", { class: "with-swatch" }, swatch(app, kernelClass), app.palette.label(kernelClass));
 
 export function section(title: string, ...children: Child[]): HTMLElement {
   return h("section", {}, h("h2", {}, title), ...children);

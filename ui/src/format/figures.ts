@@ -29,6 +29,19 @@ export const ratio = (value: Number_): string => or(value, (v) => fixed(v, 3));
 export const rate = (value: Number_): string => or(value, (v) => fixed(v, 1));
 export const intensity = (value: Number_): string => or(value, (v) => fixed(v, 2));
 
+/** Signed, but for what rounds to 0: C's "%+.Nf". */
+function signed(value: number, digits: number): string {
+  const text = fixed(value, digits);
+  return /^-?0(\.0*)?$/.test(text) ? text.replace("-", "") : value > 0 ? `+${text}` : text;
+}
+
+/** A difference over what it is of: "+6.12 %". */
+export const change = (relative: Number_): string => or(relative, (v) => `${signed(v * 100, 2)} %`);
+/** A difference in hundredths of a whole: "+6.12". */
+export const points = (part: Number_): string => or(part, (v) => signed(v * 100, 2));
+/** A difference of two times in ms: "-0.0150". */
+export const timeChange = (difference: Number_): string => or(difference, (v) => signed(v, 4));
+
 /** Counts, and means of counts with one digit: "41,227", "462.2". */
 export function count(value: Number_): string {
   return or(value, (v) => (v >= 0 && Number.isInteger(v) ? v.toString().replace(/\B(?=(\d{3})+$)/g, ",") : fixed(v, 1)));

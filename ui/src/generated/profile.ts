@@ -79,6 +79,10 @@ export interface Profile {
   slow_step_rule_reasons: SlowStepRuleReasons[];
   /** by stage, the kernels of its forward passes by their place: what tells a kernel that was replaced or fused from one that was removed */
   kernel_sequences: KernelSequences[];
+  /** null, or what is between the ranks of a distributed job; stages, steps, token_times and findings are then the job's, one step on all ranks being one step */
+  job: Job | null;
+  /** of a job, each by itself; empty otherwise */
+  ranks: Ranks[];
 }
 
 export interface Tool {
@@ -1649,4 +1653,225 @@ export interface KernelSequencesKernels {
   calls: number;
   /** their time, exact (ns) */
   total_ns: number;
+}
+
+export interface Job {
+  /** of the launcher */
+  id: string | null;
+  /** ranks of the job, as they say; else those recorded */
+  world_size: number;
+  /** ranks with a capture */
+  recorded: number;
+  /** that they ran on */
+  hosts: number;
+  /** ranks without a capture */
+  missing: number[];
+  /** ranks that ended before the program did */
+  died: number[];
+  /** not all ranks were recorded: waits are at least what is said */
+  lower_bound: boolean;
+  /** ranks that communicate */
+  groups: JobGroups[];
+  /** by stage, then longest total first */
+  collectives: JobCollectives[];
+  /** longest wait first */
+  stragglers: JobStragglers[];
+  /** steps that all recorded ranks have */
+  steps_matched: number;
+  /** steps of single ranks without their like */
+  steps_unmatched: number;
+  /** of the ranks' time in steps: idle or waiting for another stage of the pipeline; null without pipeline parallelism (fraction) */
+  pipeline_bubble_share: number | null;
+  /** time of expert kernels, the longest rank's over the mean; null without experts */
+  expert_imbalance: number | null;
+  /** ranks by steps */
+  heat: JobHeat;
+  /** why ranks could not be compared; null where they were */
+  why_not: string | null;
+  /** why_not as kinds and values */
+  why_not_reasons: SlowStepRuleReasons[];
+}
+
+export interface JobGroups {
+  /** as captures name it; unique */
+  group: string;
+  /** that were recorded */
+  ranks: number[];
+  /** of the group, ranks without a capture included */
+  size: number;
+  /** tensor, pipeline, expert, data, or unknown: from the kinds, sizes and number of its collectives in a step, or as told by --tp, --pp, --ep */
+  parallelism: string;
+  /** evidence as kinds and values */
+  why: SlowStepRuleReasons[];
+}
+
+export interface JobCollectives {
+  /** of the job; null outside of stages */
+  stage: string | null;
+  /** as in groups */
+  group: string;
+  /** all_reduce, all_gather, reduce_scatter, all_to_all, send, ... */
+  kind: string;
+  /** of the message of one rank; null where not known (B) */
+  bytes: number | null;
+  /** that took part and were recorded */
+  ranks: number;
+  /** collectives that all these ranks have */
+  matched: number;
+  /** of single ranks, without their like on the others */
+  unmatched: number;
+  /** replayed by CUDA graphs */
+  in_graph: boolean;
+  /** ranks of the group were not recorded: waits are at least this long */
+  lower_bound: boolean;
+  /** from the last rank's arrival to the last end */
+  latency_ms: DeviceTimeLaunchesCallMs;
+  /** of the rank that waited longest */
+  wait_ms: DeviceTimeLaunchesCallMs;
+  /** of all ranks together (ms) */
+  wait_total_ms: number;
+  /** of all ranks together; with wait_total_ms the time of these kernels (ms) */
+  transfer_total_ms: number;
+  /** of that time, without compute beside it (ms) */
+  exposed_total_ms: number;
+  /** of that time, beside compute (ms) */
+  hidden_total_ms: number;
+  /** of them in a step of the job, mean; null without steps */
+  per_step: number | null;
+  /** bytes that the algorithm must move over each rank's link, over the median latency; null where size or kind is not known (B/s) */
+  wire_bandwidth_bytes_per_s: number | null;
+  /** of the link, in one direction (B/s) */
+  peak_bandwidth_bytes_per_s: number | null;
+  /** the first over the second (fraction) */
+  share_of_peak: number | null;
+  /** what the peak is of: nvlink, pcie, network, memory */
+  link: string | null;
+  /** the rank that came last most often */
+  last_rank: number | null;
+  /** of the matched collectives (fraction) */
+  last_rank_share: number | null;
+}
+
+export interface JobStragglers {
+  /** that comes last */
+  rank: number;
+  /** of the job */
+  stage: string;
+  /** longer_kernels, late_launch, more_tokens, lower_clock, or unknown: what of this rank takes the time */
+  cause: string;
+  /** that the rank that waited longest waited for it, per step of the job (ms) */
+  wait_ms_per_step: number;
+  /** of all ranks that waited for it (ms) */
+  wait_total_ms: number;
+  /** wait_ms_per_step over the job's mean step (fraction) */
+  share_of_step: number | null;
+  /** of the matched collectives in this stage: it came last (fraction) */
+  last_share: number;
+  /** evidence as kinds and values */
+  why: SlowStepRuleReasons[];
+}
+
+export interface JobHeat {
+  /** consecutive steps of the job in a bin; at most 512 bins */
+  steps_per_bin: number;
+  /** by rank */
+  rows: JobHeatRows[];
+}
+
+export interface JobHeatRows {
+  /** whose time it is */
+  rank: number;
+  /** mean wall time of the rank's own steps in each bin, waits left out; -1 without a step */
+  wall_ms: number[];
+  /** mean time per step that it waited for others; likewise */
+  wait_ms: number[];
+}
+
+export interface Ranks {
+  /** in the job */
+  rank: number;
+  /** among the ranks of its host */
+  local_rank: number | null;
+  /** its name */
+  host: string | null;
+  /** as in kernels: "rank3/cuda:0" */
+  device: string | null;
+  /** name of the GPU, or of the processor */
+  gpu: string | null;
+  /** recorded; died (it ended before the program did); missing (the job says that it exists, and no capture of it was read) */
+  state: string;
+  /** exit code or signal, where known */
+  state_detail: string | null;
+  /** of this rank */
+  captures: ContextCaptures[];
+  /** how it is brought to the job's; null of missing ranks */
+  clock: RanksClock | null;
+  /** by stage of the job: where this rank's time went */
+  between: RanksBetween[];
+  /** as of a profile of this rank alone; likewise all below */
+  totals: Totals;
+  /** on the rank's own clock */
+  device_time: DeviceTime[];
+  /** by class, longest total first */
+  classes: Classes[];
+  /** how its stages were found */
+  stages_found: StagesFound;
+  /** by this rank's clock */
+  token_times: TokenTimes;
+  /** this rank's own */
+  stages: Stages[];
+  /** this rank's own */
+  steps: Steps[];
+  /** steps that are not in steps, because the job's ranks have more than 50,000 together; the rank's partial profile has them */
+  steps_left_out: number;
+  /** what profiling cost */
+  overhead: Overhead | null;
+  /** of this rank's captures */
+  diagnostics: Diagnostics[];
+}
+
+export interface RanksClock {
+  /** reference (this rank's clock is the job's), shared (one clock of the host), collectives (ends of matched collectives), wall_clock (of the hosts, not better), none */
+  method: string;
+  /** added to a time of this rank at its time 0 (ns) */
+  offset_ns: number;
+  /** added per second, in microseconds */
+  drift_ppm: number;
+  /** matched ones that the two were found from */
+  collectives: number;
+  /** what is left between the ends of matched collectives: median of absolute values (ms) */
+  residual_p50_ms: number | null;
+  /** likewise, the largest (ms) */
+  residual_max_ms: number | null;
+}
+
+export interface RanksBetween {
+  /** as in the job's stages */
+  stage: string;
+  /** of the job's step, mean; compute, transfer, wait, copies and idle sum to it (ms) */
+  wall_ms: number;
+  /** at least one kernel that is not communication (ms) */
+  compute_ms: number;
+  /** communication alone, from the last rank's arrival on; all of it where collectives are not matched (ms) */
+  transfer_ms: number;
+  /** communication alone, before the last rank arrived: a lower bound where ranks of the group were not recorded (ms) */
+  wait_ms: number;
+  /** communication beside compute; part of compute_ms (ms) */
+  hidden_communication_ms: number;
+  /** copies and fills alone (ms) */
+  copies_ms: number;
+  /** no work, until the slowest rank ended the step (ms) */
+  idle_ms: number;
+  /** what the rank that waited longest waited for this one, per step (ms) */
+  caused_wait_ms: number;
+  /** that the means are of; warm-up excluded */
+  steps: number;
+  /** of these steps; null where not told */
+  tokens: number | null;
+  /** of the rank's own wall time; null where not known (fraction) */
+  mfu: number | null;
+  /** mean reading; null where not read (Hz) */
+  sm_clock_hz: number | null;
+  /** per step; null where not measured (J) */
+  energy_j: number | null;
 }

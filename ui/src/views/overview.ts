@@ -8,6 +8,7 @@ import { bar, note, prose, section, swatch } from "../dom/parts";
 import { facts, table } from "../dom/table";
 import { bytes, clock, count, counted, energy, fineMs, ms, percent, rate } from "../format/figures";
 import { typical } from "../format/typical";
+import { jobSummary } from "../job/summary";
 import { placeHash } from "../state/fragment";
 
 const SHOWN_FINDINGS = 5;
@@ -306,6 +307,7 @@ function mount(app: App): MountedView {
     selection && h("p", { class: "note" }, selection.words),
     tiles(app),
     lead(app),
+    jobSummary(app),
     app.shown.stages.length > 0 ? stagesTable(app) : section("Stages", app.words.of("Stages")),
     budgets(app),
     measured(app),

@@ -6,7 +6,8 @@ import { h, replace, type Child } from "../dom/dom";
 import { note, notKnown, section, select } from "../dom/parts";
 import { facts, table } from "../dom/table";
 import { bytes, count, counted, meanAndStd, ms, percent, rate } from "../format/figures";
-import { placeHash, setOptions } from "../state/fragment";
+import { setOptions } from "../state/fragment";
+import { timelineLink } from "../state/timeline_link";
 
 const VIEW = "steps";
 
@@ -17,12 +18,6 @@ interface State {
 }
 
 const stateOf = (options: URLSearchParams): State => ({ stage: options.get("stage") ?? "", cause: options.get("cause") ?? "", step: options.has("step") ? Number(options.get("step")) : null });
-
-/** A place of the timeline by the capture's own clock, in ns, with a little room around it. */
-export function timelineLink(startNs: number, lengthNs: number): string {
-  const room = Math.max(lengthNs * 0.15, 500);
-  return placeHash("timeline", { at: `${Math.round(startNs - room)},${Math.round(startNs + lengthNs + room)}` });
-}
 
 function where(app: App, instance: number, step: number | null): string {
   if (isServing(app.shown)) return `engine step ${instance}`;
@@ -268,7 +263,7 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
     h("h1", {}, "Steps"),
     hasSteps || app.shown.token_times.time_to_first_token_ms ? statistics(app) : notKnown(null, app.shown.stages.length > 0 ? "no steps were found in these stages" : (app.shown.stages_found.reason ?? "no stages were found in this input")),
     unwatched && note("The table is of the program without tracing; points, slow steps and gaps are as recorded."),
-    hasSteps && section("Every step", filters, plot, note("A step's wall time runs from the end of the previous step's last GPU work to the end of its own. Rings are warm-up. A click chooses a step; dragging zooms, a double click shows all."), chosen),
+    hasSteps && section("Every step", filters, plot, note("A step's wall time runs from the end of the previous step's last GPU work to the end of its own. Rings are warm-up. A click, or the arrow keys and Enter, choose a step; dragging zooms, a double click shows all."), chosen),
     hasSteps && section("Slowest steps", slowTable(app)),
     byBatch(app),
     app.recorded.gaps.length > 0 && section("Longest idle gaps", gaps),

@@ -27,6 +27,9 @@ namespace {
 // us, a kernel of a graph 0.25 us, more if kernels are tiny.
 constexpr int64_t kCostOfLaunch = 2'000;
 constexpr int64_t kCostInGraph = 500;
+// The most that either costs: one after the other, tiny kernels of a graph.
+constexpr int64_t kMostOfLaunch = 3'000;
+constexpr int64_t kMostInGraph = 2'000;
 
 // When this process records.
 struct Schedule {
@@ -74,14 +77,24 @@ OverheadSoFar overhead_so_far() {
   return {std::max(by_kernels, schedule.slice.cost()), time_spent_on_changes()};
 }
 
+int64_t most_by_kernels() {
+  const KernelCounts kernels = kernels_seen();
+  return static_cast<int64_t>(kernels.launched) * kMostOfLaunch +
+         static_cast<int64_t>(kernels.in_graphs) * kMostInGraph;
+}
+
+void open_time_window(int64_t now) { schedule.slice.open(now, last_launch(), most_by_kernels()); }
+
+void close_time_window(int64_t now) { schedule.slice.close(now, last_launch(), most_by_kernels()); }
+
 // The first window is open since the program was armed.
 void begin_budget_in_time(int64_t now) {
   schedule.budget.begin(now, overhead_so_far());
-  schedule.slice.open(now, last_launch());
+  open_time_window(now);
 }
 
 void open_slice() {
-  schedule.slice.open(now_ns(), last_launch());
+  open_time_window(now_ns());
   raise(ControlEvent::window_opens, CollectionReason::budget);
   wake_collector();  // which sleeps longer while nothing is traced
 }
@@ -108,7 +121,7 @@ void follow_budget_in_time(int64_t now) {
       raise(ControlEvent::budget_spent, CollectionReason::budget);
     }
   } else if (state == ControlState::between_windows) {
-    if (schedule.slice.is_open()) schedule.slice.close(now);
+    if (schedule.slice.is_open()) close_time_window(now);
     if (before_launch.load() != nullptr) return;  // a window is about to open
     if (schedule.budget.allows_window(now, overhead_so_far())) open_slice_when_safe();
   }
@@ -213,13 +226,13 @@ void stage_begins_in_budget() {
   ++schedule.stages;
   if (!schedule.budget.has_begun() || !is_armed()) return;
   if (control_state() == ControlState::tracing) {
-    if (first) schedule.slice.open(now, last_launch());
+    if (first) open_time_window(now);
     return;
   }
   if (control_state() != ControlState::between_windows) return;
   if (!first && !affords_window(schedule.stage_windows, schedule.stages)) return;
-  schedule.slice.close(now);
-  schedule.slice.open(now, last_launch());
+  close_time_window(now);
+  open_time_window(now);
   note_step(steps_begun());
   if (raise(ControlEvent::window_opens, CollectionReason::budget)) {
     set_next_change(window_end(steps_begun() + 1));

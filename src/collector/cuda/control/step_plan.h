@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 // Which steps are traced, decided step by step. Plain values; steps are counted from 1.
@@ -114,11 +115,14 @@ class TimeWindow {
   // window's 3 in 8. The estimate is for the worst program, so that the budget holds for all.
   static constexpr double kAddedShare = 0.375;
 
-  // `last_launch`: the number of the latest launch so far.
-  void open(int64_t now, uint64_t last_launch) {
+  // `last_launch`: the number of the latest launch so far; `of_kernels`: what all kernels recorded
+  // so far have cost at the most.
+  void open(int64_t now, uint64_t last_launch, int64_t of_kernels) {
     opened_ = now;
     last_launch_ = last_launch;
+    of_kernels_ = of_kernels;
     first_launch_ = 0;
+    stopped_ = 0;
   }
 
   // Whether it has had its time.
@@ -127,13 +131,20 @@ class TimeWindow {
       if (last_launch == last_launch_) return false;
       first_launch_ = now;
     }
-    return now - first_launch_ >= kLength;
+    if (now - first_launch_ < kLength) return false;
+    stopped_ = now;
+    last_launch_ = last_launch;
+    return true;
   }
 
-  // CUPTI was detached: what the window has cost beyond attaching and detaching.
-  void close(int64_t now) {
+  // CUPTI was detached: what the window has cost beyond attaching and detaching. While it was
+  // traced no more than its kernels can have cost: a program that hardly launched anything (it
+  // loads, it compiles) was hardly slowed down. From then on only if something was launched.
+  void close(int64_t now, uint64_t last_launch, int64_t of_kernels) {
     if (opened_ != 0 && first_launch_ != 0) {
-      cost_ += static_cast<int64_t>(kAddedShare * static_cast<double>(now - first_launch_));
+      const int64_t stopped = stopped_ != 0 ? stopped_ : now;
+      cost_ += std::min(share_of(stopped - first_launch_), of_kernels - of_kernels_);
+      if (last_launch != last_launch_) cost_ += share_of(now - stopped);
     }
     opened_ = 0;
   }
@@ -144,8 +155,14 @@ class TimeWindow {
  private:
   static constexpr int64_t kLength = 50'000'000;
 
+  static int64_t share_of(int64_t time) {
+    return static_cast<int64_t>(kAddedShare * static_cast<double>(time));
+  }
+
   int64_t opened_ = 0;        // 0: not open
-  uint64_t last_launch_ = 0;  // when it was opened
+  int64_t stopped_ = 0;       // when it had had its time; 0: not yet
+  uint64_t last_launch_ = 0;  // when it was opened, then when it was stopped
+  int64_t of_kernels_ = 0;    // when it was opened
   int64_t first_launch_ = 0;  // when its first launch was noticed; 0: none yet
   int64_t cost_ = 0;
 };

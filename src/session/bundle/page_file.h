@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "page/bundle.h"
+
+namespace llmprof::session {
+
+inline constexpr std::string_view kPageFile = "report.html";
+
+// What became of report.html.
+struct PageOutcome {
+  std::optional<std::filesystem::path> file;
+  std::optional<std::string> left_out;  // why there is none, and how to get it
+};
+
+// Writes report.html into a folder that exists; without a bundle, says why not. A page of an
+// earlier program is then removed, because it would show other numbers than the reports beside it.
+Result<PageOutcome> write_page_file(const std::optional<page::Bundle>& bundle,
+                                    const std::filesystem::path& folder,
+                                    const std::function<std::string(const page::Bundle&)>& make);
+
+}  // namespace llmprof::session

@@ -1,0 +1,32 @@
+// Points of a chart by keyboard: left and right go from one to the next, Home and End to the first and the last.
+import type { Point } from "./scatter";
+
+export interface PointKeys {
+  /** The point that the keys are at; null where the chart has no focus. */
+  current: () => Point | null;
+}
+
+export function listenForPointKeys(element: HTMLElement, points: Point[], onMove: (point: Point | null) => void): PointKeys {
+  const ordered = points.slice().sort((a, b) => a.x - b.x || a.y - b.y);
+  let at = -1;
+
+  const targets: Record<string, () => number> = {
+    ArrowLeft: () => Math.max(0, at - 1),
+    ArrowRight: () => Math.min(ordered.length - 1, at + 1),
+    Home: () => 0,
+    End: () => ordered.length - 1,
+  };
+
+  element.addEventListener("keydown", (event) => {
+    const target = targets[event.key];
+    if (ordered.length === 0) return;
+    if (event.key === "Enter" && at >= 0) ordered[at]!.onClick?.();
+    else if (target) {
+      at = target();
+      onMove(ordered[at]!);
+    } else return;
+    event.preventDefault();
+  });
+  element.addEventListener("blur", () => onMove(null));
+  return { current: () => (document.activeElement === element && at >= 0 ? ordered[at]! : null) };
+}

@@ -1,0 +1,16 @@
+// What the views of a comparison get.
+import type { PageApp } from "../app";
+import type { Diff } from "../data/diff";
+import type { View } from "../data/view";
+
+/** What C++ words for the page of a comparison, in the order of diff.json's lists. */
+export interface CompareView extends Pick<View, "made_by" | "title" | "classes" | "parts"> {
+  verdict: string;
+  comparisons: { quantity: string; answer: string }[];
+  stages: { headline: number | null; causes: string[] }[];
+}
+
+export interface CompareApp extends PageApp {
+  diff: Diff;
+  view: CompareView;
+}

@@ -1,0 +1,97 @@
+// Kernels of both sides as matched rows: the same, replaced, fused, split, added, removed.
+import { msOf, type ChangedKernel, type KernelChange } from "../data/diff";
+import { h, type Child } from "../dom/dom";
+import { swatch } from "../dom/parts";
+import { table, type Column, type TableOptions, type TableView } from "../dom/table";
+import { count, fineMs, points, timeChange } from "../format/figures";
+import type { CompareApp } from "./app";
+import { differenceBar } from "./interval";
+
+const MOST_NAMES = 3;
+
+export interface KernelRow {
+  stage: string;
+  unit: string;
+  kernel: KernelChange;
+}
+
+interface Named {
+  name: string;
+  class: string;
+  places: number;
+}
+
+/** The same kernel at several places of a sequence is one name. */
+function distinct(kernels: ChangedKernel[]): Named[] {
+  const found = new Map<string, Named>();
+  for (const { short_name, class: kernelClass } of kernels) {
+    const known = found.get(short_name);
+    if (known) known.places++;
+    else found.set(short_name, { name: short_name, class: kernelClass, places: 1 });
+  }
+  return [...found.values()];
+}
+
+const nameText = (each: Named): string => (each.places > 1 ? `${each.name} x ${each.places}` : each.name);
+const namesText = (kernels: ChangedKernel[]): string => distinct(kernels).map(nameText).join(" + ");
+
+function names(app: CompareApp, kernels: ChangedKernel[]): Child {
+  const all = distinct(kernels);
+  if (all.length === 0) return h("span", { class: "muted" }, "-");
+  const rest = all.length - MOST_NAMES;
+  return [all.slice(0, MOST_NAMES).map((each) => h("div", { class: "kernel-name" }, swatch(app, each.class), h("span", {}, nameText(each)))), rest > 0 && h("div", { class: "muted" }, `and ${rest} more`)];
+}
+
+const calls = (kernels: ChangedKernel[]): number => kernels.reduce((sum, each) => sum + each.calls_per_unit, 0);
+
+function launches(kernel: KernelChange): string {
+  const base = kernel.base_kernels.length > 0 ? count(calls(kernel.base_kernels)) : "0";
+  const now = kernel.new_kernels.length > 0 ? count(calls(kernel.new_kernels)) : "0";
+  return base === now ? base : `${base} to ${now}`;
+}
+
+const MATCHED_BY: Record<string, string> = {
+  name_and_place: "name and place in the sequence",
+  place: "place in the sequence",
+  class_and_shape: "class and launch shape",
+  name: "name",
+  class: "class",
+};
+
+function sideList(app: CompareApp, side: string, unit: string, kernels: ChangedKernel[]): Child {
+  if (kernels.length === 0) return null;
+  return h("div", {}, h("h4", {}, side), h("ol", { class: "kernel-list" }, kernels.map((each) => h("li", {}, h("span", { class: "with-swatch" }, swatch(app, each.class), h("span", {}, each.short_name)), h("span", { class: "muted" }, ` ${app.palette.label(each.class)}, ${count(each.calls_per_unit)} per ${unit}`)))));
+}
+
+function detail(app: CompareApp, row: KernelRow): Child {
+  const { kernel } = row;
+  const how = MATCHED_BY[kernel.matched_by];
+  return h(
+    "div",
+    { class: "kernel-detail" },
+    h("p", { class: "muted" }, [how && `Matched by ${how}`, kernel.block && `in ${kernel.block}`].filter(Boolean).join(", ") || "On one side alone"),
+    h("div", { class: "pair" }, sideList(app, "base", row.unit, kernel.base_kernels), sideList(app, "new", row.unit, kernel.new_kernels)),
+  );
+}
+
+/** Largest effect on time first, as diff.json has them. */
+export function kernelTable(app: CompareApp, caption: string, rows: KernelRow[], withStage: boolean, options: Partial<TableOptions<KernelRow>> = {}): TableView<KernelRow> {
+  const largest = Math.max(...rows.map((row) => Math.abs(row.kernel.difference_ns)), 1);
+  const unit = rows[0]?.unit ?? "unit";
+  const per = withStage ? "step (or instance)" : unit;
+  const columns: Column<KernelRow>[] = [
+    { id: "change", title: "change", value: (r) => r.kernel.change, cell: (r) => h("span", { class: `chip change-${r.kernel.change}` }, r.kernel.change), className: "nowrap" },
+    ...(withStage ? [{ id: "stage", title: "stage", value: (r: KernelRow) => r.stage }] : []),
+    { id: "base", title: "base", value: (r) => namesText(r.kernel.base_kernels), cell: (r) => names(app, r.kernel.base_kernels), className: "name", heads: true },
+    { id: "new", title: "new", value: (r) => (r.kernel.change === "matched" ? "the same" : namesText(r.kernel.new_kernels)), cell: (r) => (r.kernel.change === "matched" ? h("span", { class: "muted" }, "the same") : names(app, r.kernel.new_kernels)), className: "name" },
+    { id: "launches", title: `launches per ${per}`, of: `launches per ${per}, base to new`, value: (r) => calls(r.kernel.new_kernels) - calls(r.kernel.base_kernels), text: (r) => launches(r.kernel) },
+    { id: "baseMs", title: "base (ms)", of: `ns per ${per}, overlap not removed`, value: (r) => r.kernel.base_ns, text: (r) => fineMs(msOf(r.kernel.base_ns)) },
+    { id: "newMs", title: "new (ms)", of: `ns per ${per}, overlap not removed`, value: (r) => r.kernel.new_ns, text: (r) => fineMs(msOf(r.kernel.new_ns)) },
+    { id: "difference", title: "difference (ms)", of: `ns per ${per}`, value: (r) => r.kernel.difference_ns, text: (r) => timeChange(msOf(r.kernel.difference_ns)), className: "strong" },
+    { id: "drawn", title: "drawn", value: (r) => Math.abs(r.kernel.difference_ns), cell: (r) => differenceBar(r.kernel.difference_ns, largest), className: "drawn narrow" },
+    { id: "points", title: "points", of: "difference over the base's wall time", value: (r) => r.kernel.points, text: (r) => points(r.kernel.points) },
+  ];
+  return table<KernelRow>({ caption, rows, columns, detail: (row) => detail(app, row), ...options });
+}
+
+export const kernelRows = (app: CompareApp): KernelRow[] => app.diff.stages.flatMap((stage) => stage.kernels.map((kernel) => ({ stage: stage.stage, unit: stage.unit, kernel })));

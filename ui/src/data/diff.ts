@@ -1,0 +1,14 @@
+// Short names for parts of the generated description of diff.json.
+import type { Diff } from "../generated/diff";
+
+export type { Diff };
+export type Comparison = Diff["comparisons"][number];
+export type StageDiff = Diff["stages"][number];
+export type PartChange = StageDiff["budget"][number];
+export type KernelChange = StageDiff["kernels"][number];
+export type ChangedKernel = KernelChange["base_kernels"][number];
+export type GateResult = Diff["gates"][number];
+export type RankDiff = Diff["ranks"][number];
+export type FindingChange = Diff["findings"][number];
+
+export const msOf = (ns: number): number => ns / 1e6;

@@ -1,0 +1,14 @@
+// What the overview of a job says of its ranks.
+import type { App } from "../app";
+import { h } from "../dom/dom";
+import { prose, section } from "../dom/parts";
+import { jobNotices } from "./notices";
+
+export function jobSummary(app: App): HTMLElement | null {
+  const { job, ranks } = app.shown;
+  if (!job) return null;
+  const [head = "", ...rest] = app.view.job?.sentences ?? [];
+  // What is not there is told by the notices.
+  const others = rest.filter((sentence) => !/^(Ended before|Not recorded)/.test(sentence));
+  return section("Ranks", jobNotices(job, ranks), h("p", {}, head, " One step on all ranks is one step here. ", h("a", { href: "#job" }, "Where each rank's time goes")), others.map((sentence) => h("p", {}, prose(sentence))));
+}

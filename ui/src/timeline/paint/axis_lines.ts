@@ -1,0 +1,38 @@
+// The axis and the lines of its ticks through all tracks.
+import { duration } from "../../format/figures";
+import { axisTicks } from "../axis";
+import { AXIS_HEIGHT, MINIMAP_HEIGHT, TOP } from "../layout";
+import { FONT, xOf, type Scene } from "./scene";
+
+export function paintGrid(context: CanvasRenderingContext2D, scene: Scene): void {
+  context.fillStyle = scene.theme.rule;
+  for (const tick of axisTicks(scene.window.start, scene.window.end, scene.width - scene.layout.gutter).ticks) {
+    context.fillRect(Math.round(xOf(scene, tick)), TOP, 1, scene.height - TOP);
+  }
+}
+
+export function paintAxis(context: CanvasRenderingContext2D, scene: Scene): void {
+  const { theme, width } = scene;
+  const left = scene.layout.gutter;
+  context.fillStyle = theme.background;
+  context.fillRect(0, MINIMAP_HEIGHT, width, AXIS_HEIGHT);
+  context.fillStyle = theme.rule;
+  context.fillRect(0, TOP - 1, width, 1);
+  context.fillStyle = theme.muted;
+  context.font = FONT;
+  const { ticks, text } = axisTicks(scene.window.start, scene.window.end, width - left);
+  context.save();
+  context.beginPath();
+  context.rect(left, MINIMAP_HEIGHT, width - left, AXIS_HEIGHT);
+  context.clip();
+  for (const tick of ticks) {
+    const x = Math.round(xOf(scene, tick));
+    context.fillRect(x, TOP - 6, 1, 5);
+    context.fillText(text(tick), x + 4, MINIMAP_HEIGHT + AXIS_HEIGHT / 2);
+  }
+  context.restore();
+  if (left > 0) {
+    context.fillStyle = theme.muted;
+    context.fillText(`${duration(scene.window.width)} shown`, 10, MINIMAP_HEIGHT + AXIS_HEIGHT / 2);
+  }
+}
