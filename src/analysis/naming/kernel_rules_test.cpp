@@ -188,7 +188,9 @@ TEST(KernelRules, PlainOperatorNames) {
       {"attention", KernelClass::attention},
       {"sample", KernelClass::sampling},
       {"tokenize", KernelClass::other},
-      {"cpu::kv_cache_append", KernelClass::copy_cast}};
+      {"cpu::kv_cache_append", KernelClass::copy_cast},
+      {"cpu::all_reduce", KernelClass::communication},
+      {"cpu::all_gather", KernelClass::communication}};
   for (const auto& [name, kernel_class] : expected) {
     EXPECT_EQ(to_string(shipped().describe(name).kernel_class), to_string(kernel_class)) << name;
   }
