@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "job/collectives/align_by_time.h"
+
 namespace llmprof::job {
 namespace {
 
@@ -70,9 +72,11 @@ class ShiftSearch {
  private:
   static int64_t signed_size(const Compared& of) { return static_cast<int64_t>(of.end.size()); }
 
-  // Of the shorter sequence, a quarter at least.
+  // Of the shorter sequence, a quarter at least; few ends fit anything.
   [[nodiscard]] int64_t least_overlap() const {
-    return std::max<int64_t>(1, std::min(signed_size(first_), signed_size(second_)) / 4);
+    constexpr int64_t kFew = 8;
+    const int64_t shorter = std::min(signed_size(first_), signed_size(second_));
+    return std::max(std::min(kFew, shorter), shorter / 4);
   }
 
   [[nodiscard]] std::pair<int64_t, int64_t> shifts() const {
@@ -245,6 +249,21 @@ std::vector<uint32_t> by_order(const Compared& first, const Compared& second, in
   return match;
 }
 
+constexpr double kNearlyAll = 0.95;
+
+// Nearly all ends fit; of sequences that are alike from end to end, most of them are enough.
+bool is_plausible(const Compared& first, const Compared& second, const Fit& fit,
+                  const std::vector<uint32_t>& ordered) {
+  constexpr double kAlike = 0.999;
+  constexpr double kMost = 0.5;
+  const auto pairs = static_cast<double>(ordered.size()) -
+                     static_cast<double>(std::count(ordered.begin(), ordered.end(), kNoRow));
+  const auto fitting = static_cast<double>(pairs_that_fit(first, second, ordered));
+  if (fit.agreement >= kNearlyAll && fitting >= kNearlyAll * pairs) return true;
+  return fit.agreement >= kAlike && fit.shift == 0 && first.end.size() == second.end.size() &&
+         fitting >= kMost * pairs;
+}
+
 }  // namespace
 
 std::vector<uint32_t> align_sequences(const Compared& first, const Compared& second,
@@ -254,9 +273,16 @@ std::vector<uint32_t> align_sequences(const Compared& first, const Compared& sec
   }
   if (!first.sequence.empty() && !second.sequence.empty()) return by_numbers(first, second);
   const Fit fit = ShiftSearch(first, second, rough).best();
-  // Nothing in common.
-  if (fit.agreement == 0) return std::vector<uint32_t>(first.end.size(), kNoRow);
-  return by_order(first, second, fit.shift);
+  std::vector<uint32_t> ordered = fit.agreement > 0
+                                      ? by_order(first, second, fit.shift)
+                                      : std::vector<uint32_t>(first.end.size(), kNoRow);
+  if (is_plausible(first, second, fit, ordered)) return ordered;
+  // Whatever is missing in between moves all that follows: then times tell more.
+  constexpr Nanoseconds kClose = 1'000'000;
+  std::vector<uint32_t> timed = align_by_time(first, second, rough);
+  const auto by_time = static_cast<double>(pairs_that_fit(first, second, timed, kClose));
+  const auto by_place = static_cast<double>(pairs_that_fit(first, second, ordered, kClose));
+  return kNearlyAll * by_time > by_place ? timed : ordered;
 }
 
 }  // namespace llmprof::job

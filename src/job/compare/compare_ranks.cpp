@@ -68,7 +68,9 @@ Between compare_ranks(const std::vector<RankPart>& parts, const Links& links, co
   const Waits waits =
       measure_waits(parts, lanes, matched, between.clocks, units, units_per_bin(units));
   between.per_rank = rank_stages(parts, units, waits);
-  job.groups = find_parallelism(parts, lanes, units, waits, told);
+  const ExpertTimes experts = expert_times(parts, std::nullopt);
+  if (experts.imbalance > 0) job.expert_imbalance = experts.imbalance;
+  job.groups = find_parallelism(parts, lanes, units, waits, told, experts.imbalance > 0);
   job.collectives = job_collectives(parts, lanes, units, waits, links);
   job.lower_bound =
       job.lower_bound || std::any_of(job.collectives.begin(), job.collectives.end(),
@@ -79,9 +81,6 @@ Between compare_ranks(const std::vector<RankPart>& parts, const Links& links, co
   }
   job.stragglers = find_stragglers(parts, matched, in_pipeline, between.clocks, units, waits);
   job.pipeline_bubble_share = bubbles(parts, between, units);
-  if (const ExpertTimes experts = expert_times(parts, std::nullopt); experts.imbalance > 0) {
-    job.expert_imbalance = experts.imbalance;
-  }
   job.heat = make_heat(parts, units, waits);
   job.why_not_reasons = why_not_compared(parts, matched);
   between.instances = std::move(steps.instances);

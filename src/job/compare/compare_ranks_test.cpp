@@ -146,9 +146,9 @@ TEST(CompareRanks, TellsTheCause) {
   ASSERT_EQ(found.job.stragglers.size(), 1);
   const profile::Straggler& mostly_late = found.job.stragglers[0];
   EXPECT_EQ(mostly_late.cause, "late_launch");
-  ASSERT_EQ(mostly_late.why[0].values.size(), 2);
+  ASSERT_EQ(mostly_late.why[0].values.size(), 3);
   EXPECT_NEAR(mostly_late.why[0].values[0].value.value(), 8 * 0.06, kMicrosecond);
-  EXPECT_NEAR(mostly_late.why[0].values[1].value.value(), 8 * 0.04, kMicrosecond);
+  EXPECT_NEAR(mostly_late.why[0].values[2].value.value(), 8 * 0.04, kMicrosecond);
 
   TestJob slow;
   slow.work = [](uint32_t rank, uint32_t) {
@@ -242,6 +242,41 @@ TEST(CompareRanks, MatchesByOrderAndKindAlone) {
   ASSERT_EQ(found.job.stragglers.size(), 1);
   EXPECT_EQ(found.job.stragglers[0].rank, 0);
   EXPECT_NEAR(found.job.stragglers[0].wait_per_step.value, 0.48, kMicrosecond);
+}
+
+// A capture that lost collectives in between: what follows is told by time.
+TEST(CompareRanks, MatchesAcrossLostCollectives) {
+  for (const bool with_clock : {true, false}) {
+    TestJob job = uneven_job();
+    job.steps = 60;
+    job.numbered = false;
+    job.clocks[1] = {300'000, 20e-6};
+    auto parts = job.make();
+    for (RankPart& part : parts) {
+      if (with_clock) part.identity.wall_clock_ns = 1'700'000'000'000'000'000;
+      if (part.identity.rank == 0) continue;
+      analysis::Collectives& of = part.collectives;
+      const auto lose = [&](auto& column) {
+        column.erase(column.begin() + 100, column.begin() + 103);
+        column.erase(column.begin() + 300, column.begin() + 301);
+      };
+      lose(of.start);
+      lose(of.end);
+      lose(of.launched);
+      lose(of.exposed);
+      lose(of.busy_before);
+      lose(of.key);
+      lose(of.step);
+      lose(of.sequence);
+      lose(of.in_graph);
+    }
+    const Between found = between_of(parts);
+    ASSERT_EQ(found.job.collectives.size(), 1);
+    EXPECT_EQ(found.job.collectives[0].matched, 480 - 4) << with_clock;
+    EXPECT_EQ(found.job.collectives[0].unmatched, 4);
+    EXPECT_LE(found.clocks[1].residual_max->value, 1 * kMicrosecond);
+    EXPECT_TRUE(found.job.stragglers.empty());
+  }
 }
 
 TEST(CompareRanks, KeepsNoiseFromNamingARank) {

@@ -19,8 +19,7 @@ profile::Job identify_job(const std::vector<RankPart>& parts) {
     if (!who.host.empty()) hosts.insert(who.host);
   }
   job.recorded = recorded.size();
-  // Ranks whose captures do not tell their host are taken to be on one.
-  job.hosts = std::max<uint64_t>(hosts.size(), 1);
+  job.hosts = hosts.size();  // 0 where no capture tells
   // No list of what lies beyond any machine: a wrong number in a capture must not fill memory.
   constexpr uint64_t kMostRanks = 1'000'000;
   for (uint64_t rank = 0; rank < std::min(job.world_size, kMostRanks); ++rank) {

@@ -87,7 +87,7 @@ Answer with_number(std::string_view parallelism, ReasonKind kind, std::string_vi
 }
 
 Answer answer_of(const GroupUse& use, const std::vector<uint64_t>& ranks, uint64_t size,
-                 const Told& told) {
+                 const Told& told, bool has_experts) {
   const bool neighbors = are_neighbors(ranks);
   if (told.pp && *told.pp > 1 && size == *told.pp && use.point_to_point > 0) {
     return told_answer(kPipeline, "--pp", size);
@@ -104,7 +104,8 @@ Answer answer_of(const GroupUse& use, const std::vector<uint64_t>& ranks, uint64
                        use.point_to_point);
   }
   if (use.time > 0 && use.all_to_all_time > kMostly * use.time) {
-    return with_share(kExpert, ReasonKind::mostly_all_to_all, use.all_to_all_time / use.time);
+    return with_share(has_experts ? kExpert : kUnknownParallelism, ReasonKind::mostly_all_to_all,
+                      use.all_to_all_time / use.time);
   }
   const double hidden = use.time > 0 ? 1 - use.exposed_time / use.time : 0;
   if (use.time > 0 && use.weights_time > kMostly * use.time && hidden > kMostly) {
@@ -124,7 +125,8 @@ Answer answer_of(const GroupUse& use, const std::vector<uint64_t>& ranks, uint64
 
 std::vector<profile::RankGroup> find_parallelism(const std::vector<RankPart>& parts,
                                                  const Lanes& lanes, const Units& units,
-                                                 const Waits& waits, const Told& told) {
+                                                 const Waits& waits, const Told& told,
+                                                 bool has_experts) {
   const auto uses = uses_of(lanes, units, waits);
   std::vector<profile::RankGroup> groups;
   for (size_t i = 0; i < lanes.groups.size(); ++i) {
@@ -133,8 +135,8 @@ std::vector<profile::RankGroup> find_parallelism(const std::vector<RankPart>& pa
     made.group = group.name;
     for (const uint32_t part : group.parts) made.ranks.push_back(parts[part].identity.rank);
     made.size = group.size;
-    Answer answer =
-        answer_of(uses[i], group.members.empty() ? made.ranks : group.members, group.size, told);
+    Answer answer = answer_of(uses[i], group.members.empty() ? made.ranks : group.members,
+                              group.size, told, has_experts);
     made.parallelism = answer.parallelism;
     made.why.push_back(std::move(answer.why));
     groups.push_back(std::move(made));

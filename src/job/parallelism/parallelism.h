@@ -16,7 +16,8 @@ inline constexpr std::string_view kUnknownParallelism = "unknown";
 // By group: what its ranks do together.
 std::vector<profile::RankGroup> find_parallelism(const std::vector<RankPart>& parts,
                                                  const Lanes& lanes, const Units& units,
-                                                 const Waits& waits, const Told& told);
+                                                 const Waits& waits, const Told& told,
+                                                 bool has_experts);
 
 // By stage, then longest total first.
 std::vector<profile::JobCollective> job_collectives(const std::vector<RankPart>& parts,

@@ -9,15 +9,18 @@ using profile::ReasonKind;
 
 // Differences of tokens and clocks that matter.
 constexpr double kClearly = 0.03;
-// Of the wait, what a cause must explain.
+// Of the wait, what a cause must explain. A CPU is shared: a rank that is preempted also leaves
+// collectives late, and computes between them no longer than it would alone.
 constexpr double kMostOfWait = 0.5;
+constexpr double kPartOfWaitOnCpu = 0.25;
 // Of the wait: kernels that are longer by this much are told beside another cause.
 constexpr double kTold = 0.05;
 
 }  // namespace
 
 Cause find_cause(const RankAgainstOthers& rank) {
-  const bool busy_longer = rank.busy_longer >= kMostOfWait * rank.wait;
+  const bool busy_longer =
+      rank.busy_longer >= (rank.on_cpu ? kPartOfWaitOnCpu : kMostOfWait) * rank.wait;
   if (busy_longer && rank.tokens && rank.tokens_of_others &&
       *rank.tokens > *rank.tokens_of_others * (1 + kClearly)) {
     FindingValues values;
@@ -36,12 +39,14 @@ Cause find_cause(const RankAgainstOthers& rank) {
     FindingValues values;
     values.add("busy", profile::to_milliseconds(rank.busy))
         .add("busy_of_others", profile::to_milliseconds(rank.busy_of_others))
-        .add("longer", profile::to_milliseconds(rank.busy_longer));
+        .add("longer", profile::to_milliseconds(rank.busy_longer))
+        .add_flag("by_step", rank.by_step);
     return {"longer_kernels", make_reason(ReasonKind::rank_busy_longer, std::move(values))};
   }
-  if (rank.launched_later && *rank.launched_later >= kMostOfWait * rank.wait) {
+  if (!rank.on_cpu && rank.launched_later && *rank.launched_later >= kMostOfWait * rank.wait) {
     FindingValues values;
-    values.add("later", profile::to_milliseconds(*rank.launched_later));
+    values.add("later", profile::to_milliseconds(*rank.launched_later))
+        .add_flag("by_step", rank.by_step);
     if (rank.busy_longer >= kTold * rank.wait) {
       values.add("longer", profile::to_milliseconds(rank.busy_longer));
     }

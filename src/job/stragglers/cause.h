@@ -9,7 +9,9 @@ namespace llmprof::job {
 
 // What tells one rank from the others, per step of the job; times in ns.
 struct RankAgainstOthers {
-  double wait = 0;  // for this rank
+  bool by_step = true;  // else times are of the whole timeline
+  bool on_cpu = false;  // operators of the program itself: nothing is launched
+  double wait = 0;      // for this rank
   // Where it came last: how much longer it computed before, and how much later it launched beyond
   // that.
   double busy_longer = 0;

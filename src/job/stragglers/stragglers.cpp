@@ -278,7 +278,9 @@ class StragglerSearch {
   // Tokens per step and SM clock; the median of the others.
   [[nodiscard]] RankAgainstOthers told_by_profile(uint32_t number, uint32_t part) const {
     RankAgainstOthers rank;
-    if (is_outside(number)) return rank;
+    rank.by_step = !is_outside(number);
+    rank.on_cpu = parts_[part].profile.context.device_kind == "cpu";
+    if (!rank.by_step) return rank;
     std::vector<double> tokens;
     std::vector<double> clocks;
     for (uint32_t other = 0; other < parts_.size(); ++other) {

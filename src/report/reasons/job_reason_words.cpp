@@ -14,25 +14,26 @@ std::string mean_collectives(const Given& given) {
   return fmt::format("{} {}", plain(number), number == 1 ? "collective" : "collectives");
 }
 
+std::string_view per_step(const Given& given) { return given.flag("by_step") ? " per step" : ""; }
+
 std::string rank_reason_words(ReasonKind kind, const Given& given) {
   switch (kind) {
     case ReasonKind::rank_busy_longer:
       return fmt::format(
-          "its kernels take {} ms per step longer where it comes last ({} ms per step between "
-          "collectives; {} ms on the others, mean)",
-          fine_ms(given.quantity<Milliseconds>("longer")),
-          fine_ms(given.quantity<Milliseconds>("busy")),
+          "its kernels take {} ms{} longer where it comes last ({} ms{} between collectives; {} ms "
+          "on the others, mean)",
+          fine_ms(given.quantity<Milliseconds>("longer")), per_step(given),
+          fine_ms(given.quantity<Milliseconds>("busy")), per_step(given),
           fine_ms(given.quantity<Milliseconds>("busy_of_others")));
     case ReasonKind::rank_launched_later:
       if (given.has("longer")) {
         return fmt::format(
-            "it launches {} ms per step later than its kernels explain, which take {} ms longer",
-            fine_ms(given.quantity<Milliseconds>("later")),
+            "it launches {} ms{} later than its kernels explain, which take {} ms longer",
+            fine_ms(given.quantity<Milliseconds>("later")), per_step(given),
             fine_ms(given.quantity<Milliseconds>("longer")));
       }
-      return fmt::format(
-          "its kernels take as long as the others', but it launches {} ms per step later",
-          fine_ms(given.quantity<Milliseconds>("later")));
+      return fmt::format("its kernels take as long as the others', but it launches {} ms{} later",
+                         fine_ms(given.quantity<Milliseconds>("later")), per_step(given));
     case ReasonKind::rank_more_tokens:
       return fmt::format("it processes {} tokens per step, the others {} (median)",
                          plain(given.number("tokens")), plain(given.number("tokens_of_others")));

@@ -425,15 +425,20 @@ std::vector<Example> job_examples() {
        FindingValues()
            .add("busy", Milliseconds{2.4})
            .add("busy_of_others", Milliseconds{1.6})
-           .add("longer", Milliseconds{0.8}),
+           .add("longer", Milliseconds{0.8})
+           .add_flag("by_step", true),
        "its kernels take 0.8000 ms per step longer where it comes last (2.4000 ms per step between "
        "collectives; 1.6000 ms on the others, mean)"},
       {Kind::rank_launched_later,
-       FindingValues().add("later", Milliseconds{0.8}).add("longer", Milliseconds{0.2}),
+       FindingValues()
+           .add("later", Milliseconds{0.8})
+           .add_flag("by_step", true)
+           .add("longer", Milliseconds{0.2}),
        "it launches 0.8000 ms per step later than its kernels explain, which take 0.2000 ms "
        "longer"},
-      {Kind::rank_launched_later, FindingValues().add("later", Milliseconds{0.8}),
-       "its kernels take as long as the others', but it launches 0.8000 ms per step later"},
+      {Kind::rank_launched_later,
+       FindingValues().add("later", Milliseconds{0.8}).add_flag("by_step", false),
+       "its kernels take as long as the others', but it launches 0.8000 ms later"},
       {Kind::rank_more_tokens,
        FindingValues().add_number("tokens", 4).add_number("tokens_of_others", 1),
        "it processes 4 tokens per step, the others 1 (median)"},

@@ -53,7 +53,7 @@ std::string wait_words(const profile::Straggler& straggler) {
 std::string headline(const profile::Job& job) {
   std::string text = fmt::format("Job of {}", counted(job.world_size, "rank"));
   if (job.id) text += fmt::format(" ({})", *job.id);
-  text += fmt::format(" on {}", counted(job.hosts, "host"));
+  if (job.hosts > 0) text += fmt::format(" on {}", counted(job.hosts, "host"));
   if (job.recorded < job.world_size) text += fmt::format(", {} recorded", grouped(job.recorded));
   std::vector<std::string> kinds;
   for (const std::string_view kind : {"tensor", "pipeline", "expert", "data"}) {

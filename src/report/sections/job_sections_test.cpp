@@ -66,7 +66,8 @@ profile::Profile two_ranks() {
       make_reason(ReasonKind::rank_busy_longer, FindingValues()
                                                     .add("busy", Milliseconds{2.4})
                                                     .add("busy_of_others", Milliseconds{1.6})
-                                                    .add("longer", Milliseconds{0.8}))};
+                                                    .add("longer", Milliseconds{0.8})
+                                                    .add_flag("by_step", true))};
   for (const uint64_t number : {0U, 1U, 3U}) {
     profile::Rank& rank = profile.ranks.emplace_back();
     rank.rank = number;

@@ -1,0 +1,184 @@
+#include "job/collectives/align_by_time.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "job/clock/align_clocks.h"
+
+namespace llmprof::job {
+namespace {
+
+constexpr size_t kBlock = 256;            // collectives that vote for an offset
+constexpr size_t kMostVotes = 4'000'000;  // of a block
+constexpr Nanoseconds kNarrowest = 20'000;
+constexpr Nanoseconds kWidest = 1'000'000;
+constexpr Nanoseconds kLeastTolerance = 50'000;
+constexpr Nanoseconds kMostTolerance = 50'000'000;
+
+Nanoseconds median_interval(const Compared& of) {
+  std::vector<Nanoseconds> intervals;
+  for (size_t i = 1; i < of.end.size(); ++i) intervals.push_back(of.end[i] - of.end[i - 1]);
+  if (intervals.empty()) return kWidest;
+  const auto middle = intervals.begin() + static_cast<std::ptrdiff_t>(intervals.size() / 2);
+  std::nth_element(intervals.begin(), middle, intervals.end());
+  return *middle;
+}
+
+Nanoseconds tolerance_of(const Compared& first, const Compared& second) {
+  const Nanoseconds interval = std::min(median_interval(first), median_interval(second));
+  return std::clamp(interval / 2, kLeastTolerance, kMostTolerance);
+}
+
+struct Offset {
+  Nanoseconds value = 0;
+  size_t votes = 0;
+  size_t anchor = 0;  // place in the second that voted
+};
+
+// A short run of collectives, so that drift does not smear it: the offset of most of its pairs.
+Offset voted_offset(const Compared& first, const Compared& second, size_t from, Nanoseconds width,
+                    const std::optional<RoughClock>& rough) {
+  std::vector<Nanoseconds> votes;
+  const size_t to = std::min(second.end.size(), from + kBlock);
+  for (size_t i = from; i < to && votes.size() < kMostVotes; ++i) {
+    auto begin = first.end.begin();
+    auto end = first.end.end();
+    if (rough) {
+      const Nanoseconds expected = second.end[i] + rough->offset;
+      begin = std::lower_bound(begin, end, expected - rough->tolerance);
+      end = std::upper_bound(begin, end, expected + rough->tolerance);
+    }
+    for (auto at = begin; at != end; ++at) {
+      const auto j = static_cast<size_t>(at - first.end.begin());
+      if (first.token[j] == second.token[i]) votes.push_back(*at - second.end[i]);
+    }
+  }
+  std::sort(votes.begin(), votes.end());
+  Offset best{0, 0, from + (to - from) / 2};
+  const auto far = [&](Nanoseconds offset) {
+    return rough ? std::abs(offset - rough->offset) : std::abs(offset);
+  };
+  for (size_t low = 0, high = 0; low < votes.size(); ++low) {
+    while (high < votes.size() && votes[high] - votes[low] <= width) ++high;
+    const size_t number = high - low;
+    const Nanoseconds middle = votes[low + number / 2];
+    if (number > best.votes || (number == best.votes && far(middle) < far(best.value))) {
+      best.votes = number;
+      best.value = middle;
+    }
+  }
+  return best;
+}
+
+// From one place of the second on, forward or backward; the offset follows the drift.
+class Walk {
+ public:
+  Walk(const Compared& first, const Compared& second, Nanoseconds tolerance,
+       std::vector<uint32_t>& match)
+      : first_(first), second_(second), tolerance_(tolerance), match_(match) {}
+
+  void forward(size_t from, Nanoseconds offset) {
+    auto running = static_cast<double>(offset);
+    size_t free = 0;  // first place that is not taken
+    for (size_t i = from; i < second_.end.size(); ++i) {
+      const auto found = nearest(i, running, free, first_.end.size());
+      if (!found) continue;
+      take(*found, i, running);
+      free = *found + 1;
+    }
+  }
+
+  void backward(size_t from, Nanoseconds offset) {
+    auto running = static_cast<double>(offset);
+    size_t end = first_.end.size();
+    for (size_t k = 0; k < match_.size(); ++k) {
+      if (match_[k] == kNoRow) continue;
+      end = k;
+      break;
+    }
+    for (size_t i = from; i-- > 0;) {
+      const auto found = nearest(i, running, 0, end);
+      if (!found) continue;
+      take(*found, i, running);
+      end = *found;
+    }
+  }
+
+ private:
+  [[nodiscard]] std::optional<size_t> nearest(size_t i, double offset, size_t from,
+                                              size_t to) const {
+    const Nanoseconds expected = second_.end[i] + std::llround(offset);
+    const auto begin = first_.end.begin();
+    auto at = std::lower_bound(begin + static_cast<std::ptrdiff_t>(from),
+                               begin + static_cast<std::ptrdiff_t>(to), expected - tolerance_);
+    std::optional<size_t> best;
+    Nanoseconds distance = tolerance_ + 1;
+    for (auto j = static_cast<size_t>(at - begin); j < to; ++j) {
+      if (first_.end[j] > expected + tolerance_) break;
+      const Nanoseconds away = std::abs(first_.end[j] - expected);
+      if (first_.token[j] != second_.token[i] || away >= distance) continue;
+      distance = away;
+      best = j;
+    }
+    return best;
+  }
+
+  void take(size_t j, size_t i, double& running) {
+    match_[j] = static_cast<uint32_t>(i);
+    constexpr double kFollow = 0.1;
+    running += kFollow * (static_cast<double>(first_.end[j] - second_.end[i]) - running);
+  }
+
+  const Compared& first_;
+  const Compared& second_;
+  Nanoseconds tolerance_;
+  std::vector<uint32_t>& match_;
+};
+
+}  // namespace
+
+std::vector<uint32_t> align_by_time(const Compared& first, const Compared& second,
+                                    const std::optional<RoughClock>& rough) {
+  const Nanoseconds tolerance = tolerance_of(first, second);
+  Offset offset;
+  if (rough && rough->exact) {
+    offset.value = rough->offset;
+  } else {
+    const Nanoseconds width = std::clamp(tolerance / 2, kNarrowest, kWidest);
+    for (const size_t quarter : {2U, 1U, 3U}) {
+      const size_t middle = second.end.size() * quarter / 4;
+      const size_t from = middle > kBlock / 2 ? middle - kBlock / 2 : 0;
+      const Offset voted = voted_offset(first, second, from, width, rough);
+      if (voted.votes > offset.votes) offset = voted;
+    }
+  }
+  std::vector<uint32_t> match(first.end.size(), kNoRow);
+  Walk walk(first, second, tolerance, match);
+  walk.forward(offset.anchor, offset.value);
+  walk.backward(offset.anchor, offset.value);
+  return match;
+}
+
+size_t pairs_that_fit(const Compared& first, const Compared& second,
+                      const std::vector<uint32_t>& match, Nanoseconds most) {
+  std::vector<Nanoseconds> on_first;
+  std::vector<Nanoseconds> on_second;
+  for (size_t i = 0; i < match.size(); ++i) {
+    if (match[i] == kNoRow) continue;
+    on_first.push_back(first.end[i]);
+    on_second.push_back(second.end[match[i]]);
+  }
+  if (on_first.empty()) return 0;
+  const ClockFit fit = fit_clock(on_first, on_second);
+  const Nanoseconds tolerance = std::min(most, tolerance_of(first, second));
+  size_t number = 0;
+  for (size_t i = 0; i < on_first.size(); ++i) {
+    const Nanoseconds expected =
+        on_second[i] + fit.offset + std::llround(fit.drift * static_cast<double>(on_second[i]));
+    if (std::abs(on_first[i] - expected) <= tolerance) ++number;
+  }
+  return number;
+}
+
+}  // namespace llmprof::job
