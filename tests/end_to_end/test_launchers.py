@@ -94,6 +94,15 @@ class Mpirun(Launched):
         self.assertEqual(run.states[1], ("missing", "it left no log"))
         self.assert_totals_are_the_logs(run)
 
+    def test_a_script_around_the_launcher(self):
+        """Then the ranks' logs alone say how many there should be."""
+        out = self.folder / "bundle"
+        result = call(LLMPROF, "run", "workload.uses_cuda=false", "--out", out, "--", "sh", "-c",
+                      f"mpirun -n 3 {self.program}", FATE="silent")
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertIn("rank 1 of 3 is missing (it left no log)", result.stderr)
+        self.assertEqual(Run(out, result).profile["job"]["missing"], [1])
+
     def test_a_program_that_does_not_start_is_no_missing_rank(self):
         out = self.folder / "bundle"
         result = call(LLMPROF, "run", "workload.uses_cuda=false", "--out", out, "--", "mpirun", "-n", "2", "/no/such/llm")
