@@ -90,7 +90,7 @@ TEST(Parse, NamesWhatWasMeant) {
             "'always'?");
   EXPECT_TRUE(complaint({"serve-my-model"})
                   .starts_with("unknown command 'serve-my-model'; "
-                               "available: run, analyze, report,"));
+                               "available: run, analyze, merge, report,"));
 }
 
 TEST(Parse, SaysWhatIsMissingOrTooMuch) {

@@ -58,17 +58,21 @@ void add_join(const profile::MetricJoin& from, profile::Totals& to) {
   to.metric_join->timeline_kernels_covered += from.timeline_kernels_covered;
 }
 
-// "rank 3", "ranks 0 to 3 and 7"
+// "rank 3", "ranks 0 and 1", "ranks 0 to 3, 7 and 9"
 std::string rank_words(const std::vector<uint64_t>& ranks) {
-  std::string words;
-  size_t pieces = 0;
-  for (size_t i = 0; i < ranks.size(); ++pieces) {
-    size_t last = i;
-    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
-    if (!words.empty()) words += last + 1 == ranks.size() ? " and " : ", ";
-    words +=
-        last == i ? fmt::format("{}", ranks[i]) : fmt::format("{} to {}", ranks[i], ranks[last]);
-    i = last + 1;
+  constexpr size_t kLongEnough = 3;  // for "0 to 2" instead of "0, 1 and 2"
+  std::vector<std::string> pieces;
+  for (size_t i = 0; i < ranks.size();) {
+    size_t end = i + 1;
+    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
+    if (end - i < kLongEnough) end = i + 1;
+    pieces.push_back(end == i + 1 ? fmt::format("{}", ranks[i])
+                                  : fmt::format("{} to {}", ranks[i], ranks[end - 1]));
+    i = end;
+  }
+  std::string words = pieces.front();
+  for (size_t i = 1; i < pieces.size(); ++i) {
+    words += (i + 1 == pieces.size() ? " and " : ", ") + pieces[i];
   }
   return (ranks.size() == 1 ? "rank " : "ranks ") + words;
 }
@@ -209,8 +213,11 @@ std::vector<profile::Diagnostic> job_diagnostics(const Ranks& ranks) {
   std::vector<profile::Diagnostic> rows;
   std::vector<std::vector<uint64_t>> of;  // ranks, by row
   std::map<std::tuple<std::string, std::string, std::string>, size_t> places;
+  const bool shared = untold_sharing(ranks) > 1;
   for (const RankPart& part : ranks.parts) {
     for (const profile::Diagnostic& item : part.profile.diagnostics) {
+      // Of a rank alone: the model's work is shared, as its collectives show.
+      if (shared && item.code == "recorded_flops_differ") continue;
       const auto [known, is_new] =
           places.try_emplace({item.severity, item.code, item.message}, rows.size());
       if (is_new) {
