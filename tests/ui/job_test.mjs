@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { after, test } from "node:test";
-import { analyze, close, closeBrowser, data, folder, open, openTimeline, reportOf, repository, shownSpan } from "./browser.mjs";
+import { analyze, close, closeBrowser, compare, data, folder, open, openTimeline, reportOf, repository, shownSpan } from "./browser.mjs";
 import { jobProfile } from "./made_job.mjs";
 
 const one = analyze("one_rank", data("h200-runs/llama_1b"));
@@ -149,6 +149,12 @@ pytorch_job(pathlib.Path(sys.argv[1]), ranks=3, clocks=[Clock(), Clock(350_000, 
   const [from, to] = await shownSpan(page);
   assert.ok(to - from < 3 * step.wall_ms * 1e6, "the step fills the window");
   await close(opened);
+  const same = compare("jobs", real.out, real.out);
+  const compared = await open(same.page);
+  const rows = await texts(compared.page, '[aria-label^="Ranks of both jobs"] tbody th');
+  assert.ok(rows.length > 0);
+  assert.deepEqual(rows, same.diff.ranks.map((each) => `rank ${each.rank}`));
+  await close(compared);
 });
 
 test("without JavaScript the ranks are text", async () => {
