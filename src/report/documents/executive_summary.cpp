@@ -174,9 +174,10 @@ std::string limit_sentence(const profile::Profile& profile) {
 std::string first_fix_sentence(const profile::Profile& profile) {
   const profile::Finding* first = first_gain(profile);
   if (first == nullptr) return {};
-  return fmt::format("Fix first: {}; potential saving up to {} ms {} ({} of {}'s wall time).",
-                     after_colon(first->title), ms(first->recoverable), per_unit(*first),
-                     percent(first->share_of_wall), first->stage.value_or("the stage"));
+  const std::string per = per_unit(*first);
+  return fmt::format("Fix first: {}; potential saving up to {} ms{}{} ({} of {}'s wall time).",
+                     after_colon(first->title), ms(first->recoverable), per.empty() ? "" : " ", per,
+                     percent(first->share_of_wall), first->stage.value_or("the timeline"));
 }
 
 // What the reader must know before trusting the rest.

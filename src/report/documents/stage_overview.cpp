@@ -75,9 +75,11 @@ std::string finding_line(const profile::Finding& finding) {
   if (!finding.recoverable) {
     return fmt::format("{}. What to do: {}", finding.title, after_colon(sentence(finding.advice)));
   }
-  return fmt::format("{}: up to {} ms {}, {} of {}'s wall time. What to do: {}", finding.title,
-                     ms(finding.recoverable), per_unit(finding), percent(finding.share_of_wall),
-                     finding.stage.value_or("the timeline"), after_colon(sentence(finding.advice)));
+  const std::string per = per_unit(finding);
+  return fmt::format("{}: up to {} ms{}{}, {} of {}'s wall time. What to do: {}", finding.title,
+                     ms(finding.recoverable), per.empty() ? "" : " ", per,
+                     percent(finding.share_of_wall), finding.stage.value_or("the timeline"),
+                     after_colon(sentence(finding.advice)));
 }
 
 }  // namespace
