@@ -58,11 +58,6 @@ class MetricsObject {
     if (find(root, "images", value)) metrics_.images = whole(value, "images");
     if (find(root, "requests", value)) metrics_.requests = whole(value, "requests");
     if (find(root, "seed", value)) metrics_.seed = whole(value, "seed");
-    dom::object shared;
-    if (root.at_key("tensor_parallel").get(shared) == simdjson::SUCCESS &&
-        find(shared, "ranks", value)) {
-      metrics_.tensor_parallel = whole(value, "tensor_parallel.ranks");
-    }
     if (find(root, "model", value)) metrics_.model = text(value, "model");
     if (find(root, "config", value) && value.is_object()) {
       metrics_.model_config = simdjson::minify(value);

@@ -41,13 +41,6 @@ void expect_stage(const trace::WorkloadMetrics& metrics, size_t index, std::stri
   EXPECT_EQ(metrics.stages[index].std_ms, std);
 }
 
-TEST(Stage1Metrics, ReadsHowManyRanksShareTheModel) {
-  const trace::Trace trace =
-      read_text(R"({"tokens_per_s": 3, "tensor_parallel": {"ranks": 4, "slow_by": 1.5}})");
-  ASSERT_TRUE(trace.workload);
-  EXPECT_EQ(trace.workload->tensor_parallel, 4U);
-}
-
 TEST(Stage1Metrics, ReadsTheLayoutOfTheSeed) {
   const trace::Trace trace = read_fixture("seed_layout.json");
   ASSERT_TRUE(trace.workload);

@@ -90,10 +90,6 @@ void complete_workload(const std::optional<trace::WorkloadMetrics>& metrics, con
   fill(workload.prompt_tokens, metrics && metrics->prompt_tokens, run.prompt_tokens);
   fill(workload.new_tokens, metrics && metrics->new_tokens, run.new_tokens);
   fill(workload.batch, metrics && metrics->batch, run.batch);
-  const llm::Parallelism& told = workload.parallel;
-  if (metrics && metrics->tensor_parallel && told.tp == 1 && told.pp == 1 && told.ep == 1) {
-    workload.parallel.tp = static_cast<uint32_t>(*metrics->tensor_parallel);
-  }
 }
 
 // The model that the workload recorded with its times, where the user named none.
