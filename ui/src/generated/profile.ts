@@ -938,6 +938,8 @@ export interface Findings {
   recoverable_ms_per_output_token: number | null;
   /** what those values that are sentences are made of */
   value_reasons: FindingsValueReasons[];
+  /** of a job: the rank that others wait for; otherwise null */
+  rank: number | null;
 }
 
 export interface FindingsValues {
