@@ -292,7 +292,7 @@ struct Job {
     field("id", &Job::id, "of the launcher");
     field("world_size", &Job::world_size, "ranks of the job, as they say; else those recorded");
     field("recorded", &Job::recorded, "ranks with a capture");
-    field("hosts", &Job::hosts, "that they ran on");
+    field("hosts", &Job::hosts, "that they ran on; 0 where no capture tells");
     field("missing", &Job::missing, "ranks without a capture");
     field("died", &Job::died, "ranks that ended before the program did");
     field("lower_bound", &Job::lower_bound,
