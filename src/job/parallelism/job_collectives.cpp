@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <array>
 
 #include "analysis/statistics/statistics.h"
 #include "job/parallelism/parallelism.h"
+#include "trace/collective_kind.h"
 
 namespace llmprof::job {
 namespace {
@@ -77,13 +77,6 @@ void add_bandwidth(const CollectiveSumsKey& key, const Group& group,
 
 }  // namespace
 
-std::string_view kind_name(CollectiveKind kind) {
-  constexpr std::array<std::string_view, 12> kNames = {
-      "other",  "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast",
-      "reduce", "gather",     "scatter",        "send",       "receive",    "barrier"};
-  return kNames[static_cast<size_t>(kind)];
-}
-
 std::optional<double> wire_factor(CollectiveKind kind, uint64_t ranks) {
   if (ranks < 2) return std::nullopt;
   const auto n = static_cast<double>(ranks);
@@ -124,7 +117,7 @@ std::vector<profile::JobCollective> job_collectives(const std::vector<RankPart>&
     profile::JobCollective& made = row.made;
     if (key.stage != Units::kOutside) made.stage = units.stages()[key.stage];
     made.group = group.name;
-    made.kind = kind_name(key.kind);
+    made.kind = trace::to_string(key.kind);
     if (key.bytes) made.bytes = profile::Bytes{static_cast<double>(*key.bytes)};
     made.ranks = sums.parts;
     made.matched = sums.latency.size();

@@ -24,8 +24,6 @@ std::vector<profile::JobCollective> job_collectives(const std::vector<RankPart>&
                                                     const Lanes& lanes, const Units& units,
                                                     const Waits& waits, const Links& links);
 
-std::string_view kind_name(trace::CollectiveKind kind);
-
 // Bytes over each rank's link that an algorithm cannot avoid, by bytes of the message of one rank
 // (what a rank contributes; of a reduce-scatter, all that it reduces). None where not known.
 std::optional<double> wire_factor(trace::CollectiveKind kind, uint64_t ranks);
