@@ -17,6 +17,23 @@ void scale(profile::Statistics<Milliseconds>& times, double by) {
   }
 }
 
+// The spread among recorded instances says nothing where it is that of pieces in windows.
+void keep_mean(profile::Statistics<Milliseconds>& times, double mean) {
+  times = {.mean = Milliseconds{mean},
+           .std = {},
+           .min = {},
+           .p50 = {},
+           .p99 = {},
+           .max = {},
+           .count = times.count};
+}
+
+// Between windows of tracing: instances run over what was not traced, and have pieces of their
+// steps.
+bool in_windows(const profile::Stage& stage) {
+  return stage.unwatched->source == "between_windows";
+}
+
 void scale(std::optional<profile::Share>& share, double by) {
   if (share) share->value *= by;
 }
@@ -48,7 +65,11 @@ void show_unwatched(profile::Stage& stage) {
   const profile::Unwatched& own = *stage.unwatched;
   // Where only windows were traced, a recorded instance is longer than its recorded steps.
   const double slower = 1 + own.added_share.value;
-  scale(stage.wall, 1 / slowdown(stage));
+  if (in_windows(stage)) {
+    keep_mean(stage.wall, own.wall.value);
+  } else {
+    scale(stage.wall, 1 / slowdown(stage));
+  }
   if (stage.step_wall) scale(*stage.step_wall, 1 / slower);
   if (own.per_step) stage.wall_per_step = own.per_step;
   if (stage.budget) stage.budget = budget_of(stage);
@@ -67,13 +88,31 @@ const profile::Stage* known_stage(const profile::Profile& profile, std::string_v
   return nullptr;
 }
 
+void show_token_times_of_windows(const profile::Unwatched& decode, profile::TokenTimes& times) {
+  if (!times.time_per_output_token || !times.time_per_output_token->mean) return;
+  const double faster = times.time_per_output_token->mean->value / decode.per_step->value;
+  keep_mean(*times.time_per_output_token, decode.per_step->value);
+  if (times.tokens_per_s) times.tokens_per_s->value *= faster;
+  if (times.tokens_per_s_per_sequence) times.tokens_per_s_per_sequence->value *= faster;
+  for (profile::BatchTimes& row : times.by_batch) {
+    scale(row.step_wall, 1 / (1 + decode.added_share.value));
+    if (row.tokens_per_s) row.tokens_per_s->value *= 1 + decode.added_share.value;
+  }
+}
+
 void show_token_times(const profile::Profile& recorded, profile::TokenTimes& times) {
   const profile::Stage* prefill = known_stage(recorded, "prefill");
   const profile::Stage* decode = known_stage(recorded, "decode");
   if (prefill != nullptr && times.time_to_first_token) {
-    scale(*times.time_to_first_token, 1 / slowdown(*prefill));
+    if (in_windows(*prefill)) {
+      keep_mean(*times.time_to_first_token, prefill->unwatched->wall.value);
+    } else {
+      scale(*times.time_to_first_token, 1 / slowdown(*prefill));
+    }
   }
-  if (decode != nullptr) {
+  if (decode != nullptr && in_windows(*decode) && decode->unwatched->per_step) {
+    show_token_times_of_windows(*decode->unwatched, times);
+  } else if (decode != nullptr) {
     const double slower = slowdown(*decode);
     if (times.time_per_output_token) scale(*times.time_per_output_token, 1 / slower);
     if (times.tokens_per_s) times.tokens_per_s->value *= slower;
@@ -83,7 +122,9 @@ void show_token_times(const profile::Profile& recorded, profile::TokenTimes& tim
       if (row.tokens_per_s) row.tokens_per_s->value *= slower;
     }
   }
-  if (times.request && prefill != nullptr && decode != nullptr) {
+  const bool whole = prefill != nullptr && decode != nullptr && !in_windows(*decode);
+  if (times.request && decode != nullptr && in_windows(*decode)) times.request.reset();
+  if (times.request && whole) {
     times.request = Milliseconds{prefill->unwatched->wall.value + decode->unwatched->wall.value};
   }
 }

@@ -135,6 +135,24 @@ TEST(UnwatchedView, TokenTimesFollowFromTheStages) {
   EXPECT_DOUBLE_EQ(shown.token_times.by_batch[0].tokens_per_s->value, 1250);
 }
 
+// Two decodes of which windows hold pieces: 400 and 20 ms with what was not traced, 3 steps each.
+TEST(UnwatchedView, PiecesInWindowsHaveNoSpread) {
+  profile::Stage stage = unwatched_decode();
+  stage.unwatched->source = "between_windows";
+  stage.wall = testing::times({400, 20});
+  profile::Profile recorded = profile_of({prefill(), stage});
+  recorded.token_times.time_per_output_token = testing::times({133, 7});
+  const profile::Profile shown = unwatched_view(recorded);
+  EXPECT_EQ(shown.stages[1].wall.mean->value, 24);
+  EXPECT_FALSE(shown.stages[1].wall.std || shown.stages[1].wall.p50 || shown.stages[1].wall.max);
+  EXPECT_EQ(shown.stages[1].wall.count, 2U);
+  ASSERT_TRUE(shown.token_times.time_per_output_token);
+  EXPECT_EQ(shown.token_times.time_per_output_token->mean->value, 2.4);
+  EXPECT_FALSE(shown.token_times.time_per_output_token->p50);
+  EXPECT_DOUBLE_EQ(shown.token_times.tokens_per_s_per_sequence->value, 250 * 70 / 2.4);
+  EXPECT_FALSE(shown.token_times.request) << "pieces are no requests";
+}
+
 TEST(UnwatchedView, WithoutUnwatchedTimesIsTheProfileItself) {
   profile::Stage traced = prefill();
   traced.unwatched.reset();
