@@ -85,7 +85,10 @@ void add_kernel_totals(const profile::Profile& profile, Aggregates& rows) {
     rows.captured("kernel time with unknown bound, share", percent(bounds->unknown));
   }
   const profile::Totals& totals = profile.totals;
-  if (totals.gpu_count > 1) rows.captured("GPUs", grouped(totals.gpu_count));
+  if (totals.gpu_count > 1) {
+    const bool on_cpu = profile.context.device_kind == "cpu";
+    rows.captured(on_cpu ? "CPUs" : "GPUs", grouped(totals.gpu_count));
+  }
   rows.captured("kernels", grouped(totals.kernel_count));
   rows.captured("kernel time (ms)", ms(totals.kernel_sum));
   if (profile.coverage && profile.coverage->kernel_sum_share && !profile.stages.empty()) {

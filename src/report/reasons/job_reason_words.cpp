@@ -68,7 +68,8 @@ std::string job_reason_words(ReasonKind kind, const Given& given) {
       return fmt::format("none of the {} has its like on another rank",
                          given.counted("collectives", "collective"));
     case ReasonKind::parallelism_told:
-      return fmt::format("{} {}", given.text("option"), given.count("size"));
+      return fmt::format("told by the user or the workload ({} {})", given.text("option"),
+                         given.count("size"));
     case ReasonKind::only_point_to_point:
       return fmt::format("its ranks send to each other ({})",
                          given.counted("collectives", "message"));

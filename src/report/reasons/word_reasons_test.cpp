@@ -408,7 +408,7 @@ std::vector<Example> job_examples() {
       {Kind::collectives_not_matched, FindingValues().add_number("collectives", 7),
        "none of the 7 collectives has its like on another rank"},
       {Kind::parallelism_told, FindingValues().add_text("option", "--tp").add_number("size", 2),
-       "--tp 2"},
+       "told by the user or the workload (--tp 2)"},
       {Kind::only_point_to_point, FindingValues().add_number("collectives", 8),
        "its ranks send to each other (8 messages)"},
       {Kind::mostly_all_to_all, FindingValues().add("share", Share{0.75}),
