@@ -1664,7 +1664,7 @@ export interface Job {
   world_size: number;
   /** ranks with a capture */
   recorded: number;
-  /** that they ran on */
+  /** that they ran on; 0 where no capture tells */
   hosts: number;
   /** ranks without a capture */
   missing: number[];
