@@ -65,9 +65,10 @@ struct Step {
     field("gpu_sum_ms", &Step::gpu_sum, "time of its kernels");
     field("gpu_busy_ms", &Step::gpu_busy, "union of its GPU work");
     field("kernel_count", &Step::kernel_count, "kernels");
-    field("after_untraced", &Step::after_untraced,
-          "the step before was not traced: wall_ms runs from the step's own first GPU work, and "
-          "is in no statistics");
+    field(
+        "after_untraced", &Step::after_untraced,
+        "the step before, or a part of this one, was not traced: wall_ms runs from the step's own "
+        "first GPU work, and is in no statistics");
     field("dram_bytes", &Step::dram_bytes,
           "read and written in that time, by the GPU's counters; null where they were off");
     field("classes_ns", &Step::classes,

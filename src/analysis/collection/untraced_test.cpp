@@ -145,6 +145,30 @@ TEST_F(DutyCycle, NoStepLastsAsLongAsTheUntracedOnesBeforeIt) {
   EXPECT_EQ(stages.stages[0].step_wall.max, 100);
 }
 
+// Windows of time end and begin within steps.
+TEST(TimeWindows, AStepThatHoldsUntracedTimeIsInNoStatistics) {
+  TestTrace t;
+  t.collection(0, true, trace::CollectionReason::program_start);
+  t.collection(1100, false, trace::CollectionReason::budget);
+  t.collection(1400, true, trace::CollectionReason::budget);
+  t.range("decode_all", 880, 1600);
+  t.range("decode_step", 882, 985);
+  t.launched("gemm", 890, 900, 980);
+  t.range("decode_step", 986, 1500);
+  t.launched("gemm", 990, 1000, 1080);
+  t.launched("gemm", 1410, 1420, 1480);
+  const auto conf = config::ConfFiles::open(std::nullopt).value();
+  const StageRules rules = StageRules::load(conf).value();
+  Diagnostics diagnostics;
+  const trace::Trace frozen = t.freeze();
+  const auto stages = annotated_stages(frozen, MeaningfulRanges(frozen, rules), diagnostics);
+  ASSERT_TRUE(stages);
+  ASSERT_EQ(stages->steps.size(), 2U);
+  EXPECT_FALSE(stages->steps[0].after_untraced);
+  EXPECT_TRUE(stages->steps[1].after_untraced);
+  EXPECT_EQ(stages->stages[0].step_wall.count, 1U);
+}
+
 TEST_F(DutyCycle, ATokensTimeIsOverAllSteps) {
   const Stages stages = annotated();
   // The range from 980 to 1800 over eight steps: 102.5, rounded up.

@@ -102,6 +102,17 @@ bool untraced_within(const Stages& stages, const StageInstance& instance, Nanose
   return !stages.untraced.within(instance.process, instance.device, from, to).empty();
 }
 
+// A window of tracing ended within the step, and another began: work of two passes, with what was
+// not traced between them.
+bool holds_untraced_time(const Stages& stages, const StageInstance& instance,
+                         const GpuWorkMeter& step) {
+  const auto windows = stages.untraced.within(instance.process, instance.device, step.first_start(),
+                                              step.last_end());
+  return std::any_of(windows.begin(), windows.end(), [&](const UntracedGpuTime::Window& window) {
+    return window.start > step.first_start() && window.end < step.last_end();
+  });
+}
+
 // The engine prepares a step while the GPU still works on the one before: that wait is not this
 // step's time. Instances are in order.
 void start_after_the_step_before(Stages& stages, const std::vector<GpuWorkMeter>& work) {
@@ -170,7 +181,8 @@ void set_step_windows(Stages& stages, const std::vector<GpuWorkMeter>& work) {
       step.work = work[row].work();
       if (on_gpu) {
         if (work[row].any() &&
-            untraced_within(stages, instance, reached, work[row].first_start())) {
+            (untraced_within(stages, instance, reached, work[row].first_start()) ||
+             holds_untraced_time(stages, instance, work[row]))) {
           step.after_untraced = true;
         }
         step.start = step.after_untraced ? work[row].first_start() : reached;
