@@ -12,8 +12,7 @@ struct RankAgainstOthers {
   bool by_step = true;  // else times are of the whole timeline
   bool on_cpu = false;  // operators of the program itself: nothing is launched
   double wait = 0;      // for this rank
-  // Where it came last: how much longer it computed before, and how much later it launched beyond
-  // that.
+  // Where it came last: how much longer it computed before, and how much later it launched.
   double busy_longer = 0;
   std::optional<double> launched_later;
   double busy = 0;  // in all collectives' intervals

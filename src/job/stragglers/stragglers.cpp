@@ -239,9 +239,7 @@ class StragglerSearch {
     const double n = steps(number);
     rank.wait = waited.longest / n;
     rank.busy_longer = waited.busy_longer / n;
-    if (waited.launches_known) {
-      rank.launched_later = waited.launched_later / n - std::max(rank.busy_longer, 0.0);
-    }
+    if (waited.launches_known) rank.launched_later = waited.launched_later / n;
     rank.busy = stage.by_part[part].busy / n;
     rank.busy_of_others = busy_of_others(stage, part) / n;
     Cause cause = find_cause(rank);

@@ -56,10 +56,13 @@ std::optional<uint32_t> rank_of_path(const std::filesystem::path& path) {
   std::filesystem::path folder = path.parent_path();
   for (int i = 0; i < kMostFolders && folder.has_filename(); ++i) {
     const std::string name = lower(folder.filename());
-    const auto rank = number_behind(name, 0, "rank");
-    const bool is_all =
-        name.find_first_not_of("0123456789", name.find_first_of("0123456789")) == std::string::npos;
-    if (name.starts_with("rank") && rank && is_all) return rank;
+    if (name.starts_with("rank")) {
+      const bool ends_in_digits =
+          name.find_first_not_of("0123456789", name.find_first_of("0123456789")) ==
+          std::string::npos;
+      const auto rank = number_behind(name, 0, "rank");
+      if (rank && ends_in_digits) return rank;
+    }
     folder = folder.parent_path();
   }
   return std::nullopt;

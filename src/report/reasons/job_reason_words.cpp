@@ -27,10 +27,9 @@ std::string rank_reason_words(ReasonKind kind, const Given& given) {
           fine_ms(given.quantity<Milliseconds>("busy_of_others")));
     case ReasonKind::rank_launched_later:
       if (given.has("longer")) {
-        return fmt::format(
-            "it launches {} ms{} later than its kernels explain, which take {} ms longer",
-            fine_ms(given.quantity<Milliseconds>("later")), per_step(given),
-            fine_ms(given.quantity<Milliseconds>("longer")));
+        return fmt::format("it launches {} ms{} later, and its kernels take {} ms longer",
+                           fine_ms(given.quantity<Milliseconds>("later")), per_step(given),
+                           fine_ms(given.quantity<Milliseconds>("longer")));
       }
       return fmt::format("its kernels take as long as the others', but it launches {} ms{} later",
                          fine_ms(given.quantity<Milliseconds>("later")), per_step(given));

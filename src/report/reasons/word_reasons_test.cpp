@@ -434,8 +434,7 @@ std::vector<Example> job_examples() {
            .add("later", Milliseconds{0.8})
            .add_flag("by_step", true)
            .add("longer", Milliseconds{0.2}),
-       "it launches 0.8000 ms per step later than its kernels explain, which take 0.2000 ms "
-       "longer"},
+       "it launches 0.8000 ms per step later, and its kernels take 0.2000 ms longer"},
       {Kind::rank_launched_later,
        FindingValues().add("later", Milliseconds{0.8}).add_flag("by_step", false),
        "its kernels take as long as the others', but it launches 0.8000 ms later"},
