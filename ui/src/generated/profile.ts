@@ -1512,7 +1512,7 @@ export interface Steps {
   gpu_busy_ms: number;
   /** kernels */
   kernel_count: number;
-  /** the step before was not traced: wall_ms runs from the step's own first GPU work, and is in no statistics */
+  /** the step before, or a part of this one, was not traced: wall_ms runs from the step's own first GPU work, and is in no statistics */
   after_untraced: boolean;
   /** read and written in that time, by the GPU's counters; null where they were off (B) */
   dram_bytes: number | null;
