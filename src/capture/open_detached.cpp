@@ -9,8 +9,6 @@
 #include <cstring>
 #include <thread>
 
-extern char** environ;
-
 namespace llmprof::capture {
 namespace {
 
@@ -46,6 +44,7 @@ class SpawnSettings {
 Result<void> open_detached(const std::vector<std::string>& argv,
                            std::chrono::milliseconds patience) {
   std::vector<char*> words;
+  words.reserve(argv.size() + 1);
   for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   const SpawnSettings settings;

@@ -58,6 +58,7 @@ class GpuRowWriter {
   // By device, then stream.
   [[nodiscard]] std::vector<trace::QueueId> queues_in_order() const {
     std::vector<trace::QueueId> order;
+    order.reserve(trace_.queues.size());
     for (size_t i = 0; i < trace_.queues.size(); ++i) order.emplace_back(i);
     std::stable_sort(order.begin(), order.end(), [&](trace::QueueId a, trace::QueueId b) {
       const trace::Queue& left = trace_.queues[a];

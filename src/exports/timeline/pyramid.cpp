@@ -28,7 +28,7 @@ void Pyramid::add(Nanoseconds start, Nanoseconds end, uint8_t kernel_class) {
   const Nanoseconds fresh = std::max(start, busy_until_);  // overlap is busy once
   busy_until_ = std::max(busy_until_, end);
   const size_t kind = std::min<size_t>(kernel_class, kClasses - 1);
-  size_t bin = static_cast<size_t>((start - origin_) / bin_);
+  auto bin = static_cast<size_t>((start - origin_) / bin_);
   Nanoseconds at = start;
   while (at < end && bin < bins_.size()) {
     const Nanoseconds bin_end = origin_ + static_cast<Nanoseconds>(bin + 1) * bin_;

@@ -141,6 +141,7 @@ std::vector<Nanoseconds> thinned(const std::vector<Nanoseconds>& times) {
   constexpr size_t kEnough = 2000;
   if (times.size() <= kEnough) return times;
   std::vector<Nanoseconds> some;
+  some.reserve(kEnough);
   for (size_t i = 0; i < kEnough; ++i) some.push_back(times[i * times.size() / kEnough]);
   return some;
 }

@@ -80,6 +80,7 @@ ByGroup rows_by_group(const std::vector<RankPart>& parts) {
       if (rows.empty() || rows.back().part != part) rows.push_back({part, {}});
     }
     std::vector<std::vector<uint32_t>*> of_key;
+    of_key.reserve(identities.size());
     for (const GroupIdentity& identity : identities) {
       of_key.push_back(&groups[identity].back().rows);
     }
@@ -142,7 +143,7 @@ class Splitter {
       : parts_(parts), rows_(rows), size_(size) {}
 
   [[nodiscard]] std::vector<std::vector<RowsOfPart>> split() const {
-    const auto neighbors = grouped(false);
+    auto neighbors = grouped(false);
     if (rows_.size() % size_ != 0) return neighbors;
     const auto apart = grouped(true);
     if (complete_pairs(apart) != complete_pairs(neighbors)) {

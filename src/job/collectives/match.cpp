@@ -51,6 +51,7 @@ bool all_have_sizes(const std::vector<RankPart>& parts, const Lane& lane) {
 Compared compared(const RankPart& part, const Sequence& sequence, bool with_size) {
   const Collectives& of = part.collectives;
   std::vector<uint64_t> tokens;
+  tokens.reserve(of.keys.size());
   for (const CollectiveKey& key : of.keys) tokens.push_back(token_of(key, with_size));
   Compared made;
   made.token.reserve(sequence.rows.size());
@@ -141,6 +142,7 @@ void thin_out(size_t most, SameMoments& moments) {
 
 std::vector<MatchedLane> match_collectives(const std::vector<RankPart>& parts, const Lanes& lanes) {
   std::vector<MatchedLane> all;
+  all.reserve(lanes.lanes.size());
   for (const Lane& lane : lanes.lanes) all.push_back(matched(parts, lane));
   return all;
 }
@@ -169,9 +171,10 @@ std::vector<SameMoments> same_moments(const std::vector<RankPart>& parts,
     }
   }
   std::vector<SameMoments> all;
+  all.reserve(strict.size());
   for (auto& [pair, moments] : strict) all.push_back(std::move(moments));
   for (auto& [pair, moments] : loose) {
-    if (strict.count(pair) == 0 && strict.count({pair.second, pair.first}) == 0) {
+    if (!strict.contains(pair) && !strict.contains({pair.second, pair.first})) {
       all.push_back(std::move(moments));
     }
   }

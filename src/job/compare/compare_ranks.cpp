@@ -76,6 +76,7 @@ Between compare_ranks(const std::vector<RankPart>& parts, const Links& links, co
       job.lower_bound || std::any_of(job.collectives.begin(), job.collectives.end(),
                                      [](const auto& each) { return each.lower_bound; });
   std::vector<uint8_t> in_pipeline;
+  in_pipeline.reserve(job.groups.size());
   for (const profile::RankGroup& group : job.groups) {
     in_pipeline.push_back(group.parallelism == kPipeline ? 1 : 0);
   }

@@ -23,7 +23,7 @@ profile::Job identify_job(const std::vector<RankPart>& parts) {
   // No list of what lies beyond any machine: a wrong number in a capture must not fill memory.
   constexpr uint64_t kMostRanks = 1'000'000;
   for (uint64_t rank = 0; rank < std::min(job.world_size, kMostRanks); ++rank) {
-    if (recorded.count(rank) == 0) job.missing.push_back(rank);
+    if (!recorded.contains(rank)) job.missing.push_back(rank);
   }
   std::sort(job.died.begin(), job.died.end());
   job.lower_bound = !job.missing.empty();

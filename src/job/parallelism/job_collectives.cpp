@@ -107,6 +107,7 @@ std::vector<profile::JobCollective> job_collectives(const std::vector<RankPart>&
     profile::JobCollective made;
   };
   std::vector<std::optional<Link>> link_of_group;
+  link_of_group.reserve(lanes.groups.size());
   for (const Group& group : lanes.groups) link_of_group.push_back(link_of(parts, group, links));
   std::vector<Row> rows;
   for (const auto& [key, sums] : waits.collectives) {
@@ -147,6 +148,7 @@ std::vector<profile::JobCollective> job_collectives(const std::vector<RankPart>&
     return a.stage != b.stage ? a.stage < b.stage : a.total > b.total;
   });
   std::vector<profile::JobCollective> made;
+  made.reserve(rows.size());
   for (Row& row : rows) made.push_back(std::move(row.made));
   return made;
 }

@@ -13,6 +13,7 @@ namespace {
 
 std::string captures_of(const RankPart& part) {
   std::vector<std::string> paths;
+  paths.reserve(part.profile.context.captures.size());
   for (const profile::Capture& capture : part.profile.context.captures) {
     paths.push_back(capture.path);
   }
