@@ -77,6 +77,19 @@ std::string rank_words(const std::vector<uint64_t>& ranks) {
   return (ranks.size() == 1 ? "rank " : "ranks ") + words;
 }
 
+// One after the other, with the rank in front of each device.
+template <class Row>
+std::vector<Row> rows_of_all(const Ranks& ranks, std::vector<Row> profile::Profile::* of_rank) {
+  std::vector<Row> rows;
+  for (const RankPart& part : ranks.parts) {
+    for (Row row : part.profile.*of_rank) {
+      row.device = device_of_rank(part.identity.rank, row.device);
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
 }  // namespace
 
 profile::Totals job_totals(const Ranks& ranks) {
@@ -188,25 +201,11 @@ profile::Context job_context(const Ranks& ranks) {
 }
 
 std::vector<profile::DeviceTime> job_device_time(const Ranks& ranks) {
-  std::vector<profile::DeviceTime> rows;
-  for (const RankPart& part : ranks.parts) {
-    for (profile::DeviceTime row : part.profile.device_time) {
-      row.device = device_of_rank(part.identity.rank, row.device);
-      rows.push_back(std::move(row));
-    }
-  }
-  return rows;
+  return rows_of_all(ranks, &profile::Profile::device_time);
 }
 
 std::vector<profile::Copies> job_copies(const Ranks& ranks) {
-  std::vector<profile::Copies> rows;
-  for (const RankPart& part : ranks.parts) {
-    for (profile::Copies row : part.profile.copies) {
-      row.device = device_of_rank(part.identity.rank, row.device);
-      rows.push_back(std::move(row));
-    }
-  }
-  return rows;
+  return rows_of_all(ranks, &profile::Profile::copies);
 }
 
 std::vector<profile::Diagnostic> job_diagnostics(const Ranks& ranks) {
