@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "analysis/passes/results.h"
-#include "exports/job_clock.h"
+#include "job/job_clock.h"
 #include "profile/job.h"
 #include "trace/trace.h"
 
@@ -31,14 +31,14 @@ struct PlacedSource {
   const trace::Trace& trace;
   const analysis::Results& results;
   std::string_view rank;  // its label; empty where the file is of no job
-  JobClock clock;         // of its trace's times
+  job::JobClock clock;    // of its trace's times
 };
 
 inline PlacedSource placed(const ExportSource& source) {
   return {source.trace, source.results, {}, {}};
 }
 inline PlacedSource placed(const RankSource& source) {
-  return {source.trace, source.results, source.label, JobClock(source.clock)};
+  return {source.trace, source.results, source.label, job::JobClock(source.clock)};
 }
 
 }  // namespace llmprof::exports

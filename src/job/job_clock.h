@@ -5,7 +5,7 @@
 #include "base/units.h"
 #include "profile/job.h"
 
-namespace llmprof::exports {
+namespace llmprof::job {
 
 // Brings times of one rank's capture to the job's clock; a job of its own leaves them as they are.
 // Both ends of whatever has a length are brought there, so that what does not overlap on the rank
@@ -35,4 +35,4 @@ class JobClock {
   double drift_ = 0;  // ns per ns
 };
 
-}  // namespace llmprof::exports
+}  // namespace llmprof::job

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/units.h"
-#include "exports/job_clock.h"
 #include "exports/perfetto/packet_stream.h"
+#include "job/job_clock.h"
 #include "trace/string_pool.h"
 
 namespace llmprof::exports {
@@ -35,7 +35,7 @@ struct Slice {
 struct FileClock {
   Nanoseconds zero = 0;                    // not after any time of the file, nor below 0
   std::optional<int64_t> wall_clock = {};  // Unix time in nanoseconds at `zero`, where known
-  JobClock source = {};                    // brings the times of a rank's trace to it
+  job::JobClock source = {};               // brings the times of a rank's trace to it
 };
 
 // The events of one track, in the order of time, with times of the trace that they are of. Perfetto
@@ -70,7 +70,7 @@ class Sequence {
   PacketStream& stream_;
   const trace::StringPool& texts_;
   uint32_t id_;
-  JobClock clock_;
+  job::JobClock clock_;
   Nanoseconds last_;                              // on the clock of the file
   std::array<std::vector<uint32_t>, 4> numbers_;  // by table and text; 0: not written yet
   std::array<uint32_t, 4> next_{1, 1, 1, 1};

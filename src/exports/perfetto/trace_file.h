@@ -18,7 +18,7 @@ class TraceFile {
   explicit TraceFile(const FileClock& clock);
 
   // What is written from now on has times on that clock.
-  void begin_source(const JobClock& clock) { clock_.source = clock; }
+  void begin_source(const job::JobClock& clock) { clock_.source = clock; }
 
   // Texts are made printable. Each distinct one is kept once.
   TextId text(std::string_view text);

@@ -94,7 +94,7 @@ struct Draft {
   std::vector<trace::LaunchShape> shapes;
   // Of the source that is being added.
   size_t source = 0;
-  JobClock clock;
+  job::JobClock clock;
   RowsOf rows;
 
   // The table of that name, to which each source adds its rows.

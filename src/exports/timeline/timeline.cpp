@@ -18,7 +18,7 @@ constexpr uint64_t kLongestSpan = 1ULL << 53U;  // ns: what a number of JavaScri
 // Of all that has a place in time; none where nothing has.
 class Bounds {
  public:
-  explicit Bounds(const JobClock& clock) : clock_(clock) {}
+  explicit Bounds(const job::JobClock& clock) : clock_(clock) {}
 
   void add(Nanoseconds start, Nanoseconds end) {
     first_ = std::min(first_, start);
@@ -35,7 +35,7 @@ class Bounds {
   [[nodiscard]] Window window() const { return {clock_.job_time(first_), clock_.job_time(last_)}; }
 
  private:
-  JobClock clock_;
+  job::JobClock clock_;
   Nanoseconds first_ = INT64_MAX;
   Nanoseconds last_ = INT64_MIN;
 };

@@ -207,7 +207,7 @@ TEST(JobClock, DriftKeepsTheOrder) {
   profile::RankClock fast;
   fast.offset_ns = {-7};
   fast.drift_ppm = -40;
-  const JobClock clock(fast);
+  const job::JobClock clock(fast);
   EXPECT_EQ(clock.job_time(0), -7);
   EXPECT_EQ(clock.job_time(1'000'000), 1'000'000 - 7 - 40);
   Nanoseconds last = clock.job_time(0);

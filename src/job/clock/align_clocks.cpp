@@ -4,6 +4,8 @@
 #include <cmath>
 #include <optional>
 
+#include "job/job_clock.h"
+
 namespace llmprof::job {
 namespace {
 
@@ -243,8 +245,7 @@ void add_residuals(Aligning& state) {
 }  // namespace
 
 Nanoseconds job_time(const profile::RankClock& clock, Nanoseconds rank_time) {
-  const double drifted = clock.drift_ppm / kPartsPerMillion * static_cast<double>(rank_time);
-  return rank_time + clock.offset_ns.value + std::llround(drifted);
+  return JobClock(clock).job_time(rank_time);
 }
 
 ClockFit fit_clock(const std::vector<Nanoseconds>& on_first,
