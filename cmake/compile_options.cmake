@@ -12,7 +12,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-Wno-restrict)
   if(LLMPROF_PCH)
     # With a precompiled header it does not recognize std::string as system code, and warns of
-    # copies that it takes to be too large. `make dist` compiles without one, and with these warnings.
+    # copies that it takes to be too large. LLMPROF_PCH=OFF compiles with these warnings.
     add_compile_options(-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
   endif()
 endif()

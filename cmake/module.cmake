@@ -31,16 +31,16 @@ function(llmprof_precompile target)
   endif()
 endfunction()
 
-# The files of one folder are compiled as one unit, because most of the time is spent on templates of the
-# standard library, fmt and gtest, once per unit. Files that use the same name for different things are
-# listed in APART. LLMPROF_UNITY=OFF compiles every file by itself, which is faster for repeated changes
-# in one folder.
-function(llmprof_one_unit_per_folder target kind)
+# The files of a module are compiled as a few large units, because most of the time is spent on templates of
+# the standard library, fmt and gtest, once per unit. So local names differ within a module; files that need
+# the same name for different things, or their own compile options, are listed in APART. LLMPROF_UNITY=OFF
+# compiles every file by itself, which is faster for repeated changes in one folder.
+function(llmprof_large_units target)
   cmake_parse_arguments(arg "" "" "APART" ${ARGN})
-  if(NOT LLMPROF_PCH OR NOT LLMPROF_UNITY)
+  if(NOT LLMPROF_UNITY)
     return()
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 50)
   # A file's local names may be those of another's anonymous namespace, and g++ takes the files that a
   # unit includes for headers. LLMPROF_UNITY=OFF compiles with both.
   target_compile_options(${target} PRIVATE -Wno-shadow)
@@ -52,18 +52,7 @@ function(llmprof_one_unit_per_folder target kind)
     if(NOT found)
       message(WARNING "there is no ${name}, which the CMakeLists.txt of ${target} sets apart")
     endif()
-  endforeach()
-  get_target_property(files ${target} SOURCES)
-  list(FILTER files EXCLUDE REGEX "TARGET_OBJECTS")
-  foreach(file ${files})
-    get_filename_component(path ${file} ABSOLUTE)
-    get_filename_component(name ${path} NAME)
-    if(NOT name IN_LIST arg_APART)
-      get_filename_component(folder ${path} DIRECTORY)
-      file(RELATIVE_PATH group ${PROJECT_SOURCE_DIR} ${folder})
-      string(MAKE_C_IDENTIFIER ${group} group)
-      set_source_files_properties(${file} PROPERTIES UNITY_GROUP ${group}_${kind})
-    endif()
+    set_source_files_properties(${found} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endforeach()
 endfunction()
 
@@ -73,7 +62,7 @@ function(llmprof_compile_tests target)
   if(LLMPROF_PCH)
     target_precompile_headers(${target} REUSE_FROM llmprof_precompiled_tests)
   endif()
-  llmprof_one_unit_per_folder(${target} tests ${ARGN})
+  llmprof_large_units(${target} ${ARGN})
 endfunction()
 
 # A folder under src/ is one library; the tests beside its code are one test program.
@@ -131,7 +120,7 @@ function(llmprof_module name)
     else()
       llmprof_precompile(${part})
     endif()
-    llmprof_one_unit_per_folder(${part} code APART ${arg_APART})
+    llmprof_large_units(${part} APART ${arg_APART})
   endforeach()
   if(LLMPROF_TESTS AND tests)
     llmprof_module_tests(${name})

@@ -19,7 +19,7 @@
 namespace llmprof::cli {
 namespace {
 
-constexpr size_t kLongestAnswer = 4096;
+constexpr size_t kControlAnswerBytes = 4096;
 
 struct Address {
   sockaddr_un name{};
@@ -133,7 +133,7 @@ Result<std::string> ask_collector(pid_t pid, std::string_view question,
     if (error_number == EAGAIN) return fail_with(no_answer(pid, patience));
     return fail_with(cannot_reach(pid, error_number));
   }
-  std::array<char, kLongestAnswer> answer{};
+  std::array<char, kControlAnswerBytes> answer{};
   ssize_t size = -1;
   do {
     size = ::recv(socket->get(), answer.data(), answer.size(), 0);

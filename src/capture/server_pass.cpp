@@ -15,7 +15,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kReadinessInterval(200);
 
-std::string said(const CommandRecord& record) {
+std::string server_said(const CommandRecord& record) {
   const std::string words = last_words(record.result.output_tail);
   return words.empty() ? "it printed nothing" : fmt::format("it printed \"{}\"", words);
 }
@@ -55,9 +55,9 @@ class ServerPass {
   Result<void> ended_early(std::string_view when) {
     early_ = server_.finish();
     if (hit_a_limit(*early_)) return {};
-    return fail(ErrorKind::tool,
-                fmt::format("the server ended {}: {}; {}; see {}", when,
-                            describe_end(early_->result), said(*early_), server_.log().string()));
+    return fail(ErrorKind::tool, fmt::format("the server ended {}: {}; {}; see {}", when,
+                                             describe_end(early_->result), server_said(*early_),
+                                             server_.log().string()));
   }
 
   Result<void> wait_until_ready(ServerReadiness& readiness) {
@@ -79,7 +79,7 @@ class ServerPass {
                     "workload.server.ready.url or workload.server.ready.log_pattern, or raise "
                     "workload.server.ready.timeout_s",
                     std::chrono::duration<double>(workload_.server->ready_timeout).count(),
-                    readiness.waiting_for(), said(record), server_.log().string()));
+                    readiness.waiting_for(), server_said(record), server_.log().string()));
   }
 
   Result<void> run_client(std::string_view suffix, const std::vector<std::string>& argv) {
@@ -104,9 +104,9 @@ class ServerPass {
     }
     const CommandRecord record = client->finish();
     if (!record.ended_well() && !trouble_) {
-      trouble_ = Error{ErrorKind::tool,
-                       fmt::format("the server's {} failed: {}; {}; see {}", suffix,
-                                   describe_end(record.result), said(record), record.log.string())};
+      trouble_ = Error{ErrorKind::tool, fmt::format("the server's {} failed: {}; {}; see {}",
+                                                    suffix, describe_end(record.result),
+                                                    server_said(record), record.log.string())};
     }
     return {};
   }

@@ -5,7 +5,7 @@
 namespace llmprof::analysis {
 namespace {
 
-constexpr auto kCommunication = static_cast<size_t>(KernelClass::communication);
+constexpr auto kCommunicationClass = static_cast<size_t>(KernelClass::communication);
 constexpr auto kMemory = static_cast<size_t>(BudgetPart::memory_operations);
 
 }  // namespace
@@ -38,12 +38,12 @@ void ChargeOnce::kernel(Nanoseconds start, Nanoseconds end, size_t part, PartTim
     times[part] += end - from;
     kernels_until_ = end;
   }
-  communication_.cover(start, end, times[kCommunication]);
+  communication_.cover(start, end, times[kCommunicationClass]);
   memory_.cover(start, end, times[kMemory]);
 }
 
 void ChargeOnce::communication(Nanoseconds start, Nanoseconds end, PartTimes& times) {
-  communication_.extend(std::max(start, kernels_until_), end, times[kCommunication]);
+  communication_.extend(std::max(start, kernels_until_), end, times[kCommunicationClass]);
   memory_.cover(start, end, times[kMemory]);
   communication_until_ = std::max(communication_until_, end);
 }
@@ -54,7 +54,7 @@ void ChargeOnce::memory(Nanoseconds start, Nanoseconds end, PartTimes& times) {
 }
 
 void ChargeOnce::finish(PartTimes& times) {
-  communication_.charge_until(INT64_MAX, times[kCommunication]);
+  communication_.charge_until(INT64_MAX, times[kCommunicationClass]);
   memory_.charge_until(INT64_MAX, times[kMemory]);
 }
 

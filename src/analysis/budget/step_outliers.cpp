@@ -14,7 +14,7 @@ constexpr double kSameMode = 0.67;       // of the median
 constexpr size_t kFewestUnlike = 3;
 constexpr Nanoseconds kUnlikeTimes = 2;  // the median, of steps of which few are alike
 constexpr uint64_t kMoreTokens = 2;      // times as many
-constexpr double kMedian = 0.50;
+constexpr double kMiddle = 0.50;
 
 uint32_t stage_of(const Stages& stages, const Step& step) {
   return stages.instances[step.instance.index()].stage;
@@ -47,7 +47,7 @@ bool alike(const Stages& stages, uint32_t a, uint32_t b) {
 }
 
 // Where steps alike stand among the ordered ones.
-struct Group {
+struct StepGroup {
   size_t first = 0;
   size_t count = 0;
   [[nodiscard]] size_t median() const { return first + (count - 1) / 2; }
@@ -56,7 +56,7 @@ struct Group {
 class Outliers {
  public:
   explicit Outliers(const Stages& stages) : stages_(stages), rows_(ordered_steps(stages)) {
-    Group group;
+    StepGroup group;
     for (size_t i = 0; i < rows_.size(); ++i) {
       ++group.count;
       if (i + 1 < rows_.size() && alike(stages, rows_[i], rows_[i + 1])) continue;
@@ -92,7 +92,7 @@ class Outliers {
   };
   [[nodiscard]] const Step& step(uint32_t row) const { return stages_.steps[row]; }
 
-  void judge(const Group& group) {
+  void judge(const StepGroup& group) {
     if (group.count < kFewestSteps) {
       for (size_t i = 0; i < group.count; ++i) unlike_.push_back(rows_[group.first + i]);
       return;
@@ -120,7 +120,7 @@ class Outliers {
         apart.push_back(median - wall);
       }
     }
-    return nearest_rank(apart, kMedian);
+    return nearest_rank(apart, kMiddle);
   }
 
   // Steps of which few are alike, as in an engine whose batch changes: by stage and kind together.
@@ -159,7 +159,7 @@ class Outliers {
   }
 
   // The middle one of as many kernels, or of the whole group where there are too few.
-  [[nodiscard]] StepId reference_for(uint32_t slow, const Group& group) const {
+  [[nodiscard]] StepId reference_for(uint32_t slow, const StepGroup& group) const {
     std::vector<uint32_t> same;
     for (size_t i = 0; i < group.count; ++i) {
       const uint32_t row = rows_[group.first + i];

@@ -15,13 +15,13 @@ constexpr double kPercent = 100;
 // Samples lie side by side: what is missing at an instance's edge is less.
 constexpr double kWhole = 0.95;
 // Below it a stage's bytes would mostly be guessed.
-constexpr double kLeastCoverage = 0.5;
+constexpr double kLeastSampled = 0.5;
 // Unless it is a long one with many samples: the collector's counters rest from time to time.
-constexpr double kLeastCoverageOfLong = 0.1;
+constexpr double kLeastSampledOfLong = 0.1;
 constexpr Nanoseconds kManySamples = 2'000'000'000;
 
 bool is_enough(Nanoseconds covered, double wall) {
-  const double share = covered >= kManySamples ? kLeastCoverageOfLong : kLeastCoverage;
+  const double share = covered >= kManySamples ? kLeastSampledOfLong : kLeastSampled;
   return covered > 0 && static_cast<double>(covered) >= share * wall;
 }
 

@@ -7,8 +7,8 @@
 namespace llmprof::analysis {
 namespace {
 
-constexpr double kMostOf = 0.75;  // of an interval between two readings: the stage's own time
-constexpr double kEnough = 0.5;   // of the stage's time: in intervals that count
+constexpr double kMostOfStage = 0.75;  // of an interval between two readings: the stage's own time
+constexpr double kEnough = 0.5;        // of the stage's time: in intervals that count
 
 using Windows = std::vector<std::pair<Nanoseconds, Nanoseconds>>;
 
@@ -44,7 +44,7 @@ void StageEnergy::add(const DeviceCounters& device, const Windows& windows) {
     const double used =
         counted ? samples[i].value - samples[i - 1].value
                 : (samples[i].value + samples[i - 1].value) / 2 * length / kNanosecondsPerSecond;
-    if (own < kMostOf * length || used < 0) continue;
+    if (own < kMostOfStage * length || used < 0) continue;
     joules_ += used;
     between_ += length;
     covered_ += own;

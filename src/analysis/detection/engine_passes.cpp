@@ -13,7 +13,7 @@ using Begins = std::map<trace::ThreadId, std::vector<Nanoseconds>>;
 
 constexpr std::string_view kFirstPart = "preprocess";
 constexpr std::string_view kForward = "forward";
-constexpr uint32_t kNoPass = UINT32_MAX;
+constexpr uint32_t kNoEnginePass = UINT32_MAX;
 
 bool has_part(const MeaningfulRanges& ranges, std::string_view name) {
   for (size_t i = 0; i < ranges.ranges().size(); ++i) {
@@ -65,24 +65,24 @@ class EnginePasses {
  private:
   [[nodiscard]] uint32_t pass_at(uint32_t at) const {
     const trace::LaunchRow launch = sequence_.launch(at);
-    if (!launch.valid()) return kNoPass;
+    if (!launch.valid()) return kNoEnginePass;
     const trace::LaunchTable& launches = sequence_.trace().launches;
     const auto thread = begins_.find(launches.thread[launch.index()]);
-    if (thread == begins_.end()) return kNoPass;
+    if (thread == begins_.end()) return kNoEnginePass;
     const auto& starts = thread->second;
     const auto behind =
         std::upper_bound(starts.begin(), starts.end(), launches.start[launch.index()]);
-    if (behind == starts.begin()) return kNoPass;
+    if (behind == starts.begin()) return kNoEnginePass;
     return first_of_thread_.at(thread->first) + static_cast<uint32_t>(behind - starts.begin()) - 1;
   }
 
   // False where kernels of one are among those of another.
   bool collect(std::vector<ForwardPass>& passes) const {
     std::vector<bool> seen;
-    uint32_t current = kNoPass;
+    uint32_t current = kNoEnginePass;
     for (uint32_t at = 0; at < sequence_.size(); ++at) {
       const uint32_t number = pass_at(at);
-      if (number == kNoPass) continue;
+      if (number == kNoEnginePass) continue;
       if (number != current) {
         if (number >= seen.size()) seen.resize(number + 1, false);
         if (seen[number]) return false;

@@ -14,10 +14,10 @@ constexpr double kSameLead = 0.9;
 // layer with two attentions (its own and one to an encoder) has less in common.
 constexpr double kSameKind = 0.75;
 // Without a period, what the cuts hold of the pass.
-constexpr double kLeastCoverage = 0.5;
+constexpr double kLeastCut = 0.5;
 constexpr size_t kFewestWithoutPeriod = 3;
 
-double share(size_t part, size_t whole) {
+double token_share(size_t part, size_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
@@ -70,7 +70,7 @@ class BeatCuts {
       for (size_t i = 0; i < lead; ++i) {
         if (tokens_[begin + i] == tokens_[first + i]) ++same;
       }
-      if (share(same, lead) >= kSameLead) return begin;
+      if (token_share(same, lead) >= kSameLead) return begin;
     }
     // Another kind of layer: it begins like the first one.
     size_t best = 0;
@@ -97,7 +97,7 @@ class BeatCuts {
       std::sort(b.begin(), b.end());
       std::vector<uint32_t> common;
       std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(common));
-      if (share(common.size(), std::max(a.size(), b.size())) < kSameKind) return false;
+      if (token_share(common.size(), std::max(a.size(), b.size())) < kSameKind) return false;
     }
     return true;
   }
@@ -136,7 +136,7 @@ std::vector<size_t> layer_cuts(std::span<const uint32_t> tokens,
     if (beats.size() < kFewestWithoutPeriod) return {};
     const auto cuts = BeatCuts(tokens, beats, 1).find();
     const bool enough =
-        !cuts.empty() && share(cuts.back() - cuts.front(), tokens.size()) >= kLeastCoverage;
+        !cuts.empty() && token_share(cuts.back() - cuts.front(), tokens.size()) >= kLeastCut;
     return enough ? cuts : std::vector<size_t>();
   }
   if (beats.size() > period->count) {

@@ -5,11 +5,11 @@
 namespace llmprof::analysis {
 namespace {
 
-constexpr size_t kClasses = static_cast<size_t>(KernelClass::other) + 1;
+constexpr size_t kClassCount = static_cast<size_t>(KernelClass::other) + 1;
 
 struct Sum {
-  std::array<double, kClasses> flops{};
-  std::array<double, kClasses> bytes{};
+  std::array<double, kClassCount> flops{};
+  std::array<double, kClassCount> bytes{};
   uint64_t operators = 0;
   uint64_t with_figures = 0;
   uint64_t instances = 0;
@@ -18,7 +18,7 @@ struct Sum {
 RecordedWork mean_of(const Sum& sum) {
   RecordedWork work;
   const auto instances = static_cast<double>(sum.instances);
-  for (size_t kind = 0; kind < kClasses; ++kind) {
+  for (size_t kind = 0; kind < kClassCount; ++kind) {
     if (sum.flops[kind] <= 0 && sum.bytes[kind] <= 0) continue;
     const auto kernel_class = static_cast<KernelClass>(kind);
     llm::CostPart part;

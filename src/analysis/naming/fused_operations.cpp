@@ -17,7 +17,7 @@ constexpr size_t kMoreCharacters = 3;
 
 using Identifiers = std::vector<std::string_view>;
 
-constexpr std::array<std::string_view, 14> kProducts = {
+constexpr std::array<std::string_view, 14> kProductWords = {
     "mm",   "bmm",        "addmm",   "baddbmm",     "mv",         "addmv",  "dot",
     "vdot", "_scaled_mm", "_int_mm", "_grouped_mm", "mm_plus_mm", "matmul", "convolution"};
 constexpr std::array<std::string_view, 4> kFlexAttention = {
@@ -72,20 +72,20 @@ constexpr std::array<std::string_view, 21> kReshapes = {"view",
                                                         "scalar_tensor",
                                                         "unflatten",
                                                         "flatten"};
-constexpr std::array<std::string_view, 14> kCopies = {"_to_copy",
-                                                      "clone",
-                                                      "copy",
-                                                      "copy_",
-                                                      "cat",
-                                                      "stack",
-                                                      "repeat",
-                                                      "slice_scatter",
-                                                      "select_scatter",
-                                                      "constant_pad_nd",
-                                                      "new_zeros",
-                                                      "lift_fresh_copy",
-                                                      "roll",
-                                                      "flip"};
+constexpr std::array<std::string_view, 14> kCopyWords = {"_to_copy",
+                                                         "clone",
+                                                         "copy",
+                                                         "copy_",
+                                                         "cat",
+                                                         "stack",
+                                                         "repeat",
+                                                         "slice_scatter",
+                                                         "select_scatter",
+                                                         "constant_pad_nd",
+                                                         "new_zeros",
+                                                         "lift_fresh_copy",
+                                                         "roll",
+                                                         "flip"};
 // Done elsewhere; a pointwise kernel that names them prepares their inputs or reads their results.
 constexpr std::array<std::string_view, 2> kElsewhere = {"moe_forward", "moe_forward_shared"};
 
@@ -128,7 +128,7 @@ bool reduces_besides_products(const Identifiers& identifiers) {
 
 KernelClass class_of_template(const Identifiers& identifiers) {
   if (has_attention(identifiers)) return KernelClass::attention;
-  return has_any(identifiers, kProducts) ? KernelClass::gemm : KernelClass::other;
+  return has_any(identifiers, kProductWords) ? KernelClass::gemm : KernelClass::other;
 }
 
 // One block reduces one or more rows. torch.compile makes a reduction of a product only where one
@@ -137,7 +137,7 @@ KernelClass class_of_template(const Identifiers& identifiers) {
 // done before, and the kernel reads its result.
 KernelClass class_of_reduction(const Identifiers& identifiers) {
   const bool reads_weights = has(identifiers, {"t"}) || has(identifiers, {"permute"});
-  if (has_any(identifiers, kProducts) &&
+  if (has_any(identifiers, kProductWords) &&
       (reads_weights || !reduces_besides_products(identifiers))) {
     return KernelClass::gemv;
   }
@@ -161,12 +161,12 @@ KernelClass class_of_pointwise(const Identifiers& identifiers) {
   if (has_any(identifiers, kLookups)) return KernelClass::gather;
   if (has(identifiers, {"cos", "sin"})) return KernelClass::rope;
   const auto moves = [](std::string_view identifier) {
-    return is_one_of(identifier, kCopies) || is_one_of(identifier, kReshapes) ||
-           is_one_of(identifier, kProducts) || is_one_of(identifier, kElsewhere) ||
+    return is_one_of(identifier, kCopyWords) || is_one_of(identifier, kReshapes) ||
+           is_one_of(identifier, kProductWords) || is_one_of(identifier, kElsewhere) ||
            is_attention(identifier);
   };
-  const bool copies =
-      has_any(identifiers, kCopies) && std::all_of(identifiers.begin(), identifiers.end(), moves);
+  const bool copies = has_any(identifiers, kCopyWords) &&
+                      std::all_of(identifiers.begin(), identifiers.end(), moves);
   return copies ? KernelClass::copy_cast : KernelClass::elementwise;
 }
 
@@ -175,7 +175,7 @@ bool decides(std::string_view identifier, KernelClass kernel_class) {
   switch (kernel_class) {
     case KernelClass::gemm:
     case KernelClass::gemv:
-      return is_one_of(identifier, kProducts);
+      return is_one_of(identifier, kProductWords);
     case KernelClass::attention:
       return is_attention(identifier);
     case KernelClass::softmax:
@@ -193,11 +193,11 @@ bool decides(std::string_view identifier, KernelClass kernel_class) {
 // "index_put" is not "index" and "put".
 size_t operator_length(std::string_view rest, const OperationWords& words) {
   const auto known = [&](std::string_view text) {
-    return words.find(text) != words.end() || is_one_of(text, kProducts) ||
+    return words.find(text) != words.end() || is_one_of(text, kProductWords) ||
            is_one_of(text, kFlexAttention) || is_one_of(text, kNorms) ||
            is_one_of(text, kMoments) || is_one_of(text, kSoftmaxes) || is_one_of(text, kLookups) ||
            is_one_of(text, kOtherReductions) || is_one_of(text, kReshapes) ||
-           is_one_of(text, kCopies) || is_one_of(text, kElsewhere);
+           is_one_of(text, kCopyWords) || is_one_of(text, kElsewhere);
   };
   for (size_t end = rest.size(); end > 0;) {
     if (known(rest.substr(0, end))) return end;
@@ -256,7 +256,7 @@ std::string fused_operations(std::string_view identifier, const OperationWords& 
   // Neither is work of this kernel; where nothing else is named, they are better than nothing.
   const auto passes_by = [&](std::string_view i) {
     const bool product = kernel_class == KernelClass::gemm || kernel_class == KernelClass::gemv;
-    return is_reshape(i) || (!product && is_one_of(i, kProducts)) ||
+    return is_reshape(i) || (!product && is_one_of(i, kProductWords)) ||
            (kernel_class != KernelClass::attention && is_attention(i));
   };
   if (!std::all_of(identifiers.begin(), identifiers.end(), passes_by)) {

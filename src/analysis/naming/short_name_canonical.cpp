@@ -11,11 +11,11 @@
 namespace llmprof::analysis {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
+constexpr size_t kNowhere = std::string_view::npos;
 
 // The place of each opening bracket's closing one; brackets that do not pair have none.
 std::vector<size_t> matching_brackets(std::string_view text) {
-  std::vector<size_t> match(text.size(), kNone);
+  std::vector<size_t> match(text.size(), kNowhere);
   std::vector<size_t> open;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -79,7 +79,7 @@ class Rewriter {
   bool drop_cast() {
     if (rest().front() != '(' || !starts_argument()) return false;
     const size_t close = rest().substr(0, 256).find_first_of("()<>{}[],", 1);
-    if (close == kNone || rest()[close] != ')') return false;
+    if (close == kNowhere || rest()[close] != ')') return false;
     const std::string_view value = rest().substr(close + 1);
     const bool number =
         !value.empty() &&
@@ -174,7 +174,7 @@ std::string without_inner_parameters(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '(' && match[i] != kNone) {
+    if (text[i] == '(' && match[i] != kNowhere) {
       const std::string_view before(out);
       const bool names_operator = before.ends_with("operator") && match[i] == i + 1;
       const bool in_lambda = before.ends_with("{lambda");
@@ -201,7 +201,7 @@ std::string function_only(std::string_view text) {
     if (c == ' ' && i > 0 && !text.substr(0, i).ends_with("operator")) begin = i + 1;
     if (c != '<' && c != '{' && c != '[' && c != '(') continue;
     // A name that was cut breaks off inside its arguments.
-    if (match[i] == kNone) break;
+    if (match[i] == kNowhere) break;
     i = match[i];
   }
   return std::string(text.substr(begin));
@@ -280,26 +280,26 @@ std::string canonical_kernel_name(std::string_view full_name) {
 TemplateName split_template(std::string_view canonical) {
   TemplateName parts;
   int depth = 0;
-  size_t open = kNone;
+  size_t open = kNowhere;
   size_t start = 0;
   for (size_t i = 0; i < canonical.size(); ++i) {
     const char c = canonical[i];
     const bool closes =
         c == ')' || c == '}' || c == ']' || (c == '>' && (i == 0 || canonical[i - 1] != '-'));
     if (c == '<' || c == '(' || c == '{' || c == '[') {
-      if (c == '<' && depth == 0 && open == kNone) {
+      if (c == '<' && depth == 0 && open == kNowhere) {
         open = i;
         start = i + 1;
       }
       ++depth;
     } else if (closes && depth > 0) {
       --depth;
-      if (depth == 0 && open != kNone && c == '>') {
+      if (depth == 0 && open != kNowhere && c == '>') {
         if (i > start) parts.args.push_back(trim(canonical.substr(start, i - start)));
         parts.tail = canonical.substr(i + 1);
         break;
       }
-    } else if (c == ',' && depth == 1 && open != kNone) {
+    } else if (c == ',' && depth == 1 && open != kNowhere) {
       parts.args.push_back(trim(canonical.substr(start, i - start)));
       start = i + 1;
     }
@@ -309,7 +309,7 @@ TemplateName split_template(std::string_view canonical) {
 }
 
 std::string_view own_identifier(std::string_view canonical) {
-  size_t end = kNone;
+  size_t end = kNowhere;
   size_t begin = 0;
   std::string_view best;
   const std::vector<size_t> match = matching_brackets(canonical);
@@ -320,13 +320,13 @@ std::string_view own_identifier(std::string_view canonical) {
   for (size_t i = 0; i < canonical.size(); ++i) {
     const char c = canonical[i];
     if (c == '<' || c == '{' || c == '(' || c == '[') {
-      if (end == kNone) end = follows(canonical, i, "()") ? kNone : i;
-      if (match[i] == kNone) break;
+      if (end == kNowhere) end = follows(canonical, i, "()") ? kNowhere : i;
+      if (match[i] == kNowhere) break;
       i = match[i];
     } else if (follows(canonical, i, "::")) {
       take(i);
       begin = i + 2;
-      end = kNone;
+      end = kNowhere;
       ++i;
     }
   }

@@ -14,7 +14,7 @@ namespace llmprof::analysis {
 namespace {
 
 // The kernels of one replay, by start.
-struct Replay {
+struct CapturedReplay {
   trace::CaptureId capture;
   std::vector<uint32_t> kernels;
 };
@@ -35,9 +35,9 @@ class GraphCaptures {
   void run() {
     if (graphs_.empty()) return;
     find_replays();
-    for (const Replay& replay : replays_) matches_.try_emplace(key_of(replay));
+    for (const CapturedReplay& replay : replays_) matches_.try_emplace(key_of(replay));
     for (auto& [key, match] : matches_) ++sequences_of_[{key.front(), key.size() - 1}];
-    for (const Replay& replay : replays_) {
+    for (const CapturedReplay& replay : replays_) {
       const Match& match = match_of(replay);
       if (match.graphs.empty()) {
         ++unmatched_;
@@ -73,21 +73,21 @@ class GraphCaptures {
 
   // A capture and the names of a replay's kernels.
   using Key = std::vector<uint32_t>;
-  [[nodiscard]] Key key_of(const Replay& replay) const {
+  [[nodiscard]] Key key_of(const CapturedReplay& replay) const {
     Key key = {replay.capture.value};
     for (const uint32_t kernel : replay.kernels) key.push_back(trace_.kernels.name[kernel].value);
     return key;
   }
 
   // Replays of a graph are alike: each sequence of names is looked up once per capture.
-  const Match& match_of(const Replay& replay) {
+  const Match& match_of(const CapturedReplay& replay) {
     Match& match = matches_.at(key_of(replay));
     if (!match.known) match = find_match(replay);
     match.known = true;
     return match;
   }
 
-  Match find_match(const Replay& replay) const {
+  Match find_match(const CapturedReplay& replay) const {
     Match best;
     for (const bool same_rank : {true, false}) {
       for (size_t i = 0; i < graphs_.size(); ++i) {
@@ -109,7 +109,7 @@ class GraphCaptures {
   }
 
   // Different graphs with the same number of kernels cannot be told apart by it.
-  [[nodiscard]] bool number_decides(const Replay& replay) const {
+  [[nodiscard]] bool number_decides(const CapturedReplay& replay) const {
     return sequences_of_.at({replay.capture.value, replay.kernels.size()}) == 1;
   }
 
@@ -118,7 +118,7 @@ class GraphCaptures {
   }
 
   [[nodiscard]] std::optional<std::vector<uint32_t>> places_in(const CapturedGraph& graph,
-                                                               const Replay& replay) const {
+                                                               const CapturedReplay& replay) const {
     const size_t count = replay.kernels.size();
     if (graph.launches.size() != count) return std::nullopt;
     std::vector<uint32_t> places(count);
@@ -140,7 +140,7 @@ class GraphCaptures {
   }
 
   // Nodes are numbered as they are captured; kernels of several streams may start otherwise.
-  [[nodiscard]] std::vector<uint32_t> in_order_of_nodes(const Replay& replay,
+  [[nodiscard]] std::vector<uint32_t> in_order_of_nodes(const CapturedReplay& replay,
                                                         std::vector<uint32_t> places) const {
     const std::vector<uint64_t>& nodes = trace_.kernels.graph_node;
     if (nodes.empty()) return places;
@@ -152,7 +152,7 @@ class GraphCaptures {
     return places;
   }
 
-  void use(const Replay& replay, const Match& match) {
+  void use(const CapturedReplay& replay, const Match& match) {
     const CapturedGraph& graph = graphs_[match.graphs.front()];
     trace::KernelTable& kernels = trace_.kernels;
     kernels.node_launch.resize(kernels.size());
@@ -235,7 +235,7 @@ class GraphCaptures {
   void leave_out_captures_alone() {
     if (matched_ == 0) return;
     std::vector<bool> alone = used_;
-    for (const Replay& replay : replays_) alone[replay.capture.index()] = false;
+    for (const CapturedReplay& replay : replays_) alone[replay.capture.index()] = false;
     const LeftOutWork left = leave_out_gpu_work(trace_, alone);
     if (left.kernels == 0) return;
     diagnostics_.info(
@@ -248,7 +248,7 @@ class GraphCaptures {
   trace::Trace& trace_;
   Diagnostics& diagnostics_;
   std::vector<CapturedGraph> graphs_;
-  std::vector<Replay> replays_;
+  std::vector<CapturedReplay> replays_;
   std::map<Key, Match> matches_;
   // By capture and number of kernels: how many sequences of names were replayed.
   std::map<std::pair<uint32_t, size_t>, uint64_t> sequences_of_;

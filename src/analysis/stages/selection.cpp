@@ -18,7 +18,7 @@ constexpr std::string_view kStepRangeForm = "write A:B (from A, B excluded), A:,
 
 // Keeps the rows of a table, and of columns beside it, that `keep` says.
 template <class Column>
-void keep_rows(Column& column, const std::vector<bool>& keep) {
+void keep_marked(Column& column, const std::vector<bool>& keep) {
   if (column.empty()) return;
   size_t kept = 0;
   for (size_t i = 0; i < keep.size(); ++i) {
@@ -29,7 +29,7 @@ void keep_rows(Column& column, const std::vector<bool>& keep) {
 
 template <class Table>
 void keep_table_rows(Table& table, const std::vector<bool>& keep) {
-  std::apply([&](auto&... column) { (keep_rows(column, keep), ...); }, table.columns());
+  std::apply([&](auto&... column) { (keep_marked(column, keep), ...); }, table.columns());
 }
 
 template <class Table>
@@ -173,8 +173,8 @@ class Narrowing {
                                 : !selection_.steps || all_steps_kept(owner);
     }
     keep_table_rows(table, keep);
-    keep_rows(instance, keep);
-    keep_rows(step, keep);
+    keep_marked(instance, keep);
+    keep_marked(step, keep);
   }
 
   [[nodiscard]] bool all_steps_kept(const StageInstance& instance) const {
@@ -216,8 +216,8 @@ class Narrowing {
     follow(owners.kernel_step, step_places);
     follow(owners.memory_step, step_places);
     follow(owners.replay_step, step_places);
-    keep_rows(stages_.instances, keep_instance_);
-    keep_rows(stages_.steps, keep_step_);
+    keep_marked(stages_.instances, keep_instance_);
+    keep_marked(stages_.steps, keep_step_);
     for (Step& step : stages_.steps)
       step.instance = InstanceId(instance_places[step.instance.index()]);
     for (StageInstance& instance : stages_.instances) instance.step_count = 0;

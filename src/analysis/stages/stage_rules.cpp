@@ -23,7 +23,7 @@ constexpr int kMostGroups = 15;
 constexpr int64_t kSetMemory = 64L << 20U;
 constexpr int64_t kRuleMemory = 1L << 20U;
 
-enum Group : uint8_t {
+enum CaughtGroup : uint8_t {
   kIndex,
   kName,
   kContext,
@@ -100,12 +100,12 @@ class Caught {
     expression.Match({label.data(), label.size()}, 0, label.size(), RE2::ANCHOR_BOTH,
                      pieces_.data(), count);
   }
-  [[nodiscard]] std::string_view text(Group group) const {
+  [[nodiscard]] std::string_view text(CaughtGroup group) const {
     if (places_[group] == 0) return {};
     const re2::StringPiece& piece = pieces_[static_cast<size_t>(places_[group])];
     return {piece.data(), piece.size()};
   }
-  [[nodiscard]] std::optional<uint64_t> number(Group group) const {
+  [[nodiscard]] std::optional<uint64_t> number(CaughtGroup group) const {
     const auto value = parse_int(text(group));
     if (!value || *value < 0) return std::nullopt;
     return static_cast<uint64_t>(*value);
@@ -122,7 +122,7 @@ std::string layer_name(uint64_t index) { return fmt::format("layer_{:02}", index
 // What the groups of a rule caught of an engine's step, as its annotation has it.
 StepValues step_values(const Caught& caught) {
   StepValues values = read_step_values(caught.text(kValues));
-  const auto take = [&](std::optional<uint64_t>& value, Group group) {
+  const auto take = [&](std::optional<uint64_t>& value, CaughtGroup group) {
     if (const auto number = caught.number(group)) value = number;
   };
   take(values.batch, kBatch);

@@ -7,7 +7,7 @@
 namespace llmprof::analysis {
 namespace {
 
-using Kind = trace::HostCallTable::Kind;
+using CallKind = trace::HostCallTable::Kind;
 
 constexpr uint32_t kFirstGraph = 1000;
 
@@ -15,7 +15,7 @@ trace::ThreadId busiest_thread(const trace::Trace& trace) {
   const trace::HostCallTable& calls = trace.host_calls;
   std::vector<uint64_t> launches(trace.threads.size(), 0);
   for (size_t i = 0; i < calls.size(); ++i) {
-    if (calls.kind[i] != Kind::wait) ++launches[calls.thread[i].index()];
+    if (calls.kind[i] != CallKind::wait) ++launches[calls.thread[i].index()];
   }
   const auto most = std::max_element(launches.begin(), launches.end());
   if (most == launches.end() || *most == 0) return {};
@@ -36,12 +36,12 @@ LaunchSequence busiest_sequence(const trace::Trace& trace) {
   std::stable_sort(rows.begin(), rows.end(),
                    [&](size_t a, size_t b) { return calls.start[a] < calls.start[b]; });
   for (const size_t row : rows) {
-    if (calls.kind[row] == Kind::wait) {
+    if (calls.kind[row] == CallKind::wait) {
       sequence.waits.push_back({calls.start[row], calls.end[row]});
       continue;
     }
     sequence.start.push_back(calls.start[row]);
-    sequence.graph.push_back(calls.kind[row] == Kind::graph);
+    sequence.graph.push_back(calls.kind[row] == CallKind::graph);
     sequence.handle.push_back(calls.handle[row]);
   }
   return sequence;

@@ -8,7 +8,7 @@
 namespace llmprof::capture {
 namespace {
 
-constexpr std::chrono::seconds kAnswerTime(60);
+constexpr std::chrono::seconds kNcuAnswerTime(60);
 constexpr size_t kLongestHelp = 256UL << 10U;
 
 }  // namespace
@@ -23,7 +23,7 @@ NcuFeatures ncu_features(const InstalledTool& ncu) {
   Command command;
   command.argv = {ncu.path.string(), "--help"};
   command.environment = {{"LC_ALL", "C"}};
-  command.timeout = kAnswerTime;
+  command.timeout = kNcuAnswerTime;
   command.output_tail_bytes = kLongestHelp;
   const auto answered = run_process(command);
   return answered ? features_in_help(answered->output_tail) : NcuFeatures{};

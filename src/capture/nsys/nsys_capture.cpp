@@ -23,11 +23,11 @@ using std::filesystem::path;
 // what most programs are granted.
 constexpr std::chrono::seconds kReportGrace(30);
 constexpr std::chrono::minutes kStatsTime(30);
-constexpr size_t kHeadBytes = 64;
+constexpr size_t kReportHeadBytes = 64;
 
 std::string head_of(const path& file) {
   std::ifstream stream(file, std::ios::binary);
-  std::string head(kHeadBytes, '\0');
+  std::string head(kReportHeadBytes, '\0');
   stream.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<size_t>(stream.gcount()));
   return head;

@@ -17,7 +17,7 @@ constexpr std::array kFamilies = {
     probe_running_tools, probe_sampling, probe_python, probe_own_files,
 };
 
-constexpr size_t kLongestAnswer = 64UL << 10U;
+constexpr size_t kAnswerBytes = 64UL << 10U;
 
 }  // namespace
 
@@ -37,7 +37,7 @@ std::optional<std::string> answer(const DoctorOptions& options, std::vector<std:
   command.environment = {{"LC_ALL", "C"}};
   command.timeout = options.timeout;
   command.grace = std::chrono::milliseconds(0);
-  command.output_tail_bytes = kLongestAnswer;
+  command.output_tail_bytes = kAnswerBytes;
   auto ended = run_process(command);
   if (!ended || !ended->succeeded()) return std::nullopt;
   return std::move(ended->output_tail);

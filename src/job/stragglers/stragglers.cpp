@@ -22,7 +22,7 @@ constexpr double kLongDelay = 0.5e6;     // ns, however long the step is
 constexpr double kShortestDelay = 20e3;  // ns
 constexpr double kSingleAheadOfSecond = 2;
 // Delays that are nearly all of the wait, in few collectives.
-constexpr double kNearlyAll = 0.8;
+constexpr double kNearlyAlways = 0.8;
 constexpr double kFew = 0.1;
 constexpr double kSlowerSteps = 0.05;
 constexpr double kMostSteps = 0.6;
@@ -213,7 +213,7 @@ class StragglerSearch {
           all.longest < kAheadOfSecond * second(stage.by_part, part)) {
         continue;
       }
-      const bool in_few = single.last > 0 && single.longest >= kNearlyAll * all.longest &&
+      const bool in_few = single.last > 0 && single.longest >= kNearlyAlways * all.longest &&
                           static_cast<double>(single.last) <=
                               std::max(1.0, kFew * static_cast<double>(all.matches));
       found.push_back(straggler(number, part, in_few ? single : all, in_few));

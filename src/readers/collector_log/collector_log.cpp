@@ -25,9 +25,9 @@ using collector_log::Findings;
 using collector_log::Notice;
 using collector_log::Rows;
 
-constexpr std::string_view kFormat = "llmprof log";
+constexpr std::string_view kCollectorLogFormat = "llmprof log";
 
-bool recognizes(std::string_view head) {
+bool recognizes_collector_log(std::string_view head) {
   return head.starts_with(std::string_view(wire::kFileMagic, sizeof wire::kFileMagic));
 }
 
@@ -120,7 +120,7 @@ class Log {
   void begin_capture() {
     trace::Capture capture;
     capture.path = file_;
-    capture.format = kFormat;
+    capture.format = kCollectorLogFormat;
     capture.tool = trace::kCollectorTool;
     if (header_intact_) {
       capture.tool_version = text_of(header_.collector_version);
@@ -279,7 +279,8 @@ class Log {
   bool cut_off_ = false;
 };
 
-Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builder) {
+Result<void> read_collector_log_file(const std::filesystem::path& path,
+                                     trace::TraceBuilder& builder) {
   auto stream = open_byte_stream(path);
   if (!stream) return fail_with(stream.error());
   return Log(path, builder).read(**stream);
@@ -287,6 +288,7 @@ Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builde
 
 }  // namespace
 
-const Reader kCollectorLogReader = {kFormat, recognizes, read};
+const Reader kCollectorLogReader = {kCollectorLogFormat, recognizes_collector_log,
+                                    read_collector_log_file};
 
 }  // namespace llmprof::readers

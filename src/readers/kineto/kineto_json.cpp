@@ -15,7 +15,7 @@
 namespace llmprof::readers {
 namespace {
 
-constexpr std::string_view kFormat = "PyTorch trace";
+constexpr std::string_view kKinetoFormat = "PyTorch trace";
 
 bool recognizes_kineto(std::string_view head) {
   KinetoEnvelope envelope;
@@ -159,7 +159,7 @@ class KinetoRead {
   void begin() {
     trace::Capture capture;
     capture.path = path_.string();
-    capture.format = kFormat;
+    capture.format = kKinetoFormat;
     capture.tool = "PyTorch profiler";
     builder_.begin_capture(std::move(capture));
     merge_.emplace(builder_, slots_.size());
@@ -201,7 +201,7 @@ Result<void> read_kineto_file(const std::filesystem::path& path, trace::TraceBui
 
 }  // namespace
 
-const Reader kKinetoReader = {kFormat, &recognizes_kineto, &read_kineto_file};
+const Reader kKinetoReader = {kKinetoFormat, &recognizes_kineto, &read_kineto_file};
 
 Result<void> read_kineto(ByteStream& stream, const std::filesystem::path& path,
                          trace::TraceBuilder& builder, const KinetoOptions& options) {

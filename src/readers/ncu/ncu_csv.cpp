@@ -7,10 +7,10 @@
 namespace llmprof::readers {
 namespace {
 
-constexpr std::string_view kFormat = "ncu CSV";
-constexpr size_t kWindowBytes = 512UL << 10U;
+constexpr std::string_view kNcuCsvFormat = "ncu CSV";
+constexpr size_t kNcuWindowBytes = 512UL << 10U;
 
-bool recognizes(std::string_view head) {
+bool recognizes_ncu_csv(std::string_view head) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
   while (!head.empty()) {
@@ -34,7 +34,7 @@ void gather(const NcuWindow& window, NcuLaunches& launches) {
   launches.other_convention += window.other_convention();
 }
 
-Result<NcuLaunches> read_pass(const std::filesystem::path& path, DecimalConvention convention) {
+Result<NcuLaunches> read_csv_pass(const std::filesystem::path& path, DecimalConvention convention) {
   auto stream = open_byte_stream(path);
   if (!stream) return fail_with(stream.error());
   NcuLaunches launches(convention);
@@ -50,19 +50,19 @@ Result<NcuLaunches> read_pass(const std::filesystem::path& path, DecimalConventi
     window.assume(columns);
     return true;
   };
-  auto read = parse_in_windows(**stream, kWindowBytes, cut_ncu_window, windows, merge);
+  auto read = parse_in_windows(**stream, kNcuWindowBytes, cut_ncu_window, windows, merge);
   if (!read) return fail_with(read.error());
   launches.damage = (*stream)->damage();
   return launches;
 }
 
-Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builder) {
-  return read_ncu_file(path, kFormat, read_pass, builder);
+Result<void> read_ncu_csv_file(const std::filesystem::path& path, trace::TraceBuilder& builder) {
+  return read_ncu_file(path, kNcuCsvFormat, read_csv_pass, builder);
 }
 
 }  // namespace
 
-const Reader kNcuCsvReader = {kFormat, recognizes, read};
+const Reader kNcuCsvReader = {kNcuCsvFormat, recognizes_ncu_csv, read_ncu_csv_file};
 
 Result<NcuRows> parse_ncu_csv(const std::filesystem::path& path) {
   return parse_ncu_file(path, kNcuCsvReader);

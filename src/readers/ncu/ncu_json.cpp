@@ -13,9 +13,9 @@
 namespace llmprof::readers {
 namespace {
 
-constexpr std::string_view kFormat = "ncu JSON rows";
+constexpr std::string_view kNcuJsonFormat = "ncu JSON rows";
 
-bool recognizes(std::string_view head) {
+bool recognizes_ncu_json(std::string_view head) {
   head = trim(head);
   if (!head.starts_with('[') && !head.starts_with('{')) return false;
   if (!contains(head, "\"Kernel Name\"") || contains(head, "\"traceEvents\"")) return false;
@@ -122,7 +122,8 @@ void RowObjects::add(std::string_view object) {
   }
 }
 
-Result<NcuLaunches> read_pass(const std::filesystem::path& path, DecimalConvention convention) {
+Result<NcuLaunches> read_json_pass(const std::filesystem::path& path,
+                                   DecimalConvention convention) {
   auto stream = open_byte_stream(path);
   if (!stream) return fail_with(stream.error());
   RowObjects rows(convention);
@@ -133,13 +134,13 @@ Result<NcuLaunches> read_pass(const std::filesystem::path& path, DecimalConventi
   return std::move(rows.launches());
 }
 
-Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builder) {
-  return read_ncu_file(path, kFormat, read_pass, builder);
+Result<void> read_ncu_json_file(const std::filesystem::path& path, trace::TraceBuilder& builder) {
+  return read_ncu_file(path, kNcuJsonFormat, read_json_pass, builder);
 }
 
 }  // namespace
 
-const Reader kNcuJsonReader = {kFormat, recognizes, read};
+const Reader kNcuJsonReader = {kNcuJsonFormat, recognizes_ncu_json, read_ncu_json_file};
 
 Result<NcuRows> parse_ncu_json(const std::filesystem::path& path) {
   return parse_ncu_file(path, kNcuJsonReader);

@@ -37,7 +37,7 @@ bool is_by_nsys(std::string_view line) {
   }
 }
 
-bool recognizes(std::string_view head) {
+bool recognizes_nsys_csv(std::string_view head) {
   StateGuess nothing_known;
   WindowWalk walk(nothing_known);
   std::string copy(head);
@@ -51,7 +51,7 @@ bool recognizes(std::string_view head) {
   return false;
 }
 
-Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builder) {
+Result<void> read_nsys_csv_file(const std::filesystem::path& path, trace::TraceBuilder& builder) {
   auto head = read_head(path, kHeadBytes);
   if (!head) return fail_with(head.error());
   auto stream = open_byte_stream(path);
@@ -86,6 +86,6 @@ Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builde
 
 }  // namespace
 
-const Reader kNsysCsvReader = {"nsys stats CSV", recognizes, read};
+const Reader kNsysCsvReader = {"nsys stats CSV", recognizes_nsys_csv, read_nsys_csv_file};
 
 }  // namespace llmprof::readers

@@ -9,9 +9,9 @@
 namespace llmprof::readers {
 namespace {
 
-constexpr std::string_view kFormat = "nsys SQLite";
+constexpr std::string_view kNsysSqliteFormat = "nsys SQLite";
 
-bool recognizes(std::string_view head) {
+bool recognizes_nsys_sqlite(std::string_view head) {
   return head.starts_with(std::string_view("SQLite format 3\0", 16));
 }
 
@@ -57,7 +57,8 @@ void warn_of_pending_changes(const std::filesystem::path& path, Diagnostics& dia
                   path.filename().string()));
 }
 
-Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builder) {
+Result<void> read_nsys_sqlite_file(const std::filesystem::path& path,
+                                   trace::TraceBuilder& builder) {
   auto file = SqliteFile::open(path);
   if (!file) return fail_with(file.error());
   std::string damage;
@@ -72,7 +73,7 @@ Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builde
 
   trace::Capture capture;
   capture.path = path.string();
-  capture.format = kFormat;
+  capture.format = kNsysSqliteFormat;
   builder.begin_capture(std::move(capture));
   Diagnostics& diagnostics = builder.diagnostics();
   warn_of_pending_changes(path, diagnostics);
@@ -117,6 +118,6 @@ Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builde
 
 }  // namespace
 
-const Reader kNsysSqliteReader{kFormat, recognizes, read};
+const Reader kNsysSqliteReader{kNsysSqliteFormat, recognizes_nsys_sqlite, read_nsys_sqlite_file};
 
 }  // namespace llmprof::readers

@@ -11,7 +11,7 @@
 namespace llmprof::readers {
 namespace {
 
-constexpr size_t kMostDigits = 6;
+constexpr size_t kMostRankDigits = 6;
 constexpr int kMostFolders = 3;
 
 bool is_word_character(char c) { return is_identifier(c) && c != '_'; }
@@ -24,7 +24,7 @@ std::optional<uint32_t> number_behind(std::string_view text, size_t at, std::str
   if (!text.empty() && (text[0] == '-' || text[0] == '_')) text.remove_prefix(1);
   const auto* end = std::find_if_not(text.begin(), text.end(), is_digit);
   const auto digits = static_cast<size_t>(end - text.begin());
-  if (digits == 0 || digits > kMostDigits) return std::nullopt;
+  if (digits == 0 || digits > kMostRankDigits) return std::nullopt;
   if (end != text.end() && is_word_character(*end)) return std::nullopt;
   return static_cast<uint32_t>(*parse_int(text.substr(0, digits)));
 }

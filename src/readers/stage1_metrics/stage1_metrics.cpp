@@ -18,13 +18,13 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr std::string_view kFormat = "Stage 1 metrics";
+constexpr std::string_view kStage1MetricsFormat = "Stage 1 metrics";
 constexpr size_t kLargestFile = 16UL << 20U;
 constexpr size_t kMostStages = 256;
 constexpr uint64_t kMostMessages = 20;
 constexpr double kLargestCount = 9007199254740992.0;  // 2^53: up to here a double is exact
 
-bool recognizes(std::string_view head) {
+bool recognizes_stage1_metrics(std::string_view head) {
   constexpr std::array<std::string_view, 4> kOwn = {"aggregates", "mfu_per_stage",
                                                     "mfu_model_level", "tokens_per_s"};
   // Of PyTorch traces, ncu's rows and our own profile.json.
@@ -254,7 +254,8 @@ class MetricsObject {
   std::optional<uint64_t> tokens_of_aggregates_;
 };
 
-Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builder) {
+Result<void> read_stage1_metrics_file(const std::filesystem::path& path,
+                                      trace::TraceBuilder& builder) {
   if (builder.trace().workload) {
     builder.diagnostics().warn(
         "stage1_metrics_second_file",
@@ -300,7 +301,7 @@ Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builde
   }
   trace::Capture capture;
   capture.path = path.string();
-  capture.format = kFormat;
+  capture.format = kStage1MetricsFormat;
   builder.begin_capture(std::move(capture));
   builder.diagnostics().merge(diagnostics);
   builder.trace().workload = std::move(object.metrics());
@@ -309,6 +310,7 @@ Result<void> read(const std::filesystem::path& path, trace::TraceBuilder& builde
 
 }  // namespace
 
-const Reader kStage1MetricsReader = {kFormat, recognizes, read};
+const Reader kStage1MetricsReader = {kStage1MetricsFormat, recognizes_stage1_metrics,
+                                     read_stage1_metrics_file};
 
 }  // namespace llmprof::readers

@@ -23,7 +23,7 @@ namespace {
 // A name longer than this is cut in Markdown, where it could not be read; profile.json has all of
 // it.
 constexpr size_t kLongestName = 4000;
-constexpr size_t kOpenedKernels = 20;
+constexpr size_t kKernelsWithShapes = 20;
 
 std::string_view source_sentence(const profile::Profile& profile) {
   if (on_cpu(profile)) {
@@ -111,7 +111,7 @@ Table class_table(const profile::Profile& profile) {
 }
 
 void add_shapes(const profile::Profile& profile, Document& document) {
-  Table shapes = shape_table(profile, kOpenedKernels, false);
+  Table shapes = shape_table(profile, kKernelsWithShapes, false);
   if (shapes.rows.empty()) return;
   document.add(Heading{2, "By launch shape"});
   document.add(std::move(shapes));

@@ -23,7 +23,7 @@ bool at_word_edge(std::string_view text, size_t i) {
   return i == 0 || i + 1 == text.size() || !is_word(text[i - 1]) || !is_word(text[i + 1]);
 }
 
-class Writer {
+class MarkdownWriter {
  public:
   void operator()(const Heading& heading) {
     out_ += std::string(static_cast<size_t>(std::clamp(heading.level, 1, 6)), '#') + ' ' +
@@ -128,7 +128,7 @@ std::string markdown_prose(std::string_view text) {
 std::string markdown_code(std::string_view text) { return code_span(text, true); }
 
 std::string to_markdown(const Document& document) {
-  Writer writer;
+  MarkdownWriter writer;
   for (const Block& block : document.blocks) std::visit(writer, block);
   return writer.take();
 }

@@ -50,7 +50,7 @@ std::string wait_words(const profile::Straggler& straggler) {
   return text;
 }
 
-std::string headline(const profile::Job& job) {
+std::string job_headline(const profile::Job& job) {
   std::string text = fmt::format("Job of {}", counted(job.world_size, "rank"));
   if (job.id) text += fmt::format(" ({})", *job.id);
   if (job.hosts > 0) text += fmt::format(" on {}", counted(job.hosts, "host"));
@@ -307,7 +307,7 @@ std::string straggler_sentence(const profile::Profile& profile) {
 std::vector<std::string> job_sentences(const profile::Profile& profile) {
   if (!profile.job) return {};
   const profile::Job& job = *profile.job;
-  std::vector<std::string> sentences = {headline(job)};
+  std::vector<std::string> sentences = {job_headline(job)};
   if (!job.died.empty()) {
     sentences.push_back(fmt::format("Ended before the program did: {}.", rank_words(job.died)));
   }
@@ -326,7 +326,7 @@ std::vector<std::string> job_sentences(const profile::Profile& profile) {
 void add_job(const profile::Profile& profile, Document& document) {
   if (!profile.job) return;
   document.add(Heading{2, "Ranks"});
-  document.add(Paragraph{headline(*profile.job)});
+  document.add(Paragraph{job_headline(*profile.job)});
   add_lost_ranks(profile, document);
   add_balance(*profile.job, document);
   add_stragglers(*profile.job, document);

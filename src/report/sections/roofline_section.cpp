@@ -45,7 +45,7 @@ Table roofline_table(const profile::Profile& profile) {
   return table;
 }
 
-Table stage_table(const profile::Profile& profile) {
+Table stage_roofline(const profile::Profile& profile) {
   Table table;
   table.columns = {text_column("stage"),
                    number_column(profile.model ? "FLOP/B of the model" : "FLOP/B"),
@@ -72,7 +72,7 @@ void add_roofline(const profile::Profile& profile, Document& document) {
     document.add(roofline_table(profile));
     if (const auto& rule = profile.roofline.rule) document.add(Paragraph{sentence(*rule)});
   }
-  Table stages = stage_table(profile);
+  Table stages = stage_roofline(profile);
   if (stages.rows.empty()) {
     document.add(Paragraph{"Not known by stage: " + why_no_utilization(profile)});
     return;

@@ -51,14 +51,14 @@ ColumnNeed need_of(const Column& column, const std::vector<Cells>& rows, size_t 
 }
 
 // A cell's lines in a column of that width.
-Cells lines_of(const std::string& cell, Column::Kind kind, size_t width) {
+Cells cell_lines(const std::string& cell, Column::Kind kind, size_t width) {
   if (kind == Column::Kind::text) return wrapped(cell, width);
   return {shortened_in_the_middle(cell, width)};
 }
 
-class Writer {
+class TerminalWriter {
  public:
-  explicit Writer(const TerminalStyle& style) : style_(style) {}
+  explicit TerminalWriter(const TerminalStyle& style) : style_(style) {}
 
   void operator()(const Heading& heading) {
     for (const std::string& line : wrapped(to_printable(heading.text), style_.width)) {
@@ -137,7 +137,8 @@ class Writer {
     std::vector<Cells> cells;
     size_t height = 1;
     for (const FittedColumn& column : fitted.shown) {
-      cells.push_back(lines_of(row[column.index], table.columns[column.index].kind, column.width));
+      cells.push_back(
+          cell_lines(row[column.index], table.columns[column.index].kind, column.width));
       height = std::max(height, cells.back().size());
     }
     for (size_t line = 0; line < height; ++line) {
@@ -160,7 +161,7 @@ class Writer {
 }  // namespace
 
 std::string to_terminal(const Document& document, const TerminalStyle& style) {
-  Writer writer(style);
+  TerminalWriter writer(style);
   for (const Block& block : document.blocks) std::visit(writer, block);
   return writer.take();
 }

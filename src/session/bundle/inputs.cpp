@@ -24,7 +24,7 @@ struct RunFile {
   RunRole role;
 };
 
-std::set<fs::path> logs_in(const fs::path& folder) {
+std::set<fs::path> sorted_logs(const fs::path& folder) {
   std::set<fs::path> logs;
   std::error_code trouble;
   for (const auto& entry : fs::directory_iterator(folder, trouble)) {
@@ -42,7 +42,7 @@ std::vector<Input> run_captures(const fs::path& folder, size_t run) {
   constexpr std::string_view kOwnMetrics = "stage1/metrics.json";
   std::error_code trouble;
   std::vector<Input> files;
-  for (const fs::path& log : logs_in(folder / "collector")) {
+  for (const fs::path& log : sorted_logs(folder / "collector")) {
     files.push_back({log, false, run, RunRole::log, folder});
   }
   bool has_capture = !files.empty();
@@ -52,14 +52,14 @@ std::vector<Input> run_captures(const fs::path& folder, size_t run) {
     has_capture = has_capture || file.name != kOwnMetrics;
   }
   if (has_capture) {
-    for (const fs::path& log : logs_in(folder / "stage1" / "launches")) {
+    for (const fs::path& log : sorted_logs(folder / "stage1" / "launches")) {
       files.push_back({log, false, run, RunRole::control, folder});
     }
   }
   // Where nothing else was captured, what nsys's pass recorded of the program itself is all there
   // is: a CPU program's operators, or ranges that say what is missing.
   if (has_capture) return files;
-  for (const fs::path& log : logs_in(folder / "nsys" / "annotations")) {
+  for (const fs::path& log : sorted_logs(folder / "nsys" / "annotations")) {
     files.push_back({log, false, run, RunRole::annotations, folder});
   }
   return files;

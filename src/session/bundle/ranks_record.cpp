@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kRanksFile = "ranks.json";
 constexpr std::string_view kRankFolder = "rank";
 constexpr size_t kLargestRanksFile = 64UL << 20U;
-constexpr uint64_t kMostRanks = 1'000'000;
+constexpr uint64_t kHighestRank = 1'000'000;
 
 Result<config::ConfigDocument> read_ranks_document(const fs::path& file) {
   auto stream = open_byte_stream(file);
@@ -31,7 +31,7 @@ Result<config::ConfigDocument> read_ranks_document(const fs::path& file) {
 std::optional<uint64_t> rank_count(const config::ConfigNode& map, std::string_view key) {
   const config::ConfigNode* node = map.find(key);
   const auto number = node == nullptr ? std::nullopt : node->integer();
-  if (!number || *number < 0 || static_cast<uint64_t>(*number) > kMostRanks) return std::nullopt;
+  if (!number || *number < 0 || static_cast<uint64_t>(*number) > kHighestRank) return std::nullopt;
   return static_cast<uint64_t>(*number);
 }
 
