@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/communication/collectives.h"
+#include "job/packed/packed_collectives.h"
 #include "profile/profile.h"
 
 namespace llmprof::job {
@@ -28,7 +28,7 @@ struct RankIdentity {
 struct RankPart {
   RankIdentity identity;
   profile::Profile profile;  // of this rank alone
-  analysis::Collectives collectives;
+  PackedCollectives collectives;
   std::vector<Nanoseconds> step_start;  // of profile.steps, exact, on the rank's clock
   std::vector<Nanoseconds> step_end;
 

@@ -128,7 +128,7 @@ std::string to_partial(const RankPart& part) {
   ColumnWriter columns(content);
   columns.text(identity_text(part.identity));
   columns.text(profile::to_json(part.profile));
-  write_collectives(part.collectives, columns);
+  write_collectives(part.collectives.unpacked(), columns);
   write_steps(part, columns);
   std::string out(kMagic);
   append_number(out, kVersion, kVersionBytes);
@@ -163,7 +163,7 @@ Result<RankPart> from_partial(std::string_view bytes) {
   part.profile = std::move(*profile);
   auto collectives = read_collectives(columns, part.profile.steps.size());
   if (!collectives) return damaged("its collectives cannot be read");
-  part.collectives = std::move(*collectives);
+  part.collectives = PackedCollectives(std::move(*collectives));
   if (!read_steps(columns, part)) return damaged("the times of its steps cannot be read");
   return part;
 }

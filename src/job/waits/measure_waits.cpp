@@ -6,7 +6,6 @@ namespace llmprof::job {
 namespace {
 
 using analysis::CollectiveKey;
-using analysis::Collectives;
 
 class WaitMeter {
  public:
@@ -21,21 +20,19 @@ class WaitMeter {
   // All of it is transfer, until a match tells the wait.
   void add_all_transfers() {
     for (uint32_t part = 0; part < parts_.size(); ++part) {
-      const Collectives& of = parts_[part].collectives;
+      const PackedCollectives& of = parts_[part].collectives;
       for (uint32_t row = 0; row < of.size(); ++row) {
         RankCommunication* into = counted(part, units_.unit_of(part, row));
         if (into == nullptr) continue;
-        const auto exposed = static_cast<double>(of.exposed[row]);
+        const auto exposed = static_cast<double>(of.exposed(row));
         into->transfer += exposed;
-        into->hidden += static_cast<double>(of.end[row] - of.start[row]) - exposed;
+        into->hidden += static_cast<double>(of.duration(row)) - exposed;
       }
     }
   }
 
   void add_lane(const MatchedLane& lane) {
-    auto& times = found_.matches.emplace_back();
-    times.reserve(lane.size());
-    for (size_t match = 0; match < lane.size(); ++match) times.push_back(add_match(lane, match));
+    for (size_t match = 0; match < lane.size(); ++match) add_match(lane, match);
   }
 
   void add_unmatched(const Lane& lane, const MatchedLane& matched) {
@@ -46,16 +43,17 @@ class WaitMeter {
         const auto k = static_cast<size_t>(at - matched.parts.begin());
         known.reserve(matched.size());
         for (size_t match = 0; match < matched.size(); ++match)
-          known.push_back(matched.of(match)[k]);
+          known.push_back(matched.row(match, k));
         std::sort(known.begin(), known.end());
       }
-      for (const uint32_t row : sequence.rows) {
+      for (size_t i = 0; i < sequence.rows.size(); ++i) {
+        const uint32_t row = sequence.rows[i];
         if (std::binary_search(known.begin(), known.end(), row)) continue;
         const uint32_t unit = units_.unit_of(sequence.part, row);
         if (!told(unit)) continue;
         CollectiveSums& into = sums(lane.group, sequence.part, row, unit);
         ++into.unmatched;
-        if (parts_[sequence.part].collectives.in_graph[row] != 0) ++into.in_graph;
+        if (parts_[sequence.part].collectives.in_graph(row)) ++into.in_graph;
       }
     }
   }
@@ -76,8 +74,8 @@ class WaitMeter {
   }
 
   CollectiveSums& sums(uint32_t group, uint32_t part, uint32_t row, uint32_t unit) {
-    const Collectives& of = parts_[part].collectives;
-    const CollectiveKey& key = of.keys[of.key[row]];
+    const PackedCollectives& of = parts_[part].collectives;
+    const CollectiveKey& key = of.keys[of.key(row)];
     const uint32_t stage = unit == Units::kOutside ? Units::kOutside : units_.units()[unit].stage;
     CollectiveSumsKey wanted{stage, group, key.kind, key.bytes};
     // What one rank sends, the other receives: told once.
@@ -88,31 +86,30 @@ class WaitMeter {
     return *last_sums_;
   }
 
-  MatchTimes add_match(const MatchedLane& lane, size_t match) {
-    const uint32_t* rows = lane.of(match);
+  void add_match(const MatchedLane& lane, size_t match) {
+    const uint32_t row = lane.row(match, 0);
     const MatchTimes times = match_times(lane, match, parts_, clocks_, waits_);
-    const uint32_t first_unit = units_.unit_of(lane.parts[0], rows[0]);
+    const uint32_t first_unit = units_.unit_of(lane.parts[0], row);
     CollectiveSums* into =
-        told(first_unit) ? &sums(lane.group, lane.parts[0], rows[0], first_unit) : nullptr;
+        told(first_unit) ? &sums(lane.group, lane.parts[0], row, first_unit) : nullptr;
     for (size_t k = 0; k < lane.parts.size(); ++k) {
-      add_rank(lane.parts[k], rows[k], static_cast<double>(waits_[k]), into);
+      add_rank(lane.parts[k], lane.row(match, k), static_cast<double>(waits_[k]), into);
     }
     if (RankCommunication* last = counted(lane.parts[times.last], first_unit)) {
       last->caused += static_cast<double>(times.longest_wait);
     }
-    if (into == nullptr) return times;
+    if (into == nullptr) return;
     into->latency.push_back(times.end - times.arrival);
     into->wait.push_back(times.longest_wait);
     into->parts = std::max(into->parts, static_cast<uint32_t>(lane.parts.size()));
-    if (parts_[lane.parts[0]].collectives.in_graph[rows[0]] != 0) ++into->in_graph;
+    if (parts_[lane.parts[0]].collectives.in_graph(row)) ++into->in_graph;
     ++into->last[lane.parts[times.last]];
-    return times;
   }
 
   void add_rank(uint32_t part, uint32_t row, double wait, CollectiveSums* into) {
-    const Collectives& of = parts_[part].collectives;
-    const auto duration = static_cast<double>(of.end[row] - of.start[row]);
-    const auto exposed = static_cast<double>(of.exposed[row]);
+    const PackedCollectives& of = parts_[part].collectives;
+    const auto duration = static_cast<double>(of.duration(row));
+    const auto exposed = static_cast<double>(of.exposed(row));
     // Compute beside a collective is taken to be spread evenly over it.
     const double exposed_wait = duration > 0 ? wait * exposed / duration : 0;
     const uint32_t unit = units_.unit_of(part, row);
@@ -145,11 +142,11 @@ MatchTimes match_times(const MatchedLane& lane, size_t match, const std::vector<
                        std::vector<Nanoseconds>& waits) {
   MatchTimes times;
   waits.resize(lane.parts.size());
-  const uint32_t* rows = lane.of(match);
   for (uint32_t k = 0; k < lane.parts.size(); ++k) {
-    const Collectives& of = parts[lane.parts[k]].collectives;
-    const Nanoseconds start = job_time(clocks[lane.parts[k]], of.start[rows[k]]);
-    const Nanoseconds end = start + of.end[rows[k]] - of.start[rows[k]];
+    const PackedCollectives& of = parts[lane.parts[k]].collectives;
+    const uint32_t row = lane.row(match, k);
+    const Nanoseconds start = job_time(clocks[lane.parts[k]], of.start(row));
+    const Nanoseconds end = start + of.duration(row);
     waits[k] = start;
     if (k == 0 || start > times.arrival) {
       times.arrival = start;
@@ -158,8 +155,8 @@ MatchTimes match_times(const MatchedLane& lane, size_t match, const std::vector<
     times.end = k == 0 ? end : std::max(times.end, end);
   }
   for (uint32_t k = 0; k < lane.parts.size(); ++k) {
-    const Collectives& of = parts[lane.parts[k]].collectives;
-    waits[k] = std::min(times.arrival - waits[k], of.end[rows[k]] - of.start[rows[k]]);
+    const PackedCollectives& of = parts[lane.parts[k]].collectives;
+    waits[k] = std::min(times.arrival - waits[k], of.duration(lane.row(match, k)));
     times.longest_wait = std::max(times.longest_wait, waits[k]);
     times.all_waits += waits[k];
   }

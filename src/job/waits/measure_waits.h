@@ -43,8 +43,8 @@ struct CollectiveSumsKey {
 };
 struct CollectiveSums {
   uint64_t unmatched = 0;
-  std::vector<Nanoseconds> latency;
-  std::vector<Nanoseconds> wait;  // the longest of each
+  PackedTimes latency;
+  PackedTimes wait;  // the longest of each
   double wait_total = 0;
   double transfer_total = 0;
   double exposed_total = 0;
@@ -56,8 +56,7 @@ struct CollectiveSums {
 struct Waits {
   std::vector<std::vector<RankCommunication>> by_stage;  // by stage, by part
   std::map<CollectiveSumsKey, CollectiveSums> collectives;
-  std::vector<std::vector<MatchTimes>> matches;  // by lane
-  std::vector<std::vector<double>> by_bin;       // by part, by bin of units: ns waited
+  std::vector<std::vector<double>> by_bin;  // by part, by bin of units: ns waited
 };
 
 Waits measure_waits(const std::vector<RankPart>& parts, const Lanes& lanes,

@@ -66,11 +66,11 @@ uint32_t Units::row(uint32_t unit, uint32_t part) const {
 }
 
 uint32_t Units::unit_of(uint32_t part, uint32_t row) const {
-  const analysis::Collectives& of = parts_[part].collectives;
-  const uint32_t step = of.step[row];
+  const PackedCollectives& of = parts_[part].collectives;
+  const uint32_t step = of.step(row);
   if (step < unit_of_step_[part].size()) return unit_of_step_[part][step];
   const auto& spans = spans_[part];
-  const Nanoseconds start = of.start[row];
+  const Nanoseconds start = of.start(row);
   auto behind =
       std::upper_bound(spans.begin(), spans.end(), start,
                        [](Nanoseconds time, const Span& span) { return time < span.start; });
