@@ -80,7 +80,7 @@ Between compare_ranks(const std::vector<RankPart>& parts, const Links& links, co
   for (const profile::RankGroup& group : job.groups) {
     in_pipeline.push_back(group.parallelism == kPipeline ? 1 : 0);
   }
-  job.stragglers = find_stragglers(parts, matched, in_pipeline, between.clocks, units);
+  job.stragglers = find_stragglers(parts, matched, in_pipeline, between.clocks, units, waits);
   job.pipeline_bubble_share = bubbles(parts, between, units);
   job.heat = make_heat(parts, units, waits);
   job.why_not_reasons = why_not_compared(parts, matched);

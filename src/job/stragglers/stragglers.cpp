@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/statistics/statistics.h"
+#include "job/job_clock.h"
 #include "job/stragglers/cause.h"
 
 namespace llmprof::job {
@@ -65,8 +66,14 @@ class StragglerSearch {
  public:
   StragglerSearch(const std::vector<RankPart>& parts, const std::vector<MatchedLane>& lanes,
                   const std::vector<uint8_t>& in_pipeline,
-                  const std::vector<profile::RankClock>& clocks, const Units& units)
-      : parts_(parts), lanes_(lanes), in_pipeline_(in_pipeline), clocks_(clocks), units_(units) {
+                  const std::vector<profile::RankClock>& clocks, const Units& units,
+                  const Waits& waits)
+      : parts_(parts),
+        lanes_(lanes),
+        in_pipeline_(in_pipeline),
+        clocks_(clocks.begin(), clocks.end()),
+        units_(units),
+        waits_(waits) {
     // The last one is of what is in no stage, told where there are no stages at all.
     stages_.resize(units.stages().size() + 1);
     for (StageWaits& stage : stages_) {
@@ -108,14 +115,14 @@ class StragglerSearch {
 
   template <class Visit>
   void each_match(const Visit& visit) {
-    std::vector<Nanoseconds> waits;
-    for (const MatchedLane& lane : lanes_) {
+    for (size_t number = 0; number < lanes_.size(); ++number) {
+      const MatchedLane& lane = lanes_[number];
       if (in_pipeline_[lane.group] != 0) continue;
       for (size_t match = 0; match < lane.size(); ++match) {
         const uint32_t unit = units_.unit_of(lane.parts[0], lane.row(match, 0));
         if (unit == Units::kNotCommon) continue;
         if (unit != Units::kOutside && !units_.units()[unit].counted) continue;
-        const MatchTimes times = match_times(lane, match, parts_, clocks_, waits);
+        const MatchTimes times = waits_.matches[number][match];
         visit(
             stages_[unit == Units::kOutside ? units_.stages().size() : units_.units()[unit].stage],
             lane, match, times);
@@ -167,7 +174,7 @@ class StragglerSearch {
       if (k == times.last) continue;
       busy += static_cast<double>(of.busy_before(row));
       if (launches_known) {
-        launched += static_cast<double>(job_time(clocks_[lane.parts[k]], call) - times.arrival);
+        launched += static_cast<double>(clocks_[lane.parts[k]].job_time(call) - times.arrival);
       }
     }
     const auto others = static_cast<double>(lane.parts.size() - 1);
@@ -177,7 +184,7 @@ class StragglerSearch {
     const double busy_more = static_cast<double>(of.busy_before(row)) - busy / others;
     std::optional<double> later;
     if (launches_known) {
-      later = static_cast<double>(job_time(clocks_[last], of.launched(row)) - times.arrival) -
+      later = static_cast<double>(clocks_[last].job_time(of.launched(row)) - times.arrival) -
               launched / others;
     }
     const auto longest = static_cast<double>(times.longest_wait);
@@ -405,8 +412,9 @@ class StragglerSearch {
   const std::vector<RankPart>& parts_;
   const std::vector<MatchedLane>& lanes_;
   const std::vector<uint8_t>& in_pipeline_;
-  const std::vector<profile::RankClock>& clocks_;
+  std::vector<JobClock> clocks_;  // by part
   const Units& units_;
+  const Waits& waits_;
   std::vector<StageWaits> stages_;
   std::vector<std::vector<uint8_t>> peers_;  // by part: those with collectives in common
 };
@@ -417,8 +425,8 @@ std::vector<profile::Straggler> find_stragglers(const std::vector<RankPart>& par
                                                 const std::vector<MatchedLane>& lanes,
                                                 const std::vector<uint8_t>& in_pipeline,
                                                 const std::vector<profile::RankClock>& clocks,
-                                                const Units& units) {
-  return StragglerSearch(parts, lanes, in_pipeline, clocks, units).find();
+                                                const Units& units, const Waits& waits) {
+  return StragglerSearch(parts, lanes, in_pipeline, clocks, units, waits).find();
 }
 
 }  // namespace llmprof::job

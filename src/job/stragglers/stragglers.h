@@ -13,6 +13,6 @@ std::vector<profile::Straggler> find_stragglers(const std::vector<RankPart>& par
                                                 const std::vector<MatchedLane>& lanes,
                                                 const std::vector<uint8_t>& in_pipeline,
                                                 const std::vector<profile::RankClock>& clocks,
-                                                const Units& units);
+                                                const Units& units, const Waits& waits);
 
 }  // namespace llmprof::job

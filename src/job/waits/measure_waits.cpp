@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "job/job_clock.h"
+
 namespace llmprof::job {
 namespace {
 
@@ -11,7 +13,10 @@ class WaitMeter {
  public:
   WaitMeter(const std::vector<RankPart>& parts, const std::vector<profile::RankClock>& clocks,
             const Units& units, uint64_t units_per_bin)
-      : parts_(parts), clocks_(clocks), units_(units), units_per_bin_(units_per_bin) {
+      : parts_(parts),
+        clocks_(clocks.begin(), clocks.end()),
+        units_(units),
+        units_per_bin_(units_per_bin) {
     found_.by_stage.assign(units.stages().size(), std::vector<RankCommunication>(parts.size()));
     const size_t bins = (units.units().size() + units_per_bin - 1) / units_per_bin;
     found_.by_bin.assign(parts.size(), std::vector<double>(bins, 0));
@@ -32,7 +37,9 @@ class WaitMeter {
   }
 
   void add_lane(const MatchedLane& lane) {
-    for (size_t match = 0; match < lane.size(); ++match) add_match(lane, match);
+    PackedMatchTimes& times = found_.matches.emplace_back();
+    for (size_t match = 0; match < lane.size(); ++match) times.push_back(add_match(lane, match));
+    times.shrink();
   }
 
   void add_unmatched(const Lane& lane, const MatchedLane& matched) {
@@ -86,33 +93,68 @@ class WaitMeter {
     return *last_sums_;
   }
 
-  void add_match(const MatchedLane& lane, size_t match) {
-    const uint32_t row = lane.row(match, 0);
-    const MatchTimes times = match_times(lane, match, parts_, clocks_, waits_);
+  // What one rank has of a match; it waits until the last one arrived, but never longer than its
+  // own kernel is.
+  struct OfRank {
+    uint32_t row = 0;
+    Nanoseconds start = 0;  // on the job's clock
+    Nanoseconds duration = 0;
+    Nanoseconds wait = 0;
+  };
+
+  // Fills ranks_, by place in the lane's parts.
+  MatchTimes read_match(const MatchedLane& lane, size_t match) {
+    MatchTimes times;
+    ranks_.resize(lane.parts.size());
+    for (uint32_t k = 0; k < lane.parts.size(); ++k) {
+      const PackedCollectives& of = parts_[lane.parts[k]].collectives;
+      OfRank& rank = ranks_[k];
+      rank.row = lane.row(match, k);
+      rank.start = clocks_[lane.parts[k]].job_time(of.start(rank.row));
+      rank.duration = of.duration(rank.row);
+      if (k == 0 || rank.start > times.arrival) {
+        times.arrival = rank.start;
+        times.last = k;
+      }
+      const Nanoseconds end = rank.start + rank.duration;
+      times.end = k == 0 ? end : std::max(times.end, end);
+    }
+    for (OfRank& rank : ranks_) {
+      rank.wait = std::min(times.arrival - rank.start, rank.duration);
+      times.longest_wait = std::max(times.longest_wait, rank.wait);
+      times.all_waits += rank.wait;
+    }
+    return times;
+  }
+
+  MatchTimes add_match(const MatchedLane& lane, size_t match) {
+    const MatchTimes times = read_match(lane, match);
+    const uint32_t row = ranks_.front().row;
     const uint32_t first_unit = units_.unit_of(lane.parts[0], row);
     CollectiveSums* into =
         told(first_unit) ? &sums(lane.group, lane.parts[0], row, first_unit) : nullptr;
     for (size_t k = 0; k < lane.parts.size(); ++k) {
-      add_rank(lane.parts[k], lane.row(match, k), static_cast<double>(waits_[k]), into);
+      add_rank(lane.parts[k], ranks_[k], into);
     }
     if (RankCommunication* last = counted(lane.parts[times.last], first_unit)) {
       last->caused += static_cast<double>(times.longest_wait);
     }
-    if (into == nullptr) return;
+    if (into == nullptr) return times;
     into->latency.push_back(times.end - times.arrival);
     into->wait.push_back(times.longest_wait);
     into->parts = std::max(into->parts, static_cast<uint32_t>(lane.parts.size()));
     if (parts_[lane.parts[0]].collectives.in_graph(row)) ++into->in_graph;
     ++into->last[lane.parts[times.last]];
+    return times;
   }
 
-  void add_rank(uint32_t part, uint32_t row, double wait, CollectiveSums* into) {
-    const PackedCollectives& of = parts_[part].collectives;
-    const auto duration = static_cast<double>(of.duration(row));
-    const auto exposed = static_cast<double>(of.exposed(row));
+  void add_rank(uint32_t part, const OfRank& rank, CollectiveSums* into) {
+    const auto wait = static_cast<double>(rank.wait);
+    const auto duration = static_cast<double>(rank.duration);
+    const auto exposed = static_cast<double>(parts_[part].collectives.exposed(rank.row));
     // Compute beside a collective is taken to be spread evenly over it.
     const double exposed_wait = duration > 0 ? wait * exposed / duration : 0;
-    const uint32_t unit = units_.unit_of(part, row);
+    const uint32_t unit = units_.unit_of(part, rank.row);
     if (RankCommunication* of_rank = counted(part, unit)) {
       of_rank->wait += exposed_wait;
       of_rank->transfer -= exposed_wait;
@@ -125,11 +167,11 @@ class WaitMeter {
   }
 
   const std::vector<RankPart>& parts_;
-  const std::vector<profile::RankClock>& clocks_;
+  std::vector<JobClock> clocks_;  // by part
   const Units& units_;
   uint64_t units_per_bin_;
   Waits found_;
-  std::vector<Nanoseconds> waits_;
+  std::vector<OfRank> ranks_;
   // Consecutive collectives are often alike.
   CollectiveSumsKey last_key_;
   CollectiveSums* last_sums_ = nullptr;
@@ -137,30 +179,20 @@ class WaitMeter {
 
 }  // namespace
 
-MatchTimes match_times(const MatchedLane& lane, size_t match, const std::vector<RankPart>& parts,
-                       const std::vector<profile::RankClock>& clocks,
-                       std::vector<Nanoseconds>& waits) {
-  MatchTimes times;
-  waits.resize(lane.parts.size());
-  for (uint32_t k = 0; k < lane.parts.size(); ++k) {
-    const PackedCollectives& of = parts[lane.parts[k]].collectives;
-    const uint32_t row = lane.row(match, k);
-    const Nanoseconds start = job_time(clocks[lane.parts[k]], of.start(row));
-    const Nanoseconds end = start + of.duration(row);
-    waits[k] = start;
-    if (k == 0 || start > times.arrival) {
-      times.arrival = start;
-      times.last = k;
-    }
-    times.end = k == 0 ? end : std::max(times.end, end);
-  }
-  for (uint32_t k = 0; k < lane.parts.size(); ++k) {
-    const PackedCollectives& of = parts[lane.parts[k]].collectives;
-    waits[k] = std::min(times.arrival - waits[k], of.duration(lane.row(match, k)));
-    times.longest_wait = std::max(times.longest_wait, waits[k]);
-    times.all_waits += waits[k];
-  }
-  return times;
+void PackedMatchTimes::push_back(const MatchTimes& times) {
+  last_.push_back(times.last);
+  arrival_.push_back(times.arrival);
+  latency_.push_back(times.end - times.arrival);
+  longest_wait_.push_back(times.longest_wait);
+  all_waits_.push_back(times.all_waits);
+}
+
+void PackedMatchTimes::shrink() {
+  last_.shrink();
+  arrival_.shrink();
+  latency_.shrink();
+  longest_wait_.shrink();
+  all_waits_.shrink();
 }
 
 Waits measure_waits(const std::vector<RankPart>& parts, const Lanes& lanes,
