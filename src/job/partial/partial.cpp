@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kMagic = "LLMPPART";
-constexpr uint64_t kVersion = 1;
+constexpr uint64_t kVersion = 2;
 constexpr size_t kVersionBytes = 4;
 constexpr size_t kSizeBytes = 8;
 constexpr size_t kHeaderBytes = 24;
