@@ -117,6 +117,7 @@ struct TestJob {
   }
 
   void end_part(RankPart& part) const {
+    std::vector<profile::Step> rows;
     profile::Stage stage;
     stage.name = "decode";
     for (uint32_t step = 0; step < steps; ++step) {
@@ -132,8 +133,9 @@ struct TestJob {
         busy += static_cast<double>(part.collectives.busy_before(i) + part.collectives.exposed(i));
       }
       row.gpu_busy = profile::to_milliseconds(busy);
-      part.profile.steps.push_back(row);
+      rows.push_back(row);
     }
+    part.steps = PackedSteps(rows);
     const auto add_instance = [&](uint32_t from, uint32_t to, bool warmup) {
       profile::Instance instance;
       instance.start_ns = {part.step_start[from]};
@@ -187,10 +189,10 @@ inline void cut(RankPart& part, size_t from, size_t to) {
   };
   keep_steps(part.step_start);
   keep_steps(part.step_end);
-  keep_steps(part.profile.steps);
-  for (uint64_t i = 0; i < part.profile.steps.size(); ++i) {
-    part.profile.steps[i].step_of_instance = i;
-  }
+  std::vector<profile::Step> steps = part.steps.unpacked();
+  keep_steps(steps);
+  for (uint64_t i = 0; i < steps.size(); ++i) steps[i].step_of_instance = i;
+  part.steps = PackedSteps(steps);
 }
 
 }  // namespace llmprof::job

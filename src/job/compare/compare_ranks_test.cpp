@@ -154,7 +154,9 @@ TEST(CompareRanks, TellsTheCause) {
     return TestJob::Work{rank == 1 ? 300'000 : 200'000, 0};
   };
   auto parts = slow.make();
-  for (auto& step : parts[1].profile.steps) step.tokens = 4;
+  std::vector<profile::Step> steps = parts[1].steps.unpacked();
+  for (auto& step : steps) step.tokens = 4;
+  parts[1].steps = PackedSteps(steps);
   found = between_of(parts);
   ASSERT_EQ(found.job.stragglers.size(), 1);
   EXPECT_EQ(found.job.stragglers[0].cause, "more_tokens");
@@ -447,7 +449,7 @@ TEST(CompareRanks, TakesAnything) {
   parts = job.make();
   for (RankPart& part : parts) {
     part.profile.stages.clear();
-    part.profile.steps.clear();
+    part.steps = PackedSteps();
     part.step_start.clear();
     part.step_end.clear();
     change_collectives(part, [](analysis::Collectives& of) {

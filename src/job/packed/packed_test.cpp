@@ -4,6 +4,9 @@
 
 #include "job/packed/packed_collectives.h"
 #include "job/packed/packed_columns.h"
+#include "job/packed/packed_steps.h"
+#include "profile/json/writer.h"
+#include "testing/sample_profile.h"
 
 namespace llmprof::job {
 namespace {
@@ -92,6 +95,54 @@ TEST(Packed, CollectivesComeBack) {
   }
   EXPECT_EQ(packed.unpacked().end, plain.end);
   EXPECT_EQ(packed.keys, plain.keys);
+}
+
+// All that a step may say, among many that say less.
+TEST(Packed, StepsComeBack) {
+  std::vector<profile::Step> plain = testing::full_sample().steps;
+  ASSERT_FALSE(plain.empty());
+  for (uint64_t i = 0; plain.size() < 500; ++i) {
+    profile::Step& step = plain.emplace_back();
+    step.stage = i % 3 == 0 ? "prefill" : "decode";
+    step.instance = i / 10;
+    step.kind = "decode";
+    if (i % 2 == 0) step.tokens = i;
+    step.start = profile::to_milliseconds(static_cast<Nanoseconds>(i * 1'234'567));
+    step.wall = {static_cast<double>(i) / 7};
+    step.gpu_busy = i % 5 == 0 ? profile::Milliseconds{-0.0} : profile::to_milliseconds(int64_t{9});
+    if (i % 4 == 0) step.dram_bytes = profile::Bytes{static_cast<double>(i) * 0.5};
+    if (i % 3 != 0) step.classes = {{"gemm", {static_cast<Nanoseconds>(i)}}, {"norm", {-5}}};
+    step.after_untraced = i % 6 == 0;
+    if (i % 7 == 0) step.clocks_lowered = i % 14 == 0;
+  }
+  const PackedSteps packed(plain);
+  ASSERT_EQ(packed.size(), plain.size());
+  profile::Profile before;
+  profile::Profile after;
+  before.steps = plain;
+  after.steps = packed.unpacked();
+  EXPECT_EQ(profile::to_json(after), profile::to_json(before));
+  for (size_t row = 0; row < plain.size(); ++row) {
+    EXPECT_EQ(packed.stage(row), plain[row].stage);
+    EXPECT_EQ(packed.instance(row), plain[row].instance);
+    EXPECT_EQ(packed.after_untraced(row), plain[row].after_untraced);
+    EXPECT_EQ(packed.tokens(row), plain[row].tokens);
+    EXPECT_EQ(packed.gpu_busy(row), plain[row].gpu_busy);
+  }
+  EXPECT_EQ(PackedSteps(std::vector<profile::Step>()).unpacked().size(), 0U);
+}
+
+TEST(Packed, ColumnsOfOtherThingsAreNoSteps) {
+  const PackedSteps packed(testing::full_sample().steps);
+  EXPECT_TRUE(PackedSteps::of_columns(packed.columns(), packed.size()));
+  EXPECT_FALSE(PackedSteps::of_columns(packed.columns(), packed.size() + 1));
+  EXPECT_FALSE(PackedSteps::of_columns({}, 0));
+  std::vector<StepColumn> without_texts = packed.columns();
+  without_texts.front().texts.clear();
+  EXPECT_FALSE(PackedSteps::of_columns(without_texts, packed.size()));
+  std::vector<StepColumn> without_lists = packed.columns();
+  for (StepColumn& column : without_lists) column.lists.clear();
+  EXPECT_FALSE(PackedSteps::of_columns(without_lists, packed.size()));
 }
 
 }  // namespace

@@ -48,6 +48,14 @@ RankPart sample_part() {
     part.step_start.push_back(-5 + 1'000'000'007 * place);
     part.step_end.push_back(-5 + 1'000'000'007 * place + 17);
   }
+  std::vector<profile::Step> steps = part.profile.steps;
+  part.profile.steps.clear();
+  steps.front().wall = {0.1 + 0.2};
+  steps.front().gpu_sum = {-0.0};
+  steps.front().gpu_busy = {5e-324};
+  steps.front().dram_bytes = profile::Bytes{1.0 / 3};
+  steps.front().start = {1.7e300};
+  part.steps = PackedSteps(steps);
   Collectives own;
   own.keys.push_back({trace::CollectiveKind::all_reduce, 4096, "tp", true, "0,1,2,3", 4});
   own.keys.push_back({trace::CollectiveKind::send, std::nullopt, "cuda:0 7", false, "", 0});
@@ -64,6 +72,14 @@ RankPart sample_part() {
   return part;
 }
 
+void expect_same_steps(const std::vector<profile::Step>& a, const std::vector<profile::Step>& b) {
+  profile::Profile of_a;
+  profile::Profile of_b;
+  of_a.steps = a;
+  of_b.steps = b;
+  EXPECT_EQ(profile::to_json(of_a), profile::to_json(of_b));
+}
+
 void expect_same(const RankPart& a, const RankPart& b) {
   EXPECT_EQ(a.identity.rank, b.identity.rank);
   EXPECT_EQ(a.identity.local_rank, b.identity.local_rank);
@@ -76,6 +92,9 @@ void expect_same(const RankPart& a, const RankPart& b) {
   EXPECT_EQ(a.identity.state, b.identity.state);
   EXPECT_EQ(a.identity.state_detail, b.identity.state_detail);
   EXPECT_EQ(profile::to_json(a.profile), profile::to_json(b.profile));
+  const std::vector<profile::Step> steps_of_a = a.steps.unpacked();
+  const std::vector<profile::Step> steps_of_b = b.steps.unpacked();
+  expect_same_steps(steps_of_a, steps_of_b);
   EXPECT_EQ(a.step_start, b.step_start);
   EXPECT_EQ(a.step_end, b.step_end);
   const Collectives of_a = a.collectives.unpacked();

@@ -13,7 +13,7 @@ Units::Units(const std::vector<RankPart>& parts, const JobSteps& steps)
   unit_of_step_.resize(parts.size());
   spans_.resize(parts.size());
   for (size_t part = 0; part < parts.size(); ++part) {
-    unit_of_step_[part].assign(parts[part].profile.steps.size(), kNotCommon);
+    unit_of_step_[part].assign(parts[part].steps.size(), kNotCommon);
   }
   const auto stage_of = [&](const std::string& name) {
     return static_cast<uint32_t>(std::find(stages_.begin(), stages_.end(), name) - stages_.begin());
