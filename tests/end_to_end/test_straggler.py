@@ -20,14 +20,15 @@ RUNS = 5
 ATTEMPTS = 3
 TOLERANCE = 0.05
 SLOWED = 1
-# Operators of 0.1 ms and more: what MPI and the operating system add to each is little.
+# Operators of 0.1 ms and more: what MPI and the operating system add to each is little. Cores of a busy machine compute
+# at speeds that differ by some percent, which others wait for too: a delay of twice the compute time makes that small.
 SIZES = ["--hidden", "1024", "--intermediate", "2816", "--layers", "3", "--heads", "8", "--kv-heads", "8",
-         "--vocabulary", "1024", "--prompt-tokens", "64", "--new-tokens", "13", "--requests", "3", "--warm-up", "1"]
+         "--vocabulary", "1024", "--prompt-tokens", "48", "--new-tokens", "11", "--requests", "2", "--warm-up", "1"]
 MODEL_FOR_FOUR = ["model.config.num_hidden_layers=3", "model.config.hidden_size=512",
                   "model.config.intermediate_size=1408", "model.config.num_attention_heads=8",
                   "model.config.num_key_value_heads=8", "model.config.vocab_size=1024",
                   "workload.prompt_tokens=64", "workload.new_tokens=9"]
-RANK = [CPU_LLM_TP, "--threads", "1", "--no-peaks", "--slow-rank", SLOWED, "--slow-by", "1.5", *SIZES]
+RANK = [CPU_LLM_TP, "--threads", "1", "--no-peaks", "--slow-rank", SLOWED, "--slow-by", "3", *SIZES]
 
 
 def within_tolerance(ratio):
@@ -119,7 +120,7 @@ class Straggler(unittest.TestCase):
         named = []
         for attempt in range(1, ATTEMPTS + 1):
             run = self.record("workload=cpu_llm_tp", "workload.ranks=4", f"workload.slow_rank={SLOWED}",
-                              "workload.slow_by=2", *MODEL_FOR_FOUR)
+                              "workload.slow_by=3", *MODEL_FOR_FOUR)
             named = [row["rank"] for row in self.straggler_findings(run)]
             print(f"attempt {attempt}: rank {SLOWED} of 4 was slowed, named: {named}")
             if named[:1] == [SLOWED]:
