@@ -204,24 +204,24 @@ std::vector<Step> PackedSteps::unpacked() const {
 }
 
 const std::string& PackedSteps::stage(size_t row) const {
-  static const size_t kColumn = column_of("stage");
-  return columns_[kColumn].texts[static_cast<size_t>(columns_[kColumn].numbers[row])];
+  static const size_t column = column_of("stage");
+  return columns_[column].texts[static_cast<size_t>(columns_[column].numbers[row])];
 }
 uint64_t PackedSteps::instance(size_t row) const {
-  static const size_t kColumn = column_of("instance");
-  return one_field<uint64_t>(columns_[kColumn], row);
+  static const size_t column = column_of("instance");
+  return one_field<uint64_t>(columns_[column], row);
 }
 bool PackedSteps::after_untraced(size_t row) const {
-  static const size_t kColumn = column_of("after_untraced");
-  return one_field<bool>(columns_[kColumn], row);
+  static const size_t column = column_of("after_untraced");
+  return one_field<bool>(columns_[column], row);
 }
 std::optional<uint64_t> PackedSteps::tokens(size_t row) const {
-  static const size_t kColumn = column_of("tokens");
-  return one_field<std::optional<uint64_t>>(columns_[kColumn], row);
+  static const size_t column = column_of("tokens");
+  return one_field<std::optional<uint64_t>>(columns_[column], row);
 }
 profile::Milliseconds PackedSteps::gpu_busy(size_t row) const {
-  static const size_t kColumn = column_of("gpu_busy_ms");
-  return one_field<profile::Milliseconds>(columns_[kColumn], row);
+  static const size_t column = column_of("gpu_busy_ms");
+  return one_field<profile::Milliseconds>(columns_[column], row);
 }
 
 }  // namespace llmprof::job
