@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A job of many ranks: partial profiles, their merge, and one process that reads all logs, which must agree.
 
-    job.py [--ranks 64] [--kernels 1000000] [--processes 2] [--at-once] [--keep]
+    job.py [--ranks 64] [--kernels 1000000] [--every 16] [--processes 2] [--at-once] [--keep]
 
 Prints a Markdown table and, with --keep, appends it to bench/RESULTS.md. The logs take 41 bytes a kernel on the disk.
 """
@@ -36,6 +36,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ranks", type=int, default=64)
     parser.add_argument("--kernels", type=int, default=1_000_000, help="of each rank")
+    parser.add_argument("--every", type=int, default=16, help="of so many kernels, 2 to 16, one is an all-reduce")
     parser.add_argument("--processes", type=int, default=2, help="that write partial profiles at a time")
     parser.add_argument("--at-once", action="store_true", help="also read all logs in one process, and compare")
     parser.add_argument("--keep", action="store_true")
@@ -46,7 +47,7 @@ def main():
         folder = pathlib.Path(name)
         (folder / "logs").mkdir()
         written = subprocess.run([options.logs, folder / "logs", str(options.ranks), str(options.kernels),
-                                  str(options.ranks // 2)], capture_output=True, text=True, check=True)
+                                  str(options.ranks // 2), str(options.every)], capture_output=True, text=True, check=True)
         kernels = int(written.stdout)
         logs = sorted((folder / "logs").iterdir())
         rows = []
@@ -61,7 +62,8 @@ def main():
             for file in COMPARED:
                 if (folder / "merged" / file).read_bytes() != (folder / "all" / file).read_bytes():
                     sys.exit(f"{file}: the merge and one process differ")
-    lines = [f"### {options.ranks} ranks of {kernels:,} kernels, {datetime.date.today()}, {platform.machine()}", "",
+    lines = [f"### {options.ranks} ranks of {kernels:,} kernels, one in {options.every} an all-reduce, "
+             f"{datetime.date.today()}, {platform.machine()}", "",
              "| what | s | peak memory of a process (MB) |", "| --- | ---: | ---: |"]
     lines += [f"| {what} | {seconds:.1f} | {peak / MEGABYTE:.0f} |" for what, seconds, peak in rows]
     lines += ["", f"The largest partial profile: {size / MEGABYTE:.2f} MB, {size / kernels:.2f} bytes a kernel."

@@ -2,7 +2,10 @@
 // all-reduces a layer, which all ranks of the job end together. Times are jittered, so that they
 // compress as a program's own do.
 //
-//   bench_job_logs FOLDER RANKS KERNELS [SLOW_RANK]      KERNELS of each rank, roughly
+//   bench_job_logs FOLDER RANKS KERNELS [SLOW_RANK [EVERY]]
+//
+// KERNELS of each rank, roughly; every EVERY-th of them is an all-reduce (16, which is also the
+// most).
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -276,7 +279,8 @@ class Rank {
 
 class Job {
  public:
-  Job(const std::string& folder, uint32_t ranks, uint32_t slow_rank) {
+  Job(const std::string& folder, uint32_t ranks, uint32_t slow_rank, uint32_t every)
+      : computing_(std::clamp<size_t>(every, 2, kAttention.size() + 1) - 1) {
     for (uint32_t rank = 0; rank < ranks; ++rank) {
       ranks_.push_back(std::make_unique<Rank>(folder, rank, rank == slow_rank ? 1.3 : 1.0));
     }
@@ -349,18 +353,19 @@ class Job {
     each([&](Rank& rank) { rank.compute("embedding_kernel", 2000 * scale); });
     for (int layer = 0; layer < kLayers; ++layer) {
       for (const auto* names : {&kAttention, &kFeedForward}) {
-        for (size_t i = 0; i < names->size(); ++i) {
+        for (size_t i = 0; i < computing_; ++i) {
           const auto time = static_cast<int64_t>(1500 + 500 * (i % 7)) * scale;
           each([&](Rank& rank) { rank.compute((*names)[i], time); });
         }
         all_reduce(9000 * scale);
-        kernels += names->size() + 1;
+        kernels += computing_ + 1;
       }
     }
     each([&](Rank& rank) { rank.compute("nvjet_tst_256x64_head", 30'000 * scale); });
     return kernels;
   }
 
+  size_t computing_;  // kernels before each all-reduce
   std::vector<std::unique_ptr<Rank>> ranks_;
 };
 
@@ -368,12 +373,15 @@ class Job {
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    std::fprintf(stderr, "usage: %s FOLDER RANKS KERNELS [SLOW_RANK]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s FOLDER RANKS KERNELS [SLOW_RANK [EVERY]]\n", argv[0]);
     return 2;
   }
   const auto ranks = static_cast<uint32_t>(std::atoi(argv[2]));
   const auto wanted = static_cast<uint64_t>(std::atoll(argv[3]));
-  Job job(argv[1], ranks, argc > 4 ? static_cast<uint32_t>(std::atoi(argv[4])) : UINT32_MAX);
+  const auto number = [&](int at, uint32_t otherwise) {
+    return argc > at ? static_cast<uint32_t>(std::atoi(argv[at])) : otherwise;
+  };
+  Job job(argv[1], ranks, number(4, UINT32_MAX), number(5, UINT32_MAX));
   uint64_t kernels = 0;
   while (kernels < wanted) kernels += job.request();
   std::printf("%llu\n", static_cast<unsigned long long>(kernels));

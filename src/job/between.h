@@ -21,8 +21,6 @@ struct Told {
   std::optional<uint64_t> ep;
 };
 
-inline constexpr uint32_t kNoRow = UINT32_MAX;
-
 // One instance of a stage on all ranks: from the first rank's start to the slowest rank's end.
 struct JobInstance {
   std::string stage;

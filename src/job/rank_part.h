@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/communication/collectives.h"
+#include "job/packed/packed_collectives.h"
+#include "job/packed/packed_steps.h"
 #include "profile/profile.h"
 
 namespace llmprof::job {
@@ -27,9 +28,10 @@ struct RankIdentity {
 // `analyze --partial` writes; a job in one process is made of the same.
 struct RankPart {
   RankIdentity identity;
-  profile::Profile profile;  // of this rank alone
-  analysis::Collectives collectives;
-  std::vector<Nanoseconds> step_start;  // of profile.steps, exact, on the rank's clock
+  profile::Profile profile;  // of this rank alone, without its steps
+  PackedSteps steps;         // of that profile
+  PackedCollectives collectives;
+  std::vector<Nanoseconds> step_start;  // of steps, exact, on the rank's clock
   std::vector<Nanoseconds> step_end;
 
   // Compiled once, in rank_part.cpp.

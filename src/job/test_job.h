@@ -54,7 +54,11 @@ struct TestJob {
 
   [[nodiscard]] std::vector<RankPart> make() const {
     std::vector<RankPart> parts(ranks);
-    for (uint32_t rank = 0; rank < ranks; ++rank) begin_part(rank, parts[rank]);
+    std::vector<analysis::Collectives> collectives(ranks);
+    for (uint32_t rank = 0; rank < ranks; ++rank) {
+      begin_part(rank, parts[rank]);
+      collectives[rank].keys.push_back(key_of(rank));
+    }
     std::vector<Nanoseconds> now(ranks, begin);
     for (uint32_t n = 0; n < steps * per_step; ++n) {
       std::vector<Nanoseconds> start(ranks);
@@ -67,12 +71,15 @@ struct TestJob {
       for (uint32_t rank = 0; rank < ranks; ++rank) {
         if (n % per_step == 0) parts[rank].step_start.push_back(on_rank(rank, now[rank]));
         const Nanoseconds end = last + transfer + jitter(rank, n);
-        add(rank, n, start[rank], end, parts[rank]);
+        add(rank, n, start[rank], end, collectives[rank]);
         now[rank] = end;
         if (n % per_step == per_step - 1) parts[rank].step_end.push_back(on_rank(rank, end));
       }
     }
-    for (uint32_t rank = 0; rank < ranks; ++rank) end_part(parts[rank]);
+    for (uint32_t rank = 0; rank < ranks; ++rank) {
+      parts[rank].collectives = PackedCollectives(std::move(collectives[rank]));
+      end_part(parts[rank]);
+    }
     return parts;
   }
 
@@ -80,6 +87,9 @@ struct TestJob {
   void begin_part(uint32_t rank, RankPart& part) const {
     part.identity.rank = rank;
     part.identity.world_size = ranks;
+  }
+
+  [[nodiscard]] analysis::CollectiveKey key_of(uint32_t rank) const {
     analysis::CollectiveKey key;
     key.kind = trace::CollectiveKind::all_reduce;
     key.bytes = bytes;
@@ -87,13 +97,13 @@ struct TestJob {
     key.group_stated = group.stated;
     key.members = group.members;
     key.group_size = group.size;
-    part.collectives.keys.push_back(key);
+    return key;
   }
 
-  void add(uint32_t rank, uint32_t n, Nanoseconds start, Nanoseconds end, RankPart& part) const {
+  void add(uint32_t rank, uint32_t n, Nanoseconds start, Nanoseconds end,
+           analysis::Collectives& to) const {
     constexpr Nanoseconds kBeforeStart = 5'000;
     const Work own = work(rank, n);
-    analysis::Collectives& to = part.collectives;
     to.start.push_back(on_rank(rank, start));
     to.end.push_back(on_rank(rank, end));
     to.launched.push_back(on_rank(rank, start - (own.idle > 0 ? kBeforeStart : own.busy)));
@@ -107,6 +117,7 @@ struct TestJob {
   }
 
   void end_part(RankPart& part) const {
+    std::vector<profile::Step> rows;
     profile::Stage stage;
     stage.name = "decode";
     for (uint32_t step = 0; step < steps; ++step) {
@@ -119,11 +130,12 @@ struct TestJob {
       row.wall = profile::to_milliseconds(part.step_end[step] - part.step_start[step]);
       double busy = 0;
       for (size_t i = step * per_step; i < (step + 1) * per_step; ++i) {
-        busy += static_cast<double>(part.collectives.busy_before[i] + part.collectives.exposed[i]);
+        busy += static_cast<double>(part.collectives.busy_before(i) + part.collectives.exposed(i));
       }
       row.gpu_busy = profile::to_milliseconds(busy);
-      part.profile.steps.push_back(row);
+      rows.push_back(row);
     }
+    part.steps = PackedSteps(rows);
     const auto add_instance = [&](uint32_t from, uint32_t to, bool warmup) {
       profile::Instance instance;
       instance.start_ns = {part.step_start[from]};
@@ -145,9 +157,16 @@ struct TestJob {
   }
 };
 
+template <class Change>
+void change_collectives(RankPart& part, const Change& change) {
+  analysis::Collectives all = part.collectives.unpacked();
+  change(all);
+  part.collectives = PackedCollectives(std::move(all));
+}
+
 // A capture that began later, or ended earlier.
 inline void cut(RankPart& part, size_t from, size_t to) {
-  analysis::Collectives& of = part.collectives;
+  analysis::Collectives of = part.collectives.unpacked();
   const auto keep = [&](auto& column) {
     column = {column.begin() + static_cast<std::ptrdiff_t>(from),
               column.begin() + static_cast<std::ptrdiff_t>(to)};
@@ -164,15 +183,16 @@ inline void cut(RankPart& part, size_t from, size_t to) {
   keep(of.sequence);
   keep(of.in_graph);
   for (uint32_t& step : of.step) step -= first;
+  part.collectives = PackedCollectives(std::move(of));
   const auto keep_steps = [&](auto& column) {
     column = {column.begin() + first, column.begin() + last + 1};
   };
   keep_steps(part.step_start);
   keep_steps(part.step_end);
-  keep_steps(part.profile.steps);
-  for (uint64_t i = 0; i < part.profile.steps.size(); ++i) {
-    part.profile.steps[i].step_of_instance = i;
-  }
+  std::vector<profile::Step> steps = part.steps.unpacked();
+  keep_steps(steps);
+  for (uint64_t i = 0; i < steps.size(); ++i) steps[i].step_of_instance = i;
+  part.steps = PackedSteps(steps);
 }
 
 }  // namespace llmprof::job

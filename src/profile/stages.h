@@ -425,7 +425,9 @@ struct Stage {
     field("unwatched_why_not", &Stage::unwatched_why_not,
           "no_other_time (only the recorded run was timed), launches_differ (its passes were not "
           "found where nothing was traced), does_not_fit (the time found is not of the same work), "
-          "selection, warmup_only; null where unwatched is known");
+          "selection, warmup_only, cpu_operators (the program notes them itself, so that its times "
+          "are as without recording; stage1 has those of the control run); null where unwatched is "
+          "known");
     field(
         "likely_added", &Stage::likely_added,
         "what tracing is likely to have added to an instance, where unwatched is null; null for a "

@@ -55,6 +55,9 @@ class Launched(unittest.TestCase):
         self.assertEqual({state for state, _ in states.values()}, {"recorded"})
         self.assertIn(0, run.ranks)
         self.assert_totals_are_the_logs(run)
+        report = (run.folder / "report.md").read_text()
+        self.assertIn(f"The collector capture is not complete: rank 1 of {size} died", report)
+        self.assertNotIn("capture is missing", report)
 
 
 class Mpirun(Launched):

@@ -344,6 +344,8 @@ std::string_view to_string(NotUnwatched reason) {
       return "does_not_fit";
     case NotUnwatched::warmup_only:
       return "warmup_only";
+    case NotUnwatched::cpu_operators:
+      return "cpu_operators";
   }
   return "";
 }
@@ -357,10 +359,15 @@ Unwatched find_unwatched(const trace::Trace& trace, const Stages& stages, const 
     return none;
   }
   // Operators of a CPU are recorded by the program itself, which costs it next to nothing.
-  if (on_gpu(trace)) {
-    finder.by_workload();
-    finder.by_launches(control);
+  if (!on_gpu(trace)) {
+    Unwatched none = finder.take();
+    for (StageUnwatched& stage : none.stages) {
+      if (stage.why_not == NotUnwatched::no_other_time) stage.why_not = NotUnwatched::cpu_operators;
+    }
+    return none;
   }
+  finder.by_workload();
+  finder.by_launches(control);
   return finder.take();
 }
 

@@ -25,6 +25,7 @@ enum class NotUnwatched : uint8_t {
   launches_differ,  // none of the stage's passes was found where nothing was traced
   does_not_fit,     // the time found is not that of the same work
   warmup_only,      // the stage has no other instance
+  cpu_operators,    // the program notes them itself: its times are as without recording
 };
 std::string_view to_string(NotUnwatched reason);
 

@@ -114,7 +114,7 @@ TEST_F(UnwatchedByWorkload, IsNoneOfSelectedSteps) {
 TEST_F(UnwatchedByWorkload, IsNoneOnACpu) {
   t.device().kind = trace::DeviceKind::cpu;
   const StageUnwatched stage = find_with(8);
-  EXPECT_EQ(stage.why_not, NotUnwatched::no_other_time);
+  EXPECT_EQ(stage.why_not, NotUnwatched::cpu_operators);
   EXPECT_EQ(stage.added, 0);
 }
 

@@ -13,7 +13,6 @@ namespace llmprof::job {
 namespace {
 
 using analysis::CollectiveKey;
-using analysis::Collectives;
 using trace::CollectiveKind;
 
 bool is_point_to_point(CollectiveKind kind) {
@@ -48,12 +47,12 @@ GroupIdentity identity_of(const CollectiveKey& key) {
 // Rows of one part by group.
 struct RowsOfPart {
   uint32_t part = 0;
-  std::vector<uint32_t> rows;
+  PackedRows rows;
 };
 using ByGroup = std::map<GroupIdentity, std::vector<RowsOfPart>>;
 
 // By key. What one collective of a group states holds for all of them.
-std::vector<GroupIdentity> identities_of(const Collectives& from) {
+std::vector<GroupIdentity> identities_of(const PackedCollectives& from) {
   std::vector<GroupIdentity> identities;
   std::map<std::string, GroupIdentity> most;
   for (const CollectiveKey& key : from.keys) {
@@ -73,18 +72,19 @@ std::vector<GroupIdentity> identities_of(const Collectives& from) {
 ByGroup rows_by_group(const std::vector<RankPart>& parts) {
   ByGroup groups;
   for (uint32_t part = 0; part < parts.size(); ++part) {
-    const Collectives& from = parts[part].collectives;
+    const PackedCollectives& from = parts[part].collectives;
     const auto identities = identities_of(from);
     for (const GroupIdentity& identity : identities) {
       auto& rows = groups[identity];
       if (rows.empty() || rows.back().part != part) rows.push_back({part, {}});
     }
-    std::vector<std::vector<uint32_t>*> of_key;
+    std::vector<PackedRows*> of_key;
     of_key.reserve(identities.size());
     for (const GroupIdentity& identity : identities) {
       of_key.push_back(&groups[identity].back().rows);
     }
-    for (uint32_t row = 0; row < from.size(); ++row) of_key[from.key[row]]->push_back(row);
+    for (uint32_t row = 0; row < from.size(); ++row) of_key[from.key(row)]->push_back(row);
+    for (PackedRows* rows : of_key) rows->shrink();
   }
   return groups;
 }
@@ -172,9 +172,9 @@ class Splitter {
       bool sends = false;
       bool receives = false;
       for (const RowsOfPart& each : group) {
-        const Collectives& of = parts_[each.part].collectives;
-        for (const uint32_t row : each.rows) {
-          const CollectiveKind kind = of.keys[of.key[row]].kind;
+        const PackedCollectives& of = parts_[each.part].collectives;
+        for (size_t i = 0; i < each.rows.size(); ++i) {
+          const CollectiveKind kind = of.keys[of.key(each.rows[i])].kind;
           sends = sends || kind == CollectiveKind::send;
           receives = receives || kind == CollectiveKind::receive;
         }
@@ -211,7 +211,7 @@ class Splitter {
   }
 
   [[nodiscard]] Nanoseconds end(const RowsOfPart& of, size_t k) const {
-    return parts_[of.part].collectives.end[of.rows[k]];
+    return parts_[of.part].collectives.end(of.rows[k]);
   }
 
   const std::vector<RankPart>& parts_;
@@ -276,8 +276,8 @@ class LaneMaker {
   }
 
   [[nodiscard]] CollectiveKind kind_of(uint32_t part, uint32_t row) const {
-    const Collectives& of = parts_[part].collectives;
-    return of.keys[of.key[row]].kind;
+    const PackedCollectives& of = parts_[part].collectives;
+    return of.keys[of.key(row)].kind;
   }
 
   void add_lanes(uint32_t group, std::vector<RowsOfPart> rows) {
@@ -288,13 +288,15 @@ class LaneMaker {
       Sequence all{each.part, {}};
       Sequence sent{each.part, {}};
       Sequence received{each.part, {}};
-      const bool some = std::any_of(each.rows.begin(), each.rows.end(), [&](uint32_t row) {
-        return is_point_to_point(kind_of(each.part, row));
-      });
+      bool some = false;
+      for (size_t i = 0; i < each.rows.size() && !some; ++i) {
+        some = is_point_to_point(kind_of(each.part, each.rows[i]));
+      }
       if (!some) {
         all.rows = std::move(each.rows);
       } else {
-        for (const uint32_t row : each.rows) {
+        for (size_t i = 0; i < each.rows.size(); ++i) {
+          const uint32_t row = each.rows[i];
           const CollectiveKind kind = kind_of(each.part, row);
           if (kind == CollectiveKind::send) {
             sent.rows.push_back(row);

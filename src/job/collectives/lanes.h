@@ -19,7 +19,7 @@ struct Group {
 // One part's collectives of a lane, in their order on its device.
 struct Sequence {
   uint32_t part = 0;
-  std::vector<uint32_t> rows;  // of Collectives
+  PackedRows rows;  // of the part's collectives
 };
 
 // Collectives of a group that are matched by their order: all of them, or what is sent from one

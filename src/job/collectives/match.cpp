@@ -38,9 +38,9 @@ uint64_t token_of(const CollectiveKey& key, bool with_size) {
 // Sizes that a capture does not state for all (as of CUDA graphs) tell nothing.
 bool all_have_sizes(const std::vector<RankPart>& parts, const Lane& lane) {
   for (const Sequence& sequence : lane.sequences) {
-    const Collectives& of = parts[sequence.part].collectives;
+    const PackedCollectives& of = parts[sequence.part].collectives;
     std::vector<uint8_t> seen(of.keys.size(), 0);
-    for (const uint32_t row : sequence.rows) seen[of.key[row]] = 1;
+    for (size_t i = 0; i < sequence.rows.size(); ++i) seen[of.key(sequence.rows[i])] = 1;
     for (size_t key = 0; key < seen.size(); ++key) {
       if (seen[key] != 0 && has_common_size(of.keys[key].kind) && !of.keys[key].bytes) return false;
     }
@@ -49,7 +49,7 @@ bool all_have_sizes(const std::vector<RankPart>& parts, const Lane& lane) {
 }
 
 Compared compared(const RankPart& part, const Sequence& sequence, bool with_size) {
-  const Collectives& of = part.collectives;
+  const PackedCollectives& of = part.collectives;
   std::vector<uint64_t> tokens;
   tokens.reserve(of.keys.size());
   for (const CollectiveKey& key : of.keys) tokens.push_back(token_of(key, with_size));
@@ -57,14 +57,17 @@ Compared compared(const RankPart& part, const Sequence& sequence, bool with_size
   made.token.reserve(sequence.rows.size());
   made.end.reserve(sequence.rows.size());
   bool numbered = true;
-  for (const uint32_t row : sequence.rows) {
-    made.token.push_back(tokens[of.key[row]]);
-    made.end.push_back(of.end[row]);
-    numbered = numbered && of.sequence[row] != trace::kNoSequence;
+  for (size_t i = 0; i < sequence.rows.size(); ++i) {
+    const uint32_t row = sequence.rows[i];
+    made.token.push_back(tokens[of.key(row)]);
+    made.end.push_back(of.end(row));
+    numbered = numbered && of.sequence(row) != trace::kNoSequence;
   }
   if (!numbered) return made;
   made.sequence.reserve(sequence.rows.size());
-  for (const uint32_t row : sequence.rows) made.sequence.push_back(of.sequence[row]);
+  for (size_t i = 0; i < sequence.rows.size(); ++i) {
+    made.sequence.push_back(of.sequence(sequence.rows[i]));
+  }
   return made;
 }
 
@@ -77,6 +80,13 @@ std::optional<RoughClock> rough_clock(const RankIdentity& first, const RankIdent
   return std::nullopt;
 }
 
+PackedRows packed(const std::vector<uint32_t>& rows) {
+  PackedRows made;
+  for (const uint32_t row : rows) made.push_back(row);
+  made.shrink();
+  return made;
+}
+
 MatchedLane matched(const std::vector<RankPart>& parts, const Lane& lane) {
   MatchedLane made;
   made.group = lane.group;
@@ -87,27 +97,29 @@ MatchedLane matched(const std::vector<RankPart>& parts, const Lane& lane) {
                        [](const auto& a, const auto& b) { return a.rows.size() < b.rows.size(); });
   const bool with_size = all_have_sizes(parts, lane);
   const Compared first = compared(parts[longest->part], *longest, with_size);
-  std::vector<std::vector<uint32_t>> places;  // by sequence, by place in the longest
+  std::vector<PackedRows> places;  // by sequence, by place in the longest
   for (const Sequence& sequence : lane.sequences) {
     made.parts.push_back(sequence.part);
     if (&sequence == &*longest) {
       places.emplace_back();
       continue;
     }
-    places.push_back(
-        align_sequences(first, compared(parts[sequence.part], sequence, with_size),
-                        rough_clock(parts[longest->part].identity, parts[sequence.part].identity)));
+    places.push_back(packed(align_sequences(
+        first, compared(parts[sequence.part], sequence, with_size),
+        rough_clock(parts[longest->part].identity, parts[sequence.part].identity))));
   }
+  made.rows.resize(lane.sequences.size());
   for (size_t place = 0; place < longest->rows.size(); ++place) {
     const bool complete = std::all_of(places.begin(), places.end(), [&](const auto& of) {
       return of.empty() || of[place] != kNoRow;
     });
     if (!complete) continue;
     for (size_t k = 0; k < places.size(); ++k) {
-      made.rows.push_back(places[k].empty() ? longest->rows[place]
-                                            : lane.sequences[k].rows[places[k][place]]);
+      made.rows[k].push_back(places[k].empty() ? longest->rows[place]
+                                               : lane.sequences[k].rows[places[k][place]]);
     }
   }
+  for (PackedRows& rows : made.rows) rows.shrink();
   return made;
 }
 
@@ -153,20 +165,20 @@ std::vector<SameMoments> same_moments(const std::vector<RankPart>& parts,
   std::map<PairOfParts, SameMoments> loose;
   for (const MatchedLane& lane : lanes) {
     if (lane.size() == 0) continue;
-    const Collectives& first = parts[lane.parts[0]].collectives;
+    const PackedCollectives& first = parts[lane.parts[0]].collectives;
     // Long sequences are thinned before they are copied.
     const size_t step = std::max<size_t>(1, lane.size() / most);
     size_t k = 0;
     for (const PairOfParts& pair : pairs_of(lane)) {
       ++k;
-      const Collectives& second = parts[pair.second].collectives;
+      const PackedCollectives& second = parts[pair.second].collectives;
       for (size_t match = 0; match < lane.size(); match += step) {
-        const uint32_t* rows = lane.of(match);
-        auto& into = holds_all(first.keys[first.key[rows[0]]].kind) ? strict[pair] : loose[pair];
+        const uint32_t row = lane.row(match, 0);
+        auto& into = holds_all(first.keys[first.key(row)].kind) ? strict[pair] : loose[pair];
         into.first = pair.first;
         into.second = pair.second;
-        into.on_first.push_back(first.end[rows[0]]);
-        into.on_second.push_back(second.end[rows[k]]);
+        into.on_first.push_back(first.end(row));
+        into.on_second.push_back(second.end(lane.row(match, k)));
       }
     }
   }
@@ -187,12 +199,12 @@ std::vector<SameSteps> same_steps(const std::vector<RankPart>& parts,
   std::vector<SameSteps> all;
   for (const MatchedLane& lane : lanes) {
     for (size_t k = 1; k < lane.parts.size(); ++k) {
-      const auto& first = parts[lane.parts[0]].collectives.step;
-      const auto& second = parts[lane.parts[k]].collectives.step;
+      const PackedCollectives& first = parts[lane.parts[0]].collectives;
+      const PackedCollectives& second = parts[lane.parts[k]].collectives;
       SameSteps same{lane.parts[0], lane.parts[k], {}};
       for (size_t match = 0; match < lane.size(); ++match) {
-        const uint32_t a = first[lane.of(match)[0]];
-        const uint32_t b = second[lane.of(match)[k]];
+        const uint32_t a = first.step(lane.row(match, 0));
+        const uint32_t b = second.step(lane.row(match, k));
         if (a == Collectives::kNoStep || b == Collectives::kNoStep) continue;
         if (same.steps.empty() || same.steps.back() != std::pair(a, b))
           same.steps.emplace_back(a, b);

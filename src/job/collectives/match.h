@@ -9,16 +9,16 @@
 
 namespace llmprof::job {
 
-// Collectives of a lane that all its parts have. The n-th is row rows[n * parts.size() + k] of the
-// collectives of parts[k].
+// Collectives of a lane that all its parts have. The n-th is row rows[k][n] of the collectives of
+// parts[k].
 struct MatchedLane {
   uint32_t group = 0;
   bool point_to_point = false;
   std::vector<uint32_t> parts;
-  std::vector<uint32_t> rows;
+  std::vector<PackedRows> rows;
 
-  [[nodiscard]] size_t size() const { return parts.empty() ? 0 : rows.size() / parts.size(); }
-  [[nodiscard]] const uint32_t* of(size_t match) const { return &rows[match * parts.size()]; }
+  [[nodiscard]] size_t size() const { return rows.empty() ? 0 : rows.front().size(); }
+  [[nodiscard]] uint32_t row(size_t match, size_t k) const { return rows[k][match]; }
 };
 
 // Lanes of fewer than two parts have no matches.

@@ -154,7 +154,9 @@ TEST(CompareRanks, TellsTheCause) {
     return TestJob::Work{rank == 1 ? 300'000 : 200'000, 0};
   };
   auto parts = slow.make();
-  for (auto& step : parts[1].profile.steps) step.tokens = 4;
+  std::vector<profile::Step> steps = parts[1].steps.unpacked();
+  for (auto& step : steps) step.tokens = 4;
+  parts[1].steps = PackedSteps(steps);
   found = between_of(parts);
   ASSERT_EQ(found.job.stragglers.size(), 1);
   EXPECT_EQ(found.job.stragglers[0].cause, "more_tokens");
@@ -171,9 +173,10 @@ TEST(CompareRanks, TellsTheCause) {
 
   parts = slow.make();
   for (auto& part : parts) {
-    std::fill(part.collectives.busy_before.begin(), part.collectives.busy_before.end(), 200'000);
-    std::fill(part.collectives.launched.begin(), part.collectives.launched.end(),
-              analysis::Collectives::kNotKnown);
+    change_collectives(part, [](analysis::Collectives& of) {
+      std::fill(of.busy_before.begin(), of.busy_before.end(), 200'000);
+      std::fill(of.launched.begin(), of.launched.end(), analysis::Collectives::kNotKnown);
+    });
   }
   found = between_of(parts);
   ASSERT_EQ(found.job.stragglers.size(), 1);
@@ -254,20 +257,21 @@ TEST(CompareRanks, MatchesAcrossLostCollectives) {
     for (RankPart& part : parts) {
       if (with_clock) part.identity.wall_clock_ns = 1'700'000'000'000'000'000;
       if (part.identity.rank == 0) continue;
-      analysis::Collectives& of = part.collectives;
       const auto lose = [&](auto& column) {
         column.erase(column.begin() + 100, column.begin() + 103);
         column.erase(column.begin() + 300, column.begin() + 301);
       };
-      lose(of.start);
-      lose(of.end);
-      lose(of.launched);
-      lose(of.exposed);
-      lose(of.busy_before);
-      lose(of.key);
-      lose(of.step);
-      lose(of.sequence);
-      lose(of.in_graph);
+      change_collectives(part, [&](analysis::Collectives& of) {
+        lose(of.start);
+        lose(of.end);
+        lose(of.launched);
+        lose(of.exposed);
+        lose(of.busy_before);
+        lose(of.key);
+        lose(of.step);
+        lose(of.sequence);
+        lose(of.in_graph);
+      });
     }
     const Between found = between_of(parts);
     ASSERT_EQ(found.job.collectives.size(), 1);
@@ -330,8 +334,8 @@ std::vector<RankPart> tensor_and_pipeline(bool with_members) {
       key.group_stated = true;
       key.group_size = 2;
       if (with_members) key.members = part.identity.rank % 2 == 0 ? "0,2" : "1,3";
-      part.collectives.keys.push_back(key);
-      auto& to = part.collectives;
+      analysis::Collectives to = part.collectives.unpacked();
+      to.keys.push_back(key);
       analysis::Collectives merged;
       merged.keys = to.keys;
       for (size_t i = 0; i < to.size(); ++i) {
@@ -351,7 +355,7 @@ std::vector<RankPart> tensor_and_pipeline(bool with_members) {
         copy(to.start[i], to.end[i], 0, i);
         if (stage == 0 && i % 8 == 7) copy(to.end[i], to.end[i] + 10'000, pipeline, i / 8);
       }
-      to = merged;
+      part.collectives = PackedCollectives(std::move(merged));
       all.push_back(std::move(part));
     }
   }
@@ -391,7 +395,7 @@ TEST(CompareRanks, ComparesRanksWithoutCollectives) {
   slow.work = [](uint32_t, uint32_t n) { return TestJob::Work{2 * uneven(n), 0}; };
   parts[1] = slow.make()[1];
   for (RankPart& part : parts) {
-    part.collectives = {};
+    part.collectives = PackedCollectives();
     part.identity.wall_clock_ns = 1'700'000'000'000'000'000 + 5'000'000 * part.identity.rank;
   }
   const Between found = between_of(parts);
@@ -445,11 +449,12 @@ TEST(CompareRanks, TakesAnything) {
   parts = job.make();
   for (RankPart& part : parts) {
     part.profile.stages.clear();
-    part.profile.steps.clear();
+    part.steps = PackedSteps();
     part.step_start.clear();
     part.step_end.clear();
-    std::fill(part.collectives.step.begin(), part.collectives.step.end(),
-              analysis::Collectives::kNoStep);
+    change_collectives(part, [](analysis::Collectives& of) {
+      std::fill(of.step.begin(), of.step.end(), analysis::Collectives::kNoStep);
+    });
   }
   const Between outside = between_of(parts);
   ASSERT_EQ(outside.job.collectives.size(), 1);

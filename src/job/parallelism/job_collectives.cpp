@@ -9,9 +9,9 @@ namespace {
 
 using trace::CollectiveKind;
 
-profile::Statistics<profile::Milliseconds> statistics_of(const std::vector<Nanoseconds>& values) {
+profile::Statistics<profile::Milliseconds> statistics_of(const PackedTimes& values) {
   profile::Statistics<profile::Milliseconds> made;
-  const analysis::Statistics from = analysis::summarize(values);
+  const analysis::Statistics from = analysis::summarize(values.unpacked());
   made.count = from.count;
   if (from.count == 0) return made;
   made.mean = profile::to_milliseconds(from.mean);

@@ -57,21 +57,27 @@ void write_collectives(const Collectives& from, ColumnWriter& out) {
   for (const CollectiveKey& key : from.keys) write_key(key, out);
   const size_t rows = from.size();
   out.count(rows);
+  for (size_t i = 0; i < rows; ++i) out.difference(bits(from.end[i]), bits(from.start[i]));
+  for (size_t i = 0; i < rows; ++i) out.difference(bits(from.busy_before[i]), 0);
+  // Since the collective before it ended, the device computed; the rest is short.
   uint64_t before = 0;
   for (size_t i = 0; i < rows; ++i) {
-    out.difference(bits(from.start[i]), before);
-    before = bits(from.start[i]);
+    out.difference(bits(from.start[i]), before + bits(from.busy_before[i]));
+    before = bits(from.end[i]);
   }
-  for (size_t i = 0; i < rows; ++i) out.difference(bits(from.end[i]), bits(from.start[i]));
   for (size_t i = 0; i < rows; ++i) {
-    const bool known = from.launched[i] != Collectives::kNotKnown;
-    out.count(known ? 1 : 0);
-    if (known) out.difference(bits(from.start[i]), bits(from.launched[i]));
+    out.count(from.launched[i] != Collectives::kNotKnown ? 1 : 0);
+  }
+  // A host launches at its own pace, however far behind the device is.
+  before = 0;
+  for (size_t i = 0; i < rows; ++i) {
+    if (from.launched[i] == Collectives::kNotKnown) continue;
+    out.difference(bits(from.launched[i]), before);
+    before = bits(from.launched[i]);
   }
   for (size_t i = 0; i < rows; ++i) {
     out.difference(bits(from.end[i]) - bits(from.start[i]), bits(from.exposed[i]));
   }
-  for (size_t i = 0; i < rows; ++i) out.difference(bits(from.busy_before[i]), 0);
   for (size_t i = 0; i < rows; ++i) out.count(from.key[i]);
   before = 0;
   for (size_t i = 0; i < rows; ++i) {
@@ -102,16 +108,24 @@ std::optional<Collectives> read_collectives(ColumnReader& in, size_t steps) {
       column[i] = static_cast<std::remove_cvref_t<decltype(column[i])>>(value(i));
     }
   };
+  fill(to.end, [&](size_t) { return in.difference(0); });  // its duration, until starts are known
+  fill(to.busy_before, [&](size_t) { return in.difference(0); });
   uint64_t before = 0;
-  fill(to.start, [&](size_t) { return before = in.difference(before); });
-  fill(to.end, [&](size_t i) { return in.difference(bits(to.start[i])); });
-  fill(to.launched, [&](size_t i) {
-    if (in.count() == 0) return Collectives::kNotKnown;
-    return static_cast<Nanoseconds>(bits(to.start[i]) - in.difference(0));
+  fill(to.start, [&](size_t i) {
+    const uint64_t start = in.difference(before + bits(to.busy_before[i]));
+    before = start + bits(to.end[i]);
+    to.end[i] = static_cast<Nanoseconds>(before);
+    return start;
   });
+  fill(to.launched, [&](size_t) { return in.count() == 0 ? Collectives::kNotKnown : 0; });
+  before = 0;
+  for (Nanoseconds& launched : to.launched) {
+    if (launched == Collectives::kNotKnown) continue;
+    before = in.difference(before);
+    launched = static_cast<Nanoseconds>(before);
+  }
   fill(to.exposed,
        [&](size_t i) { return bits(to.end[i]) - bits(to.start[i]) - in.difference(0); });
-  fill(to.busy_before, [&](size_t) { return in.difference(0); });
   fill(to.key, [&](size_t) { return in.count(); });
   before = 0;
   fill(to.step, [&](size_t) { return before = in.difference(before); });

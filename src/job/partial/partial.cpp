@@ -9,6 +9,7 @@
 #include "base/streams/zlib_block.h"
 #include "job/partial/collective_columns.h"
 #include "job/partial/columns.h"
+#include "job/partial/step_columns.h"
 #include "profile/json/reader.h"
 #include "profile/json/writer.h"
 
@@ -18,7 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kMagic = "LLMPPART";
-constexpr uint64_t kVersion = 1;
+constexpr uint64_t kVersion = 2;
 constexpr size_t kVersionBytes = 4;
 constexpr size_t kSizeBytes = 8;
 constexpr size_t kHeaderBytes = 24;
@@ -101,9 +102,9 @@ void write_steps(const RankPart& part, ColumnWriter& out) {
 }
 
 bool read_steps(ColumnReader& in, RankPart& part) {
-  if (in.count() != part.profile.steps.size()) return false;
+  if (in.count() != part.steps.size()) return false;
   uint64_t before = 0;
-  for (size_t i = 0; i < part.profile.steps.size(); ++i) {
+  for (size_t i = 0; i < part.steps.size(); ++i) {
     before = in.difference(before);
     part.step_start.push_back(static_cast<Nanoseconds>(before));
   }
@@ -128,7 +129,8 @@ std::string to_partial(const RankPart& part) {
   ColumnWriter columns(content);
   columns.text(identity_text(part.identity));
   columns.text(profile::to_json(part.profile));
-  write_collectives(part.collectives, columns);
+  write_step_columns(part.steps, columns);
+  write_collectives(part.collectives.unpacked(), columns);
   write_steps(part, columns);
   std::string out(kMagic);
   append_number(out, kVersion, kVersionBytes);
@@ -161,9 +163,12 @@ Result<RankPart> from_partial(std::string_view bytes) {
   auto profile = profile::from_json(columns.text());
   if (!profile) return damaged(profile.error().message);
   part.profile = std::move(*profile);
-  auto collectives = read_collectives(columns, part.profile.steps.size());
+  auto steps = read_step_columns(columns);
+  if (!steps || !part.profile.steps.empty()) return damaged("its steps cannot be read");
+  part.steps = std::move(*steps);
+  auto collectives = read_collectives(columns, part.steps.size());
   if (!collectives) return damaged("its collectives cannot be read");
-  part.collectives = std::move(*collectives);
+  part.collectives = PackedCollectives(std::move(*collectives));
   if (!read_steps(columns, part)) return damaged("the times of its steps cannot be read");
   return part;
 }

@@ -11,8 +11,8 @@
 //
 //   "LLMPPART", version (4 bytes), 0 (4 bytes), size of the content (8 bytes); little-endian
 //   content, as one zlib stream, which is checked by its own checksum:
-//     who the rank is (JSON), its profile (as profile.json), its collectives, the times of its
-//     steps
+//     who the rank is (JSON), its profile (as profile.json, without steps), its steps, its
+//     collectives, the times of its steps
 //
 // It is exact: what is read is what was written, to the last digit.
 namespace llmprof::job {

@@ -48,7 +48,15 @@ RankPart sample_part() {
     part.step_start.push_back(-5 + 1'000'000'007 * place);
     part.step_end.push_back(-5 + 1'000'000'007 * place + 17);
   }
-  Collectives& own = part.collectives;
+  std::vector<profile::Step> steps = part.profile.steps;
+  part.profile.steps.clear();
+  steps.front().wall = {0.1 + 0.2};
+  steps.front().gpu_sum = {-0.0};
+  steps.front().gpu_busy = {5e-324};
+  steps.front().dram_bytes = profile::Bytes{1.0 / 3};
+  steps.front().start = {1.7e300};
+  part.steps = PackedSteps(steps);
+  Collectives own;
   own.keys.push_back({trace::CollectiveKind::all_reduce, 4096, "tp", true, "0,1,2,3", 4});
   own.keys.push_back({trace::CollectiveKind::send, std::nullopt, "cuda:0 7", false, "", 0});
   add(own, -100, 50, 0);
@@ -60,7 +68,16 @@ RankPart sample_part() {
   own.step[1] = Collectives::kNoStep;
   own.sequence[1] = trace::kNoSequence;
   own.in_graph[2] = 1;
+  part.collectives = PackedCollectives(std::move(own));
   return part;
+}
+
+void expect_same_steps(const std::vector<profile::Step>& a, const std::vector<profile::Step>& b) {
+  profile::Profile of_a;
+  profile::Profile of_b;
+  of_a.steps = a;
+  of_b.steps = b;
+  EXPECT_EQ(profile::to_json(of_a), profile::to_json(of_b));
 }
 
 void expect_same(const RankPart& a, const RankPart& b) {
@@ -75,18 +92,23 @@ void expect_same(const RankPart& a, const RankPart& b) {
   EXPECT_EQ(a.identity.state, b.identity.state);
   EXPECT_EQ(a.identity.state_detail, b.identity.state_detail);
   EXPECT_EQ(profile::to_json(a.profile), profile::to_json(b.profile));
+  const std::vector<profile::Step> steps_of_a = a.steps.unpacked();
+  const std::vector<profile::Step> steps_of_b = b.steps.unpacked();
+  expect_same_steps(steps_of_a, steps_of_b);
   EXPECT_EQ(a.step_start, b.step_start);
   EXPECT_EQ(a.step_end, b.step_end);
-  EXPECT_EQ(a.collectives.keys, b.collectives.keys);
-  EXPECT_EQ(a.collectives.start, b.collectives.start);
-  EXPECT_EQ(a.collectives.end, b.collectives.end);
-  EXPECT_EQ(a.collectives.launched, b.collectives.launched);
-  EXPECT_EQ(a.collectives.exposed, b.collectives.exposed);
-  EXPECT_EQ(a.collectives.busy_before, b.collectives.busy_before);
-  EXPECT_EQ(a.collectives.key, b.collectives.key);
-  EXPECT_EQ(a.collectives.step, b.collectives.step);
-  EXPECT_EQ(a.collectives.sequence, b.collectives.sequence);
-  EXPECT_EQ(a.collectives.in_graph, b.collectives.in_graph);
+  const Collectives of_a = a.collectives.unpacked();
+  const Collectives of_b = b.collectives.unpacked();
+  EXPECT_EQ(of_a.keys, of_b.keys);
+  EXPECT_EQ(of_a.start, of_b.start);
+  EXPECT_EQ(of_a.end, of_b.end);
+  EXPECT_EQ(of_a.launched, of_b.launched);
+  EXPECT_EQ(of_a.exposed, of_b.exposed);
+  EXPECT_EQ(of_a.busy_before, of_b.busy_before);
+  EXPECT_EQ(of_a.key, of_b.key);
+  EXPECT_EQ(of_a.step, of_b.step);
+  EXPECT_EQ(of_a.sequence, of_b.sequence);
+  EXPECT_EQ(of_a.in_graph, of_b.in_graph);
 }
 
 TEST(Partial, IsReadAsItWasWritten) {
@@ -146,7 +168,7 @@ TEST(Columns, WhatIsNoCollectiveIsRefused) {
   out.count(UINT64_MAX);  // rows
   ColumnReader too_many(bytes);
   EXPECT_FALSE(read_collectives(too_many, 0));
-  Collectives own = sample_part().collectives;
+  Collectives own = sample_part().collectives.unpacked();
   own.step[0] = 5;
   bytes.clear();
   ColumnWriter steps(bytes);

@@ -31,6 +31,8 @@ RankPart part_of(uint64_t rank) {
     part.step_start.push_back(nanoseconds_of(step.start));
     part.step_end.push_back(nanoseconds_of(step.start) + nanoseconds_of(step.wall));
   }
+  part.steps = PackedSteps(part.profile.steps);
+  part.profile.steps.clear();
   return part;
 }
 
@@ -94,13 +96,15 @@ TEST(MergeRanks, StepsOfRanksAreLeftOutAboveFiftyThousand) {
   for (uint64_t rank = 0; rank < 2; ++rank) {
     RankPart& part = parts.emplace_back(part_of(rank));
     // Outside of any instance: a step that no other rank has.
-    profile::Step step = part.profile.steps.front();
+    std::vector<profile::Step> steps = part.steps.unpacked();
+    profile::Step step = steps.front();
     step.stage = "other";
-    while (part.profile.steps.size() < 25'001) {
-      part.profile.steps.push_back(step);
+    while (steps.size() < 25'001) {
+      steps.push_back(step);
       part.step_start.push_back(0);
       part.step_end.push_back(1);
     }
+    part.steps = PackedSteps(steps);
   }
   const auto job = merged(std::move(parts));
   ASSERT_TRUE(job) << job.error().message;

@@ -43,7 +43,7 @@ void add_device(const profile::Profile& own, profile::Rank& row) {
 std::vector<profile::Rank> job_ranks(std::vector<RankPart>&& parts, Between&& between,
                                      const std::vector<RankIdentity>& absent) {
   uint64_t steps = 0;
-  for (const RankPart& part : parts) steps += part.profile.steps.size();
+  for (const RankPart& part : parts) steps += part.steps.size();
   std::vector<profile::Rank> rows;
   for (size_t i = 0; i < parts.size(); ++i) {
     profile::Profile& own = parts[i].profile;
@@ -59,9 +59,9 @@ std::vector<profile::Rank> job_ranks(std::vector<RankPart>&& parts, Between&& be
     row.token_times = std::move(own.token_times);
     row.stages = std::move(own.stages);
     if (steps > kMostSteps) {
-      row.steps_left_out = own.steps.size();
+      row.steps_left_out = parts[i].steps.size();
     } else {
-      row.steps = std::move(own.steps);
+      row.steps = parts[i].steps.unpacked();
     }
     row.overhead = std::move(own.overhead);
     row.diagnostics = std::move(own.diagnostics);

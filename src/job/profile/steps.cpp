@@ -13,15 +13,15 @@ using analysis::result::times;
 using profile::to_milliseconds;
 
 // Counts of tokens and sequences: of all ranks that have tokens of their own.
-void add_tokens(const Ranks& ranks, const std::vector<size_t>& owners, const JobStep& from,
-                profile::Step& to) {
+void add_tokens(const std::vector<profile::Step>& own, const std::vector<size_t>& owners,
+                const JobStep& from, profile::Step& to) {
   const auto sum = [&](std::optional<uint64_t> profile::Step::* count) {
     std::optional<uint64_t> total;
     for (const size_t part : owners) {
       if (from.row[part] == kNoRow) return std::optional<uint64_t>();
-      const auto& own = ranks.parts[part].profile.steps[from.row[part]].*count;
-      if (!own) return std::optional<uint64_t>();
-      total = total.value_or(0) + *own;
+      const auto& tokens = own[part].*count;
+      if (!tokens) return std::optional<uint64_t>();
+      total = total.value_or(0) + *tokens;
     }
     return total;
   };
@@ -36,15 +36,15 @@ void add_tokens(const Ranks& ranks, const std::vector<size_t>& owners, const Job
 }
 
 // What the ranks did in it, as means of the ranks that have it.
-void add_work(const Ranks& ranks, const JobStep& from, profile::Step& to) {
+void add_work(const std::vector<profile::Step>& steps, const JobStep& from, profile::Step& to) {
   Nanoseconds gpu_sum = 0;
   Nanoseconds gpu_busy = 0;
   uint64_t kernels = 0;
   size_t count = 0;
   NamedTimes classes;
-  for (size_t i = 0; i < ranks.parts.size(); ++i) {
+  for (size_t i = 0; i < steps.size(); ++i) {
     if (from.row[i] == kNoRow) continue;
-    const profile::Step& own = ranks.parts[i].profile.steps[from.row[i]];
+    const profile::Step& own = steps[i];
     ++count;
     gpu_sum += exact(own.gpu_sum);
     gpu_busy += exact(own.gpu_busy);
@@ -116,6 +116,7 @@ void add_request_times(const profile::Profile& profile, profile::TokenTimes& tol
 std::vector<profile::Step> job_steps(const Ranks& ranks) {
   const std::vector<size_t> owners = token_owners(ranks);
   std::vector<profile::Step> steps;
+  std::vector<profile::Step> own(ranks.parts.size());  // by part
   steps.reserve(ranks.between.steps.size());
   for (const JobStep& from : ranks.between.steps) {
     profile::Step& to = steps.emplace_back();
@@ -126,8 +127,11 @@ std::vector<profile::Step> job_steps(const Ranks& ranks) {
     to.start = to_milliseconds(from.start);
     to.wall = to_milliseconds(from.end - from.start);
     to.after_untraced = from.after_untraced;
-    add_tokens(ranks, owners, from, to);
-    add_work(ranks, from, to);
+    for (size_t i = 0; i < own.size(); ++i) {
+      if (from.row[i] != kNoRow) own[i] = ranks.parts[i].steps[from.row[i]];
+    }
+    add_tokens(own, owners, from, to);
+    add_work(own, from, to);
   }
   return steps;
 }

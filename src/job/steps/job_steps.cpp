@@ -76,9 +76,9 @@ class StepMaker {
     UnitsOfPart of;
     of.part = part;
     const RankPart& from = parts_[part];
-    const size_t known = std::min(from.profile.steps.size(), from.step_start.size());
+    const size_t known = std::min(from.steps.size(), from.step_start.size());
     for (uint32_t row = 0; row < known; ++row) {
-      if (from.profile.steps[row].stage != name) continue;
+      if (from.steps.stage(row) != name) continue;
       of.rows.push_back(row);
       of.start.push_back(job_time(clocks_[part], from.step_start[row]));
       of.end.push_back(job_time(clocks_[part], from.step_end[row]));
@@ -129,7 +129,7 @@ class StepMaker {
     std::vector<size_t> slot(parts_.size(), units.parts.size());
     for (size_t i = 0; i < units.parts.size(); ++i) {
       const UnitsOfPart& of = units.parts[i];
-      place[of.part] = places(of, parts_[of.part].profile.steps.size());
+      place[of.part] = places(of, parts_[of.part].steps.size());
       slot[of.part] = i;
     }
     for (bool more = true; more;) {
@@ -260,7 +260,7 @@ class StepMaker {
     const uint32_t first = units.parts.front().part;
     for (int64_t place = from; place < to; ++place) {
       const uint32_t row = units.parts.front().rows[static_cast<size_t>(place)];
-      const profile::Step& like = parts_[first].profile.steps[row];
+      const profile::Step like = parts_[first].steps[row];
       const bool begins = instance_before != like.instance;
       if (begins) {
         if (instance_before) made_.instances.push_back(std::move(instance));
@@ -294,8 +294,7 @@ class StepMaker {
     for (const UnitsOfPart& of : units.parts) {
       const uint32_t row = of.rows[static_cast<size_t>(place + of.shift)];
       step.row[of.part] = row;
-      step.after_untraced =
-          step.after_untraced || parts_[of.part].profile.steps[row].after_untraced;
+      step.after_untraced = step.after_untraced || parts_[of.part].steps.after_untraced(row);
     }
     return step;
   }
@@ -310,7 +309,7 @@ class StepMaker {
     bool first = true;
     for (const UnitsOfPart& of : units.parts) {
       const uint32_t row = of.rows[static_cast<size_t>(place + of.shift)];
-      const auto number_of_part = parts_[of.part].profile.steps[row].instance;
+      const auto number_of_part = parts_[of.part].steps.instance(row);
       made.row[of.part] = static_cast<uint32_t>(number_of_part);
       made.warmup = made.warmup || is_warmup(units, of.part, number_of_part);
       const profile::Stage* stage = stage_named(parts_[of.part].profile, *units.stage);

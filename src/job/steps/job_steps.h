@@ -8,7 +8,7 @@
 
 namespace llmprof::job {
 
-// Rows of profile.steps in which two parts ran the same collectives.
+// Rows of steps in which two parts ran the same collectives.
 struct SameSteps {
   uint32_t first = 0;   // rank part
   uint32_t second = 0;  // rank part

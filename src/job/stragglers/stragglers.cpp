@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/statistics/statistics.h"
+#include "job/job_clock.h"
 #include "job/stragglers/cause.h"
 
 namespace llmprof::job {
@@ -52,7 +53,7 @@ struct Waited {
 
 struct StageWaits {
   uint64_t matches = 0;
-  std::vector<Nanoseconds> longest;  // of each match
+  PackedTimes longest;  // of each match
   std::vector<Waited> by_part;
   std::vector<Waited> single;  // delays alone
   std::vector<double> longest_single;
@@ -70,7 +71,7 @@ class StragglerSearch {
       : parts_(parts),
         lanes_(lanes),
         in_pipeline_(in_pipeline),
-        clocks_(clocks),
+        clocks_(clocks.begin(), clocks.end()),
         units_(units),
         waits_(waits) {
     // The last one is of what is in no stage, told where there are no stages at all.
@@ -118,10 +119,10 @@ class StragglerSearch {
       const MatchedLane& lane = lanes_[number];
       if (in_pipeline_[lane.group] != 0) continue;
       for (size_t match = 0; match < lane.size(); ++match) {
-        const uint32_t unit = units_.unit_of(lane.parts[0], lane.of(match)[0]);
+        const uint32_t unit = units_.unit_of(lane.parts[0], lane.row(match, 0));
         if (unit == Units::kNotCommon) continue;
         if (unit != Units::kOutside && !units_.units()[unit].counted) continue;
-        const MatchTimes& times = waits_.matches[number][match];
+        const MatchTimes times = waits_.matches[number][match];
         visit(
             stages_[unit == Units::kOutside ? units_.stages().size() : units_.units()[unit].stage],
             lane, match, times);
@@ -135,10 +136,10 @@ class StragglerSearch {
     stage.last = std::max(stage.last, times.end);
     ++stage.matches;
     stage.longest.push_back(times.longest_wait);
-    const uint32_t* rows = lane.of(match);
     for (size_t k = 0; k < lane.parts.size(); ++k) {
       Waited& rank = stage.by_part[lane.parts[k]];
-      rank.busy += static_cast<double>(parts_[lane.parts[k]].collectives.busy_before[rows[k]]);
+      const PackedCollectives& of = parts_[lane.parts[k]].collectives;
+      rank.busy += static_cast<double>(of.busy_before(lane.row(match, k)));
       ++rank.matches;
     }
   }
@@ -152,8 +153,8 @@ class StragglerSearch {
     return is_outside(stage) ? 1 : std::max(1.0, static_cast<double>(units_.counted(stage)));
   }
 
-  [[nodiscard]] double single_limit(uint32_t stage) {
-    std::vector<Nanoseconds>& longest = stages_[stage].longest;
+  [[nodiscard]] double single_limit(uint32_t stage) const {
+    std::vector<Nanoseconds> longest = stages_[stage].longest.unpacked();
     if (longest.empty()) return 0;
     const auto usual = static_cast<double>(analysis::nearest_rank(longest, 0.5));
     const double of_unit = kShareOfUnit * wall(stage) / steps(stage);
@@ -162,28 +163,28 @@ class StragglerSearch {
 
   void compare(StageWaits& stage, const MatchedLane& lane, size_t match,
                const MatchTimes& times) const {
-    const uint32_t* rows = lane.of(match);
     double busy = 0;
     double launched = 0;
     bool launches_known = true;
     for (size_t k = 0; k < lane.parts.size(); ++k) {
-      const Collectives& of = parts_[lane.parts[k]].collectives;
-      const Nanoseconds call = of.launched[rows[k]];
+      const PackedCollectives& of = parts_[lane.parts[k]].collectives;
+      const uint32_t row = lane.row(match, k);
+      const Nanoseconds call = of.launched(row);
       launches_known = launches_known && call != Collectives::kNotKnown;
       if (k == times.last) continue;
-      busy += static_cast<double>(of.busy_before[rows[k]]);
+      busy += static_cast<double>(of.busy_before(row));
       if (launches_known) {
-        launched += static_cast<double>(job_time(clocks_[lane.parts[k]], call) - times.arrival);
+        launched += static_cast<double>(clocks_[lane.parts[k]].job_time(call) - times.arrival);
       }
     }
     const auto others = static_cast<double>(lane.parts.size() - 1);
     const uint32_t last = lane.parts[times.last];
-    const Collectives& of = parts_[last].collectives;
-    const double busy_more = static_cast<double>(of.busy_before[rows[times.last]]) - busy / others;
+    const PackedCollectives& of = parts_[last].collectives;
+    const uint32_t row = lane.row(match, times.last);
+    const double busy_more = static_cast<double>(of.busy_before(row)) - busy / others;
     std::optional<double> later;
     if (launches_known) {
-      later = static_cast<double>(job_time(clocks_[last], of.launched[rows[times.last]]) -
-                                  times.arrival) -
+      later = static_cast<double>(clocks_[last].job_time(of.launched(row)) - times.arrival) -
               launched / others;
     }
     const auto longest = static_cast<double>(times.longest_wait);
@@ -411,7 +412,7 @@ class StragglerSearch {
   const std::vector<RankPart>& parts_;
   const std::vector<MatchedLane>& lanes_;
   const std::vector<uint8_t>& in_pipeline_;
-  const std::vector<profile::RankClock>& clocks_;
+  std::vector<JobClock> clocks_;  // by part
   const Units& units_;
   const Waits& waits_;
   std::vector<StageWaits> stages_;

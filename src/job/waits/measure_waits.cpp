@@ -2,17 +2,21 @@
 
 #include <algorithm>
 
+#include "job/job_clock.h"
+
 namespace llmprof::job {
 namespace {
 
 using analysis::CollectiveKey;
-using analysis::Collectives;
 
 class WaitMeter {
  public:
   WaitMeter(const std::vector<RankPart>& parts, const std::vector<profile::RankClock>& clocks,
             const Units& units, uint64_t units_per_bin)
-      : parts_(parts), clocks_(clocks), units_(units), units_per_bin_(units_per_bin) {
+      : parts_(parts),
+        clocks_(clocks.begin(), clocks.end()),
+        units_(units),
+        units_per_bin_(units_per_bin) {
     found_.by_stage.assign(units.stages().size(), std::vector<RankCommunication>(parts.size()));
     const size_t bins = (units.units().size() + units_per_bin - 1) / units_per_bin;
     found_.by_bin.assign(parts.size(), std::vector<double>(bins, 0));
@@ -21,21 +25,21 @@ class WaitMeter {
   // All of it is transfer, until a match tells the wait.
   void add_all_transfers() {
     for (uint32_t part = 0; part < parts_.size(); ++part) {
-      const Collectives& of = parts_[part].collectives;
+      const PackedCollectives& of = parts_[part].collectives;
       for (uint32_t row = 0; row < of.size(); ++row) {
         RankCommunication* into = counted(part, units_.unit_of(part, row));
         if (into == nullptr) continue;
-        const auto exposed = static_cast<double>(of.exposed[row]);
+        const auto exposed = static_cast<double>(of.exposed(row));
         into->transfer += exposed;
-        into->hidden += static_cast<double>(of.end[row] - of.start[row]) - exposed;
+        into->hidden += static_cast<double>(of.duration(row)) - exposed;
       }
     }
   }
 
   void add_lane(const MatchedLane& lane) {
-    auto& times = found_.matches.emplace_back();
-    times.reserve(lane.size());
+    PackedMatchTimes& times = found_.matches.emplace_back();
     for (size_t match = 0; match < lane.size(); ++match) times.push_back(add_match(lane, match));
+    times.shrink();
   }
 
   void add_unmatched(const Lane& lane, const MatchedLane& matched) {
@@ -46,16 +50,17 @@ class WaitMeter {
         const auto k = static_cast<size_t>(at - matched.parts.begin());
         known.reserve(matched.size());
         for (size_t match = 0; match < matched.size(); ++match)
-          known.push_back(matched.of(match)[k]);
+          known.push_back(matched.row(match, k));
         std::sort(known.begin(), known.end());
       }
-      for (const uint32_t row : sequence.rows) {
+      for (size_t i = 0; i < sequence.rows.size(); ++i) {
+        const uint32_t row = sequence.rows[i];
         if (std::binary_search(known.begin(), known.end(), row)) continue;
         const uint32_t unit = units_.unit_of(sequence.part, row);
         if (!told(unit)) continue;
         CollectiveSums& into = sums(lane.group, sequence.part, row, unit);
         ++into.unmatched;
-        if (parts_[sequence.part].collectives.in_graph[row] != 0) ++into.in_graph;
+        if (parts_[sequence.part].collectives.in_graph(row)) ++into.in_graph;
       }
     }
   }
@@ -76,8 +81,8 @@ class WaitMeter {
   }
 
   CollectiveSums& sums(uint32_t group, uint32_t part, uint32_t row, uint32_t unit) {
-    const Collectives& of = parts_[part].collectives;
-    const CollectiveKey& key = of.keys[of.key[row]];
+    const PackedCollectives& of = parts_[part].collectives;
+    const CollectiveKey& key = of.keys[of.key(row)];
     const uint32_t stage = unit == Units::kOutside ? Units::kOutside : units_.units()[unit].stage;
     CollectiveSumsKey wanted{stage, group, key.kind, key.bytes};
     // What one rank sends, the other receives: told once.
@@ -88,14 +93,48 @@ class WaitMeter {
     return *last_sums_;
   }
 
+  // What one rank has of a match; it waits until the last one arrived, but never longer than its
+  // own kernel is.
+  struct OfRank {
+    uint32_t row = 0;
+    Nanoseconds start = 0;  // on the job's clock
+    Nanoseconds duration = 0;
+    Nanoseconds wait = 0;
+  };
+
+  // Fills ranks_, by place in the lane's parts.
+  MatchTimes read_match(const MatchedLane& lane, size_t match) {
+    MatchTimes times;
+    ranks_.resize(lane.parts.size());
+    for (uint32_t k = 0; k < lane.parts.size(); ++k) {
+      const PackedCollectives& of = parts_[lane.parts[k]].collectives;
+      OfRank& rank = ranks_[k];
+      rank.row = lane.row(match, k);
+      rank.start = clocks_[lane.parts[k]].job_time(of.start(rank.row));
+      rank.duration = of.duration(rank.row);
+      if (k == 0 || rank.start > times.arrival) {
+        times.arrival = rank.start;
+        times.last = k;
+      }
+      const Nanoseconds end = rank.start + rank.duration;
+      times.end = k == 0 ? end : std::max(times.end, end);
+    }
+    for (OfRank& rank : ranks_) {
+      rank.wait = std::min(times.arrival - rank.start, rank.duration);
+      times.longest_wait = std::max(times.longest_wait, rank.wait);
+      times.all_waits += rank.wait;
+    }
+    return times;
+  }
+
   MatchTimes add_match(const MatchedLane& lane, size_t match) {
-    const uint32_t* rows = lane.of(match);
-    const MatchTimes times = match_times(lane, match, parts_, clocks_, waits_);
-    const uint32_t first_unit = units_.unit_of(lane.parts[0], rows[0]);
+    const MatchTimes times = read_match(lane, match);
+    const uint32_t row = ranks_.front().row;
+    const uint32_t first_unit = units_.unit_of(lane.parts[0], row);
     CollectiveSums* into =
-        told(first_unit) ? &sums(lane.group, lane.parts[0], rows[0], first_unit) : nullptr;
+        told(first_unit) ? &sums(lane.group, lane.parts[0], row, first_unit) : nullptr;
     for (size_t k = 0; k < lane.parts.size(); ++k) {
-      add_rank(lane.parts[k], rows[k], static_cast<double>(waits_[k]), into);
+      add_rank(lane.parts[k], ranks_[k], into);
     }
     if (RankCommunication* last = counted(lane.parts[times.last], first_unit)) {
       last->caused += static_cast<double>(times.longest_wait);
@@ -104,18 +143,18 @@ class WaitMeter {
     into->latency.push_back(times.end - times.arrival);
     into->wait.push_back(times.longest_wait);
     into->parts = std::max(into->parts, static_cast<uint32_t>(lane.parts.size()));
-    if (parts_[lane.parts[0]].collectives.in_graph[rows[0]] != 0) ++into->in_graph;
+    if (parts_[lane.parts[0]].collectives.in_graph(row)) ++into->in_graph;
     ++into->last[lane.parts[times.last]];
     return times;
   }
 
-  void add_rank(uint32_t part, uint32_t row, double wait, CollectiveSums* into) {
-    const Collectives& of = parts_[part].collectives;
-    const auto duration = static_cast<double>(of.end[row] - of.start[row]);
-    const auto exposed = static_cast<double>(of.exposed[row]);
+  void add_rank(uint32_t part, const OfRank& rank, CollectiveSums* into) {
+    const auto wait = static_cast<double>(rank.wait);
+    const auto duration = static_cast<double>(rank.duration);
+    const auto exposed = static_cast<double>(parts_[part].collectives.exposed(rank.row));
     // Compute beside a collective is taken to be spread evenly over it.
     const double exposed_wait = duration > 0 ? wait * exposed / duration : 0;
-    const uint32_t unit = units_.unit_of(part, row);
+    const uint32_t unit = units_.unit_of(part, rank.row);
     if (RankCommunication* of_rank = counted(part, unit)) {
       of_rank->wait += exposed_wait;
       of_rank->transfer -= exposed_wait;
@@ -128,11 +167,11 @@ class WaitMeter {
   }
 
   const std::vector<RankPart>& parts_;
-  const std::vector<profile::RankClock>& clocks_;
+  std::vector<JobClock> clocks_;  // by part
   const Units& units_;
   uint64_t units_per_bin_;
   Waits found_;
-  std::vector<Nanoseconds> waits_;
+  std::vector<OfRank> ranks_;
   // Consecutive collectives are often alike.
   CollectiveSumsKey last_key_;
   CollectiveSums* last_sums_ = nullptr;
@@ -140,30 +179,20 @@ class WaitMeter {
 
 }  // namespace
 
-MatchTimes match_times(const MatchedLane& lane, size_t match, const std::vector<RankPart>& parts,
-                       const std::vector<profile::RankClock>& clocks,
-                       std::vector<Nanoseconds>& waits) {
-  MatchTimes times;
-  waits.resize(lane.parts.size());
-  const uint32_t* rows = lane.of(match);
-  for (uint32_t k = 0; k < lane.parts.size(); ++k) {
-    const Collectives& of = parts[lane.parts[k]].collectives;
-    const Nanoseconds start = job_time(clocks[lane.parts[k]], of.start[rows[k]]);
-    const Nanoseconds end = start + of.end[rows[k]] - of.start[rows[k]];
-    waits[k] = start;
-    if (k == 0 || start > times.arrival) {
-      times.arrival = start;
-      times.last = k;
-    }
-    times.end = k == 0 ? end : std::max(times.end, end);
-  }
-  for (uint32_t k = 0; k < lane.parts.size(); ++k) {
-    const Collectives& of = parts[lane.parts[k]].collectives;
-    waits[k] = std::min(times.arrival - waits[k], of.end[rows[k]] - of.start[rows[k]]);
-    times.longest_wait = std::max(times.longest_wait, waits[k]);
-    times.all_waits += waits[k];
-  }
-  return times;
+void PackedMatchTimes::push_back(const MatchTimes& times) {
+  last_.push_back(times.last);
+  arrival_.push_back(times.arrival);
+  latency_.push_back(times.end - times.arrival);
+  longest_wait_.push_back(times.longest_wait);
+  all_waits_.push_back(times.all_waits);
+}
+
+void PackedMatchTimes::shrink() {
+  last_.shrink();
+  arrival_.shrink();
+  latency_.shrink();
+  longest_wait_.shrink();
+  all_waits_.shrink();
 }
 
 Waits measure_waits(const std::vector<RankPart>& parts, const Lanes& lanes,

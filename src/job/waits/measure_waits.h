@@ -19,11 +19,24 @@ struct MatchTimes {
   Nanoseconds longest_wait = 0;
   Nanoseconds all_waits = 0;  // of all ranks together
 };
-// `waits` becomes, by place in the lane's parts, the time until the last one arrived: never longer
-// than the rank's own kernel.
-MatchTimes match_times(const MatchedLane& lane, size_t match, const std::vector<RankPart>& parts,
-                       const std::vector<profile::RankClock>& clocks,
-                       std::vector<Nanoseconds>& waits);
+
+// Of each match of a lane.
+class PackedMatchTimes {
+ public:
+  void push_back(const MatchTimes& times);
+  void shrink();
+  [[nodiscard]] MatchTimes operator[](size_t match) const {
+    return {last_[match], arrival_[match], arrival_[match] + latency_[match], longest_wait_[match],
+            all_waits_[match]};
+  }
+
+ private:
+  PackedColumn<uint32_t, UINT32_MAX> last_;
+  PackedTimes arrival_;
+  PackedTimes latency_;  // from the arrival to the end
+  PackedTimes longest_wait_;
+  PackedTimes all_waits_;
+};
 
 // Communication of one rank in the counted units of a stage.
 struct RankCommunication {
@@ -43,8 +56,8 @@ struct CollectiveSumsKey {
 };
 struct CollectiveSums {
   uint64_t unmatched = 0;
-  std::vector<Nanoseconds> latency;
-  std::vector<Nanoseconds> wait;  // the longest of each
+  PackedTimes latency;
+  PackedTimes wait;  // the longest of each
   double wait_total = 0;
   double transfer_total = 0;
   double exposed_total = 0;
@@ -56,8 +69,8 @@ struct CollectiveSums {
 struct Waits {
   std::vector<std::vector<RankCommunication>> by_stage;  // by stage, by part
   std::map<CollectiveSumsKey, CollectiveSums> collectives;
-  std::vector<std::vector<MatchTimes>> matches;  // by lane
-  std::vector<std::vector<double>> by_bin;       // by part, by bin of units: ns waited
+  std::vector<PackedMatchTimes> matches;    // by lane
+  std::vector<std::vector<double>> by_bin;  // by part, by bin of units: ns waited
 };
 
 Waits measure_waits(const std::vector<RankPart>& parts, const Lanes& lanes,

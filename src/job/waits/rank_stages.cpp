@@ -98,14 +98,14 @@ Nanoseconds own_wall(const RankPart& part, const Units& units, uint32_t unit, ui
 
 Nanoseconds own_busy(const RankPart& part, const Units& units, uint32_t unit, uint32_t row) {
   const uint32_t stage = units.units()[unit].stage;
-  if (units.by_step(stage)) return in_nanoseconds(part.profile.steps[row].gpu_busy);
+  if (units.by_step(stage)) return in_nanoseconds(part.steps.gpu_busy(row));
   return in_nanoseconds(stage_of_part(part, units.stages()[stage])->instances[row].gpu_busy);
 }
 
 std::optional<uint64_t> own_tokens(const RankPart& part, const Units& units, uint32_t unit,
                                    uint32_t row) {
   if (!units.by_step(units.units()[unit].stage)) return std::nullopt;
-  return part.profile.steps[row].tokens;
+  return part.steps.tokens(row);
 }
 
 std::vector<std::vector<profile::RankStage>> rank_stages(const std::vector<RankPart>& parts,

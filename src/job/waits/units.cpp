@@ -13,7 +13,7 @@ Units::Units(const std::vector<RankPart>& parts, const JobSteps& steps)
   unit_of_step_.resize(parts.size());
   spans_.resize(parts.size());
   for (size_t part = 0; part < parts.size(); ++part) {
-    unit_of_step_[part].assign(parts[part].profile.steps.size(), kNotCommon);
+    unit_of_step_[part].assign(parts[part].steps.size(), kNotCommon);
   }
   const auto stage_of = [&](const std::string& name) {
     return static_cast<uint32_t>(std::find(stages_.begin(), stages_.end(), name) - stages_.begin());
@@ -66,11 +66,11 @@ uint32_t Units::row(uint32_t unit, uint32_t part) const {
 }
 
 uint32_t Units::unit_of(uint32_t part, uint32_t row) const {
-  const analysis::Collectives& of = parts_[part].collectives;
-  const uint32_t step = of.step[row];
+  const PackedCollectives& of = parts_[part].collectives;
+  const uint32_t step = of.step(row);
   if (step < unit_of_step_[part].size()) return unit_of_step_[part][step];
   const auto& spans = spans_[part];
-  const Nanoseconds start = of.start[row];
+  const Nanoseconds start = of.start(row);
   auto behind =
       std::upper_bound(spans.begin(), spans.end(), start,
                        [](Nanoseconds time, const Span& span) { return time < span.start; });

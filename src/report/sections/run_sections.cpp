@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "report/format/figures.h"
 #include "report/format/sentences.h"
@@ -67,6 +68,15 @@ const profile::CollectorOverhead* collector_of(const profile::Profile& profile) 
   return profile.overhead && profile.overhead->collector ? &*profile.overhead->collector : nullptr;
 }
 
+// Each backend records into the folder of its name: of a failed one, something was kept, as of the
+// ranks that did not die.
+bool was_read(const profile::Profile& profile, const std::string& backend) {
+  const auto& captures = profile.context.captures;
+  return std::any_of(captures.begin(), captures.end(), [&](const profile::Capture& capture) {
+    return std::filesystem::path(capture.path).parent_path().filename() == backend;
+  });
+}
+
 }  // namespace
 
 std::string collector_overhead_words(const profile::Profile& profile) {
@@ -129,9 +139,11 @@ void add_overhead(const profile::Profile& profile, Document& document) {
 
 void add_failed_captures(const profile::Profile& profile, Document& document) {
   for (const profile::CaptureFailure& failure : profile.captures_failed) {
-    document.add(Callout{
-        Callout::Kind::warning,
-        fmt::format("The {} capture is missing: {}", failure.backend, clause(failure.message))});
+    document.add(
+        Callout{Callout::Kind::warning,
+                fmt::format("The {} capture is {}: {}", failure.backend,
+                            was_read(profile, failure.backend) ? "not complete" : "missing",
+                            clause(failure.message))});
   }
 }
 

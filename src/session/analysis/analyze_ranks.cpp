@@ -43,7 +43,8 @@ void identify(const RanksRecord& record, job::RankIdentity& who) {
 
 void take_results(AnalyzedInputs& analyzed, job::RankPart& part) {
   part.profile = std::move(analyzed.analysis.profile);
-  part.collectives = std::move(analyzed.results.collectives);
+  part.steps = job::PackedSteps(std::exchange(part.profile.steps, {}));
+  part.collectives = job::PackedCollectives(std::move(analyzed.results.collectives));
   for (const analysis::Step& step : analyzed.results.stages.steps) {
     part.step_start.push_back(step.start);
     part.step_end.push_back(step.end);

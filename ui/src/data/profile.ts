@@ -28,4 +28,8 @@ export function boundIsKnown(stage: Stage): boolean {
 }
 
 /** A capture's format as reports name it. */
+/** Each backend records into the folder of its name: of a failed one, something may have been kept and read. */
+export const failedCaptureWords = (captures: { path: string }[], backend: string): string =>
+  `The ${backend} capture is ${captures.some((capture) => capture.path.split("/").at(-2) === backend) ? "not complete" : "missing"}: `;
+
 export const formatWords = (format: string): string => (format === "Stage 1 metrics" ? "the workload's own metrics" : format);

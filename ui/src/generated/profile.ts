@@ -607,7 +607,7 @@ export interface Stages {
   budget: StagesBudget[] | null;
   /** the stage without profiling, null where that is not known: what reports show first. wall_ms, instances and budget stay as recorded */
   unwatched: StagesUnwatched | null;
-  /** no_other_time (only the recorded run was timed), launches_differ (its passes were not found where nothing was traced), does_not_fit (the time found is not of the same work), selection, warmup_only; null where unwatched is known */
+  /** no_other_time (only the recorded run was timed), launches_differ (its passes were not found where nothing was traced), does_not_fit (the time found is not of the same work), selection, warmup_only, cpu_operators (the program notes them itself, so that its times are as without recording; stage1 has those of the control run); null where unwatched is known */
   unwatched_why_not: string | null;
   /** what tracing is likely to have added to an instance, where unwatched is null; null for a CPU */
   likely_added: StagesLikelyAdded | null;

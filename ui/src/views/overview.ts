@@ -2,7 +2,7 @@
 import type { App, MountedView, ViewDescription } from "../app";
 import { boundIsKnown, deviceWord, instanceWord, isServing, onCpu, type Finding, type Stage, type Times } from "../data/profile";
 import { figure } from "../dom/copy";
-import { formatWords } from "../data/profile";
+import { failedCaptureWords, formatWords } from "../data/profile";
 import { h, type Child } from "../dom/dom";
 import { bar, note, prose, section, swatch } from "../dom/parts";
 import { facts, table } from "../dom/table";
@@ -287,7 +287,7 @@ function howSure(app: App): HTMLElement {
       ["diagnostics", h("a", { href: "#provenance" }, warnings > 0 ? counted(warnings, "warning") : "no warning", `, ${counted(shown.diagnostics.length, "message")}`)],
     ]),
     app.words.of("What profiling cost"),
-    shown.captures_failed.map((failure) => h("p", { class: "warning" }, `The ${failure.backend} capture is missing: `, prose(failure.message))),
+    shown.captures_failed.map((failure) => h("p", { class: "warning" }, failedCaptureWords(shown.context.captures, failure.backend), prose(failure.message))),
   );
 }
 

@@ -1,6 +1,6 @@
 // Where every number comes from: captures, tools, devices, what profiling cost, what the input lacks.
 import type { App, MountedView, ViewDescription } from "../app";
-import { deviceWord, formatWords } from "../data/profile";
+import { deviceWord, failedCaptureWords, formatWords } from "../data/profile";
 import { h } from "../dom/dom";
 import { prose, section } from "../dom/parts";
 import { facts, table } from "../dom/table";
@@ -23,7 +23,7 @@ function captures(app: App): HTMLElement {
         ...(rows.some((c) => c.rank !== null) ? [{ id: "rank", title: "rank", value: (c: (typeof rows)[number]) => c.rank }] : []),
       ],
     }).element,
-    app.shown.captures_failed.map((failure) => h("p", { class: "warning" }, `The ${failure.backend} capture is missing: `, prose(failure.message))),
+    app.shown.captures_failed.map((failure) => h("p", { class: "warning" }, failedCaptureWords(app.shown.context.captures, failure.backend), prose(failure.message))),
   );
 }
 

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace llmprof::job {
+
+// A column of whole numbers in few bits, each of which can be read by itself: blocks of them are
+// kept as differences from their smallest, in as many bits as the largest difference needs. A job
+// holds tens of millions of collectives, whose times differ by microseconds from one to the next.
+class PackedNumbers {
+ public:
+  // `missing` stands for "not known", and costs no more than the numbers around it.
+  explicit PackedNumbers(int64_t missing) : missing_(missing) {}
+
+  void push_back(int64_t number) {
+    open_.push_back(number);
+    if (open_.size() == kBlock) close_block();
+  }
+  // Gives back what growing took in advance.
+  void shrink();
+
+  [[nodiscard]] size_t size() const { return blocks_.size() * kBlock + open_.size(); }
+
+  [[nodiscard]] int64_t operator[](size_t place) const {
+    const size_t number = place / kBlock;
+    if (number == blocks_.size()) return open_[place % kBlock];
+    const Block& block = blocks_[number];
+    if (block.bits == 0) return block.least;
+    const size_t bit = place % kBlock * block.bits;
+    const uint64_t* word = &words_[block.first_word + bit / kWord];
+    const size_t shift = bit % kWord;
+    uint64_t difference = *word >> shift;
+    if (shift + block.bits > kWord) difference |= word[1] << (kWord - shift);
+    const uint64_t all_ones = ~uint64_t{0} >> (kWord - block.bits);
+    difference &= all_ones;
+    if (block.some_missing && difference == all_ones) return missing_;
+    return static_cast<int64_t>(static_cast<uint64_t>(block.least) + difference);
+  }
+
+ private:
+  static constexpr size_t kBlock = 128;
+  static constexpr size_t kWord = 64;  // bits
+
+  struct Block {
+    int64_t least = 0;
+    uint32_t first_word = 0;
+    uint8_t bits = 0;           // of each difference; 0: all numbers are `least`
+    bool some_missing = false;  // told by a difference of ones alone
+  };
+
+  void close_block();
+  void append(size_t bits, int64_t least, bool some_missing);
+
+  int64_t missing_;
+  std::vector<Block> blocks_;
+  std::vector<uint64_t> words_;
+  std::vector<int64_t> open_;  // behind the blocks, fewer than fill one
+};
+
+}  // namespace llmprof::job
