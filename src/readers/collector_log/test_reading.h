@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "readers/collector_log/collector_log.h"
+#include "readers/shared/test_diagnostics.h"
 #include "testing/temporary_folder.h"
 
 namespace llmprof::testing {
@@ -23,13 +24,6 @@ inline trace::Trace read_or_fail(std::string_view bytes) {
   auto trace = read_bytes(bytes);
   EXPECT_TRUE(trace) << trace.error().message;
   return trace ? std::move(*trace) : trace::Trace();
-}
-
-inline uint64_t count_of(const trace::Trace& trace, std::string_view code) {
-  for (const Diagnostic& item : trace.diagnostics.items()) {
-    if (item.code == code) return item.count;
-  }
-  return 0;
 }
 
 inline std::string message_of(const trace::Trace& trace, std::string_view code) {

@@ -21,7 +21,7 @@ using testing::total_of;
 constexpr std::string_view kKernel =
     R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":10,"dur":2.5,"args":{"device":0,"stream":7,"correlation":5,"grid":[4,2,1],"block":[128,1,1],"registers per thread":32,"shared memory":1024}})";
 
-trace::Trace read_fixture(std::string_view name) {
+trace::Trace read_kineto_fixture(std::string_view name) {
   return read_kineto_or_fail(
       testing::file_bytes(testing::test_data("kineto/" + std::string(name))));
 }
@@ -50,7 +50,7 @@ TEST(KinetoRecognizes, TracesOnly) {
 }
 
 TEST(KinetoJson, KernelWithAllItsFacts) {
-  const trace::Trace trace = read_fixture("kernel_with_all_facts.json");
+  const trace::Trace trace = read_kineto_fixture("kernel_with_all_facts.json");
   ASSERT_EQ(trace.kernels.size(), 1U);
   EXPECT_EQ(trace.kernels.start[0], 3'845'335'904'496'597);
   EXPECT_EQ(trace.kernels.end[0], 3'845'335'904'496'597 + 3'156'884);
@@ -77,7 +77,7 @@ TEST(KinetoJson, KernelWithAllItsFacts) {
 }
 
 TEST(KinetoJson, MemoryOperationsOperatorsAndAnnotations) {
-  const trace::Trace trace = read_fixture("memory_and_cpu.json");
+  const trace::Trace trace = read_kineto_fixture("memory_and_cpu.json");
   const auto& memory = trace.memory_operations;
   ASSERT_EQ(memory.size(), 3U);
   EXPECT_EQ(trace.strings[memory.detail[0]], "Host-to-Device");
@@ -153,7 +153,7 @@ TEST(KinetoJson, LargeAndOddMetadataIsPassedOver) {
 }
 
 TEST(KinetoJson, BareArrayAndCategoriesOf2021) {
-  const trace::Trace trace = read_fixture("bare_array_2021.json");
+  const trace::Trace trace = read_kineto_fixture("bare_array_2021.json");
   ASSERT_EQ(trace.kernels.size(), 1U);
   EXPECT_TRUE(trace.kernels.launch[0].valid());
   EXPECT_EQ(trace.queues[trace.kernels.queue[0]].stream, 7U);
@@ -208,7 +208,7 @@ TEST(KinetoJson, KeepsThePackagesOfPythonFunctions) {
 }
 
 TEST(KinetoJson, SaysWhatItLeavesOut) {
-  const trace::Trace trace = read_fixture("left_out.json");
+  const trace::Trace trace = read_kineto_fixture("left_out.json");
   EXPECT_EQ(trace.kernels.size(), 1U);
   EXPECT_EQ(count_of(trace, "kineto_python_functions"), 1U);
   EXPECT_EQ(count_of(trace, "kineto_gpu_annotations"), 1U);
@@ -221,7 +221,7 @@ TEST(KinetoJson, SaysWhatItLeavesOut) {
 }
 
 TEST(KinetoJson, ProcessesOfAMergedTraceAreToldApartByCorrelation) {
-  const trace::Trace trace = read_fixture("merged_processes.json");
+  const trace::Trace trace = read_kineto_fixture("merged_processes.json");
   ASSERT_EQ(trace.kernels.size(), 3U);
   const auto pid = [&](size_t row) {
     return trace.processes[trace.queues[trace.kernels.queue[row]].process.index()].pid;

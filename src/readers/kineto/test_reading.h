@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "readers/kineto/kineto_json.h"
+#include "readers/shared/test_diagnostics.h"
 
 namespace llmprof::testing {
 
@@ -28,14 +29,6 @@ inline trace::Trace read_kineto_or_fail(std::string_view text,
   auto trace = read_kineto_text(text, options);
   EXPECT_TRUE(trace) << trace.error().message;
   return trace ? std::move(*trace) : trace::Trace();
-}
-
-inline uint64_t count_of(const trace::Trace& trace, std::string_view code) {
-  uint64_t count = 0;
-  for (const Diagnostic& item : trace.diagnostics.items()) {
-    if (item.code == code) count += item.count;
-  }
-  return count;
 }
 
 inline Nanoseconds total_of(const trace::KernelTable& kernels) {

@@ -5,15 +5,17 @@
 
 #include <algorithm>
 
+#include "readers/shared/test_diagnostics.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
 namespace llmprof::readers {
 namespace {
 
+using testing::count_of;
 using testing::TemporaryFolder;
 
-trace::Trace read_fixture(std::string_view name) {
+trace::Trace read_csv_fixture(std::string_view name) {
   const auto path = testing::test_data("nsys_csv/" + std::string(name));
   EXPECT_TRUE(kNsysCsvReader.recognizes(testing::file_bytes(path)));
   trace::TraceBuilder builder;
@@ -22,7 +24,7 @@ trace::Trace read_fixture(std::string_view name) {
   return std::move(builder).freeze();
 }
 
-trace::Trace read_text(std::string_view text, std::string_view file_name = "report.csv") {
+trace::Trace read_csv_text(std::string_view text, std::string_view file_name = "report.csv") {
   const TemporaryFolder folder;
   trace::TraceBuilder builder;
   const auto done = kNsysCsvReader.read(folder.write(file_name, text), builder);
@@ -38,14 +40,6 @@ Error error_of(std::string_view text) {
   return done ? Error{} : done.error();
 }
 
-uint64_t count_of(const trace::Trace& trace, std::string_view code) {
-  uint64_t count = 0;
-  for (const Diagnostic& item : trace.diagnostics.items()) {
-    if (item.code == code) count += item.count;
-  }
-  return count;
-}
-
 std::vector<trace::CallSummary> summaries_of(const trace::Trace& trace,
                                              trace::CallSummary::Kind kind) {
   std::vector<trace::CallSummary> found;
@@ -56,7 +50,7 @@ std::vector<trace::CallSummary> summaries_of(const trace::Trace& trace,
 }
 
 TEST(NsysCsv, KernelSummaryOf2020) {
-  const trace::Trace trace = read_fixture("kern_sum_2020.csv");
+  const trace::Trace trace = read_csv_fixture("kern_sum_2020.csv");
   ASSERT_EQ(trace.kernel_summaries.size(), 2U);
   const trace::KernelSummary& first = trace.kernel_summaries[0];
   EXPECT_EQ(trace.strings[first.name], "void scale<float, (int)4>(float *, int)");
@@ -72,7 +66,7 @@ TEST(NsysCsv, KernelSummaryOf2020) {
 }
 
 TEST(NsysCsv, MillisecondsInBracketsAndUnitsOnValues) {
-  const trace::Trace trace = read_fixture("kern_sum_ms_brackets.csv");
+  const trace::Trace trace = read_csv_fixture("kern_sum_ms_brackets.csv");
   ASSERT_EQ(trace.kernel_summaries.size(), 2U);
   EXPECT_EQ(trace.kernel_summaries[0].total, 1234567);
   EXPECT_EQ(trace.kernel_summaries[0].max, 634567);
@@ -83,7 +77,7 @@ TEST(NsysCsv, MillisecondsInBracketsAndUnitsOnValues) {
 }
 
 TEST(NsysCsv, UnitsPerColumnThousandsAndUnknownColumns) {
-  const trace::Trace trace = read_fixture("kern_sum_seconds_thousands.csv");
+  const trace::Trace trace = read_csv_fixture("kern_sum_seconds_thousands.csv");
   // "Calls" is what API summaries say, so this is one by its columns.
   const auto calls = summaries_of(trace, trace::CallSummary::Kind::api);
   ASSERT_EQ(calls.size(), 1U);
@@ -92,14 +86,14 @@ TEST(NsysCsv, UnitsPerColumnThousandsAndUnknownColumns) {
 }
 
 TEST(NsysCsv, GridAndBlockSummaryKeepsARowPerShape) {
-  const trace::Trace trace = read_fixture("kern_gb_sum.csv");
+  const trace::Trace trace = read_csv_fixture("kern_gb_sum.csv");
   ASSERT_EQ(trace.kernel_summaries.size(), 2U);
   EXPECT_EQ(trace.kernel_summaries[0].name, trace.kernel_summaries[1].name);
   EXPECT_EQ(trace.kernel_summaries[0].total + trace.kernel_summaries[1].total, 3000);
 }
 
 TEST(NsysCsv, WhatNsysPrintsOnTheConsole) {
-  const trace::Trace trace = read_fixture("console.csv");
+  const trace::Trace trace = read_csv_fixture("console.csv");
   ASSERT_EQ(trace.kernel_summaries.size(), 1U);
   EXPECT_EQ(trace.kernel_summaries[0].total, 600);
   const auto api = summaries_of(trace, trace::CallSummary::Kind::api);
@@ -125,7 +119,7 @@ TEST(NsysCsv, WhatNsysPrintsOnTheConsole) {
 }
 
 TEST(NsysCsv, TracesOfTheGpuTheApiAndTheRanges) {
-  const trace::Trace trace = read_fixture("traces.csv");
+  const trace::Trace trace = read_csv_fixture("traces.csv");
   ASSERT_EQ(trace.kernels.size(), 2U);
   EXPECT_EQ(trace.kernels.start[0], 2400);
   EXPECT_EQ(trace.kernels.end[0], 2900);
@@ -163,7 +157,7 @@ TEST(NsysCsv, TracesOfTheGpuTheApiAndTheRanges) {
 }
 
 TEST(NsysCsv, GpuTraceOf2021CountsSecondsAndBytes) {
-  const trace::Trace trace = read_fixture("gputrace_2021_seconds.csv");
+  const trace::Trace trace = read_csv_fixture("gputrace_2021_seconds.csv");
   ASSERT_EQ(trace.kernels.size(), 1U);
   EXPECT_EQ(trace.kernels.start[0], 1234567891);
   EXPECT_EQ(trace.kernels.end[0], 1234567891 + 1500);
@@ -174,7 +168,7 @@ TEST(NsysCsv, GpuTraceOf2021CountsSecondsAndBytes) {
 }
 
 TEST(NsysCsv, KernelExecutionTraceTiesLaunchesToKernels) {
-  const trace::Trace trace = read_fixture("kern_exec_trace.csv");
+  const trace::Trace trace = read_csv_fixture("kern_exec_trace.csv");
   ASSERT_EQ(trace.kernels.size(), 2U);
   ASSERT_EQ(trace.launches.size(), 2U);
   EXPECT_EQ(trace.kernels.start[0], 150);
@@ -186,7 +180,7 @@ TEST(NsysCsv, KernelExecutionTraceTiesLaunchesToKernels) {
 }
 
 TEST(NsysCsv, ProjectedRangesGiveTheRangesOfTheCpu) {
-  const trace::Trace trace = read_fixture("gpu_proj_trace.csv");
+  const trace::Trace trace = read_csv_fixture("gpu_proj_trace.csv");
   ASSERT_EQ(trace.ranges.size(), 2U);
   EXPECT_EQ(trace.ranges.start[0], 1000);
   EXPECT_EQ(trace.ranges.end[0], 1100);
@@ -195,7 +189,7 @@ TEST(NsysCsv, ProjectedRangesGiveTheRangesOfTheCpu) {
 }
 
 TEST(NsysCsv, MixedSummaryIsToldApartByCategory) {
-  const trace::Trace trace = read_fixture("api_gpu_sum.csv");
+  const trace::Trace trace = read_csv_fixture("api_gpu_sum.csv");
   ASSERT_EQ(trace.kernel_summaries.size(), 1U);
   EXPECT_EQ(trace.kernel_summaries[0].total, 400);
   EXPECT_EQ(summaries_of(trace, trace::CallSummary::Kind::api).size(), 1U);
@@ -203,7 +197,7 @@ TEST(NsysCsv, MixedSummaryIsToldApartByCategory) {
 }
 
 TEST(NsysCsv, ReportsOfSeveralExportsAreSeveralCaptures) {
-  const trace::Trace trace = read_fixture("several_exports.csv");
+  const trace::Trace trace = read_csv_fixture("several_exports.csv");
   ASSERT_EQ(trace.captures.size(), 2U);
   ASSERT_EQ(trace.kernel_summaries.size(), 2U);  // the grid/block summary says the first one again
   EXPECT_EQ(trace.kernel_summaries[0].capture, trace::CaptureId(0));
@@ -218,7 +212,7 @@ TEST(NsysCsv, AGpuTraceOutranksTheExecutionTraceInAnyOrder) {
   const std::string gpu =
       testing::file_bytes(testing::test_data("nsys_csv/gputrace_2021_seconds.csv"));
   for (const std::string& text : {exec + gpu, gpu + "\n" + exec}) {
-    const trace::Trace trace = read_text(text);
+    const trace::Trace trace = read_csv_text(text);
     ASSERT_EQ(trace.kernels.size(), 1U);
     EXPECT_EQ(trace.kernels.start[0], 1234567891);
     EXPECT_EQ(trace.launches.size(), 0U);
@@ -228,8 +222,8 @@ TEST(NsysCsv, AGpuTraceOutranksTheExecutionTraceInAnyOrder) {
 
 TEST(NsysCsv, SummaryAndTraceOfTheSameKernelsAreBothKept) {
   const trace::Trace trace =
-      read_text(testing::file_bytes(testing::test_data("nsys_csv/kern_sum_2020.csv")) +
-                testing::file_bytes(testing::test_data("nsys_csv/gputrace_2021_seconds.csv")));
+      read_csv_text(testing::file_bytes(testing::test_data("nsys_csv/kern_sum_2020.csv")) +
+                    testing::file_bytes(testing::test_data("nsys_csv/gputrace_2021_seconds.csv")));
   EXPECT_EQ(trace.kernel_summaries.size(), 2U);
   EXPECT_EQ(trace.kernels.size(), 1U);
   EXPECT_FALSE(trace.diagnostics.has("nsys_csv_repeated_report"));
@@ -237,7 +231,7 @@ TEST(NsysCsv, SummaryAndTraceOfTheSameKernelsAreBothKept) {
 }
 
 TEST(NsysCsv, SeveralProcessesLeaveTheGpuTraceUntied) {
-  const trace::Trace trace = read_text(
+  const trace::Trace trace = read_csv_text(
       "Start (ns),Duration (ns),CorrId,Strm,Name\n10,5,1,7,k\n"
       "Start (ns),Duration (ns),Name,Result,CorrID,Pid,Tid\n"
       "1,2,cudaLaunchKernel,0,1,100,100\n2,2,cudaLaunchKernel,0,1,200,200\n");
@@ -253,7 +247,7 @@ TEST(NsysCsv, SeveralProcessesLeaveTheGpuTraceUntied) {
 }
 
 TEST(NsysCsv, PlainRangeNamesKeepTheirColons) {
-  const trace::Trace trace = read_text(
+  const trace::Trace trace = read_csv_text(
       "Start (ns),End (ns),Duration (ns),Name,PID,TID,RangeStack\n"
       "1,9,8,aten::mm,1,1,:1\n2,3,1,step: 5,1,1,:1\n4,5,1,LLM:decode,1,1,:1\n");
   ASSERT_EQ(trace.ranges.size(), 3U);
@@ -264,7 +258,7 @@ TEST(NsysCsv, PlainRangeNamesKeepTheirColons) {
 }
 
 TEST(NsysCsv, ByteOrderMarkCarriageReturnsAndEscapedQuotes) {
-  const trace::Trace trace = read_text(
+  const trace::Trace trace = read_csv_text(
       "\xEF\xBB\xBF"
       "Time (%),Total Time (ns),Instances,Name\r\n100.0,7,2,\"a \"\"b\"\", c\"\r\n");
   ASSERT_EQ(trace.kernel_summaries.size(), 1U);
@@ -274,7 +268,7 @@ TEST(NsysCsv, ByteOrderMarkCarriageReturnsAndEscapedQuotes) {
 
 TEST(NsysCsv, TheFileNameTellsOsCallsFromCudaCalls) {
   constexpr std::string_view kCalls = "Time (%),Total Time (ns),Num Calls,Name\n100.0,7,2,poll\n";
-  EXPECT_EQ(read_text(kCalls, "a_cuda_api_sum.csv").call_summaries.size(), 1U);
+  EXPECT_EQ(read_csv_text(kCalls, "a_cuda_api_sum.csv").call_summaries.size(), 1U);
   const TemporaryFolder folder;
   trace::TraceBuilder builder;
   const auto done = kNsysCsvReader.read(folder.write("a_osrt_sum.csv", kCalls), builder);
@@ -285,13 +279,13 @@ TEST(NsysCsv, TheFileNameTellsOsCallsFromCudaCalls) {
 
 TEST(NsysCsv, TheFileNameTellsKernelsFromCalls) {
   const trace::Trace trace =
-      read_text("Time(%),Total Time (us),Calls,Name\n100.0,7.5,2,gemm\n", "run_gpukernsum.csv");
+      read_csv_text("Time(%),Total Time (us),Calls,Name\n100.0,7.5,2,gemm\n", "run_gpukernsum.csv");
   ASSERT_EQ(trace.kernel_summaries.size(), 1U);
   EXPECT_EQ(trace.kernel_summaries[0].total, 7500);
 }
 
 TEST(NsysCsv, AMissingColumnNamesTheReport) {
-  const trace::Trace trace = read_fixture("missing_column.csv");
+  const trace::Trace trace = read_csv_fixture("missing_column.csv");
   EXPECT_TRUE(trace.kernel_summaries.empty());
   EXPECT_EQ(trace.call_summaries.size(), 1U);
   EXPECT_EQ(count_of(trace, "nsys_csv_missing_column"), 1U);

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::TemporaryFolder;
 
-trace::Trace read_file(const fs::path& path) {
+trace::Trace read_sqlite(const fs::path& path) {
   trace::TraceBuilder builder;
   const auto done = kNsysSqliteReader.read(path, builder);
   EXPECT_TRUE(done) << (done ? "" : done.error().message);
@@ -60,7 +60,7 @@ TEST(NsysSqlite, EqualsTheTruthOfTheH200Captures) {
   for (const Truth& truth : {Truth{"h200-llama-eager/nsys.sqlite", 15512, 57331089},
                              Truth{"h200-dense-graph/nsys_node.sqlite", 41227, 157504418},
                              Truth{"h200-dense-graph/nsys_graph.sqlite", 4075, 41494796}}) {
-    const trace::Trace trace = read_file(captures / truth.file);
+    const trace::Trace trace = read_sqlite(captures / truth.file);
     EXPECT_EQ(trace.kernels.size(), truth.kernels) << truth.file;
     EXPECT_EQ(kernel_sum(trace), truth.total) << truth.file;
     EXPECT_TRUE(std::is_sorted(trace.kernels.start.begin(), trace.kernels.start.end()));
@@ -74,7 +74,7 @@ TEST(NsysSqlite, EqualsTheTruthOfTheH200Captures) {
 // Row counts by `SELECT count(*)` with the sqlite3 command line.
 TEST(NsysSqlite, ReadsEveryTableOfAGraphLevelCapture) {
   const auto captures = testing::h200_captures();
-  const trace::Trace trace = read_file(captures / "h200-dense-graph/nsys_graph.sqlite");
+  const trace::Trace trace = read_sqlite(captures / "h200-dense-graph/nsys_graph.sqlite");
   EXPECT_EQ(trace.graph_replays.size(), 72U);
   EXPECT_EQ(trace.memory_operations.size(), 72U + 82U);
   EXPECT_EQ(trace.launches.size(), 12685U);
@@ -89,7 +89,7 @@ TEST(NsysSqlite, ReadsEveryTableOfAGraphLevelCapture) {
 TEST(SharedCapturesNsysSqlite, KeepsEqualCorrelationsOfTwoProcessesApart) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   const trace::Trace trace =
-      read_file(captures / "public/GindaChen+nsys-ai__mfu_2gpu_before.sqlite");
+      read_sqlite(captures / "public/GindaChen+nsys-ai__mfu_2gpu_before.sqlite");
   EXPECT_EQ(trace.kernels.size(), 4010U);
   std::set<std::pair<uint32_t, uint32_t>> per_process;
   std::set<uint32_t> plain;
@@ -109,19 +109,19 @@ TEST(SharedCapturesNsysSqlite, KeepsEqualCorrelationsOfTwoProcessesApart) {
 TEST(SharedCapturesNsysSqlite, ReadsOldAndMinimalSchemas) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   const trace::Trace old =
-      read_file(captures / "public/hpcgroup+pipit__saxpy-mpi-cuda_nsys_perlmutter0.sqlite");
+      read_sqlite(captures / "public/hpcgroup+pipit__saxpy-mpi-cuda_nsys_perlmutter0.sqlite");
   EXPECT_EQ(old.kernels.size(), 5U);
   EXPECT_EQ(old.memory_operations.size(), 15U);
   EXPECT_EQ(old.captures[0].tool_version, "2022.2.1.31");
   const trace::Trace minimal =
-      read_file(captures / "public/GindaChen+nsys-ai__healthy_1pct.sqlite");
+      read_sqlite(captures / "public/GindaChen+nsys-ai__healthy_1pct.sqlite");
   EXPECT_EQ(minimal.kernels.size(), 400U);
   EXPECT_FALSE(minimal.diagnostics.has("kernels_without_launch"));
 }
 
 TEST(SharedCapturesNsysSqlite, SaysThatThereIsNoKernelTable) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
-  const trace::Trace trace = read_file(captures / "public/lighttransport+gemm__profile.sqlite");
+  const trace::Trace trace = read_sqlite(captures / "public/lighttransport+gemm__profile.sqlite");
   EXPECT_EQ(trace.kernels.size(), 0U);
   EXPECT_TRUE(trace.diagnostics.has("no_kernel_table"));
 }
@@ -129,7 +129,7 @@ TEST(SharedCapturesNsysSqlite, SaysThatThereIsNoKernelTable) {
 // Both processes count their calls from 1, and the launch of either comes first once.
 TEST(NsysSqlite, KeepsEqualCorrelationsOfTwoProcessesApart) {
   const TemporaryFolder folder;
-  const trace::Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_sqlite(make_export(folder, std::string(kStrings) + R"(
     CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, shortName INT, globalPid INT,
                                              correlationId INT, deviceId INT);
     INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 20, 1, 16777216, 1, 0),
@@ -152,7 +152,7 @@ TEST(NsysSqlite, KeepsEqualCorrelationsOfTwoProcessesApart) {
 // Before 2023 the versions stood in a table of another name.
 TEST(NsysSqlite, ReadsTheVersionsOfOldExports) {
   const TemporaryFolder folder;
-  const trace::Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_sqlite(make_export(folder, std::string(kStrings) + R"(
     CREATE TABLE EXPORT_META_DATA (name TEXT, value TEXT);
     INSERT INTO EXPORT_META_DATA VALUES ('EXPORT_PRODUCT_VERSION', '2022.2.1.31'),
                                         ('EXPORT_SCHEMA_VERSION', '2.8');
@@ -167,7 +167,7 @@ TEST(NsysSqlite, ReadsTheVersionsOfOldExports) {
 
 TEST(NsysSqlite, SaysThatThereIsNoKernelTable) {
   const TemporaryFolder folder;
-  const trace::Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_sqlite(make_export(folder, std::string(kStrings) + R"(
     CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, globalTid INT, correlationId INT,
                                               nameId INT);
     INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (5, 8, 16777217, 6, 2);)"));
@@ -179,7 +179,7 @@ TEST(NsysSqlite, SaysThatThereIsNoKernelTable) {
 // SQLite takes any text as a number, as 0 where it is none.
 TEST(NsysSqlite, SkipsTimesThatAreNoNumbers) {
   const TemporaryFolder folder;
-  const trace::Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_sqlite(make_export(folder, std::string(kStrings) + R"(
     CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, globalPid INT, demangledName INT);
     INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 30, 16777216, 1), ('soon', 30, 16777216, 1),
       ('12', '14', 16777216, 1), (20, x'00', 16777216, 1);)"));
@@ -189,7 +189,7 @@ TEST(NsysSqlite, SkipsTimesThatAreNoNumbers) {
 
 TEST(NsysSqlite, KnowsTheMemoryOfCopies) {
   const TemporaryFolder folder;
-  const trace::Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_sqlite(make_export(folder, std::string(kStrings) + R"(
     CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INT, end INT, globalPid INT, bytes INT,
                                              copyKind INT, srcKind INT, dstKind INT);
     INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (10, 30, 16777216, 64, 1, 0, 2),
@@ -212,7 +212,7 @@ TEST(NsysSqlite, ReadsFromAReadOnlyFolderAndChangesNothing) {
   const std::string before = testing::file_bytes(path);
   ASSERT_EQ(::chmod(path.c_str(), 0444), 0);
   ASSERT_EQ(::chmod(folder.path().c_str(), 0555), 0);
-  const trace::Trace trace = read_file(path);
+  const trace::Trace trace = read_sqlite(path);
   ::chmod(folder.path().c_str(), 0755);
   EXPECT_EQ(trace.kernels.size(), 1U);
   EXPECT_EQ(testing::file_bytes(path), before);
@@ -221,7 +221,7 @@ TEST(NsysSqlite, ReadsFromAReadOnlyFolderAndChangesNothing) {
 
 TEST(NsysSqlite, FindsNewerTablesAndOlderColumns) {
   const TemporaryFolder folder;
-  const trace::Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_sqlite(make_export(folder, std::string(kStrings) + R"(
     CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL_V2 (start INT, end INT, shortName INT, globalPid INT,
                                                 correlationId INT, deviceId INT);
     INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL_V2 VALUES (50, 80, 1, 16777216, 7, 1),
@@ -245,7 +245,7 @@ TEST(NsysSqlite, FindsNewerTablesAndOlderColumns) {
 
 TEST(NsysSqlite, ReadsRangesOfAllKinds) {
   const TemporaryFolder folder;
-  const trace::Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_sqlite(make_export(folder, std::string(kStrings) + R"(
     CREATE TABLE NVTX_EVENTS (start INT, end INT, eventType INT, text TEXT, textId INT,
                               globalTid INT, domainId INT);
     INSERT INTO NVTX_EVENTS VALUES (1, NULL, 75, NULL, 4, 16777217, 2),
@@ -264,7 +264,7 @@ TEST(NsysSqlite, ReadsRangesOfAllKinds) {
 
 TEST(NsysSqlite, TakesNoTextThatNothingRefersTo) {
   const TemporaryFolder folder;
-  trace::Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+  trace::Trace trace = read_sqlite(make_export(folder, std::string(kStrings) + R"(
     CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT);
     INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('HF_TOKEN', 'hf_secret'),
                                               ('NvDriverVersion', 'hf_secret');
@@ -278,7 +278,7 @@ TEST(NsysSqlite, TakesNoTextThatNothingRefersTo) {
 
 TEST(NsysSqlite, ReadsRowsFarApartAndManySlices) {
   const TemporaryFolder folder;
-  const trace::Trace trace = read_file(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_sqlite(make_export(folder, std::string(kStrings) + R"(
     CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, globalPid INT, demangledName INT);
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
       INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT i * 10, i * 10 + 7, 16777216, 1 FROM n;

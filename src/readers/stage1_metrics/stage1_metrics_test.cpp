@@ -11,18 +11,18 @@
 namespace llmprof::readers {
 namespace {
 
-trace::Trace read_file(const std::filesystem::path& path) {
+trace::Trace read_metrics(const std::filesystem::path& path) {
   trace::TraceBuilder builder;
   const auto done = kStage1MetricsReader.read(path, builder);
   EXPECT_TRUE(done) << done.error().message;
   return std::move(builder).freeze();
 }
-trace::Trace read_fixture(std::string_view name) {
-  return read_file(testing::test_data("stage1_metrics") / name);
+trace::Trace read_metrics_fixture(std::string_view name) {
+  return read_metrics(testing::test_data("stage1_metrics") / name);
 }
-trace::Trace read_text(std::string_view text) {
+trace::Trace read_metrics_text(std::string_view text) {
   const testing::TemporaryFolder folder;
-  return read_file(folder.write("metrics.json", text));
+  return read_metrics(folder.write("metrics.json", text));
 }
 std::string refusal_of(std::string_view text) {
   const testing::TemporaryFolder folder;
@@ -42,7 +42,7 @@ void expect_stage(const trace::WorkloadMetrics& metrics, size_t index, std::stri
 }
 
 TEST(Stage1Metrics, ReadsTheLayoutOfTheSeed) {
-  const trace::Trace trace = read_fixture("seed_layout.json");
+  const trace::Trace trace = read_metrics_fixture("seed_layout.json");
   ASSERT_TRUE(trace.workload);
   const trace::WorkloadMetrics& metrics = *trace.workload;
   ASSERT_EQ(metrics.stages.size(), 5U);  // prefill and decode stand twice in it
@@ -64,7 +64,7 @@ TEST(Stage1Metrics, ReadsTheLayoutOfTheSeed) {
 }
 
 TEST(Stage1Metrics, ReadsOurOwnLayout) {
-  const trace::Trace trace = read_fixture("own_layout.json");
+  const trace::Trace trace = read_metrics_fixture("own_layout.json");
   ASSERT_TRUE(trace.workload);
   const trace::WorkloadMetrics& metrics = *trace.workload;
   ASSERT_EQ(metrics.stages.size(), 2U);
@@ -80,7 +80,7 @@ TEST(Stage1Metrics, ReadsOurOwnLayout) {
 }
 
 TEST(Stage1Metrics, LeavesOutWhatIsNoFigureAndSaysSo) {
-  const trace::Trace trace = read_fixture("damaged_values.json");
+  const trace::Trace trace = read_metrics_fixture("damaged_values.json");
   ASSERT_TRUE(trace.workload);
   const trace::WorkloadMetrics& metrics = *trace.workload;
   ASSERT_EQ(metrics.stages.size(), 1U);
@@ -112,7 +112,7 @@ TEST(Stage1Metrics, RefusesWhatHoldsNoFigure) {
 }
 
 TEST(Stage1Metrics, SaysWhereStagesAreMissing) {
-  const trace::Trace trace = read_text(R"({"tokens_per_s": 3})");
+  const trace::Trace trace = read_metrics_text(R"({"tokens_per_s": 3})");
   EXPECT_EQ(trace.workload->tokens_per_s, 3);
   EXPECT_TRUE(trace.diagnostics.has("stage1_metrics_no_stages"));
 }
@@ -120,7 +120,7 @@ TEST(Stage1Metrics, SaysWhereStagesAreMissing) {
 TEST(Stage1Metrics, BoundsItsMessages) {
   std::string text = R"({"tokens_per_s": 3, "mfu_per_stage": {)";
   for (int i = 0; i < 1000; ++i) text += "\"s" + std::to_string(i) + "\": \"x\", ";
-  const trace::Trace trace = read_text(text + R"("end": 0.5}})");
+  const trace::Trace trace = read_metrics_text(text + R"("end": 0.5}})");
   EXPECT_LT(trace.diagnostics.items().size(), 30U);
   EXPECT_EQ(trace.workload->mfu_per_stage.size(), 1U);
 }
@@ -169,7 +169,7 @@ TEST(Stage1Metrics, ReplacesNumbersThatAreNoJson) {
 }
 
 TEST(Stage1Metrics, TheMachineAndTheModelItRanOn) {
-  const trace::Trace trace = read_text(R"({"tokens_per_s": 2, "requests": 3, "seed": 5,
+  const trace::Trace trace = read_metrics_text(R"({"tokens_per_s": 2, "requests": 3, "seed": 5,
       "config": {"model_type": "llama", "hidden_size": 64},
       "device": {"kind": "cpu", "name": "Neoverse-N1", "threads": 2, "peak_flops_per_s": 6e10,
                  "peak_bytes_per_s": 2.5e10, "number_format": "f32", "method": "best of 4"}})");
@@ -190,7 +190,7 @@ TEST(Stage1Metrics, TheMachineAndTheModelItRanOn) {
 TEST(Stage1Metrics, TheRanksThatShareTheModel) {
   const auto ranks_of = [](const std::string& value) {
     const trace::Trace trace =
-        read_text(R"({"tokens_per_s": 2, "tensor_parallel": )" + value + "}");
+        read_metrics_text(R"({"tokens_per_s": 2, "tensor_parallel": )" + value + "}");
     return std::pair(trace.workload ? trace.workload->tensor_parallel : std::nullopt,
                      trace.diagnostics.has("stage1_metrics_bad_value"));
   };
@@ -203,7 +203,7 @@ TEST(Stage1Metrics, TheRanksThatShareTheModel) {
 }
 
 TEST(Stage1Metrics, PeaksThatCannotBeAreLeftOut) {
-  const trace::Trace trace = read_text(
+  const trace::Trace trace = read_metrics_text(
       R"({"tokens_per_s": 2, "device": {"kind": "cpu", "peak_flops_per_s": 0,
           "peak_bytes_per_s": "fast", "threads": 1.5}})");
   ASSERT_TRUE(trace.workload && trace.workload->device);

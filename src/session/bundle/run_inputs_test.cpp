@@ -8,7 +8,7 @@
 namespace llmprof::session {
 namespace {
 
-RunInputs read(const testing::TemporaryFolder& folder, Diagnostics& diagnostics) {
+RunInputs read_inputs(const testing::TemporaryFolder& folder, Diagnostics& diagnostics) {
   const auto conf = config::ConfFiles::open(std::nullopt);
   EXPECT_TRUE(conf);
   return read_run_inputs(folder.path(), *conf, diagnostics);
@@ -35,7 +35,7 @@ TEST(RunInputs, ATargetAloneIsLookedUp) {
   const testing::TemporaryFolder folder;
   folder.write("inputs.yaml", "model: {target: llm/qwen2_7b}\nworkload: {prompt_tokens: 0}\n");
   Diagnostics diagnostics;
-  const RunInputs inputs = read(folder, diagnostics);
+  const RunInputs inputs = read_inputs(folder, diagnostics);
   ASSERT_TRUE(inputs.model);
   EXPECT_EQ(inputs.model->name, "Qwen/Qwen2-7B");
   EXPECT_FALSE(inputs.prompt_tokens);
@@ -45,19 +45,19 @@ TEST(RunInputs, WhatCannotBeUsedIsSaid) {
   const testing::TemporaryFolder gone;
   gone.write("inputs.yaml", "model: {target: /no/such/model}\nworkload: {batch: 4}\n");
   Diagnostics diagnostics;
-  const RunInputs inputs = read(gone, diagnostics);
+  const RunInputs inputs = read_inputs(gone, diagnostics);
   EXPECT_FALSE(inputs.model);
   EXPECT_EQ(inputs.batch, 4U);
   EXPECT_TRUE(diagnostics.has("model_of_run_unusable"));
 
   const testing::TemporaryFolder broken;
   broken.write("inputs.yaml", "model: [\n");
-  read(broken, diagnostics);
+  read_inputs(broken, diagnostics);
   EXPECT_TRUE(diagnostics.has("run_inputs_unreadable"));
 
   const testing::TemporaryFolder empty;
   Diagnostics none;
-  EXPECT_FALSE(read(empty, none).model);
+  EXPECT_FALSE(read_inputs(empty, none).model);
   EXPECT_TRUE(none.items().empty());
 }
 
