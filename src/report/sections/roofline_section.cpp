@@ -4,6 +4,7 @@
 
 #include "report/format/figures.h"
 #include "report/format/sentences.h"
+#include "report/sections/kernel_source.h"
 #include "report/sections/reasons.h"
 #include "report/sections/sections.h"
 #include "report/sections/stage_words.h"
@@ -22,6 +23,26 @@ Cell launches_cell(const profile::RooflineKernel& kernel) {
                      kernel.grids > 1 ? fmt::format(" (of {})", kernel.grids) : "");
 }
 
+bool any_by_counters(const profile::Profile& profile) {
+  const auto& kernels = profile.roofline.kernels;
+  return std::any_of(kernels.begin(), kernels.end(),
+                     [](const auto& kernel) { return is_by_counters(kernel); });
+}
+
+// "ncu", "counters, 41 samples".
+Cell source_cell(const profile::RooflineKernel& kernel) {
+  // Profiles from before there were counters do not say.
+  if (!is_by_counters(kernel)) return kernel.source.empty() ? "ncu" : kernel.source;
+  return fmt::format("{}, {}", kernel.source, counted(kernel.samples, "sample"));
+}
+
+// "12.3 TFLOP/s", "12.3 TFLOP/s of bf16 dense", or why there are none.
+Cell flops_cell(const profile::RooflineKernel& kernel) {
+  if (kernel.why_no_flops) return std::string(why_no_flops_words(*kernel.why_no_flops));
+  if (!kernel.peak_name) return scaled(kernel.flops_per_s);
+  return fmt::format("{} ({})", scaled(kernel.flops_per_s), *kernel.peak_name);
+}
+
 Table roofline_table(const profile::Profile& profile) {
   // A CPU's operators say themselves what they compute and move.
   const bool recorded = on_cpu(profile);
@@ -34,13 +55,20 @@ Table roofline_table(const profile::Profile& profile) {
                    number_column("compute share of peak"),
                    number_column("memory share of peak"),
                    text_column("bound by")};
+  if (!recorded) table.columns.push_back(text_column("source"));
   const auto& kernels = profile.roofline.kernels;
   for (size_t i = 0; i < std::min(kShownPoints, kernels.size()); ++i) {
     const profile::RooflineKernel& kernel = kernels[i];
-    table.rows.push_back({kernel.short_name, launches_cell(kernel), scaled(kernel.flops_per_s),
-                          scaled(kernel.bytes_per_s), intensity(kernel.flops_per_byte),
-                          percent(kernel.compute_share_of_peak),
-                          percent(kernel.memory_share_of_peak), kernel.bound});
+    std::vector<Cell> cells = {kernel.short_name,
+                               launches_cell(kernel),
+                               flops_cell(kernel),
+                               scaled(kernel.bytes_per_s),
+                               intensity(kernel.flops_per_byte),
+                               percent(kernel.compute_share_of_peak),
+                               percent(kernel.memory_share_of_peak),
+                               kernel.bound};
+    if (!recorded) cells.push_back(source_cell(kernel));
+    table.rows.push_back(std::move(cells));
   }
   return table;
 }
@@ -71,6 +99,8 @@ void add_roofline(const profile::Profile& profile, Document& document) {
   } else {
     document.add(roofline_table(profile));
     if (const auto& rule = profile.roofline.rule) document.add(Paragraph{sentence(*rule)});
+    const auto& why = profile.roofline.why_not;
+    if (why && any_by_counters(profile)) document.add(Paragraph{sentence(*why)});
   }
   Table stages = stage_table(profile);
   if (stages.rows.empty()) {
