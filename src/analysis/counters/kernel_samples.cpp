@@ -91,11 +91,16 @@ class RowsOfKernels {
     for (size_t device = 0; device < trace.devices.size(); ++device) {
       labels.push_back(device_label(trace, trace::DeviceId(device)));
     }
+    std::map<std::pair<size_t, size_t>, uint32_t> rows;  // by name and device
+    rows_.reserve(trace.kernels.size());
     for (size_t kernel = 0; kernel < trace.kernels.size(); ++kernel) {
       const auto place = std::pair(trace.kernels.name[kernel].index(), device_of(kernel));
-      if (rows_.contains(place)) continue;
-      const auto row = known.find({place.first, labels[place.second]});
-      rows_.emplace(place, row == known.end() ? none_ : row->second);
+      const auto [found, is_new] = rows.try_emplace(place, static_cast<uint32_t>(none_));
+      if (is_new) {
+        const auto row = known.find({place.first, labels[place.second]});
+        if (row != known.end()) found->second = static_cast<uint32_t>(row->second);
+      }
+      rows_.push_back(found->second);
     }
   }
 
@@ -103,15 +108,13 @@ class RowsOfKernels {
     return trace_.queues[trace_.kernels.queue[kernel]].device.index();
   }
   // `none()` where the ranking does not have it.
-  [[nodiscard]] size_t row_of(size_t kernel) const {
-    return rows_.at({trace_.kernels.name[kernel].index(), device_of(kernel)});
-  }
+  [[nodiscard]] size_t row_of(size_t kernel) const { return rows_[kernel]; }
   [[nodiscard]] size_t none() const { return none_; }
 
  private:
   const trace::Trace& trace_;
   size_t none_;
-  std::map<std::pair<size_t, size_t>, size_t> rows_;  // by name and device
+  std::vector<uint32_t> rows_;  // by kernel
 };
 
 std::vector<AloneSpan> alone_on(size_t device, const trace::Trace& trace,
