@@ -15,8 +15,8 @@ namespace {
 constexpr size_t kShownPoints = 20;
 
 // "120", "120, most frequent grid 64 x 1 x 1 (of 3)": figures are means over all of them.
-Cell launches_cell(const profile::RooflineKernel& kernel) {
-  if (!kernel.commonest_grid) return grouped(kernel.launches);
+std::string measured_launches_words(const profile::RooflineKernel& kernel) {
+  if (!kernel.commonest_grid) return text_of(grouped(kernel.launches));
   const profile::Extent& grid = *kernel.commonest_grid;
   return fmt::format("{}, {} {} x {} x {}{}", grouped(kernel.launches),
                      kernel.grids > 1 ? "most frequent grid" : "grid", grid[0], grid[1], grid[2],
@@ -30,13 +30,13 @@ bool any_by_counters(const profile::Profile& profile) {
 }
 
 // "ncu", "counters, 41 samples".
-Cell source_cell(const profile::RooflineKernel& kernel) {
+std::string kernel_source_words(const profile::RooflineKernel& kernel) {
   // Profiles from before there were counters do not say.
   if (!is_by_counters(kernel)) return kernel.source.empty() ? "ncu" : kernel.source;
   return fmt::format("{}, {}", kernel.source, counted(kernel.samples, "sample"));
 }
 
-// "12.3 TFLOP/s", "12.3 TFLOP/s of bf16 dense", or why there are none.
+// "12.30 TFLOP/s", "12.30 TFLOP/s (bf16 dense)", or why there are none.
 Cell flops_cell(const profile::RooflineKernel& kernel) {
   if (kernel.why_no_flops) return std::string(why_no_flops_words(*kernel.why_no_flops));
   if (!kernel.peak_name) return scaled(kernel.flops_per_s);
@@ -48,27 +48,23 @@ Table roofline_table(const profile::Profile& profile) {
   const bool recorded = on_cpu(profile);
   Table table;
   table.columns = {text_column("kernel"),
-                   recorded ? number_column("calls") : text_column("launches measured"),
+                   recorded ? number_column("calls") : text_column("launches measured; source"),
                    number_column("compute"),
                    number_column(recorded ? "bytes moved" : "DRAM traffic"),
                    number_column("FLOP/B"),
                    number_column("compute share of peak"),
                    number_column("memory share of peak"),
                    text_column("bound by")};
-  if (!recorded) table.columns.push_back(text_column("source"));
   const auto& kernels = profile.roofline.kernels;
   for (size_t i = 0; i < std::min(kShownPoints, kernels.size()); ++i) {
     const profile::RooflineKernel& kernel = kernels[i];
-    std::vector<Cell> cells = {kernel.short_name,
-                               launches_cell(kernel),
-                               flops_cell(kernel),
-                               scaled(kernel.bytes_per_s),
-                               intensity(kernel.flops_per_byte),
-                               percent(kernel.compute_share_of_peak),
-                               percent(kernel.memory_share_of_peak),
-                               kernel.bound};
-    if (!recorded) cells.push_back(source_cell(kernel));
-    table.rows.push_back(std::move(cells));
+    const Cell launches =
+        recorded ? Cell(grouped(kernel.launches))
+                 : Cell(measured_launches_words(kernel) + "; " + kernel_source_words(kernel));
+    table.rows.push_back({kernel.short_name, launches, flops_cell(kernel),
+                          scaled(kernel.bytes_per_s), intensity(kernel.flops_per_byte),
+                          percent(kernel.compute_share_of_peak),
+                          percent(kernel.memory_share_of_peak), kernel.bound});
   }
   return table;
 }
