@@ -216,8 +216,19 @@ class RooflineDrawing {
     labels_.keep_clear({left, y - kSize, left + width, y + 4});
   }
 
+  // Left of its line, or right of it where there is no room.
+  void label_ridge(double ridge, double y) {
+    const std::string words =
+        fmt::format("ridge point {} FLOP/B", intensity(profile::FlopsPerByte{ridge}));
+    const double x = x_.place(ridge);
+    const bool fits = x - 6 - text_width(words, 12) > kRoofLeft;
+    label(fits ? x - 6 : x + 6, y, words, fits ? Svg::Anchor::end : Svg::Anchor::start);
+  }
+
   void draw_roofs() {
+    constexpr double kRidgeLabelRow = 18;
     double highest = 0;
+    size_t ridges = 0;
     for (const Roofs::Compute& roof : roofs_.compute) {
       highest = std::max(highest, roof.flops);
       const double ridge = roofs_.bandwidth > 0 ? roof.flops / roofs_.bandwidth : x_.low;
@@ -228,9 +239,7 @@ class RooflineDrawing {
             Svg::Anchor::end);
       if (roofs_.bandwidth <= 0 || ridge <= x_.low) continue;
       svg_.line(x_.place(ridge), y, x_.place(ridge), kRoofBottom, Svg::Stroke::dashed);
-      label(x_.place(ridge) - 6, kRoofBottom - 8,
-            fmt::format("ridge point {} FLOP/B", intensity(profile::FlopsPerByte{ridge})),
-            Svg::Anchor::end);
+      label_ridge(ridge, kRoofBottom - 8 - kRidgeLabelRow * static_cast<double>(ridges++));
     }
     if (roofs_.bandwidth <= 0) return;
     const double top = highest > 0 ? highest : y_.high;
