@@ -224,6 +224,15 @@ struct RooflineKernel {
   std::optional<Share> compute_share_of_peak;
   std::optional<Share> memory_share_of_peak;
   std::string bound;
+  std::string source;
+  uint64_t samples = 0;
+  std::optional<Milliseconds> sampled;
+  std::optional<Share> own_share_of_samples;
+  std::optional<Share> tensor_active;
+  std::optional<std::string> peak_name;
+  std::optional<FlopsPerSecond> peak_flops;
+  std::optional<std::string> number_format_source;
+  std::optional<std::string> why_no_flops;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -231,10 +240,13 @@ struct RooflineKernel {
     field("kernel_name", &Self::kernel_name, "the full name");
     field("short_name", &Self::short_name, "as in kernels");
     field("device", &Self::device, "as in kernels");
-    field("launches", &Self::launches, "measured");
+    field("launches", &Self::launches,
+          "measured; by counters, those that ran in the samples that count");
     field("commonest_grid", &Self::commonest_grid, "x, y, z of most of these launches");
     field("grids", &Self::grids, "distinct grids; figures are means over all");
-    field("flops_per_s", &Self::flops_per_s, "achieved");
+    field("flops_per_s", &Self::flops_per_s,
+          "achieved; by counters, tensor_active_share times peak_flops_per_s: work outside of the "
+          "tensor cores is not counted");
     field("bytes_per_s", &Self::bytes_per_s, "achieved, DRAM");
     field("flops_per_byte", &Self::flops_per_byte, "arithmetic intensity");
     field("compute_share_of_peak", &Self::compute_share_of_peak,
@@ -242,7 +254,54 @@ struct RooflineKernel {
     field("memory_share_of_peak", &Self::memory_share_of_peak,
           "of the memory bandwidth's peak; without SpeedOfLight's figure, of the busiest level of "
           "memory");
-    field("bound", &Self::bound, "compute, memory, latency, unknown");
+    field("bound", &Self::bound, "compute, memory, latency, unknown; latency only by ncu");
+    field(
+        "source", &Self::source,
+        "\"ncu\", \"counters\" (the GPU's, sampled over time), \"recorded\" (with CPU operators)");
+    field("samples", &Self::samples, "by counters: samples that it filled; else 0");
+    field("sampled_ms", &Self::sampled, "by counters: the time of these samples");
+    field("own_share_of_samples", &Self::own_share_of_samples,
+          "by counters: of the samples' time, that in which it ran alone");
+    field(
+        "tensor_active_share", &Self::tensor_active,
+        "by counters: activity of the tensor cores, of their peak at the clock of that time, mean "
+        "over the samples");
+    field("peak_name", &Self::peak_name,
+          "by counters: the peak that FLOP/s are made of, \"bf16 dense\"; null without FLOP/s");
+    field("peak_flops_per_s", &Self::peak_flops, "the same peak, of the data sheet");
+    field("number_format_source", &Self::number_format_source,
+          "by counters: what tells the format that the tensor cores multiply, \"kernel name\" or "
+          "\"model\"; null without FLOP/s");
+    field("why_no_flops", &Self::why_no_flops,
+          "by counters: not_sampled (no counter of the tensor cores), no_tensor_activity (none "
+          "that is certainly its own), format_unknown, peak_unknown; null with FLOP/s");
+  }
+};
+
+// Kernels without ncu's metrics, by the GPU's counters.
+struct SampledKernels {
+  uint64_t samples = 0;
+  uint64_t attributed_samples = 0;
+  Milliseconds interval;
+  Share least_share_of_sample;
+  uint64_t kernels_placed = 0;
+  uint64_t kernels_too_short = 0;
+  uint64_t kernels_unsampled = 0;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    using Self = SampledKernels;
+    field("samples", &Self::samples, "of DRAM bytes, over the whole capture");
+    field("attributed_samples", &Self::attributed_samples,
+          "of them, those that launches of one kernel filled");
+    field("interval_ms", &Self::interval, "of a sample, median");
+    field("least_share_of_sample", &Self::least_share_of_sample,
+          "of a sample's time, how long one kernel must run alone for the sample to be its own");
+    field("kernels_placed", &Self::kernels_placed, "kernels in kernels by these samples");
+    field("kernels_too_short", &Self::kernels_too_short,
+          "kernels that samples met and that filled none: too short for the sampling interval, or "
+          "never alone");
+    field("kernels_unsampled", &Self::kernels_unsampled, "kernels that no sample met");
   }
 };
 
@@ -271,6 +330,7 @@ struct Roofline {
   std::vector<std::string> missing_metrics;
   Reasons rule_reasons;
   Reasons why_not_reasons;
+  std::optional<SampledKernels> sampled;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -279,8 +339,8 @@ struct Roofline {
           "by bound; null without metrics");
     field("why_not", &Roofline::why_not, "what is missing, and the capture that would give it");
     field("kernels", &Roofline::kernels,
-          "kernels that ncu measured; of CPU operators, from the FLOPs and bytes they recorded "
-          "over the CPU's measured peaks");
+          "kernels that ncu measured; without, those that fill samples of the GPU's counters; of "
+          "CPU operators, from the FLOPs and bytes they recorded over the CPU's measured peaks");
     field("metrics_read", &Roofline::metrics_read, "metrics that ncu measured, of any kernel");
     field("metrics_of_kernels", &Roofline::metrics_of_kernels,
           "of them, those of a kernel in kernels");
@@ -288,6 +348,8 @@ struct Roofline {
           "where metrics were read and none gives a figure: those that would");
     field("rule_reasons", &Roofline::rule_reasons, "rule as kinds and values");
     field("why_not_reasons", &Roofline::why_not_reasons, "why_not as kinds and values");
+    field("sampled", &Roofline::sampled,
+          "kernels without ncu's metrics, by the GPU's counters; null without samples");
   }
 };
 

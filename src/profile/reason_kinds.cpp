@@ -27,7 +27,10 @@ constexpr std::string_view kBytesAtPeak[] = {"bytes", "peak_bandwidth", "bytes_a
 constexpr std::string_view kOwnFlopsAtPeak[] = {"peak_flops", "format"};
 constexpr std::string_view kOwnBytesAtPeak[] = {"peak_bandwidth"};
 constexpr std::string_view kBoundRule[] = {"bound_share_of_peak"};
+constexpr std::string_view kBoundByCounters[] = {"bound_share_of_peak", "share_of_sample"};
 constexpr std::string_view kKernelsWithout[] = {"kernels_without", "kernels"};
+constexpr std::string_view kShorterThanSamples[] = {"kernels_without", "kernels", "interval",
+                                                    "share_of_sample"};
 constexpr std::string_view kFewCounterSamples[] = {"share_of_wall"};
 constexpr std::string_view kImpossibleBandwidth[] = {"share"};
 constexpr std::string_view kSensorsReadRarely[] = {"time_between_readings"};
@@ -102,11 +105,13 @@ constexpr auto kReasonKinds = std::to_array<ReasonKindDescription>({
     {ReasonKind::own_time_unknown_cause, "own_time_unknown_cause", {}},
     {ReasonKind::own_time_without_floor, "own_time_without_floor", {}},
     {ReasonKind::bound_by_ncu, "bound_by_ncu", kBoundRule},
+    {ReasonKind::bound_by_counters, "bound_by_counters", kBoundByCounters},
     {ReasonKind::bound_by_recorded_work, "bound_by_recorded_work", kBoundRule},
     {ReasonKind::no_kernel_metrics, "no_kernel_metrics", {}},
     {ReasonKind::flops_not_counted, "flops_not_counted", kKernelsWithout},
     {ReasonKind::bytes_not_counted, "bytes_not_counted", kKernelsWithout},
     {ReasonKind::throughput_not_measured, "throughput_not_measured", kKernelsWithout},
+    {ReasonKind::shorter_than_samples, "shorter_than_samples", kShorterThanSamples},
     {ReasonKind::operators_without_work, "operators_without_work", {}},
     {ReasonKind::bound_needs_cpu_peaks, "bound_needs_cpu_peaks", {}},
     {ReasonKind::few_counter_samples, "few_counter_samples", kFewCounterSamples},

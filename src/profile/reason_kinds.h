@@ -59,11 +59,13 @@ enum class ReasonKind : uint8_t {
   own_time_without_floor,
   // Rooflines.
   bound_by_ncu,
+  bound_by_counters,
   bound_by_recorded_work,
   no_kernel_metrics,
   flops_not_counted,
   bytes_not_counted,
   throughput_not_measured,
+  shorter_than_samples,
   operators_without_work,
   bound_needs_cpu_peaks,
   // Counters and sensors.

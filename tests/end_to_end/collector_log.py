@@ -132,6 +132,9 @@ class Log:
         elif name == "kernels":
             rows = range(tail, tail + record["count"] * KERNEL.size, KERNEL.size)
             record["rows"] = [KERNEL.unpack_from(self.bytes, row) for row in rows]
+        elif name == "counter_set":
+            pairs = range(tail, tail + 8 * record["count"], 8)
+            record["columns"] = [struct.unpack_from("<II", self.bytes, pair) for pair in pairs]
         elif name == "counter_sample":
             record["values"] = struct.unpack_from(f"<{record['count']}d", self.bytes, tail)
         elif name == "short_counter_sample":
@@ -170,6 +173,19 @@ class Log:
     def memory_operations(self):
         definitions = {record["key"]: record for record in self.of("memory_definition")}
         return [{**definitions[r["definition"]], **r} for r in self.of("memory_operation")]
+
+    def counter_samples(self):
+        """(device, start, end, {metric: value}) of every sample of a time, in order of time."""
+        sets = {}
+        for record in self.of("counter_set"):
+            sets[record["set"]] = (record["device"], [self.strings[name] for name, _ in record["columns"]])
+        rows = []
+        for record in self.of("counter_sample", "short_counter_sample"):
+            device, names = sets[record["set"]]
+            end = record["end"] if "end" in record else record["start"] + record["duration"]
+            if end > record["start"]:
+                rows.append((device, record["start"], end, dict(zip(names, record["values"]))))
+        return sorted(rows, key=lambda row: row[1])
 
     def api_names(self):
         return {record["code"]: self.strings[record["name"]] for record in self.of("api_name")}

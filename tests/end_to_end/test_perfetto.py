@@ -1,6 +1,7 @@
 """--perfetto: trace.pftrace, decoded by protoc, has the slices, counters and flows of the capture."""
 import collections
 import contextlib
+import gzip
 import json
 import pathlib
 import shutil
@@ -10,6 +11,7 @@ import unittest
 
 import cuda_log
 import perfetto_trace
+from collector_log import Log
 from program import DATA, ROOT, run
 
 EXIT_INPUT = 3
@@ -40,6 +42,33 @@ class Exported(unittest.TestCase):
             raise AssertionError(done.stderr)
         cls.profile = json.loads((out / "profile.json").read_text(encoding="utf-8"))
         cls.trace = perfetto_trace.Trace(out / "trace.pftrace")
+
+
+class OfUnrelatedClocks(Exported):
+    """Logs of two machines, up since 5.6 hours and since 40 seconds: each begins at 0."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        packed = DATA / "h200-repeats" / "run-01.llmtrace.gz"
+        plain = cls.folder / "run-01.llmtrace"
+        plain.write_bytes(gzip.decompress(packed.read_bytes()))
+        cls.export(DATA / "collector_log" / "request.llmtrace", packed)
+        log = Log(plain)
+        calls = [call["start"] for call in log.calls()]
+        work = log.kernels() + [(each["start"], each["end"]) for each in log.memory_operations()]
+        cls.first = min(calls + [row[0] for row in work])
+        cls.kernels = sorted((row[0], row[1]) for row in log.kernels())
+
+    def test_kernels_are_where_they_were_since_the_beginning_of_their_log(self):
+        streams = [each for each in self.trace.slices if each.track.name.startswith("Stream ")]
+        found = {(each.start, each.end) for each in streams}
+        expected = {(start - self.first, end - self.first) for start, end in self.kernels}
+        self.assertEqual(expected - found, set())
+
+    def test_nothing_is_hours_away(self):
+        self.assertLess(max(each.end for each in self.trace.slices), 60_000_000)
+        self.assertEqual(min(each.start for each in self.trace.slices), 0)
 
 
 class OfNsys(Exported):

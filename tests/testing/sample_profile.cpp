@@ -809,6 +809,7 @@ profile::Profile profiler_sample() {
   gemm.compute_share_of_peak = Share{0.6188};
   gemm.memory_share_of_peak = Share{0.396};
   gemm.bound = "compute";
+  gemm.source = "ncu";
   sample.roofline.kernels = {gemm};
   sample.roofline.rule = "bound by what is above 60 % of its peak; latency below both";
   sample.roofline.share_of_kernel_time =

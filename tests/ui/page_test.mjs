@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { after, test } from "node:test";
-import { analyze, browser, close, closeBrowser, data, folder, open } from "./browser.mjs";
+import { analyze, browser, close, closeBrowser, data, folder, open, reportOf } from "./browser.mjs";
 
 const VIEWS = ["overview", "timeline", "kernels", "steps", "layers", "roofline", "operators", "provenance"];
 const run = analyze("run", data("h200-runs/llama_1b"));
@@ -198,6 +198,67 @@ test("steps, layers and roofline show profile.json's numbers", async () => {
   const shares = await page.$$eval(".tiles.small .figure", (cells) => cells.map((cell) => Number(cell.dataset.exact)));
   assert.deepEqual(shares, ["memory", "compute", "latency", "unknown"].map((bound) => profile.roofline.share_of_kernel_time[bound]));
   assert.equal((await page.$$('table:has(caption:text-is("Kernels on the roofline")) tbody tr')).length, profile.roofline.kernels.length);
+  await close(opened);
+});
+
+test("the roofline tells kernels by counters from those that ncu measured", async () => {
+  const profile = structuredClone(run.profile);
+  const [measured, counted, alone] = profile.roofline.kernels;
+  const by = { source: "counters", samples: 41, sampled_ms: 20.5, own_share_of_samples: 0.96, tensor_active_share: 0.4 };
+  Object.assign(counted, by, { flops_per_s: 791.6e12, flops_per_byte: 791.6, bytes_per_s: 1e12, peak_name: "fp8 dense", peak_flops_per_s: 1979e12, number_format_source: "kernel name" });
+  Object.assign(alone, by, { samples: 1, flops_per_s: null, flops_per_byte: null, bytes_per_s: 2e12, compute_share_of_peak: null, why_no_flops: "no_tensor_activity" });
+  profile.roofline.why_not = "9 of 12 kernels are too short";
+  const file = path.join(folder, "counters.json");
+  fs.writeFileSync(file, JSON.stringify(profile));
+  const opened = await open(reportOf("counters", file), "#roofline");
+  const { page } = opened;
+  const marks = await texts(page, ".legend.marks li");
+  assert.deepEqual(marks.slice(0, 2), ["● kernels that ncu measured", "▲ kernels that fill samples of the GPU's counters: tensor cores alone, an estimate"]);
+  const row = (kernel) => page.locator('table:has(caption:text-is("Kernels on the roofline")) tbody tr').filter({ has: page.locator(`a[title="${kernel.kernel_name}"]`) });
+  assert.match(await row(measured).first().textContent(), /ncu$/);
+  assert.match(await row(counted).first().textContent(), /791\.60 TFLOP\/s.*counters, 41 samples$/);
+  assert.match(await row(alone).first().textContent(), /no tensor activity2\.00 TB\/s.*counters, 1 sample$/);
+  assert.match(await page.textContent("main"), /9 of 12 kernels are too short\./);
+  // The point without FLOP/s is not drawn: of the chart's label, kernels, stages and stages by counters.
+  const drawn = profile.roofline.kernels.filter((kernel) => kernel.flops_per_byte && kernel.flops_per_s).length;
+  const stages = profile.stages.filter((stage) => stage.flops && stage.flops_per_byte && stage.wall_ms.mean);
+  const points = drawn + stages.length + stages.filter((stage) => stage.measured?.dram_bytes).length;
+  assert.match(await page.getAttribute(".chart", "aria-label"), new RegExp(`Roofline of ${points} points`));
+  await page.focus(".chart");
+  let told = "";
+  for (let i = 0; i < points && !told.includes("41 samples"); i++) {
+    await page.keyboard.press(i === 0 ? "Home" : "ArrowRight");
+    told = await page.textContent(".chart [aria-live]");
+  }
+  assert.match(told, /counters, 41 samples of 20\.500 ms, alone in 96\.0 % of it; tensor cores active 40\.0 % of 1\.98 PFLOP\/s \(fp8 dense, by the kernel name\)/);
+  await close(opened);
+});
+
+test("savings, the model's cost, copies and launches are those of report.md", async () => {
+  const { profile } = run;
+  const report = path.join(run.out, "report.md");
+  const cells = (page, caption, column) => page.$$eval(`table:has(caption:text-is("${caption}")) tbody tr`, (rows, at) => rows.map((row) => row.children[at].textContent.trim()), column);
+  const opened = await open(run.page);
+  const { page } = opened;
+  for (const stage of profile.recoverable) {
+    const rows = reportTable(report, `### Potential savings in ${stage.stage}`);
+    assert.deepEqual(await cells(page, `Potential savings in ${stage.stage}, by part`, 3), rows.map((row) => row[3]), stage.stage);
+  }
+  await visit(page, "kernels");
+  for (const stage of profile.recoverable) {
+    const kernels = stage.kernels.filter((kernel) => kernel.recoverable_ms > 0).slice(0, 8);
+    assert.deepEqual(await cells(page, `Potential savings in ${stage.stage}, by kernel`, 0), kernels.map((kernel) => kernel.short_name));
+    assert.deepEqual(await cells(page, `Potential savings in ${stage.stage}, by kernel`, 3), kernels.map((kernel) => kernel.recoverable_ms.toFixed(3)));
+  }
+  await visit(page, "roofline");
+  for (const stage of profile.stages.filter((each) => each.cost.length > 0)) {
+    const rows = reportTable(report, `### What ${stage.name} must compute and move`);
+    for (const column of [0, 1, 2, 3]) assert.deepEqual(await cells(page, `FLOPs and bytes of ${stage.name}`, column), rows.map((row) => row[column]), stage.name);
+  }
+  await visit(page, "provenance");
+  const copies = reportTable(report, "## Copies and fills");
+  assert.deepEqual((await cells(page, "Copies and fills of the whole timeline", 5)).slice(0, copies.length), copies.map((row) => row[5]));
+  assert.deepEqual(await cells(page, "Launches of each GPU's work", 3), reportTable(report, "## Launches and short kernels").map((row) => row[3]));
   await close(opened);
 });
 

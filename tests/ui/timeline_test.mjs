@@ -280,6 +280,34 @@ test("steps lead to their place in the timeline", async () => {
   await close(opened);
 });
 
+test("captures of unrelated clocks each begin at 0, and the view says so", async () => {
+  // Up since 5.6 hours and since 40 seconds: on one axis there were nothing to see.
+  const two = analyze("two clocks", data("collector_log/request.llmtrace"), data("h200-repeats/run-01.llmtrace.gz"));
+  const header = JSON.parse(unpackBlock(fs.readFileSync(two.page, "utf8"), "timeline"));
+  assert.deepEqual(header.clocks.map((clock) => clock.label), ["request.llmtrace", "run-01.llmtrace.gz"]);
+  assert.equal(header.origin_ns, "0");
+  const longest = Math.max(...header.clocks.map((clock) => Number(BigInt(clock.last_ns) - BigInt(clock.first_ns))));
+  assert.equal(header.span_ns, longest);
+  assert.ok(header.span_ns < 60e6, `${header.span_ns} ns`);
+  const opened = await openTimeline(two.page);
+  const { page } = opened;
+  assert.equal(await page.textContent(".timeline-view .notice"), "The clocks of these captures are unrelated: each begins at 0 (request.llmtrace; run-01.llmtrace.gz).");
+  const [first, last] = await shownSpan(page);
+  assert.ok(first <= 0 && first > -0.05 * header.span_ns && last >= header.span_ns && last < 1.05 * header.span_ns, `${first} ${last}`);
+  // Links lead to the capture's own time, wherever its clock stood.
+  const step = two.profile.steps.at(-1);
+  await page.evaluate((place) => (location.hash = place), `#steps?step=${two.profile.steps.length - 1}`);
+  await page.click(".panel >> text=Show in the timeline");
+  await page.waitForSelector(".timeline-mount[data-ready=true]");
+  const [start, end] = await shownSpan(page);
+  const from = step.start_ms * 1e6 - Number(header.clocks[1].first_ns);
+  assert.ok(start < from + 1 && end > from + step.wall_ms * 1e6 - 1 && end - start < step.wall_ms * 1e6 * 2, `${start} ${from} ${end}`);
+  await close(opened);
+  const one = await openTimeline(real.page);
+  assert.equal(await one.page.locator(".timeline-view .notice").count(), 0);
+  await close(one);
+});
+
 test("without captures the page says that its timeline is missing", async () => {
   const out = path.join(folder, "again");
   fs.mkdirSync(out);

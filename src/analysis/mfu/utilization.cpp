@@ -6,6 +6,7 @@
 
 #include "analysis/collection/stage_tracing.h"
 #include "analysis/mfu/input_warnings.h"
+#include "analysis/mfu/peak_name.h"
 #include "analysis/mfu/refusal.h"
 #include "analysis/mfu/stage_cost.h"
 #include "analysis/mfu/workload_tokens.h"
@@ -22,15 +23,6 @@ struct Peak {
   double flops = 0;
   std::string name;
 };
-
-std::string peak_name(std::string_view format, const llm::GpuSpec& gpu) {
-  if (gpu.is_measured()) return gpu.measured_format + ", measured on this CPU";
-  if (format == "f32") return "fp32, CUDA cores";
-  if (format == "fp8" && gpu.tensor_fp8) return "fp8 dense";
-  if (format == "nvfp4" && gpu.tensor_fp4) return "fp4 dense";
-  if (format == "int8" && gpu.tensor_int8) return "int8 dense";
-  return format == "f16" || gpu.fp16_only ? "fp16 dense" : "bf16 dense";
-}
 
 // The highest of the peaks that the model's products could run at, so that MFU is never flattered.
 std::optional<Peak> peak_of(const llm::GpuSpec& gpu, const llm::ModelSpec& model) {

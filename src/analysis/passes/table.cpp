@@ -4,6 +4,7 @@
 #include "analysis/passes/pass.h"
 #include "analysis/passes/peaks.h"
 #include "analysis/passes/sources.h"
+#include "analysis/roofline/counter_roofline.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -67,8 +68,12 @@ void use_of_peaks(const Prepared& in, Results& out, Diagnostics& diagnostics) {
 
 void find_roofline(const Prepared& in, Results& out, Diagnostics& /*diagnostics*/) {
   const llm::GpuSpec* spec = out.utilization.gpu ? &*out.utilization.gpu : nullptr;
-  out.roofline = in.device == trace::DeviceKind::cpu ? operator_roofline(out.kernels.ranking, spec)
-                                                     : kernel_roofline(out.kernels.ranking);
+  if (in.device == trace::DeviceKind::cpu) {
+    out.roofline = operator_roofline(out.kernels.ranking, spec);
+    return;
+  }
+  out.roofline = kernel_roofline(out.kernels.ranking);
+  place_by_counters(in.trace, out.kernels.ranking, out.utilization, out.roofline);
 }
 
 std::vector<Pass> make_passes() {

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "analysis/counters/kernel_samples.h"
 #include "analysis/naming/kernel_key.h"
 #include "analysis/result/parts.h"
 #include "analysis/result/values.h"
@@ -187,6 +188,32 @@ std::optional<double> per_second(const std::optional<double>& sum, Nanoseconds t
   return *sum / static_cast<double>(time) * kNanosecondsPerSecond;
 }
 
+void tell_counters(const KernelRoofline::ByCounters& from, profile::RooflineKernel& row) {
+  row.samples = from.samples;
+  row.sampled = to_milliseconds(from.time);
+  row.own_share_of_samples = share(static_cast<double>(from.own), static_cast<double>(from.time));
+  row.tensor_active = quantity<profile::Share>(from.tensor_active);
+  if (from.why_no_flops) row.why_no_flops = to_string(*from.why_no_flops);
+  if (from.peak_flops <= 0) return;
+  row.peak_name = from.peak_name;
+  row.peak_flops = profile::FlopsPerSecond{from.peak_flops};
+  row.number_format_source = from.format_by_model ? "model" : "kernel name";
+}
+
+std::optional<profile::SampledKernels> sampled_kernels(
+    const std::optional<Roofline::Sampled>& from) {
+  if (!from) return std::nullopt;
+  profile::SampledKernels told;
+  told.samples = from->samples;
+  told.attributed_samples = from->attributed;
+  told.interval = to_milliseconds(from->interval);
+  told.least_share_of_sample = {kLeastShareOfSample};
+  told.kernels_placed = from->placed;
+  told.kernels_too_short = from->too_short;
+  told.kernels_unsampled = from->unsampled;
+  return told;
+}
+
 }  // namespace
 
 std::vector<profile::Kernel> kernels(const Found& found,
@@ -323,7 +350,10 @@ profile::Roofline roofline(const Found& found) {
     row.compute_share_of_peak = of_percent(kernel.compute_percent);
     row.memory_share_of_peak = of_percent(kernel.memory_percent);
     row.bound = to_string(kernel.bound);
+    row.source = to_string(kernel.source);
+    if (kernel.by_counters) tell_counters(*kernel.by_counters, row);
   }
+  told.sampled = sampled_kernels(from.sampled);
   return told;
 }
 

@@ -16,9 +16,6 @@ using profile::FindingValues;
 using profile::make_reason;
 using profile::ReasonKind;
 
-// ncu's own mark for a unit that is well used.
-constexpr double kBoundPercent = 60;
-
 // A rate as ncu gives it, else the count over the launch's duration.
 std::optional<double> per_second(const MetricLookup& metrics, std::string_view metric,
                                  std::string_view unit) {
@@ -89,18 +86,6 @@ std::optional<double> tensor_flops(const MetricLookup& metrics) {
     if (sum) return sum;
   }
   return std::nullopt;
-}
-
-bool may_use_tensor_cores(KernelClass kernel_class) {
-  switch (kernel_class) {
-    case KernelClass::gemm:
-    case KernelClass::gemv:
-    case KernelClass::attention:
-    case KernelClass::other:
-      return true;
-    default:
-      return false;
-  }
 }
 
 std::optional<double> flops(const MetricLookup& metrics, KernelClass kernel_class) {
@@ -200,6 +185,44 @@ profile::Reasons what_is_missing(const std::vector<KernelRoofline>& kernels) {
 
 }  // namespace
 
+bool may_use_tensor_cores(KernelClass kernel_class) {
+  switch (kernel_class) {
+    case KernelClass::gemm:
+    case KernelClass::gemv:
+    case KernelClass::attention:
+    case KernelClass::other:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string_view to_string(KernelRoofline::Source source) {
+  switch (source) {
+    case KernelRoofline::Source::ncu:
+      return "ncu";
+    case KernelRoofline::Source::counters:
+      return "counters";
+    case KernelRoofline::Source::recorded:
+      return "recorded";
+  }
+  return "ncu";
+}
+
+std::string_view to_string(KernelRoofline::WhyNoFlops why) {
+  switch (why) {
+    case KernelRoofline::WhyNoFlops::not_sampled:
+      return "not_sampled";
+    case KernelRoofline::WhyNoFlops::no_tensor_activity:
+      return "no_tensor_activity";
+    case KernelRoofline::WhyNoFlops::format_unknown:
+      return "format_unknown";
+    case KernelRoofline::WhyNoFlops::peak_unknown:
+      return "peak_unknown";
+  }
+  return "not_sampled";
+}
+
 std::string_view to_string(Bound bound) {
   switch (bound) {
     case Bound::compute:
@@ -231,6 +254,7 @@ std::optional<KernelRoofline> place_operator(const KernelRow& row, size_t index,
   };
   KernelRoofline kernel;
   kernel.row = index;
+  kernel.source = KernelRoofline::Source::recorded;
   kernel.launches = row.calls;
   kernel.flops = rate(row.flops);
   kernel.bytes = rate(row.bytes);

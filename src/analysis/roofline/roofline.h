@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,11 +11,17 @@
 
 namespace llmprof::analysis {
 
-// A kernel's place under the roofs of its GPU, from ncu's metrics; all are means over the launches
-// measured. FLOPs are those executed, on tensor cores and outside of them: a tile larger than the
-// problem counts whole. None where the capture counted only a part of them.
+// ncu's own mark for a unit that is well used.
+inline constexpr double kBoundPercent = 60;
+
+// A kernel's place under the roofs of its GPU. From ncu's metrics all are means over the launches
+// measured, and FLOPs are those executed, on tensor cores and outside of them: a tile larger than
+// the problem counts whole; none where the capture counted only a part of them. From the GPU's
+// counters see place_by_counters.
 struct KernelRoofline {
-  size_t row = 0;                         // of the ranking
+  enum class Source : uint8_t { ncu, counters, recorded };
+  size_t row = 0;  // of the ranking
+  Source source = Source::ncu;
   uint64_t launches = 0;                  // measured
   std::optional<trace::Extent> grid;      // the one that most of them had
   size_t grids = 0;                       // distinct ones measured
@@ -25,14 +32,40 @@ struct KernelRoofline {
   std::optional<double> memory_percent;
   enum class Bound : uint8_t { unknown, compute, memory, latency };
   Bound bound = Bound::unknown;
+  enum class WhyNoFlops : uint8_t { not_sampled, no_tensor_activity, format_unknown, peak_unknown };
+  struct ByCounters {
+    uint64_t samples = 0;
+    Nanoseconds time = 0;                 // of these samples
+    Nanoseconds own = 0;                  // of it, that in which the kernel ran alone
+    std::optional<double> tensor_active;  // 0 to 1
+    double peak_flops = 0;                // that FLOPs are made of; 0: no FLOPs
+    std::string peak_name;
+    bool format_by_model = false;  // the number format; by the kernel's name otherwise
+    std::optional<WhyNoFlops> why_no_flops;
+  };
+  std::optional<ByCounters> by_counters;
 };
 std::string_view to_string(KernelRoofline::Bound bound);
+std::string_view to_string(KernelRoofline::Source source);
+std::string_view to_string(KernelRoofline::WhyNoFlops why);
+
+bool may_use_tensor_cores(KernelClass kernel_class);
 
 struct Roofline {
   bool recorded = false;  // by CPU operators' own FLOPs and bytes, against measured peaks
   std::vector<KernelRoofline> kernels;  // in the ranking's order
   profile::Reasons rule;                // the bound classes' rule with its thresholds
   profile::Reasons missing;             // what is not known of how many kernels
+  // Kernels without a place by ncu, by the GPU's counters.
+  struct Sampled {
+    uint64_t samples = 0;     // of DRAM bytes
+    uint64_t attributed = 0;  // of them, those that one kernel filled
+    Nanoseconds interval = 0;
+    uint64_t placed = 0;
+    uint64_t too_short = 0;  // met by samples, filling none
+    uint64_t unsampled = 0;
+  };
+  std::optional<Sampled> sampled;  // none without samples
 };
 
 Roofline kernel_roofline(const KernelRanking& ranking);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/ranking/kernels.h"
+#include "exports/clocks/own_axes.h"
 #include "exports/perfetto/counter_tracks.h"
 #include "exports/perfetto/cpu_tracks.h"
 #include "exports/perfetto/gpu_tracks.h"
@@ -130,9 +131,7 @@ uint64_t pid_of(const trace::Trace& trace) {
   return trace.processes.size() == 1 ? trace.processes.front().pid : 0;
 }
 
-}  // namespace
-
-Result<std::string> perfetto_trace(const ExportSource& source) {
+Result<std::string> one_axis_trace(const ExportSource& source) {
   const trace::Trace& trace = source.trace;
   const Span span = span_of(trace, source.results.stages);
   if (span.first > span.last) return fail_with(nothing_to_export());
@@ -147,6 +146,13 @@ Result<std::string> perfetto_trace(const ExportSource& source) {
   const PlacedSource only = placed(source);
   SourceWriter(only, span.last, 1, nullptr, numbers, file).write();
   return std::move(file).finish();
+}
+
+}  // namespace
+
+Result<std::string> perfetto_trace(const ExportSource& source) {
+  const auto own = on_own_axes(source);
+  return one_axis_trace(own ? ExportSource{own->trace, own->results, source.tool_version} : source);
 }
 
 Result<std::string> perfetto_trace(std::span<const RankSource> ranks) {

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "exports/clocks/own_axes.h"
 #include "exports/export_source.h"
 #include "exports/timeline/column.h"
 
@@ -86,7 +87,8 @@ struct ColumnSpec {
 };
 
 struct Draft {
-  Window window;  // on the clock of the file
+  Window window;                  // on the clock of the file
+  std::vector<ClockSpan> clocks;  // of captures that each begin at 0; empty where all share one
   Names names;
   std::vector<Track> tracks;
   std::deque<Table> tables;  // who adds rows holds on to a table while others are made

@@ -104,10 +104,17 @@ Json header_json(const Draft& draft) {
   for (const Track& track : draft.tracks) tracks.push_back(track_json(track));
   Json tables = Json::object();
   for (const Table& table : draft.tables) tables[table.name] = table_json(table);
-  return {{"version", kTimelineVersion},    {"origin_ns", std::to_string(draft.window.origin)},
-          {"span_ns", draft.window.span()}, {"names", draft.names.texts()},
-          {"kernels", std::move(kernels)},  {"shapes", std::move(shapes)},
-          {"tracks", std::move(tracks)},    {"tables", std::move(tables)}};
+  Json header = {
+      {"version", kTimelineVersion},    {"origin_ns", std::to_string(draft.window.origin)},
+      {"span_ns", draft.window.span()}, {"names", draft.names.texts()},
+      {"kernels", std::move(kernels)},  {"shapes", std::move(shapes)},
+      {"tracks", std::move(tracks)},    {"tables", std::move(tables)}};
+  for (const ClockSpan& clock : draft.clocks) {
+    header["clocks"].push_back({{"label", clock.label},
+                                {"first_ns", std::to_string(clock.first)},
+                                {"last_ns", std::to_string(clock.last)}});
+  }
+  return header;
 }
 
 // Stages, steps, layers, streams and counters of a GPU stand together, rank by rank, threads behind
@@ -138,7 +145,8 @@ void add_source(const PlacedSource& source, Nanoseconds last, Draft& draft) {
   ++draft.source;
 }
 
-Result<Timeline> timeline_of(const std::vector<PlacedSource>& sources) {
+Result<Timeline> timeline_of(const std::vector<PlacedSource>& sources,
+                             std::vector<ClockSpan> clocks = {}) {
   std::vector<Bounds> bounds;
   std::optional<Window> window;
   for (const PlacedSource& source : sources) {
@@ -161,6 +169,7 @@ Result<Timeline> timeline_of(const std::vector<PlacedSource>& sources) {
   }
   Draft draft;
   draft.window = *window;
+  draft.clocks = std::move(clocks);
   for (size_t i = 0; i < sources.size(); ++i) add_source(sources[i], bounds[i].last(), draft);
   order_tracks(draft.tracks);
   Timeline timeline;
@@ -227,7 +236,11 @@ std::string group_of(const PlacedSource& source, trace::DeviceId device) {
   return fmt::format("{}GPU {}", capture, info.ordinal);
 }
 
-Result<Timeline> make_timeline(const ExportSource& source) { return timeline_of({placed(source)}); }
+Result<Timeline> make_timeline(const ExportSource& source) {
+  const auto own = on_own_axes(source);
+  if (!own) return timeline_of({placed(source)});
+  return timeline_of({placed({own->trace, own->results, source.tool_version})}, own->clocks);
+}
 
 Result<Timeline> make_timeline(std::span<const RankSource> ranks) {
   std::vector<PlacedSource> sources;

@@ -119,6 +119,22 @@ std::vector<profile::KernelOnAllDevices> longest_names(const std::vector<profile
   return rows;
 }
 
+// Of all ranks: kernels of each rank count by themselves, as in kernels.
+void add_sampled(const std::optional<profile::SampledKernels>& from,
+                 std::optional<profile::SampledKernels>& to) {
+  if (!from) return;
+  if (!to) {
+    to = from;
+    return;
+  }
+  to->samples += from->samples;
+  to->attributed_samples += from->attributed_samples;
+  to->interval = std::max(to->interval, from->interval);
+  to->kernels_placed += from->kernels_placed;
+  to->kernels_too_short += from->kernels_too_short;
+  to->kernels_unsampled += from->kernels_unsampled;
+}
+
 // Rooflines of all ranks, with shares of the time of all ranks' kernels.
 profile::Roofline roofline(const Ranks& ranks, Nanoseconds all) {
   profile::Roofline to;
@@ -135,6 +151,7 @@ profile::Roofline roofline(const Ranks& ranks, Nanoseconds all) {
       kernel.device = device_of_rank(part.identity.rank, kernel.device);
       to.kernels.push_back(std::move(kernel));
     }
+    add_sampled(from.sampled, to.sampled);
     if (!from.share_of_kernel_time || all == 0) continue;
     const double weight = as_double(part.profile.totals.kernel_sum_ns.value) / as_double(all);
     const auto add = [&](profile::Share& sum, profile::Share own) {

@@ -5,6 +5,7 @@
 #include "report/documents/stakeholder_summary.h"
 #include "report/format/figures.h"
 #include "report/format/typical.h"
+#include "report/sections/kernel_source.h"
 #include "report/sections/stage_words.h"
 
 namespace llmprof::report {
@@ -81,7 +82,9 @@ void add_kernel_totals(const profile::Profile& profile, Aggregates& rows) {
   if (const auto& bounds = profile.roofline.share_of_kernel_time) {
     rows.captured("kernel time bound by memory, share", percent(bounds->memory));
     rows.captured("kernel time bound by compute, share", percent(bounds->compute));
-    rows.captured("kernel time bound by latency, share", percent(bounds->latency));
+    if (latency_is_known(profile.roofline)) {
+      rows.captured("kernel time bound by latency, share", percent(bounds->latency));
+    }
     rows.captured("kernel time with unknown bound, share", percent(bounds->unknown));
   }
   const profile::Totals& totals = profile.totals;

@@ -9,6 +9,7 @@
 #include "report/format/sentences.h"
 #include "report/format/typical.h"
 #include "report/sections/job_sections.h"
+#include "report/sections/kernel_source.h"
 #include "report/sections/reasons.h"
 #include "report/sections/stage_words.h"
 #include "report/sections/unwatched_words.h"
@@ -206,12 +207,16 @@ std::string kernel_bound_sentence(const profile::Profile& profile) {
   const auto& bounds = profile.roofline.share_of_kernel_time;
   if (!profile.stages.empty() || !bounds) return {};
   const std::string unknown = text_of(percent(bounds->unknown));
+  const std::string others = unknown == text_of(percent(profile::Share{0}))
+                                 ? ""
+                                 : fmt::format(" (the bound of {} is unknown)", unknown);
+  if (!latency_is_known(profile.roofline)) {
+    return fmt::format("Of the kernel time, {} is bound by memory and {} by compute{}.",
+                       percent(bounds->memory), percent(bounds->compute), others);
+  }
   return fmt::format(
       "Of the kernel time, {} is bound by memory, {} by compute and {} by latency{}.",
-      percent(bounds->memory), percent(bounds->compute), percent(bounds->latency),
-      unknown == text_of(percent(profile::Share{0}))
-          ? ""
-          : fmt::format(" (the bound of {} is unknown)", unknown));
+      percent(bounds->memory), percent(bounds->compute), percent(bounds->latency), others);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ TEST(Stage2Report, SaysOnWhatGridsKernelsWereMeasured) {
   profile::Profile sample = profiler_sample();
   EXPECT_TRUE(mentions(report_of(sample), "15, most frequent grid 64 x 2 x 1 (of 3)"));
   sample.roofline.kernels[0].grids = 1;
-  EXPECT_TRUE(mentions(report_of(sample), "15, grid 64 x 2 x 1 |"));
+  EXPECT_TRUE(mentions(report_of(sample), "15, grid 64 x 2 x 1; ncu |"));
 }
 
 TEST(Stage2Report, NamesRanksWhereThereAreAny) {

@@ -86,6 +86,37 @@ TEST(BudgetPlot, SaysItsLargestParts) {
   EXPECT_EQ(count(plot->svg, "width=\"208\""), sample.stages.size());
 }
 
+profile::RooflineKernel counted_kernel(std::string name, double flops) {
+  profile::RooflineKernel kernel;
+  kernel.short_name = std::move(name);
+  kernel.source = "counters";
+  kernel.samples = 41;
+  kernel.bytes_per_s = profile::BytesPerSecond{1e12};
+  if (flops > 0) {
+    kernel.flops_per_s = profile::FlopsPerSecond{flops};
+    kernel.flops_per_byte = profile::FlopsPerByte{flops / 1e12};
+  }
+  return kernel;
+}
+
+TEST(RooflinePlot, TellsKernelsByCountersApart) {
+  profile::Profile sample = full_sample();
+  sample.roofline.kernels = {counted_kernel("counted", 4e14), counted_kernel("bandwidth alone", 0)};
+  const auto plot = roofline_plot(sample);
+  ASSERT_TRUE(plot);
+  EXPECT_TRUE(mentions(plot->svg, "counted: 400.00 FLOP/B, 400.00 TFLOP/s, by counters"));
+  EXPECT_FALSE(mentions(plot->svg, "bandwidth alone"));
+  EXPECT_FALSE(mentions(plot->svg, "ncu"));
+  EXPECT_TRUE(mentions(plot->description, "Kernels by samples of the GPU's counters."));
+  EXPECT_EQ(count(plot->svg, "<circle"), 0);  // dots are ncu's
+  sample.roofline.kernels[1] = counted_kernel("measured", 2e14);
+  sample.roofline.kernels[1].source = "ncu";
+  const auto both = roofline_plot(sample);
+  ASSERT_TRUE(both);
+  EXPECT_EQ(count(both->svg, "<circle"), 2);  // in the picture and in its legend
+  EXPECT_TRUE(mentions(both->svg, "dots as ncu measured them, triangles by the GPU"));
+}
+
 TEST(StepsPlot, OfManyStepsDrawsColumns) {
   profile::Profile sample = full_sample();
   const profile::Step step = sample.steps.back();

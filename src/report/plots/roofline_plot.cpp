@@ -9,6 +9,7 @@
 #include "report/plots/plot_files.h"
 #include "report/plots/plots.h"
 #include "report/plots/svg.h"
+#include "report/sections/kernel_source.h"
 #include "report/sections/stage_words.h"
 
 namespace llmprof::report {
@@ -39,6 +40,7 @@ struct RoofPoint {
   std::string name;
   Color color;
   bool is_stage = false;
+  bool by_counters = false;  // a kernel's
 };
 
 void add_compute(Roofs& roofs, double flops, std::string name) {
@@ -58,6 +60,11 @@ Roofs roofs_of(const profile::Profile& profile) {
   if (const auto& gpu = profile.utilization.gpu) {
     if (roofs.bandwidth <= 0) roofs.bandwidth = gpu->memory_bandwidth.value;
     if (roofs.compute.empty()) add_compute(roofs, gpu->bf16.value, "bf16 dense");
+  }
+  for (const profile::RooflineKernel& kernel : profile.roofline.kernels) {
+    if (kernel.peak_flops && kernel.peak_name) {
+      add_compute(roofs, kernel.peak_flops->value, *kernel.peak_name);
+    }
   }
   if (const auto& cpu = profile.utilization.cpu) {
     if (roofs.bandwidth <= 0) roofs.bandwidth = cpu->memory_bandwidth.value;
@@ -94,7 +101,7 @@ std::vector<RoofPoint> kernel_points(const profile::Profile& profile) {
   for (const profile::RooflineKernel& kernel : profile.roofline.kernels) {
     if (!kernel.flops_per_s || !kernel.flops_per_byte) continue;
     points.push_back({kernel.flops_per_byte->value, kernel.flops_per_s->value, kernel.short_name,
-                      color_of(class_of_kernel(profile, kernel)), false});
+                      color_of(class_of_kernel(profile, kernel)), false, is_by_counters(kernel)});
   }
   return points;
 }
@@ -209,8 +216,19 @@ class RooflineDrawing {
     labels_.keep_clear({left, y - kSize, left + width, y + 4});
   }
 
+  // Left of its line, or right of it where there is no room.
+  void label_ridge(double ridge, double y) {
+    const std::string words =
+        fmt::format("ridge point {} FLOP/B", intensity(profile::FlopsPerByte{ridge}));
+    const double x = x_.place(ridge);
+    const bool fits = x - 6 - text_width(words, 12) > kRoofLeft;
+    label(fits ? x - 6 : x + 6, y, words, fits ? Svg::Anchor::end : Svg::Anchor::start);
+  }
+
   void draw_roofs() {
+    constexpr double kRidgeLabelRow = 18;
     double highest = 0;
+    size_t ridges = 0;
     for (const Roofs::Compute& roof : roofs_.compute) {
       highest = std::max(highest, roof.flops);
       const double ridge = roofs_.bandwidth > 0 ? roof.flops / roofs_.bandwidth : x_.low;
@@ -221,9 +239,7 @@ class RooflineDrawing {
             Svg::Anchor::end);
       if (roofs_.bandwidth <= 0 || ridge <= x_.low) continue;
       svg_.line(x_.place(ridge), y, x_.place(ridge), kRoofBottom, Svg::Stroke::dashed);
-      label(x_.place(ridge) - 6, kRoofBottom - 8,
-            fmt::format("ridge point {} FLOP/B", intensity(profile::FlopsPerByte{ridge})),
-            Svg::Anchor::end);
+      label_ridge(ridge, kRoofBottom - 8 - kRidgeLabelRow * static_cast<double>(ridges++));
     }
     if (roofs_.bandwidth <= 0) return;
     const double top = highest > 0 ? highest : y_.high;
@@ -260,19 +276,25 @@ class RooflineDrawing {
         if (point.is_stage != stages) continue;
         const double x = x_.place(point.intensity);
         const double y = y_.place(point.flops);
-        if (stages) {
-          svg_.diamond(x, y, 8, point.color, words_of(point));
-        } else {
-          svg_.dot(x, y, 5, point.color, words_of(point));
-        }
+        draw_mark(point, x, y, words_of(point));
       }
     }
   }
 
+  void draw_mark(const RoofPoint& point, double x, double y, std::string_view tip) {
+    if (point.is_stage) {
+      svg_.diamond(x, y, 8, point.color, tip);
+    } else if (point.by_counters) {
+      svg_.triangle(x, y, 5.5, point.color, tip);
+    } else {
+      svg_.dot(x, y, 5, point.color, tip);
+    }
+  }
+
   static std::string words_of(const RoofPoint& point) {
-    return fmt::format("{}: {} FLOP/B, {}", point.name,
-                       intensity(profile::FlopsPerByte{point.intensity}),
-                       scaled(profile::FlopsPerSecond{point.flops}));
+    return fmt::format(
+        "{}: {} FLOP/B, {}{}", point.name, intensity(profile::FlopsPerByte{point.intensity}),
+        scaled(profile::FlopsPerSecond{point.flops}), point.by_counters ? ", by counters" : "");
   }
 
   void draw_names() {
@@ -296,11 +318,10 @@ class RooflineDrawing {
                   {.size = 12, .anchor = Svg::Anchor::middle, .bold = point.is_stage});
       }
       const double left = 24;
+      draw_mark(point, left + 7, y - 4, "");
       if (point.is_stage) {
-        svg_.diamond(left + 7, y - 4, 7, point.color);
         svg_.text(left + 46, y, fmt::format("{} (stage)", point.name), {.bold = true});
       } else {
-        svg_.dot(left + 7, y - 4, 5, point.color);
         svg_.text(left + 38, y, mark, {.anchor = Svg::Anchor::end});
         svg_.text(left + 46, y, fitted(point.name, 520, 12, true), {.size = 12, .code = true});
       }
@@ -321,8 +342,22 @@ class RooflineDrawing {
   Labels labels_;
 };
 
+// Kernels that are drawn, by what measured them.
+struct Sources {
+  size_t others = 0;  // ncu, or the program itself
+  size_t by_counters = 0;
+
+  explicit Sources(const std::vector<RoofPoint>& points) {
+    for (const RoofPoint& point : points) {
+      if (!point.is_stage) ++(point.by_counters ? by_counters : others);
+    }
+  }
+  [[nodiscard]] size_t all() const { return others + by_counters; }
+};
+
 // Numbers that profile.json holds, as in every sentence of a report.
-std::string roofline_words(const profile::Profile& profile, const Roofs& roofs, size_t kernels) {
+std::string roofline_words(const profile::Profile& profile, const Roofs& roofs,
+                           const Sources& kernels) {
   std::string words = "Roofline.";
   for (const Roofs::Compute& roof : roofs.compute) {
     words += fmt::format(" {}: {}.", roof.name, scaled(profile::FlopsPerSecond{roof.flops}));
@@ -336,25 +371,31 @@ std::string roofline_words(const profile::Profile& profile, const Roofs& roofs, 
                          intensity(stage.flops_per_byte), intensity(stage.ridge),
                          percent(stage.mfu.wall), percent(stage.mbu.wall));
   }
-  if (kernels > 0) {
+  if (kernels.others > 0) {
     words += on_cpu(profile) ? " Operators as recorded." : " Kernels as ncu measured them.";
   }
+  if (kernels.by_counters > 0) words += " Kernels by samples of the GPU's counters.";
   return words;
 }
 
 // What the points are made of: a line for stages, one for kernels.
 std::vector<std::string> roofline_sources(const profile::Profile& profile, size_t stages,
-                                          size_t kernels, size_t left_out) {
+                                          const Sources& kernels, size_t left_out) {
   std::vector<std::string> lines;
   if (stages > 0) {
     lines.emplace_back(profile.model
                            ? "stages: what the model must compute and move, over wall time"
                            : "stages: what the operators recorded, over wall time");
   }
-  if (kernels > 0) {
+  if (kernels.all() > 0) {
     std::string words =
-        on_cpu(profile) ? "operators: as recorded" : "kernels: as ncu measured them";
-    if (kernels > kMostPoints) words += fmt::format("; numbered: the {} longest", kMostPoints);
+        on_cpu(profile)            ? "operators: as recorded"
+        : kernels.by_counters == 0 ? "kernels: as ncu measured them"
+        : kernels.others == 0
+            ? "kernels (triangles): by samples of the GPU's counters, tensor cores alone"
+            : "kernels: dots as ncu measured them, triangles by the GPU's counters";
+    if (kernels.all() > kMostPoints)
+      words += fmt::format("; numbered: the {} longest", kMostPoints);
     if (left_out > 0) words += fmt::format("; {} without FLOPs not shown", left_out);
     lines.push_back(std::move(words));
   }
@@ -371,16 +412,18 @@ std::optional<Plot> roofline_plot(const profile::Profile& profile) {
   std::copy_if(kernels.begin(), kernels.end(), std::back_inserter(points), has_place);
   if (points.empty()) return std::nullopt;
   const size_t drawn = points.size() - stages;
+  const Sources sources(points);
   const Roofs roofs = roofs_of(profile);
   Plot plot;
   plot.file = kRooflineFile;
-  plot.description = roofline_words(profile, roofs, drawn);
+  plot.description = roofline_words(profile, roofs, sources);
   const size_t named = stages + std::min(drawn, kMostPoints);
   Svg svg(kRoofWidth, kRoofBottom + 72 + kRoofLegendRow * static_cast<double>(named), "Roofline",
           plot.description);
   svg.text(24, 32, "Roofline", {.size = 18, .bold = true});
   double y = 52;
-  for (const std::string& line : roofline_sources(profile, stages, drawn, kernels.size() - drawn)) {
+  for (const std::string& line :
+       roofline_sources(profile, stages, sources, kernels.size() - drawn)) {
     svg.text(24, y, line, {.muted = true});
     y += 18;
   }

@@ -123,6 +123,13 @@ void Svg::diamond(double x, double y, double radius, const Color& fill, std::str
         tip);
 }
 
+void Svg::triangle(double x, double y, double radius, const Color& fill, std::string_view tip) {
+  shape(fmt::format("path d=\"M{} {}L{} {}L{} {}Z\" class=\"{}\"", px(x), px(y - radius),
+                    px(x + radius), px(y + radius), px(x - radius), px(y + radius),
+                    color_class(fill)),
+        tip);
+}
+
 void Svg::line(double x1, double y1, double x2, double y2, Stroke stroke) {
   const Color color = stroke == Stroke::grid ? kGrid : stroke == Stroke::strong ? kInk : kAxis;
   body_ += fmt::format("<path d=\"M{} {}L{} {}\" class=\"{} line{}{}\"/>\n", px(x1), px(y1), px(x2),

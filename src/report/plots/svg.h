@@ -32,6 +32,7 @@ class Svg {
            std::string_view tip = "");
   void dot(double x, double y, double radius, const Color& fill, std::string_view tip = "");
   void diamond(double x, double y, double radius, const Color& fill, std::string_view tip = "");
+  void triangle(double x, double y, double radius, const Color& fill, std::string_view tip = "");
 
   enum class Stroke { grid, axis, strong, dashed };
   void line(double x1, double y1, double x2, double y2, Stroke stroke);

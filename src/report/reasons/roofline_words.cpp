@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "report/format/figures.h"
 #include "report/reasons/themes.h"
 
 namespace llmprof::report {
@@ -27,6 +28,31 @@ std::string bound_by_ncu(const Given& given) {
       bound_percent(given));
 }
 
+double sample_percent(const Given& given) {
+  constexpr double kPercent = 100;
+  return given.quantity<profile::Share>("share_of_sample").value * kPercent;
+}
+
+std::string bound_by_counters(const Given& given) {
+  return fmt::format(
+      "of kernels by the GPU's counters, a sample counts as a kernel's where it ran alone for at "
+      "least {0:g} % of the sample's time; FLOP/s are the tensor cores' activity times the dense "
+      "peak of the number format, told by the kernel's name, else by the model: an estimate that "
+      "takes each active cycle for a full one, at the clock of the data sheet, and leaves out work "
+      "outside of the tensor cores. Such a kernel is bound by memory or by compute from {1:g} % of "
+      "the peak on, whichever is higher, and unknown below",
+      sample_percent(given), bound_percent(given));
+}
+
+std::string shorter_than_samples(const Given& given) {
+  return fmt::format(
+      "{} of {} kernels without ncu's metrics: too short for the counters' sampling interval of {} "
+      "ms, of which no launches of one kernel alone fill {:g} % (`collector.counter_hz=10000` "
+      "samples every 0.1 ms)",
+      given.count("kernels_without"), given.count("kernels"),
+      ms(given.quantity<profile::Milliseconds>("interval")), sample_percent(given));
+}
+
 std::string bound_by_recorded_work(const Given& given) {
   return fmt::format(
       "a kernel is bound by memory if its bytes over time are at least {0:g} % of the measured "
@@ -43,6 +69,8 @@ std::string roofline_words(ReasonKind kind, const Given& given) {
   switch (kind) {
     case ReasonKind::bound_by_ncu:
       return bound_by_ncu(given);
+    case ReasonKind::bound_by_counters:
+      return bound_by_counters(given);
     case ReasonKind::bound_by_recorded_work:
       return bound_by_recorded_work(given);
     case ReasonKind::no_kernel_metrics:
@@ -59,6 +87,8 @@ std::string roofline_words(ReasonKind kind, const Given& given) {
                         "dram__bytes.sum`)");
     case ReasonKind::throughput_not_measured:
       return of_kernels(given, "no bound class (`--section SpeedOfLight`)");
+    case ReasonKind::shorter_than_samples:
+      return shorter_than_samples(given);
     case ReasonKind::operators_without_work:
       return "no operator was recorded with FLOPs or bytes (llmprof_operator takes both)";
     case ReasonKind::bound_needs_cpu_peaks:

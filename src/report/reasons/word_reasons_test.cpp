@@ -265,6 +265,15 @@ std::vector<Example> roofline_examples() {
        "peak and above its memory share; by latency if both are below 60 %; unknown if one of them "
        "was not measured. Percentages are ncu's (SpeedOfLight), of the peak at the clocks of its "
        "run, mean over the launches measured"},
+      {Kind::bound_by_counters,
+       FindingValues().add("bound_share_of_peak", Share{0.6}).add("share_of_sample", Share{0.9}),
+       "of kernels by the GPU's counters, a sample counts as a kernel's where it ran alone for at "
+       "least 90 % of the sample's time; FLOP/s are the tensor cores' activity times the dense "
+       "peak "
+       "of the number format, told by the kernel's name, else by the model: an estimate that takes "
+       "each active cycle for a full one, at the clock of the data sheet, and leaves out work "
+       "outside of the tensor cores. Such a kernel is bound by memory or by compute from 60 % of "
+       "the peak on, whichever is higher, and unknown below"},
       {Kind::bound_by_recorded_work, rule,
        "a kernel is bound by memory if its bytes over time are at least 60 % of the measured "
        "memory bandwidth and not below its compute share; by compute if its FLOPs over time are at "
@@ -284,6 +293,11 @@ std::vector<Example> roofline_examples() {
        "dram__bytes.sum`)"},
       {Kind::throughput_not_measured, kernels(5),
        "5 of 12 kernels: no bound class (`--section SpeedOfLight`)"},
+      {Kind::shorter_than_samples,
+       kernels(9).add("interval", profile::Milliseconds{0.5}).add("share_of_sample", Share{0.9}),
+       "9 of 12 kernels without ncu's metrics: too short for the counters' sampling interval of "
+       "0.500 ms, of which no launches of one kernel alone fill 90 % "
+       "(`collector.counter_hz=10000` samples every 0.1 ms)"},
       {Kind::operators_without_work,
        {},
        "no operator was recorded with FLOPs or bytes (llmprof_operator takes both)"},

@@ -4,6 +4,7 @@
 
 #include "report/format/figures.h"
 #include "report/format/sentences.h"
+#include "report/sections/kernel_source.h"
 #include "report/sections/reasons.h"
 #include "report/sections/sections.h"
 #include "report/sections/stage_words.h"
@@ -14,12 +15,32 @@ namespace {
 constexpr size_t kShownPoints = 20;
 
 // "120", "120, most frequent grid 64 x 1 x 1 (of 3)": figures are means over all of them.
-Cell launches_cell(const profile::RooflineKernel& kernel) {
-  if (!kernel.commonest_grid) return grouped(kernel.launches);
+std::string measured_launches_words(const profile::RooflineKernel& kernel) {
+  if (!kernel.commonest_grid) return text_of(grouped(kernel.launches));
   const profile::Extent& grid = *kernel.commonest_grid;
   return fmt::format("{}, {} {} x {} x {}{}", grouped(kernel.launches),
                      kernel.grids > 1 ? "most frequent grid" : "grid", grid[0], grid[1], grid[2],
                      kernel.grids > 1 ? fmt::format(" (of {})", kernel.grids) : "");
+}
+
+bool any_by_counters(const profile::Profile& profile) {
+  const auto& kernels = profile.roofline.kernels;
+  return std::any_of(kernels.begin(), kernels.end(),
+                     [](const auto& kernel) { return is_by_counters(kernel); });
+}
+
+// "ncu", "counters, 41 samples".
+std::string kernel_source_words(const profile::RooflineKernel& kernel) {
+  // Profiles from before there were counters do not say.
+  if (!is_by_counters(kernel)) return kernel.source.empty() ? "ncu" : kernel.source;
+  return fmt::format("{}, {}", kernel.source, counted(kernel.samples, "sample"));
+}
+
+// "12.30 TFLOP/s", "12.30 TFLOP/s (bf16 dense)", or why there are none.
+Cell flops_cell(const profile::RooflineKernel& kernel) {
+  if (kernel.why_no_flops) return std::string(why_no_flops_words(*kernel.why_no_flops));
+  if (!kernel.peak_name) return scaled(kernel.flops_per_s);
+  return fmt::format("{} ({})", scaled(kernel.flops_per_s), *kernel.peak_name);
 }
 
 Table roofline_table(const profile::Profile& profile) {
@@ -27,7 +48,7 @@ Table roofline_table(const profile::Profile& profile) {
   const bool recorded = on_cpu(profile);
   Table table;
   table.columns = {text_column("kernel"),
-                   recorded ? number_column("calls") : text_column("launches measured"),
+                   recorded ? number_column("calls") : text_column("launches measured; source"),
                    number_column("compute"),
                    number_column(recorded ? "bytes moved" : "DRAM traffic"),
                    number_column("FLOP/B"),
@@ -37,7 +58,10 @@ Table roofline_table(const profile::Profile& profile) {
   const auto& kernels = profile.roofline.kernels;
   for (size_t i = 0; i < std::min(kShownPoints, kernels.size()); ++i) {
     const profile::RooflineKernel& kernel = kernels[i];
-    table.rows.push_back({kernel.short_name, launches_cell(kernel), scaled(kernel.flops_per_s),
+    const Cell launches =
+        recorded ? Cell(grouped(kernel.launches))
+                 : Cell(measured_launches_words(kernel) + "; " + kernel_source_words(kernel));
+    table.rows.push_back({kernel.short_name, launches, flops_cell(kernel),
                           scaled(kernel.bytes_per_s), intensity(kernel.flops_per_byte),
                           percent(kernel.compute_share_of_peak),
                           percent(kernel.memory_share_of_peak), kernel.bound});
@@ -71,6 +95,8 @@ void add_roofline(const profile::Profile& profile, Document& document) {
   } else {
     document.add(roofline_table(profile));
     if (const auto& rule = profile.roofline.rule) document.add(Paragraph{sentence(*rule)});
+    const auto& why = profile.roofline.why_not;
+    if (why && any_by_counters(profile)) document.add(Paragraph{sentence(*why)});
   }
   Table stages = stage_roofline(profile);
   if (stages.rows.empty()) {

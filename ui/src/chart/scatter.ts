@@ -13,7 +13,7 @@ export interface Point {
   y2?: number | null;
   color: () => string;
   radius: number;
-  shape: "dot" | "square" | "ring";
+  shape: "dot" | "square" | "ring" | "triangle";
   label?: string;
   lines: string[];
   onClick?: () => void;
@@ -138,6 +138,12 @@ export function scatter(options: ScatterOptions): Scatter {
     }
     context.beginPath();
     if (point.shape === "square") context.rect(x - radius, y - radius, 2 * radius, 2 * radius);
+    else if (point.shape === "triangle") {
+      context.moveTo(x, y - radius);
+      context.lineTo(x + radius, y + radius);
+      context.lineTo(x - radius, y + radius);
+      context.closePath();
+    }
     else context.arc(x, y, radius, 0, 2 * Math.PI);
     if (point.shape === "ring") context.stroke();
     else {

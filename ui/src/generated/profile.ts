@@ -1241,7 +1241,7 @@ export interface Roofline {
   share_of_kernel_time: RooflineShareOfKernelTime | null;
   /** what is missing, and the capture that would give it */
   why_not: string | null;
-  /** kernels that ncu measured; of CPU operators, from the FLOPs and bytes they recorded over the CPU's measured peaks */
+  /** kernels that ncu measured; without, those that fill samples of the GPU's counters; of CPU operators, from the FLOPs and bytes they recorded over the CPU's measured peaks */
   kernels: RooflineKernels[];
   /** metrics that ncu measured, of any kernel */
   metrics_read: number;
@@ -1253,6 +1253,8 @@ export interface Roofline {
   rule_reasons: SlowStepRuleReasons[];
   /** why_not as kinds and values */
   why_not_reasons: SlowStepRuleReasons[];
+  /** kernels without ncu's metrics, by the GPU's counters; null without samples */
+  sampled: RooflineSampled | null;
 }
 
 export interface RooflineShareOfKernelTime {
@@ -1273,13 +1275,13 @@ export interface RooflineKernels {
   short_name: string;
   /** as in kernels */
   device: string;
-  /** measured */
+  /** measured; by counters, those that ran in the samples that count */
   launches: number;
   /** x, y, z of most of these launches */
   commonest_grid: number[] | null;
   /** distinct grids; figures are means over all */
   grids: number;
-  /** achieved (FLOP/s) */
+  /** achieved; by counters, tensor_active_share times peak_flops_per_s: work outside of the tensor cores is not counted (FLOP/s) */
   flops_per_s: number | null;
   /** achieved, DRAM (B/s) */
   bytes_per_s: number | null;
@@ -1289,8 +1291,43 @@ export interface RooflineKernels {
   compute_share_of_peak: number | null;
   /** of the memory bandwidth's peak; without SpeedOfLight's figure, of the busiest level of memory (fraction) */
   memory_share_of_peak: number | null;
-  /** compute, memory, latency, unknown */
+  /** compute, memory, latency, unknown; latency only by ncu */
   bound: string;
+  /** "ncu", "counters" (the GPU's, sampled over time), "recorded" (with CPU operators) */
+  source: string;
+  /** by counters: samples that it filled; else 0 */
+  samples: number;
+  /** by counters: the time of these samples (ms) */
+  sampled_ms: number | null;
+  /** by counters: of the samples' time, that in which it ran alone (fraction) */
+  own_share_of_samples: number | null;
+  /** by counters: activity of the tensor cores, of their peak at the clock of that time, mean over the samples (fraction) */
+  tensor_active_share: number | null;
+  /** by counters: the peak that FLOP/s are made of, "bf16 dense"; null without FLOP/s */
+  peak_name: string | null;
+  /** the same peak, of the data sheet (FLOP/s) */
+  peak_flops_per_s: number | null;
+  /** by counters: what tells the format that the tensor cores multiply, "kernel name" or "model"; null without FLOP/s */
+  number_format_source: string | null;
+  /** by counters: not_sampled (no counter of the tensor cores), no_tensor_activity (none that is certainly its own), format_unknown, peak_unknown; null with FLOP/s */
+  why_no_flops: string | null;
+}
+
+export interface RooflineSampled {
+  /** of DRAM bytes, over the whole capture */
+  samples: number;
+  /** of them, those that launches of one kernel filled */
+  attributed_samples: number;
+  /** of a sample, median (ms) */
+  interval_ms: number;
+  /** of a sample's time, how long one kernel must run alone for the sample to be its own (fraction) */
+  least_share_of_sample: number;
+  /** kernels in kernels by these samples */
+  kernels_placed: number;
+  /** kernels that samples met and that filled none: too short for the sampling interval, or never alone */
+  kernels_too_short: number;
+  /** kernels that no sample met */
+  kernels_unsampled: number;
 }
 
 export interface Operators {

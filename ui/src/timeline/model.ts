@@ -33,6 +33,15 @@ interface Header {
   shapes: number[][];
   tracks: TrackHeader[];
   tables: Record<string, { rows: number; columns: Record<string, Coding> }>;
+  /** Of captures whose clocks are unrelated: each begins at 0. Absent where all share one axis. */
+  clocks?: { label: string; first_ns: string; last_ns: string }[];
+}
+
+/** Captures on one axis, and what they span on their own clock. */
+export interface Clock {
+  label: string;
+  firstNs: number;
+  lastNs: number;
 }
 
 export type Numbers = Float64Array | Uint32Array | Int32Array | Uint8Array | Float32Array;
@@ -56,6 +65,8 @@ export interface Track extends TrackHeader {
 
 export interface Timeline {
   originNs: number;
+  /** Empty where all captures share one axis. */
+  clocks: Clock[];
   spanNs: number;
   names: string[];
   kernels: Header["kernels"];
@@ -138,6 +149,7 @@ export async function readTimeline(stepWords: (index: number) => string): Promis
   const [busy, dominant] = await Promise.all([column("t.pyramid.busy"), column("t.pyramid.class")]);
   return {
     originNs: Number(header.origin_ns),
+    clocks: (header.clocks ?? []).map((clock) => ({ label: clock.label, firstNs: Number(clock.first_ns), lastNs: Number(clock.last_ns) })),
     spanNs: header.span_ns,
     names: header.names,
     kernels: header.kernels,
@@ -217,4 +229,9 @@ export class LaunchedBy {
   of(call: number): Uint32Array {
     return this.rows.subarray(this.offsets[call + 1], this.offsets[call + 2]);
   }
+}
+
+/** The time of a capture's own clock that is 0 on the axis. */
+export function beginningOf(timeline: Timeline, timeNs: number): number {
+  return timeline.clocks.find((clock) => clock.firstNs <= timeNs && timeNs <= clock.lastNs)?.firstNs ?? timeline.originNs;
 }

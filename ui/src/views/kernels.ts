@@ -8,6 +8,7 @@ import { note, select, swatch } from "../dom/parts";
 import { facts, table, type Column } from "../dom/table";
 import { bytes, count, counted, exactMs, fineMs, flops, percent } from "../format/figures";
 import { placeHash, setOptions } from "../state/fragment";
+import { savingsByKernel } from "./savings";
 
 const VIEW = "kernels";
 const NO_LIBRARY = "(none)";
@@ -196,7 +197,7 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
   draw();
   const empty = kernels.length === 0 && h("p", { class: "not-known" }, "This input holds no kernels.");
   return {
-    element: h("div", { class: "view" }, h("h1", {}, "Kernels"), empty || [bars, filters, summary, list.element, note("Shares are of the time of all kernels in the capture; overlapping kernels count in full. Percentiles are by nearest rank over single launches.")]),
+    element: h("div", { class: "view" }, h("h1", {}, "Kernels"), empty || [bars, filters, summary, list.element, note("Shares are of the time of all kernels in the capture; overlapping kernels count in full. Percentiles are by nearest rank over single launches."), savingsByKernel(app)]),
     onPlace: (next) => {
       filter = filterOf(next);
       drawFilters();

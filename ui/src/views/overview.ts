@@ -10,6 +10,7 @@ import { bytes, clock, count, counted, energy, fineMs, ms, percent, rate } from 
 import { typical } from "../format/typical";
 import { jobSummary } from "../job/summary";
 import { placeHash } from "../state/fragment";
+import { savingsByPart } from "./savings";
 
 const SHOWN_FINDINGS = 5;
 
@@ -312,6 +313,7 @@ function mount(app: App): MountedView {
     budgets(app),
     measured(app),
     findings(app),
+    savingsByPart(app),
     h("div", { class: "pair" }, section("What ran", whatRan(app)), section("How sure this is", howSure(app))),
   );
   return { element };

@@ -5,6 +5,7 @@ import { h } from "../dom/dom";
 import { prose, section } from "../dom/parts";
 import { facts, table } from "../dom/table";
 import { bytes, bytesPerS, clock, count, flopsPerS, ms, percent, ratio } from "../format/figures";
+import { copies, deviceTime, launches } from "./device_tables";
 
 function captures(app: App): HTMLElement {
   const rows = app.shown.context.captures;
@@ -79,29 +80,6 @@ function overhead(app: App): HTMLElement | null {
   );
 }
 
-function deviceTime(app: App): HTMLElement | null {
-  const rows = app.shown.device_time;
-  if (rows.length === 0) return null;
-  return section(
-    "GPU time, whole timeline",
-    table({
-      caption: "What each GPU did from its first work to its last",
-      sortable: false,
-      rows,
-      columns: [
-        { id: "device", title: "device", value: (d) => d.device, heads: true },
-        { id: "span", title: "span (ms)", of: "ms, first start to last end of any work", value: (d) => d.span_ms, text: (d) => ms(d.span_ms) },
-        { id: "busy", title: "busy (ms)", of: "ms with at least one operation running", value: (d) => d.busy_ms, text: (d) => ms(d.busy_ms) },
-        { id: "share", title: "busy share of span", value: (d) => d.busy_share_of_span, text: (d) => percent(d.busy_share_of_span) },
-        { id: "compute", title: "compute (ms)", value: (d) => d.compute_ms, text: (d) => ms(d.compute_ms) },
-        { id: "communication", title: "communication, exposed (ms)", value: (d) => d.exposed_communication_ms, text: (d) => ms(d.exposed_communication_ms) },
-        { id: "copies", title: "copies, exposed (ms)", value: (d) => d.exposed_copies_ms, text: (d) => ms(d.exposed_copies_ms) },
-        { id: "idle", title: "idle (ms)", value: (d) => d.idle_ms, text: (d) => ms(d.idle_ms) },
-      ],
-    }).element,
-  );
-}
-
 function diagnostics(app: App): HTMLElement {
   const rows = app.shown.diagnostics;
   if (rows.length === 0) return section("Diagnostics", h("p", {}, "None: nothing is wrong with the input."));
@@ -130,6 +108,8 @@ function mount(app: App): MountedView {
       devices(app),
       overhead(app),
       deviceTime(app),
+      copies(app),
+      launches(app),
       diagnostics(app),
       section(
         "How this was made",

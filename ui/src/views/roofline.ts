@@ -1,12 +1,12 @@
-// Log-log: what kernels reach by ncu or recorded work, what stages reach by the model, under the roofs of the hardware.
+// Log-log: what kernels reach by ncu, by the GPU's counters or by recorded work, what stages reach by the model, under the roofs of the hardware.
 import type { App, MountedView, ViewDescription } from "../app";
 import { chartColors, scatter, type Line, type Point, type Scatter } from "../chart/scatter";
 import { deviceWord, onCpu, type Kernel, type Profile, type Stage } from "../data/profile";
-import { h } from "../dom/dom";
-import { note, notKnown, section, swatch } from "../dom/parts";
+import { h, type Child } from "../dom/dom";
+import { note, notKnown, prose, section, swatch } from "../dom/parts";
 import { figure } from "../dom/copy";
 import { table } from "../dom/table";
-import { bytesPerS, count, counted, flopsPerS, intensity, ms, percent } from "../format/figures";
+import { bytes, bytesPerS, count, counted, flops, flopsPerS, intensity, ms, percent } from "../format/figures";
 import { placeHash } from "../state/fragment";
 
 type Measured = Profile["roofline"]["kernels"][number];
@@ -17,6 +17,18 @@ interface Roof {
   source: string;
 }
 
+interface Peak {
+  flops: number;
+  name: string;
+}
+
+/** Peaks of other number formats that kernels are measured against. */
+function otherPeaks(app: App, roof: Roof): Peak[] {
+  const peaks = new Map<number, string>();
+  for (const kernel of app.shown.roofline.kernels) if (kernel.peak_flops_per_s !== null && kernel.peak_flops_per_s !== roof.flops) peaks.set(kernel.peak_flops_per_s, kernel.peak_name ?? "");
+  return [...peaks].map(([flops, name]) => ({ flops, name }));
+}
+
 function roofOf(app: App): Roof | null {
   const { gpu, cpu } = app.shown.utilization;
   const stage = app.shown.stages.find((each) => each.peak_flops_per_s !== null && each.peak_bandwidth_bytes_per_s !== null);
@@ -24,6 +36,26 @@ function roofOf(app: App): Roof | null {
   if (gpu) return { flops: gpu.bf16_flops_per_s, bandwidth: gpu.memory_bandwidth_bytes_per_s, source: "bf16 dense" };
   if (cpu && cpu.flops_per_s !== null) return { flops: cpu.flops_per_s, bandwidth: cpu.memory_bandwidth_bytes_per_s, source: `${cpu.number_format}, measured` };
   return null;
+}
+
+const WHY_NO_FLOPS: Record<string, string> = { no_tensor_activity: "no tensor activity", format_unknown: "number format not known", peak_unknown: "peak not known", not_sampled: "tensor cores not sampled" };
+
+const byCounters = (measured: Measured): boolean => measured.source === "counters";
+
+/** "ncu", "counters, 41 samples". */
+function sourceWords(measured: Measured): string {
+  return byCounters(measured) ? `counters, ${counted(measured.samples, "sample")}` : measured.source || "ncu";
+}
+
+function flopsText(measured: Measured): string {
+  return measured.why_no_flops ? (WHY_NO_FLOPS[measured.why_no_flops] ?? measured.why_no_flops) : flopsPerS(measured.flops_per_s);
+}
+
+/** What the FLOP/s of a kernel by counters are made of. */
+function estimateWords(measured: Measured): string | null {
+  if (!byCounters(measured)) return null;
+  const alone = `${sourceWords(measured)} of ${ms(measured.sampled_ms)} ms, alone in ${percent(measured.own_share_of_samples)} of it`;
+  return measured.peak_name ? `${alone}; tensor cores active ${percent(measured.tensor_active_share)} of ${flopsPerS(measured.peak_flops_per_s)} (${measured.peak_name}, by the ${measured.number_format_source})` : alone;
 }
 
 function kernelPoints(app: App): Point[] {
@@ -38,8 +70,8 @@ function kernelPoints(app: App): Point[] {
       y: measured.flops_per_s,
       color: () => app.palette.now(kernelClass),
       radius: 3.5 + 14 * Math.sqrt(kernel?.share ?? 0),
-      shape: "dot",
-      lines: [measured.short_name, `${app.palette.label(kernelClass)}, ${percent(kernel?.share ?? null)} of kernel time`, `${flopsPerS(measured.flops_per_s)}, ${bytesPerS(measured.bytes_per_s)}, ${intensity(measured.flops_per_byte)} FLOP/B`, `${percent(measured.compute_share_of_peak)} of compute, ${percent(measured.memory_share_of_peak)} of memory; bound by ${measured.bound}`],
+      shape: byCounters(measured) ? "triangle" : "dot",
+      lines: [measured.short_name, `${app.palette.label(kernelClass)}, ${percent(kernel?.share ?? null)} of kernel time`, ...[estimateWords(measured)].filter((line) => line !== null), `${flopsPerS(measured.flops_per_s)}, ${bytesPerS(measured.bytes_per_s)}, ${intensity(measured.flops_per_byte)} FLOP/B`, `${percent(measured.compute_share_of_peak)} of compute, ${percent(measured.memory_share_of_peak)} of memory; bound by ${measured.bound}`],
       onClick: () => (location.hash = placeHash("kernels", { q: measured.short_name })),
     });
   }
@@ -91,15 +123,18 @@ function chartOf(app: App, roof: Roof | null): Scatter | null {
   const points = [...kernelPoints(app), ...stagePoints(app), ...measuredPoints(app)];
   if (points.length === 0) return null;
   const ridge = roof ? roof.flops / roof.bandwidth : 1;
-  const xs = [...points.map((point) => point.x), ...(roof ? [ridge] : [])];
-  const ys = [...points.flatMap((point) => [point.y, point.y2 ?? point.y]), ...(roof ? [roof.flops] : [])];
+  const peaks = roof ? otherPeaks(app, roof) : [];
+  const highest = Math.max(roof?.flops ?? 0, ...peaks.map((peak) => peak.flops));
+  const xs = [...points.map((point) => point.x), ...(roof ? [ridge, highest / roof.bandwidth] : [])];
+  const ys = [...points.flatMap((point) => [point.y, point.y2 ?? point.y]), ...(roof ? [highest] : [])];
   const decades = (low: number, high: number): [number, number] => [10 ** Math.floor(Math.log10(low) - 0.15), 10 ** Math.ceil(Math.log10(high) + 0.15)];
   const xRange = decades(Math.min(...xs), Math.max(...xs));
   const yRange = decades(Math.min(...ys), Math.max(...ys));
   const lines: Line[] = [];
   if (roof) {
     const start = Math.max(xRange[0], yRange[0] / roof.bandwidth);
-    lines.push({ points: [[start, start * roof.bandwidth], [ridge, roof.flops]], color: chartColors.text });
+    lines.push({ points: [[start, start * roof.bandwidth], [highest / roof.bandwidth, highest]], color: chartColors.text });
+    for (const peak of peaks) lines.push({ points: [[peak.flops / roof.bandwidth, peak.flops], [xRange[1], peak.flops]], color: chartColors.text, label: `${flopsPerS(peak.flops)} (${peak.name})`, labelAt: "end" });
     lines.push({ points: [[ridge, roof.flops], [xRange[1], roof.flops]], color: chartColors.text, label: `${flopsPerS(roof.flops)} (${roof.source}), ${bytesPerS(roof.bandwidth)}`, labelAt: "end" });
     lines.push({ points: [[ridge, yRange[0]], [ridge, roof.flops]], dashed: true, label: `ridge point ${intensity(ridge)} FLOP/B` });
   }
@@ -122,10 +157,14 @@ function chartOf(app: App, roof: Roof | null): Scatter | null {
 function boundShares(app: App): HTMLElement | null {
   const shares = app.shown.roofline.share_of_kernel_time;
   if (!shares) return null;
+  const { kernels } = app.shown.roofline;
+  // Counters say nothing of units other than the tensor cores, and so nothing of latency.
+  const bounds = (["memory", "compute", "latency", "unknown"] as const).filter((bound) => bound !== "latency" || !kernels.every(byCounters));
+  const unknown = kernels.some(byCounters) ? "bound not known" : "without metrics";
   return h(
     "dl",
     { class: "tiles small" },
-    (["memory", "compute", "latency", "unknown"] as const).map((bound) => h("div", {}, h("dt", {}, bound === "unknown" ? "without metrics" : `bound by ${bound}`), h("dd", { class: "value" }, figure(percent(shares[bound]), shares[bound], "of the time of all kernels")), h("dd", { class: "of" }, "of kernel time"))),
+    bounds.map((bound) => h("div", {}, h("dt", {}, bound === "unknown" ? unknown : `bound by ${bound}`), h("dd", { class: "value" }, figure(percent(shares[bound]), shares[bound], "of the time of all kernels")), h("dd", { class: "of" }, "of kernel time"))),
   );
 }
 
@@ -141,15 +180,17 @@ function kernelTable(app: App): HTMLElement {
       { id: "share", title: "share of kernel time", of: "of the time of all kernels", value: (k) => classes.get(k.kernel_name)?.share ?? null, text: (k) => percent(classes.get(k.kernel_name)?.share) },
       { id: "bound", title: "bound by", value: (k) => k.bound },
       { id: "intensity", title: "FLOP/B", of: "arithmetic intensity, DRAM bytes", value: (k) => k.flops_per_byte, text: (k) => intensity(k.flops_per_byte) },
-      { id: "flops", title: "FLOP/s", of: "achieved", value: (k) => k.flops_per_s, text: (k) => flopsPerS(k.flops_per_s) },
+      { id: "flops", title: "FLOP/s", of: "achieved", value: (k) => k.flops_per_s, text: flopsText },
       { id: "bytes", title: "bandwidth", of: "achieved, DRAM", value: (k) => k.bytes_per_s, text: (k) => bytesPerS(k.bytes_per_s) },
       { id: "compute", title: "of compute peak", value: (k) => k.compute_share_of_peak, text: (k) => percent(k.compute_share_of_peak) },
       { id: "memory", title: "of memory peak", value: (k) => k.memory_share_of_peak, text: (k) => percent(k.memory_share_of_peak) },
       { id: "launches", title: "launches", of: "launches measured", value: (k) => k.launches, text: (k) => count(k.launches) },
+      { id: "source", title: "source", value: sourceWords, className: "nowrap", cell: (k) => h("span", { title: estimateWords(k) ?? "" }, sourceWords(k)) },
     ],
     sort: "-share",
   });
-  return section("Kernels", boundShares(app), view.element, rule && note(`${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`));
+  const whyNot = kernels.some(byCounters) && why_not;
+  return section("Kernels", boundShares(app), view.element, whyNot && note(prose(`${whyNot.charAt(0).toUpperCase()}${whyNot.slice(1)}.`)), rule && note(`${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`));
 }
 
 function stageTable(app: App): HTMLElement {
@@ -171,15 +212,48 @@ function stageTable(app: App): HTMLElement {
       { id: "mbu", title: "MBU on wall", of: "of peak memory bandwidth", value: (s) => s.mbu.wall, text: (s) => percent(s.mbu.wall) },
     ],
   });
-  return section("Stages, by the model", view.element);
+  return section("Stages, by the model", view.element, stages.map(costOf));
+}
+
+/** The parts of the model that a stage's FLOPs and bytes are of. */
+function costOf(stage: Stage): Child {
+  if (stage.cost.length === 0) return null;
+  const unit = "per instance";
+  return h(
+    "details",
+    { class: "cost", open: true },
+    h("summary", {}, stage.from_operators ? `What ${stage.name} computed and moved, as recorded` : `What ${stage.name} must compute and move`),
+    table<Stage["cost"][number]>({
+      caption: `FLOPs and bytes of ${stage.name}`,
+      fit: true,
+      rows: stage.cost,
+      columns: [
+        { id: "part", title: stage.from_operators ? "operators of class" : "part of the model", value: (c) => c.part, heads: true },
+        { id: "flops", title: "FLOPs", of: unit, value: (c) => c.flops, text: (c) => flops(c.flops) },
+        { id: "weights", title: "weights read", of: `bytes ${unit}`, value: (c) => c.weight_bytes, text: (c) => bytes(c.weight_bytes) },
+        { id: "cache", title: "KV cache read and written", of: `bytes ${unit}`, value: (c) => c.kv_bytes, text: (c) => bytes(c.kv_bytes) },
+      ],
+      foot: h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "sum"), h("td", { class: "number" }, figure(flops(stage.flops), stage.flops, `FLOP ${unit}`)), h("td", { class: "number", colspan: "2" }, figure(bytes(stage.bytes), stage.bytes, `B ${unit}`)))),
+    }).element,
+    stage.basis && note(prose(`${stage.basis.charAt(0).toUpperCase()}${stage.basis.slice(1)}.`)),
+  );
 }
 
 function mount(app: App): MountedView {
   const roof = roofOf(app);
   const chart = chartOf(app, roof);
-  const sources = [app.shown.roofline.kernels.length > 0 && (onCpu(app.shown) ? "Dots are operators, from the FLOPs and bytes they recorded." : "Dots are kernels that ncu measured, colored by class; larger ones take more of the kernel time."), app.shown.stages.some((stage) => stage.flops) && `Squares are stages: the model's FLOPs over wall time, with a line up to busy time.`, app.shown.stages.some((stage) => stage.flops && stage.measured?.dram_bytes) && "Rings are the same with the DRAM bytes that the GPU's counters measured.", roof && `Roofs: ${flopsPerS(roof.flops)} (${roof.source}) and ${bytesPerS(roof.bandwidth)} of the ${deviceWord(app.shown)}.`].filter(Boolean);
+  const { kernels } = app.shown.roofline;
+  const stages = app.shown.stages.filter((stage) => stage.flops);
+  const marks: [string, string | false][] = [
+    ["●", kernels.some((kernel) => !byCounters(kernel)) && (onCpu(app.shown) ? "operators, from the FLOPs and bytes they recorded" : "kernels that ncu measured")],
+    ["▲", kernels.some(byCounters) && "kernels that fill samples of the GPU's counters: tensor cores alone, an estimate"],
+    ["■", stages.length > 0 && "stages: the model's FLOPs over wall time, with a line up to busy time"],
+    ["○", stages.some((stage) => stage.measured?.dram_bytes) && "the same with the DRAM bytes that the GPU's counters measured"],
+  ];
+  const legend = h("ul", { class: "legend marks", "aria-label": "Marks of the chart" }, marks.filter(([, words]) => words).map(([mark, words]) => h("li", {}, h("span", { "aria-hidden": "true" }, mark), ` ${words}`)));
+  const hints = [kernels.length > 0 && "Colors are kernel classes; larger marks take more of the kernel time.", roof && `Roofs: ${flopsPerS(roof.flops)} (${roof.source}) and ${bytesPerS(roof.bandwidth)} of the ${deviceWord(app.shown)}.`, "Drag zooms, a double click shows all."].filter(Boolean);
   return {
-    element: h("div", { class: "view" }, h("h1", {}, "Roofline"), chart && [chart.element, note(sources.join(" "), " Drag zooms, a double click shows all.")], stageTable(app), kernelTable(app)),
+    element: h("div", { class: "view" }, h("h1", {}, "Roofline"), chart && [chart.element, legend, note(hints.join(" "))], stageTable(app), kernelTable(app)),
     redraw: () => chart?.redraw(),
     close: () => chart?.destroy(),
   };

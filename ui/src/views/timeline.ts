@@ -9,7 +9,7 @@ import { setOptions } from "../state/fragment";
 import { control } from "../timeline/controls";
 import { describe, type RowRef } from "../timeline/describe";
 import { layOut, TOP, type Layout } from "../timeline/layout";
-import { hasTimeline, LaunchedBy, readTimeline, type TableName, type Timeline } from "../timeline/model";
+import { beginningOf, hasTimeline, LaunchedBy, readTimeline, type TableName, type Timeline } from "../timeline/model";
 import { Painter } from "../timeline/paint/painter";
 import type { Scene } from "../timeline/paint/scene";
 import { pinnedPanel, selectionPanel, tooltipOf } from "../timeline/panels";
@@ -77,6 +77,7 @@ class TimelineView {
       { class: "timeline-view" },
       h("h1", { class: "offscreen" }, "Timeline"),
       h("div", { class: "tools" }, h("div", { class: "search" }, this.input, step(false), step(true), this.counts), h("div", { class: "zoom" }, zoom(1 / 2, "Zoom in (w)", "+"), zoom(2, "Zoom out (s)", "−"), h("button", { class: "plain", type: "button", onclick: () => this.showAll() }, "Whole capture")), h("p", { class: "help muted" }, "Wheel or w/s zoom, drag or a/d pan, shift-drag selects a span, click pins, arrows step, / searches")),
+      timeline.clocks.length > 0 && h("p", { class: "notice", role: "note" }, `The clocks of these captures are unrelated: each begins at 0 (${timeline.clocks.map((clock) => clock.label).join("; ")}).`),
       h("div", { class: "stage" }, this.scroller, this.side),
       this.legend(),
     );
@@ -153,7 +154,10 @@ class TimelineView {
     const shown = parsePair(options.get("t"));
     const at = parsePair(options.get("at"));
     if (shown) this.window.set(...shown);
-    else if (at) this.window.set(at[0] - this.timeline.originNs, at[1] - this.timeline.originNs);
+    else if (at) {
+      const beginning = beginningOf(this.timeline, (at[0] + at[1]) / 2);
+      this.window.set(at[0] - beginning, at[1] - beginning);
+    }
     this.selection = parsePair(options.get("sel"));
     this.pinned = this.parseRow(options.get("pin"));
     this.input.value = options.get("q") ?? "";

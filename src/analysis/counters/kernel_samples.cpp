@@ -1,0 +1,254 @@
+#include "analysis/counters/kernel_samples.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "analysis/counters/counter_series.h"
+
+namespace llmprof::analysis {
+namespace {
+
+constexpr double kFullPercent = 100;
+
+const CounterSeries& series_of(const DeviceCounters& device, CounterRole role) {
+  return device[static_cast<size_t>(role)];
+}
+
+// Time in which launches of one kernel, and nothing else, ran on a GPU. `row` is of the ranking.
+struct AloneSpan {
+  Nanoseconds start = 0;
+  Nanoseconds end = 0;
+  size_t row = 0;
+};
+
+// What a GPU did, as beginnings and ends.
+class DeviceWork {
+ public:
+  // `others`: the row that stands for all work that is no kernel of the ranking.
+  explicit DeviceWork(size_t others) : running_(others + 1, 0) {}
+
+  void add(Nanoseconds start, Nanoseconds end, size_t row) {
+    if (end <= start) return;
+    changes_.push_back({start, static_cast<uint32_t>(row), true});
+    changes_.push_back({end, static_cast<uint32_t>(row), false});
+  }
+
+  // In order of time.
+  std::vector<AloneSpan> alone() {
+    std::sort(changes_.begin(), changes_.end(),
+              [](const Change& a, const Change& b) { return a.time < b.time; });
+    std::vector<AloneSpan> spans;
+    Nanoseconds since = 0;
+    for (const Change& change : changes_) {
+      if (kernels_running_ == 1 && change.time > since) add_span(spans, since, change.time);
+      since = change.time;
+      apply(change);
+    }
+    return spans;
+  }
+
+ private:
+  struct Change {
+    Nanoseconds time = 0;
+    uint32_t row = 0;
+    bool begins = false;
+  };
+
+  void apply(const Change& change) {
+    int32_t& own = running_[change.row];
+    const bool was = own > 0;
+    own += change.begins ? 1 : -1;
+    const bool is = own > 0;
+    if (was == is) return;
+    kernels_running_ += is ? 1 : -1;
+    sum_of_rows_ += is ? int64_t{change.row} : -int64_t{change.row};
+  }
+
+  void add_span(std::vector<AloneSpan>& spans, Nanoseconds start, Nanoseconds end) const {
+    const auto row = static_cast<size_t>(sum_of_rows_);  // of one kernel: its own
+    if (row + 1 == running_.size()) return;
+    spans.push_back({start, end, row});
+  }
+
+  std::vector<Change> changes_;
+  std::vector<int32_t> running_;  // launches, by row
+  int64_t kernels_running_ = 0;   // distinct ones
+  int64_t sum_of_rows_ = 0;       // of the distinct ones that run
+};
+
+// The row of the ranking that a kernel belongs to.
+class RowsOfKernels {
+ public:
+  RowsOfKernels(const trace::Trace& trace, const KernelRanking& ranking)
+      : trace_(trace), none_(ranking.rows.size()) {
+    std::map<std::pair<size_t, std::string>, size_t> known;
+    for (size_t i = 0; i < ranking.rows.size(); ++i) {
+      known.emplace(std::pair(ranking.rows[i].name.index(), ranking.rows[i].device), i);
+    }
+    std::vector<std::string> labels;
+    for (size_t device = 0; device < trace.devices.size(); ++device) {
+      labels.push_back(device_label(trace, trace::DeviceId(device)));
+    }
+    std::map<std::pair<size_t, size_t>, uint32_t> rows;  // by name and device
+    rows_.reserve(trace.kernels.size());
+    for (size_t kernel = 0; kernel < trace.kernels.size(); ++kernel) {
+      const auto place = std::pair(trace.kernels.name[kernel].index(), device_of(kernel));
+      const auto [found, is_new] = rows.try_emplace(place, static_cast<uint32_t>(none_));
+      if (is_new) {
+        const auto row = known.find({place.first, labels[place.second]});
+        if (row != known.end()) found->second = static_cast<uint32_t>(row->second);
+      }
+      rows_.push_back(found->second);
+    }
+  }
+
+  [[nodiscard]] size_t device_of(size_t kernel) const {
+    return trace_.queues[trace_.kernels.queue[kernel]].device.index();
+  }
+  // `none()` where the ranking does not have it.
+  [[nodiscard]] size_t row_of(size_t kernel) const { return rows_[kernel]; }
+  [[nodiscard]] size_t none() const { return none_; }
+
+ private:
+  const trace::Trace& trace_;
+  size_t none_;
+  std::vector<uint32_t> rows_;  // by kernel
+};
+
+std::vector<AloneSpan> alone_on(size_t device, const trace::Trace& trace,
+                                const RowsOfKernels& kernels) {
+  DeviceWork work(kernels.none());
+  for (size_t i = 0; i < trace.kernels.size(); ++i) {
+    if (kernels.device_of(i) != device) continue;
+    work.add(trace.kernels.start[i], trace.kernels.end[i], kernels.row_of(i));
+  }
+  const auto add_others = [&](const auto& table) {
+    for (size_t i = 0; i < table.size(); ++i) {
+      if (trace.queues[table.queue[i]].device.index() != device) continue;
+      work.add(table.start[i], table.end[i], kernels.none());
+    }
+  };
+  add_others(trace.memory_operations);
+  add_others(trace.graph_replays);
+  return work.alone();
+}
+
+using Spans = std::vector<std::pair<Nanoseconds, Nanoseconds>>;
+
+// Whether one of the spans, which are in order and apart, has time in common with [start, end).
+bool meets(const Spans& spans, Nanoseconds start, Nanoseconds end) {
+  const auto next =
+      std::lower_bound(spans.begin(), spans.end(), start,
+                       [](const auto& span, Nanoseconds at) { return span.second <= at; });
+  return next != spans.end() && next->first < end;
+}
+
+// Gives each sample of a device to the kernel that fills it.
+class SampleOwners {
+ public:
+  SampleOwners(const DeviceCounters& counters, std::vector<AloneSpan> alone, SampledRows& into)
+      : read_(series_of(counters, CounterRole::dram_read)),
+        written_(series_of(counters, CounterRole::dram_write)),
+        tensor_(series_of(counters, CounterRole::tensor_active)),
+        alone_(std::move(alone)),
+        into_(into),
+        time_(into.rows.size(), 0),
+        owned_(into.rows.size()),
+        tensor_percent_(into.rows.size()) {}
+
+  void find() {
+    for (const CounterSeries::Sample& sample : read_.samples()) {
+      if (sample.end <= sample.start) continue;
+      all_.emplace_back(sample.start, sample.end);
+      ++into_.samples;
+      give(sample);
+    }
+    for (size_t row = 0; row < tensor_percent_.size(); ++row) {
+      const CounterSeries::Share& share = tensor_percent_[row];
+      if (share.covered <= 0 || share.covered != into_.rows[row].time) continue;
+      into_.rows[row].tensor_active = *share.mean() / kFullPercent;
+    }
+  }
+
+  void count_launch(size_t row, Nanoseconds start, Nanoseconds end) const {
+    KernelSamples& kernel = into_.rows[row];
+    kernel.met = kernel.met || meets(all_, start, end);
+    if (meets(owned_[row], start, end)) ++kernel.launches;
+  }
+  [[nodiscard]] const Spans& samples() const { return all_; }
+
+ private:
+  void give(const CounterSeries::Sample& sample) {
+    while (next_ < alone_.size() && alone_[next_].end <= sample.start) ++next_;
+    std::vector<size_t> seen;
+    for (size_t i = next_; i < alone_.size() && alone_[i].start < sample.end; ++i) {
+      Nanoseconds& own = time_[alone_[i].row];
+      if (own == 0) seen.push_back(alone_[i].row);
+      own += std::min(alone_[i].end, sample.end) - std::max(alone_[i].start, sample.start);
+    }
+    const Nanoseconds whole = sample.end - sample.start;
+    for (const size_t row : seen) {
+      const Nanoseconds own = std::exchange(time_[row], 0);
+      if (static_cast<double>(own) < kLeastShareOfSample * static_cast<double>(whole)) continue;
+      take(row, own, sample);
+    }
+  }
+
+  void take(size_t row, Nanoseconds own, const CounterSeries::Sample& sample) {
+    const Nanoseconds whole = sample.end - sample.start;
+    const CounterSeries::Share written = written_.over(sample.start, sample.end);
+    if (written.covered != whole) return;
+    KernelSamples& kernel = into_.rows[row];
+    ++into_.attributed;
+    ++kernel.samples;
+    kernel.time += whole;
+    kernel.own += own;
+    kernel.bytes += sample.value + written.sum;
+    tensor_percent_[row].add(tensor_.over(sample.start, sample.end));
+    owned_[row].emplace_back(sample.start, sample.end);
+  }
+
+  const CounterSeries& read_;
+  const CounterSeries& written_;
+  const CounterSeries& tensor_;
+  std::vector<AloneSpan> alone_;
+  SampledRows& into_;
+  size_t next_ = 0;                // of alone_, the first that may reach into a sample
+  std::vector<Nanoseconds> time_;  // in the sample at hand, by row
+  std::vector<Spans> owned_;       // samples, by row
+  std::vector<CounterSeries::Share> tensor_percent_;
+  Spans all_;
+};
+
+}  // namespace
+
+std::optional<SampledRows> sample_kernels(const trace::Trace& trace, const KernelRanking& ranking) {
+  if (trace.counters.size() == 0 || ranking.source != KernelSource::timeline) return std::nullopt;
+  const std::vector<DeviceCounters> counters = counters_by_device(trace);
+  const RowsOfKernels kernels(trace, ranking);
+  SampledRows sampled;
+  sampled.rows.resize(ranking.rows.size());
+  std::vector<Nanoseconds> intervals;
+  for (size_t device = 0; device < counters.size(); ++device) {
+    if (series_of(counters[device], CounterRole::dram_read).empty() ||
+        series_of(counters[device], CounterRole::dram_write).empty()) {
+      continue;
+    }
+    SampleOwners owners(counters[device], alone_on(device, trace, kernels), sampled);
+    owners.find();
+    for (size_t i = 0; i < trace.kernels.size(); ++i) {
+      if (kernels.device_of(i) != device || kernels.row_of(i) == kernels.none()) continue;
+      owners.count_launch(kernels.row_of(i), trace.kernels.start[i], trace.kernels.end[i]);
+    }
+    for (const auto& [start, end] : owners.samples()) intervals.push_back(end - start);
+  }
+  if (intervals.empty()) return std::nullopt;
+  const auto middle = intervals.begin() + static_cast<std::ptrdiff_t>((intervals.size() - 1) / 2);
+  std::nth_element(intervals.begin(), middle, intervals.end());
+  sampled.interval = *middle;
+  return sampled;
+}
+
+}  // namespace llmprof::analysis

@@ -1,0 +1,166 @@
+#include "exports/clocks/own_axes.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+namespace llmprof::exports {
+namespace {
+
+constexpr uint64_t kLongestPause = 600'000'000'000;  // ns between captures of one run
+constexpr size_t kNoCapture = SIZE_MAX;
+
+// The capture that a row was read from.
+class CaptureOfRows {
+ public:
+  explicit CaptureOfRows(const trace::Trace& trace) : trace_(trace) {}
+
+  [[nodiscard]] size_t of(trace::QueueId queue) const {
+    const trace::Queue& own = trace_.queues[queue];
+    return own.process.valid() ? of(own.process) : of(own.device);
+  }
+  [[nodiscard]] size_t of(trace::ThreadId thread) const {
+    return thread.valid() ? of(trace_.threads[thread.index()].process) : kNoCapture;
+  }
+  [[nodiscard]] size_t of(trace::ProcessId process) const {
+    return process.valid() ? index(trace_.processes[process.index()].capture) : kNoCapture;
+  }
+  [[nodiscard]] size_t of(trace::DeviceId device) const {
+    return device.valid() ? index(trace_.devices[device.index()].capture) : kNoCapture;
+  }
+  [[nodiscard]] size_t of(const analysis::StageInstance& instance) const {
+    return instance.process.valid() ? of(instance.process) : of(instance.device);
+  }
+
+ private:
+  [[nodiscard]] static size_t index(trace::CaptureId capture) {
+    return capture.valid() ? capture.index() : kNoCapture;
+  }
+
+  const trace::Trace& trace_;
+};
+
+// Calls visit(capture, start, end) for all that an export shows, with the times as they are stored.
+template <class Trace, class Stages, class Visit>
+void each_time(Trace& trace, Stages& stages, const Visit& visit) {
+  const CaptureOfRows captures(trace);
+  const auto rows = [&](auto& table, const auto& owners) {
+    for (size_t i = 0; i < table.size(); ++i) {
+      visit(captures.of(owners[i]), table.start[i], table.end[i]);
+    }
+  };
+  rows(trace.kernels, trace.kernels.queue);
+  rows(trace.memory_operations, trace.memory_operations.queue);
+  rows(trace.graph_replays, trace.graph_replays.queue);
+  rows(trace.launches, trace.launches.thread);
+  rows(trace.ranges, trace.ranges.thread);
+  rows(trace.operators, trace.operators.thread);
+  rows(trace.counters, trace.counters.device);
+  for (auto& instance : stages.instances) {
+    visit(captures.of(instance), instance.start, instance.end);
+  }
+  for (auto& step : stages.steps) {
+    visit(captures.of(stages.instances[step.instance.index()]), step.start, step.end);
+  }
+}
+
+struct Recorded {
+  Nanoseconds first = INT64_MAX;
+  Nanoseconds last = INT64_MIN;
+
+  [[nodiscard]] bool any() const { return first <= last; }
+};
+
+// Times of a damaged capture may be further apart than a Nanoseconds holds.
+uint64_t length(Nanoseconds from, Nanoseconds to) {
+  return static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
+}
+
+std::vector<Recorded> recorded_times(const ExportSource& source) {
+  std::vector<Recorded> captures(source.trace.captures.size());
+  each_time(source.trace, source.results.stages,
+            [&](size_t capture, Nanoseconds start, Nanoseconds end) {
+              if (capture == kNoCapture) return;
+              Recorded& own = captures[capture];
+              own.first = std::min(own.first, start);
+              own.last = std::max({own.last, start, end == trace::kOpenEnd ? start : end});
+            });
+  return captures;
+}
+
+uint64_t apart(Nanoseconds a, Nanoseconds b) { return a < b ? length(a, b) : length(b, a); }
+
+// By the clocks' names, else by when they were at 0: the same for captures of one clock, and for
+// those that count from their own beginning not far apart within one run.
+bool may_be_one_clock(const trace::Capture& a, const trace::Capture& b) {
+  if (!a.clock_domain.empty() && !b.clock_domain.empty()) return a.clock_domain == b.clock_domain;
+  if (a.wall_clock_ns && b.wall_clock_ns) {
+    return apart(*a.wall_clock_ns, *b.wall_clock_ns) <= kLongestPause;
+  }
+  return true;
+}
+
+bool share_an_axis(const trace::Trace& trace, const std::vector<Recorded>& times, size_t a,
+                   size_t b) {
+  if (!may_be_one_clock(trace.captures[a], trace.captures[b])) return false;
+  const Nanoseconds later = std::max(times[a].first, times[b].first);
+  const Nanoseconds earlier_end = std::min(times[a].last, times[b].last);
+  return later <= earlier_end || length(earlier_end, later) <= kLongestPause;
+}
+
+// By capture: the first capture of its group.
+std::vector<size_t> groups_of(const trace::Trace& trace, const std::vector<Recorded>& times) {
+  std::vector<size_t> group(times.size());
+  std::iota(group.begin(), group.end(), size_t{0});
+  for (size_t a = 0; a < times.size(); ++a) {
+    for (size_t b = a + 1; b < times.size(); ++b) {
+      if (!times[a].any() || !times[b].any() || group[a] == group[b]) continue;
+      if (!share_an_axis(trace, times, a, b)) continue;
+      const auto [low, high] = std::minmax(group[a], group[b]);
+      std::replace(group.begin(), group.end(), size_t{high}, size_t{low});
+    }
+  }
+  return group;
+}
+
+std::string file_of(const trace::Capture& capture) {
+  return std::filesystem::path(capture.path).filename().string();
+}
+
+}  // namespace
+
+std::optional<OwnAxes> on_own_axes(const ExportSource& source) {
+  if (source.trace.captures.size() < 2) return std::nullopt;
+  const std::vector<Recorded> times = recorded_times(source);
+  const std::vector<size_t> group = groups_of(source.trace, times);
+  std::vector<Recorded> spans(times.size());  // by the group's first capture
+  std::vector<ClockSpan> clocks;
+  for (size_t first = 0; first < times.size(); ++first) {
+    if (group[first] != first || !times[first].any()) continue;
+    ClockSpan& clock = clocks.emplace_back();
+    for (size_t i = first; i < times.size(); ++i) {
+      if (group[i] != first) continue;
+      spans[first].first = std::min(spans[first].first, times[i].first);
+      spans[first].last = std::max(spans[first].last, times[i].last);
+      clock.label += (clock.label.empty() ? "" : ", ") + file_of(source.trace.captures[i]);
+    }
+    clock.first = spans[first].first;
+    clock.last = spans[first].last;
+  }
+  const bool damaged = std::any_of(clocks.begin(), clocks.end(), [](const ClockSpan& clock) {
+    return length(clock.first, clock.last) > static_cast<uint64_t>(INT64_MAX);
+  });
+  if (clocks.size() < 2 || damaged) return std::nullopt;
+  OwnAxes own{source.trace, source.results, std::move(clocks)};
+  each_time(own.trace, own.results.stages,
+            [&](size_t capture, Nanoseconds& start, Nanoseconds& end) {
+              if (capture == kNoCapture) return;
+              const Recorded& span = spans[group[capture]];
+              // A range that nobody closed ends with what was recorded beside it.
+              end = (end == trace::kOpenEnd ? span.last : end) - span.first;
+              start -= span.first;
+            });
+  return own;
+}
+
+}  // namespace llmprof::exports

@@ -1,0 +1,73 @@
+// Time above its lower bound: by part of the budget, and by kernel.
+import type { App } from "../app";
+import { instanceWord, type Profile } from "../data/profile";
+import { h } from "../dom/dom";
+import { note, prose, section, swatch } from "../dom/parts";
+import { table, type Column } from "../dom/table";
+import { fineMs, ms } from "../format/figures";
+import { placeHash } from "../state/fragment";
+
+type OfStage = Profile["recoverable"][number];
+type Part = OfStage["parts"][number];
+type Kernel = OfStage["kernels"][number];
+
+/** As in report.md: what could save less than this of the wall time is in profile.json alone. */
+const WORTH_A_ROW = 0.01;
+const SHOWN_KERNELS = 8;
+
+function columnsOf<Row extends Part | Kernel>(stage: OfStage, unit: string): Column<Row>[] {
+  return [
+    { id: "ms", title: "time (ms)", of: `ms per ${unit}, mean`, value: (r) => r.ms, text: (r) => ms(r.ms) },
+    { id: "floor", title: "lower bound (ms)", of: `ms per ${unit}, the least time that it could take`, value: (r) => r.floor_ms, text: (r) => ms(r.floor_ms) },
+    { id: "saving", title: "potential saving (ms)", of: `ms per ${unit} above the lower bound, an upper limit`, value: (r) => r.recoverable_ms, text: (r) => ms(r.recoverable_ms) },
+    ...(stage.tokens === null ? [] : [{ id: "token", title: "per output token (ms)", of: "ms of potential saving per output token", value: (r: Row) => r.recoverable_ms_per_output_token, text: (r: Row) => fineMs(r.recoverable_ms_per_output_token) }]),
+  ];
+}
+
+function boundWords(stage: OfStage): string {
+  return stage.bound_ms === null ? `Wall time ${ms(stage.wall_ms)} ms; the hardware's lower bound is not known.` : `Wall time ${ms(stage.wall_ms)} ms; the hardware's lower bound, end to end, is ${ms(stage.bound_ms)} ms.`;
+}
+
+export function savingsByPart(app: App): HTMLElement | null {
+  const stages = app.shown.recoverable.map((stage) => ({ stage, parts: stage.parts.filter((part) => part.recoverable_ms >= WORTH_A_ROW * stage.wall_ms) })).filter((each) => each.parts.length > 0);
+  if (stages.length === 0) return null;
+  const unit = instanceWord(app.shown);
+  return section(
+    "Potential savings by part",
+    stages.map(({ stage, parts }) =>
+      h(
+        "div",
+        {},
+        h("h3", {}, stage.stage),
+        table<Part>({
+          caption: `Potential savings in ${stage.stage}, by part`,
+          rows: parts,
+          columns: [{ id: "part", title: "part", value: (p) => app.palette.label(p.part), heads: true, cell: (p) => h("span", { class: "with-swatch" }, swatch(app, p.part), app.palette.label(p.part)) }, ...columnsOf<Part>(stage, unit), { id: "rule", title: "how the bound was found", className: "prose", value: (p) => p.floor_rule ?? "", cell: (p) => prose(p.floor_rule ?? "") }],
+        }).element,
+        note(boundWords(stage)),
+      ),
+    ),
+    note("A potential saving is the time above the lower bound: an upper limit, not a promise. Parts that could save less than 1 % of the wall time are in profile.json."),
+  );
+}
+
+export function savingsByKernel(app: App): HTMLElement | null {
+  const stages = app.shown.recoverable.map((stage) => ({ stage, kernels: stage.kernels.filter((kernel) => kernel.recoverable_ms > 0).slice(0, SHOWN_KERNELS) })).filter((each) => each.kernels.length > 0);
+  if (stages.length === 0) return null;
+  const unit = instanceWord(app.shown);
+  return section(
+    "Potential savings by kernel",
+    stages.map(({ stage, kernels }) =>
+      h(
+        "div",
+        {},
+        h("h3", {}, stage.stage),
+        table<Kernel>({
+          caption: `Potential savings in ${stage.stage}, by kernel`,
+          rows: kernels,
+          columns: [{ id: "name", title: "kernel", value: (k) => k.short_name, heads: true, className: "name", cell: (k) => h("a", { href: placeHash("kernels", { q: k.short_name }) }, k.short_name) }, ...columnsOf<Kernel>(stage, unit), { id: "basis", title: "basis of the bound", className: "prose", value: (k) => k.floor_basis, cell: (k) => h("span", { title: k.floor_rule ?? "" }, k.floor_basis) }],
+        }).element,
+      ),
+    ),
+  );
+}
