@@ -157,12 +157,15 @@ class ServedRequests(unittest.TestCase):
     def test_the_first_window_holds_seven_requests_and_no_part_of_another(self):
         """Eight were sent, of which the log holds seven: from the first kernel on, prompts are those of the first to the
         seventh request, each with all its tokens. Before each request the server moves the cache of the one before to
-        the host. The first one of the second window still moves that of the seventh: no eighth came in between."""
+        the host. The first one moves those of three, which ran at the same time; the first one of the second window still
+        moves that of the seventh: no eighth came right before or in between."""
         first = [batch for batch in self.log.batches if batch["start"] < self.log.opened[1]]
         begins = [batch["prompt_tokens"] for batch in first if batch["first"]]
         self.assertEqual(begins, [[PROMPTS[i % 5]] for i in range(7)])
         self.assertEqual(len(first), 7 * NEW_TOKENS)
         saved = [copy for copy in self.log.caches if copy["direction"] == TO_HOST]
+        before = [copy["bytes"] for copy in saved if copy["start"] < first[0]["start"]]
+        self.assertEqual(before, [bytes_ for bytes_ in (441344, 375808, 506880) for _ in range(2 * LAYERS)])
         after = [copy["bytes"] for copy in saved if copy["start"] > first[-1]["chosen"]]
         seventh = (PROMPTS[6 % 5] + NEW_TOKENS - 1) * CACHE_OF_A_TOKEN
         self.assertEqual(after[: 2 * LAYERS], 2 * LAYERS * [seventh])

@@ -204,9 +204,10 @@ TEST_F(MeasureStagesTest, FlagsAColdFirstRequestAmongThoseThatVary) {
   EXPECT_EQ(warmups(), expected);
 }
 
-// gpt-fast, eager, on an H200: prefills and decodes as they were recorded in four runs, which
-// differ by more than half; the GPU works for 4.5 and 145 ms in each. Only the first request, which
-// loads kernels, took a multiple of them. In us.
+// gpt-fast, eager, on an H200, in us. Put together of several runs, to have the noise that one run
+// may have: the first, second, fourth and fifth decode, and the first, second and fifth prefill,
+// are instances of one recorded run, the others are means of two more. The GPU works for 4.5 and
+// 145 ms.
 TEST_F(MeasureStagesTest, FlagsTheColdRequestOfANoisyEagerProgram) {
   const std::array<Nanoseconds, 5> prefills = {437'050, 17'910, 30'006, 22'745, 17'350};
   const std::array<Nanoseconds, 5> decodes = {1'394'390, 1'362'340, 1'902'542, 1'115'940,
