@@ -66,6 +66,38 @@ struct BatchTimes {
   }
 };
 
+// What an engine's requests saw while it was recorded without a break.
+struct ServedWindow {
+  Milliseconds start;
+  Milliseconds span;
+  uint64_t batches = 0;
+  uint64_t passes = 0;
+  double sequences_mean = 0;
+  uint64_t sequences_max = 0;
+  uint64_t prompts = 0;
+  std::optional<Milliseconds> prompt;
+  uint64_t tokens = 0;
+  std::optional<Milliseconds> token;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("start_ms", &ServedWindow::start, "of its first pass, on the capture's clock");
+    field("span_ms", &ServedWindow::span, "from there until the host had chosen the last token");
+    field("batches", &ServedWindow::batches,
+          "passes up to a result that the host waited for: one token for each sequence");
+    field("passes", &ServedWindow::passes, "in all batches");
+    field("sequences_mean", &ServedWindow::sequences_mean, "that get a token, per batch");
+    field("sequences_max", &ServedWindow::sequences_max, "that get a token in one batch");
+    field("prompts", &ServedWindow::prompts, "sequences that got their first token");
+    field("prompt_ms", &ServedWindow::prompt,
+          "mean over prompts, from the begin of their first batch to their first token; as "
+          "recorded");
+    field("tokens", &ServedWindow::tokens, "that followed another one of their sequence");
+    field("token_ms", &ServedWindow::token,
+          "mean over tokens, from the one before in the same sequence; as recorded");
+  }
+};
+
 struct TokenTimes {
   std::optional<Statistics<Milliseconds>> time_to_first_token;
   std::optional<Statistics<Milliseconds>> time_per_output_token;
@@ -74,6 +106,7 @@ struct TokenTimes {
   std::optional<TokensPerSecond> tokens_per_s;
   std::optional<Share> gpu_busy_share_of_wall;
   std::vector<BatchTimes> by_batch;
+  std::vector<ServedWindow> served;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -90,6 +123,9 @@ struct TokenTimes {
     field("gpu_busy_share_of_wall", &TokenTimes::gpu_busy_share_of_wall,
           "of all stages' wall time, less what was not traced");
     field("by_batch", &TokenTimes::by_batch, "decode steps by the number of sequences in them");
+    field("served", &TokenTimes::served,
+          "an engine's requests, one entry per window of recording that somebody opened; empty "
+          "where passes do not tell which sequences get a token");
   }
 };
 
@@ -112,6 +148,8 @@ struct Instance {
   ByName<WholeNanoseconds> classes;
   std::optional<bool> clocks_lowered;
   bool cut_off = false;
+  std::optional<std::string> warmup_reason;
+  bool captures_graph = false;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -139,6 +177,13 @@ struct Instance {
           "heat, power or hardware lowered the GPU's clocks, by a reading within the instance or "
           "less than a second before; null without one");
     field("cut_off", &Instance::cut_off, "its range had not ended when recording did");
+    field("warmup_reason", &Instance::warmup_reason,
+          "told (a range of the program), fewer_steps, longer (than the later ones), "
+          "leading_steps (a few slow ones before a decode), before_pause (an engine's slower "
+          "steps), first_of_kind (much slower than later ones with as much GPU work), cut_off "
+          "(recording did not see all of it); null where it is no warm-up");
+    field("captures_graph", &Instance::captures_graph,
+          "a warm-up in which a CUDA graph is captured: the program's own clock may count it");
   }
 };
 
@@ -362,6 +407,8 @@ struct Stage {
   StageJudgement judgement;
   Reasons why_not_reasons;
   Reasons basis_reasons;
+  std::optional<Milliseconds> wall_with_captures;
+  bool only_the_first = false;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -436,6 +483,12 @@ struct Stage {
           "what these numbers mean, of the unwatched program where it is known");
     field("why_not_reasons", &Stage::why_not_reasons, "why_not as kinds and values");
     field("basis_reasons", &Stage::basis_reasons, "basis as kinds and values");
+    field("wall_ms_with_graph_captures", &Stage::wall_with_captures,
+          "mean wall time with the warm-up instances in which a CUDA graph is captured; null "
+          "without any");
+    field("only_the_first", &Stage::only_the_first,
+          "the only instance that was recorded is the program's first, and later ones may have "
+          "run while nothing was traced: its times are those of a cold start");
   }
 };
 

@@ -54,6 +54,29 @@ class Engines(unittest.TestCase):
             self.assertNotIn("Replay the step as one CUDA graph", finding["advice"])
 
 
+    def test_what_llama_bench_counts_and_the_report_leaves_out_is_told(self):
+        """llama-bench counts the prefill that captures a graph: 9.606 ms, mean of five, by its own clock."""
+        bundle = Bundle(CAPTURES / "engines" / "llama_cpp_bench_f16.llmtrace.gz")
+        (prefill,) = [stage for stage in bundle.profile["stages"] if stage["name"] == "prefill"]
+        times = [instance["wall_ms"] for instance in prefill["instances"]]
+        self.assertEqual([instance["warmup_reason"] for instance in prefill["instances"]],
+                         ["longer", "longer", None, None, None, None])
+        self.assertEqual([instance["captures_graph"] for instance in prefill["instances"]],
+                         [False, True, False, False, False, False])
+        told = prefill["wall_ms_with_graph_captures"]
+        self.assertAlmostEqual(told, sum(times[1:]) / 5, places=6)
+        self.assertAlmostEqual(told / 9.606, 1, delta=0.01)
+        page = [text for name, text in bundle.files.items() if name == "report.html"]  # a build may have none
+        for where in (bundle.result.stdout, bundle.files["report.md"], *page):
+            self.assertIn(f"the recorded mean with it is {told:.3f} ms", " ".join(where.split()))
+        self.assertIn(f"instance 1, {times[1]:.3f} ms (longer than the later ones; a CUDA graph is captured in it)",
+                      bundle.files["report.md"])
+
+    def test_a_request_of_gpt_fast_takes_as_long_as_it_says_itself(self):
+        bundle = Bundle(CAPTURES / "engines" / "gpt_fast_compiled.llmtrace.gz", options=("--no-annotations",))
+        self.assertAlmostEqual(bundle.profile["token_times"]["request_ms"] / 105.6, 1, delta=0.01)
+
+
 class PublicFiles(unittest.TestCase):
     # name -> what its format is called, or the words of the refusal
     READ = {

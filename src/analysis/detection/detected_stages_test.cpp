@@ -165,6 +165,24 @@ TEST(DetectedStagesTest, StepsAloneAreAGuess) {
   EXPECT_NE(stages.reason.find("their kind is a guess"), std::string::npos);
 }
 
+// llama-bench -p 0: one token to warm up, which loads kernels, and then the decode.
+TEST(DetectedStagesTest, ASlowFirstStepOfADecodeAloneIsAWarmUp) {
+  Program program;
+  const auto cold = [](Program& of, const Pass& pass, uint32_t layer) {
+    of.wait(2 * kMillisecond);
+    Program::dense_layer(of, pass, layer);
+  };
+  program.pass({}, cold);
+  for (int i = 0; i < 20; ++i) program.pass({});
+  const Stages& stages = program.detect();
+  program.expect_all_found();
+  ASSERT_EQ(stages.instances.size(), 2U);
+  EXPECT_EQ(stages.instances[0].step_count, 1U);
+  EXPECT_TRUE(stages.instances[0].warmup);
+  EXPECT_EQ(stages.instances[0].why_warmup, WarmupReason::fewer_steps);
+  EXPECT_FALSE(stages.instances[1].warmup);
+}
+
 TEST(DetectedStagesTest, PrefillsAlone) {
   Program program;
   for (int i = 0; i < 5; ++i) program.pass({.kind = StepKind::prefill, .tokens = 512});

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "analysis/detection/relative_size.h"
+#include "analysis/tracing/tracing_periods.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -12,6 +14,8 @@ namespace {
 constexpr double kLarger = 2;
 // Passes that an engine splits a batch into, one for each group of sequences.
 constexpr size_t kPassesOfABatch = 4;
+// One kernel in so many may be another.
+constexpr size_t kSeldomOther = 50;
 // A pass with new sequences belongs to the engine's steps before it only if it follows soon.
 constexpr Nanoseconds kBreakBetweenPasses = 100'000'000;
 
@@ -51,6 +55,7 @@ class Kinds {
       work_ = relative_sizes(sequence, passes);
       compare();
     }
+    learn_repeated();
   }
 
   PassKinds tell() {
@@ -112,7 +117,34 @@ class Kinds {
     if (model != models_.end() && model->second.two_kinds()) {
       return model->second.large(work_[row]);
     }
-    return size.tokens ? *size.tokens > 1 : !repeats(row);
+    return size.tokens ? *size.tokens > 1 : !repeats(row) && !is_cut_repeat(row);
+  }
+
+  // Windows of tracing cut passes, and so do not show both ends: a pass that has hardly any kernel
+  // beside those of passes that repeat is one of them all the same.
+  [[nodiscard]] bool is_cut_repeat(size_t row) const {
+    if (repeated_.empty()) return false;
+    const ForwardPass& pass = passes_[row];
+    size_t others = 0;
+    for (uint32_t at = pass.begin; at < pass.end; ++at) {
+      if (!repeated_.contains(sequence_.name(at).value)) ++others;
+    }
+    return others * kSeldomOther <= pass.end - pass.begin;
+  }
+
+  void learn_repeated() {
+    const TracingPeriods periods(sequence_.trace());
+    const auto& untraced = periods.untraced(sequence_.process());
+    const bool windows = std::any_of(untraced.begin(), untraced.end(), [](const auto& period) {
+      return period.start != INT64_MIN && period.end != INT64_MAX;
+    });
+    if (!windows) return;
+    for (size_t i = 0; i < passes_.size(); ++i) {
+      if (passes_[i].replay() || !repeats(i)) continue;
+      for (uint32_t at = passes_[i].begin; at < passes_[i].end; ++at) {
+        repeated_.insert(sequence_.name(at).value);
+      }
+    }
   }
 
   // Kernel by kernel as the pass before or after it.
@@ -211,6 +243,7 @@ class Kinds {
   std::span<const ForwardPass> passes_;
   std::span<const PassSize> sizes_;
   std::vector<double> work_;          // of each pass; 0 where it is hidden
+  std::set<uint32_t> repeated_;       // names in passes that repeat, where windows cut others
   std::map<uint32_t, Sizes> models_;  // by number of layers
 };
 

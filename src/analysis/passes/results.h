@@ -21,6 +21,7 @@
 #include "analysis/recoverable/recoverable.h"
 #include "analysis/roofline/roofline.h"
 #include "analysis/sequence/kernel_sequences.h"
+#include "analysis/serving/served_windows.h"
 #include "analysis/stages/kernel_scopes.h"
 #include "analysis/stages/stages.h"
 #include "analysis/timeline/copies.h"
@@ -53,6 +54,7 @@ struct Results {
   std::vector<LaunchesOfDevice> launches;
   Budgets budgets;
   Unwatched unwatched;
+  std::vector<ServedWindow> served;
   Layers layers;
   KernelSequences sequences;
   Operators operators;

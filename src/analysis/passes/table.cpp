@@ -128,6 +128,12 @@ std::vector<Pass> make_passes() {
          out.unwatched = find_unwatched(in.trace, out.stages, out.budgets, in.options.control,
                                         in.options.selection.steps.has_value());
        }},
+      {"served requests",
+       {"stages"},
+       no_stages,
+       [](const Prepared& in, Results& out, Diagnostics&) {
+         if (!in.narrowed) out.served = served_windows(in.trace, out.stages);
+       }},
       {"layers",
        {"stages"},
        {},

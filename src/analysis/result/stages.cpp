@@ -48,6 +48,8 @@ profile::Instance instance(const Found& found, size_t row) {
   instance.warmup = from.warmup;
   if (from.device.valid()) instance.device = device_label(found.prepared.trace, from.device);
   instance.cut_off = from.open_ended;
+  if (from.warmup) instance.warmup_reason = unless_empty(std::string(to_string(from.why_warmup)));
+  instance.captures_graph = from.captures_graph;
   const auto& classes = found.results.sequences.instances;
   if (row < classes.size()) instance.classes = class_times(classes[row]);
   const auto& slowed = found.results.counters.instance_slowed;
@@ -73,6 +75,7 @@ class StageFigures {
     stage_.gpu_busy = times(from_.busy);
     stage_.kernel_count = numbers(from_.kernel_count);
     if (from_.step_wall.count > 0) stage_.step_wall = times(from_.step_wall);
+    stage_.only_the_first = from_.only_the_first;
     count(index);
     if (!found.results.budgets.stages.empty()) {
       stage_.budget.emplace();
@@ -112,12 +115,27 @@ class StageFigures {
       }
     }
     stage_.instance_count = stage_.instances.size();
+    add_captures();
     for (const Step& step : stages.steps) {
       const StageInstance& owner = stages.instances[step.instance.index()];
       if (owner.stage == index && step.kind == StepKind::decode && !owner.warmup) {
         ++stage_.decode_step_count;
       }
     }
+  }
+
+  // The mean as a program's own clock has it that counts the capture of a graph.
+  void add_captures() {
+    double sum = 0;
+    size_t instances = 0;
+    bool any = false;
+    for (const profile::Instance& instance : stage_.instances) {
+      any = any || instance.captures_graph;
+      if (instance.warmup && !instance.captures_graph) continue;
+      sum += instance.wall.value;
+      ++instances;
+    }
+    if (any) stage_.wall_with_captures = {sum / static_cast<double>(instances)};
   }
 
   void add_budget(const StageBudget& budget) {
@@ -309,6 +327,25 @@ std::vector<profile::StageNote> stage_notes(const Found& found) {
   return rows;
 }
 
+namespace {
+
+profile::ServedWindow served(const ServedWindow& from) {
+  profile::ServedWindow window;
+  window.start = to_milliseconds(from.start);
+  window.span = to_milliseconds(from.end - from.start);
+  window.batches = from.batches;
+  window.passes = from.passes;
+  window.sequences_mean = static_cast<double>(from.rows) / static_cast<double>(from.batches);
+  window.sequences_max = from.most_rows;
+  window.prompts = from.prompts;
+  if (from.prompts > 0) window.prompt = to_milliseconds(from.prompt_time);
+  window.tokens = from.tokens;
+  if (from.tokens > 0) window.token = to_milliseconds(from.token_time);
+  return window;
+}
+
+}  // namespace
+
 profile::TokenTimes token_times(const Found& found) {
   const Stages& stages = found.results.stages;
   profile::TokenTimes told;
@@ -323,6 +360,7 @@ profile::TokenTimes token_times(const Found& found) {
   add_rates(found, told);
   told.gpu_busy_share_of_wall = busy_share(found);
   told.by_batch = batches(stages);
+  for (const ServedWindow& window : found.results.served) told.served.push_back(served(window));
   return told;
 }
 

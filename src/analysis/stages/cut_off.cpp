@@ -142,7 +142,11 @@ void flag_cut_off(const trace::Trace& trace, Stages& stages, Diagnostics& diagno
                          : "it is excluded from the statistics"),
         rows.size());
     // A stage that has nothing else keeps it.
-    for (const size_t row : rows) stages.instances[row].warmup = !cut.is_the_only_one(row);
+    for (const size_t row : rows) {
+      if (cut.is_the_only_one(row)) continue;
+      stages.instances[row].warmup = true;
+      stages.instances[row].why_warmup = WarmupReason::cut_off;
+    }
   };
   exclude(at_start, "had begun before recording did");
   exclude(at_end, "is cut off by the end of the capture");

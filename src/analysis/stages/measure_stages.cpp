@@ -7,6 +7,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "analysis/stages/cold_start.h"
 #include "analysis/stages/cut_off.h"
 #include "analysis/stages/gpu_work.h"
 #include "analysis/stages/warmup.h"
@@ -311,6 +312,7 @@ void measure_stages(const trace::Trace& trace, Stages& stages, Diagnostics& diag
   order_steps(stages);
   flag_warmup(trace, stages, diagnostics);
   flag_cut_off(trace, stages, diagnostics);
+  flag_only_first(trace, stages, diagnostics);
   sum_up(trace, stages);
 }
 

@@ -16,6 +16,28 @@ std::string_view to_string(StageSource source) {
   return "detected";
 }
 
+std::string_view to_string(WarmupReason reason) {
+  switch (reason) {
+    case WarmupReason::none:
+      return "";
+    case WarmupReason::told:
+      return "told";
+    case WarmupReason::fewer_steps:
+      return "fewer_steps";
+    case WarmupReason::longer:
+      return "longer";
+    case WarmupReason::leading_steps:
+      return "leading_steps";
+    case WarmupReason::before_pause:
+      return "before_pause";
+    case WarmupReason::first_of_kind:
+      return "first_of_kind";
+    case WarmupReason::cut_off:
+      return "cut_off";
+  }
+  return "";
+}
+
 std::string_view to_string(StepKind kind) {
   switch (kind) {
     case StepKind::prefill:

@@ -35,6 +35,19 @@ struct GpuWork {
   Nanoseconds busy = 0;  // union of all of it
 };
 
+// Why an instance is a warm-up.
+enum class WarmupReason : uint8_t {
+  none,           // it is not
+  told,           // a range of the program says so
+  fewer_steps,    // than later ones
+  longer,         // than later ones
+  leading_steps,  // a few slow steps before a decode
+  before_pause,   // an engine's slower steps before a long pause
+  first_of_kind,  // an engine's first, much slower than later ones with as much GPU work
+  cut_off,        // recording did not see all of it
+};
+std::string_view to_string(WarmupReason reason);
+
 // One occurrence of a stage on one GPU: a prefill, a decode loop, or, under continuous batching,
 // one step of the engine. A range whose kernels run on several GPUs gives one instance for each.
 struct StageInstance {
@@ -45,8 +58,10 @@ struct StageInstance {
   Nanoseconds end = 0;        // its last GPU work's end where that is after the range's
   Nanoseconds range_end = 0;  // the range's own; `end` for detected ones
   bool warmup = false;        // kept apart: not in any statistics
-  bool open_ended = false;    // its range had not ended when recording did
-  uint32_t first_step = 0;    // rows of Stages::steps
+  WarmupReason why_warmup = WarmupReason::none;
+  bool captures_graph = false;  // a warm-up in which a CUDA graph is captured
+  bool open_ended = false;      // its range had not ended when recording did
+  uint32_t first_step = 0;      // rows of Stages::steps
   uint32_t step_count = 0;
   // Steps that have no row, because our collector was not tracing: `work` is without theirs, the
   // wall time is with them.
@@ -87,6 +102,8 @@ struct Stage {
   Statistics busy;
   Statistics kernel_count;  // plain numbers
   Statistics step_wall;     // of all their steps whose wall time is known; count 0 without any
+  // The only instance that was recorded is the program's first; others may have run unseen.
+  bool only_the_first = false;
 };
 
 // What belongs to which instance and step: one entry per row of the trace's tables.

@@ -60,13 +60,13 @@ class RequestComparison {
       : stages_(stages), requests_(requests) {}
 
   // Why the request in front of the others is a warm-up.
-  [[nodiscard]] std::optional<std::string> warmup(size_t first) const {
+  [[nodiscard]] std::optional<WarmupReason> warmup(size_t first) const {
     for (const uint32_t row : requests_[first]) {
       const StageInstance& instance = stages_.instances[row];
       const auto later = later_ones(first, instance.stage);
       if (later.empty()) continue;
-      if (fewer_steps(instance, later)) return "fewer steps";
-      if (longer(instance, later)) return "longer than the later ones";
+      if (fewer_steps(instance, later)) return WarmupReason::fewer_steps;
+      if (longer(instance, later)) return WarmupReason::longer;
     }
     return std::nullopt;
   }
@@ -148,8 +148,35 @@ class RequestComparison {
   std::span<const Request> requests_;
 };
 
+std::string_view in_words(WarmupReason reason) {
+  switch (reason) {
+    case WarmupReason::fewer_steps:
+      return "fewer steps";
+    case WarmupReason::longer:
+      return "longer than the later ones";
+    case WarmupReason::leading_steps:
+      return "a few slow steps before the decode";
+    case WarmupReason::before_pause:
+      return "slower steps before a long pause";
+    case WarmupReason::first_of_kind:
+      return "first of their kind, much slower than later ones with as much GPU work";
+    case WarmupReason::none:
+    case WarmupReason::told:
+    case WarmupReason::cut_off:
+      break;
+  }
+  return "";
+}
+
+void set_apart(StageInstance& instance, WarmupReason reason) {
+  instance.warmup = true;
+  instance.why_warmup = reason;
+}
+
 struct Reasons {
   std::vector<std::string> texts;
+
+  void because(WarmupReason reason) { because(std::string(in_words(reason))); }
 
   void because(const std::string& reason) {
     if (std::find(texts.begin(), texts.end(), reason) == texts.end()) texts.push_back(reason);
@@ -165,7 +192,7 @@ void flag_requests(Stages& stages, std::span<const uint32_t> rows, Reasons& reas
     if (!reason) return;
     reasons.because(*reason);
     for (const uint32_t row : requests[first]) {
-      if (comparison.expendable(first, row)) stages.instances[row].warmup = true;
+      if (comparison.expendable(first, row)) set_apart(stages.instances[row], *reason);
     }
   }
 }
@@ -179,8 +206,8 @@ void flag_leading_steps(Stages& stages, std::span<const uint32_t> rows, Reasons&
     if (lead.stage != decode.stage || lead.warmup || lead.step_count == 0) continue;
     if (lead.step_count > kMostLeadingSteps || decode.step_count < kManySteps) continue;
     if (lead.wall() / lead.step_count <= kCold * (decode.wall() / decode.step_count)) continue;
-    lead.warmup = true;
-    reasons.because("a few slow steps before the decode");
+    set_apart(lead, WarmupReason::leading_steps);
+    reasons.because(WarmupReason::leading_steps);
   }
 }
 
@@ -199,8 +226,10 @@ void flag_engine_steps(Stages& stages, std::span<const uint32_t> rows, Reasons& 
     const auto before = static_cast<double>(median(walls_of(stages, rows.first(leading))));
     const auto after = static_cast<double>(median(walls_of(stages, rows.subspan(leading))));
     if (before <= after * kEngineSlower) return;
-    for (const uint32_t row : rows.first(leading)) stages.instances[row].warmup = true;
-    reasons.because("slower steps before a long pause");
+    for (const uint32_t row : rows.first(leading)) {
+      set_apart(stages.instances[row], WarmupReason::before_pause);
+    }
+    reasons.because(WarmupReason::before_pause);
     return;
   }
 }
@@ -226,8 +255,8 @@ void flag_cold_steps(Stages& stages, std::span<const uint32_t> rows, Reasons& re
       if (as_much) comparable.push_back(later.wall());
     }
     if (!comparable.empty() && first.wall() > kCold * median(comparable)) {
-      first.warmup = true;
-      reasons.because("first of their kind, much slower than later ones with as much GPU work");
+      set_apart(first, WarmupReason::first_of_kind);
+      reasons.because(WarmupReason::first_of_kind);
     } else if (of_kind.size() == 1 && rows.size() > 1 && first.wall() > kColdAlone * usual) {
       only.because(fmt::format(
           "the only {} step takes {:.3f} ms, the median step of all stages {:.3f} ms: it may "
@@ -248,7 +277,10 @@ void flag_siblings(Stages& stages) {
     for (size_t a = i; a < end; ++a) {
       if (!all[a].warmup) continue;
       for (size_t b = i; b < end; ++b) {
-        if (all[b].process == all[a].process && all[b].stage == all[a].stage) all[b].warmup = true;
+        if (all[b].warmup || all[b].process != all[a].process || all[b].stage != all[a].stage) {
+          continue;
+        }
+        set_apart(all[b], all[a].why_warmup);
       }
     }
     i = end;
@@ -295,6 +327,7 @@ void keep_only_ones(Stages& stages) {
   }
   for (StageInstance& instance : stages.instances) {
     if (!has_others[instance.stage]) instance.warmup = false;
+    instance.why_warmup = instance.warmup ? WarmupReason::told : WarmupReason::none;
   }
 }
 
@@ -329,10 +362,11 @@ void flag_warmup(const trace::Trace& trace, Stages& stages, Diagnostics& diagnos
   const size_t count = count_warmup(stages);
   if (count == 0) return;
   const std::vector<Nanoseconds> captured = captured_launches(trace);
-  const auto captures = std::count_if(
-      stages.instances.begin(), stages.instances.end(), [&](const StageInstance& instance) {
-        return instance.warmup && captures_a_graph(instance, captured);
-      });
+  size_t captures = 0;
+  for (StageInstance& instance : stages.instances) {
+    instance.captures_graph = instance.warmup && captures_a_graph(instance, captured);
+    if (instance.captures_graph) ++captures;
+  }
   if (captures > 0) {
     reasons.because(fmt::format("a CUDA graph is captured in {} of them", captures));
   }

@@ -9,6 +9,7 @@
 #include "report/format/figures.h"
 #include "report/format/sentences.h"
 #include "report/sections/job_sections.h"
+#include "report/sections/left_out_words.h"
 #include "report/sections/reasons.h"
 #include "report/sections/sections.h"
 #include "report/sections/stage_words.h"
@@ -66,6 +67,9 @@ void add_stage_walls(const profile::Profile& recorded, Document& document) {
                           percent(own ? std::optional(own->added_share) : std::nullopt)});
   }
   document.add(std::move(table));
+  if (std::vector<std::string> left_out = left_out_words(recorded); !left_out.empty()) {
+    document.add(BulletList{std::move(left_out)});
+  }
 }
 
 void add_uses(const profile::Profile& profile, Document& document) {

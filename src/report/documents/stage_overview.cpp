@@ -8,8 +8,10 @@
 #include "report/format/part_names.h"
 #include "report/format/sentences.h"
 #include "report/format/typical.h"
+#include "report/sections/left_out_words.h"
 #include "report/sections/reasons.h"
 #include "report/sections/sections.h"
+#include "report/sections/served_words.h"
 #include "report/sections/stage_words.h"
 #include "report/sections/unwatched_words.h"
 
@@ -101,8 +103,8 @@ void add_stage_overview(const profile::Profile& profile, Document& document) {
   for (const profile::Diagnostic& item : profile.diagnostics) {
     if (item.code == "speculative_decoding") document.add(Paragraph{sentence(item.message)});
   }
-  if (std::string times = times_words(profile); !times.empty()) {
-    document.add(Paragraph{std::move(times)});
+  for (std::string words : {served_words(profile), times_words(profile), mean_caveats(profile)}) {
+    if (!words.empty()) document.add(Paragraph{std::move(words)});
   }
 }
 

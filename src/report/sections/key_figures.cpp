@@ -3,6 +3,7 @@
 #include "report/format/figures.h"
 #include "report/format/sentences.h"
 #include "report/format/typical.h"
+#include "report/sections/left_out_words.h"
 #include "report/sections/sections.h"
 #include "report/sections/stage_words.h"
 #include "report/sections/unwatched_words.h"
@@ -92,6 +93,9 @@ void add_key_figures(const profile::Profile& profile, Document& document) {
   document.add(figures.take());
   if (std::string times = times_words(profile); !times.empty()) {
     document.add(Paragraph{std::move(times)});
+  }
+  if (std::string caveats = mean_caveats(profile); !caveats.empty()) {
+    document.add(Paragraph{std::move(caveats)});
   }
   if (profile.totals.hidden_graphs) {
     document.add(Callout{Callout::Kind::warning, hidden_graphs_sentence(profile)});

@@ -3,8 +3,10 @@
 #include "report/format/figures.h"
 #include "report/format/sentences.h"
 #include "report/format/typical.h"
+#include "report/sections/left_out_words.h"
 #include "report/sections/reasons.h"
 #include "report/sections/sections.h"
+#include "report/sections/served_words.h"
 #include "report/sections/stage_words.h"
 
 namespace llmprof::report {
@@ -146,6 +148,9 @@ void add_stage_timings(const profile::Profile& profile, Document& document) {
                   on_cpu(profile) ? "recorded operators, which count as the CPU's kernels"
                                   : "kernels, copies, graph replays")});
   document.add(work_table(profile));
+  if (std::vector<std::string> left_out = left_out_words(profile); !left_out.empty()) {
+    document.add(BulletList{std::move(left_out)});
+  }
   add_tracing_notes(profile, document);
   if (!profile.stage_notes.empty()) {
     BulletList notes;
@@ -203,6 +208,7 @@ void add_token_times(const profile::Profile& profile, Document& document) {
     }
     document.add(Paragraph{text + "."});
   }
+  add_served(profile, document);
   add_batches(profile, document);
 }
 

@@ -517,6 +517,8 @@ export interface TokenTimes {
   gpu_busy_share_of_wall: number | null;
   /** decode steps by the number of sequences in them */
   by_batch: TokenTimesByBatch[];
+  /** an engine's requests, one entry per window of recording that somebody opened; empty where passes do not tell which sequences get a token */
+  served: TokenTimesServed[];
 }
 
 export interface TokenTimesByBatch {
@@ -526,6 +528,29 @@ export interface TokenTimesByBatch {
   step_wall_ms: DeviceTimeLaunchesCallMs;
   /** batch over the mean step (tokens/s) */
   tokens_per_s: number | null;
+}
+
+export interface TokenTimesServed {
+  /** of its first pass, on the capture's clock (ms) */
+  start_ms: number;
+  /** from there until the host had chosen the last token (ms) */
+  span_ms: number;
+  /** passes up to a result that the host waited for: one token for each sequence */
+  batches: number;
+  /** in all batches */
+  passes: number;
+  /** that get a token, per batch */
+  sequences_mean: number;
+  /** that get a token in one batch */
+  sequences_max: number;
+  /** sequences that got their first token */
+  prompts: number;
+  /** mean over prompts, from the begin of their first batch to their first token; as recorded (ms) */
+  prompt_ms: number | null;
+  /** that followed another one of their sequence */
+  tokens: number;
+  /** mean over tokens, from the one before in the same sequence; as recorded (ms) */
+  token_ms: number | null;
 }
 
 export interface Stages {
@@ -617,6 +642,10 @@ export interface Stages {
   why_not_reasons: SlowStepRuleReasons[];
   /** basis as kinds and values */
   basis_reasons: SlowStepRuleReasons[];
+  /** mean wall time with the warm-up instances in which a CUDA graph is captured; null without any (ms) */
+  wall_ms_with_graph_captures: number | null;
+  /** the only instance that was recorded is the program's first, and later ones may have run while nothing was traced: its times are those of a cold start */
+  only_the_first: boolean;
 }
 
 export interface StagesInstances {
@@ -654,6 +683,10 @@ export interface StagesInstances {
   clocks_lowered: boolean | null;
   /** its range had not ended when recording did */
   cut_off: boolean;
+  /** told (a range of the program), fewer_steps, longer (than the later ones), leading_steps (a few slow ones before a decode), before_pause (an engine's slower steps), first_of_kind (much slower than later ones with as much GPU work), cut_off (recording did not see all of it); null where it is no warm-up */
+  warmup_reason: string | null;
+  /** a warm-up in which a CUDA graph is captured: the program's own clock may count it */
+  captures_graph: boolean;
 }
 
 export interface StagesMfu {

@@ -69,6 +69,31 @@ function byBatch(app: App): Child {
   );
 }
 
+/** What an engine's requests saw, one row per window of recording. */
+function requests(app: App): Child {
+  const rows = app.recorded.token_times.served;
+  if (rows.length === 0) return null;
+  return section(
+    "Requests",
+    table({
+      caption: "Requests, as an engine's own clock has them",
+      fit: true,
+      rows,
+      columns: [
+        { id: "from", title: "from (ms)", heads: true, value: (r) => r.start_ms, cell: (r) => h("a", { href: timelineLink(r.start_ms * 1e6, r.span_ms * 1e6) }, ms(r.start_ms)) },
+        { id: "prompts", title: "prompts", value: (r) => r.prompts, text: (r) => count(r.prompts) },
+        { id: "prompt", title: "time per prompt (ms)", of: "ms, mean over prompts, as recorded", value: (r) => r.prompt_ms, text: (r) => ms(r.prompt_ms) },
+        { id: "tokens", title: "tokens after the first", value: (r) => r.tokens, text: (r) => count(r.tokens) },
+        { id: "token", title: "time per token (ms)", of: "ms, mean over tokens, as recorded", value: (r) => r.token_ms, text: (r) => ms(r.token_ms) },
+        { id: "most", title: "sequences, at most", of: "that get a token in one batch", value: (r) => r.sequences_max, text: (r) => count(r.sequences_max) },
+        { id: "batches", title: "batches", value: (r) => r.batches, text: (r) => count(r.batches) },
+        { id: "passes", title: "passes", value: (r) => r.passes, text: (r) => count(r.passes) },
+      ],
+    }).element,
+    note("As recorded: with what tracing added. A token's time is that since the batch before; a prompt's ends when its first token is chosen."),
+  );
+}
+
 function chartOf(app: App, stage: string, onClick: (index: number) => void): Scatter | null {
   const steps = app.recorded.steps;
   const slow = new Set(app.recorded.slow_steps.map((each) => each.step));
@@ -262,9 +287,11 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
     { class: "view" },
     h("h1", {}, "Steps"),
     hasSteps || app.shown.token_times.time_to_first_token_ms ? statistics(app) : notKnown(null, app.shown.stages.length > 0 ? "no steps were found in these stages" : (app.shown.stages_found.reason ?? "no stages were found in this input")),
+    app.shown.stages.length > 0 && app.words.of("Stages"),
     unwatched && note("The table is of the program without tracing; points, slow steps and gaps are as recorded."),
     hasSteps && section("Every step", filters, plot, note("A step's wall time runs from the end of the previous step's last GPU work to the end of its own. Rings are warm-up. A click, or the arrow keys and Enter, choose a step; dragging zooms, a double click shows all."), chosen),
     hasSteps && section("Slowest steps", slowTable(app)),
+    requests(app),
     byBatch(app),
     app.recorded.gaps.length > 0 && section("Longest idle gaps", gaps),
   );

@@ -1,0 +1,92 @@
+#include "analysis/detection/pass_kind.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+#include "testing/hand_made_trace.h"
+
+namespace llmprof::analysis {
+namespace {
+
+// Passes of 60 kernels whose classes and tokens nobody knows: two that are alike, one of the same
+// kernels that lacks its end, and one of other kernels.
+class PassKindTest : public ::testing::Test {
+ protected:
+  PassKindTest() {
+    pass("step", 60);
+    pass("step", 60);
+    pass("step", 50);
+    pass("prompt", 60);
+  }
+
+  void pass(const std::string& name, uint32_t kernels) {
+    ForwardPass made;
+    made.begin = made.first_beat = rows_;
+    for (uint32_t i = 0; i < kernels; ++i, ++rows_) {
+      trace_.kernel(name + std::to_string(i % 10), 10 * rows_, 10 * rows_, 10 * rows_ + 5);
+    }
+    made.end = rows_;
+    made.last_beat = rows_ - 1;
+    made.layers = 6;
+    passes_.push_back(made);
+    PassSize size;
+    size.names = std::hash<std::string>()(name) + kernels;
+    sizes_.push_back(size);
+  }
+
+  void collect(Nanoseconds time, bool tracing, trace::CollectionReason reason) {
+    trace::CollectionTable& table = trace_.builder().trace().collection;
+    table.time.push_back(time);
+    table.process.push_back(trace::ProcessId(0));
+    table.state.push_back(tracing ? trace::CollectionState::tracing
+                                  : trace::CollectionState::detached);
+    table.reason.push_back(reason);
+    table.step.push_back(0);
+    table.cost.push_back(0);
+  }
+
+  std::vector<StepKind> kinds() {
+    const trace::Trace trace = trace_.freeze();
+    const config::ConfText text{"rules", "rules:\n  - {prefix: [none], class: gemm}\n"};
+    const auto rules = KernelRules::parse(std::span(&text, 1));
+    const DescribedNames names(trace, rules.value());
+    const std::vector<KernelSequence> sequences = kernel_sequences(trace, names);
+    std::vector<StepKind> found;
+    for (const PassKind& pass : tell_kinds(sequences.at(0), passes_, sizes_).passes) {
+      found.push_back(pass.kind);
+    }
+    return found;
+  }
+
+  testing::HandMadeTrace trace_;
+  uint32_t rows_ = 0;
+  std::vector<ForwardPass> passes_;
+  std::vector<PassSize> sizes_;
+};
+
+constexpr auto kDecode = StepKind::decode;
+constexpr auto kPrefill = StepKind::prefill;
+
+TEST_F(PassKindTest, APassThatDoesNotRepeatIsAPrefill) {
+  EXPECT_EQ(kinds(), (std::vector{kDecode, kDecode, kPrefill, kPrefill}));
+}
+
+TEST_F(PassKindTest, APassThatAWindowCutsIsAsThoseOfItsKernels) {
+  collect(0, true, trace::CollectionReason::program_start);
+  collect(1700, false, trace::CollectionReason::budget);
+  collect(1701, true, trace::CollectionReason::budget);
+  collect(9000, false, trace::CollectionReason::process_end);
+  EXPECT_EQ(kinds(), (std::vector{kDecode, kDecode, kDecode, kPrefill}));
+}
+
+// That nothing is recorded after the program's end cuts nothing.
+TEST_F(PassKindTest, TheEndOfRecordingIsNoWindow) {
+  collect(0, true, trace::CollectionReason::program_start);
+  collect(9000, false, trace::CollectionReason::process_end);
+  EXPECT_EQ(kinds(), (std::vector{kDecode, kDecode, kPrefill, kPrefill}));
+}
+
+}  // namespace
+}  // namespace llmprof::analysis

@@ -1,0 +1,160 @@
+#include "analysis/serving/served_windows.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/budget/test_trace.h"
+
+namespace llmprof::analysis {
+namespace {
+
+constexpr uint32_t kLayers = 4;
+
+// An engine that decodes and reads its results, times in us. A pass runs from `start` to `end`; its
+// results are copied to the host in the 2 us after it.
+class Engine {
+ public:
+  Engine() {
+    for (const char* name : {"prefill", "decode", "mixed"}) t_.stage(name);
+    t_.stages().serving = true;
+    t_.stages().confidence = 0.9;
+  }
+
+  // Results are asked for, but the host goes on with the next pass of the batch.
+  Engine& pass(StepKind kind, uint64_t rows, Nanoseconds start, Nanoseconds end) {
+    t_.instance(static_cast<uint32_t>(kind), start * 1000, end * 1000);
+    Step& step = t_.step(start * 1000, end * 1000);
+    step.kind = kind;
+    step.layers = kLayers;
+    if (rows > 0) step.batch = rows;
+    t_.launched("k", start * 1000 - 500, start * 1000, end * 1000);
+    if (rows == 0) return *this;
+    const uint32_t asked = t_.call("cuMemcpyDtoHAsync", end * 1000 - 200, end * 1000 - 100);
+    t_.copy(end * 1000, (end + 2) * 1000, asked);
+    return *this;
+  }
+  // The host waits for the results of the last pass, until 3 us after it, and then for as long to
+  // choose each of `rows` tokens.
+  Engine& waits(Nanoseconds end, Nanoseconds rows = 0, Nanoseconds choose = 0) {
+    t_.call("cuStreamSynchronize", end * 1000, (end + 3) * 1000);
+    for (Nanoseconds i = 1; i <= rows; ++i) {
+      const Nanoseconds chosen = (end + 3 + i * choose) * 1000;
+      t_.call("cuStreamSynchronize", chosen - 10, chosen);
+    }
+    return *this;
+  }
+  Engine& moves_cache(Nanoseconds start, std::string_view direction) {
+    t_.outside();
+    for (Nanoseconds i = 0; i < kLayers; ++i) {
+      t_.copy((start + i) * 1000, (start + i) * 1000 + 900, 0, direction);
+    }
+    return *this;
+  }
+  Engine& opens_window(Nanoseconds time) {
+    t_.collection(time * 1000, true, trace::CollectionReason::command);
+    return *this;
+  }
+
+  std::vector<ServedWindow> served() {
+    const trace::Trace trace = t_.freeze();
+    return served_windows(trace, t_.stages());
+  }
+
+ private:
+  TestTrace t_;
+};
+
+constexpr auto kPrefill = StepKind::prefill;
+constexpr auto kDecode = StepKind::decode;
+constexpr auto kMixed = StepKind::mixed;
+
+// Results are there at 203, 1203, 2203; two prompts in two passes of one batch.
+TEST(ServedWindowsTest, ABatchGivesEachSequenceOneToken) {
+  Engine engine;
+  engine.pass(kPrefill, 1, 100, 150).pass(kPrefill, 1, 170, 200).waits(200);
+  engine.pass(kDecode, 1, 1000, 1100).pass(kDecode, 1, 1150, 1200).waits(1200);
+  engine.pass(kDecode, 2, 2000, 2200).waits(2200);
+  const auto windows = engine.served();
+  ASSERT_EQ(windows.size(), 1U);
+  EXPECT_EQ(windows[0].batches, 3U);
+  EXPECT_EQ(windows[0].passes, 5U);
+  EXPECT_EQ(windows[0].most_rows, 2U);
+  EXPECT_EQ(windows[0].prompts, 2U);
+  EXPECT_DOUBLE_EQ(windows[0].prompt_time, 103'000);  // from 100, where its first pass begins
+  EXPECT_EQ(windows[0].tokens, 4U);
+  EXPECT_DOUBLE_EQ(windows[0].token_time, 1'000'000);
+}
+
+// A new prompt waits for a cache to be moved, and so does the token of the sequence in decode. Its
+// own time begins when the move has ended, at 603.9.
+TEST(ServedWindowsTest, TokensWaitForMovesOfCachesAndPromptsBeginAfterThem) {
+  Engine engine;
+  engine.pass(kPrefill, 1, 100, 200).waits(200);
+  engine.pass(kDecode, 1, 300, 400).waits(400);
+  engine.moves_cache(600, "Host-to-Device");
+  engine.pass(kMixed, 1, 700, 750).pass(kPrefill, 1, 770, 1000).waits(1000);
+  engine.pass(kDecode, 2, 1050, 1100).waits(1100);
+  const auto windows = engine.served();
+  ASSERT_EQ(windows.size(), 1U);
+  EXPECT_EQ(windows[0].prompts, 2U);
+  EXPECT_DOUBLE_EQ(windows[0].prompt_time, (103'000 + 399'100) / 2.0);
+  EXPECT_EQ(windows[0].tokens, 4U);
+  EXPECT_DOUBLE_EQ(windows[0].token_time, (200'000 + 600'000 + 2 * 100'000) / 4.0);
+}
+
+// The host chooses three tokens, 30 us each: on average 60 us after the results are there.
+TEST(ServedWindowsTest, APromptEndsWhenItsTokenIsChosen) {
+  Engine engine;
+  engine.pass(kPrefill, 3, 100, 200).waits(200, 3, 30);
+  engine.pass(kDecode, 3, 400, 500).waits(500, 3, 30);
+  const auto windows = engine.served();
+  ASSERT_EQ(windows.size(), 1U);
+  EXPECT_DOUBLE_EQ(windows[0].prompt_time, 163'000);
+  EXPECT_DOUBLE_EQ(windows[0].token_time, 300'000);
+}
+
+// The second prompt is taken in two batches: its time begins at 203, where the host has chosen the
+// first one's token.
+TEST(ServedWindowsTest, APromptOfSeveralBatchesBeginsWithTheFirst) {
+  Engine engine;
+  engine.pass(kPrefill, 1, 100, 200).waits(200);
+  engine.pass(kPrefill, 0, 330, 500).pass(kDecode, 1, 510, 600).waits(600);
+  engine.pass(kDecode, 1, 700, 720).pass(kPrefill, 1, 730, 900).waits(900);
+  const auto windows = engine.served();
+  ASSERT_EQ(windows.size(), 1U);
+  EXPECT_EQ(windows[0].prompts, 2U);
+  EXPECT_DOUBLE_EQ(windows[0].prompt_time, (103'000 + 700'000) / 2.0);
+  EXPECT_DOUBLE_EQ(windows[0].token_time, (400'000 + 300'000) / 2.0);
+}
+
+TEST(ServedWindowsTest, EachWindowThatSomebodyOpenedIsToldApart) {
+  Engine engine;
+  engine.opens_window(0).opens_window(5000);
+  for (const Nanoseconds start : {100, 6000}) {
+    engine.pass(kPrefill, 1, start, start + 100).waits(start + 100);
+    engine.pass(kDecode, 1, start + 200, start + 300).waits(start + 300);
+  }
+  const auto windows = engine.served();
+  ASSERT_EQ(windows.size(), 2U);
+  EXPECT_EQ(windows[1].start, 6'000'000);
+  EXPECT_EQ(windows[1].tokens, 1U);  // none between the windows
+  EXPECT_DOUBLE_EQ(windows[1].token_time, 200'000);
+}
+
+// A prompt and a sequence in decode in one pass: which of them the token is of is not told.
+TEST(ServedWindowsTest, RefusesPassesThatTakeBoth) {
+  Engine engine;
+  engine.pass(kPrefill, 1, 100, 200).waits(200);
+  engine.pass(kMixed, 1, 300, 400).waits(400);
+  engine.pass(kDecode, 1, 500, 600).waits(600);
+  EXPECT_TRUE(engine.served().empty());
+}
+
+TEST(ServedWindowsTest, RefusesMoreSequencesThanThereAre) {
+  Engine engine;
+  engine.pass(kPrefill, 1, 100, 200).waits(200);
+  engine.pass(kDecode, 3, 300, 400).waits(400);
+  EXPECT_TRUE(engine.served().empty());
+}
+
+}  // namespace
+}  // namespace llmprof::analysis
