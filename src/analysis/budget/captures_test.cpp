@@ -146,7 +146,7 @@ struct Staged {
   Stages stages;
 };
 
-Staged read_stages(const std::filesystem::path& path) {
+Staged read_staged(const std::filesystem::path& path) {
   Staged read;
   read.trace = testing::read_capture(path).value();
   Diagnostics diagnostics;
@@ -162,7 +162,7 @@ TEST(BudgetsOfCaptures, SumToTheWallTimeOfStages) {
   const auto captures = testing::h200_captures();
   for (const char* name : {"h200-dense-graph/nsys_node.sqlite",
                            "h200-dense-graph/nsys_graph.sqlite", "h200-llama-eager/nsys.sqlite"}) {
-    const Staged read = read_stages(captures / name);
+    const Staged read = read_staged(captures / name);
     EXPECT_FALSE(read.stages.instances.empty());
     expect_budgets(read.trace, read.stages, name);
   }
@@ -173,7 +173,7 @@ TEST(BudgetsOfCaptures, SumToTheWallTimeOfStages) {
 // the 989.8 ms. (cuDNN builds a plan for each new context length; the warm-up met the first four.)
 TEST(BudgetsOfCaptures, FindTheStallsOfEagerDecode) {
   const auto captures = testing::h200_captures();
-  const Staged read = read_stages(captures / "h200-llama-eager/nsys.sqlite");
+  const Staged read = read_staged(captures / "h200-llama-eager/nsys.sqlite");
   const DescribedNames names(read.trace, KernelRules::load({}).value());
   const Budgets budgets = time_budgets(read.trace, read.stages, names, BudgetBasis(read.trace));
   const auto stall = std::find_if(
@@ -196,7 +196,7 @@ TEST(BudgetsOfCaptures, FindTheStallsOfEagerDecode) {
 // the host. Only the first step of each request does, for its graph launch.
 TEST(BudgetsOfCaptures, TakeGraphDecodeAsQueued) {
   const auto captures = testing::h200_captures();
-  const Staged read = read_stages(captures / "h200-dense-graph/nsys_node.sqlite");
+  const Staged read = read_staged(captures / "h200-dense-graph/nsys_node.sqlite");
   const DescribedNames names(read.trace, KernelRules::load({}).value());
   const Budgets budgets = time_budgets(read.trace, read.stages, names, BudgetBasis(read.trace));
   const StageBudget& decode = budgets.stages[1];

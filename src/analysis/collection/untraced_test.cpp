@@ -10,10 +10,10 @@
 namespace llmprof::analysis {
 namespace {
 
-using Windows = std::vector<std::pair<Nanoseconds, Nanoseconds>>;
+using TracedWindows = std::vector<std::pair<Nanoseconds, Nanoseconds>>;
 
-Windows windows_of(const TestTrace& t) {
-  Windows found;
+TracedWindows windows_of(const TestTrace& t) {
+  TracedWindows found;
   for (const auto& window : t.stages().untraced.of(trace::ProcessId(0), trace::DeviceId(0))) {
     found.emplace_back(window.start, window.end);
   }
@@ -29,7 +29,7 @@ TEST(UntracedGpuTime, RunsFromTheLastWorkLaunchedBeforeToTheFirstLaunchedAfter) 
   t.launched("gemm", 50, 60, 150);    // the CPU ran ahead: until 150 all is seen
   t.launched("gemm", 210, 400, 450);  // untraced work kept the GPU until 400, or did not
   t.freeze();
-  EXPECT_EQ(windows_of(t), (Windows{{150, 400}}));
+  EXPECT_EQ(windows_of(t), (TracedWindows{{150, 400}}));
   EXPECT_TRUE(t.stages().untraced.within(trace::ProcessId(0), trace::DeviceId(0), 0, 150).empty());
   const auto inside =
       t.stages().untraced.within(trace::ProcessId(0), trace::DeviceId(0), 160, 1000);
@@ -46,7 +46,7 @@ TEST(UntracedGpuTime, BeginsWithThePeriodWhereTheGpuWasIdleBefore) {
   t.launched("gemm", 10, 20, 60);
   t.launched("gemm", 210, 220, 250);
   t.freeze();
-  EXPECT_EQ(windows_of(t), (Windows{{100, 220}}));
+  EXPECT_EQ(windows_of(t), (TracedWindows{{100, 220}}));
 }
 
 TEST(UntracedGpuTime, LastsUntilTheEndWhereNothingWasTracedAgain) {
@@ -55,7 +55,7 @@ TEST(UntracedGpuTime, LastsUntilTheEndWhereNothingWasTracedAgain) {
   t.collection(100, false, trace::CollectionReason::step_limit);
   t.launched("gemm", 10, 20, 60);
   t.freeze();
-  EXPECT_EQ(windows_of(t), (Windows{{100, INT64_MAX}}));
+  EXPECT_EQ(windows_of(t), (TracedWindows{{100, INT64_MAX}}));
 }
 
 TEST(UntracedGpuTime, AProcessArmedLaterIsUntracedBefore) {
@@ -63,7 +63,7 @@ TEST(UntracedGpuTime, AProcessArmedLaterIsUntracedBefore) {
   t.collection(100, true, trace::CollectionReason::arm_range);
   t.launched("gemm", 110, 120, 160);
   t.freeze();
-  EXPECT_EQ(windows_of(t), (Windows{{INT64_MIN, 120}}));
+  EXPECT_EQ(windows_of(t), (TracedWindows{{INT64_MIN, 120}}));
 }
 
 TEST(UntracedGpuTime, AProcessThatWasNeverTracedHasNone) {
@@ -145,7 +145,7 @@ TEST_F(DutyCycle, NoStepLastsAsLongAsTheUntracedOnesBeforeIt) {
   EXPECT_EQ(stages.stages[0].step_wall.max, 100);
 }
 
-// Windows of time end and begin within steps.
+// TracedWindows of time end and begin within steps.
 TEST(TimeWindows, AStepThatHoldsUntracedTimeIsInNoStatistics) {
   TestTrace t;
   t.collection(0, true, trace::CollectionReason::program_start);

@@ -46,7 +46,7 @@ void tell(HandMadeTrace& made, const Told& told) {
   table.sequence.push_back(told.sequence);
 }
 
-Collectives find(const trace::Trace& trace, const Stages& stages = {}) {
+Collectives collectives_of(const trace::Trace& trace, const Stages& stages = {}) {
   const auto rules = KernelRules::load(*config::ConfFiles::open(std::nullopt));
   EXPECT_TRUE(rules);
   return find_collectives(trace, DescribedNames(trace, *rules), stages);
@@ -62,7 +62,7 @@ TEST(FindCollectives, TellsWhatRanBesideAndBefore) {
   made.kernel("gemm", 3, 130, 150);
   made.copy(4, 150, 160);
   made.kernel(kAllReduce, 5, 160, 170, {{}, 0, 8});
-  const Collectives found = find(made.freeze());
+  const Collectives found = collectives_of(made.freeze());
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found.start, (std::vector<Nanoseconds>{100, 160}));
   EXPECT_EQ(found.end, (std::vector<Nanoseconds>{140, 170}));
@@ -88,7 +88,7 @@ TEST(FindCollectives, CountsComputeFromTheStepsBeginOn) {
   Stages stages;
   stages.steps.emplace_back().start = 30;
   stages.owners.kernel_step = {StepId(), StepId(0), StepId(0)};
-  const Collectives found = find(made.freeze(), stages);
+  const Collectives found = collectives_of(made.freeze(), stages);
   EXPECT_EQ(found.step, std::vector<uint32_t>{0});
   EXPECT_EQ(found.busy_before, std::vector<Nanoseconds>{20});
 }
@@ -98,7 +98,7 @@ TEST(FindCollectives, KeepsDevicesApart) {
   made.kernel("gemm", 0, 10, 60);
   made.kernel(kAllReduce, 1, 60, 80);
   made.kernel(kAllReduce, 2, 60, 90, {{}, 1});
-  const Collectives found = find(made.freeze());
+  const Collectives found = collectives_of(made.freeze());
   EXPECT_EQ(found.busy_before, (std::vector<Nanoseconds>{50, 0}));
   ASSERT_EQ(found.keys.size(), 2U);
   EXPECT_EQ(found.keys[1].group, "cuda:1 stream 7");
@@ -122,7 +122,7 @@ TEST(FindCollectives, BelievesTheKernelsOwnRowFirst) {
               .members = "0,1",
               .sequence = 17});
   made.kernel(kSendRecv, 5, 100, 140);
-  const Collectives found = find(made.freeze());
+  const Collectives found = collectives_of(made.freeze());
   const CollectiveKey wanted{CollectiveKind::all_gather, 64, "tp", true, "0,1", 8};
   EXPECT_EQ(found.keys, std::vector<CollectiveKey>{wanted});
   EXPECT_EQ(found.sequence, std::vector<uint64_t>{17});
@@ -135,7 +135,7 @@ TEST(FindCollectives, ARowNamesOneKernelOfAReplay) {
   made.kernel(kAllReduce, 5, 100, 140, {{}, 0, 7, 1});
   made.kernel(kAllReduce, 5, 200, 240, {{}, 0, 7, 1});
   made.builder().trace().launches.api[0] = made.builder().string("cudaGraphLaunch_v10000");
-  const Collectives found = find(made.freeze());
+  const Collectives found = collectives_of(made.freeze());
   ASSERT_EQ(found.size(), 2U);
   EXPECT_FALSE(found.keys[found.key[0]].bytes);
   EXPECT_EQ(found.keys[found.key[1]].bytes, 8U);
@@ -154,7 +154,7 @@ TEST(FindCollectives, JoinsByOperator) {
   made.kernel(kAllReduce, 50, 100, 140);
   made.kernel(kAllReduce, 60, 150, 160);
   made.builder().trace().kernels.external_id = {77, 78};
-  const Collectives found = find(made.freeze());
+  const Collectives found = collectives_of(made.freeze());
   EXPECT_EQ(found.keys[found.key[0]].bytes, 8U);
   EXPECT_FALSE(found.keys[found.key[1]].bytes);
 }
@@ -167,7 +167,7 @@ TEST(FindCollectives, DoubtsAnOperatorWhoseNumberIsTheCorrelation) {
   made.kernel(kAllReduce, 50, 100, 140);  // correlation 1, launched outside of operator 1
   made.kernel(kAllReduce, 60, 150, 160);  // correlation 2, inside
   made.builder().trace().kernels.external_id = {1, 2};
-  const Collectives found = find(made.freeze());
+  const Collectives found = collectives_of(made.freeze());
   EXPECT_FALSE(found.keys[found.key[0]].bytes);
   EXPECT_EQ(found.keys[found.key[1]].bytes, 9U);
 }
@@ -190,7 +190,7 @@ TEST(FindCollectives, JoinsByTheLaunchInsideASpanOfItsThread) {
   made.kernel(kSendRecv, 45, 140, 150);   // the second inner one
   made.kernel(kSendRecv, 101, 160, 170);  // none
   made.kernel(kSendRecv, 101, 180, 190, {other});
-  const Collectives found = find(made.freeze());
+  const Collectives found = collectives_of(made.freeze());
   const auto key = [&](size_t row) { return found.keys[found.key[row]]; };
   ASSERT_EQ(found.size(), 5U);
   EXPECT_EQ(key(0), (CollectiveKey{CollectiveKind::all_to_all, 8, "inner", true, "", 0}));
@@ -211,7 +211,7 @@ TEST(FindCollectives, ANamedKernelCommunicatesWhateverItsName) {
               .bytes = 4});
   made.kernel("step one", 0, 5, 20);
   made.kernel("step two", 20, 20, 30);
-  const Collectives found = find(made.freeze());
+  const Collectives found = collectives_of(made.freeze());
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found.keys[0].kind, CollectiveKind::broadcast);
   EXPECT_EQ(found.busy_before, std::vector<Nanoseconds>{15});
@@ -220,7 +220,7 @@ TEST(FindCollectives, ANamedKernelCommunicatesWhateverItsName) {
 TEST(FindCollectives, FindsNoneWithoutCommunication) {
   HandMadeTrace made;
   made.kernel("gemm", 0, 5, 20);
-  const Collectives found = find(made.freeze());
+  const Collectives found = collectives_of(made.freeze());
   EXPECT_EQ(found.size(), 0U);
   EXPECT_TRUE(found.keys.empty());
 }

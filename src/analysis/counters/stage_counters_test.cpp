@@ -12,7 +12,7 @@ using testing::Kinds;
 using testing::kinds_of;
 using testing::number_of;
 
-constexpr Nanoseconds kMs = 1'000'000;
+constexpr Nanoseconds kSampleMs = 1'000'000;
 
 TEST(CounterRoles, ChipsSpellThemDifferently) {
   EXPECT_EQ(counter_role("dram__bytes_read.sum", "byte"), CounterRole::dram_read);
@@ -58,17 +58,18 @@ class DecodeWithCounters : public ::testing::Test {
   DecodeWithCounters() {
     t_.device().memory_bandwidth = 10'000'000'000;
     t_.device().clock_hz = 2'000'000'000;
-    StageInstance& decode = t_.instance(t_.stage("decode"), 10 * kMs, 20 * kMs);
-    decode.work.busy = 8 * kMs;
+    StageInstance& decode = t_.instance(t_.stage("decode"), 10 * kSampleMs, 20 * kSampleMs);
+    decode.work.busy = 8 * kSampleMs;
     for (Nanoseconds step = 0; step < 4; ++step) {
-      t_.step(10 * kMs + step * 5 * kMs / 2, 10 * kMs + (step + 1) * 5 * kMs / 2).work.busy =
-          2 * kMs;
+      t_.step(10 * kSampleMs + step * 5 * kSampleMs / 2,
+              10 * kSampleMs + (step + 1) * 5 * kSampleMs / 2)
+          .work.busy = 2 * kSampleMs;
     }
   }
   void sample_dram(Nanoseconds from, Nanoseconds to) {
-    for (Nanoseconds start = from; start < to; start += kMs) {
-      t_.counter("dram__bytes_read.sum", "byte", start, start + kMs, 3e6);
-      t_.counter("dram__bytes_write.sum", "byte", start, start + kMs, 1e6);
+    for (Nanoseconds start = from; start < to; start += kSampleMs) {
+      t_.counter("dram__bytes_read.sum", "byte", start, start + kSampleMs, 3e6);
+      t_.counter("dram__bytes_write.sum", "byte", start, start + kSampleMs, 1e6);
     }
   }
   Counters counters(const Utilization& use = {}) {
@@ -79,7 +80,7 @@ class DecodeWithCounters : public ::testing::Test {
 };
 
 TEST_F(DecodeWithCounters, BytesAndMbuAreOfTheWindow) {
-  sample_dram(0, 40 * kMs);
+  sample_dram(0, 40 * kSampleMs);
   const Counters all = counters();
   ASSERT_EQ(all.stages.size(), 1U);
   const StageCounters& decode = all.stages[0];
@@ -96,7 +97,7 @@ TEST_F(DecodeWithCounters, BytesAndMbuAreOfTheWindow) {
 }
 
 TEST_F(DecodeWithCounters, WhatSamplesMissIsScaledAndSaid) {
-  sample_dram(12 * kMs, 20 * kMs);
+  sample_dram(12 * kSampleMs, 20 * kSampleMs);
   const StageCounters decode = counters().stages[0];
   EXPECT_DOUBLE_EQ(*decode.coverage, 0.8);
   EXPECT_NEAR(*decode.read_bytes, 30e6, 1);
@@ -104,7 +105,7 @@ TEST_F(DecodeWithCounters, WhatSamplesMissIsScaledAndSaid) {
 }
 
 TEST_F(DecodeWithCounters, TooFewSamplesGiveAReason) {
-  sample_dram(16 * kMs, 20 * kMs);
+  sample_dram(16 * kSampleMs, 20 * kSampleMs);
   const StageCounters decode = counters().stages[0];
   EXPECT_DOUBLE_EQ(*decode.coverage, 0.4);
   EXPECT_FALSE(decode.read_bytes);
@@ -115,17 +116,19 @@ TEST_F(DecodeWithCounters, TooFewSamplesGiveAReason) {
 
 // A second decode of 20 ms and two steps, in which counters rested.
 TEST_F(DecodeWithCounters, BytesAreOfSampledInstancesAndTheirSteps) {
-  StageInstance& second = t_.instance(0, 30 * kMs, 50 * kMs);
-  second.work.busy = 16 * kMs;
-  t_.step(30 * kMs, 40 * kMs);
-  t_.step(40 * kMs, 50 * kMs);
-  sample_dram(8 * kMs, 33 * kMs);
-  t_.counter("sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "%", 8 * kMs, 30 * kMs, 60);
-  t_.counter("sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "%", 30 * kMs, 33 * kMs, 90);
-  t_.counter("energy", "J", 9 * kMs, 9 * kMs, 1000);
-  t_.counter("energy", "J", 21 * kMs, 21 * kMs, 1006);
-  t_.counter("energy", "J", 30 * kMs, 30 * kMs, 1006);
-  t_.counter("energy", "J", 50 * kMs, 50 * kMs, 1016);
+  StageInstance& second = t_.instance(0, 30 * kSampleMs, 50 * kSampleMs);
+  second.work.busy = 16 * kSampleMs;
+  t_.step(30 * kSampleMs, 40 * kSampleMs);
+  t_.step(40 * kSampleMs, 50 * kSampleMs);
+  sample_dram(8 * kSampleMs, 33 * kSampleMs);
+  t_.counter("sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "%", 8 * kSampleMs,
+             30 * kSampleMs, 60);
+  t_.counter("sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "%", 30 * kSampleMs,
+             33 * kSampleMs, 90);
+  t_.counter("energy", "J", 9 * kSampleMs, 9 * kSampleMs, 1000);
+  t_.counter("energy", "J", 21 * kSampleMs, 21 * kSampleMs, 1006);
+  t_.counter("energy", "J", 30 * kSampleMs, 30 * kSampleMs, 1006);
+  t_.counter("energy", "J", 50 * kSampleMs, 50 * kSampleMs, 1016);
   Utilization use;
   StageUtilization stage;
   stage.cost.parts.push_back({"weights", 1, 24e6, 0});  // of 3 steps, the mean
@@ -150,9 +153,9 @@ TEST_F(DecodeWithCounters, BytesAreOfSampledInstancesAndTheirSteps) {
 
 // Samples begin within the first decode, at 14 of 20 ms.
 TEST_F(DecodeWithCounters, WholeInstancesComeBeforePartsOfOthers) {
-  t_.instance(0, 20 * kMs, 30 * kMs);
-  t_.step(20 * kMs, 30 * kMs);
-  sample_dram(14 * kMs, 30 * kMs);
+  t_.instance(0, 20 * kSampleMs, 30 * kSampleMs);
+  t_.step(20 * kSampleMs, 30 * kSampleMs);
+  sample_dram(14 * kSampleMs, 30 * kSampleMs);
   const StageCounters decode = counters().stages[0];
   EXPECT_EQ(decode.sampled_instances, 1U);
   EXPECT_DOUBLE_EQ(*decode.coverage, 1);
@@ -163,10 +166,10 @@ TEST_F(DecodeWithCounters, WholeInstancesComeBeforePartsOfOthers) {
 // 0.8 of 2 s each: together more than a long stage needs, but of no instance half.
 TEST_F(DecodeWithCounters, PartsOfManyInstancesAreNoWholeOne) {
   for (int i = 0; i < 5; ++i) {
-    const Nanoseconds start = (2'000 + i * 2'000) * kMs;
-    t_.instance(0, start, start + 2'000 * kMs);
-    t_.counter("dram__bytes_read.sum", "byte", start, start + 800 * kMs, 1e9);
-    t_.counter("dram__bytes_write.sum", "byte", start, start + 800 * kMs, 1e9);
+    const Nanoseconds start = (2'000 + i * 2'000) * kSampleMs;
+    t_.instance(0, start, start + 2'000 * kSampleMs);
+    t_.counter("dram__bytes_read.sum", "byte", start, start + 800 * kSampleMs, 1e9);
+    t_.counter("dram__bytes_write.sum", "byte", start, start + 800 * kSampleMs, 1e9);
   }
   const StageCounters decode = counters().stages[0];
   EXPECT_EQ(decode.sampled_instances, 0U);
@@ -175,7 +178,7 @@ TEST_F(DecodeWithCounters, PartsOfManyInstancesAreNoWholeOne) {
 }
 
 TEST_F(DecodeWithCounters, AStageWithoutSamplesSaysWhy) {
-  sample_dram(30 * kMs, 40 * kMs);
+  sample_dram(30 * kSampleMs, 40 * kSampleMs);
   const StageCounters decode = counters().stages[0];
   EXPECT_EQ(decode.sampled_instances, 0U);
   EXPECT_FALSE(decode.coverage);
@@ -183,9 +186,9 @@ TEST_F(DecodeWithCounters, AStageWithoutSamplesSaysWhy) {
 }
 
 TEST_F(DecodeWithCounters, ATenthOfALongStageIsEnough) {
-  t_.instance(t_.stage("long"), 100 * kMs, 20'100 * kMs);
-  t_.counter("dram__bytes_read.sum", "byte", 5'000 * kMs, 7'000 * kMs, 3e9);
-  t_.counter("dram__bytes_write.sum", "byte", 5'000 * kMs, 7'000 * kMs, 1e9);
+  t_.instance(t_.stage("long"), 100 * kSampleMs, 20'100 * kSampleMs);
+  t_.counter("dram__bytes_read.sum", "byte", 5'000 * kSampleMs, 7'000 * kSampleMs, 3e9);
+  t_.counter("dram__bytes_write.sum", "byte", 5'000 * kSampleMs, 7'000 * kSampleMs, 1e9);
   const StageCounters stage = counters().stages[1];
   EXPECT_EQ(stage.sampled_instances, 1U);
   EXPECT_DOUBLE_EQ(*stage.coverage, 0.1);
@@ -194,7 +197,7 @@ TEST_F(DecodeWithCounters, ATenthOfALongStageIsEnough) {
 
 TEST_F(DecodeWithCounters, MoreThanThePeakIsRefused) {
   t_.device().memory_bandwidth = 3'000'000'000;
-  sample_dram(0, 40 * kMs);
+  sample_dram(0, 40 * kSampleMs);
   const StageCounters decode = counters().stages[0];
   EXPECT_TRUE(decode.read_bytes);
   EXPECT_FALSE(decode.mbu_wall);
@@ -204,7 +207,7 @@ TEST_F(DecodeWithCounters, MoreThanThePeakIsRefused) {
 }
 
 TEST_F(DecodeWithCounters, BesideTheModelsBytes) {
-  sample_dram(0, 40 * kMs);
+  sample_dram(0, 40 * kSampleMs);
   Utilization use;
   StageUtilization stage;
   stage.cost.parts.push_back({"weights", 1, 32e6, 0});
@@ -214,17 +217,19 @@ TEST_F(DecodeWithCounters, BesideTheModelsBytes) {
 
 // Untraced between 12.5 and 17.5 ms: steps 1 and 2 were not recorded.
 TEST_F(DecodeWithCounters, BusyFiguresAreOfTracedSteps) {
-  sample_dram(0, 40 * kMs);
+  sample_dram(0, 40 * kSampleMs);
   Stages& stages = t_.stages();
   stages.steps.erase(stages.steps.begin() + 1, stages.steps.begin() + 3);
   stages.steps[1].after_untraced = true;
   stages.instances[0].step_count = 2;
   stages.instances[0].untraced_steps = 2;
   t_.collection(0, true, trace::CollectionReason::program_start);
-  t_.collection(12 * kMs, false);
-  t_.collection(17 * kMs, true);
-  t_.kernel("gemm", 10 * kMs, 12 * kMs, t_.call("cudaLaunchKernel", 9 * kMs, 10 * kMs));
-  t_.kernel("gemm", 175 * kMs / 10, 20 * kMs, t_.call("cudaLaunchKernel", 17 * kMs, 17 * kMs + 1));
+  t_.collection(12 * kSampleMs, false);
+  t_.collection(17 * kSampleMs, true);
+  t_.kernel("gemm", 10 * kSampleMs, 12 * kSampleMs,
+            t_.call("cudaLaunchKernel", 9 * kSampleMs, 10 * kSampleMs));
+  t_.kernel("gemm", 175 * kSampleMs / 10, 20 * kSampleMs,
+            t_.call("cudaLaunchKernel", 17 * kSampleMs, 17 * kSampleMs + 1));
   const StageCounters decode = counters().stages[0];
   EXPECT_NEAR(*decode.mbu_wall, 0.4, 1e-12);
   // Of step 0 alone, whose start is known: 10 MB in 2 ms of busy time.
@@ -234,9 +239,10 @@ TEST_F(DecodeWithCounters, BusyFiguresAreOfTracedSteps) {
 }
 
 TEST_F(DecodeWithCounters, ActivityIsATimeWeightedMean) {
-  t_.counter("sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "%", 0, 15 * kMs, 40);
-  t_.counter("sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "%", 15 * kMs, 30 * kMs, 80);
-  t_.counter("sm__pipe_tensor_cycles_active.avg", "%", 0, 30 * kMs, 25);
+  t_.counter("sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "%", 0, 15 * kSampleMs, 40);
+  t_.counter("sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "%", 15 * kSampleMs,
+             30 * kSampleMs, 80);
+  t_.counter("sm__pipe_tensor_cycles_active.avg", "%", 0, 30 * kSampleMs, 25);
   const StageCounters decode = counters().stages[0];
   EXPECT_DOUBLE_EQ(*decode.sm_active, 0.6);
   EXPECT_DOUBLE_EQ(*decode.tensor_active, 0.25);
@@ -246,10 +252,10 @@ TEST_F(DecodeWithCounters, ActivityIsATimeWeightedMean) {
 
 // Readings at 9, 17 and 21 ms: of the first 8 ms the decode has 7, of the other 4 it has 3.
 TEST_F(DecodeWithCounters, EnergyIsTheCountersDifference) {
-  t_.counter("energy", "J", 9 * kMs, 9 * kMs, 1000);
-  t_.counter("energy", "J", 17 * kMs, 17 * kMs, 1004);
-  t_.counter("energy", "J", 21 * kMs, 21 * kMs, 1006);
-  t_.counter("power", "W", 9 * kMs, 9 * kMs, 100);
+  t_.counter("energy", "J", 9 * kSampleMs, 9 * kSampleMs, 1000);
+  t_.counter("energy", "J", 17 * kSampleMs, 17 * kSampleMs, 1004);
+  t_.counter("energy", "J", 21 * kSampleMs, 21 * kSampleMs, 1006);
+  t_.counter("power", "W", 9 * kSampleMs, 9 * kSampleMs, 100);
   const StageCounters decode = counters().stages[0];
   // 6 J in 12 ms, 500 W, for 10 ms.
   EXPECT_NEAR(*decode.energy, 5, 1e-9);
@@ -259,8 +265,8 @@ TEST_F(DecodeWithCounters, EnergyIsTheCountersDifference) {
 }
 
 TEST_F(DecodeWithCounters, WithoutACounterEnergyIsPowerOverTime) {
-  t_.counter("power", "W", 10 * kMs, 10 * kMs, 200);
-  t_.counter("power", "W", 20 * kMs, 20 * kMs, 400);
+  t_.counter("power", "W", 10 * kSampleMs, 10 * kSampleMs, 200);
+  t_.counter("power", "W", 20 * kSampleMs, 20 * kSampleMs, 400);
   const StageCounters decode = counters().stages[0];
   EXPECT_NEAR(*decode.energy, 3, 1e-9);
   EXPECT_EQ(decode.energy_source, "power over time");
@@ -268,8 +274,8 @@ TEST_F(DecodeWithCounters, WithoutACounterEnergyIsPowerOverTime) {
 
 // Half of the time between the readings is not this decode's.
 TEST_F(DecodeWithCounters, EnergyOfOthersIsNotTheStages) {
-  t_.counter("energy", "J", 5 * kMs, 5 * kMs, 1000);
-  t_.counter("energy", "J", 25 * kMs, 25 * kMs, 1010);
+  t_.counter("energy", "J", 5 * kSampleMs, 5 * kSampleMs, 1000);
+  t_.counter("energy", "J", 25 * kSampleMs, 25 * kSampleMs, 1010);
   const StageCounters decode = counters().stages[0];
   EXPECT_FALSE(decode.energy);
   EXPECT_EQ(kinds_of(decode.energy_why_not), Kinds{"sensors_read_rarely"});
@@ -279,8 +285,8 @@ TEST_F(DecodeWithCounters, EnergyOfOthersIsNotTheStages) {
 TEST_F(DecodeWithCounters, SensorsAndThrottleReasons) {
   for (const auto& [time, clock, reasons] :
        {std::tuple{9, 500, 1}, {10, 1500, 4}, {15, 1600, 4 + 0x40}, {20, 1700, 0}, {21, 500, 1}}) {
-    t_.counter("sm_clock", "MHz", time * kMs, time * kMs, clock);
-    t_.counter("throttle_reasons", "", time * kMs, time * kMs, reasons);
+    t_.counter("sm_clock", "MHz", time * kSampleMs, time * kSampleMs, clock);
+    t_.counter("throttle_reasons", "", time * kSampleMs, time * kSampleMs, reasons);
   }
   const StageCounters decode = counters().stages[0];
   ASSERT_TRUE(decode.sm_clock);

@@ -37,7 +37,7 @@ TEST(DetectedStagesTest, RequestsOfOnePrefillAndSomeSteps) {
 TEST(DetectedStagesTest, KernelsMayChangeWithTheContext) {
   Program program;
   int steps = 0;
-  const Program::Layer layer = [&](Program& r, const Pass& pass, uint32_t) {
+  const Program::Layer layer = [&](Program& r, const ProgramPass& pass, uint32_t) {
     r.kernel("add_norm", pass.tokens * 4);
     r.kernel(steps < 60 ? "gemm_qkv" : "gemm_qkv_other");
     r.attention(pass);
@@ -56,7 +56,7 @@ TEST(DetectedStagesTest, KernelsMayChangeWithTheContext) {
 TEST(DetectedStagesTest, LayersNeedNotBeEqual) {
   Program program;
   uint32_t random = 1;
-  const Program::Layer layer = [&](Program& r, const Pass& pass, uint32_t) {
+  const Program::Layer layer = [&](Program& r, const ProgramPass& pass, uint32_t) {
     r.kernel("add_norm", pass.tokens * 4);
     r.kernel("gemm_qkv");
     r.attention(pass);
@@ -76,7 +76,7 @@ TEST(DetectedStagesTest, LayersNeedNotBeEqual) {
 
 TEST(DetectedStagesTest, ExpertsInEverySecondLayerMarkNoPass) {
   Program program;
-  const Program::Layer layer = [](Program& r, const Pass& pass, uint32_t number) {
+  const Program::Layer layer = [](Program& r, const ProgramPass& pass, uint32_t number) {
     Program::dense_layer(r, pass, number);
     if (number % 2 == 1) r.kernel("topk", pass.tokens);
     if (number % 2 == 1) r.kernel("gemm_expert");
@@ -99,7 +99,7 @@ TEST(DetectedStagesTest, ModelsOfTwoLayers) {
 
 TEST(DetectedStagesTest, AttentionMayBeUnfused) {
   Program program;
-  const Program::Layer layer = [](Program& r, const Pass& pass, uint32_t) {
+  const Program::Layer layer = [](Program& r, const ProgramPass& pass, uint32_t) {
     r.kernel("add_norm", pass.tokens * 4);
     r.kernel("gemm_qkv");
     r.kernel("gemm_scores");
@@ -168,7 +168,7 @@ TEST(DetectedStagesTest, StepsAloneAreAGuess) {
 // llama-bench -p 0: one token to warm up, which loads kernels, and then the decode.
 TEST(DetectedStagesTest, ASlowFirstStepOfADecodeAloneIsAWarmUp) {
   Program program;
-  const auto cold = [](Program& of, const Pass& pass, uint32_t layer) {
+  const auto cold = [](Program& of, const ProgramPass& pass, uint32_t layer) {
     of.wait(2 * kMillisecond);
     Program::dense_layer(of, pass, layer);
   };
@@ -393,7 +393,7 @@ TEST(DetectedStagesTest, FindsAllStepsOfALongRun) {
 // As llama.cpp does: logits of each sequence that gets a token are copied to the host, and a batch
 // is split into passes of equally many tokens per sequence.
 // Norms have one block per token; nothing is gathered or selected per sequence.
-void engine_layer(Program& program, const Pass& pass, uint32_t /*layer*/) {
+void engine_layer(Program& program, const ProgramPass& pass, uint32_t /*layer*/) {
   program.kernel("norm", pass.tokens);
   program.kernel("gemm_qkv");
   program.kernel("add_rope", pass.tokens * 4);
@@ -405,7 +405,7 @@ void engine_layer(Program& program, const Pass& pass, uint32_t /*layer*/) {
   program.kernel("gemm_down");
 }
 void engine_pass(Program& program, StepKind kind, uint32_t tokens, uint32_t results) {
-  Pass pass{.kind = kind, .tokens = tokens, .sequences = 1};
+  ProgramPass pass{.kind = kind, .tokens = tokens, .sequences = 1};
   program.pass_on_host(pass, engine_layer);
   if (results > 0) program.read_back(uint64_t{results} * 4096);
   program.wait(100 * kMicrosecond);

@@ -9,8 +9,8 @@ namespace {
 
 using detection_test::kMicrosecond;
 using detection_test::kMillisecond;
-using detection_test::Pass;
 using detection_test::Program;
+using detection_test::ProgramPass;
 
 // vLLM with VLLM_NVTX_SCOPES_FOR_PROFILING=1. No pass is like the one before: nothing repeats.
 void scoped_pass(Program& program, uint32_t tokens, uint32_t sequences) {
@@ -19,7 +19,7 @@ void scoped_pass(Program& program, uint32_t tokens, uint32_t sequences) {
   program.range("schedule: allocate_slots", begin - 40 * kMicrosecond, begin - 20 * kMicrosecond);
   program.pass(
       {.kind = kind, .tokens = tokens, .sequences = sequences, .layers = 3, .packed = true},
-      [&](Program& inner, const Pass& pass, uint32_t layer) {
+      [&](Program& inner, const ProgramPass& pass, uint32_t layer) {
         for (uint32_t i = 0; i < (tokens * 7 + layer * 5) % 11; ++i) {
           inner.kernel("add_expert", pass.tokens);
         }

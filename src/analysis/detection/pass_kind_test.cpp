@@ -66,11 +66,9 @@ class PassKindTest : public ::testing::Test {
   std::vector<PassSize> sizes_;
 };
 
-constexpr auto kDecode = StepKind::decode;
-constexpr auto kPrefill = StepKind::prefill;
-
 TEST_F(PassKindTest, APassThatDoesNotRepeatIsAPrefill) {
-  EXPECT_EQ(kinds(), (std::vector{kDecode, kDecode, kPrefill, kPrefill}));
+  EXPECT_EQ(kinds(), (std::vector{StepKind::decode, StepKind::decode, StepKind::prefill,
+                                  StepKind::prefill}));
 }
 
 TEST_F(PassKindTest, APassThatAWindowCutsIsAsThoseOfItsKernels) {
@@ -78,14 +76,16 @@ TEST_F(PassKindTest, APassThatAWindowCutsIsAsThoseOfItsKernels) {
   collect(1700, false, trace::CollectionReason::budget);
   collect(1701, true, trace::CollectionReason::budget);
   collect(9000, false, trace::CollectionReason::process_end);
-  EXPECT_EQ(kinds(), (std::vector{kDecode, kDecode, kDecode, kPrefill}));
+  EXPECT_EQ(kinds(),
+            (std::vector{StepKind::decode, StepKind::decode, StepKind::decode, StepKind::prefill}));
 }
 
 // That nothing is recorded after the program's end cuts nothing.
 TEST_F(PassKindTest, TheEndOfRecordingIsNoWindow) {
   collect(0, true, trace::CollectionReason::program_start);
   collect(9000, false, trace::CollectionReason::process_end);
-  EXPECT_EQ(kinds(), (std::vector{kDecode, kDecode, kPrefill, kPrefill}));
+  EXPECT_EQ(kinds(), (std::vector{StepKind::decode, StepKind::decode, StepKind::prefill,
+                                  StepKind::prefill}));
 }
 
 }  // namespace

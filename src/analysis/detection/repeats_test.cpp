@@ -9,15 +9,15 @@ namespace {
 
 using Sequence = std::vector<uint32_t>;
 
-void append(Sequence& sequence, uint32_t first, uint32_t count) {
+void append_run(Sequence& sequence, uint32_t first, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) sequence.push_back(first + i);
 }
 
 // A pass: 3 kernels, 6 layers of 10, 4 kernels.
 void append_pass(Sequence& sequence) {
-  append(sequence, 100, 3);
-  for (int layer = 0; layer < 6; ++layer) append(sequence, 200, 10);
-  append(sequence, 300, 4);
+  append_run(sequence, 100, 3);
+  for (int layer = 0; layer < 6; ++layer) append_run(sequence, 200, 10);
+  append_run(sequence, 300, 4);
 }
 
 size_t count_of(const std::vector<RepeatedStretch>& found, uint32_t period, uint32_t count) {
@@ -29,9 +29,9 @@ size_t count_of(const std::vector<RepeatedStretch>& found, uint32_t period, uint
 
 TEST(RepeatsTest, LayersWithinPassesWithinALoop) {
   Sequence sequence;
-  append(sequence, 1000, 50);
+  append_run(sequence, 1000, 50);
   for (int pass = 0; pass < 8; ++pass) append_pass(sequence);
-  append(sequence, 2000, 50);
+  append_run(sequence, 2000, 50);
   const auto found = find_repeats(sequence);
   EXPECT_EQ(count_of(found, 10, 6), 8U);
   ASSERT_EQ(count_of(found, 67, 8), 1U);
@@ -44,9 +44,9 @@ TEST(RepeatsTest, LayersWithinPassesWithinALoop) {
 
 TEST(RepeatsTest, AFewKernelsMayDiffer) {
   Sequence sequence;
-  append(sequence, 1000, 30);
+  append_run(sequence, 1000, 30);
   for (uint32_t layer = 0; layer < 12; ++layer) {
-    append(sequence, 200, 20);
+    append_run(sequence, 200, 20);
     if (layer % 4 == 3) sequence[sequence.size() - 5] = 999;  // another variant
   }
   const auto found = find_repeats(sequence);
@@ -55,10 +55,10 @@ TEST(RepeatsTest, AFewKernelsMayDiffer) {
 
 TEST(RepeatsTest, BurstsAndSmallLoopsAreNone) {
   Sequence sequence;
-  append(sequence, 1000, 20);
+  append_run(sequence, 1000, 20);
   for (int i = 0; i < 5000; ++i) sequence.push_back(7);
-  for (int i = 0; i < 5000; ++i) append(sequence, 8, 2);
-  append(sequence, 2000, 20);
+  for (int i = 0; i < 5000; ++i) append_run(sequence, 8, 2);
+  append_run(sequence, 2000, 20);
   EXPECT_TRUE(find_repeats(sequence).empty());
   EXPECT_TRUE(find_repeats({}).empty());
 }

@@ -8,8 +8,8 @@ namespace {
 constexpr uint32_t kDraft = 4;
 constexpr uint32_t kVerify = 16;
 
-void add(std::vector<Step>& steps, uint32_t layers, Nanoseconds time,
-         StepKind kind = StepKind::decode) {
+void add_steps(std::vector<Step>& steps, uint32_t layers, Nanoseconds time,
+               StepKind kind = StepKind::decode) {
   Step step;
   step.kind = kind;
   step.layers = layers;
@@ -20,11 +20,11 @@ void add(std::vector<Step>& steps, uint32_t layers, Nanoseconds time,
 // Prefills of both models, then turns of `drafts` draft passes and a verify pass.
 std::vector<Step> turns(uint32_t count, uint32_t drafts) {
   std::vector<Step> steps;
-  add(steps, kVerify, 900, StepKind::prefill);
-  add(steps, kDraft, 300, StepKind::prefill);
+  add_steps(steps, kVerify, 900, StepKind::prefill);
+  add_steps(steps, kDraft, 300, StepKind::prefill);
   for (uint32_t turn = 0; turn < count; ++turn) {
-    for (uint32_t i = 0; i < drafts; ++i) add(steps, kDraft, 10);
-    add(steps, kVerify, 70);
+    for (uint32_t i = 0; i < drafts; ++i) add_steps(steps, kDraft, 10);
+    add_steps(steps, kVerify, 70);
   }
   return steps;
 }
@@ -43,7 +43,7 @@ TEST(SpeculationTest, CountsPassesOfEachModelWithoutPrefills) {
 // The last token of a request needs no draft.
 TEST(SpeculationTest, AVerifyPassMayFollowAnother) {
   std::vector<Step> steps = turns(4, 2);
-  add(steps, kVerify, 70);
+  add_steps(steps, kVerify, 70);
   const auto found = find_speculation(steps);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->drafts, 8U);
@@ -52,8 +52,8 @@ TEST(SpeculationTest, AVerifyPassMayFollowAnother) {
 
 TEST(SpeculationTest, TwoModelsOneAfterTheOtherDoNotSpeculate) {
   std::vector<Step> steps;
-  for (int i = 0; i < 20; ++i) add(steps, kDraft, 10);
-  for (int i = 0; i < 20; ++i) add(steps, kVerify, 70);
+  for (int i = 0; i < 20; ++i) add_steps(steps, kDraft, 10);
+  for (int i = 0; i < 20; ++i) add_steps(steps, kVerify, 70);
   EXPECT_FALSE(find_speculation(steps));
 }
 
@@ -61,24 +61,24 @@ TEST(SpeculationTest, TwoModelsOneAfterTheOtherDoNotSpeculate) {
 TEST(SpeculationTest, RequestsOfTwoModelsInTurnDoNotSpeculate) {
   std::vector<Step> steps;
   for (int request = 0; request < 6; ++request) {
-    for (int i = 0; i < 10; ++i) add(steps, request % 2 == 0 ? kDraft : kVerify, 10);
+    for (int i = 0; i < 10; ++i) add_steps(steps, request % 2 == 0 ? kDraft : kVerify, 10);
   }
   EXPECT_FALSE(find_speculation(steps));
 }
 
 TEST(SpeculationTest, OneModelOrThreeAreNone) {
   std::vector<Step> one;
-  for (int i = 0; i < 20; ++i) add(one, kVerify, 70);
+  for (int i = 0; i < 20; ++i) add_steps(one, kVerify, 70);
   EXPECT_FALSE(find_speculation(one));
   std::vector<Step> three = turns(5, 3);
-  add(three, 32, 100);
+  add_steps(three, 32, 100);
   EXPECT_FALSE(find_speculation(three));
 }
 
 // Layers hidden in a graph replay tell no model.
 TEST(SpeculationTest, HiddenPassesAreNoModel) {
   std::vector<Step> steps;
-  for (int i = 0; i < 10; ++i) add(steps, i % 2 == 0 ? 0 : kVerify, 10);
+  for (int i = 0; i < 10; ++i) add_steps(steps, i % 2 == 0 ? 0 : kVerify, 10);
   EXPECT_FALSE(find_speculation(steps));
 }
 

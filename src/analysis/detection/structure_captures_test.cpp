@@ -65,7 +65,7 @@ FoundStages find_in(const std::filesystem::path& path, Names named) {
   return found;
 }
 
-double sum_of(const std::vector<double>& values, size_t from) {
+double sum_from(const std::vector<double>& values, size_t from) {
   double sum = 0;
   for (size_t i = from; i < values.size(); ++i) sum += values[i];
   return sum;
@@ -88,9 +88,9 @@ TEST_P(SharedCapturesStructureTest, LlamaBench) {
   EXPECT_EQ(found.steps(StepKind::decode), 321U);
   EXPECT_TRUE(found.all_of_layers(16));
   EXPECT_FALSE(found.stages.serving);
-  const double per_prefill = sum_of(found.walls(StepKind::prefill), 1) / 5;
+  const double per_prefill = sum_from(found.walls(StepKind::prefill), 1) / 5;
   EXPECT_NEAR(per_prefill, 9.606, 0.01 * 9.606);
-  const double per_request = sum_of(found.walls(StepKind::decode), 1) / 320 * 64;
+  const double per_request = sum_from(found.walls(StepKind::decode), 1) / 320 * 64;
   EXPECT_NEAR(per_request, 97.883, 0.01 * 97.883);
 }
 
@@ -114,7 +114,7 @@ TEST_P(SharedCapturesStructureTest, LlamaServer) {
   // By the server's own clock: 1.650 ms a token in the first window. Without names it is not taken
   // for an engine, and what it did between a prefill and the first step is in no stage.
   const double tolerance = GetParam() == Names::as_recorded ? 0.01 : 0.02;
-  EXPECT_NEAR(sum_of(decode, 0) / static_cast<double>(decode.size()), 1.650, tolerance * 1.650);
+  EXPECT_NEAR(sum_from(decode, 0) / static_cast<double>(decode.size()), 1.650, tolerance * 1.650);
 }
 
 // Prompts of 256, 320, 384, 448, 512 tokens in turn. The server splits a batch of prompts into

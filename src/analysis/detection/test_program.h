@@ -36,7 +36,7 @@ inline constexpr Nanoseconds kMicrosecond = 1000;
 inline constexpr Nanoseconds kMillisecond = 1000 * kMicrosecond;
 
 // One forward pass as a program runs it.
-struct Pass {
+struct ProgramPass {
   StepKind kind = StepKind::decode;
   uint32_t tokens = 1;
   uint32_t sequences = 1;
@@ -50,9 +50,9 @@ class Program {
   struct Truth {
     size_t begin;  // rows of the kernel table
     size_t end;
-    Pass pass;
+    ProgramPass pass;
   };
-  using Layer = std::function<void(Program&, const Pass&, uint32_t layer)>;
+  using Layer = std::function<void(Program&, const ProgramPass&, uint32_t layer)>;
 
   void kernel(std::string_view name, uint32_t blocks = 1) {
     testing::HandMadeTrace::Place place;
@@ -85,7 +85,7 @@ class Program {
     now_ += 10 * kMicrosecond;
   }
 
-  static void dense_layer(Program& program, const Pass& pass, uint32_t /*layer*/) {
+  static void dense_layer(Program& program, const ProgramPass& pass, uint32_t /*layer*/) {
     program.kernel("add_norm", pass.tokens * 4);
     program.kernel("gemm_qkv");
     program.kernel("add_rope", pass.tokens * 4);
@@ -97,7 +97,7 @@ class Program {
     program.kernel("gemm_down");
   }
 
-  void attention(const Pass& pass) {
+  void attention(const ProgramPass& pass) {
     if (pass.kind == StepKind::prefill && !pass.packed) {
       kernel("attention_prefill", pass.tokens);
     } else {
@@ -106,7 +106,7 @@ class Program {
     }
   }
 
-  void pass(const Pass& pass, const Layer& layer = dense_layer) {
+  void pass(const ProgramPass& pass, const Layer& layer = dense_layer) {
     const size_t begin = rows_;
     if (pass.kind != StepKind::prefill || pass.packed) kernel("fill_position");
     if (pass.tokens > 1 || pass.packed) {
@@ -122,7 +122,7 @@ class Program {
     truth_.push_back({begin, rows_, pass});
   }
   // Of an engine that chooses tokens on the host.
-  void pass_on_host(const Pass& pass, const Layer& layer) {
+  void pass_on_host(const ProgramPass& pass, const Layer& layer) {
     const size_t begin = rows_;
     kernel("index_select", pass.tokens);
     for (uint32_t i = 0; i < pass.layers; ++i) layer(*this, pass, i);

@@ -101,15 +101,16 @@ class OperatorsTest : public ::testing::Test {
   Nanoseconds gpu_time_ = 1'000'000;
 };
 
-OperatorRow row(const Operators& operators, std::string_view name) {
+OperatorRow row_named(const Operators& operators, std::string_view name) {
   const auto found = std::find_if(operators.rows.begin(), operators.rows.end(),
                                   [&](const OperatorRow& each) { return each.name == name; });
   EXPECT_NE(found, operators.rows.end()) << name;
   return found == operators.rows.end() ? OperatorRow() : *found;
 }
 
-void expect_row(const Operators& operators, std::string_view name, const OperatorRow& expected) {
-  const OperatorRow found = row(operators, name);
+void expect_row_named(const Operators& operators, std::string_view name,
+                      const OperatorRow& expected) {
+  const OperatorRow found = row_named(operators, name);
   EXPECT_EQ(found.calls, expected.calls) << name;
   EXPECT_EQ(found.cpu_total, expected.cpu_total) << name;
   EXPECT_EQ(found.cpu_self, expected.cpu_self) << name;
@@ -128,9 +129,9 @@ TEST_F(OperatorsTest, GivesTimeToTheInnermostAndTotalsToAllAround) {
   const Operators found = operators();
   EXPECT_EQ(found.source, "PyTorch trace");
   EXPECT_TRUE(found.missing.empty());
-  expect_row(found, "linear", {"", 1, 100, 20, 43, 3, 2});
-  expect_row(found, "mm", {"", 1, 70, 70, 40, 40, 1});
-  expect_row(found, "t", {"", 1, 10, 10, 0, 0, 0});
+  expect_row_named(found, "linear", {"", 1, 100, 20, 43, 3, 2});
+  expect_row_named(found, "mm", {"", 1, 70, 70, 40, 40, 1});
+  expect_row_named(found, "t", {"", 1, 10, 10, 0, 0, 0});
   ASSERT_EQ(found.rows.size(), 3U);
   EXPECT_EQ(found.rows[0].name, "mm");
   EXPECT_EQ(found.rows[1].name, "linear");
@@ -145,8 +146,8 @@ TEST_F(OperatorsTest, CountsRecursionOnceInTotals) {
   call("to", 20, 60);
   launched_kernel(30, 7);
   const Operators found = operators();
-  expect_row(found, "to", {"", 2, 100, 20 + 40, 7, 7, 1});
-  expect_row(found, "copy", {"", 1, 80, 40, 7, 0, 1});
+  expect_row_named(found, "to", {"", 2, 100, 20 + 40, 7, 7, 1});
+  expect_row_named(found, "copy", {"", 1, 80, 40, 7, 0, 1});
 }
 
 TEST_F(OperatorsTest, KeepsThreadsApart) {
@@ -156,8 +157,8 @@ TEST_F(OperatorsTest, KeepsThreadsApart) {
   launched_kernel(20, 9, 2);
   launched_kernel(20, 11, 3);  // a thread without operators
   const Operators found = operators();
-  expect_row(found, "forward", {"", 1, 100, 100, 5, 5, 1});
-  expect_row(found, "backward", {"", 1, 40, 40, 9, 9, 1});
+  expect_row_named(found, "forward", {"", 1, 100, 100, 5, 5, 1});
+  expect_row_named(found, "backward", {"", 1, 40, 40, 9, 9, 1});
   EXPECT_EQ(found.kernels, 2U);
   EXPECT_EQ(found.kernels_without, 1U);
 }
@@ -171,9 +172,9 @@ TEST_F(OperatorsTest, StandsCoarseClocks) {
   launched_kernel(10, 5);
   launched_kernel(30, 6);
   const Operators found = operators();
-  expect_row(found, "empty", {"", 1, 0, 0, 0, 0, 0});
-  expect_row(found, "inner", {"", 1, 20, 20, 5, 5, 1});
-  expect_row(found, "outer", {"", 1, 20, 0, 5, 0, 1});
+  expect_row_named(found, "empty", {"", 1, 0, 0, 0, 0, 0});
+  expect_row_named(found, "inner", {"", 1, 20, 20, 5, 5, 1});
+  expect_row_named(found, "outer", {"", 1, 20, 0, 5, 0, 1});
   EXPECT_EQ(found.kernels_without, 1U);
 }
 
@@ -182,15 +183,15 @@ TEST_F(OperatorsTest, StandsCallsThatStickOut) {
   call("outer", 0, 10);
   call("inner", 5, 15);
   const Operators found = operators();
-  expect_row(found, "outer", {"", 1, 10, 5, 0, 0, 0});
-  expect_row(found, "inner", {"", 1, 10, 10, 0, 0, 0});
+  expect_row_named(found, "outer", {"", 1, 10, 5, 0, 0, 0});
+  expect_row_named(found, "inner", {"", 1, 10, 10, 0, 0, 0});
 }
 
 TEST_F(OperatorsTest, CountsCopiesAsGpuTimeButNotAsKernels) {
   call("aten::copy_", 0, 100);
   launched_copy(10, 33);
   const Operators found = operators();
-  expect_row(found, "aten::copy_", {"", 1, 100, 100, 33, 33, 0});
+  expect_row_named(found, "aten::copy_", {"", 1, 100, 100, 33, 33, 0});
   EXPECT_EQ(found.kernels, 0U);
 }
 
@@ -201,8 +202,8 @@ TEST_F(OperatorsTest, ResolvesKernelsWithoutLaunchByTheirOwnId) {
   kernel(0, 5, 99);  // of an operator that was not recorded
   kernel(0, 6, 0);
   const Operators found = operators();
-  expect_row(found, "linear", {"", 1, 100, 30, 40, 0, 1});
-  expect_row(found, "mm", {"", 1, 70, 70, 40, 40, 1});
+  expect_row_named(found, "linear", {"", 1, 100, 30, 40, 0, 1});
+  expect_row_named(found, "mm", {"", 1, 70, 70, 40, 40, 1});
   EXPECT_EQ(found.kernels, 1U);
   EXPECT_EQ(found.kernels_without, 2U);
 }
@@ -214,7 +215,7 @@ TEST_F(OperatorsTest, GivesAGraphsKernelsToTheOperatorThatLaunchedIt) {
   kernel(1, 10);
   kernel(1, 20);
   const Operators found = operators();
-  expect_row(found, "graph", {"", 1, 100, 100, 30, 30, 2});
+  expect_row_named(found, "graph", {"", 1, 100, 100, 30, 30, 2});
 }
 
 TEST_F(OperatorsTest, ReadsNvtxOperatorRanges) {
@@ -230,8 +231,8 @@ TEST_F(OperatorsTest, ReadsNvtxOperatorRanges) {
   const Operators found = operators();
   EXPECT_EQ(found.source, "NVTX operator ranges (emit_nvtx)");
   ASSERT_EQ(found.rows.size(), 2U);
-  expect_row(found, "aten::linear", {"", 1, 100, 20, 40, 0, 1});
-  expect_row(found, "aten::mm", {"", 2, 90, 90, 40, 40, 1});
+  expect_row_named(found, "aten::linear", {"", 1, 100, 20, 40, 0, 1});
+  expect_row_named(found, "aten::mm", {"", 2, 90, 90, 40, 40, 1});
   EXPECT_EQ(found.kernels_without, 1U);
 }
 
@@ -309,9 +310,9 @@ TEST(OperatorsOfCaptures, AgreeWithPlainPython) {
   EXPECT_EQ(found.kernels, 972U);
   EXPECT_EQ(found.kernels_without, 25740U - 972U);  // those of the graph, launched by no operator
   EXPECT_EQ(found.rows[0].name, "aten::mm");
-  expect_row(found, "aten::mm", {"", 66, 3529549, 3529549, 5925712, 5925712, 66});
-  expect_row(found, "aten::linear", {"", 66, 5333862, 286901, 5925712, 0, 66});
-  expect_row(found, "aten::copy_", {"", 262, 5448442, 5448442, 1030786, 1030786, 214});
+  expect_row_named(found, "aten::mm", {"", 66, 3529549, 3529549, 5925712, 5925712, 66});
+  expect_row_named(found, "aten::linear", {"", 66, 5333862, 286901, 5925712, 0, 66});
+  expect_row_named(found, "aten::copy_", {"", 262, 5448442, 5448442, 1030786, 1030786, 214});
 }
 
 TEST(OperatorsOfCaptures, AgreeWithPlainPythonWhereAllKernelsHaveAnOperator) {
@@ -321,10 +322,10 @@ TEST(OperatorsOfCaptures, AgreeWithPlainPythonWhereAllKernelsHaveAnOperator) {
   EXPECT_EQ(sums_of(found), (Sums{7605, 109546760, 58265202, 9842643, 4796339, 3621}));
   EXPECT_EQ(found.kernels, 2212U);
   EXPECT_EQ(found.kernels_without, 0U);
-  expect_row(found, "aten::mm", {"", 153, 5784208, 5784208, 1617822, 1617822, 185});
-  expect_row(found, "aten::linear", {"", 153, 8514875, 490384, 1617822, 0, 185});
-  expect_row(found, "aten::scaled_dot_product_attention",
-             {"", 36, 6637374, 702064, 387932, 0, 132});
+  expect_row_named(found, "aten::mm", {"", 153, 5784208, 5784208, 1617822, 1617822, 185});
+  expect_row_named(found, "aten::linear", {"", 153, 8514875, 490384, 1617822, 0, 185});
+  expect_row_named(found, "aten::scaled_dot_product_attention",
+                   {"", 36, 6637374, 702064, 387932, 0, 132});
 }
 
 TEST(SharedCapturesOperators, AgreeWithPlainPythonOnOtherPeoplesTraces) {
@@ -337,17 +338,17 @@ TEST(SharedCapturesOperators, AgreeWithPlainPythonOnOtherPeoplesTraces) {
   EXPECT_EQ(sums_of(qwen), (Sums{4186, 45620705, 22040534, 63281214, 31905473, 1737}));
   EXPECT_EQ(qwen.kernels, 1029U);
   EXPECT_EQ(qwen.kernels_without, 436U);
-  expect_row(qwen, "aten::linear", {"", 168, 9746082, 755251, 8997754, 0, 168});
+  expect_row_named(qwen, "aten::linear", {"", 168, 9746082, 755251, 8997754, 0, 168});
 
   const Operators fractions =
       found_in("facebookresearch+HolisticTraceAnalysis__ns_resolution_rank-0.pt.trace.json.gz");
   EXPECT_EQ(sums_of(fractions), (Sums{23910, 926818753, 357782594, 1435365217, 472454441, 12505}));
-  expect_row(fractions, "aten::copy_", {"", 1600, 57376377, 57376377, 3715404, 3715404, 0});
+  expect_row_named(fractions, "aten::copy_", {"", 1600, 57376377, 57376377, 3715404, 3715404, 0});
 
   // Whole microseconds, of 2021.
   const Operators old = found_in("pytorch+kineto__resnet50_worker0.1623143089861.pt.trace.json.gz");
   EXPECT_EQ(sums_of(old), (Sums{23646, 3134280000, 1222741000, 1973961000, 603558000, 26892}));
-  expect_row(old, "aten::to", {"", 414, 64332000, 14834000, 11492000, 0, 0});
+  expect_row_named(old, "aten::to", {"", 414, 64332000, 14834000, 11492000, 0, 0});
 }
 
 }  // namespace

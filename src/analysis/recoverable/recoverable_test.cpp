@@ -17,7 +17,7 @@ using testing::value_of;
 constexpr auto part_of(KernelClass part) { return static_cast<size_t>(part); }
 constexpr auto part_of(BudgetPart part) { return static_cast<size_t>(part); }
 
-const RecoverablePart& find(const StageRecoverable& stage, size_t part) {
+const RecoverablePart& found_part(const StageRecoverable& stage, size_t part) {
   for (const RecoverablePart& known : stage.parts) {
     if (known.part == part) return known;
   }
@@ -66,7 +66,7 @@ TEST_F(Recoverable, TakesFloorsFromTheModel) {
   const StageRecoverable& stage = stages[0];
   EXPECT_DOUBLE_EQ(stage.wall, 1000);
   EXPECT_DOUBLE_EQ(stage.tokens, 2);
-  const RecoverablePart& gemm = find(stage, part_of(KernelClass::gemm));
+  const RecoverablePart& gemm = found_part(stage, part_of(KernelClass::gemm));
   EXPECT_DOUBLE_EQ(gemm.time, 420);
   EXPECT_DOUBLE_EQ(gemm.floor, 320);
   EXPECT_DOUBLE_EQ(gemm.recoverable(), 100);
@@ -76,11 +76,11 @@ TEST_F(Recoverable, TakesFloorsFromTheModel) {
   EXPECT_EQ(text_of(gemm.floor_rule, "bytes_are"), "weights");
   EXPECT_EQ(value_of(gemm.floor_rule, "divided_by_time"), nullptr);
   EXPECT_EQ(value_of(gemm.floor_rule, "traced_share"), nullptr);
-  const RecoverablePart& attention = find(stage, part_of(KernelClass::attention));
+  const RecoverablePart& attention = found_part(stage, part_of(KernelClass::attention));
   EXPECT_EQ(text_of(attention.floor_rule, "bytes_are"), "kv_cache");
-  EXPECT_DOUBLE_EQ(find(stage, part_of(KernelClass::attention)).floor, 30);
-  EXPECT_DOUBLE_EQ(find(stage, part_of(KernelClass::norm)).floor, 0);
-  EXPECT_DOUBLE_EQ(find(stage, part_of(BudgetPart::idle_after_last)).recoverable(), 410);
+  EXPECT_DOUBLE_EQ(found_part(stage, part_of(KernelClass::attention)).floor, 30);
+  EXPECT_DOUBLE_EQ(found_part(stage, part_of(KernelClass::norm)).floor, 0);
+  EXPECT_DOUBLE_EQ(found_part(stage, part_of(BudgetPart::idle_after_last)).recoverable(), 410);
   ASSERT_TRUE(stage.bound);
   EXPECT_DOUBLE_EQ(*stage.bound, 350);
   // The most recoverable first.
@@ -95,9 +95,10 @@ TEST_F(Recoverable, OfTracedStepsAlone) {
   half.stages[0].traced_share = 0.5;
   const StageRecoverable stage = recoverable_time(t_.stages(), budgets_, half)[0];
   EXPECT_DOUBLE_EQ(stage.wall, 1000);
-  EXPECT_DOUBLE_EQ(find(stage, part_of(KernelClass::gemm)).floor, 160);
-  EXPECT_EQ(number_of(find(stage, part_of(KernelClass::gemm)).floor_rule, "traced_share"), 0.5);
-  EXPECT_DOUBLE_EQ(find(stage, part_of(KernelClass::attention)).floor, 15);
+  EXPECT_DOUBLE_EQ(found_part(stage, part_of(KernelClass::gemm)).floor, 160);
+  EXPECT_EQ(number_of(found_part(stage, part_of(KernelClass::gemm)).floor_rule, "traced_share"),
+            0.5);
+  EXPECT_DOUBLE_EQ(found_part(stage, part_of(KernelClass::attention)).floor, 15);
   EXPECT_DOUBLE_EQ(*stage.bound, 175);
   for (const RecoverablePart& part : stage.parts) {
     EXPECT_NE(part.part, part_of(BudgetPart::not_traced));
@@ -106,7 +107,7 @@ TEST_F(Recoverable, OfTracedStepsAlone) {
 
 TEST_F(Recoverable, HasNoFloorWithoutAModel) {
   const auto stages = recoverable_time(t_.stages(), budgets_, {});
-  const RecoverablePart& gemm = find(stages[0], part_of(KernelClass::gemm));
+  const RecoverablePart& gemm = found_part(stages[0], part_of(KernelClass::gemm));
   EXPECT_DOUBLE_EQ(gemm.recoverable(), 0);
   EXPECT_EQ(kinds_of(gemm.floor_rule), (Kinds{"own_time_without_floor", "no_model_given"}));
   EXPECT_FALSE(stages[0].bound);
@@ -119,7 +120,7 @@ TEST_F(Recoverable, NeverRecoversLessThanNothing) {
   wrong.stages[0].cost.parts[0].weight_bytes = 5000;
   wrong.stages[0].floor = 1150;
   const auto stages = recoverable_time(t_.stages(), budgets_, wrong);
-  EXPECT_DOUBLE_EQ(find(stages[0], part_of(KernelClass::gemm)).recoverable(), 0);
+  EXPECT_DOUBLE_EQ(found_part(stages[0], part_of(KernelClass::gemm)).recoverable(), 0);
   EXPECT_DOUBLE_EQ(*stages[0].bound, 1000);
 }
 

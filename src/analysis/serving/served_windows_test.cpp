@@ -7,7 +7,7 @@
 namespace llmprof::analysis {
 namespace {
 
-constexpr uint32_t kLayers = 4;
+constexpr uint32_t kServedLayers = 4;
 
 // An engine that decodes and reads its results, times in us. A pass runs from `start` to `end`; its
 // results are copied to the host in the 2 us after it.
@@ -24,7 +24,7 @@ class Engine {
     t_.instance(static_cast<uint32_t>(kind), start * 1000, end * 1000);
     Step& step = t_.step(start * 1000, end * 1000);
     step.kind = kind;
-    step.layers = kLayers;
+    step.layers = kServedLayers;
     if (rows > 0) step.batch = rows;
     t_.launched("k", start * 1000 - 500, start * 1000, end * 1000);
     if (rows == 0) return *this;
@@ -44,7 +44,7 @@ class Engine {
   }
   Engine& moves_cache(Nanoseconds start, std::string_view direction) {
     t_.outside();
-    for (Nanoseconds i = 0; i < kLayers; ++i) {
+    for (Nanoseconds i = 0; i < kServedLayers; ++i) {
       t_.copy((start + i) * 1000, (start + i) * 1000 + 900, 0, direction);
     }
     return *this;
@@ -63,16 +63,12 @@ class Engine {
   TestTrace t_;
 };
 
-constexpr auto kPrefill = StepKind::prefill;
-constexpr auto kDecode = StepKind::decode;
-constexpr auto kMixed = StepKind::mixed;
-
 // Results are there at 203, 1203, 2203; two prompts in two passes of one batch.
 TEST(ServedWindowsTest, ABatchGivesEachSequenceOneToken) {
   Engine engine;
-  engine.pass(kPrefill, 1, 100, 150).pass(kPrefill, 1, 170, 200).waits(200);
-  engine.pass(kDecode, 1, 1000, 1100).pass(kDecode, 1, 1150, 1200).waits(1200);
-  engine.pass(kDecode, 2, 2000, 2200).waits(2200);
+  engine.pass(StepKind::prefill, 1, 100, 150).pass(StepKind::prefill, 1, 170, 200).waits(200);
+  engine.pass(StepKind::decode, 1, 1000, 1100).pass(StepKind::decode, 1, 1150, 1200).waits(1200);
+  engine.pass(StepKind::decode, 2, 2000, 2200).waits(2200);
   const auto windows = engine.served();
   ASSERT_EQ(windows.size(), 1U);
   EXPECT_EQ(windows[0].batches, 3U);
@@ -88,11 +84,11 @@ TEST(ServedWindowsTest, ABatchGivesEachSequenceOneToken) {
 // own time begins when the move has ended, at 603.9.
 TEST(ServedWindowsTest, TokensWaitForMovesOfCachesAndPromptsBeginAfterThem) {
   Engine engine;
-  engine.pass(kPrefill, 1, 100, 200).waits(200);
-  engine.pass(kDecode, 1, 300, 400).waits(400);
+  engine.pass(StepKind::prefill, 1, 100, 200).waits(200);
+  engine.pass(StepKind::decode, 1, 300, 400).waits(400);
   engine.moves_cache(600, "Host-to-Device");
-  engine.pass(kMixed, 1, 700, 750).pass(kPrefill, 1, 770, 1000).waits(1000);
-  engine.pass(kDecode, 2, 1050, 1100).waits(1100);
+  engine.pass(StepKind::mixed, 1, 700, 750).pass(StepKind::prefill, 1, 770, 1000).waits(1000);
+  engine.pass(StepKind::decode, 2, 1050, 1100).waits(1100);
   const auto windows = engine.served();
   ASSERT_EQ(windows.size(), 1U);
   EXPECT_EQ(windows[0].prompts, 2U);
@@ -104,8 +100,8 @@ TEST(ServedWindowsTest, TokensWaitForMovesOfCachesAndPromptsBeginAfterThem) {
 // The host chooses three tokens, 30 us each: on average 60 us after the results are there.
 TEST(ServedWindowsTest, APromptEndsWhenItsTokenIsChosen) {
   Engine engine;
-  engine.pass(kPrefill, 3, 100, 200).waits(200, 3, 30);
-  engine.pass(kDecode, 3, 400, 500).waits(500, 3, 30);
+  engine.pass(StepKind::prefill, 3, 100, 200).waits(200, 3, 30);
+  engine.pass(StepKind::decode, 3, 400, 500).waits(500, 3, 30);
   const auto windows = engine.served();
   ASSERT_EQ(windows.size(), 1U);
   EXPECT_DOUBLE_EQ(windows[0].prompt_time, 163'000);
@@ -116,9 +112,9 @@ TEST(ServedWindowsTest, APromptEndsWhenItsTokenIsChosen) {
 // first one's token.
 TEST(ServedWindowsTest, APromptOfSeveralBatchesBeginsWithTheFirst) {
   Engine engine;
-  engine.pass(kPrefill, 1, 100, 200).waits(200);
-  engine.pass(kPrefill, 0, 330, 500).pass(kDecode, 1, 510, 600).waits(600);
-  engine.pass(kDecode, 1, 700, 720).pass(kPrefill, 1, 730, 900).waits(900);
+  engine.pass(StepKind::prefill, 1, 100, 200).waits(200);
+  engine.pass(StepKind::prefill, 0, 330, 500).pass(StepKind::decode, 1, 510, 600).waits(600);
+  engine.pass(StepKind::decode, 1, 700, 720).pass(StepKind::prefill, 1, 730, 900).waits(900);
   const auto windows = engine.served();
   ASSERT_EQ(windows.size(), 1U);
   EXPECT_EQ(windows[0].prompts, 2U);
@@ -130,8 +126,8 @@ TEST(ServedWindowsTest, EachWindowThatSomebodyOpenedIsToldApart) {
   Engine engine;
   engine.opens_window(0).opens_window(5000);
   for (const Nanoseconds start : {100, 6000}) {
-    engine.pass(kPrefill, 1, start, start + 100).waits(start + 100);
-    engine.pass(kDecode, 1, start + 200, start + 300).waits(start + 300);
+    engine.pass(StepKind::prefill, 1, start, start + 100).waits(start + 100);
+    engine.pass(StepKind::decode, 1, start + 200, start + 300).waits(start + 300);
   }
   const auto windows = engine.served();
   ASSERT_EQ(windows.size(), 2U);
@@ -143,16 +139,16 @@ TEST(ServedWindowsTest, EachWindowThatSomebodyOpenedIsToldApart) {
 // A prompt and a sequence in decode in one pass: which of them the token is of is not told.
 TEST(ServedWindowsTest, RefusesPassesThatTakeBoth) {
   Engine engine;
-  engine.pass(kPrefill, 1, 100, 200).waits(200);
-  engine.pass(kMixed, 1, 300, 400).waits(400);
-  engine.pass(kDecode, 1, 500, 600).waits(600);
+  engine.pass(StepKind::prefill, 1, 100, 200).waits(200);
+  engine.pass(StepKind::mixed, 1, 300, 400).waits(400);
+  engine.pass(StepKind::decode, 1, 500, 600).waits(600);
   EXPECT_TRUE(engine.served().empty());
 }
 
 TEST(ServedWindowsTest, RefusesMoreSequencesThanThereAre) {
   Engine engine;
-  engine.pass(kPrefill, 1, 100, 200).waits(200);
-  engine.pass(kDecode, 3, 300, 400).waits(400);
+  engine.pass(StepKind::prefill, 1, 100, 200).waits(200);
+  engine.pass(StepKind::decode, 3, 300, 400).waits(400);
   EXPECT_TRUE(engine.served().empty());
 }
 

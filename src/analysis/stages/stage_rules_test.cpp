@@ -9,7 +9,7 @@ namespace {
 
 using Kind = RangeMeaning::Kind;
 
-StageRules shipped() {
+StageRules shipped_rules() {
   auto conf = config::ConfFiles::open(std::nullopt);
   EXPECT_TRUE(conf);
   auto rules = StageRules::load(*conf);
@@ -25,7 +25,7 @@ Result<StageRules> with_own(const testing::TemporaryFolder& folder, std::string_
 }
 
 TEST(StageRules, KnowsStagesAndSteps) {
-  const StageRules rules = shipped();
+  const StageRules rules = shipped_rules();
   for (const char* label : {"prefill", "Prefill", "prefill_3", "prefill (777 tokens)", "context",
                             "prompt_processing", "LLM@prefill", "prefill@LLM"}) {
     EXPECT_EQ(rules.meaning("", label).kind, Kind::stage) << label;
@@ -50,7 +50,7 @@ TEST(StageRules, KnowsStagesAndSteps) {
 }
 
 TEST(StageRules, IgnoresLibraryDomains) {
-  const StageRules rules = shipped();
+  const StageRules rules = shipped_rules();
   for (const char* domain : {"CCCL", "NCCL", "nccl_p2p", "cuBLAS", "cuBLASLt", "cuDNN", "cuSPARSE",
                              "TensorRT", "NVSHMEM", "libcudf"}) {
     EXPECT_EQ(rules.meaning(domain, "decode").kind, Kind::ignored) << domain;
@@ -69,7 +69,7 @@ struct EngineLabel {
 };
 
 TEST(StageRules, ReadsEngineSteps) {
-  const StageRules rules = shipped();
+  const StageRules rules = shipped_rules();
   using enum StepKind;
   for (const EngineLabel& expected : std::vector<EngineLabel>{
            {"execute_context_1(512)_generation_0(0)", prefill, 1, 512},
@@ -113,7 +113,7 @@ TEST(StageRules, ReadsEngineSteps) {
 }
 
 TEST(StageRules, ReadsLayersAndParts) {
-  const StageRules rules = shipped();
+  const StageRules rules = shipped_rules();
   for (const char* label : {"layer_07", "layer 7", "layers.7", "model.layers.7", "transformer.h.7",
                             "LlamaDecoderLayer_7", "Qwen3DecoderLayer(7)", "decoder_layer_7"}) {
     EXPECT_EQ(rules.meaning("", label).kind, Kind::layer) << label;
@@ -145,7 +145,7 @@ TEST(StageRules, ReadsLayersAndParts) {
 }
 
 TEST(StageRules, ReadsVision) {
-  const StageRules rules = shipped();
+  const StageRules rules = shipped_rules();
   for (const char* label : {"sam", "clip", "vision_tower", "projector", "image_encoder",
                             "model.vision_tower", "multi_modal_projector"}) {
     EXPECT_EQ(rules.meaning("", label).kind, Kind::vision) << label;

@@ -11,10 +11,10 @@ constexpr uint32_t kPrefill = 0;
 constexpr uint32_t kDecode = 1;
 
 // A program: prefills of 12 kernels in three layers, decodes of one graph each, waiting after each.
-class Program {
+class LaunchingProgram {
  public:
   // Handles of another process are other numbers.
-  explicit Program(uint64_t first_handle) : handle_(first_handle) {}
+  explicit LaunchingProgram(uint64_t first_handle) : handle_(first_handle) {}
 
   void prefill() {
     begin(kPrefill);
@@ -85,9 +85,9 @@ std::vector<uint32_t> stages_of(const std::vector<LaunchPass>& passes) {
 }
 
 TEST(LaunchTokens, AreTheSameInAnotherProcess) {
-  Program one(100);
-  Program other(77'000);
-  for (Program* program : {&one, &other}) {
+  LaunchingProgram one(100);
+  LaunchingProgram other(77'000);
+  for (LaunchingProgram* program : {&one, &other}) {
     program->prefill();
     program->decode();
     program->decode();
@@ -96,13 +96,13 @@ TEST(LaunchTokens, AreTheSameInAnotherProcess) {
 }
 
 TEST(PassSignatures, FindPassesInAnotherRun) {
-  Program recorded(100);
+  LaunchingProgram recorded(100);
   recorded.prefill();
   for (int i = 0; i < 3; ++i) recorded.decode();
   PassSignatures signatures;
   signatures.learn(recorded.tokens(), recorded.sequence, recorded.passes());
 
-  Program control(5000);
+  LaunchingProgram control(5000);
   control.other_work();  // which the recorded run does not have
   control.prefill();
   for (int i = 0; i < 2; ++i) control.decode();
@@ -116,7 +116,7 @@ TEST(PassSignatures, FindPassesInAnotherRun) {
 }
 
 TEST(PassSignatures, DoNotLearnAFewKernels) {
-  Program recorded(100);
+  LaunchingProgram recorded(100);
   recorded.other_work();
   std::vector<LaunchPass> few = {{kPrefill, 0, 7, {}}};
   PassSignatures signatures;
@@ -128,7 +128,7 @@ TEST(PassSignatures, DoNotLearnAFewKernels) {
 }
 
 TEST(PassSignatures, DoNotTakeTwoPassesForOne) {
-  Program recorded(100);
+  LaunchingProgram recorded(100);
   for (int i = 0; i < 4; ++i) recorded.decode();
   std::vector<LaunchPass> passes = recorded.passes();
   passes[2].end = passes[3].end;  // found as one
@@ -139,7 +139,7 @@ TEST(PassSignatures, DoNotTakeTwoPassesForOne) {
 }
 
 TEST(PassTimes, EndWithTheWaitForThem) {
-  Program program(1);
+  LaunchingProgram program(1);
   program.prefill();
   program.decode(200);
   const auto timed = time_passes(program.sequence, program.passes());
@@ -149,7 +149,7 @@ TEST(PassTimes, EndWithTheWaitForThem) {
 }
 
 TEST(PassTimes, OfARunLeaveOutPausesOfTheHost) {
-  Program program(1);
+  LaunchingProgram program(1);
   for (int i = 0; i < 4; ++i) program.decode(99);
   program.pause(100'000);
   for (int i = 0; i < 4; ++i) program.decode(99);
@@ -160,7 +160,7 @@ TEST(PassTimes, OfARunLeaveOutPausesOfTheHost) {
 }
 
 TEST(PassTimes, OfARunLeaveOutAPassThatIsNotLikeTheOthers) {
-  Program program(1);
+  LaunchingProgram program(1);
   for (int i = 0; i < 8; ++i) program.decode(i == 3 ? 5000 : 99);
   std::vector<PassTimes> times(2);
   add_times_by_run(time_passes(program.sequence, program.passes()), false, times);
@@ -169,7 +169,7 @@ TEST(PassTimes, OfARunLeaveOutAPassThatIsNotLikeTheOthers) {
 }
 
 TEST(PassTimes, OfAProgramThatRunsAheadAreOfTheWholeRun) {
-  Program program(1);
+  LaunchingProgram program(1);
   for (int i = 0; i < 10; ++i) program.decode_ahead();
   program.wait(890);
   std::vector<PassTimes> times(2);
@@ -180,7 +180,7 @@ TEST(PassTimes, OfAProgramThatRunsAheadAreOfTheWholeRun) {
 
 // Tokens are joined, and only then the host waits: the whole run takes until then.
 TEST(PassTimes, AFewLaunchesMayComeBeforeTheWait) {
-  Program program(1);
+  LaunchingProgram program(1);
   for (int request = 0; request < 2; ++request) {
     for (int i = 0; i < 10; ++i) program.decode_ahead();
     program.other_work();
@@ -195,7 +195,7 @@ TEST(PassTimes, AFewLaunchesMayComeBeforeTheWait) {
 
 // The kernels that join a decode's tokens may be taken for the begin of the next prefill.
 TEST(PassTimes, AWaitBehindTheFirstLaunchesEndsThePassBefore) {
-  Program program(1);
+  LaunchingProgram program(1);
   for (int i = 0; i < 10; ++i) program.decode_ahead();
   program.begin_long_prefill(2, 880);
   const auto timed = time_passes(program.sequence, program.passes());
@@ -207,7 +207,7 @@ TEST(PassTimes, AWaitBehindTheFirstLaunchesEndsThePassBefore) {
 
 // What lies between is another stage's, which was not found.
 TEST(PassTimes, ManyLaunchesEndARun) {
-  Program program(1);
+  LaunchingProgram program(1);
   for (int request = 0; request < 2; ++request) {
     for (int i = 0; i < 10; ++i) program.decode_ahead();
     for (int i = 0; i < 5; ++i) program.other_work();
@@ -220,7 +220,7 @@ TEST(PassTimes, ManyLaunchesEndARun) {
 }
 
 TEST(PassTimes, ARunThatTunesIsLeftOut) {
-  Program program(1);
+  LaunchingProgram program(1);
   for (int request = 0; request < 4; ++request) {
     for (int i = 0; i < 10; ++i) program.decode_ahead();
     program.wait(request == 0 ? 100'000 : 890);
@@ -233,7 +233,7 @@ TEST(PassTimes, ARunThatTunesIsLeftOut) {
 }
 
 TEST(PassTimes, AtTheCutOfASequenceTheLastPassHasNoEnd) {
-  Program program(1);
+  LaunchingProgram program(1);
   for (int i = 0; i < 5; ++i) program.decode_ahead();
   std::vector<PassTimes> times(2);
   add_times_by_run(time_passes(program.sequence, program.passes()), true, times);

@@ -10,7 +10,7 @@
 namespace llmprof::analysis {
 namespace {
 
-using Kind = trace::HostCallTable::Kind;
+using CallKind = trace::HostCallTable::Kind;
 
 // The parts that are not zero, by name.
 std::map<std::string, double> unwatched_parts(const StageUnwatched& stage) {
@@ -24,7 +24,7 @@ double sum_of_parts(const StageUnwatched& stage) {
   return std::accumulate(stage.parts.begin(), stage.parts.end(), 0.0);
 }
 // What holds of every stage whose unwatched time is known.
-void expect_whole(const StageUnwatched& stage) {
+void expect_whole_stage(const StageUnwatched& stage) {
   EXPECT_TRUE(stage.known());
   EXPECT_DOUBLE_EQ(sum_of_parts(stage), stage.wall);
   EXPECT_GE(stage.idle, 0);
@@ -52,7 +52,7 @@ class UnwatchedByWorkload : public ::testing::Test {
 
 TEST_F(UnwatchedByWorkload, LeavesBusyTimesAndScalesIdleOnes) {
   const StageUnwatched stage = find_with(8);
-  expect_whole(stage);
+  expect_whole_stage(stage);
   EXPECT_EQ(stage.source, UnwatchedSource::workload_clock);
   EXPECT_EQ(stage.wall, 8e6);
   EXPECT_EQ(stage.added, 2e6);
@@ -70,7 +70,7 @@ TEST_F(UnwatchedByWorkload, LeavesBusyTimesAndScalesIdleOnes) {
 
 TEST_F(UnwatchedByWorkload, SlowerThanTracedIsTimeThatTracingDidNotAdd) {
   const StageUnwatched stage = find_with(12);
-  expect_whole(stage);
+  expect_whole_stage(stage);
   EXPECT_EQ(stage.added, -2e6);
   EXPECT_EQ(stage.idle, 6e6);
   EXPECT_EQ(stage.idle_scale, 1.5);
@@ -78,7 +78,7 @@ TEST_F(UnwatchedByWorkload, SlowerThanTracedIsTimeThatTracingDidNotAdd) {
 
 TEST_F(UnwatchedByWorkload, ShorterThanTheBusyTimeScalesThatDown) {
   const StageUnwatched stage = find_with(5.5);
-  expect_whole(stage);
+  expect_whole_stage(stage);
   EXPECT_EQ(stage.idle, 0);
   EXPECT_EQ(stage.idle_scale, 0);
   EXPECT_DOUBLE_EQ(stage.busy_scale, 5.5 / 6);
@@ -98,7 +98,7 @@ TEST_F(UnwatchedByWorkload, MuchShorterThanTheBusyTimeDoesNotFit) {
 TEST_F(UnwatchedByWorkload, MuchLongerThanTracedDoesNotFit) {
   EXPECT_EQ(find_with(12.6).why_not, NotUnwatched::does_not_fit);
 }
-TEST_F(UnwatchedByWorkload, OneQuarterLongerFits) { expect_whole(find_with(12.5)); }
+TEST_F(UnwatchedByWorkload, OneQuarterLongerFits) { expect_whole_stage(find_with(12.5)); }
 
 TEST_F(UnwatchedByWorkload, IsOfTheStageOfThatNameAlone) {
   t.workload_time("decode", 8);
@@ -147,7 +147,7 @@ TEST(Unwatched, AStageWithoutIdleTimeGetsItAsUnattributed) {
   t.workload_time("prefill", 10.5);
   const Budgets budgets = t.budgets();
   const Unwatched unwatched = find_unwatched(t.trace(), t.stages(), budgets, nullptr, false);
-  expect_whole(unwatched.stages[0]);
+  expect_whole_stage(unwatched.stages[0]);
   EXPECT_EQ(unwatched_parts(unwatched.stages[0]),
             (std::map<std::string, double>{{"gemm", 10e6}, {"unattributed", 0.5e6}}));
 }
@@ -195,21 +195,21 @@ class WatchedRequests {
     }
   }
   void note_request(Nanoseconds base, Nanoseconds prefill, const std::vector<Nanoseconds>& steps) {
-    for (int i = 0; i < 8; ++i) note_launch(Kind::kernel, i % 3, base + 10 * i);
-    t.noted(Kind::wait, 0, base + 80, base + prefill);
+    for (int i = 0; i < 8; ++i) note_launch(CallKind::kernel, i % 3, base + 10 * i);
+    t.noted(CallKind::wait, 0, base + 80, base + prefill);
     Nanoseconds now = base + prefill;
     for (const Nanoseconds step : steps) {
-      note_launch(Kind::graph, 99, now);
-      t.noted(Kind::wait, 0, now + 10, now + step);
+      note_launch(CallKind::graph, 99, now);
+      t.noted(CallKind::wait, 0, now + 10, now + step);
       now += step;
     }
   }
   void note_other_work() {
-    for (int i = 0; i < 10; ++i) note_launch(Kind::kernel, 20 + i, 100 * i);
+    for (int i = 0; i < 10; ++i) note_launch(CallKind::kernel, 20 + i, 100 * i);
   }
-  void note_graph(Nanoseconds start) { note_launch(Kind::graph, 99, start); }
+  void note_graph(Nanoseconds start) { note_launch(CallKind::graph, 99, start); }
   void note_kernels(int function, int count, Nanoseconds start) {
-    for (int i = 0; i < count; ++i) note_launch(Kind::kernel, function + i % 3, start + 2 * i);
+    for (int i = 0; i < count; ++i) note_launch(CallKind::kernel, function + i % 3, start + 2 * i);
   }
   Unwatched find(WatchedRequests* control) {
     const Budgets budgets = t.budgets();
@@ -220,7 +220,7 @@ class WatchedRequests {
   TestTrace t;
 
  private:
-  void note_launch(Kind kind, int function, Nanoseconds start) {
+  void note_launch(CallKind kind, int function, Nanoseconds start) {
     t.noted(kind, handle_ + static_cast<uint64_t>(function), start, start);
   }
 
@@ -231,7 +231,7 @@ class WatchedRequests {
 // of which 450 busy.
 void expect_times_by_instance(const Unwatched& unwatched) {
   const StageUnwatched& prefill = unwatched.stages.at(0);
-  expect_whole(prefill);
+  expect_whole_stage(prefill);
   EXPECT_EQ(prefill.source, UnwatchedSource::control_launches);
   EXPECT_EQ(prefill.wall, 920);
   EXPECT_EQ(prefill.added, 80);
@@ -240,7 +240,7 @@ void expect_times_by_instance(const Unwatched& unwatched) {
   EXPECT_EQ(prefill.instances, 2U);
   EXPECT_FALSE(prefill.per_step);
   const StageUnwatched& decode = unwatched.stages.at(1);
-  expect_whole(decode);
+  expect_whole_stage(decode);
   EXPECT_EQ(decode.source, UnwatchedSource::control_launches);
   EXPECT_EQ(decode.wall, 555);
   EXPECT_EQ(decode.added, 45);
@@ -284,12 +284,12 @@ TEST(UnwatchedByControl, OfOtherNumbersOfPassesTimesEachPass) {
   control.note_request(30'000, 900, {180, 180, 180, 180});
   const Unwatched unwatched = recorded.find(&control);
   const StageUnwatched& prefill = unwatched.stages.at(0);
-  expect_whole(prefill);
+  expect_whole_stage(prefill);
   EXPECT_EQ(prefill.wall, 900);
   EXPECT_EQ(prefill.passes, 2U);
   EXPECT_EQ(prefill.instances, 0U);
   const StageUnwatched& decode = unwatched.stages.at(1);
-  expect_whole(decode);
+  expect_whole_stage(decode);
   EXPECT_EQ(decode.passes, 9U);
   EXPECT_EQ(decode.per_step, 180);
   EXPECT_EQ(decode.wall, 540);  // of three steps, as recorded
@@ -302,7 +302,7 @@ TEST(UnwatchedByControl, OfCompiledCodeThatTunesAndRunsAhead) {
   const auto decode_ahead = [](WatchedRequests& program, Nanoseconds base, Nanoseconds time) {
     for (int i = 0; i < 20; ++i) program.note_graph(base + 5 * i);
     program.note_kernels(40, 3, base + 100);
-    program.t.noted(Kind::wait, 0, base + 150, base + time);
+    program.t.noted(CallKind::wait, 0, base + 150, base + time);
   };
   WatchedRequests recorded(100);
   const uint32_t decode = recorded.t.stage("decode");
@@ -324,7 +324,7 @@ TEST(UnwatchedByControl, OfCompiledCodeThatTunesAndRunsAhead) {
     decode_ahead(control, 100'000 * (request + 1), 3200);
   }
   const StageUnwatched stage = recorded.find(&control).stages.at(0);
-  expect_whole(stage);
+  expect_whole_stage(stage);
   EXPECT_EQ(stage.source, UnwatchedSource::control_launches);
   EXPECT_EQ(stage.wall, 3200);
   EXPECT_EQ(stage.per_step, 160);
@@ -369,7 +369,7 @@ TEST(UnwatchedByControl, TheWorkloadsClockComesFirstWhereItFits) {
   const Unwatched unwatched = recorded.find(&control);
   EXPECT_EQ(unwatched.stages.at(0).source, UnwatchedSource::workload_clock);
   EXPECT_DOUBLE_EQ(unwatched.stages.at(0).wall, 960);
-  expect_whole(unwatched.stages.at(1));
+  expect_whole_stage(unwatched.stages.at(1));
   EXPECT_EQ(unwatched.stages.at(1).source, UnwatchedSource::control_launches);
   EXPECT_EQ(unwatched.stages.at(1).wall, 555);
 }
@@ -392,8 +392,8 @@ class Windows {
     }
   }
   void note_step(Nanoseconds start, Nanoseconds time) {
-    t.noted(Kind::graph, 7, start, start);
-    t.noted(Kind::wait, 0, start + 10, start + time);
+    t.noted(CallKind::graph, 7, start, start);
+    t.noted(CallKind::wait, 0, start + 10, start + time);
   }
   StageUnwatched find() {
     const Budgets budgets = t.budgets();
@@ -409,7 +409,7 @@ TEST(UnwatchedBetweenWindows, TimesWhatRanWhileNothingWasTraced) {
   Windows windows;
   for (int i = 0; i < 10; ++i) windows.note_step(1000 + 160 * i, i < 2 ? 155 : 160);
   const StageUnwatched decode = windows.find();
-  expect_whole(decode);
+  expect_whole_stage(decode);
   EXPECT_EQ(decode.source, UnwatchedSource::between_windows);
   EXPECT_EQ(decode.passes, 7U);
   EXPECT_EQ(decode.instances, 0U);

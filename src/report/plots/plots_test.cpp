@@ -16,7 +16,7 @@ using testing::full_sample;
 using testing::profiler_sample;
 using testing::serving_sample;
 
-bool mentions(const std::string& text, std::string_view part) {
+bool shows(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -67,8 +67,8 @@ TEST(Plots, OfAHostileNameEscapeIt) {
   }
   const auto plot = top_kernels_plot(sample);
   ASSERT_TRUE(plot);
-  EXPECT_FALSE(mentions(plot->svg, "<img"));
-  EXPECT_TRUE(mentions(plot->svg, "&lt;img src=x onerror=&quot;alert(1)&quot;&gt; &amp; ]]&gt;"));
+  EXPECT_FALSE(shows(plot->svg, "<img"));
+  EXPECT_TRUE(shows(plot->svg, "&lt;img src=x onerror=&quot;alert(1)&quot;&gt; &amp; ]]&gt;"));
 }
 
 TEST(BudgetPlot, SaysItsLargestParts) {
@@ -80,7 +80,7 @@ TEST(BudgetPlot, SaysItsLargestParts) {
   }
   const auto plot = budget_plot(sample);
   ASSERT_TRUE(plot);
-  EXPECT_TRUE(mentions(plot->description, "gemm 75.0 %, idle: synchronization 25.0 %."));
+  EXPECT_TRUE(shows(plot->description, "gemm 75.0 %, idle: synchronization 25.0 %."));
   // Three quarters and one quarter of 832 pixels.
   EXPECT_EQ(count(plot->svg, "width=\"624\""), sample.stages.size());
   EXPECT_EQ(count(plot->svg, "width=\"208\""), sample.stages.size());
@@ -104,17 +104,17 @@ TEST(RooflinePlot, TellsKernelsByCountersApart) {
   sample.roofline.kernels = {counted_kernel("counted", 4e14), counted_kernel("bandwidth alone", 0)};
   const auto plot = roofline_plot(sample);
   ASSERT_TRUE(plot);
-  EXPECT_TRUE(mentions(plot->svg, "counted: 400.00 FLOP/B, 400.00 TFLOP/s, by counters"));
-  EXPECT_FALSE(mentions(plot->svg, "bandwidth alone"));
-  EXPECT_FALSE(mentions(plot->svg, "ncu"));
-  EXPECT_TRUE(mentions(plot->description, "Kernels by samples of the GPU's counters."));
+  EXPECT_TRUE(shows(plot->svg, "counted: 400.00 FLOP/B, 400.00 TFLOP/s, by counters"));
+  EXPECT_FALSE(shows(plot->svg, "bandwidth alone"));
+  EXPECT_FALSE(shows(plot->svg, "ncu"));
+  EXPECT_TRUE(shows(plot->description, "Kernels by samples of the GPU's counters."));
   EXPECT_EQ(count(plot->svg, "<circle"), 0);  // dots are ncu's
   sample.roofline.kernels[1] = counted_kernel("measured", 2e14);
   sample.roofline.kernels[1].source = "ncu";
   const auto both = roofline_plot(sample);
   ASSERT_TRUE(both);
   EXPECT_EQ(count(both->svg, "<circle"), 2);  // in the picture and in its legend
-  EXPECT_TRUE(mentions(both->svg, "dots as ncu measured them, triangles by the GPU"));
+  EXPECT_TRUE(shows(both->svg, "dots as ncu measured them, triangles by the GPU"));
 }
 
 TEST(StepsPlot, OfManyStepsDrawsColumns) {
@@ -126,7 +126,7 @@ TEST(StepsPlot, OfManyStepsDrawsColumns) {
   ASSERT_TRUE(plot);
   EXPECT_EQ(count(plot->svg, "<circle"), 0);
   EXPECT_LT(plot->svg.size(), 200'000);
-  EXPECT_TRUE(mentions(plot->svg, "5,0")) << before;
+  EXPECT_TRUE(shows(plot->svg, "5,0")) << before;
 }
 
 TEST(StepsPlot, LeavesOutWarmUpAndStepsOfUnknownLength) {

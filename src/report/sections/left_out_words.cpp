@@ -23,7 +23,7 @@ std::string why_words(const profile::Instance& instance) {
   return text;
 }
 
-std::string capture_words(const profile::Stage& stage) {
+std::string graph_capture_words(const profile::Stage& stage) {
   if (!stage.wall_with_captures) return {};
   return fmt::format(
       "A program's own clock may count the {} in which it captures a CUDA graph: the recorded mean "
@@ -61,7 +61,7 @@ std::vector<std::string> left_out_words(const profile::Profile& profile) {
     }
     if (count == 0) continue;
     if (count > kShownInstances) each += fmt::format("; {} more", count - kShownInstances);
-    const std::string captures = capture_words(stage);
+    const std::string captures = graph_capture_words(stage);
     all.push_back(fmt::format("Left out of {} as warm-up, times as recorded: {}.{}{}", stage.name,
                               each, captures.empty() ? "" : " ", captures));
   }
@@ -71,7 +71,7 @@ std::vector<std::string> left_out_words(const profile::Profile& profile) {
 std::string mean_caveats(const profile::Profile& profile) {
   std::string text;
   for (const profile::Stage& stage : profile.stages) {
-    for (const std::string& words : {capture_words(stage), cold_words(stage)}) {
+    for (const std::string& words : {graph_capture_words(stage), cold_words(stage)}) {
       if (words.empty()) continue;
       if (!text.empty()) text += " ";
       text += words;
