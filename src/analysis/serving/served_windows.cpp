@@ -1,6 +1,7 @@
 #include "analysis/serving/served_windows.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
 
@@ -171,11 +172,12 @@ class Window {
     double prompt_time = 0;
     double token_time = 0;
     const Batch* before = nullptr;
-    std::optional<Nanoseconds> begun;  // a prompt of which a batch before took a part
+    constexpr Nanoseconds kNotBegun = INT64_MIN;
+    Nanoseconds begun = kNotBegun;  // a prompt of which a batch before took a part
     for (const Batch& batch : batches_) {
       if (batch.after_untraced) {
         before = nullptr;
-        begun.reset();
+        begun = kNotBegun;
       }
       ++window.batches;
       window.passes += batch.passes;
@@ -192,12 +194,12 @@ class Window {
         if (batch.first_tokens > 0 && !batch.warmup) {
           const auto prompts = static_cast<double>(batch.first_tokens);
           prompt_time += prompts * (batch.chosen() - static_cast<double>(start));
-          if (begun) prompt_time += static_cast<double>(start - *begun);
+          if (begun != kNotBegun) prompt_time += static_cast<double>(start - begun);
           window.prompts += batch.first_tokens;
         }
         if (batch.first_tokens > 0) {
-          begun.reset();
-        } else if (!begun) {
+          begun = kNotBegun;
+        } else if (begun == kNotBegun) {
           begun = start;
         }
       }
