@@ -136,10 +136,23 @@ function(llmprof_module_tests name)
   target_link_libraries(test_${name} PRIVATE llmprof_${name} llmprof_testing ${arg_LIBRARIES})
   llmprof_compile_tests(test_${name} APART ${arg_TESTS_APART})
   if(LLMPROF_SANITIZE)
-    # All at once: starting a sanitized program takes longer than most of its tests.
-    add_test(NAME ${name}/all COMMAND test_${name} --gtest_brief=1 --gtest_filter=-SharedCaptures*
-             WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(${name}/all PROPERTIES TIMEOUT 900)
+    # All at once: starting a sanitized program takes longer than most of its tests. Many take two cores.
+    list(LENGTH tests files)
+    set(shards 1)
+    if(files GREATER 50)
+      set(shards 2)
+    endif()
+    foreach(shard RANGE 1 ${shards})
+      set(test ${name}/all)
+      if(shards GREATER 1)
+        string(APPEND test _${shard}_of_${shards})
+      endif()
+      math(EXPR index "${shard} - 1")
+      add_test(NAME ${test} COMMAND test_${name} --gtest_brief=1 --gtest_filter=-SharedCaptures*
+               WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+      set_tests_properties(${test} PROPERTIES TIMEOUT 900 COST ${files} ENVIRONMENT
+                           "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index}")
+    endforeach()
     return()
   endif()
   set_target_properties(test_${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
