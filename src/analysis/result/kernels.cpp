@@ -188,7 +188,7 @@ std::optional<double> per_second(const std::optional<double>& sum, Nanoseconds t
   return *sum / static_cast<double>(time) * kNanosecondsPerSecond;
 }
 
-void tell_counters(const KernelRoofline::ByCounters& from, profile::RooflineKernel& row) {
+void tell_counters(const KernelByCounters& from, profile::RooflineKernel& row) {
   row.samples = from.samples;
   row.sampled = to_milliseconds(from.time);
   row.own_share_of_samples = share(static_cast<double>(from.own), static_cast<double>(from.time));
@@ -200,8 +200,7 @@ void tell_counters(const KernelRoofline::ByCounters& from, profile::RooflineKern
   row.number_format_source = from.format_by_model ? "model" : "kernel name";
 }
 
-std::optional<profile::SampledKernels> sampled_kernels(
-    const std::optional<Roofline::Sampled>& from) {
+std::optional<profile::SampledKernels> sampled_kernels(const std::optional<RooflineSamples>& from) {
   if (!from) return std::nullopt;
   profile::SampledKernels told;
   told.samples = from->samples;

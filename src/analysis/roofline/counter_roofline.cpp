@@ -26,8 +26,7 @@ bool has_own_tensor_activity(const KernelRow& row, const KernelSamples& samples)
 
 void tell_flops(const trace::Trace& trace, const KernelRow& row, const KernelSamples& samples,
                 const Utilization& use, KernelRoofline& kernel) {
-  using WhyNoFlops = KernelRoofline::WhyNoFlops;
-  KernelRoofline::ByCounters& by = *kernel.by_counters;
+  KernelByCounters& by = *kernel.by_counters;
   if (!samples.tensor_active) {
     by.why_no_flops = WhyNoFlops::not_sampled;
     return;
@@ -95,7 +94,7 @@ void tell_rule(Roofline& roofline, bool any_by_ncu) {
   roofline.rule.push_back(make_reason(ReasonKind::bound_by_counters, values));
 }
 
-void tell_too_short(const Roofline::Sampled& sampled, profile::Reasons& missing) {
+void tell_too_short(const RooflineSamples& sampled, profile::Reasons& missing) {
   if (sampled.too_short == 0) return;
   const uint64_t all = sampled.placed + sampled.too_short + sampled.unsampled;
   FindingValues values;
@@ -115,7 +114,7 @@ void place_by_counters(const trace::Trace& trace, const KernelRanking& ranking,
   std::vector<bool> placed(ranking.rows.size(), false);
   for (const KernelRoofline& kernel : roofline.kernels) placed[kernel.row] = true;
   const bool any_by_ncu = !roofline.kernels.empty();
-  Roofline::Sampled& sampled = roofline.sampled.emplace();
+  RooflineSamples& sampled = roofline.sampled.emplace();
   sampled.samples = samples->samples;
   sampled.attributed = samples->attributed;
   sampled.interval = samples->interval;

@@ -14,7 +14,6 @@ using testing::kinds_of;
 using testing::number_of;
 using Bound = KernelRoofline::Bound;
 using Source = KernelRoofline::Source;
-using WhyNoFlops = KernelRoofline::WhyNoFlops;
 
 // Samples of 100 ns; the GPU moves 1000 bytes and multiplies 1e6 (bf16) in that time at its peaks.
 class CounterRooflineTest : public ::testing::Test {

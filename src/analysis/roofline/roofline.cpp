@@ -209,15 +209,15 @@ std::string_view to_string(KernelRoofline::Source source) {
   return "ncu";
 }
 
-std::string_view to_string(KernelRoofline::WhyNoFlops why) {
+std::string_view to_string(WhyNoFlops why) {
   switch (why) {
-    case KernelRoofline::WhyNoFlops::not_sampled:
+    case WhyNoFlops::not_sampled:
       return "not_sampled";
-    case KernelRoofline::WhyNoFlops::no_tensor_activity:
+    case WhyNoFlops::no_tensor_activity:
       return "no_tensor_activity";
-    case KernelRoofline::WhyNoFlops::format_unknown:
+    case WhyNoFlops::format_unknown:
       return "format_unknown";
-    case KernelRoofline::WhyNoFlops::peak_unknown:
+    case WhyNoFlops::peak_unknown:
       return "peak_unknown";
   }
   return "not_sampled";

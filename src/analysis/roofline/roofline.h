@@ -14,6 +14,20 @@ namespace llmprof::analysis {
 // ncu's own mark for a unit that is well used.
 inline constexpr double kBoundPercent = 60;
 
+enum class WhyNoFlops : uint8_t { not_sampled, no_tensor_activity, format_unknown, peak_unknown };
+
+// What samples of the GPU's counters say of a kernel.
+struct KernelByCounters {
+  uint64_t samples = 0;
+  Nanoseconds time = 0;                 // of these samples
+  Nanoseconds own = 0;                  // of it, that in which the kernel ran alone
+  std::optional<double> tensor_active;  // 0 to 1
+  double peak_flops = 0;                // that FLOPs are made of; 0: no FLOPs
+  std::string peak_name;
+  bool format_by_model = false;  // the number format; by the kernel's name otherwise
+  std::optional<WhyNoFlops> why_no_flops;
+};
+
 // A kernel's place under the roofs of its GPU. From ncu's metrics all are means over the launches
 // measured, and FLOPs are those executed, on tensor cores and outside of them: a tile larger than
 // the problem counts whole; none where the capture counted only a part of them. From the GPU's
@@ -32,24 +46,22 @@ struct KernelRoofline {
   std::optional<double> memory_percent;
   enum class Bound : uint8_t { unknown, compute, memory, latency };
   Bound bound = Bound::unknown;
-  enum class WhyNoFlops : uint8_t { not_sampled, no_tensor_activity, format_unknown, peak_unknown };
-  struct ByCounters {
-    uint64_t samples = 0;
-    Nanoseconds time = 0;                 // of these samples
-    Nanoseconds own = 0;                  // of it, that in which the kernel ran alone
-    std::optional<double> tensor_active;  // 0 to 1
-    double peak_flops = 0;                // that FLOPs are made of; 0: no FLOPs
-    std::string peak_name;
-    bool format_by_model = false;  // the number format; by the kernel's name otherwise
-    std::optional<WhyNoFlops> why_no_flops;
-  };
-  std::optional<ByCounters> by_counters;
+  std::optional<KernelByCounters> by_counters;
 };
 std::string_view to_string(KernelRoofline::Bound bound);
 std::string_view to_string(KernelRoofline::Source source);
-std::string_view to_string(KernelRoofline::WhyNoFlops why);
+std::string_view to_string(WhyNoFlops why);
 
 bool may_use_tensor_cores(KernelClass kernel_class);
+
+struct RooflineSamples {
+  uint64_t samples = 0;     // of DRAM bytes
+  uint64_t attributed = 0;  // of them, those that one kernel filled
+  Nanoseconds interval = 0;
+  uint64_t placed = 0;
+  uint64_t too_short = 0;  // met by samples, filling none
+  uint64_t unsampled = 0;
+};
 
 struct Roofline {
   bool recorded = false;  // by CPU operators' own FLOPs and bytes, against measured peaks
@@ -57,15 +69,7 @@ struct Roofline {
   profile::Reasons rule;                // the bound classes' rule with its thresholds
   profile::Reasons missing;             // what is not known of how many kernels
   // Kernels without a place by ncu, by the GPU's counters.
-  struct Sampled {
-    uint64_t samples = 0;     // of DRAM bytes
-    uint64_t attributed = 0;  // of them, those that one kernel filled
-    Nanoseconds interval = 0;
-    uint64_t placed = 0;
-    uint64_t too_short = 0;  // met by samples, filling none
-    uint64_t unsampled = 0;
-  };
-  std::optional<Sampled> sampled;  // none without samples
+  std::optional<RooflineSamples> sampled;  // none without samples
 };
 
 Roofline kernel_roofline(const KernelRanking& ranking);
