@@ -16,6 +16,8 @@ constexpr double kLarger = 2;
 constexpr size_t kPassesOfABatch = 4;
 // One kernel in so many may be another.
 constexpr size_t kSeldomOther = 50;
+// Fewer passes than this do not show what most are.
+constexpr size_t kPassesToCompare = 3;
 // A pass with new sequences belongs to the engine's steps before it only if it follows soon.
 constexpr Nanoseconds kBreakBetweenPasses = 100'000'000;
 
@@ -144,6 +146,25 @@ class Kinds {
       for (uint32_t at = passes_[i].begin; at < passes_[i].end; ++at) {
         repeated_.insert(sequence_.name(at).value);
       }
+    }
+    if (repeated_.empty()) learn_names_of_most();
+  }
+
+  // Windows may have cut each pass elsewhere: then no two are the same, and yet most are of the
+  // kernels that repeat, because windows fall mostly on what a program mostly does.
+  void learn_names_of_most() {
+    std::map<uint32_t, size_t> passes_with;
+    size_t launched = 0;
+    for (const ForwardPass& pass : passes_) {
+      if (pass.replay()) continue;
+      ++launched;
+      std::set<uint32_t> names;
+      for (uint32_t at = pass.begin; at < pass.end; ++at) names.insert(sequence_.name(at).value);
+      for (const uint32_t name : names) ++passes_with[name];
+    }
+    if (launched < kPassesToCompare) return;
+    for (const auto& [name, passes] : passes_with) {
+      if (2 * passes > launched) repeated_.insert(name);
     }
   }
 

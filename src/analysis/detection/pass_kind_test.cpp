@@ -80,6 +80,31 @@ TEST_F(PassKindTest, APassThatAWindowCutsIsAsThoseOfItsKernels) {
             (std::vector{StepKind::decode, StepKind::decode, StepKind::decode, StepKind::prefill}));
 }
 
+// Each pass is cut elsewhere, so that no two are the same.
+class CutPassKindTest : public PassKindTest {
+ protected:
+  CutPassKindTest() {
+    passes_.clear();
+    sizes_.clear();
+    for (const uint32_t kernels : {58U, 51U, 60U, 43U}) pass("step", kernels);
+    pass("prompt", 60);
+    collect(0, true, trace::CollectionReason::program_start);
+  }
+};
+
+TEST_F(CutPassKindTest, MostPassesAreOfTheKernelsThatRepeat) {
+  collect(4000, false, trace::CollectionReason::budget);
+  collect(4001, true, trace::CollectionReason::budget);
+  collect(9000, false, trace::CollectionReason::process_end);
+  EXPECT_EQ(kinds(), (std::vector{StepKind::decode, StepKind::decode, StepKind::decode,
+                                  StepKind::decode, StepKind::prefill}));
+}
+
+TEST_F(CutPassKindTest, WithoutWindowsPassesThatDifferTakePrompts) {
+  collect(9000, false, trace::CollectionReason::process_end);
+  EXPECT_EQ(kinds(), std::vector(5, StepKind::prefill));
+}
+
 // That nothing is recorded after the program's end cuts nothing.
 TEST_F(PassKindTest, TheEndOfRecordingIsNoWindow) {
   collect(0, true, trace::CollectionReason::program_start);
