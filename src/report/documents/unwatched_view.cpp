@@ -28,10 +28,10 @@ void keep_mean(profile::Statistics<Milliseconds>& times, double mean) {
            .count = times.count};
 }
 
-// Between windows of tracing: instances run over what was not traced, and have pieces of their
-// steps.
+// Recorded in windows: instances run over what was not traced, and have pieces of their steps.
 bool in_windows(const profile::Stage& stage) {
-  return stage.unwatched->source == "between_windows";
+  const profile::Unwatched& own = *stage.unwatched;
+  return own.source == "between_windows" || own.steps_recorded < own.steps_all;
 }
 
 void scale(std::optional<profile::Share>& share, double by) {

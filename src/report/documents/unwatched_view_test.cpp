@@ -136,9 +136,14 @@ TEST(UnwatchedView, TokenTimesFollowFromTheStages) {
 }
 
 // Two decodes of which windows hold pieces: 400 and 20 ms with what was not traced, 3 steps each.
-TEST(UnwatchedView, PiecesInWindowsHaveNoSpread) {
+// Whether the time without tracing is from between them or from the control run does not matter.
+class PiecesInWindows : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(PiecesInWindows, HaveNoSpread) {
   profile::Stage stage = unwatched_decode();
-  stage.unwatched->source = "between_windows";
+  stage.unwatched->source = GetParam();
+  stage.unwatched->steps_recorded = 6;
+  stage.unwatched->steps_all = 600;
   stage.wall = testing::times({400, 20});
   profile::Profile recorded = profile_of({prefill(), stage});
   recorded.token_times.time_per_output_token = testing::times({133, 7});
@@ -152,6 +157,9 @@ TEST(UnwatchedView, PiecesInWindowsHaveNoSpread) {
   EXPECT_DOUBLE_EQ(shown.token_times.tokens_per_s_per_sequence->value, 250 * 70 / 2.4);
   EXPECT_FALSE(shown.token_times.request) << "pieces are no requests";
 }
+
+INSTANTIATE_TEST_SUITE_P(UnwatchedView, PiecesInWindows,
+                         ::testing::Values("between_windows", "control_launches"));
 
 TEST(UnwatchedView, WithoutUnwatchedTimesIsTheProfileItself) {
   profile::Stage traced = prefill();
