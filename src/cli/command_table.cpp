@@ -40,7 +40,7 @@ CommandSpec run_spec() {
   constexpr std::string_view kRepeats = "Repeats and comparisons";
   constexpr std::string_view kRanks = "Ranks that a launcher started";
   constexpr int64_t kMostRepeats = 1000;
-  constexpr int64_t kLongestWait = 7 * 86400;
+  constexpr int64_t kLongestWait = 7L * 86400;
   return {
       .name = "run",
       .summary = "Profile a workload end to end: run it, record it, say where its time goes",

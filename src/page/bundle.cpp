@@ -1,6 +1,7 @@
 #include "page/bundle.h"
 
 // ui/dist, as cmake/page.cmake embeds it (embedded_bundle.cpp): empty where it could not be built.
+// NOLINTBEGIN(readability-identifier-naming): names of the assembler's labels.
 extern "C" {
 extern const char llmprof_page_script_begin[];
 extern const char llmprof_page_script_end[];
@@ -9,6 +10,7 @@ extern const char llmprof_page_style_end[];
 extern const char llmprof_page_sha256_begin[];
 extern const char llmprof_page_sha256_end[];
 }
+// NOLINTEND(readability-identifier-naming)
 
 namespace llmprof::page {
 namespace {

@@ -88,6 +88,7 @@ class RowsOfKernels {
       known.emplace(std::pair(ranking.rows[i].name.index(), ranking.rows[i].device), i);
     }
     std::vector<std::string> labels;
+    labels.reserve(trace.devices.size());
     for (size_t device = 0; device < trace.devices.size(); ++device) {
       labels.push_back(device_label(trace, trace::DeviceId(device)));
     }

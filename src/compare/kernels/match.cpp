@@ -116,6 +116,7 @@ class Matching {
     std::vector<size_t> now = rows_of(now_, block);
     const auto pointers = [](const std::vector<PlacedRow>& rows, const std::vector<size_t>& which) {
       std::vector<const PlacedRow*> found;
+      found.reserve(which.size());
       for (const size_t row : which) found.push_back(&rows[row]);
       return found;
     };

@@ -122,6 +122,7 @@ void fill_kernels(const std::vector<PlacedRow>& base, const std::vector<PlacedRo
   const auto kernels = [](const std::vector<PlacedRow>& rows, const std::vector<size_t>& which,
                           double units) {
     std::vector<ChangedKernel> found;
+    found.reserve(which.size());
     for (const size_t row : which) {
       found.push_back({rows[row].short_name, rows[row].kernel_class,
                        static_cast<double>(rows[row].calls) / units});
