@@ -11,6 +11,7 @@
 #include "profile/reasons.h"
 #include "profile/run.h"
 #include "profile/stages.h"
+#include "profile/token_times.h"
 #include "profile/steps.h"
 #include "profile/timeline.h"
 #include "profile/totals.h"

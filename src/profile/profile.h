@@ -17,6 +17,7 @@
 #include "profile/stages.h"
 #include "profile/steps.h"
 #include "profile/timeline.h"
+#include "profile/token_times.h"
 #include "profile/totals.h"
 
 namespace llmprof::profile {

@@ -9,6 +9,7 @@
 #include "profile/measured.h"
 #include "profile/quantity.h"
 #include "profile/reasons.h"
+#include "profile/unwatched.h"
 
 namespace llmprof::profile {
 
@@ -50,82 +51,6 @@ struct Coverage {
     field("hidden_graph_in_stages_ms", &Coverage::hidden_graph_in_stages, "of those inside stages");
     field("representative", &Coverage::representative,
           "the stages hold at least 0.9 of the time of all kernels");
-  }
-};
-
-struct BatchTimes {
-  uint64_t batch = 0;
-  Statistics<Milliseconds> step_wall;
-  std::optional<TokensPerSecond> tokens_per_s;
-
-  template <class Visitor>
-  static void fields(Visitor& field) {
-    field("batch", &BatchTimes::batch, "sequences in the step");
-    field("step_wall_ms", &BatchTimes::step_wall, "wall time of decode steps");
-    field("tokens_per_s", &BatchTimes::tokens_per_s, "batch over the mean step");
-  }
-};
-
-// What an engine's requests saw while it was recorded without a break.
-struct ServedWindow {
-  Milliseconds start;
-  Milliseconds span;
-  uint64_t batches = 0;
-  uint64_t passes = 0;
-  double sequences_mean = 0;
-  uint64_t sequences_max = 0;
-  uint64_t prompts = 0;
-  std::optional<Milliseconds> prompt;
-  uint64_t tokens = 0;
-  std::optional<Milliseconds> token;
-
-  template <class Visitor>
-  static void fields(Visitor& field) {
-    field("start_ms", &ServedWindow::start, "of its first pass, on the capture's clock");
-    field("span_ms", &ServedWindow::span, "from there until the host had chosen the last token");
-    field("batches", &ServedWindow::batches,
-          "passes up to a result that the host waited for: one token for each sequence");
-    field("passes", &ServedWindow::passes, "in all batches");
-    field("sequences_mean", &ServedWindow::sequences_mean, "that get a token, per batch");
-    field("sequences_max", &ServedWindow::sequences_max, "that get a token in one batch");
-    field("prompts", &ServedWindow::prompts, "sequences that got their first token");
-    field("prompt_ms", &ServedWindow::prompt,
-          "mean over prompts, from the begin of their first batch to their first token; as "
-          "recorded");
-    field("tokens", &ServedWindow::tokens, "that followed another one of their sequence");
-    field("token_ms", &ServedWindow::token,
-          "mean over tokens, from the one before in the same sequence; as recorded");
-  }
-};
-
-struct TokenTimes {
-  std::optional<Statistics<Milliseconds>> time_to_first_token;
-  std::optional<Statistics<Milliseconds>> time_per_output_token;
-  std::optional<Milliseconds> request;
-  std::optional<TokensPerSecond> tokens_per_s_per_sequence;
-  std::optional<TokensPerSecond> tokens_per_s;
-  std::optional<Share> gpu_busy_share_of_wall;
-  std::vector<BatchTimes> by_batch;
-  std::vector<ServedWindow> served;
-
-  template <class Visitor>
-  static void fields(Visitor& field) {
-    field("time_to_first_token_ms", &TokenTimes::time_to_first_token, "of prefills");
-    field("time_per_output_token_ms", &TokenTimes::time_per_output_token,
-          "of decodes: wall time over steps");
-    field(
-        "request_ms", &TokenTimes::request,
-        "mean prefill plus mean decode; null under continuous batching and where --steps narrowed");
-    field("tokens_per_s_per_sequence", &TokenTimes::tokens_per_s_per_sequence,
-          "1 over the mean time per output token");
-    field("tokens_per_s", &TokenTimes::tokens_per_s,
-          "the same times the batch; null where the batch is not known");
-    field("gpu_busy_share_of_wall", &TokenTimes::gpu_busy_share_of_wall,
-          "of all stages' wall time, less what was not traced");
-    field("by_batch", &TokenTimes::by_batch, "decode steps by the number of sequences in them");
-    field("served", &TokenTimes::served,
-          "an engine's requests, one entry per window of recording that somebody opened; empty "
-          "where passes do not tell which sequences get a token");
   }
 };
 
@@ -255,86 +180,6 @@ struct BudgetPart {
           "over the traced decode steps; null of what was not traced");
     field("total_ns", &BudgetPart::total_ns, "over all instances, exact");
     field("idle", &BudgetPart::idle, "the GPU does no work in this part");
-  }
-};
-
-struct UnwatchedPart {
-  std::string part;
-  Milliseconds time;
-  Share share;
-  std::optional<Milliseconds> per_step;
-  bool idle = false;
-
-  template <class Visitor>
-  static void fields(Visitor& field) {
-    field("part", &UnwatchedPart::part, "as in budget");
-    field("ms", &UnwatchedPart::time, "per instance, mean; the parts sum to wall_ms");
-    field("share", &UnwatchedPart::share, "of wall_ms");
-    field("ms_per_step", &UnwatchedPart::per_step, "of decode");
-    field("idle", &UnwatchedPart::idle, "the GPU does no work in this part");
-  }
-};
-
-// A stage of the program without profiling.
-struct Unwatched {
-  std::string source;
-  Milliseconds wall;
-  std::optional<Milliseconds> per_step;
-  Milliseconds added;
-  Share added_share;
-  Milliseconds busy;
-  Milliseconds idle;
-  Share idle_share;
-  bool busy_scaled = false;
-  uint64_t passes_timed = 0;
-  uint64_t instances_timed = 0;
-  uint64_t steps_recorded = 0;
-  uint64_t steps_all = 0;
-  std::vector<UnwatchedPart> budget;
-
-  template <class Visitor>
-  static void fields(Visitor& field) {
-    field(
-        "source", &Unwatched::source,
-        "workload_clock (the workload timed the stage itself, in the control run), "
-        "between_windows (the recorded run, while nothing was traced), control_launches (the same "
-        "launches in the control run)");
-    field("wall_ms", &Unwatched::wall, "per instance, mean");
-    field("wall_ms_per_step", &Unwatched::per_step, "of decode");
-    field("added_by_tracing_ms", &Unwatched::added, "mean recorded wall time less wall_ms");
-    field("added_by_tracing_share", &Unwatched::added_share, "of wall_ms");
-    field("gpu_busy_ms", &Unwatched::busy, "per instance, mean, as recorded");
-    field("idle_ms", &Unwatched::idle, "wall_ms less gpu_busy_ms");
-    field("idle_share_of_wall", &Unwatched::idle_share, "of wall_ms");
-    field("busy_scaled", &Unwatched::busy_scaled,
-          "the GPU was busy for longer under tracing than the whole took without: its parts are "
-          "scaled down to wall_ms");
-    field("passes_timed", &Unwatched::passes_timed,
-          "forward passes that wall_ms is of; 0: the workload's own clock");
-    field("instances_timed", &Unwatched::instances_timed,
-          "instances that wall_ms is the mean of; 0: the mean pass times the passes per instance");
-    field("steps_recorded", &Unwatched::steps_recorded, "steps that busy times are of");
-    field("steps_all", &Unwatched::steps_all,
-          "steps of the run, recorded or not, as far as they were recognized");
-    field("budget", &Unwatched::budget,
-          "largest first, without parts of 0: busy parts as recorded, idle ones scaled from the "
-          "recorded ones to idle_ms");
-  }
-};
-
-// What tracing is likely to have added where nothing tells the unwatched times.
-struct LikelyAdded {
-  uint64_t kernels = 0;
-  uint64_t graph_kernels = 0;
-  Milliseconds low;
-  Milliseconds high;
-
-  template <class Visitor>
-  static void fields(Visitor& field) {
-    field("kernels", &LikelyAdded::kernels, "per instance, mean");
-    field("graph_kernels", &LikelyAdded::graph_kernels, "of them, replayed from CUDA graphs");
-    field("low_ms", &LikelyAdded::low, "per instance");
-    field("high_ms", &LikelyAdded::high, "per instance, at most the idle time");
   }
 };
 

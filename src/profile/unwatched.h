@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/quantity.h"
+
+namespace llmprof::profile {
+
+struct UnwatchedPart {
+  std::string part;
+  Milliseconds time;
+  Share share;
+  std::optional<Milliseconds> per_step;
+  bool idle = false;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("part", &UnwatchedPart::part, "as in budget");
+    field("ms", &UnwatchedPart::time, "per instance, mean; the parts sum to wall_ms");
+    field("share", &UnwatchedPart::share, "of wall_ms");
+    field("ms_per_step", &UnwatchedPart::per_step, "of decode");
+    field("idle", &UnwatchedPart::idle, "the GPU does no work in this part");
+  }
+};
+
+// A stage of the program without profiling.
+struct Unwatched {
+  std::string source;
+  Milliseconds wall;
+  std::optional<Milliseconds> per_step;
+  Milliseconds added;
+  Share added_share;
+  Milliseconds busy;
+  Milliseconds idle;
+  Share idle_share;
+  bool busy_scaled = false;
+  uint64_t passes_timed = 0;
+  uint64_t instances_timed = 0;
+  uint64_t steps_recorded = 0;
+  uint64_t steps_all = 0;
+  std::vector<UnwatchedPart> budget;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field(
+        "source", &Unwatched::source,
+        "workload_clock (the workload timed the stage itself, in the control run), "
+        "between_windows (the recorded run, while nothing was traced), control_launches (the same "
+        "launches in the control run)");
+    field("wall_ms", &Unwatched::wall, "per instance, mean");
+    field("wall_ms_per_step", &Unwatched::per_step, "of decode");
+    field("added_by_tracing_ms", &Unwatched::added, "mean recorded wall time less wall_ms");
+    field("added_by_tracing_share", &Unwatched::added_share, "of wall_ms");
+    field("gpu_busy_ms", &Unwatched::busy, "per instance, mean, as recorded");
+    field("idle_ms", &Unwatched::idle, "wall_ms less gpu_busy_ms");
+    field("idle_share_of_wall", &Unwatched::idle_share, "of wall_ms");
+    field("busy_scaled", &Unwatched::busy_scaled,
+          "the GPU was busy for longer under tracing than the whole took without: its parts are "
+          "scaled down to wall_ms");
+    field("passes_timed", &Unwatched::passes_timed,
+          "forward passes that wall_ms is of; 0: the workload's own clock");
+    field("instances_timed", &Unwatched::instances_timed,
+          "instances that wall_ms is the mean of; 0: the mean pass times the passes per instance");
+    field("steps_recorded", &Unwatched::steps_recorded, "steps that busy times are of");
+    field("steps_all", &Unwatched::steps_all,
+          "steps of the run, recorded or not, as far as they were recognized");
+    field("budget", &Unwatched::budget,
+          "largest first, without parts of 0: busy parts as recorded, idle ones scaled from the "
+          "recorded ones to idle_ms");
+  }
+};
+
+// What tracing is likely to have added where nothing tells the unwatched times.
+struct LikelyAdded {
+  uint64_t kernels = 0;
+  uint64_t graph_kernels = 0;
+  Milliseconds low;
+  Milliseconds high;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("kernels", &LikelyAdded::kernels, "per instance, mean");
+    field("graph_kernels", &LikelyAdded::graph_kernels, "of them, replayed from CUDA graphs");
+    field("low_ms", &LikelyAdded::low, "per instance");
+    field("high_ms", &LikelyAdded::high, "per instance, at most the idle time");
+  }
+};
+
+}  // namespace llmprof::profile
