@@ -37,9 +37,10 @@ std::string bound_by_counters(const Given& given) {
   return fmt::format(
       "of kernels by the GPU's counters, a sample counts as a kernel's where it ran alone for at "
       "least {0:g} % of the sample's time; FLOP/s are the tensor cores' activity times the dense "
-      "peak of the number format, told by the kernel's name, else by the model: an estimate that "
-      "takes each active cycle for a full one, at the clock of the data sheet, and leaves out work "
-      "outside of the tensor cores. Such a kernel is bound by memory or by compute from {1:g} % of "
+      "peak of the number format, told by the kernel's name, else by the model: an upper bound of "
+      "their work, which takes each active cycle for a full one at the clock of the data sheet; "
+      "work outside of the tensor cores is left out. Such a kernel is bound by memory or by "
+      "compute from {1:g} % of "
       "the peak on, whichever is higher, and unknown below",
       sample_percent(given), bound_percent(given));
 }

@@ -269,10 +269,10 @@ std::vector<Example> roofline_examples() {
        FindingValues().add("bound_share_of_peak", Share{0.6}).add("share_of_sample", Share{0.9}),
        "of kernels by the GPU's counters, a sample counts as a kernel's where it ran alone for at "
        "least 90 % of the sample's time; FLOP/s are the tensor cores' activity times the dense "
-       "peak "
-       "of the number format, told by the kernel's name, else by the model: an estimate that takes "
-       "each active cycle for a full one, at the clock of the data sheet, and leaves out work "
-       "outside of the tensor cores. Such a kernel is bound by memory or by compute from 60 % of "
+       "peak of the number format, told by the kernel's name, else by the model: an upper bound of "
+       "their work, which takes each active cycle for a full one at the clock of the data sheet; "
+       "work outside of the tensor cores is left out. Such a kernel is bound by memory or by "
+       "compute from 60 % of "
        "the peak on, whichever is higher, and unknown below"},
       {Kind::bound_by_recorded_work, rule,
        "a kernel is bound by memory if its bytes over time are at least 60 % of the measured "

@@ -246,7 +246,7 @@ function mount(app: App): MountedView {
   const stages = app.shown.stages.filter((stage) => stage.flops);
   const marks: [string, string | false][] = [
     ["●", kernels.some((kernel) => !byCounters(kernel)) && (onCpu(app.shown) ? "operators, from the FLOPs and bytes they recorded" : "kernels that ncu measured")],
-    ["▲", kernels.some(byCounters) && "kernels that fill samples of the GPU's counters: tensor cores alone, an estimate"],
+    ["▲", kernels.some(byCounters) && "kernels that fill samples of the GPU's counters: tensor cores alone, an upper bound"],
     ["■", stages.length > 0 && "stages: the model's FLOPs over wall time, with a line up to busy time"],
     ["○", stages.some((stage) => stage.measured?.dram_bytes) && "the same with the DRAM bytes that the GPU's counters measured"],
   ];
