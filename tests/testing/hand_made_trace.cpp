@@ -88,4 +88,15 @@ void HandMadeTrace::replay(Nanoseconds launched, Nanoseconds start, Nanoseconds 
   replays.correlation.push_back(launch(launched, Place()));
 }
 
+void HandMadeTrace::collection(Nanoseconds time, bool tracing, trace::CollectionReason reason) {
+  trace::CollectionTable& table = builder_.trace().collection;
+  table.time.push_back(time);
+  table.process.push_back(process(1));
+  table.state.push_back(tracing ? trace::CollectionState::tracing
+                                : trace::CollectionState::detached);
+  table.reason.push_back(reason);
+  table.step.push_back(0);
+  table.cost.push_back(0);
+}
+
 }  // namespace llmprof::testing

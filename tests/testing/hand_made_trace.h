@@ -38,6 +38,8 @@ class HandMadeTrace {
   void kernel_without_launch(std::string_view name, Nanoseconds start, Nanoseconds end);
   void copy(Nanoseconds launched, Nanoseconds start, Nanoseconds end);
   void replay(Nanoseconds launched, Nanoseconds start, Nanoseconds end);
+  // From `time` on our collector traces the first process, or is detached from it.
+  void collection(Nanoseconds time, bool tracing, trace::CollectionReason reason);
 
   [[nodiscard]] trace::TraceBuilder& builder() { return builder_; }
   trace::Trace freeze() { return std::move(builder_).freeze(); }

@@ -36,17 +36,6 @@ class PassKindTest : public ::testing::Test {
     sizes_.push_back(size);
   }
 
-  void collect(Nanoseconds time, bool tracing, trace::CollectionReason reason) {
-    trace::CollectionTable& table = trace_.builder().trace().collection;
-    table.time.push_back(time);
-    table.process.push_back(trace::ProcessId(0));
-    table.state.push_back(tracing ? trace::CollectionState::tracing
-                                  : trace::CollectionState::detached);
-    table.reason.push_back(reason);
-    table.step.push_back(0);
-    table.cost.push_back(0);
-  }
-
   std::vector<StepKind> kinds() {
     const trace::Trace trace = trace_.freeze();
     const config::ConfText text{"rules", "rules:\n  - {prefix: [none], class: gemm}\n"};
@@ -72,10 +61,10 @@ TEST_F(PassKindTest, APassThatDoesNotRepeatIsAPrefill) {
 }
 
 TEST_F(PassKindTest, APassThatAWindowCutsIsAsThoseOfItsKernels) {
-  collect(0, true, trace::CollectionReason::program_start);
-  collect(1700, false, trace::CollectionReason::budget);
-  collect(1701, true, trace::CollectionReason::budget);
-  collect(9000, false, trace::CollectionReason::process_end);
+  trace_.collection(0, true, trace::CollectionReason::program_start);
+  trace_.collection(1700, false, trace::CollectionReason::budget);
+  trace_.collection(1701, true, trace::CollectionReason::budget);
+  trace_.collection(9000, false, trace::CollectionReason::process_end);
   EXPECT_EQ(kinds(),
             (std::vector{StepKind::decode, StepKind::decode, StepKind::decode, StepKind::prefill}));
 }
@@ -88,27 +77,27 @@ class CutPassKindTest : public PassKindTest {
     sizes_.clear();
     for (const uint32_t kernels : {58U, 51U, 60U, 43U}) pass("step", kernels);
     pass("prompt", 60);
-    collect(0, true, trace::CollectionReason::program_start);
+    trace_.collection(0, true, trace::CollectionReason::program_start);
   }
 };
 
 TEST_F(CutPassKindTest, MostPassesAreOfTheKernelsThatRepeat) {
-  collect(4000, false, trace::CollectionReason::budget);
-  collect(4001, true, trace::CollectionReason::budget);
-  collect(9000, false, trace::CollectionReason::process_end);
+  trace_.collection(4000, false, trace::CollectionReason::budget);
+  trace_.collection(4001, true, trace::CollectionReason::budget);
+  trace_.collection(9000, false, trace::CollectionReason::process_end);
   EXPECT_EQ(kinds(), (std::vector{StepKind::decode, StepKind::decode, StepKind::decode,
                                   StepKind::decode, StepKind::prefill}));
 }
 
 TEST_F(CutPassKindTest, WithoutWindowsPassesThatDifferTakePrompts) {
-  collect(9000, false, trace::CollectionReason::process_end);
+  trace_.collection(9000, false, trace::CollectionReason::process_end);
   EXPECT_EQ(kinds(), std::vector(5, StepKind::prefill));
 }
 
 // That nothing is recorded after the program's end cuts nothing.
 TEST_F(PassKindTest, TheEndOfRecordingIsNoWindow) {
-  collect(0, true, trace::CollectionReason::program_start);
-  collect(9000, false, trace::CollectionReason::process_end);
+  trace_.collection(0, true, trace::CollectionReason::program_start);
+  trace_.collection(9000, false, trace::CollectionReason::process_end);
   EXPECT_EQ(kinds(), (std::vector{StepKind::decode, StepKind::decode, StepKind::prefill,
                                   StepKind::prefill}));
 }

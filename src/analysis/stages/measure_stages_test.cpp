@@ -57,17 +57,6 @@ class MeasureStagesTest : public ::testing::Test {
     }
   }
 
-  void collect(Nanoseconds time, bool tracing, trace::CollectionReason reason) {
-    trace::CollectionTable& table = trace_.builder().trace().collection;
-    table.time.push_back(time);
-    table.process.push_back(trace::ProcessId(0));
-    table.state.push_back(tracing ? trace::CollectionState::tracing
-                                  : trace::CollectionState::detached);
-    table.reason.push_back(reason);
-    table.step.push_back(0);
-    table.cost.push_back(0);
-  }
-
   void measure() {
     frozen_ = trace_.freeze();
     measure_stages(frozen_, stages_, diagnostics_);
@@ -243,10 +232,10 @@ TEST_F(MeasureStagesTest, FlagsNothingInANoisyEagerProgramThatIsWarm) {
 
 // A budget's windows: the first sees the program's first prefill, the second some decode steps.
 TEST_F(MeasureStagesTest, SaysThatTheOnlyPrefillIsAColdOne) {
-  collect(0, true, trace::CollectionReason::program_start);
-  collect(900, false, trace::CollectionReason::budget);
-  collect(5'000, true, trace::CollectionReason::budget);
-  collect(9'000, false, trace::CollectionReason::process_end);
+  trace_.collection(0, true, trace::CollectionReason::program_start);
+  trace_.collection(900, false, trace::CollectionReason::budget);
+  trace_.collection(5'000, true, trace::CollectionReason::budget);
+  trace_.collection(9'000, false, trace::CollectionReason::process_end);
   const InstanceId first = instance(kPrefill, 100, 800);
   kernel(first, {}, 100, 800);
   const InstanceId loop = instance(kDecode, 6'000, 6'400);
@@ -262,9 +251,9 @@ TEST_F(MeasureStagesTest, SaysThatTheOnlyPrefillIsAColdOne) {
 
 // Attached late: nothing says that the prefill is the first.
 TEST_F(MeasureStagesTest, DoesNotCallAPrefillColdBeforeWhichOthersMayHaveRun) {
-  collect(50, true, trace::CollectionReason::command);
-  collect(900, false, trace::CollectionReason::command);
-  collect(5'000, true, trace::CollectionReason::command);
+  trace_.collection(50, true, trace::CollectionReason::command);
+  trace_.collection(900, false, trace::CollectionReason::command);
+  trace_.collection(5'000, true, trace::CollectionReason::command);
   const InstanceId first = instance(kPrefill, 100, 800);
   kernel(first, {}, 100, 800);
   measure();
