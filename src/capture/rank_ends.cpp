@@ -134,10 +134,10 @@ void read_hydra(const std::string& text, RankEnds& ends) {
 // Once a task has ended badly, srun may end all others: with SIGTERM, then SIGKILL.
 void read_srun(const std::string& text, RankEnds& ends) {
   static const Pattern ended("srun: error: [^ \n]+: tasks? ([0-9,-]+): ([^\n]+)");
-  const size_t cancelled = std::min(text.find("Terminating StepId"), text.find(" CANCELLED "));
+  const size_t canceled = std::min(text.find("Terminating StepId"), text.find(" CANCELLED "));
   ended.each(text, [&](const Groups& groups, size_t at) {
     const bool exited = groups[1].starts_with("Exited with exit code ");
-    const bool by_launcher = at > cancelled && !exited;
+    const bool by_launcher = at > canceled && !exited;
     const std::string how = exited ? groups[1].substr(std::string_view("Exited with ").size())
                                    : signal_of_words(groups[1]);
     for (const uint64_t rank : ranks_in_list(groups[0])) ends.add({rank, {}, how, by_launcher});

@@ -22,7 +22,7 @@ class ModelConfig(hf_case.FolderCase):
             described = read_model_config(given)
             self.assertEqual((described.name, described.values), ("small", wanted))
 
-    @unittest.skipUnless(importlib.util.find_spec("yaml"), "PyYAML is not installed")
+    @unittest.skipUnless(importlib.util.find_spec("yaml"), "needs PyYAML (Debian: python3-yaml), which is not installed")
     def test_a_preset(self):
         described = read_model_config(str(hf_case.ROOT / "conf/model/llm/llama2_7b.yaml"))
         self.assertEqual(described.name, "meta-llama/Llama-2-7b-hf")

@@ -32,13 +32,13 @@ class Manifest(hf_case.FolderCase):
         prompts = read_manifest(self.file("in.json", '[{"prompt_tokens": 1}, {"prompt_tokens": 2}]'))
         self.assertEqual([prompt.tokens for prompt in prompts], [1, 2])
 
-    @unittest.skipUnless(HAS_YAML, "PyYAML is not installed")
+    @unittest.skipUnless(HAS_YAML, "needs PyYAML (Debian: python3-yaml), which is not installed")
     def test_yaml(self):
         path = self.file("in.yaml", "# prompts\n- prompt_tokens: 5\n\n- text: |\n    two\n    lines\n- {prompt_ids: [1]}\n")
         self.assertEqual(read_manifest(path), [
             Prompt(f"{path}:2", tokens=5), Prompt(f"{path}:4", text="two\nlines\n"), Prompt(f"{path}:7", ids=[1])])
 
-    @unittest.skipUnless(HAS_YAML, "PyYAML is not installed")
+    @unittest.skipUnless(HAS_YAML, "needs PyYAML (Debian: python3-yaml), which is not installed")
     def test_yaml_faults_name_their_line(self):
         self.assertTrue(self.fault("in.yaml", "- prompt_tokens: 5\n- [1, 2\n").startswith("in.yaml:3: invalid YAML"))
         self.assertTrue(self.fault("in.yaml", "- prompt_tokens: 5\n- prompt: 2\n").startswith("in.yaml:2: unknown key"))
