@@ -11,9 +11,9 @@
 #include "profile/reasons.h"
 #include "profile/run.h"
 #include "profile/stages.h"
-#include "profile/token_times.h"
 #include "profile/steps.h"
 #include "profile/timeline.h"
+#include "profile/token_times.h"
 #include "profile/totals.h"
 
 namespace llmprof::profile {
