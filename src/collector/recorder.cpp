@@ -103,7 +103,7 @@ void warn_of(const char* what, int error) {
   if (length <= 0) return;
   const size_t bytes =
       static_cast<size_t>(length) < sizeof line ? static_cast<size_t>(length) : sizeof line - 1;
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, bytes);
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line, bytes);
 }
 
 void stop_growing(int error) {

@@ -18,7 +18,7 @@ void write_warning(const char* what) {
   if (length <= 0) return;
   const size_t bytes =
       static_cast<size_t>(length) < kRoom ? static_cast<size_t>(length) : kRoom - 1;
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, bytes);
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line, bytes);
 }
 
 }  // namespace llmprof::collector

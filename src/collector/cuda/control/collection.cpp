@@ -43,12 +43,12 @@ struct Collection {
 };
 constinit Collection collection;
 
-class Locked {
+class LockedCollection {
  public:
-  Locked() { pthread_mutex_lock(&collection.lock); }
-  ~Locked() { pthread_mutex_unlock(&collection.lock); }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
+  LockedCollection() { pthread_mutex_lock(&collection.lock); }
+  ~LockedCollection() { pthread_mutex_unlock(&collection.lock); }
+  LockedCollection(const LockedCollection&) = delete;
+  LockedCollection& operator=(const LockedCollection&) = delete;
 };
 
 class TriedLock {
@@ -239,13 +239,13 @@ bool is_recording() { return is_recording(control_state()); }
 
 bool raise(ControlEvent event, CollectionReason reason) {
   const Cause cause = {reason};
-  const Locked locked;
+  const LockedCollection locked;
   return raise_locked(event, cause);
 }
 
 bool close_duty_window() {
   const Cause cause = {CollectionReason::duty};
-  const Locked locked;
+  const LockedCollection locked;
   const bool graphs = graphs_were_traced();
   return raise_locked(graphs ? ControlEvent::window_closes_graphs : ControlEvent::window_closes,
                       cause) &&
@@ -257,7 +257,7 @@ void stand_down() {
   collection.standing_down.store(true);
   wake_collector();
   wait_for_sampling_to_end();
-  const Locked locked;
+  const LockedCollection locked;
   raise_locked(ControlEvent::rival_subscribes, cause);
 }
 

@@ -17,8 +17,8 @@
 namespace llmprof::collector {
 namespace {
 
-constexpr int kWakeInterval = 20;   // ms
-constexpr int kIdleInterval = 200;  // ms, while nothing is recorded
+constexpr int kReadInterval = 20;       // ms
+constexpr int kIdleReadInterval = 200;  // ms, while nothing is recorded
 // The placement of memory changes kernel times by some percent, and CUPTI's buffers shift what is
 // allocated after them (docs/measurements.md): counters are enabled once the program has allocated
 // its memory, that is with its first request or when it has allocated nothing for a while.
@@ -95,7 +95,7 @@ void* sample(void* /*unused*/) {
   prctl(PR_SET_NAME, "llmprof-count");
   Sampling sampling;
   while (!counting.thread.must_stop()) {
-    counter_alarm().sleep(is_recording() ? kWakeInterval : kIdleInterval);
+    counter_alarm().sleep(is_recording() ? kReadInterval : kIdleReadInterval);
     if (!cuda_is_ready()) continue;
     sampling.follow();
     sample_sensors();

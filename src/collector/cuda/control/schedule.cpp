@@ -56,12 +56,12 @@ struct Schedule {
 };
 constinit Schedule schedule;
 
-class Locked {
+class LockedSchedule {
  public:
-  Locked() { pthread_mutex_lock(&schedule.lock); }
-  ~Locked() { pthread_mutex_unlock(&schedule.lock); }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
+  LockedSchedule() { pthread_mutex_lock(&schedule.lock); }
+  ~LockedSchedule() { pthread_mutex_unlock(&schedule.lock); }
+  LockedSchedule(const LockedSchedule&) = delete;
+  LockedSchedule& operator=(const LockedSchedule&) = delete;
 };
 
 uint64_t steps_begun() { return schedule.steps.load(std::memory_order_relaxed); }
@@ -102,7 +102,7 @@ void open_slice() {
 // On a thread of the program, outside of CUDA.
 void open_slice_before_launch() {
   if (before_launch.exchange(nullptr) == nullptr) return;  // another thread does
-  const Locked locked;
+  const LockedSchedule locked;
   if (control_state() == ControlState::between_windows) open_slice();
 }
 
@@ -191,7 +191,7 @@ uint64_t follow_budget(uint64_t step) {
 }
 
 void change_at(uint64_t step) {
-  const Locked locked;
+  const LockedSchedule locked;
   if (step < schedule.next_change.load(std::memory_order_relaxed)) return;
   if (!is_armed()) return set_next_change(kNeverAgain);
   note_step(step);
@@ -219,7 +219,7 @@ bool is_between_duty_windows() {
 // The first stage is traced whatever it costs, so that there is one of each kind; later ones where
 // the budget allows a window.
 void stage_begins_in_budget() {
-  const Locked locked;
+  const LockedSchedule locked;
   const int64_t now = now_ns();
   const bool first = !schedule.stages_told;
   schedule.stages_told = true;
@@ -244,16 +244,16 @@ void stage_begins() {
   request_sensors();
   if (schedule.budget.is_set()) return stage_begins_in_budget();
   if (!is_between_duty_windows()) return;
-  const Locked locked;
+  const LockedSchedule locked;
   note_step(steps_begun());
   if (raise(ControlEvent::window_opens, CollectionReason::duty)) {
     set_next_change(steps_begun() + 1);
   }
 }
 
-void range_opens(uint8_t roles) {
+void watched_range_opens(uint8_t roles) {
   if ((roles & kArmRole) != 0) {
-    const Locked locked;
+    const LockedSchedule locked;
     arm_locked(CollectionReason::arm_range);
   }
   if ((roles & kRequestRole) != 0) schedule.requests.fetch_add(1, std::memory_order_relaxed);
@@ -261,13 +261,13 @@ void range_opens(uint8_t roles) {
   if ((roles & kStepRole) != 0) step_begins();
 }
 
-void arming_range_closed() {
-  const Locked locked;
+void watched_range_closed() {
+  const LockedSchedule locked;
   note_step(steps_begun());
   disarm_locked(CollectionReason::arm_range);
 }
 
-constexpr RangeWatcher kWatcher = {range_opens, arming_range_closed};
+constexpr RangeWatcher kWatcher = {watched_range_opens, watched_range_closed};
 
 // What the collector waits for, so that a log without GPU work says why it has none.
 void write_waiting(const Settings& settings) {
@@ -296,7 +296,7 @@ void begin_schedule(const Settings& settings) {
   if (!at_once) write_waiting(settings);
   range_watcher.store(&kWatcher, std::memory_order_release);
   if (at_once) {
-    const Locked locked;
+    const LockedSchedule locked;
     arm_locked(CollectionReason::program_start);
   } else if (settings.arm == Settings::Arm::start) {
     constexpr int64_t kMillisecond = 1'000'000;
@@ -307,7 +307,7 @@ void begin_schedule(const Settings& settings) {
 void abandon_schedule() { range_watcher.store(nullptr, std::memory_order_release); }
 
 const char* arm_by_command() {
-  const Locked locked;
+  const LockedSchedule locked;
   if (is_armed()) return "ok: already armed\n";
   note_step(steps_begun());
   if (!arm_locked(CollectionReason::command)) {
@@ -317,7 +317,7 @@ const char* arm_by_command() {
 }
 
 const char* disarm_by_command() {
-  const Locked locked;
+  const LockedSchedule locked;
   if (!is_armed()) return "ok: not armed\n";
   note_step(steps_begun());
   disarm_locked(CollectionReason::command);
@@ -339,7 +339,7 @@ const char* describe_state() {
 
 void follow_time() {
   if (!schedule.budget.is_set() || steps_begun() > 0) return;
-  const Locked locked;
+  const LockedSchedule locked;
   if (is_armed() && schedule.budget.has_begun()) follow_budget_in_time(now_ns());
 }
 
@@ -349,7 +349,7 @@ void arm_when_due() {
   const int64_t due = schedule.arm_time.load(std::memory_order_acquire);
   if (due == 0 || now_ns() < due) return;
   schedule.arm_time.store(0, std::memory_order_relaxed);
-  const Locked locked;
+  const LockedSchedule locked;
   arm_locked(CollectionReason::delay);
 }
 

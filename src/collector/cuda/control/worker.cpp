@@ -34,7 +34,7 @@ int next_interval() {
   return is_recording() ? kWakeInterval : kIdleInterval;
 }
 
-void* work(void* /*unused*/) {
+void* run_worker(void* /*unused*/) {
   prctl(PR_SET_NAME, "llmprof");
   int64_t last_hand_over = now_ns();
   int64_t last_title = last_hand_over;
@@ -64,7 +64,7 @@ void* work(void* /*unused*/) {
 
 void start_worker(bool sensors) {
   worker.may_ask_nvml = sensors;
-  worker.thread.start(work);
+  worker.thread.start(run_worker);
 }
 
 void stop_worker() { worker.thread.stop(worker_alarm()); }

@@ -113,7 +113,7 @@ void report_cupti_lacks_sampling() {
   char text[kSentenceBytes];
   snprintf(
       text, sizeof text,
-      "%s (version %u) has no PM sampling, which came with CUDA 12.6: set LLMPROF_CUPTI to a newer "
+      "%.512s (version %u) has no PM sampling, which came with CUDA 12.6: set LLMPROF_CUPTI to a newer "
       "libcupti",
       cupti_path(), cupti_version());
   write_counters_off(text);

@@ -14,7 +14,7 @@
 namespace llmprof::collector {
 namespace {
 
-constexpr const char* kNames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
+constexpr const char* kLibraryNames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
 constexpr const char* kFolders[] = {"lib64", "extras/CUPTI/lib64", "lib"};
 
 struct Library {
@@ -31,7 +31,7 @@ void* open_library(const char* file, int flags) {
 
 // The program's own, such as the one PyTorch brings: two copies of CUPTI in a process conflict.
 void* find_loaded() {
-  for (const char* name : kNames) {
+  for (const char* name : kLibraryNames) {
     if (void* found = open_library(name, RTLD_NOLOAD); found != nullptr) return found;
   }
   return nullptr;
@@ -39,7 +39,7 @@ void* find_loaded() {
 
 void* find_in_toolkit(const char* home) {
   for (const char* folder : kFolders) {
-    for (const char* name : kNames) {
+    for (const char* name : kLibraryNames) {
       char file[PATH_MAX];
       const int length = snprintf(file, sizeof file, "%s/%s/%s", home, folder, name);
       if (length <= 0 || static_cast<size_t>(length) >= sizeof file) continue;
@@ -50,7 +50,7 @@ void* find_in_toolkit(const char* home) {
 }
 
 void* find_on_loaders_path() {
-  for (const char* name : kNames) {
+  for (const char* name : kLibraryNames) {
     if (void* found = open_library(name, 0); found != nullptr) return found;
   }
   return nullptr;

@@ -8,7 +8,7 @@ namespace {
 constinit PmFunctions functions = {};
 
 template <class Function>
-bool find(Function*& function, const char* name) {
+bool find_pm_function(Function*& function, const char* name) {
   function = reinterpret_cast<Function*>(cupti_symbol(name));
   return function != nullptr;
 }
@@ -17,7 +17,7 @@ bool find(Function*& function, const char* name) {
 
 bool load_pm_functions() {
   bool all = true;
-#define LLMPROF_FIND(field, name) all = find(functions.field, #name) && all;
+#define LLMPROF_FIND(field, name) all = find_pm_function(functions.field, #name) && all;
   LLMPROF_PM_FUNCTIONS(LLMPROF_FIND)
 #undef LLMPROF_FIND
   return all;

@@ -5,31 +5,28 @@
 
 #include <cstdio>
 
+#include "collector/cuda/driver/find_function.h"
+
 namespace llmprof::collector {
 namespace {
 
-struct Driver {
+struct DeviceCalls {
   decltype(cuDeviceGetCount)* count = nullptr;
   decltype(cuDeviceGetPCIBusId)* pci_bus_id = nullptr;
   decltype(cuDeviceGetUuid_v2)* uuid = nullptr;
   decltype(cuDevicePrimaryCtxGetState)* context_state = nullptr;
 };
 
-template <class Function>
-void find(void* library, const char* name, Function*& function) {
-  function = reinterpret_cast<Function*>(dlsym(library, name));
-}
-
-constinit Driver driver = {};
+constinit DeviceCalls driver = {};
 
 void find_driver() {
   // The one that the program has loaded, or none.
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
   if (library == nullptr) return;
-  find(library, "cuDeviceGetCount", driver.count);
-  find(library, "cuDeviceGetPCIBusId", driver.pci_bus_id);
-  find(library, "cuDeviceGetUuid_v2", driver.uuid);
-  find(library, "cuDevicePrimaryCtxGetState", driver.context_state);
+  find_function(library, "cuDeviceGetCount", driver.count);
+  find_function(library, "cuDeviceGetPCIBusId", driver.pci_bus_id);
+  find_function(library, "cuDeviceGetUuid_v2", driver.uuid);
+  find_function(library, "cuDevicePrimaryCtxGetState", driver.context_state);
 }
 
 constinit uint32_t seen = 0;

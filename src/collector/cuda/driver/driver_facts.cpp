@@ -8,6 +8,7 @@
 #include "collector/clock.h"
 #include "collector/cuda/cupti/cupti_library.h"
 #include "collector/cuda/driver/driver_version.h"
+#include "collector/cuda/driver/find_function.h"
 #include "collector/device_records.h"
 #include "collector/rank_facts.h"
 #include "wire/cuda_records.h"
@@ -16,7 +17,7 @@ namespace llmprof::collector {
 namespace {
 
 // libcuda is loaded: it called us.
-struct Driver {
+struct DriverCalls {
   decltype(&cuDriverGetVersion) version = nullptr;
   decltype(&cuDeviceGetCount) count = nullptr;
   decltype(&cuDeviceGet) get = nullptr;
@@ -25,21 +26,16 @@ struct Driver {
   decltype(&cuDeviceTotalMem) total_memory = nullptr;
   decltype(&cuDeviceGetUuid) uuid = nullptr;
 
-  template <class Function>
-  static void find(void* library, Function& function, const char* symbol) {
-    function = reinterpret_cast<Function>(dlsym(library, symbol));
-  }
-
   bool load() {
     void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
     if (library == nullptr) return false;
-    find(library, version, "cuDriverGetVersion");
-    find(library, count, "cuDeviceGetCount");
-    find(library, get, "cuDeviceGet");
-    find(library, name, "cuDeviceGetName");
-    find(library, attribute, "cuDeviceGetAttribute");
-    find(library, total_memory, "cuDeviceTotalMem_v2");
-    find(library, uuid, "cuDeviceGetUuid_v2");
+    find_function(library, "cuDriverGetVersion", version);
+    find_function(library, "cuDeviceGetCount", count);
+    find_function(library, "cuDeviceGet", get);
+    find_function(library, "cuDeviceGetName", name);
+    find_function(library, "cuDeviceGetAttribute", attribute);
+    find_function(library, "cuDeviceTotalMem_v2", total_memory);
+    find_function(library, "cuDeviceGetUuid_v2", uuid);
     return version != nullptr && count != nullptr && get != nullptr && name != nullptr &&
            attribute != nullptr && total_memory != nullptr;
   }
@@ -53,7 +49,7 @@ struct Driver {
 };
 
 // Double data rate: two transfers per cycle of the memory clock, which is in kHz.
-uint64_t bandwidth(const Driver& driver, CUdevice device) {
+uint64_t bandwidth(const DriverCalls& driver, CUdevice device) {
   constexpr uint64_t kTransfers = 2;
   constexpr uint64_t kHertz = 1000;
   constexpr uint64_t kBits = 8;
@@ -61,7 +57,7 @@ uint64_t bandwidth(const Driver& driver, CUdevice device) {
          (driver.value(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, device) / kBits);
 }
 
-void write_device(const Driver& driver, int ordinal) {
+void write_device(const DriverCalls& driver, int ordinal) {
   constexpr uint64_t kHertz = 1000;
   CUdevice device = 0;
   if (driver.get(&device, ordinal) != CUDA_SUCCESS) return;
@@ -96,7 +92,7 @@ void synchronize_context() {
 
 void write_driver_facts(bool may_ask_nvml) {
   static constinit bool written = false;
-  Driver driver;
+  DriverCalls driver;
   int devices = 0;
   if (written || !driver.load() || driver.count(&devices) != CUDA_SUCCESS) return;
   written = true;

@@ -2,27 +2,24 @@
 
 #include <dlfcn.h>
 
+#include "collector/cuda/driver/find_function.h"
+
 namespace llmprof::collector {
 namespace {
 
-template <class Function>
-void find(void* library, const char* name, Function*& function) {
-  function = reinterpret_cast<Function*>(dlsym(library, name));
-}
-
 void find_all(void* library, Nvml& nvml) {
-  find(library, "nvmlInit_v2", nvml.init);
-  find(library, "nvmlSystemGetDriverVersion", nvml.driver_version);
-  find(library, "nvmlDeviceGetHandleByPciBusId_v2", nvml.device_by_pci_bus_id);
-  find(library, "nvmlDeviceGetHandleByUUID", nvml.device_by_uuid);
-  find(library, "nvmlDeviceGetClockInfo", nvml.clock);
-  find(library, "nvmlDeviceGetPowerUsage", nvml.power);
-  find(library, "nvmlDeviceGetTemperature", nvml.temperature);
-  find(library, "nvmlDeviceGetCurrentClocksEventReasons", nvml.throttle_reasons);
+  find_function(library, "nvmlInit_v2", nvml.init);
+  find_function(library, "nvmlSystemGetDriverVersion", nvml.driver_version);
+  find_function(library, "nvmlDeviceGetHandleByPciBusId_v2", nvml.device_by_pci_bus_id);
+  find_function(library, "nvmlDeviceGetHandleByUUID", nvml.device_by_uuid);
+  find_function(library, "nvmlDeviceGetClockInfo", nvml.clock);
+  find_function(library, "nvmlDeviceGetPowerUsage", nvml.power);
+  find_function(library, "nvmlDeviceGetTemperature", nvml.temperature);
+  find_function(library, "nvmlDeviceGetCurrentClocksEventReasons", nvml.throttle_reasons);
   if (nvml.throttle_reasons == nullptr) {
-    find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", nvml.throttle_reasons);
+    find_function(library, "nvmlDeviceGetCurrentClocksThrottleReasons", nvml.throttle_reasons);
   }
-  find(library, "nvmlDeviceGetTotalEnergyConsumption", nvml.energy);
+  find_function(library, "nvmlDeviceGetTotalEnergyConsumption", nvml.energy);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ constexpr CUpti_ActivityKind kActivities[] = {
     CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
     CUPTI_ACTIVITY_KIND_MEMSET};
 
-uint64_t CUPTIAPI log_clock() { return static_cast<uint64_t>(now_ns()); }
+uint64_t CUPTIAPI log_timestamp() { return static_cast<uint64_t>(now_ns()); }
 
 }  // namespace
 
@@ -27,7 +27,7 @@ CUptiResult Attachment::attach(CUpti_CallbackFunc callback, void (*give_way)()) 
     return result;
   }
   attached_ = true;
-  if (const auto result = functions.register_timestamps(log_clock); result != CUPTI_SUCCESS) {
+  if (const auto result = functions.register_timestamps(log_timestamp); result != CUPTI_SUCCESS) {
     return result;
   }
   if (const auto result = functions.register_buffers(give_buffer, take_buffer);

@@ -11,7 +11,7 @@ namespace llmprof::collector {
 namespace {
 
 constexpr size_t kPlaces = 4096;
-constexpr size_t kLongestProbe = 64;
+constexpr size_t kLongestGraphProbe = 64;
 
 struct Replayed {
   std::atomic<const void*> graph{nullptr};
@@ -30,7 +30,7 @@ const void* graph_of(const CUpti_CallbackData& launch) {
 Replayed* place_of(const void* graph) {
   constexpr unsigned kAlignment = 6;
   const size_t first = reinterpret_cast<uintptr_t>(graph) >> kAlignment;
-  for (size_t probe = 0; probe < kLongestProbe; ++probe) {
+  for (size_t probe = 0; probe < kLongestGraphProbe; ++probe) {
     Replayed& place = replayed[(first + probe) % kPlaces];
     const void* known = nullptr;
     if (place.graph.compare_exchange_strong(known, graph, std::memory_order_relaxed) ||
