@@ -1,6 +1,7 @@
 #include "analysis/counters/kernel_samples.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -31,20 +32,22 @@ class DeviceWork {
 
   void add(Nanoseconds start, Nanoseconds end, size_t row) {
     if (end <= start) return;
-    changes_.push_back({start, static_cast<uint32_t>(row), true});
-    changes_.push_back({end, static_cast<uint32_t>(row), false});
+    begins_.push_back({start, static_cast<uint32_t>(row)});
+    ends_.push_back({end, static_cast<uint32_t>(row)});
   }
 
   // In order of time.
   std::vector<AloneSpan> alone() {
-    std::sort(changes_.begin(), changes_.end(),
-              [](const Change& a, const Change& b) { return a.time < b.time; });
+    sort(begins_);
+    sort(ends_);
     std::vector<AloneSpan> spans;
     Nanoseconds since = 0;
-    for (const Change& change : changes_) {
-      if (kernels_running_ == 1 && change.time > since) add_span(spans, since, change.time);
-      since = change.time;
-      apply(change);
+    size_t begun = 0;
+    for (const Change& end : ends_) {
+      while (begun < begins_.size() && begins_[begun].time < end.time) {
+        apply(begins_[begun++], +1, since, spans);
+      }
+      apply(end, -1, since, spans);
     }
     return spans;
   }
@@ -53,13 +56,28 @@ class DeviceWork {
   struct Change {
     Nanoseconds time = 0;
     uint32_t row = 0;
-    bool begins = false;
   };
 
-  void apply(const Change& change) {
+  // Each table was recorded nearly in order.
+  static void sort(std::vector<Change>& changes) {
+    constexpr int kFewRuns = 8;
+    const auto earlier = [](const Change& a, const Change& b) { return a.time < b.time; };
+    auto sorted = std::is_sorted_until(changes.begin(), changes.end(), earlier);
+    for (int run = 0; run < kFewRuns && sorted != changes.end(); ++run) {
+      const auto next = std::is_sorted_until(sorted, changes.end(), earlier);
+      std::inplace_merge(changes.begin(), sorted, next, earlier);
+      sorted = next;
+    }
+    if (sorted != changes.end()) std::sort(changes.begin(), changes.end(), earlier);
+  }
+
+  void apply(const Change& change, int32_t launches, Nanoseconds& since,
+             std::vector<AloneSpan>& spans) {
+    if (kernels_running_ == 1 && change.time > since) add_span(spans, since, change.time);
+    since = change.time;
     int32_t& own = running_[change.row];
     const bool was = own > 0;
-    own += change.begins ? 1 : -1;
+    own += launches;
     const bool is = own > 0;
     if (was == is) return;
     kernels_running_ += is ? 1 : -1;
@@ -72,7 +90,8 @@ class DeviceWork {
     spans.push_back({start, end, row});
   }
 
-  std::vector<Change> changes_;
+  std::vector<Change> begins_;
+  std::vector<Change> ends_;
   std::vector<int32_t> running_;  // launches, by row
   int64_t kernels_running_ = 0;   // distinct ones
   int64_t sum_of_rows_ = 0;       // of the distinct ones that run
@@ -92,16 +111,23 @@ class RowsOfKernels {
     for (size_t device = 0; device < trace.devices.size(); ++device) {
       labels.push_back(device_label(trace, trace::DeviceId(device)));
     }
-    std::map<std::pair<size_t, size_t>, uint32_t> rows;  // by name and device
+    constexpr uint32_t kUnknown = std::numeric_limits<uint32_t>::max();
+    std::vector<std::vector<uint32_t>> rows(labels.size());  // by device and name
     rows_.reserve(trace.kernels.size());
     for (size_t kernel = 0; kernel < trace.kernels.size(); ++kernel) {
-      const auto place = std::pair(trace.kernels.name[kernel].index(), device_of(kernel));
-      const auto [found, is_new] = rows.try_emplace(place, static_cast<uint32_t>(none_));
-      if (is_new) {
-        const auto row = known.find({place.first, labels[place.second]});
-        if (row != known.end()) found->second = static_cast<uint32_t>(row->second);
+      const size_t name = trace.kernels.name[kernel].index();
+      const size_t device = device_of(kernel);
+      if (device >= labels.size()) {
+        rows_.push_back(static_cast<uint32_t>(none_));
+        continue;
       }
-      rows_.push_back(found->second);
+      if (rows[device].size() <= name) rows[device].resize(name + 1, kUnknown);
+      uint32_t& row = rows[device][name];
+      if (row == kUnknown) {
+        const auto found = known.find({name, labels[device]});
+        row = static_cast<uint32_t>(found != known.end() ? found->second : none_);
+      }
+      rows_.push_back(row);
     }
   }
 
@@ -176,7 +202,7 @@ class SampleOwners {
   void count_launch(size_t row, Nanoseconds start, Nanoseconds end) const {
     KernelSamples& kernel = into_.rows[row];
     kernel.met = kernel.met || meets(all_, start, end);
-    if (meets(owned_[row], start, end)) ++kernel.launches;
+    if (!owned_[row].empty() && meets(owned_[row], start, end)) ++kernel.launches;
   }
   [[nodiscard]] const Spans& samples() const { return all_; }
 

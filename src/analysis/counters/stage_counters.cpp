@@ -11,7 +11,6 @@ namespace llmprof::analysis {
 namespace {
 
 constexpr double kHertzPerMegahertz = 1e6;
-constexpr double kPercent = 100;
 // Samples lie side by side: what is missing at an instance's edge is less.
 constexpr double kWhole = 0.95;
 // Below it a stage's bytes would mostly be guessed.
@@ -261,6 +260,7 @@ class StageMeter {
 
   static void tell_activity(const Samples& samples, StageCounters& result) {
     const auto share = [](std::optional<double> percent) {
+      constexpr double kPercent = 100;
       if (percent) *percent /= kPercent;
       return percent;
     };
