@@ -8,14 +8,14 @@ scripts/setup.sh test
 scripts/setup.sh nsys
 scripts/format_check.sh
 cmake --preset release
-cmake --build --preset release
+cmake --build --preset release --parallel "$(nproc)"
 cmake --preset asan
 
 # Many tests wait for processes more than they compute: the sanitized tree is compiled meanwhile, with what
 # they leave of the processor.
 log=build/asan/build.log
 set -m # a process group of its own, to be ended as one
-nice -n 19 cmake --build --preset asan >"$log" 2>&1 &
+nice -n 19 cmake --build --preset asan --parallel "$(nproc)" >"$log" 2>&1 &
 sanitized_build=$!
 set +m
 trap 'kill -- "-$sanitized_build" 2>/dev/null || true' EXIT

@@ -10,9 +10,6 @@
 namespace llmprof::analysis {
 namespace {
 
-constexpr double kMedian = 0.50;
-constexpr double kTail = 0.99;
-
 // Launches of one name on one device.
 struct Group {
   trace::StringId name;

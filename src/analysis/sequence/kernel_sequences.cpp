@@ -10,16 +10,16 @@
 namespace llmprof::analysis {
 namespace {
 
-struct Place {
+struct PlaceInSequence {
   PassBlock block;
   uint32_t name;
   uint32_t occurrence;
 
-  friend bool operator==(const Place&, const Place&) = default;
+  friend bool operator==(const PlaceInSequence&, const PlaceInSequence&) = default;
 };
 
 struct PlaceHash {
-  size_t operator()(const Place& place) const {
+  size_t operator()(const PlaceInSequence& place) const {
     return trace::hash_mix(trace::hash_mix(static_cast<size_t>(place.block), place.name),
                            place.occurrence);
   }
@@ -65,7 +65,7 @@ class PlacesOfStage {
     const trace::StringId name = trace_.kernels.name[kernel];
     const uint32_t occurrence = seen_[name.value]++;
     const auto [known, fresh] =
-        known_.try_emplace(Place{block, name.value, occurrence}, rows_.size());
+        known_.try_emplace(PlaceInSequence{block, name.value, occurrence}, rows_.size());
     if (fresh) {
       PlacedKernels& row = rows_.emplace_back();
       row.block = block;
@@ -81,7 +81,7 @@ class PlacesOfStage {
   }
 
   const trace::Trace& trace_;
-  std::unordered_map<Place, size_t, PlaceHash> known_;
+  std::unordered_map<PlaceInSequence, size_t, PlaceHash> known_;
   std::unordered_map<uint32_t, uint32_t> seen_;  // launches of a name in this layer so far
   std::vector<PlacedKernels> rows_;
   std::vector<std::map<uint32_t, uint64_t>> shapes_;  // launches by shape, per row

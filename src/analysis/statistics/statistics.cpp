@@ -4,12 +4,6 @@
 #include <cmath>
 
 namespace llmprof::analysis {
-namespace {
-
-constexpr double kMedian = 0.50;
-constexpr double kTail = 0.99;
-
-}  // namespace
 
 Nanoseconds nearest_rank(std::span<Nanoseconds> values, double fraction) {
   const double wanted = std::ceil(fraction * static_cast<double>(values.size()));

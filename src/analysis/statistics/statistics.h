@@ -9,6 +9,9 @@
 
 namespace llmprof::analysis {
 
+inline constexpr double kMedian = 0.50;
+inline constexpr double kTail = 0.99;
+
 // Of some durations, in nanoseconds. Percentiles by nearest rank.
 struct Statistics {
   uint64_t count = 0;

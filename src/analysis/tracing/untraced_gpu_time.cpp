@@ -11,11 +11,11 @@ using Period = TracingPeriods::Period;
 using Window = UntracedGpuTime::Window;
 
 // GPU work that was launched between two untraced periods, before the first or after the last.
-struct Group {
+struct RecordedGroup {
   Nanoseconds first_start = INT64_MAX;
   Nanoseconds last_end = INT64_MIN;
 };
-using Groups = std::vector<Group>;  // one more than there are periods
+using Groups = std::vector<RecordedGroup>;  // one more than there are periods
 
 // Work without a launch tells nothing: its own start may be long after it.
 template <class Table>
@@ -37,7 +37,7 @@ void add_work(const trace::Trace& trace, const Table& table, const TracingPeriod
       of_queue = &groups[{queue.process, queue.device}];
       of_queue->resize(untraced.size() + 1);
     }
-    Group& group = (*of_queue)[static_cast<size_t>(behind - untraced.begin())];
+    RecordedGroup& group = (*of_queue)[static_cast<size_t>(behind - untraced.begin())];
     group.first_start = std::min(group.first_start, table.start[i]);
     group.last_end = std::max(group.last_end, table.end[i]);
   }

@@ -66,7 +66,7 @@ double median_period(const std::vector<TimedPass>& passes, uint32_t stage) {
   return periods.empty() ? 0 : as_double(nearest_rank(periods, 0.5));
 }
 
-struct Run {
+struct RunOfOneStage {
   uint32_t stage = 0;
   uint64_t passes = 0;
   double total = 0;
@@ -74,14 +74,15 @@ struct Run {
 };
 
 // Of each stage, what a pass takes in the run that holds the middle pass.
-std::vector<double> median_runs(std::vector<Run> runs, size_t stages) {
-  std::sort(runs.begin(), runs.end(),
-            [](const Run& a, const Run& b) { return a.per_pass() < b.per_pass(); });
+std::vector<double> median_runs(std::vector<RunOfOneStage> runs, size_t stages) {
+  std::sort(runs.begin(), runs.end(), [](const RunOfOneStage& a, const RunOfOneStage& b) {
+    return a.per_pass() < b.per_pass();
+  });
   std::vector<uint64_t> passes(stages, 0);
-  for (const Run& run : runs) passes[run.stage] += run.passes;
+  for (const RunOfOneStage& run : runs) passes[run.stage] += run.passes;
   std::vector<uint64_t> seen(stages, 0);
   std::vector<double> medians(stages, 0);
-  for (const Run& run : runs) {
+  for (const RunOfOneStage& run : runs) {
     if (2 * seen[run.stage] < passes[run.stage]) medians[run.stage] = run.per_pass();
     seen[run.stage] += run.passes;
   }
@@ -163,7 +164,7 @@ void add_times_by_run(const std::vector<TimedPass>& passes, bool cut,
     return alone && pass.done && medians[pass.stage] > 0 &&
            as_double(*pass.done - pass.start) > kPause * medians[pass.stage];
   };
-  std::vector<Run> runs;
+  std::vector<RunOfOneStage> runs;
   for (size_t first = 0; first < passes.size();) {
     if (is_odd(first)) {
       ++first;
@@ -176,7 +177,7 @@ void add_times_by_run(const std::vector<TimedPass>& passes, bool cut,
     }
     const TimedPass& ends = passes[last];
     const bool at_the_cut = cut && last + 1 == passes.size();
-    Run run{passes[first].stage, last - first + 1, 0};
+    RunOfOneStage run{passes[first].stage, last - first + 1, 0};
     if (ends.done) {
       run.total = as_double(*ends.done - passes[first].start);
     } else if (!at_the_cut && ends.next != trace::kOpenEnd) {
@@ -189,7 +190,7 @@ void add_times_by_run(const std::vector<TimedPass>& passes, bool cut,
     first = last + 1;
   }
   const std::vector<double> usual = median_runs(runs, times.size());
-  for (const Run& run : runs) {
+  for (const RunOfOneStage& run : runs) {
     if (run.per_pass() > kSlowRun * usual[run.stage]) continue;
     times[run.stage].passes += run.passes;
     times[run.stage].total += run.total;
