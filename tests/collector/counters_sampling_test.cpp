@@ -523,6 +523,23 @@ TEST(Sensors, AreReadWhenAskedForButNotFasterThanTheyChange) {
   EXPECT_LT(between, 1000 * kMillisecond) << "sooner than unasked";
 }
 
+TEST(Sensors, TakeNoMoreOfTheTimeThanTheyMay) {
+  constexpr double kShare = 0.1;
+  const Recorded recorded = run([] {
+    setenv("LLMPROF_NVML", LLMPROF_FAKE_NVML, 1);
+    setenv("FAKE_NVML_ENERGY_MS", "20", 1);
+    prepare_counters({false, 0, true, false, kShare});
+    for (int i = 0; i < 50; ++i) {
+      request_sensors();
+      sample_sensors();
+      sleep_ms(10);
+    }
+  });
+  ASSERT_GE(recorded.samples.size(), 2U);
+  const int64_t between = recorded.samples[1].head.end - recorded.samples[0].head.end;
+  EXPECT_GE(between, 200 * kMillisecond) << "20 ms are a tenth of it";
+}
+
 TEST(Sensors, ADeviceIsFoundByItsUuidToo) {
   for (const char* bus_id : {"", "unknown"}) {
     machine().pci_bus_id = bus_id;

@@ -1,6 +1,10 @@
 // The entries of NVML that the collector calls, telling of made-up GPUs: any bus id and UUID is
-// known, but those that hold the word "unknown". Energy grows by 2.5 J a reading.
+// known, but those that hold the word "unknown". Energy grows by 2.5 J a reading,
+// which takes FAKE_NVML_ENERGY_MS.
+#include <unistd.h>
+
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 
 namespace {
@@ -60,6 +64,11 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void* /*device*/, unsigned long lo
 
 int nvmlDeviceGetTotalEnergyConsumption(void* /*device*/, unsigned long long* energy) {
   constexpr unsigned long long kGrowth = 2'500;
+  constexpr useconds_t kMicrosecondsPerMillisecond = 1'000;
+  const char* milliseconds = std::getenv("FAKE_NVML_ENERGY_MS");
+  if (milliseconds != nullptr) {
+    usleep(static_cast<useconds_t>(std::atoi(milliseconds)) * kMicrosecondsPerMillisecond);
+  }
   *energy = millijoules += kGrowth;
   return success;
 }

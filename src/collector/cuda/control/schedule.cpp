@@ -285,7 +285,7 @@ void write_waiting(const Settings& settings) {
 void begin_schedule(const Settings& settings) {
   schedule.duty = settings.duty;
   schedule.limit = settings.limit;
-  schedule.budget = OverheadBudget(settings.overhead_budget);
+  schedule.budget = OverheadBudget(settings.overhead_budget * kWindowsOfBudget);
   schedule.in_job = settings.in_job;
   if (settings.in_job) {
     schedule.step_windows = SharedWindows(2 * OverheadBudget::kWindowSteps);

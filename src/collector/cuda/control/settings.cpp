@@ -65,6 +65,7 @@ Settings read_settings() {
                              !settings.duty.is_set() && settings.overhead_budget <= 0 &&
                              !is_off("LLMPROF_COUNTER_ROUNDS");
   settings.counters.sensors = !is_off("LLMPROF_SENSORS");
+  settings.counters.sensor_share = settings.overhead_budget * kSensorsOfBudget;
   return settings;
 }
 

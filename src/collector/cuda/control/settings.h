@@ -7,6 +7,11 @@
 
 namespace llmprof::collector {
 
+// How an overhead budget is divided: what remains is for watching launches between the windows, and
+// for the collector's threads (H200, llama.cpp: 0.6 % of the program's time).
+inline constexpr double kWindowsOfBudget = 0.6;
+inline constexpr double kSensorsOfBudget = 0.1;
+
 // Settings of CUDA tracing, from the environment (docs/collector.md).
 struct Settings {
   enum class Arm : uint8_t { start, command, range };

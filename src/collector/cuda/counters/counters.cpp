@@ -133,7 +133,7 @@ void prepare_counters(const CounterSettings& settings) {
   counters.owner = getpid();
   const uint32_t visible = find_devices();
   if (visible == 0) return;
-  prepare_sensors(settings.sensors, visible);
+  prepare_sensors(settings.sensors, settings.sensor_share, visible);
   if (settings.counters && find_sampling()) {
     counters.devices = visible;
     counters.requested_hertz = settings.hertz;

@@ -11,6 +11,8 @@ struct CounterSettings {
   uint32_t hertz = 0;  // samples per second; 0: default
   bool sensors = true;
   bool rounds = false;  // sampled in rounds, with pauses between them (CounterRounds)
+  // Of the program's time, the most that reading sensors may take; 0: no limit.
+  double sensor_share = 0;
 };
 
 // All on one thread, once there is a context. Choosing counters takes 0.3 s on that thread and does
@@ -28,7 +30,8 @@ void pause_counters();
 // Before the process ends: CUPTI must not be left sampling.
 void end_counters();
 
-// On that thread; does nothing unless a second has passed or a reading was requested.
+// On that thread; does nothing unless a second has passed or a reading was requested, nor
+// sooner than the limit of settings allows.
 void sample_sensors();
 // From any thread, when a stage begins: takes no lock.
 void request_sensors();

@@ -111,11 +111,11 @@ void report_sampling_failed(const SampledDevice& device, PmFailure failure) {
 
 void report_cupti_lacks_sampling() {
   char text[kSentenceBytes];
-  snprintf(
-      text, sizeof text,
-      "%.512s (version %u) has no PM sampling, which came with CUDA 12.6: set LLMPROF_CUPTI to a newer "
-      "libcupti",
-      cupti_path(), cupti_version());
+  snprintf(text, sizeof text,
+           "%.512s (version %u) has no PM sampling, which came with CUDA 12.6: set LLMPROF_CUPTI "
+           "to a newer "
+           "libcupti",
+           cupti_path(), cupti_version());
   write_counters_off(text);
 }
 

@@ -37,12 +37,14 @@ struct SensedDevice {
 // Used by one thread, except for the request.
 struct Sensors {
   bool wanted = false;
+  double share = 0;  // the most of the time that readings may take; 0: no limit
   uint32_t devices = 0;
   char library[PATH_MAX] = {};
   Nvml nvml;
   bool loaded = false;
   SensedDevice sensed[kMaxDevices] = {};
   int64_t last_reading = INT64_MIN / 2;
+  int64_t longest = 0;  // reading, ns: the driver delays the program's calls meanwhile
   std::atomic<bool> requested = false;
 };
 constinit Sensors sensors;
@@ -134,13 +136,18 @@ bool load() {
 
 bool is_due() {
   const int64_t age = now_ns() - sensors.last_reading;
+  if (sensors.share > 0 &&
+      static_cast<double>(age) * sensors.share < static_cast<double>(sensors.longest)) {
+    return false;
+  }
   return age >= kEvery || (age >= kRefresh && sensors.requested.load(std::memory_order_relaxed));
 }
 
 }  // namespace
 
-void prepare_sensors(bool are_wanted, uint32_t visible) {
+void prepare_sensors(bool are_wanted, double share, uint32_t visible) {
   sensors.wanted = are_wanted;
+  sensors.share = share;
   sensors.devices = visible;
   const char* named = secure_getenv("LLMPROF_NVML");
   if (named != nullptr)
@@ -152,6 +159,8 @@ void read_sensors_if_due() {
   sensors.requested.store(false, std::memory_order_relaxed);
   sensors.last_reading = now_ns();
   for (uint32_t device = 0; device < sensors.devices; ++device) read_device(device);
+  const int64_t took = now_ns() - sensors.last_reading;
+  if (took > sensors.longest) sensors.longest = took;
 }
 
 void request_sensors() { sensors.requested.store(true, std::memory_order_relaxed); }
