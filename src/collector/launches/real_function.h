@@ -17,7 +17,9 @@ class RealFunction {
   [[nodiscard]] void* seen_from(const void* caller);
 
  private:
-  static constexpr size_t kPlaces = 64;
+  // Each kernel of a program launches from a place of its own, and a lookup takes microseconds:
+  // large frameworks use hundreds.
+  static constexpr size_t kPlaces = 1024;
   static constexpr size_t kLongestProbe = 8;
 
   struct Place {
