@@ -213,7 +213,7 @@ test("the roofline tells kernels by counters from those that ncu measured", asyn
   const opened = await open(reportOf("counters", file), "#roofline");
   const { page } = opened;
   const marks = await texts(page, ".legend.marks li");
-  assert.deepEqual(marks.slice(0, 2), ["● kernels that ncu measured", "▲ kernels that fill samples of the GPU's counters: tensor cores alone, an estimate"]);
+  assert.deepEqual(marks.slice(0, 2), ["● kernels that ncu measured", "▲ kernels that fill samples of the GPU's counters: tensor cores alone, an upper bound"]);
   const row = (kernel) => page.locator('table:has(caption:text-is("Kernels on the roofline")) tbody tr').filter({ has: page.locator(`a[title="${kernel.kernel_name}"]`) });
   assert.match(await row(measured).first().textContent(), /ncu$/);
   assert.match(await row(counted).first().textContent(), /791\.60 TFLOP\/s.*counters, 41 samples$/);
