@@ -104,7 +104,10 @@ void set_wall(const Stages& stages, uint32_t stage, const TracedStage& traced, d
 // Where passes were timed one by one.
 void set_passes(const Stages& stages, uint32_t stage, const TracedStage& traced,
                 const PassTimes& times, UnwatchedSource source, StageUnwatched& result) {
-  if (times.passes == 0) {
+  // The control run's only pass of that kind is its first, too: as cold, and not like later ones.
+  const bool only_cold = source == UnwatchedSource::control_launches && times.passes == 1 &&
+                         stages.stages[stage].only_the_first;
+  if (times.passes == 0 || only_cold) {
     if (result.why_not == NotUnwatched::no_other_time) {
       result.why_not = NotUnwatched::launches_differ;
     }

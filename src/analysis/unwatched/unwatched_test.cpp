@@ -331,6 +331,24 @@ TEST(UnwatchedByControl, OfCompiledCodeThatTunesAndRunsAhead) {
   EXPECT_EQ(stage.added, 800);
 }
 
+TEST(UnwatchedByControl, AColdPassDoesNotStandForLaterOnes) {
+  for (const bool only_the_first : {false, true}) {
+    for (const int prefills : {1, 2}) {
+      WatchedRequests recorded(100);
+      recorded.record();
+      for (StageInstance& instance : recorded.t.stages().instances) instance.warmup = false;
+      recorded.t.stages().stages[0].only_the_first = only_the_first;
+      WatchedRequests control(7'000);
+      for (int i = 0; i < prefills; ++i) {
+        control.note_request(10'000 + i * 10'000, 1000, std::vector<Nanoseconds>(11, 180));
+      }
+      const Unwatched unwatched = recorded.find(&control);
+      EXPECT_EQ(unwatched.stages.at(0).known(), !only_the_first || prefills == 2) << prefills;
+      EXPECT_TRUE(unwatched.stages.at(1).known());
+    }
+  }
+}
+
 TEST(UnwatchedByControl, OtherLaunchesAreNotTimed) {
   WatchedRequests recorded(100);
   recorded.record();
