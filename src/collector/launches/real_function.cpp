@@ -36,39 +36,48 @@ int look_for_runtime(dl_phdr_info* library, size_t /*size*/, void* data) {
   return search.found != nullptr ? 1 : 0;
 }
 
+struct CallingLibrary {
+  uintptr_t address;
+  const char* name = "";  // empty: the program itself
+  uintptr_t begin = 0;
+  uintptr_t end = 0;
+};
+
+int look_for_code(dl_phdr_info* library, size_t /*size*/, void* data) {
+  auto& calling = *static_cast<CallingLibrary*>(data);
+  for (int i = 0; i < library->dlpi_phnum; ++i) {
+    const auto& segment = library->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD) continue;
+    const uintptr_t begin = library->dlpi_addr + segment.p_vaddr;
+    if (calling.address < begin || calling.address - begin >= segment.p_memsz) continue;
+    calling.name = library->dlpi_name;
+    calling.begin = begin;
+    calling.end = begin + segment.p_memsz;
+    return 1;
+  }
+  return 0;
+}
+
+void* find(const char* name, const char* library) {
+  void* found = library[0] == '\0' ? nullptr : in_scope_of(library, name);
+  if (found == nullptr || is_ours(found)) found = dlsym(RTLD_NEXT, name);
+  if (found != nullptr && !is_ours(found)) return found;
+  Search search = {name, nullptr};
+  dl_iterate_phdr(look_for_runtime, &search);
+  return search.found != nullptr && is_ours(search.found) ? nullptr : search.found;
+}
+
 }  // namespace
 
 void* RealFunction::seen_from(const void* caller) {
-  constexpr unsigned kAlignment = 2;
-  const size_t first = reinterpret_cast<uintptr_t>(caller) >> kAlignment;
-  for (size_t probe = 0; probe < kLongestProbe; ++probe) {
-    Place& place = places_[(first + probe) % kPlaces];
-    const void* known = place.caller.load(std::memory_order_acquire);
-    if (known == caller) {
-      void* function = place.function.load(std::memory_order_acquire);
-      return function != nullptr ? function : find(caller);
-    }
-    if (known != nullptr) continue;
-    void* function = find(caller);
-    if (place.caller.compare_exchange_strong(known, caller, std::memory_order_acq_rel)) {
-      place.function.store(function, std::memory_order_release);
-    }
-    return function;
+  CallingLibrary calling{reinterpret_cast<uintptr_t>(caller)};
+  if (void* known = known_.of(calling.address); known != nullptr) return known;
+  dl_iterate_phdr(look_for_code, &calling);
+  void* function = find(name_, calling.name);
+  if (function != nullptr && calling.end != 0) {
+    known_.remember(calling.begin, calling.end, function);
   }
-  return find(caller);
-}
-
-void* RealFunction::find(const void* caller) const {
-  Dl_info info{};
-  void* found = nullptr;
-  if (dladdr(caller, &info) != 0 && info.dli_fname != nullptr) {
-    found = in_scope_of(info.dli_fname, name_);
-  }
-  if (found == nullptr || is_ours(found)) found = dlsym(RTLD_NEXT, name_);
-  if (found != nullptr && !is_ours(found)) return found;
-  Search search = {name_, nullptr};
-  dl_iterate_phdr(look_for_runtime, &search);
-  return search.found != nullptr && is_ours(search.found) ? nullptr : search.found;
+  return function;
 }
 
 }  // namespace llmprof::collector
