@@ -4,88 +4,11 @@
 #include <functional>
 #include <optional>
 
-#include "analysis/tracing/tracing_periods.h"
-
 namespace llmprof::analysis {
 namespace {
 
 constexpr size_t kFewestLaunches = 8;  // of a pass without a graph
 constexpr size_t kMostLengths = 64;    // of signatures that are searched for
-constexpr uint32_t kNoPass = UINT32_MAX;
-
-// Numbers passes: a step by its row, an instance without steps after all steps.
-class PassNumbers {
- public:
-  explicit PassNumbers(const Stages& stages) : stages_(stages) {
-    for (const StageInstance& instance : stages.instances) {
-      if (!device_.valid()) device_ = instance.device;
-    }
-  }
-
-  [[nodiscard]] uint32_t of(InstanceId instance, StepId step) const {
-    if (!instance.valid() || stages_.instances[instance.index()].device != device_) return kNoPass;
-    if (step.valid()) return step.value;
-    if (stages_.instances[instance.index()].step_count > 0) return kNoPass;
-    return static_cast<uint32_t>(stages_.steps.size()) + instance.value;
-  }
-  [[nodiscard]] InstanceId instance(uint32_t number) const {
-    if (number < stages_.steps.size()) return stages_.steps[number].instance;
-    return InstanceId(number - stages_.steps.size());
-  }
-  [[nodiscard]] size_t count() const { return stages_.steps.size() + stages_.instances.size(); }
-
- private:
-  const Stages& stages_;
-  // Of a program with several GPUs one is looked at: its passes are those of all.
-  trace::DeviceId device_;
-};
-
-// The pass that each launch began work of.
-std::vector<uint32_t> passes_of_calls(const trace::Trace& trace, const Stages& stages,
-                                      const PassNumbers& numbers) {
-  std::vector<uint32_t> passes(trace.launches.size(), kNoPass);
-  const auto add = [&](const auto& table, const auto& instances, const auto& steps) {
-    for (size_t i = 0; i < table.size(); ++i) {
-      if (i >= table.launch.size() || !table.launch[i].valid()) continue;
-      const uint32_t number = numbers.of(instances[i], steps[i]);
-      if (number != kNoPass) passes[table.launch[i].index()] = number;
-    }
-  };
-  add(trace.kernels, stages.owners.kernel_instance, stages.owners.kernel_step);
-  add(trace.graph_replays, stages.owners.replay_instance, stages.owners.replay_step);
-  return passes;
-}
-
-// Calls of the sequence's thread that launch kernels or graphs, by start.
-std::vector<size_t> launching_calls(const trace::Trace& trace, trace::ThreadId thread) {
-  std::vector<size_t> rows;
-  for (size_t i = 0; i < trace.launches.size(); ++i) {
-    const trace::ApiKind kind = trace.api_kind(trace.launches.api[i]);
-    const bool launches = kind == trace::ApiKind::launch || kind == trace::ApiKind::graph_launch;
-    if (launches && trace.launches.thread[i] == thread) rows.push_back(i);
-  }
-  std::stable_sort(rows.begin(), rows.end(), [&](size_t a, size_t b) {
-    return trace.launches.start[a] < trace.launches.start[b];
-  });
-  return rows;
-}
-
-// The pass of each launch of the sequence. The watch notes a launch just before the traced call;
-// traced calls without such a note are of libraries that hold a CUDA runtime of their own.
-std::vector<uint32_t> passes_of_launches(const trace::Trace& trace, const LaunchSequence& sequence,
-                                         const std::vector<uint32_t>& of_calls) {
-  const std::vector<size_t> calls = launching_calls(trace, sequence.thread);
-  std::vector<uint32_t> passes(sequence.size(), kNoPass);
-  size_t next = 0;
-  for (size_t i = 0; i < sequence.size(); ++i) {
-    const Nanoseconds until = i + 1 < sequence.size() ? sequence.start[i + 1] : trace::kOpenEnd;
-    while (next < calls.size() && trace.launches.start[calls[next]] < sequence.start[i]) ++next;
-    if (next < calls.size() && trace.launches.start[calls[next]] < until) {
-      passes[i] = of_calls[calls[next]];
-    }
-  }
-  return passes;
-}
 
 constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15;
 
@@ -134,48 +57,6 @@ class SpanHash {
 };
 
 }  // namespace
-
-std::vector<LaunchPass> recorded_passes(const trace::Trace& trace, const Stages& stages,
-                                        const LaunchSequence& sequence) {
-  const PassNumbers numbers(stages);
-  const std::vector<uint32_t> of_launches =
-      passes_of_launches(trace, sequence, passes_of_calls(trace, stages, numbers));
-  struct Span {
-    size_t first = SIZE_MAX;
-    size_t end = 0;
-  };
-  std::vector<Span> spans(numbers.count());
-  for (size_t i = 0; i < of_launches.size(); ++i) {
-    if (of_launches[i] == kNoPass) continue;
-    Span& span = spans[of_launches[i]];
-    span.first = std::min(span.first, i);
-    span.end = i + 1;
-  }
-  std::vector<LaunchPass> passes;
-  for (uint32_t number = 0; number < spans.size(); ++number) {
-    if (spans[number].end == 0) continue;
-    const InstanceId instance = numbers.instance(number);
-    passes.push_back({stages.instances[instance.index()].stage, spans[number].first,
-                      spans[number].end, instance});
-  }
-  std::sort(passes.begin(), passes.end(),
-            [](const LaunchPass& a, const LaunchPass& b) { return a.first < b.first; });
-  const TracingPeriods periods(trace);
-  const trace::ProcessId process = trace.threads[sequence.thread.index()].process;
-  const auto is_cut = [&](const LaunchPass& pass) {
-    const auto untraced = [&](size_t launch) {
-      return !periods.traced_at(process, sequence.start[launch]);
-    };
-    return (pass.first > 0 && untraced(pass.first - 1)) ||
-           (pass.end < sequence.size() && untraced(pass.end));
-  };
-  std::vector<LaunchPass> whole;
-  for (const LaunchPass& pass : passes) {
-    if (!whole.empty() && pass.first < whole.back().end) continue;
-    if (!is_cut(pass)) whole.push_back(pass);
-  }
-  return whole;
-}
 
 uint32_t PassSignatures::Signature::most_frequent() const {
   uint32_t stage = 0;

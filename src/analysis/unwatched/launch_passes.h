@@ -18,11 +18,6 @@ struct LaunchPass {
   InstanceId instance;  // that it is of; none where it was found by its launches alone
 };
 
-// The passes of the stages, in order: a step, or an instance that has none. Those that a window of
-// tracing cut are left out, and those whose launches are between another's.
-std::vector<LaunchPass> recorded_passes(const trace::Trace& trace, const Stages& stages,
-                                        const LaunchSequence& sequence);
-
 // What passes are made of, to find them where nothing was recorded.
 class PassSignatures {
  public:

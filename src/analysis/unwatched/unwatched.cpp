@@ -5,6 +5,7 @@
 
 #include "analysis/unwatched/detached_periods.h"
 #include "analysis/unwatched/pass_times.h"
+#include "analysis/unwatched/recorded_passes.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -1,0 +1,116 @@
+#include "analysis/unwatched/recorded_passes.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/budget/test_trace.h"
+
+namespace llmprof::analysis {
+namespace {
+
+using CallKind = trace::HostCallTable::Kind;
+
+// Tracing from 1000 to 5000, launches before and after it that the light watch alone noted.
+class TracedWindow {
+ public:
+  static constexpr Nanoseconds kFrom = 1000;
+  static constexpr Nanoseconds kUntil = 5000;
+
+  TracedWindow() : prefill_(t_.stage("prefill")) {
+    t_.collection(kFrom, true);
+    t_.detached(kUntil, 0);
+    t_.outside();
+    launch(kFrom - 100);
+  }
+
+  void launch(Nanoseconds time) {
+    t_.noted(CallKind::kernel, 1, time, time);
+    const bool traced = time >= kFrom && time < kUntil;
+    if (traced) t_.launched("gemm", time + 1, time + 5, time + 8);
+  }
+  void launches(Nanoseconds from, int count) {
+    for (int i = 0; i < count; ++i) launch(from + 10 * i);
+  }
+  // Of ten launches.
+  void pass(Nanoseconds from) {
+    t_.instance(prefill_, from, from + 110);
+    launches(from, 10);
+    t_.outside();
+  }
+  void wait(Nanoseconds from) { t_.noted(CallKind::wait, 0, from, from + 5); }
+
+  // Where the whole passes begin.
+  std::vector<Nanoseconds> whole() {
+    launch(kUntil + 100);
+    const trace::Trace& trace = t_.freeze();
+    const LaunchSequence sequence = busiest_sequence(trace);
+    std::vector<Nanoseconds> starts;
+    for (const LaunchPass& pass : recorded_passes(trace, t_.stages(), sequence)) {
+      EXPECT_EQ(pass.end - pass.first, 10U);
+      starts.push_back(sequence.start[pass.first]);
+    }
+    return starts;
+  }
+
+ private:
+  TestTrace t_;
+  uint32_t prefill_;
+};
+
+using Starts = std::vector<Nanoseconds>;
+
+TEST(RecordedPasses, AtTheBeginningOfAWindowMayHaveBegunBeforeIt) {
+  TracedWindow window;
+  window.pass(1000);
+  window.pass(1200);
+  window.pass(1400);
+  window.wait(1600);
+  EXPECT_EQ(window.whole(), (Starts{1200, 1400}));
+}
+
+TEST(RecordedPasses, BeginBehindAWait) {
+  TracedWindow window;
+  window.wait(950);
+  window.pass(1000);
+  window.wait(1600);
+  EXPECT_EQ(window.whole(), (Starts{1000}));
+}
+
+TEST(RecordedPasses, AFewLaunchesMayLieBetweenTheWaitAndThePass) {
+  TracedWindow window;
+  window.wait(950);
+  window.launches(1000, 16);
+  window.pass(1200);
+  window.wait(1600);
+  EXPECT_EQ(window.whole(), (Starts{1200}));
+}
+
+// They may be the beginning of the pass: its layers were found from the second on.
+TEST(RecordedPasses, BehindManyLaunchesOfNoPassMayHaveBegunBefore) {
+  TracedWindow window;
+  window.wait(950);
+  window.launches(1000, 17);
+  window.pass(1200);
+  window.pass(1400);
+  window.wait(1600);
+  EXPECT_EQ(window.whole(), (Starts{1400}));
+}
+
+TEST(RecordedPasses, AtTheEndOfAWindowMayEndBehindIt) {
+  TracedWindow window;
+  window.wait(950);
+  window.pass(1000);
+  window.pass(4800);
+  EXPECT_EQ(window.whole(), (Starts{1000}));
+}
+
+TEST(RecordedPasses, EndBeforeAWait) {
+  TracedWindow window;
+  window.wait(950);
+  window.pass(1000);
+  window.pass(4800);
+  window.wait(4900);
+  EXPECT_EQ(window.whole(), (Starts{1000, 4800}));
+}
+
+}  // namespace
+}  // namespace llmprof::analysis
