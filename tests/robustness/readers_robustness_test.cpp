@@ -38,7 +38,9 @@ constexpr size_t kEveryByteAtTheEnd = 1UL << 10U;
 constexpr size_t kCompressedHeader = 64;
 constexpr size_t kCompressedTrailer = 32;
 constexpr size_t kSamples = 300;
+constexpr size_t kSamplesOfLarge = 60;
 constexpr size_t kDamagedCopies = 1000;
+constexpr size_t kDamagedCopiesOfLarge = 25;
 
 struct Fixture {
   std::string path;  // under tests/data
@@ -132,7 +134,8 @@ std::vector<size_t> truncations(std::string_view bytes, const Fixture& fixture) 
   std::sort(lengths.rbegin(), lengths.rend());
   lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
   std::mt19937_64 random(1);
-  for (size_t i = 0; cuts_end < tail && i < kSamples; ++i) {
+  const size_t samples = fixture.small ? kSamples : kSamplesOfLarge;
+  for (size_t i = 0; cuts_end < tail && i < samples; ++i) {
     lengths.push_back(cuts_end + random() % (tail - cuts_end));
   }
   std::sort(lengths.rbegin(), lengths.rend());
@@ -153,7 +156,7 @@ TEST_P(Robustness, SurvivesEveryKindOfTruncation) {
 TEST_P(Robustness, SurvivesDamagedBytes) {
   const testing::TemporaryFolder folder;
   std::mt19937_64 random(2);
-  const size_t copies = GetParam().small ? kDamagedCopies : kDamagedCopies / 10;
+  const size_t copies = GetParam().small ? kDamagedCopies : kDamagedCopiesOfLarge;
   for (size_t copy = 0; copy < copies; ++copy) {
     std::string damaged = bytes_;
     for (size_t flips = 1 + random() % 8; flips > 0 && !damaged.empty(); --flips) {
