@@ -222,8 +222,11 @@ async function colorsOf(page, x, y, width, height) {
   }, [x, y, width, height].map(Math.round));
 }
 
+/** A window that all tracks just fit into; with more room streams and counters grow. */
+const NO_ROOM = 499;
+
 test("the canvas shows classes in their colors, arrows from launches, and counters", async () => {
-  const opened = await openTimeline(madePage, "#timeline", { deviceScaleFactor: 1 });
+  const opened = await openTimeline(madePage, "#timeline", { deviceScaleFactor: 1, viewport: { width: 1280, height: NO_ROOM } });
   const { page } = opened;
   const row = 40;
   const start = slices.start[row];
@@ -249,6 +252,11 @@ test("the canvas shows classes in their colors, arrows from launches, and counte
   // Two counters of 34 pixels, whose samples lie between 0.4 and 0.9 of their largest value.
   const share = all["#b7c7da"] / (2 * 32 * 800);
   assert.ok(share > low && share < high, `counters fill ${share} of their tracks`);
+  await page.setViewportSize({ width: 1280, height: 1000 });
+  await page.waitForFunction((before) => document.querySelector("canvas.timeline").getBoundingClientRect().height > before, height);
+  const grown = await colorsOf(page, GUTTER, TOP, 800, (await box(page)).height - TOP);
+  const growth = grown["#b7c7da"] / all["#b7c7da"];
+  assert.ok(Math.abs(growth - 3) < 0.4, `counters are ${growth} times as high where there is room`);
   await close(opened);
 });
 

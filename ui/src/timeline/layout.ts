@@ -11,6 +11,10 @@ const NARROW_SCREEN = 640;
 
 const HEIGHTS: Record<TrackKind, number> = { stream: 30, thread: 16, stages: 20, steps: 16, layers: 16, counter: 34 };
 
+/** What shows shares grows into room that is left, up to so many times its height. */
+const GROWING: readonly TrackKind[] = ["stream", "counter"];
+const MOST_GROWTH = 3;
+
 export interface PlacedTrack {
   track: Track;
   index: number;
@@ -31,14 +35,25 @@ export interface Layout {
 /** Calls and ranges of a thread together; counters last, so that streams and the threads that launch are near each other. */
 function drawingOrder(timeline: Timeline): number[] {
   const { tracks } = timeline;
-  const place = (track: Track, index: number): number => {
+  const rank = (track: Track, index: number): number => {
     if (track.kind === "counter") return tracks.length + index;
     return track.kind === "thread" ? tracks.findIndex((each) => each.group === track.group && each.thread === track.thread) : index;
   };
-  return tracks.map((track, index) => ({ index, place: place(track, index) })).sort((a, b) => a.place - b.place || a.index - b.index).map((each) => each.index);
+  return tracks.map((track, index) => ({ index, rank: rank(track, index) })).sort((a, b) => a.rank - b.rank || a.index - b.index).map((each) => each.index);
 }
 
-export function layOut(timeline: Timeline, screenWidth: number): Layout {
+const ownHeight = (track: Track): number => (track.table === "ranges" ? track.lines * RANGE_LINE : HEIGHTS[track.kind]);
+
+const grows = (track: Track): boolean => track.table !== "ranges" && GROWING.includes(track.kind);
+
+export function layOut(timeline: Timeline, screenWidth: number, screenHeight: number): Layout {
+  const natural = place(timeline, screenWidth, 1);
+  const growing = timeline.tracks.filter(grows).reduce((sum, track) => sum + ownHeight(track), 0);
+  const room = screenHeight - TOP - natural.height;
+  return growing > 0 && room > 0 ? place(timeline, screenWidth, Math.min(MOST_GROWTH, 1 + room / growing)) : natural;
+}
+
+function place(timeline: Timeline, screenWidth: number, growth: number): Layout {
   const narrow = screenWidth < NARROW_SCREEN;
   const layout: Layout = { gutter: narrow ? 0 : 168, labelHeight: narrow ? 13 : 0, tracks: [], groups: [], height: 0 };
   let y = GAP;
@@ -55,7 +70,7 @@ export function layOut(timeline: Timeline, screenWidth: number): Layout {
       }
     }
     y += layout.labelHeight;
-    const height = track.table === "ranges" ? track.lines * RANGE_LINE : HEIGHTS[track.kind];
+    const height = Math.floor(ownHeight(track) * (grows(track) ? growth : 1));
     placed[index] = { track, index, y, height };
     y += height + GAP;
   }

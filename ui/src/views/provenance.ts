@@ -49,7 +49,7 @@ function devices(app: App): HTMLElement {
           { id: "memory", title: "memory", value: (g) => g.memory_bytes, text: (g) => bytes(g.memory_bytes) },
           { id: "bandwidth", title: "bandwidth", of: "as the capture states it", value: (g) => g.memory_bandwidth_bytes_per_s, text: (g) => bytesPerS(g.memory_bandwidth_bytes_per_s) },
           { id: "clock", title: "clock", of: "as the capture states it", value: (g) => g.clock_hz, text: (g) => clock(g.clock_hz) },
-          { id: "uuid", title: "UUID", value: (g) => g.uuid ?? "", cell: (g) => h("code", {}, g.uuid ?? "") },
+          { id: "uuid", title: "UUID", value: (g) => g.uuid ?? "", cell: (g) => h("code", {}, g.uuid ?? ""), className: "one-line" },
         ],
       }).element,
     cpus.map((each) => facts([["device", each.device], ["CPU", each.name], ["threads", each.threads !== null && count(each.threads)], ["peaks", `${flopsPerS(each.peak_flops_per_s)}, ${bytesPerS(each.peak_bytes_per_s)}`], ["how measured", each.method]])),

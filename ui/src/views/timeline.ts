@@ -65,7 +65,7 @@ class TimelineView {
   ) {
     this.window = new TimeWindow(timeline.spanNs);
     this.theme = canvasTheme(app.view, app.palette);
-    this.layout = layOut(timeline, 1280);
+    this.layout = layOut(timeline, 1280, 0);
     const context = this.canvas.getContext("2d", { alpha: false });
     if (!context) throw new Error("The browser gives no canvas to draw on.");
     this.painter = new Painter(context, app.view.classes.length);
@@ -328,7 +328,7 @@ class TimelineView {
       this.canvas.height = Math.round(height * ratio);
       this.canvas.style.width = `${width}px`;
       this.canvas.style.height = `${height}px`;
-      this.layout = layOut(this.timeline, width);
+      this.layout = layOut(this.timeline, width, height);
       this.spacer.style.height = `${Math.max(0, this.layout.height + TOP - height)}px`;
     }
     this.theme = canvasTheme(this.app.view, this.app.palette);
