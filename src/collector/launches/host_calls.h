@@ -20,6 +20,7 @@ void note_wait(int64_t start);
 
 // Called before the next launch that is noted, on the thread that launches: a moment when it is not
 // inside CUDA. Null: nothing is.
+// NOLINTNEXTLINE(bugprone-dynamic-static-initializers): declared here, defined with a constant
 extern constinit std::atomic<void (*)()> before_launch;
 
 // A call of the program into CUDA on this thread. What CUDA's own libraries call inside of it is

@@ -15,10 +15,10 @@ void* in_scope_of(const char* library, const char* name) {
 }
 
 bool is_ours(const void* function) {
-  static const int kInThisLibrary = 0;
+  static const int in_this_library = 0;
   Dl_info theirs{};
   Dl_info own{};
-  return dladdr(function, &theirs) != 0 && dladdr(&kInThisLibrary, &own) != 0 &&
+  return dladdr(function, &theirs) != 0 && dladdr(&in_this_library, &own) != 0 &&
          theirs.dli_fbase == own.dli_fbase;
 }
 

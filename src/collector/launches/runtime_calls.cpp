@@ -45,7 +45,8 @@ using llmprof::collector::Extent;
 using llmprof::collector::HostCallKind;
 using llmprof::collector::RealFunction;
 
-// Each of them exists once more for programs whose default stream is per thread.
+// The names are CUDA's. Each exists once more for programs whose default stream is per thread.
+// NOLINTBEGIN(readability-identifier-naming, bugprone-reserved-identifier)
 #define LLMPROF_REAL(name) static constinit RealFunction real(#name)
 #define LLMPROF_CALLER __builtin_return_address(0)
 
@@ -105,3 +106,4 @@ extern "C" [[gnu::visibility("default")]] int cudaDeviceSynchronize() {
   }
 LLMPROF_COPY_AND_WAIT(cudaMemcpy)
 LLMPROF_COPY_AND_WAIT(cudaMemcpy_ptds)
+// NOLINTEND(readability-identifier-naming, bugprone-reserved-identifier)

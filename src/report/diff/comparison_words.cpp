@@ -67,7 +67,7 @@ std::string threshold_words(profile::Share threshold) {
 
 std::string change_words(const Comparison& comparison) {
   if (!comparison.relative) return std::string(kMissing);
-  const std::string middle = text_of(change(comparison.relative));
+  std::string middle = text_of(change(comparison.relative));
   if (!comparison.relative_low) return middle;
   return fmt::format("{} ({} to {})", middle, change(comparison.relative_low),
                      change(comparison.relative_high));

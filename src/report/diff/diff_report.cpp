@@ -187,6 +187,7 @@ void add_ranks(const Diff& diff, size_t rows, Document& document) {
                 "its budget "
                 "beside it."});
   std::vector<const compare::RankDiff*> ranked;
+  ranked.reserve(diff.ranks.size());
   for (const compare::RankDiff& row : diff.ranks) ranked.push_back(&row);
   if (ranked.size() > rows) {
     std::stable_sort(ranked.begin(), ranked.end(), [](const auto* a, const auto* b) {

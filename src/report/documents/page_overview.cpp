@@ -132,7 +132,7 @@ void add_coverage(const profile::Profile& profile, Document& document) {
 }  // namespace
 
 std::string page_title(const profile::Profile& profile) {
-  const std::string model =
+  std::string model =
       profile.model ? profile.model->name.value_or("LLM inference") : "LLM inference";
   const auto& devices = profile.totals.devices;
   if (devices.empty() || !devices.front().name) return model;

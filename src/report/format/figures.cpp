@@ -79,7 +79,7 @@ std::string with_prefix(double number, const Form& form) {
 
 // What rounds to 0 has no sign.
 std::string with_sign(double number, int digits) {
-  const std::string text = fmt::format("{:.{}f}", std::abs(number), digits);
+  std::string text = fmt::format("{:.{}f}", std::abs(number), digits);
   if (text.find_first_not_of("0.") == std::string::npos) return text;
   return (number < 0 ? "-" : "+") + text;
 }

@@ -40,6 +40,9 @@ struct Imports {
   ElfW(Addr) read_only_end = 0;
 };
 
+// The loader's tables hold addresses as numbers.
+// NOLINTBEGIN(performance-no-int-to-ptr)
+
 // glibc's loader has added the base to the addresses; other loaders have not, and then they are
 // below it.
 template <class Pointer>
@@ -103,6 +106,8 @@ void redirect(ElfW(Addr) slot, const Imports& imports) {
   function->store(ours, std::memory_order_relaxed);
   if (read_only) mprotect(begin, page, PROT_READ);
 }
+
+// NOLINTEND(performance-no-int-to-ptr)
 
 void redirect_all(const ElfW(Rela) * relocations, size_t bytes, const Imports& imports) {
   if (relocations == nullptr) return;
