@@ -11,15 +11,15 @@ cmake --preset release
 cmake --build --preset release --parallel "$(nproc)"
 cmake --preset asan
 
-# Many tests wait for processes more than they compute: the sanitized tree is compiled meanwhile, with what
-# they leave of the processor.
+# Many tests wait for processes more than they compute: twice as many run as there are processors, and the
+# sanitized tree is compiled meanwhile, with what they leave of the processors.
 log=build/asan/build.log
 set -m # a process group of its own, to be ended as one
 nice -n 19 cmake --build --preset asan --parallel "$(nproc)" >"$log" 2>&1 &
 sanitized_build=$!
 set +m
 trap 'kill -- "-$sanitized_build" 2>/dev/null || true' EXIT
-ctest --preset release --parallel "$(nproc)"
+ctest --preset release --parallel "$((2 * $(nproc)))"
 trap - EXIT
 wait "$sanitized_build" || {
   tail -n 60 "$log" >&2
