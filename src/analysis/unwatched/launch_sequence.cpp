@@ -24,6 +24,12 @@ trace::ThreadId busiest_thread(const trace::Trace& trace) {
 
 }  // namespace
 
+std::vector<LaunchSequence::Wait>::const_iterator LaunchSequence::first_wait_from(
+    Nanoseconds time) const {
+  return std::lower_bound(waits.begin(), waits.end(), time,
+                          [](const Wait& wait, Nanoseconds from) { return wait.start < from; });
+}
+
 LaunchSequence busiest_sequence(const trace::Trace& trace) {
   LaunchSequence sequence;
   sequence.thread = busiest_thread(trace);

@@ -19,6 +19,8 @@ struct LaunchSequence {
   std::vector<Wait> waits;
 
   [[nodiscard]] size_t size() const { return start.size(); }
+  // The first one that began at this time or later.
+  [[nodiscard]] std::vector<Wait>::const_iterator first_wait_from(Nanoseconds time) const;
 };
 
 // Of the thread that launched the most.

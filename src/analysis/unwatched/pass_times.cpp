@@ -22,23 +22,19 @@ constexpr Nanoseconds kLongWait = 4;  // times what the host did in the pass bef
 double as_double(Nanoseconds time) { return static_cast<double>(time); }
 
 // The end of the last wait that began in [from, before).
-std::optional<Nanoseconds> last_wait(const std::vector<LaunchSequence::Wait>& waits,
-                                     Nanoseconds from, Nanoseconds before) {
-  const auto behind = std::lower_bound(
-      waits.begin(), waits.end(), before,
-      [](const LaunchSequence::Wait& wait, Nanoseconds time) { return wait.start < time; });
-  if (behind == waits.begin()) return std::nullopt;
+std::optional<Nanoseconds> last_wait(const LaunchSequence& sequence, Nanoseconds from,
+                                     Nanoseconds before) {
+  const auto behind = sequence.first_wait_from(before);
+  if (behind == sequence.waits.begin()) return std::nullopt;
   const LaunchSequence::Wait& last = *(behind - 1);
   return last.start >= from ? std::optional(last.end) : std::nullopt;
 }
 
 // The end of the first wait that began in [from, before).
-std::optional<Nanoseconds> first_wait(const std::vector<LaunchSequence::Wait>& waits,
-                                      Nanoseconds from, Nanoseconds before) {
-  const auto found = std::lower_bound(
-      waits.begin(), waits.end(), from,
-      [](const LaunchSequence::Wait& wait, Nanoseconds time) { return wait.start < time; });
-  if (found == waits.end() || found->start >= before) return std::nullopt;
+std::optional<Nanoseconds> first_wait(const LaunchSequence& sequence, Nanoseconds from,
+                                      Nanoseconds before) {
+  const auto found = sequence.first_wait_from(from);
+  if (found == sequence.waits.end() || found->start >= before) return std::nullopt;
   return found->end;
 }
 
@@ -47,9 +43,7 @@ size_t own_first(const LaunchSequence& sequence, const LaunchPass& pass) {
   if (pass.end - pass.first < kManyLaunches) return pass.first;
   const Nanoseconds begin = sequence.start[pass.first];
   for (size_t i = pass.first + 1; i <= pass.first + kFirstFew; ++i) {
-    const auto wait = std::lower_bound(
-        sequence.waits.begin(), sequence.waits.end(), sequence.start[i - 1],
-        [](const LaunchSequence::Wait& each, Nanoseconds time) { return each.start < time; });
+    const auto wait = sequence.first_wait_from(sequence.start[i - 1]);
     if (wait == sequence.waits.end() || wait->start >= sequence.start[i]) continue;
     if (wait->end - wait->start > kLongWait * (wait->start - begin)) return i;
   }
@@ -105,10 +99,10 @@ std::vector<TimedPass> time_passes(const LaunchSequence& sequence,
     row.stage = pass.stage;
     row.start = sequence.start[own_first(sequence, pass)];
     row.next = start_of(pass.end);
-    row.done = last_wait(sequence.waits, sequence.start[pass.end - 1], row.next);
+    row.done = last_wait(sequence, sequence.start[pass.end - 1], row.next);
     if (!row.done && next_pass > pass.end) {
       const size_t few = std::min(next_pass, pass.end + kFewLaunches);
-      row.done = first_wait(sequence.waits, row.next, start_of(few));
+      row.done = first_wait(sequence, row.next, start_of(few));
     }
     row.followed = i + 1 < passes.size() && next_pass - pass.end <= kFewLaunches;
     timed.push_back(row);

@@ -120,9 +120,7 @@ class WindowEdges {
   }
   // For the GPU, between this launch and the one before it.
   [[nodiscard]] bool waited_before(size_t launch) const {
-    const auto wait = std::lower_bound(
-        sequence_.waits.begin(), sequence_.waits.end(), sequence_.start[launch - 1],
-        [](const LaunchSequence::Wait& each, Nanoseconds time) { return each.start < time; });
+    const auto wait = sequence_.first_wait_from(sequence_.start[launch - 1]);
     return wait != sequence_.waits.end() && wait->end <= sequence_.start[launch];
   }
 
