@@ -1,5 +1,5 @@
 // Points of a chart by keyboard: left and right go from one to the next, Home and End to the first and the last.
-import type { Point } from "./scatter";
+import type { Point } from "./point";
 
 export interface PointKeys {
   /** The point that the keys are at; null where the chart has no focus. */

@@ -4,20 +4,8 @@ import "uplot/dist/uPlot.min.css";
 import { h } from "../dom/dom";
 import { hideTooltip, showTooltip } from "../dom/tooltip";
 import { isDark } from "../data/view";
+import type { Point } from "./point";
 import { listenForPointKeys } from "./point_keys";
-
-export interface Point {
-  x: number;
-  y: number;
-  /** A second value of the same point, drawn as a line from y to it. */
-  y2?: number | null;
-  color: () => string;
-  radius: number;
-  shape: "dot" | "square" | "ring" | "triangle";
-  label?: string;
-  lines: string[];
-  onClick?: () => void;
-}
 
 export interface Line {
   points: [number, number][];

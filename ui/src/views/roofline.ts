@@ -1,6 +1,7 @@
 // Log-log: what kernels reach by ncu, by the GPU's counters or by recorded work, what stages reach by the model, under the roofs of the hardware.
 import type { App, MountedView, ViewDescription } from "../app";
-import { chartColors, scatter, type Line, type Point, type Scatter } from "../chart/scatter";
+import type { Point } from "../chart/point";
+import { chartColors, scatter, type Line, type Scatter } from "../chart/scatter";
 import { deviceWord, onCpu, type Kernel, type Profile, type Stage } from "../data/profile";
 import { h, type Child } from "../dom/dom";
 import { note, notKnown, prose, section, swatch } from "../dom/parts";

@@ -1,6 +1,7 @@
 // Each step a point, with p50 and p99; a slow one opens its explanation and its place in the timeline. Idle gaps below.
 import type { App, MountedView, ViewDescription } from "../app";
-import { chartColors, scatter, type Line, type Point, type Scatter } from "../chart/scatter";
+import type { Point } from "../chart/point";
+import { chartColors, scatter, type Line, type Scatter } from "../chart/scatter";
 import { isServing, onCpu, type Gap, type Step } from "../data/profile";
 import { h, replace, type Child } from "../dom/dom";
 import { note, notKnown, section, select } from "../dom/parts";

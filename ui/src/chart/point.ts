@@ -1,0 +1,13 @@
+// A point of a chart: where it lies, how it looks, what it says.
+export interface Point {
+  x: number;
+  y: number;
+  /** A second value of the same point, drawn as a line from y to it. */
+  y2?: number | null;
+  color: () => string;
+  radius: number;
+  shape: "dot" | "square" | "ring" | "triangle";
+  label?: string;
+  lines: string[];
+  onClick?: () => void;
+}
