@@ -13,6 +13,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(--param=ggc-min-heapsize=524288)
   # g++ 12 reports an overlapping copy in its own std::string (GCC bug 105329).
   add_compile_options(-Wno-restrict)
+  # On arm64 it notes how GCC 10 passed pairs; nothing of ours is linked with code of before.
+  add_compile_options(-Wno-psabi)
   if(LLMPROF_PCH)
     # With a precompiled header it does not recognize std::string as system code, and warns of
     # copies that it takes to be too large. LLMPROF_PCH=OFF compiles with these warnings.

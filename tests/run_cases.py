@@ -17,6 +17,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 CASES = ROOT / "tests" / "cases"
+MOST_LINES = 40  # of a difference
 # report.html is tested by tests/end_to_end/test_page.py; cases are the same with and without it.
 PAGE = re.compile(r"^(?:Page: |llmprof: report\.html was left out).*\n", re.MULTILINE)
 
@@ -57,7 +58,10 @@ def compare(case, produced):
             expected.get(name, "").splitlines(), produced.get(name, "").splitlines(),
             f"{case.name}/expected/{name}", "produced", lineterm="", n=1,
         )
-        print("\n".join(line[:400] for line in list(difference)[:40]))
+        lines = list(difference)
+        print("\n".join(line[:400] for line in lines[:MOST_LINES]))
+        if len(lines) > MOST_LINES:
+            print(f"... and {len(lines) - MOST_LINES} more lines")
     return faults
 
 
@@ -81,7 +85,7 @@ def main():
             failed.append(case.name)
     print(f"{len(cases) - len(failed)} passed, {len(failed)} failed")
     if failed or not cases:
-        sys.exit(f"failed: {', '.join(failed)}")
+        sys.exit(f"failed: {', '.join(failed)}\nIf the difference is intended: run again with --rewrite, and read git diff tests/cases")
 
 
 if __name__ == "__main__":

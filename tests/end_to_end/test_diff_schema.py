@@ -2,10 +2,9 @@
 the structs of src/compare/model/diff.h describe, and diff.json satisfies the schema by the word of an independent validator.
 
 After a change of diff.h: python3 tests/end_to_end/test_diff_schema.py --rewrite
-(DESCRIBE_PROFILE names the program, build/bin/describe_profile unless set).
+(DESCRIBE_PROFILE and LLMPROF name the programs, those of build/bin unless set).
 """
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -17,7 +16,8 @@ try:
 except ImportError:
     jsonschema = None
 
-from test_profile_schema import ROOT, described
+from program import LLMPROF, ROOT
+from test_profile_schema import described
 
 SCHEMA = ROOT / "docs" / "diff.schema.json"
 TABLES = ROOT / "docs" / "diff-schema.md"
@@ -49,7 +49,7 @@ class Documentation(unittest.TestCase):
         for new in captures:
             with tempfile.TemporaryDirectory() as folder:
                 out = pathlib.Path(folder) / "out"
-                subprocess.run([os.environ["LLMPROF"], "diff", captures[0], new, "--gate", "default",
+                subprocess.run([LLMPROF, "diff", captures[0], new, "--gate", "default",
                                 "--out", str(out)], cwd=ROOT, capture_output=True, check=False)
                 diff = json.loads((out / "diff.json").read_text(encoding="utf-8"))
             self.assertEqual([error.message[:200] for error in validator.iter_errors(diff)], [])
@@ -61,6 +61,7 @@ def rewrite():
     SCHEMA.write_text(described("diff-schema"), encoding="utf-8")
     TABLES.write_text(with_tables(TABLES.read_text(encoding="utf-8")), encoding="utf-8")
     TYPES.write_text(described("diff-types"), encoding="utf-8")
+    print(f"written: {SCHEMA}, {TABLES}, {TYPES}")
 
 
 if __name__ == "__main__":

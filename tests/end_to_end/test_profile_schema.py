@@ -2,7 +2,7 @@
 what the structs of src/profile describe, and profile.json files satisfy the schema by the word of an independent validator.
 
 After a change of src/profile: python3 tests/end_to_end/test_profile_schema.py --rewrite
-(DESCRIBE_PROFILE names the program, build/bin/describe_profile unless set).
+(DESCRIBE_PROFILE and LLMPROF name the programs, those of build/bin unless set).
 """
 import copy
 import json
@@ -18,7 +18,8 @@ try:
 except ImportError:
     jsonschema = None
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from program import LLMPROF, ROOT
+
 SCHEMA = ROOT / "docs" / "profile.schema.json"
 TABLES = ROOT / "docs" / "profile-schema.md"
 TYPES = ROOT / "ui" / "src" / "generated" / "profile.ts"
@@ -78,7 +79,7 @@ class Validation(unittest.TestCase):
     def test_a_fresh_profile_satisfies_it(self):
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder) / "out"
-            subprocess.run([os.environ["LLMPROF"], "analyze", "tests/data/h200-serving/nsys.sqlite",
+            subprocess.run([LLMPROF, "analyze", "tests/data/h200-serving/nsys.sqlite",
                             "--out", str(out)], cwd=ROOT, capture_output=True, check=True)
             profile = json.loads((out / "profile.json").read_text(encoding="utf-8"))
         self.assertEqual(self.faults(profile), [])
@@ -104,6 +105,7 @@ def rewrite():
     TYPES.write_text(described("types"), encoding="utf-8")
     SCHEMA.write_text(described("schema"), encoding="utf-8")
     TABLES.write_text(with_tables(TABLES.read_text(encoding="utf-8")), encoding="utf-8")
+    print(f"written: {SCHEMA}, {TABLES}, {TYPES}")
 
 
 if __name__ == "__main__":

@@ -89,7 +89,7 @@ export function clocksTable(ranks: Rank[]): Child {
     columns: [
       { id: "rank", title: "rank", value: (r) => r.rank, heads: true, cell: (r) => `rank ${r.rank}`, className: "as-text" },
       { id: "host", title: "host", value: (r) => r.host ?? "-" },
-      { id: "method", title: "by", value: (r) => methodWords(r.clock.method) },
+      { id: "method", title: "by", value: (r) => methodWords(r.clock.method), className: "one-line" },
       { id: "offset", title: "offset (ms)", of: "ns added to a time of this rank at its time 0", value: (r) => r.clock.offset_ns, text: (r) => ms(r.clock.offset_ns / 1e6) },
       { id: "drift", title: "drift (ppm)", of: "microseconds added per second", value: (r) => r.clock.drift_ppm, text: (r) => fixed(r.clock.drift_ppm, 3) },
       { id: "from", title: "from", of: "matched collectives", value: (r) => r.clock.collectives, text: (r) => (r.clock.collectives > 0 ? counted(r.clock.collectives, "collective") : "-") },
