@@ -117,6 +117,9 @@ function(llmprof_module name)
       # Robustness tests read damaged files by the ten thousand. clang takes no precompiled header
       # that was compiled with other options.
       target_compile_options(${part} PRIVATE -O1)
+      if(LLMPROF_SANITIZE MATCHES undefined)
+        target_compile_options(${part} PRIVATE -fsanitize=null,alignment)
+      endif()
     else()
       llmprof_precompile(${part})
     endif()
