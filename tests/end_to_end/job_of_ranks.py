@@ -13,7 +13,8 @@ CPU_LLM_TP = CPU_LLM.with_name("cpu_llm_tp")
 NO_CPU_LLM_TP = "cpu_llm_tp is not built: it needs MPI (scripts/setup.sh test installs libopenmpi-dev)"
 SMALL_MODEL = ["model.config.num_hidden_layers=2", "model.config.hidden_size=64", "model.config.intermediate_size=128",
                "model.config.num_attention_heads=4", "model.config.num_key_value_heads=4",
-               "model.config.vocab_size=256", "workload.prompt_tokens=8", "workload.new_tokens=4"]
+               "model.config.vocab_size=256", "workload.prompt_tokens=8", "workload.new_tokens=4",
+               "workload.peak_seconds=0"]
 SMALL = ["--hidden", "64", "--intermediate", "128", "--layers", "2", "--heads", "4", "--kv-heads", "4",
          "--vocabulary", "256", "--prompt-tokens", "8", "--new-tokens", "4", "--warm-up", "1", "--threads", "1",
          "--no-peaks"]

@@ -24,7 +24,8 @@ CI = ROOT / "docs" / "ci.md"
 CPU_LLM = pathlib.Path(LLMPROF).with_name("cpu_llm")
 MAKEFILE = """llm:
 \tprintf '#!/bin/sh\\nexec {cpu_llm} --hidden 64 --intermediate 128 --layers {layers} --heads 4 --kv-heads 2 \
---vocabulary 512 --prompt-tokens 8 --new-tokens 12 --requests 2 --warm-up 1 --threads 1\\n' >llm
+--vocabulary 512 --prompt-tokens 8 --new-tokens 12 --requests 2 --warm-up 1 --threads 1 \
+--no-peaks\\n' >llm
 \tchmod +x llm
 """
 

@@ -14,7 +14,7 @@ CPU_LLM = pathlib.Path(LLMPROF).with_name("cpu_llm")
 def command(layers):
     return [str(CPU_LLM), "--hidden", "64", "--intermediate", "128", "--layers", str(layers), "--heads", "4",
             "--kv-heads", "2", "--vocabulary", "512", "--prompt-tokens", "8", "--new-tokens", "12",
-            "--requests", "2", "--warm-up", "1", "--threads", "1"]
+            "--requests", "2", "--warm-up", "1", "--threads", "1", "--no-peaks"]
 
 
 class Repeats(unittest.TestCase):

@@ -28,6 +28,7 @@ SMALL = [
     "model.config.vocab_size=512",
     "workload.prompt_tokens=8",
     "workload.new_tokens=4",
+    "workload.peak_seconds=0",
 ]
 REPORTS = ["kernels.md", "operators.md", "report.md", "stakeholder_summary.md", "profile.json"]
 PROVENANCE = ["env.json", "config.yaml", "inputs.yaml"]
@@ -550,7 +551,7 @@ class FailingTools(FakeTools):
 
 
 class Interrupted(RunCase):
-    LONG = ["workload.requests=200", "workload.new_tokens=64", "workload.prompt_tokens=8"]
+    LONG = ["workload.requests=200", "workload.new_tokens=64", "workload.prompt_tokens=8", "workload.peak_seconds=0"]
 
     def start(self, *words, program=()):
         behind = ["--", *program] if program else []

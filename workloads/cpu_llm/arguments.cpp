@@ -51,6 +51,13 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->capture_default_str()
       ->type_name("N");
   app.add_flag("!--no-peaks", arguments.measure_peaks, "Do not measure the machine's peaks");
+  constexpr double kLongest = 600;
+  app.add_option("--peak-seconds", arguments.peak_seconds,
+                 "Time for measuring the machine's peaks; what is too short finds lower ones")
+      ->check(CLI::Range(0.0, kLongest))
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->capture_default_str()
+      ->type_name("S");
 }
 
 // Options of the program whose model is shared by several ranks.

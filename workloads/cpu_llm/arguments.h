@@ -20,6 +20,7 @@ struct Arguments {
   uint64_t seed = 1;
   size_t threads = 0;  // 0: one per available CPU
   bool measure_peaks = true;
+  double peak_seconds = 1.8;
   std::optional<size_t> slow_rank;  // whose operators are slowed down
   double slow_by = 1;
 };

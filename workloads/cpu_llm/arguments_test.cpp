@@ -82,11 +82,37 @@ TEST(CpuLlmArguments, HaveDefaults) {
 }
 
 TEST(CpuLlmArguments, AreAllTaken) {
-  const auto result = read(
-      {"--hidden",   "64", "--intermediate", "100",   "--layers",        "3", "--heads",      "8",
-       "--kv-heads", "2",  "--vocabulary",   "99",    "--prompt-tokens", "5", "--new-tokens", "6",
-       "--batch",    "7",  "--requests",     "8",     "--warm-up",       "0", "--seed",       "9",
-       "--threads",  "4",  "--name",         "small", "--no-peaks"});
+  const auto result = read({"--hidden",
+                            "64",
+                            "--intermediate",
+                            "100",
+                            "--layers",
+                            "3",
+                            "--heads",
+                            "8",
+                            "--kv-heads",
+                            "2",
+                            "--vocabulary",
+                            "99",
+                            "--prompt-tokens",
+                            "5",
+                            "--new-tokens",
+                            "6",
+                            "--batch",
+                            "7",
+                            "--requests",
+                            "8",
+                            "--warm-up",
+                            "0",
+                            "--seed",
+                            "9",
+                            "--threads",
+                            "4",
+                            "--name",
+                            "small",
+                            "--no-peaks",
+                            "--peak-seconds",
+                            "0.5"});
   const auto& arguments = std::get<Arguments>(result);
   EXPECT_EQ(arguments.name, "small");
   EXPECT_EQ(arguments.shape.hidden, 64U);
@@ -103,6 +129,7 @@ TEST(CpuLlmArguments, AreAllTaken) {
   EXPECT_EQ(arguments.seed, 9U);
   EXPECT_EQ(arguments.threads, 4U);
   EXPECT_FALSE(arguments.measure_peaks);
+  EXPECT_EQ(arguments.peak_seconds, 0.5);
 }
 
 TEST(CpuLlmArguments, TheLastOfSeveralCounts) {
@@ -116,13 +143,15 @@ TEST(CpuLlmArguments, HelpNamesEveryOption) {
   const auto result = read({"--help"});
   const auto& ending = std::get<Ending>(result);
   EXPECT_EQ(ending.exit_code, 0);
-  for (const char* option : {"--hidden", "--kv-heads", "--no-peaks", "--threads", "--warm-up"}) {
+  for (const char* option :
+       {"--hidden", "--kv-heads", "--no-peaks", "--peak-seconds", "--threads", "--warm-up"}) {
     EXPECT_NE(ending.text.find(option), std::string::npos) << option;
   }
 }
 
 TEST(CpuLlmArguments, ThatCannotBeAreRefused) {
   expect_refused({"--hiden", "8"}, "--hiden");
+  expect_refused({"--peak-seconds", "-1"}, "--peak-seconds");
   expect_refused({"--layers", "many"}, "--layers");
   expect_refused({"--layers", "0"}, "--layers");
   expect_refused({"--layers", "-1"}, "--layers");

@@ -25,9 +25,10 @@ constexpr size_t kLeastRead = 128UL << 20U;
 constexpr size_t kMostRead = 4UL << 30U;
 // In large pieces, as the products that are compared with it read their weights.
 constexpr size_t kPeakPiecesPerWorker = 4;
-constexpr std::chrono::milliseconds kGemmTime(450);
-constexpr std::chrono::milliseconds kReadTime(700);
-constexpr std::chrono::milliseconds kCopyTime(200);
+// Shares of the time for all: each size of product, reading, copying.
+constexpr double kGemmShare = 0.25;
+constexpr double kReadShare = 0.39;
+constexpr double kCopyShare = 0.11;
 constexpr int kLeastRounds = 3;
 
 struct Best {
@@ -35,11 +36,11 @@ struct Best {
   int rounds = 0;
 };
 
-// The fastest of the rounds that fit into `time`: disturbances only make a round slower.
+// The fastest of the rounds that fit into the time: disturbances only make a round slower.
 template <class Round>
-Best best_of(std::chrono::milliseconds time, const Round& round) {
+Best best_of(double for_seconds, const Round& round) {
   Best best;
-  const auto until = Clock::now() + time;
+  const auto until = Clock::now() + std::chrono::duration<double>(for_seconds);
   while (best.rounds < kLeastRounds || Clock::now() < until) {
     const auto start = Clock::now();
     round();
@@ -65,13 +66,13 @@ Product product_of_ones(size_t size) {
 }
 
 // Each worker has its own matrices: only the machine is shared.
-Best time_gemm(blasint size, Workers& workers) {
+Best time_gemm(blasint size, double seconds, Workers& workers) {
   std::vector<Product> products;
   products.reserve(workers.count());
   for (size_t worker = 0; worker < workers.count(); ++worker) {
     products.push_back(product_of_ones(static_cast<size_t>(size)));
   }
-  return best_of(kGemmTime, [&] {
+  return best_of(seconds, [&] {
     workers.share(products.size(), [&](size_t chunk, size_t) {
       Product& product = products[chunk];
       cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, size, size, size, 1, product.a.data(),
@@ -85,10 +86,10 @@ struct GemmPeak {
   std::string method;
 };
 
-GemmPeak gemm_peak(Workers& workers) {
+GemmPeak gemm_peak(double seconds, Workers& workers) {
   GemmPeak peak;
   for (const blasint size : kGemmSizes) {
-    const Best best = time_gemm(size, workers);
+    const Best best = time_gemm(size, seconds, workers);
     const double flops = 2.0 * size * size * size * static_cast<double>(workers.count());
     if (flops / best.seconds < peak.flops_per_s) continue;
     peak = {flops / best.seconds,
@@ -98,10 +99,10 @@ GemmPeak gemm_peak(Workers& workers) {
   return peak;
 }
 
-Best time_read(const FloatBuffer& memory, Workers& workers) {
+Best time_read(const FloatBuffer& memory, double seconds, Workers& workers) {
   const size_t piece = memory.size() / (kPeakPiecesPerWorker * workers.count());
   std::vector<float> sums(memory.size() / piece + 1);
-  return best_of(kReadTime, [&] {
+  return best_of(seconds, [&] {
     workers.share_range(memory.size(), piece, [&](size_t begin, size_t end, size_t) {
       sums[begin / piece] = sum(memory.data() + begin, end - begin);
     });
@@ -109,10 +110,10 @@ Best time_read(const FloatBuffer& memory, Workers& workers) {
 }
 
 // The second half becomes the first.
-Best time_copy(FloatBuffer& memory, Workers& workers) {
+Best time_copy(FloatBuffer& memory, double seconds, Workers& workers) {
   const size_t half = memory.size() / 2;
   const size_t piece = half / (kPeakPiecesPerWorker * workers.count());
-  return best_of(kCopyTime, [&] {
+  return best_of(seconds, [&] {
     workers.share_range(half, piece, [&](size_t begin, size_t end, size_t) {
       std::memcpy(memory.data() + begin, memory.data() + half + begin,
                   (end - begin) * sizeof(float));
@@ -122,13 +123,13 @@ Best time_copy(FloatBuffer& memory, Workers& workers) {
 
 }  // namespace
 
-Peaks measure_peaks(std::optional<size_t> last_level_cache, Workers& workers) {
+Peaks measure_peaks(std::optional<size_t> last_level_cache, double seconds, Workers& workers) {
   const size_t wanted = kCachesRead * last_level_cache.value_or(kAssumedCache);
   FloatBuffer memory(std::clamp(wanted, kLeastRead, kMostRead) / sizeof(float));
   const auto bytes = static_cast<double>(memory.bytes());
-  const GemmPeak gemm = gemm_peak(workers);
-  const Best read = time_read(memory, workers);
-  const Best copy = time_copy(memory, workers);
+  const GemmPeak gemm = gemm_peak(kGemmShare * seconds, workers);
+  const Best read = time_read(memory, kReadShare * seconds, workers);
+  const Best copy = time_copy(memory, kCopyShare * seconds, workers);
   constexpr double kMebibyte = 1U << 20U;
   return {
       gemm.flops_per_s, bytes / read.seconds, bytes / copy.seconds,

@@ -15,8 +15,8 @@ struct Peaks {
   std::string method;
 };
 
-// Takes about two seconds. Reads at least four times `last_level_cache` of memory (bytes; none:
-// 64 MiB is assumed).
-Peaks measure_peaks(std::optional<size_t> last_level_cache, Workers& workers);
+// Takes about `seconds`, and never less than a few rounds of each measurement. Reads at least four
+// times `last_level_cache` of memory (bytes; none: 64 MiB is assumed).
+Peaks measure_peaks(std::optional<size_t> last_level_cache, double seconds, Workers& workers);
 
 }  // namespace cpu_llm

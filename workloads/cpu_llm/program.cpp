@@ -64,7 +64,10 @@ Measurements measure(const Arguments& arguments, bool with_peaks, Ranks* ranks) 
     run_requests(arguments, weights, workers, ranks, measured);
     if (ranks != nullptr) measured.delay = delay_over_ranks(measured.requests, *ranks);
   }
-  if (with_peaks) measured.peaks = measure_peaks(measured.device.last_level_cache_bytes, workers);
+  if (with_peaks) {
+    measured.peaks =
+        measure_peaks(measured.device.last_level_cache_bytes, arguments.peak_seconds, workers);
+  }
   return measured;
 }
 

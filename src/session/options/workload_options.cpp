@@ -15,6 +15,7 @@ constexpr double kLongestWait = 86400;  // seconds
 constexpr uint64_t kMostTokens = 1'000'000'000;
 constexpr uint64_t kMostRanks = 65536;
 constexpr double kMostTimesAsSlow = 1000;
+constexpr double kLongestPeakSeconds = 600;
 
 struct NamedSignal {
   std::string_view name;
@@ -129,6 +130,7 @@ WorkloadOptions read_workload_options(config::Settings settings,
   // Those that only a workload's own command uses.
   settings.optional_whole("warm_up", 0, kMostTokens);
   settings.optional_whole("threads", 1);
+  settings.optional_number("peak_seconds", 0, kLongestPeakSeconds);
   settings.optional_whole("images", 0, kMostTokens);
   settings.optional_whole("port", 1, UINT16_MAX);
   settings.one_of("mode", kWorkloadModes, "eager");
