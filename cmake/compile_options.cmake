@@ -22,6 +22,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   endif()
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # Links a sanitized program in a quarter of the time of GNU ld.
+  find_program(LLMPROF_LLD NAMES ld.lld-19 ld.lld HINTS /usr/lib/llvm-19/bin)
+  if(LLMPROF_LLD)
+    add_link_options(-fuse-ld=lld)
+  endif()
   # std::stable_sort of libstdc++ 12 calls a function that libstdc++ itself declares deprecated.
   add_compile_options(-Wno-deprecated-declarations)
 endif()

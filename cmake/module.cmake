@@ -1,8 +1,5 @@
-# Compile time matters more than the speed of tests; under sanitizers half of it is optimizing.
-set(LLMPROF_TEST_OPTIONS -O1)
-if(LLMPROF_SANITIZE)
-  set(LLMPROF_TEST_OPTIONS -O0)
-endif()
+# Compile time matters more than the speed of tests: half of it is optimizing.
+set(LLMPROF_TEST_OPTIONS -O0)
 
 # Headers that most files include are precompiled twice: for all libraries, and with gtest for all
 # tests. They took more than half of all compile time. LLMPROF_PCH=OFF shows whether every file
@@ -40,7 +37,11 @@ function(llmprof_large_units target)
   if(NOT LLMPROF_UNITY)
     return()
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 50)
+  set(batch 50)
+  if(LLMPROF_SANITIZE)
+    set(batch 0) # all: what units have in common is compiled in each
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
   # A file's local names may be those of another's anonymous namespace, and g++ takes the files that a
   # unit includes for headers. LLMPROF_UNITY=OFF compiles with both.
   target_compile_options(${target} PRIVATE -Wno-shadow)
@@ -151,7 +152,7 @@ function(llmprof_module_tests name)
         string(APPEND test _${shard}_of_${shards})
       endif()
       math(EXPR index "${shard} - 1")
-      add_test(NAME ${test} COMMAND test_${name} --gtest_brief=1 --gtest_filter=-SharedCaptures*
+      add_test(NAME ${test} COMMAND test_${name} --gtest_brief=1 --gtest_filter=-*SharedCaptures*
                WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
       set_tests_properties(${test} PROPERTIES TIMEOUT 900 COST ${files} ENVIRONMENT
                            "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index}")
@@ -170,7 +171,7 @@ function(llmprof_module_tests name)
     add_executable(captures_${name} ${with_captures})
     target_link_libraries(captures_${name} PRIVATE llmprof_${name} llmprof_testing ${arg_LIBRARIES})
     llmprof_compile_tests(captures_${name})
-    add_test(NAME ${name}/shared_captures COMMAND captures_${name} --gtest_filter=SharedCaptures*
+    add_test(NAME ${name}/shared_captures COMMAND captures_${name} --gtest_filter=*SharedCaptures*
              WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(${name}/shared_captures PROPERTIES TIMEOUT 600 SKIP_REGULAR_EXPRESSION
                          "needs ../shared/captures")

@@ -21,7 +21,7 @@ page_packages() {
   command -v node >/dev/null || command -v nodejs >/dev/null || echo nodejs
   command -v npm >/dev/null || echo npm
 }
-clang_packages=(clang-19 libclang-rt-19-dev)
+clang_packages=(clang-19 libclang-rt-19-dev lld-19)
 # Launchers of distributed jobs, which the tests start for real.
 launcher_packages=(openmpi-bin libopenmpi-dev slurm-wlm munge)
 

@@ -356,8 +356,8 @@ struct Sources {
 };
 
 // Numbers that profile.json holds, as in every sentence of a report.
-std::string roofline_words(const profile::Profile& profile, const Roofs& roofs,
-                           const Sources& kernels) {
+std::string plot_words(const profile::Profile& profile, const Roofs& roofs,
+                       const Sources& kernels) {
   std::string words = "Roofline.";
   for (const Roofs::Compute& roof : roofs.compute) {
     words += fmt::format(" {}: {}.", roof.name, scaled(profile::FlopsPerSecond{roof.flops}));
@@ -416,7 +416,7 @@ std::optional<Plot> roofline_plot(const profile::Profile& profile) {
   const Roofs roofs = roofs_of(profile);
   Plot plot;
   plot.file = kRooflineFile;
-  plot.description = roofline_words(profile, roofs, sources);
+  plot.description = plot_words(profile, roofs, sources);
   const size_t named = stages + std::min(drawn, kMostPoints);
   Svg svg(kRoofWidth, kRoofBottom + 72 + kRoofLegendRow * static_cast<double>(named), "Roofline",
           plot.description);
