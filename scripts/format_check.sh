@@ -3,5 +3,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mapfile -t sources < <(git ls-files -co --exclude-standard '*.cpp' '*.h')
-clang-format-19 --dry-run --Werror "${sources[@]}"
+printf '%s\0' "${sources[@]}" | xargs -0 -n 100 -P "$(nproc)" clang-format-19 --dry-run --Werror
 echo "format: ${#sources[@]} files are formatted"
