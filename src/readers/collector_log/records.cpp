@@ -3,6 +3,14 @@
 #include <algorithm>
 
 namespace llmprof::readers::collector_log {
+namespace {
+
+// Without a limit, a chunk full of false headers would cost the square of its size.
+constexpr size_t kMostTimesSearched = 64;
+// Behind damage, other numbers are taken for damage too: no collector writes them.
+constexpr auto kRecordTypesEnd = static_cast<wire::RecordType>(128);
+
+}  // namespace
 
 bool Records::is_zero_from(size_t place) const {
   const auto from = bytes_.begin() + static_cast<std::ptrdiff_t>(place);
@@ -15,6 +23,10 @@ bool Records::next_behind_damage(Record& record) {
   std::memcpy(&word, bytes_.data() + place_, std::min(sizeof word, bytes_.size() - place_));
   for (size_t at = place_ + wire::kRecordAlignment; at < bytes_.size();
        at += wire::kRecordAlignment) {
+    wire::RecordHeader header{};
+    if (!header_at(at, header) || header.type >= kRecordTypesEnd) continue;
+    if (searched_ / kMostTimesSearched > bytes_.size()) break;
+    searched_ += header.size;
     if (!record_at(at, record)) continue;
     ++damaged_;
     place_ = at + sizeof(wire::RecordHeader) + record.payload.size();

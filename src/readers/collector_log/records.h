@@ -63,7 +63,8 @@ void append(const std::vector<Value>& from, size_t first, size_t end, std::vecto
 }
 
 // The records of one chunk, in order. What is damaged is stepped over, up to the next record whose
-// checksum is right.
+// checksum is right; where too much looks like records and is none, the rest of the chunk is
+// damaged.
 class Records {
  public:
   // `bytes` begin after the chunk's header; `sequence` is the chunk's place in the file.
@@ -83,14 +84,16 @@ class Records {
 
  private:
   bool next_behind_damage(Record& record);
-  [[nodiscard]] bool record_at(size_t place, Record& record) const {
-    wire::RecordHeader header{};
+  // Whether bytes may be a header, by its type and size.
+  [[nodiscard]] bool header_at(size_t place, wire::RecordHeader& header) const {
     if (bytes_.size() - place < sizeof header) return false;
     std::memcpy(&header, bytes_.data() + place, sizeof header);
-    if (header.type == wire::RecordType::none || header.size < sizeof header ||
-        header.size % wire::kRecordAlignment != 0 || header.size > bytes_.size() - place) {
-      return false;
-    }
+    return header.type != wire::RecordType::none && header.size >= sizeof header &&
+           header.size % wire::kRecordAlignment == 0 && header.size <= bytes_.size() - place;
+  }
+  [[nodiscard]] bool record_at(size_t place, Record& record) const {
+    wire::RecordHeader header{};
+    if (!header_at(place, header)) return false;
     const char* payload = bytes_.data() + place + sizeof header;
     if (header.checksum != wire::record_checksum(sequence_, header.type, header.size, payload)) {
       return false;
@@ -103,6 +106,7 @@ class Records {
   std::span<const char> bytes_;
   uint64_t sequence_;
   size_t place_ = 0;
+  size_t searched_ = 0;  // bytes of what looked like records behind damage
   uint64_t damaged_ = 0;
   bool unfinished_ = false;
 };
