@@ -26,4 +26,4 @@ wait "$sanitized_build" || {
   echo "test: the build under ASan and UBSan failed; the full log is $log" >&2
   exit 1
 }
-ctest --preset asan --parallel "$(($(nproc) + 1))"
+ctest --preset asan --parallel "$((2 * $(nproc)))"
