@@ -12,7 +12,7 @@ namespace {
 // Deeper documents are refused: they would exhaust the stack, and no configuration is so deep.
 constexpr int kDeepest = 200;
 // Larger ones too: a few lines of YAML aliases can stand for billions of values.
-constexpr size_t kMostNodes = 200'000;
+constexpr size_t kMostNodes = 1'000'000;
 // What yaml-cpp calls a scalar in quotes, or a block of text.
 constexpr std::string_view kTagOfQuoted = "!";
 

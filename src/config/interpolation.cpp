@@ -16,7 +16,7 @@ namespace llmprof::config {
 namespace {
 
 // References can multiply what they refer to: beyond these a configuration is refused.
-constexpr size_t kMostResolvedNodes = 50'000;
+constexpr size_t kMostResolvedNodes = 200'000;
 constexpr size_t kMostText = 16UL << 20U;
 constexpr size_t kDeepestReference = 200;
 constexpr std::string_view kMandatory = "???";

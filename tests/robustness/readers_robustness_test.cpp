@@ -30,17 +30,17 @@ namespace fs = std::filesystem;
 // files: a cut there is one of their content, which is cut uncompressed; only their first and last
 // bytes (the header and the checksum of the compression) are kinds of their own.
 constexpr size_t kPrecedingBytes = 16;
-constexpr size_t kEveryKindUpTo = 2UL << 10U;
-constexpr size_t kMostKinds = 1500;  // about, behind those
+constexpr size_t kEveryKindUpTo = 4UL << 10U;
+constexpr size_t kMostKinds = 4000;  // about, behind those
 constexpr size_t kPrime = 97;
 constexpr size_t kCutsUpTo = 64UL << 10U;
-constexpr size_t kEveryByteAtTheEnd = 256;
+constexpr size_t kEveryByteAtTheEnd = 1UL << 10U;
 constexpr size_t kCompressedHeader = 64;
 constexpr size_t kCompressedTrailer = 32;
-constexpr size_t kSamples = 150;
-constexpr size_t kSamplesOfLarge = 30;
-constexpr size_t kDamagedCopies = 400;
-constexpr size_t kDamagedCopiesOfLarge = 12;
+constexpr size_t kSamples = 300;
+constexpr size_t kSamplesOfLarge = 60;
+constexpr size_t kDamagedCopies = 1000;
+constexpr size_t kDamagedCopiesOfLarge = 25;
 
 struct Fixture {
   std::string path;  // under tests/data

@@ -329,7 +329,7 @@ TEST(DetectedStagesTest, NoiseIsNoModel) {
 
 // Whatever the order of things, steps follow each other and do not overlap.
 TEST(DetectedStagesTest, StepsNeverOverlap) {
-  for (uint32_t seed = 1; seed <= 60; ++seed) {
+  for (uint32_t seed = 1; seed <= 200; ++seed) {
     Program program;
     uint32_t random = seed;
     const auto draw = [&](uint32_t below) {
@@ -385,7 +385,7 @@ TEST(DetectedStagesTest, CopiesBetweenRequestsAreOfNoPass) {
 
 TEST(DetectedStagesTest, FindsAllStepsOfALongRun) {
   Program program;
-  while (program.rows() < 100'000) program.request(200, 500);
+  while (program.rows() < 300'000) program.request(200, 500);
   const Stages& stages = program.detect();
   EXPECT_EQ(stages.steps.size(), program.truth().size());
 }

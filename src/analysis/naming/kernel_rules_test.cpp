@@ -128,19 +128,19 @@ TEST(KernelRules, OddNamesGetSomeName) {
 }
 
 // Anything slower than linear time would take hours.
-TEST(KernelRules, DescribesLongNames) {
-  const size_t length = 1UL << 18U;
+TEST(KernelRules, DescribesNamesOfAMegabyte) {
+  const size_t megabyte = 1UL << 20U;
   std::string nested = "void at::native::vectorized_elementwise_kernel<4, ";
-  while (nested.size() < length) nested += "at::native::BinaryFunctor<float, ";
+  while (nested.size() < megabyte) nested += "at::native::BinaryFunctor<float, ";
   EXPECT_EQ(shipped().describe(nested).kernel_class, KernelClass::elementwise);
   std::string mangled = "_ZN2at6native29vectorized_elementwise_kernelILi4E";
-  while (mangled.size() < length) mangled += "NS0_15CUDAFunctor_addIfEE";
+  while (mangled.size() < megabyte) mangled += "NS0_15CUDAFunctor_addIfEE";
   const KernelDescription description = shipped().describe(mangled);
   EXPECT_EQ(description.kernel_class, KernelClass::elementwise);
   EXPECT_EQ(description.library, "ATen");
   for (const char* unit : {"a", "softmax_", "<", "(", "x::", "gemm ", "1x1_"}) {
     std::string name;
-    while (name.size() < length) name += unit;
+    while (name.size() < megabyte) name += unit;
     EXPECT_FALSE(shipped().describe(name).short_name.empty());
   }
   std::string fused = "triton_poi_fused";

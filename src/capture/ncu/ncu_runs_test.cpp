@@ -110,7 +110,7 @@ TEST(NcuRuns, AreSplitWhereACommandLineWouldNotHoldTheNames) {
   for (int i = 0; i < 60; ++i) {
     kernels.push_back(kernel(std::string(4000, 'k') + std::to_string(i), "decode", "", 10));
   }
-  kernels.push_back(kernel(std::string(150'000, 'z'), "decode", "", 10));
+  kernels.push_back(kernel(std::string(400'000, 'z'), "decode", "", 10));
   const auto runs = plan_ncu_runs({}, kernels, kNew);
   ASSERT_EQ(runs.size(), 3U);  // 240 kB of names, and the beginning of the longest
   EXPECT_EQ(runs[1].name, "decode_2");

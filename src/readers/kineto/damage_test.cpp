@@ -166,10 +166,10 @@ TEST(KinetoDamage, TextBehindTheTrace) {
 }
 
 TEST(KinetoDamage, AnEventThatNeverEndsCostsBoundedMemoryAndTime) {
-  // 20 MiB after a lost quote, on one line; most events after it are found again.
+  // 40 MiB after a lost quote, on one line; most events after it are found again.
   std::string text = "[" + kernel("a", 1) + R"(,{"ph":"X","name":"lost,)";
   size_t good = 1;
-  for (int i = 0; text.size() < (20UL << 20U); ++i) {
+  for (int i = 0; text.size() < (40UL << 20U); ++i) {
     text += "," + kernel(std::string(400, 'k'), i + 10);
     ++good;
   }
