@@ -131,6 +131,21 @@ function(llmprof_module name)
   endif()
 endfunction()
 
+# Runs all tests of a program in a few processes, because starting a sanitized program takes longer than
+# most of its tests. What takes longest (COST, any unit) is started first.
+function(llmprof_add_test_shards target name shards cost)
+  foreach(shard RANGE 1 ${shards})
+    set(test ${name}/all)
+    if(shards GREATER 1)
+      string(APPEND test _${shard}_of_${shards})
+    endif()
+    math(EXPR index "${shard} - 1")
+    add_test(NAME ${test} COMMAND ${target} --gtest_brief=1 ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${test} PROPERTIES TIMEOUT 1200 COST ${cost} ENVIRONMENT
+                         "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index}")
+  endforeach()
+endfunction()
+
 # The unit tests run under the sanitizers alone (preset asan), so that they are compiled once;
 # `ninja test_NAME` builds them in any tree. What tests in suites named SharedCaptures... read lies
 # beside the checkout, and is large: those run in the release build, as one test that is skipped as a
@@ -140,23 +155,12 @@ function(llmprof_module_tests name)
   target_link_libraries(test_${name} PRIVATE llmprof_${name} llmprof_testing ${arg_LIBRARIES})
   llmprof_compile_tests(test_${name} APART ${arg_TESTS_APART})
   if(LLMPROF_SANITIZE)
-    # All at once: starting a sanitized program takes longer than most of its tests. Many take two cores.
     list(LENGTH tests files)
     set(shards 1)
     if(files GREATER 50)
       set(shards 2)
     endif()
-    foreach(shard RANGE 1 ${shards})
-      set(test ${name}/all)
-      if(shards GREATER 1)
-        string(APPEND test _${shard}_of_${shards})
-      endif()
-      math(EXPR index "${shard} - 1")
-      add_test(NAME ${test} COMMAND test_${name} --gtest_brief=1 --gtest_filter=-*SharedCaptures*
-               WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-      set_tests_properties(${test} PROPERTIES TIMEOUT 900 COST ${files} ENVIRONMENT
-                           "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index}")
-    endforeach()
+    llmprof_add_test_shards(test_${name} ${name} ${shards} ${files} --gtest_filter=-*SharedCaptures*)
     return()
   endif()
   set_target_properties(test_${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)

@@ -125,6 +125,7 @@ enum class RecordType : uint16_t {
   short_counter_sample = 84,
   waiting = 85,
   host_call = 86,
+  end = 128,  // no collector writes it, nor any number behind it
 };
 
 struct RecordHeader {

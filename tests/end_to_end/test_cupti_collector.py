@@ -1232,7 +1232,7 @@ class Recorder(PlayedCase):
         return sorted((i["correlation"], ranges[i["correlation"]]) for i in tape.work(kind))
 
 
-class Analysed(PlayedCase):
+class Analyzed(PlayedCase):
     """The log as llmprof reads it. A layer's kernels take 2 + 11 + 7 + 2 + 23 = 45 us."""
 
     def profile(self, tape, **environment):

@@ -7,8 +7,6 @@ namespace {
 
 // Without a limit, a chunk full of false headers would cost the square of its size.
 constexpr size_t kMostTimesSearched = 64;
-// Behind damage, other numbers are taken for damage too: no collector writes them.
-constexpr auto kRecordTypesEnd = static_cast<wire::RecordType>(128);
 
 }  // namespace
 
@@ -24,7 +22,7 @@ bool Records::next_behind_damage(Record& record) {
   for (size_t at = place_ + wire::kRecordAlignment; at < bytes_.size();
        at += wire::kRecordAlignment) {
     wire::RecordHeader header{};
-    if (!header_at(at, header) || header.type >= kRecordTypesEnd) continue;
+    if (!header_at(at, header) || header.type >= wire::RecordType::end) continue;
     if (searched_ / kMostTimesSearched > bytes_.size()) break;
     searched_ += header.size;
     if (!record_at(at, record)) continue;
