@@ -91,7 +91,8 @@ class StageBuilder {
     next_copy_ = 0;
     for (size_t i = 0; i < found.forward.passes.size(); ++i) {
       const PassKind& kind = found.kinds.passes[i];
-      const bool goes_on = !serving && i > 0 && i != decode && kind.kind == StepKind::decode &&
+      const bool goes_on = !serving && i != decode && kind.kind == StepKind::decode &&
+                           traced_since_last(found, i) &&
                            found.kinds.passes[i - 1].kind == StepKind::decode;
       if (!goes_on) begin_instance(found, found.forward.passes[i], kind.kind);
       if (const auto from = goes_on ? std::nullopt : prepared_from(found, i, serving)) {
@@ -120,6 +121,15 @@ class StageBuilder {
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
 
+  // Behind a time that was not traced, steps may be those of another request.
+  static bool traced_since_last(const Found& found, size_t row) {
+    if (row == 0) return false;
+    const auto& cuts = found.forward.cuts;
+    const auto cut =
+        std::upper_bound(cuts.begin(), cuts.end(), found.forward.passes[row - 1].begin);
+    return cut == cuts.end() || *cut > found.forward.passes[row].begin;
+  }
+
   // A prefill right after another, or any step of an engine: what the host did since the GPU's last
   // work was to prepare it, and is part of its time. Not if it took twice as long as the pass
   // itself: the program waited for a request. A decode step has its request; only a much longer
@@ -129,7 +139,7 @@ class StageBuilder {
     const ForwardPass& pass = found.forward.passes[row];
     const Nanoseconds start = found.sequence->start(pass.begin);
     std::optional<Nanoseconds> from;
-    if (row > 0 && pass.begin == found.forward.passes[row - 1].end) {
+    if (traced_since_last(found, row) && pass.begin == found.forward.passes[row - 1].end) {
       from = std::prev(stages_.instances.end(), 2)->range_end;
     }
     if (serving) {

@@ -7,6 +7,7 @@
 #include "analysis/detection/layer_beats.h"
 #include "analysis/detection/pass_boundary.h"
 #include "analysis/detection/structural_passes.h"
+#include "analysis/detection/untraced_cuts.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -52,9 +53,14 @@ void follow_read_backs(const KernelSequence& sequence, const ForwardPasses& stru
 }  // namespace
 
 ForwardPasses find_forward_passes(const KernelSequence& sequence) {
-  ForwardPasses structural = find_structural_passes(sequence);
+  const auto cut = [&, cuts = untraced_cuts(sequence)](ForwardPasses found) {
+    found.cuts = cuts;
+    part_at_cuts(found, static_cast<uint32_t>(sequence.size()));
+    return found;
+  };
+  ForwardPasses structural = cut(find_structural_passes(sequence));
   if (structural.training) return structural;
-  ForwardPasses named = find_named_passes(sequence);
+  ForwardPasses named = cut(find_named_passes(sequence));
   if (structural.passes.empty()) {
     // The softmax of a loss stands between matrix products too.
     if (named.attention_by_softmax && !named.passes.empty()) {
@@ -73,7 +79,9 @@ ForwardPasses find_forward_passes(const KernelSequence& sequence) {
   }
   // Every attention is in a pass of equal layers, but what repeats is not these layers, or not in
   // all passes: layers of varying length, a model of two layers, first passes of compiled code.
-  const bool complete = !named.passes.empty() && named.layers_in_passes == named.layers;
+  const bool complete =
+      !named.passes.empty() &&
+      named.layers_in_passes + layers_of_cut_passes(sequence, named) >= named.layers;
   const bool explains_more = complete && (named.passes.size() > structural.passes.size() ||
                                           !attention_agrees(sequence, structural));
   return explains_more ? named : structural;

@@ -34,6 +34,7 @@ struct VisionPass {
 struct ForwardPasses {
   std::vector<ForwardPass> passes;  // in order
   std::vector<VisionPass> vision;   // in order
+  std::vector<uint32_t> cuts;       // in order: before these positions some work was not traced
   uint64_t layers = 0;              // layers (or replays) in the sequence, inside passes or not
   uint64_t layers_in_passes = 0;
   bool attention_by_softmax = false;  // no kernel is known as attention: softmax stands for it

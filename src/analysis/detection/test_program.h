@@ -55,6 +55,10 @@ class Program {
   using Layer = std::function<void(Program&, const ProgramPass&, uint32_t layer)>;
 
   void kernel(std::string_view name, uint32_t blocks = 1) {
+    if (!traced_) {
+      now_ += 10 * kMicrosecond;
+      return;
+    }
     testing::HandMadeTrace::Place place;
     place.grid = {blocks, 1, 1};
     place.device = device_;
@@ -67,6 +71,17 @@ class Program {
   // All kernels until the next call are nodes of one graph launch; 0: of none.
   void in_graph(uint32_t launch) { graph_ = launch == 0 ? 0 : kGraphs + launch; }
   void wait(Nanoseconds time) { now_ += time; }
+  // What runs between two windows of tracing is not recorded.
+  void begin_window() {
+    trace_.collection(
+        now_, true,
+        rows_ == 0 ? trace::CollectionReason::program_start : trace::CollectionReason::budget);
+    traced_ = true;
+  }
+  void end_window() {
+    trace_.collection(now_, false, trace::CollectionReason::budget);
+    traced_ = false;
+  }
   [[nodiscard]] Nanoseconds now() const { return now_; }
   void range(std::string_view text, Nanoseconds start, Nanoseconds end) {
     trace_.range(text, start, end);
@@ -178,6 +193,7 @@ class Program {
   Nanoseconds now_ = kMillisecond;
   uint32_t device_ = 0;
   uint64_t thread_ = 0;  // 0: the first
+  bool traced_ = true;
   size_t rows_ = 0;
   std::vector<Truth> truth_;
   trace::Trace frozen_;

@@ -10,6 +10,7 @@
 #include "analysis/stages/cold_start.h"
 #include "analysis/stages/cut_off.h"
 #include "analysis/stages/gpu_work.h"
+#include "analysis/stages/traced_parts.h"
 #include "analysis/stages/warmup.h"
 #include "base/units.h"
 
@@ -310,7 +311,9 @@ void measure_stages(const trace::Trace& trace, Stages& stages, Diagnostics& diag
   set_step_windows(stages, work.steps);
   order_instances(stages);  // their starts may have moved
   order_steps(stages);
+  find_traced_parts(stages);
   flag_warmup(trace, stages, diagnostics);
+  exclude_traced_parts(stages, diagnostics);
   flag_cut_off(trace, stages, diagnostics);
   flag_only_first(trace, stages, diagnostics);
   sum_up(trace, stages);

@@ -61,6 +61,7 @@ struct StageInstance {
   WarmupReason why_warmup = WarmupReason::none;
   bool captures_graph = false;  // a warm-up in which a CUDA graph is captured
   bool open_ended = false;      // its range had not ended when recording did
+  bool traced_in_part = false;  // a window of tracing began or ended within it
   uint32_t first_step = 0;      // rows of Stages::steps
   uint32_t step_count = 0;
   // Steps that have no row, because our collector was not tracing: `work` is without theirs, the

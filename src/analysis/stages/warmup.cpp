@@ -344,6 +344,7 @@ void flag_warmup(const trace::Trace& trace, Stages& stages, Diagnostics& diagnos
   }
   std::map<Gpu, std::vector<uint32_t>> by_gpu;
   for (uint32_t i = 0; i < stages.instances.size(); ++i) {
+    if (stages.instances[i].traced_in_part) continue;
     by_gpu[{stages.instances[i].process, stages.instances[i].device}].push_back(i);
   }
   Reasons reasons;

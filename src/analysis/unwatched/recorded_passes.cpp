@@ -9,6 +9,7 @@ namespace {
 
 constexpr size_t kFewBetween = 16;  // launches between two passes
 constexpr uint32_t kNoPass = UINT32_MAX;
+constexpr size_t kMuchOfAPass = 4;  // a quarter
 
 // Numbers passes: a step by its row, an instance without steps after all steps.
 class PassNumbers {
@@ -94,22 +95,27 @@ class WindowEdges {
         periods_(trace),
         process_(trace.threads[sequence.thread.index()].process) {}
 
-  [[nodiscard]] bool cut(const LaunchPass& pass) const {
-    return cut_before(pass.first) || cut_behind(pass.end);
+  // `has_its_layers`: they were counted, and are as many as those of others.
+  [[nodiscard]] bool cut(const LaunchPass& pass, bool has_its_layers) const {
+    const size_t much = has_its_layers ? (pass.end - pass.first) / kMuchOfAPass : SIZE_MAX;
+    return cut_before(pass.first, much) || cut_behind(pass.end, much);
   }
 
  private:
-  // Launches of no pass may be the part of a cut one that was not recognized. What the program
-  // waited for is another pass, unless many launches lie between.
-  [[nodiscard]] bool cut_before(size_t first) const {
+  // Launches of no pass may be what was not recognized of the pass itself; if it has its layers,
+  // `much` of it are of another pass, which the window cut. What the program waited for is another
+  // pass, too, unless many launches lie between.
+  [[nodiscard]] bool cut_before(size_t first, size_t much) const {
     for (size_t i = first; i > 0 && of_launches_[i - 1] == kNoPass; --i) {
+      if (first - i > much) return false;
       if (first - i <= kFewBetween && waited_before(i)) return false;
       if (untraced(i - 1)) return true;
     }
     return false;
   }
-  [[nodiscard]] bool cut_behind(size_t end) const {
+  [[nodiscard]] bool cut_behind(size_t end, size_t much) const {
     for (size_t i = end; i < sequence_.size() && of_launches_[i] == kNoPass; ++i) {
+      if (i - end > much) return false;
       if (i - end <= kFewBetween && waited_before(i)) return false;
       if (untraced(i)) return true;
     }
@@ -148,20 +154,25 @@ std::vector<LaunchPass> recorded_passes(const trace::Trace& trace, const Stages&
     span.first = std::min(span.first, i);
     span.end = i + 1;
   }
-  std::vector<LaunchPass> passes;
+  struct Recorded : LaunchPass {
+    bool has_its_layers = false;
+  };
+  std::vector<Recorded> passes;
   for (uint32_t number = 0; number < spans.size(); ++number) {
     if (spans[number].end == 0) continue;
     const InstanceId instance = numbers.instance(number);
-    passes.push_back({stages.instances[instance.index()].stage, spans[number].first,
-                      spans[number].end, instance});
+    const bool layers = number < stages.steps.size() && stages.steps[number].layers > 0;
+    passes.push_back({{stages.instances[instance.index()].stage, spans[number].first,
+                       spans[number].end, instance},
+                      layers});
   }
   std::sort(passes.begin(), passes.end(),
             [](const LaunchPass& a, const LaunchPass& b) { return a.first < b.first; });
   const WindowEdges edges(trace, sequence, of_launches);
   std::vector<LaunchPass> whole;
-  for (const LaunchPass& pass : passes) {
+  for (const Recorded& pass : passes) {
     if (!whole.empty() && pass.first < whole.back().end) continue;
-    if (!edges.cut(pass)) whole.push_back(pass);
+    if (!edges.cut(pass, pass.has_its_layers)) whole.push_back(pass);
   }
   return whole;
 }

@@ -31,8 +31,9 @@ class TracedWindow {
     for (int i = 0; i < count; ++i) launch(from + 10 * i);
   }
   // Of ten launches.
-  void pass(Nanoseconds from) {
+  void pass(Nanoseconds from, uint32_t layers = 0) {
     t_.instance(prefill_, from, from + 110);
+    if (layers > 0) t_.step(from, from + 110).layers = layers;
     launches(from, 10);
     t_.outside();
   }
@@ -65,6 +66,23 @@ TEST(RecordedPasses, AtTheBeginningOfAWindowMayHaveBegunBeforeIt) {
   window.pass(1400);
   window.wait(1600);
   EXPECT_EQ(window.whole(), (Starts{1200, 1400}));
+}
+
+// More than a quarter of a pass is none of this one, which has all its layers.
+TEST(RecordedPasses, BeginAndEndBesideThePartsOfOthers) {
+  TracedWindow window;
+  window.launches(1000, 4);
+  window.pass(1200, 6);
+  window.launches(1400, 4);
+  EXPECT_EQ(window.whole(), (Starts{1200}));
+}
+
+TEST(RecordedPasses, MayLackWhatIsBesideThem) {
+  TracedWindow window;
+  window.launches(1000, 2);
+  window.pass(1200, 6);
+  window.launches(1400, 4);
+  EXPECT_EQ(window.whole(), Starts{});
 }
 
 TEST(RecordedPasses, BeginBehindAWait) {

@@ -12,9 +12,11 @@ namespace {
 
 constexpr double kNanosecondsPerMillisecond = 1e6;
 // A time that is further from the traced one is not that of the same work. Tracing never made a
-// program faster; runs of one program differ.
+// program faster; runs of one program differ. Within one process, eager code took twice as long for
+// seconds, and windows may have seen its fast part alone.
 constexpr double kShortest = 0.1;
 constexpr double kLongest = 1.25;
+constexpr double kLongestInSameProcess = 2;
 // The GPU's own work takes as long without tracing, but for a little: what leaves it less time is
 // of another speed of the machine, or of other work. Small kernels of a graph are recorded longer
 // than they are (0.23 us each in gpt-fast's, compiled, on an H200).
@@ -22,6 +24,8 @@ constexpr double kBusyMost = 1.1;          // over the wall time
 constexpr double kAddedToAKernel = 500.0;  // ns, at the most
 // Of the recorded passes, as many must be found in the control run.
 constexpr double kEnoughPasses = 0.9;
+// Of the passes of a run with windows, recorded or not, as many of a stage must be found there.
+constexpr double kAsOften = 0.5;
 // After CUPTI was detached.
 constexpr size_t kSettlingPasses = 2;
 
@@ -80,7 +84,9 @@ void set_wall(const Stages& stages, uint32_t stage, const TracedStage& traced, d
               UnwatchedSource source, StageUnwatched& result) {
   const bool busy_fits =
       traced.busy <= std::max(kBusyMost * wall, wall + kAddedToAKernel * traced.kernels);
-  if (wall < kShortest * traced.wall || wall > kLongest * traced.wall || !busy_fits) {
+  const double longest =
+      source == UnwatchedSource::between_windows ? kLongestInSameProcess : kLongest;
+  if (wall < kShortest * traced.wall || wall > longest * traced.wall || !busy_fits) {
     result.why_not = NotUnwatched::does_not_fit;
     return;
   }
@@ -108,7 +114,11 @@ void set_passes(const Stages& stages, uint32_t stage, const TracedStage& traced,
   // The control run's only pass of that kind is its first, too: as cold, and not like later ones.
   const bool only_cold = source == UnwatchedSource::control_launches && times.passes == 1 &&
                          stages.stages[stage].only_the_first;
-  if (times.passes == 0 || only_cold) {
+  // A part of a pass may occur here and there in another run; the pass itself would as often.
+  const bool seldom =
+      source == UnwatchedSource::control_launches &&
+      static_cast<double>(times.passes) < kAsOften * static_cast<double>(result.all_passes);
+  if (times.passes == 0 || only_cold || seldom) {
     if (result.why_not == NotUnwatched::no_other_time) {
       result.why_not = NotUnwatched::launches_differ;
     }
