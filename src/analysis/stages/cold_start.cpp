@@ -12,6 +12,12 @@ namespace {
 
 using Period = TracingPeriods::Period;
 
+constexpr size_t kFewFirst = 2;
+
+double milliseconds(Nanoseconds time) {
+  return static_cast<double>(time) / kNanosecondsPerMillisecond;
+}
+
 // Whether the program launched work in it, by the light watch; where there is none, the collector
 // was attached again at its end, and so the program ran on.
 bool worked_in(const trace::Trace& trace, trace::ProcessId process, const Period& period) {
@@ -47,23 +53,32 @@ void flag_only_first(const trace::Trace& trace, Stages& stages, Diagnostics& dia
   const TracingPeriods periods(trace);
   if (!periods.any_untraced()) return;
   for (uint32_t stage = 0; stage < stages.stages.size(); ++stage) {
-    const StageInstance* only = nullptr;
-    size_t count = 0;
+    std::vector<const StageInstance*> all;
     for (const StageInstance& instance : stages.instances) {
-      if (instance.stage != stage) continue;
-      only = &instance;
-      ++count;
+      if (instance.stage == stage) all.push_back(&instance);
     }
-    // A decode that windows see in pieces has cold steps and warm ones.
-    if (count != 1 || only->all_steps() > 1 || !first_of_more(trace, periods, *only)) continue;
+    // Of more than these, or behind a warm-up, the later ones show what is usual.
+    if (all.empty() || all.size() > kFewFirst) continue;
+    const bool cold = std::all_of(all.begin(), all.end(), [&](const StageInstance* instance) {
+      // A decode that windows see in pieces has cold steps and warm ones.
+      return !instance->warmup && instance->all_steps() <= 1 &&
+             first_of_more(trace, periods, *instance);
+    });
+    if (!cold) continue;
     stages.stages[stage].only_the_first = true;
+    const bool one = all.size() == 1;
     diagnostics.warn(
         "only_first_recorded",
-        fmt::format("the only {} that was recorded is the program's first, and the program ran on "
-                    "while nothing was traced: its {:.3f} ms are those of a cold start; record "
-                    "without --overhead-budget, or let the program warm up before recording starts",
-                    stages.stages[stage].name,
-                    static_cast<double>(only->wall()) / kNanosecondsPerMillisecond));
+        fmt::format("the only {} that {} recorded {} the program's first, and the program ran on "
+                    "while nothing was traced: {} those of a cold start; record without "
+                    "--overhead-budget, or let the program warm up before recording starts",
+                    one ? stages.stages[stage].name
+                        : fmt::format("{} instances of {}", all.size(), stages.stages[stage].name),
+                    one ? "was" : "were", one ? "is" : "are",
+                    one ? fmt::format("its {:.3f} ms are", milliseconds(all.front()->wall()))
+                        : fmt::format("their {:.3f} and {:.3f} ms may be",
+                                      milliseconds(all.front()->wall()),
+                                      milliseconds(all.back()->wall()))));
   }
 }
 

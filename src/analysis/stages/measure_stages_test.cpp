@@ -249,6 +249,35 @@ TEST_F(MeasureStagesTest, SaysThatTheOnlyPrefillIsAColdOne) {
   EXPECT_TRUE(diagnostics_.has("only_first_recorded"));
 }
 
+// Two that are alike, or a cold one and a warm one.
+TEST_F(MeasureStagesTest, SaysThatTheFirstTwoPrefillsMayBeCold) {
+  trace_.collection(0, true, trace::CollectionReason::program_start);
+  trace_.collection(3'000, false, trace::CollectionReason::budget);
+  trace_.collection(5'000, true, trace::CollectionReason::budget);
+  trace_.collection(9'000, false, trace::CollectionReason::process_end);
+  for (const Nanoseconds start : {100, 1'000}) {
+    const InstanceId prefill = instance(kPrefill, start, start + 700);
+    kernel(prefill, {}, start, start + 700);
+  }
+  measure();
+  EXPECT_TRUE(stages_.stages[kPrefill].only_the_first);
+}
+
+TEST_F(MeasureStagesTest, DoesNotCallAPrefillColdBehindAWarmUp) {
+  trace_.collection(0, true, trace::CollectionReason::program_start);
+  trace_.collection(3'000, false, trace::CollectionReason::budget);
+  trace_.collection(5'000, true, trace::CollectionReason::budget);
+  trace_.collection(9'000, false, trace::CollectionReason::process_end);
+  for (const auto& [start, time] :
+       {std::pair<Nanoseconds, Nanoseconds>{100, 1'600}, {2'000, 700}}) {
+    const InstanceId prefill = instance(kPrefill, start, start + time);
+    kernel(prefill, {}, start, start + 690);
+  }
+  measure();
+  EXPECT_EQ(warmups(), (std::vector<bool>{true, false}));
+  EXPECT_FALSE(stages_.stages[kPrefill].only_the_first);
+}
+
 // Attached late: nothing says that the prefill is the first.
 TEST_F(MeasureStagesTest, DoesNotCallAPrefillColdBeforeWhichOthersMayHaveRun) {
   trace_.collection(50, true, trace::CollectionReason::command);

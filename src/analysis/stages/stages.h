@@ -103,7 +103,8 @@ struct Stage {
   Statistics busy;
   Statistics kernel_count;  // plain numbers
   Statistics step_wall;     // of all their steps whose wall time is known; count 0 without any
-  // The only instance that was recorded is the program's first; others may have run unseen.
+  // What was recorded is the program's first instance, or its first two; others may have run
+  // unseen.
   bool only_the_first = false;
 };
 

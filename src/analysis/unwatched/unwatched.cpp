@@ -108,12 +108,20 @@ void set_wall(const Stages& stages, uint32_t stage, const TracedStage& traced, d
   if (traced.idle <= 0) result.parts[static_cast<size_t>(BudgetPart::unattributed)] = result.idle;
 }
 
+uint64_t recorded_instances(const Stages& stages, uint32_t stage) {
+  return static_cast<uint64_t>(
+      std::count_if(stages.instances.begin(), stages.instances.end(),
+                    [&](const StageInstance& instance) { return instance.stage == stage; }));
+}
+
 // Where passes were timed one by one.
 void set_passes(const Stages& stages, uint32_t stage, const TracedStage& traced,
                 const PassTimes& times, UnwatchedSource source, StageUnwatched& result) {
-  // The control run's only pass of that kind is its first, too: as cold, and not like later ones.
-  const bool only_cold = source == UnwatchedSource::control_launches && times.passes == 1 &&
-                         stages.stages[stage].only_the_first;
+  // The control run's only passes of that kind are its first, too: as cold, and not like later
+  // ones.
+  const bool only_cold = source == UnwatchedSource::control_launches &&
+                         stages.stages[stage].only_the_first &&
+                         times.passes <= recorded_instances(stages, stage);
   // A part of a pass may occur here and there in another run; the pass itself would as often.
   const bool seldom =
       source == UnwatchedSource::control_launches &&

@@ -333,7 +333,7 @@ TEST(UnwatchedByControl, OfCompiledCodeThatTunesAndRunsAhead) {
 
 TEST(UnwatchedByControl, AColdPassDoesNotStandForLaterOnes) {
   for (const bool only_the_first : {false, true}) {
-    for (const int prefills : {1, 2}) {
+    for (const int prefills : {3, 4}) {  // three were recorded
       WatchedRequests recorded(100);
       recorded.record();
       for (StageInstance& instance : recorded.t.stages().instances) instance.warmup = false;
@@ -343,7 +343,7 @@ TEST(UnwatchedByControl, AColdPassDoesNotStandForLaterOnes) {
         control.note_request(10'000 + i * 10'000, 1000, std::vector<Nanoseconds>(11, 180));
       }
       const Unwatched unwatched = recorded.find(&control);
-      EXPECT_EQ(unwatched.stages.at(0).known(), !only_the_first || prefills == 2) << prefills;
+      EXPECT_EQ(unwatched.stages.at(0).known(), !only_the_first || prefills == 4) << prefills;
       EXPECT_TRUE(unwatched.stages.at(1).known());
     }
   }
@@ -420,6 +420,36 @@ class Windows {
 
   TestTrace t;
 };
+
+// Steps of the same process that were twice as slow are the same steps; any slower are not.
+TEST(UnwatchedBetweenWindows, MayBeTwiceAsLongAsTraced) {
+  for (const Nanoseconds time : {390, 410}) {
+    Windows windows;
+    for (int i = 0; i < 10; ++i) windows.note_step(1000 + time * i, time);
+    const StageUnwatched decode = windows.find();
+    EXPECT_EQ(decode.known(), time < 400);
+    EXPECT_EQ(decode.why_not, time < 400 ? NotUnwatched::known : NotUnwatched::does_not_fit);
+  }
+}
+
+// 14 steps in the run with windows, which are too slow there to be the traced ones.
+TEST(UnwatchedByControl, PassesThatAreSeldomThereAreOthers) {
+  for (const int steps : {4, 12}) {
+    Windows windows;
+    for (int i = 0; i < 10; ++i) windows.note_step(1000 + 410 * i, 410);
+    TestTrace control;
+    control.noted(CallKind::kernel, 1, 10, 10);
+    for (int i = 0; i < steps; ++i) {
+      control.noted(CallKind::graph, 7, 1000 + 170 * i, 1000 + 170 * i);
+      control.noted(CallKind::wait, 0, 1010 + 170 * i, 1170 + 170 * i);
+    }
+    const Budgets budgets = windows.t.budgets();
+    const StageUnwatched decode =
+        find_unwatched(windows.t.trace(), windows.t.stages(), budgets, &control.freeze(), false)
+            .stages.at(0);
+    EXPECT_EQ(decode.known(), steps == 12) << steps;
+  }
+}
 
 // The first two are of a program that still recovers, the last may be cut: 7 are timed. 14 steps of
 // 160 make 2240; of 150 busy each 2100. Traced, they would have taken 2800.

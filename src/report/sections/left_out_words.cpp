@@ -33,16 +33,18 @@ std::string graph_capture_words(const profile::Stage& stage) {
 
 std::string cold_words(const profile::Stage& stage) {
   if (!stage.only_the_first) return {};
+  const std::string what =
+      stage.instance_count == 1
+          ? fmt::format("The only {} that was recorded is the program's first", stage.name)
+          : fmt::format("The only {} instances of {} that were recorded are the program's first",
+                        stage.instance_count, stage.name);
   if (stage.unwatched) {
     return fmt::format(
-        "The only {} that was recorded is the program's first: its kernels are those of a cold "
-        "start; the time without tracing is of later ones.",
-        stage.name);
+        "{}: recorded kernels are those of a cold start; the time without tracing is of later "
+        "ones.",
+        what);
   }
-  return fmt::format(
-      "The only {0} that was recorded is the program's first: times of {0} are those of a cold "
-      "start.",
-      stage.name);
+  return fmt::format("{}: times of {} are those of a cold start.", what, stage.name);
 }
 
 }  // namespace

@@ -65,14 +65,20 @@ TEST(LeftOutWordsTest, CaveatsAreOfMeansThatMislead) {
   profile::Stage stage;
   stage.name = "prefill";
   stage.only_the_first = true;
+  stage.instance_count = 1;
   cold.stages.push_back(std::move(stage));
   EXPECT_EQ(mean_caveats(cold),
             "The only prefill that was recorded is the program's first: times of prefill are those "
             "of a cold start.");
   cold.stages[0].unwatched.emplace();
   EXPECT_EQ(mean_caveats(cold),
-            "The only prefill that was recorded is the program's first: its kernels are those of a "
-            "cold start; the time without tracing is of later ones.");
+            "The only prefill that was recorded is the program's first: recorded kernels are those "
+            "of a cold start; the time without tracing is of later ones.");
+  cold.stages[0].unwatched.reset();
+  cold.stages[0].instance_count = 2;
+  EXPECT_EQ(mean_caveats(cold),
+            "The only 2 instances of prefill that were recorded are the program's first: times of "
+            "prefill are those of a cold start.");
 }
 
 }  // namespace

@@ -644,7 +644,7 @@ export interface Stages {
   basis_reasons: SlowStepRuleReasons[];
   /** mean wall time with the warm-up instances in which a CUDA graph is captured; null without any (ms) */
   wall_ms_with_graph_captures: number | null;
-  /** the only instance that was recorded is the program's first, and later ones may have run while nothing was traced: its times are those of a cold start */
+  /** only the program's first instance, or its first two, were recorded, and later ones may have run while nothing was traced: the recorded times are those of a cold start */
   only_the_first: boolean;
 }
 
