@@ -98,7 +98,9 @@ Result<AnalyzedInputs> analyze_planned(AnalysisPlan plan, bool list_failures,
   if (frozen->operators) plan.options.operators_of = &*frozen->operators;
   if (frozen->control) plan.options.control = &*frozen->control;
   plan.options.tool_version = version;
-  auto analyzed = analysis::analyze(frozen->trace, *plan.rules, plan.options, &progress);
+  const auto& rules = plan.rules.get();
+  if (!rules) return fail_with(rules.error());
+  auto analyzed = analysis::analyze(frozen->trace, **rules, plan.options, &progress);
   if (!analyzed) return fail_with(analyzed.error());
   add_timings(std::move(analyzed->timings), analysis.timings);
   if (holds_nothing(analyzed->profile)) {
@@ -130,12 +132,13 @@ Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version
   Analysis& analysis = analyzed->analysis;
   progress.begin("writing the bundle");
   const Stopwatch writing;
+  const exports::ExportSource source{analyzed->trace, analyzed->results, version};
+  PageTimeline timeline = begin_page_timeline(source);
   if (auto done = write_bundle(options, out, analysis); !done) return fail_with(done.error());
   analysis.timings.push_back({"writing the bundle", writing.elapsed()});
   progress.begin("writing the page");
   const Stopwatch page;
-  const exports::ExportSource source{analyzed->trace, analyzed->results, version};
-  if (auto done = write_page(source, analysis); !done) return fail_with(done.error());
+  if (auto done = write_page(std::move(timeline), analysis); !done) return fail_with(done.error());
   analysis.timings.push_back({"writing the page", page.elapsed()});
   export_bundle(options, source, progress, analysis);
   return std::move(analysis);

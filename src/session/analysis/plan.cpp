@@ -30,12 +30,29 @@ Result<analysis::AnalysisRules> load_rules(const config::ConfFiles& conf) {
   return analysis::AnalysisRules{std::move(*kernels), std::move(*stages), std::move(*gpus)};
 }
 
+LoadingRules begin_to_load_rules(const config::ConfFiles& conf) {
+  using Rules = std::shared_ptr<const analysis::AnalysisRules>;
+  return std::async(std::launch::async, [conf]() -> Result<Rules> {
+    auto rules = load_rules(conf);
+    if (!rules) return fail_with(rules.error());
+    return std::make_shared<const analysis::AnalysisRules>(std::move(*rules));
+  });
+}
+
 Result<void> check_gpu(const AnalyzeOptions& options, const llm::GpuSpecs& gpus) {
   if (!options.gpu || gpus.find(*options.gpu)) return {};
   return fail(ErrorKind::usage,
               fmt::format("unknown value '{}' for --gpu; available: {}. Others "
                           "are added in gpus.yaml (--config-dir)",
                           to_printable(*options.gpu), fmt::join(gpus.names(), ", ")));
+}
+
+// What can be wrong with the user's own files, or with what is looked up in ours.
+Result<void> check_rules(const AnalyzeOptions& options, const LoadingRules& loading) {
+  if (!options.config_folder && !options.gpu) return {};
+  const auto& rules = loading.get();
+  if (!rules) return fail_with(rules.error());
+  return check_gpu(options, (*rules)->gpus);
 }
 
 Result<analysis::AnalysisOptions> requested_analysis(const AnalyzeOptions& options) {
@@ -122,16 +139,12 @@ Result<AnalysisPlan> plan_analysis(const AnalyzeOptions& options) {
   if (!inputs) return fail_with(inputs.error());
   const auto conf = config::ConfFiles::open(options.config_folder);
   if (!conf) return fail_with(conf.error());
-  auto rules = load_rules(*conf);
-  if (!rules) return fail_with(rules.error());
-  if (auto known = check_gpu(options, rules->gpus); !known) return fail_with(known.error());
+  LoadingRules rules = begin_to_load_rules(*conf);
+  if (auto done = check_rules(options, rules); !done) return fail_with(done.error());
   auto requested = requested_analysis(options);
   if (!requested) return fail_with(requested.error());
-  AnalysisPlan plan{std::move(*inputs),
-                    {},
-                    std::make_shared<const analysis::AnalysisRules>(std::move(*rules)),
-                    std::move(*requested),
-                    std::move(notes)};
+  AnalysisPlan plan{
+      std::move(*inputs), {}, std::move(rules), std::move(*requested), std::move(notes)};
   if (const auto run = run_folder(options); !run.empty()) add_run_records(run, *conf, plan);
   if (auto done = add_named_model(options, *conf, plan); !done) return fail_with(done.error());
   return plan;

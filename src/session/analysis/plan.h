@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -14,11 +15,15 @@
 
 namespace llmprof::session {
 
+// Read while the inputs are: it takes as long as reading a small capture. What is built in is
+// known to be good; a user's own files were checked before the plan was made.
+using LoadingRules = std::shared_future<Result<std::shared_ptr<const analysis::AnalysisRules>>>;
+
 // An analysis that was checked and can begin.
 struct AnalysisPlan {
   std::vector<Input> inputs;
   RunInputs run;  // what the run folder records about itself
-  std::shared_ptr<const analysis::AnalysisRules> rules;
+  LoadingRules rules;
   analysis::AnalysisOptions options;
   Diagnostics notes;  // about the request and the run folder's records
 };

@@ -1,6 +1,6 @@
 #include "session/analysis/run_page.h"
 
-#include "exports/timeline/timeline.h"
+#include <utility>
 
 namespace llmprof::session {
 
@@ -18,6 +18,14 @@ void put_timeline(Result<exports::Timeline> timeline, page::Content& content) {
 }
 
 }  // namespace
+
+PageTimeline begin_timeline(const exports::ExportSource& source) {
+  return std::async(std::launch::async, [source] { return exports::make_timeline(source); });
+}
+
+void add_timeline(PageTimeline timeline, page::Content& content) {
+  put_timeline(timeline.get(), content);
+}
 
 void add_timeline(const exports::ExportSource& source, page::Content& content) {
   put_timeline(exports::make_timeline(source), content);

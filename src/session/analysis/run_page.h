@@ -1,16 +1,22 @@
 #pragma once
 
 #include <filesystem>
+#include <future>
 #include <optional>
 #include <vector>
 
 #include "base/error.h"
 #include "exports/export_source.h"
+#include "exports/timeline/timeline.h"
 #include "page/page.h"
 #include "session/bundle/page_file.h"
 
 namespace llmprof::session {
 
+// Made while the reports are written. What `source` refers to outlives it.
+using PageTimeline = std::future<Result<exports::Timeline>>;
+PageTimeline begin_timeline(const exports::ExportSource& source);
+void add_timeline(PageTimeline timeline, page::Content& content);
 // Puts the timeline into what a page holds, or says why there is none.
 void add_timeline(const exports::ExportSource& source, page::Content& content);
 // Likewise of a job's ranks.

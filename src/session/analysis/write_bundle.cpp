@@ -29,10 +29,14 @@ Result<void> write_bundle(const AnalyzeOptions& options, OutputFolder& out, Anal
   return {};
 }
 
-Result<void> write_page(const exports::ExportSource& source, Analysis& analysis) {
+PageTimeline begin_page_timeline(const exports::ExportSource& source) {
+  return page::embedded_bundle() ? begin_timeline(source) : PageTimeline();
+}
+
+Result<void> write_page(PageTimeline timeline, Analysis& analysis) {
   page::Content content{analysis.profile, analysis.json, {}, std::nullopt};
   const auto bundle = page::embedded_bundle();
-  if (bundle) add_timeline(source, content);
+  if (timeline.valid()) add_timeline(std::move(timeline), content);
   return write_filled_page(bundle, content, analysis);
 }
 
