@@ -1,7 +1,11 @@
 #include "capture/probes/cuda_here.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 
 #include "base/files.h"
@@ -14,6 +18,15 @@ namespace {
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string() : std::string(value);
+}
+
+// Device nodes stay, and nvidia-modprobe makes them, where no driver is loaded: those cannot be
+// opened by anybody.
+bool is_there_with_a_driver(const fs::path& file) {
+  const int opened = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (opened < 0) return errno == EACCES || errno == EPERM || errno == EBUSY;
+  ::close(opened);
+  return true;
 }
 
 }  // namespace
@@ -41,8 +54,7 @@ bool has_nvidia_driver(const ToolSearch& search) {
   constexpr std::array kTraces = {"proc/driver/nvidia/version", "dev/nvidiactl", "dev/nvidia0",
                                   "dev/dxg"};
   return std::any_of(kTraces.begin(), kTraces.end(), [&](const char* trace) {
-    std::error_code status;
-    return fs::exists(search.root / trace, status);
+    return is_there_with_a_driver(search.root / trace);
   });
 }
 

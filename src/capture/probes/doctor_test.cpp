@@ -1,6 +1,7 @@
 #include "capture/probes/doctor.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -212,6 +213,17 @@ TEST(CudaHere, AnyTraceOfADriverWillDo) {
   std::filesystem::create_directories(folder.path() / "dev");
   folder.write("dev/nvidiactl", "");
   EXPECT_TRUE(has_nvidia_driver(search));
+}
+
+// As nvidia-modprobe leaves it on a machine without a driver: opening it fails with ENXIO.
+TEST(CudaHere, ANodeWithoutADriverIsNone) {
+  const TemporaryFolder folder;
+  ToolSearch search;
+  search.root = folder.path();
+  std::filesystem::create_directories(folder.path() / "dev");
+  const std::string node = (folder.path() / "dev/nvidiactl").string();
+  ASSERT_EQ(mknod(node.c_str(), S_IFSOCK | S_IRUSR, 0), 0);
+  EXPECT_FALSE(has_nvidia_driver(search));
 }
 
 TEST_F(Doctor, AsksPythonForTorch) {
