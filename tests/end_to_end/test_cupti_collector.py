@@ -15,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-from collector_log import Log
+from collector_log import LAUNCH_DURATION_BITS, Log
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
@@ -385,9 +385,12 @@ class Records(PlayedCase):
         self.assertEqual(long.end - long.start, 5_000_000_000)
         self.assertEqual(len(kernels["x" * 100].name), LONGEST_NAME)
         self.assertEqual(kernels["kernel_on_device_1"].device, 1)
-        (call,) = [c for c in log.calls() if c["end"] - c["start"] > 20_000_000]
-        self.assertEqual(call["correlation"], kernels["kernel_of_a_long_launch"].correlation)
-        self.assertEqual(len(log.of("api_call")), 1)
+        launch = kernels["kernel_of_a_long_launch"].correlation
+        (call,) = [c for c in log.calls() if c["correlation"] == launch]
+        self.assertGreater(call["end"] - call["start"], 20_000_000)
+        # A launch record has no room for it. On a busy machine others are as long.
+        long_calls = [c for c in log.calls() if c["end"] - c["start"] >= 1 << LAUNCH_DURATION_BITS]
+        self.assertEqual(len(log.of("api_call")), len(long_calls))
         (copy,) = log.memory_operations()
         self.assertEqual((copy["bytes"], copy["direction"]), (1 << 20, 10))
 

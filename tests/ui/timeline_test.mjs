@@ -189,7 +189,7 @@ test("search counts hits in the whole capture and goes from one to the next", as
   assert.ok((await page.textContent(".counts")).includes(`${(time / 1e6).toFixed(3)} ms`));
   await page.keyboard.press("Enter");
   await page.waitForFunction((row) => location.hash.includes(`pin=slices%3A${row}`), rows[0]);
-  assert.ok((await page.textContent(".counts")).startsWith("1 of "));
+  await page.waitForFunction(() => document.querySelector(".counts").textContent.startsWith("1 of "));
   await page.click('button[aria-label="Next hit"]');
   await page.waitForFunction((row) => location.hash.includes(`pin=slices%3A${row}`), rows[1]);
   await page.click('button[aria-label="Previous hit"]');
