@@ -1,6 +1,7 @@
 #include "analysis/detection/untraced_cuts.h"
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 
 #include "analysis/detection/layer_beats.h"
@@ -10,17 +11,10 @@ namespace llmprof::analysis {
 namespace {
 
 uint32_t first_from(const KernelSequence& sequence, Nanoseconds time) {
-  uint32_t low = 0;
-  auto high = static_cast<uint32_t>(sequence.size());
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (sequence.start(middle) < time) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
+  const auto positions = std::views::iota(0U, static_cast<uint32_t>(sequence.size()));
+  const auto found = std::ranges::partition_point(
+      positions, [&](uint32_t at) { return sequence.start(at) < time; });
+  return static_cast<uint32_t>(found - positions.begin());
 }
 
 void end_at(uint32_t cut, ForwardPass& pass) {

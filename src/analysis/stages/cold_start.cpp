@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "analysis/tracing/tracing_periods.h"
 #include "base/units.h"
@@ -46,6 +48,19 @@ bool first_of_more(const trace::Trace& trace, const TracingPeriods& periods,
   return later;
 }
 
+std::string what_is_cold(const std::string& name, const std::vector<const StageInstance*>& all) {
+  if (all.size() == 1) {
+    return fmt::format(
+        "the only {} that was recorded is the program's first, its {:.3f} ms are those of a cold "
+        "start",
+        name, milliseconds(all.front()->wall()));
+  }
+  return fmt::format(
+      "all {} instances of {} that were recorded are the program's first, their {:.3f} and {:.3f} "
+      "ms may be those of a cold start",
+      all.size(), name, milliseconds(all.front()->wall()), milliseconds(all.back()->wall()));
+}
+
 }  // namespace
 
 void flag_only_first(const trace::Trace& trace, Stages& stages, Diagnostics& diagnostics) {
@@ -66,19 +81,11 @@ void flag_only_first(const trace::Trace& trace, Stages& stages, Diagnostics& dia
     });
     if (!cold) continue;
     stages.stages[stage].only_the_first = true;
-    const bool one = all.size() == 1;
     diagnostics.warn(
         "only_first_recorded",
-        fmt::format("the only {} that {} recorded {} the program's first, and the program ran on "
-                    "while nothing was traced: {} those of a cold start; record without "
+        fmt::format("{}, and the program ran on while nothing was traced; record without "
                     "--overhead-budget, or let the program warm up before recording starts",
-                    one ? stages.stages[stage].name
-                        : fmt::format("{} instances of {}", all.size(), stages.stages[stage].name),
-                    one ? "was" : "were", one ? "is" : "are",
-                    one ? fmt::format("its {:.3f} ms are", milliseconds(all.front()->wall()))
-                        : fmt::format("their {:.3f} and {:.3f} ms may be",
-                                      milliseconds(all.front()->wall()),
-                                      milliseconds(all.back()->wall()))));
+                    what_is_cold(stages.stages[stage].name, all)));
   }
 }
 
