@@ -90,6 +90,13 @@ int take_space(int descriptor, uint64_t offset) {
   return error;
 }
 
+// Threads that fill the chunk meet no page faults. MAP_POPULATE prepares shared pages only for
+// reading: the first write to each would still take 2 us. Kernels before 5.14 do not know the
+// advice; faults come one by one there.
+void prepare_for_writing(void* chunk) {
+  [[maybe_unused]] const int unknown = madvise(chunk, wire::kChunkBytes, MADV_POPULATE_WRITE);
+}
+
 // The absolute path of a folder that need not exist. False if its parent does not exist.
 bool absolute_in_parent(const char* folder, char (&absolute)[PATH_MAX]) {
   char parent[PATH_MAX] = {};
@@ -205,9 +212,10 @@ int LogFile::map_next(MappedChunk& chunk) {
   const uint64_t offset = chunks_ * wire::kChunkBytes;
   if (chunks_ >= max_chunks_ || beyond_size_limit(offset + wire::kChunkBytes)) return EFBIG;
   if (const int error = take_space(descriptor_, offset); error != 0) return error;
-  void* mapped = mmap(nullptr, wire::kChunkBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
-                      descriptor_, static_cast<off_t>(offset));
+  void* mapped = mmap(nullptr, wire::kChunkBytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_,
+                      static_cast<off_t>(offset));
   if (mapped == MAP_FAILED) return errno;
+  prepare_for_writing(mapped);
   chunk = {static_cast<unsigned char*>(mapped), chunks_++};
   return 0;
 }
