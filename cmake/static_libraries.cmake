@@ -28,7 +28,7 @@ endfunction()
 
 llmprof_archive(SQLite::SQLite3 libsqlite3.a)
 llmprof_archive(ZLIB::ZLIB libz.a)
-llmprof_archive(yaml-cpp libyaml-cpp.a)
+find_library(LIBYAML yaml REQUIRED)
 find_library(LIBDEFLATE deflate REQUIRED)
 # A shared build gets these from OpenBLASConfig.cmake. No part that needs Fortran is linked.
 set(OpenBLAS_LIBRARIES ${archives}/openblas-pthread/libopenblas.a)

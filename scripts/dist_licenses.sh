@@ -28,7 +28,7 @@ package_of_archive() {
     libfmt.a) echo fmtlib ;;
     libsimdjson.a) echo simdjson ;;
     libsqlite3.a) echo libsqlite3-dev ;;
-    libyaml-cpp.a) echo libyaml-cpp-dev ;;
+    libyaml.a) echo libyaml-dev ;;
     libdeflate.a) echo libdeflate-dev ;;
     libz.a) echo zlib1g-dev ;;
     libre2.a) echo libre2-dev ;;

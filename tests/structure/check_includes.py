@@ -38,7 +38,7 @@ LIBRARIES = {
     "libdeflate.h": "base",
     "zlib.h": "base",
     "nlohmann/": "config",
-    "yaml-cpp/": "config",
+    "yaml.h": "config",
     "re2/": "analysis",
     "CLI/": "cli",
 }

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -29,6 +31,42 @@ RE2::Options matching_options(int64_t memory) {
   return options;
 }
 
+RE2::Options options_of_one() { return matching_options(1L << 20U); }
+
+// Compiled when a name first matches it: few of the rules match anything in one capture.
+class LazyExpression {
+ public:
+  explicit LazyExpression(std::string text) : text_(std::move(text)) {}
+
+  [[nodiscard]] const RE2& get() const {
+    std::call_once(once_, [&] { compiled_ = std::make_unique<RE2>(text_, options_of_one()); });
+    return *compiled_;
+  }
+
+ private:
+  std::string text_;
+  mutable std::once_flag once_;
+  mutable std::unique_ptr<RE2> compiled_;
+};
+
+// How many groups it captures. The shipped rules are checked by the tests, not by every analysis.
+Result<int> checked_captures(const KernelRule& rule) {
+  if (rule.shipped) return kMostCaptures;
+  const RE2 expression(rule.expression, options_of_one());
+  if (!expression.ok()) {
+    return fail(ErrorKind::usage,
+                fmt::format("{}: not a valid RE2 expression: {}", rule.place, expression.error()));
+  }
+  const int captures = expression.NumberOfCapturingGroups();
+  if (captures > kMostCaptures) {
+    return fail(ErrorKind::usage,
+                fmt::format("{}: {} capturing groups, {} are allowed; write (?:...) for those "
+                            "that name does not use",
+                            rule.place, captures, kMostCaptures));
+  }
+  return captures;
+}
+
 }  // namespace
 
 class KernelRules::Compiled {
@@ -38,22 +76,12 @@ class KernelRules::Compiled {
   Compiled() : set_(matching_options(64L << 20U), RE2::UNANCHORED) {}
 
   Result<void> add(const KernelRule& rule) {
-    auto expression = std::make_unique<RE2>(rule.expression, matching_options(1L << 20U));
-    if (!expression->ok()) {
-      return fail(ErrorKind::usage, fmt::format("{}: not a valid RE2 expression: {}", rule.place,
-                                                expression->error()));
-    }
-    const int captures = expression->NumberOfCapturingGroups();
-    if (captures > kMostCaptures) {
-      return fail(ErrorKind::usage,
-                  fmt::format("{}: {} capturing groups, {} are allowed; write (?:...) for those "
-                              "that name does not use",
-                              rule.place, captures, kMostCaptures));
-    }
-    auto name = NameTemplate::parse(rule.name.empty() ? "{kernel}" : rule.name, captures);
+    const auto captures = checked_captures(rule);
+    if (!captures) return fail_with(captures.error());
+    auto name = NameTemplate::parse(rule.name.empty() ? "{kernel}" : rule.name, *captures);
     if (!name) return fail_with(name.error().within(rule.place));
     set_.Add(rule.expression, nullptr);
-    rules_.push_back({std::move(expression), std::move(*name), rule.library, rule.kernel_class});
+    rules_.emplace_back(rule.expression, std::move(*name), rule.library, rule.kernel_class);
     return {};
   }
 
@@ -78,8 +106,9 @@ class KernelRules::Compiled {
               KernelClass::other};
     }
     std::array<re2::StringPiece, kMostCaptures + 1> pieces;
-    const int count = rule->expression->NumberOfCapturingGroups() + 1;
-    rule->expression->Match(canonical, 0, canonical.size(), RE2::UNANCHORED, pieces.data(), count);
+    const RE2& expression = rule->expression.get();
+    const int count = expression.NumberOfCapturingGroups() + 1;
+    expression.Match(canonical, 0, canonical.size(), RE2::UNANCHORED, pieces.data(), count);
     std::array<std::string_view, kMostCaptures + 1> captures;
     std::transform(pieces.begin(), pieces.end(), captures.begin(), [](re2::StringPiece piece) {
       return std::string_view(piece.data(), piece.size());
@@ -92,7 +121,14 @@ class KernelRules::Compiled {
 
  private:
   struct Rule {
-    std::unique_ptr<RE2> expression;
+    Rule(std::string text, NameTemplate short_name, std::string of_library,
+         std::optional<KernelClass> of_class)
+        : expression(std::move(text)),
+          name(std::move(short_name)),
+          library(std::move(of_library)),
+          kernel_class(of_class) {}
+
+    LazyExpression expression;
     NameTemplate name;
     std::string library;
     std::optional<KernelClass> kernel_class;
@@ -114,13 +150,13 @@ class KernelRules::Compiled {
     if (problem.kind == RE2::Set::kNoError) return nullptr;
     // Out of memory for the automaton: one by one is slower and needs none.
     const auto found = std::find_if(rules_.begin(), rules_.end(), [&](const Rule& rule) {
-      return RE2::PartialMatch(canonical, *rule.expression);
+      return RE2::PartialMatch(canonical, rule.expression.get());
     });
     return found == rules_.end() ? nullptr : &*found;
   }
 
   RE2::Set set_;
-  std::vector<Rule> rules_;
+  std::deque<Rule> rules_;
   OperationWords words_;
   std::vector<LibraryPrefix> libraries_;
   NameTemplate unmatched_;

@@ -190,7 +190,12 @@ class RulesReader {
 Result<void> read_kernel_rules(const config::ConfText& source, KernelRulesFile& into) {
   const auto document = config::parse_yaml(source.text, source.name);
   if (!document) return fail_with(document.error());
-  return RulesReader(source.name, into).run(document->root);
+  const size_t before = into.rules.size();
+  if (auto read = RulesReader(source.name, into).run(document->root); !read) return read;
+  const auto built_in = config::built_in_conf("kernels.yaml");
+  const bool shipped = built_in && built_in->text == source.text;
+  for (size_t i = before; i < into.rules.size(); ++i) into.rules[i].shipped = shipped;
+  return {};
 }
 
 }  // namespace llmprof::analysis

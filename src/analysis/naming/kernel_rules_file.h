@@ -21,6 +21,7 @@ struct KernelRule {
   std::optional<KernelClass> kernel_class;  // none: by the operations in the kernel's name
   std::string name;                         // the template's text
   std::string place;                        // "kernels.yaml:12: rule 3", for messages
+  bool shipped = false;                     // of the file that is in the program
 };
 
 // Names that start so belong to this library where their rule does not say.

@@ -205,6 +205,14 @@ TEST(KernelRules, LibraryByPrefixWhereTheRuleLeavesItOut) {
   EXPECT_EQ(rules->describe("a_gemm").library, "");
 }
 
+// An analysis does not check the shipped rules; one byte more, and they are a user's.
+TEST(KernelRules, ShippedRulesPassTheChecksOfAUsersRules) {
+  const auto shipped_text = config::built_in_conf("kernels.yaml");
+  ASSERT_TRUE(shipped_text);
+  const auto rules = rules_of(shipped_text->text + "\n");
+  EXPECT_TRUE(rules) << rules.error().message;
+}
+
 TEST(KernelRules, MistakesNameFileLineAndRule) {
   EXPECT_EQ(error_of("rules:\n- {prefix: [a], class: gemm}\n- prefix: [b]\n  class: gemn\n"),
             "mine.yaml:4: rule 2: unknown class 'gemn'; did you mean 'gemm'?");

@@ -1,0 +1,192 @@
+// libyaml, because it reads kernels.yaml, which every analysis needs, in a tenth of yaml-cpp's
+// time.
+#include <fmt/format.h>
+#include <yaml.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "config/config_tree.h"
+#include "config/tree_limits.h"
+
+namespace llmprof::config {
+namespace {
+
+class Event {
+ public:
+  explicit Event(yaml_parser_t& parser) : valid_(yaml_parser_parse(&parser, &event_) != 0) {}
+  ~Event() {
+    if (valid_) yaml_event_delete(&event_);
+  }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  // False: the parser says what is wrong.
+  [[nodiscard]] explicit operator bool() const { return valid_; }
+  [[nodiscard]] yaml_event_type_t type() const { return event_.type; }
+  [[nodiscard]] size_t line() const { return event_.start_mark.line + 1; }
+
+  [[nodiscard]] std::string_view scalar() const {
+    return {reinterpret_cast<const char*>(event_.data.scalar.value), event_.data.scalar.length};
+  }
+  [[nodiscard]] bool is_plain() const {
+    return event_.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+  }
+  // What an alias refers to, or what a value can be referred to by; empty: by nothing.
+  [[nodiscard]] std::string_view anchor() const {
+    const yaml_char_t* name =
+        event_.type == YAML_ALIAS_EVENT            ? event_.data.alias.anchor
+        : event_.type == YAML_SCALAR_EVENT         ? event_.data.scalar.anchor
+        : event_.type == YAML_SEQUENCE_START_EVENT ? event_.data.sequence_start.anchor
+        : event_.type == YAML_MAPPING_START_EVENT  ? event_.data.mapping_start.anchor
+                                                   : nullptr;
+    return name == nullptr ? std::string_view() : reinterpret_cast<const char*>(name);
+  }
+
+ private:
+  yaml_event_t event_{};
+  bool valid_;
+};
+
+bool means_null(std::string_view plain) {
+  constexpr std::array<std::string_view, 5> kNulls = {"", "~", "null", "Null", "NULL"};
+  return std::find(kNulls.begin(), kNulls.end(), plain) != kNulls.end();
+}
+
+struct Extent {
+  size_t nodes = 1;
+  int height = 0;  // levels below it
+};
+
+Extent extent_of(const ConfigNode& node) {
+  Extent extent;
+  for (const ConfigNode& child : node.children) {
+    const Extent below = extent_of(child);
+    extent.nodes += below.nodes;
+    extent.height = std::max(extent.height, below.height + 1);
+  }
+  return extent;
+}
+
+// The first document of a text.
+class YamlReader {
+ public:
+  explicit YamlReader(std::string_view text, const std::string& name) : name_(name) {
+    yaml_parser_initialize(&parser_);
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
+                                 text.size());
+  }
+  ~YamlReader() { yaml_parser_delete(&parser_); }
+  YamlReader(const YamlReader&) = delete;
+  YamlReader& operator=(const YamlReader&) = delete;
+
+  Result<void> read(ConfigNode& root) {
+    while (true) {
+      const Event event(parser_);
+      if (!event) return broken();
+      if (event.type() == YAML_STREAM_END_EVENT) return {};
+      if (event.type() != YAML_STREAM_START_EVENT && event.type() != YAML_DOCUMENT_START_EVENT) {
+        return value(event, root, 0);
+      }
+    }
+  }
+
+ private:
+  tl::unexpected<Error> wrong(size_t line, std::string_view what) const {
+    return fail(ErrorKind::usage, fmt::format("{}:{}: not valid YAML: {}", name_, line, what));
+  }
+
+  tl::unexpected<Error> broken() const {
+    const char* problem = parser_.problem == nullptr ? "out of memory" : parser_.problem;
+    // Characters that are no text have no mark, but an offset.
+    const size_t line =
+        parser_.error == YAML_READER_ERROR ? parser_.mark.line : parser_.problem_mark.line;
+    return wrong(line + 1, problem);
+  }
+
+  // What begins with `event`. A member of a map has its key's line already.
+  Result<void> value(const Event& event, ConfigNode& into, int depth) {
+    if (event.type() == YAML_ALIAS_EVENT) return copy(event, into, depth);
+    if (!limits_.admit(depth)) return TreeLimits::exceeded(name_);
+    if (into.line == 0) into.line = event.line();
+    Result<void> read;
+    if (event.type() == YAML_SEQUENCE_START_EVENT) {
+      read = list(into, depth);
+    } else if (event.type() == YAML_MAPPING_START_EVENT) {
+      read = map(into, depth);
+    } else {
+      scalar(event, into);
+    }
+    if (!read || event.anchor().empty()) return read;
+    if (!limits_.admit(depth, extent_of(into).nodes)) return TreeLimits::exceeded(name_);
+    anchored_.insert_or_assign(std::string(event.anchor()), into);
+    return {};
+  }
+
+  static void scalar(const Event& event, ConfigNode& into) {
+    if (event.is_plain() && means_null(event.scalar())) return;
+    into.kind = ConfigNode::Kind::scalar;
+    into.text = event.scalar();
+    into.quoted = !event.is_plain();
+  }
+
+  Result<void> list(ConfigNode& into, int depth) {
+    into.kind = ConfigNode::Kind::list;
+    while (true) {
+      const Event item(parser_);
+      if (!item) return broken();
+      if (item.type() == YAML_SEQUENCE_END_EVENT) return {};
+      if (auto read = value(item, into.children.emplace_back(), depth + 1); !read) return read;
+    }
+  }
+
+  Result<void> map(ConfigNode& into, int depth) {
+    into.kind = ConfigNode::Kind::map;
+    while (true) {
+      const Event key(parser_);
+      if (!key) return broken();
+      if (key.type() == YAML_MAPPING_END_EVENT) return {};
+      // A list or a map as a key has no text.
+      ConfigNode named;
+      if (auto read = value(key, named, depth + 1); !read) return read;
+      into.keys.push_back(std::move(named.text));
+      ConfigNode& member = into.children.emplace_back();
+      member.line = key.line();
+      const Event content(parser_);
+      if (!content) return broken();
+      if (auto read = value(content, member, depth + 1); !read) return read;
+    }
+  }
+
+  Result<void> copy(const Event& alias, ConfigNode& into, int depth) {
+    const auto found = anchored_.find(alias.anchor());
+    if (found == anchored_.end()) {
+      return wrong(alias.line(), fmt::format("'*{0}' is before '&{0}'", alias.anchor()));
+    }
+    const Extent extent = extent_of(found->second);
+    if (!limits_.admit(depth + extent.height, extent.nodes)) return TreeLimits::exceeded(name_);
+    const size_t line = into.line;
+    into = found->second;
+    if (line != 0) into.line = line;
+    return {};
+  }
+
+  const std::string& name_;
+  yaml_parser_t parser_{};
+  TreeLimits limits_;
+  std::map<std::string, ConfigNode, std::less<>> anchored_;
+};
+
+}  // namespace
+
+Result<ConfigDocument> parse_yaml(std::string_view text, std::string name) {
+  ConfigDocument document{std::move(name), {}};
+  if (auto read = YamlReader(text, document.name).read(document.root); !read) {
+    return fail_with(read.error());
+  }
+  return document;
+}
+
+}  // namespace llmprof::config
