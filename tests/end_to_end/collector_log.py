@@ -63,6 +63,8 @@ RECORDS = {
     85: ("waiting", "<qIIII", "time what range delay_ms reserved"),
     86: ("host_call", "<qQII", "start handle duration kind"),
 }
+COMPILED = {number: (name, struct.Struct(layout), fields.split()) for number, (name, layout, fields) in RECORDS.items()}
+UNKNOWN = ("unknown", struct.Struct("<"), [])
 KERNEL = struct.Struct("<iIII")
 LAUNCH_DURATION_BITS = 24
 STATES = {1: "detached", 2: "paused", 3: "tracing", 4: "stood_down"}
@@ -124,9 +126,9 @@ class Log:
             at += size
 
     def read_record(self, number, at, end):
-        name, layout, fields = RECORDS.get(number, ("unknown", "<", ""))
-        record = dict(zip(fields.split(), struct.unpack_from(layout, self.bytes, at)), type=name)
-        tail = at + struct.calcsize(layout)
+        name, layout, fields = COMPILED.get(number, UNKNOWN)
+        record = dict(zip(fields, layout.unpack_from(self.bytes, at)), type=name)
+        tail = at + layout.size
         if name == "string":
             record["text"] = self.bytes[tail : tail + record["length"]].decode()
         elif name == "kernels":

@@ -49,7 +49,7 @@ class Tape:
     def __init__(self, path):
         self.path = str(path)
         done = subprocess.run([SHOW, self.path], capture_output=True, text=True, check=True)
-        self.items = [json.loads(line) for line in done.stdout.splitlines()]
+        self.items = json.loads("[" + ",".join(done.stdout.splitlines()) + "]")
         self.correlations = 1 + max(i["correlation"] for i in self.items if i["item"] == "api")
 
     def work(self, kind):

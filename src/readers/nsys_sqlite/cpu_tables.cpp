@@ -36,12 +36,11 @@ class Launches final : public NsysColumnTable<trace::LaunchTable, LaunchScratch>
   }
 
   RowUse store(const SqliteRows& row, size_t i, unsigned worker) override {
-    if (!row.is_whole(0) || !row.is_whole(1) || row.integer(0) > row.integer(1)) {
-      return RowUse::bad;
-    }
+    const auto times = nsys_times(row);
+    if (!times) return RowUse::bad;
     LaunchScratch& local = scratch_[worker];
-    columns_.start[i] = row.integer(0);
-    columns_.end[i] = row.integer(1);
+    columns_.start[i] = times->start;
+    columns_.end[i] = times->end;
     columns_.thread[i] = local.threads.intern({static_cast<uint64_t>(row.integer(2))});
     columns_.correlation[i] = nsys_unsigned(row.integer(3));
     columns_.api[i] = local.names.intern({static_cast<uint64_t>(row.integer(4))});
@@ -130,9 +129,11 @@ class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch> {
       return RowUse::skipped;
     }
     if (type != kPushPop && type != kStartEnd && type != kMark) return RowUse::skipped;
-    if (!row.is_whole(0) || (!row.is_null(1) && !row.is_whole(1))) return RowUse::bad;
-    columns_.start[i] = row.integer(0);
-    columns_.end[i] = row.is_null(1) ? trace::kOpenEnd : row.integer(1);
+    const auto start = row.number(0);
+    const auto end = row.number(1);
+    if (!start || (!end && !row.is_null(1))) return RowUse::bad;
+    columns_.start[i] = *start;
+    columns_.end[i] = end.value_or(trace::kOpenEnd);
     columns_.kind[i] = trace::RangeKind::push_pop;
     if (type == kStartEnd) columns_.kind[i] = trace::RangeKind::start_end;
     if (type == kMark) {
@@ -152,7 +153,7 @@ class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch> {
     }
     if (!row.is_null(7)) {
       if (auto payload = payloads_.read(row.bytes(7))) {
-        payload->start = row.integer(0);
+        payload->start = *start;
         local.payloads.emplace_back(RawKey{thread}, *payload);
       }
     }

@@ -28,11 +28,6 @@ std::vector<trace::QueueId> settled_places(NsysReading& reading, const LocalPlac
   return queues;
 }
 
-// Both ends known and in order.
-bool has_times(const SqliteRows& row) {
-  return row.is_whole(0) && row.is_whole(1) && row.integer(0) <= row.integer(1);
-}
-
 struct KernelScratch {
   trace::Interner<trace::StringId, RawKey> names;
   trace::Interner<trace::ShapeId, trace::LaunchShape> shapes;
@@ -52,10 +47,11 @@ class Kernels final : public NsysColumnTable<trace::KernelTable, KernelScratch> 
   }
 
   RowUse store(const SqliteRows& row, size_t i, unsigned worker) override {
-    if (!has_times(row)) return RowUse::bad;
+    const auto times = nsys_times(row);
+    if (!times) return RowUse::bad;
     KernelScratch& local = scratch_[worker];
-    columns_.start[i] = row.integer(0);
-    columns_.end[i] = row.integer(1);
+    columns_.start[i] = times->start;
+    columns_.end[i] = times->end;
     columns_.queue[i] = local.places.intern(place_of(row, 2));
     columns_.correlation[i] = nsys_unsigned(row.integer(6));
     columns_.name[i] = local.names.intern({static_cast<uint64_t>(row.integer(7))});
@@ -161,9 +157,10 @@ class MemoryOperations final : public NsysColumnTable<trace::MemoryOperationTabl
   }
 
   RowUse store(const SqliteRows& row, size_t i, unsigned worker) override {
-    if (!has_times(row)) return RowUse::bad;
-    columns_.start[i] = row.integer(0);
-    columns_.end[i] = row.integer(1);
+    const auto times = nsys_times(row);
+    if (!times) return RowUse::bad;
+    columns_.start[i] = times->start;
+    columns_.end[i] = times->end;
     columns_.queue[i] = scratch_[worker].intern(place_of(row, 2));
     columns_.correlation[i] = nsys_unsigned(row.integer(6));
     columns_.bytes[i] = static_cast<uint64_t>(std::max<int64_t>(0, row.integer(7)));
@@ -214,9 +211,10 @@ class GraphReplays final : public NsysColumnTable<trace::GraphReplayTable, Local
   }
 
   RowUse store(const SqliteRows& row, size_t i, unsigned worker) override {
-    if (!has_times(row)) return RowUse::bad;
-    columns_.start[i] = row.integer(0);
-    columns_.end[i] = row.integer(1);
+    const auto times = nsys_times(row);
+    if (!times) return RowUse::bad;
+    columns_.start[i] = times->start;
+    columns_.end[i] = times->end;
     columns_.queue[i] = scratch_[worker].intern(place_of(row, 2));
     columns_.correlation[i] = nsys_unsigned(row.integer(6));
     columns_.graph[i] = nsys_unsigned(row.integer(7));

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -24,6 +25,15 @@ inline uint32_t nsys_unsigned(int64_t value) {
   return value > 0 && value <= std::numeric_limits<uint32_t>::max() ? static_cast<uint32_t>(value)
                                                                     : 0;
 }
+
+struct NsysTimes {
+  int64_t start = 0;
+  int64_t end = 0;
+};
+
+// Of a row whose first two columns are its start and its end; none unless both are known and in
+// order.
+std::optional<NsysTimes> nsys_times(const SqliteRows& row);
 
 // Where GPU work ran, as the export spells it.
 struct NsysPlace {

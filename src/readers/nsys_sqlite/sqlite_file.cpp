@@ -48,15 +48,17 @@ bool SqliteRows::is_null(int column) const {
   return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
 }
 
-bool SqliteRows::is_whole(int column) const {
-  switch (sqlite3_column_type(statement_.get(), column)) {
+std::optional<int64_t> SqliteRows::number(int column) const {
+  // SQLite lets such a value be read while no other thread uses the connection: none does.
+  sqlite3_value* value = sqlite3_column_value(statement_.get(), column);
+  switch (sqlite3_value_type(value)) {
     case SQLITE_INTEGER:
     case SQLITE_FLOAT:
-      return true;
+      return sqlite3_value_int64(value);
     case SQLITE_TEXT:
-      return parse_int(text(column)).has_value();
+      return parse_int(text(column)) ? std::optional(integer(column)) : std::nullopt;
     default:
-      return false;
+      return std::nullopt;
   }
 }
 

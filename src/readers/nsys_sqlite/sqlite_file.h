@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,9 +32,9 @@ class SqliteRows {
 
   [[nodiscard]] int64_t integer(int column) const;
   [[nodiscard]] bool is_null(int column) const;
-  // Whether `integer` is what the file says: SQLite takes any text as a number, as 0 where it is
-  // none.
-  [[nodiscard]] bool is_whole(int column) const;
+  // The number that the file says; none where it says none. (`integer` takes any text as a number,
+  // as 0 where it is none.)
+  [[nodiscard]] std::optional<int64_t> number(int column) const;
   // Valid until the next row.
   [[nodiscard]] std::string_view text(int column) const;
   // Bytes of any kind, zeros among them; likewise.
