@@ -257,6 +257,9 @@ class Surroundings(unittest.TestCase):
             self.assertEqual(refused.returncode, 2)
             self.assertIn("--force", refused.stderr)
             self.assertEqual(kept.read_text(encoding="utf-8"), "mine")
+            # Before anything is read: a capture that cannot be read would be the error otherwise.
+            early = run("analyze", ROOT / "Makefile", "--out", folder)
+            self.assertIn("not empty", early.stderr)
             forced = run("analyze", DECODER / "nsys.sqlite", "--out", folder, "--force")
             self.assertEqual(forced.returncode, 0)
             self.assertNotEqual(kept.read_text(encoding="utf-8"), "mine")

@@ -119,6 +119,7 @@ Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version
   OutputFolder out = output_folder(options);
   auto plan = plan_analysis(options);
   if (!plan) return fail_with(plan.error());
+  if (auto free = out.check(); !free) return fail_with(free.error());
   if (const JobInputs job = inputs_of_job(plan->inputs, options.inputs); job.several()) {
     auto ranks = analyze_ranks(*plan, job, options, Traces::keep, version, progress, out);
     if (!ranks) return fail_with(ranks.error());

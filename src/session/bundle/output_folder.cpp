@@ -2,6 +2,10 @@
 
 namespace llmprof::session {
 
+Result<void> OutputFolder::check() const {
+  return path_ ? Artifacts::check_free(*path_, force_) : Result<void>();
+}
+
 Result<Artifacts> OutputFolder::open() {
   auto artifacts = path_ ? Artifacts::create(*path_, force_)
                          : Artifacts::create_fresh(std::filesystem::path("tmp") / "analyze");

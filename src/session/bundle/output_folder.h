@@ -15,6 +15,8 @@ class OutputFolder {
   OutputFolder(std::optional<std::filesystem::path> path, bool force)
       : path_(std::move(path)), force_(force) {}
 
+  // Whether it can be opened, before an analysis takes its time.
+  [[nodiscard]] Result<void> check() const;
   // The same folder on every call, created again where it was removed because it was empty.
   Result<Artifacts> open();
 

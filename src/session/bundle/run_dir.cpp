@@ -17,21 +17,26 @@ Error cannot_make(const std::filesystem::path& folder, const std::error_code& tr
 
 }  // namespace
 
-Result<Artifacts> Artifacts::create(std::filesystem::path root, bool force) {
+Result<void> Artifacts::check_free(const std::filesystem::path& root, bool force) {
   std::error_code trouble;
-  if (std::filesystem::exists(root, trouble)) {
-    if (!std::filesystem::is_directory(root, trouble)) {
-      return fail(
-          ErrorKind::usage,
-          fmt::format("{}: exists and is not a folder; name another with --out", root.string()));
-    }
-    if (!force && !std::filesystem::is_empty(root, trouble)) {
-      return fail(ErrorKind::usage,
-                  fmt::format("{}: exists and is not empty; name another folder with --out, or "
-                              "write into this one with --force",
-                              root.string()));
-    }
+  if (!std::filesystem::exists(root, trouble)) return {};
+  if (!std::filesystem::is_directory(root, trouble)) {
+    return fail(
+        ErrorKind::usage,
+        fmt::format("{}: exists and is not a folder; name another with --out", root.string()));
   }
+  if (!force && !std::filesystem::is_empty(root, trouble)) {
+    return fail(ErrorKind::usage,
+                fmt::format("{}: exists and is not empty; name another folder with --out, or "
+                            "write into this one with --force",
+                            root.string()));
+  }
+  return {};
+}
+
+Result<Artifacts> Artifacts::create(std::filesystem::path root, bool force) {
+  if (auto free = check_free(root, force); !free) return fail_with(free.error());
+  std::error_code trouble;
   std::filesystem::create_directories(root, trouble);
   if (trouble) return fail_with(cannot_make(root, trouble));
   Artifacts artifacts;

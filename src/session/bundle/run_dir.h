@@ -11,8 +11,10 @@ namespace llmprof::session {
 // The folder that one run or analysis leaves behind.
 class Artifacts {
  public:
-  // Makes the folder. One that exists and is not empty is refused unless `force`: nothing that a
-  // user captured is overwritten by accident.
+  // A folder that exists and is not empty is refused unless `force`: nothing that a user captured is
+  // overwritten by accident.
+  static Result<void> check_free(const std::filesystem::path& root, bool force);
+  // Makes the folder, unless it is refused.
   static Result<Artifacts> create(std::filesystem::path root, bool force);
   // Makes `parent`/<run id>, with a number behind it where another run has that one, be it at the
   // same moment.

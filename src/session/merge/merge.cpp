@@ -91,13 +91,14 @@ Result<Analysis> merge(const MergeOptions& options, std::string_view version, Pr
   const auto files = all_partials(options.inputs);
   if (!files) return fail_with(files.error());
   if (files->empty()) return analyze(analysis, version, progress);
+  OutputFolder out(options.out, options.force);
+  if (auto free = out.check(); !free) return fail_with(free.error());
   progress.begin("reading partial profiles");
   const Stopwatch reading;
   auto parts = read_partials(*files);
   if (!parts) return fail_with(parts.error());
   Analysis so_far;
   so_far.timings.push_back({"reading partial profiles", reading.elapsed()});
-  OutputFolder out(options.out, options.force);
   return write_job(std::move(*parts), RankTraces(), analysis, version, progress, out,
                    std::move(so_far));
 }
