@@ -11,8 +11,8 @@ namespace llmprof::session {
 // The folder that one run or analysis leaves behind.
 class Artifacts {
  public:
-  // A folder that exists and is not empty is refused unless `force`: nothing that a user captured is
-  // overwritten by accident.
+  // A folder that exists and is not empty is refused unless `force`: nothing that a user captured
+  // is overwritten by accident.
   static Result<void> check_free(const std::filesystem::path& root, bool force);
   // Makes the folder, unless it is refused.
   static Result<Artifacts> create(std::filesystem::path root, bool force);
