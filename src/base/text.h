@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -16,9 +17,14 @@ bool equals_ignoring_case(std::string_view a, std::string_view b);
 std::optional<int64_t> parse_int(std::string_view text);
 std::optional<double> parse_decimal(std::string_view text);
 
+// Bytes of the UTF-8 character that a text which is not empty begins with; 0: it begins with none.
+size_t character_length(std::string_view text);
+
 // Valid UTF-8: each byte that is not part of a character becomes U+FFFD, control
 // characters (line breaks included) become a space.
 std::string to_printable(std::string_view text);
+// What stands for a byte that is not part of a character: U+FFFD.
+inline constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 bool is_printable_utf8(std::string_view text);
 
 // At most `limit` characters; an ellipsis shows that it was cut, never within a character.

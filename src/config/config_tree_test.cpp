@@ -75,6 +75,58 @@ TEST(ConfigTree, EmptyDocumentIsNull) {
   EXPECT_TRUE(document->root.is_null());
 }
 
+TEST(ConfigTree, PlainNullsAreNullAndQuotedTextsAreTexts) {
+  const auto document = parse_yaml("[~, null, Null, NULL, '', \"~\", nUll]\n", "f");
+  ASSERT_TRUE(document) << document.error().message;
+  const auto& items = document->root.children;
+  ASSERT_EQ(items.size(), 7U);
+  for (size_t i = 0; i < 4; ++i) EXPECT_TRUE(items[i].is_null()) << i;
+  EXPECT_TRUE(items[4].is_scalar() && items[4].quoted && items[4].text.empty());
+  EXPECT_TRUE(items[5].quoted && items[5].text == "~");
+  EXPECT_TRUE(items[6].is_scalar() && !items[6].quoted);
+  const auto block = parse_yaml("a: |\n  1\n  2\nb:\n", "f");
+  EXPECT_TRUE(block->root.find("a")->quoted);
+  EXPECT_EQ(block->root.find("a")->text, "1\n2\n");
+  EXPECT_TRUE(block->root.find("b")->is_null());
+}
+
+TEST(ConfigTree, AliasesAreCopies) {
+  const auto document = parse_yaml("a: &x {b: [1, 2]}\nc: *x\n? [k]\n: &x 3\nd: *x\n", "f.yaml");
+  ASSERT_TRUE(document) << document.error().message;
+  const ConfigNode& root = document->root;
+  EXPECT_EQ(root.find("c")->find("b")->children[1].integer(), 2);
+  EXPECT_EQ(root.find("c")->line, 2U);
+  EXPECT_EQ(root.find("d")->integer(), 3);
+  EXPECT_EQ(root.keys[2], "");  // a list as a key has no text
+  const auto unknown = parse_yaml("a: 1\nb: [*x]\n", "f.yaml");
+  ASSERT_FALSE(unknown);
+  EXPECT_TRUE(contains(unknown.error().message, "f.yaml:2: not valid YAML"))
+      << unknown.error().message;
+}
+
+TEST(ConfigTree, OnlyTheFirstDocumentIsRead) {
+  EXPECT_EQ(parse_yaml("a: 1\n---\na: 2\n", "f")->root.find("a")->integer(), 1);
+}
+
+// A recorded command line holds whatever bytes the user gave.
+TEST(ConfigTree, BytesThatAreNoTextAreReplaced) {
+  const auto document = parse_yaml(
+      "\xEF\xBB\xBF"
+      "a: \"x\xFF\x01\xC2\x80\xC3\xA9\"\nb: 2\n",
+      "f");
+  ASSERT_TRUE(document) << document.error().message;
+  EXPECT_EQ(document->root.find("a")->text, "x\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xC3\xA9");
+  EXPECT_EQ(document->root.find("b")->integer(), 2);
+  using namespace std::string_literals;
+  const auto wide = parse_yaml(
+      "\xFF\xFE"
+      "a\0:\0 \0"
+      "1\0"s,
+      "f");
+  ASSERT_TRUE(wide) << wide.error().message;
+  EXPECT_EQ(wide->root.find("a")->integer(), 1);
+}
+
 TEST(ConfigTree, DepthAndSizeAreBounded) {
   const auto deep = parse_json(std::string(5000, '[') + std::string(5000, ']'), "deep.json");
   ASSERT_FALSE(deep);

@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "base/text.h"
 #include "config/config_tree.h"
 #include "config/tree_limits.h"
 
@@ -50,6 +51,34 @@ class Event {
   bool valid_;
 };
 
+// YAML has no other control characters.
+bool is_allowed(std::string_view character) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(character[i]); };
+  if (character.size() == 1) {
+    return byte(0) == '\t' || byte(0) == '\n' || byte(0) == '\r' ||
+           (byte(0) >= 0x20 && byte(0) < 0x7F);
+  }
+  if (byte(0) == 0xC2) return byte(1) >= 0xA0 || byte(1) == 0x85;
+  return character != "\xEF\xBB\xBF" && character != "\xEF\xBF\xBE" && character != "\xEF\xBF\xBF";
+}
+
+// A command line that a run recorded may hold any bytes; libyaml would refuse the whole file.
+std::string readable(std::string_view text) {
+  const bool is_utf16 = text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");
+  if (is_utf16) return std::string(text);  // as libyaml reads it
+  std::string readable;
+  readable.reserve(text.size());
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  while (!text.empty()) {
+    const size_t length = character_length(text);
+    const std::string_view character = text.substr(0, std::max<size_t>(length, 1));
+    readable += length > 0 && is_allowed(character) ? character : kReplacement;
+    text.remove_prefix(character.size());
+  }
+  return readable;
+}
+
 bool means_null(std::string_view plain) {
   constexpr std::array<std::string_view, 5> kNulls = {"", "~", "null", "Null", "NULL"};
   return std::find(kNulls.begin(), kNulls.end(), plain) != kNulls.end();
@@ -73,10 +102,10 @@ Extent extent_of(const ConfigNode& node) {
 // The first document of a text.
 class YamlReader {
  public:
-  explicit YamlReader(std::string_view text, const std::string& name) : name_(name) {
+  YamlReader(std::string_view text, const std::string& name) : text_(readable(text)), name_(name) {
     yaml_parser_initialize(&parser_);
-    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
-                                 text.size());
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text_.data()),
+                                 text_.size());
   }
   ~YamlReader() { yaml_parser_delete(&parser_); }
   YamlReader(const YamlReader&) = delete;
@@ -173,6 +202,7 @@ class YamlReader {
     return {};
   }
 
+  std::string text_;
   const std::string& name_;
   yaml_parser_t parser_{};
   TreeLimits limits_;
