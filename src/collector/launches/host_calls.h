@@ -6,7 +6,7 @@
 #include "wire/cuda_records.h"
 
 // The light watch: when the program launches GPU work and waits for it, one record per call,
-// without CUPTI. It costs about 0.13 us per call, so that times between its records are those
+// without CUPTI. It costs about 0.2 us per call, so that times between its records are those
 // of the program itself.
 namespace llmprof::collector {
 
