@@ -192,7 +192,7 @@ class YamlReader {
   Result<void> copy(const Event& alias, ConfigNode& into, int depth) {
     const auto found = anchored_.find(alias.anchor());
     if (found == anchored_.end()) {
-      return wrong(alias.line(), fmt::format("'*{0}' is before '&{0}'", alias.anchor()));
+      return wrong(alias.line(), fmt::format("no '&{0}' before '*{0}'", alias.anchor()));
     }
     const Extent extent = extent_of(found->second);
     if (!limits_.admit(depth + extent.height, extent.nodes)) return TreeLimits::exceeded(name_);
