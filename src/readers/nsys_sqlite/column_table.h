@@ -23,10 +23,10 @@ class NsysColumnTable : public NsysTable {
         scratch_(reading.workers),
         destination_(destination),
         table_(std::move(table)),
-        expressions_(reading.schema.select(table_, wanted)) {}
+        wanted_(reading.schema.columns(table_, wanted)) {}
 
   [[nodiscard]] const std::string& name() const override { return table_; }
-  [[nodiscard]] std::string expressions() const override { return expressions_; }
+  [[nodiscard]] const std::vector<std::string>& columns() const override { return wanted_; }
 
   void move_down(size_t from, size_t to, size_t count) override {
     const auto move = [&](auto& column) {
@@ -48,7 +48,7 @@ class NsysColumnTable : public NsysTable {
  private:
   Columns& destination_;
   std::string table_;
-  std::string expressions_;
+  std::vector<std::string> wanted_;
 };
 
 template <class... Column>

@@ -35,7 +35,7 @@ class Launches final : public NsysColumnTable<trace::LaunchTable, LaunchScratch>
                    columns_.correlation);
   }
 
-  RowUse store(const SqliteRows& row, size_t i, unsigned worker) override {
+  RowUse store(const RowValues& row, size_t i, unsigned worker) override {
     const auto times = nsys_times(row);
     if (!times) return RowUse::bad;
     LaunchScratch& local = scratch_[worker];
@@ -119,7 +119,7 @@ class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch> {
                    columns_.text, columns_.kind);
   }
 
-  RowUse store(const SqliteRows& row, size_t i, unsigned worker) override {
+  RowUse store(const RowValues& row, size_t i, unsigned worker) override {
     RangeScratch& local = scratch_[worker];
     const int64_t type = row.integer(2);
     const auto thread = static_cast<uint64_t>(row.integer(3));
@@ -152,7 +152,7 @@ class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch> {
       columns_.text[i] = trace::StringId(local.text_ids.intern(id).index() * 2 + 1);
     }
     if (!row.is_null(7)) {
-      if (auto payload = payloads_.read(row.bytes(7))) {
+      if (auto payload = payloads_.read(row.text(7))) {
         payload->start = *start;
         local.payloads.emplace_back(RawKey{thread}, *payload);
       }

@@ -13,7 +13,7 @@ namespace {
 
 using LocalPlaces = trace::Interner<trace::QueueId, NsysPlace>;
 
-NsysPlace place_of(const SqliteRows& row, int first_column) {
+NsysPlace place_of(const RowValues& row, size_t first_column) {
   NsysPlace place;
   place.process = nsys_process_key(static_cast<uint64_t>(row.integer(first_column)));
   place.device = nsys_unsigned(row.integer(first_column + 1));
@@ -46,7 +46,7 @@ class Kernels final : public NsysColumnTable<trace::KernelTable, KernelScratch> 
     if (with_graphs_) resize_columns(rows, columns_.graph, columns_.graph_node);
   }
 
-  RowUse store(const SqliteRows& row, size_t i, unsigned worker) override {
+  RowUse store(const RowValues& row, size_t i, unsigned worker) override {
     const auto times = nsys_times(row);
     if (!times) return RowUse::bad;
     KernelScratch& local = scratch_[worker];
@@ -56,9 +56,9 @@ class Kernels final : public NsysColumnTable<trace::KernelTable, KernelScratch> 
     columns_.correlation[i] = nsys_unsigned(row.integer(6));
     columns_.name[i] = local.names.intern({static_cast<uint64_t>(row.integer(7))});
     trace::LaunchShape shape;
-    for (int axis = 0; axis < 3; ++axis) {
-      shape.grid[static_cast<size_t>(axis)] = nsys_unsigned(row.integer(8 + axis));
-      shape.block[static_cast<size_t>(axis)] = nsys_unsigned(row.integer(11 + axis));
+    for (size_t axis = 0; axis < 3; ++axis) {
+      shape.grid[axis] = nsys_unsigned(row.integer(8 + axis));
+      shape.block[axis] = nsys_unsigned(row.integer(11 + axis));
     }
     shape.registers_per_thread = nsys_unsigned(row.integer(14));
     shape.static_shared_bytes = nsys_unsigned(row.integer(15));
@@ -156,7 +156,7 @@ class MemoryOperations final : public NsysColumnTable<trace::MemoryOperationTabl
                    columns_.queue, columns_.correlation, columns_.kind, columns_.from, columns_.to);
   }
 
-  RowUse store(const SqliteRows& row, size_t i, unsigned worker) override {
+  RowUse store(const RowValues& row, size_t i, unsigned worker) override {
     const auto times = nsys_times(row);
     if (!times) return RowUse::bad;
     columns_.start[i] = times->start;
@@ -186,7 +186,7 @@ class MemoryOperations final : public NsysColumnTable<trace::MemoryOperationTabl
   void want_strings(NsysStrings&) const override {}
 
  private:
-  static trace::MemoryPlace place_at(const SqliteRows& row, int column) {
+  static trace::MemoryPlace place_at(const RowValues& row, size_t column) {
     return row.is_null(column) ? trace::MemoryPlace::unknown
                                : nsys_memory_place(row.integer(column));
   }
@@ -210,7 +210,7 @@ class GraphReplays final : public NsysColumnTable<trace::GraphReplayTable, Local
                    columns_.correlation);
   }
 
-  RowUse store(const SqliteRows& row, size_t i, unsigned worker) override {
+  RowUse store(const RowValues& row, size_t i, unsigned worker) override {
     const auto times = nsys_times(row);
     if (!times) return RowUse::bad;
     columns_.start[i] = times->start;

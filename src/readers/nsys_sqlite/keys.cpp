@@ -11,7 +11,7 @@ trace::ThreadId nsys_thread(trace::TraceBuilder& builder, uint64_t global_tid) {
                         global_tid & kNsysThreadMask);
 }
 
-std::optional<NsysTimes> nsys_times(const SqliteRows& row) {
+std::optional<NsysTimes> nsys_times(const RowValues& row) {
   const auto start = row.number(0);
   const auto end = row.number(1);
   if (!start || !end || *start > *end) return std::nullopt;

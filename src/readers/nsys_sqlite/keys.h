@@ -33,7 +33,7 @@ struct NsysTimes {
 
 // Of a row whose first two columns are its start and its end; none unless both are known and in
 // order.
-std::optional<NsysTimes> nsys_times(const SqliteRows& row);
+std::optional<NsysTimes> nsys_times(const RowValues& row);
 
 // Where GPU work ran, as the export spells it.
 struct NsysPlace {

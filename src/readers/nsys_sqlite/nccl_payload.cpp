@@ -63,8 +63,7 @@ NcclPayloads::NcclPayloads(const NsysSchema& schema) {
   constexpr std::array<std::string_view, 4> kColumns = {"schemaId", "type", "name", "offset"};
   const auto table = schema.find("NVTX_PAYLOAD_SCHEMA_ENTRIES");
   if (!table) return;
-  SqliteRows rows = schema.file().query(fmt::format(
-      "SELECT {} FROM {} LIMIT 65536", schema.select(*table, kColumns), sql_name(*table)));
+  SqliteRows rows = schema.file().query(schema.select(*table, kColumns) + " LIMIT 65536");
   while (rows.valid() && rows.next()) {
     const int64_t offset = rows.integer(3);  // NULL is 0
     if (offset < 0 || offset > kLargestOffset) continue;

@@ -43,8 +43,7 @@ void read_gpus(const NsysSchema& schema, trace::TraceBuilder& builder) {
       "clockRate", "computeMajor", "computeMinor"};
   const auto table = schema.find("TARGET_INFO_GPU");
   if (!table) return;
-  SqliteRows rows = schema.file().query(fmt::format(
-      "SELECT {} FROM {} LIMIT 1024", schema.select(*table, kColumns), sql_name(*table)));
+  SqliteRows rows = schema.file().query(schema.select(*table, kColumns) + " LIMIT 1024");
   while (rows.valid() && rows.next()) {
     trace::Device& device = builder.device_info(builder.device(nsys_unsigned(rows.integer(0))));
     device.name = to_printable(rows.text(1));

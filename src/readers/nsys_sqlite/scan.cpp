@@ -8,6 +8,8 @@
 #include <optional>
 
 #include "base/bytes_read.h"
+#include "readers/nsys_sqlite/schema.h"
+#include "readers/nsys_sqlite/table_walk.h"
 
 namespace llmprof::readers {
 namespace {
@@ -49,46 +51,98 @@ void count(Slice& slice, RowUse use) {
   if (use == RowUse::bad) ++slice.bad_rows;
 }
 
+// A thread's own ways to the rows of the file.
+class RowSources {
+ public:
+  explicit RowSources(const std::filesystem::path& path)
+      : path_(path), pages_(TableWalk::open(path)) {}
+
+  // None where the file's pages cannot be read directly.
+  [[nodiscard]] TableWalk* pages() { return pages_ ? &*pages_ : nullptr; }
+  // Opened when first asked for: it parses the schema of the whole file. None where it cannot be
+  // opened; `damage` says why.
+  [[nodiscard]] const SqliteFile* library(std::string& damage) {
+    if (!library_) library_ = SqliteFile::open(path_);
+    if (*library_) return &**library_;
+    damage = library_->error().message;
+    return nullptr;
+  }
+
+ private:
+  const std::filesystem::path& path_;
+  std::optional<TableWalk> pages_;
+  std::optional<Result<SqliteFile>> library_;
+};
+
 // A damaged file may hold a row id twice: no more rows are taken than there are places.
-void read_rows(SqliteRows& rows, ScannedTable& table, Slice& slice) {
+void read_by_library(RowSources& from, ScannedTable& table, RowIds ids, Slice& slice) {
+  const SqliteFile* file = from.library(slice.damage);
+  if (file == nullptr) return;
+  SqliteRows rows =
+      file->query(select_columns(table.name(), table.columns()) + " WHERE rowid BETWEEN ?1 AND ?2");
+  if (!rows.valid()) {
+    slice.damage = "the table cannot be queried";
+    return;
+  }
+  rows.bind(1, ids.first);
+  rows.bind(2, ids.last);
   const auto places = static_cast<size_t>(slice.ids.last - slice.ids.first) + 1;
+  RowValues values(table.columns().size());
   while (rows.next()) {
     if (slice.rows == places) {
       slice.damage = "row ids repeat";
       return;
     }
-    count(slice, table.store(rows, slice.first_row + slice.rows, slice.worker));
+    rows.take(values);
+    count(slice, table.store(values, slice.first_row + slice.rows, slice.worker));
   }
   slice.damage = rows.damage();
 }
 
-void read_slice(const SqliteFile& file, ScannedTable& table, Slice& slice) {
-  SqliteRows rows = file.query(fmt::format("SELECT {} FROM {} WHERE rowid BETWEEN ?1 AND ?2",
-                                           table.expressions(), sql_name(table.name())));
-  if (!rows.valid()) {
-    slice.damage = "the table cannot be queried";
-    return;
+// From the first row on that the pages do not give, SQLite reads the slice, and tells what is
+// wrong.
+void read_slice(RowSources& from, const std::optional<TableLayout>& layout, ScannedTable& table,
+                Slice& slice) {
+  RowIds left = slice.ids;
+  if (TableWalk* pages = from.pages(); pages != nullptr && layout) {
+    RowValues values(table.columns().size());
+    pages->start(layout->root_page, left.first, left.last);
+    while (true) {
+      const TableWalk::Step step = pages->next();
+      if (step == TableWalk::Step::end) return;
+      if (step == TableWalk::Step::damage) break;
+      const int64_t id = pages->row_id();
+      if (step == TableWalk::Step::long_row) {
+        read_by_library(from, table, {id, id}, slice);
+        if (!slice.damage.empty()) return;
+      } else if (take_fields(pages->record(), *layout, values)) {
+        count(slice, table.store(values, slice.first_row + slice.rows, slice.worker));
+      } else {
+        break;
+      }
+      if (id == left.last) return;
+      left.first = id + 1;
+    }
   }
-  rows.bind(1, slice.ids.first);
-  rows.bind(2, slice.ids.last);
-  read_rows(rows, table, slice);
+  read_by_library(from, table, left, slice);
 }
 
 // For tables without usable row ids: room is made as rows come.
 void read_whole(const SqliteFile& file, ScannedTable& table, Slice& slice) {
-  SqliteRows rows =
-      file.query(fmt::format("SELECT {} FROM {}", table.expressions(), sql_name(table.name())));
+  SqliteRows rows = file.query(select_columns(table.name(), table.columns()));
   if (!rows.valid()) {
     slice.damage = "the table cannot be queried";
     return;
   }
+  RowValues values(table.columns().size());
   size_t room = 0;
   while (rows.next()) {
     if (slice.rows == room) {
       room = std::max<size_t>(1024, room * 2);
       table.make_room(room);
     }
-    count(slice, table.store(rows, slice.rows, slice.worker));
+    rows.take(values);
+    count(slice, table.store(values, slice.rows, slice.worker));
   }
   slice.damage = rows.damage();
 }
@@ -117,6 +171,8 @@ std::vector<ScanOutcome> scan_tables(const std::filesystem::path& path, const Sq
   std::error_code ignored;
   const uintmax_t file_size = std::filesystem::file_size(path, ignored);
   std::vector<Slice> slices;
+  std::vector<std::optional<TableLayout>> layouts(tables.size());
+  size_t places = 0;
   for (size_t t = 0; t < tables.size(); ++t) {
     const auto ids = sliceable_ids(file, tables[t]->name(), file_size);
     if (!ids) {
@@ -126,7 +182,10 @@ std::vector<ScanOutcome> scan_tables(const std::filesystem::path& path, const Sq
       slices.push_back(whole);
       continue;
     }
-    tables[t]->make_room(static_cast<size_t>(ids->last - ids->first) + 1);
+    layouts[t] = file.layout(tables[t]->name(), tables[t]->columns());
+    const size_t room = static_cast<size_t>(ids->last - ids->first) + 1;
+    tables[t]->make_room(room);
+    places += room;
     for (int64_t first = ids->first; first <= ids->last; first += kSliceRows) {
       Slice slice;
       slice.table = t;
@@ -138,27 +197,25 @@ std::vector<ScanOutcome> scan_tables(const std::filesystem::path& path, const Sq
   }
 
   std::atomic<size_t> next{0};
-  const auto work = [&](unsigned worker) -> std::string {
-    auto own = SqliteFile::open(path);
-    if (!own) return own.error().message;
+  const auto work = [&](unsigned worker) {
+    RowSources sources(path);
     for (size_t i = next++; i < slices.size(); i = next++) {
       if (slices[i].ids.last < slices[i].ids.first) continue;
       slices[i].worker = worker;
-      read_slice(*own, *tables[slices[i].table], slices[i]);
+      const size_t table = slices[i].table;
+      read_slice(sources, layouts[table], *tables[table], slices[i]);
       // Slices are about alike, and SQLite does not tell what it reads.
       count_bytes_read(file_size / slices.size());
     }
-    return {};
   };
-  std::vector<std::future<std::string>> threads;
-  for (unsigned worker = 1; worker < workers; ++worker) {
+  // A thread for few rows would cost more than it saves.
+  const size_t useful = 1 + places / kSliceRows;
+  std::vector<std::future<void>> threads;
+  for (unsigned worker = 1; worker < std::min<size_t>(workers, useful); ++worker) {
     threads.push_back(std::async(std::launch::async, work, worker));
   }
-  std::string trouble = work(0);
-  for (auto& thread : threads) {
-    // One thread that could open the file has read all slices.
-    if (const std::string other = thread.get(); other.empty()) trouble.clear();
-  }
+  work(0);
+  for (auto& thread : threads) thread.get();
 
   before_settling();
   std::vector<ScanOutcome> outcomes;
@@ -169,7 +226,6 @@ std::vector<ScanOutcome> scan_tables(const std::filesystem::path& path, const Sq
       if (slice.table == t) own.push_back(&slice);
     }
     outcomes.push_back(close_up(*tables[t], own));
-    if (outcomes.back().damage.empty()) outcomes.back().damage = trouble;
   }
   return outcomes;
 }

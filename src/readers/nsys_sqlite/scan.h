@@ -31,13 +31,13 @@ class ScannedTable {
   virtual ~ScannedTable() = default;
 
   [[nodiscard]] virtual const std::string& name() const = 0;
-  // The expressions of the SELECT.
-  [[nodiscard]] virtual std::string expressions() const = 0;
+  // Of the rows that `store` gets, in this order; an empty name is NULL.
+  [[nodiscard]] virtual const std::vector<std::string>& columns() const = 0;
   // Makes room for `rows` more rows than there were before the scan.
   virtual void make_room(size_t rows) = 0;
   // Stores a row in place `row` (0 is the first of this scan); what is not stored leaves the place
   // free. Called by thread `worker`, by several threads at once for different places.
-  virtual RowUse store(const SqliteRows& values, size_t row, unsigned worker) = 0;
+  virtual RowUse store(const RowValues& values, size_t row, unsigned worker) = 0;
   // Moves `count` rows from place `from` down to place `to`.
   virtual void move_down(size_t from, size_t to, size_t count) = 0;
   // Finds the ids of the trace for what thread `worker` met; once for each thread, after the scan.
@@ -53,8 +53,8 @@ struct ScanOutcome {
 };
 
 // Scans all tables with `workers` threads, calls `before_settling`, then settles every table.
-// SQLite evaluates a query on one core, and decoding rows is nearly all of the cost: slices of row
-// ids on separate connections scale with the cores.
+// Rows come straight from the pages where a table is a plain one (TableWalk), else from SQLite.
+// Both decode on one core: slices of row ids, each with a file of its own, scale with the cores.
 std::vector<ScanOutcome> scan_tables(const std::filesystem::path& path, const SqliteFile& file,
                                      std::span<ScannedTable* const> tables, unsigned workers,
                                      const std::function<void()>& before_settling);

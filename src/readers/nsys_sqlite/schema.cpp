@@ -48,28 +48,37 @@ bool NsysSchema::is_nvprof() const {
   return listed(tables_, "StringTable") && !listed(tables_, "StringIds");
 }
 
-std::string NsysSchema::select(std::string_view table,
-                               std::span<const std::string_view> wanted) const {
+std::vector<std::string> NsysSchema::columns(std::string_view table,
+                                             std::span<const std::string_view> wanted) const {
   const std::vector<std::string> present = file_->columns(table);
-  std::string list;
+  std::vector<std::string> found;
   for (std::string_view alternatives : wanted) {
-    std::string expression = "NULL";
-    while (!alternatives.empty()) {
+    std::string& column = found.emplace_back();
+    while (column.empty() && !alternatives.empty()) {
       const std::string_view name = alternatives.substr(0, alternatives.find('|'));
       alternatives.remove_prefix(std::min(alternatives.size(), name.size() + 1));
-      if (listed(present, name)) {
-        expression = sql_name(name);
-        break;
-      }
+      if (listed(present, name)) column = name;
     }
-    if (!list.empty()) list += ", ";
-    list += expression;
   }
-  return list;
+  return found;
+}
+
+std::string NsysSchema::select(std::string_view table,
+                               std::span<const std::string_view> wanted) const {
+  return select_columns(table, columns(table, wanted));
 }
 
 bool NsysSchema::has_column(std::string_view table, std::string_view column) const {
   return listed(file_->columns(table), column);
+}
+
+std::string select_columns(std::string_view table, std::span<const std::string> columns) {
+  std::string list;
+  for (const std::string& column : columns) {
+    if (!list.empty()) list += ", ";
+    list += column.empty() ? "NULL" : sql_name(column);
+  }
+  return "SELECT " + list + " FROM " + sql_name(table);
 }
 
 }  // namespace llmprof::readers

@@ -24,8 +24,11 @@ class NsysSchema {
   // A profile of nvprof or the Visual Profiler, which names the same tables differently.
   [[nodiscard]] bool is_nvprof() const;
 
-  // "start, end, NULL": the wanted columns as SELECT expressions, NULL for those the table lacks.
-  // A wanted column may list alternatives ("demangledName|shortName"): the first present is taken.
+  // The wanted columns, empty where the table lacks them. A wanted column may list alternatives
+  // ("demangledName|shortName"): the first present is taken.
+  [[nodiscard]] std::vector<std::string> columns(std::string_view table,
+                                                 std::span<const std::string_view> wanted) const;
+  // A query of them all.
   [[nodiscard]] std::string select(std::string_view table,
                                    std::span<const std::string_view> wanted) const;
   [[nodiscard]] bool has_column(std::string_view table, std::string_view column) const;
@@ -36,5 +39,8 @@ class NsysSchema {
   const SqliteFile* file_;
   std::vector<std::string> tables_;
 };
+
+// "SELECT start, end, NULL FROM table": NULL for empty names.
+std::string select_columns(std::string_view table, std::span<const std::string> columns);
 
 }  // namespace llmprof::readers

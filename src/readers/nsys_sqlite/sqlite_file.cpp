@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include "base/text.h"
+#include <algorithm>
 
 namespace llmprof::readers {
 namespace {
@@ -19,6 +19,15 @@ std::string uri_path(const std::filesystem::path& path) {
     }
   }
   return uri;
+}
+
+std::string sql_text(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'') quoted += c;
+    quoted += c;
+  }
+  return quoted + '\'';
 }
 
 }  // namespace
@@ -48,30 +57,34 @@ bool SqliteRows::is_null(int column) const {
   return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
 }
 
-std::optional<int64_t> SqliteRows::number(int column) const {
-  // SQLite lets such a value be read while no other thread uses the connection: none does.
-  sqlite3_value* value = sqlite3_column_value(statement_.get(), column);
-  switch (sqlite3_value_type(value)) {
-    case SQLITE_INTEGER:
-    case SQLITE_FLOAT:
-      return sqlite3_value_int64(value);
-    case SQLITE_TEXT:
-      return parse_int(text(column)) ? std::optional(integer(column)) : std::nullopt;
-    default:
-      return std::nullopt;
-  }
-}
-
 std::string_view SqliteRows::text(int column) const {
   const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
   if (text == nullptr) return {};
   return {text, static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))};
 }
 
-std::string_view SqliteRows::bytes(int column) const {
-  const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_.get(), column));
-  if (data == nullptr) return {};
-  return {data, static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))};
+void SqliteRows::take(RowValues& values) const {
+  sqlite3_stmt* row = statement_.get();
+  for (int column = 0; column < sqlite3_column_count(row); ++column) {
+    const auto slot = static_cast<size_t>(column);
+    switch (sqlite3_column_type(row, column)) {
+      case SQLITE_INTEGER:
+      case SQLITE_FLOAT:
+        values.set_integer(slot, integer(column));
+        break;
+      case SQLITE_TEXT:
+        values.set_text(slot, text(column));
+        break;
+      case SQLITE_BLOB: {
+        const auto* data = static_cast<const char*>(sqlite3_column_blob(row, column));
+        const auto size = static_cast<size_t>(sqlite3_column_bytes(row, column));
+        values.set_bytes(slot, {data, data == nullptr ? 0 : size});
+        break;
+      }
+      default:
+        values.set_null(slot);
+    }
+  }
 }
 
 void SqliteFile::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
@@ -119,6 +132,32 @@ std::vector<std::string> SqliteFile::columns(std::string_view table) const {
   SqliteRows rows = query(fmt::format("PRAGMA table_info({})", sql_name(table)));
   while (rows.valid() && rows.next()) names.emplace_back(rows.text(1));
   return names;
+}
+
+std::optional<TableLayout> SqliteFile::layout(std::string_view table,
+                                              std::span<const std::string> wanted) const {
+  TableLayout layout;
+  SqliteRows root = query(
+      "SELECT rootpage FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%' AND "
+      "name = " +
+      sql_text(table));
+  if (!root.valid() || !root.next()) return std::nullopt;
+  layout.root_page = static_cast<uint32_t>(root.integer(0));
+  enum Info : int { kName = 1, kDefault = 4, kKey = 5, kHidden = 6 };
+  SqliteRows columns = query(fmt::format("PRAGMA table_xinfo({})", sql_name(table)));
+  size_t last_wanted = 0;
+  while (columns.valid() && columns.next()) {
+    if (columns.integer(kHidden) != 0) return std::nullopt;
+    const auto found = std::find(wanted.begin(), wanted.end(), columns.text(kName));
+    const bool is_wanted = found != wanted.end() && !found->empty();
+    if (is_wanted && (columns.integer(kKey) != 0 || !columns.is_null(kDefault))) {
+      return std::nullopt;
+    }
+    layout.slots.push_back(is_wanted ? static_cast<int>(found - wanted.begin()) : -1);
+    if (is_wanted) last_wanted = layout.slots.size();
+  }
+  layout.slots.resize(last_wanted);
+  return layout;
 }
 
 std::string sql_name(std::string_view name) {

@@ -4,11 +4,13 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
+#include "readers/nsys_sqlite/table_record.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -32,13 +34,10 @@ class SqliteRows {
 
   [[nodiscard]] int64_t integer(int column) const;
   [[nodiscard]] bool is_null(int column) const;
-  // The number that the file says; none where it says none. (`integer` takes any text as a number,
-  // as 0 where it is none.)
-  [[nodiscard]] std::optional<int64_t> number(int column) const;
   // Valid until the next row.
   [[nodiscard]] std::string_view text(int column) const;
-  // Bytes of any kind, zeros among them; likewise.
-  [[nodiscard]] std::string_view bytes(int column) const;
+  // All columns of the row; texts and bytes are valid until the next one.
+  void take(RowValues& values) const;
 
  private:
   struct Finalize {
@@ -58,6 +57,11 @@ class SqliteFile {
   // Tables and views. An empty list with `damage` set means the file's own directory is unreadable.
   [[nodiscard]] std::vector<std::string> tables(std::string& damage) const;
   [[nodiscard]] std::vector<std::string> columns(std::string_view table) const;
+  // Where the wanted columns are in the pages of the file (an empty name: in none). None for what
+  // only SQLite finds: in views, generated columns, defaults of columns added later, row ids by
+  // another name.
+  [[nodiscard]] std::optional<TableLayout> layout(std::string_view table,
+                                                  std::span<const std::string> wanted) const;
 
  private:
   struct Close {

@@ -1,0 +1,195 @@
+#include "readers/nsys_sqlite/table_walk.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <string_view>
+#include <utility>
+
+#include "readers/nsys_sqlite/table_record.h"
+
+namespace llmprof::readers {
+namespace {
+
+// Offsets and marks of SQLite's file format, sections 1.3 and 1.6.
+constexpr size_t kFileHeaderBytes = 100;
+constexpr size_t kPageSizeAt = 16;
+constexpr size_t kReservedAt = 20;
+constexpr size_t kEncodingAt = 56;
+constexpr uint32_t kUtf8 = 1;
+constexpr uint8_t kInteriorPage = 0x05;
+constexpr uint8_t kLeafPage = 0x0D;
+constexpr size_t kCellCountAt = 3;
+constexpr size_t kRightmostAt = 8;
+constexpr size_t kInteriorHeader = 12;
+constexpr size_t kLeafHeader = 8;
+constexpr size_t kChildBytes = 4;
+constexpr size_t kSmallestUsable = 480;
+constexpr size_t kNotOnLeaf = 35;  // a row is on its leaf alone up to the usable bytes less these
+
+constexpr size_t kReadAtOnce = 128UL << 10U;  // read at once
+
+uint32_t be16(std::span<const uint8_t> bytes, size_t at) {
+  return static_cast<uint32_t>(bytes[at]) << 8U | bytes[at + 1];
+}
+
+uint32_t be32(std::span<const uint8_t> bytes, size_t at) {
+  return be16(bytes, at) << 16U | be16(bytes, at + 2);
+}
+
+// What is at the cell's offset up to the end of the page; empty where the offset is none.
+std::span<const uint8_t> page_cell(std::span<const uint8_t> page, size_t header, size_t index) {
+  const size_t at = be16(page, header + 2 * index);
+  return page.subspan(at < header ? page.size() : std::min(at, page.size()));
+}
+
+}  // namespace
+
+std::optional<TableWalk> TableWalk::open(const std::filesystem::path& path) {
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<uint8_t, kFileHeaderBytes> header{};
+  if (!file.valid() ||
+      ::pread(file.get(), header.data(), header.size(), 0) != static_cast<ssize_t>(header.size())) {
+    return std::nullopt;
+  }
+  constexpr std::string_view kMark("SQLite format 3\0", 16);
+  if (!std::equal(kMark.begin(), kMark.end(), header.begin())) return std::nullopt;
+  size_t page_bytes = be16(header, kPageSizeAt);
+  if (page_bytes == 1) page_bytes = 1UL << 16U;
+  const size_t reserved = header[kReservedAt];
+  if (page_bytes < 512 || !std::has_single_bit(page_bytes) ||
+      page_bytes - reserved < kSmallestUsable || be32(header, kEncodingAt) != kUtf8) {
+    return std::nullopt;
+  }
+  const off_t end = ::lseek(file.get(), 0, SEEK_END);
+  if (end < 0) return std::nullopt;
+  return TableWalk(std::move(file), static_cast<uint64_t>(end), page_bytes, page_bytes - reserved);
+}
+
+TableWalk::TableWalk(FileDescriptor file, uint64_t file_bytes, size_t page_bytes,
+                     size_t usable_bytes)
+    : file_(std::move(file)),
+      file_bytes_(file_bytes),
+      page_bytes_(page_bytes),
+      usable_bytes_(usable_bytes),
+      window_(std::max(kReadAtOnce, page_bytes)),
+      levels_(kDeepest) {}
+
+// Valid until the next page is asked for; empty for one that the file does not have. The first page
+// begins with the file's header and is no table of ours.
+std::span<const uint8_t> TableWalk::page(uint32_t number) {
+  if (number < 2 || pages_left_ == 0) return {};
+  --pages_left_;
+  const uint64_t at = (number - 1ULL) * page_bytes_;
+  if (at < window_at_ || at + page_bytes_ > window_at_ + window_filled_) {
+    window_at_ = at;
+    window_filled_ = 0;
+    while (window_filled_ < window_.size()) {
+      const ssize_t got =
+          ::pread(file_.get(), window_.data() + window_filled_, window_.size() - window_filled_,
+                  static_cast<off_t>(window_at_ + window_filled_));
+      if (got <= 0) break;
+      window_filled_ += static_cast<size_t>(got);
+    }
+    if (window_filled_ < page_bytes_) return {};
+  }
+  return std::span<const uint8_t>(window_).subspan(at - window_at_, usable_bytes_);
+}
+
+uint32_t TableWalk::child(const Level& level, size_t index) const {
+  if (index == level.cells) return be32(level.page, kRightmostAt);
+  const auto bytes = page_cell(level.page, kInteriorHeader, index);
+  return bytes.size() < kChildBytes ? 0 : be32(bytes, 0);
+}
+
+bool TableWalk::child_ends_before(const Level& level, size_t index, int64_t id) const {
+  auto bytes = page_cell(level.page, kInteriorHeader, index);
+  uint64_t last_id = 0;
+  if (bytes.size() < kChildBytes) return false;
+  bytes = bytes.subspan(kChildBytes);
+  return take_varint(bytes, last_id) && static_cast<int64_t>(last_id) < id;
+}
+
+// To the leaf that holds the first row of the page, or the first that is wanted.
+bool TableWalk::descend(uint32_t number) {
+  while (true) {
+    const std::span<const uint8_t> bytes = page(number);
+    if (bytes.empty()) return false;
+    const size_t cells = be16(bytes, kCellCountAt);
+    if (bytes[0] == kLeafPage) {
+      if (kLeafHeader + 2 * cells > bytes.size()) return false;
+      leaf_ = bytes;
+      leaf_cells_ = cells;
+      next_cell_ = 0;
+      return true;
+    }
+    if (bytes[0] != kInteriorPage || depth_ == kDeepest ||
+        kInteriorHeader + 2 * cells > bytes.size()) {
+      return false;
+    }
+    Level& level = levels_[depth_++];
+    level.page.assign(bytes.begin(), bytes.end());
+    level.cells = cells;
+    level.next_child = 0;
+    while (level.next_child < cells && child_ends_before(level, level.next_child, first_)) {
+      ++level.next_child;
+    }
+    number = child(level, level.next_child++);
+  }
+}
+
+bool TableWalk::next_leaf(bool& more) {
+  more = true;
+  if (!started_) {
+    started_ = true;
+    return descend(root_page_);
+  }
+  while (depth_ > 0 && levels_[depth_ - 1].next_child > levels_[depth_ - 1].cells) --depth_;
+  if (depth_ == 0) {
+    more = false;
+    return true;
+  }
+  Level& level = levels_[depth_ - 1];
+  return descend(child(level, level.next_child++));
+}
+
+void TableWalk::start(uint32_t root_page, int64_t first, int64_t last) {
+  root_page_ = root_page;
+  first_ = first;
+  last_ = last;
+  started_ = false;
+  any_row_ = false;
+  depth_ = 0;
+  leaf_cells_ = 0;
+  next_cell_ = 0;
+  pages_left_ = file_bytes_ / page_bytes_ + kDeepest;
+}
+
+TableWalk::Step TableWalk::next() {
+  while (true) {
+    while (next_cell_ == leaf_cells_) {
+      bool more = false;
+      if (!next_leaf(more)) return Step::damage;
+      if (!more) return Step::end;
+    }
+    auto bytes = page_cell(leaf_, kLeafHeader, next_cell_++);
+    uint64_t size = 0;
+    uint64_t id = 0;
+    if (!take_varint(bytes, size) || !take_varint(bytes, id)) return Step::damage;
+    const auto row = static_cast<int64_t>(id);
+    if (row < first_) continue;
+    if (row > last_) return Step::end;
+    if (any_row_ && row <= row_id_) return Step::damage;
+    any_row_ = true;
+    row_id_ = row;
+    if (size > usable_bytes_ - kNotOnLeaf) return Step::long_row;
+    if (size > bytes.size()) return Step::damage;
+    record_ = bytes.first(size);
+    return Step::row;
+  }
+}
+
+}  // namespace llmprof::readers

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/file_descriptor.h"
+
+namespace llmprof::readers {
+
+// The rows of a table straight from the pages of its file, in the order of their ids. By hand,
+// because SQLite's own steps and conversions take several times as long for each row; whatever is
+// not as plain tables are is told, for SQLite to read or to refuse. Nothing is mapped: a file that
+// shrinks meanwhile is damage, not a signal. Not safe for two threads.
+class TableWalk {
+ public:
+  // None where the file is not SQLite's, or holds texts as UTF-16.
+  static std::optional<TableWalk> open(const std::filesystem::path& path);
+
+  enum class Step : uint8_t {
+    row,
+    long_row,  // goes on in other pages; its id is known
+    end,
+    damage
+  };
+
+  // Then `next` gives rows with ids from `first` to `last`.
+  void start(uint32_t root_page, int64_t first, int64_t last);
+  Step next();
+  // Of the row that `next` gave. The record is valid until the next call.
+  [[nodiscard]] int64_t row_id() const { return row_id_; }
+  [[nodiscard]] std::span<const uint8_t> record() const { return record_; }
+
+ private:
+  // One page of the way down: the children that are still to be visited.
+  struct Level {
+    std::vector<uint8_t> page;
+    size_t cells = 0;
+    size_t next_child = 0;
+  };
+  static constexpr size_t kDeepest = 20;  // as SQLite has it
+
+  TableWalk(FileDescriptor file, uint64_t file_bytes, size_t page_bytes, size_t usable_bytes);
+
+  std::span<const uint8_t> page(uint32_t number);
+  bool descend(uint32_t number);
+  bool next_leaf(bool& more);
+  [[nodiscard]] uint32_t child(const Level& level, size_t index) const;
+  [[nodiscard]] bool child_ends_before(const Level& level, size_t index, int64_t id) const;
+
+  FileDescriptor file_;
+  uint64_t file_bytes_;
+  size_t page_bytes_;
+  size_t usable_bytes_;  // of a page; the rest is not SQLite's
+  std::vector<uint8_t> window_;
+  uint64_t window_at_ = 0;
+  size_t window_filled_ = 0;
+
+  std::vector<Level> levels_;
+  size_t depth_ = 0;
+  std::span<const uint8_t> leaf_;
+  size_t leaf_cells_ = 0;
+  size_t next_cell_ = 0;
+  uint64_t pages_left_ = 0;  // that this walk may still visit: a loop among pages ends
+  uint32_t root_page_ = 0;
+  bool started_ = false;
+  int64_t first_ = 0;
+  int64_t last_ = -1;
+  int64_t row_id_ = 0;
+  bool any_row_ = false;
+  std::span<const uint8_t> record_;
+};
+
+}  // namespace llmprof::readers
