@@ -1,6 +1,5 @@
 #include "analysis/naming/kernel_key.h"
 
-#include <algorithm>
 #include <array>
 
 #include "base/ascii.h"
@@ -13,6 +12,7 @@ constexpr size_t kLongestName = 64UL << 10U;
 
 // Length of "(int)" and the like in front of a number, 0 if there is none.
 size_t cast_length(std::string_view text) {
+  if (!text.starts_with('(')) return 0;
   constexpr std::array<std::string_view, 12> kCasts = {
       "(int)",           "(bool)",        "(unsigned int)", "(unsigned long)",
       "(long)",          "(char)",        "(short)",        "(unsigned short)",
@@ -30,7 +30,7 @@ size_t cast_length(std::string_view text) {
 size_t lambda_length(std::string_view text, std::string& key) {
   constexpr std::string_view kOpen = "[lambda";
   constexpr std::string_view kInstance = "(instance ";
-  if (!text.starts_with(kOpen)) return 0;
+  if (!text.starts_with('[') || !text.starts_with(kOpen)) return 0;
   const size_t instance = text.find(kInstance);
   if (instance == std::string_view::npos) return 0;
   size_t end = instance + kInstance.size();
@@ -56,9 +56,17 @@ std::string_view without_parameters(std::string_view name) {
   return name;
 }
 
+size_t unnamed_length(std::string_view text) {
+  constexpr std::array<std::string_view, 2> kUnnamed = {"<unnamed>::", "(anonymous namespace)::"};
+  if (!text.starts_with('<') && !text.starts_with('(')) return 0;
+  for (const std::string_view unnamed : kUnnamed) {
+    if (text.starts_with(unnamed)) return unnamed.size();
+  }
+  return 0;
+}
+
 // What stands before "::" is a namespace or a class, and goes.
 std::string canonical(std::string_view name) {
-  constexpr std::array<std::string_view, 2> kUnnamed = {"<unnamed>::", "(anonymous namespace)::"};
   std::string key;
   key.reserve(name.size());
   size_t word = 0;  // where the identifier being written began in `key`
@@ -69,11 +77,8 @@ std::string canonical(std::string_view name) {
     } else if (const size_t lambda = lambda_length(rest, key); lambda > 0) {
       i += lambda;
       word = key.size();
-    } else if (const auto* unnamed =
-                   std::find_if(kUnnamed.begin(), kUnnamed.end(),
-                                [&](std::string_view u) { return rest.starts_with(u); });
-               unnamed != kUnnamed.end()) {
-      i += unnamed->size();
+    } else if (const size_t unnamed = unnamed_length(rest); unnamed > 0) {
+      i += unnamed;
     } else if (rest.starts_with("::")) {
       key.resize(word);
       i += 2;

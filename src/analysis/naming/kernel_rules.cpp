@@ -38,6 +38,8 @@ class LazyExpression {
  public:
   explicit LazyExpression(std::string text) : text_(std::move(text)) {}
 
+  [[nodiscard]] const std::string& text() const { return text_; }
+
   [[nodiscard]] const RE2& get() const {
     std::call_once(once_, [&] { compiled_ = std::make_unique<RE2>(text_, options_of_one()); });
     return *compiled_;
@@ -47,6 +49,69 @@ class LazyExpression {
   std::string text_;
   mutable std::once_flag once_;
   mutable std::unique_ptr<RE2> compiled_;
+};
+
+struct CompiledRule {
+  CompiledRule(const KernelRule& rule, NameTemplate short_name)
+      : expression(rule.expression),
+        name(std::move(short_name)),
+        library(rule.library),
+        kernel_class(rule.kernel_class) {}
+
+  LazyExpression expression;
+  NameTemplate name;
+  std::string library;
+  std::optional<KernelClass> kernel_class;
+};
+
+// Rules that follow each other: one pass over a name finds all that match. An automaton of all
+// rules has so many states that most names add new ones, and making them took nearly all of the
+// time. Compiled for the first name that no rule before them matches; at once where a user's are
+// among them.
+class RuleSet {
+ public:
+  [[nodiscard]] bool full() const { return rules_.size() == kMostRules; }
+  void add(const KernelRule& rule, NameTemplate name) {
+    rules_.emplace_back(rule, std::move(name));
+    shipped_ = shipped_ && rule.shipped;
+  }
+
+  // False where a user's rules are too large.
+  [[nodiscard]] bool check() const { return shipped_ || compiled(); }
+
+  [[nodiscard]] const CompiledRule* first_match(const std::string& name) const {
+    std::vector<int> matches;
+    RE2::Set::ErrorInfo problem{};
+    if (compiled()) {
+      if (set_->Match(name, &matches, &problem)) {
+        return &rules_[static_cast<size_t>(*std::min_element(matches.begin(), matches.end()))];
+      }
+      if (problem.kind == RE2::Set::kNoError) return nullptr;
+    }
+    // Out of memory for the automaton: one by one is slower and needs none.
+    const auto found = std::find_if(rules_.begin(), rules_.end(), [&](const CompiledRule& rule) {
+      return RE2::PartialMatch(name, rule.expression.get());
+    });
+    return found == rules_.end() ? nullptr : &*found;
+  }
+
+ private:
+  static constexpr size_t kMostRules = 40;
+
+  [[nodiscard]] bool compiled() const {
+    std::call_once(once_, [&] {
+      // The memory is for the automaton's states and is taken as needed.
+      set_.emplace(matching_options(16L << 20U), RE2::UNANCHORED);
+      for (const CompiledRule& rule : rules_) set_->Add(rule.expression.text(), nullptr);
+      if (!set_->Compile()) set_.reset();
+    });
+    return set_.has_value();
+  }
+
+  std::deque<CompiledRule> rules_;
+  bool shipped_ = true;
+  mutable std::once_flag once_;
+  mutable std::optional<RE2::Set> set_;
 };
 
 // How many groups it captures. The shipped rules are checked by the tests, not by every analysis.
@@ -71,17 +136,13 @@ Result<int> checked_captures(const KernelRule& rule) {
 
 class KernelRules::Compiled {
  public:
-  // The set finds all matching rules in one pass over a name; the memory is for its automaton's
-  // cache and is taken as needed.
-  Compiled() : set_(matching_options(64L << 20U), RE2::UNANCHORED) {}
-
   Result<void> add(const KernelRule& rule) {
     const auto captures = checked_captures(rule);
     if (!captures) return fail_with(captures.error());
     auto name = NameTemplate::parse(rule.name.empty() ? "{kernel}" : rule.name, *captures);
     if (!name) return fail_with(name.error().within(rule.place));
-    set_.Add(rule.expression, nullptr);
-    rules_.emplace_back(rule.expression, std::move(*name), rule.library, rule.kernel_class);
+    if (sets_.empty() || sets_.back().full()) sets_.emplace_back();
+    sets_.back().add(rule, std::move(*name));
     return {};
   }
 
@@ -91,7 +152,7 @@ class KernelRules::Compiled {
     auto fallback = NameTemplate::parse("{kernel} ({dtype})", 0);
     if (!fallback) return fail_with(fallback.error());
     unmatched_ = std::move(*fallback);
-    if (!set_.Compile()) {
+    if (!std::all_of(sets_.begin(), sets_.end(), [](const RuleSet& set) { return set.check(); })) {
       return fail(ErrorKind::usage,
                   "the kernel rules are too large to compile; remove repetitions such as {1000}");
     }
@@ -100,7 +161,7 @@ class KernelRules::Compiled {
 
   [[nodiscard]] KernelDescription describe(std::string_view full_name) const {
     const std::string canonical = canonical_kernel_name(full_name);
-    const Rule* rule = first_match(canonical);
+    const CompiledRule* rule = first_match(canonical);
     if (rule == nullptr) {
       return {unmatched_.expand({canonical, {}, words_, KernelClass::other}), library_of(canonical),
               KernelClass::other};
@@ -120,20 +181,6 @@ class KernelRules::Compiled {
   }
 
  private:
-  struct Rule {
-    Rule(std::string text, NameTemplate short_name, std::string of_library,
-         std::optional<KernelClass> of_class)
-        : expression(std::move(text)),
-          name(std::move(short_name)),
-          library(std::move(of_library)),
-          kernel_class(of_class) {}
-
-    LazyExpression expression;
-    NameTemplate name;
-    std::string library;
-    std::optional<KernelClass> kernel_class;
-  };
-
   [[nodiscard]] std::string library_of(std::string_view canonical) const {
     const auto found = std::find_if(
         libraries_.begin(), libraries_.end(),
@@ -141,22 +188,14 @@ class KernelRules::Compiled {
     return found == libraries_.end() ? std::string() : found->library;
   }
 
-  [[nodiscard]] const Rule* first_match(const std::string& canonical) const {
-    std::vector<int> matches;
-    RE2::Set::ErrorInfo problem{};
-    if (set_.Match(canonical, &matches, &problem)) {
-      return &rules_[static_cast<size_t>(*std::min_element(matches.begin(), matches.end()))];
+  [[nodiscard]] const CompiledRule* first_match(const std::string& canonical) const {
+    for (const RuleSet& set : sets_) {
+      if (const CompiledRule* rule = set.first_match(canonical)) return rule;
     }
-    if (problem.kind == RE2::Set::kNoError) return nullptr;
-    // Out of memory for the automaton: one by one is slower and needs none.
-    const auto found = std::find_if(rules_.begin(), rules_.end(), [&](const Rule& rule) {
-      return RE2::PartialMatch(canonical, rule.expression.get());
-    });
-    return found == rules_.end() ? nullptr : &*found;
+    return nullptr;
   }
 
-  RE2::Set set_;
-  std::deque<Rule> rules_;
+  std::deque<RuleSet> sets_;
   OperationWords words_;
   std::vector<LibraryPrefix> libraries_;
   NameTemplate unmatched_;
