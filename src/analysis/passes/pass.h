@@ -19,6 +19,9 @@ struct Pass {
   // Why it has nothing to do here; empty where it has.
   std::function<std::string(const Prepared&, const Results&)> why_skipped;
   std::function<void(const Prepared&, Results&, Diagnostics&)> run;
+  // Frees what it found, when the last pass that needs it is done; for what grows with the trace
+  // and only passes read.
+  std::function<void(Results&)> release = {};
 };
 
 // All passes, in an order that satisfies their needs.

@@ -47,8 +47,8 @@ struct Results {
   Totals totals;
   std::optional<ScopeTotals> scopes;  // none without stages
   std::optional<HiddenGraphs> hidden_graphs;
-  std::vector<OpenedKernel> opened;  // one per row of the ranking
-  std::optional<BudgetBasis> budget_basis;
+  std::vector<OpenedKernel> opened;         // one per row of the ranking
+  std::optional<BudgetBasis> budget_basis;  // while passes need it
   std::vector<DeviceTime> device_time;
   std::vector<CopiesOfKind> copies;
   std::vector<LaunchesOfDevice> launches;

@@ -29,6 +29,7 @@ class Runner {
       run_.timings[i].name = passes[i].name;
       for (const std::string_view need : passes[i].needs) {
         jobs_[i].needs.push_back(place_of(passes, need, i));
+        ++jobs_[jobs_[i].needs.back()].users;
       }
     }
   }
@@ -56,6 +57,7 @@ class Runner {
   struct Job {
     State state = State::waiting;
     std::vector<size_t> needs;
+    size_t users = 0;  // passes that need it and are not done
     Diagnostics diagnostics;
   };
 
@@ -78,6 +80,7 @@ class Runner {
       lock.lock();
       if (failure) failure_ = failure;
       jobs_[*ready].state = State::done;
+      for (const size_t need : jobs_[*ready].needs) release_unused(need);
       --remaining_;
       changed_.notify_all();
     }
@@ -92,6 +95,10 @@ class Runner {
       }
     }
     return std::nullopt;
+  }
+
+  void release_unused(size_t need) {
+    if (--jobs_[need].users == 0 && passes_[need].release) passes_[need].release(run_.results);
   }
 
   // Each pass writes its own member of the results and reads members that are finished.

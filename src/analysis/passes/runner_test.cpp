@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <set>
 #include <stdexcept>
 
@@ -47,6 +48,19 @@ TEST_F(RunnerTest, GivesAPassWhatItNeeds) {
   EXPECT_TRUE(done.timings[1].skipped.empty());
   ASSERT_EQ(done.diagnostics.items().size(), 1U);
   EXPECT_EQ(done.diagnostics.items()[0].count, 2U);
+}
+
+TEST_F(RunnerTest, ReleasesWhatNoPassNeedsAnyLonger) {
+  Pass first = pass("first", {}, [](Results& out) { out.totals.kernel_count = 7; });
+  first.release = [](Results& out) { out.totals.kernel_count = 0; };
+  std::atomic<uint64_t> seen = 0;
+  const auto add = [&](Results& out) { seen += out.totals.kernel_count; };
+  Pass skipped = pass("skipped", {"first"});
+  skipped.why_skipped = [](const Prepared&, const Results&) { return "nothing to do"; };
+  const PassRun done = run({first, pass("second", {"first"}, add), skipped,
+                            pass("third", {"first", "second"}, add), pass("other", {"third"})});
+  EXPECT_EQ(seen, 14U);
+  EXPECT_EQ(done.results.totals.kernel_count, 0U);
 }
 
 TEST_F(RunnerTest, ExplainsWhatItSkips) {

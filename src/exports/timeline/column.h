@@ -1,6 +1,6 @@
 #pragma once
 
-#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -25,18 +25,17 @@ class Column {
  public:
   explicit Column(Coding coding) : coding_(coding) {}
 
-  // For that many rows more.
-  void reserve(size_t rows) { grow(std::max(bytes_.size(), used_ + rows * 2 + kLongest)); }
+  // For that many rows more: what they do not fill is never touched, and takes no memory.
+  void reserve(size_t rows) { bytes_.reserve(bytes_.size() + rows * 2 + pending_.size()); }
 
   void u(uint64_t value) {
-    if (used_ + kLongest > bytes_.size()) grow(bytes_.size() * 2 + 4096);
-    char* out = bytes_.data() + used_;
+    char* out = room();
     while (value >= kMore) {
       *out++ = static_cast<char>(value | kMore);
       value >>= 7U;
     }
     *out++ = static_cast<char>(value);
-    used_ = static_cast<size_t>(out - bytes_.data());
+    used_ = static_cast<size_t>(out - pending_.data());
   }
   void s(int64_t value) {
     u(static_cast<uint64_t>(value) << 1U ^ static_cast<uint64_t>(value >> 63U));
@@ -46,19 +45,18 @@ class Column {
     previous_ = value;
   }
   void u8(uint8_t value) {
-    if (used_ == bytes_.size()) grow(bytes_.size() * 2 + 4096);
-    bytes_[used_++] = static_cast<char>(value);
+    *room() = static_cast<char>(value);
+    ++used_;
   }
   void f32(float value) {
     static_assert(std::endian::native == std::endian::little);
-    if (used_ + sizeof value > bytes_.size()) grow(bytes_.size() * 2 + 4096);
-    std::memcpy(bytes_.data() + used_, &value, sizeof value);
+    std::memcpy(room(), &value, sizeof value);
     used_ += sizeof value;
   }
 
   [[nodiscard]] Coding coding() const { return coding_; }
   [[nodiscard]] std::string take() {
-    bytes_.resize(used_);
+    put_pending();
     return std::move(bytes_);
   }
 
@@ -66,11 +64,20 @@ class Column {
   static constexpr size_t kLongest = 10;  // bytes of a varint
   static constexpr uint64_t kMore = 0x80;
 
-  void grow(size_t size) { bytes_.resize(size); }
+  // Where at least kLongest bytes fit.
+  char* room() {
+    if (used_ + kLongest > pending_.size()) put_pending();
+    return pending_.data() + used_;
+  }
+  void put_pending() {
+    bytes_.append(pending_.data(), used_);
+    used_ = 0;
+  }
 
   Coding coding_;
   std::string bytes_;
-  size_t used_ = 0;
+  std::array<char, 1024> pending_;  // not in bytes_ yet
+  size_t used_ = 0;                 // of pending_
   int64_t previous_ = 0;
 };
 
