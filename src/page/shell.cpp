@@ -14,9 +14,9 @@
 namespace llmprof::page {
 namespace {
 
-// libdeflate's: level 1 saves half of the time and costs 1 % more bytes, 9 takes four times as long
-// for 1 % less (bench/RESULTS.md).
-constexpr int kCompression = 6;
+// libdeflate's: level 6 takes 1.6 to 1.8 times as long for 1 to 3 % fewer bytes of a page
+// (bench/RESULTS.md).
+constexpr int kCompression = 1;
 
 std::string bytes_of(std::string_view hexadecimal) {
   constexpr int kBase = 16;
