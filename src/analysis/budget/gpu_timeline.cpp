@@ -30,12 +30,15 @@ WorkKey work_key(const trace::Trace& trace, const GpuWorkRow& work) {
 
 std::vector<CoveredTime> busy_devices(const trace::Trace& trace) {
   std::vector<CoveredTime> busy(trace.devices.size());
-  std::vector<size_t> kernels(trace.queues.size(), 0);
-  for (const trace::QueueId queue : trace.kernels.queue) ++kernels[queue.index()];
+  std::vector<size_t> rows(trace.queues.size(), 0);
+  for (const auto* queues :
+       {&trace.kernels.queue, &trace.memory_operations.queue, &trace.graph_replays.queue}) {
+    for (const trace::QueueId queue : *queues) ++rows[queue.index()];
+  }
   std::vector<size_t> of_device(busy.size(), 0);
-  for (size_t i = 0; i < kernels.size(); ++i) {
+  for (size_t i = 0; i < rows.size(); ++i) {
     const trace::DeviceId device = trace.queues[trace::QueueId(i)].device;
-    if (device.valid()) of_device[device.index()] += kernels[i];
+    if (device.valid()) of_device[device.index()] += rows[i];
   }
   for (size_t i = 0; i < busy.size(); ++i) busy[i].reserve(of_device[i]);
   each_gpu_work(trace, WorkOwners(), [&](const GpuWorkRow& work) {

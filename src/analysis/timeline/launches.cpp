@@ -17,25 +17,26 @@ Nanoseconds from_call(Nanoseconds called, Nanoseconds started) {
 // before the call of another is not in the queue any more.
 Statistics depths(std::vector<Nanoseconds> calls, const std::vector<Nanoseconds>& starts) {
   if (!std::is_sorted(calls.begin(), calls.end())) std::sort(calls.begin(), calls.end());
-  std::vector<Nanoseconds> depths(calls.size());
   size_t begun = 0;
   for (size_t i = 0; i < calls.size(); ++i) {
     while (begun < starts.size() && starts[begun] <= calls[i]) ++begun;
-    depths[i] = i > begun ? static_cast<Nanoseconds>(i - begun) : 0;
+    calls[i] = i > begun ? static_cast<Nanoseconds>(i - begun) : 0;  // from here on, its depth
   }
-  return summarize(std::move(depths));
+  return summarize(std::move(calls));
 }
 
 class DeviceLaunches {
  public:
-  void add(const trace::Trace& trace, const GpuWorkRow& work, bool first_of_launch) {
+  void add(const trace::LaunchTable& calls, const GpuWorkRow& work, bool first_of_launch) {
     begun_ = true;
     if (work.kind == GpuWorkKind::kernel) count_kernel(work.end - work.start);
     if (!work.launch.valid()) {
       ++row_.without_launch;
     } else if (first_of_launch) {
-      add_launch(trace.launches.start[work.launch.index()], trace.launches.end[work.launch.index()],
-                 work.start);
+      launches_.push_back(work.launch);
+      starts_.push_back(work.start);
+      const Nanoseconds called = calls.start[work.launch.index()];
+      if (until_ <= called) idle_waits_.push_back(from_call(called, work.start));
     }
   }
   // The device has work until then.
@@ -43,12 +44,15 @@ class DeviceLaunches {
 
   [[nodiscard]] bool begun() const { return begun_; }
 
-  LaunchesOfDevice finish() {
-    row_.launches = calls_.size();
-    row_.call = summarize(std::move(durations_));
-    row_.to_start = summarize(std::move(waits_));
+  LaunchesOfDevice finish(const trace::LaunchTable& calls) {
+    row_.launches = launches_.size();
     row_.to_idle_gpu = summarize(std::move(idle_waits_));
-    row_.queue_depth = depths(std::move(calls_), starts_);
+    row_.call = summarize(of_each_launch(
+        [&](size_t call, size_t) { return from_call(calls.start[call], calls.end[call]); }));
+    row_.to_start = summarize(of_each_launch(
+        [&](size_t call, size_t i) { return from_call(calls.start[call], starts_[i]); }));
+    row_.queue_depth =
+        depths(of_each_launch([&](size_t call, size_t) { return calls.start[call]; }), starts_);
     return row_;
   }
 
@@ -64,21 +68,19 @@ class DeviceLaunches {
     }
   }
 
-  void add_launch(Nanoseconds called, Nanoseconds returned, Nanoseconds started) {
-    calls_.push_back(called);
-    starts_.push_back(started);
-    durations_.push_back(from_call(called, returned));
-    waits_.push_back(from_call(called, started));
-    if (until_ <= called) idle_waits_.push_back(from_call(called, started));
+  // One quantity at a time: there may be millions of launches.
+  template <class Value>
+  [[nodiscard]] std::vector<Nanoseconds> of_each_launch(Value&& value) const {
+    std::vector<Nanoseconds> values(launches_.size());
+    for (size_t i = 0; i < values.size(); ++i) values[i] = value(launches_[i].index(), i);
+    return values;
   }
 
   bool begun_ = false;
   Nanoseconds until_ = INT64_MIN;  // end of all work so far
   LaunchesOfDevice row_;
-  std::vector<Nanoseconds> calls_;
-  std::vector<Nanoseconds> starts_;  // in order
-  std::vector<Nanoseconds> durations_;
-  std::vector<Nanoseconds> waits_;
+  std::vector<trace::LaunchRow> launches_;
+  std::vector<Nanoseconds> starts_;  // of their work, in order
   std::vector<Nanoseconds> idle_waits_;
 };
 
@@ -94,14 +96,14 @@ std::vector<LaunchesOfDevice> find_launches(const trace::Trace& trace) {
     if (work.kind != GpuWorkKind::memory_operation) {
       const bool first = work.launch.valid() && !launched[work.launch.index()];
       if (first) launched[work.launch.index()] = true;
-      device.add(trace, work, first);
+      device.add(trace.launches, work, first);
     }
     device.occupy(work.end);
   });
   std::vector<LaunchesOfDevice> rows;
   for (size_t i = 0; i < devices.size(); ++i) {
     if (!devices[i].begun()) continue;
-    rows.push_back(devices[i].finish());
+    rows.push_back(devices[i].finish(trace.launches));
     rows.back().device = trace::DeviceId(i);
   }
   return rows;

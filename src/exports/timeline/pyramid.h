@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <deque>
+#include <string>
 #include <vector>
 
 #include "exports/timeline/parts.h"
@@ -28,13 +30,28 @@ class Pyramid {
   struct Bin {
     uint32_t busy = 0;
     std::array<uint32_t, kClasses> by_class{};
+
+    void add(const Bin& other);
   };
+  // What is known of a level: its finished bins, and the sum of those that begin the next level's.
+  struct OpenLevel {
+    Nanoseconds width = 0;
+    size_t bins = 0;  // when it is complete
+    std::string busy;
+    std::string classes;
+    Bin wider;
+  };
+
+  // No more work begins before that bin.
+  void close_before(size_t bin);
+  void finish_bin(size_t level, const Bin& bin);
 
   Nanoseconds origin_;
   Nanoseconds bin_;
   uint32_t shift_;  // times are counted in units of 2^shift ns, so that a bin's fit 32 bits
   Nanoseconds busy_until_;
-  std::vector<Bin> bins_;
+  std::vector<OpenLevel> levels_;
+  std::deque<Bin> open_;  // of the finest level, from the first that is not closed
 };
 
 }  // namespace llmprof::exports
