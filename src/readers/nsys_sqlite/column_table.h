@@ -51,6 +51,22 @@ class NsysColumnTable : public NsysTable {
   std::vector<std::string> wanted_;
 };
 
+// The ids of the trace for those that one thread gave, found when they are first asked for.
+template <class Id>
+class SettledIds {
+ public:
+  template <class Find>
+  Id settle(Id local, Find&& find) {
+    if (local.index() >= ids_.size()) ids_.resize(local.index() + 1);
+    Id& id = ids_[local.index()];
+    if (!id.valid()) id = find(local);
+    return id;
+  }
+
+ private:
+  std::vector<Id> ids_;
+};
+
 template <class... Column>
 void resize_columns(size_t rows, Column&... columns) {
   (columns.resize(rows), ...);

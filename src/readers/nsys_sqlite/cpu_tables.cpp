@@ -13,13 +13,6 @@ namespace {
 
 using LocalThreads = trace::Interner<trace::ThreadId, RawKey>;
 
-std::vector<trace::ThreadId> settled_threads(trace::TraceBuilder& builder,
-                                             const LocalThreads& local) {
-  std::vector<trace::ThreadId> ids;
-  for (const RawKey& thread : local.values()) ids.push_back(nsys_thread(builder, thread.value));
-  return ids;
-}
-
 struct LaunchScratch {
   LocalThreads threads;
   trace::Interner<trace::StringId, RawKey> names;
@@ -47,19 +40,16 @@ class Launches final : public NsysColumnTable<trace::LaunchTable, LaunchScratch>
     return RowUse::stored;
   }
 
-  void prepare_settling(unsigned worker) override {
-    const LaunchScratch& local = scratch_[worker];
-    settled_[worker].threads = settled_threads(reading_.builder, local.threads);
-    for (const RawKey& name : local.names.values()) {
-      settled_[worker].names.push_back(reading_.strings[static_cast<int64_t>(name.value)]);
-    }
-  }
-
   void settle(size_t first, size_t count, unsigned worker) override {
-    const Settled& ids = settled_[worker];
+    const LaunchScratch& local = scratch_[worker];
+    Settled& ids = settled_[worker];
     for (size_t i = first; i < first + count; ++i) {
-      columns_.thread[i] = ids.threads[columns_.thread[i].index()];
-      columns_.api[i] = ids.names[columns_.api[i].index()];
+      columns_.thread[i] = ids.threads.settle(columns_.thread[i], [&](trace::ThreadId id) {
+        return nsys_thread(reading_.builder, local.threads[id].value);
+      });
+      columns_.api[i] = ids.names.settle(columns_.api[i], [&](trace::StringId id) {
+        return reading_.strings[static_cast<int64_t>(local.names[id].value)];
+      });
     }
   }
 
@@ -75,8 +65,8 @@ class Launches final : public NsysColumnTable<trace::LaunchTable, LaunchScratch>
   static constexpr std::array<std::string_view, 5> kColumns = {"start", "end", "globalTid",
                                                                "correlationId", "nameId|name"};
   struct Settled {
-    std::vector<trace::ThreadId> threads;
-    std::vector<trace::StringId> names;
+    SettledIds<trace::ThreadId> threads;
+    SettledIds<trace::StringId> names;
   };
   std::vector<Settled> settled_ = std::vector<Settled>(reading_.workers);
 };
@@ -97,6 +87,7 @@ struct NvtxDomain {
 struct NvtxText {
   std::string text;
   int64_t id = -1;
+  size_t place = 0;  // of its row among all
 };
 
 struct RangeScratch {
@@ -125,7 +116,8 @@ class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch> {
     const auto thread = static_cast<uint64_t>(row.integer(3));
     const NvtxDomain domain{nsys_process_key(thread), row.integer(4)};
     if (type == kDomainCreate) {
-      local.domain_names[domain] = {std::string(row.text(5)), row.is_null(6) ? -1 : row.integer(6)};
+      local.domain_names[domain] = {std::string(row.text(5)), row.is_null(6) ? -1 : row.integer(6),
+                                    i};
       return RowUse::skipped;
     }
     if (type != kPushPop && type != kStartEnd && type != kMark) return RowUse::skipped;
@@ -160,29 +152,20 @@ class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch> {
     return RowUse::stored;
   }
 
-  void prepare_settling(unsigned worker) override {
+  void settle(size_t first, size_t count, unsigned worker) override {
     const RangeScratch& local = scratch_[worker];
     Settled& ids = settled_[worker];
-    ids.threads = settled_threads(reading_.builder, local.threads);
-    for (size_t i = 0; i < local.texts.size(); ++i) {
-      ids.texts.push_back(reading_.builder.string(local.texts[trace::StringId(i)]));
-    }
-    for (const RawKey& id : local.text_ids.values()) {
-      ids.by_id.push_back(reading_.strings[static_cast<int64_t>(id.value)]);
-    }
-    for (const NvtxDomain& domain : local.domains.values()) {
-      ids.domains.push_back(domain_name(domain));
-    }
-  }
-
-  void settle(size_t first, size_t count, unsigned worker) override {
-    const Settled& ids = settled_[worker];
     for (size_t i = first; i < first + count; ++i) {
-      columns_.thread[i] = ids.threads[columns_.thread[i].index()];
-      if (columns_.domain[i].valid()) columns_.domain[i] = ids.domains[columns_.domain[i].index()];
+      columns_.thread[i] = ids.threads.settle(columns_.thread[i], [&](trace::ThreadId id) {
+        return nsys_thread(reading_.builder, local.threads[id].value);
+      });
+      if (columns_.domain[i].valid()) {
+        columns_.domain[i] = ids.domains.settle(
+            columns_.domain[i], [&](trace::StringId id) { return domain_name(local.domains[id]); });
+      }
       if (columns_.text[i].valid()) {
-        const size_t local = columns_.text[i].index();
-        columns_.text[i] = local % 2 == 0 ? ids.texts[local / 2] : ids.by_id[local / 2];
+        columns_.text[i] = ids.texts.settle(
+            columns_.text[i], [&](trace::StringId id) { return text_of(local, id.index()); });
       }
     }
   }
@@ -214,23 +197,30 @@ class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch> {
   static constexpr std::array<std::string_view, 8> kColumns = {
       "start", "end", "eventType", "globalTid", "domainId", "text", "textId", "binaryData"};
 
-  // Any thread of the scan may have met the row that names the domain.
+  trace::StringId text_of(const RangeScratch& local, size_t number) {
+    const trace::StringId id(number / 2);
+    return number % 2 == 0 ? reading_.builder.string(local.texts[id])
+                           : reading_.strings[static_cast<int64_t>(local.text_ids[id].value)];
+  }
+
+  // Any thread of the scan may have met the row that names the domain; of several rows, the last.
   trace::StringId domain_name(const NvtxDomain& domain) {
+    const NvtxText* last = nullptr;
     for (const RangeScratch& local : scratch_) {
       const auto known = local.domain_names.find(domain);
       if (known == local.domain_names.end()) continue;
-      if (!known->second.text.empty()) return reading_.builder.string(known->second.text);
-      if (const trace::StringId name = reading_.strings[known->second.id]; name.valid())
-        return name;
+      if (last == nullptr || known->second.place > last->place) last = &known->second;
     }
+    if (last != nullptr && !last->text.empty()) return reading_.builder.string(last->text);
+    const trace::StringId name = last == nullptr ? trace::StringId() : reading_.strings[last->id];
+    if (name.valid()) return name;
     return reading_.builder.string("domain " + std::to_string(domain.domain));
   }
 
   struct Settled {
-    std::vector<trace::ThreadId> threads;
-    std::vector<trace::StringId> texts;
-    std::vector<trace::StringId> by_id;
-    std::vector<trace::StringId> domains;
+    SettledIds<trace::ThreadId> threads;
+    SettledIds<trace::StringId> texts;
+    SettledIds<trace::StringId> domains;
   };
   std::vector<Settled> settled_ = std::vector<Settled>(reading_.workers);
   NcclPayloads payloads_;

@@ -22,11 +22,20 @@ NsysPlace place_of(const RowValues& row, size_t first_column) {
   return place;
 }
 
-std::vector<trace::QueueId> settled_places(NsysReading& reading, const LocalPlaces& local) {
-  std::vector<trace::QueueId> queues;
-  for (const NsysPlace& place : local.values()) queues.push_back(reading.places.queue(place));
-  return queues;
-}
+// The queues of places that the threads of a scan met.
+class SettledQueues {
+ public:
+  explicit SettledQueues(NsysReading& reading) : reading_(reading), by_worker_(reading.workers) {}
+
+  trace::QueueId settle(trace::QueueId local, const LocalPlaces& places, unsigned worker) {
+    return by_worker_[worker].settle(
+        local, [&](trace::QueueId id) { return reading_.places.queue(places[id]); });
+  }
+
+ private:
+  NsysReading& reading_;
+  std::vector<SettledIds<trace::QueueId>> by_worker_;
+};
 
 struct KernelScratch {
   trace::Interner<trace::StringId, RawKey> names;
@@ -71,26 +80,16 @@ class Kernels final : public NsysColumnTable<trace::KernelTable, KernelScratch> 
     return RowUse::stored;
   }
 
-  void prepare_settling(unsigned worker) override {
+  void settle(size_t first, size_t count, unsigned worker) override {
     const KernelScratch& local = scratch_[worker];
     Settled& ids = settled_[worker];
-    for (const RawKey& name : local.names.values()) {
-      trace::StringId id = reading_.strings[static_cast<int64_t>(name.value)];
-      if (!id.valid()) id = reading_.builder.string("(kernel without a name in the export)");
-      ids.names.push_back(id);
-    }
-    for (const trace::LaunchShape& shape : local.shapes.values()) {
-      ids.shapes.push_back(reading_.builder.shape(shape));
-    }
-    ids.queues = settled_places(reading_, local.places);
-  }
-
-  void settle(size_t first, size_t count, unsigned worker) override {
-    const Settled& ids = settled_[worker];
     for (size_t i = first; i < first + count; ++i) {
-      columns_.name[i] = ids.names[columns_.name[i].index()];
-      columns_.shape[i] = ids.shapes[columns_.shape[i].index()];
-      columns_.queue[i] = ids.queues[columns_.queue[i].index()];
+      columns_.name[i] = ids.names.settle(
+          columns_.name[i], [&](trace::StringId id) { return name_of(local.names[id]); });
+      columns_.shape[i] = ids.shapes.settle(columns_.shape[i], [&](trace::ShapeId id) {
+        return reading_.builder.shape(local.shapes[id]);
+      });
+      columns_.queue[i] = queues_.settle(columns_.queue[i], local.places, worker);
     }
   }
 
@@ -135,13 +134,18 @@ class Kernels final : public NsysColumnTable<trace::KernelTable, KernelScratch> 
       "graphNodeId",
       "graphId"};
 
+  [[nodiscard]] trace::StringId name_of(const RawKey& name) {
+    const trace::StringId id = reading_.strings[static_cast<int64_t>(name.value)];
+    return id.valid() ? id : reading_.builder.string("(kernel without a name in the export)");
+  }
+
   struct Settled {
-    std::vector<trace::StringId> names;
-    std::vector<trace::ShapeId> shapes;
-    std::vector<trace::QueueId> queues;
+    SettledIds<trace::StringId> names;
+    SettledIds<trace::ShapeId> shapes;
   };
 
   bool with_graphs_;
+  SettledQueues queues_{reading_};
   std::vector<Settled> settled_ = std::vector<Settled>(reading_.workers);
 };
 
@@ -171,13 +175,9 @@ class MemoryOperations final : public NsysColumnTable<trace::MemoryOperationTabl
     return RowUse::stored;
   }
 
-  void prepare_settling(unsigned worker) override {
-    queues_[worker] = settled_places(reading_, scratch_[worker]);
-  }
-
   void settle(size_t first, size_t count, unsigned worker) override {
     for (size_t i = first; i < first + count; ++i) {
-      columns_.queue[i] = queues_[worker][columns_.queue[i].index()];
+      columns_.queue[i] = queues_.settle(columns_.queue[i], scratch_[worker], worker);
       columns_.detail[i] = reading_.builder.string(
           kind_ == trace::MemoryKind::copy ? copy_direction(columns_.detail[i].value) : "fill");
     }
@@ -196,8 +196,7 @@ class MemoryOperations final : public NsysColumnTable<trace::MemoryOperationTabl
       "correlationId", "bytes", "copyKind",  "srcKind",  "dstKind|memKind"};
 
   trace::MemoryKind kind_;
-  std::vector<std::vector<trace::QueueId>> queues_ =
-      std::vector<std::vector<trace::QueueId>>(reading_.workers);
+  SettledQueues queues_{reading_};
 };
 
 class GraphReplays final : public NsysColumnTable<trace::GraphReplayTable, LocalPlaces> {
@@ -221,13 +220,9 @@ class GraphReplays final : public NsysColumnTable<trace::GraphReplayTable, Local
     return RowUse::stored;
   }
 
-  void prepare_settling(unsigned worker) override {
-    queues_[worker] = settled_places(reading_, scratch_[worker]);
-  }
-
   void settle(size_t first, size_t count, unsigned worker) override {
     for (size_t i = first; i < first + count; ++i) {
-      columns_.queue[i] = queues_[worker][columns_.queue[i].index()];
+      columns_.queue[i] = queues_.settle(columns_.queue[i], scratch_[worker], worker);
     }
   }
 
@@ -237,8 +232,7 @@ class GraphReplays final : public NsysColumnTable<trace::GraphReplayTable, Local
   static constexpr std::array<std::string_view, 8> kColumns = {
       "start", "end", "globalPid", "deviceId", "contextId", "streamId", "correlationId", "graphId"};
 
-  std::vector<std::vector<trace::QueueId>> queues_ =
-      std::vector<std::vector<trace::QueueId>>(reading_.workers);
+  SettledQueues queues_{reading_};
 };
 
 }  // namespace

@@ -293,6 +293,21 @@ TEST(NsysSqlite, ReadsRowsFarApartAndManySlices) {
   EXPECT_EQ(trace.strings[trace.memory_operations.detail[1]], "Device-to-Host");
 }
 
+// Whichever thread reads which rows.
+TEST(NsysSqlite, NumbersWhatItMeetsInTheOrderOfTheRows) {
+  const TemporaryFolder folder;
+  const trace::Trace trace = read_sqlite(make_export(folder, std::string(kStrings) + R"(
+    CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, globalPid INT, streamId INT,
+                                             demangledName INT, gridX INT);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 130000)
+      INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL
+      SELECT i * 10, i * 10 + 7, 16777216, 1 + i / 1000, 1, 1 + i / 100 FROM n;)"));
+  ASSERT_EQ(trace.kernels.size(), 130000U);
+  EXPECT_EQ(trace.shapes.size(), 1301U);
+  EXPECT_TRUE(std::is_sorted(trace.kernels.shape.begin(), trace.kernels.shape.end()));
+  EXPECT_TRUE(std::is_sorted(trace.kernels.queue.begin(), trace.kernels.queue.end()));
+}
+
 TEST(NsysSqlite, RefusesOtherDatabases) {
   const TemporaryFolder folder;
   trace::TraceBuilder builder;

@@ -220,7 +220,6 @@ std::vector<ScanOutcome> scan_tables(const std::filesystem::path& path, const Sq
   before_settling();
   std::vector<ScanOutcome> outcomes;
   for (size_t t = 0; t < tables.size(); ++t) {
-    for (unsigned worker = 0; worker < workers; ++worker) tables[t]->prepare_settling(worker);
     std::vector<Slice*> own;
     for (Slice& slice : slices) {
       if (slice.table == t) own.push_back(&slice);

@@ -40,9 +40,8 @@ class ScannedTable {
   virtual RowUse store(const RowValues& values, size_t row, unsigned worker) = 0;
   // Moves `count` rows from place `from` down to place `to`.
   virtual void move_down(size_t from, size_t to, size_t count) = 0;
-  // Finds the ids of the trace for what thread `worker` met; once for each thread, after the scan.
-  virtual void prepare_settling(unsigned worker) = 0;
-  // Puts those ids at places [first, first + count), which thread `worker` stored.
+  // Puts ids of the trace at places [first, first + count), which thread `worker` stored. In order
+  // of the places, so that new ids do not depend on which thread read what.
   virtual void settle(size_t first, size_t count, unsigned worker) = 0;
 };
 
