@@ -12,7 +12,6 @@ constexpr size_t kLongestName = 64UL << 10U;
 
 // Length of "(int)" and the like in front of a number, 0 if there is none.
 size_t cast_length(std::string_view text) {
-  if (!text.starts_with('(')) return 0;
   constexpr std::array<std::string_view, 12> kCasts = {
       "(int)",           "(bool)",        "(unsigned int)", "(unsigned long)",
       "(long)",          "(char)",        "(short)",        "(unsigned short)",
@@ -30,7 +29,7 @@ size_t cast_length(std::string_view text) {
 size_t lambda_length(std::string_view text, std::string& key) {
   constexpr std::string_view kOpen = "[lambda";
   constexpr std::string_view kInstance = "(instance ";
-  if (!text.starts_with('[') || !text.starts_with(kOpen)) return 0;
+  if (!text.starts_with(kOpen)) return 0;
   const size_t instance = text.find(kInstance);
   if (instance == std::string_view::npos) return 0;
   size_t end = instance + kInstance.size();
@@ -58,7 +57,6 @@ std::string_view without_parameters(std::string_view name) {
 
 size_t unnamed_length(std::string_view text) {
   constexpr std::array<std::string_view, 2> kUnnamed = {"<unnamed>::", "(anonymous namespace)::"};
-  if (!text.starts_with('<') && !text.starts_with('(')) return 0;
   for (const std::string_view unnamed : kUnnamed) {
     if (text.starts_with(unnamed)) return unnamed.size();
   }
@@ -71,6 +69,10 @@ std::string canonical(std::string_view name) {
   key.reserve(name.size());
   size_t word = 0;  // where the identifier being written began in `key`
   for (size_t i = 0; i < name.size();) {
+    if (is_identifier(name[i])) {
+      key += name[i++];
+      continue;
+    }
     const std::string_view rest = name.substr(i);
     if (const size_t cast = cast_length(rest); cast > 0) {
       i += cast;
@@ -83,12 +85,8 @@ std::string canonical(std::string_view name) {
       key.resize(word);
       i += 2;
     } else {
-      if (!is_identifier(name[i])) {
-        if (name[i] != ' ') key += name[i];
-        word = key.size();
-      } else {
-        key += name[i];
-      }
+      if (name[i] != ' ') key += name[i];
+      word = key.size();
       ++i;
     }
   }

@@ -1,3 +1,5 @@
+#include <unordered_map>
+
 #include "analysis/naming/kernel_key.h"
 #include "analysis/result/parts.h"
 #include "analysis/result/values.h"
@@ -15,6 +17,12 @@ profile::ByName<profile::WholeNanoseconds> class_times(const ClassTimes& times) 
 
 std::vector<profile::KernelSequence> kernel_sequences(const Found& found) {
   const trace::Trace& trace = found.prepared.trace;
+  std::unordered_map<trace::StringId, std::string> keys;
+  const auto key_of = [&](trace::StringId name) {
+    const auto [known, is_new] = keys.try_emplace(name);
+    if (is_new) known->second = to_printable(kernel_key(trace.strings[name]));
+    return known->second;
+  };
   std::vector<profile::KernelSequence> rows;
   const auto& stages = found.results.sequences.stages;
   for (size_t i = 0; i < stages.size(); ++i) {
@@ -29,7 +37,7 @@ std::vector<profile::KernelSequence> kernel_sequences(const Found& found) {
       kernel.block = to_string(from.block);
       kernel.occurrence = from.occurrence;
       kernel.mean_position = from.positions / static_cast<double>(from.calls);
-      kernel.key = to_printable(kernel_key(trace.strings[from.name]));
+      kernel.key = key_of(from.name);
       kernel.short_name = description.short_name;
       kernel.kernel_class = to_string(description.kernel_class);
       if (from.commonest_shape.valid()) {

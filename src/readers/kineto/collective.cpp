@@ -142,8 +142,7 @@ uint64_t element_bytes(std::string_view type) {
 }
 
 bool tells_of_collective(std::string_view name) {
-  // Most operators are these, and communicate nothing.
-  if (name.starts_with("aten::")) return false;
+  if (is_tensor_operator(name)) return false;
   if (name == kParameters || name.starts_with(kAnnotation)) return true;
   const bool reduces = contains(name, "all_reduce") || contains(name, "allreduce");
   // What torch.distributed does is told by record_param_comms inside it.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,13 @@ struct CollectiveArguments {
 // Whether an operator or annotation of this name tells of communication in its arguments:
 // record_param_comms, "nccl:all_reduce", vLLM's and SGLang's own all-reduces.
 bool tells_of_collective(std::string_view name);
+
+// Most operators are these, and communicate nothing. Compared as one constant: this runs per event.
+inline bool is_tensor_operator(std::string_view name) {
+  constexpr std::string_view kPrefix = "aten::";
+  return name.size() >= kPrefix.size() &&
+         std::memcmp(name.data(), kPrefix.data(), kPrefix.size()) == 0;
+}
 
 // What a kernel, or an operator or annotation that tells of one, says: without its place in time.
 // None where it says nothing, or is about something else.

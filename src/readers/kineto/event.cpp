@@ -35,10 +35,11 @@ struct Event {
 };
 
 // Keys are compared as they stand: no writer escapes letters. Reads no further than the longest
-// literal, which the padding after the text allows.
+// literal, which the padding after the text allows. Most keys differ in the first letter, and
+// std::memcmp is a call.
 template <size_t N>
 bool is(const char* key, const char (&literal)[N]) {
-  return std::memcmp(key, literal, N - 1) == 0 && key[N - 1] == '"';
+  return key[0] == literal[0] && std::memcmp(key, literal, N - 1) == 0 && key[N - 1] == '"';
 }
 
 // A value of another type than expected is as good as absent; the walk goes on after it.
@@ -166,7 +167,8 @@ bool is_enough(const Event& event) {
   if (arguments.external_id.empty()) return false;
   if (event.category == KinetoCategory::cpu_operator ||
       event.category == KinetoCategory::annotation) {
-    return !tells_of_collective(token_text(event.name));
+    const std::string_view name = token_text(event.name);
+    return is_tensor_operator(name) || !tells_of_collective(name);
   }
   return event.category == KinetoCategory::api_call && !arguments.correlation.empty();
 }
@@ -366,7 +368,7 @@ void add_host_call(const Event& event, Span span, KinetoRows& rows,
                    std::vector<KinetoCall>& calls) {
   add_call(event, span, rows, calls);
   const std::string_view name = token_text(event.name);
-  if (!tells_of_collective(name)) return;
+  if (is_tensor_operator(name) || !tells_of_collective(name)) return;
   if (auto told = host_collective(name, event.arguments.collective, rows.strings)) {
     told->start = span.start;
     told->end = span.end;
