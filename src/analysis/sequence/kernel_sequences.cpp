@@ -1,8 +1,8 @@
 #include "analysis/sequence/kernel_sequences.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
-#include <unordered_map>
 
 #include "analysis/layers/pass_kernels.h"
 #include "analysis/layers/pass_layer_cuts.h"
@@ -10,36 +10,22 @@
 namespace llmprof::analysis {
 namespace {
 
-struct PlaceInSequence {
-  PassBlock block;
-  uint32_t name;
-  uint32_t occurrence;
-
-  friend bool operator==(const PlaceInSequence&, const PlaceInSequence&) = default;
-};
-
-struct PlaceHash {
-  size_t operator()(const PlaceInSequence& place) const {
-    return trace::hash_mix(trace::hash_mix(static_cast<size_t>(place.block), place.name),
-                           place.occurrence);
-  }
-};
-
 // The places of one stage.
 class PlacesOfStage {
  public:
-  explicit PlacesOfStage(const trace::Trace& trace) : trace_(trace) {}
+  explicit PlacesOfStage(const trace::Trace& trace)
+      : trace_(trace), names_(trace.strings.size() + 1, kNone) {}
 
   // Consecutive kernels of one pass: a layer, or what lies around layers.
   void add(PassBlock block, std::span<const uint32_t> kernels) {
-    seen_.clear();
+    ++round_;
     for (size_t position = 0; position < kernels.size(); ++position) {
       add_one(block, kernels[position], static_cast<double>(position));
     }
   }
 
   void add_outside(uint32_t kernel) {
-    seen_.clear();
+    ++round_;
     add_one(PassBlock::outside_passes, kernel, 0);
   }
 
@@ -61,28 +47,53 @@ class PlacesOfStage {
   }
 
  private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr size_t kBlocks = static_cast<size_t>(PassBlock::outside_passes) + 1;
+
+  // What is known of a name: the rows of its first, second, ... launch in each kind of block.
+  struct Name {
+    uint64_t round = 0;
+    uint32_t launches = 0;  // in this round
+    std::array<std::vector<uint32_t>, kBlocks> rows;
+  };
+
+  Name& of(trace::StringId name) {
+    uint32_t& place = names_[name.valid() ? name.index() : names_.size() - 1];
+    if (place == kNone) {
+      place = static_cast<uint32_t>(known_.size());
+      known_.emplace_back();
+    }
+    return known_[place];
+  }
+
   void add_one(PassBlock block, uint32_t kernel, double position) {
     const trace::StringId name = trace_.kernels.name[kernel];
-    const uint32_t occurrence = seen_[name.value]++;
-    const auto [known, fresh] =
-        known_.try_emplace(PlaceInSequence{block, name.value, occurrence}, rows_.size());
-    if (fresh) {
+    Name& known = of(name);
+    if (known.round != round_) {
+      known.round = round_;
+      known.launches = 0;
+    }
+    const uint32_t occurrence = known.launches++;
+    std::vector<uint32_t>& rows = known.rows[static_cast<size_t>(block)];
+    if (occurrence == rows.size()) {
+      rows.push_back(static_cast<uint32_t>(rows_.size()));
       PlacedKernels& row = rows_.emplace_back();
       row.block = block;
       row.name = name;
       row.occurrence = occurrence;
       shapes_.emplace_back();
     }
-    PlacedKernels& row = rows_[known->second];
+    PlacedKernels& row = rows_[rows[occurrence]];
     ++row.calls;
     row.total += trace_.kernels.end[kernel] - trace_.kernels.start[kernel];
     row.positions += position;
-    ++shapes_[known->second][trace_.kernels.shape[kernel].value];
+    ++shapes_[rows[occurrence]][trace_.kernels.shape[kernel].value];
   }
 
   const trace::Trace& trace_;
-  std::unordered_map<PlaceInSequence, size_t, PlaceHash> known_;
-  std::unordered_map<uint32_t, uint32_t> seen_;  // launches of a name in this layer so far
+  std::vector<uint32_t> names_;  // by name of the trace (the last: none): its place in known_
+  std::vector<Name> known_;
+  uint64_t round_ = 0;  // counts layers, and what lies around them
   std::vector<PlacedKernels> rows_;
   std::vector<std::map<uint32_t, uint64_t>> shapes_;  // launches by shape, per row
 };

@@ -114,6 +114,21 @@ struct HostRange {
   trace::StringId name;
 };
 
+bool is_outer_range_first(const HostRange& a, const HostRange& b) {
+  return a.start != b.start ? a.start < b.start : a.end > b.end;
+}
+
+// Ranges, then operators, both mostly in order: what stable_sort would do, in a pass or two.
+void order_ranges(std::vector<HostRange>& ranges, size_t operators_from) {
+  const auto middle = ranges.begin() + static_cast<std::ptrdiff_t>(operators_from);
+  for (const auto& [from, to] : {std::pair(ranges.begin(), middle), {middle, ranges.end()}}) {
+    if (!std::is_sorted(from, to, is_outer_range_first)) {
+      std::stable_sort(from, to, is_outer_range_first);
+    }
+  }
+  std::inplace_merge(ranges.begin(), middle, ranges.end(), is_outer_range_first);
+}
+
 std::vector<std::vector<HostRange>> ranges_by_thread(const trace::Trace& trace, Nanoseconds last) {
   std::vector<std::vector<HostRange>> found(trace.threads.size() + 1);
   const trace::RangeTable& ranges = trace.ranges;
@@ -122,19 +137,36 @@ std::vector<std::vector<HostRange>> ranges_by_thread(const trace::Trace& trace, 
     found[thread_place(trace, ranges.thread[i])].push_back(
         {ranges.start[i], std::max(ranges.start[i], end), ranges.text[i]});
   }
+  std::vector<size_t> operators_from;
+  operators_from.reserve(found.size());
+  for (const std::vector<HostRange>& of_thread : found) operators_from.push_back(of_thread.size());
   const trace::OperatorTable& operators = trace.operators;
   for (size_t i = 0; i < operators.size(); ++i) {
     found[thread_place(trace, operators.thread[i])].push_back(
         {operators.start[i], std::max(operators.start[i], operators.end[i]), operators.name[i]});
   }
-  for (std::vector<HostRange>& of_thread : found) {
-    std::stable_sort(of_thread.begin(), of_thread.end(),
-                     [](const HostRange& a, const HostRange& b) {
-                       return std::tuple(a.start, -a.end) < std::tuple(b.start, -b.end);
-                     });
-  }
+  for (size_t i = 0; i < found.size(); ++i) order_ranges(found[i], operators_from[i]);
   return found;
 }
+
+// The page's numbers of texts of the trace.
+class TextNumbers {
+ public:
+  TextNumbers(const trace::Trace& trace, Draft& draft)
+      : trace_(trace), draft_(draft), known_(trace.strings.size(), RowsOf::kNone) {}
+
+  uint32_t of(trace::StringId text) {
+    if (!text.valid()) return draft_.names.add(trace_.strings[text]);
+    uint32_t& number = known_[text.index()];
+    if (number == RowsOf::kNone) number = draft_.names.add(trace_.strings[text]);
+    return number;
+  }
+
+ private:
+  const trace::Trace& trace_;
+  Draft& draft_;
+  std::vector<uint32_t> known_;
+};
 
 // The nesting depth of ranges that come in order; what overlaps without nesting gets a line of its
 // own.
@@ -167,7 +199,7 @@ void add_call_rows(const PlacedSource& source, Draft& draft) {
   Column& name = table.column("name");
   Column& kind = table.column("kind");
   for (Column* column : {&start, &duration, &name, &kind}) column->reserve(calls.size());
-  std::vector<uint32_t> names(trace.strings.size(), RowsOf::kNone);
+  TextNumbers names(trace, draft);
   draft.rows.call.assign(calls.size(), RowsOf::kNone);
   std::vector<size_t> left_out;
   const auto threads = calls_by_thread(trace, left_out);
@@ -183,15 +215,8 @@ void add_call_rows(const PlacedSource& source, Draft& draft) {
     for (const uint32_t row : threads[thread]) {
       start.sdelta(draft.at(calls.start[row]));
       duration.u(draft.length(calls.start[row], calls.end[row]));
-      const trace::StringId api = calls.api[row];
-      uint32_t text = RowsOf::kNone;
-      if (api.valid()) text = names[api.index()];
-      if (text == RowsOf::kNone) {
-        text = draft.names.add(trace.strings[api]);
-        if (api.valid()) names[api.index()] = text;
-      }
-      name.u(text);
-      kind.u8(static_cast<uint8_t>(call_kind(trace.api_kind(api))));
+      name.u(names.of(calls.api[row]));
+      kind.u8(static_cast<uint8_t>(call_kind(trace.api_kind(calls.api[row]))));
       draft.rows.call[row] = static_cast<uint32_t>(table.rows++);
     }
   }
@@ -207,6 +232,7 @@ void add_range_rows(const PlacedSource& source, Nanoseconds last, Draft& draft) 
   Column& duration = table.column("duration");
   Column& name = table.column("name");
   Column& depth = table.column("depth");
+  TextNumbers names(trace, draft);
   const auto threads = ranges_by_thread(trace, last);
   for (size_t thread = 0; thread < threads.size(); ++thread) {
     if (threads[thread].empty()) continue;
@@ -219,7 +245,7 @@ void add_range_rows(const PlacedSource& source, Nanoseconds last, Draft& draft) 
     for (const HostRange& range : threads[thread]) {
       start.sdelta(draft.at(range.start));
       duration.u(draft.length(range.start, range.end));
-      name.u(draft.names.add(trace.strings[range.name]));
+      name.u(names.of(range.name));
       depth.u(depths.of(range));
     }
   }
