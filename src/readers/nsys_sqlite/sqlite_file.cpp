@@ -40,8 +40,6 @@ void SqliteRows::bind(int parameter, int64_t value) {
   sqlite3_bind_int64(statement_.get(), parameter, value);
 }
 
-void SqliteRows::rewind() { sqlite3_reset(statement_.get()); }
-
 bool SqliteRows::next() {
   const int status = sqlite3_step(statement_.get());
   if (status == SQLITE_ROW) return true;

@@ -26,8 +26,6 @@ class SqliteRows {
   // False when the query does not compile (no such table or column).
   [[nodiscard]] bool valid() const { return statement_ != nullptr; }
   void bind(int parameter, int64_t value);
-  // Starts over, with the same or newly bound parameters.
-  void rewind();
   // False at the end and on damage; `damage` tells which.
   bool next();
   [[nodiscard]] const std::string& damage() const { return damage_; }
