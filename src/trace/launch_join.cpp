@@ -111,7 +111,6 @@ void join_launches(Trace& trace) {
   auto& graphs = trace.graph_replays;
   const size_t lone_kernels = index.fill(kernels);
   const size_t lone_others = index.fill(memory) + index.fill(graphs);
-  std::vector<uint32_t>().swap(trace.launches.correlation);  // has served, and there are millions
   if (trace.launches.size() == 0) return;
   if (lone_kernels > 0) {
     trace.diagnostics.warn("kernels_without_launch",

@@ -119,7 +119,7 @@ struct LaunchTable {
   std::vector<Nanoseconds> end;
   std::vector<ThreadId> thread;
   std::vector<StringId> api;
-  std::vector<uint32_t> correlation;  // empty once the trace is frozen
+  std::vector<uint32_t> correlation;
 
   [[nodiscard]] size_t size() const { return start.size(); }
   auto columns() { return std::tie(start, end, thread, api, correlation); }

@@ -101,7 +101,7 @@ class RuleSet {
   [[nodiscard]] bool compiled() const {
     std::call_once(once_, [&] {
       // The memory is for the automaton's states and is taken as needed.
-      set_.emplace(matching_options(16L << 20U), RE2::UNANCHORED);
+      set_.emplace(matching_options(64L << 20U), RE2::UNANCHORED);
       for (const CompiledRule& rule : rules_) set_->Add(rule.expression.text(), nullptr);
       if (!set_->Compile()) set_.reset();
     });

@@ -38,6 +38,8 @@ Result<Prepared> prepare(trace::Trace& trace, const AnalysisRules& rules,
   merge_profiled_twice(trace, diagnostics);
   leave_cpu_operators_aside(trace, diagnostics);
   name_cpu(trace);
+  // Kernels know their launches by now, and there are millions of these.
+  std::vector<uint32_t>().swap(trace.launches.correlation);
   Prepared prepared(trace, rules, options);
   prepared.diagnostics = std::move(diagnostics);
   if (!selection.stage && !selection.steps) return prepared;

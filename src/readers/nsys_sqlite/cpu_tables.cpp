@@ -96,6 +96,7 @@ struct RangeScratch {
   trace::Interner<trace::StringId, RawKey> text_ids;
   trace::Interner<trace::StringId, NvtxDomain> domains;
   std::map<NvtxDomain, NvtxText> domain_names;
+  std::vector<int64_t> domain_name_ids;                  // of all rows that name one
   std::vector<std::pair<RawKey, NcclPayload>> payloads;  // by thread
 };
 
@@ -116,8 +117,9 @@ class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch> {
     const auto thread = static_cast<uint64_t>(row.integer(3));
     const NvtxDomain domain{nsys_process_key(thread), row.integer(4)};
     if (type == kDomainCreate) {
-      local.domain_names[domain] = {std::string(row.text(5)), row.is_null(6) ? -1 : row.integer(6),
-                                    i};
+      NvtxText name{std::string(row.text(5)), row.is_null(6) ? -1 : row.integer(6), i};
+      if (name.text.empty() && name.id >= 0) local.domain_name_ids.push_back(name.id);
+      local.domain_names[domain] = std::move(name);
       return RowUse::skipped;
     }
     if (type != kPushPop && type != kStartEnd && type != kMark) return RowUse::skipped;
@@ -146,6 +148,7 @@ class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch> {
     if (!row.is_null(7)) {
       if (auto payload = payloads_.read(row.text(7))) {
         payload->start = *start;
+        payload->place = i;
         local.payloads.emplace_back(RawKey{thread}, *payload);
       }
     }
@@ -175,9 +178,7 @@ class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch> {
       for (const RawKey& id : local.text_ids.values()) {
         strings.want(static_cast<int64_t>(id.value));
       }
-      for (const auto& [domain, name] : local.domain_names) {
-        if (name.text.empty() && name.id >= 0) strings.want(name.id);
-      }
+      for (const int64_t id : local.domain_name_ids) strings.want(id);
     }
   }
 

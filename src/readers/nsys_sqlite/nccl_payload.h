@@ -19,6 +19,7 @@ struct NcclPayload {
   std::optional<uint64_t> bytes;  // of the message of one rank
   std::optional<uint32_t> ranks;  // of the communicator, when it is made
   std::optional<uint32_t> rank;   // likewise, in it
+  size_t place = 0;               // of the range among all rows
 };
 
 // NCCL's payloads in an export: NVTX_PAYLOAD_SCHEMA_ENTRIES tells where fields are in the bytes

@@ -86,7 +86,7 @@ class NcclRanges {
              trace::TraceBuilder& builder)
       : ranges_(ranges), payloads_(std::move(payloads)), builder_(builder) {
     std::sort(payloads_.begin(), payloads_.end(), [](const NcclPayload& a, const NcclPayload& b) {
-      return std::tuple(a.thread, a.start) < std::tuple(b.thread, b.start);
+      return std::tuple(a.thread, a.start, a.place) < std::tuple(b.thread, b.start, b.place);
     });
     for (const NcclPayload& payload : payloads_) {
       if (payload.ranks) group_sizes_[payload.communicator] = *payload.ranks;

@@ -308,6 +308,26 @@ TEST(NsysSqlite, NumbersWhatItMeetsInTheOrderOfTheRows) {
   EXPECT_TRUE(std::is_sorted(trace.kernels.queue.begin(), trace.kernels.queue.end()));
 }
 
+TEST(NsysSqlite, ReadsLongRowsAndTheLastRowId) {
+  const TemporaryFolder folder;
+  const trace::Trace trace = read_sqlite(make_export(folder, std::string(kStrings) + R"(
+    CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, globalPid INT, demangledName INT);
+    INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (rowid, start, end, globalPid, demangledName)
+      VALUES (9223372036854775807, 10, 17, 16777216, 1);
+    CREATE TABLE NVTX_EVENTS (start INT, end INT, eventType INT, globalTid INT, domainId INT, text);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+      INSERT INTO NVTX_EVENTS SELECT i, i + 1, 59, 16777217, 0,
+        iif(i % 10 = 0, printf('%.*c', 9000, 'x'), 'range ' || i) FROM n;)"));
+  EXPECT_EQ(kernel_sum(trace), 7);
+  ASSERT_EQ(trace.ranges.size(), 100U);
+  size_t long_texts = 0;
+  for (size_t i = 0; i < trace.ranges.size(); ++i) {
+    if (trace.strings[trace.ranges.text[i]].size() == 9000) ++long_texts;
+    EXPECT_EQ(trace.ranges.start[i], static_cast<Nanoseconds>(i + 1));
+  }
+  EXPECT_EQ(long_texts, 10U);
+}
+
 TEST(NsysSqlite, RefusesOtherDatabases) {
   const TemporaryFolder folder;
   trace::TraceBuilder builder;

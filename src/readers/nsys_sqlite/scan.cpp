@@ -74,58 +74,79 @@ class RowSources {
   std::optional<Result<SqliteFile>> library_;
 };
 
-// A damaged file may hold a row id twice: no more rows are taken than there are places.
-void read_by_library(RowSources& from, ScannedTable& table, RowIds ids, Slice& slice) {
-  const SqliteFile* file = from.library(slice.damage);
-  if (file == nullptr) return;
-  SqliteRows rows =
-      file->query(select_columns(table.name(), table.columns()) + " WHERE rowid BETWEEN ?1 AND ?2");
-  if (!rows.valid()) {
-    slice.damage = "the table cannot be queried";
-    return;
-  }
-  rows.bind(1, ids.first);
-  rows.bind(2, ids.last);
-  const auto places = static_cast<size_t>(slice.ids.last - slice.ids.first) + 1;
-  RowValues values(table.columns().size());
-  while (rows.next()) {
-    if (slice.rows == places) {
-      slice.damage = "row ids repeat";
-      return;
-    }
-    rows.take(values);
-    count(slice, table.store(values, slice.first_row + slice.rows, slice.worker));
-  }
-  slice.damage = rows.damage();
-}
+class SliceReader {
+ public:
+  SliceReader(RowSources& from, ScannedTable& table, Slice& slice)
+      : from_(from), table_(table), slice_(slice), values_(table.columns().size()) {}
 
-// From the first row on that the pages do not give, SQLite reads the slice, and tells what is
-// wrong.
-void read_slice(RowSources& from, const std::optional<TableLayout>& layout, ScannedTable& table,
-                Slice& slice) {
-  RowIds left = slice.ids;
-  if (TableWalk* pages = from.pages(); pages != nullptr && layout) {
-    RowValues values(table.columns().size());
-    pages->start(layout->root_page, left.first, left.last);
+  // From the first row on that the pages do not give, SQLite reads the slice, and tells what is
+  // wrong.
+  void read(const std::optional<TableLayout>& layout) {
+    RowIds left = slice_.ids;
+    TableWalk* pages = from_.pages();
+    const bool done = pages != nullptr && layout && walk(*pages, *layout, left);
+    if (!done && slice_.damage.empty()) read_by_library(left);
+  }
+
+ private:
+  // Whether all is read; otherwise, what `left` says is not.
+  bool walk(TableWalk& pages, const TableLayout& layout, RowIds& left) {
+    pages.start(layout.root_page, left.first, left.last);
     while (true) {
-      const TableWalk::Step step = pages->next();
-      if (step == TableWalk::Step::end) return;
-      if (step == TableWalk::Step::damage) break;
-      const int64_t id = pages->row_id();
+      const TableWalk::Step step = pages.next();
+      if (step == TableWalk::Step::end) return true;
+      if (step == TableWalk::Step::damage) return false;
+      const int64_t id = pages.row_id();
       if (step == TableWalk::Step::long_row) {
-        read_by_library(from, table, {id, id}, slice);
-        if (!slice.damage.empty()) return;
-      } else if (take_fields(pages->record(), *layout, values)) {
-        count(slice, table.store(values, slice.first_row + slice.rows, slice.worker));
+        read_by_library({id, id});
+      } else if (!take_fields(pages.record(), layout, values_)) {
+        return false;
       } else {
-        break;
+        store();
       }
-      if (id == left.last) return;
+      if (id == left.last || !slice_.damage.empty()) return true;
       left.first = id + 1;
     }
   }
-  read_by_library(from, table, left, slice);
-}
+
+  void read_by_library(RowIds ids) {
+    if (rows_) {
+      rows_->rewind();
+    } else {
+      const SqliteFile* file = from_.library(slice_.damage);
+      if (file == nullptr) return;
+      rows_ = file->query(select_columns(table_.name(), table_.columns()) +
+                          " WHERE rowid BETWEEN ?1 AND ?2");
+    }
+    if (!rows_->valid()) {
+      slice_.damage = "the table cannot be queried";
+      return;
+    }
+    rows_->bind(1, ids.first);
+    rows_->bind(2, ids.last);
+    while (slice_.damage.empty() && rows_->next()) {
+      rows_->take(values_);
+      store();
+    }
+    if (slice_.damage.empty()) slice_.damage = rows_->damage();
+  }
+
+  // A damaged file may hold a row id twice: no more rows are taken than there are places.
+  void store() {
+    const auto places = static_cast<size_t>(slice_.ids.last - slice_.ids.first) + 1;
+    if (slice_.rows == places) {
+      slice_.damage = "row ids repeat";
+      return;
+    }
+    count(slice_, table_.store(values_, slice_.first_row + slice_.rows, slice_.worker));
+  }
+
+  RowSources& from_;
+  ScannedTable& table_;
+  Slice& slice_;
+  RowValues values_;
+  std::optional<SqliteRows> rows_;
+};
 
 // For tables without usable row ids: room is made as rows come.
 void read_whole(const SqliteFile& file, ScannedTable& table, Slice& slice) {
@@ -189,10 +210,11 @@ std::vector<ScanOutcome> scan_tables(const std::filesystem::path& path, const Sq
     for (int64_t first = ids->first; first <= ids->last; first += kSliceRows) {
       Slice slice;
       slice.table = t;
-      slice.ids = {first, std::min(ids->last, first + kSliceRows - 1)};
+      const bool last = ids->last - first < kSliceRows;
+      slice.ids = {first, last ? ids->last : first + kSliceRows - 1};
       slice.first_row = static_cast<size_t>(first - ids->first);
       slices.push_back(std::move(slice));
-      if (ids->last - first < kSliceRows) break;
+      if (last) break;
     }
   }
 
@@ -203,7 +225,7 @@ std::vector<ScanOutcome> scan_tables(const std::filesystem::path& path, const Sq
       if (slices[i].ids.last < slices[i].ids.first) continue;
       slices[i].worker = worker;
       const size_t table = slices[i].table;
-      read_slice(sources, layouts[table], *tables[table], slices[i]);
+      SliceReader(sources, *tables[table], slices[i]).read(layouts[table]);
       // Slices are about alike, and SQLite does not tell what it reads.
       count_bytes_read(file_size / slices.size());
     }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace llmprof::readers {
 namespace {
 
@@ -39,6 +41,8 @@ void SqliteRows::Finalize::operator()(sqlite3_stmt* statement) const {
 void SqliteRows::bind(int parameter, int64_t value) {
   sqlite3_bind_int64(statement_.get(), parameter, value);
 }
+
+void SqliteRows::rewind() { sqlite3_reset(statement_.get()); }
 
 bool SqliteRows::next() {
   const int status = sqlite3_step(statement_.get());
@@ -145,7 +149,8 @@ std::optional<TableLayout> SqliteFile::layout(std::string_view table,
   SqliteRows columns = query(fmt::format("PRAGMA table_xinfo({})", sql_name(table)));
   size_t last_wanted = 0;
   while (columns.valid() && columns.next()) {
-    if (columns.integer(kHidden) != 0) return std::nullopt;
+    const bool hides_row_ids = equals_ignoring_case(columns.text(kName), "rowid");
+    if (columns.integer(kHidden) != 0 || hides_row_ids) return std::nullopt;
     const auto found = std::find(wanted.begin(), wanted.end(), columns.text(kName));
     const bool is_wanted = found != wanted.end() && !found->empty();
     if (is_wanted && (columns.integer(kKey) != 0 || !columns.is_null(kDefault))) {

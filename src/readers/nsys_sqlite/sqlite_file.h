@@ -26,6 +26,8 @@ class SqliteRows {
   // False when the query does not compile (no such table or column).
   [[nodiscard]] bool valid() const { return statement_ != nullptr; }
   void bind(int parameter, int64_t value);
+  // Starts over, with newly bound parameters.
+  void rewind();
   // False at the end and on damage; `damage` tells which.
   bool next();
   [[nodiscard]] const std::string& damage() const { return damage_; }
@@ -57,7 +59,7 @@ class SqliteFile {
   [[nodiscard]] std::vector<std::string> columns(std::string_view table) const;
   // Where the wanted columns are in the pages of the file (an empty name: in none). None for what
   // only SQLite finds: in views, generated columns, defaults of columns added later, row ids by
-  // another name.
+  // another name or hidden by a column of their name.
   [[nodiscard]] std::optional<TableLayout> layout(std::string_view table,
                                                   std::span<const std::string> wanted) const;
 

@@ -124,6 +124,7 @@ bool TableWalk::descend(uint32_t number) {
       leaf_ = bytes;
       leaf_cells_ = cells;
       next_cell_ = 0;
+      ++leaves_;
       return true;
     }
     if (bytes[0] != kInteriorPage || depth_ == kDeepest ||
@@ -162,6 +163,7 @@ void TableWalk::start(uint32_t root_page, int64_t first, int64_t last) {
   last_ = last;
   started_ = false;
   any_row_ = false;
+  leaves_ = 0;
   depth_ = 0;
   leaf_cells_ = 0;
   next_cell_ = 0;
@@ -180,11 +182,15 @@ TableWalk::Step TableWalk::next() {
     uint64_t id = 0;
     if (!take_varint(bytes, size) || !take_varint(bytes, id)) return Step::damage;
     const auto row = static_cast<int64_t>(id);
-    if (row < first_) continue;
-    if (row > last_) return Step::end;
     if (any_row_ && row <= row_id_) return Step::damage;
     any_row_ = true;
     row_id_ = row;
+    if (row < first_) {
+      // The keys on the way down pass over all leaves in front of the one that may hold the first.
+      if (leaves_ > 1) return Step::damage;
+      continue;
+    }
+    if (row > last_) return Step::end;
     if (size > usable_bytes_ - kNotOnLeaf) return Step::long_row;
     if (size > bytes.size()) return Step::damage;
     record_ = bytes.first(size);

@@ -63,6 +63,7 @@ class TableWalk {
   std::span<const uint8_t> leaf_;
   size_t leaf_cells_ = 0;
   size_t next_cell_ = 0;
+  size_t leaves_ = 0;        // visited so far
   uint64_t pages_left_ = 0;  // that this walk may still visit: a loop among pages ends
   uint32_t root_page_ = 0;
   bool started_ = false;

@@ -190,7 +190,8 @@ TEST(TableWalk, LeavesToSqliteWhatOnlySqliteKnows) {
        {"CREATE TABLE t (a); INSERT INTO t VALUES (1); ALTER TABLE t ADD COLUMN b DEFAULT 5",
         "CREATE TABLE t (b INTEGER PRIMARY KEY)", "CREATE TABLE t (a, b AS (a + 1))",
         "CREATE TABLE t (a, c AS (a + 1), b)",
-        "CREATE TABLE u (b); CREATE VIEW t AS SELECT * FROM u", "CREATE TABLE u (b)"}) {
+        "CREATE TABLE u (b); CREATE VIEW t AS SELECT * FROM u", "CREATE TABLE u (b)",
+        "CREATE TABLE t (b, RowId)"}) {
     const fs::path path = made_file(folder, statements);
     const auto file = SqliteFile::open(path);
     ASSERT_TRUE(file);
@@ -226,6 +227,32 @@ TEST(TableWalk, EndsWherePagesFormALoop) {
   const Walked walked = rows_of_pages(path, *layout, 1, kLeast, kMost);
   EXPECT_EQ(walked.end, TableWalk::Step::damage);
   EXPECT_GT(walked.rows.size(), 0U);
+}
+
+// The first two rows have changed places.
+TEST(TableWalk, TellsOfRowsOutOfOrder) {
+  const TemporaryFolder folder;
+  const fs::path path =
+      made_file(folder, "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3), (4), (5)");
+  const auto file = SqliteFile::open(path);
+  ASSERT_TRUE(file);
+  const auto layout = file->layout("t", std::vector<std::string>{"a"});
+  ASSERT_TRUE(layout);
+  std::fstream bytes(path, std::ios::in | std::ios::out | std::ios::binary);
+  const auto cells = static_cast<std::streamoff>((layout->root_page - 1) * 4096 + 8);
+  std::string places(4, '\0');
+  bytes.seekg(cells);
+  bytes.read(places.data(), 4);
+  std::rotate(places.begin(), places.begin() + 2, places.end());
+  bytes.seekp(cells);
+  bytes.write(places.data(), 4);
+  bytes.close();
+  const std::vector<std::pair<int64_t, size_t>> expected = {{kLeast, 1}, {2, 1}, {3, 0}};
+  for (const auto& [first, rows] : expected) {
+    const Walked walked = rows_of_pages(path, *layout, 1, first, kMost);
+    EXPECT_EQ(walked.end, TableWalk::Step::damage) << first;
+    EXPECT_EQ(walked.rows.size(), rows) << first;
+  }
 }
 
 TEST(TableWalk, GivesTheRowsOfCaptures) {
