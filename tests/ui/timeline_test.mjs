@@ -177,6 +177,18 @@ test("a selected span sums its rows, clipped at its edges", async () => {
   await close(opened);
 });
 
+test("Enter right after typing goes to the first hit and stays there", async () => {
+  const opened = await openTimeline(madePage);
+  const { page } = opened;
+  await page.keyboard.press("/");
+  await page.keyboard.type("attention");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.querySelector(".counts").textContent.startsWith("1 of "));
+  await page.waitForTimeout(600);
+  assert.ok((await page.textContent(".counts")).startsWith("1 of "));
+  await close(opened);
+});
+
 test("search counts hits in the whole capture and goes from one to the next", async () => {
   const opened = await openTimeline(madePage);
   const { page } = opened;

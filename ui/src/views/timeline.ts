@@ -216,6 +216,8 @@ class TimelineView {
   }
 
   private setSearch(text: string, remembers = true): void {
+    // Enter may come before the pause after typing is over, which would begin from the first hit again.
+    window.clearTimeout(this.searchTimer);
     this.hits = text ? search(this.timeline, text) : null;
     this.hit = null;
     this.drawCounts();
