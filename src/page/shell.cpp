@@ -14,7 +14,7 @@
 namespace llmprof::page {
 namespace {
 
-// libdeflate's: level 6 takes 1.6 to 1.8 times as long for 1 to 3 % fewer bytes of a page
+// libdeflate's: level 6 takes 1.8 times as long for 3 % fewer bytes of a real capture
 // (bench/RESULTS.md).
 constexpr int kCompression = 1;
 

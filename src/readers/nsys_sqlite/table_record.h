@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "readers/nsys_sqlite/row_values.h"
@@ -12,8 +11,8 @@ namespace llmprof::readers {
 // Where a table's rows are in its file, and which of their fields are wanted.
 struct TableLayout {
   uint32_t root_page = 0;
-  std::vector<int>
-      slots;  // by field of the record: its place in RowValues, -1 for those not wanted
+  // By field of the record: its place in RowValues, -1 for those not wanted.
+  std::vector<int> slots;
 };
 
 // Takes the wanted fields of a record (SQLite's file format, section 2.1); fields that it does not

@@ -30,7 +30,7 @@ constexpr size_t kChildBytes = 4;
 constexpr size_t kSmallestUsable = 480;
 constexpr size_t kNotOnLeaf = 35;  // a row is on its leaf alone up to the usable bytes less these
 
-constexpr size_t kReadAtOnce = 128UL << 10U;  // read at once
+constexpr size_t kReadAtOnce = 128UL << 10U;  // bytes: pages of a table mostly follow each other
 
 uint32_t be16(std::span<const uint8_t> bytes, size_t at) {
   return static_cast<uint32_t>(bytes[at]) << 8U | bytes[at + 1];
