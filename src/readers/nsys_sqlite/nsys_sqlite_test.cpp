@@ -1,12 +1,12 @@
 #include "readers/nsys_sqlite/nsys_sqlite.h"
 
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <set>
 
+#include "readers/nsys_sqlite/test_database.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
@@ -29,18 +29,6 @@ Nanoseconds kernel_sum(const trace::Trace& trace) {
     sum += trace.kernels.end[i] - trace.kernels.start[i];
   }
   return sum;
-}
-
-// An export made statement by statement, to imitate schemas of other years.
-fs::path make_export(const TemporaryFolder& folder, const std::string& statements) {
-  const fs::path path = folder.path() / "made.sqlite";
-  sqlite3* database = nullptr;
-  EXPECT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
-  char* message = nullptr;
-  EXPECT_EQ(sqlite3_exec(database, statements.c_str(), nullptr, nullptr, &message), SQLITE_OK)
-      << message;
-  sqlite3_close(database);
-  return path;
 }
 
 constexpr const char* kStrings = R"(
@@ -129,7 +117,7 @@ TEST(SharedCapturesNsysSqlite, SaysThatThereIsNoKernelTable) {
 // Both processes count their calls from 1, and the launch of either comes first once.
 TEST(NsysSqlite, KeepsEqualCorrelationsOfTwoProcessesApart) {
   const TemporaryFolder folder;
-  const trace::Trace trace = read_sqlite(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_sqlite(made_database(folder, std::string(kStrings) + R"(
     CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, shortName INT, globalPid INT,
                                              correlationId INT, deviceId INT);
     INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 20, 1, 16777216, 1, 0),
@@ -152,7 +140,7 @@ TEST(NsysSqlite, KeepsEqualCorrelationsOfTwoProcessesApart) {
 // Before 2023 the versions stood in a table of another name.
 TEST(NsysSqlite, ReadsTheVersionsOfOldExports) {
   const TemporaryFolder folder;
-  const trace::Trace trace = read_sqlite(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_sqlite(made_database(folder, std::string(kStrings) + R"(
     CREATE TABLE EXPORT_META_DATA (name TEXT, value TEXT);
     INSERT INTO EXPORT_META_DATA VALUES ('EXPORT_PRODUCT_VERSION', '2022.2.1.31'),
                                         ('EXPORT_SCHEMA_VERSION', '2.8');
@@ -167,7 +155,7 @@ TEST(NsysSqlite, ReadsTheVersionsOfOldExports) {
 
 TEST(NsysSqlite, SaysThatThereIsNoKernelTable) {
   const TemporaryFolder folder;
-  const trace::Trace trace = read_sqlite(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_sqlite(made_database(folder, std::string(kStrings) + R"(
     CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, globalTid INT, correlationId INT,
                                               nameId INT);
     INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (5, 8, 16777217, 6, 2);)"));
@@ -179,7 +167,7 @@ TEST(NsysSqlite, SaysThatThereIsNoKernelTable) {
 // SQLite takes any text as a number, as 0 where it is none.
 TEST(NsysSqlite, SkipsTimesThatAreNoNumbers) {
   const TemporaryFolder folder;
-  const trace::Trace trace = read_sqlite(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_sqlite(made_database(folder, std::string(kStrings) + R"(
     CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, globalPid INT, demangledName INT);
     INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 30, 16777216, 1), ('soon', 30, 16777216, 1),
       ('12', '14', 16777216, 1), (20, x'00', 16777216, 1);)"));
@@ -189,7 +177,7 @@ TEST(NsysSqlite, SkipsTimesThatAreNoNumbers) {
 
 TEST(NsysSqlite, KnowsTheMemoryOfCopies) {
   const TemporaryFolder folder;
-  const trace::Trace trace = read_sqlite(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_sqlite(made_database(folder, std::string(kStrings) + R"(
     CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INT, end INT, globalPid INT, bytes INT,
                                              copyKind INT, srcKind INT, dstKind INT);
     INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (10, 30, 16777216, 64, 1, 0, 2),
@@ -206,7 +194,7 @@ TEST(NsysSqlite, KnowsTheMemoryOfCopies) {
 
 TEST(NsysSqlite, ReadsFromAReadOnlyFolderAndChangesNothing) {
   const TemporaryFolder folder;
-  const fs::path path = make_export(folder, std::string(kStrings) + R"(
+  const fs::path path = made_database(folder, std::string(kStrings) + R"(
     CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, globalPid INT, demangledName INT);
     INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 30, 16777216, 1);)");
   const std::string before = testing::file_bytes(path);
@@ -221,7 +209,7 @@ TEST(NsysSqlite, ReadsFromAReadOnlyFolderAndChangesNothing) {
 
 TEST(NsysSqlite, FindsNewerTablesAndOlderColumns) {
   const TemporaryFolder folder;
-  const trace::Trace trace = read_sqlite(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_sqlite(made_database(folder, std::string(kStrings) + R"(
     CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL_V2 (start INT, end INT, shortName INT, globalPid INT,
                                                 correlationId INT, deviceId INT);
     INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL_V2 VALUES (50, 80, 1, 16777216, 7, 1),
@@ -245,7 +233,7 @@ TEST(NsysSqlite, FindsNewerTablesAndOlderColumns) {
 
 TEST(NsysSqlite, ReadsRangesOfAllKinds) {
   const TemporaryFolder folder;
-  const trace::Trace trace = read_sqlite(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_sqlite(made_database(folder, std::string(kStrings) + R"(
     CREATE TABLE NVTX_EVENTS (start INT, end INT, eventType INT, text TEXT, textId INT,
                               globalTid INT, domainId INT);
     INSERT INTO NVTX_EVENTS VALUES (1, NULL, 75, NULL, 4, 16777217, 2),
@@ -264,7 +252,7 @@ TEST(NsysSqlite, ReadsRangesOfAllKinds) {
 
 TEST(NsysSqlite, TakesNoTextThatNothingRefersTo) {
   const TemporaryFolder folder;
-  trace::Trace trace = read_sqlite(make_export(folder, std::string(kStrings) + R"(
+  trace::Trace trace = read_sqlite(made_database(folder, std::string(kStrings) + R"(
     CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT);
     INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('HF_TOKEN', 'hf_secret'),
                                               ('NvDriverVersion', 'hf_secret');
@@ -278,7 +266,7 @@ TEST(NsysSqlite, TakesNoTextThatNothingRefersTo) {
 
 TEST(NsysSqlite, ReadsRowsFarApartAndManySlices) {
   const TemporaryFolder folder;
-  const trace::Trace trace = read_sqlite(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_sqlite(made_database(folder, std::string(kStrings) + R"(
     CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, globalPid INT, demangledName INT);
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
       INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT i * 10, i * 10 + 7, 16777216, 1 FROM n;
@@ -296,7 +284,7 @@ TEST(NsysSqlite, ReadsRowsFarApartAndManySlices) {
 // Whichever thread reads which rows.
 TEST(NsysSqlite, NumbersWhatItMeetsInTheOrderOfTheRows) {
   const TemporaryFolder folder;
-  const trace::Trace trace = read_sqlite(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_sqlite(made_database(folder, std::string(kStrings) + R"(
     CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, globalPid INT, streamId INT,
                                              demangledName INT, gridX INT);
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 130000)
@@ -310,7 +298,7 @@ TEST(NsysSqlite, NumbersWhatItMeetsInTheOrderOfTheRows) {
 
 TEST(NsysSqlite, ReadsLongRowsAndTheLastRowId) {
   const TemporaryFolder folder;
-  const trace::Trace trace = read_sqlite(make_export(folder, std::string(kStrings) + R"(
+  const trace::Trace trace = read_sqlite(made_database(folder, std::string(kStrings) + R"(
     CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, globalPid INT, demangledName INT);
     INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (rowid, start, end, globalPid, demangledName)
       VALUES (9223372036854775807, 10, 17, 16777216, 1);
@@ -332,7 +320,7 @@ TEST(NsysSqlite, RefusesOtherDatabases) {
   const TemporaryFolder folder;
   trace::TraceBuilder builder;
   const auto other =
-      kNsysSqliteReader.read(make_export(folder, "CREATE TABLE t (a INT);"), builder);
+      kNsysSqliteReader.read(made_database(folder, "CREATE TABLE t (a INT);"), builder);
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().kind, ErrorKind::input);
   EXPECT_NE(other.error().message.find("nsys export"), std::string::npos);
@@ -342,9 +330,9 @@ TEST(NsysSqlite, TellsNvprofApart) {
   const TemporaryFolder folder;
   trace::TraceBuilder builder;
   const auto other = kNsysSqliteReader.read(
-      make_export(folder,
-                  "CREATE TABLE StringTable (_id_ INT, value TEXT);"
-                  "CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL (start INT, end INT);"),
+      made_database(folder,
+                    "CREATE TABLE StringTable (_id_ INT, value TEXT);"
+                    "CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL (start INT, end INT);"),
       builder);
   ASSERT_FALSE(other);
   EXPECT_NE(other.error().message.find("nvprof"), std::string::npos);

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 
 #include <fstream>
 #include <limits>
@@ -12,6 +11,7 @@
 
 #include "readers/nsys_sqlite/schema.h"
 #include "readers/nsys_sqlite/sqlite_file.h"
+#include "readers/nsys_sqlite/test_database.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
@@ -23,18 +23,6 @@ using testing::TemporaryFolder;
 
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-
-fs::path made_file(const TemporaryFolder& folder, const std::string& statements) {
-  const fs::path path = folder.path() / "walked.sqlite";
-  fs::remove(path);
-  sqlite3* database = nullptr;
-  EXPECT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
-  char* message = nullptr;
-  EXPECT_EQ(sqlite3_exec(database, statements.c_str(), nullptr, nullptr, &message), SQLITE_OK)
-      << message;
-  sqlite3_close(database);
-  return path;
-}
 
 // One value in a form that can be compared.
 using Seen = std::tuple<bool, int64_t, std::optional<int64_t>, std::string>;
@@ -111,7 +99,7 @@ TEST(TableWalk, GivesTheRowsThatSqliteGives) {
   const TemporaryFolder folder;
   const std::vector<std::string> columns = {"e", "a", "", "b", "c", "d"};
   for (const int page_bytes : {512, 4096, 65536}) {
-    const fs::path path = made_file(folder, many_rows(page_bytes, 6000));
+    const fs::path path = made_database(folder, many_rows(page_bytes, 6000));
     const auto file = SqliteFile::open(path);
     ASSERT_TRUE(file);
     const auto layout = file->layout("t", columns);
@@ -130,9 +118,9 @@ TEST(TableWalk, GivesTheRowsThatSqliteGives) {
 TEST(TableWalk, TellsWhichRowsGoOnInOtherPages) {
   const TemporaryFolder folder;
   const fs::path path =
-      made_file(folder,
-                "CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 'short'), (2, "
-                "zeroblob(4056)), (3, zeroblob(4057)), (4, zeroblob(100000)), (5, NULL)");
+      made_database(folder,
+                    "CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 'short'), (2, "
+                    "zeroblob(4056)), (3, zeroblob(4057)), (4, zeroblob(100000)), (5, NULL)");
   const auto file = SqliteFile::open(path);
   ASSERT_TRUE(file);
   const auto layout = file->layout("t", std::vector<std::string>{"a"});
@@ -145,7 +133,7 @@ TEST(TableWalk, TellsWhichRowsGoOnInOtherPages) {
 
 TEST(TableWalk, TextsBecomeNumbersAsInSqlite) {
   const TemporaryFolder folder;
-  const fs::path path = made_file(
+  const fs::path path = made_database(
       folder,
       "CREATE TABLE t (a, b TEXT); INSERT INTO t (a) VALUES ('12'), (' 12'), ('12x'), ('+5'), "
       "('+-5'),"
@@ -171,9 +159,9 @@ TEST(TableWalk, TextsBecomeNumbersAsInSqlite) {
 TEST(TableWalk, ColumnsAddedLaterAreNull) {
   const TemporaryFolder folder;
   const fs::path path =
-      made_file(folder,
-                "CREATE TABLE t (a); INSERT INTO t VALUES (1); ALTER TABLE t ADD COLUMN b; "
-                "INSERT INTO t VALUES (2, 3)");
+      made_database(folder,
+                    "CREATE TABLE t (a); INSERT INTO t VALUES (1); ALTER TABLE t ADD COLUMN b; "
+                    "INSERT INTO t VALUES (2, 3)");
   const auto file = SqliteFile::open(path);
   ASSERT_TRUE(file);
   const std::vector<std::string> columns = {"b", "a"};
@@ -192,19 +180,19 @@ TEST(TableWalk, LeavesToSqliteWhatOnlySqliteKnows) {
         "CREATE TABLE t (a, c AS (a + 1), b)",
         "CREATE TABLE u (b); CREATE VIEW t AS SELECT * FROM u", "CREATE TABLE u (b)",
         "CREATE TABLE t (b, RowId)"}) {
-    const fs::path path = made_file(folder, statements);
+    const fs::path path = made_database(folder, statements);
     const auto file = SqliteFile::open(path);
     ASSERT_TRUE(file);
     EXPECT_FALSE(file->layout("t", wanted)) << statements;
   }
-  const fs::path keyed = made_file(
+  const fs::path keyed = made_database(
       folder,
       "CREATE TABLE t (a TEXT PRIMARY KEY, b) WITHOUT ROWID; INSERT INTO t VALUES ('x', 1)");
   const auto file = SqliteFile::open(keyed);
   const auto layout = file->layout("t", wanted);
   ASSERT_TRUE(layout);
   EXPECT_EQ(rows_of_pages(keyed, *layout, 1, kLeast, kMost).end, TableWalk::Step::damage);
-  const fs::path wide = made_file(folder, "PRAGMA encoding = 'UTF-16'; CREATE TABLE t (b)");
+  const fs::path wide = made_database(folder, "PRAGMA encoding = 'UTF-16'; CREATE TABLE t (b)");
   EXPECT_FALSE(TableWalk::open(wide));
   EXPECT_FALSE(TableWalk::open(folder.write("other", std::string(200, 'x'))));
   EXPECT_FALSE(TableWalk::open(folder.path() / "missing"));
@@ -213,7 +201,7 @@ TEST(TableWalk, LeavesToSqliteWhatOnlySqliteKnows) {
 // A page that is its own child: the walk ends, and says that something is wrong.
 TEST(TableWalk, EndsWherePagesFormALoop) {
   const TemporaryFolder folder;
-  const fs::path path = made_file(folder, many_rows(512, 3000));
+  const fs::path path = made_database(folder, many_rows(512, 3000));
   const auto file = SqliteFile::open(path);
   ASSERT_TRUE(file);
   const auto layout = file->layout("t", std::vector<std::string>{"a"});
@@ -233,7 +221,7 @@ TEST(TableWalk, EndsWherePagesFormALoop) {
 TEST(TableWalk, TellsOfRowsOutOfOrder) {
   const TemporaryFolder folder;
   const fs::path path =
-      made_file(folder, "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3), (4), (5)");
+      made_database(folder, "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3), (4), (5)");
   const auto file = SqliteFile::open(path);
   ASSERT_TRUE(file);
   const auto layout = file->layout("t", std::vector<std::string>{"a"});
