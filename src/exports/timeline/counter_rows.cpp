@@ -81,8 +81,8 @@ void add_counter_rows(const PlacedSource& source, Draft& draft) {
   Column& time = table.column("time");
   Column& value = table.column("value");
   const auto put = [&](Nanoseconds at, double number) {
-    time.sdelta(draft.at(at));
-    value.f32(static_cast<float>(number));
+    time.add(draft.at(at));
+    value.add(static_cast<float>(number));
     ++table.rows;
   };
   size_t row = 0;

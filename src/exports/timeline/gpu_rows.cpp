@@ -191,13 +191,13 @@ class GpuRowWriter {
                     trace::LaunchRow launch, analysis::InstanceId instance, analysis::StepId step) {
     const Nanoseconds at = draft_.at(start);
     const uint64_t length = draft_.length(start, end);
-    start_.sdelta(at);
-    duration_.u(length);
-    kind_.u8(static_cast<uint8_t>(kind));
-    kernel_.u(entry);
-    call_.sdelta(linked(draft_.rows.call, launch));
-    instance_.sdelta(linked(draft_.rows.instance, instance));
-    step_.sdelta(linked(draft_.rows.step, step));
+    start_.add(at);
+    duration_.add(length);
+    kind_.add(static_cast<uint8_t>(kind));
+    kernel_.add(entry);
+    call_.add(linked(draft_.rows.call, launch));
+    instance_.add(linked(draft_.rows.instance, instance));
+    step_.add(linked(draft_.rows.step, step));
     if (pyramid_ != nullptr) {
       const Nanoseconds from = draft_.window.origin + at;
       pyramid_->add(from, from + static_cast<Nanoseconds>(length),
@@ -211,10 +211,10 @@ class GpuRowWriter {
     write_common(SliceKind::kernel, table.start[row], table.end[row], kernel_entry(table.name[row]),
                  owner(table.launch, row), owner(owners.kernel_instance, row),
                  owner(owners.kernel_step, row));
-    shape_.u(shape_of(table.shape[row]));
+    shape_.add(shape_of(table.shape[row]));
     const analysis::LayerRowId layer = owner(results_.layers.of_kernel, row);
-    layer_.sdelta(layer.valid() ? static_cast<int64_t>(layer_names_[layer.index()]) + 1 : 0);
-    bytes_.u(0);
+    layer_.add(layer.valid() ? static_cast<int64_t>(layer_names_[layer.index()]) + 1 : 0);
+    bytes_.add(0);
   }
 
   void write_operation(uint32_t row) {
@@ -224,9 +224,9 @@ class GpuRowWriter {
     write_common(fill ? SliceKind::set : SliceKind::copy, table.start[row], table.end[row],
                  operation_entry(fill, table.detail[row]), owner(table.launch, row),
                  owner(owners.memory_instance, row), owner(owners.memory_step, row));
-    shape_.u(0);
-    layer_.sdelta(0);
-    bytes_.u(table.bytes[row]);
+    shape_.add(0);
+    layer_.add(0);
+    bytes_.add(table.bytes[row]);
   }
 
   void write_replay(uint32_t row) {
@@ -239,9 +239,9 @@ class GpuRowWriter {
     write_common(SliceKind::replay, table.start[row], table.end[row], replay_,
                  owner(table.launch, row), owner(owners.replay_instance, row),
                  owner(owners.replay_step, row));
-    shape_.u(0);
-    layer_.sdelta(0);
-    bytes_.u(0);
+    shape_.add(0);
+    layer_.add(0);
+    bytes_.add(0);
   }
 
   const PlacedSource& source_;

@@ -213,10 +213,10 @@ void add_call_rows(const PlacedSource& source, Draft& draft) {
     track.count = threads[thread].size();
     draft.add_track(std::move(track));
     for (const uint32_t row : threads[thread]) {
-      start.sdelta(draft.at(calls.start[row]));
-      duration.u(draft.length(calls.start[row], calls.end[row]));
-      name.u(names.of(calls.api[row]));
-      kind.u8(static_cast<uint8_t>(call_kind(trace.api_kind(calls.api[row]))));
+      start.add(draft.at(calls.start[row]));
+      duration.add(draft.length(calls.start[row], calls.end[row]));
+      name.add(names.of(calls.api[row]));
+      kind.add(static_cast<uint8_t>(call_kind(trace.api_kind(calls.api[row]))));
       draft.rows.call[row] = static_cast<uint32_t>(table.rows++);
     }
   }
@@ -243,10 +243,10 @@ void add_range_rows(const PlacedSource& source, Nanoseconds last, Draft& draft) 
     table.rows += threads[thread].size();
     Depths depths;
     for (const HostRange& range : threads[thread]) {
-      start.sdelta(draft.at(range.start));
-      duration.u(draft.length(range.start, range.end));
-      name.u(names.of(range.name));
-      depth.u(depths.of(range));
+      start.add(draft.at(range.start));
+      duration.add(draft.length(range.start, range.end));
+      name.add(names.of(range.name));
+      depth.add(depths.of(range));
     }
   }
 }

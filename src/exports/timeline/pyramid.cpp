@@ -16,9 +16,26 @@ uint32_t shift_for(Nanoseconds coarsest) {
 
 }  // namespace
 
+void Pyramid::Bin::add(size_t kernel_class, uint32_t time) {
+  by_class[kernel_class] += time;
+  classes |= 1U << kernel_class;
+}
+
 void Pyramid::Bin::add(const Bin& other) {
   busy += other.busy;
-  for (size_t kind = 0; kind < kClasses; ++kind) by_class[kind] += other.by_class[kind];
+  for (uint32_t rest = other.classes; rest != 0; rest &= rest - 1) {
+    const auto kind = static_cast<size_t>(std::countr_zero(rest));
+    add(kind, other.by_class[kind]);
+  }
+}
+
+uint8_t Pyramid::Bin::longest_class() const {
+  size_t longest = 0;
+  for (uint32_t rest = classes; rest != 0; rest &= rest - 1) {
+    const auto kind = static_cast<size_t>(std::countr_zero(rest));
+    if (by_class[kind] > by_class[longest]) longest = kind;
+  }
+  return static_cast<uint8_t>(longest);
 }
 
 Pyramid::Pyramid(const Window& window)
@@ -40,33 +57,41 @@ void Pyramid::add(Nanoseconds start, Nanoseconds end, uint8_t kernel_class) {
   const Nanoseconds fresh = std::max(start, busy_until_);  // overlap is busy once
   busy_until_ = std::max(busy_until_, end);
   const size_t kind = std::min<size_t>(kernel_class, kClasses - 1);
-  auto bin = static_cast<size_t>((start - origin_) / bin_);
-  if (bin >= levels_[0].bins) return;
-  close_before(bin);
-  const size_t first_open = levels_[0].busy.size();
+  const size_t bins = levels_[0].bins;
+  const auto end_of = [this](size_t bin) {
+    return origin_ + static_cast<Nanoseconds>(bin + 1) * bin_;
+  };
+  // Steps through bins cost less than a division for each kernel, of which there are more.
+  while (bin_of_start_ < bins && end_of(bin_of_start_) <= start) ++bin_of_start_;
+  close_before(bin_of_start_);
   Nanoseconds at = start;
-  while (at < end && bin < levels_[0].bins) {
-    const Nanoseconds bin_end = origin_ + static_cast<Nanoseconds>(bin + 1) * bin_;
-    const Nanoseconds until = std::min(end, bin_end);
-    if (bin - first_open >= open_.size()) open_.resize(bin - first_open + 1);
-    Bin& into = open_[bin - first_open];
-    into.by_class[kind] += static_cast<uint32_t>((until - at) >> shift_);
+  for (size_t bin = bin_of_start_; at < end && bin < bins; ++bin) {
+    const Nanoseconds until = std::min(end, end_of(bin));
+    Bin& into = open_bin(bin);
+    into.add(kind, static_cast<uint32_t>((until - at) >> shift_));
     if (until > fresh) {
       into.busy += static_cast<uint32_t>((until - std::max(at, fresh)) >> shift_);
     }
     at = until;
-    ++bin;
   }
+}
+
+Pyramid::Bin& Pyramid::open_bin(size_t bin) {
+  const size_t place = closed_of_open_ + bin - levels_[0].busy.size();
+  if (place >= open_.size()) open_.resize(place + 1);
+  return open_[place];
 }
 
 void Pyramid::close_before(size_t bin) {
   while (levels_[0].busy.size() < bin) {
-    if (open_.empty()) {
+    if (closed_of_open_ == open_.size()) {
       finish_bin(0, {});
-    } else {
-      finish_bin(0, open_.front());
-      open_.pop_front();
+      continue;
     }
+    finish_bin(0, open_[closed_of_open_++]);
+    if (closed_of_open_ * 2 < open_.size()) continue;
+    open_.erase(open_.begin(), open_.begin() + static_cast<std::ptrdiff_t>(closed_of_open_));
+    closed_of_open_ = 0;
   }
 }
 
@@ -77,8 +102,7 @@ void Pyramid::finish_bin(size_t level, const Bin& bin) {
   // What is busy at all shows.
   const uint64_t share = (bin.busy * kAll + whole / 2) / whole;
   own.busy += static_cast<char>(std::clamp<uint64_t>(share, bin.busy > 0 ? 1 : 0, kAll));
-  const auto most = std::max_element(bin.by_class.begin(), bin.by_class.end());
-  own.classes += static_cast<char>(most - bin.by_class.begin());
+  own.classes += static_cast<char>(bin.longest_class());
   if (level + 1 == levels_.size()) return;
   own.wider.add(bin);
   if (own.busy.size() % kWider == 0 || own.busy.size() == own.bins) {
@@ -92,8 +116,8 @@ std::vector<Level> Pyramid::write(Column& busy, Column& classes, size_t& written
   std::vector<Level> levels;
   for (const OpenLevel& level : levels_) {
     levels.push_back({level.width, written, level.bins});
-    for (const char share : level.busy) busy.u8(static_cast<uint8_t>(share));
-    for (const char kind : level.classes) classes.u8(static_cast<uint8_t>(kind));
+    for (const char share : level.busy) busy.add(static_cast<uint8_t>(share));
+    for (const char kind : level.classes) classes.add(static_cast<uint8_t>(kind));
     written += level.bins;
   }
   return levels;

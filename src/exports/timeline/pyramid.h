@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <deque>
 #include <string>
 #include <vector>
 
@@ -29,9 +28,13 @@ class Pyramid {
 
   struct Bin {
     uint32_t busy = 0;
+    uint32_t classes = 0;  // the bits of those that have time
     std::array<uint32_t, kClasses> by_class{};
 
+    void add(size_t kernel_class, uint32_t time);
     void add(const Bin& other);
+    // Of equal ones the first; the first of all where none has time.
+    [[nodiscard]] uint8_t longest_class() const;
   };
   // What is known of a level: its finished bins, and the sum of those that begin the next level's.
   struct OpenLevel {
@@ -44,14 +47,17 @@ class Pyramid {
 
   // No more work begins before that bin.
   void close_before(size_t bin);
+  Bin& open_bin(size_t bin);
   void finish_bin(size_t level, const Bin& bin);
 
   Nanoseconds origin_;
   Nanoseconds bin_;
   uint32_t shift_;  // times are counted in units of 2^shift ns, so that a bin's fit 32 bits
   Nanoseconds busy_until_;
+  size_t bin_of_start_ = 0;  // of the work added last
   std::vector<OpenLevel> levels_;
-  std::deque<Bin> open_;  // of the finest level, from the first that is not closed
+  std::vector<Bin> open_;  // of the finest level, from closed_of_open_ on
+  size_t closed_of_open_ = 0;
 };
 
 }  // namespace llmprof::exports

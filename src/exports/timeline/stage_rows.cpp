@@ -61,11 +61,11 @@ void add_instances(const PlacedSource& source, Draft& draft) {
     draft.add_track(stage_track(source, device, "stages", table.rows, of_device.size()));
     for (const uint32_t row : of_device) {
       const analysis::StageInstance& instance = instances[row];
-      start.sdelta(draft.at(instance.start));
-      duration.u(draft.length(instance.start, instance.end));
-      name.u(draft.names.add(stages.stages[instance.stage].name));
-      index.u(place[row]);
-      flags.u8(instance.warmup ? kWarmup : 0);
+      start.add(draft.at(instance.start));
+      duration.add(draft.length(instance.start, instance.end));
+      name.add(draft.names.add(stages.stages[instance.stage].name));
+      index.add(place[row]);
+      flags.add(instance.warmup ? kWarmup : 0);
       draft.rows.instance[row] = static_cast<uint32_t>(table.rows++);
     }
   }
@@ -90,10 +90,10 @@ void add_steps(const PlacedSource& source, Draft& draft) {
   for (const auto& [device, of_device] : devices) {
     draft.add_track(stage_track(source, device, "steps", table.rows, of_device.size()));
     for (const uint32_t row : of_device) {
-      start.sdelta(draft.at(steps[row].start));
-      duration.u(draft.length(steps[row].start, steps[row].end));
-      name.u(draft.names.add(to_string(steps[row].kind)));
-      index.u(row);
+      start.add(draft.at(steps[row].start));
+      duration.add(draft.length(steps[row].start, steps[row].end));
+      name.add(draft.names.add(to_string(steps[row].kind)));
+      index.add(row);
       draft.rows.step[row] = static_cast<uint32_t>(table.rows++);
     }
   }
@@ -156,9 +156,9 @@ void add_layer_rows(const PlacedSource& source, Draft& draft) {
     draft.add_track(stage_track(source, device, "layers", table.rows, found.spans().size()));
     table.rows += found.spans().size();
     for (const LayerSpan& span : found.spans()) {
-      start.sdelta(draft.at(span.start));
-      duration.u(draft.length(span.start, span.end));
-      name.u(draft.names.add(source.results.layers.rows[span.layer.index()].name));
+      start.add(draft.at(span.start));
+      duration.add(draft.length(span.start, span.end));
+      name.add(draft.names.add(source.results.layers.rows[span.layer.index()].name));
     }
   }
 }

@@ -184,11 +184,6 @@ Result<Timeline> timeline_of(const std::vector<PlacedSource>& sources,
 
 }  // namespace
 
-std::string_view to_string(Coding coding) {
-  constexpr std::array<std::string_view, 6> kNames = {"u", "s", "udelta", "sdelta", "u8", "f32"};
-  return kNames.at(static_cast<size_t>(coding));
-}
-
 uint32_t Names::add(std::string_view text) {
   const auto [known, is_new] =
       known_.try_emplace(std::string(text), static_cast<uint32_t>(texts_.size()));

@@ -15,30 +15,45 @@ std::vector<uint8_t> bytes_of(std::string text) { return {text.begin(), text.end
 
 TEST(Column, VarintsAndDifferences) {
   Column u(Coding::u);
-  for (const uint64_t value : {0ULL, 127ULL, 128ULL, 300ULL}) u.u(value);
+  for (const uint64_t value : {0ULL, 127ULL, 128ULL, 300ULL}) u.add(value);
   EXPECT_EQ(bytes_of(u.take()), (std::vector<uint8_t>{0, 127, 0x80, 1, 0xAC, 2}));
 
   Column s(Coding::s);
-  for (const int64_t value : {0, -1, 1, -64, 64}) s.s(value);
+  for (const int64_t value : {0, -1, 1, -64, 64}) s.add(value);
   EXPECT_EQ(bytes_of(s.take()), (std::vector<uint8_t>{0, 1, 2, 127, 0x80, 1}));
 
   Column delta(Coding::sdelta);
-  for (const int64_t value : {5, 5, 3}) delta.sdelta(value);
+  for (const int64_t value : {5, 5, 3}) delta.add(value);
   EXPECT_EQ(bytes_of(delta.take()), (std::vector<uint8_t>{10, 0, 3}));
 }
 
 TEST(Column, ExtremesFitTenBytes) {
   Column s(Coding::s);
-  s.s(INT64_MIN);
-  s.s(INT64_MAX);
+  s.add(INT64_MIN);
+  s.add(INT64_MAX);
   const std::string bytes = s.take();
   EXPECT_EQ(bytes.size(), 20U);
   EXPECT_EQ(static_cast<uint8_t>(bytes[9]), 1);
 }
 
+// Many rows are encoded at a time; the difference goes on from one lot to the next.
+TEST(Column, DifferencesOfManyRows) {
+  constexpr size_t kRows = 1000;
+  Column up(Coding::udelta);
+  Column up_and_down(Coding::sdelta);
+  for (size_t i = 0; i < kRows; ++i) {
+    up.add(3 * (i + 1));
+    up_and_down.add(i % 2 == 0 ? 2 : -2);
+  }
+  EXPECT_EQ(up.take(), std::string(kRows, 3));
+  std::string expected = "\4";                                                          // 2
+  while (expected.size() < kRows) expected += expected.size() % 2 == 1 ? '\7' : '\10';  // -4, 4
+  EXPECT_EQ(up_and_down.take(), expected);
+}
+
 TEST(Column, FloatsAreLittleEndian) {
   Column f(Coding::f32);
-  f.f32(1.0F);
+  f.add(1.0F);
   EXPECT_EQ(bytes_of(f.take()), (std::vector<uint8_t>{0, 0, 0x80, 0x3F}));
 }
 
