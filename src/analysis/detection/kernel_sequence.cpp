@@ -86,20 +86,23 @@ bool KernelSequence::same_graph_launch(size_t at, size_t other) const {
   return launch(at).valid() && launch(at) == launch(other);
 }
 
-std::vector<KernelSequence> kernel_sequences(const trace::Trace& trace,
-                                             const DescribedNames& names) {
+std::vector<KernelSequence> kernel_sequences(const trace::Trace& trace, const DescribedNames& names,
+                                             const ChosenWork& chosen) {
   SequencesByQueue sequences(trace, names);
   const trace::KernelTable& kernels = trace.kernels;
   const trace::GraphReplayTable& replays = trace.graph_replays;
+  const auto add = [&](trace::QueueId queue, KernelSequence::Item item) {
+    if (!chosen || chosen(item)) sequences[queue].add(item);
+  };
   size_t replay = 0;
   for (size_t i = 0; i < kernels.size(); ++i) {
     for (; replay < replays.size() && replays.start[replay] <= kernels.start[i]; ++replay) {
-      sequences[replays.queue[replay]].add({static_cast<uint32_t>(replay), true});
+      add(replays.queue[replay], {static_cast<uint32_t>(replay), true});
     }
-    sequences[kernels.queue[i]].add({static_cast<uint32_t>(i), false});
+    add(kernels.queue[i], {static_cast<uint32_t>(i), false});
   }
   for (; replay < replays.size(); ++replay) {
-    sequences[replays.queue[replay]].add({static_cast<uint32_t>(replay), true});
+    add(replays.queue[replay], {static_cast<uint32_t>(replay), true});
   }
   return sequences.take();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "analysis/naming/described_names.h"
@@ -53,8 +54,11 @@ class KernelSequence {
   std::vector<Item> items_;
 };
 
-// One for each process and GPU, in the order of their first work.
-std::vector<KernelSequence> kernel_sequences(const trace::Trace& trace,
-                                             const DescribedNames& names);
+using ChosenWork = std::function<bool(KernelSequence::Item)>;
+
+// One for each process and GPU, in the order of their first work; of all work, or of what is
+// chosen.
+std::vector<KernelSequence> kernel_sequences(const trace::Trace& trace, const DescribedNames& names,
+                                             const ChosenWork& chosen = {});
 
 }  // namespace llmprof::analysis

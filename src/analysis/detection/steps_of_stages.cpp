@@ -46,7 +46,7 @@ class StepAdder {
       const ForwardPass& pass = found.passes[i];
       std::unordered_map<uint32_t, uint32_t> votes;
       for (uint32_t at = pass.begin; at < pass.end; ++at) {
-        if (const InstanceId id = owner(sequence, at); id.valid()) ++votes[id.value];
+        ++votes[owner(sequence.item(at)).value];
       }
       for (const auto& [instance, kernels] : votes) {
         if (2 * kernels <= pass.end - pass.begin) continue;
@@ -58,13 +58,18 @@ class StepAdder {
     add_steps(sequence);
   }
 
+  // Whether it belongs to an instance that has no steps: nothing else is looked at.
+  [[nodiscard]] bool lacks_step(KernelSequence::Item item) const {
+    const InstanceId instance = owner(item);
+    return instance.valid() && !has_steps_[instance.index()];
+  }
+
   [[nodiscard]] uint64_t added() const { return added_; }
 
  private:
-  [[nodiscard]] InstanceId owner(const KernelSequence& sequence, uint32_t at) const {
-    const auto [row, replay] = sequence.item(at);
+  [[nodiscard]] InstanceId owner(KernelSequence::Item item) const {
     const WorkOwners& owners = stages_.owners;
-    return (replay ? owners.replay_instance : owners.kernel_instance)[row];
+    return (item.replay ? owners.replay_instance : owners.kernel_instance)[item.row];
   }
 
   void add_steps(const KernelSequence& sequence) {
@@ -72,7 +77,7 @@ class StepAdder {
       const bool most = static_cast<double>(in_passes_[pass.instance]) >=
                         kMostOfIt * static_cast<double>(kernels_[pass.instance]);
       // One pass alone is the instance itself.
-      if (has_steps_[pass.instance] || !most || passes_in_[pass.instance] < 2) continue;
+      if (!most || passes_in_[pass.instance] < 2) continue;
       add_step(sequence, pass);
     }
     passes_.clear();
@@ -94,8 +99,8 @@ class StepAdder {
     stages_.steps.push_back(step);
     ++added_;
     for (uint32_t at = pass.begin; at < pass.end; ++at) {
-      if (owner(sequence, at) != step.instance) continue;
       const auto [row, replay] = sequence.item(at);
+      if (owner({row, replay}) != step.instance) continue;
       (replay ? stages_.owners.replay_step : stages_.owners.kernel_step)[row] = id;
     }
     starts_[pass.instance].emplace_back(step.start, id);
@@ -138,7 +143,8 @@ class StepAdder {
 void add_detected_steps(const trace::Trace& trace, const DescribedNames& names, Stages& stages,
                         Diagnostics& diagnostics) {
   StepAdder adder(trace, stages);
-  for (const KernelSequence& sequence : kernel_sequences(trace, names)) {
+  const auto lacks_step = [&](KernelSequence::Item item) { return adder.lacks_step(item); };
+  for (const KernelSequence& sequence : kernel_sequences(trace, names, lacks_step)) {
     const ForwardPasses found = find_forward_passes(sequence);
     if (!found.passes.empty()) adder.look_at(sequence, found);
   }

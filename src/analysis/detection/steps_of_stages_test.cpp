@@ -130,6 +130,27 @@ TEST_F(StepsOfStagesTest, AnAnnotatedPrefillOfSeveralPassesGetsThem) {
                           [](const Step& step) { return step.kind == StepKind::prefill; }));
 }
 
+// What the program annotates stays; only what lacks steps is looked at.
+TEST_F(StepsOfStagesTest, APrefillBesideAnnotatedStepsGetsItsPasses) {
+  for (int i = 0; i < 3; ++i) {
+    within("LLM@prefill", [&] {
+      for (int piece = 0; piece < 4; ++piece) pass(100);
+    });
+    within("LLM@decode_all", [&] {
+      for (int step = 0; step < 4; ++step) {
+        within("LLM@decode_step", [&] {
+          pass(1);
+          pass(1);
+        });
+      }
+    });
+  }
+  find();
+  EXPECT_EQ(steps_of("prefill"), (std::vector<uint32_t>{4, 4, 4}));
+  EXPECT_EQ(steps_of("decode"), (std::vector<uint32_t>{4, 4, 4}));
+  EXPECT_EQ(said_of_steps(), 12U);
+}
+
 // What reads a result belongs to the step that it reads.
 TEST_F(StepsOfStagesTest, CopiesBelongToTheStepBeforeThem) {
   for (int i = 0; i < 3; ++i) request(4);
