@@ -31,17 +31,19 @@ size_t CoveredTime::started(Nanoseconds time, size_t place) const {
   return gallop(place, intervals_.size(), [&](size_t row) { return intervals_[row].start < time; });
 }
 
-Nanoseconds CoveredTime::before(Nanoseconds time, size_t& place) const {
-  place = started(time, place);
-  if (place == 0) return 0;
-  const Interval& last = intervals_[place - 1];
-  return last.covered_before + std::min(time, end_of(place - 1)) - last.start;
+Nanoseconds CoveredTime::covered_until(Nanoseconds time, size_t started_before) const {
+  if (started_before == 0) return 0;
+  const Interval& last = intervals_[started_before - 1];
+  return last.covered_before + std::min(time, end_of(started_before - 1)) - last.start;
 }
 
 Nanoseconds CoveredTime::within(Nanoseconds from, Nanoseconds to, size_t& place) const {
   if (to <= from) return 0;
-  const Nanoseconds skipped = before(from, place);
-  return before(to, place) - skipped;
+  place = started(from, place);
+  const Nanoseconds skipped = covered_until(from, place);
+  // Mostly a gap is asked for, in which no interval starts.
+  if (place < intervals_.size() && intervals_[place].start < to) place = started(to, place);
+  return covered_until(to, place) - skipped;
 }
 
 }  // namespace llmprof::analysis

@@ -27,7 +27,8 @@ class CoveredTime {
     Nanoseconds covered_before;  // by the intervals in front
   };
   [[nodiscard]] Nanoseconds end_of(size_t row) const;
-  [[nodiscard]] Nanoseconds before(Nanoseconds time, size_t& place) const;
+  // How much is covered before `time`, before which so many intervals start.
+  [[nodiscard]] Nanoseconds covered_until(Nanoseconds time, size_t started_before) const;
   // The number of intervals that start before `time`.
   [[nodiscard]] size_t started(Nanoseconds time, size_t place) const;
 

@@ -77,8 +77,20 @@ IdleSplit IdleCauses::before_first(trace::DeviceId device, Nanoseconds from, Nan
 
 IdleSplit IdleCauses::between(trace::DeviceId device, Nanoseconds from, Nanoseconds to,
                               trace::LaunchRow launch, bool later_of_launch) {
+  return split_gap({device, from, to, occupied(device, from, to)}, launch, later_of_launch);
+}
+
+IdleSplit IdleCauses::while_idle(trace::DeviceId device, Nanoseconds from, Nanoseconds to,
+                                 trace::LaunchRow launch, bool later_of_launch) {
+  return split_gap({device, from, to, 0}, launch, later_of_launch);
+}
+
+IdleSplit IdleCauses::split_gap(const Gap& gap, trace::LaunchRow launch, bool later_of_launch) {
+  const trace::DeviceId device = gap.device;
+  const Nanoseconds from = gap.from;
+  const Nanoseconds to = gap.to;
   IdleSplit split;
-  split.occupied = occupied(device, from, to);
+  split.occupied = gap.occupied;
   const Nanoseconds idle = to - from - split.occupied;
   const bool known = launch.valid() && trace_.launches.thread[launch.index()].valid();
   if (!known) {

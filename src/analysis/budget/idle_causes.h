@@ -41,6 +41,9 @@ class IdleCauses {
   // something else than its launch, but for the latency of launching.
   IdleSplit between(trace::DeviceId device, Nanoseconds from, Nanoseconds to,
                     trace::LaunchRow launch, bool later_of_launch);
+  // Likewise where the device is known to have done nothing else between them.
+  IdleSplit while_idle(trace::DeviceId device, Nanoseconds from, Nanoseconds to,
+                       trace::LaunchRow launch, bool later_of_launch);
   // Before the first, whose call is `launch`: a long time after that call's return is queued time,
   // since an idle GPU would have begun at once.
   IdleSplit before_first(trace::DeviceId device, Nanoseconds from, Nanoseconds to,
@@ -49,6 +52,14 @@ class IdleCauses {
   IdleSplit at_edge(trace::DeviceId device, Nanoseconds from, Nanoseconds to);
 
  private:
+  // A time between two pieces of GPU work, and how much of it other work took.
+  struct Gap {
+    trace::DeviceId device;
+    Nanoseconds from = 0;
+    Nanoseconds to = 0;
+    Nanoseconds occupied = 0;
+  };
+  IdleSplit split_gap(const Gap& gap, trace::LaunchRow launch, bool later_of_launch);
   Nanoseconds occupied(trace::DeviceId device, Nanoseconds from, Nanoseconds to);
 
   const trace::Trace& trace_;

@@ -17,6 +17,8 @@ class CoveredSum {
     sum_ += end - std::max(start, until_);
     until_ = end;
   }
+  // What is covered until then was counted elsewhere.
+  void skip_to(Nanoseconds time) { until_ = std::max(until_, time); }
   [[nodiscard]] Nanoseconds sum() const { return sum_; }
 
  private:
@@ -34,20 +36,24 @@ class DeviceSweep {
   [[nodiscard]] Nanoseconds until() const { return until_; }
 
   void add(WorkBit kind, Nanoseconds start, Nanoseconds end) {
-    if (!begun_) time.first = start;
-    until_ = begun_ ? std::max(until_, end) : end;
+    if (!begun_) time.first = until_ = start;
     begun_ = true;
-    for (unsigned set = 1; set <= kAllWork; ++set) {
-      if ((set & kind) != 0) covered_[set].add(start, end);
+    if (start >= until_) {  // as most does, behind all other work
+      alone_[kind] += end - start;
+      last_alone_ = {kind, end};
+    } else {
+      each_set_of(last_alone_.kind, [&](CoveredSum& sum) { sum.skip_to(last_alone_.end); });
+      each_set_of(kind, [&](CoveredSum& sum) { sum.add(start, end); });
     }
+    until_ = std::max(until_, end);
   }
 
   DeviceTime finish() {
-    const Nanoseconds kernels = covered_[kCompute | kCommunication].sum();
-    time.busy = covered_[kAllWork].sum();
-    time.compute = covered_[kCompute].sum();
-    time.communication = covered_[kCommunication].sum();
-    time.copies = covered_[kCopies].sum();
+    const Nanoseconds kernels = time_of(kCompute | kCommunication);
+    time.busy = time_of(kAllWork);
+    time.compute = time_of(kCompute);
+    time.communication = time_of(kCommunication);
+    time.copies = time_of(kCopies);
     time.exposed_communication = kernels - time.compute;
     time.exposed_copies = time.busy - kernels;
     time.span = until_ - time.first;
@@ -58,9 +64,32 @@ class DeviceSweep {
   DeviceTime time;
 
  private:
+  struct AloneWork {
+    WorkBit kind = kCompute;
+    Nanoseconds end = INT64_MIN;
+  };
+
+  template <class Visit>
+  void each_set_of(WorkBit kind, Visit&& visit) {
+    for (unsigned set = 1; set <= kAllWork; ++set) {
+      if ((set & kind) != 0) visit(covered_[set]);
+    }
+  }
+
+  // In which any kind of the set ran.
+  [[nodiscard]] Nanoseconds time_of(unsigned set) const {
+    Nanoseconds sum = covered_[set].sum();
+    for (const WorkBit kind : {kCompute, kCommunication, kCopies}) {
+      if ((set & kind) != 0) sum += alone_[kind];
+    }
+    return sum;
+  }
+
   bool begun_ = false;
   Nanoseconds until_ = 0;
-  std::array<CoveredSum, kAllWork + 1> covered_;
+  std::array<CoveredSum, kAllWork + 1> covered_;  // by work that began while other ran
+  std::array<Nanoseconds, kCopies + 1> alone_{};  // by work that did not
+  AloneWork last_alone_;
 };
 
 class TimelineSweep {
@@ -106,7 +135,7 @@ class TimelineSweep {
   void settle(DeviceSweep& device, const trace::Queue& queue, const GpuWorkRow& work) {
     const bool later = work.launch.valid() && launched_[work.launch.index()];
     const auto idle = [&](Nanoseconds from, Nanoseconds to) {
-      const IdleSplit split = causes_.between(queue.device, from, to, work.launch, later);
+      const IdleSplit split = causes_.while_idle(queue.device, from, to, work.launch, later);
       split.charge_to(device.time.idle_parts, BudgetPart::unattributed);
       ++device.time.gaps[static_cast<size_t>(split.cause(BudgetPart::unattributed))];
     };

@@ -86,6 +86,7 @@ const std::vector<Window>& UntracedGpuTime::of(trace::ProcessId process,
 std::vector<Window> UntracedGpuTime::within(trace::ProcessId process, trace::DeviceId device,
                                             Nanoseconds from, Nanoseconds to) const {
   std::vector<Window> found;
+  if (!any()) return found;
   const std::vector<Window>& all = of(process, device);
   auto next =
       std::upper_bound(all.begin(), all.end(), from,
