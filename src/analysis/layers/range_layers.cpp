@@ -12,6 +12,7 @@ struct LayerAt {
   OpenRangeId part;
   bool captured = false;  // with its graph's node
 
+  friend bool operator==(const LayerAt&, const LayerAt&) = default;
   [[nodiscard]] bool any() const { return layer.valid() || part.valid(); }
 };
 
@@ -62,11 +63,8 @@ class RangeLayers {
     const bool any =
         ranges_.any(RangeMeaning::Kind::layer) || ranges_.any(RangeMeaning::Kind::layer_part);
     if (!any || stages_.instances.empty()) return found;
-    add_kernels();
+    add_kernels(found);
     std::vector<uint64_t> captured(found.size(), 0);
-    for (const StageLayers::KernelLabel& kernel : labeled_) {
-      found[slots_[kernel.label].stage].kernels.push_back(kernel);
-    }
     for (StageLayers& stage : found) {
       for (const Slot& slot : slots_) stage.labels.push_back(slot.layer);
     }
@@ -104,7 +102,7 @@ class RangeLayers {
     LayerSum sum;
   };
 
-  void add_kernels() {
+  void add_kernels(std::vector<StageLayers>& found) {
     KernelLayers layers(trace_, ranges_);
     // By range: the launch that met it last. A range is met once, a captured one in each replay.
     std::vector<trace::LaunchRow> met(ranges_.ranges().size());
@@ -114,10 +112,11 @@ class RangeLayers {
       if (!owner.valid() || stages_.instances[owner.index()].warmup) continue;
       const LayerAt at = layers.of(i);
       if (!at.any()) continue;
-      Slot& slot = slot_of(stages_.instances[owner.index()].stage, at);
+      const uint32_t row = slot_of(stages_.instances[owner.index()].stage, at);
+      Slot& slot = slots_[row];
       if (slot.layer.empty()) continue;  // a part without a layer
       times_.add(i, slot.sum);
-      labeled_.push_back({static_cast<uint32_t>(i), static_cast<uint32_t>(&slot - slots_.data())});
+      found[slot.stage].kernels.push_back({static_cast<uint32_t>(i), row});
       if (!at.layer.valid()) continue;
       trace::LaunchRow& last = met[at.layer.index()];
       if (at.captured ? last != kernels.launch[i] : !last.valid()) ++slot.openings;
@@ -125,15 +124,23 @@ class RangeLayers {
     }
   }
 
-  Slot& slot_of(uint32_t stage, const LayerAt& at) {
+  uint32_t slot_of(uint32_t stage, const LayerAt& at) {
+    // A layer has several kernels in a row.
+    if (stage == last_stage_ && at == last_at_) return last_slot_;
+    last_stage_ = stage;
+    last_at_ = at;
+    last_slot_ = find_slot(stage, at);
+    return last_slot_;
+  }
+
+  uint32_t find_slot(uint32_t stage, const LayerAt& at) {
     const auto meaning = [&](OpenRangeId id) {
       return id.valid() ? ranges_[id].meaning : MeaningId();
     };
-    const size_t slot =
-        keys_.intern({stage, meaning(at.layer), meaning(at.part), at.captured}).index();
-    if (slot < slots_.size()) return slots_[slot];
-    slots_.push_back(make_slot(stage, at));
-    return slots_.back();
+    const uint32_t slot =
+        keys_.intern({stage, meaning(at.layer), meaning(at.part), at.captured}).value;
+    if (slot == slots_.size()) slots_.push_back(make_slot(stage, at));
+    return slot;
   }
 
   [[nodiscard]] Slot make_slot(uint32_t stage, const LayerAt& at) const {
@@ -176,7 +183,9 @@ class RangeLayers {
   const KernelTimes& times_;
   trace::Interner<SlotId, Key> keys_;
   std::vector<Slot> slots_;
-  std::vector<StageLayers::KernelLabel> labeled_;  // with the slot
+  uint32_t last_stage_ = UINT32_MAX;
+  LayerAt last_at_;
+  uint32_t last_slot_ = 0;
 };
 
 }  // namespace
