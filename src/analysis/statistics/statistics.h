@@ -25,6 +25,8 @@ struct Statistics {
 
 // All zero, count included, without values.
 Statistics summarize(std::vector<Nanoseconds> values);
+// Likewise, of values that may be put into another order.
+Statistics summarize_reordering(std::span<Nanoseconds> values);
 
 // The smallest value that at least `fraction` of all values do not exceed. Reorders the values,
 // of which there is at least one.

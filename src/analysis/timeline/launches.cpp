@@ -15,14 +15,14 @@ Nanoseconds from_call(Nanoseconds called, Nanoseconds started) {
 
 // `calls` and `starts` are of the same launches, `starts` in order. A launch whose work begins
 // before the call of another is not in the queue any more.
-Statistics depths(std::vector<Nanoseconds> calls, const std::vector<Nanoseconds>& starts) {
+Statistics depths(std::span<Nanoseconds> calls, const std::vector<Nanoseconds>& starts) {
   if (!std::is_sorted(calls.begin(), calls.end())) std::sort(calls.begin(), calls.end());
   size_t begun = 0;
   for (size_t i = 0; i < calls.size(); ++i) {
     while (begun < starts.size() && starts[begun] <= calls[i]) ++begun;
     calls[i] = i > begun ? static_cast<Nanoseconds>(i - begun) : 0;  // from here on, its depth
   }
-  return summarize(std::move(calls));
+  return summarize_reordering(calls);
 }
 
 class DeviceLaunches {
@@ -47,9 +47,15 @@ class DeviceLaunches {
   LaunchesOfDevice finish(const trace::LaunchTable& calls) {
     row_.launches = launches_.size();
     row_.to_idle_gpu = summarize(std::move(idle_waits_));
-    row_.call = summarize(of_each_launch(
+    // One quantity at a time, in the same memory: there may be millions of launches.
+    std::vector<Nanoseconds> values(launches_.size());
+    const auto of_each_launch = [&](auto&& value) -> std::span<Nanoseconds> {
+      for (size_t i = 0; i < values.size(); ++i) values[i] = value(launches_[i].index(), i);
+      return values;
+    };
+    row_.call = summarize_reordering(of_each_launch(
         [&](size_t call, size_t) { return from_call(calls.start[call], calls.end[call]); }));
-    row_.to_start = summarize(of_each_launch(
+    row_.to_start = summarize_reordering(of_each_launch(
         [&](size_t call, size_t i) { return from_call(calls.start[call], starts_[i]); }));
     row_.queue_depth =
         depths(of_each_launch([&](size_t call, size_t) { return calls.start[call]; }), starts_);
@@ -66,14 +72,6 @@ class DeviceLaunches {
       ++row_.shorter[i].count;
       row_.shorter[i].total += time;
     }
-  }
-
-  // One quantity at a time: there may be millions of launches.
-  template <class Value>
-  [[nodiscard]] std::vector<Nanoseconds> of_each_launch(Value&& value) const {
-    std::vector<Nanoseconds> values(launches_.size());
-    for (size_t i = 0; i < values.size(); ++i) values[i] = value(launches_[i].index(), i);
-    return values;
   }
 
   bool begun_ = false;
