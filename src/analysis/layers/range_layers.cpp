@@ -23,7 +23,7 @@ class KernelLayers {
       : kernels_(trace.kernels), cursor_(ranges) {}
 
   LayerAt of(size_t kernel) {
-    const OpenAt launch = cursor_.at(kernels_.launch[kernel]);
+    const OpenAt launch = cursor_.at(kernels_.launch[kernel]);  // the next question is another
     const trace::RangeRow node =
         kernels_.node_range.empty() ? trace::RangeRow() : kernels_.node_range[kernel];
     if (!node.valid()) return {launch.layer, launch.part};

@@ -22,8 +22,11 @@ void name_cpu(trace::Trace& trace) {
 }  // namespace
 
 Prepared::Prepared(const trace::Trace& of, const AnalysisRules& with, const AnalysisOptions& asked)
-    : trace(of), rules(with), options(asked), names(of, with.kernels), device(device_kind(of)) {
-  if (asked.use_annotations) ranges.emplace(of, with.stages);
+    : trace(of), rules(with), options(asked), names(of, with.kernels), device(device_kind(of)) {}
+
+std::optional<MeaningfulRanges> find_annotations(const Prepared& in) {
+  if (!in.options.use_annotations) return std::nullopt;
+  return MeaningfulRanges(in.trace, in.rules.stages);
 }
 
 Result<Prepared> prepare(trace::Trace& trace, const AnalysisRules& rules,
@@ -44,8 +47,9 @@ Result<Prepared> prepare(trace::Trace& trace, const AnalysisRules& rules,
   prepared.diagnostics = std::move(diagnostics);
   if (!selection.stage && !selection.steps) return prepared;
   NarrowedStages narrowed;
-  narrowed.stages =
-      find_stages(trace, prepared.annotations(), prepared.names, prepared.diagnostics);
+  const auto annotations = find_annotations(prepared);
+  narrowed.stages = find_stages(trace, annotations ? &*annotations : nullptr, prepared.names,
+                                prepared.diagnostics);
   narrowed.collector_overhead = collector_overhead(trace, narrowed.stages);
   if (auto kept = keep_selected(trace, narrowed.stages, selection); !kept) {
     return fail_with(kept.error());

@@ -21,17 +21,17 @@ struct NarrowedStages {
 struct Prepared {
   Prepared(const trace::Trace& of, const AnalysisRules& with, const AnalysisOptions& asked);
 
-  [[nodiscard]] const MeaningfulRanges* annotations() const { return ranges ? &*ranges : nullptr; }
-
   const trace::Trace& trace;
   const AnalysisRules& rules;
   const AnalysisOptions& options;
   DescribedNames names;
-  std::optional<MeaningfulRanges> ranges;  // none where annotations are not to be used
   trace::DeviceKind device;                // what all kernels ran on
   std::optional<NarrowedStages> narrowed;  // where a stage or steps were selected
   Diagnostics diagnostics;                 // the readers', and of the preparation
 };
+
+// The ranges that mean something; none where annotations are not to be used.
+std::optional<MeaningfulRanges> find_annotations(const Prepared& in);
 
 // The one step that changes a trace: takes out what describes the same work twice and what is
 // outside of the selection. A selection that is not there is an error.

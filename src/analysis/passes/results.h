@@ -23,6 +23,7 @@
 #include "analysis/sequence/kernel_sequences.h"
 #include "analysis/serving/served_windows.h"
 #include "analysis/stages/kernel_scopes.h"
+#include "analysis/stages/meaningful_ranges.h"
 #include "analysis/stages/stages.h"
 #include "analysis/timeline/copies.h"
 #include "analysis/timeline/device_time.h"
@@ -40,6 +41,7 @@ struct RankedKernels {
 // What the passes found about a prepared trace, in the passes' own terms: rows refer to the trace
 // and to each other. One member per pass; result/ makes the profile of them.
 struct Results {
+  std::optional<MeaningfulRanges> annotations;  // while passes need them
   Stages stages;
   std::optional<CollectorOverhead> collector_overhead;
   RankedKernels kernels;

@@ -18,13 +18,21 @@ std::string part_selected(const Prepared& in, const Results& /*found*/) {
   return in.narrowed ? "only a part of the timeline was selected" : "";
 }
 
+std::string not_to_be_used(const Prepared& in, const Results& /*found*/) {
+  return in.options.use_annotations ? "" : "annotations are not to be used";
+}
+
 std::string no_stages(const Prepared& /*in*/, const Results& found) {
   return found.stages.stages.empty() ? "no stages" : "";
 }
 
+const MeaningfulRanges* annotations(const Results& found) {
+  return found.annotations ? &*found.annotations : nullptr;
+}
+
 void find_all_stages(const Prepared& in, Results& out, Diagnostics& diagnostics) {
   out.stages = in.narrowed ? in.narrowed->stages
-                           : find_stages(in.trace, in.annotations(), in.names, diagnostics);
+                           : find_stages(in.trace, annotations(out), in.names, diagnostics);
 }
 
 void measure_collector(const Prepared& in, Results& out, Diagnostics& diagnostics) {
@@ -78,7 +86,14 @@ void find_roofline(const Prepared& in, Results& out, Diagnostics& /*diagnostics*
 
 std::vector<Pass> make_passes() {
   return {
-      {"stages", {}, {}, find_all_stages},
+      {"annotations",
+       {},
+       not_to_be_used,
+       [](const Prepared& in, Results& out, Diagnostics&) {
+         out.annotations = find_annotations(in);
+       },
+       [](Results& out) { out.annotations.reset(); }},
+      {"stages", {"annotations"}, {}, find_all_stages},
       {"kernels", {}, {}, rank_and_join},
       {"engine",
        {"stages", "kernels"},
@@ -136,10 +151,10 @@ std::vector<Pass> make_passes() {
          if (!in.narrowed) out.served = served_windows(in.trace, out.stages);
        }},
       {"layers",
-       {"stages"},
+       {"annotations", "stages"},
        {},
        [](const Prepared& in, Results& out, Diagnostics&) {
-         out.layers = find_layers(in.trace, out.stages, in.annotations(), in.names);
+         out.layers = find_layers(in.trace, out.stages, annotations(out), in.names);
        }},
       {"kernel sequences",
        {"stages"},

@@ -80,7 +80,7 @@ class Attribution {
     step.assign(table.size(), StepId());
     MeaningfulRanges::Cursor cursor(ranges_);
     for (size_t i = 0; i < table.size(); ++i) {
-      const OpenAt open = cursor.at(table.launch[i]);
+      const OpenAt& open = cursor.at(table.launch[i]);
       const StageUnitId unit = stage_ranges_.unit_of(open);
       if (!unit.valid()) continue;
       const trace::DeviceId device = trace_.queues[table.queue[i]].device;

@@ -25,7 +25,7 @@ std::string_view text_of(const trace::Trace& trace, trace::StringId id) {
 }  // namespace
 
 MeaningfulRanges::MeaningfulRanges(const trace::Trace& trace, const StageRules& rules)
-    : trace_(trace), timelines_(trace.threads.size() + trace.processes.size()) {
+    : trace_(&trace), timelines_(trace.threads.size() + trace.processes.size()) {
   const trace::RangeTable& table = trace.ranges;
   trace::Interner<MeaningId, Label> labels;
   std::vector<std::vector<OpenRangeId>> members(timelines_.size());
@@ -56,7 +56,7 @@ bool MeaningfulRanges::any(RangeMeaning::Kind kind) const {
 }
 
 Nanoseconds MeaningfulRanges::start(OpenRangeId id) const {
-  return trace_.ranges.start[ranges_[id.index()].row];
+  return trace_->ranges.start[ranges_[id.index()].row];
 }
 
 OpenRangeId MeaningfulRanges::find(trace::RangeRow row) const {
@@ -68,7 +68,7 @@ OpenRangeId MeaningfulRanges::find(trace::RangeRow row) const {
 }
 
 void MeaningfulRanges::add_timeline(std::vector<OpenRangeId>& members, Timeline& timeline) {
-  const trace::RangeTable& table = trace_.ranges;
+  const trace::RangeTable& table = trace_->ranges;
   const auto end = [&](OpenRangeId id) { return table.end[ranges_[id.index()].row]; };
   // An outer range starts no later and ends no earlier than what it holds.
   const auto outer_first = [&](OpenRangeId a, OpenRangeId b) {
@@ -181,6 +181,11 @@ OpenRangeId MeaningfulRanges::Cursor::find(size_t timeline, Nanoseconds time) {
   const Timeline& changes = ranges_.timelines_[timeline];
   if (changes.empty()) return {};
   size_t& next = next_[timeline];
+  const auto is_here = [&] {
+    return next > 0 && changes[next - 1].time <= time &&
+           (next == changes.size() || changes[next].time > time);
+  };
+  if (is_here()) return changes[next - 1].range;
   constexpr size_t kNearby = 16;
   const size_t near_end = std::min(changes.size(), next + kNearby);
   const bool behind = next > 0 && changes[next - 1].time > time;
@@ -194,36 +199,39 @@ OpenRangeId MeaningfulRanges::Cursor::find(size_t timeline, Nanoseconds time) {
   return next == 0 ? OpenRangeId() : changes[next - 1].range;
 }
 
-OpenAt MeaningfulRanges::Cursor::at(trace::LaunchRow launch) {
-  if (!launch.valid()) return {};
-  if (launch == last_) return last_open_;  // a graph's kernels share their launch
+const OpenAt& MeaningfulRanges::Cursor::at(trace::LaunchRow launch) {
+  if (!launch.valid()) return none_;
+  if (launch == last_) return *last_open_;  // a graph's kernels share their launch
+  const trace::LaunchTable& launches = ranges_.trace_->launches;
+  const OpenAt& open = at(launches.thread[launch.index()], launches.start[launch.index()]);
   last_ = launch;
-  const trace::LaunchTable& launches = ranges_.trace_.launches;
-  last_open_ = at(launches.thread[launch.index()], launches.start[launch.index()]);
-  return last_open_;
+  last_open_ = &open;
+  return open;
 }
 
-OpenAt MeaningfulRanges::Cursor::at(trace::ThreadId thread, Nanoseconds time) {
+const OpenAt& MeaningfulRanges::Cursor::at(trace::ThreadId thread, Nanoseconds time) {
   return with_process(find(thread.index(), time), thread, time);
 }
 
 // Its own start finds it, but for ranges inside it that start with it.
-OpenAt MeaningfulRanges::Cursor::at(trace::RangeRow range) {
-  const trace::RangeTable& table = ranges_.trace_.ranges;
+const OpenAt& MeaningfulRanges::Cursor::at(trace::RangeRow range) {
+  const trace::RangeTable& table = ranges_.trace_->ranges;
   const trace::ThreadId thread = table.thread[range.index()];
   const Nanoseconds time = table.start[range.index()];
   const OpenRangeId own = ranges_.find(range);
   return with_process(own.valid() ? own : find(thread.index(), time), thread, time);
 }
 
-OpenAt MeaningfulRanges::Cursor::with_process(OpenRangeId of_thread, trace::ThreadId thread,
-                                              Nanoseconds time) {
-  const trace::Trace& trace = ranges_.trace_;
+const OpenAt& MeaningfulRanges::Cursor::with_process(OpenRangeId of_thread, trace::ThreadId thread,
+                                                     Nanoseconds time) {
+  last_ = trace::LaunchRow();  // whose answer may be in together_
+  const trace::Trace& trace = *ranges_.trace_;
   const size_t process = trace.threads.size() + trace.threads[thread.index()].process.index();
   const OpenRangeId of_process = find(process, time);
-  const OpenAt none;
-  const OpenAt& on_thread = of_thread.valid() ? ranges_[of_thread].open : none;
-  return of_process.valid() ? ranges_.together(on_thread, ranges_[of_process].open) : on_thread;
+  const OpenAt& on_thread = of_thread.valid() ? ranges_[of_thread].open : none_;
+  if (!of_process.valid()) return on_thread;
+  together_ = ranges_.together(on_thread, ranges_[of_process].open);
+  return together_;
 }
 
 }  // namespace llmprof::analysis

@@ -39,7 +39,7 @@ class MeaningfulRanges {
   MeaningfulRanges(const trace::Trace& trace, const StageRules& rules);
 
   [[nodiscard]] bool any(RangeMeaning::Kind kind) const;
-  [[nodiscard]] const trace::Trace& trace() const { return trace_; }
+  [[nodiscard]] const trace::Trace& trace() const { return *trace_; }
   [[nodiscard]] const std::vector<MeaningfulRange>& ranges() const { return ranges_; }
   [[nodiscard]] const MeaningfulRange& operator[](OpenRangeId id) const {
     return ranges_[id.index()];
@@ -53,19 +53,22 @@ class MeaningfulRanges {
   class Cursor {
    public:
     explicit Cursor(const MeaningfulRanges& ranges);
-    OpenAt at(trace::LaunchRow launch);
-    OpenAt at(trace::ThreadId thread, Nanoseconds time);
+    // All hold until the next question.
+    const OpenAt& at(trace::LaunchRow launch);
+    const OpenAt& at(trace::ThreadId thread, Nanoseconds time);
     // When this range was the innermost one of its thread, whether it means something or not.
-    OpenAt at(trace::RangeRow range);
+    const OpenAt& at(trace::RangeRow range);
 
    private:
     OpenRangeId find(size_t timeline, Nanoseconds time);
-    OpenAt with_process(OpenRangeId of_thread, trace::ThreadId thread, Nanoseconds time);
+    const OpenAt& with_process(OpenRangeId of_thread, trace::ThreadId thread, Nanoseconds time);
 
     const MeaningfulRanges& ranges_;
     std::vector<size_t> next_;  // by timeline: the first change after the time asked for last
     trace::LaunchRow last_;
-    OpenAt last_open_;
+    const OpenAt* last_open_ = nullptr;
+    const OpenAt none_;
+    OpenAt together_;  // on a thread and in its process
   };
 
  private:
@@ -82,7 +85,7 @@ class MeaningfulRanges {
   [[nodiscard]] OpenRangeId find(trace::RangeRow row) const;
   [[nodiscard]] OpenAt together(const OpenAt& thread, const OpenAt& process) const;
 
-  const trace::Trace& trace_;
+  const trace::Trace* trace_;
   std::vector<RangeMeaning> meanings_;
   std::vector<MeaningfulRange> ranges_;  // by row
   std::vector<Timeline> timelines_;      // of threads, then of processes
