@@ -90,21 +90,31 @@ std::vector<bool> launches_with_work(const Trace& trace) {
   return with_work;
 }
 
+// Mostly there is none, and nothing has to be put in order. A launch of the driver inside of one of
+// the runtime may look like one.
+bool any_lone(const Trace& trace, const std::vector<bool>& with_work) {
+  const LaunchTable& launches = trace.launches;
+  for (size_t row = 0; row < launches.size(); ++row) {
+    if (!with_work[row] && launches.thread[row].valid() &&
+        launches_work(trace.api_kind(launches.api[row]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 void report_lone_launches(Trace& trace) {
   const LaunchTable& launches = trace.launches;
   const std::vector<bool> with_work = launches_with_work(trace);
   const auto kind_of = [&](uint32_t row) { return trace.api_kind(launches.api[row]); };
-  bool any = false;
+  if (!any_lone(trace, with_work)) return;
   std::vector<std::vector<uint32_t>> of_thread(trace.threads.size());
   for (uint32_t row = 0; row < launches.size(); ++row) {
-    const ApiKind kind = kind_of(row);
-    if (!matters(kind) || !launches.thread[row].valid()) continue;
+    if (!matters(kind_of(row)) || !launches.thread[row].valid()) continue;
     of_thread[launches.thread[row].index()].push_back(row);
-    any = any || (launches_work(kind) && !with_work[row]);
   }
-  if (!any) return;
   const auto earlier = [&](uint32_t a, uint32_t b) {
     if (launches.start[a] != launches.start[b]) return launches.start[a] < launches.start[b];
     return launches.end[a] > launches.end[b];

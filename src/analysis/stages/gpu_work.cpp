@@ -11,7 +11,7 @@ Nanoseconds uncovered(Nanoseconds start, Nanoseconds end, Nanoseconds reached) {
   return std::max<Nanoseconds>(0, end - std::max(start, reached));
 }
 
-using Add = void (GpuWorkMeter::*)(Nanoseconds, Nanoseconds);
+enum class WorkKind : uint8_t { kernel, memory, replay };
 
 // One of the trace's tables, walked in the order of starts.
 struct Walk {
@@ -19,17 +19,30 @@ struct Walk {
   std::span<const Nanoseconds> end;
   std::span<const InstanceId> instance;
   std::span<const StepId> step;
-  Add add;
+  WorkKind kind;
   size_t next = 0;
 
   [[nodiscard]] bool done() const { return next == start.size(); }
   [[nodiscard]] Nanoseconds time() const { return done() ? INT64_MAX : start[next]; }
 
   void meter_until(Nanoseconds limit, MeteredWork& metered) {
+    switch (kind) {
+      case WorkKind::kernel:
+        return add_until<&GpuWorkMeter::add_kernel>(limit, metered);
+      case WorkKind::memory:
+        return add_until<&GpuWorkMeter::add_memory>(limit, metered);
+      case WorkKind::replay:
+        return add_until<&GpuWorkMeter::add_replay>(limit, metered);
+    }
+  }
+
+ private:
+  template <void (GpuWorkMeter::*kAdd)(Nanoseconds, Nanoseconds)>
+  void add_until(Nanoseconds limit, MeteredWork& metered) {
     for (; next < start.size() && start[next] <= limit; ++next) {
       if (!instance[next].valid()) continue;
-      (metered.instances[instance[next].index()].*add)(start[next], end[next]);
-      if (step[next].valid()) (metered.steps[step[next].index()].*add)(start[next], end[next]);
+      (metered.instances[instance[next].index()].*kAdd)(start[next], end[next]);
+      if (step[next].valid()) (metered.steps[step[next].index()].*kAdd)(start[next], end[next]);
     }
   }
 };
@@ -70,11 +83,11 @@ MeteredWork meter_work(const trace::Trace& trace, const Stages& stages) {
   metered.steps.resize(stages.steps.size());
   const WorkOwners& owners = stages.owners;
   Walk kernels{trace.kernels.start, trace.kernels.end, owners.kernel_instance, owners.kernel_step,
-               &GpuWorkMeter::add_kernel};
+               WorkKind::kernel};
   Walk memory{trace.memory_operations.start, trace.memory_operations.end, owners.memory_instance,
-              owners.memory_step, &GpuWorkMeter::add_memory};
+              owners.memory_step, WorkKind::memory};
   Walk replays{trace.graph_replays.start, trace.graph_replays.end, owners.replay_instance,
-               owners.replay_step, &GpuWorkMeter::add_replay};
+               owners.replay_step, WorkKind::replay};
   while (!kernels.done() || !memory.done() || !replays.done()) {
     // The table that is behind goes on until another one has the earlier start.
     Walk* behind = &kernels;
