@@ -41,11 +41,14 @@ struct UsedKernel {
 // Each distinct string of a column once.
 std::vector<trace::StringId> distinct(const trace::Trace& trace,
                                       const std::vector<trace::StringId>& column) {
-  std::vector<bool> seen(trace.strings.size(), false);
+  std::vector<char> seen(trace.strings.size(), 0);
   std::vector<trace::StringId> result;
+  trace::StringId before;
   for (const trace::StringId text : column) {
-    if (!text.valid() || seen[text.index()]) continue;
-    seen[text.index()] = true;
+    if (text == before) continue;
+    before = text;
+    if (!text.valid() || seen[text.index()] != 0) continue;
+    seen[text.index()] = 1;
     result.push_back(text);
   }
   return result;

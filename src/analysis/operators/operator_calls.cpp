@@ -39,17 +39,20 @@ class OperatorCalls::Collector {
     return known;
   }
 
-  void add(trace::ThreadId thread, const OperatorCall& call) { found_.emplace_back(thread, call); }
-
-  OperatorCalls finish() && {
+  // `each_call(visit)` calls visit(thread, call) for all: once to count, once to place them.
+  template <class EachCall>
+  OperatorCalls place(const EachCall& each_call) {
     OperatorCalls result;
+    std::vector<size_t>& first = result.first_;
+    first.assign(trace_.threads.size() + 1, 0);
+    each_call([&](trace::ThreadId thread, const OperatorCall&) { ++first[thread.index() + 1]; });
+    for (size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
+    result.calls_.resize(first.back());
+    std::vector<size_t> next = first;
+    each_call([&](trace::ThreadId thread, const OperatorCall& call) {
+      result.calls_[next[thread.index()]++] = call;
+    });
     result.names_ = std::move(names_);
-    result.first_.assign(trace_.threads.size() + 1, 0);
-    for (const auto& [thread, call] : found_) ++result.first_[thread.index() + 1];
-    for (size_t i = 1; i < result.first_.size(); ++i) result.first_[i] += result.first_[i - 1];
-    result.calls_.resize(found_.size());
-    std::vector<size_t> next = result.first_;
-    for (const auto& [thread, call] : found_) result.calls_[next[thread.index()]++] = call;
     for (size_t i = 0; i < trace_.threads.size(); ++i) {
       const auto begin = result.calls_.begin() + static_cast<std::ptrdiff_t>(result.first_[i]);
       const auto end = result.calls_.begin() + static_cast<std::ptrdiff_t>(result.first_[i + 1]);
@@ -70,33 +73,34 @@ class OperatorCalls::Collector {
   std::vector<uint32_t> name_of_text_;
   std::unordered_map<std::string_view, uint32_t> number_of_name_;
   std::vector<std::string_view> names_;
-  std::vector<std::pair<trace::ThreadId, OperatorCall>> found_;
 };
 
 OperatorCalls OperatorCalls::recorded(const trace::Trace& trace) {
   const trace::OperatorTable& table = trace.operators;
   Collector collector(trace);
   const auto whole_text = [](std::string_view text) { return text; };
-  for (size_t i = 0; i < table.size(); ++i) {
-    const uint32_t name = collector.name(table.name[i], whole_text);
-    if (name == kNoName || !table.thread[i].valid()) continue;
-    const uint64_t external_id = table.external_id.empty() ? 0 : table.external_id[i];
-    collector.add(table.thread[i], {table.start[i], table.end[i], external_id, name});
-  }
-  return std::move(collector).finish();
+  return collector.place([&](const auto& visit) {
+    for (size_t i = 0; i < table.size(); ++i) {
+      const uint32_t name = collector.name(table.name[i], whole_text);
+      if (name == kNoName || !table.thread[i].valid()) continue;
+      const uint64_t external_id = table.external_id.empty() ? 0 : table.external_id[i];
+      visit(table.thread[i], {table.start[i], table.end[i], external_id, name});
+    }
+  });
 }
 
 OperatorCalls OperatorCalls::of_ranges(const trace::Trace& trace) {
   const trace::RangeTable& table = trace.ranges;
   Collector collector(trace);
-  for (size_t i = 0; i < table.size(); ++i) {
-    // emit_nvtx pushes and pops in the default domain; a range never closed has no duration.
-    if (table.kind[i] != trace::RangeKind::push_pop || table.end[i] == trace::kOpenEnd) continue;
-    if (table.domain[i].valid() || !table.thread[i].valid()) continue;
-    const uint32_t name = collector.name(table.text[i], nvtx_operator_name);
-    if (name != kNoName) collector.add(table.thread[i], {table.start[i], table.end[i], 0, name});
-  }
-  return std::move(collector).finish();
+  return collector.place([&](const auto& visit) {
+    for (size_t i = 0; i < table.size(); ++i) {
+      // emit_nvtx pushes and pops in the default domain; a range never closed has no duration.
+      if (table.kind[i] != trace::RangeKind::push_pop || table.end[i] == trace::kOpenEnd) continue;
+      if (table.domain[i].valid() || !table.thread[i].valid()) continue;
+      const uint32_t name = collector.name(table.text[i], nvtx_operator_name);
+      if (name != kNoName) visit(table.thread[i], {table.start[i], table.end[i], 0, name});
+    }
+  });
 }
 
 }  // namespace llmprof::analysis

@@ -33,6 +33,11 @@ class DeviceLaunches {
     if (!work.launch.valid()) {
       ++row_.without_launch;
     } else if (first_of_launch) {
+      if (launches_.capacity() == 0) {
+        // What is not filled is never touched, and takes no memory.
+        launches_.reserve(calls.size());
+        starts_.reserve(calls.size());
+      }
       launches_.push_back(work.launch);
       starts_.push_back(work.start);
       const Nanoseconds called = calls.start[work.launch.index()];
@@ -46,6 +51,9 @@ class DeviceLaunches {
 
   LaunchesOfDevice finish(const trace::LaunchTable& calls) {
     row_.launches = launches_.size();
+    for (size_t i = 0; i < kShortKernelBounds.size(); ++i) {
+      row_.shorter[i].below = kShortKernelBounds[i];
+    }
     row_.to_idle_gpu = summarize(std::move(idle_waits_));
     // One quantity at a time, in the same memory: there may be millions of launches.
     std::vector<Nanoseconds> values(launches_.size());
@@ -66,11 +74,9 @@ class DeviceLaunches {
   void count_kernel(Nanoseconds time) {
     ++row_.kernels;
     row_.kernel_time += time;
-    for (size_t i = 0; i < kShortKernelBounds.size(); ++i) {
-      row_.shorter[i].below = kShortKernelBounds[i];
-      if (time >= kShortKernelBounds[i]) continue;
-      ++row_.shorter[i].count;
-      row_.shorter[i].total += time;
+    for (size_t i = kShortKernelBounds.size(); i > 0 && time < kShortKernelBounds[i - 1]; --i) {
+      ++row_.shorter[i - 1].count;
+      row_.shorter[i - 1].total += time;
     }
   }
 

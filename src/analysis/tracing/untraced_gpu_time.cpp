@@ -72,7 +72,9 @@ UntracedGpuTime::UntracedGpuTime(const trace::Trace& trace) {
   add_work(trace, trace.graph_replays, periods, groups);
   for (const auto& [owner, of_owner] : groups) {
     std::vector<Window> windows = windows_between(periods.untraced(owner.first), of_owner);
-    if (!windows.empty()) windows_.emplace(owner, std::move(windows));
+    if (windows.empty()) continue;
+    first_ = std::min(first_, windows.front().start);
+    windows_.emplace(owner, std::move(windows));
   }
 }
 
@@ -86,7 +88,7 @@ const std::vector<Window>& UntracedGpuTime::of(trace::ProcessId process,
 std::vector<Window> UntracedGpuTime::within(trace::ProcessId process, trace::DeviceId device,
                                             Nanoseconds from, Nanoseconds to) const {
   std::vector<Window> found;
-  if (!any()) return found;
+  if (to <= first_) return found;
   const std::vector<Window>& all = of(process, device);
   auto next =
       std::upper_bound(all.begin(), all.end(), from,

@@ -34,6 +34,7 @@ class UntracedGpuTime {
 
  private:
   std::map<std::pair<trace::ProcessId, trace::DeviceId>, std::vector<Window>> windows_;
+  Nanoseconds first_ = INT64_MAX;  // start of any window
 };
 
 }  // namespace llmprof::analysis
