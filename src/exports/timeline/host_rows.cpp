@@ -149,23 +149,24 @@ std::vector<std::vector<HostRange>> ranges_by_thread(const trace::Trace& trace, 
   return found;
 }
 
-// The page's numbers of texts of the trace.
+// The page's numbers of texts of the trace: of all that may be asked for, before rows are encoded.
 class TextNumbers {
  public:
-  TextNumbers(const trace::Trace& trace, Draft& draft)
-      : trace_(trace), draft_(draft), known_(trace.strings.size(), RowsOf::kNone) {}
+  explicit TextNumbers(const trace::Trace& trace) : known_(trace.strings.size(), RowsOf::kNone) {}
 
-  uint32_t of(trace::StringId text) {
-    if (!text.valid()) return draft_.names.add(trace_.strings[text]);
-    uint32_t& number = known_[text.index()];
-    if (number == RowsOf::kNone) number = draft_.names.add(trace_.strings[text]);
-    return number;
+  void add(const std::vector<trace::StringId>& texts, const trace::Trace& trace, Draft& draft) {
+    for (const trace::StringId text : texts) {
+      uint32_t& number = text.valid() ? known_[text.index()] : of_none_;
+      if (number == RowsOf::kNone) number = draft.names.add(trace.strings[text]);
+    }
+  }
+  [[nodiscard]] uint32_t of(trace::StringId text) const {
+    return text.valid() ? known_[text.index()] : of_none_;
   }
 
  private:
-  const trace::Trace& trace_;
-  Draft& draft_;
   std::vector<uint32_t> known_;
+  uint32_t of_none_ = RowsOf::kNone;
 };
 
 // The nesting depth of ranges that come in order; what overlaps without nesting gets a line of its
@@ -187,22 +188,18 @@ class Depths {
 
 }  // namespace
 
-void add_call_rows(const PlacedSource& source, Draft& draft) {
+EncodeRows add_call_rows(const PlacedSource& source, Draft& draft) {
   const trace::Trace& trace = source.trace;
   const trace::LaunchTable& calls = trace.launches;
   Table& table = draft.table("calls", {{"start", Coding::sdelta},
                                        {"duration", Coding::u},
                                        {"name", Coding::u},
                                        {"kind", Coding::u8}});
-  Column& start = table.column("start");
-  Column& duration = table.column("duration");
-  Column& name = table.column("name");
-  Column& kind = table.column("kind");
-  for (Column* column : {&start, &duration, &name, &kind}) column->reserve(calls.size());
-  TextNumbers names(trace, draft);
+  TextNumbers names(trace);
+  names.add(calls.api, trace, draft);
   draft.rows.call.assign(calls.size(), RowsOf::kNone);
   std::vector<size_t> left_out;
-  const auto threads = calls_by_thread(trace, left_out);
+  auto threads = calls_by_thread(trace, left_out);
   for (size_t thread = 0; thread < threads.size(); ++thread) {
     if (threads[thread].empty()) continue;
     Track track = thread_track(source, thread, "calls");
@@ -213,42 +210,62 @@ void add_call_rows(const PlacedSource& source, Draft& draft) {
     track.count = threads[thread].size();
     draft.add_track(std::move(track));
     for (const uint32_t row : threads[thread]) {
-      start.add(draft.at(calls.start[row]));
-      duration.add(draft.length(calls.start[row], calls.end[row]));
-      name.add(names.of(calls.api[row]));
-      kind.add(static_cast<uint8_t>(call_kind(trace.api_kind(calls.api[row]))));
       draft.rows.call[row] = static_cast<uint32_t>(table.rows++);
     }
   }
+  return [&trace, &draft, &table, names = std::move(names), threads = std::move(threads)] {
+    const trace::LaunchTable& rows = trace.launches;
+    Column& start = table.column("start");
+    Column& duration = table.column("duration");
+    Column& name = table.column("name");
+    Column& kind = table.column("kind");
+    for (Column* column : {&start, &duration, &name, &kind}) column->reserve(rows.size());
+    for (const std::vector<uint32_t>& thread : threads) {
+      for (const uint32_t row : thread) {
+        start.add(draft.at(rows.start[row]));
+        duration.add(draft.length(rows.start[row], rows.end[row]));
+        name.add(names.of(rows.api[row]));
+        kind.add(static_cast<uint8_t>(call_kind(trace.api_kind(rows.api[row]))));
+      }
+    }
+  };
 }
 
-void add_range_rows(const PlacedSource& source, Nanoseconds last, Draft& draft) {
+EncodeRows add_range_rows(const PlacedSource& source, Nanoseconds last, Draft& draft) {
   const trace::Trace& trace = source.trace;
   Table& table = draft.table("ranges", {{"start", Coding::sdelta},
                                         {"duration", Coding::u},
                                         {"name", Coding::u},
                                         {"depth", Coding::u}});
-  Column& start = table.column("start");
-  Column& duration = table.column("duration");
-  Column& name = table.column("name");
-  Column& depth = table.column("depth");
-  TextNumbers names(trace, draft);
-  const auto threads = ranges_by_thread(trace, last);
-  for (size_t thread = 0; thread < threads.size(); ++thread) {
-    if (threads[thread].empty()) continue;
+  TextNumbers names(trace);
+  names.add(trace.ranges.text, trace, draft);
+  names.add(trace.operators.name, trace, draft);
+  std::vector<size_t> count(trace.threads.size() + 1, 0);
+  for (const trace::ThreadId thread : trace.ranges.thread) ++count[thread_place(trace, thread)];
+  for (const trace::ThreadId thread : trace.operators.thread) ++count[thread_place(trace, thread)];
+  for (size_t thread = 0; thread < count.size(); ++thread) {
+    if (count[thread] == 0) continue;
     Track track = thread_track(source, thread, "ranges");
     track.first = table.rows;
-    track.count = threads[thread].size();
+    track.count = count[thread];
     draft.add_track(std::move(track));
-    table.rows += threads[thread].size();
-    Depths depths;
-    for (const HostRange& range : threads[thread]) {
-      start.add(draft.at(range.start));
-      duration.add(draft.length(range.start, range.end));
-      name.add(names.of(range.name));
-      depth.add(depths.of(range));
-    }
+    table.rows += count[thread];
   }
+  return [&trace, &draft, &table, last, names = std::move(names)] {
+    Column& start = table.column("start");
+    Column& duration = table.column("duration");
+    Column& name = table.column("name");
+    Column& depth = table.column("depth");
+    for (const std::vector<HostRange>& thread : ranges_by_thread(trace, last)) {
+      Depths depths;
+      for (const HostRange& range : thread) {
+        start.add(draft.at(range.start));
+        duration.add(draft.length(range.start, range.end));
+        name.add(names.of(range.name));
+        depth.add(depths.of(range));
+      }
+    }
+  };
 }
 
 }  // namespace llmprof::exports

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -120,11 +121,15 @@ struct Draft {
 // "GPU 0", "rank 3 / GPU 0"; "CPU" where the processors compute.
 std::string group_of(const PlacedSource& source, trace::DeviceId device);
 
+// Fills the columns of rows that are known and have their tracks; may run beside all but another
+// one of the same table. The source and the draft must outlive it.
+using EncodeRows = std::function<void()>;
+
 // Each adds rows to its tables, and a track for each stream, thread, stage level and counter.
 // Calls, stages and steps come before the GPU's work, which refers to them.
 void add_stage_rows(const PlacedSource& source, Draft& draft);
-void add_call_rows(const PlacedSource& source, Draft& draft);
-void add_range_rows(const PlacedSource& source, Nanoseconds last, Draft& draft);
+[[nodiscard]] EncodeRows add_call_rows(const PlacedSource& source, Draft& draft);
+[[nodiscard]] EncodeRows add_range_rows(const PlacedSource& source, Nanoseconds last, Draft& draft);
 void add_layer_rows(const PlacedSource& source, Draft& draft);
 void add_gpu_rows(const PlacedSource& source, Draft& draft);
 void add_counter_rows(const PlacedSource& source, Draft& draft);

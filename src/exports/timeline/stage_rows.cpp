@@ -138,27 +138,33 @@ void add_layer_rows(const PlacedSource& source, Draft& draft) {
   const analysis::WorkOwners& owners = source.results.stages.owners;
   const auto& layer_of = source.results.layers.of_kernel;
   std::map<trace::DeviceId, LayerSpans> devices;
+  std::vector<LayerSpans*> of_queue(source.trace.queues.size(), nullptr);
   for (size_t row = 0; row < layer_of.size(); ++row) {
     if (!layer_of[row].valid()) continue;
     constexpr uint64_t kInstances = 1ULL << 32U;
     const uint64_t pass = owners.kernel_step[row].valid()
                               ? owners.kernel_step[row].index()
                               : kInstances | owners.kernel_instance[row].value;
-    devices[source.trace.queues[kernels.queue[row]].device].add(
-        pass, layer_of[row], kernels.start[row], kernels.end[row]);
+    LayerSpans*& spans = of_queue[kernels.queue[row].index()];
+    if (spans == nullptr) spans = &devices[source.trace.queues[kernels.queue[row]].device];
+    spans->add(pass, layer_of[row], kernels.start[row], kernels.end[row]);
   }
   Table& table = draft.table(
       "layers", {{"start", Coding::sdelta}, {"duration", Coding::u}, {"name", Coding::u}});
   Column& start = table.column("start");
   Column& duration = table.column("duration");
   Column& name = table.column("name");
+  std::vector<uint32_t> names;  // by row of the layers
+  for (const analysis::LayerRow& layer : source.results.layers.rows) {
+    names.push_back(draft.names.add(layer.name));
+  }
   for (const auto& [device, found] : devices) {
     draft.add_track(stage_track(source, device, "layers", table.rows, found.spans().size()));
     table.rows += found.spans().size();
     for (const LayerSpan& span : found.spans()) {
       start.add(draft.at(span.start));
       duration.add(draft.length(span.start, span.end));
-      name.add(draft.names.add(source.results.layers.rows[span.layer.index()].name));
+      name.add(names[span.layer.index()]);
     }
   }
 }

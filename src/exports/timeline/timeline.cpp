@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <nlohmann/json.hpp>
 
 #include "exports/timeline/parts.h"
@@ -137,11 +138,17 @@ void add_source(const PlacedSource& source, Nanoseconds last, Draft& draft) {
   draft.clock = source.clock;
   draft.rows = {};
   add_stage_rows(source, draft);
-  add_call_rows(source, draft);
+  const EncodeRows encode_calls = add_call_rows(source, draft);
+  const EncodeRows encode_ranges = add_range_rows(source, last, draft);
+  // What threads did is half of the work.
+  std::future<void> threads = std::async([&] {
+    encode_calls();
+    encode_ranges();
+  });
   add_layer_rows(source, draft);
   add_gpu_rows(source, draft);
   add_counter_rows(source, draft);
-  add_range_rows(source, last, draft);
+  threads.get();
   ++draft.source;
 }
 
