@@ -24,7 +24,12 @@ struct Arguments {
   std::string_view registers, shared_memory, bytes, graph, graph_node, name, kernel;
   trace::Extent grid{};
   trace::Extent block{};
-  CollectiveArguments collective;
+  std::optional<CollectiveArguments> collective;  // few events have any of these
+
+  CollectiveArguments& of_collective() {
+    if (!collective) collective.emplace();
+    return *collective;
+  }
 };
 
 struct Event {
@@ -100,25 +105,34 @@ simdjson::error_code read_types(ondemand::value value, const char* end,
   return simdjson::SUCCESS;
 }
 
-std::string_view* collective_argument(const char* key, CollectiveArguments& arguments) {
+using CollectiveToken = std::string_view CollectiveArguments::*;
+
+CollectiveToken collective_argument(const char* key) {
   switch (key[0]) {
     case 'C':
-      return is(key, "Collective name") ? &arguments.name : nullptr;
+      return is(key, "Collective name") ? &CollectiveArguments::name : nullptr;
     case 'G':
-      if (is(key, "Group size")) return &arguments.group_size;
-      if (is(key, "Global rank start")) return &arguments.first_rank;
-      return is(key, "Global rank stride") ? &arguments.rank_stride : nullptr;
+      if (is(key, "Group size")) return &CollectiveArguments::group_size;
+      if (is(key, "Global rank start")) return &CollectiveArguments::first_rank;
+      return is(key, "Global rank stride") ? &CollectiveArguments::rank_stride : nullptr;
     case 'I':
-      return is(key, "In msg nelems") ? &arguments.elements_in : nullptr;
+      return is(key, "In msg nelems") ? &CollectiveArguments::elements_in : nullptr;
     case 'O':
-      return is(key, "Out msg nelems") ? &arguments.elements_out : nullptr;
+      return is(key, "Out msg nelems") ? &CollectiveArguments::elements_out : nullptr;
     case 'P':
-      if (is(key, "Process Group Name")) return &arguments.group;
-      if (is(key, "Process Group ID")) return &arguments.group_number;
-      return is(key, "Process Group Ranks") ? &arguments.ranks : nullptr;
+      if (is(key, "Process Group Name")) return &CollectiveArguments::group;
+      if (is(key, "Process Group ID")) return &CollectiveArguments::group_number;
+      return is(key, "Process Group Ranks") ? &CollectiveArguments::ranks : nullptr;
+    case 'd':
+      return is(key, "dtype") ? &CollectiveArguments::type : nullptr;
     default:
-      return is(key, "Seq") ? &arguments.sequence : nullptr;
+      return is(key, "Seq") ? &CollectiveArguments::sequence : nullptr;
   }
+}
+
+std::string_view* collective_argument(const char* key, Arguments& arguments) {
+  const CollectiveToken token = collective_argument(key);
+  return token == nullptr ? nullptr : &(arguments.of_collective().*token);
 }
 
 // The token a key's value goes to; none for keys of no interest.
@@ -130,7 +144,7 @@ std::string_view* argument(const char* key, Arguments& arguments) {
     case 'O':
     case 'P':
     case 'S':
-      return collective_argument(key, arguments.collective);
+      return collective_argument(key, arguments);
     case 'E':
       if (is(key, "External id") || is(key, "External Id")) return &arguments.external_id;
       return nullptr;
@@ -140,8 +154,7 @@ std::string_view* argument(const char* key, Arguments& arguments) {
       if (is(key, "correlation")) return &arguments.correlation;
       return is(key, "context") ? &arguments.context : nullptr;
     case 'd':
-      if (is(key, "dtype")) return &arguments.collective.type;
-      return is(key, "device") ? &arguments.device : nullptr;
+      return is(key, "device") ? &arguments.device : collective_argument(key, arguments);
     case 'e':
       return is(key, "external id") ? &arguments.external_id : nullptr;
     case 'g':
@@ -175,7 +188,6 @@ bool is_enough(const Event& event) {
 
 simdjson::error_code read_arguments(ondemand::value value, const char* end, Event& event) {
   Arguments& arguments = event.arguments;
-  CollectiveArguments& collective = arguments.collective;
   ondemand::object object;
   if (const auto error = value.get_object().get(object)) return unless_other_type(error);
   for (auto entry : object) {
@@ -187,10 +199,12 @@ simdjson::error_code read_arguments(ondemand::value value, const char* end, Even
     } else if (is(key, "block")) {
       if (const auto error = read_extent(field.value(), end, arguments.block)) return error;
     } else if (is(key, "Input Dims")) {
-      const auto error = read_dimensions(field.value(), end, collective.input_elements);
+      const auto error =
+          read_dimensions(field.value(), end, arguments.of_collective().input_elements);
       if (error != simdjson::SUCCESS) return error;
     } else if (is(key, "Input type")) {
-      if (const auto error = read_types(field.value(), end, collective.input_types)) return error;
+      const auto error = read_types(field.value(), end, arguments.of_collective().input_types);
+      if (error != simdjson::SUCCESS) return error;
     } else if (std::string_view* token = argument(key, arguments)) {
       *token = json_token(field.value(), end);
       if (is_enough(event)) break;
@@ -300,8 +314,8 @@ void add_kernel(const Event& event, Span span, KinetoRows& rows) {
                           rows.strings.intern(token_text(event.name)), rows.shapes.intern(shape),
                           queue_of(event, rows), token_uint32(arguments.correlation),
                           token_uint32(arguments.graph)});
-  if (arguments.collective.name.empty()) return;
-  if (auto told = kernel_collective(arguments.collective, rows.strings)) {
+  if (!arguments.collective || arguments.collective->name.empty()) return;
+  if (auto told = kernel_collective(*arguments.collective, rows.strings)) {
     told->start = span.start;
     told->end = span.end;
     told->correlation = token_uint32(arguments.correlation);
@@ -369,7 +383,9 @@ void add_host_call(const Event& event, Span span, KinetoRows& rows,
   add_call(event, span, rows, calls);
   const std::string_view name = token_text(event.name);
   if (is_tensor_operator(name) || !tells_of_collective(name)) return;
-  if (auto told = host_collective(name, event.arguments.collective, rows.strings)) {
+  const CollectiveArguments none;
+  const auto& arguments = event.arguments.collective;
+  if (auto told = host_collective(name, arguments ? *arguments : none, rows.strings)) {
     told->start = span.start;
     told->end = span.end;
     told->thread = calls.back().thread;

@@ -9,12 +9,6 @@
 namespace llmprof::readers {
 namespace {
 
-std::string_view without_blanks_behind(std::string_view token) {
-  const auto blank = [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; };
-  while (!token.empty() && blank(token.back())) token.remove_suffix(1);
-  return token;
-}
-
 // A number's digits without leading zeros, and how many of them stand before the decimal point
 // (fewer than 0 or more than there are digits are both possible).
 struct Decimal {
@@ -159,14 +153,10 @@ uint32_t take_unicode(std::string_view& rest) {
 
 }  // namespace
 
-bool is_string_token(std::string_view token) {
-  token = without_blanks_behind(token);
-  return token.size() >= 2 && token.front() == '"' && token.back() == '"';
-}
-
-std::string_view token_text(std::string_view token) {
-  token = without_blanks_behind(token);
-  return is_string_token(token) ? token.substr(1, token.size() - 2) : token;
+std::string_view without_blanks_behind(std::string_view token) {
+  const auto blank = [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; };
+  while (!token.empty() && blank(token.back())) token.remove_suffix(1);
+  return token;
 }
 
 std::optional<uint64_t> token_unsigned(std::string_view token) {

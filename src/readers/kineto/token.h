@@ -9,10 +9,19 @@ namespace llmprof::readers {
 
 // A JSON scalar as it stands in the text, white space after it allowed: 12, "12", 12.0, null.
 
+std::string_view without_blanks_behind(std::string_view token);
+
+// Here, because they run several times per event.
+inline bool is_string_token(std::string_view token) {
+  if (!token.empty() && token.back() != '"') token = without_blanks_behind(token);
+  return token.size() >= 2 && token.front() == '"' && token.back() == '"';
+}
 // The text of a string token between its quotes, escapes left in; of any other token the token
 // itself.
-std::string_view token_text(std::string_view token);
-bool is_string_token(std::string_view token);
+inline std::string_view token_text(std::string_view token) {
+  if (!token.empty() && token.back() != '"') token = without_blanks_behind(token);
+  return is_string_token(token) ? token.substr(1, token.size() - 2) : token;
+}
 
 // A whole number from 0 to 2^64 - 1, quoted or not, also where it is written 12.0.
 std::optional<uint64_t> token_unsigned(std::string_view token);
