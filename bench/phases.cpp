@@ -1,5 +1,7 @@
 // Times reading and analyzing a capture and making its page separately, and the time that memory
-// alone would take for reading: bench_phases CAPTURE [runs]
+// alone would take for reading: bench_phases CAPTURE [runs [PASS...]]
+// With passes, as `--timings` names them, the analysis is also timed without these: what an older
+// program did not do is left out where the two are compared.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +14,9 @@
 #include <vector>
 
 #include "analysis/analyze.h"
+#include "analysis/passes/pass.h"
+#include "analysis/passes/runner.h"
+#include "analysis/result/result.h"
 #include "base/streams/byte_stream.h"
 #include "exports/timeline/timeline.h"
 #include "page/page.h"
@@ -99,6 +104,30 @@ void move_bytes(const char* path, size_t table_bytes) {
   }
 }
 
+using Names = std::vector<std::string_view>;
+
+// All passes but these, which no other one may need.
+std::vector<llmprof::analysis::Pass> passes_without(const Names& left_out) {
+  std::vector<llmprof::analysis::Pass> passes = llmprof::analysis::all_passes();
+  for (const std::string_view name : left_out) {
+    const auto is_it = [&](const llmprof::analysis::Pass& pass) { return pass.name == name; };
+    if (std::erase_if(passes, is_it) == 0) {
+      give_up({llmprof::ErrorKind::usage, fmt::format("there is no pass \"{}\"", name)});
+    }
+  }
+  return passes;
+}
+
+void analyze_without(const Names& left_out, llmprof::trace::Trace& trace,
+                     const llmprof::analysis::AnalysisRules& rules) {
+  const std::vector<llmprof::analysis::Pass> passes = passes_without(left_out);
+  const llmprof::analysis::AnalysisOptions options;
+  const auto prepared = llmprof::analysis::prepare(trace, rules, options);
+  if (!prepared) give_up(prepared.error());
+  const auto run = llmprof::analysis::run_passes(passes, *prepared);
+  llmprof::analysis::make_profile(*prepared, run);
+}
+
 // report.html as `llmprof analyze` makes it, with an empty script.
 size_t make_page(const llmprof::trace::Trace& trace, const llmprof::analysis::Analyzed& analyzed,
                  Phases& phases) {
@@ -122,8 +151,11 @@ size_t make_page(const llmprof::trace::Trace& trace, const llmprof::analysis::An
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) give_up({llmprof::ErrorKind::usage, "usage: bench_phases CAPTURE [runs]"});
+  if (argc < 2) {
+    give_up({llmprof::ErrorKind::usage, "usage: bench_phases CAPTURE [runs [PASS...]]"});
+  }
   const int runs = argc > 2 ? std::atoi(argv[2]) : 3;
+  const Names left_out(argv + std::min(argc, 3), argv + argc);
   const auto conf = llmprof::config::ConfFiles::open(std::nullopt);
   if (!conf) give_up(conf.error());
   const llmprof::analysis::AnalysisRules rules{llmprof::analysis::KernelRules::load(*conf).value(),
@@ -156,6 +188,11 @@ int main(int argc, char** argv) {
         if (!analyzed) give_up(analyzed.error());
         phases.end(use_annotations ? "analysis" : "analysis without annotations");
         page_bytes = make_page(trace, *analyzed, phases);
+        if (use_annotations && !left_out.empty()) {
+          phases.begin();
+          analyze_without(left_out, trace, rules);
+          phases.end("analysis without these passes");
+        }
       }
       phases.begin();
       move_bytes(argv[1], table_bytes);
@@ -169,6 +206,7 @@ int main(int argc, char** argv) {
         "analysis without annotations", "page: timeline", "page: compressing"}) {
     phases.print(phase);
   }
+  if (!left_out.empty()) phases.print("analysis without these passes");
   const auto of_page = [&](const auto& of) {
     return of("page: timeline") + of("page: compressing");
   };

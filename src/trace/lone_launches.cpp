@@ -77,11 +77,12 @@ class ThreadLaunches {
   Nanoseconds until_ = 0;
 };
 
-std::vector<bool> launches_with_work(const Trace& trace) {
-  std::vector<bool> with_work(trace.launches.size(), false);
+// By launch; a byte each, because there are millions.
+std::vector<char> launches_with_work(const Trace& trace) {
+  std::vector<char> with_work(trace.launches.size(), 0);
   const auto mark = [&](const std::vector<LaunchRow>& rows) {
     for (const LaunchRow row : rows) {
-      if (row.valid()) with_work[row.index()] = true;
+      if (row.valid()) with_work[row.index()] = 1;
     }
   };
   mark(trace.kernels.launch);
@@ -92,10 +93,10 @@ std::vector<bool> launches_with_work(const Trace& trace) {
 
 // Mostly there is none, and nothing has to be put in order. A launch of the driver inside of one of
 // the runtime may look like one.
-bool any_lone(const Trace& trace, const std::vector<bool>& with_work) {
+bool any_lone(const Trace& trace, const std::vector<char>& with_work) {
   const LaunchTable& launches = trace.launches;
   for (size_t row = 0; row < launches.size(); ++row) {
-    if (!with_work[row] && launches.thread[row].valid() &&
+    if (with_work[row] == 0 && launches.thread[row].valid() &&
         launches_work(trace.api_kind(launches.api[row]))) {
       return true;
     }
@@ -107,7 +108,7 @@ bool any_lone(const Trace& trace, const std::vector<bool>& with_work) {
 
 void report_lone_launches(Trace& trace) {
   const LaunchTable& launches = trace.launches;
-  const std::vector<bool> with_work = launches_with_work(trace);
+  const std::vector<char> with_work = launches_with_work(trace);
   const auto kind_of = [&](uint32_t row) { return trace.api_kind(launches.api[row]); };
   if (!any_lone(trace, with_work)) return;
   std::vector<std::vector<uint32_t>> of_thread(trace.threads.size());
@@ -129,7 +130,7 @@ void report_lone_launches(Trace& trace) {
     }
     ThreadLaunches thread(unseen_captures[trace.threads[i].process.index()]);
     for (const uint32_t row : rows) {
-      thread.add(kind_of(row), launches.start[row], launches.end[row], with_work[row]);
+      thread.add(kind_of(row), launches.start[row], launches.end[row], with_work[row] != 0);
     }
     const LaunchCounts counts = thread.finish();
     all.launches += counts.launches;

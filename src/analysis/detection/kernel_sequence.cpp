@@ -87,23 +87,23 @@ bool KernelSequence::same_graph_launch(size_t at, size_t other) const {
 }
 
 std::vector<KernelSequence> kernel_sequences(const trace::Trace& trace, const DescribedNames& names,
-                                             const ChosenWork& chosen) {
+                                             const ChosenWork* chosen) {
   SequencesByQueue sequences(trace, names);
   const trace::KernelTable& kernels = trace.kernels;
   const trace::GraphReplayTable& replays = trace.graph_replays;
-  const auto add = [&](trace::QueueId queue, KernelSequence::Item item) {
-    if (!chosen || chosen(item)) sequences[queue].add(item);
+  const auto add_replay = [&](size_t row) {
+    if (chosen != nullptr && chosen->replays[row] == 0) return;
+    sequences[replays.queue[row]].add({static_cast<uint32_t>(row), true});
   };
   size_t replay = 0;
   for (size_t i = 0; i < kernels.size(); ++i) {
     for (; replay < replays.size() && replays.start[replay] <= kernels.start[i]; ++replay) {
-      add(replays.queue[replay], {static_cast<uint32_t>(replay), true});
+      add_replay(replay);
     }
-    add(kernels.queue[i], {static_cast<uint32_t>(i), false});
+    if (chosen != nullptr && chosen->kernels[i] == 0) continue;
+    sequences[kernels.queue[i]].add({static_cast<uint32_t>(i), false});
   }
-  for (; replay < replays.size(); ++replay) {
-    add(replays.queue[replay], {static_cast<uint32_t>(replay), true});
-  }
+  for (; replay < replays.size(); ++replay) add_replay(replay);
   return sequences.take();
 }
 

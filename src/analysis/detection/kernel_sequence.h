@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "analysis/naming/described_names.h"
@@ -54,11 +53,15 @@ class KernelSequence {
   std::vector<Item> items_;
 };
 
-using ChosenWork = std::function<bool(KernelSequence::Item)>;
+// By row, whether it is chosen: a byte each, since this is asked per kernel.
+struct ChosenWork {
+  std::vector<char> kernels;
+  std::vector<char> replays;
+};
 
 // One for each process and GPU, in the order of their first work; of all work, or of what is
 // chosen.
 std::vector<KernelSequence> kernel_sequences(const trace::Trace& trace, const DescribedNames& names,
-                                             const ChosenWork& chosen = {});
+                                             const ChosenWork* chosen = nullptr);
 
 }  // namespace llmprof::analysis

@@ -32,12 +32,8 @@ class StepAdder {
         in_passes_(stages.instances.size(), 0),
         passes_in_(stages.instances.size(), 0) {
     for (const Step& step : stages.steps) has_steps_[step.instance.index()] = true;
-    for (const InstanceId id : stages.owners.kernel_instance) {
-      if (id.valid()) ++kernels_[id.index()];
-    }
-    for (const InstanceId id : stages.owners.replay_instance) {
-      if (id.valid()) ++kernels_[id.index()];
-    }
+    chosen_.kernels = choose(stages.owners.kernel_instance);
+    chosen_.replays = choose(stages.owners.replay_instance);
   }
 
   void look_at(const KernelSequence& sequence, const ForwardPasses& found) {
@@ -58,15 +54,23 @@ class StepAdder {
     add_steps(sequence);
   }
 
-  // Whether it belongs to an instance that has no steps: nothing else is looked at.
-  [[nodiscard]] bool lacks_step(KernelSequence::Item item) const {
-    const InstanceId instance = owner(item);
-    return instance.valid() && !has_steps_[instance.index()];
-  }
+  // What belongs to an instance that has no steps: nothing else is looked at.
+  [[nodiscard]] const ChosenWork& chosen() const { return chosen_; }
 
   [[nodiscard]] uint64_t added() const { return added_; }
 
  private:
+  // Counts it, too.
+  std::vector<char> choose(const std::vector<InstanceId>& owners) {
+    std::vector<char> chosen(owners.size());
+    for (size_t i = 0; i < owners.size(); ++i) {
+      if (!owners[i].valid() || has_steps_[owners[i].index()]) continue;
+      chosen[i] = 1;
+      ++kernels_[owners[i].index()];
+    }
+    return chosen;
+  }
+
   [[nodiscard]] InstanceId owner(KernelSequence::Item item) const {
     const WorkOwners& owners = stages_.owners;
     return (item.replay ? owners.replay_instance : owners.kernel_instance)[item.row];
@@ -131,6 +135,7 @@ class StepAdder {
   Stages& stages_;
   std::vector<bool> has_steps_;  // by instance, as annotated
   std::vector<uint64_t> kernels_;
+  ChosenWork chosen_;
   std::vector<uint64_t> in_passes_;
   std::vector<uint32_t> passes_in_;
   std::vector<PassOfInstance> passes_;
@@ -143,8 +148,7 @@ class StepAdder {
 void add_detected_steps(const trace::Trace& trace, const DescribedNames& names, Stages& stages,
                         Diagnostics& diagnostics) {
   StepAdder adder(trace, stages);
-  const auto lacks_step = [&](KernelSequence::Item item) { return adder.lacks_step(item); };
-  for (const KernelSequence& sequence : kernel_sequences(trace, names, lacks_step)) {
+  for (const KernelSequence& sequence : kernel_sequences(trace, names, &adder.chosen())) {
     const ForwardPasses found = find_forward_passes(sequence);
     if (!found.passes.empty()) adder.look_at(sequence, found);
   }
