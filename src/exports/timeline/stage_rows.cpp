@@ -155,6 +155,7 @@ void add_layer_rows(const PlacedSource& source, Draft& draft) {
   Column& duration = table.column("duration");
   Column& name = table.column("name");
   std::vector<uint32_t> names;  // by row of the layers
+  names.reserve(source.results.layers.rows.size());
   for (const analysis::LayerRow& layer : source.results.layers.rows) {
     names.push_back(draft.names.add(layer.name));
   }
