@@ -53,6 +53,11 @@ class MeaningfulRanges {
   class Cursor {
    public:
     explicit Cursor(const MeaningfulRanges& ranges);
+    Cursor(const Cursor&) = delete;  // answers point into it
+    Cursor& operator=(const Cursor&) = delete;
+    Cursor(Cursor&&) = delete;
+    Cursor& operator=(Cursor&&) = delete;
+    ~Cursor() = default;
     // All hold until the next question.
     const OpenAt& at(trace::LaunchRow launch);
     const OpenAt& at(trace::ThreadId thread, Nanoseconds time);

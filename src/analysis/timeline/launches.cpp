@@ -27,6 +27,8 @@ Statistics depths(std::span<Nanoseconds> calls, const std::vector<Nanoseconds>& 
 
 class DeviceLaunches {
  public:
+  explicit DeviceLaunches(size_t expected) : expected_(expected) {}
+
   void add(const trace::LaunchTable& calls, const GpuWorkRow& work, bool first_of_launch) {
     begun_ = true;
     if (work.kind == GpuWorkKind::kernel) count_kernel(work.end - work.start);
@@ -35,8 +37,8 @@ class DeviceLaunches {
     } else if (first_of_launch) {
       if (launches_.capacity() == 0) {
         // What is not filled is never touched, and takes no memory.
-        launches_.reserve(calls.size());
-        starts_.reserve(calls.size());
+        launches_.reserve(expected_);
+        starts_.reserve(expected_);
       }
       launches_.push_back(work.launch);
       starts_.push_back(work.start);
@@ -80,6 +82,7 @@ class DeviceLaunches {
     }
   }
 
+  size_t expected_;  // launches
   bool begun_ = false;
   Nanoseconds until_ = INT64_MIN;  // end of all work so far
   LaunchesOfDevice row_;
@@ -91,7 +94,9 @@ class DeviceLaunches {
 }  // namespace
 
 std::vector<LaunchesOfDevice> find_launches(const trace::Trace& trace) {
-  std::vector<DeviceLaunches> devices(trace.devices.size());
+  const size_t count = trace.devices.size();
+  std::vector<DeviceLaunches> devices(
+      count, DeviceLaunches(trace.launches.size() / std::max<size_t>(count, 1)));
   std::vector<bool> launched(trace.launches.size(), false);
   each_gpu_work(trace, WorkOwners(), [&](const GpuWorkRow& work) {
     const trace::DeviceId id = trace.queues[work.queue].device;

@@ -21,7 +21,7 @@ enum class Coding : uint8_t {
 std::string_view to_string(Coding coding);
 
 // The bytes of one column, appended row by row. Rows are encoded many at a time: a dozen columns
-// are written per kernel, and a loop over one of them takes a third of the instructions.
+// are written per kernel, and a loop over one of them keeps its state in registers.
 class Column {
  public:
   explicit Column(Coding coding) : coding_(coding) {}
