@@ -104,10 +104,18 @@ std::string overhead_words(const profile::Profile& profile) {
     if (worst == nullptr || pass.ratio > worst->ratio) worst = &pass;
   }
   if (worst == nullptr) return {};
+  const std::string stage = worst->whole_run ? "the whole run" : worst->stage;
+  if (worst->ratio < 1) {
+    return fmt::format(
+        "No pass is slower than the control run: in the {} pass, {} takes {} times as long. The "
+        "control run comes first, and may have filled caches (compiled code, files) for the "
+        "others.",
+        worst->pass, stage, ratio(worst->ratio));
+  }
   std::string text = fmt::format(
       "Profiling slows {} down most in the {} pass: it takes {} times as long as in the control "
       "run",
-      worst->stage, worst->pass, ratio(worst->ratio));
+      stage, worst->pass, ratio(worst->ratio));
   const profile::Share much = profile.overhead->warn_above_share;
   if (worst->ratio <= 1 + much.value) return text + ".";
   return text + fmt::format(
