@@ -75,8 +75,22 @@ class Whole(RunCase):
     def setUpClass(cls):
         cls.holder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.holder.cleanup)
-        cls.bundle = pathlib.Path(cls.holder.name) / "bundle"
-        cls.result = run(
+        # Peaks that are measured while a busy machine stalls are below what a stage then reaches, and its
+        # share of them is refused: such a run is made again.
+        for attempt in range(3):
+            cls.bundle = pathlib.Path(cls.holder.name) / f"bundle{attempt}"
+            cls.result = cls.run_of_default_workload()
+            if cls.result.returncode != 0 or not cls.any_share_refused():
+                break
+
+    @classmethod
+    def any_share_refused(cls):
+        stages = [stage(profile_of(cls.bundle), name) for name in ["prefill", "decode"]]
+        return any(found[ratio]["wall"] is None for found in stages for ratio in ["mfu", "mbu"])
+
+    @classmethod
+    def run_of_default_workload(cls):
+        return run(
             "run",
             *SMALL,
             "workload.peak_seconds=null",  # as long as by default: MFU and MBU are shares of what is measured
