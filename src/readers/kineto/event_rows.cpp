@@ -1,0 +1,254 @@
+#include "readers/kineto/event_rows.h"
+
+#include <array>
+#include <utility>
+
+#include "base/text.h"
+#include "readers/shared/memory_place.h"
+
+namespace llmprof::readers {
+namespace {
+
+KinetoTaskId task_id(std::string_view token) {
+  if (const auto number = token_unsigned(token)) return {*number, *number};
+  const std::string_view text = token_text(token);
+  if (const auto number = parse_int(text)) {
+    return {static_cast<uint64_t>(*number), static_cast<uint64_t>(*number)};
+  }
+  constexpr uint64_t kWord = uint64_t{1} << 63U;
+  return {RawTextHash()(text) | kWord, 0};
+}
+
+struct Span {
+  Nanoseconds start = 0;
+  Nanoseconds end = 0;
+};
+
+std::optional<Span> span_of(const KinetoEvent& event) {
+  const auto start = token_nanoseconds(event.start);
+  const auto duration = token_nanoseconds(event.duration);
+  if (!start || !duration || *duration < 0) return std::nullopt;
+  return Span{*start, *start + *duration};
+}
+
+// "stream 7" was the thread of GPU work in 2021.
+uint32_t stream_of(const KinetoEvent& event) {
+  if (!event.arguments.stream.empty()) return token_uint32(event.arguments.stream);
+  std::string_view text = token_text(event.tid);
+  if (text.starts_with("stream ")) text.remove_prefix(7);
+  return token_uint32(text);
+}
+
+LocalQueue queue_of(const KinetoEvent& event, KinetoRows& rows) {
+  const KinetoArguments& arguments = event.arguments;
+  const std::string_view device = arguments.device.empty() ? event.pid : arguments.device;
+  return rows.queues.intern(
+      {token_uint32(device), token_uint32(arguments.context), stream_of(event)});
+}
+
+void add_kernel(const KinetoEvent& event, Span span, KinetoRows& rows) {
+  const KinetoArguments& arguments = event.arguments;
+  trace::LaunchShape shape;
+  shape.grid = arguments.grid;
+  shape.block = arguments.block;
+  shape.registers_per_thread = token_uint32(arguments.registers);
+  // Static and dynamic together: a trace does not tell them apart.
+  shape.dynamic_shared_bytes = token_uint32(arguments.shared_memory);
+  rows.kernels.push_back({span.start, span.end, token_unsigned(arguments.external_id).value_or(0),
+                          token_unsigned(arguments.graph_node).value_or(0),
+                          rows.strings.intern(token_text(event.name)), rows.shapes.intern(shape),
+                          queue_of(event, rows), token_uint32(arguments.correlation),
+                          token_uint32(arguments.graph)});
+  if (!arguments.collective || arguments.collective->name.empty()) return;
+  if (auto told = kernel_collective(*arguments.collective, rows.strings)) {
+    told->start = span.start;
+    told->end = span.end;
+    told->correlation = token_uint32(arguments.correlation);
+    rows.collectives.push_back(*told);
+  }
+}
+
+// "Memcpy HtoD (Pageable -> Device)" in the words of the other tools.
+std::string_view direction_of(std::string_view name) {
+  struct Direction {
+    std::string_view code, words;
+  };
+  constexpr std::array<Direction, 5> kDirections = {{{"HtoD", "Host-to-Device"},
+                                                     {"DtoH", "Device-to-Host"},
+                                                     {"DtoD", "Device-to-Device"},
+                                                     {"HtoH", "Host-to-Host"},
+                                                     {"PtoP", "Peer-to-Peer"}}};
+  constexpr std::string_view kPrefix = "Memcpy ";
+  if (!name.starts_with(kPrefix)) return {};
+  name.remove_prefix(kPrefix.size());
+  const std::string_view code = name.substr(0, name.find(' '));
+  for (const Direction& direction : kDirections) {
+    if (code == direction.code) return direction.words;
+  }
+  return code;
+}
+
+// "Memcpy HtoD (Pageable -> Device)", "Memset (Device)".
+std::pair<trace::MemoryPlace, trace::MemoryPlace> places_of(std::string_view name) {
+  constexpr std::string_view kArrow = " -> ";
+  const size_t open = name.find('(');
+  if (open == std::string_view::npos || !name.ends_with(')')) return {};
+  name = name.substr(open + 1, name.size() - open - 2);
+  const size_t arrow = name.find(kArrow);
+  if (arrow == std::string_view::npos) return {{}, named_memory_place(name)};
+  return {named_memory_place(name.substr(0, arrow)),
+          named_memory_place(name.substr(arrow + kArrow.size()))};
+}
+
+void add_memory_operation(const KinetoEvent& event, trace::MemoryKind kind, Span span,
+                          KinetoRows& rows) {
+  LocalString detail;
+  const auto [from, to] = places_of(token_text(event.name));
+  if (kind == trace::MemoryKind::copy) {
+    const std::string_view direction = direction_of(token_text(event.name));
+    if (!direction.empty()) detail = rows.strings.intern(direction);
+  }
+  rows.memory_operations.push_back(
+      {span.start, span.end, token_unsigned(event.arguments.bytes).value_or(0), detail,
+       queue_of(event, rows), token_uint32(event.arguments.correlation), kind, from, to});
+}
+
+void add_call(const KinetoEvent& event, Span span, KinetoRows& rows,
+              std::vector<KinetoCall>& calls) {
+  calls.push_back({span.start, span.end, token_unsigned(event.arguments.external_id).value_or(0),
+                   rows.strings.intern(token_text(event.name)),
+                   rows.threads.intern({task_id(event.pid), task_id(event.tid)}),
+                   token_uint32(event.arguments.correlation)});
+  if (is_string_token(event.arguments.kernel)) {
+    calls.back().kernel = rows.strings.intern(token_text(event.arguments.kernel));
+  }
+}
+
+// An operator or annotation; those that tell of communication are about what is launched inside.
+void add_host_call(const KinetoEvent& event, Span span, KinetoRows& rows,
+                   std::vector<KinetoCall>& calls) {
+  add_call(event, span, rows, calls);
+  const std::string_view name = token_text(event.name);
+  if (is_tensor_operator(name) || !tells_of_collective(name)) return;
+  const CollectiveArguments none;
+  const auto& arguments = event.arguments.collective;
+  if (auto told = host_collective(name, arguments ? *arguments : none, rows.strings)) {
+    told->start = span.start;
+    told->end = span.end;
+    told->thread = calls.back().thread;
+    told->external_id = calls.back().external_id;
+    rows.collectives.push_back(*told);
+  }
+}
+
+bool add_module(const KinetoEvent& event, KinetoRows& rows) {
+  const auto span = span_of(event);
+  if (!span || !is_module(event.name)) return false;
+  const std::string_view name = token_text(event.name).substr(kModulePrefix.size());
+  rows.modules.push_back({span->start, span->end, 0, rows.strings.intern(name),
+                          rows.threads.intern({task_id(event.pid), task_id(event.tid)}), 0});
+  return true;
+}
+
+void add_task_name(const KinetoEvent& event, KinetoRows& rows) {
+  const bool of_thread = token_text(event.name) == "thread_name";
+  const bool of_process = token_text(event.name) == "process_name";
+  if ((!of_thread && !of_process) || !is_string_token(event.arguments.name)) return;
+  rows.task_names.push_back({{task_id(event.pid), task_id(event.tid)},
+                             of_thread,
+                             rows.strings.intern(token_text(event.arguments.name))});
+}
+
+// Whether the event was as its kind must be.
+bool add_work(const KinetoEvent& event, KinetoRows& rows) {
+  const auto span = span_of(event);
+  if (!span || !is_string_token(event.name)) return false;
+  switch (*event.category) {
+    case KinetoCategory::kernel:
+      add_kernel(event, *span, rows);
+      return true;
+    case KinetoCategory::copy:
+      add_memory_operation(event, trace::MemoryKind::copy, *span, rows);
+      return true;
+    case KinetoCategory::fill:
+      add_memory_operation(event, trace::MemoryKind::set, *span, rows);
+      return true;
+    case KinetoCategory::api_call:
+      add_call(event, *span, rows, rows.launches);
+      return true;
+    case KinetoCategory::cpu_operator:
+      add_host_call(event, *span, rows, rows.operators);
+      return true;
+    default:
+      add_host_call(event, *span, rows, rows.annotations);
+      return true;
+  }
+}
+
+void count_unknown_category(std::string_view category, KinetoCounts& counts) {
+  constexpr size_t kMostNamed = 16;
+  auto& names = counts.unknown_categories;
+  std::string name = category.empty() ? "(none)" : shortened(unescaped(category), 40);
+  if (!names.contains(name) && names.size() >= kMostNamed) name = "(others)";
+  ++names[name];
+}
+
+// "transformers" of ".../site-packages/transformers/models/llama/modeling_llama.py(312): forward";
+// empty for a script or a built-in function.
+std::string_view python_package(std::string_view function) {
+  constexpr std::string_view kPackages = "-packages/";
+  const size_t file = function.find(".py(");
+  if (file == std::string_view::npos) return {};
+  std::string_view path = function.substr(0, file);
+  if (const size_t installed = path.rfind(kPackages); installed != std::string_view::npos) {
+    path.remove_prefix(installed + kPackages.size());
+  }
+  // An absolute path outside of the installed packages: the program's own files.
+  if (path.starts_with('/')) return {};
+  const size_t slash = path.find('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+void count_python_function(std::string_view function, KinetoCounts& counts) {
+  constexpr size_t kMostPackages = 256;
+  ++counts.python_functions;
+  const std::string_view package = python_package(function);
+  if (package.empty() || counts.python_packages.contains(package) ||
+      counts.python_packages.size() >= kMostPackages) {
+    return;
+  }
+  counts.python_packages.insert(to_printable(shortened(package, 64)));
+}
+
+}  // namespace
+
+bool add_event_rows(const KinetoEvent& event, KinetoRows& rows) {
+  if (event.phase == 0) return false;
+  if (event.phase == 'M') {
+    add_task_name(event, rows);
+    return true;
+  }
+  const KinetoCategory category = event.category.value_or(KinetoCategory::unknown);
+  if (event.phase != 'X' || category == KinetoCategory::known_but_unused) {
+    ++rows.counts.skipped;
+    return true;
+  }
+  switch (category) {
+    case KinetoCategory::gpu_annotation:
+      ++rows.counts.gpu_annotations;
+      return true;
+    case KinetoCategory::python_function:
+      if (!add_module(event, rows)) {
+        count_python_function(is_string_token(event.name) ? token_text(event.name) : "",
+                              rows.counts);
+      }
+      return true;
+    case KinetoCategory::unknown:
+      count_unknown_category(token_text(event.category_token), rows.counts);
+      return true;
+    default:
+      return add_work(event, rows);
+  }
+}
+
+}  // namespace llmprof::readers
