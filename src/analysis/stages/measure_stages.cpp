@@ -115,8 +115,51 @@ bool holds_untraced_time(const Stages& stages, const StageInstance& instance,
   });
 }
 
+// No stage begins before the GPU had finished what was launched before recording began. What was
+// recorded until then is in no stage.
+void start_after_unrecorded_work(const trace::Trace& trace, Stages& stages, MeteredWork& work,
+                                 Diagnostics& diagnostics) {
+  std::vector<bool> moved(stages.instances.size(), false);
+  Nanoseconds longest = 0;
+  for (size_t i = 0; i < stages.instances.size(); ++i) {
+    StageInstance& instance = stages.instances[i];
+    const auto free = stages.untraced.beginning(instance.process, instance.device);
+    if (!free || instance.start >= *free || work.instances[i].last_end() <= *free) continue;
+    longest = std::max(longest, *free - instance.start);
+    instance.start = *free;
+    moved[i] = true;
+  }
+  const auto count = std::count(moved.begin(), moved.end(), true);
+  if (count == 0) return;
+  const auto disown = [&](const auto& table, std::vector<InstanceId>& instances,
+                          std::vector<StepId>& steps) {
+    for (size_t i = 0; i < table.size(); ++i) {
+      if (!instances[i].valid() || !moved[instances[i].index()]) continue;
+      if (table.end[i] > stages.instances[instances[i].index()].start) continue;
+      instances[i] = InstanceId();
+      steps[i] = StepId();
+    }
+  };
+  WorkOwners& owners = stages.owners;
+  disown(trace.kernels, owners.kernel_instance, owners.kernel_step);
+  disown(trace.memory_operations, owners.memory_instance, owners.memory_step);
+  disown(trace.graph_replays, owners.replay_instance, owners.replay_step);
+  work = meter_work(trace, stages);
+  diagnostics.info(
+      "unrecorded_work_before",
+      fmt::format("the first stages of the capture begin when the GPU had finished what was "
+                  "launched before recording began; up to {:.3f} ms before that are not counted",
+                  static_cast<double>(longest) / kNanosecondsPerMillisecond),
+      static_cast<uint64_t>(count));
+}
+
+// What an engine's first recorded step did before its first GPU work may be of any length: a
+// profiler starts, a step before it that was not recorded ends. So much of its GPU time is likely
+// to be such.
+constexpr Nanoseconds kLongLeadIn = 4;  // one in four
+
 // The engine prepares a step while the GPU still works on the one before: that wait is not this
-// step's time. Instances are in order.
+// step's time; nor is what precedes the capture's first work, if it is long. Instances are in order.
 void start_after_the_step_before(Stages& stages, const std::vector<GpuWorkMeter>& work) {
   std::map<std::pair<trace::ProcessId, trace::DeviceId>, Nanoseconds> reached;
   for (size_t i = 0; i < stages.instances.size(); ++i) {
@@ -124,13 +167,15 @@ void start_after_the_step_before(Stages& stages, const std::vector<GpuWorkMeter>
     if (!work[i].any()) continue;
     const auto [before, first] =
         reached.try_emplace({instance.process, instance.device}, work[i].last_end());
+    const Nanoseconds begun = work[i].first_start();
     if (!first) {
-      const Nanoseconds free = std::min(before->second, work[i].first_start());
-      instance.start = std::max(instance.start, free);
+      instance.start = std::max(instance.start, std::min(before->second, begun));
       before->second = std::max(before->second, work[i].last_end());
+    } else if (kLongLeadIn * (begun - instance.start) > work[i].last_end() - begun) {
+      instance.start = begun;
+      instance.traced_in_part = true;
     }
     // Nor is the wait for steps that were not traced; when these ended is not known.
-    const Nanoseconds begun = work[i].first_start();
     if (untraced_within(stages, instance, instance.start, begun)) {
       instance.start = begun;
       if (instance.step_count > 0) stages.steps[instance.first_step].after_untraced = true;
@@ -260,7 +305,7 @@ void measure_token_times(Stages& stages) {
     if (instance.warmup) continue;
     const std::string& name = stages.stages[instance.stage].name;
     if (name == to_string(StepKind::prefill)) first_token.push_back(instance.wall());
-    if (name == to_string(StepKind::decode) && instance.all_steps() > 0) {
+    if (name == to_string(StepKind::decode) && instance.all_steps() > 0 && !stages.speculative) {
       const Nanoseconds steps = instance.all_steps();
       per_token.push_back((instance.wall() + steps / 2) / steps);
     }
@@ -305,7 +350,8 @@ void measure_stages(const trace::Trace& trace, Stages& stages, Diagnostics& diag
   order_instances(stages);
   order_steps(stages);
   order_stages(stages);
-  const MeteredWork work = meter_work(trace, stages);
+  MeteredWork work = meter_work(trace, stages);
+  start_after_unrecorded_work(trace, stages, work, diagnostics);
   if (stages.serving) start_after_the_step_before(stages, work.instances);
   set_instance_windows(stages, work.instances, diagnostics);
   set_step_windows(stages, work.steps);

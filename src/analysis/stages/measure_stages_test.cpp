@@ -372,12 +372,13 @@ TEST_F(MeasureStagesTest, FlagsAColdFirstEngineStep) {
 TEST_F(MeasureStagesTest, KeepsTheOnlyStepOfItsKindAndSaysSo) {
   constexpr Nanoseconds kMs = 1'000'000;
   stages_.serving = true;
+  kernel(instance(kDecode, -30 * kMs, 0), {}, -25 * kMs, 0);
   kernel(instance(kPrefill, 0, 500 * kMs), {}, 480 * kMs, 500 * kMs);
   for (Nanoseconds at = 500 * kMs; at < 620 * kMs; at += 30 * kMs) {
     kernel(instance(kDecode, at, at + 30 * kMs), {}, at + 10 * kMs, at + 30 * kMs);
   }
   measure();
-  EXPECT_EQ(warmups(), std::vector<bool>(5, false));
+  EXPECT_EQ(warmups(), std::vector<bool>(6, false));
   ASSERT_TRUE(diagnostics_.has("cold_step_kept"));
   const auto& items = diagnostics_.items();
   const auto kept = std::find_if(items.begin(), items.end(),
@@ -477,6 +478,47 @@ TEST_F(MeasureStagesTest, AFirstInstanceThatHadBegunBeforeIsInNoMean) {
   }
   measure();
   EXPECT_EQ(warmups(), (std::vector<bool>{true, false, false, false}));
+}
+
+// The step before the first one was not recorded: the GPU worked on it until 40 ms. One kernel of
+// another stream ran meanwhile, and belongs to no stage.
+TEST_F(MeasureStagesTest, StartsTheFirstStepBehindWorkThatWasNotRecorded) {
+  constexpr Nanoseconds kMs = 1'000'000;
+  stages_.serving = true;
+  const InstanceId first = instance(kPrefill, 0, 3 * kMs);
+  testing::HandMadeTrace::Place other;
+  other.stream = 8;
+  trace_.kernel("a", 0, 1000, 2000, other);
+  trace_.kernel("b", 3000, 40 * kMs, 70 * kMs);
+  trace_.kernel("c", 4000, 70 * kMs, 90 * kMs);
+  stages_.owners.kernel_instance = {first, first, first};
+  stages_.owners.kernel_step.resize(3);
+  measure();
+  EXPECT_EQ(stages_.instances[0].start, 40 * kMs);
+  EXPECT_EQ(stages_.instances[0].wall(), 50 * kMs);
+  EXPECT_EQ(stages_.instances[0].work.kernel_count, 2U);
+  EXPECT_EQ(stages_.coverage.kernels_in_stages, 2U);
+  EXPECT_TRUE(diagnostics_.has("unrecorded_work_before"));
+}
+
+// A profiler that starts within the first step: 60 ms before its first kernel, 20 ms of work. Alone
+// it is kept without them; beside another it is in no mean.
+TEST_F(MeasureStagesTest, DoesNotCountWhatPrecedesTheFirstWorkOfTheCapture) {
+  stages_.serving = true;
+  kernel(instance(kPrefill, 0, 80), {}, 60, 80);
+  measure();
+  EXPECT_EQ(stages_.instances[0].wall(), 20);
+  EXPECT_EQ(stages_.stages[kPrefill].wall.count, 1U);
+}
+
+TEST_F(MeasureStagesTest, LeavesOutAFirstStepThatBeganBeforeRecordingDid) {
+  stages_.serving = true;
+  kernel(instance(kPrefill, 0, 80), {}, 60, 80);
+  kernel(instance(kPrefill, 80, 110), {}, 90, 110);
+  measure();
+  EXPECT_EQ(warmups(), (std::vector<bool>{true, false}));
+  EXPECT_EQ(stages_.instances[0].why_warmup, WarmupReason::cut_off);
+  EXPECT_DOUBLE_EQ(stages_.stages[kPrefill].wall.mean, 30);
 }
 
 }  // namespace

@@ -57,10 +57,14 @@ void exclude_traced_parts(Stages& stages, Diagnostics& diagnostics) {
   for (size_t stage = 0; stage < excluded.size(); ++stage) {
     if (excluded[stage] == 0) continue;
     diagnostics.info("stage_traced_in_part",
-                     fmt::format("windows of tracing hold only a part of some instances of {}, "
-                                 "fewer steps than of another; they are excluded from the "
-                                 "statistics",
-                                 stages.stages[stage].name),
+                     stages.serving
+                         ? fmt::format("recording began within the first step of {}; it is "
+                                       "excluded from the statistics",
+                                       stages.stages[stage].name)
+                         : fmt::format("windows of tracing hold only a part of some instances of "
+                                       "{}, fewer steps than of another; they are excluded from "
+                                       "the statistics",
+                                       stages.stages[stage].name),
                      excluded[stage]);
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/tracing/tracing_periods.h"
+#include "analysis/tracing/unrecorded_beginning.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -65,7 +66,16 @@ std::vector<Window> windows_between(const std::vector<Period>& periods, const Gr
 
 UntracedGpuTime::UntracedGpuTime(const trace::Trace& trace) {
   const TracingPeriods periods(trace);
-  if (!periods.any_untraced()) return;
+  if (periods.any_untraced()) add_periods(trace, periods);
+  for (const auto& [owner, end] : unrecorded_beginnings(trace)) {
+    std::vector<Window>& windows = windows_[owner];
+    if (!windows.empty() && windows.front().start < end) continue;  // known to be untraced
+    windows.insert(windows.begin(), {kBeginning, end});
+    first_ = kBeginning;
+  }
+}
+
+void UntracedGpuTime::add_periods(const trace::Trace& trace, const TracingPeriods& periods) {
   std::map<std::pair<trace::ProcessId, trace::DeviceId>, Groups> groups;
   add_work(trace, trace.kernels, periods, groups);
   add_work(trace, trace.memory_operations, periods, groups);
@@ -76,6 +86,13 @@ UntracedGpuTime::UntracedGpuTime(const trace::Trace& trace) {
     first_ = std::min(first_, windows.front().start);
     windows_.emplace(owner, std::move(windows));
   }
+}
+
+std::optional<Nanoseconds> UntracedGpuTime::beginning(trace::ProcessId process,
+                                                     trace::DeviceId device) const {
+  const std::vector<Window>& all = of(process, device);
+  if (all.empty() || all.front().start != kBeginning) return std::nullopt;
+  return all.front().end;
 }
 
 const std::vector<Window>& UntracedGpuTime::of(trace::ProcessId process,

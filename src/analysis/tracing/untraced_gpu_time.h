@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -8,12 +9,16 @@
 
 namespace llmprof::analysis {
 
-// When a GPU may have done work of a process that our collector did not record. It is not idle
-// then: nobody knows.
+class TracingPeriods;
+
+// When a GPU may have done work of a process that was not recorded. This time is unknown, not idle.
 //
 // Launches of an untraced period are missing, and their work may have run later than the period,
 // since the CPU runs ahead. So the time begins where the period does, or where the last work that
 // was launched before it ends; and it ends with the first work that was launched after it.
+//
+// In captures of any tool, work that was launched before recording began is missing, too
+// (unrecorded_beginning.h).
 class UntracedGpuTime {
  public:
   struct Window {
@@ -25,6 +30,9 @@ class UntracedGpuTime {
   explicit UntracedGpuTime(const trace::Trace& trace);
 
   [[nodiscard]] bool any() const { return !windows_.empty(); }
+  // When the GPU had finished what was launched before recording began; none: no sign of any.
+  [[nodiscard]] std::optional<Nanoseconds> beginning(trace::ProcessId process,
+                                                     trace::DeviceId device) const;
   // In order of time, apart from each other.
   [[nodiscard]] const std::vector<Window>& of(trace::ProcessId process,
                                               trace::DeviceId device) const;
@@ -33,6 +41,10 @@ class UntracedGpuTime {
                                            Nanoseconds from, Nanoseconds to) const;
 
  private:
+  static constexpr Nanoseconds kBeginning = INT64_MIN;
+
+  void add_periods(const trace::Trace& trace, const TracingPeriods& periods);
+
   std::map<std::pair<trace::ProcessId, trace::DeviceId>, std::vector<Window>> windows_;
   Nanoseconds first_ = INT64_MAX;  // start of any window
 };

@@ -1,0 +1,56 @@
+#include "analysis/tracing/unrecorded_beginning.h"
+
+#include <gtest/gtest.h>
+
+#include "testing/hand_made_trace.h"
+
+namespace llmprof::analysis {
+namespace {
+
+constexpr Nanoseconds kMs = 1'000'000;
+
+class UnrecordedBeginningTest : public ::testing::Test {
+ protected:
+  void kernel(Nanoseconds launched, Nanoseconds start, Nanoseconds end, uint32_t stream = 7) {
+    testing::HandMadeTrace::Place place;
+    place.stream = stream;
+    trace_.kernel("k", launched, start, end, place);
+  }
+  std::optional<Nanoseconds> found() {
+    const auto all = unrecorded_beginnings(trace_.freeze());
+    return all.empty() ? std::nullopt : std::optional(all.begin()->second);
+  }
+  testing::HandMadeTrace trace_;
+};
+
+// As an engine's step that was launched while the GPU worked on the one before, which nobody
+// recorded: one kernel on another stream runs at once, the others 90 ms after their launches.
+TEST_F(UnrecordedBeginningTest, EndsWithTheFirstWorkOfAStreamThatWaited) {
+  kernel(0, 1000, 2000, 8);
+  kernel(3000, 90 * kMs, 91 * kMs);
+  kernel(4000, 91 * kMs, 95 * kMs);
+  EXPECT_EQ(found(), 90 * kMs);
+}
+
+TEST_F(UnrecordedBeginningTest, IsNoneWhereWorkBeginsSoonAfterItsLaunch) {
+  kernel(0, 3000, 40 * kMs);
+  kernel(1000, 40 * kMs, 95 * kMs);  // behind the one before, on the same stream
+  EXPECT_EQ(found(), std::nullopt);
+}
+
+// A second stream waits for an event of the first: what was recorded meanwhile explains it.
+TEST_F(UnrecordedBeginningTest, IsNoneWhereRecordedWorkExplainsTheWait) {
+  kernel(0, 3000, 80 * kMs);
+  kernel(1000, 80 * kMs, 90 * kMs, 8);
+  EXPECT_EQ(found(), std::nullopt);
+}
+
+// A stream that is first used in the middle of the capture.
+TEST_F(UnrecordedBeginningTest, IsNoneForAStreamThatBeginsLater) {
+  kernel(0, 3000, 5 * kMs);
+  kernel(50 * kMs, 90 * kMs, 95 * kMs, 8);
+  EXPECT_EQ(found(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace llmprof::analysis
