@@ -13,10 +13,6 @@ constexpr size_t kSameLayer = 3;
 constexpr size_t kProductBefore = 6;
 constexpr size_t kProductBehind = 4;
 
-bool is_product(KernelClass kernel_class) {
-  return kernel_class == KernelClass::gemm || kernel_class == KernelClass::gemv;
-}
-
 bool between_products(const KernelSequence& sequence, size_t at) {
   bool before = false;
   for (size_t i = 1; i <= kProductBefore && i <= at; ++i) {

@@ -28,10 +28,6 @@ constexpr KindOfClass kKinds[] = {
     {KernelClass::sampling, FindingKind::token_selection},
 };
 
-bool is_product(KernelClass kernel_class) {
-  return kernel_class == KernelClass::gemm || kernel_class == KernelClass::gemv;
-}
-
 void add_class(const StageFacts& facts, const KindOfClass& kind, std::vector<Finding>& findings) {
   const double time = facts.recoverable_of(kind.of);
   const auto& kernels = facts.by_class[static_cast<size_t>(kind.of)];

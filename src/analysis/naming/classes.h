@@ -1,5 +1,7 @@
 #pragma once
 
+#include <bitset>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -32,6 +34,10 @@ enum class KernelClass : uint8_t {
   other,
 };
 
+constexpr bool is_product(KernelClass kernel_class) {
+  return kernel_class == KernelClass::gemm || kernel_class == KernelClass::gemv;
+}
+
 // "copy/cast", "sampling/top-k": the spelling in kernels.yaml and in every report.
 std::string_view to_string(KernelClass kernel_class);
 std::optional<KernelClass> parse_kernel_class(std::string_view text);
@@ -39,10 +45,28 @@ std::optional<KernelClass> parse_kernel_class(std::string_view text);
 // The spellings of all classes, in the order of the enumeration.
 std::span<const std::string_view> all_classes();
 
+// What else a kernel's name says, beside its class: `traits` of conf/kernels.yaml.
+enum class KernelTrait : uint8_t {
+  kv_cache,       // it writes the keys and values of a sequence, or reads them page by page
+  convolution,    // a matrix product by its class
+  backward,       // of a backward pass: training
+  token_choice,   // it picks the next token
+  block_per_row,  // launched with one block for each row that it gathers
+};
+inline constexpr size_t kKernelTraits = 5;
+std::string_view to_string(KernelTrait trait);
+std::optional<KernelTrait> parse_kernel_trait(std::string_view text);
+std::span<const std::string_view> all_traits();
+
 struct KernelDescription {
   std::string short_name;  // printable, 1 to 60 characters
   std::string library;     // empty where the name does not tell
   KernelClass kernel_class = KernelClass::other;
+  std::bitset<kKernelTraits> traits;
+
+  [[nodiscard]] bool has(KernelTrait trait) const {
+    return traits.test(static_cast<size_t>(trait));
+  }
 };
 
 // The rules of conf/kernels.yaml, with a user's own in front. Cheap to copy, safe for threads.

@@ -147,6 +147,17 @@ class KernelRules::Compiled {
   }
 
   Result<void> finish(KernelRulesFile file) {
+    for (const TraitRule& rule : file.traits) {
+      std::string problem;
+      if (traits_.Add(rule.expression, &problem) < 0) {
+        return fail(ErrorKind::usage,
+                    fmt::format("{}: not a valid RE2 expression: {}", rule.place, problem));
+      }
+      trait_of_.push_back(rule.trait);
+    }
+    if (!trait_of_.empty() && !traits_.Compile()) {
+      return fail(ErrorKind::usage, "the traits of kernels are too large to compile");
+    }
     words_ = std::move(file.operations);
     libraries_ = std::move(file.libraries);
     auto fallback = NameTemplate::parse("{kernel} ({dtype})", 0);
@@ -161,15 +172,21 @@ class KernelRules::Compiled {
 
   [[nodiscard]] KernelDescription describe(std::string_view full_name) const {
     const std::string canonical = canonical_kernel_name(full_name);
-    const CompiledRule* rule = first_match(canonical);
+    std::string matched = canonical;
+    const CompiledRule* rule = first_match(matched);
+    if (rule == nullptr) {
+      // Rules know words that stand alone; some programs write them together.
+      matched = words_of_identifier(own_identifier(canonical));
+      rule = first_match(matched);
+    }
     if (rule == nullptr) {
       return {unmatched_.expand({canonical, {}, words_, KernelClass::other}), library_of(canonical),
-              KernelClass::other};
+              KernelClass::other, traits_of(canonical)};
     }
     std::array<re2::StringPiece, kMostCaptures + 1> pieces;
     const RE2& expression = rule->expression.get();
     const int count = expression.NumberOfCapturingGroups() + 1;
-    expression.Match(canonical, 0, canonical.size(), RE2::UNANCHORED, pieces.data(), count);
+    expression.Match(matched, 0, matched.size(), RE2::UNANCHORED, pieces.data(), count);
     std::array<std::string_view, kMostCaptures + 1> captures;
     std::transform(pieces.begin(), pieces.end(), captures.begin(), [](re2::StringPiece piece) {
       return std::string_view(piece.data(), piece.size());
@@ -177,10 +194,21 @@ class KernelRules::Compiled {
     const KernelClass kernel_class =
         rule->kernel_class ? *rule->kernel_class : fused_class(own_identifier(canonical), words_);
     return {rule->name.expand({canonical, captures, words_, kernel_class}),
-            rule->library.empty() ? library_of(canonical) : rule->library, kernel_class};
+            rule->library.empty() ? library_of(canonical) : rule->library, kernel_class,
+            traits_of(matched)};
   }
 
  private:
+  [[nodiscard]] std::bitset<kKernelTraits> traits_of(const std::string& name) const {
+    std::bitset<kKernelTraits> traits;
+    std::vector<int> matches;
+    if (trait_of_.empty() || !traits_.Match(name, &matches)) return traits;
+    for (const int match : matches) {
+      traits.set(static_cast<size_t>(trait_of_[static_cast<size_t>(match)]));
+    }
+    return traits;
+  }
+
   [[nodiscard]] std::string library_of(std::string_view canonical) const {
     const auto found = std::find_if(
         libraries_.begin(), libraries_.end(),
@@ -196,6 +224,8 @@ class KernelRules::Compiled {
   }
 
   std::deque<RuleSet> sets_;
+  RE2::Set traits_{matching_options(16L << 20U), RE2::UNANCHORED};
+  std::vector<KernelTrait> trait_of_;  // by number in the set
   OperationWords words_;
   std::vector<LibraryPrefix> libraries_;
   NameTemplate unmatched_;

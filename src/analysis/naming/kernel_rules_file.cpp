@@ -12,7 +12,8 @@
 namespace llmprof::analysis {
 namespace {
 
-constexpr std::array<std::string_view, 3> kSections = {"rules", "libraries", "operations"};
+constexpr std::array<std::string_view, 4> kSections = {"rules", "traits", "libraries",
+                                                       "operations"};
 constexpr std::array<std::string_view, 4> kWays = {"function", "prefix", "contains", "regex"};
 constexpr std::array<std::string_view, 7> kKeys = {"function", "prefix", "contains", "regex",
                                                    "library",  "class",  "name"};
@@ -30,6 +31,7 @@ class RulesReader {
       const config::ConfigNode& content = root.children[i];
       if (auto known = check_key(content, section, kSections); !known) return known;
       auto read = section == "rules"       ? rules(content)
+                  : section == "traits"    ? traits(content)
                   : section == "libraries" ? libraries(content)
                                            : operations(content);
       if (!read) return read;
@@ -145,6 +147,22 @@ class RulesReader {
       rule.expression = fmt::format("^(?:{})", alternatives);
     } else {
       rule.expression = fmt::format("(?:{})", alternatives);
+    }
+    return {};
+  }
+
+  Result<void> traits(const config::ConfigNode& map) {
+    if (map.is_null()) return {};
+    if (!map.is_map()) return wrong(map, "'traits' must be a map of trait: [expressions]");
+    for (size_t i = 0; i < map.keys.size(); ++i) {
+      if (auto known = check_key(map.children[i], map.keys[i], all_traits()); !known) return known;
+      if (!map.children[i].is_list()) {
+        return wrong(map.children[i], "a trait must be 'name: [expression, expression]'");
+      }
+      for (const config::ConfigNode& item : map.children[i].children) {
+        if (!is_text(item)) return wrong(item, "an expression must be a non-empty string");
+        into_.traits.push_back({*parse_kernel_trait(map.keys[i]), item.text, place(item)});
+      }
     }
     return {};
   }

@@ -30,8 +30,16 @@ struct LibraryPrefix {
   std::string library;
 };
 
+// Names that match have the trait, whatever their class.
+struct TraitRule {
+  KernelTrait trait = KernelTrait::kv_cache;
+  std::string expression;
+  std::string place;
+};
+
 struct KernelRulesFile {
   std::vector<KernelRule> rules;
+  std::vector<TraitRule> traits;
   std::vector<LibraryPrefix> libraries;
   OperationWords operations;
 };

@@ -245,5 +245,54 @@ TEST(KernelClass, SpellingsGoBothWays) {
   EXPECT_FALSE(parse_kernel_class("gemms"));
 }
 
+// Kernels of an engine in C++, named as its functions are.
+TEST(KernelRules, WordsCountHoweverTheyAreWritten) {
+  const auto rules = KernelRules::load({});
+  ASSERT_TRUE(rules);
+  const auto class_of = [&](std::string_view name) {
+    return std::string(to_string(rules->describe(name).kernel_class));
+  };
+  EXPECT_EQ(class_of("void (anonymous namespace)::PagedFlashKernel<128, 64>(Params)"), "attention");
+  EXPECT_EQ(class_of("void engine::PagedFlashBuildTiles(int const*, int*)"), "attention");
+  EXPECT_EQ(class_of("void engine::RopeFromCacheKernel<__nv_bfloat16>(Args)"), "rope");
+  EXPECT_EQ(class_of("CastBf16Kernel(float const*, __nv_bfloat16*, int)"), "copy/cast");
+  EXPECT_EQ(class_of("engine::SiluMulKernel<4>(float*)"), "elementwise");
+  EXPECT_EQ(class_of("engine::ArgMaxKernel(float const*, int*)"), "sampling/top-k");
+  EXPECT_EQ(rules->describe("engine::RopeFromCacheKernel<4>(float*)").short_name,
+            "RopeFromCacheKernel");
+}
+
+TEST(KernelRules, TraitsAreWhatNamesSayBesideTheClass) {
+  const auto rules = KernelRules::load({});
+  ASSERT_TRUE(rules);
+  const auto has = [&](std::string_view name, KernelTrait trait) {
+    return rules->describe(name).has(trait);
+  };
+  EXPECT_TRUE(has("engine::PagedFlashKernel<128>(P)", KernelTrait::kv_cache));
+  EXPECT_TRUE(has("void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16>(P)",
+                  KernelTrait::kv_cache));
+  EXPECT_TRUE(has("loop_dynamic_update_slice_fusion_16", KernelTrait::kv_cache));
+  EXPECT_FALSE(has("void flash_fwd_kernel<Flash_fwd_kernel_traits<64>>(P)", KernelTrait::kv_cache));
+  EXPECT_TRUE(has("sm80_xmma_fprop_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc_"
+                  "tilesize128x128x32_stage4_warpsize2x2x1_g1_tensor16x8x16_execute_kernel_trt",
+                  KernelTrait::convolution));
+  EXPECT_FALSE(has("nvjet_tst_128x64_64x8_2x1_v_bz_TNT", KernelTrait::convolution));
+  EXPECT_TRUE(has("at::native::argmax_kernel(float*)", KernelTrait::token_choice));
+}
+
+TEST(KernelRules, MistakesInTraitsNameTheLine) {
+  const auto problem = [](std::string_view yaml) {
+    const config::ConfText text{"mine.yaml", std::string(yaml)};
+    const auto rules = KernelRules::parse(std::span(&text, 1));
+    return rules ? std::string("(none)") : rules.error().message;
+  };
+  EXPECT_EQ(problem("traits:\n  kv_cash: [a]\n"),
+            "mine.yaml:2: unknown key 'kv_cash'; did you mean 'kv_cache'?");
+  EXPECT_NE(problem("traits:\n  kv_cache: ['(']\n").find("mine.yaml:2: not a valid RE2"),
+            std::string::npos);
+  EXPECT_NE(problem("traits:\n  kv_cache: yes\n").find("mine.yaml:2: a trait must be"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace llmprof::analysis

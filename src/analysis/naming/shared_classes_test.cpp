@@ -55,6 +55,10 @@ constexpr std::array kClassedCaptures = {
     ClassedCapture{"public/AMD-AGI+TraceLens__sglang_Qwen3-8B_capture_bs_32_rank0.json.gz",
                    "elementwise", 100.00},
     ClassedCapture{"public/AMD-AGI+TraceLens__sglang_Qwen3-8B_decode.json.gz", "gemm", 59.21},
+    ClassedCapture{"public/AMD-AGI+TraceLens__sglang_Qwen3-8B_prefilldecode.json.gz", "gemm",
+                   85.29},
+    ClassedCapture{"public/AMD-AGI+TraceLens__xdit_sd_3.5_profile_trace_rank_0.json.gz", "gemm",
+                   54.81},
     ClassedCapture{"public/CodeGandee+llm-perf-opt__all-stage_summary_cuda_gpu_kern_sum.csv",
                    "gemv", 35.59},
     ClassedCapture{"public/CodeGandee+llm-perf-opt__decode_summary_cuda_gpu_kern_sum.csv", "gemv",
@@ -70,6 +74,14 @@ constexpr std::array kClassedCaptures = {
     ClassedCapture{"public/brycelelbach+nsightful__copy_blocked.csv", "copy/cast", 100.00},
     ClassedCapture{"public/brycelelbach+nsightful__power_iteration__baseline.sqlite", "gemv",
                    94.96},
+    ClassedCapture{"public/facebookresearch+HolisticTraceAnalysis__critical_path_alexnet.json.gz",
+                   "gemm", 72.53},
+    ClassedCapture{
+        "public/facebookresearch+HolisticTraceAnalysis__critical_path_cuda_event_sync.json.gz",
+        "other", 73.47, 74, "a kernel that only waits (spin_kernel)"},
+    ClassedCapture{"public/facebookresearch+HolisticTraceAnalysis__critical_path_cuda_event_sync_"
+                   "multi_stream.json.gz",
+                   "gemm", 100.00},
     ClassedCapture{"public/facebookresearch+HolisticTraceAnalysis__df_index_resolver.json.gz",
                    "gemm", 42.34},
     ClassedCapture{"public/facebookresearch+HolisticTraceAnalysis__inference_rank_1.json.gz",
@@ -97,9 +109,10 @@ std::filesystem::path plain_sqlite(const std::filesystem::path& file,
   return folder.write("plain.sqlite", gunzip_small(testing::file_bytes(file)).value());
 }
 
-// Text that is refused, and captures without kernels.
+// Text that is refused, captures without kernels, requests of clients, and what is packed by xz.
 bool holds_no_kernels(const std::string& file) {
-  return file.ends_with(".txt") || file.ends_with(".py") || file.ends_with(".md") ||
+  return file.starts_with("memory/") || file.ends_with(".requests.json.gz") ||
+         file.ends_with(".vllm_bench.json.gz") || file.ends_with(".xz") || file.ends_with(".txt") || file.ends_with(".py") || file.ends_with(".md") ||
          file.ends_with("_api_sum.csv") || file.find("nvtx") != std::string::npos ||
          file == "public/lighttransport+gemm__profile.sqlite";
 }

@@ -334,4 +334,18 @@ std::string_view own_identifier(std::string_view canonical) {
   return best;
 }
 
+std::string words_of_identifier(std::string_view identifier) {
+  const auto at = [&](size_t i) { return i < identifier.size() ? identifier[i] : '\0'; };
+  std::string words;
+  for (size_t i = 0; i < identifier.size(); ++i) {
+    const bool upper = is_upper(at(i));
+    const bool begins_word =
+        upper && i > 0 && (is_lower(at(i - 1)) || is_digit(at(i - 1)) ||
+                           (is_upper(at(i - 1)) && is_lower(at(i + 1))));
+    if (begins_word) words += '_';
+    words += at(i);
+  }
+  return words;
+}
+
 }  // namespace llmprof::analysis

@@ -29,4 +29,8 @@ TemplateName split_template(std::string_view canonical);
 // The last identifier of the function itself, without namespaces and template arguments.
 std::string_view own_identifier(std::string_view canonical);
 
+// Its words with underscores between them: "Rope_From_Cache_Kernel" for "RopeFromCacheKernel",
+// "RMS_Norm" for "RMSNorm".
+std::string words_of_identifier(std::string_view identifier);
+
 }  // namespace llmprof::analysis

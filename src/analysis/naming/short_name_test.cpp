@@ -119,5 +119,13 @@ TEST(NameTemplate, MistakesAreSaid) {
   EXPECT_FALSE(NameTemplate::parse("{1", 1));
 }
 
+TEST(WordsOfIdentifier, SeparatesWordsThatAreWrittenTogether) {
+  EXPECT_EQ(words_of_identifier("RopeFromCacheKernel"), "Rope_From_Cache_Kernel");
+  EXPECT_EQ(words_of_identifier("CastBf16Kernel"), "Cast_Bf16_Kernel");
+  EXPECT_EQ(words_of_identifier("RMSNormKernel"), "RMS_Norm_Kernel");
+  EXPECT_EQ(words_of_identifier("fused_add"), "fused_add");
+  EXPECT_EQ(words_of_identifier(""), "");
+}
+
 }  // namespace
 }  // namespace llmprof::analysis
