@@ -16,13 +16,17 @@ namespace llmprof::profile {
 struct StagesFound {
   std::optional<bool> serving;
   std::optional<Share> confidence;
+  std::optional<std::string> confidence_level;
   std::optional<std::string> reason;
 
   template <class Visitor>
   static void fields(Visitor& field) {
     field("serving", &StagesFound::serving,
           "instances are an engine's steps (continuous batching); null without stages");
-    field("confidence", &StagesFound::confidence, "of detected stages");
+    field("confidence", &StagesFound::confidence,
+          "of detected stages: share of right ones among other captures of the same level");
+    field("confidence_level", &StagesFound::confidence_level,
+          "high, medium or low, by how many independent checks hold; null if not detected");
     field("reason", &StagesFound::reason, "how they were found, or why there are none");
   }
 };

@@ -253,7 +253,7 @@ void add_stages(profile::Profile& sample) {
   set_budget(decode, parts_of(8, 2, 7, 18));
   decode.judgement = {"much", false, true, std::nullopt};
   set_shares(sample);
-  sample.stages_found = {false, std::nullopt, "NVTX ranges of the default domain"};
+  sample.stages_found = {false, std::nullopt, std::nullopt, "NVTX ranges of the default domain"};
   sample.stage_notes = {{"prefill", "vision_tower", 3, {0.9}, 6, {0.75}}};
   sample.coverage =
       profile::Coverage{30, 24, part_of(24, 30), {27}, {26}, part_of(26, 27), {}, {}, true};
@@ -821,7 +821,7 @@ profile::Profile serving_sample() {
   profile::Profile sample;
   add_capture(sample);
   add_kernels(sample);
-  sample.stages_found = {true, Share{0.97}, "the kernel sequence repeats with 16 layers"};
+  sample.stages_found = {true, Share{0.97}, "high", "the kernel sequence repeats with 16 layers"};
   sample.stages = {stage("mixed", "detected", "steps with prompts and single tokens"),
                    stage("decode", "detected", "steps of single tokens")};
   for (uint64_t i = 0; i < 4; ++i) {

@@ -107,7 +107,7 @@ TEST(DetectedCapturesTest, DenseDecoderWithGraphNodes) {
   EXPECT_EQ(detected.instances_of("decode", 24), 3U);
   EXPECT_EQ(detected.stages.steps.size(), 5U + 3 * 24 + 3);
   EXPECT_FALSE(detected.stages.serving);
-  EXPECT_GT(*detected.stages.confidence, 0.99);
+  EXPECT_EQ(detected.stages.confidence, ConfidenceLevel::high);
   for (const StageInstance& instance : detected.stages.instances) {
     if (instance.step_count == 24) {
       EXPECT_EQ(instance.work.kernel_count, 12'408U);
@@ -268,7 +268,7 @@ TEST(DetectedCapturesTest, DeepseekOcrTextPasses) {
     EXPECT_EQ(stages.steps[i].tokens, i < 2 ? 300U : i < 5 ? 1U : i == 5 ? 750U : 6U);
     EXPECT_EQ(stages.steps[i].layers, i < 5 ? 12U : 8U);
   }
-  EXPECT_LT(*stages.confidence, 0.8);
+  EXPECT_NE(stages.confidence, ConfidenceLevel::high);
   // Its image encoder: 12 and 24 layers.
   EXPECT_NE(stages.reason.find("36 of 192 attention layers are outside of them, 36 of them in 1 "
                                "vision pass"),
@@ -315,13 +315,22 @@ TEST(SharedCapturesDetectedTest, OtherPrograms) {
     const std::string name = entry.path().filename().string();
     if (!name.ends_with(".sqlite") && !name.ends_with(".json.gz")) continue;
     const Detected detected = detect(entry.path());
+    ++seen;
+    // A diffusion model: forward passes, and nothing that only an LLM has.
+    if (name.find("xdit_sd") != std::string::npos) {
+      ASSERT_EQ(detected.stages.stages.size(), 1U) << detected.stages.reason;
+      EXPECT_EQ(detected.stages.stages[0].name, "forward");
+      EXPECT_FALSE(detected.stages.time_to_first_token || detected.stages.time_per_output_token);
+      EXPECT_NE(detected.stages.reason.find("nothing shows that they generate tokens"),
+                std::string::npos);
+      continue;
+    }
     EXPECT_TRUE(detected.stages.stages.empty()) << name << ": " << detected.stages.reason;
     EXPECT_FALSE(detected.stages.reason.empty()) << name;
     EXPECT_FALSE(detected.stages.confidence) << name;
     if (name.find("resnet50") != std::string::npos) {
       EXPECT_NE(detected.stages.reason.find("attention"), std::string::npos);
     }
-    ++seen;
   }
   EXPECT_GE(seen, 10U);
 }

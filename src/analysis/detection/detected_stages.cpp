@@ -14,6 +14,7 @@
 #include "analysis/detection/pass_owners.h"
 #include "analysis/detection/pass_size.h"
 #include "analysis/detection/speculation.h"
+#include "analysis/detection/token_evidence.h"
 #include "analysis/stages/measure_stages.h"
 #include "base/units.h"
 
@@ -26,27 +27,16 @@ struct Found {
   ForwardPasses forward;
   std::vector<PassSize> sizes;
   PassKinds kinds;
+  bool of_llm = true;
 };
 
-constexpr std::string_view kBackward = "ackward";
 // Training: one kernel in a hundred belongs to a backward pass.
 constexpr size_t kSeldom = 100;
 
 bool is_training(const KernelSequence& sequence) {
-  const trace::Trace& trace = sequence.trace();
-  std::vector<uint8_t> known(trace.strings.size());  // 1: no, 2: yes
   size_t backward = 0;
   for (size_t i = 0; i < sequence.size(); ++i) {
-    if (sequence.replay(i)) continue;
-    const trace::StringId name = sequence.name(i);
-    uint8_t& of_name = known[name.index()];
-    if (of_name == 0) {
-      const std::string_view text = trace.strings[name];
-      const bool yes = text.find(kBackward) != std::string_view::npos ||
-                       text.find("bwd") != std::string_view::npos;
-      of_name = yes ? 2 : 1;
-    }
-    if (of_name == 2) ++backward;
+    if (sequence.has(i, KernelTrait::backward)) ++backward;
   }
   return backward * kSeldom > sequence.size();
 }
@@ -59,6 +49,8 @@ std::string_view evidence_for(StepKind kind) {
       return "forward passes that repeat, one token per sequence";
     case StepKind::mixed:
       return "forward passes with prompt tokens and the sequences of the step before";
+    case StepKind::forward:
+      return "forward passes of a model that is not known to generate tokens";
   }
   return {};
 }
@@ -91,9 +83,7 @@ class StageBuilder {
     next_copy_ = 0;
     for (size_t i = 0; i < found.forward.passes.size(); ++i) {
       const PassKind& kind = found.kinds.passes[i];
-      const bool goes_on = !serving && i != decode && kind.kind == StepKind::decode &&
-                           traced_since_last(found, i) &&
-                           found.kinds.passes[i - 1].kind == StepKind::decode;
+      const bool goes_on = !serving && i != decode && goes_on_with(found, i);
       if (!goes_on) begin_instance(found, found.forward.passes[i], kind.kind);
       if (const auto from = goes_on ? std::nullopt : prepared_from(found, i, serving)) {
         stages_.instances.back().start = *from;
@@ -120,6 +110,36 @@ class StageBuilder {
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
+
+  // Whether a pass is one more step of the instance before it.
+  static bool goes_on_with(const Found& found, size_t row) {
+    if (row == 0 || !traced_since_last(found, row)) return false;
+    const StepKind kind = found.kinds.passes[row].kind;
+    if (kind != found.kinds.passes[row - 1].kind) return false;
+    if (kind == StepKind::decode) return true;
+    const ForwardPass& pass = found.forward.passes[row];
+    const ForwardPass& before = found.forward.passes[row - 1];
+    return kind == StepKind::forward && pass.begin == before.end && pass.layers == before.layers &&
+           !waited_between(*found.sequence, before, pass);
+  }
+
+  // The program waited for the one before it launched the other.
+  static bool waited_between(const KernelSequence& sequence, const ForwardPass& before,
+                             const ForwardPass& pass) {
+    const trace::Trace& trace = sequence.trace();
+    const trace::LaunchRow last = sequence.launch(before.end - 1);
+    const trace::LaunchRow next = sequence.launch(pass.begin);
+    if (!last.valid() || !next.valid()) return false;
+    const trace::LaunchTable& calls = trace.launches;
+    for (size_t row = last.index() + 1; row < calls.size(); ++row) {
+      if (calls.start[row] >= calls.start[next.index()]) break;
+      if (calls.thread[row] == calls.thread[next.index()] &&
+          trace::waits_for_gpu(trace.api_kind(calls.api[row]))) {
+        return true;
+      }
+    }
+    return false;
+  }
 
   // Behind a time that was not traced, steps may be those of another request.
   static bool traced_since_last(const Found& found, size_t row) {
@@ -227,11 +247,18 @@ class StageBuilder {
   }
 
   Stages& stages_;
-  std::array<uint32_t, static_cast<size_t>(StepKind::mixed) + 1> row_of_kind_{};
+  std::array<uint32_t, static_cast<size_t>(StepKind::forward) + 1> row_of_kind_{};
   std::vector<OwnedPass> passes_;
   std::vector<CopyToHost> copies_;  // of the sequence
   size_t next_copy_ = 0;            // the first that starts after the pass
 };
+
+// Of passes of a model that is no LLM: whatever was taken for prompts and tokens is neither.
+void forget_kinds(PassKinds& kinds) {
+  for (PassKind& pass : kinds.passes) pass = {StepKind::forward, {}, {}};
+  kinds.serving = false;
+  kinds.speculative = false;
+}
 
 std::string reason_for_loop(const Found& found) {
   return fmt::format(
@@ -294,7 +321,7 @@ Stages detected_stages(const trace::Trace& trace, const DescribedNames& names,
   std::string refused;
   for (const KernelSequence& sequence : sequences) {
     if (is_training(sequence)) continue;
-    Found found{&sequence, {}, {}, {}};
+    Found found{&sequence, {}, {}, {}, true};
     if (ranges != nullptr) found.forward = find_engine_passes(sequence, *ranges);
     if (found.forward.passes.empty()) found.forward = find_forward_passes(sequence);
     if (found.forward.passes.empty()) continue;
@@ -305,19 +332,29 @@ Stages detected_stages(const trace::Trace& trace, const DescribedNames& names,
       if (refused.empty()) refused = reason_for_loop(found);
       continue;
     }
-    evidence.add(found.forward, found.sizes, found.kinds);
+    const TokenEvidence tokens =
+        find_token_evidence(sequence, found.forward.passes, found.sizes, found.kinds);
+    found.of_llm = found.forward.basis == ForwardPasses::Basis::ranges || tokens.of_llm();
+    evidence.add(found.forward, found.sizes, found.kinds, tokens);
     all.push_back(std::move(found));
+  }
+  // A tokenizer's or encoder's GPU beside that of the LLM.
+  const bool any_llm = std::any_of(all.begin(), all.end(), [](const Found& f) { return f.of_llm; });
+  if (!any_llm) {
+    for (Found& found : all) forget_kinds(found.kinds);
   }
   if (all.empty()) {
     stages.reason = refused.empty() ? reason_for_none(sequences) : refused;
   } else {
     stages.serving =
         std::any_of(all.begin(), all.end(), [](const Found& found) { return found.kinds.serving; });
-    stages.confidence = evidence.confidence();
-    stages.reason = evidence.in_words();
+    stages.confidence = evidence.level(any_llm);
+    stages.reason = evidence.in_words(any_llm);
     resize_owners(trace, stages.owners);
     StageBuilder builder(stages);
     for (const Found& found : all) builder.add(found, stages.serving);
+    stages.speculative = std::any_of(all.begin(), all.end(),
+                                     [](const Found& found) { return found.kinds.speculative; });
   }
   measure_stages(trace, stages, diagnostics);
   if (const auto speculation = find_speculation(stages.steps)) {

@@ -30,8 +30,7 @@ TEST(DetectedStagesTest, RequestsOfOnePrefillAndSomeSteps) {
   EXPECT_EQ(stages.steps[0].tokens, 512U);
   EXPECT_EQ(stages.steps[0].batch, 1U);
   EXPECT_EQ(stages.steps[1].tokens, 1U);
-  ASSERT_TRUE(stages.confidence);
-  EXPECT_GT(*stages.confidence, 0.95);
+  EXPECT_EQ(stages.confidence, ConfidenceLevel::high);
 }
 
 TEST(DetectedStagesTest, KernelsMayChangeWithTheContext) {
@@ -71,7 +70,7 @@ TEST(DetectedStagesTest, LayersNeedNotBeEqual) {
   program.request(128, 12, layer);
   const Stages& stages = program.detect();
   program.expect_all_found();
-  EXPECT_LT(*stages.confidence, 0.7);  // hardly any pass repeats kernel by kernel
+  EXPECT_NE(stages.confidence, ConfidenceLevel::high);  // hardly any pass repeats kernel by kernel
 }
 
 TEST(DetectedStagesTest, ExpertsInEverySecondLayerMarkNoPass) {
@@ -161,7 +160,7 @@ TEST(DetectedStagesTest, StepsAloneAreAGuess) {
   const Stages& stages = program.detect();
   program.expect_all_found();
   ASSERT_EQ(stages.instances.size(), 1U);
-  EXPECT_LE(*stages.confidence, 0.7);
+  EXPECT_NE(stages.confidence, ConfidenceLevel::high);
   EXPECT_NE(stages.reason.find("their kind is a guess"), std::string::npos);
 }
 
@@ -324,7 +323,7 @@ TEST(DetectedStagesTest, NoiseIsNoModel) {
     program.kernel(kNames[random >> 29U], 1 + (random >> 20U) % 7);
   }
   const Stages& stages = program.detect();
-  EXPECT_TRUE(stages.stages.empty() || *stages.confidence < 0.5) << stages.reason;
+  EXPECT_TRUE(stages.stages.empty() || stages.confidence == ConfidenceLevel::low) << stages.reason;
 }
 
 // Whatever the order of things, steps follow each other and do not overlap.
@@ -452,6 +451,94 @@ TEST(DetectedStagesTest, WhatAnEngineDoesBetweenStepsIsOfTheNextOne) {
       EXPECT_EQ(pause, 0) << i;
     }
   }
+}
+
+// A draft model of two layers proposes four tokens, a model of eight verifies them: five tokens of
+// one sequence pass through it, and are no prompt.
+TEST(DetectedStagesTest, PassesOfADraftModel) {
+  Program program;
+  for (int request = 0; request < 3; ++request) {
+    program.pass({.kind = StepKind::prefill, .tokens = 200, .layers = 2});
+    for (int round = 0; round < 6; ++round) {
+      for (int draft = 0; draft < 4; ++draft) program.pass({.layers = 2});
+      const bool prompt = round == 0;
+      program.pass({.kind = prompt ? StepKind::prefill : StepKind::decode,
+                    .tokens = prompt ? 204U : 5U,
+                    .layers = 8});
+    }
+  }
+  const Stages& stages = program.detect();
+  program.expect_all_found();
+  EXPECT_TRUE(stages.speculative);
+  EXPECT_FALSE(stages.serving);
+  EXPECT_TRUE(program.said("speculative_decoding"));
+  // How many tokens a round gives is not known.
+  EXPECT_FALSE(stages.time_per_output_token);
+}
+
+// Sampling takes several kernels, of which the last chooses the token of each of four sequences. The
+// capture's last pass has them as well, and nothing behind it.
+TEST(DetectedStagesTest, TheLastStepOfASampledBatch) {
+  Program program;
+  const auto sample = [&](const ProgramPass& pass) {
+    program.pass(pass);
+    program.kernel("topk", 1);
+    program.kernel("add_probabilities", 4);
+    program.kernel("argmax", 4);
+  };
+  for (int request = 0; request < 2; ++request) {
+    sample({.kind = StepKind::prefill, .tokens = 800, .sequences = 4});
+    for (int i = 0; i < 10; ++i) sample({.tokens = 4, .sequences = 4});
+  }
+  const Stages& stages = program.detect();
+  ASSERT_EQ(stages.steps.size(), 22U);
+  for (size_t i = 0; i < stages.steps.size(); ++i) {
+    EXPECT_EQ(stages.steps[i].kind, i % 11 == 0 ? StepKind::prefill : StepKind::decode) << i;
+  }
+}
+
+// The denoising steps of a diffusion model, on batches of two: forward passes, no tokens.
+TEST(DetectedStagesTest, PassesOfAModelThatIsNoLlm) {
+  Program program;
+  for (int image = 0; image < 3; ++image) {
+    for (int i = 0; i < 12; ++i) {
+      program.kernel("add_patches", 512);
+      for (uint32_t layer = 0; layer < 6; ++layer) {
+        Program::dense_layer(program, {.kind = StepKind::prefill, .tokens = 512}, layer);
+      }
+      program.kernel("gemm_out");
+      program.kernel("add_noise", 512);
+    }
+    program.kernel("gemm_decode_image");
+    program.kernel("fill_image");
+    program.read_back(3 << 18);
+  }
+  const Stages& stages = program.detect();
+  ASSERT_EQ(stages.stages.size(), 1U) << stages.reason;
+  EXPECT_EQ(stages.stages[0].name, "forward");
+  EXPECT_EQ(stages.steps.size(), 36U);
+  EXPECT_FALSE(stages.time_to_first_token || stages.time_per_output_token);
+  EXPECT_NE(stages.confidence, ConfidenceLevel::high);
+}
+
+// Sentences of different lengths are classified: embedded, passed through the layers, and the most
+// likely of four labels is chosen, by a small product.
+TEST(DetectedStagesTest, AClassifierIsNoLlm) {
+  Program program;
+  for (int round = 0; round < 4; ++round) {
+    for (const uint32_t tokens : {64U, 128U, 256U}) {
+      program.kernel("vectorized_gather_kernel", tokens);
+      for (uint32_t layer = 0; layer < 6; ++layer) {
+        Program::dense_layer(program, {.kind = StepKind::prefill, .tokens = tokens}, layer);
+      }
+      program.kernel("gemm_labels");
+      program.kernel("argmax", 1);
+      program.read_back(8);
+    }
+  }
+  const Stages& stages = program.detect();
+  ASSERT_EQ(stages.stages.size(), 1U) << stages.reason;
+  EXPECT_EQ(stages.stages[0].name, "forward");
 }
 
 }  // namespace

@@ -9,13 +9,6 @@
 namespace llmprof::analysis {
 namespace {
 
-// What is left of the confidence where no pass repeats, where no boundary is marked, and where all
-// passes are of one size.
-constexpr double kWithoutRepeats = 0.6;
-constexpr double kWithoutMarks = 0.7;
-constexpr double kWithoutComparison = 0.7;
-constexpr double kWithoutNames = 0.9;
-
 double share(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -32,7 +25,8 @@ std::string percent(uint64_t part, uint64_t whole) {
 }  // namespace
 
 void DetectionEvidence::add(const ForwardPasses& found, std::span<const PassSize> sizes,
-                            const PassKinds& kinds) {
+                            const PassKinds& kinds, const TokenEvidence& tokens) {
+  signs_of_tokens = std::max(signs_of_tokens, tokens.signs());
   layers += found.layers;
   layers_in_passes += found.layers_in_passes;
   passes += found.passes.size();
@@ -56,16 +50,23 @@ void DetectionEvidence::add(const ForwardPasses& found, std::span<const PassSize
   }
 }
 
-double DetectionEvidence::confidence() const {
-  const auto weaken = [](double left, double by) { return left + (1 - left) * by; };
-  double sure = share(layers_in_passes, layers);
-  sure *= weaken(kWithoutRepeats, share(kernels_repeating, kernels));
-  sure *= weaken(kWithoutMarks, share(passes_of_known_ends, passes));
-  if (!named) sure *= kWithoutNames;
-  return told_apart ? sure : sure * kWithoutComparison;
+ConfidenceLevel DetectionEvidence::level(bool of_llm) const {
+  constexpr double kAlmostAll = 0.98;
+  constexpr double kMost = 0.5;
+  constexpr int kSeveralSigns = 3;
+  constexpr int kAllChecks = 5;
+  constexpr int kMostChecks = 3;
+  int checks = 0;
+  for (const bool holds : {named, share(layers_in_passes, layers) >= kAlmostAll,
+                           share(kernels_repeating, kernels) >= kMost, of_llm && told_apart,
+                           of_llm && (by_ranges || signs_of_tokens >= kSeveralSigns)}) {
+    checks += holds ? 1 : 0;
+  }
+  if (checks == kAllChecks) return ConfidenceLevel::high;
+  return checks >= kMostChecks ? ConfidenceLevel::medium : ConfidenceLevel::low;
 }
 
-std::string DetectionEvidence::in_words() const {
+std::string DetectionEvidence::in_words(bool of_llm) const {
   std::string words =
       fmt::format("{} forward passes of {} {}layers, {}", passes, fmt::join(layers_a_pass, " or "),
                   named ? "attention " : "",
@@ -87,7 +88,14 @@ std::string DetectionEvidence::in_words() const {
     }
   }
   if (!named) words += "; they are found by what repeats alone, no names of kernels confirm them";
-  if (!told_apart) words += "; all passes have the same size, so their kind is a guess";
+  if (!of_llm) {
+    words +=
+        "; nothing shows that they generate tokens: no run of steps behind a larger pass with "
+        "tokens "
+        "embedded or chosen, no KV cache";
+  } else if (!told_apart) {
+    words += "; all passes have the same size, so their kind is a guess";
+  }
   return words;
 }
 

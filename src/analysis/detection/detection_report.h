@@ -6,6 +6,7 @@
 #include "analysis/detection/forward_passes.h"
 #include "analysis/detection/pass_kind.h"
 #include "analysis/detection/pass_size.h"
+#include "analysis/detection/token_evidence.h"
 
 namespace llmprof::analysis {
 
@@ -19,16 +20,17 @@ struct DetectionEvidence {
   uint64_t layers_in_passes = 0;
   uint64_t vision_passes = 0;
   uint64_t vision_layers = 0;
-  bool told_apart = true;  // prefill and decode could be compared
-  bool named = true;       // what kernels are called shows the same passes
-  bool by_ranges = true;   // an engine's ranges tell all passes
+  bool told_apart = true;   // prefill and decode could be compared
+  bool named = true;        // what kernels are called shows the same passes
+  bool by_ranges = true;    // an engine's ranges tell all passes
+  int signs_of_tokens = 0;  // TokenEvidence::signs, the most of any GPU
   std::vector<uint32_t> layers_a_pass;
 
-  void add(const ForwardPasses& found, std::span<const PassSize> sizes, const PassKinds& kinds);
-  // 0 to 1: the share of layers inside passes, weakened by passes that do not repeat, by boundaries
-  // without a mark, and where nothing tells prefill from decode.
-  [[nodiscard]] double confidence() const;
-  [[nodiscard]] std::string in_words() const;
+  void add(const ForwardPasses& found, std::span<const PassSize> sizes, const PassKinds& kinds,
+           const TokenEvidence& tokens);
+  // By how many of five independent checks the passes hold (docs/stages.md).
+  [[nodiscard]] ConfidenceLevel level(bool of_llm) const;
+  [[nodiscard]] std::string in_words(bool of_llm) const;
 };
 
 }  // namespace llmprof::analysis

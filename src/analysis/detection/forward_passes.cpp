@@ -93,17 +93,16 @@ class PassSearch {
 
   void set_boundaries() {
     const ReadBacks read_backs = find_read_backs(sequence_);
+    const auto adjacent = [&](size_t i) {
+      return i > 0 && i < passes_.size() && passes_[i - 1].beats_end == passes_[i].beats_begin;
+    };
+    for (size_t i = 1; i < passes_.size(); ++i) {
+      if (adjacent(i)) set_boundary(&passes_[i - 1], &passes_[i], read_backs);
+    }
     for (size_t i = 0; i <= passes_.size(); ++i) {
-      Grouped* before = i > 0 ? &passes_[i - 1] : nullptr;
-      Grouped* behind = i < passes_.size() ? &passes_[i] : nullptr;
-      const bool adjacent =
-          before != nullptr && behind != nullptr && before->beats_end == behind->beats_begin;
-      if (adjacent) {
-        set_boundary(before, behind, read_backs);
-        continue;
-      }
-      if (before != nullptr) set_boundary(before, nullptr, read_backs);
-      if (behind != nullptr) set_boundary(nullptr, behind, read_backs);
+      if (adjacent(i)) continue;
+      if (i > 0) set_boundary(&passes_[i - 1], nullptr, read_backs);
+      if (i < passes_.size()) set_boundary(nullptr, &passes_[i], read_backs);
     }
   }
 
@@ -115,9 +114,14 @@ class PassSearch {
     where.pass_before = before != nullptr;
     where.pass_behind = behind != nullptr;
     where.replay_behind = behind != nullptr && behind->replay();
+    if (before != nullptr) where.usual_tail = tails_[before->layers];
     const PassBoundary found = find_boundary(sequence_, where, markers_.in_gap(gap), read_backs);
     if (before != nullptr) {
       before->selection = found.selection;
+      if (behind != nullptr && found.selection) {
+        uint32_t& tail = tails_[before->layers];
+        tail = std::max(tail, *found.selection + 1 - where.first);
+      }
       before->row_gather = found.row_gather;
       before->end_seen = found.end.has_value();
       if (found.end) before->end = *found.end;
@@ -230,6 +234,7 @@ class PassSearch {
   std::span<const LayerBeat> beats_;
   const PassMarkers& markers_;
   std::vector<Grouped> passes_;
+  std::map<uint32_t, uint32_t> tails_;  // PassGap::usual_tail by layers
 };
 
 }  // namespace

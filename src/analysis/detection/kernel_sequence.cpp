@@ -43,10 +43,12 @@ KernelClass KernelSequence::kernel_class(size_t at) const {
   return (*names_)[trace_->kernels.name[items_[at].row]].kernel_class;
 }
 
+bool KernelSequence::has(size_t at, KernelTrait trait) const {
+  return !items_[at].replay && (*names_)[trace_->kernels.name[items_[at].row]].has(trait);
+}
+
 bool KernelSequence::convolution(size_t at) const {
-  // A convolution is a matrix product by its class; only its name tells.
-  return kernel_class(at) == KernelClass::gemm &&
-         (*names_)[trace_->kernels.name[items_[at].row]].short_name.starts_with("convolution");
+  return kernel_class(at) == KernelClass::gemm && has(at, KernelTrait::convolution);
 }
 
 trace::StringId KernelSequence::name(size_t at) const {

@@ -32,6 +32,8 @@ class KernelSequence {
   // Of a replay: KernelClass::other.
   [[nodiscard]] KernelClass kernel_class(size_t at) const;
   [[nodiscard]] bool convolution(size_t at) const;
+  // No replay has any.
+  [[nodiscard]] bool has(size_t at, KernelTrait trait) const;
   // None of a replay.
   [[nodiscard]] trace::StringId name(size_t at) const;
   [[nodiscard]] trace::ShapeId shape(size_t at) const;

@@ -47,8 +47,12 @@ class BoundarySearch {
     if (!gap_.pass_before) return;
     for (const PassMarker& marker : markers_) {
       if (!marker.selects) continue;
+      // Behind the last pass, later ones may be another program part's.
+      if (!gap_.pass_behind && marker.position >= gap_.first + gap_.usual_tail) {
+        if (!found_.selection) found_.selection = marker.position;
+        break;
+      }
       found_.selection = marker.position;
-      if (!gap_.pass_behind) break;  // later ones are another program part's
     }
     if (found_.selection) find_row_gather();
   }

@@ -16,6 +16,8 @@ struct PassGap {
   bool pass_before = false;
   bool pass_behind = false;
   bool replay_behind = false;
+  // Kernels from the last layer to the selection of the token, where other passes follow at once.
+  uint32_t usual_tail = 0;
 };
 
 // Where one pass ends and the next begins. What lies between belongs to neither.

@@ -23,7 +23,7 @@ constexpr uint32_t kFewestInner = 3;
 constexpr uint32_t kFewestKernels = 6;
 // A loop inside of a layer has at most so many.
 constexpr uint32_t kSmallLoop = 12;
-// Cores whose repeats are so much shorter than those of the model's other passes only touch each
+// Cores whose layers are so much shorter than those of the model's other passes only touch each
 // layer (weights being filled, caches being cut).
 constexpr double kMuchShorter = 0.4;
 // Of all kernels in cores, a model of its own has at least this share.
@@ -224,19 +224,22 @@ class CoreSearch {
     struct Model {
       size_t passes = 0;
       uint64_t kernels = 0;
-      std::map<uint32_t, uint64_t> by_period;
-      [[nodiscard]] uint32_t period() const {
-        return std::max_element(by_period.begin(), by_period.end(),
+      std::map<double, uint64_t> by_layer;  // kernels by the length of their layer
+      [[nodiscard]] double layer() const {
+        return std::max_element(by_layer.begin(), by_layer.end(),
                                 [](auto& a, auto& b) { return a.second < b.second; })
             ->first;
       }
     };
+    const auto layer_of = [](const PassCore& core) {
+      return static_cast<double>(core.period) / std::max(core.layers_per_repeat, 1U);
+    };
     std::map<uint32_t, Model> models;
     for (const PassCore& core : cores_) {
-      models[core.layers].by_period[core.period] += core.end - core.begin;
+      models[core.layers].by_layer[layer_of(core)] += core.end - core.begin;
     }
     std::erase_if(cores_, [&](const PassCore& core) {
-      return !core.in_loop && core.period < kMuchShorter * models[core.layers].period();
+      return !core.in_loop && layer_of(core) < kMuchShorter * models[core.layers].layer();
     });
     uint64_t kernels = 0;
     for (const PassCore& core : cores_) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analysis/detection/relative_size.h"
+#include "analysis/detection/speculation.h"
 #include "analysis/tracing/tracing_periods.h"
 
 namespace llmprof::analysis {
@@ -35,13 +36,16 @@ class Sizes {
       largest = step;
       first_large_ = sizes_[i];
     }
+    if (two_kinds()) step_ = largest;
   }
+  [[nodiscard]] double step() const { return step_; }
   [[nodiscard]] bool two_kinds() const { return first_large_ > 0; }
   [[nodiscard]] bool large(double size) const { return size >= first_large_; }
 
  private:
   std::vector<double> sizes_;
   double first_large_ = 0;
+  double step_ = 0;
 };
 
 class Kinds {
@@ -58,6 +62,10 @@ class Kinds {
       compare();
     }
     learn_repeated();
+    std::vector<uint32_t> layers;
+    layers.reserve(passes.size());
+    for (const ForwardPass& pass : passes) layers.push_back(pass.layers);
+    speculates_ = find_turns(layers).has_value();
   }
 
   PassKinds tell() {
@@ -77,7 +85,11 @@ class Kinds {
       i = std::max(end, i + 1);
     }
     found.told_apart = counted() || (two_sizes() && differ(found.passes));
-    found.serving = is_serving(found.passes);
+    found.speculative = speculates_;
+    found.serving = !speculates_ && is_serving(found.passes);
+    for (const auto& [layers, model] : models_) {
+      found.size_step = std::max(found.size_step, model.step());
+    }
     return found;
   }
 
@@ -114,6 +126,9 @@ class Kinds {
   [[nodiscard]] bool takes_prompts(size_t row) const {
     const PassSize& size = sizes_[row];
     if (passes_[row].replay()) return false;
+    // A model that verifies drafts takes several tokens of a sequence in every step.
+    if (speculates_) return is_large_of_two(row);
+    if (size.grows) return false;
     if (size.tokens && size.sequences) return *size.tokens > *size.sequences;
     const auto model = models_.find(passes_[row].layers);
     if (model != models_.end() && model->second.two_kinds()) {
@@ -199,7 +214,12 @@ class Kinds {
   // Clearly larger than the model's decode steps; all are where there is one size only.
   [[nodiscard]] bool is_large(size_t row) const {
     const auto model = models_.find(passes_[row].layers);
-    return model == models_.end() || !model->second.two_kinds() || model->second.large(work_[row]);
+    return model == models_.end() || !model->second.two_kinds() || is_large_of_two(row);
+  }
+  // No pass is where there is one size only.
+  [[nodiscard]] bool is_large_of_two(size_t row) const {
+    const auto model = models_.find(passes_[row].layers);
+    return model != models_.end() && model->second.two_kinds() && model->second.large(work_[row]);
   }
 
   // After the passes with prompt tokens that follow each other from `row` on; `row` where there
@@ -266,6 +286,7 @@ class Kinds {
   std::vector<double> work_;          // of each pass; 0 where it is hidden
   std::set<uint32_t> repeated_;       // names in passes that repeat, where windows cut others
   std::map<uint32_t, Sizes> models_;  // by number of layers
+  bool speculates_ = false;           // passes of two models take turns
 };
 
 }  // namespace

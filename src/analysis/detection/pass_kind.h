@@ -18,7 +18,10 @@ struct PassKind {
 struct PassKinds {
   std::vector<PassKind> passes;  // one each
   bool serving = false;          // the passes are an engine's steps
+  bool speculative = false;      // a model's passes verify what another's proposed
   bool told_apart = false;       // tokens are known, or there are passes of both sizes to compare
+  // From the largest of a model's smaller passes to the smallest of its larger ones; 0: one size.
+  double size_step = 0;
 };
 
 // A decode step takes one token of each sequence through the layers, a prefill more; one that takes

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 namespace llmprof::analysis {
 namespace {
@@ -11,8 +12,11 @@ namespace {
 // Layers that alternate (a mixture of experts in every second one) show a top-k or a gather every
 // few layers; as the length of a pass so few layers need the selection of a token as evidence.
 constexpr uint32_t kFewLayers = 4;
-// Once in how many spacings a marker may stand in two neighboring layers.
+// Once in how many spacings a marker may stand in two neighboring layers, or at another distance
+// than the two that most are.
 constexpr size_t kNeighborsSeldom = 10;
+// A second length recurs at least so often.
+constexpr size_t kRecurs = 3;
 
 struct Candidate {
   uint32_t position;
@@ -65,6 +69,8 @@ Candidates collect(const KernelSequence& sequence, std::span<const LayerBeat> be
 struct Spacing {
   size_t gaps = 0;
   uint32_t layers = 0;  // the most frequent spacing; 0: none is regular
+  // Passes of two models take turns: the other spacing; 0: there is none.
+  uint32_t other_layers = 0;
 };
 
 Spacing spacing_of(const std::vector<uint32_t>& gaps, const std::vector<uint32_t>& layers_before) {
@@ -78,12 +84,17 @@ Spacing spacing_of(const std::vector<uint32_t>& gaps, const std::vector<uint32_t
   std::sort(distances.begin(), distances.end());
   uint32_t most = 0;
   size_t times = 0;
+  uint32_t second = 0;
+  size_t times_second = 0;
   for (size_t i = 0; i < distances.size();) {
     size_t behind = i;
     while (behind < distances.size() && distances[behind] == distances[i]) ++behind;
     if (behind - i > times) {
-      times = behind - i;
-      most = distances[i];
+      second = std::exchange(most, distances[i]);
+      times_second = std::exchange(times, behind - i);
+    } else if (behind - i > times_second) {
+      second = distances[i];
+      times_second = behind - i;
     }
     i = behind;
   }
@@ -92,6 +103,11 @@ Spacing spacing_of(const std::vector<uint32_t>& gaps, const std::vector<uint32_t
   const bool regular = 2 * times >= distances.size();
   const bool apart = neighbors * kNeighborsSeldom <= distances.size();
   if (most > 1 && regular && apart) spacing.layers = most;
+  const size_t others = distances.size() - times - times_second;
+  if (spacing.layers > 0 && second > 1 && times_second >= kRecurs &&
+      others * kNeighborsSeldom <= distances.size()) {
+    spacing.other_layers = second;
+  }
   return spacing;
 }
 
@@ -107,14 +123,6 @@ std::vector<Spacing> spacings(const Candidates& candidates, size_t tokens, Token
   all.reserve(tokens);
   for (const auto& of_token : gaps) all.push_back(spacing_of(of_token, layers_before));
   return all;
-}
-
-bool picks_a_token(const KernelSequence& sequence, size_t position) {
-  const std::string_view name = sequence.trace().strings[sequence.name(position)];
-  for (const std::string_view part : {"rgMax", "argmax", "ampl", "ultinomial"}) {
-    if (name.find(part) != std::string_view::npos) return true;
-  }
-  return false;
 }
 
 bool multiple_of_any(uint32_t value, const std::vector<uint32_t>& of) {
@@ -170,7 +178,7 @@ class Chooser {
       Support& of_length = support[spacing.layers];
       ++of_length.times;
       if (spacing.layers < kFewLayers && row.selects && !of_length.picks) {
-        of_length.picks = picks_a_token(sequence_, row.position);
+        of_length.picks = sequence_.has(row.position, KernelTrait::token_choice);
       }
     }
     std::erase_if(
@@ -186,6 +194,19 @@ class Chooser {
     for (const auto& [times, layers] : order) {
       if (multiple_of_any(layers, found)) continue;
       if (found.empty() || times > kTwoPasses) found.push_back(layers);
+    }
+    // Between two markers of one kind lies one pass: such a length is no multiple of the other.
+    const size_t first_lengths = found.size();
+    for (const Candidate& row : candidates_.rows) {
+      const Spacing& spacing = spacing_at(row);
+      const auto known = found.begin() + static_cast<std::ptrdiff_t>(first_lengths);
+      if (spacing.other_layers < kFewLayers ||
+          std::find(found.begin(), known, spacing.layers) == known) {
+        continue;
+      }
+      if (std::find(found.begin(), found.end(), spacing.other_layers) == found.end()) {
+        found.push_back(spacing.other_layers);
+      }
     }
     return found;
   }

@@ -59,6 +59,7 @@ class Measure {
     for (size_t i = 0; i < passes_.size(); ++i) look_at(passes_[i], sizes_[i]);
     compare_sizes();
     compare_with_known();
+    find_growth();
     count_selections();
     count_outputs();
     return std::move(sizes_);
@@ -68,8 +69,7 @@ class Measure {
   // One block per row is how these gathers are launched.
   [[nodiscard]] std::optional<uint64_t> gathered_rows(std::optional<uint32_t> at) const {
     if (!at) return std::nullopt;
-    const std::string_view name = sequence_.trace().strings[sequence_.name(*at)];
-    if (name.find("vectorized_gather_kernel") == std::string_view::npos) return std::nullopt;
+    if (!sequence_.has(*at, KernelTrait::block_per_row)) return std::nullopt;
     const uint64_t rows = sequence_.grid(*at)[0];
     return rows > 0 ? std::optional(rows) : std::nullopt;
   }
@@ -96,6 +96,28 @@ class Measure {
     size.tokens = gathered_rows(pass.embedding);
     if (!size.tokens && norm_rows.size() >= pass.layers) size.tokens = majority(norm_rows);
     size.sequences = gathered_rows(pass.row_gather);
+  }
+
+  // Rows that grow by one from pass to pass are positions of the context (a bias for each of them
+  // is looked up), not tokens that pass through the layers.
+  void find_growth() {
+    constexpr size_t kRun = 4;  // so many in a row are no chance
+    const auto grows = [&](size_t row) {
+      return row > 0 && passes_[row].layers == passes_[row - 1].layers && sizes_[row].tokens &&
+             sizes_[row - 1].tokens && *sizes_[row].tokens == *sizes_[row - 1].tokens + 1;
+    };
+    std::vector<bool> growing(sizes_.size(), false);
+    for (size_t first = 0; first < sizes_.size();) {
+      size_t end = first + 1;
+      while (end < sizes_.size() && grows(end)) ++end;
+      for (size_t i = first; end - first >= kRun && i < end; ++i) growing[i] = true;
+      first = end;
+    }
+    for (size_t i = 0; i < sizes_.size(); ++i) {
+      if (!growing[i]) continue;
+      sizes_[i].tokens.reset();
+      sizes_[i].grows = true;
+    }
   }
 
   // Where classes of kernels do not tell, what all kernels come to does.

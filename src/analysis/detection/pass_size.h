@@ -16,6 +16,8 @@ struct PassSize {
   // Sequences that got a next token: rows of the gather before the last GEMM, of the selection, or
   // of the results that the host read.
   std::optional<uint64_t> sequences;
+  // Its context is one token longer than that of the pass before: one token per sequence.
+  bool grows = false;
   // Threads of its middle elementwise, norm or copy kernel; 0 where grids are unknown.
   uint64_t threads = 0;
   // Of the kernel names in order: equal passes are equal here.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "analysis/stages/stages.h"
@@ -20,6 +21,15 @@ struct Speculation {
 
 // In the decode steps of two models (Step::layers) that alternate; none where they do not. `steps`
 // are in order of start.
+// The numbers of layers of two models whose passes take turns: one or more of the smaller one, then
+// one of the larger.
+struct ModelTurns {
+  uint32_t draft_layers = 0;
+  uint32_t verify_layers = 0;
+};
+// `layers`: of passes in order.
+std::optional<ModelTurns> find_turns(std::span<const uint32_t> layers);
+
 std::optional<Speculation> find_speculation(const std::vector<Step>& steps);
 
 }  // namespace llmprof::analysis

@@ -15,6 +15,10 @@
 namespace llmprof::analysis::detection_test {
 
 inline constexpr std::string_view kDetectionRules = R"(
+traits:
+  block_per_row: [vectorized_gather_kernel]
+  token_choice: [argmax, sampl]
+  backward: [ackward]
 rules:
   - prefix: [attention]
     class: attention
@@ -54,7 +58,10 @@ class Program {
   };
   using Layer = std::function<void(Program&, const ProgramPass&, uint32_t layer)>;
 
-  void kernel(std::string_view name, uint32_t blocks = 1) {
+  // A matrix with the rows of a vocabulary takes longer than those of the layers.
+  static constexpr Nanoseconds kHead = 7 * kMicrosecond;
+
+  void kernel(std::string_view name, uint32_t blocks = 1, Nanoseconds time = 3 * kMicrosecond) {
     if (!traced_) {
       now_ += 10 * kMicrosecond;
       return;
@@ -64,7 +71,7 @@ class Program {
     place.device = device_;
     if (thread_ != 0) place.thread = trace_.thread(thread_);
     place.correlation = graph_;
-    trace_.kernel(name, now_, now_ + 2 * kMicrosecond, now_ + 5 * kMicrosecond, place);
+    trace_.kernel(name, now_, now_ + 2 * kMicrosecond, now_ + 2 * kMicrosecond + time, place);
     now_ += 10 * kMicrosecond;
     ++rows_;
   }
@@ -132,7 +139,7 @@ class Program {
     for (uint32_t i = 0; i < pass.layers; ++i) layer(*this, pass, i);
     kernel("add_norm", pass.sequences * 4);
     if (pass.packed) kernel("vectorized_gather_kernel", pass.sequences);
-    kernel("gemm_head");
+    kernel("gemm_head", 1, kHead);
     kernel("argmax", pass.sequences);
     truth_.push_back({begin, rows_, pass});
   }

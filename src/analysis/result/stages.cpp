@@ -281,7 +281,10 @@ profile::StagesFound stages_found(const Found& found) {
   const Stages& stages = found.results.stages;
   profile::StagesFound told;
   if (!stages.stages.empty()) told.serving = stages.serving;
-  told.confidence = quantity<profile::Share>(stages.confidence);
+  if (stages.confidence) {
+    told.confidence = {measured_confidence(*stages.confidence)};
+    told.confidence_level = std::string(to_string(*stages.confidence));
+  }
   told.reason = unless_empty(stages.reason);
   return told;
 }

@@ -230,6 +230,8 @@ class Window {
         begins_ = true;
         open_.next_tokens += rows;
         break;
+      case StepKind::forward:
+        break;
     }
   }
 

@@ -16,7 +16,7 @@ class Engine {
   Engine() {
     for (const char* name : {"prefill", "decode", "mixed"}) t_.stage(name);
     t_.stages().serving = true;
-    t_.stages().confidence = 0.9;
+    t_.stages().confidence = ConfidenceLevel::high;
   }
 
   // Results are asked for, but the host goes on with the next pass of the batch.

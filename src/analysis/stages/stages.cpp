@@ -38,6 +38,30 @@ std::string_view to_string(WarmupReason reason) {
   return "";
 }
 
+std::string_view to_string(ConfidenceLevel level) {
+  switch (level) {
+    case ConfidenceLevel::high:
+      return "high";
+    case ConfidenceLevel::medium:
+      return "medium";
+    case ConfidenceLevel::low:
+      return "low";
+  }
+  return "low";
+}
+
+double measured_confidence(ConfidenceLevel level) {
+  switch (level) {
+    case ConfidenceLevel::high:
+      return 0.9;
+    case ConfidenceLevel::medium:
+      return 0.8;
+    case ConfidenceLevel::low:
+      return 0.5;
+  }
+  return 0;
+}
+
 std::string_view to_string(StepKind kind) {
   switch (kind) {
     case StepKind::prefill:
@@ -46,6 +70,8 @@ std::string_view to_string(StepKind kind) {
       return "decode";
     case StepKind::mixed:
       return "mixed";
+    case StepKind::forward:
+      return "forward";
   }
   return "mixed";
 }

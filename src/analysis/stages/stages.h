@@ -48,6 +48,13 @@ enum class WarmupReason : uint8_t {
 };
 std::string_view to_string(WarmupReason reason);
 
+// How far detected stages can be trusted.
+enum class ConfidenceLevel : uint8_t { high, medium, low };
+std::string_view to_string(ConfidenceLevel level);
+// Of captures that no rule was made for, the share in which stages of this level were right
+// (bench/detection).
+double measured_confidence(ConfidenceLevel level);
+
 // One occurrence of a stage on one GPU: a prefill, a decode loop, or, under continuous batching,
 // one step of the engine. A range whose kernels run on several GPUs gives one instance for each.
 struct StageInstance {
@@ -163,8 +170,9 @@ struct Stages {
   std::vector<StageNote> notes;
   Coverage coverage;
   bool serving = false;  // instances are an engine's steps
-  // Detection only: 0 to 1, with its reason in words.
-  std::optional<double> confidence;
+  // Not every decode step gives each of its sequences one token (speculative decoding).
+  bool speculative = false;
+  std::optional<ConfidenceLevel> confidence;  // detection only
   std::string reason;  // how the stages were found, or why there are none
   std::vector<BatchTime> by_batch;
   std::optional<Statistics> time_to_first_token;    // of prefills

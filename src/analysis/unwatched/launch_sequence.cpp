@@ -11,15 +11,19 @@ using CallKind = trace::HostCallTable::Kind;
 
 constexpr uint32_t kFirstGraph = 1000;
 
+trace::ThreadId thread_of_most(const std::vector<uint64_t>& launches) {
+  const auto most = std::max_element(launches.begin(), launches.end());
+  if (most == launches.end() || *most == 0) return {};
+  return trace::ThreadId(static_cast<size_t>(most - launches.begin()));
+}
+
 trace::ThreadId busiest_thread(const trace::Trace& trace) {
   const trace::HostCallTable& calls = trace.host_calls;
   std::vector<uint64_t> launches(trace.threads.size(), 0);
   for (size_t i = 0; i < calls.size(); ++i) {
     if (calls.kind[i] != CallKind::wait) ++launches[calls.thread[i].index()];
   }
-  const auto most = std::max_element(launches.begin(), launches.end());
-  if (most == launches.end() || *most == 0) return {};
-  return trace::ThreadId(static_cast<size_t>(most - launches.begin()));
+  return thread_of_most(launches);
 }
 
 }  // namespace
@@ -49,6 +53,62 @@ LaunchSequence busiest_sequence(const trace::Trace& trace) {
     sequence.start.push_back(calls.start[row]);
     sequence.graph.push_back(calls.kind[row] == CallKind::graph);
     sequence.handle.push_back(calls.handle[row]);
+  }
+  return sequence;
+}
+
+namespace {
+
+// What each call launched; 0: nothing that was recorded (work captured into a graph).
+std::vector<uint64_t> launched_by_calls(const trace::Trace& trace) {
+  std::vector<uint64_t> launched(trace.launches.size(), 0);
+  const trace::KernelTable& kernels = trace.kernels;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (!kernels.launch[i].valid()) continue;
+    const bool in_graph = i < kernels.graph.size() && kernels.graph[i] != 0;
+    launched[kernels.launch[i].index()] =
+        1 + (in_graph ? uint64_t{kernels.graph[i]} : uint64_t{kernels.name[i].value});
+  }
+  const trace::GraphReplayTable& replays = trace.graph_replays;
+  for (size_t i = 0; i < replays.size(); ++i) {
+    if (replays.launch[i].valid()) launched[replays.launch[i].index()] = 1 + replays.graph[i];
+  }
+  return launched;
+}
+
+}  // namespace
+
+LaunchSequence traced_sequence(const trace::Trace& trace) {
+  const trace::LaunchTable& calls = trace.launches;
+  std::vector<uint64_t> launches(trace.threads.size(), 0);
+  const auto kind_of = [&](size_t row) { return trace.api_kind(calls.api[row]); };
+  const auto launches_work = [](trace::ApiKind kind) {
+    return kind == trace::ApiKind::launch || kind == trace::ApiKind::graph_launch;
+  };
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (launches_work(kind_of(i)) && calls.thread[i].valid()) ++launches[calls.thread[i].index()];
+  }
+  LaunchSequence sequence;
+  sequence.thread = thread_of_most(launches);
+  if (!sequence.thread.valid()) return sequence;
+  const std::vector<uint64_t> launched = launched_by_calls(trace);
+  std::vector<size_t> rows;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const trace::ApiKind kind = kind_of(i);
+    if (calls.thread[i] != sequence.thread) continue;
+    if (launches_work(kind) || trace::waits_for_gpu(kind)) rows.push_back(i);
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](size_t a, size_t b) { return calls.start[a] < calls.start[b]; });
+  uint64_t unknown = UINT64_MAX;  // each is like no other
+  for (const size_t row : rows) {
+    if (!launches_work(kind_of(row))) {
+      sequence.waits.push_back({calls.start[row], calls.end[row]});
+      continue;
+    }
+    sequence.start.push_back(calls.start[row]);
+    sequence.graph.push_back(kind_of(row) == trace::ApiKind::graph_launch);
+    sequence.handle.push_back(launched[row] != 0 ? launched[row] : unknown--);
   }
   return sequence;
 }

@@ -23,8 +23,11 @@ struct LaunchSequence {
   [[nodiscard]] std::vector<Wait>::const_iterator first_wait_from(Nanoseconds time) const;
 };
 
-// Of the thread that launched the most.
+// Of the thread that launched the most, as the light watch noted it.
 LaunchSequence busiest_sequence(const trace::Trace& trace);
+// The same as it was traced: every launch, kernels by their names, graphs by their IDs. To be
+// compared with what the driver reported of another run (HostCallTable::of_driver).
+LaunchSequence traced_sequence(const trace::Trace& trace);
 
 // Launches between two of the same function up to which tokens tell them, about those of a layer.
 inline constexpr uint32_t kFarthestLaunch = 48;

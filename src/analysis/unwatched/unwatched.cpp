@@ -197,13 +197,10 @@ class Finder {
   }
 
   void by_launches(const trace::Trace* control) {
-    if (!any_open()) return;
-    const LaunchSequence own = busiest_sequence(trace_);
-    if (own.size() == 0) return;
-    const std::vector<LaunchPass> recorded = recorded_passes(trace_, stages_, own);
-    if (recorded.empty()) return;
-    by_windows(own, recorded);
-    if (control != nullptr && any_open()) by_control(own, recorded, *control);
+    const bool of_driver = control != nullptr && control->host_calls.of_driver;
+    if (!of_driver) return by_launches_in(busiest_sequence(trace_), control);
+    by_launches_in(busiest_sequence(trace_), nullptr);
+    by_launches_in(traced_sequence(trace_), control);
   }
 
   Unwatched take() {
@@ -214,6 +211,14 @@ class Finder {
   }
 
  private:
+  void by_launches_in(const LaunchSequence& own, const trace::Trace* control) {
+    if (!any_open() || own.size() == 0) return;
+    const std::vector<LaunchPass> recorded = recorded_passes(trace_, stages_, own);
+    if (recorded.empty()) return;
+    by_windows(own, recorded);
+    if (control != nullptr && any_open()) by_control(own, recorded, *control);
+  }
+
   [[nodiscard]] bool open(size_t stage) const {
     const NotUnwatched why = result_.stages[stage].why_not;
     return why == NotUnwatched::no_other_time || why == NotUnwatched::launches_differ ||
