@@ -6,13 +6,13 @@
 #include <array>
 #include <map>
 
-#include "analysis/detection/copies_to_host.h"
 #include "analysis/detection/detection_report.h"
 #include "analysis/detection/engine_passes.h"
 #include "analysis/detection/find_passes.h"
 #include "analysis/detection/pass_kind.h"
 #include "analysis/detection/pass_owners.h"
 #include "analysis/detection/pass_size.h"
+#include "analysis/detection/preparation.h"
 #include "analysis/detection/speculation.h"
 #include "analysis/detection/token_evidence.h"
 #include "analysis/stages/measure_stages.h"
@@ -79,15 +79,12 @@ class StageBuilder {
 
   void add(const Found& found, bool serving) {
     const size_t decode = serving ? 0 : behind_cold_start(found);
-    copies_ = serving ? copies_to_host(*found.sequence) : std::vector<CopyToHost>();
-    next_copy_ = 0;
+    const auto prepared = prepared_since(*found.sequence, found.forward, found.kinds, serving);
     for (size_t i = 0; i < found.forward.passes.size(); ++i) {
       const PassKind& kind = found.kinds.passes[i];
       const bool goes_on = !serving && i != decode && goes_on_with(found, i);
       if (!goes_on) begin_instance(found, found.forward.passes[i], kind.kind);
-      if (const auto from = goes_on ? std::nullopt : prepared_from(found, i, serving)) {
-        stages_.instances.back().start = *from;
-      }
+      if (!goes_on && prepared[i]) stages_.instances.back().start = *prepared[i];
       StageInstance& instance = stages_.instances.back();
       const ForwardPass& pass = found.forward.passes[i];
       for (uint32_t at = pass.begin; at < pass.end; ++at) {
@@ -113,7 +110,8 @@ class StageBuilder {
 
   // Whether a pass is one more step of the instance before it.
   static bool goes_on_with(const Found& found, size_t row) {
-    if (row == 0 || !traced_since_last(found, row)) return false;
+    // Behind a time that was not traced, steps may be those of another request.
+    if (!traced_since_last(found.forward, row)) return false;
     const StepKind kind = found.kinds.passes[row].kind;
     if (kind != found.kinds.passes[row - 1].kind) return false;
     if (kind == StepKind::decode) return true;
@@ -139,44 +137,6 @@ class StageBuilder {
       }
     }
     return false;
-  }
-
-  // Behind a time that was not traced, steps may be those of another request.
-  static bool traced_since_last(const Found& found, size_t row) {
-    if (row == 0) return false;
-    const auto& cuts = found.forward.cuts;
-    const auto cut =
-        std::upper_bound(cuts.begin(), cuts.end(), found.forward.passes[row - 1].begin);
-    return cut == cuts.end() || *cut > found.forward.passes[row].begin;
-  }
-
-  // A prefill right after another, or any step of an engine: what the host did since the GPU's last
-  // work was to prepare it, and is part of its time. Not if it took twice as long as the pass
-  // itself: the program waited for a request. A decode step has its request; only a much longer
-  // pause is none of its.
-  [[nodiscard]] std::optional<Nanoseconds> prepared_from(const Found& found, size_t row,
-                                                         bool serving) {
-    const ForwardPass& pass = found.forward.passes[row];
-    const Nanoseconds start = found.sequence->start(pass.begin);
-    std::optional<Nanoseconds> from;
-    if (traced_since_last(found, row) && pass.begin == found.forward.passes[row - 1].end) {
-      from = std::prev(stages_.instances.end(), 2)->range_end;
-    }
-    if (serving) {
-      // Results that were read, and caches that were moved to the host.
-      while (next_copy_ < copies_.size() && copies_[next_copy_].start < start) ++next_copy_;
-      if (next_copy_ > 0) from = std::max(from.value_or(0), copies_[next_copy_ - 1].end);
-    } else if (found.kinds.passes[row].kind != StepKind::prefill ||
-               (row > 0 && found.kinds.passes[row - 1].kind != StepKind::prefill)) {
-      return std::nullopt;
-    }
-    constexpr Nanoseconds kWaited = 2;
-    constexpr Nanoseconds kPaused = 10;
-    const Nanoseconds taken = found.sequence->end(pass.end - 1) - start;
-    const bool decode = found.kinds.passes[row].kind == StepKind::decode;
-    const Nanoseconds most = (decode ? kPaused : kWaited) * taken;
-    if (!from || start < *from || start - *from >= most) return std::nullopt;
-    return from;
   }
 
   void begin_instance(const Found& found, const ForwardPass& pass, StepKind kind) {
@@ -249,8 +209,6 @@ class StageBuilder {
   Stages& stages_;
   std::array<uint32_t, static_cast<size_t>(StepKind::forward) + 1> row_of_kind_{};
   std::vector<OwnedPass> passes_;
-  std::vector<CopyToHost> copies_;  // of the sequence
-  size_t next_copy_ = 0;            // the first that starts after the pass
 };
 
 // Of passes of a model that is no LLM: whatever was taken for prompts and tokens is neither.

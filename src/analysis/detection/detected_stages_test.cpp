@@ -476,8 +476,8 @@ TEST(DetectedStagesTest, PassesOfADraftModel) {
   EXPECT_FALSE(stages.time_per_output_token);
 }
 
-// Sampling takes several kernels, of which the last chooses the token of each of four sequences. The
-// capture's last pass has them as well, and nothing behind it.
+// Sampling takes several kernels, of which the last chooses the token of each of four sequences.
+// The capture's last pass has them as well, and nothing behind it.
 TEST(DetectedStagesTest, TheLastStepOfASampledBatch) {
   Program program;
   const auto sample = [&](const ProgramPass& pass) {

@@ -13,6 +13,8 @@ namespace {
 
 // Share of the passes that another one follows at once.
 constexpr double kLeastFollowing = 0.4;
+// What so many passes have is usual.
+constexpr size_t kUsual = 3;
 // Between two passes that follow each other lies less than a pass.
 constexpr uint32_t kMostBetween = 1;
 
@@ -39,6 +41,7 @@ class BoundarySetter {
     for (size_t i = 0; i + 1 < passes_.size(); ++i) {
       if (adjacent(i)) split(passes_[i], passes_[i + 1]);
     }
+    leave_what_is_between();
     fill_in();
     return std::move(passes_);
   }
@@ -128,6 +131,25 @@ class BoundarySetter {
     behind.start_seen = behind.start_seen || was_read;
   }
 
+  // What other passes of the kind have behind their layers, where one like them follows at once, is
+  // all that a pass has there if it is a graph's. The rest, before a pass of another kind, belongs
+  // to neither: the caches of the next request are filled, say.
+  void leave_what_is_between() {
+    std::map<std::pair<uint32_t, uint32_t>, std::map<uint32_t, size_t>> tails;
+    for (size_t i = 0; i + 1 < passes_.size(); ++i) {
+      if (adjacent_now(i) && kind(i) == kind(i + 1))
+        ++tails[kind(i)][passes_[i].end - cores_[i].end];
+    }
+    for (size_t i = 0; i + 1 < passes_.size(); ++i) {
+      const auto known = tails.find(kind(i));
+      if (known == tails.end() || kind(i) == kind(i + 1) || !is_graph(cores_[i])) continue;
+      const auto usual = std::max_element(known->second.begin(), known->second.end(),
+                                          [](auto& a, auto& b) { return a.second < b.second; });
+      if (usual->second < kUsual) continue;
+      passes_[i].end = std::min(passes_[i].end, cores_[i].end + usual->first);
+    }
+  }
+
   // At the edge of the capture, or of something else, a pass has what others of its kind have.
   void fill_in() {
     using Kind = std::pair<uint32_t, uint32_t>;           // period, layers
@@ -152,6 +174,9 @@ class BoundarySetter {
             std::max(passes_[i].end, std::min(until, cores_[i].end + known->second.second));
       }
     }
+  }
+  [[nodiscard]] bool is_graph(const PassCore& core) const {
+    return sequence_.same_graph_launch(core.begin, core.end - 1);
   }
   [[nodiscard]] bool adjacent_now(size_t row) const {
     return passes_[row].end == passes_[row + 1].begin;

@@ -521,5 +521,43 @@ TEST_F(MeasureStagesTest, LeavesOutAFirstStepThatBeganBeforeRecordingDid) {
   EXPECT_DOUBLE_EQ(stages_.stages[kPrefill].wall.mean, 30);
 }
 
+// A decoder in JAX on an H200, in us: it compiles in its first request. The second one is a third
+// longer than the longest of the others, as the machine's noise makes any of them.
+TEST_F(MeasureStagesTest, FlagsOnlyTheRequestThatCompiles) {
+  const std::array<Nanoseconds, 6> prefills = {897'650, 12'940, 8'220, 9'250, 8'100, 8'340};
+  const std::array<Nanoseconds, 6> decodes = {147'600, 131'270, 128'940, 129'000, 164'280, 166'240};
+  Nanoseconds start = 0;
+  for (size_t i = 0; i < prefills.size(); ++i) {
+    const InstanceId first = instance(kPrefill, start, start + prefills[i]);
+    kernel(first, {}, start, start + 3'910);
+    const Nanoseconds begin = start + prefills[i];
+    const InstanceId loop = instance(kDecode, begin, begin + decodes[i]);
+    kernel(loop, step(loop, begin), begin, begin + 88'500);
+    start += 3'000'000;
+  }
+  measure();
+  std::vector<bool> expected(12, false);
+  expected[0] = expected[1] = true;
+  EXPECT_EQ(warmups(), expected);
+}
+
+// Hugging Face, eager, on an H200, in us: three requests of a program that warmed up before.
+TEST_F(MeasureStagesTest, FlagsNoSecondRequestForNoise) {
+  const std::array<Nanoseconds, 3> prefills = {21'156, 20'105, 13'756};
+  const std::array<Nanoseconds, 3> decodes = {1'279'038, 922'406, 817'715};
+  Nanoseconds start = 0;
+  for (size_t i = 0; i < prefills.size(); ++i) {
+    const InstanceId first = instance(kPrefill, start, start + prefills[i]);
+    kernel(first, {}, start, start + 3'900);
+    const Nanoseconds begin = start + prefills[i];
+    const InstanceId loop = instance(kDecode, begin, begin + decodes[i]);
+    kernel(loop, step(loop, begin), begin, begin + 123'000);
+    start += 3'000'000;
+  }
+  measure();
+  EXPECT_FALSE(stages_.instances[2].warmup || stages_.instances[3].warmup);
+  EXPECT_EQ(stages_.stages[kPrefill].wall.count, 2U);
+}
+
 }  // namespace
 }  // namespace llmprof::analysis

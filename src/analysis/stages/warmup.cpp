@@ -66,7 +66,11 @@ class RequestComparison {
       const auto later = later_ones(first, instance.stage);
       if (later.empty()) continue;
       if (fewer_steps(instance, later)) return WarmupReason::fewer_steps;
-      if (longer(instance, later)) return WarmupReason::longer;
+      // Behind the first, only what compiles or tunes once more is so much longer; a machine that
+      // others use makes any of them a little longer.
+      if (first == 0 ? longer(instance, later) : longer_than_any(instance, later)) {
+        return WarmupReason::longer;
+      }
     }
     return std::nullopt;
   }

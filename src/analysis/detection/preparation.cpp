@@ -1,0 +1,140 @@
+#include "analysis/detection/preparation.h"
+
+#include <algorithm>
+
+#include "analysis/detection/copies_to_host.h"
+#include "analysis/statistics/statistics.h"
+
+namespace llmprof::analysis {
+namespace {
+
+// Times the pass itself; see the header.
+constexpr Nanoseconds kWaited = 2;
+constexpr Nanoseconds kPaused = 10;
+// Times the median preparation of the program's other prefills.
+constexpr Nanoseconds kLikeOthers = 3;
+
+class Preparations {
+ public:
+  Preparations(const KernelSequence& sequence, const ForwardPasses& found, const PassKinds& kinds)
+      : sequence_(sequence), found_(found), kinds_(kinds) {
+    for (const ForwardPass& pass : found.passes) {
+      Nanoseconds end = sequence.start(pass.begin);
+      for (uint32_t at = pass.begin; at < pass.end; ++at) end = std::max(end, sequence.end(at));
+      ends_.push_back(end);
+    }
+  }
+
+  std::vector<std::optional<Nanoseconds>> of_steps() {
+    std::vector<std::optional<Nanoseconds>> since(ends_.size());
+    const std::vector<CopyToHost> copies = copies_to_host(sequence_);
+    size_t next = 0;
+    for (size_t row = 0; row < ends_.size(); ++row) {
+      std::optional<Nanoseconds> from =
+          adjacent(row) ? std::optional(ends_[row - 1]) : std::nullopt;
+      // Results that were read, and caches that were moved to the host.
+      while (next < copies.size() && copies[next].start < start(row)) ++next;
+      if (next > 0) from = std::max(from.value_or(0), copies[next - 1].end);
+      const bool decode = kinds_.passes[row].kind == StepKind::decode;
+      if (from && gap(row, *from) < (decode ? kPaused : kWaited) * taken(row)) since[row] = from;
+    }
+    return since;
+  }
+
+  std::vector<std::optional<Nanoseconds>> of_prefills() {
+    std::vector<std::optional<Nanoseconds>> since(ends_.size());
+    std::vector<Nanoseconds> gaps;
+    for (size_t row = 0; row < ends_.size(); ++row) {
+      if (kinds_.passes[row].kind != StepKind::prefill) continue;
+      const auto from = idle_since(row);
+      if (!from || *from > start(row)) continue;
+      since[row] = from;
+      if (gap(row, *from) < kWaited * taken(row)) gaps.push_back(gap(row, *from));
+    }
+    const auto candidates = static_cast<size_t>(std::count_if(
+        since.begin(), since.end(), [](const auto& from) { return from.has_value(); }));
+    // Most of them follow the request before at once.
+    const bool in_turn = 2 * gaps.size() > candidates && candidates > 2;
+    const Nanoseconds usual = gaps.empty() ? 0 : nearest_rank(gaps, 0.5);
+    bool first = true;
+    for (size_t row = 0; row < since.size(); ++row) {
+      if (!since[row]) continue;
+      const Nanoseconds prepared = gap(row, *since[row]);
+      const bool like_others = in_turn && (first || prepared <= kLikeOthers * usual);
+      if (prepared >= kWaited * taken(row) && !like_others) since[row].reset();
+      first = false;
+    }
+    return since;
+  }
+
+ private:
+  [[nodiscard]] Nanoseconds start(size_t row) const {
+    return sequence_.start(found_.passes[row].begin);
+  }
+  [[nodiscard]] Nanoseconds taken(size_t row) const {
+    return sequence_.end(found_.passes[row].end - 1) - start(row);
+  }
+  // INT64_MAX: it begins before.
+  [[nodiscard]] Nanoseconds gap(size_t row, Nanoseconds from) const {
+    return from > start(row) ? INT64_MAX : start(row) - from;
+  }
+  [[nodiscard]] bool adjacent(size_t row) const {
+    return traced_since_last(found_, row) && found_.passes[row].begin == found_.passes[row - 1].end;
+  }
+
+  [[nodiscard]] std::optional<Nanoseconds> idle_since(size_t row) const {
+    if (adjacent(row) && kinds_.passes[row - 1].kind == StepKind::prefill) return ends_[row - 1];
+    if (row > 0 && !traced_since_last(found_, row)) return std::nullopt;
+    if (row == 0 && !found_.cuts.empty() && found_.cuts.front() <= found_.passes[0].begin) {
+      return std::nullopt;
+    }
+    const auto called = last_call_before(found_.passes[row]);
+    // The GPU may have worked on for longer.
+    return called && row > 0 ? std::optional(std::max(*called, ends_[row - 1])) : called;
+  }
+
+  // The end of the launching thread's last call before the pass that put work on a GPU or waited
+  // for one.
+  [[nodiscard]] std::optional<Nanoseconds> last_call_before(const ForwardPass& pass) const {
+    const trace::LaunchRow first = sequence_.launch(pass.begin);
+    if (!first.valid()) return std::nullopt;
+    const trace::Trace& trace = sequence_.trace();
+    const trace::LaunchTable& calls = trace.launches;
+    const Nanoseconds launched = calls.start[first.index()];
+    std::optional<Nanoseconds> from;
+    if (pass.begin > 0 && sequence_.launch(pass.begin - 1).valid()) {
+      from = calls.end[sequence_.launch(pass.begin - 1).index()];
+    }
+    for (size_t row = first.index(); row-- > 0;) {
+      if (from && calls.end[row] <= *from) break;
+      if (calls.thread[row] != calls.thread[first.index()]) continue;
+      if (!trace::waits_for_gpu(trace.api_kind(calls.api[row]))) continue;
+      from = std::max(from.value_or(0), std::min(calls.end[row], launched));
+      break;
+    }
+    return from && *from <= launched ? from : std::nullopt;
+  }
+
+  const KernelSequence& sequence_;
+  const ForwardPasses& found_;
+  const PassKinds& kinds_;
+  std::vector<Nanoseconds> ends_;  // of the GPU's work in each pass
+};
+
+}  // namespace
+
+bool traced_since_last(const ForwardPasses& found, size_t row) {
+  if (row == 0) return false;
+  const auto cut =
+      std::upper_bound(found.cuts.begin(), found.cuts.end(), found.passes[row - 1].begin);
+  return cut == found.cuts.end() || *cut > found.passes[row].begin;
+}
+
+std::vector<std::optional<Nanoseconds>> prepared_since(const KernelSequence& sequence,
+                                                       const ForwardPasses& found,
+                                                       const PassKinds& kinds, bool serving) {
+  Preparations preparations(sequence, found, kinds);
+  return serving ? preparations.of_steps() : preparations.of_prefills();
+}
+
+}  // namespace llmprof::analysis
