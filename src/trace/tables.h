@@ -134,6 +134,7 @@ struct HostCallTable {
   std::vector<ThreadId> thread;
   std::vector<Kind> kind;
   std::vector<uint64_t> handle;  // of the function or graph, in its process; of waits 0
+  bool of_driver = false;        // all launches, as the driver sees them; else those of the runtime
 
   [[nodiscard]] size_t size() const { return start.size(); }
   auto columns() { return std::tie(start, end, thread, kind, handle); }

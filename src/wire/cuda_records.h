@@ -120,10 +120,17 @@ enum class HostCallKind : uint32_t {
   kernel = 1,  // a kernel launch
   graph = 2,   // the launch of a CUDA graph
   wait = 3,    // synchronization, and copies that wait
+  // The same as callbacks of the driver see it: calls of every library, however it reaches the
+  // driver.
+  driver_kernel = 4,
+  driver_graph = 5,
+  driver_wait = 6,
 };
 struct HostCall {
   int64_t start;
-  uint64_t handle;    // of the function or the graph, as this process knows it; of a wait 0
+  // Of the function or the graph, as this process knows it; of a driver_kernel a hash of its
+  // symbol; of a wait 0.
+  uint64_t handle;
   uint32_t duration;  // of a wait, ns, at most UINT32_MAX; of a launch 0
   HostCallKind kind;
 };

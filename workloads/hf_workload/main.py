@@ -17,6 +17,7 @@ from hf_workload.prompts import Prompt, read_manifest
 from hf_workload.ranges_torch import add_layer_ranges, add_vision_ranges
 from hf_workload.request_plan import RequestPrompts, number_of_requests, plan_requests
 from hf_workload.requests_torch import ContinuousRunner, StepwiseRunner, tokens_per_second
+from hf_workload.short_run import shortened
 from hf_workload.stage_times import StageTimes
 from hf_workload.torch_trace import TraceSettings, trace_settings, traced
 from hf_workload.vision_torch import make_images
@@ -27,6 +28,7 @@ Runner = Union[StepwiseRunner, ContinuousRunner]
 def main(arguments: List[str]) -> int:
     options = parse_options(arguments)
     try:
+        options = shortened(options, os.environ)
         prompts = read_manifest(options.inputs_manifest) if options.inputs_manifest else None
         trace = trace_settings(os.environ)
         libraries = import_libraries()

@@ -81,6 +81,7 @@ void PassSignatures::learn(std::span<const uint32_t> tokens, const LaunchSequenc
     if (length < kFewestLaunches && !graphs) continue;
     Signature& signature = by_length_[length][hash.of(pass.first, length)];
     signature.first = pass.first;
+    signature.lead = pass.lead;
     ++signature.stages[pass.stage];
   }
   for (const size_t length : lengths()) {
@@ -121,7 +122,10 @@ std::vector<LaunchPass> PassSignatures::find(std::span<const uint32_t> tokens, s
       const auto& signatures = by_length_.at(length);
       const auto known = signatures.find(hash.of(first - offset, length));
       if (known == signatures.end()) continue;
-      pass = LaunchPass{known->second.most_frequent(), first, first + length, {}};
+      // No launch is of two passes.
+      const size_t free = first - (found.empty() ? offset : found.back().end);
+      pass = LaunchPass{known->second.most_frequent(), first, first + length, {},
+                        std::min(known->second.lead, free)};
       break;
     }
     if (pass) found.push_back(*pass);

@@ -16,6 +16,8 @@ struct LaunchPass {
   size_t first = 0;
   size_t end = 0;
   InstanceId instance;  // that it is of; none where it was found by its launches alone
+  // Launches right before it that are captured into its graph: it begins with them.
+  size_t lead = 0;
 };
 
 // What passes are made of, to find them where nothing was recorded.
@@ -33,6 +35,7 @@ class PassSignatures {
  private:
   struct Signature {
     size_t first = 0;                               // a pass that has it
+    size_t lead = 0;                                // that pass's
     std::unordered_map<uint32_t, uint64_t> stages;  // how often it was a pass of each
     [[nodiscard]] uint32_t most_frequent() const;
   };

@@ -109,6 +109,7 @@ LaunchSequence traced_sequence(const trace::Trace& trace) {
     sequence.start.push_back(calls.start[row]);
     sequence.graph.push_back(kind_of(row) == trace::ApiKind::graph_launch);
     sequence.handle.push_back(launched[row] != 0 ? launched[row] : unknown--);
+    sequence.without_work.push_back(launched[row] == 0);
   }
   return sequence;
 }

@@ -16,6 +16,8 @@ struct LaunchSequence {
   std::vector<Nanoseconds> start;
   std::vector<bool> graph;  // a CUDA graph, not a kernel
   std::vector<uint64_t> handle;
+  // Put no work on a GPU: captured into a graph. Empty: not known.
+  std::vector<bool> without_work;
   std::vector<Wait> waits;
 
   [[nodiscard]] size_t size() const { return start.size(); }

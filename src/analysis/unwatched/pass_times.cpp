@@ -93,11 +93,12 @@ std::vector<TimedPass> time_passes(const LaunchSequence& sequence,
   std::vector<TimedPass> timed;
   for (size_t i = 0; i < passes.size(); ++i) {
     const LaunchPass& pass = passes[i];
-    const size_t next_pass =
-        i + 1 < passes.size() ? own_first(sequence, passes[i + 1]) : sequence.size();
+    const size_t next_pass = i + 1 < passes.size()
+                                 ? own_first(sequence, passes[i + 1]) - passes[i + 1].lead
+                                 : sequence.size();
     TimedPass row;
     row.stage = pass.stage;
-    row.start = sequence.start[own_first(sequence, pass)];
+    row.start = sequence.start[own_first(sequence, pass) - pass.lead];
     row.next = start_of(pass.end);
     row.done = last_wait(sequence, sequence.start[pass.end - 1], row.next);
     if (!row.done && next_pass > pass.end) {

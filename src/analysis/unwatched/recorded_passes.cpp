@@ -136,6 +136,18 @@ class WindowEdges {
   trace::ProcessId process_;
 };
 
+// Right before the pass, of no other.
+size_t launches_without_work(const LaunchSequence& sequence,
+                             const std::vector<uint32_t>& of_launches, size_t first) {
+  if (sequence.without_work.empty()) return 0;
+  size_t lead = 0;
+  while (lead < first && sequence.without_work[first - lead - 1] &&
+         of_launches[first - lead - 1] == kNoPass) {
+    ++lead;
+  }
+  return lead;
+}
+
 }  // namespace
 
 std::vector<LaunchPass> recorded_passes(const trace::Trace& trace, const Stages& stages,
@@ -165,6 +177,7 @@ std::vector<LaunchPass> recorded_passes(const trace::Trace& trace, const Stages&
     passes.push_back({{stages.instances[instance.index()].stage, spans[number].first,
                        spans[number].end, instance},
                       layers});
+    passes.back().lead = launches_without_work(sequence, of_launches, spans[number].first);
   }
   std::sort(passes.begin(), passes.end(),
             [](const LaunchPass& a, const LaunchPass& b) { return a.first < b.first; });

@@ -41,6 +41,8 @@ struct TracedStage {
   double idle = 0;  // and unattributed
   double steps = 0;
   double kernels = 0;
+  // From its start to its first launch: the host works alone, as long as without tracing.
+  double prepared = 0;
   std::array<double, kBudgetParts> parts{};
 };
 
@@ -133,9 +135,10 @@ void set_passes(const Stages& stages, uint32_t stage, const TracedStage& traced,
     return;
   }
   const double per_instance = traced.steps > 0 ? traced.steps : 1;
-  const double wall = times.instances > 0 ? times.total / static_cast<double>(times.instances)
-                                          : times.per_pass() * per_instance;
-  set_wall(stages, stage, traced, wall, source, result);
+  const double launched = times.instances > 0
+                              ? times.total / static_cast<double>(times.instances)
+                              : times.per_pass() * per_instance;
+  set_wall(stages, stage, traced, launched + traced.prepared, source, result);
   result.passes = times.passes;
   result.instances = times.instances;
 }
@@ -165,6 +168,19 @@ std::vector<LaunchPass> without_warmup(const std::vector<LaunchPass>& passes,
     }
   }
   return rest;
+}
+
+// Launch for launch the same program, as far as it is known what was launched.
+bool same_launches(const LaunchSequence& own, const LaunchSequence& other) {
+  if (own.size() != other.size()) return false;
+  const std::vector<uint32_t> a = launch_tokens(own, GraphTokens::by_first_use);
+  const std::vector<uint32_t> b = launch_tokens(other, GraphTokens::by_first_use);
+  size_t known_from = 0;  // tokens of later launches do not reach back to one that is not known
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (!own.without_work.empty() && own.without_work[i]) known_from = i + 1 + kFarthestLaunch;
+    if (own.graph[i] != other.graph[i] || (i >= known_from && a[i] != b[i])) return false;
+  }
+  return true;
 }
 
 class Finder {
@@ -215,8 +231,27 @@ class Finder {
     if (!any_open() || own.size() == 0) return;
     const std::vector<LaunchPass> recorded = recorded_passes(trace_, stages_, own);
     if (recorded.empty()) return;
+    measure_preparations(own, recorded);
     by_windows(own, recorded);
     if (control != nullptr && any_open()) by_control(own, recorded, *control);
+  }
+
+  void measure_preparations(const LaunchSequence& own, const std::vector<LaunchPass>& recorded) {
+    std::vector<double> total(stages_.stages.size(), 0);
+    std::vector<double> instances(stages_.stages.size(), 0);
+    InstanceId seen;
+    for (const LaunchPass& pass : recorded) {
+      if (pass.instance == seen) continue;
+      seen = pass.instance;
+      const StageInstance& instance = stages_.instances[pass.instance.index()];
+      if (instance.warmup) continue;
+      const Nanoseconds before = own.start[pass.first - pass.lead] - instance.start;
+      total[pass.stage] += static_cast<double>(std::max<Nanoseconds>(before, 0));
+      ++instances[pass.stage];
+    }
+    for (size_t i = 0; i < total.size(); ++i) {
+      if (instances[i] > 0) traced_[i].prepared = total[i] / instances[i];
+    }
   }
 
   [[nodiscard]] bool open(size_t stage) const {
@@ -261,8 +296,7 @@ class Finder {
   void by_control(const LaunchSequence& own, const std::vector<LaunchPass>& recorded,
                   const trace::Trace& control) {
     const LaunchSequence other = busiest_sequence(control);
-    if (launch_tokens(own, GraphTokens::by_first_use) ==
-        launch_tokens(other, GraphTokens::by_first_use)) {
+    if (same_launches(own, other)) {
       // Launch for launch the same program: its passes need not be searched for.
       return use(times_by_instance(time_passes(other, recorded), recorded, stages_, busy_),
                  UnwatchedSource::control_launches);

@@ -30,6 +30,7 @@ struct NcuOptions {
   std::optional<uint64_t> launch_count;
   std::string clock_control = "base";
   std::vector<std::string> extra_arguments;
+  bool short_run = true;  // a workload that can do so runs one short request
 };
 
 // One of the timeline's top kernels in one stage.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include "collector/clock.h"
 #include "wire/cuda_records.h"
@@ -12,11 +13,19 @@ namespace llmprof::collector {
 
 using wire::HostCallKind;
 
-// LLMPROF_WATCH is set, and so is a log folder.
+// What LLMPROF_WATCH asks for, where there is a log folder.
+enum class Watch : uint8_t {
+  none,
+  besides,    // "on": calls of the runtime, while CUPTI may trace
+  only,       // "only": calls of the runtime; CUPTI is never loaded
+  callbacks,  // "callbacks": calls of the driver, by CUPTI's callbacks; nothing is traced
+};
+[[nodiscard]] Watch wanted_watch();
+// Calls of the runtime are noted.
 [[nodiscard]] bool watches_calls();
 
-void note_launch(HostCallKind kind, const void* handle);
-void note_wait(int64_t start);
+void note_launch(HostCallKind kind, uint64_t handle);
+void note_wait(HostCallKind kind, int64_t start);
 
 // Called before the next launch that is noted, on the thread that launches: a moment when it is not
 // inside CUDA. Null: nothing is.

@@ -24,7 +24,7 @@ template <class... Arguments>
 Result launch(RealFunction& real, const void* caller, HostCallKind kind, const void* handle,
               Arguments... arguments) {
   const OutermostCall call;
-  if (call.is_watched()) note_launch(kind, handle);
+  if (call.is_watched()) note_launch(kind, reinterpret_cast<uintptr_t>(handle));
   return pass_on(real, caller, arguments...);
 }
 
@@ -34,7 +34,7 @@ Result wait(RealFunction& real, const void* caller, Arguments... arguments) {
   if (!call.is_watched()) return pass_on(real, caller, arguments...);
   const int64_t start = now_ns();
   const Result result = pass_on(real, caller, arguments...);
-  note_wait(start);
+  note_wait(HostCallKind::wait, start);
   return result;
 }
 

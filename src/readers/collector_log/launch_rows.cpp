@@ -10,7 +10,22 @@ bool is_sane(const wire::Launch& launch) {
 }
 bool is_sane(const wire::HostCall& call) {
   return call.start >= 0 && call.start < trace::kOpenEnd - UINT32_MAX &&
-         call.kind >= wire::HostCallKind::kernel && call.kind <= wire::HostCallKind::wait;
+         call.kind >= wire::HostCallKind::kernel && call.kind <= wire::HostCallKind::driver_wait;
+}
+trace::HostCallTable::Kind kind_of(wire::HostCallKind kind) {
+  using Kind = trace::HostCallTable::Kind;
+  switch (kind) {
+    case wire::HostCallKind::graph:
+    case wire::HostCallKind::driver_graph:
+      return Kind::graph;
+    case wire::HostCallKind::wait:
+    case wire::HostCallKind::driver_wait:
+      return Kind::wait;
+    case wire::HostCallKind::kernel:
+    case wire::HostCallKind::driver_kernel:
+      break;
+  }
+  return Kind::kernel;
 }
 bool is_sane(const wire::ApiCall& call) { return is_interval(call.start, call.end); }
 
@@ -53,16 +68,14 @@ void LaunchRows::add_calls(const trace::LaunchTable& calls, size_t first, size_t
 }
 
 void LaunchRows::add_host_call(const Record& record, trace::ThreadId thread) {
-  using Kind = trace::HostCallTable::Kind;
   wire::HostCall call{};
   if (!take(record, call, findings_, is_sane)) return;
   trace::HostCallTable& calls = builder_.trace().host_calls;
   calls.start.push_back(call.start);
   calls.end.push_back(call.start + call.duration);
   calls.thread.push_back(thread);
-  calls.kind.push_back(call.kind == wire::HostCallKind::graph  ? Kind::graph
-                       : call.kind == wire::HostCallKind::wait ? Kind::wait
-                                                               : Kind::kernel);
+  calls.kind.push_back(kind_of(call.kind));
+  calls.of_driver = calls.of_driver || call.kind >= wire::HostCallKind::driver_kernel;
   calls.handle.push_back(call.handle);
 }
 

@@ -80,7 +80,8 @@ PipelineToggles read_pipeline(config::Settings settings) {
   toggles.nsys = read_automatic(settings, "nsys");
   toggles.ncu = read_automatic(settings, "ncu");
   toggles.torch_profiler = read_switch(settings, "torch_profiler", toggles.torch_profiler);
-  settings.allow({"collector", "nsys", "ncu", "torch_profiler"});
+  toggles.driver_calls = read_automatic(settings, "driver_calls");
+  settings.allow({"collector", "nsys", "ncu", "torch_profiler", "driver_calls"});
   settings.refuse_unknown_keys();
   return toggles;
 }

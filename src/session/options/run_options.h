@@ -58,6 +58,7 @@ struct PipelineToggles {
   Switch nsys = Switch::automatic;
   Switch ncu = Switch::automatic;
   bool torch_profiler = false;
+  Switch driver_calls = Switch::automatic;
 };
 
 // What is known about the model besides what runs: goes into inputs.yaml and the reports.

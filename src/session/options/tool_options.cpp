@@ -194,6 +194,7 @@ capture::NcuOptions read_ncu_options(config::Settings settings) {
   options.launch_count = settings.optional_whole("launch_count", 1);
   options.clock_control = settings.one_of("clock_control", kClocks, options.clock_control);
   options.extra_arguments = settings.texts("extra_arguments");
+  options.short_run = settings.boolean("short_run", options.short_run);
   settings.refuse_unknown_keys();
   return options;
 }

@@ -41,6 +41,16 @@ bool is_set(const std::string& name) {
 
 }  // namespace
 
+Variables injection_environment(const RunRequest& request) {
+  Variables variables = {{"CUDA_INJECTION64_PATH", request.program.collector->string()}};
+  // Not LLMPROF_CUPTI: that would come before the one that the program brings itself.
+  if (request.captures.cupti && !is_set("LLMPROF_CUPTI")) {
+    const auto found = std::filesystem::absolute(*request.captures.cupti);
+    variables.emplace_back("LLMPROF_CUPTI_FALLBACK", found.string());
+  }
+  return variables;
+}
+
 Variables collector_environment(const RunRequest& request) {
   Variables variables;
   const CollectorOptions& options = request.options.collector;
@@ -48,14 +58,9 @@ Variables collector_environment(const RunRequest& request) {
     variables.emplace_back("LLMPROF_LOG_MAX_MB", std::to_string(*options.max_log_mb));
   }
   if (!request.captures.collector_cuda) return variables;
-  const std::string library = request.program.collector->string();
-  variables.emplace_back("CUDA_INJECTION64_PATH", library);
-  variables.emplace_back("NVTX_INJECTION64_PATH", library);
-  // Not LLMPROF_CUPTI: that would come before the one that the program brings itself.
-  if (request.captures.cupti && !is_set("LLMPROF_CUPTI")) {
-    const auto found = std::filesystem::absolute(*request.captures.cupti);
-    variables.emplace_back("LLMPROF_CUPTI_FALLBACK", found.string());
-  }
+  const Variables injection = injection_environment(request);
+  variables.insert(variables.end(), injection.begin(), injection.end());
+  variables.emplace_back("NVTX_INJECTION64_PATH", request.program.collector->string());
   const Variables watch = watch_environment(request, Watch::besides);
   variables.insert(variables.end(), watch.begin(), watch.end());
   // What the user's own shell may have set must not change what this run says it does.

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/text.h"
 
@@ -84,6 +85,19 @@ LogContents log_contents(const trace::Trace& trace) {
   contents.gpu_work += static_cast<uint64_t>(std::count_if(
       trace.kernels.queue.begin(), trace.kernels.queue.end(),
       [&](trace::QueueId queue) { return trace.device_of(queue).kind == trace::DeviceKind::gpu; }));
+  // Of a trace that is not frozen, names tell.
+  std::map<trace::StringId, uint64_t> calls;
+  for (const trace::StringId api : trace.launches.api) ++calls[api];
+  for (const auto& [api, count] : calls) {
+    const trace::ApiKind kind = trace::api_kind(trace.strings[api]);
+    const bool launches = kind == trace::ApiKind::launch || kind == trace::ApiKind::graph_launch;
+    if (launches) contents.launches += count;
+  }
+  const auto& watched = trace.host_calls.kind;
+  contents.watched = static_cast<uint64_t>(
+      std::count_if(watched.begin(), watched.end(), [](trace::HostCallTable::Kind kind) {
+        return kind != trace::HostCallTable::Kind::wait;
+      }));
   const trace::CollectionTable& collection = trace.collection;
   const bool gpus = std::any_of(
       trace.devices.begin(), trace.devices.end(),
@@ -103,6 +117,11 @@ LogContents log_contents(const trace::Trace& trace) {
     contents.ranges.insert(domain.empty() ? std::string(text) : fmt::format("{}@{}", domain, text));
   }
   return contents;
+}
+
+bool watch_is_blind(const LogContents& contents) {
+  constexpr uint64_t kHardlyAny = 10;  // one launch in so many
+  return contents.launches > 0 && contents.watched * kHardlyAny < contents.launches;
 }
 
 Error no_gpu_work(const LogContents& contents, const CollectorOptions& options) {

@@ -36,8 +36,12 @@ enum class Watch : uint8_t {
   besides,  // what is recorded
 };
 Variables watch_environment(const RunRequest& request, Watch watch);
+// What loads the collector into the program's CUDA.
+Variables injection_environment(const RunRequest& request);
 // Where the control run's notes are, in the bundle.
 inline constexpr std::string_view kControlLaunches = "stage1/launches";
+// Where those of a run are whose launches the driver reported.
+inline constexpr std::string_view kDriverCalls = "stage1/driver_calls";
 
 capture::CaptureLimits pass_limits(const RunRequest& request);
 
@@ -49,6 +53,10 @@ struct ControlRun {
   std::optional<Error> job_failure;
 };
 Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundle);
+
+// The workload once more, with nothing traced, while the driver reports its launches: for programs
+// whose launches the light watch does not see. Notes go to stage1/driver_calls.
+capture::CaptureResult run_driver_calls(const RunRequest& request, const Artifacts& bundle);
 
 // Our own log, collector/*.llmtrace. Of a workload that uses CUDA, where the collector records that
 // here, it is a failure that it holds no GPU work.

@@ -147,6 +147,20 @@ class Pipeline {
     if (!recorded_gpu_ && !captured.failure) {
       fail_backend("collector", no_gpu_work(contents, options_.collector));
     }
+    if (recorded_gpu_ && !captured.failure) watch_driver_calls(contents);
+  }
+
+  // Times without tracing, of a program that the light watch does not see.
+  void watch_driver_calls(const LogContents& contents) {
+    const Switch wanted = options_.pipeline.driver_calls;
+    if (wanted == Switch::off || stopped()) return;
+    if (wanted == Switch::automatic && !watch_is_blind(contents)) return;
+    ++passes_;
+    begin_pass(
+        "driver calls: the workload, not traced; the program launches past the CUDA runtime's "
+        "shared library, so the driver reports its launches (pipeline.driver_calls.enable=false "
+        "skips this run)");
+    keep("driver_calls", run_driver_calls(request_, bundle_));
   }
 
   // What the analysis reads anyway is kept; it analyzes the ranks of a job one after the other, so

@@ -22,6 +22,10 @@ capture::NcuRequest ncu_request(const RunRequest& request, const Artifacts& bund
   wanted.limits = pass_limits(request);
   wanted.environment =
       pass_environment(request, bundle.path("ncu/metrics.json"), Recording::annotations);
+  if (wanted.options.short_run) {
+    wanted.environment.emplace_back("LLMPROF_SHORT_RUN",
+                                    R"({"requests":1,"new_tokens":8,"warm_up":0})");
+  }
   return wanted;
 }
 

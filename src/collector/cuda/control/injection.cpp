@@ -12,8 +12,10 @@
 #include "collector/cuda/control/tools_around.h"
 #include "collector/cuda/control/worker.h"
 #include "collector/cuda/driver/driver_facts.h"
+#include "collector/cuda/tracing/driver_calls.h"
 #include "collector/cuda/tracing/resources.h"
 #include "collector/launchers.h"
+#include "collector/launches/host_calls.h"
 #include "collector/recorder.h"
 
 namespace llmprof::collector {
@@ -33,6 +35,10 @@ void at_end_of_process() {
 void begin() {
   if (is_process_of_profiler() || is_launcher() || !recording()) return;
   if (initialized_in.exchange(getpid()) != 0) return;
+  if (wanted_watch() == Watch::callbacks) {
+    watch_driver_calls();
+    return;
+  }
   const Settings settings = read_settings();
   begin_schedule(settings);
   // Runs before the exit handlers of libraries loaded earlier, such as CUPTI and the driver.

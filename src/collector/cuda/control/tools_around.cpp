@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "collector/environment.h"
+#include "collector/launches/host_calls.h"
 #include "collector/own_path.h"
 #include "collector/warning.h"
 
@@ -25,12 +27,6 @@ constexpr char kWithinNsys[] =
     "nsys replaces the collector in the programs that it profiles: the collector stands down there";
 
 bool program_is(const char* name) { return std::strcmp(program_invocation_short_name, name) == 0; }
-
-// Null if it is not set, or empty.
-const char* value_of(const char* variable) {
-  const char* value = secure_getenv(variable);
-  return value != nullptr && *value != '\0' ? value : nullptr;
-}
 
 bool ncu_is_around() {
   // Set by ncu 2022 to 2025 for the processes that they start.
@@ -60,12 +56,6 @@ bool preloaded() {
   return false;
 }
 
-// The light watch alone: CUPTI is never loaded.
-bool watches_only() {
-  const char* watch = value_of("LLMPROF_WATCH");
-  return watch != nullptr && std::strcmp(watch, "only") == 0;
-}
-
 void set_to_this_library(const char* variable) {
   const char* path = own_path();
   if (path != nullptr && value_of(variable) == nullptr) setenv(variable, path, 1);
@@ -89,7 +79,7 @@ void unset_if_ours(const char* variable) {
     if (wanted) warn_once(kUnderNcu);
   } else if (tool != nullptr && !names_a_collector(tool)) {
     if (wanted) warn_once(kUnderAnother);
-  } else if (wanted && !watches_only()) {
+  } else if (wanted && wanted_watch() != Watch::only) {
     set_to_this_library(kInjection);
     set_to_this_library(kNvtxInjection);
   }

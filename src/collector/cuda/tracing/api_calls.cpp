@@ -5,6 +5,7 @@
 
 #include "collector/clock.h"
 #include "collector/cuda/cupti/cupti_functions.h"
+#include "collector/cuda/tracing/api_functions.h"
 #include "collector/cuda/tracing/call_numbers.h"
 #include "collector/device_records.h"
 #include "collector/recorder.h"
@@ -16,7 +17,6 @@ namespace {
 constexpr size_t kDriver = 0;
 constexpr size_t kRuntime = 1;
 constexpr size_t kApis = 2;
-constexpr size_t kMaxFunctions = 2048;
 constexpr uint32_t kLargestShortCode = UINT8_MAX;
 
 // A function's code in the log, assigned with its first call.
@@ -42,43 +42,6 @@ constinit ApiCalls api;
 
 size_t api_of(CUpti_CallbackDomain domain) {
   return domain == CUPTI_CB_DOMAIN_DRIVER_API ? kDriver : kRuntime;
-}
-
-bool starts_with(const char* text, const char* start) {
-  return std::strncmp(text, start, std::strlen(start)) == 0;
-}
-
-// Without the prefix "cu" of the driver or "cuda" of the runtime.
-const char* bare_name(const char* name) {
-  if (starts_with(name, "cuda")) return name + std::strlen("cuda");
-  return starts_with(name, "cu") ? name + std::strlen("cu") : name;
-}
-
-bool is_launch(const char* bare) {
-  return starts_with(bare, "Launch") && !starts_with(bare, "LaunchHostFunc");
-}
-
-// Calls that enqueue work on a GPU or wait for it. Versions differ only in the suffix.
-bool is_of_interest(const char* bare) {
-  return is_launch(bare) || starts_with(bare, "GraphLaunch") || starts_with(bare, "Memcpy") ||
-         starts_with(bare, "Memset") || std::strstr(bare, "Synchronize") != nullptr;
-}
-
-// From the driver, not from a pool, from which a program may allocate at every step.
-bool takes_memory(const char* bare) {
-  return starts_with(bare, "MemCreate") ||
-         (starts_with(bare, "MemAlloc") && !starts_with(bare, "MemAllocHost") &&
-          !starts_with(bare, "MemAllocAsync") && !starts_with(bare, "MemAllocFromPool"));
-}
-
-template <class Use>
-void for_each_function(CUpti_CallbackDomain domain, const Use& use) {
-  for (uint32_t id = 1; id < kMaxFunctions; ++id) {
-    const char* name = nullptr;
-    if (cupti().callback_name(domain, id, &name) == CUPTI_SUCCESS && name != nullptr) {
-      use(id, bare_name(name));
-    }
-  }
 }
 
 // Depth of runtime calls; driver calls inside of them are part of them. A call that was entered in
@@ -152,7 +115,7 @@ CUptiResult enable_api_callbacks(CUpti_SubscriberHandle subscriber, bool every_c
   for_each_function(CUPTI_CB_DOMAIN_DRIVER_API, [&](uint32_t id, const char* bare) {
     Function& function = api.functions[kDriver][id];
     function.launches.store(is_launch(bare), std::memory_order_relaxed);
-    function.launches_graphs.store(starts_with(bare, "GraphLaunch"), std::memory_order_relaxed);
+    function.launches_graphs.store(launches_graph(bare), std::memory_order_relaxed);
     function.allocates.store(takes_memory(bare), std::memory_order_relaxed);
     if (every_call || (!is_of_interest(bare) && !takes_memory(bare))) return;
     const CUptiResult result =
