@@ -219,6 +219,10 @@ class KnownChanges(Folder):
         cannot = self.diff(self.dense, new, "--gate", "decode.step.p99<=+2%", exit_code=3)
         self.assertEqual(cannot["verdict"], "cannot_tell")
 
+    def test_a_class_may_be_named_as_reports_show_it(self):
+        diff = self.diff(self.dense, self.dense, "--gate", "class.quantization.ms<=+1%", exit_code=3)
+        self.assertEqual([gate["outcome"] for gate in diff["gates"]], ["cannot_tell"])
+
     def test_rules_of_a_file(self):
         conf = self.folder / "conf"
         (conf / "gate").mkdir(parents=True)
@@ -268,7 +272,12 @@ class NotComparable(Folder):
     def test_wrong_usage_is_refused_before_anything_is_read(self):
         for options, words in ((["--gate", "decode.step<=2%"], "no sign"),
                                (["--gate", "nothing"], "available: default"),
-                               (["--threshold", "many"], "no percentage")):
+                               (["--gate", "decode.step<=+nan%"], "not a limit"),
+                               (["--gate", "decode.step<=+inf%"], "not a limit"),
+                               (["--gate", "class.gem.ms<=+1%"], "unknown class 'gem'; available: gemm, gemv"),
+                               (["--gate", "decode.class.gem.p50<=+1%"], "unknown class 'gem'"),
+                               (["--threshold", "nan%"], "not a percentage"),
+                               (["--threshold", "many"], "not a percentage")):
             result = run("diff", self.dense, self.dense, *options)
             self.assertEqual(result.returncode, 2, options)
             self.assertIn(words, result.stderr)

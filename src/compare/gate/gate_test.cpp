@@ -39,7 +39,9 @@ TEST(Rule, RefusesWhatItDoesNotUnderstand) {
   for (const char* text :
        {"", "decode.step.p50", "decode.step.p51<=+2%", "decode.stp.p50<=+2%", "decode<=+2%",
         "decode.step.p50<=2%", "decode.step.p50<=+2", "decode.step.p50<=+x%",
-        "decode.step.p50<=+2%&+3%", "decode.step.p50<=+2kg", "class.gemm.kg<=+1%"}) {
+        "decode.step.p50<=+2%&+3%", "decode.step.p50<=+nan%", "decode.step.p50<=+inf%",
+        "decode.step.p50<=-infinityms", "decode.step.p50<=+1e999%", "decode.step.p50<=+2kg",
+        "class.gemm.kg<=+1%"}) {
     const auto rule = parse_rule(text, "here");
     ASSERT_FALSE(rule) << text;
     EXPECT_EQ(rule.error().kind, ErrorKind::usage) << text;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -43,8 +44,10 @@ Result<void> add_limit(std::string_view text, Rule& rule) {
     return wrong(rule.text, fmt::format("the limit '{}' has no sign", to_printable(text)));
   }
   const std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
+  // "nan" and "inf" are decimals to the parser; nothing is beyond them.
   const auto number = [&](size_t unit_size) {
-    return parse_decimal(trim(digits.substr(0, digits.size() - unit_size)));
+    const auto value = parse_decimal(trim(digits.substr(0, digits.size() - unit_size)));
+    return value && std::isfinite(*value) ? value : std::nullopt;
   };
   if (digits.ends_with('%')) {
     const auto value = number(1);
@@ -61,7 +64,8 @@ Result<void> add_limit(std::string_view text, Rule& rule) {
       return {};
     }
   }
-  return wrong(rule.text, fmt::format("'{}' is no limit in %, ms, us or ns", to_printable(text)));
+  return wrong(rule.text,
+               fmt::format("'{}' is not a limit in %, ms, us or ns", to_printable(text)));
 }
 
 Result<void> set_class(const std::vector<std::string>& parts, size_t at, Rule& rule) {

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/naming/classes.h"
 #include "base/text.h"
 #include "compare/compare.h"
 #include "config/conf_files.h"
 #include "config/config_tree.h"
 #include "config/settings.h"
+#include "report/format/part_names.h"
 
 namespace llmprof::session {
 namespace {
@@ -20,12 +22,35 @@ Result<double> parse_threshold(std::string_view text, std::string_view from) {
   std::string_view digits = trim(text);
   if (digits.ends_with('%')) digits = trim(digits.substr(0, digits.size() - 1));
   const auto value = parse_decimal(digits);
-  if (!value || *value < 0 || *value >= kPercent) {
-    return fail(ErrorKind::usage, fmt::format("{}: '{}' is no percentage from 0% to 100%; write "
+  if (!value || !(*value >= 0 && *value < kPercent)) {
+    return fail(ErrorKind::usage, fmt::format("{}: '{}' is not a percentage from 0% to 100%; write "
                                               "it as 1% or 0.5%",
                                               from, to_printable(text)));
   }
   return *value / kPercent;
+}
+
+// A class by its name in profile.json, or by the one that reports show.
+Result<void> check_class(compare::Rule& rule) {
+  constexpr std::string_view kClass = "class.";
+  const std::string_view quantity = rule.quantity;
+  if (!quantity.starts_with(kClass)) return {};
+  const std::string_view wanted = quantity.substr(kClass.size());
+  for (const std::string_view known : analysis::all_classes()) {
+    if (wanted != known && wanted != report::shown_name(known)) continue;
+    rule.quantity = fmt::format("{}{}", kClass, known);
+    return {};
+  }
+  return fail(ErrorKind::usage, fmt::format("gate rule '{}': unknown class '{}'; available: {}",
+                                            to_printable(rule.text), to_printable(wanted),
+                                            fmt::join(analysis::all_classes(), ", ")));
+}
+
+Result<compare::Rule> read_rule(std::string_view text, std::string_view from) {
+  auto rule = compare::parse_rule(text, from);
+  if (!rule) return rule;
+  if (auto known = check_class(*rule); !known) return fail_with(known.error());
+  return rule;
 }
 
 Result<void> add_file(const std::string& name, const config::ConfFiles& conf, GateRules& into,
@@ -51,7 +76,7 @@ Result<void> add_file(const std::string& name, const config::ConfFiles& conf, Ga
     threshold = *parsed;
   }
   for (const std::string& text : rules) {
-    auto rule = compare::parse_rule(text, layers->front().name);
+    auto rule = read_rule(text, layers->front().name);
     if (!rule) return fail_with(rule.error().within(layers->front().name));
     into.rules.push_back(std::move(*rule));
   }
@@ -74,7 +99,7 @@ Result<GateRules> load_gate_rules(const std::vector<std::string>& gates,
       }
       continue;
     }
-    auto rule = compare::parse_rule(gate, "command line");
+    auto rule = read_rule(gate, "command line");
     if (!rule) return fail_with(rule.error());
     found.rules.push_back(std::move(*rule));
   }
