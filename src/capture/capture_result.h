@@ -11,6 +11,7 @@
 
 #include "base/diagnostics.h"
 #include "base/error.h"
+#include "capture/load_meter.h"
 #include "capture/process.h"
 
 namespace llmprof::capture {
@@ -35,6 +36,7 @@ struct CommandRecord {
   std::vector<std::string> argv;
   ProcessResult result;
   std::filesystem::path log;
+  std::optional<CommandLoad> load;
   bool asked_to_stop = false;  // a server after its client: then it may end as it likes
   // What went wrong around it: a server's client failed, its row could not be written.
   std::optional<Error> trouble;

@@ -67,6 +67,12 @@ std::string_view end_name(ProcessEnd end) {
   return {};
 }
 
+std::string load_json(const std::optional<CommandLoad>& load) {
+  if (!load) return "null";
+  return fmt::format("{{\"cpus\": {:g}, \"used\": {:.2f}, \"others\": {:.2f}}}", load->cpus,
+                     load->used, load->others);
+}
+
 std::string status_row(const CommandRecord& record) {
   std::string argv;
   for (const std::string& word : without_secrets(record.argv)) {
@@ -78,12 +84,12 @@ std::string status_row(const CommandRecord& record) {
   };
   return fmt::format(
       "  {{\"name\": {}, \"end\": \"{}\", \"exit_code\": {}, \"signal\": {}, \"asked_to_stop\": "
-      "{}, \"seconds\": {:.3f}, \"said\": {}, \"log\": {}, \"argv\": [{}]}}",
+      "{}, \"seconds\": {:.3f}, \"load\": {}, \"said\": {}, \"log\": {}, \"argv\": [{}]}}",
       json_text(record.name), end_name(result.end),
       number_if(result.end == ProcessEnd::exited, result.exit_code),
       number_if(result.end == ProcessEnd::signalled, result.signal), record.asked_to_stop,
-      std::chrono::duration<double>(result.duration).count(), json_text(describe_end(result)),
-      json_text(record.log.filename().string()), argv);
+      std::chrono::duration<double>(result.duration).count(), load_json(record.load),
+      json_text(describe_end(result)), json_text(record.log.filename().string()), argv);
 }
 
 // The list as this file's writer left it, with one row more.
@@ -147,6 +153,7 @@ CommandRecord RecordedCommand::finish(bool asked_to_stop) {
   record.log = log_;
   record.asked_to_stop = asked_to_stop;
   record.result = process_->take_result();
+  record.load = load_.read();
   record.result.output_tail = tail_of(log_, command_->output_tail_bytes);
   std::error_code status;
   const auto bytes = std::filesystem::file_size(log_, status);

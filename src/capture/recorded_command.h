@@ -7,14 +7,15 @@
 
 #include "base/error.h"
 #include "capture/capture_result.h"
+#include "capture/load_meter.h"
 #include "capture/process.h"
 
 namespace llmprof::capture {
 
 // A running command that leaves in `folder` its line in cmd.txt (quoted for a shell, with the
 // variables it was given), <name>.log (stdout and stderr together, written as it goes) and, once it
-// has ended, its row in status.json (name, argv, how it ended, exit code, seconds); secrets are in
-// neither (base/secrets.h). Where that log
+// has ended, its row in status.json (name, argv, how it ended, exit code, seconds, how busy the
+// CPUs were); secrets are in neither (base/secrets.h). Where that log
 // exists the name gets a number, so that no attempt takes another's. Both lists are whole at any
 // time, and rows of earlier commands stay.
 class RecordedCommand {
@@ -35,6 +36,7 @@ class RecordedCommand {
   std::string name_;
   std::filesystem::path log_;
   std::unique_ptr<Command> command_;  // where the process can refer to it
+  LoadMeter load_;
   std::unique_ptr<RunningProcess> process_;
 };
 

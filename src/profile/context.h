@@ -52,16 +52,29 @@ struct Cpu {
   std::optional<BytesPerSecond> peak_bytes;
   std::optional<std::string> number_format;
   std::optional<std::string> method;
+  std::optional<std::string> peaks_from;
+  std::optional<std::string> peaks_measured_at;
+  std::optional<FlopsPerSecond> own_peak_flops;
+  std::optional<BytesPerSecond> own_peak_bytes;
+  std::optional<std::string> peaks_note;
 
   template <class Visitor>
   static void fields(Visitor& field) {
     field("device", &Cpu::device, "\"cpu:0\"");
     field("name", &Cpu::name, "as the workload's metrics.json states it");
     field("threads", &Cpu::threads, "that the workload used");
-    field("peak_flops_per_s", &Cpu::peak_flops, "measured by the workload");
-    field("peak_bytes_per_s", &Cpu::peak_bytes, "measured by the workload");
+    field("peak_flops_per_s", &Cpu::peak_flops, "measured by the workload, what MFU is of");
+    field("peak_bytes_per_s", &Cpu::peak_bytes, "measured by the workload, what MBU is of");
     field("number_format", &Cpu::number_format, "of the compute peak");
     field("method", &Cpu::method, "how the peaks were measured");
+    field("peaks_from", &Cpu::peaks_from,
+          "this_run (measured after its requests), kept (the best that earlier runs measured on "
+          "this machine), both (one peak of each)");
+    field("peaks_measured_at", &Cpu::peaks_measured_at, "when the compute peak was measured, UTC");
+    field("own_peak_flops_per_s", &Cpu::own_peak_flops, "what this run measured itself");
+    field("own_peak_bytes_per_s", &Cpu::own_peak_bytes, "what this run measured itself");
+    field("peaks_note", &Cpu::peaks_note,
+          "why its own measurement was not used or not kept; null where it was");
   }
 };
 
@@ -90,11 +103,32 @@ struct Capture {
   }
 };
 
+// How busy the machine was while the program ran.
+struct PassLoad {
+  std::string pass;
+  double seconds = 0;
+  double cpus = 0;
+  double used = 0;
+  double others = 0;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("pass", &PassLoad::pass, "stage1 (the control run), collector, nsys, ncu, torch");
+    field("seconds", &PassLoad::seconds, "how long it took");
+    field("cpus", &PassLoad::cpus, "CPUs that the program may use");
+    field("used", &PassLoad::used, "CPUs that it and what it started used, mean");
+    field("others", &PassLoad::others,
+          "CPUs of these that all other programs used meanwhile, mean: with none left idle, they "
+          "made the program slower");
+  }
+};
+
 struct Context {
   std::vector<Gpu> gpus;
   std::vector<Cpu> cpus;
   std::vector<Capture> captures;
   std::string device_kind = "gpu";
+  std::vector<PassLoad> load;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -104,6 +138,8 @@ struct Context {
     field("device_kind", &Context::device_kind,
           "what all kernels ran on: \"gpu\", or \"cpu\" where they are operators that a program "
           "recorded of itself");
+    field("load", &Context::load,
+          "the CPUs' load in each pass of a run; empty of captures without a run");
   }
 };
 

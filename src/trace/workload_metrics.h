@@ -27,6 +27,11 @@ struct WorkloadMetrics {
     std::optional<double> peak_bytes_per_s;
     std::string number_format;  // of the peak: "f32"
     std::string method;         // how the peaks were measured
+    std::string peaks_from;     // "this_run", "kept", "both"; empty: not stated
+    std::string peaks_measured_at;
+    std::optional<double> own_peak_flops_per_s;
+    std::optional<double> own_peak_bytes_per_s;
+    std::string peaks_note;  // why the run's own peaks were not used or not kept
   };
   std::string path;
   std::vector<StageTiming> stages;

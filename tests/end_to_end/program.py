@@ -17,6 +17,9 @@ csv.field_size_limit(1 << 30)
 
 # The width that output is written for would come from it.
 os.environ.pop("COLUMNS", None)
+# What runs keep of this machine is the tests' own, and goes with them.
+_CACHE = tempfile.TemporaryDirectory(prefix="llmprof-cache-")
+os.environ["XDG_CACHE_HOME"] = _CACHE.name
 
 
 def run(*arguments, env=None, cwd=None):

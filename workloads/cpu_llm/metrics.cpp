@@ -79,10 +79,16 @@ Json device_of(const Measurements& measured) {
     }
   }
   if (measured.peaks) {
-    json["peak_flops_per_s"] = measured.peaks->flops_per_s;
-    json["peak_bytes_per_s"] = measured.peaks->read_bytes_per_s;
-    json["peak_copy_bytes_per_s"] = measured.peaks->copy_bytes_per_s;
-    json["method"] = measured.peaks->method;
+    const SettledPeaks& peaks = *measured.peaks;
+    json["peak_flops_per_s"] = peaks.used.flops_per_s;
+    json["peak_bytes_per_s"] = peaks.used.read_bytes_per_s;
+    json["peak_copy_bytes_per_s"] = peaks.used.copy_bytes_per_s;
+    json["method"] = peaks.used.method;
+    json["peaks_from"] = peaks.from;
+    json["peaks_measured_at"] = peaks.measured_at;
+    json["own_peak_flops_per_s"] = peaks.own.flops_per_s;
+    json["own_peak_bytes_per_s"] = peaks.own.read_bytes_per_s;
+    if (!peaks.note.empty()) json["peaks_note"] = peaks.note;
   }
   return json;
 }

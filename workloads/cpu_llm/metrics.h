@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cpu_llm/arguments.h"
-#include "cpu_llm/peaks.h"
+#include "cpu_llm/kept_peaks.h"
 #include "cpu_llm/request.h"
 #include "cpu_llm/statistics.h"
 
@@ -29,7 +29,7 @@ struct Measurements {
   std::vector<RequestTiming> requests;
   uint64_t token_hash = 0;
   CpuDevice device;
-  std::optional<Peaks> peaks;
+  std::optional<SettledPeaks> peaks;
   std::optional<Delay> delay;  // of the rank that was slowed down; none without ranks
 };
 

@@ -21,7 +21,9 @@ Measurements two_requests() {
                        {{14'000'000, {}}, {24'000'000, {}}, {10'000'000, 14'000'000}}};
   measured.token_hash = 0xABC;
   measured.device = {"Neoverse-N1", 2, 32U << 20U, 256U << 20U};
-  measured.peaks = {75e9, 37e9, 30e9, "how"};
+  const Peaks kept = {75e9, 37e9, 30e9, "how", ""};
+  const Peaks own = {60e9, 36e9, 30e9, "how", ""};
+  measured.peaks = {kept, own, "kept", "2026-11-15 12:00:00 UTC", "why"};
   return measured;
 }
 
@@ -74,6 +76,11 @@ TEST(Metrics, HaveTheDeviceAndItsPeaks) {
   EXPECT_EQ(device.at("peak_flops_per_s"), 75e9);
   EXPECT_EQ(device.at("peak_bytes_per_s"), 37e9);
   EXPECT_EQ(device.at("method"), "how");
+  EXPECT_EQ(device.at("peaks_from"), "kept");
+  EXPECT_EQ(device.at("peaks_measured_at"), "2026-11-15 12:00:00 UTC");
+  EXPECT_EQ(device.at("own_peak_flops_per_s"), 60e9);
+  EXPECT_EQ(device.at("own_peak_bytes_per_s"), 36e9);
+  EXPECT_EQ(device.at("peaks_note"), "why");
   EXPECT_EQ(device.at("weights_over_cache"), 8.0);
   EXPECT_FALSE(device.contains("note"));
 }

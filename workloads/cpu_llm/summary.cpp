@@ -30,13 +30,13 @@ std::string spread(const Statistics& value) {
   return value.std ? fmt::format(" +- {:.2f}", *value.std) : "";
 }
 
-std::string rates(const StageTiming& stage, const std::optional<Peaks>& peaks) {
+std::string rates(const StageTiming& stage, const std::optional<SettledPeaks>& peaks) {
   const double gflops = per_ns(stage.cost.flops, stage.wall_ns);
   const double gbytes = per_ns(stage.cost.bytes, stage.wall_ns);
   if (!peaks) return fmt::format("{:.1f} GFLOP/s, {:.1f} GB/s", gflops, gbytes);
   return fmt::format("{:.1f} GFLOP/s ({:.0f} % of the measured peak), {:.1f} GB/s ({:.0f} %)",
-                     gflops, kPercent * gflops * kGiga / peaks->flops_per_s, gbytes,
-                     kPercent * gbytes * kGiga / peaks->read_bytes_per_s);
+                     gflops, kPercent * gflops * kGiga / peaks->used.flops_per_s, gbytes,
+                     kPercent * gbytes * kGiga / peaks->used.read_bytes_per_s);
 }
 
 }  // namespace
@@ -73,8 +73,9 @@ std::string summary(const Arguments& arguments, const Measurements& measured) {
   }
   if (measured.peaks) {
     fmt::format_to(out, "peaks        {:.1f} GFLOP/s, {:.1f} GB/s read, {:.1f} GB/s copied\n",
-                   measured.peaks->flops_per_s / kGiga, measured.peaks->read_bytes_per_s / kGiga,
-                   measured.peaks->copy_bytes_per_s / kGiga);
+                   measured.peaks->used.flops_per_s / kGiga,
+                   measured.peaks->used.read_bytes_per_s / kGiga,
+                   measured.peaks->used.copy_bytes_per_s / kGiga);
   }
   fmt::format_to(out, "tokens hash  {:016x}\n", measured.token_hash);
   return text;

@@ -10,6 +10,7 @@
 #include "analysis/stages/stage_rules.h"
 #include "llm/gpu_spec.h"
 #include "llm/model_spec.h"
+#include "profile/context.h"
 #include "profile/run.h"
 #include "trace/trace.h"
 
@@ -26,6 +27,7 @@ struct AnalysisRules {
 struct RunRecord {
   std::vector<profile::PassOverhead> overhead;
   std::vector<profile::CaptureFailure> captures_failed;
+  std::vector<profile::PassLoad> load;
 };
 
 // What the user asked for.

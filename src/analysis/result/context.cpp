@@ -20,6 +20,11 @@ profile::Cpu cpu(const trace::Trace& trace, trace::DeviceId id) {
   cpu.peak_bytes = quantity<profile::BytesPerSecond>(told.peak_bytes_per_s);
   cpu.number_format = unless_empty(told.number_format);
   cpu.method = unless_empty(told.method);
+  cpu.peaks_from = unless_empty(told.peaks_from);
+  cpu.peaks_measured_at = unless_empty(told.peaks_measured_at);
+  cpu.own_peak_flops = quantity<profile::FlopsPerSecond>(told.own_peak_flops_per_s);
+  cpu.own_peak_bytes = quantity<profile::BytesPerSecond>(told.own_peak_bytes_per_s);
+  cpu.peaks_note = unless_empty(told.peaks_note);
   return cpu;
 }
 
@@ -73,6 +78,7 @@ profile::Context context(const Found& found) {
     }
   }
   if (found.prepared.device == trace::DeviceKind::cpu) context.device_kind = "cpu";
+  context.load = found.prepared.options.run.load;
   return context;
 }
 

@@ -241,6 +241,17 @@ class MetricsObject {
       device.number_format = text(part, "device.number_format");
     }
     if (find(object, "method", part)) device.method = text(part, "device.method");
+    if (find(object, "peaks_from", part)) device.peaks_from = text(part, "device.peaks_from");
+    if (find(object, "peaks_measured_at", part)) {
+      device.peaks_measured_at = text(part, "device.peaks_measured_at");
+    }
+    if (find(object, "own_peak_flops_per_s", part)) {
+      device.own_peak_flops_per_s = positive(part, "device.own_peak_flops_per_s");
+    }
+    if (find(object, "own_peak_bytes_per_s", part)) {
+      device.own_peak_bytes_per_s = positive(part, "device.own_peak_bytes_per_s");
+    }
+    if (find(object, "peaks_note", part)) device.peaks_note = text(part, "device.peaks_note");
     if (find(object, "note", part)) {
       diagnostics_.info("workload_device_note",
                         fmt::format("{}: {}", file_, text(part, "device.note")));

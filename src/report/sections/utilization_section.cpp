@@ -103,6 +103,22 @@ std::string inputs_sentence(const profile::Stage& stage, std::string_view device
   return text;
 }
 
+// Which measurement it was, where it was not this run's.
+std::string origin_sentence(const profile::Profile& profile) {
+  for (const profile::Cpu& cpu : profile.context.cpus) {
+    std::string text;
+    if (cpu.peaks_from && *cpu.peaks_from != "this_run" && cpu.peaks_measured_at) {
+      text = fmt::format("They are the best that runs measured on this machine (compute: {}). ",
+                         *cpu.peaks_measured_at);
+    }
+    if (cpu.peaks_note) {
+      text += fmt::format("The measurement of this run was disturbed: {}. ", *cpu.peaks_note);
+    }
+    if (!text.empty()) return text;
+  }
+  return {};
+}
+
 std::string peaks_sentence(const profile::Profile& profile) {
   if (!on_cpu(profile)) {
     return "Peaks are dense and of one GPU; FLOPs and bytes are what the model needs on one GPU, "
@@ -112,6 +128,7 @@ std::string peaks_sentence(const profile::Profile& profile) {
   if (const auto& cpu = profile.utilization.cpu) {
     text = cpu->method ? fmt::format("Peaks were measured on this CPU ({}). ", *cpu->method)
                        : "Peaks were measured on this CPU. ";
+    text += origin_sentence(profile);
   }
   text += profile.model ? "FLOPs and bytes are what the model needs, whatever the operators did."
                         : "FLOPs and bytes are those that the program recorded with its operators.";

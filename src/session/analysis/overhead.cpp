@@ -37,28 +37,54 @@ bool runs_workload(std::string_view name) {
                      [&](std::string_view known) { return name.starts_with(known); });
 }
 
-// How long the last command that ran the workload took.
-std::optional<double> duration_in(const fs::path& folder) {
+// Each command of a pass that ran the workload, in their order.
+template <class Visit>
+void each_workload_command(const fs::path& folder, Visit&& visit) {
   const fs::path file = folder / "status.json";
   std::error_code ignored;
-  if (!fs::is_regular_file(file, ignored)) return std::nullopt;
+  if (!fs::is_regular_file(file, ignored)) return;
   auto stream = open_byte_stream(file);
-  if (!stream) return std::nullopt;
+  if (!stream) return;
   const auto text = read_all(**stream, kLargestStatus);
-  if (!text) return std::nullopt;
+  if (!text) return;
   const auto document = config::parse_json(*text, file.string());
-  if (!document) return std::nullopt;
+  if (!document) return;
   const config::ConfigNode* rows =
       document->root.is_list() ? &document->root : document->root.find("commands");
-  if (rows == nullptr || !rows->is_list()) return std::nullopt;
-  std::optional<double> seconds;
+  if (rows == nullptr || !rows->is_list()) return;
   for (const config::ConfigNode& row : rows->children) {
     const config::ConfigNode* name = row.find("name");
-    const config::ConfigNode* time = row.find("seconds");
-    if (name == nullptr || time == nullptr || !runs_workload(name->text)) continue;
-    if (const auto value = time->number(); value && *value > 0) seconds = value;
+    if (name != nullptr && runs_workload(name->text)) visit(row);
   }
+}
+
+std::optional<double> number_in(const config::ConfigNode& row, std::string_view key) {
+  const config::ConfigNode* value = row.find(key);
+  return value == nullptr ? std::nullopt : value->number();
+}
+
+// How long the last command that ran the workload took.
+std::optional<double> duration_in(const fs::path& folder) {
+  std::optional<double> seconds;
+  each_workload_command(folder, [&](const config::ConfigNode& row) {
+    if (const auto value = number_in(row, "seconds"); value && *value > 0) seconds = value;
+  });
   return seconds;
+}
+
+std::optional<profile::PassLoad> load_in(const fs::path& folder, std::string_view pass) {
+  std::optional<profile::PassLoad> load;
+  each_workload_command(folder, [&](const config::ConfigNode& row) {
+    const config::ConfigNode* said = row.find("load");
+    if (said == nullptr) return;
+    const auto cpus = number_in(*said, "cpus");
+    const auto used = number_in(*said, "used");
+    const auto others = number_in(*said, "others");
+    const auto seconds = number_in(row, "seconds");
+    if (!seconds || !cpus || !used || !others) return;
+    load = profile::PassLoad{std::string(pass), *seconds, *cpus, *used, *others};
+  });
+  return load;
 }
 
 profile::PassOverhead overhead(std::string_view pass, std::string stage, double control_ms,
@@ -100,6 +126,16 @@ std::vector<profile::PassOverhead> measure_overhead(const fs::path& run) {
     rows.back().whole_run = true;
   }
   return rows;
+}
+
+std::vector<profile::PassLoad> machine_load(const fs::path& run) {
+  std::vector<profile::PassLoad> passes;
+  const auto add = [&](std::string_view pass) {
+    if (auto load = load_in(run / pass, pass)) passes.push_back(std::move(*load));
+  };
+  add(kControl);
+  for (const std::string_view pass : kPasses) add(pass);
+  return passes;
 }
 
 }  // namespace llmprof::session

@@ -12,4 +12,7 @@ namespace llmprof::session {
 // where a folder is not a run, or nothing was timed twice.
 std::vector<profile::PassOverhead> measure_overhead(const std::filesystem::path& run);
 
+// How busy the CPUs were in each pass, as its status.json says; without passes that do not.
+std::vector<profile::PassLoad> machine_load(const std::filesystem::path& run);
+
 }  // namespace llmprof::session

@@ -84,6 +84,7 @@ void add_run_records(const std::filesystem::path& run, const config::ConfFiles& 
   CapturesRecord captures = read_captures_record(run, plan.notes);
   plan.options.run.captures_failed = std::move(captures.failures);
   plan.options.run.overhead = measure_overhead(run);
+  plan.options.run.load = machine_load(run);
   plan.notes.merge(captures.notes);
 }
 

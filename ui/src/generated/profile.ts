@@ -101,6 +101,8 @@ export interface Context {
   captures: ContextCaptures[];
   /** what all kernels ran on: "gpu", or "cpu" where they are operators that a program recorded of itself */
   device_kind: string;
+  /** the CPUs' load in each pass of a run; empty of captures without a run */
+  load: ContextLoad[];
 }
 
 export interface ContextGpus {
@@ -129,14 +131,24 @@ export interface ContextCpus {
   name: string | null;
   /** that the workload used */
   threads: number | null;
-  /** measured by the workload (FLOP/s) */
+  /** measured by the workload, what MFU is of (FLOP/s) */
   peak_flops_per_s: number | null;
-  /** measured by the workload (B/s) */
+  /** measured by the workload, what MBU is of (B/s) */
   peak_bytes_per_s: number | null;
   /** of the compute peak */
   number_format: string | null;
   /** how the peaks were measured */
   method: string | null;
+  /** this_run (measured after its requests), kept (the best that earlier runs measured on this machine), both (one peak of each) */
+  peaks_from: string | null;
+  /** when the compute peak was measured, UTC */
+  peaks_measured_at: string | null;
+  /** what this run measured itself (FLOP/s) */
+  own_peak_flops_per_s: number | null;
+  /** what this run measured itself (B/s) */
+  own_peak_bytes_per_s: number | null;
+  /** why its own measurement was not used or not kept; null where it was */
+  peaks_note: string | null;
 }
 
 export interface ContextCaptures {
@@ -158,6 +170,19 @@ export interface ContextCaptures {
   rank: number | null;
   /** Unix time at time 0 of the capture */
   wall_clock_ns: number | null;
+}
+
+export interface ContextLoad {
+  /** stage1 (the control run), collector, nsys, ncu, torch */
+  pass: string;
+  /** how long it took */
+  seconds: number;
+  /** CPUs that the program may use */
+  cpus: number;
+  /** CPUs that it and what it started used, mean */
+  used: number;
+  /** CPUs of these that all other programs used meanwhile, mean: with none left idle, they made the program slower */
+  others: number;
 }
 
 export interface Selection {

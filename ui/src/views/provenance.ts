@@ -52,7 +52,7 @@ function devices(app: App): HTMLElement {
           { id: "uuid", title: "UUID", value: (g) => g.uuid ?? "", cell: (g) => h("code", {}, g.uuid ?? ""), className: "one-line" },
         ],
       }).element,
-    cpus.map((each) => facts([["device", each.device], ["CPU", each.name], ["threads", each.threads !== null && count(each.threads)], ["peaks", `${flopsPerS(each.peak_flops_per_s)}, ${bytesPerS(each.peak_bytes_per_s)}`], ["how measured", each.method]])),
+    cpus.map((each) => facts([["device", each.device], ["CPU", each.name], ["threads", each.threads !== null && count(each.threads)], ["peaks", `${flopsPerS(each.peak_flops_per_s)}, ${bytesPerS(each.peak_bytes_per_s)}`], ["how measured", each.method], ["measured", each.peaks_measured_at], ["this run's own measurement", each.peaks_note]])),
     peaks && h("p", { class: "muted" }, peaks),
   );
 }
