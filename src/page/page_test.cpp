@@ -53,7 +53,7 @@ TEST(Page, OfAComparisonHoldsItAndItsWords) {
   compare::Comparison& step = diff.comparisons.emplace_back();
   step.stage = "decode";
   step.quantity = "step";
-  step.statistic = "shift";
+  step.statistic = "mean";
   compare::StageDiff& decode = diff.stages.emplace_back();
   decode.stage = "decode";
   compare::Cause& cause = decode.causes.emplace_back();

@@ -110,8 +110,9 @@ std::string view_json(const Content& content) {
 std::string diff_view_json(const compare::Diff& diff) {
   Json comparisons = Json::array();
   for (const compare::Comparison& each : diff.comparisons) {
-    comparisons.push_back({{"quantity", report::quantity_words(each)},
-                           {"answer", report::answer_words(each, diff.threshold)}});
+    comparisons.push_back({{"quantity", report::quantity_words(each, diff.device_kind == "cpu")},
+                           {"answer", report::answer_words(each, diff.threshold)},
+                           {"shown", report::is_shown(diff, each)}});
   }
   Json stages = Json::array();
   for (const compare::StageDiff& stage : diff.stages) {

@@ -62,7 +62,6 @@ struct Figure {
     power,        // W
     temperature,  // degrees Celsius
     change,       // a difference over what it is of, in percent with its sign
-    points,       // a difference over a whole, in hundredths of it with its sign
     time_change,  // a difference of two times in ms, with its sign
   };
   Of of = Of::count;

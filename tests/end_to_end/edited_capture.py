@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 
 KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
+RUNTIME = "CUPTI_ACTIVITY_KIND_RUNTIME"
 
 
 def copied(source, target):
@@ -74,8 +75,10 @@ RMS_NORM = ("copy", "pow", "Mean", "add", "rsqrt", "Mul", "copy", "Mul")
 
 
 def fuse_norms(source, target, kernel="rms_norm_kernel"):
-    """Each chain of RMS_NORM becomes one kernel at its place, as long as its longest part."""
+    """Each chain of RMS_NORM becomes one kernel at its place, as long as its longest part. What launched only the others
+    goes with them: a launch without its kernel is lost data."""
     database = copied(source, target)
+    launched = set(database.execute(f"SELECT DISTINCT globalPid, correlationId FROM {KERNELS}"))
     text = names(database)
     fused = new_string(database, kernel)
     rows = database.execute(
@@ -95,6 +98,8 @@ def fuse_norms(source, target, kernel="rms_norm_kernel"):
         database.executemany(f"DELETE FROM {KERNELS} WHERE rowid = ?", [(row[0],) for row in chain[1:]])
         chains += 1
         at += len(RMS_NORM)
+    gone = launched - set(database.execute(f"SELECT DISTINCT globalPid, correlationId FROM {KERNELS}"))
+    database.executemany(f"DELETE FROM {RUNTIME} WHERE globalTid / 0x1000000 * 0x1000000 = ? AND correlationId = ?", gone)
     database.commit()
     database.close()
     return chains

@@ -116,8 +116,9 @@ class TwoProfiles(ActionCase):
     def setUp(self):
         super().setUp()
         slower = copy.deepcopy(self.profile)
+        # Single runs of this program differ by up to its idle time, a quarter of the wall time at most.
         for step in slower["steps"]:
-            step["wall_ms"] *= 1.1
+            step["wall_ms"] *= 1.5
         for name, profile in (("main", self.profile), ("pr", slower)):
             (self.folder / name).mkdir()
             (self.folder / name / "profile.json").write_text(json.dumps(profile), encoding="utf-8")

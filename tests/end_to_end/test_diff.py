@@ -78,9 +78,9 @@ class Folder(unittest.TestCase):
                 self.assertEqual(sum(row["difference_ns"] for row in stage["causes"]),
                                  stage["difference_ns"])
 
-    def compared(self, diff, stage, quantity, statistic="shift"):
+    def compared(self, diff, stage, quantity, times="recorded"):
         rows = [row for row in diff["comparisons"]
-                if (row["stage"], row["quantity"], row["statistic"]) == (stage, quantity, statistic)]
+                if (row["stage"], row["quantity"], row["times"]) == (stage, quantity, times)]
         self.assertEqual(len(rows), 1, (stage, quantity))
         return rows[0]
 
@@ -165,7 +165,7 @@ class KnownChanges(Folder):
         for row in changed:
             self.assertEqual(len(row["base_kernels"]), len(RMS_NORM))
             self.assertEqual([kernel["short_name"] for kernel in row["new_kernels"]], ["RMSNorm (rms_norm_kernel)"])
-        self.assertIn("points from fusing", decode["why"])
+        self.assertRegex(decode["why"], r"-\d\.\d{4} ms from fusing")
         self.assertIn("(24 kernels became 3)", decode["why"])
 
     def test_slower_products_are_found_attributed_and_quantified(self):
@@ -246,7 +246,17 @@ class NotComparable(Folder):
         self.assertEqual(diff["verdict"], "not_comparable")
         self.assertEqual([row["aspect"] for row in diff["aspects"] if row["blocking"]], ["gpu"])
         self.assertIn("Not comparable: the processor: base NVIDIA H200, new NVIDIA A100.", self.stdout)
-        self.assertEqual(diff["comparisons"], [])
+        self.assertEqual([gate["outcome"] for gate in diff["gates"]], ["cannot_tell"])
+        # Side by side: figures, kernels and budgets, and nothing that is claimed of them.
+        self.assertEqual({row["why_not"] for row in diff["comparisons"]}, {"not_comparable"})
+        self.assertEqual({(row["answer"], row["direction"], row["low"]) for row in diff["comparisons"]},
+                         {("cannot_tell", None, None)})
+        decode = self.stage(diff, "decode")
+        self.assertTrue(decode["budget"] and decode["kernels"])
+        self.assertEqual(self.stdout.splitlines()[0],
+                         "The sides are not comparable: their figures stand side by side.")
+        for words in ("better", "worse", "faster", "slower", "changed cannot"):
+            self.assertNotIn(words, self.stdout.split("Times are means")[0])
 
     def test_another_driver_is_a_note(self):
         def edit(profile):

@@ -9,6 +9,8 @@
 #include <optional>
 #include <set>
 
+#include "profile/machine_load.h"
+
 namespace llmprof::compare {
 namespace {
 
@@ -130,6 +132,28 @@ Text throttled(std::span<const Run> runs) {
   return fmt::format("{:.0f} % of the steps", kPercent * slowed / known);
 }
 
+// Peaks of one CPU, measured in each run: what MFU and MBU of the run are of.
+Text cpu_peaks(const Profile& profile) {
+  const auto& cpu = profile.utilization.cpu;
+  if (!cpu || !cpu->flops) return std::nullopt;
+  constexpr double kGiga = 1e9;
+  return fmt::format("{:.1f} GFLOP/s and {:.1f} GB/s", cpu->flops->value / kGiga,
+                     cpu->memory_bandwidth.value / kGiga);
+}
+
+// Of the pass that was most disturbed.
+Text shared_cpus(std::span<const Run> runs) {
+  const profile::PassLoad* most = nullptr;
+  for (const Run& run : runs) {
+    for (const profile::PassLoad& pass : run.profile.context.load) {
+      if (!profile::cpus_were_short(pass)) continue;
+      if (most == nullptr || pass.others > most->others) most = &pass;
+    }
+  }
+  if (most == nullptr) return std::nullopt;
+  return fmt::format("{:.1f} of {:g}", most->others, most->cpus);
+}
+
 class Aspects {
  public:
   explicit Aspects(const Sides& sides) : sides_(sides) {}
@@ -180,13 +204,29 @@ void add_model(const Sides& sides, Aspects& aspects) {
   });
 }
 
+// Repeated measurements of one machine differ by less.
+void add_cpu_peaks(const Sides& sides, Aspects& aspects) {
+  const auto& base = sides.base.front().profile.utilization.cpu;
+  const auto& now = sides.now.front().profile.utilization.cpu;
+  if (!base || !now || !base->flops || !now->flops) return;
+  const auto differ = [](double a, double b) {
+    constexpr double kSamePeak = 0.05;
+    return std::abs(a - b) > kSamePeak * std::max(a, b);
+  };
+  if (!differ(base->flops->value, now->flops->value) &&
+      !differ(base->memory_bandwidth.value, now->memory_bandwidth.value)) {
+    return;
+  }
+  aspects.add("cpu_peaks", false, cpu_peaks);
+}
+
 void add_machine(const Sides& sides, Aspects& aspects) {
   aspects.add("device_kind", true, [](const Profile& p) -> Text { return p.context.device_kind; });
   aspects.add("gpu", true, gpu_names);
   aspects.add("gpu_count", true,
               [](const Profile& p) -> Text { return std::to_string(p.totals.gpu_count); });
   aspects.add("ranks", true, [](const Profile& p) -> Text {
-    if (!p.job) return std::nullopt;
+    if (!p.job) return "not a job of several ranks";
     return fmt::format("{} of {} recorded", p.job->recorded, p.job->world_size);
   });
   aspects.add("driver", false,
@@ -199,6 +239,11 @@ void add_machine(const Sides& sides, Aspects& aspects) {
     constexpr double kMega = 1e6;
     aspects.push("clocks", false, fmt::format("{:.0f} MHz", *base / kMega),
                  fmt::format("{:.0f} MHz", *now / kMega));
+  }
+  add_cpu_peaks(sides, aspects);
+  if (Text base_shared = shared_cpus(sides.base), now_shared = shared_cpus(sides.now);
+      base_shared || now_shared) {
+    aspects.push("shared_cpus", false, base_shared, now_shared);
   }
   if (Text slowed = throttled(sides.base), slowed_now = throttled(sides.now);
       slowed || slowed_now) {

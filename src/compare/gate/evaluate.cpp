@@ -48,8 +48,7 @@ GateResult result_of(const Rule& rule) {
 
 }  // namespace
 
-std::vector<GateResult> evaluate(const Rule& rule, std::span<const StageQuantities> stages,
-                                 double threshold) {
+std::vector<GateResult> evaluate(const Rule& rule, std::span<const StageQuantities> stages) {
   std::vector<GateResult> results;
   for (const StageQuantities& stage : stages) {
     if (rule.stage && *rule.stage != stage.stage()) continue;
@@ -60,7 +59,7 @@ std::vector<GateResult> evaluate(const Rule& rule, std::span<const StageQuantiti
             stage.classes().end()) {
       continue;
     }
-    auto measured = stage.compare(quantity, rule.statistic, threshold);
+    auto measured = stage.compare(quantity, rule.statistic);
     if (!measured) continue;
     GateResult& result = results.emplace_back(result_of(rule));
     result.stage = stage.stage();

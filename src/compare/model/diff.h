@@ -36,6 +36,26 @@ struct SideRun {
   }
 };
 
+// Something that is missing of a side.
+struct Damage {
+  std::string side;
+  std::string run;
+  std::string code;
+  std::string text;
+  uint64_t count = 1;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("side", &Damage::side, "base, new");
+    field("run", &Damage::run, "its path");
+    field("code", &Damage::code,
+          "of the diagnostic in its profile.json; capture_failed (a recording failed or was "
+          "interrupted); stage_cut_off (no whole instance of a stage was recorded)");
+    field("text", &Damage::text, "what is missing");
+    field("count", &Damage::count, "how often");
+  }
+};
+
 // Something that may make two sides incomparable.
 struct Aspect {
   std::string aspect;
@@ -49,7 +69,7 @@ struct Aspect {
     field("aspect", &Aspect::aspect,
           "gpu, gpu_count, clocks, driver, cuda, model, dtype, prompt_tokens, new_tokens, batch, "
           "parallelism, recording, coverage, selection, stages, hidden_graphs, throttling, engine, "
-          "device_kind, unwatched");
+          "device_kind, unwatched, cpu_peaks, shared_cpus");
     field("base", &Aspect::base, "value of the base side; null where it does not tell");
     field("new", &Aspect::now, "value of the new side");
     field("blocking", &Aspect::blocking, "the sides cannot be compared; otherwise a note");
@@ -142,6 +162,8 @@ struct Comparison {
   uint64_t now_block = 0;
   std::optional<Share> smallest_seen;
   std::optional<uint64_t> runs_needed;
+  std::optional<Share> between_runs;
+  std::optional<std::string> why_not;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -151,20 +173,21 @@ struct Comparison {
           "step, step_busy, step_idle, step_kernels (of steps); wall, busy, idle, kernels (of "
           "instances); class.X (time of that class's kernels, overlap not removed, per step, or "
           "per instance of a stage without steps); tokens_per_s, mfu, mbu");
-    field("statistic", &Self::statistic,
-          "shift (Hodges-Lehmann: the median of all differences between the sides' values), mean, "
-          "p50, p90, p99");
+    field(
+        "statistic", &Self::statistic,
+        "mean (unless a gate rule names another), p50, p90, p99, shift (Hodges-Lehmann: the median "
+        "of all differences between the sides' values)");
     field("unit", &Self::unit, "ms, tokens/s, fraction");
     field("times", &Self::times,
           "unwatched (without profiling, both sides by the same source), recorded");
     field("lower_is_better", &Self::lower_is_better, "false of rates and utilization");
     field("base", &Self::base,
-          "median of a shift, else the statistic; mean over runs where there are several");
-    field("new", &Self::now, "likewise");
-    field("difference", &Self::difference, "estimated; of a shift not new less base");
+          "the statistic; mean over runs where there are several; of a shift the median");
+    field("new", &Self::now, "the statistic; of a shift base plus the difference");
+    field("difference", &Self::difference, "new less base");
     field("low", &Self::low, "of its 95 % interval; null where nothing tells");
     field("high", &Self::high, "likewise");
-    field("relative", &Self::relative, "difference over base");
+    field("relative", &Self::relative, "difference over base, new over base less 1");
     field("relative_low", &Self::relative_low, "low over base");
     field("relative_high", &Self::relative_high, "high over base");
     field("answer", &Self::answer,
@@ -175,7 +198,9 @@ struct Comparison {
     field("method", &Self::method,
           "identical (both sides hold the same values), block_bootstrap (of one run per side), "
           "welch (few values, or fewer than five runs per side), rank_interval (Mann-Whitney, from "
-          "five runs per side on), one_against_runs, from_wall (as of the wall time that it is "
+          "five runs per side on), one_against_runs, as_recorded (of single runs without "
+          "profiling: as the "
+          "recorded times vary), from_wall (as of the wall time that it is "
           "made of), none");
     field("noise_of", &Self::unit_of_noise,
           "runs, steps, instances: what the interval takes to vary. Of steps or instances it holds "
@@ -192,6 +217,14 @@ struct Comparison {
     field("runs_needed", &Self::runs_needed,
           "per side, for an answer, if the difference is what was estimated and noise stays as it "
           "is; null where there is one, where nothing tells, and above 1000");
+    field("between_runs", &Self::between_runs,
+          "by how much, relative to base, the interval is wider to either side because single "
+          "runs do not show how far equal runs differ; null where a side has several runs");
+    field("why_not", &Self::why_not,
+          "why no answer is given whatever the figures are: damaged (a side is), shared_cpus "
+          "(other programs used the CPUs), recorded_differently (by another tool, or with CUDA "
+          "graphs hidden on one side), not_comparable (the sides stand side by side); null "
+          "otherwise");
   }
 };
 
@@ -413,10 +446,13 @@ struct Diff {
   uint64_t schema_version = kDiffSchemaVersion;
   profile::Tool tool;
   std::string verdict;
+  std::string summary;
+  std::string device_kind = "gpu";
   Share threshold;
   bool identical = false;
   std::vector<SideRun> base;
   std::vector<SideRun> now;
+  std::vector<Damage> damage;
   std::vector<Aspect> aspects;
   std::vector<GateResult> gates;
   std::vector<Comparison> comparisons;
@@ -432,11 +468,16 @@ struct Diff {
     field("tool", &Diff::tool, "that wrote it");
     field("verdict", &Diff::verdict,
           "pass (every rule passes, or none was given), fail (one fails), cannot_tell (none fails, "
-          "of one it cannot be told), not_comparable");
+          "of one it cannot be told; or a side is damaged), not_comparable");
+    field("summary", &Diff::summary, "what happened, in a sentence: the first line of reports");
+    field("device_kind", &Diff::device_kind, "what the kernels of both sides ran on: gpu, cpu");
     field("threshold", &Diff::threshold, "relative difference from which on a quantity changed");
-    field("identical", &Diff::identical, "both sides hold the same measurements");
+    field("identical", &Diff::identical,
+          "both sides hold the same measurements, to the last digit and the last kernel");
     field("base", &Diff::base, "runs of the base side");
     field("new", &Diff::now, "runs of the new side");
+    field("damage", &Diff::damage,
+          "what is missing of either side; with any, nothing is claimed and no rule can be told");
     field("aspects", &Diff::aspects, "what differs besides times; blocking ones first");
     field("gates", &Diff::gates, "rules, in their order");
     field("comparisons", &Diff::comparisons, "by stage, with their intervals");

@@ -10,6 +10,8 @@ namespace {
 constexpr double kPower = 0.8416;
 constexpr double kHalf = 1.96;
 constexpr double kMostRuns = 1000;
+// Runs per side from which on an interval assumes nothing.
+constexpr uint64_t kRunsWithoutAssumption = 5;
 
 // Noise shrinks with the square root of the runs.
 std::optional<uint64_t> runs_needed(double half, double missing, uint64_t runs) {
@@ -51,7 +53,21 @@ void judge(double threshold, Comparison& comparison) {
     const double missing = std::abs(std::abs(comparison.relative->value) - threshold);
     comparison.runs_needed =
         runs_needed(half, missing, std::min(comparison.base_runs, comparison.now_runs));
+    if (comparison.between_runs && comparison.runs_needed) {
+      comparison.runs_needed = std::max(*comparison.runs_needed, kRunsWithoutAssumption);
+    }
   }
+}
+
+void withhold(Comparison& comparison) {
+  comparison.answer = "cannot_tell";
+  comparison.direction.reset();
+  comparison.differs = false;
+  for (auto* end : {&comparison.low, &comparison.high}) end->reset();
+  for (auto* end : {&comparison.relative_low, &comparison.relative_high}) end->reset();
+  comparison.smallest_seen.reset();
+  comparison.runs_needed.reset();
+  comparison.between_runs.reset();
 }
 
 }  // namespace llmprof::compare

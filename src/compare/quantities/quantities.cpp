@@ -117,10 +117,67 @@ std::optional<std::vector<double>> one_per_run(std::span<const Run> runs, const 
   return values;
 }
 
+// How much of the wall time is the host's to vary.
+HostPart host_part(const std::optional<std::vector<Series>>& base_wall,
+                   const std::optional<std::vector<Series>>& base_idle,
+                   const std::optional<std::vector<Series>>& now_idle) {
+  const auto mean_of = [](const std::optional<std::vector<Series>>& side) {
+    double sum = 0;
+    double count = 0;
+    if (!side) return sum;
+    for (const Series& run : *side) {
+      for (const double value : run.values) sum += value;
+      count += static_cast<double>(run.values.size());
+    }
+    return count == 0 ? 0 : sum / count;
+  };
+  return {mean_of(base_wall), std::max(mean_of(base_idle), mean_of(now_idle))};
+}
+
 double mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
   return sum / static_cast<double>(values.size());
+}
+
+double measured_seconds(const profile::Stage& stage) {
+  constexpr double kMillisecondsPerSecond = 1000;
+  double sum = 0;
+  for (const profile::Instance& instance : stage.instances) {
+    if (!instance.warmup) sum += instance.wall.value;
+  }
+  return sum / kMillisecondsPerSecond;
+}
+
+// Of MFU or MBU: each side's, over one peak for both. Peaks of a CPU are measured, and a disturbed
+// measurement is too low: the highest of one machine is the best that is known of it.
+struct SharedPeak {
+  bool known = true;  // false: there is no such peak, and no comparison
+  std::optional<double> peak;
+};
+
+SharedPeak shared_peak(const Sides& sides, const std::string& stage, bool of_flops) {
+  std::set<std::string> machines;
+  std::set<double> peaks;
+  bool missing = false;
+  for (const std::span<const Run> runs : {sides.base, sides.now}) {
+    for (const Run& run : runs) {
+      const profile::Stage* found = find_stage(run.profile, stage);
+      if (found == nullptr) return {false, {}};
+      std::optional<double> peak;
+      if (of_flops && found->peak_flops) peak = found->peak_flops->value;
+      if (!of_flops && found->peak_bandwidth) peak = found->peak_bandwidth->value;
+      missing = missing || !peak;
+      if (peak) peaks.insert(*peak);
+      const auto& cpu = run.profile.utilization.cpu;
+      machines.insert(cpu ? cpu->name + ", " + cpu->number_format : "");
+    }
+  }
+  const bool measured = !machines.contains("");
+  if (missing) return {!measured && peaks.empty(), {}};  // an earlier version's, of a GPU
+  if (peaks.size() == 1) return {true, *peaks.begin()};
+  if (measured && machines.size() == 1) return {true, *peaks.rbegin()};
+  return {false, {}};
 }
 
 std::vector<std::string> classes_of(const Sides& sides, const std::string& stage) {
@@ -140,16 +197,21 @@ std::vector<std::string> classes_of(const Sides& sides, const std::string& stage
 
 }  // namespace
 
-StageQuantities::StageQuantities(const Sides& sides, std::string stage,
+StageQuantities::StageQuantities(const Sides& sides, std::string stage, const Judging& judging,
                                  std::vector<LeftOut>& left_out)
     : sides_(sides),
       stage_(std::move(stage)),
+      judging_(judging),
       serving_(sides.base.front().profile.stages_found.serving.value_or(false)),
       unwatched_(unwatched_on_both(sides, stage_)),
       steps_(like_steps(sides, stage_, left_out)),
       classes_(classes_of(sides, stage_)) {
   // Under continuous batching each instance is one step, whose batch is its own.
   if (!serving_) instances_ = like_instances(sides, stage_, left_out);
+  host_of_steps_ = host_part(side_of(steps_.base, "step"), side_of(steps_.base, "step_idle"),
+                             side_of(steps_.now, "step_idle"));
+  host_of_instances_ = host_part(side_of(instances_.base, "wall"), side_of(instances_.base, "idle"),
+                                 side_of(instances_.now, "idle"));
 }
 
 std::optional<Comparison> StageQuantities::of_steps(std::string_view quantity,
@@ -180,7 +242,8 @@ std::optional<Comparison> StageQuantities::of_instances(std::string_view quantit
   return comparison;
 }
 
-// Each run has one mean of its stage without profiling, per step where it has steps.
+// Each run has one mean of its stage without profiling, per step where it has steps. Of single runs
+// it varies as the recorded times do.
 std::optional<Comparison> StageQuantities::unwatched(Statistic statistic) const {
   if (!unwatched_ || statistic != Statistic::mean) return std::nullopt;
   const auto wall = [](const profile::Stage& stage) -> std::optional<double> {
@@ -201,23 +264,65 @@ std::optional<Comparison> StageQuantities::unwatched(Statistic statistic) const 
   Comparison comparison = described(stage_, per_step ? "step" : "wall", statistic);
   comparison.times = "unwatched";
   fill(*found, sides_, "runs", comparison);
+  if (comparison.low || !judging_.single) return comparison;
+  const auto as_recorded =
+      per_step ? of_steps("step", Statistic::mean) : of_instances("wall", Statistic::mean);
+  if (!as_recorded || !as_recorded->low || *as_recorded->base <= 0) return comparison;
+  const double half = (*as_recorded->high - *as_recorded->low) / 2 / *as_recorded->base;
+  comparison.low = *comparison.difference - half * *comparison.base;
+  comparison.high = *comparison.difference + half * *comparison.base;
+  comparison.method = "as_recorded";
+  comparison.unit_of_noise = as_recorded->unit_of_noise;
   return comparison;
 }
 
-// What is a constant over the wall time has the noise of the wall time.
-std::optional<Comparison> StageQuantities::from_wall(std::string_view quantity,
-                                                     double threshold) const {
-  const auto value = [&](const profile::Stage& stage) -> std::optional<double> {
-    if (quantity == "mfu" && stage.mfu.wall) return stage.mfu.wall->value;
-    if (quantity == "mbu" && stage.mbu.wall) return stage.mbu.wall->value;
-    return std::nullopt;
-  };
-  std::optional<std::vector<double>> base;
-  std::optional<std::vector<double>> now;
+// Kernel classes are told per step where there are steps.
+bool StageQuantities::is_of_steps(std::string_view quantity) const {
+  return quantity.starts_with("step") || (quantity.starts_with(kClass) && has_steps());
+}
+
+std::optional<Comparison> StageQuantities::recorded(std::string_view quantity,
+                                                    Statistic statistic) const {
+  return is_of_steps(quantity) ? of_steps(quantity, statistic) : of_instances(quantity, statistic);
+}
+
+// What a stage takes: a token's time of a decode, else that of an instance.
+std::optional<Comparison> StageQuantities::wall_time() const {
   auto wall = unwatched(Statistic::mean);
   if (!wall || !wall->low) wall = of_instances("wall", Statistic::mean);
+  if (wall && judging_.single) judging_.single->widen(made_of(*wall), *wall);
+  return wall;
+}
+
+SingleRuns::Made StageQuantities::made_of(const Comparison& comparison) const {
+  const profile::Stage& base = *find_stage(sides_.base.front().profile, stage_);
+  const profile::Stage& now = *find_stage(sides_.now.front().profile, stage_);
+  const std::string_view quantity = comparison.quantity;
+  SingleRuns::Made made;
+  made.of_host =
+      quantity == "step" || quantity == "step_idle" || quantity == "wall" || quantity == "idle";
+  made.base_stage_s = measured_seconds(base);
+  made.now_stage_s = measured_seconds(now);
+  if (comparison.times == "unwatched") {
+    made.base_wall = comparison.base.value_or(0);
+    made.most_idle = std::max(made.base_wall * base.unwatched->idle_share.value,
+                              comparison.now.value_or(0) * now.unwatched->idle_share.value);
+    return made;
+  }
+  const HostPart& host = is_of_steps(quantity) ? host_of_steps_ : host_of_instances_;
+  made.base_wall = host.base_wall;
+  made.most_idle = host.most_idle;
+  return made;
+}
+
+// What is a constant over the wall time has the noise of the wall time.
+std::optional<Comparison> StageQuantities::from_wall(std::string_view quantity) const {
+  const bool of_flops = quantity == "mfu";
+  std::optional<std::vector<double>> base;
+  std::optional<std::vector<double>> now;
+  auto wall = wall_time();
   if (quantity == "tokens_per_s") {
-    wall = of_steps("step", Statistic::mean);
+    wall = measure("step", Statistic::mean);
     // One token per sequence and step; groups of several batches have no one rate.
     if (!wall || groups().size() != 1 || groups().front().kind != "decode" ||
         !groups().front().batch) {
@@ -228,6 +333,15 @@ std::optional<Comparison> StageQuantities::from_wall(std::string_view quantity,
     base = {tokens / *wall->base};
     now = {tokens / *wall->now};
   } else {
+    const SharedPeak shared = shared_peak(sides_, stage_, of_flops);
+    if (!shared.known && !judging_.own_peaks) return std::nullopt;
+    const auto value = [&](const profile::Stage& stage) -> std::optional<double> {
+      const auto& own = of_flops ? stage.mfu.wall : stage.mbu.wall;
+      if (!own) return std::nullopt;
+      if (!shared.peak) return own->value;
+      const double peak = of_flops ? stage.peak_flops->value : stage.peak_bandwidth->value;
+      return own->value * peak / *shared.peak;
+    };
     base = one_per_run(sides_.base, stage_, value);
     now = one_per_run(sides_.now, stage_, value);
   }
@@ -254,56 +368,67 @@ std::optional<Comparison> StageQuantities::from_wall(std::string_view quantity,
       comparison.high = at(*wall->low);
     }
   }
-  judge(threshold, comparison);
   return comparison;
 }
 
-std::optional<Comparison> StageQuantities::compare(std::string_view quantity, Statistic statistic,
-                                                   double threshold) const {
+std::optional<Comparison> StageQuantities::measure(std::string_view quantity,
+                                                   Statistic statistic) const {
   if (quantity == "tokens_per_s" || quantity == "mfu" || quantity == "mbu") {
-    return from_wall(quantity, threshold);
+    return from_wall(quantity);
   }
   std::optional<Comparison> found;
-  const bool per_step = find_stage(sides_.base.front().profile, stage_)->unwatched &&
-                        find_stage(sides_.base.front().profile, stage_)->unwatched->per_step;
-  if (quantity == (per_step ? "step" : "wall")) {
+  const auto& without = find_stage(sides_.base.front().profile, stage_)->unwatched;
+  if (quantity == (without && without->per_step ? "step" : "wall")) {
     found = unwatched(statistic);
     // One number per side has no interval: the recorded times have.
     if (found && !found->low) found.reset();
   }
-  if (!found) {
-    const bool of_class = quantity.starts_with(kClass);
-    const bool steps = quantity.starts_with("step") || (of_class && has_steps());
-    found = steps ? of_steps(quantity, statistic) : of_instances(quantity, statistic);
-  }
-  if (found) judge(threshold, *found);
+  if (!found) found = recorded(quantity, statistic);
+  if (found && judging_.single) judging_.single->widen(made_of(*found), *found);
   return found;
 }
 
-std::vector<Comparison> StageQuantities::compare_all(double threshold) const {
+Comparison StageQuantities::judged(Comparison comparison) const {
+  judge(judging_.threshold, comparison);
+  if (!judging_.withheld.empty()) {
+    comparison.why_not = judging_.withheld;
+  } else if (!judging_.recorded_alike && comparison.times == "recorded") {
+    comparison.why_not = "recorded_differently";
+  }
+  if (comparison.why_not) withhold(comparison);
+  return comparison;
+}
+
+std::optional<Comparison> StageQuantities::compare(std::string_view quantity,
+                                                   Statistic statistic) const {
+  auto found = measure(quantity, statistic);
+  if (!found) return std::nullopt;
+  return judged(std::move(*found));
+}
+
+std::vector<Comparison> StageQuantities::compare_all() const {
   std::vector<Comparison> all;
   // Each is a thousand resamples, and none needs another.
   std::vector<std::future<std::optional<Comparison>>> begun;
-  const auto add = [&](std::string_view quantity, Statistic statistic) {
-    begun.push_back(
-        std::async(std::launch::async, [this, name = std::string(quantity), statistic, threshold] {
-          return compare(name, statistic, threshold);
-        }));
+  const auto add = [&](std::string quantity, bool as_recorded) {
+    begun.push_back(std::async(std::launch::async, [this, quantity, as_recorded] {
+      if (!as_recorded) return compare(quantity, Statistic::mean);
+      auto found = recorded(quantity, Statistic::mean);
+      if (!found) return found;
+      if (judging_.single) judging_.single->widen(made_of(*found), *found);
+      return std::optional(judged(std::move(*found)));
+    }));
   };
   if (auto found = unwatched(Statistic::mean)) {
-    judge(threshold, *found);
-    all.push_back(std::move(*found));
+    if (judging_.single) judging_.single->widen(made_of(*found), *found);
+    all.push_back(judged(std::move(*found)));
   }
-  for (const std::string_view quantity : {"step", "step_busy", "step_idle", "step_kernels"}) {
-    add(quantity, Statistic::shift);
+  for (const char* quantity :
+       {"step", "step_busy", "step_idle", "step_kernels", "wall", "busy", "idle", "kernels"}) {
+    add(quantity, true);
   }
-  for (const std::string_view quantity : {"wall", "busy", "idle", "kernels"}) {
-    add(quantity, Statistic::shift);
-  }
-  for (const std::string& name : classes_) add(std::string(kClass) + name, Statistic::shift);
-  for (const std::string_view quantity : {"tokens_per_s", "mfu", "mbu"}) {
-    add(quantity, Statistic::mean);
-  }
+  for (const std::string& name : classes_) add(std::string(kClass) + name, true);
+  for (const char* quantity : {"tokens_per_s", "mfu", "mbu"}) add(quantity, false);
   for (auto& each : begun) {
     if (auto found = each.get()) all.push_back(std::move(*found));
   }

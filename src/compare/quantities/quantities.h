@@ -8,14 +8,31 @@
 #include "compare/likeness/like_steps.h"
 #include "compare/model/diff.h"
 #include "compare/model/sides.h"
+#include "compare/noise/single_runs.h"
 #include "compare/statistics/series.h"
 
 namespace llmprof::compare {
 
+// By which rules figures become answers.
+struct Judging {
+  double threshold = 0;              // relative
+  std::optional<SingleRuns> single;  // where both sides are one run
+  std::string withheld;              // why nothing is claimed, as Comparison::why_not; else empty
+  bool recorded_alike = true;        // by the same tool, with the same kernels to be seen
+  bool own_peaks = false;            // utilization of different GPUs, each of its own peak
+};
+
+// How much of a unit's wall time is the host's to vary, in ms.
+struct HostPart {
+  double base_wall = 0;
+  double most_idle = 0;  // of either side
+};
+
 // All that can be compared of one stage: which values are alike is found once.
 class StageQuantities {
  public:
-  StageQuantities(const Sides& sides, std::string stage, std::vector<LeftOut>& left_out);
+  StageQuantities(const Sides& sides, std::string stage, const Judging& judging,
+                  std::vector<LeftOut>& left_out);
 
   [[nodiscard]] const std::string& stage() const { return stage_; }
   [[nodiscard]] const std::vector<StepGroup>& groups() const { return steps_.groups; }
@@ -24,30 +41,45 @@ class StageQuantities {
   [[nodiscard]] const std::vector<std::string>& classes() const { return classes_; }
 
   // None where a side has no such quantity. `quantity` as in Comparison.
-  [[nodiscard]] std::optional<Comparison> compare(std::string_view quantity, Statistic statistic,
-                                                  double threshold) const;
+  [[nodiscard]] std::optional<Comparison> compare(std::string_view quantity,
+                                                  Statistic statistic) const;
   // All that diff.json has.
-  [[nodiscard]] std::vector<Comparison> compare_all(double threshold) const;
+  [[nodiscard]] std::vector<Comparison> compare_all() const;
 
  private:
+  // Without an answer yet.
+  [[nodiscard]] std::optional<Comparison> measure(std::string_view quantity,
+                                                  Statistic statistic) const;
+  [[nodiscard]] std::optional<Comparison> recorded(std::string_view quantity,
+                                                   Statistic statistic) const;
   [[nodiscard]] std::optional<Comparison> of_steps(std::string_view quantity,
                                                    Statistic statistic) const;
   [[nodiscard]] std::optional<Comparison> of_instances(std::string_view quantity,
                                                        Statistic statistic) const;
   [[nodiscard]] std::optional<Comparison> unwatched(Statistic statistic) const;
-  [[nodiscard]] std::optional<Comparison> from_wall(std::string_view quantity,
-                                                    double threshold) const;
+  [[nodiscard]] std::optional<Comparison> from_wall(std::string_view quantity) const;
+  // A step's wall time, else that of an instance.
+  [[nodiscard]] std::optional<Comparison> wall_time() const;
+  [[nodiscard]] bool is_of_steps(std::string_view quantity) const;
+  [[nodiscard]] SingleRuns::Made made_of(const Comparison& comparison) const;
+  [[nodiscard]] Comparison judged(Comparison comparison) const;
 
   const Sides& sides_;
   std::string stage_;
+  const Judging& judging_;
   bool serving_ = false;
   bool unwatched_ = false;
   LikeSteps steps_;
   LikeInstances instances_;
   std::vector<std::string> classes_;
+  HostPart host_of_steps_;
+  HostPart host_of_instances_;
 };
 
 // Fills relative values, the answer, what could have been seen and how many runs would do.
 void judge(double threshold, Comparison& comparison);
+
+// Takes back whatever it says of a change; its figures stay.
+void withhold(Comparison& comparison);
 
 }  // namespace llmprof::compare

@@ -178,7 +178,7 @@ void add_device_time(std::span<const Run> runs, int64_t PartTotal::* side, PartT
 
 }  // namespace
 
-StageDiff diff_stage(const Sides& sides, const std::string& stage) {
+StageDiff diff_stage(const Sides& sides, const std::string& stage, bool all_kernels_seen) {
   StageDiff diff;
   diff.stage = stage;
   diff.base_units = units_of(sides.base, stage);
@@ -192,8 +192,10 @@ StageDiff diff_stage(const Sides& sides, const std::string& stage) {
   add_parts(sides.now, stage, unwatched, &PartTotal::now, totals);
   fill_budget(totals, diff);
   const bool by_place = knows_places(sides.base, stage) && knows_places(sides.now, stage);
-  fill_kernels(placed_rows(sides.base, stage, by_place), placed_rows(sides.now, stage, by_place),
-               by_place, recorded_ranks(sides), diff);
+  if (all_kernels_seen) {
+    fill_kernels(placed_rows(sides.base, stage, by_place), placed_rows(sides.now, stage, by_place),
+                 by_place, recorded_ranks(sides), diff);
+  }
   finish(diff);
   return diff;
 }

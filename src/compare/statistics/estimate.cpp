@@ -182,6 +182,7 @@ Estimate compare_two_runs(const Series& base, const Series& now, std::span<const
   found.base = location(base_values, base_all, weights, statistic);
   found.now = location(now_values, now_all, weights, statistic);
   found.difference = difference(base_values, now_values, base_all, now_all, weights, statistic);
+  if (statistic == Statistic::shift) found.now = found.base + found.difference;
   const size_t fewest = std::min(base.values.size(), now.values.size());
   if (fewest >= kFewestForBootstrap) {
     if (enough_beyond(fewest, statistic)) bootstrap(base, now, weights, statistic, found);

@@ -45,9 +45,9 @@ void by_ranks(std::span<const double> base, std::span<const double> now, size_t 
   }
   std::sort(differences.begin(), differences.end());
   const size_t count = differences.size();
-  into.difference = (differences[(count - 1) / 2] + differences[count / 2]) / 2;
-  into.low = differences[left_out];
-  into.high = differences[count - 1 - left_out];
+  // The difference of the means is seldom outside, with a run far from the others.
+  into.low = std::min(differences[left_out], into.difference);
+  into.high = std::max(differences[count - 1 - left_out], into.difference);
   into.method = Method::rank_interval;
 }
 

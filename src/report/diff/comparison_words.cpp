@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -12,25 +13,56 @@ namespace llmprof::report {
 namespace {
 
 using compare::Comparison;
+using compare::Diff;
 
+// {} is what the kernels ran on.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kQuantityWords = {{
     {"step", "wall time per step"},
-    {"step_busy", "GPU busy per step"},
-    {"step_idle", "GPU idle per step"},
+    {"step_busy", "{} busy per step"},
+    {"step_idle", "{} idle per step"},
     {"step_kernels", "kernel time per step"},
     {"wall", "wall time per instance"},
-    {"busy", "GPU busy per instance"},
-    {"idle", "GPU idle per instance"},
+    {"busy", "{} busy per instance"},
+    {"idle", "{} idle per instance"},
     {"kernels", "kernel time per instance"},
     {"tokens_per_s", "tokens per second"},
     {"mfu", "MFU on wall time"},
     {"mbu", "MBU on wall time"},
 }};
 
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kWhyNotWords = {{
+    {"damaged", "a side is damaged"},
+    {"shared_cpus", "other programs used the CPUs"},
+    {"recorded_differently", "the sides were recorded differently"},
+    {"not_comparable", "side by side: the sides are not comparable"},
+}};
+
+bool is_of_steps(std::string_view quantity) { return quantity.starts_with("step"); }
+
+bool is_of_instances(std::string_view quantity) {
+  return quantity == "wall" || quantity == "busy" || quantity == "idle" || quantity == "kernels";
+}
+
+bool is_wall(std::string_view quantity) { return quantity == "step" || quantity == "wall"; }
+
+template <class Test>
+bool any_of_stage(const Diff& diff, std::string_view stage, Test test) {
+  return std::any_of(diff.comparisons.begin(), diff.comparisons.end(),
+                     [&](const Comparison& each) { return each.stage == stage && test(each); });
+}
+
+// A stage is told in steps where its times are means of steps.
+bool in_steps(const Diff& diff, std::string_view stage) {
+  const auto of_steps = [](const Comparison& each) { return is_of_steps(each.quantity); };
+  const auto of_instances = [](const Comparison& each) { return is_of_instances(each.quantity); };
+  if (!any_of_stage(diff, stage, of_instances)) return true;
+  const bool by_step = std::any_of(
+      diff.stages.begin(), diff.stages.end(),
+      [&](const compare::StageDiff& each) { return each.stage == stage && each.unit == "step"; });
+  return by_step && any_of_stage(diff, stage, of_steps);
+}
+
 std::string missing_words(const Comparison& comparison) {
-  if (comparison.method == "none") {
-    return "too few values for an interval";
-  }
   std::string words;
   if (comparison.smallest_seen) {
     words = fmt::format("a change of {} would have been seen", percent(comparison.smallest_seen));
@@ -44,20 +76,23 @@ std::string missing_words(const Comparison& comparison) {
 
 }  // namespace
 
-const Comparison* headline(const compare::Diff& diff, std::string_view stage) {
-  const Comparison* best = nullptr;
-  int best_rank = 0;
-  for (const Comparison& each : diff.comparisons) {
-    if (each.stage != stage || (each.quantity != "step" && each.quantity != "wall")) continue;
-    int rank = each.low ? 4 : 0;
-    if (each.times == "unwatched") rank += 2;
-    if (each.quantity == "step") rank += 1;
-    if (best == nullptr || rank > best_rank) {
-      best = &each;
-      best_rank = rank;
-    }
+bool is_shown(const Diff& diff, const Comparison& comparison) {
+  const std::string_view quantity = comparison.quantity;
+  const bool steps = in_steps(diff, comparison.stage);
+  if (is_of_steps(quantity) != steps && (is_of_steps(quantity) || is_of_instances(quantity))) {
+    return false;
   }
-  return best;
+  if (!is_wall(quantity) || comparison.times == "unwatched") return true;
+  return !any_of_stage(diff, comparison.stage, [&](const Comparison& each) {
+    return each.times == "unwatched" && each.quantity == quantity;
+  });
+}
+
+const Comparison* headline(const Diff& diff, std::string_view stage) {
+  for (const Comparison& each : diff.comparisons) {
+    if (each.stage == stage && is_wall(each.quantity) && is_shown(diff, each)) return &each;
+  }
+  return nullptr;
 }
 
 std::string threshold_words(profile::Share threshold) {
@@ -65,44 +100,78 @@ std::string threshold_words(profile::Share threshold) {
   return fmt::format("{:g} %", threshold.value * kPercent);
 }
 
+Figure value_figure(const Comparison& comparison, const std::optional<double>& value) {
+  if (comparison.unit == "fraction") {
+    return percent(value ? std::optional(profile::Share{*value}) : std::nullopt);
+  }
+  if (comparison.unit == "tokens/s") {
+    return rate(value ? std::optional(profile::TokensPerSecond{*value}) : std::nullopt);
+  }
+  return fine_ms(value ? std::optional(profile::Milliseconds{*value}) : std::nullopt);
+}
+
 std::string change_words(const Comparison& comparison) {
-  if (!comparison.relative) return std::string(kMissing);
-  std::string middle = text_of(change(comparison.relative));
-  if (!comparison.relative_low) return middle;
-  return fmt::format("{} ({} to {})", middle, change(comparison.relative_low),
+  const std::string unit =
+      comparison.unit == "fraction" ? std::string() : fmt::format(" {}", comparison.unit);
+  return fmt::format("{} to {}{}, {}", value_figure(comparison, comparison.base),
+                     value_figure(comparison, comparison.now), unit, change(comparison.relative));
+}
+
+std::string interval_words(const Comparison& comparison) {
+  if (!comparison.relative_low) return {};
+  return fmt::format("95 % interval {} to {}", change(comparison.relative_low),
                      change(comparison.relative_high));
 }
 
-std::string answer_words(const Comparison& comparison, profile::Share threshold) {
-  if (comparison.method == "identical") return "identical";
-  if (comparison.answer == "changed") return comparison.direction.value_or("changed");
-  if (comparison.answer == "unchanged") {
-    return comparison.differs ? fmt::format("differs by less than {}", threshold_words(threshold))
-                              : std::string("unchanged");
+std::string why_not_words(const Comparison& comparison) {
+  for (const auto& [why, words] : kWhyNotWords) {
+    if (comparison.why_not == why) return std::string(words);
   }
-  const std::string missing = missing_words(comparison);
-  const std::string cannot =
-      comparison.differs
-          ? fmt::format("differs; cannot tell whether by more than {}", threshold_words(threshold))
-          : std::string("cannot tell");
-  return missing.empty() ? cannot : fmt::format("{}: {}", cannot, missing);
+  if (comparison.method == "none") return "too few values for an interval";
+  if (comparison.between_runs) {
+    return fmt::format(
+        "single runs: equal ones may differ by {}{}", percent(comparison.between_runs),
+        comparison.runs_needed
+            ? fmt::format("; {} per side would do", counted(*comparison.runs_needed, "run"))
+            : std::string());
+  }
+  return missing_words(comparison);
 }
 
-std::string quantity_words(const Comparison& comparison) {
+std::string short_answer(const Comparison& comparison) {
+  if (comparison.why_not == "not_comparable") return "side by side";
+  if (comparison.method == "identical" && !comparison.why_not) return "identical";
+  if (comparison.answer == "changed") return comparison.direction.value_or("changed");
+  return comparison.answer == "unchanged" ? "unchanged" : "cannot tell";
+}
+
+std::string answer_words(const Comparison& comparison, profile::Share threshold) {
+  std::string answer = short_answer(comparison);
+  if (comparison.answer == "unchanged" && comparison.differs) {
+    return fmt::format("differs by less than {}", threshold_words(threshold));
+  }
+  if (answer != "cannot tell") return answer;
+  const std::string why = why_not_words(comparison);
+  if (comparison.differs) {
+    answer =
+        fmt::format("differs; cannot tell whether by more than {}", threshold_words(threshold));
+  }
+  return why.empty() ? answer : fmt::format("{}: {}", answer, why);
+}
+
+std::string quantity_words(const Comparison& comparison, bool on_cpu) {
   constexpr std::string_view kClass = "class.";
   std::string words = comparison.quantity;
   for (const auto& [name, text] : kQuantityWords) {
-    if (name == comparison.quantity) words = text;
+    if (name == comparison.quantity) {
+      words = fmt::format(fmt::runtime(text), on_cpu ? "CPU" : "GPU");
+    }
   }
   if (comparison.quantity.starts_with(kClass)) {
-    const bool per_step = comparison.unit_of_noise != "instances";
-    words = fmt::format("{} kernels{}",
-                        shown_name(std::string_view(comparison.quantity).substr(kClass.size())),
-                        per_step ? "" : " per instance");
+    words = fmt::format("{} kernels",
+                        shown_name(std::string_view(comparison.quantity).substr(kClass.size())));
   }
-  if (comparison.statistic != "shift" && comparison.unit == "ms") {
-    words += fmt::format(", {}", comparison.statistic);
-  }
+  if (comparison.statistic != "mean") words += fmt::format(", {}", comparison.statistic);
   if (comparison.times == "unwatched") words += ", without profiling";
   return words;
 }

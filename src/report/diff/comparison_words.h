@@ -4,21 +4,35 @@
 #include <string_view>
 
 #include "compare/model/diff.h"
+#include "report/document.h"
 
 namespace llmprof::report {
 
-// The comparison that says most of a stage: of a step's wall time where there are steps, without
-// profiling where that has an interval. Null without any.
+// Whether reports have a row for it. A stage has rows of one unit, steps or instances, and its wall
+// time is listed once: without profiling where that is known. diff.json has all.
+bool is_shown(const compare::Diff& diff, const compare::Comparison& comparison);
+
+// The comparison that says most of a stage: its wall time. Null without any.
 const compare::Comparison* headline(const compare::Diff& diff, std::string_view stage);
 
-// "-6.12 % (-6.40 to -5.81 %)", or the difference alone without an interval.
-std::string change_words(const compare::Comparison& comparison);
+// A value in its unit's digits: "4.5749", "74.7 %".
+Figure value_figure(const compare::Comparison& comparison, const std::optional<double>& value);
 
-// What the answer is, and what would have given one: "cannot tell; ...".
+// "4.5749 to 9.1409 ms per step, +99.80 %".
+std::string change_words(const compare::Comparison& comparison);
+// "95 % interval +66.20 % to +139.45 %"; empty without one.
+std::string interval_words(const compare::Comparison& comparison);
+
+// "worse", "cannot tell": what a narrow column has room for.
+std::string short_answer(const compare::Comparison& comparison);
+// What the answer is, and what would have given one: "cannot tell: ...".
 std::string answer_words(const compare::Comparison& comparison, profile::Share threshold);
 
-// "wall time per step", "time of gemm kernels per step".
-std::string quantity_words(const compare::Comparison& comparison);
+// Why nothing is claimed of a quantity, or would be of more runs: a sentence without its full stop.
+std::string why_not_words(const compare::Comparison& comparison);
+
+// "wall time per step", "gemm kernels".
+std::string quantity_words(const compare::Comparison& comparison, bool on_cpu);
 
 // "1 %": without digits that say nothing.
 std::string threshold_words(profile::Share threshold);

@@ -30,10 +30,18 @@ profile::Milliseconds in_ms(profile::WholeNanoseconds time) {
 profile::Milliseconds difference_ms(profile::WholeNanoseconds time) { return in_ms(time); }
 
 void add_verdict(const Diff& diff, Document& document) {
+  document.add(Paragraph{diff.summary});
   const bool good = diff.verdict == "pass";
   document.add(Callout{good ? Callout::Kind::note : Callout::Kind::warning, verdict_words(diff)});
   for (const compare::Aspect& aspect : diff.aspects) {
     if (aspect.blocking) document.add(Callout{Callout::Kind::warning, aspect.text});
+  }
+  for (const compare::Damage& damage : diff.damage) {
+    document.add(
+        Callout{Callout::Kind::warning,
+                fmt::format("{}, {}: {}{} [{}]", damage.side, damage.run, damage.text,
+                            damage.count > 1 ? fmt::format(" ({})", grouped(damage.count)) : "",
+                            damage.code)});
   }
 }
 
@@ -58,39 +66,31 @@ void add_gates(const Diff& diff, Document& document) {
   document.add(std::move(table));
 }
 
-Figure value_of(const Comparison& comparison, const std::optional<double>& value) {
-  if (comparison.unit == "fraction") {
-    return percent(value ? std::optional(profile::Share{*value}) : std::nullopt);
-  }
-  if (comparison.unit == "tokens/s") {
-    return rate(value ? std::optional(profile::TokensPerSecond{*value}) : std::nullopt);
-  }
-  return fine_ms(value ? std::optional(profile::Milliseconds{*value}) : std::nullopt);
-}
-
-void add_comparisons(const Diff& diff, size_t rows, Document& document) {
+// In a terminal of 80 columns the new value and the answer have room.
+void add_comparisons(const Diff& diff, size_t rows, bool short_answers, Document& document) {
   if (diff.comparisons.empty()) return;
   document.add(Heading{2, "Stages and steps"});
   Table table;
-  table.columns = {{"stage", Column::Kind::text, 3},    {"quantity", Column::Kind::text, 3},
-                   {"base", Column::Kind::number, 2},   {"new", Column::Kind::number, 2},
-                   {"change", Column::Kind::number, 3}, {"95 % interval", Column::Kind::number, 3},
-                   {"answer", Column::Kind::text, 1}};
+  table.columns = {{"stage", Column::Kind::text, 3},    {"quantity", Column::Kind::text, 5},
+                   {"base", Column::Kind::number, 2},   {"new", Column::Kind::number, 4},
+                   {"change", Column::Kind::number, 3}, {"95 % interval", Column::Kind::number, 1},
+                   {"answer", Column::Kind::text, 5}};
   for (const Comparison& each : diff.comparisons) {
     if (table.rows.size() == rows) break;
+    if (!is_shown(diff, each)) continue;
     const std::string interval =
         each.relative_low
             ? fmt::format("{} to {}", change(each.relative_low), change(each.relative_high))
             : std::string(kMissing);
-    table.rows.push_back({each.stage, quantity_words(each), value_of(each, each.base),
-                          value_of(each, each.now), change(each.relative), interval,
-                          answer_words(each, diff.threshold)});
+    table.rows.push_back({each.stage, quantity_words(each, diff.device_kind == "cpu"),
+                          value_figure(each, each.base), value_figure(each, each.now),
+                          change(each.relative), interval,
+                          short_answers ? short_answer(each) : answer_words(each, diff.threshold)});
   }
   document.add(std::move(table));
   document.add(Paragraph{fmt::format(
-      "Times in ms. Changed: the interval is beyond ±{0}; unchanged: it is inside. Changes are "
-      "shifts by Hodges-Lehmann over the base's median, except where a mean or a percentile is "
-      "named. How it decides: docs/diff.md.",
+      "Times are means in ms. Better and worse: the interval is beyond ±{0}; unchanged: it is "
+      "inside. How it decides: docs/diff.md.",
       threshold_words(diff.threshold))});
 }
 
@@ -99,16 +99,14 @@ void add_budget(const StageDiff& stage, size_t rows, Document& document) {
   document.add(Heading{3, fmt::format("{}: budget per {}", stage.stage, stage.unit)});
   Table table;
   table.columns = {text_column("part"), number_column("base ms"), number_column("new ms"),
-                   number_column("difference ms"), number_column("points of base wall time")};
+                   number_column("difference ms")};
   for (const compare::PartChange& part : stage.budget) {
     if (table.rows.size() == rows) break;
     table.rows.push_back({std::string(shown_name(part.part)), fine_ms(in_ms(part.base)),
-                          fine_ms(in_ms(part.now)), time_change(difference_ms(part.difference)),
-                          points(part.points)});
+                          fine_ms(in_ms(part.now)), time_change(difference_ms(part.difference))});
   }
   table.rows.push_back({std::string("all parts"), fine_ms(in_ms(stage.base_wall)),
-                        fine_ms(in_ms(stage.now_wall)), time_change(in_ms(stage.difference)),
-                        points(stage.relative)});
+                        fine_ms(in_ms(stage.now_wall)), time_change(in_ms(stage.difference))});
   document.add(std::move(table));
 }
 
@@ -147,10 +145,13 @@ void add_kernels(const StageDiff& stage, size_t rows, Document& document) {
   if (stage.kernels.empty()) return;
   document.add(Heading{3, fmt::format("{}: kernels per {}", stage.stage, stage.unit)});
   Table table;
-  table.columns = {
-      text_column("change"),          code_column("base"),      code_column("new"),
-      number_column("launches"),      number_column("base ms"), number_column("new ms"),
-      number_column("difference ms"), number_column("points")};
+  table.columns = {{"change", Column::Kind::text, 2},
+                   {"base", Column::Kind::code, 5},
+                   {"new", Column::Kind::code, 1},
+                   {"launches", Column::Kind::number, 0},
+                   {"base ms", Column::Kind::number, 3},
+                   {"new ms", Column::Kind::number, 4},
+                   {"difference ms", Column::Kind::number, 4}};
   compare::WholeNanoseconds rest;
   for (const compare::KernelChange& kernel : stage.kernels) {
     if (table.rows.size() == rows) {
@@ -165,17 +166,16 @@ void add_kernels(const StageDiff& stage, size_t rows, Document& document) {
          same ? std::string("the same") : names_of(kernel.now_kernels),
          base_calls == now_calls ? base_calls : fmt::format("{} to {}", base_calls, now_calls),
          fine_ms(in_ms(kernel.base)), fine_ms(in_ms(kernel.now)),
-         time_change(in_ms(kernel.difference)), points(kernel.points)});
+         time_change(in_ms(kernel.difference))});
   }
   if (stage.kernels.size() > rows) {
     table.rows.push_back({fmt::format("{} more", stage.kernels.size() - rows), std::string(),
                           std::string(), std::string(), Figure{Figure::Of::token_time, {}, {}},
-                          Figure{Figure::Of::token_time, {}, {}}, time_change(in_ms(rest)),
-                          std::string()});
+                          Figure{Figure::Of::token_time, {}, {}}, time_change(in_ms(rest))});
   }
   table.rows.push_back({std::string("all kernels"), std::string(), std::string(), std::string(),
                         fine_ms(in_ms(stage.kernel_base)), fine_ms(in_ms(stage.kernel_now)),
-                        time_change(in_ms(stage.kernel_difference)), std::string()});
+                        time_change(in_ms(stage.kernel_difference))});
   document.add(std::move(table));
 }
 
@@ -199,13 +199,13 @@ void add_ranks(const Diff& diff, size_t rows, Document& document) {
   table.columns = {
       number_column("rank"),      text_column("stage"),      text_column("per"),
       number_column("base (ms)"), number_column("new (ms)"), number_column("difference (ms)"),
-      number_column("relative"),  text_column("most in"),    number_column("there (ms)")};
+      number_column("change"),    text_column("most in"),    number_column("there (ms)")};
   for (const compare::RankDiff* row : ranked) {
     table.rows.push_back({std::to_string(row->rank), row->stage, row->unit,
                           ms(in_ms(row->base_wall)), ms(in_ms(row->now_wall)),
-                          ms(difference_ms(row->difference)), percent(row->relative),
+                          time_change(difference_ms(row->difference)), change(row->relative),
                           row->part ? std::string(shown_name(*row->part)) : "-",
-                          ms(difference_ms(row->part_difference))});
+                          time_change(difference_ms(row->part_difference))});
   }
   document.add(std::move(table));
 }
@@ -290,7 +290,7 @@ Document document_of(const Diff& diff, size_t rows, bool whole) {
   add_verdict(diff, document);
   add_why(diff, document);
   add_gates(diff, document);
-  add_comparisons(diff, rows, document);
+  add_comparisons(diff, rows, false, document);
   add_stage_differences(diff, rows, rows, document);
   add_ranks(diff, rows, document);
   add_findings(diff, rows, document);
@@ -338,10 +338,10 @@ std::string verdict_words(const Diff& diff) {
     return fmt::format("Verdict: fail. {} failed.",
                        counted(static_cast<uint64_t>(failed), "gate rule"));
   }
+  if (!diff.damage.empty()) return "Verdict: cannot tell. Of a damaged side no rule can be told.";
   if (diff.verdict == "cannot_tell") {
     return "Verdict: cannot tell. No gate rule failed, but not all could be decided.";
   }
-  if (diff.identical) return "Verdict: pass. Both sides hold the same measurements.";
   return diff.gates.empty() ? "Verdict: pass. No gate rule was given."
                             : "Verdict: pass. Every gate rule holds.";
 }
@@ -352,7 +352,7 @@ Document diff_page_overview(const Diff& diff) {
   add_verdict(diff, document);
   add_why(diff, document);
   add_gates(diff, document);
-  add_comparisons(diff, kAllRows, document);
+  add_comparisons(diff, kAllRows, false, document);
   add_stage_differences(diff, kAllRows, kPageRows, document);
   add_ranks(diff, kAllRows, document);
   add_findings(diff, kAllRows, document);
@@ -368,7 +368,7 @@ Document diff_overview(const Diff& diff) {
   add_why(diff, document);
   add_gates(diff, document);
   if (!diff.identical) {
-    add_comparisons(diff, kAllRows, document);
+    add_comparisons(diff, kAllRows, true, document);
     for (const StageDiff& stage : diff.stages) add_kernels(stage, kOverviewRows, document);
   }
   BulletList notes;

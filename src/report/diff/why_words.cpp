@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "report/diff/comparison_words.h"
+#include "report/diff/summary_words.h"
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 
@@ -25,38 +27,40 @@ profile::Milliseconds as_ms(profile::WholeNanoseconds time) {
   return profile::to_milliseconds(time.value);
 }
 
-// A relative difference without its sign: "6.12".
-std::string bare_percent(double relative) {
-  constexpr double kPercent = 100;
-  return fmt::format("{:.2f}", std::abs(relative) * kPercent);
+std::string unit_words(const Comparison& comparison) {
+  return fmt::format("per {}{}", comparison.quantity == "step" ? "step" : "instance",
+                     comparison.times == "unwatched" ? " without profiling" : "");
+}
+
+// "4.5749 to 9.1409 ms per step (+99.80 %; 95 % interval +66.20 % to +139.45 %)".
+std::string wall_words(const Comparison& wall) {
+  const std::string interval = interval_words(wall);
+  return fmt::format("{} to {} ms {} ({}{}{})", value_figure(wall, wall.base),
+                     value_figure(wall, wall.now), unit_words(wall), change(wall.relative),
+                     interval.empty() ? "" : "; ", interval);
 }
 
 std::string headline_words(const compare::Diff& diff, const StageDiff& stage) {
-  const Comparison* comparison = headline(diff, stage.stage);
-  if (comparison == nullptr || !comparison->relative) {
+  const Comparison* wall = headline(diff, stage.stage);
+  if (wall == nullptr || !wall->relative) {
     return fmt::format("{}: no step or instance of both sides can be compared.", stage.stage);
   }
-  if (comparison->method == "identical") {
-    return fmt::format("{}: both sides hold the same measurements.", stage.stage);
+  if (diff.identical) return fmt::format("{}: both sides hold the same measurements.", stage.stage);
+  if (wall->why_not == "not_comparable") {
+    return fmt::format("{}: {}.", stage.stage, wall_words(*wall));
   }
-  const std::string of = quantity_words(*comparison);
-  if (comparison->answer == "changed") {
-    const double low = comparison->relative_low->value;
-    const double high = comparison->relative_high->value;
-    const double least = std::min(std::abs(low), std::abs(high));
-    const double most = std::max(std::abs(low), std::abs(high));
-    return fmt::format("{} is {} % {} ({} to {} %; {}).", stage.stage,
-                       bare_percent(comparison->relative->value),
-                       comparison->relative->value < 0 ? "faster" : "slower", bare_percent(least),
-                       bare_percent(most), of);
+  if (wall->answer == "changed") {
+    return fmt::format("{} is {}: {}.", stage.stage, speed_words(wall->relative->value),
+                       wall_words(*wall));
   }
-  if (comparison->answer == "unchanged") {
-    return fmt::format("{} is unchanged within {}: {} {}.", stage.stage,
-                       threshold_words(diff.threshold), of, change_words(*comparison));
+  if (wall->answer == "unchanged") {
+    return fmt::format("{} is unchanged within {}: {}.", stage.stage,
+                       threshold_words(diff.threshold), wall_words(*wall));
   }
-  return fmt::format("{}: it cannot be told whether {} changed by more than {}: {}; {}.",
-                     stage.stage, of, threshold_words(diff.threshold), change_words(*comparison),
-                     answer_words(*comparison, diff.threshold));
+  const std::string why = why_not_words(*wall);
+  return fmt::format("{}: it cannot be told whether its wall time changed by more than {}: {}{}{}.",
+                     stage.stage, threshold_words(diff.threshold), wall_words(*wall),
+                     why.empty() ? "" : "; ", why);
 }
 
 // Wall times vary with the host. Where they say nothing, what the GPU was busy for may.
@@ -68,9 +72,10 @@ std::string busy_words(const compare::Diff& diff, const StageDiff& stage) {
     if (busy.stage != stage.stage || busy.quantity != wanted || busy.answer == "cannot_tell") {
       continue;
     }
-    return fmt::format(" The work of the device {}: {} {}.",
+    return fmt::format(" The work of the device {}: {}: {} ({}).",
                        busy.answer == "changed" ? "changed" : "did not change",
-                       quantity_words(busy), change_words(busy));
+                       quantity_words(busy, diff.device_kind == "cpu"), change_words(busy),
+                       interval_words(busy));
   }
   return {};
 }
@@ -81,41 +86,43 @@ std::string kernel_counts(const Cause& cause) {
 
 std::string causes_words(const StageDiff& stage) {
   std::vector<std::string> told;
-  double rest = stage.relative ? stage.relative->value : 0;
+  int64_t rest = stage.difference.value;
   for (const Cause& cause : stage.causes) {
     if (told.size() == kMostCauses || !cause.points) break;
     if (std::abs(cause.points->value) < kLeastPoints) break;
-    told.push_back(fmt::format("{} points from {}", points(cause.points), cause_words(cause)));
-    rest -= cause.points->value;
+    told.push_back(
+        fmt::format("{} ms from {}", time_change(as_ms(cause.difference)), cause_words(cause)));
+    rest -= cause.difference.value;
   }
   if (told.empty()) return {};
   std::string words = fmt::format("{}", fmt::join(told, ", "));
-  if (std::abs(rest) >= kLeastPoints) {
-    words += fmt::format(", {} from the rest", points(profile::Share{rest}));
+  const auto least = kLeastPoints * static_cast<double>(stage.base_wall.value);
+  if (std::abs(static_cast<double>(rest)) >= least) {
+    words += fmt::format(", {} ms from the rest", time_change(as_ms({rest})));
   }
   return words;
 }
 
+// The means that the budget divides: over all traced steps, first ones and outliers included. They
+// are told in milliseconds alone, as the change of the wall time has its percentage already.
 std::string mean_words(const StageDiff& stage) {
   if (stage.base_wall.value == 0) return {};
   const std::string causes = causes_words(stage);
-  return fmt::format(" The mean {}{} went from {} to {} ms ({}){}.",
-                     stage.unit == "instance" ? stage.stage : stage.unit,
-                     stage.times == "unwatched" ? " without profiling" : "",
-                     fine_ms(as_ms(stage.base_wall)), fine_ms(as_ms(stage.now_wall)),
-                     change(stage.relative), causes.empty() ? "" : ": " + causes);
+  if (causes.empty()) return {};
+  return fmt::format(" Of the budget's {} ms per {}{}: {}.", time_change(as_ms(stage.difference)),
+                     stage.unit, stage.times == "unwatched" ? " without profiling" : "", causes);
 }
 
+// Where single runs are all there is, what their answer rests on.
 std::string caveat_words(const compare::Diff& diff, const StageDiff& stage) {
-  const Comparison* comparison = headline(diff, stage.stage);
-  if (comparison == nullptr || comparison->unit_of_noise == "runs" || !comparison->low ||
-      comparison->method == "identical") {
-    return {};
-  }
+  const Comparison* wall = headline(diff, stage.stage);
+  if (wall == nullptr || !wall->between_runs || wall->method == "identical") return {};
+  if (wall->answer == "cannot_tell")
+    return " `llmprof run --repeat 5` records how far runs differ.";
   return fmt::format(
-      " The interval is of the {} of one recording per side: it does not hold how far two runs of "
-      "the same program differ; `llmprof run --repeat 5` records that.",
-      comparison->unit_of_noise);
+      " The interval assumes that equal runs differ by up to {}: single runs do not show it; "
+      "`llmprof run --repeat 5` does.",
+      percent(wall->between_runs));
 }
 
 }  // namespace
@@ -152,12 +159,14 @@ std::string cause_words(const Cause& cause) {
 
 std::string why_words(const compare::Diff& diff, const StageDiff& stage) {
   if (stage.unit == "capture") {
-    return fmt::format("No stages: whole captures are compared, without an interval.{}",
-                       mean_words(stage));
+    return fmt::format(
+        "No stages: whole captures are compared, without an interval: {} to {} ms.{}",
+        fine_ms(as_ms(stage.base_wall)), fine_ms(as_ms(stage.now_wall)), mean_words(stage));
   }
   if (diff.identical) return headline_words(diff, stage);
-  return headline_words(diff, stage) + busy_words(diff, stage) + mean_words(stage) +
-         caveat_words(diff, stage);
+  std::string words = headline_words(diff, stage);
+  if (diff.damage.empty()) words += busy_words(diff, stage) + mean_words(stage);
+  return words + caveat_words(diff, stage);
 }
 
 }  // namespace llmprof::report

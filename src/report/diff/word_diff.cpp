@@ -6,16 +6,17 @@
 #include <utility>
 
 #include "report/diff/comparison_words.h"
+#include "report/diff/summary_words.h"
 #include "report/diff/why_words.h"
 #include "report/format/figures.h"
 
 namespace llmprof::report {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 23> kAspectWords = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 26> kAspectWords = {{
     {"device_kind", "the kind of device"},
     {"gpu", "the processor"},
-    {"gpu_count", "the number of GPUs"},
+    {"gpu_count", "the number of devices"},
     {"ranks", "the ranks of the job"},
     {"clocks", "the mean SM clock"},
     {"driver", "the GPU driver"},
@@ -36,10 +37,14 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 23> kAspectW
     {"stage_source", "how stages were found"},
     {"stages", "the stages"},
     {"coverage", "the coverage by stages"},
+    {"unwatched", "the time without profiling"},
+    {"cpu_peaks",
+     "the measured peaks of the CPU (MFU and MBU are of the higher ones on both sides)"},
+    {"shared_cpus", "CPUs that other programs used while the program ran"},
 }};
 
 std::string aspect_words(const compare::Aspect& aspect) {
-  std::string name = aspect.aspect == "unwatched" ? "the time without profiling" : aspect.aspect;
+  std::string name = aspect.aspect;
   for (const auto& [known, words] : kAspectWords) {
     if (known == aspect.aspect) name = words;
   }
@@ -67,18 +72,18 @@ std::string gate_words(const compare::GateResult& gate, const compare::Diff& dif
                      "can be compared");
   }
   const compare::Comparison& measured = *gate.measured;
+  const std::string interval = interval_words(measured);
   const std::string found =
-      fmt::format("{}: {} {}", gate.stage, quantity_words(measured), change_words(measured));
+      fmt::format("{}: {}: {}{}", gate.stage, quantity_words(measured, diff.device_kind == "cpu"),
+                  change_words(measured), interval.empty() ? "" : fmt::format(" ({})", interval));
   if (gate.outcome == "fail") {
     return fmt::format("{}: beyond {} and noise", found, limit_words(gate));
   }
   if (gate.outcome == "pass") return fmt::format("{}: within {}", found, limit_words(gate));
-  if (!measured.low) {
-    return fmt::format("{}: {}", found, answer_words(measured, diff.threshold));
-  }
+  if (!measured.low) return fmt::format("{}: {}", found, why_not_words(measured));
   return fmt::format(
       "{}: the interval reaches to both sides of {}; record more runs (`llmprof run "
-      "--repeat`)",
+      "--repeat 5`)",
       found, limit_words(gate));
 }
 
@@ -88,6 +93,7 @@ void word_diff(compare::Diff& diff) {
   for (compare::Aspect& aspect : diff.aspects) aspect.text = aspect_words(aspect);
   for (compare::GateResult& gate : diff.gates) gate.text = gate_words(gate, diff);
   for (compare::StageDiff& stage : diff.stages) stage.why = why_words(diff, stage);
+  diff.summary = summary_words(diff);
 }
 
 }  // namespace llmprof::report

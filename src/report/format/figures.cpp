@@ -27,7 +27,7 @@ struct Form {
 constexpr double kHertzPerMegahertz = 1e6;
 
 // The digits of all reports. Times are in milliseconds.
-constexpr std::array<Form, 19> kForms = {{
+constexpr std::array<Form, 18> kForms = {{
     {Figure::Of::stage_time, Style::fixed, 3, 1, ""},
     {Figure::Of::token_time, Style::fixed, 4, 1, ""},
     {Figure::Of::kernel_time, Style::fixed, 6, 1, ""},
@@ -45,7 +45,6 @@ constexpr std::array<Form, 19> kForms = {{
     {Figure::Of::power, Style::fixed, 1, 1, ""},
     {Figure::Of::temperature, Style::fixed, 1, 1, ""},
     {Figure::Of::change, Style::signed_percent, 2, 1, "%"},
-    {Figure::Of::points, Style::signed_percent, 2, 1, ""},
     {Figure::Of::time_change, Style::signed_fixed, 4, 1, ""},
 }};
 
@@ -194,7 +193,6 @@ Figure change(std::optional<profile::Share> relative) {
   return figure(Figure::Of::change, relative);
 }
 
-Figure points(std::optional<profile::Share> part) { return figure(Figure::Of::points, part); }
 
 Figure time_change(std::optional<profile::Milliseconds> difference) {
   return figure(Figure::Of::time_change, difference);

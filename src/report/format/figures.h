@@ -56,9 +56,8 @@ Figure energy(std::optional<profile::Joules> joules);
 Figure power(std::optional<profile::Watts> watts);
 Figure temperature(std::optional<profile::DegreesCelsius> degrees);
 
-// Of a comparison: 0.0612 is "+6.12 %", as points of a whole "+6.12"; "-0.0150" ms.
+// Of a comparison: 0.0612 is "+6.12 %"; "-0.0150" ms.
 Figure change(std::optional<profile::Share> relative);
-Figure points(std::optional<profile::Share> part);
 Figure time_change(std::optional<profile::Milliseconds> difference);
 
 // "1 kernel", "4,465 kernels".

@@ -6,7 +6,8 @@ import type { View } from "../data/view";
 /** What C++ words for the page of a comparison, in the order of diff.json's lists. */
 export interface CompareView extends Pick<View, "made_by" | "title" | "classes" | "parts"> {
   verdict: string;
-  comparisons: { quantity: string; answer: string }[];
+  /** In reports a stage has rows of one unit, and its wall time once. */
+  comparisons: { quantity: string; answer: string; shown: boolean }[];
   stages: { headline: number | null; causes: string[] }[];
 }
 

@@ -4,7 +4,7 @@ import { figure } from "../dom/copy";
 import { h, type Child } from "../dom/dom";
 import { swatch } from "../dom/parts";
 import { table } from "../dom/table";
-import { change, fineMs, percent, points, timeChange } from "../format/figures";
+import { fineMs, percent, timeChange } from "../format/figures";
 import type { CompareApp } from "./app";
 import { differenceBar } from "./interval";
 
@@ -38,12 +38,12 @@ function causes(stage: StageDiff, words: string[]): Child {
   const all = stage.causes.map((cause, index) => ({ cause, words: words[index] ?? cause.kind })).filter(({ cause }) => Math.abs(cause.points ?? 0) >= LEAST_POINTS);
   if (all.length === 0) return null;
   const shown = all.slice(0, SHOWN_CAUSES);
-  const rest = all.slice(SHOWN_CAUSES).reduce((sum, { cause }) => sum + (cause.points ?? 0), 0);
-  const largest = Math.max(...shown.map(({ cause }) => Math.abs(cause.points ?? 0)), Math.abs(rest));
-  const line = (value: number, text: string) => h("li", {}, h("span", { class: "cause-points" }, figure(points(value), value, "difference over the base's wall time; x 100 are points")), differenceBar(value, largest), h("span", { class: "cause-words" }, text));
+  const rest = all.slice(SHOWN_CAUSES).reduce((sum, { cause }) => sum + cause.difference_ns, 0);
+  const largest = Math.max(...shown.map(({ cause }) => Math.abs(cause.difference_ns)), Math.abs(rest));
+  const line = (ns: number, text: string) => h("li", {}, h("span", { class: "cause-time" }, figure(timeChange(msOf(ns)), ns, `ns per ${stage.unit}`)), differenceBar(ns, largest), h("span", { class: "cause-words" }, text));
   return [
-    h("h3", {}, "What the difference is made of", h("span", { class: "muted" }, ` points of the base's wall time; all sum to ${points(stage.relative)}`)),
-    h("ul", { class: "causes" }, shown.map(({ cause, words: text }) => line(cause.points ?? 0, text)), Math.abs(rest) >= LEAST_POINTS && line(rest, `${all.length - SHOWN_CAUSES} more`)),
+    h("h3", {}, "What the difference is made of", h("span", { class: "muted" }, ` ms per ${stage.unit}; all sum to ${timeChange(msOf(stage.difference_ns))}`)),
+    h("ul", { class: "causes" }, shown.map(({ cause, words: text }) => line(cause.difference_ns, text)), rest !== 0 && line(rest, `${all.length - SHOWN_CAUSES} more`)),
   ];
 }
 
@@ -58,9 +58,8 @@ function partsTable(app: CompareApp, stage: StageDiff): HTMLElement {
       { id: "new", title: "new (ms)", of: `ns per ${stage.unit}`, value: (p) => p.new_ns, text: (p) => fineMs(msOf(p.new_ns)) },
       { id: "difference", title: "difference (ms)", of: `ns per ${stage.unit}; all parts sum to the wall time's`, value: (p) => p.difference_ns, text: (p) => timeChange(msOf(p.difference_ns)), className: "strong" },
       { id: "drawn", title: "drawn", value: (p) => p.difference_ns, cell: (p) => differenceBar(p.difference_ns, largest), className: "drawn narrow" },
-      { id: "points", title: "points", of: "difference over the base's wall time", value: (p) => p.points, text: (p) => points(p.points) },
     ],
-    foot: h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "all parts (wall time)"), h("td", { class: "number" }, figure(fineMs(msOf(stage.base_wall_ns)), stage.base_wall_ns, `ns per ${stage.unit}`)), h("td", { class: "number" }, figure(fineMs(msOf(stage.new_wall_ns)), stage.new_wall_ns, `ns per ${stage.unit}`)), h("td", { class: "number" }, figure(timeChange(msOf(stage.difference_ns)), stage.difference_ns, `ns per ${stage.unit}`)), h("td", {}), h("td", { class: "number" }, figure(points(stage.relative), stage.relative, "difference over the base's wall time")))),
+    foot: h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "all parts (wall time)"), h("td", { class: "number" }, figure(fineMs(msOf(stage.base_wall_ns)), stage.base_wall_ns, `ns per ${stage.unit}`)), h("td", { class: "number" }, figure(fineMs(msOf(stage.new_wall_ns)), stage.new_wall_ns, `ns per ${stage.unit}`)), h("td", { class: "number" }, figure(timeChange(msOf(stage.difference_ns)), stage.difference_ns, `ns per ${stage.unit}`)), h("td", {}))),
   }).element;
 }
 
@@ -69,7 +68,7 @@ export function budgetOf(app: CompareApp, stage: StageDiff, causeWords: string[]
   const scale = Math.max(stage.base_wall_ns, stage.new_wall_ns, 1);
   const of = stage.times === "unwatched" ? ", without profiling" : "";
   return [
-    h("h3", {}, `Time budget per ${stage.unit}`, h("span", { class: "muted" }, ` mean${of}, both on one scale; new is ${change(stage.relative)}`)),
+    h("h3", {}, `Time budget per ${stage.unit}`, h("span", { class: "muted" }, ` mean${of}, both on one scale`)),
     h("div", { class: "side-bars" }, sideBar(app, stage, "base", scale), sideBar(app, stage, "new", scale)),
     h("div", { class: "difference-parts" }, h("div", {}, causes(stage, causeWords)), h("div", {}, h("h3", {}, "Part by part"), partsTable(app, stage))),
   ];

@@ -5,7 +5,7 @@ import { figure } from "../dom/copy";
 import { h, type Child } from "../dom/dom";
 import { note, prose, section } from "../dom/parts";
 import { table } from "../dom/table";
-import { change, counted, fineMs, ms, timeChange } from "../format/figures";
+import { change, count, counted, fineMs, ms, timeChange } from "../format/figures";
 import { placeHash } from "../state/fragment";
 import type { CompareApp } from "./app";
 import { budgetOf } from "./budgets";
@@ -18,8 +18,11 @@ const SHOWN_KERNELS = 10;
 const LEAST_POINTS = 0.0001;
 
 function verdict(app: CompareApp): HTMLElement {
-  const [head, ...rest] = app.view.verdict.split(/(?<=\.) /);
-  return h("div", { class: `verdict ${app.diff.verdict}`, role: "status" }, h("strong", {}, head), rest.length > 0 && h("span", {}, ` ${rest.join(" ")}`));
+  return h("div", { class: `verdict ${app.diff.verdict}`, role: "status" }, h("strong", { class: "happened" }, app.diff.summary), h("span", {}, ` ${app.view.verdict}`));
+}
+
+function damage(app: CompareApp): Child {
+  return app.diff.damage.map((each) => h("p", { class: "warning damage" }, `${each.side}, ${each.run}: ${each.text}${each.count > 1 ? ` (${count(each.count)})` : ""} [${each.code}]`));
 }
 
 function headlineOf(app: CompareApp, index: number): { row: Comparison; quantity: string; answer: string } | null {
@@ -156,6 +159,7 @@ function mount(app: CompareApp): MountedView {
     { class: "view overview compare" },
     h("h1", {}, app.view.title),
     verdict(app),
+    damage(app),
     diff.aspects.filter((aspect) => aspect.blocking).map((aspect) => h("p", { class: "warning" }, aspect.text)),
     tiles(app),
     diff.stages.length > 0 && section("What changed", h("div", { class: "why" }, diff.stages.map((stage) => h("p", {}, prose(stage.why))))),

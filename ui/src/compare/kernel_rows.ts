@@ -3,7 +3,7 @@ import { msOf, type ChangedKernel, type KernelChange } from "../data/diff";
 import { h, type Child } from "../dom/dom";
 import { swatch } from "../dom/parts";
 import { table, type Column, type TableOptions, type TableView } from "../dom/table";
-import { count, fineMs, points, timeChange } from "../format/figures";
+import { count, fineMs, timeChange } from "../format/figures";
 import type { CompareApp } from "./app";
 import { differenceBar } from "./interval";
 
@@ -89,7 +89,6 @@ export function kernelTable(app: CompareApp, caption: string, rows: KernelRow[],
     { id: "newMs", title: "new (ms)", of: `ns per ${per}, overlap not removed`, value: (r) => r.kernel.new_ns, text: (r) => fineMs(msOf(r.kernel.new_ns)) },
     { id: "difference", title: "difference (ms)", of: `ns per ${per}`, value: (r) => r.kernel.difference_ns, text: (r) => timeChange(msOf(r.kernel.difference_ns)), className: "strong" },
     { id: "drawn", title: "drawn", value: (r) => Math.abs(r.kernel.difference_ns), cell: (r) => differenceBar(r.kernel.difference_ns, largest), className: "drawn narrow" },
-    { id: "points", title: "points", of: "difference over the base's wall time", value: (r) => r.kernel.points, text: (r) => points(r.kernel.points) },
   ];
   return table<KernelRow>({ caption, rows, columns, detail: (row) => detail(app, row), ...options });
 }

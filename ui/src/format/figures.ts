@@ -38,7 +38,6 @@ function signed(value: number, digits: number): string {
 /** A difference over what it is of: "+6.12 %". */
 export const change = (relative: Number_): string => or(relative, (v) => `${signed(v * 100, 2)} %`);
 /** A difference in hundredths of a whole: "+6.12". */
-export const points = (part: Number_): string => or(part, (v) => signed(v * 100, 2));
 /** A difference of two times in ms: "-0.0150". */
 export const timeChange = (difference: Number_): string => or(difference, (v) => signed(v, 4));
 

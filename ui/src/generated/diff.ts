@@ -5,16 +5,22 @@ export interface Diff {
   schema_version: number;
   /** that wrote it */
   tool: Tool;
-  /** pass (every rule passes, or none was given), fail (one fails), cannot_tell (none fails, of one it cannot be told), not_comparable */
+  /** pass (every rule passes, or none was given), fail (one fails), cannot_tell (none fails, of one it cannot be told; or a side is damaged), not_comparable */
   verdict: string;
+  /** what happened, in a sentence: the first line of reports */
+  summary: string;
+  /** what the kernels of both sides ran on: gpu, cpu */
+  device_kind: string;
   /** relative difference from which on a quantity changed (fraction) */
   threshold: number;
-  /** both sides hold the same measurements */
+  /** both sides hold the same measurements, to the last digit and the last kernel */
   identical: boolean;
   /** runs of the base side */
   base: Base[];
   /** runs of the new side */
   new: Base[];
+  /** what is missing of either side; with any, nothing is claimed and no rule can be told */
+  damage: Damage[];
   /** what differs besides times; blocking ones first */
   aspects: Aspects[];
   /** rules, in their order */
@@ -53,8 +59,21 @@ export interface Base {
   steps: number;
 }
 
+export interface Damage {
+  /** base, new */
+  side: string;
+  /** its path */
+  run: string;
+  /** of the diagnostic in its profile.json; capture_failed (a recording failed or was interrupted); stage_cut_off (no whole instance of a stage was recorded) */
+  code: string;
+  /** what is missing */
+  text: string;
+  /** how often */
+  count: number;
+}
+
 export interface Aspects {
-  /** gpu, gpu_count, clocks, driver, cuda, model, dtype, prompt_tokens, new_tokens, batch, parallelism, recording, coverage, selection, stages, hidden_graphs, throttling, engine, device_kind, unwatched */
+  /** gpu, gpu_count, clocks, driver, cuda, model, dtype, prompt_tokens, new_tokens, batch, parallelism, recording, coverage, selection, stages, hidden_graphs, throttling, engine, device_kind, unwatched, cpu_peaks, shared_cpus */
   aspect: string;
   /** value of the base side; null where it does not tell */
   base: string | null;
@@ -90,7 +109,7 @@ export interface Comparisons {
   stage: string;
   /** step, step_busy, step_idle, step_kernels (of steps); wall, busy, idle, kernels (of instances); class.X (time of that class's kernels, overlap not removed, per step, or per instance of a stage without steps); tokens_per_s, mfu, mbu */
   quantity: string;
-  /** shift (Hodges-Lehmann: the median of all differences between the sides' values), mean, p50, p90, p99 */
+  /** mean (unless a gate rule names another), p50, p90, p99, shift (Hodges-Lehmann: the median of all differences between the sides' values) */
   statistic: string;
   /** ms, tokens/s, fraction */
   unit: string;
@@ -98,17 +117,17 @@ export interface Comparisons {
   times: string;
   /** false of rates and utilization */
   lower_is_better: boolean;
-  /** median of a shift, else the statistic; mean over runs where there are several */
+  /** the statistic; mean over runs where there are several; of a shift the median */
   base: number | null;
-  /** likewise */
+  /** the statistic; of a shift base plus the difference */
   new: number | null;
-  /** estimated; of a shift not new less base */
+  /** new less base */
   difference: number | null;
   /** of its 95 % interval; null where nothing tells */
   low: number | null;
   /** likewise */
   high: number | null;
-  /** difference over base (fraction) */
+  /** difference over base, new over base less 1 (fraction) */
   relative: number | null;
   /** low over base (fraction) */
   relative_low: number | null;
@@ -120,7 +139,7 @@ export interface Comparisons {
   direction: string | null;
   /** the interval is without 0: there is a difference, be it below the threshold */
   differs: boolean;
-  /** identical (both sides hold the same values), block_bootstrap (of one run per side), welch (few values, or fewer than five runs per side), rank_interval (Mann-Whitney, from five runs per side on), one_against_runs, from_wall (as of the wall time that it is made of), none */
+  /** identical (both sides hold the same values), block_bootstrap (of one run per side), welch (few values, or fewer than five runs per side), rank_interval (Mann-Whitney, from five runs per side on), one_against_runs, as_recorded (of single runs without profiling: as the recorded times vary), from_wall (as of the wall time that it is made of), none */
   method: string;
   /** runs, steps, instances: what the interval takes to vary. Of steps or instances it holds for these two recordings, and says nothing of how far runs differ */
   noise_of: string;
@@ -140,6 +159,10 @@ export interface Comparisons {
   smallest_seen: number | null;
   /** per side, for an answer, if the difference is what was estimated and noise stays as it is; null where there is one, where nothing tells, and above 1000 */
   runs_needed: number | null;
+  /** by how much, relative to base, the interval is wider to either side because single runs do not show how far equal runs differ; null where a side has several runs (fraction) */
+  between_runs: number | null;
+  /** why no answer is given whatever the figures are: damaged (a side is), shared_cpus (other programs used the CPUs), recorded_differently (by another tool, or with CUDA graphs hidden on one side), not_comparable (the sides stand side by side); null otherwise */
+  why_not: string | null;
 }
 
 export interface Stages {

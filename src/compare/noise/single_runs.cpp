@@ -1,0 +1,84 @@
+#include "compare/noise/single_runs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "profile/machine_load.h"
+
+namespace llmprof::compare {
+namespace {
+
+// Of the time of a GPU's kernels. Ten runs of one program on one H200 (tests/data/h200-repeats):
+// two of them differed by at most 0.29 % in the longest class, in others by less than their own
+// steps.
+constexpr double kKernels = 0.003;
+// Of a GPU's wall time: the host's part of it is what varies, which is idle time on the GPU. In the
+// same runs it differed by up to 21 % of the wall time, which was idle for 23 %.
+constexpr double kMostOfWall = 0.25;
+// Times on a CPU that ran nothing else: equal runs differ by 3 to 4 % (standard deviation).
+constexpr double kQuietCpu = 1.2;
+// Of the wall time: what short operators take depends on what the caches hold.
+constexpr double kOfWallOnCpu = 0.005;
+// Where nothing tells what else it ran: a second program doubles all times of two cores.
+constexpr double kUnknownCpu = 2.1;
+
+}  // namespace
+
+std::optional<SingleRuns> SingleRuns::of(const Sides& sides) {
+  if (sides.base.size() != 1 || sides.now.size() != 1) return std::nullopt;
+  SingleRuns single;
+  const profile::Context& base = sides.base.front().profile.context;
+  const profile::Context& now = sides.now.front().profile.context;
+  single.cpu_ = base.device_kind == "cpu";
+  single.base_load_ = profile::load_of_recording(base.load);
+  single.now_load_ = profile::load_of_recording(now.load);
+  for (const auto* context : {&base, &now}) {
+    single.short_of_cpus_ =
+        single.short_of_cpus_ ||
+        std::any_of(context->load.begin(), context->load.end(), profile::cpus_were_short);
+  }
+  return single;
+}
+
+// Times on a CPU vary by factors: what a second program takes, all operators lack.
+void SingleRuns::widen_on_cpu(const Made& made, Comparison& comparison) const {
+  double base_factor = kUnknownCpu;
+  double now_factor = kUnknownCpu;
+  if (base_load_ != nullptr && now_load_ != nullptr) {
+    base_factor = kQuietCpu * profile::most_slowed_down(*base_load_, made.base_stage_s);
+    now_factor = kQuietCpu * profile::most_slowed_down(*now_load_, made.now_stage_s);
+  }
+  const double base = *comparison.base;
+  const double always = kOfWallOnCpu * made.base_wall;
+  comparison.low = std::max(base + *comparison.low, 0.0) / now_factor - base - always;
+  comparison.high = (base + *comparison.high) * base_factor - base + always;
+}
+
+void SingleRuns::widen_on_gpu(const Made& made, Comparison& comparison) const {
+  double margin = kKernels * std::abs(*comparison.base);
+  if (made.of_host) {
+    margin = kKernels * made.base_wall + std::min(made.most_idle, kMostOfWall * made.base_wall);
+  }
+  // What varies within a run and what varies between runs do not depend on each other.
+  const double low = *comparison.difference - *comparison.low;
+  const double high = *comparison.high - *comparison.difference;
+  comparison.low = *comparison.difference - std::hypot(low, margin);
+  comparison.high = *comparison.difference + std::hypot(high, margin);
+  if (made.of_host && short_of_cpus_) comparison.why_not = "shared_cpus";
+}
+
+void SingleRuns::widen(const Made& made, Comparison& comparison) const {
+  if (comparison.method == "identical" || !comparison.base || !comparison.low) return;
+  const double before = *comparison.high - *comparison.low;
+  if (cpu_) {
+    widen_on_cpu(made, comparison);
+  } else {
+    widen_on_gpu(made, comparison);
+  }
+  const double base = std::abs(*comparison.base);
+  if (base > 0) {
+    comparison.between_runs = Share{(*comparison.high - *comparison.low - before) / 2 / base};
+  }
+}
+
+}  // namespace llmprof::compare

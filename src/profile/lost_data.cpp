@@ -1,0 +1,84 @@
+#include "profile/lost_data.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+
+namespace llmprof::profile {
+namespace {
+
+using Codes = std::span<const std::string_view>;
+
+// tests/structure/check_lost_data.py holds every warning and error against these lists.
+constexpr std::array<std::string_view, 29> kLostWork = {
+    "capture_without_rank",
+    "collector_cupti_dropped",
+    "collector_log_bad_values",
+    "collector_log_damaged_chunks",
+    "collector_log_damaged_records",
+    "collector_log_dropped",
+    "collector_log_empty",
+    "collector_log_lost_definitions",
+    "collector_log_lost_names",
+    "collector_log_truncated",
+    "collector_replays_overwritten",
+    "collector_stood_down",
+    "folders_unreadable",
+    "input_unreadable",
+    "kineto_bad_events",
+    "kineto_truncated",
+    "launches_without_kernels",
+    "nsys_bad_rows",
+    "nsys_conversion_failed",
+    "nsys_csv_bad_rows",
+    "nsys_csv_damaged",
+    "nsys_csv_missing_column",
+    "nsys_damaged_table",
+    "nsys_missing_strings",
+    "nsys_pending_changes",
+    "rank_died",
+    "rank_missing",
+    "report_not_converted",
+    "stage_not_traced",
+};
+constexpr std::array<std::string_view, 3> kLostLaunches = {"ncu_bad_rows", "ncu_file_damaged",
+                                                           "ncu_no_duration"};
+// What nsys says of a recording is mostly that it might have missed something.
+constexpr std::array<std::string_view, 2> kHarmlessErrors = {"no_kernel_table", "nsys_says"};
+
+bool holds(Codes codes, std::string_view code) {
+  return std::find(codes.begin(), codes.end(), code) != codes.end();
+}
+
+// Whether the times of the profile come from what this pass recorded. Others (the control run, ncu
+// and torch.profiler beside a timeline) may fail without a loss.
+bool records_times(const CaptureFailure& failure, const Profile& profile) {
+  if (failure.backend == "collector" || failure.backend.starts_with("rank")) return true;
+  return failure.backend == "nsys" &&
+         std::none_of(profile.context.captures.begin(), profile.context.captures.end(),
+                      [](const Capture& capture) { return capture.tool == "llmprof collector"; });
+}
+
+}  // namespace
+
+bool means_lost_data(const Diagnostic& diagnostic, std::string_view kernel_source) {
+  if (diagnostic.severity == "info") return false;
+  if (holds(kLostWork, diagnostic.code)) return true;
+  if (holds(kLostLaunches, diagnostic.code)) return kernel_source == "profiler";
+  return diagnostic.severity == "error" && !holds(kHarmlessErrors, diagnostic.code);
+}
+
+std::vector<Diagnostic> lost_data(const Profile& profile) {
+  std::vector<Diagnostic> lost;
+  for (const Diagnostic& diagnostic : profile.diagnostics) {
+    if (means_lost_data(diagnostic, profile.totals.source)) lost.push_back(diagnostic);
+  }
+  for (const CaptureFailure& failure : profile.captures_failed) {
+    if (!records_times(failure, profile)) continue;
+    lost.push_back({"error", "capture_failed", failure.backend + ": " + failure.message, 1});
+  }
+  return lost;
+}
+
+}  // namespace llmprof::profile

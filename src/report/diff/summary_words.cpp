@@ -1,0 +1,100 @@
+#include "report/diff/summary_words.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "report/diff/comparison_words.h"
+#include "report/format/figures.h"
+
+namespace llmprof::report {
+namespace {
+
+using compare::Comparison;
+using compare::Diff;
+
+// How far from 2 a ratio may be that is called twice.
+constexpr double kAboutTwice = 0.05;
+
+std::string damage_words(const Diff& diff) {
+  const bool base = std::any_of(diff.damage.begin(), diff.damage.end(),
+                                [](const compare::Damage& each) { return each.side == "base"; });
+  const bool now = std::any_of(diff.damage.begin(), diff.damage.end(),
+                               [](const compare::Damage& each) { return each.side == "new"; });
+  const compare::Damage& first = diff.damage.front();
+  const std::string sides = base && now
+                                ? "Both sides are damaged"
+                                : fmt::format("The {} side is damaged", base ? "base" : "new");
+  return fmt::format("{}, so no change can be told: {}{}.", sides, first.text,
+                     first.count > 1 ? fmt::format(" ({})", grouped(first.count)) : std::string());
+}
+
+struct Clauses {
+  std::vector<std::string> changed;
+  std::vector<std::string> unchanged;
+  std::vector<std::string> unknown;
+};
+
+std::string joined(const std::vector<std::string>& names) {
+  if (names.size() <= 1) return names.empty() ? std::string() : names.front();
+  std::vector<std::string> first(names.begin(), names.end() - 1);
+  return fmt::format("{} and {}", fmt::join(first, ", "), names.back());
+}
+
+std::string stage_words(const Diff& diff) {
+  Clauses clauses;
+  for (const compare::StageDiff& stage : diff.stages) {
+    const Comparison* wall = headline(diff, stage.stage);
+    if (wall == nullptr || !wall->relative || wall->answer == "cannot_tell") {
+      clauses.unknown.push_back(stage.stage);
+    } else if (wall->answer == "changed") {
+      clauses.changed.push_back(
+          fmt::format("{} is {}", stage.stage, speed_words(wall->relative->value)));
+    } else {
+      clauses.unchanged.push_back(stage.stage);
+    }
+  }
+  std::vector<std::string> parts = clauses.changed;
+  if (!clauses.unchanged.empty()) {
+    parts.push_back(fmt::format("{} {} unchanged within {}", joined(clauses.unchanged),
+                                clauses.unchanged.size() == 1 ? "is" : "are",
+                                threshold_words(diff.threshold)));
+  }
+  if (!clauses.unknown.empty()) {
+    parts.push_back(fmt::format("whether {} changed cannot be told", joined(clauses.unknown)));
+  }
+  std::string words = fmt::format("{}.", fmt::join(parts, "; "));
+  if (words.starts_with("whether")) words.front() = 'W';
+  return words;
+}
+
+}  // namespace
+
+std::string speed_words(double relative) {
+  const double times = 1 + relative;
+  constexpr double kTwice = 2;
+  const double factor = times >= 1 || times <= 0 ? times : 1 / times;
+  const std::string_view word = relative < 0 ? "fast" : "slow";
+  if (std::abs(factor - kTwice) <= kAboutTwice) return fmt::format("twice as {}", word);
+  if (factor > kTwice) return fmt::format("{:.1f} times as {}", factor, word);
+  constexpr double kPercent = 100;
+  return fmt::format("{:.2f} % {}er", std::abs(relative) * kPercent, word);
+}
+
+std::string summary_words(const Diff& diff) {
+  if (diff.verdict == "not_comparable") {
+    return diff.stages.empty() ? "The sides are not comparable."
+                               : "The sides are not comparable: their figures stand side by side.";
+  }
+  if (!diff.damage.empty()) return damage_words(diff);
+  if (diff.identical) return "Both sides hold the same measurements.";
+  if (diff.stages.empty() || diff.stages.front().unit == "capture") {
+    return "No stage was found on both sides: kernels of whole captures stand side by side.";
+  }
+  return stage_words(diff);
+}
+
+}  // namespace llmprof::report
