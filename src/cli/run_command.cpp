@@ -12,6 +12,8 @@
 #include "cli/messages.h"
 #include "cli/progress_line.h"
 #include "cli/version.h"
+#include "report/diff/spread_report.h"
+#include "report/terminal/terminal.h"
 #include "session/run/program_files.h"
 #include "session/run/repeats.h"
 #include "session/run/request.h"
@@ -119,6 +121,10 @@ Result<session::RepeatOutcome> repeat_watched(const session::RepeatArguments& wa
 int tell_repeats(const session::RepeatOutcome& outcome, const Arguments& arguments) {
   if (outcome.diff) print_diff(*outcome.diff, arguments.flag("--json"), arguments.style());
   if (!arguments.flag("--json")) {
+    if (!outcome.diff && !outcome.base.empty() && !arguments.text("--against")) {
+      fmt::print("{}\n", report::to_terminal(report::spread_report(outcome.spread, outcome.on_cpu),
+                                             arguments.style()));
+    }
     for (const auto* side : {&outcome.base, &outcome.now}) {
       for (const std::filesystem::path& run : *side) fmt::print("Recorded: {}\n", run.string());
     }

@@ -2,6 +2,8 @@
 another program, and what differs."""
 import json
 import pathlib
+import re
+import statistics
 import tempfile
 import unittest
 
@@ -33,6 +35,30 @@ class Repeats(unittest.TestCase):
             self.assertTrue(list((path / "collector").glob("*.llmtrace")))
             self.assertFalse(list((path / "ncu").glob("*.csv")))
             self.assertIn(f"Recorded: {path}", result.stdout)
+        self.check_spread(result.stdout)
+
+    def check_spread(self, stdout):
+        """Mean and deviation of the runs' steps, by the profiles' own values."""
+        means = []
+        for path in sorted(self.out.glob("run-*")):
+            profile = json.loads((path / "profile.json").read_text(encoding="utf-8"))
+            decode = next(stage for stage in profile["stages"] if stage["name"] == "decode")
+            steps = [step["wall_ms"] for step in profile["steps"]
+                     if step["stage"] == "decode" and step["step_of_instance"] > 0
+                     and not decode["instances"][step["instance"]]["warmup"]]
+            means.append(statistics.mean(steps))
+        self.assertIn("Spread of 2 runs", stdout)
+        (row,) = [line for line in stdout.splitlines() if "decode" in line and "wall time per step" in line]
+        mean, std, low, high = statistics.mean(means), statistics.stdev(means), min(means), max(means)
+        figures = re.findall(r"[\d.]+", row.split("per step")[1])
+        for shown, value in zip(figures, (mean, std, 100 * std / mean, low, high)):
+            self.assertAlmostEqual(float(shown), value, delta=0.051 if shown == figures[2] else 0.0001)
+        self.assertNotIn("GPU", stdout)
+
+    def test_a_cpu_program_gets_the_hint(self):
+        result = run("run", "--repeat", 2, "--out", self.out, "--", *command(2), cwd=self.folder)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("workload.uses_cuda=false", result.stderr)
 
     def test_two_programs_are_recorded_in_turn_and_compared(self):
         words = command(9)

@@ -2,13 +2,11 @@
 #include <cmath>
 
 #include "compare/quantities/quantities.h"
+#include "compare/statistics/smallest_seen.h"
 
 namespace llmprof::compare {
 namespace {
 
-// Quantiles of the normal distribution: of a probability of 0.8, and of half of a 95 % interval.
-constexpr double kPower = 0.8416;
-constexpr double kHalf = 1.96;
 constexpr double kMostRuns = 1000;
 // Runs per side from which on an interval assumes nothing.
 constexpr uint64_t kRunsWithoutAssumption = 5;
@@ -43,7 +41,7 @@ void judge(double threshold, Comparison& comparison) {
   const double low = comparison.relative_low->value;
   const double high = comparison.relative_high->value;
   comparison.differs = low > 0 || high < 0;
-  comparison.smallest_seen = Share{threshold + half * (1 + kPower / kHalf)};
+  comparison.smallest_seen = Share{smallest_seen(threshold, half)};
   if (low > threshold || high < -threshold) {
     comparison.answer = "changed";
     comparison.direction = (low > 0) == comparison.lower_is_better ? "worse" : "better";

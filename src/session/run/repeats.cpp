@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "compare/compare.h"
 #include "session/bundle/run_dir.h"
+#include "session/diff/read_side.h"
 
 namespace llmprof::session {
 namespace {
@@ -53,6 +55,18 @@ Result<Artifacts> open_folder(const RunArguments& arguments, const RunRequest& r
   return Artifacts::create_fresh(request.options.stage2_folder);
 }
 
+// Of the runs as they were analyzed; what cannot be read again is not worth an error.
+void measure_spread(const RepeatArguments& arguments, std::string_view version, Progress& progress,
+                    RepeatOutcome& outcome) {
+  if (outcome.base.empty()) return;
+  std::vector<PartTiming> ignored;
+  const auto runs =
+      read_side(outcome.base, arguments.run.config_folder, version, progress, ignored);
+  if (!runs) return;
+  outcome.spread = compare::find_spread(*runs, compare::kDefaultThreshold);
+  outcome.on_cpu = runs->front().profile.context.device_kind == "cpu";
+}
+
 }  // namespace
 
 std::vector<std::string> program_of_command(const std::string& command) {
@@ -83,9 +97,13 @@ Result<RunRequest> make_repeat_request(const RunArguments& arguments, std::strin
   captures.torch_profiler = false;
   captures.notes.clear();
   if (!captures.collector) {
+    const bool off = !request->options.pipeline.collector;
     return fail(ErrorKind::usage,
-                "--repeat records with the collector, which is off or cannot record here; `llmprof "
-                "doctor` says what is missing");
+                off ? "--repeat records with the collector, which pipeline.collector.enable=false "
+                      "switches off"
+                    : "--repeat records with the collector, which cannot record CUDA here "
+                      "(`llmprof doctor` says what is missing); a program that computes on the CPU "
+                      "needs workload.uses_cuda=false");
   }
   request->force = false;
   return request;
@@ -118,7 +136,10 @@ Result<RepeatOutcome> run_repeats(const RepeatArguments& arguments, std::string_
   if (repeats.stopped()) {
     outcome.failures.push_back({"run", "interrupted; the runs before are kept"});
   }
-  if (!arguments.against) return outcome;
+  if (!arguments.against) {
+    measure_spread(arguments, version, progress, outcome);
+    return outcome;
+  }
   if (outcome.base.empty() || outcome.now.empty()) {
     outcome.not_compared = Error{ErrorKind::input, "a side has no run that could be analyzed"};
     return outcome;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compare/spread/spread.h"
 #include "session/diff/diff.h"
 #include "session/run/request.h"
 
@@ -22,6 +23,8 @@ struct RepeatOutcome {
   std::vector<std::filesystem::path> base;  // folders of runs that were analyzed
   std::vector<std::filesystem::path> now;
   std::vector<profile::CaptureFailure> failures;  // of all runs
+  std::vector<compare::Spread> spread;            // of one program's runs, without another
+  bool on_cpu = false;                            // its kernels ran on the CPU
   std::optional<DiffOutcome> diff;
   std::optional<Error> not_compared;  // why there is none, where one was asked for
 };
