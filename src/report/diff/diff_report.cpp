@@ -29,6 +29,12 @@ profile::Milliseconds in_ms(profile::WholeNanoseconds time) {
 
 profile::Milliseconds difference_ms(profile::WholeNanoseconds time) { return in_ms(time); }
 
+std::string one_damage_words(const compare::Damage& damage) {
+  return fmt::format(
+      "Damage of {} ({}): {}{}. Diagnostic: {}.", damage.side, damage.run, damage.text,
+      damage.count > 1 ? fmt::format(" ({})", grouped(damage.count)) : "", damage.code);
+}
+
 void add_verdict(const Diff& diff, Document& document) {
   document.add(Paragraph{diff.summary});
   const bool good = diff.verdict == "pass";
@@ -37,11 +43,7 @@ void add_verdict(const Diff& diff, Document& document) {
     if (aspect.blocking) document.add(Callout{Callout::Kind::warning, aspect.text});
   }
   for (const compare::Damage& damage : diff.damage) {
-    document.add(
-        Callout{Callout::Kind::warning,
-                fmt::format("{}, {}: {}{} [{}]", damage.side, damage.run, damage.text,
-                            damage.count > 1 ? fmt::format(" ({})", grouped(damage.count)) : "",
-                            damage.code)});
+    document.add(Callout{Callout::Kind::warning, one_damage_words(damage)});
   }
 }
 

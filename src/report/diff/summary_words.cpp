@@ -85,11 +85,11 @@ std::string speed_words(double relative) {
 }
 
 std::string summary_words(const Diff& diff) {
+  if (!diff.damage.empty()) return damage_words(diff);
   if (diff.verdict == "not_comparable") {
     return diff.stages.empty() ? "The sides are not comparable."
                                : "The sides are not comparable: their figures stand side by side.";
   }
-  if (!diff.damage.empty()) return damage_words(diff);
   if (diff.identical) return "Both sides hold the same measurements.";
   if (diff.stages.empty() || diff.stages.front().unit == "capture") {
     return "No stage was found on both sides: kernels of whole captures stand side by side.";

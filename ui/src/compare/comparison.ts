@@ -22,7 +22,7 @@ function verdict(app: CompareApp): HTMLElement {
 }
 
 function damage(app: CompareApp): Child {
-  return app.diff.damage.map((each) => h("p", { class: "warning damage" }, `${each.side}, ${each.run}: ${each.text}${each.count > 1 ? ` (${count(each.count)})` : ""} [${each.code}]`));
+  return app.diff.damage.map((each) => h("p", { class: "warning damage" }, `Damage of ${each.side} (${each.run}): ${each.text}${each.count > 1 ? ` (${count(each.count)})` : ""}. Diagnostic: ${each.code}.`));
 }
 
 function headlineOf(app: CompareApp, index: number): { row: Comparison; quantity: string; answer: string } | null {
