@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
+import zlib from "node:zlib";
 import { after, test } from "node:test";
 import { close, closeBrowser, compare, data, folder, open, repository } from "./browser.mjs";
 
@@ -34,6 +35,12 @@ after(closeBrowser);
 
 const texts = (page, selector) => page.$$eval(selector, (found) => found.map((each) => each.textContent.trim()));
 const frame = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+/** A stage has rows of one unit: steps, or instances of a stage without them. */
+function shownRows(diff, stage) {
+  const left = stage.unit === "step" ? ["wall", "busy", "idle", "kernels"] : ["step", "step_busy", "step_idle", "step_kernels"];
+  return diff.comparisons.filter((row) => row.stage === stage.stage && !left.includes(row.quantity));
+}
 
 async function visit(page, view) {
   await page.evaluate((place) => (location.hash = place), `#${view}`);
@@ -73,7 +80,7 @@ test("verdict, why, gate and quantities are diff.json's", async () => {
   const outcomes = await page.$$eval(".outcome", (all) => all.map((each) => each.className.split(" ")[1]));
   assert.deepEqual(outcomes, diff.gates.map((gate) => gate.outcome));
   for (const stage of diff.stages) {
-    const rows = diff.comparisons.filter((row) => row.stage === stage.stage);
+    const rows = shownRows(diff, stage);
     const shown = await page.$$eval(`[aria-label^="Quantities of ${stage.stage}:"] tbody tr`, (all) => all.map((row) => [...row.querySelectorAll(".figure")].map((each) => each.dataset.exact ?? null)));
     const exact = (value) => (value === null ? null : String(value));
     const expected = rows.map((row) => [row.base, row.new, row.relative, ...(row.relative_low === null ? [] : [row.relative_low, row.relative_high])].map(exact));
@@ -84,10 +91,42 @@ test("verdict, why, gate and quantities are diff.json's", async () => {
   await close(opened);
 });
 
+test("what happened comes first, and each change has one percentage, of the two values beside it", async () => {
+  const opened = await open(changed.page);
+  const { page } = opened;
+  assert.equal(await page.textContent(".verdict .happened"), changed.diff.summary);
+  const rows = await page.$$eval('[aria-label^="Quantities of"] tbody tr', (all) => all.map((row) => [...row.querySelectorAll(".figure")].slice(0, 3).map((each) => Number(each.dataset.exact))));
+  assert.ok(rows.length > 10);
+  for (const [base, next, change] of rows) if (base > 0) assert.ok(Math.abs(change - (next / base - 1)) < 1e-9, `${base} ${next} ${change}`);
+  for (const stage of changed.diff.stages) {
+    const text = await page.textContent(`.stage-diff[data-stage="${stage.stage}"] .difference-parts`);
+    assert.ok(!/%|points/.test(text), text);
+  }
+  await close(opened);
+});
+
+test("damage stands below the verdict, and on a CPU nothing is called GPU", async () => {
+  const log = zlib.gunzipSync(fs.readFileSync(data("h200-repeats/run-01.llmtrace.gz")));
+  const cut = path.join(folder, "cut.llmtrace");
+  fs.writeFileSync(cut, log.subarray(0, Math.floor(log.length * 0.6)));
+  const damaged = compare("damaged", data("h200-repeats/run-02.llmtrace.gz"), cut, "--gate", "default");
+  let opened = await open(damaged.page);
+  assert.match(await opened.page.textContent(".verdict .happened"), /^The new side is damaged, so no change can be told: /);
+  assert.equal((await texts(opened.page, ".compare > .damage")).length, damaged.diff.damage.length);
+  assert.deepEqual(await texts(opened.page, ".answer.better, .answer.worse, .answer.changed"), []);
+  await close(opened);
+  opened = await open(compare("cpu", data("cpu-llm"), data("cpu-llm")).page);
+  for (const view of VIEWS) {
+    await visit(opened.page, view);
+    assert.ok(!(await opened.page.textContent("main")).includes("GPU"), view);
+  }
+  await close(opened);
+});
+
 test("intervals are drawn where they are: around 0, beside it, in the order of their ends", async () => {
   const opened = await open(changed.page);
   const { diff } = changed;
-  const rows = diff.comparisons.filter((row) => row.stage === "decode" && row.relative !== null);
+  const rows = shownRows(diff, diff.stages.find((stage) => stage.stage === "decode")).filter((row) => row.relative !== null);
   const drawn = await opened.page.$$eval('.stage-diff[data-stage="decode"] .interval', (all) =>
     all.map((each) => {
       const box = (name) => each.querySelector(name)?.getBoundingClientRect();
