@@ -298,6 +298,28 @@ class Utilization(Sides):
         self.assertEqual([row for row in diff["comparisons"] if row["quantity"] in ("mfu", "mbu")], [])
 
 
+class WithoutProfiling(Sides):
+    def test_a_wall_time_is_listed_once_and_utilization_is_of_it(self):
+        out = self.folder / "llama"
+        self.assertEqual(run("analyze", DATA / "h200-runs" / "llama_1b", "--out", out).returncode, 0)
+        base = json.loads((out / "profile.json").read_text(encoding="utf-8"))
+        new = copy.deepcopy(base)
+        decode = next(stage for stage in new["stages"] if stage["name"] == "decode")
+        for name in ("wall_ms", "wall_ms_per_step", "idle_ms"):
+            decode["unwatched"][name] *= 1.7
+        decode["unwatched"]["added_by_tracing_share"] = (1 + decode["unwatched"]["added_by_tracing_share"]) / 1.7 - 1
+        diff = self.diff(self.write(base), self.write(new), "--gate", "decode.step<=+5%", exit_code=5)
+        shown = re.findall(r"^\| decode \| ([^|]+?) \|", self.markdown, re.MULTILINE)
+        self.assertEqual([row for row in shown if "wall time" in row or "idle" in row][0],
+                         "wall time per step, without profiling")
+        self.assertEqual([row for row in shown if "idle" in row], [])
+        self.assertRegex(diff["summary"], r"^decode is 70\.00 % slower; ")
+        mfu = self.compared(diff, "decode", "mfu", times="unwatched")
+        own = next(stage for stage in base["stages"] if stage["name"] == "decode")
+        self.assertAlmostEqual(mfu["base"], own["mfu"]["wall"] * (1 + own["unwatched"]["added_by_tracing_share"]), places=9)
+        self.assertAlmostEqual(mfu["relative"], 1 / 1.7 - 1, places=9)
+
+
 class Words(Sides):
     def test_on_cpus_nothing_is_called_gpu(self):
         self.diff(self.write(self.cpu[0]), self.write(slowed(self.cpu[1], "decode", 3)), "--gate", "decode.step_busy<=+1%",

@@ -218,8 +218,8 @@ struct Comparison {
           "per side, for an answer, if the difference is what was estimated and noise stays as it "
           "is; null where there is one, where nothing tells, and above 1000");
     field("between_runs", &Self::between_runs,
-          "by how much, relative to base, the interval is wider to either side because single "
-          "runs do not show how far equal runs differ; null where a side has several runs");
+          "by how much equal runs are taken to differ, relative, since single runs do not show it: "
+          "the interval is wider by it; null where a side has several runs");
     field("why_not", &Self::why_not,
           "why no answer is given whatever the figures are: damaged (a side is), shared_cpus "
           "(other programs used the CPUs), recorded_differently (by another tool, or with CUDA "

@@ -41,7 +41,7 @@ std::optional<SingleRuns> SingleRuns::of(const Sides& sides) {
 }
 
 // Times on a CPU vary by factors: what a second program takes, all operators lack.
-void SingleRuns::widen_on_cpu(const Made& made, Comparison& comparison) const {
+double SingleRuns::widen_on_cpu(const Made& made, Comparison& comparison) const {
   double base_factor = kUnknownCpu;
   double now_factor = kUnknownCpu;
   if (base_load_ != nullptr && now_load_ != nullptr) {
@@ -52,9 +52,10 @@ void SingleRuns::widen_on_cpu(const Made& made, Comparison& comparison) const {
   const double always = kOfWallOnCpu * made.base_wall;
   comparison.low = std::max(base + *comparison.low, 0.0) / now_factor - base - always;
   comparison.high = (base + *comparison.high) * base_factor - base + always;
+  return std::max(base_factor, now_factor) - 1;
 }
 
-void SingleRuns::widen_on_gpu(const Made& made, Comparison& comparison) const {
+double SingleRuns::widen_on_gpu(const Made& made, Comparison& comparison) const {
   double margin = kKernels * std::abs(*comparison.base);
   if (made.of_host) {
     margin = kKernels * made.base_wall + std::min(made.most_idle, kMostOfWall * made.base_wall);
@@ -65,20 +66,13 @@ void SingleRuns::widen_on_gpu(const Made& made, Comparison& comparison) const {
   comparison.low = *comparison.difference - std::hypot(low, margin);
   comparison.high = *comparison.difference + std::hypot(high, margin);
   if (made.of_host && short_of_cpus_) comparison.why_not = "shared_cpus";
+  return *comparison.base == 0 ? 0 : margin / std::abs(*comparison.base);
 }
 
 void SingleRuns::widen(const Made& made, Comparison& comparison) const {
   if (comparison.method == "identical" || !comparison.base || !comparison.low) return;
-  const double before = *comparison.high - *comparison.low;
-  if (cpu_) {
-    widen_on_cpu(made, comparison);
-  } else {
-    widen_on_gpu(made, comparison);
-  }
-  const double base = std::abs(*comparison.base);
-  if (base > 0) {
-    comparison.between_runs = Share{(*comparison.high - *comparison.low - before) / 2 / base};
-  }
+  comparison.between_runs =
+      Share{cpu_ ? widen_on_cpu(made, comparison) : widen_on_gpu(made, comparison)};
 }
 
 }  // namespace llmprof::compare

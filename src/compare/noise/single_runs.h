@@ -27,8 +27,9 @@ class SingleRuns {
   void widen(const Made& made, Comparison& comparison) const;
 
  private:
-  void widen_on_cpu(const Made& made, Comparison& comparison) const;
-  void widen_on_gpu(const Made& made, Comparison& comparison) const;
+  // By how much equal runs are taken to differ, relative.
+  double widen_on_cpu(const Made& made, Comparison& comparison) const;
+  double widen_on_gpu(const Made& made, Comparison& comparison) const;
 
   bool cpu_ = false;
   const profile::PassLoad* base_load_ = nullptr;  // null: not measured

@@ -335,12 +335,15 @@ std::optional<Comparison> StageQuantities::from_wall(std::string_view quantity) 
   } else {
     const SharedPeak shared = shared_peak(sides_, stage_, of_flops);
     if (!shared.known && !judging_.own_peaks) return std::nullopt;
+    const bool without = wall && wall->times == "unwatched";
     const auto value = [&](const profile::Stage& stage) -> std::optional<double> {
       const auto& own = of_flops ? stage.mfu.wall : stage.mbu.wall;
       if (!own) return std::nullopt;
-      if (!shared.peak) return own->value;
+      // The profile's are of the recorded wall time.
+      const double used = own->value * (without ? 1 + stage.unwatched->added_share.value : 1);
+      if (!shared.peak) return used;
       const double peak = of_flops ? stage.peak_flops->value : stage.peak_bandwidth->value;
-      return own->value * peak / *shared.peak;
+      return used * peak / *shared.peak;
     };
     base = one_per_run(sides_.base, stage_, value);
     now = one_per_run(sides_.now, stage_, value);

@@ -82,9 +82,11 @@ bool is_shown(const Diff& diff, const Comparison& comparison) {
   if (is_of_steps(quantity) != steps && (is_of_steps(quantity) || is_of_instances(quantity))) {
     return false;
   }
-  if (!is_wall(quantity) || comparison.times == "unwatched") return true;
+  // Recorded idle time is longer than the program's own by what recording costs.
+  const bool of_host = is_wall(quantity) || quantity == "idle" || quantity == "step_idle";
+  if (!of_host || comparison.times == "unwatched") return true;
   return !any_of_stage(diff, comparison.stage, [&](const Comparison& each) {
-    return each.times == "unwatched" && each.quantity == quantity;
+    return each.times == "unwatched" && is_of_steps(each.quantity) == is_of_steps(quantity);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -113,6 +114,13 @@ std::string mean_words(const StageDiff& stage) {
                      stage.unit, stage.times == "unwatched" ? " without profiling" : "", causes);
 }
 
+// What a difference is made of is worth telling where there is one.
+bool is_anything_changed(const compare::Diff& diff, const StageDiff& stage) {
+  return std::any_of(diff.comparisons.begin(), diff.comparisons.end(), [&](const Comparison& each) {
+    return each.stage == stage.stage && each.answer == "changed" && is_shown(diff, each);
+  });
+}
+
 // Where single runs are all there is, what their answer rests on.
 std::string caveat_words(const compare::Diff& diff, const StageDiff& stage) {
   const Comparison* wall = headline(diff, stage.stage);
@@ -142,7 +150,7 @@ std::string cause_words(const Cause& cause) {
     return fmt::format("{} removed ({})", counted(cause.base_kernels, "kernel"), subject);
   }
   if (cause.kind == "same_kernels") {
-    return fmt::format("the same {} kernels, {}", subject, less ? "faster" : "slower");
+    return fmt::format("the same {} kernels", subject);
   }
   if (cause.kind == "launches") {
     return fmt::format("{} launches of the same {} kernels", less ? "fewer" : "more", subject);
@@ -165,7 +173,8 @@ std::string why_words(const compare::Diff& diff, const StageDiff& stage) {
   }
   if (diff.identical) return headline_words(diff, stage);
   std::string words = headline_words(diff, stage);
-  if (diff.damage.empty()) words += busy_words(diff, stage) + mean_words(stage);
+  if (diff.damage.empty()) words += busy_words(diff, stage);
+  if (is_anything_changed(diff, stage)) words += mean_words(stage);
   return words + caveat_words(diff, stage);
 }
 

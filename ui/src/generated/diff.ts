@@ -159,7 +159,7 @@ export interface Comparisons {
   smallest_seen: number | null;
   /** per side, for an answer, if the difference is what was estimated and noise stays as it is; null where there is one, where nothing tells, and above 1000 */
   runs_needed: number | null;
-  /** by how much, relative to base, the interval is wider to either side because single runs do not show how far equal runs differ; null where a side has several runs (fraction) */
+  /** by how much equal runs are taken to differ, relative, since single runs do not show it: the interval is wider by it; null where a side has several runs (fraction) */
   between_runs: number | null;
   /** why no answer is given whatever the figures are: damaged (a side is), shared_cpus (other programs used the CPUs), recorded_differently (by another tool, or with CUDA graphs hidden on one side), not_comparable (the sides stand side by side); null otherwise */
   why_not: string | null;
