@@ -26,6 +26,25 @@ nlohmann::json status_of(const path& folder) {
   return nlohmann::json::parse(file_bytes(folder / "status.json"));
 }
 
+TEST(RecordedCommand, SaysHowBusyTheCpusWere) {
+  const TemporaryFolder folder;
+  const auto record =
+      run_recorded(folder.path(), "record",
+                   shell("i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; sleep 0.2"));
+  ASSERT_TRUE(record && record->load);
+  EXPECT_GE(record->load->cpus, 1);
+  EXPECT_GT(record->load->used, 0.05);
+  const nlohmann::json load = status_of(folder.path())[0]["load"];
+  EXPECT_NEAR(load["used"].get<double>(), record->load->used, 0.01);
+  EXPECT_GE(load["others"].get<double>(), 0);
+  // Too short for the clock's ticks.
+  const auto brief = run_recorded(folder.path(), "brief", shell("true"));
+  ASSERT_TRUE(brief);
+  if (brief->result.duration < std::chrono::milliseconds(150)) {
+    EXPECT_TRUE(status_of(folder.path())[1]["load"].is_null());
+  }
+}
+
 TEST(RecordedCommand, LeavesItsCommandItsLogAndItsStatus) {
   const TemporaryFolder folder;
   Command command = shell("echo out; echo err >&2; exit 3");

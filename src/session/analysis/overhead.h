@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "profile/context.h"
 #include "profile/run.h"
 
 namespace llmprof::session {

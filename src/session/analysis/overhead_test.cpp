@@ -48,6 +48,24 @@ TEST(Overhead, WithoutStagesInBothItIsTheCommands) {
   EXPECT_DOUBLE_EQ(rows[0].ratio, 15);
 }
 
+TEST(MachineLoad, IsThatOfTheLastCommandThatRanTheProgram) {
+  const testing::TemporaryFolder folder;
+  write(
+      folder, "stage1", "status.json",
+      R"([{"name": "control", "seconds": 2.5, "load": {"cpus": 2, "used": 1.9, "others": 0.05}}])");
+  write(folder, "nsys", "status.json",
+        R"([{"name": "profile", "seconds": 3, "load": {"cpus": 2, "used": 1, "others": 1}},
+            {"name": "export", "seconds": 1, "load": {"cpus": 2, "used": 0.5, "others": 0}}])");
+  write(folder, "ncu", "status.json", R"([{"name": "profile", "seconds": 9.0, "load": null}])");
+  const auto passes = machine_load(folder.path());
+  ASSERT_EQ(passes.size(), 2U);
+  EXPECT_EQ(passes[0].pass, "stage1");
+  EXPECT_DOUBLE_EQ(passes[0].seconds, 2.5);
+  EXPECT_DOUBLE_EQ(passes[0].others, 0.05);
+  EXPECT_EQ(passes[1].pass, "nsys");
+  EXPECT_DOUBLE_EQ(passes[1].used, 1);
+}
+
 TEST(Overhead, NothingToCompareIsNothing) {
   const testing::TemporaryFolder folder;
   EXPECT_TRUE(measure_overhead(folder.path()).empty());
