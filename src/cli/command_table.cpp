@@ -87,7 +87,9 @@ CommandSpec run_spec() {
            {.name = "--repeat",
             .metavar = "N",
             .takes = Takes::number,
-            .help = "Record the program N times: the control run and the collector alone",
+            .help = "Record the program N times (the control run and the collector alone) and "
+                    "print the "
+                    "spread",
             .group = kRepeats,
             .least = 1,
             .most = kMostRepeats},
@@ -319,7 +321,7 @@ CommandSpec diff_spec() {
       .options = {{.name = "--threshold",
                    .metavar = "P%",
                    .takes = Takes::text,
-                   .help = "Percent from which on a difference is a change [1%]"},
+                   .help = "Smallest change to report, in percent [1%]"},
                   {.name = "--out",
                    .metavar = "DIR",
                    .takes = Takes::folder,
@@ -335,7 +337,8 @@ CommandSpec diff_spec() {
                   {.name = "--base",
                    .metavar = "RUN",
                    .takes = Takes::path,
-                   .help = "Another run of the base side; with several, runs are what varies",
+                   .help = "Another run of the base side; with several runs, variation is measured "
+                           "between runs",
                    .group = kSides,
                    .repeatable = true},
                   {.name = "--new",
@@ -363,7 +366,9 @@ CommandSpec diff_spec() {
                    .group = kGate}},
       .notes =
           "Exit code 0: pass; 5: a gate rule failed, beyond its limit and the noise; 3: it cannot "
-          "be told, or the sides are not comparable.",
+          "be told, a side is damaged, or the sides are not comparable. Single runs show only "
+          "large "
+          "changes: `llmprof run --repeat 5` records several.",
       .examples = {{"llmprof diff before/ after/", "what changed"},
                    {"llmprof diff base1 new1 --base base2 --new new2 --gate 'decode.step.p50<=+2%'",
                     "refuse a slower decode"},
