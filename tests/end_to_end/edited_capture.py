@@ -75,8 +75,8 @@ RMS_NORM = ("copy", "pow", "Mean", "add", "rsqrt", "Mul", "copy", "Mul")
 
 
 def fuse_norms(source, target, kernel="rms_norm_kernel"):
-    """Each chain of RMS_NORM becomes one kernel at its place, as long as its longest part. What launched only the others
-    goes with them: a launch without its kernel is lost data."""
+    """Each chain of RMS_NORM becomes one kernel at its place, as long as its longest part. What launched only the
+    others goes with them: a launch without its kernel is lost data."""
     database = copied(source, target)
     launched = set(database.execute(f"SELECT DISTINCT globalPid, correlationId FROM {KERNELS}"))
     text = names(database)
@@ -99,7 +99,8 @@ def fuse_norms(source, target, kernel="rms_norm_kernel"):
         chains += 1
         at += len(RMS_NORM)
     gone = launched - set(database.execute(f"SELECT DISTINCT globalPid, correlationId FROM {KERNELS}"))
-    database.executemany(f"DELETE FROM {RUNTIME} WHERE globalTid / 0x1000000 * 0x1000000 = ? AND correlationId = ?", gone)
+    database.executemany(
+        f"DELETE FROM {RUNTIME} WHERE globalTid / 0x1000000 * 0x1000000 = ? AND correlationId = ?", gone)
     database.commit()
     database.close()
     return chains

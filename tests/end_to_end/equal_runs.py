@@ -1,7 +1,7 @@
 """What `llmprof diff` says of runs of one program that nothing distinguishes: every ordered pair of single runs.
 
-    equal_runs.py [--runs N] [--without-load] [--keep FOLDER] [OVERRIDE...]      records N runs (7) of the default workload
-    equal_runs.py [--without-load] PROFILE.json...                              compares these
+    equal_runs.py [--runs N] [--without-load] [--keep FOLDER] [OVERRIDE...]    records N runs (7) of the default workload
+    equal_runs.py [--without-load] PROFILE.json...                             compares these
 
 Of 42 pairs of equal runs at most 2 may be called faster or slower, and at most 2 may fail a gate. --without-load takes
 away what the profiles say of other programs, as in profiles of versions that did not measure it. LLMPROF names the
@@ -63,7 +63,8 @@ def compare_all(profiles, gates=("default",)):
             paths[-1].write_text(json.dumps(profile), encoding="utf-8")
         for base, new in itertools.permutations(paths, 2):
             out = pathlib.Path(folder) / "diff"
-            result = run("diff", base, new, "--out", out, "--force", *(word for gate in gates for word in ("--gate", gate)))
+            rules = [word for gate in gates for word in ("--gate", gate)]
+            result = run("diff", base, new, "--out", out, "--force", *rules)
             assert result.returncode in (0, 3, 5), result.stderr
             pairs.append(Pair(load(out / "diff.json"), result.returncode))
     return pairs

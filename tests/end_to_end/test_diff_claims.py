@@ -1,5 +1,5 @@
-"""What `llmprof diff` claims, and what it must not: nothing of a damaged side, nothing that single runs cannot show, one
-percentage for one change, utilization of one peak, and nothing about GPUs where there are none."""
+"""What `llmprof diff` claims, and what it must not: nothing of a damaged side, nothing that single runs cannot show,
+one percentage for one change, utilization of one peak, and nothing about GPUs where there are none."""
 import copy
 import gzip
 import json
@@ -218,7 +218,8 @@ class OnePercentage(Sides):
                 self.assertAlmostEqual(row["relative"], row["new"] / row["base"] - 1, places=12)
         # What the tables show is that, to the digits that they have; and nothing else has a percentage.
         for line in self.stdout.splitlines():
-            found = re.match(r"  \w+ +(?:wall time|[CG]PU|kernel time|\w.* kernels) .*? +([\d.]+) +([\d.]+) +([+-]?[\d.]+) %", line)
+            found = re.match(r"  \w+ +(?:wall time|[CG]PU|kernel time|\w.* kernels) .*? +([\d.]+) +([\d.]+) +"
+                             r"([+-]?[\d.]+) %", line)
             if found and float(found[1]) > 0.01:
                 self.assertAlmostEqual(float(found[3]), 100 * (float(found[2]) / float(found[1]) - 1), delta=1.1)
         for stage in diff["stages"]:
@@ -316,14 +317,15 @@ class WithoutProfiling(Sides):
         self.assertRegex(diff["summary"], r"^decode is 70\.00 % slower; ")
         mfu = self.compared(diff, "decode", "mfu", times="unwatched")
         own = next(stage for stage in base["stages"] if stage["name"] == "decode")
-        self.assertAlmostEqual(mfu["base"], own["mfu"]["wall"] * (1 + own["unwatched"]["added_by_tracing_share"]), places=9)
+        slower = 1 + own["unwatched"]["added_by_tracing_share"]
+        self.assertAlmostEqual(mfu["base"], own["mfu"]["wall"] * slower, places=9)
         self.assertAlmostEqual(mfu["relative"], 1 / 1.7 - 1, places=9)
 
 
 class Words(Sides):
     def test_on_cpus_nothing_is_called_gpu(self):
-        self.diff(self.write(self.cpu[0]), self.write(slowed(self.cpu[1], "decode", 3)), "--gate", "decode.step_busy<=+1%",
-                  exit_code=5)
+        self.diff(self.write(self.cpu[0]), self.write(slowed(self.cpu[1], "decode", 3)),
+                  "--gate", "decode.step_busy<=+1%", exit_code=5)
         for text in (self.stdout, self.markdown):
             self.assertNotIn("GPU", text)
             self.assertIn("CPU busy per step", text)

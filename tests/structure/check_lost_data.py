@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every warning and error that llmprof can report is either listed in src/profile/lost_data.cpp as a loss of the program's
-work, or here as none: `llmprof diff` can tell nothing of a side that lost some. Information is never a loss.
+"""Every warning and error that llmprof can report is either listed in src/profile/lost_data.cpp as a loss of the
+program's work, or here as none: `llmprof diff` can tell nothing of a side that lost some. Information is never a loss.
 
   check_lost_data.py [FOLDER]          the sources; default: src
 """
@@ -20,8 +20,8 @@ NOTHING_LOST = {
     "ncu_no_such_section", "ncu_no_unit", "ncu_not_gated", "ncu_reported_errors", "ncu_workload_failed",
     "new_tokens_contradict_steps", "nsys_attempt_failed", "nsys_csv_processes_unknown", "nsys_csv_report_skipped",
     "nsys_no_statistics", "nsys_statistics_failed", "nsys_traced_less", "only_first_recorded",
-    "profiled_launches_unjoined", "ranks_record_unreadable", "recorded_flops_differ", "run_inputs_unreadable", "runs_mixed",
-    "several_models", "spread_over_more_gpus",
+    "profiled_launches_unjoined", "ranks_record_unreadable", "recorded_flops_differ", "run_inputs_unreadable",
+    "runs_mixed", "several_models", "spread_over_more_gpus",
     "stage1_metrics_bad_value", "stage1_metrics_not_finite", "stage1_metrics_second_file", "stage_cut_off",
     "stage_ranges_empty", "timeline_twice",
 }

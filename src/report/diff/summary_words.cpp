@@ -44,12 +44,29 @@ std::string joined(const std::vector<std::string>& names) {
   return fmt::format("{} and {}", fmt::join(first, ", "), names.back());
 }
 
+// Wall times vary with the host. Where they say nothing, what the GPU was busy for may.
+std::string busy_clause(const Diff& diff, std::string_view stage) {
+  for (const Comparison& each : diff.comparisons) {
+    const bool busy = each.quantity == "step_busy" || each.quantity == "busy";
+    if (each.stage != stage || !busy || each.answer != "changed" || !is_shown(diff, each)) continue;
+    constexpr double kPercent = 100;
+    return fmt::format("{} keeps the {} busy for {:.2f} % {} time", stage,
+                       diff.device_kind == "cpu" ? "CPU" : "GPU",
+                       std::abs(each.relative->value) * kPercent,
+                       each.relative->value < 0 ? "less" : "more");
+  }
+  return {};
+}
+
 std::string stage_words(const Diff& diff) {
   Clauses clauses;
   for (const compare::StageDiff& stage : diff.stages) {
     const Comparison* wall = headline(diff, stage.stage);
     if (wall == nullptr || !wall->relative || wall->answer == "cannot_tell") {
       clauses.unknown.push_back(stage.stage);
+      if (const std::string busy = busy_clause(diff, stage.stage); !busy.empty()) {
+        clauses.changed.push_back(busy);
+      }
     } else if (wall->answer == "changed") {
       clauses.changed.push_back(
           fmt::format("{} is {}", stage.stage, speed_words(wall->relative->value)));
@@ -64,7 +81,8 @@ std::string stage_words(const Diff& diff) {
                                 threshold_words(diff.threshold)));
   }
   if (!clauses.unknown.empty()) {
-    parts.push_back(fmt::format("whether {} changed cannot be told", joined(clauses.unknown)));
+    parts.push_back(
+        fmt::format("whether the wall time of {} changed cannot be told", joined(clauses.unknown)));
   }
   std::string words = fmt::format("{}.", fmt::join(parts, "; "));
   if (words.starts_with("whether")) words.front() = 'W';

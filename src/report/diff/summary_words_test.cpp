@@ -34,9 +34,10 @@ TEST(SummaryWords, SayWhatChangedFirst) {
   add_stage("prefill", "unchanged", 0.001, diff);
   add_stage("decode", "changed", 1.0, diff);
   add_stage("mixed", "cannot_tell", 0.2, diff);
-  EXPECT_EQ(summary_words(diff),
-            "decode is twice as slow; prefill is unchanged within 1 %; whether mixed changed "
-            "cannot be told.");
+  EXPECT_EQ(
+      summary_words(diff),
+      "decode is twice as slow; prefill is unchanged within 1 %; whether the wall time of mixed "
+      "changed cannot be told.");
 }
 
 TEST(SummaryWords, SayWhatCannotBeTold) {
@@ -44,7 +45,16 @@ TEST(SummaryWords, SayWhatCannotBeTold) {
   diff.verdict = "pass";
   add_stage("prefill", "cannot_tell", 0.1, diff);
   add_stage("decode", "cannot_tell", 0.1, diff);
-  EXPECT_EQ(summary_words(diff), "Whether prefill and decode changed cannot be told.");
+  EXPECT_EQ(summary_words(diff),
+            "Whether the wall time of prefill and decode changed cannot be told.");
+  compare::Comparison& busy = diff.comparisons.emplace_back();
+  busy.stage = "decode";
+  busy.quantity = "step_busy";
+  busy.answer = "changed";
+  busy.relative = compare::Share{-0.0838};
+  EXPECT_EQ(summary_words(diff),
+            "decode keeps the GPU busy for 8.38 % less time; whether the wall time of prefill and "
+            "decode changed cannot be told.");
   diff.damage.push_back({"new", "x", "kineto_truncated", "the trace is truncated", 1});
   EXPECT_EQ(summary_words(diff),
             "The new side is damaged, so no change can be told: the trace is truncated.");

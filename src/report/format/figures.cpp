@@ -193,7 +193,6 @@ Figure change(std::optional<profile::Share> relative) {
   return figure(Figure::Of::change, relative);
 }
 
-
 Figure time_change(std::optional<profile::Milliseconds> difference) {
   return figure(Figure::Of::time_change, difference);
 }
