@@ -29,7 +29,7 @@ def run(command, **environment):
     kept = {key: os.environ[key] for key in ("PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH") if key in os.environ}
     # Open MPI frees little at its end.
     return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False,
-                          env={**kept, "ASAN_OPTIONS": "detect_leaks=0", **environment})
+                          env={**kept, "XDG_CACHE_HOME": os.devnull, "ASAN_OPTIONS": "detect_leaks=0", **environment})
 
 
 def ranks(count, *arguments, **environment):
