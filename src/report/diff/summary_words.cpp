@@ -17,7 +17,7 @@ using compare::Comparison;
 using compare::Diff;
 
 // How far from 2 a ratio may be that is called twice.
-constexpr double kAboutTwice = 0.05;
+constexpr double kAboutTwice = 0.1;
 
 std::string damage_words(const Diff& diff) {
   const bool base = std::any_of(diff.damage.begin(), diff.damage.end(),

@@ -7,7 +7,8 @@ namespace {
 
 TEST(SpeedWords, AreFactorsFromTwoOn) {
   EXPECT_EQ(speed_words(1.0), "twice as slow");
-  EXPECT_EQ(speed_words(0.96), "twice as slow");
+  EXPECT_EQ(speed_words(0.93), "twice as slow");
+  EXPECT_EQ(speed_words(0.85), "85.00 % slower");
   EXPECT_EQ(speed_words(-0.5), "twice as fast");
   EXPECT_EQ(speed_words(2.14), "3.1 times as slow");
   EXPECT_EQ(speed_words(-0.75), "4.0 times as fast");
