@@ -2,10 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "profile/json/writer.h"
 #include "report/diff/comparison_words.h"
 #include "report/diff/diff_report.h"
 #include "report/diff/why_words.h"
+#include "report/documents/headlines.h"
 #include "report/documents/page_overview.h"
+#include "report/documents/unwatched_view.h"
 #include "report/format/class_colors.h"
 #include "report/format/part_names.h"
 #include "report/reasons/word_reasons.h"
@@ -89,6 +92,44 @@ Json job_words(const profile::Profile& profile) {
           {"names", std::move(names)}};
 }
 
+Json headline_list(const profile::Profile& profile) {
+  Json list = Json::array();
+  for (const report::Headline& each : report::headlines(profile)) {
+    Json beside = nullptr;
+    if (each.beside) {
+      beside = {{"words", each.beside->words},
+                {"text", each.beside->text},
+                {"exact", each.beside->exact ? Json(*each.beside->exact) : Json(nullptr)}};
+    }
+    list.push_back({{"name", each.name},
+                    {"text", each.text},
+                    {"exact", each.exact ? Json(*each.exact) : Json(nullptr)},
+                    {"unit", each.unit},
+                    {"of", each.of},
+                    {"beside", std::move(beside)}});
+  }
+  return list;
+}
+
+// What profile.json's stages and token times are in reports. Instances stay as recorded.
+Json shown_figures(const profile::Profile& recorded) {
+  profile::Profile shown = report::unwatched_view(recorded);
+  for (profile::Stage& stage : shown.stages) stage.instances.clear();
+  return {{"stages", Json::parse(profile::to_json(shown.stages))},
+          {"token_times", Json::parse(profile::to_json(shown.token_times))}};
+}
+
+// Names of profile.json that readers know by another one.
+Json shown_names(const profile::Profile& profile) {
+  Json names = Json::object();
+  for (const profile::StageRecoverable& stage : profile.recoverable) {
+    for (const profile::RecoverableKernel& kernel : stage.kernels) {
+      names[kernel.floor_basis] = report::shown_name(kernel.floor_basis);
+    }
+  }
+  return names;
+}
+
 std::string text_of(const Json& view) {
   return view.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -102,6 +143,9 @@ std::string view_json(const Content& content) {
                      {"parts", part_list(content.profile)},
                      {"made_by", tool.name + " " + tool.version},
                      {"title", report::page_title(content.profile)},
+                     {"headlines", headline_list(content.profile)},
+                     {"shown", shown_figures(content.profile)},
+                     {"names", shown_names(content.profile)},
                      {"timeline_missing", missing ? Json(*missing) : Json(nullptr)},
                      {"job", job_words(content.profile)}};
   return text_of(view);

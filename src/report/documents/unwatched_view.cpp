@@ -28,12 +28,6 @@ void keep_mean(profile::Statistics<Milliseconds>& times, double mean) {
            .count = times.count};
 }
 
-// Recorded in windows: instances run over what was not traced, and have pieces of their steps.
-bool in_windows(const profile::Stage& stage) {
-  const profile::Unwatched& own = *stage.unwatched;
-  return own.source == "between_windows" || own.steps_recorded < own.steps_all;
-}
-
 void scale(std::optional<profile::Share>& share, double by) {
   if (share) share->value *= by;
 }
@@ -65,7 +59,7 @@ void show_unwatched(profile::Stage& stage) {
   const profile::Unwatched& own = *stage.unwatched;
   // Where only windows were traced, a recorded instance is longer than its recorded steps.
   const double slower = 1 + own.added_share.value;
-  if (in_windows(stage)) {
+  if (recorded_in_windows(stage)) {
     keep_mean(stage.wall, own.wall.value);
   } else {
     scale(stage.wall, 1 / slowdown(stage));
@@ -104,13 +98,13 @@ void show_token_times(const profile::Profile& recorded, profile::TokenTimes& tim
   const profile::Stage* prefill = known_stage(recorded, "prefill");
   const profile::Stage* decode = known_stage(recorded, "decode");
   if (prefill != nullptr && times.time_to_first_token) {
-    if (in_windows(*prefill)) {
+    if (recorded_in_windows(*prefill)) {
       keep_mean(*times.time_to_first_token, prefill->unwatched->wall.value);
     } else {
       scale(*times.time_to_first_token, 1 / slowdown(*prefill));
     }
   }
-  if (decode != nullptr && in_windows(*decode) && decode->unwatched->per_step) {
+  if (decode != nullptr && recorded_in_windows(*decode) && decode->unwatched->per_step) {
     show_token_times_of_windows(*decode->unwatched, times);
   } else if (decode != nullptr) {
     const double slower = slowdown(*decode);
@@ -122,8 +116,8 @@ void show_token_times(const profile::Profile& recorded, profile::TokenTimes& tim
       if (row.tokens_per_s) row.tokens_per_s->value *= slower;
     }
   }
-  const bool whole = prefill != nullptr && decode != nullptr && !in_windows(*decode);
-  if (times.request && decode != nullptr && in_windows(*decode)) times.request.reset();
+  const bool whole = prefill != nullptr && decode != nullptr && !recorded_in_windows(*decode);
+  if (times.request && decode != nullptr && recorded_in_windows(*decode)) times.request.reset();
   if (times.request && whole) {
     times.request = Milliseconds{prefill->unwatched->wall.value + decode->unwatched->wall.value};
   }
@@ -147,6 +141,12 @@ void show_shares(profile::Profile& profile) {
 }
 
 }  // namespace
+
+bool recorded_in_windows(const profile::Stage& stage) {
+  if (!stage.unwatched) return false;
+  const profile::Unwatched& own = *stage.unwatched;
+  return own.source == "between_windows" || own.steps_recorded < own.steps_all;
+}
 
 profile::Profile unwatched_view(const profile::Profile& profile) {
   profile::Profile shown = profile;

@@ -10,4 +10,8 @@ namespace llmprof::report {
 // mean. Instances, steps and gaps stay as recorded.
 profile::Profile unwatched_view(const profile::Profile& profile);
 
+// Whether its unwatched times are known and it was recorded in windows of tracing: its instances
+// then run over what was not traced, and have pieces of their steps.
+bool recorded_in_windows(const profile::Stage& stage);
+
 }  // namespace llmprof::report

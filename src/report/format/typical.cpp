@@ -30,6 +30,14 @@ std::string typical_ms(const Times& times, std::string_view one) {
                      counted(times.count, one));
 }
 
+Typical typical(const Times& times, std::string_view one, std::string_view many) {
+  const std::string of = counted(times.count, one, many);
+  if (!widely_spread(times)) return {text_of(ms(times.mean)), times.mean, "mean of " + of};
+  if (is_few(times)) return {range_ms(times), times.mean, "range of " + of};
+  return {text_of(ms(times.p50)), times.p50,
+          fmt::format("median of {}; {} ms", of, range_ms(times))};
+}
+
 std::string range_ms(const Times& times) {
   if (times.count == 0) return std::string(kMissing);
   return fmt::format("{} to {}", ms(times.min), ms(times.max));

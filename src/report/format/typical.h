@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,14 @@ bool is_few(const Times& times);
 // of a few, "8.615 to 52.928 ms (2 prefills)", or the median of many, "65.120 ms (median; 50.201 to
 // 187.693 ms in 46 engine steps)". `one` is the name of one value.
 std::string typical_ms(const Times& times, std::string_view one);
+
+// The same for a table or a tile, in parts.
+struct Typical {
+  std::string text;                            // in ms: "6.000", "8.615 to 52.928"
+  std::optional<profile::Milliseconds> exact;  // of a range the mean
+  std::string of;                              // "mean of 3 prefills"
+};
+Typical typical(const Times& times, std::string_view one, std::string_view many = {});
 
 // "8.615 to 52.928"; "-" without values.
 std::string range_ms(const Times& times);

@@ -27,6 +27,19 @@ TEST(Typical, IsTheMedianOfMany) {
             "60.000 ms (median; 50.000 to 180.000 ms in 5 engine steps)");
 }
 
+TEST(Typical, SaysWhatItIsOf) {
+  const Typical mean = typical(times({6.0, 6.2}), "prefill");
+  EXPECT_EQ(mean.text, "6.100");
+  EXPECT_EQ(mean.of, "mean of 2 prefills");
+  const Typical range = typical(times({8.4, 60.9}), "prefill");
+  EXPECT_EQ(range.text, "8.400 to 60.900");
+  EXPECT_EQ(range.of, "range of 2 prefills");
+  const Typical median = typical(times({50, 60, 60, 65, 180}), "pass", "passes");
+  EXPECT_EQ(median.text, "60.000");
+  EXPECT_DOUBLE_EQ(median.exact->value, 60);
+  EXPECT_EQ(median.of, "median of 5 passes; 50.000 to 180.000 ms");
+}
+
 TEST(Typical, IsMissingWithoutValues) {
   EXPECT_FALSE(widely_spread({}));
   EXPECT_EQ(range_ms({}), "-");

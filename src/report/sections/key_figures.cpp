@@ -2,10 +2,10 @@
 
 #include "report/format/figures.h"
 #include "report/format/sentences.h"
-#include "report/format/typical.h"
 #include "report/sections/left_out_words.h"
 #include "report/sections/sections.h"
 #include "report/sections/stage_words.h"
+#include "report/sections/token_figures.h"
 #include "report/sections/unwatched_words.h"
 
 namespace llmprof::report {
@@ -26,30 +26,10 @@ class Figures {
   Table table_;
 };
 
-// The mean, or where that says little the median; of a few values the range.
-void add_typical(std::string figure, const Times& times, std::string_view one, Figures& figures,
-                 std::string_view many = {}) {
-  const std::string of = counted(times.count, one, many);
-  if (widely_spread(times) && is_few(times)) {
-    figures.add(std::move(figure), range_ms(times) + " ms", "range of " + of);
-  } else if (widely_spread(times)) {
-    figures.add_ms(std::move(figure), ms(times.p50),
-                   fmt::format("median of {}; {} ms", of, range_ms(times)));
-  } else {
-    figures.add_ms(std::move(figure), ms(times.mean), "mean of " + of);
-  }
-}
-
 void add_times(const profile::Profile& profile, Figures& figures) {
   const profile::TokenTimes& times = profile.token_times;
-  if (times.time_to_first_token) {
-    add_typical("time to first token", *times.time_to_first_token, "prefill", figures);
-  }
-  if (times.time_per_output_token) {
-    const bool serving = is_serving(profile);
-    add_typical("time per output token", *times.time_per_output_token,
-                serving ? "engine step of decode" : "decode", figures,
-                serving ? "engine steps of decode" : "decodes");
+  for (const TokenFigure& figure : token_figures(profile)) {
+    figures.add(figure.name, figure.value.text + " ms", figure.value.of);
   }
   if (const auto request = typical_request(profile)) {
     figures.add_ms("request", ms(request), "mean prefill plus mean decode");

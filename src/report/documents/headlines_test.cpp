@@ -1,0 +1,123 @@
+#include "report/documents/headlines.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "testing/sample_profile.h"
+
+namespace llmprof::report {
+namespace {
+
+using profile::Milliseconds;
+
+const Headline* find(const std::vector<Headline>& lines, std::string_view name) {
+  const auto found = std::find_if(lines.begin(), lines.end(),
+                                  [&](const Headline& line) { return line.name == name; });
+  return found == lines.end() ? nullptr : &*found;
+}
+
+// Two decodes of 3 ms per token, traced.
+profile::Profile traced() {
+  profile::Profile profile;
+  profile::Stage& decode = profile.stages.emplace_back();
+  decode.name = "decode";
+  decode.wall = testing::times({30, 30});
+  profile.token_times.time_per_output_token = testing::times({3, 3});
+  profile.token_times.tokens_per_s = profile::TokensPerSecond{1000.0 / 3};
+  profile.workload.batch_source = "--batch";
+  return profile;
+}
+
+profile::Unwatched unwatched(std::string source) {
+  profile::Unwatched own;
+  own.source = std::move(source);
+  own.wall = {24};
+  own.per_step = Milliseconds{2.4};
+  own.added_share = {0.25};
+  return own;
+}
+
+TEST(Headlines, OfATracedRunSaySo) {
+  const std::vector<Headline> lines = headlines(traced());
+  EXPECT_EQ(find(lines, "time per output token")->text, "3.000");
+  EXPECT_EQ(find(lines, "time per output token")->of, "mean of 2 decodes, traced");
+  EXPECT_EQ(find(lines, "output rate")->of, "of all sequences, traced");
+  EXPECT_FALSE(find(lines, "output rate")->beside);
+}
+
+TEST(Headlines, OfATracedRunHaveTheUnprofiledTimeBesideThem) {
+  profile::Profile profile = traced();
+  profile::Stage1Stage& step = profile.stage1.emplace().stages.emplace_back();
+  step.name = "decode_step";
+  step.mean = Milliseconds{2.5};
+  const Headline token = *find(headlines(profile), "time per output token");
+  EXPECT_EQ(token.beside->words, "not profiled");
+  EXPECT_EQ(token.beside->text, "2.500 ms");
+}
+
+TEST(Headlines, OfTheProgramWithoutTracingHaveTheTracedTimeBesideThem) {
+  profile::Profile profile = traced();
+  profile.stages[0].unwatched = unwatched("workload_clock");
+  const Headline token = *find(headlines(profile), "time per output token");
+  EXPECT_EQ(token.text, "2.400");
+  EXPECT_EQ(token.of, "mean of 2 decodes, without tracing");
+  EXPECT_EQ(token.beside->words, "traced");
+  EXPECT_EQ(token.beside->text, "3.000 ms");
+}
+
+// Pieces of decodes in windows of tracing: 0.8 and 15.2 ms are durations of nothing.
+TEST(Headlines, OfWindowsAreThoseOfTheProgram) {
+  profile::Profile profile = traced();
+  profile.token_times.time_per_output_token = testing::times({0.8, 15.2});
+  profile.token_times.tokens_per_s = profile::TokensPerSecond{125};
+  profile.stages[0].unwatched = unwatched("between_windows");
+  const std::vector<Headline> lines = headlines(profile);
+  EXPECT_EQ(find(lines, "time per output token")->text, "2.400");
+  EXPECT_FALSE(find(lines, "time per output token")->beside);
+  EXPECT_EQ(find(lines, "output rate")->text, "416.7");
+  EXPECT_FALSE(find(lines, "output rate")->beside);
+}
+
+profile::Profile server() {
+  profile::Profile profile = traced();
+  profile.stages_found.serving = true;
+  for (const auto& [tokens, token] : {std::pair{329, 1.642}, std::pair{3008, 6.747}}) {
+    profile::ServedWindow& window = profile.token_times.served.emplace_back();
+    window.tokens = static_cast<uint64_t>(tokens);
+    window.token = Milliseconds{token};
+    window.prompts = 64;
+    window.prompt = Milliseconds{29.811};
+    window.sequences_max = 8;
+    window.span = {4000};
+  }
+  return profile;
+}
+
+TEST(Headlines, OfAServerAreWhatRequestsSaw) {
+  const std::vector<Headline> lines = headlines(server());
+  EXPECT_EQ(find(lines, "time to first token")->text, "29.811");
+  EXPECT_EQ(find(lines, "time to first token")->of,
+            "mean of 64 prompts, queueing excluded, traced");
+  EXPECT_EQ(find(lines, "time per output token")->text, "6.747");
+  EXPECT_EQ(find(lines, "time per output token")->of,
+            "mean of 3,008 tokens, up to 8 sequences; 1.642 ms in another window, traced");
+  EXPECT_EQ(find(lines, "output rate")->text, "148.2");
+  EXPECT_EQ(find(lines, "output rate")->of, "per sequence, traced");
+  // 3,008 tokens and 64 first ones in 4 s.
+  EXPECT_EQ(find(lines, "output rate")->beside->text, "768.0 tokens/s");
+}
+
+// A step of the engine is no token's time: a batch may take several.
+TEST(Headlines, OfAServerWhoseRequestsAreNotKnownAreItsSteps) {
+  profile::Profile profile = server();
+  profile.token_times.served.clear();
+  const std::vector<Headline> lines = headlines(profile);
+  EXPECT_EQ(find(lines, "time per output token"), nullptr);
+  EXPECT_EQ(find(lines, "output rate"), nullptr);
+  EXPECT_EQ(find(lines, "engine step of decode")->text, "3.000");
+  EXPECT_EQ(find(lines, "engine step of decode")->of, "mean of 2 engine steps, traced");
+}
+
+}  // namespace
+}  // namespace llmprof::report
