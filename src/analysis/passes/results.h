@@ -52,6 +52,7 @@ struct Results {
   std::vector<OpenedKernel> opened;         // one per row of the ranking
   std::optional<BudgetBasis> budget_basis;  // while passes need it
   std::vector<DeviceTime> device_time;
+  IdleBefore idle_before;
   std::vector<CopiesOfKind> copies;
   std::vector<LaunchesOfDevice> launches;
   Budgets budgets;

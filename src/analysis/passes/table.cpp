@@ -112,7 +112,9 @@ std::vector<Pass> make_passes() {
        {"budget basis"},
        part_selected,
        [](const Prepared& in, Results& out, Diagnostics&) {
-         out.device_time = device_times(in.trace, in.names, *out.budget_basis);
+         DeviceTimes times = device_times(in.trace, in.names, *out.budget_basis);
+         out.device_time = std::move(times.devices);
+         out.idle_before = std::move(times.idle_before);
        }},
       {"copies",
        {},

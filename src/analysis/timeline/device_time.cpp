@@ -100,7 +100,11 @@ class TimelineSweep {
         causes_(trace, basis.calls, basis.busy),
         untraced_(trace),
         launched_(trace.launches.size(), false),
-        devices_(trace.devices.size()) {}
+        devices_(trace.devices.size()) {
+    idle_before_.kernel.resize(trace.kernels.size(), IdleBefore::kNotIdle);
+    idle_before_.memory_operation.resize(trace.memory_operations.size(), IdleBefore::kNotIdle);
+    idle_before_.graph_replay.resize(trace.graph_replays.size(), IdleBefore::kNotIdle);
+  }
 
   void add(const GpuWorkRow& work) {
     const trace::Queue& queue = trace_.queues[work.queue];
@@ -112,13 +116,14 @@ class TimelineSweep {
     if (work.launch.valid()) launched_[work.launch.index()] = true;
   }
 
-  std::vector<DeviceTime> take() {
-    std::vector<DeviceTime> times;
+  DeviceTimes take() {
+    DeviceTimes times;
     for (size_t i = 0; i < devices_.size(); ++i) {
       if (!devices_[i].begun()) continue;
-      times.push_back(devices_[i].finish());
-      times.back().device = trace::DeviceId(i);
+      times.devices.push_back(devices_[i].finish());
+      times.devices.back().device = trace::DeviceId(i);
     }
+    times.idle_before = std::move(idle_before_);
     return times;
   }
 
@@ -134,19 +139,42 @@ class TimelineSweep {
   // The gap before `work`.
   void settle(DeviceSweep& device, const trace::Queue& queue, const GpuWorkRow& work) {
     const bool later = work.launch.valid() && launched_[work.launch.index()];
+    BudgetPart longest_cause = BudgetPart::unattributed;
+    Nanoseconds longest = 0;
+    const auto consider = [&](BudgetPart cause, Nanoseconds length) {
+      if (length <= longest) return;
+      longest = length;
+      longest_cause = cause;
+    };
     const auto idle = [&](Nanoseconds from, Nanoseconds to) {
       const IdleSplit split = causes_.while_idle(queue.device, from, to, work.launch, later);
+      const BudgetPart cause = split.cause(BudgetPart::unattributed);
       split.charge_to(device.time.idle_parts, BudgetPart::unattributed);
-      ++device.time.gaps[static_cast<size_t>(split.cause(BudgetPart::unattributed))];
+      ++device.time.gaps[static_cast<size_t>(cause)];
+      consider(cause, to - from);
     };
     Nanoseconds reached = device.until();
     for (const auto& unseen :
          untraced_.within(queue.process, queue.device, device.until(), work.start)) {
       if (unseen.start > reached) idle(reached, unseen.start);
       device.time.not_traced += unseen.end - unseen.start;
+      consider(BudgetPart::not_traced, unseen.end - unseen.start);
       reached = unseen.end;
     }
     if (reached < work.start) idle(reached, work.start);
+    cause_before(work) = static_cast<uint8_t>(longest_cause);
+  }
+
+  uint8_t& cause_before(const GpuWorkRow& work) {
+    switch (work.kind) {
+      case GpuWorkKind::kernel:
+        return idle_before_.kernel[work.row];
+      case GpuWorkKind::memory_operation:
+        return idle_before_.memory_operation[work.row];
+      case GpuWorkKind::graph_replay:
+        break;
+    }
+    return idle_before_.graph_replay[work.row];
   }
 
   const trace::Trace& trace_;
@@ -155,12 +183,13 @@ class TimelineSweep {
   UntracedGpuTime untraced_;
   std::vector<bool> launched_;  // by launch: has put work on a GPU
   std::vector<DeviceSweep> devices_;
+  IdleBefore idle_before_;
 };
 
 }  // namespace
 
-std::vector<DeviceTime> device_times(const trace::Trace& trace, const DescribedNames& names,
-                                     const BudgetBasis& basis) {
+DeviceTimes device_times(const trace::Trace& trace, const DescribedNames& names,
+                         const BudgetBasis& basis) {
   TimelineSweep sweep(trace, names, basis);
   each_gpu_work(trace, WorkOwners(), [&](const GpuWorkRow& work) { sweep.add(work); });
   return sweep.take();

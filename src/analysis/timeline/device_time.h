@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <vector>
 
 #include "analysis/budget/budget.h"
@@ -34,8 +35,20 @@ struct DeviceTime {
   [[nodiscard]] Nanoseconds overlapped_copies() const { return copies - exposed_copies; }
 };
 
-// One entry per GPU with any work, in the order of the trace's devices.
-std::vector<DeviceTime> device_times(const trace::Trace& trace, const DescribedNames& names,
-                                     const BudgetBasis& basis);
+// Why a GPU had nothing to do until a piece of its work began: a BudgetPart, the largest cause of
+// the gap. By row of the trace's tables, whose work may also have begun while other work ran.
+struct IdleBefore {
+  static constexpr uint8_t kNotIdle = UINT8_MAX;
+  std::vector<uint8_t> kernel;
+  std::vector<uint8_t> memory_operation;
+  std::vector<uint8_t> graph_replay;
+};
+
+struct DeviceTimes {
+  std::vector<DeviceTime> devices;  // each GPU with any work, in the order of the trace's devices
+  IdleBefore idle_before;
+};
+DeviceTimes device_times(const trace::Trace& trace, const DescribedNames& names,
+                         const BudgetBasis& basis);
 
 }  // namespace llmprof::analysis

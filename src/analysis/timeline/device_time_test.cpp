@@ -15,7 +15,7 @@ using CauseTimes = std::map<std::string, Nanoseconds>;
 
 std::vector<DeviceTime> times_of(TestTrace& t) {
   const trace::Trace& trace = t.freeze();
-  return device_times(trace, DescribedNames(trace, TestTrace::rules()), BudgetBasis(trace));
+  return device_times(trace, DescribedNames(trace, TestTrace::rules()), BudgetBasis(trace)).devices;
 }
 
 CauseTimes causes_of(const DeviceTime& time) {
@@ -71,6 +71,26 @@ TEST(TimeOfDevices, SplitsIdleTimeByCause) {
                                              {"idle: between queued kernels", 10}}));
   EXPECT_EQ(times[0].gaps[static_cast<size_t>(BudgetPart::idle_host)], 1U);
   EXPECT_EQ(times[0].gaps[static_cast<size_t>(BudgetPart::idle_queued)], 1U);
+}
+
+// Each piece of work knows why the GPU was idle before it.
+TEST(TimeOfDevices, NamesTheCauseOfEachGap) {
+  TestTrace t;
+  t.launched("gemm", 5, 10, 20);
+  t.call("cudaStreamSynchronize", 12, 30);
+  t.launched("gemm", 80, 100, 110);
+  t.launched("gemm", 85, 105, 115);
+  t.launched("gemm", 86, 120, 130);
+  t.copy(150, 160);
+  const trace::Trace& trace = t.freeze();
+  const IdleBefore before =
+      device_times(trace, DescribedNames(trace, TestTrace::rules()), BudgetBasis(trace))
+          .idle_before;
+  const auto number = [](BudgetPart part) { return static_cast<uint8_t>(part); };
+  EXPECT_EQ(before.kernel,
+            (std::vector<uint8_t>{IdleBefore::kNotIdle, number(BudgetPart::idle_host),
+                                  IdleBefore::kNotIdle, number(BudgetPart::idle_queued)}));
+  EXPECT_EQ(before.memory_operation, (std::vector<uint8_t>{number(BudgetPart::unattributed)}));
 }
 
 TEST(TimeOfDevices, KeepsDevicesApartAndCountsHiddenGraphsAsCompute) {

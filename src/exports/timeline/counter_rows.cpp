@@ -117,6 +117,7 @@ void add_counter_rows(const PlacedSource& source, Draft& draft) {
     track.unit = described->unit;
     track.max = highest;
     track.group = group_of(source, counters.device[first]);
+    track.device = device_of(source, counters.device[first]);
     track.id = fmt::format("{}/{}", track.group, described->label);
     draft.add_track(std::move(track));
   }

@@ -116,6 +116,7 @@ class GpuRowWriter {
     track.kind = "stream";
     track.table = "slices";
     track.group = group_of(source_, queue.device);
+    track.device = device_of(source_, queue.device);
     track.label = cpu ? "operators" : fmt::format("stream {}", queue.stream);
     track.id = fmt::format("{}/stream{}", track.group, queue.stream);
     size_t same = 0;  // other contexts and processes have streams of the same number
@@ -215,6 +216,7 @@ class GpuRowWriter {
     const analysis::LayerRowId layer = owner(results_.layers.of_kernel, row);
     layer_.add(layer.valid() ? static_cast<int64_t>(layer_names_[layer.index()]) + 1 : 0);
     bytes_.add(0);
+    write_gap(results_.idle_before.kernel, row);
   }
 
   void write_operation(uint32_t row) {
@@ -227,6 +229,7 @@ class GpuRowWriter {
     shape_.add(0);
     layer_.add(0);
     bytes_.add(table.bytes[row]);
+    write_gap(results_.idle_before.memory_operation, row);
   }
 
   void write_replay(uint32_t row) {
@@ -242,6 +245,12 @@ class GpuRowWriter {
     shape_.add(0);
     layer_.add(0);
     bytes_.add(0);
+    write_gap(results_.idle_before.graph_replay, row);
+  }
+
+  void write_gap(const std::vector<uint8_t>& causes, uint32_t row) {
+    const uint8_t cause = row < causes.size() ? causes[row] : analysis::IdleBefore::kNotIdle;
+    gap_.add(static_cast<uint8_t>(cause + 1));  // 0: it was not idle
   }
 
   const PlacedSource& source_;
@@ -265,7 +274,8 @@ class GpuRowWriter {
                                            {"instance", Coding::sdelta},
                                            {"step", Coding::sdelta},
                                            {"layer", Coding::sdelta},
-                                           {"bytes", Coding::u}});
+                                           {"bytes", Coding::u},
+                                           {"gap", Coding::u8}});
   Column& start_ = slices_.column("start");
   Column& duration_ = slices_.column("duration");
   Column& kind_ = slices_.column("kind");
@@ -276,6 +286,7 @@ class GpuRowWriter {
   Column& step_ = slices_.column("step");
   Column& layer_ = slices_.column("layer");
   Column& bytes_ = slices_.column("bytes");
+  Column& gap_ = slices_.column("gap");
   Table& pyramids_ = draft_.table("pyramid", {{"busy", Coding::u8}, {"class", Coding::u8}});
   Column& busy_ = pyramids_.column("busy");
   Column& classes_ = pyramids_.column("class");

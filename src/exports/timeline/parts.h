@@ -51,6 +51,7 @@ struct Track {
   std::string kind;
   std::string label;
   std::string group;
+  std::string device;  // as profile.json has it; empty of threads
   std::string table;
   size_t first = 0;  // row
   size_t count = 0;
@@ -120,6 +121,8 @@ struct Draft {
 
 // "GPU 0", "rank 3 / GPU 0"; "CPU" where the processors compute.
 std::string group_of(const PlacedSource& source, trace::DeviceId device);
+// The same as profile.json's kernels name it: "cuda:0", "rank3/cuda:0"; empty of none.
+std::string device_of(const PlacedSource& source, trace::DeviceId device);
 
 // Fills the columns of rows that are known and have their tracks; may run beside all but another
 // one of the same table. The source and the draft must outlive it.

@@ -30,6 +30,7 @@ Track stage_track(const PlacedSource& source, trace::DeviceId device, std::strin
   track.table = table;
   track.label = table;
   track.group = group_of(source, device);
+  track.device = device_of(source, device);
   track.id = fmt::format("{}/{}", track.group, table);
   track.first = first;
   track.count = count;

@@ -75,6 +75,7 @@ Json track_json(const Track& track) {
   Json json = {{"id", track.id},       {"kind", track.kind},   {"label", track.label},
                {"group", track.group}, {"table", track.table}, {"first", track.first},
                {"count", track.count}};
+  if (!track.device.empty()) json["device"] = track.device;
   if (track.unit) json["unit"] = *track.unit;
   if (track.max) json["max"] = *track.max;
   if (!track.levels.empty()) {
@@ -105,11 +106,16 @@ Json header_json(const Draft& draft) {
   for (const Track& track : draft.tracks) tracks.push_back(track_json(track));
   Json tables = Json::object();
   for (const Table& table : draft.tables) tables[table.name] = table_json(table);
+  Json causes = Json::array();
+  for (size_t part = 0; part < analysis::kBudgetParts; ++part) {
+    causes.push_back(analysis::budget_part_name(part));
+  }
   Json header = {
       {"version", kTimelineVersion},    {"origin_ns", std::to_string(draft.window.origin)},
       {"span_ns", draft.window.span()}, {"names", draft.names.texts()},
       {"kernels", std::move(kernels)},  {"shapes", std::move(shapes)},
-      {"tracks", std::move(tracks)},    {"tables", std::move(tables)}};
+      {"tracks", std::move(tracks)},    {"tables", std::move(tables)},
+      {"causes", std::move(causes)}};
   for (const ClockSpan& clock : draft.clocks) {
     header["clocks"].push_back({{"label", clock.label},
                                 {"first_ns", std::to_string(clock.first)},
@@ -236,6 +242,15 @@ std::string group_of(const PlacedSource& source, trace::DeviceId device) {
   if (!rank.empty()) capture = rank;
   if (info.kind == trace::DeviceKind::cpu) return capture + "CPU";
   return fmt::format("{}GPU {}", capture, info.ordinal);
+}
+
+std::string device_of(const PlacedSource& source, trace::DeviceId device) {
+  if (!device.valid()) return {};
+  std::string label = analysis::device_label(source.trace, device);
+  if (source.rank.empty()) return label;
+  std::string rank(source.rank);
+  std::erase(rank, ' ');
+  return fmt::format("{}/{}", rank, label);
 }
 
 Result<Timeline> make_timeline(const ExportSource& source) {

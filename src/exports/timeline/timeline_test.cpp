@@ -212,10 +212,33 @@ TEST(Timeline, RanksAreOnOneClock) {
   EXPECT_EQ(header["kernels"].size(), 1U);
   EXPECT_EQ(header["tracks"][0]["group"], "rank 0 / GPU 0");
   EXPECT_EQ(header["tracks"][1]["group"], "rank 10 / GPU 0");
+  EXPECT_EQ(header["tracks"][1]["device"], "rank10/cuda:0");
   EXPECT_EQ(header["tracks"][2]["kind"], "thread");
   EXPECT_EQ(sdeltas(*timeline, "slices.start"), (std::vector<int64_t>{10'000, 10'000}));
   // A kernel's call is of its own rank.
   EXPECT_EQ(sdeltas(*timeline, "slices.call"), (std::vector<int64_t>{1, 2}));
+}
+
+std::vector<uint8_t> column_bytes(const Timeline& timeline, std::string_view name) {
+  const auto column = std::find_if(timeline.columns.begin(), timeline.columns.end(),
+                                   [&](const auto& each) { return each.name == name; });
+  return bytes_of(column->bytes);
+}
+
+TEST(Timeline, WorkKnowsWhyTheGpuWasIdleBeforeIt) {
+  testing::HandMadeTrace capture;
+  capture.kernel("gemm", 10'000, 20'000, 30'000);
+  capture.kernel("gemm", 40'000, 50'000, 60'000);
+  const trace::Trace trace = capture.freeze();
+  analysis::Results results;
+  const auto cause = static_cast<uint8_t>(analysis::BudgetPart::idle_host);
+  results.idle_before.kernel = {analysis::IdleBefore::kNotIdle, cause};
+  const auto timeline = make_timeline({trace, results, "1.0"});
+  ASSERT_TRUE(timeline);
+  const auto header = nlohmann::json::parse(timeline->header);
+  EXPECT_EQ(column_bytes(*timeline, "slices.gap"), (std::vector<uint8_t>{0, cause + 1}));
+  EXPECT_EQ(header["causes"][cause], "idle: host between launches");
+  EXPECT_EQ(header["tracks"][0]["device"], "cuda:0");
 }
 
 TEST(JobClock, DriftKeepsTheOrder) {
