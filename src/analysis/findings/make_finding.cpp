@@ -44,6 +44,7 @@ profile::FindingValues program_values(const StageFacts& facts) {
 
 Finding make_finding(const StageFacts& facts, profile::FindingKind kind, double recoverable,
                      profile::FindingValues values) {
+  recoverable = std::min(recoverable, facts.recoverable->most);
   Finding finding;
   finding.kind = kind;
   finding.values = std::move(values).take();

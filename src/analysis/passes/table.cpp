@@ -208,8 +208,9 @@ std::vector<Pass> make_passes() {
       {"potential savings",
        {"stages", "unwatched", "utilization"},
        no_stages,
-       [](const Prepared& /*in*/, Results& out, Diagnostics&) {
+       [](const Prepared& in, Results& out, Diagnostics&) {
          out.recoverable = recoverable_time(out.stages, out.unwatched.budgets, out.utilization);
+         limit_to_unprofiled(in.trace, out.stages, out.recoverable);
        }},
       {"potential savings by kernel",
        {"kernels", "launch shapes", "unwatched", "potential savings", "roofline"},

@@ -77,9 +77,10 @@ std::vector<KernelRecoverable> kernel_recoverable(const KernelRanking& ranking,
         const double launches =
             static_cast<double>(in_stage.steady_calls) / static_cast<double>(instances);
         result.push_back({row, stage.stage, time, std::min(time, own[row]->each * launches),
-                          own[row]->rule, true});
+                          own[row]->rule, true, stage.most});
       } else {
-        result.push_back({row, stage.stage, time, time * floor.floor_part, floor.rule, false});
+        result.push_back(
+            {row, stage.stage, time, time * floor.floor_part, floor.rule, false, stage.most});
       }
     }
   }

@@ -17,7 +17,8 @@ struct KernelRecoverable {
   double floor = 0;  // ns per instance
   profile::Reasons floor_rule;
   bool own = false;  // the floor is by what a kernel profiler counted of this kernel
-  [[nodiscard]] double recoverable() const { return time > floor ? time - floor : 0; }
+  double most = kAnySaving;
+  [[nodiscard]] double recoverable() const { return saving(time, floor, most); }
 };
 
 std::string_view floor_basis(const KernelRecoverable& kernel);

@@ -70,7 +70,7 @@ StageRecoverable of_stage(const Stages& stages, const StageBudget& budget,
   for (size_t part = 0; part < kBudgetParts; ++part) {
     if (mean[part] <= 0) continue;
     Floor floor = floors.of(part);
-    result.parts.push_back({part, mean[part], floor.time, std::move(floor.rule)});
+    result.parts.push_back({part, mean[part], floor.time, std::move(floor.rule), kAnySaving});
   }
   if (known != nullptr && known->floor && known->traced_share) {
     result.bound = std::min(static_cast<double>(*known->floor) * *known->traced_share, result.wall);
@@ -94,6 +94,21 @@ std::vector<StageRecoverable> recoverable_time(const Stages& stages, const Budge
     result.push_back(of_stage(stages, budget, utilization));
   }
   return result;
+}
+
+void limit_to_unprofiled(const trace::Trace& trace, const Stages& stages,
+                         std::vector<StageRecoverable>& recoverable) {
+  constexpr double kNanosecondsPerMillisecond = 1e6;
+  if (!trace.workload) return;
+  for (StageRecoverable& stage : recoverable) {
+    for (const auto& timing : trace.workload->stages) {
+      const double unprofiled = timing.mean_ms * kNanosecondsPerMillisecond;
+      const bool same = timing.name == stages.stages[stage.stage].name;
+      if (!same || unprofiled <= 0 || unprofiled >= stage.wall) continue;
+      stage.most = unprofiled;
+      for (RecoverablePart& part : stage.parts) part.most = unprofiled;
+    }
+  }
 }
 
 }  // namespace llmprof::analysis

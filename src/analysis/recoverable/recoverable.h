@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -8,13 +10,22 @@
 
 namespace llmprof::analysis {
 
+// A saving in ns without an upper limit.
+inline constexpr double kAnySaving = std::numeric_limits<double>::infinity();
+
+// What a time above its floor could save: nothing can save more than `most`.
+inline double saving(double time, double floor, double most) {
+  return std::clamp(time - floor, 0.0, most);
+}
+
 // A part of a stage's budget beside the least time it could take.
 struct RecoverablePart {
   size_t part = 0;  // as in PartTimes
   double time = 0;  // ns per instance of the stage, mean
   double floor = 0;
   profile::Reasons floor_rule;
-  [[nodiscard]] double recoverable() const { return time > floor ? time - floor : 0; }
+  double most = kAnySaving;
+  [[nodiscard]] double recoverable() const { return saving(time, floor, most); }
 };
 
 struct StageRecoverable {
@@ -24,7 +35,9 @@ struct StageRecoverable {
   // the GPU's peaks, whichever takes longer. The parts' own floors are no bound together: one
   // without a rule is the measured time.
   std::optional<double> bound;
-  profile::Reasons bound_reason;       // why there is none
+  profile::Reasons bound_reason;  // why there is none
+  // The whole stage without profiling, ns per instance, where that is shorter than `wall`.
+  double most = kAnySaving;
   double tokens = 0;                   // new tokens per instance, for figures per token
   double decode_steps = 0;             // per instance: each gives every sequence in it one token
   std::vector<RecoverablePart> parts;  // largest potential saving first
@@ -32,5 +45,10 @@ struct StageRecoverable {
 
 std::vector<StageRecoverable> recoverable_time(const Stages& stages, const Budgets& budgets,
                                                const Utilization& utilization);
+
+// Where the workload timed a stage by itself, unprofiled, no saving is larger than that time: the
+// recorded stage may be longer.
+void limit_to_unprofiled(const trace::Trace& trace, const Stages& stages,
+                         std::vector<StageRecoverable>& recoverable);
 
 }  // namespace llmprof::analysis

@@ -137,6 +137,27 @@ TEST(RecoverableTime, DoesNotRecoverWhatIsUnknown) {
   EXPECT_FALSE(stages[0].bound);
 }
 
+// A decode of 100 ns, in 70 of which the host launches nothing, that the workload timed at 50 ns, unprofiled.
+TEST(RecoverableTime, SavesNoMoreThanTheUnprofiledStage) {
+  TestTrace t;
+  t.instance(t.stage("decode"), 0, 100);
+  t.launched("gemm", 0, 0, 10);
+  t.launched("gemm", 80, 90, 100);
+  const Budgets budgets = t.budgets();
+  auto stages = recoverable_time(t.stages(), budgets, {});
+  ASSERT_DOUBLE_EQ(stages[0].parts[0].recoverable(), 70);
+  trace::Trace workload;
+  workload.workload.emplace().stages = {{"prefill", 1e-5, {}}, {"decode", 5e-5, {}}};
+  limit_to_unprofiled(workload, t.stages(), stages);
+  EXPECT_DOUBLE_EQ(stages[0].most, 50);
+  EXPECT_DOUBLE_EQ(stages[0].parts[0].recoverable(), 50);
+  // One that is longer than the recorded stage limits nothing.
+  stages = recoverable_time(t.stages(), budgets, {});
+  workload.workload->stages = {{"decode", 2e-4, {}}};
+  limit_to_unprofiled(workload, t.stages(), stages);
+  EXPECT_DOUBLE_EQ(stages[0].parts[0].recoverable(), 70);
+}
+
 // The replay's own time is no bound: with a model, the bound is the model's.
 TEST(RecoverableTime, BoundsHiddenGraphsByTheModel) {
   TestTrace t;
