@@ -43,6 +43,9 @@ TEST(Page, TheViewSaysWhyThereIsNoTimeline) {
   EXPECT_EQ(view["classes"][0]["id"], "gemm");
   EXPECT_EQ(view["parts"]["idle: launch-bound"]["class"], nullptr);
   EXPECT_EQ(view["parts"]["quantise"]["label"], "quantization");
+  EXPECT_EQ(view["parts"]["quantise"]["why"], nullptr);
+  EXPECT_EQ(view["parts"]["idle: synchronisation"]["why"],
+            "The launching thread waited for the GPU before it launched the next work.");
 }
 
 // Reports show the program without tracing; the page computes none of it again.

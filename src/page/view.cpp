@@ -40,6 +40,8 @@ void add_part(Json& parts, std::string_view part) {
                               {"plain", report::plain_part_name(part)},
                               {"class", kernel_class ? Json(*kernel_class) : Json(nullptr)},
                               {"color", color_json(report::color_of(part))}};
+  const std::string_view why = report::idle_meaning(part);
+  parts[std::string(part)]["why"] = why.empty() ? Json(nullptr) : Json(why);
 }
 
 // By their names in profile.json.

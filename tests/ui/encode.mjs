@@ -33,7 +33,7 @@ const encoders = {
 };
 
 const CODINGS = {
-  slices: { start: "sdelta", duration: "u", kind: "u8", kernel: "u", shape: "u", call: "sdelta", instance: "sdelta", step: "sdelta", layer: "sdelta", bytes: "u" },
+  slices: { start: "sdelta", duration: "u", kind: "u8", kernel: "u", shape: "u", call: "sdelta", instance: "sdelta", step: "sdelta", layer: "sdelta", bytes: "u", gap: "u8" },
   calls: { start: "sdelta", duration: "u", name: "u", kind: "u8" },
   ranges: { start: "sdelta", duration: "u", name: "u", depth: "u" },
   stages: { start: "sdelta", duration: "u", name: "u", index: "u", flags: "u8" },
@@ -68,7 +68,7 @@ function pyramidOf(slices, kernels, first, count, span, classes) {
 /**
  * Blocks by name. tables: columns as arrays; tracks without levels get a pyramid where they have 4,096 slices and more.
  */
-export function encodeTimeline({ names, kernels, shapes, tracks, tables, span, origin = "0", classes }) {
+export function encodeTimeline({ names, kernels, shapes, tracks, tables, span, origin = "0", classes, causes = [], gaps = [] }) {
   const busy = [];
   const dominant = [];
   const described = tracks.map((track) => {
@@ -95,7 +95,7 @@ export function encodeTimeline({ names, kernels, shapes, tracks, tables, span, o
     return { ...track, levels };
   });
   const blocks = {};
-  const header = { version: 1, origin_ns: origin, span_ns: span, names, kernels, shapes, tracks: described, tables: {} };
+  const header = { version: 1, origin_ns: origin, span_ns: span, names, kernels, shapes, tracks: described, tables: {}, causes, gaps };
   for (const [table, columns] of Object.entries(tables)) {
     const codings = CODINGS[table];
     header.tables[table] = { rows: columns[Object.keys(codings)[0]].length, columns: codings };

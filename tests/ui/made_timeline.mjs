@@ -19,6 +19,30 @@ const KERNELS = [
   ["[copy Host-to-Device]", "copy Host-to-Device", 14, 2500],
 ];
 
+export const CAUSES = ["idle: launch-bound", "idle: host between launches", "idle: synchronisation"];
+
+/** Names a cause for each time in which no stream works, and sums them up; the first work has none before it. */
+function nameGaps(slices) {
+  const order = slices.start.map((_, row) => row).sort((a, b) => slices.start[a] - slices.start[b]);
+  const sums = CAUSES.map((cause) => ({ stage: "decode", cause, gaps: 0, total_ns: 0, longest_ns: 0, longest_start_ns: 0 }));
+  let until = null;
+  let found = 0;
+  for (const row of order) {
+    const start = slices.start[row];
+    slices.gap[row] = 0;
+    if (until !== null && start > until) {
+      const cause = found++ % CAUSES.length;
+      slices.gap[row] = cause + 1;
+      const sum = sums[cause];
+      sum.gaps++;
+      sum.total_ns += start - until;
+      if (start - until > sum.longest_ns) Object.assign(sum, { longest_ns: start - until, longest_start_ns: until });
+    }
+    until = Math.max(until ?? 0, start + slices.duration[row]);
+  }
+  return sums;
+}
+
 export function makeTimeline({ steps = 24, layers = 8, perLayer = 12, classes = 16 } = {}) {
   const random = numbers(7);
   const next = () => random.next().value;
@@ -30,7 +54,7 @@ export function makeTimeline({ steps = 24, layers = 8, perLayer = 12, classes = 
   const kernels = KERNELS.map(([name, short, kernelClass]) => ({ name: intern(name), short: intern(short), class: kernelClass }));
   const column = (...names) => Object.fromEntries(names.map((name) => [name, []]));
   const tables = {
-    slices: column("start", "duration", "kind", "kernel", "shape", "call", "instance", "step", "layer", "bytes"),
+    slices: column("start", "duration", "kind", "kernel", "shape", "call", "instance", "step", "layer", "bytes", "gap"),
     calls: column("start", "duration", "name", "kind"),
     ranges: column("start", "duration", "name", "depth"),
     stages: column("start", "duration", "name", "index", "flags"),
@@ -75,6 +99,7 @@ export function makeTimeline({ steps = 24, layers = 8, perLayer = 12, classes = 
   }
   const first = tables.slices.start.length;
   for (const row of copies) add("slices", row);
+  const gaps = nameGaps(tables.slices);
   add("stages", { start: instanceStart, duration: gpu, name: decode, index: 0, flags: 0 });
   const counters = [
     ["DRAM read", "GB/s", 4800],
@@ -94,5 +119,5 @@ export function makeTimeline({ steps = 24, layers = 8, perLayer = 12, classes = 
   }
   tracks.push({ id: "thread/calls", kind: "thread", label: "thread 4711, calls", group: "CPU", table: "calls", first: 0, count: tables.calls.start.length });
   tracks.push({ id: "thread/ranges", kind: "thread", label: "thread 4711, ranges", group: "CPU", table: "ranges", first: 0, count: tables.ranges.start.length });
-  return { names, kernels, shapes: [[132, 1, 1, 256, 1, 1, 96, 49152], [64, 8, 1, 128, 1, 1, 0, 0]], tracks, tables, span: gpu, classes };
+  return { names, kernels, shapes: [[132, 1, 1, 256, 1, 1, 96, 49152], [64, 8, 1, 128, 1, 1, 0, 0]], tracks, tables, span: gpu, classes, causes: CAUSES, gaps };
 }

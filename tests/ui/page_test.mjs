@@ -5,7 +5,7 @@ import path from "node:path";
 import { after, test } from "node:test";
 import { analyze, browser, close, closeBrowser, data, folder, open, reportOf } from "./browser.mjs";
 
-const VIEWS = ["overview", "timeline", "kernels", "steps", "layers", "roofline", "operators", "provenance"];
+const VIEWS = ["overview", "timeline", "kernels", "steps", "gpu", "layers", "roofline", "operators", "provenance"];
 const run = analyze("run", data("h200-runs/llama_1b"));
 
 after(closeBrowser);
@@ -22,6 +22,9 @@ function reportTable(file, heading) {
   for (let i = first + 1; lines[i]?.startsWith("|"); i++) rows.push(lines[i].split(" | ").map((cell) => cell.replace(/^\| | \|$/g, "").trim()));
   return rows;
 }
+
+/** The views that a page has. */
+const viewsOf = (page) => page.$$eval("nav a", (links) => links.map((link) => link.getAttribute("href").slice(1)));
 
 async function visit(page, view) {
   await page.evaluate((place) => (location.hash = place), `#${view}`);
@@ -44,7 +47,7 @@ test("every view of every kind of capture opens without an error and without the
   const pages = { run, ...Object.fromEntries(Object.entries(captures).map(([name, inputs]) => [name, analyze(name, ...inputs.map(data))])) };
   for (const [name, { page: file }] of Object.entries(pages)) {
     const opened = await open(file);
-    for (const view of VIEWS) {
+    for (const view of await viewsOf(opened.page)) {
       await visit(opened.page, view);
       const heading = await texts(opened.page, "main h1");
       assert.equal(heading.length, 1, `${name}: ${view}`);
@@ -86,11 +89,11 @@ test("budget bars sum to 100 % and lead to the kernels behind them", async () =>
   const opened = await open(run.page);
   const { page } = opened;
   for (const bar of await page.$$(".budget-bar")) {
-    const widths = await bar.$$eval("a", (parts) => parts.map((part) => parseFloat(part.style.width)));
+    const widths = await bar.$$eval(".part", (parts) => parts.map((part) => parseFloat(part.style.width)));
     // Browsers keep six digits of a width.
     assert.ok(Math.abs(widths.reduce((a, b) => a + b) - 100) < 1e-3);
     const box = await bar.boundingBox();
-    const pixels = await bar.$$eval("a", (parts) => parts.reduce((sum, part) => sum + part.getBoundingClientRect().width, 0));
+    const pixels = await bar.$$eval(".part", (parts) => parts.reduce((sum, part) => sum + part.getBoundingClientRect().width, 0));
     assert.ok(Math.abs(pixels - box.width) < 1, "the parts fill the bar");
   }
   await page.click('.budget:nth-of-type(2) .budget-bar a[data-part="gemm"]');
@@ -100,26 +103,31 @@ test("budget bars sum to 100 % and lead to the kernels behind them", async () =>
   await close(opened);
 });
 
+const kernelRows = (page) => page.$$eval("main tbody > tr[data-key]", (all) => all.map((row) => ({ key: Number(row.dataset.key), exact: [...row.querySelectorAll("[data-exact]")].map((cell) => cell.dataset.exact) })));
+
 test("kernels sort and filter, and every number is profile.json's", async () => {
   const opened = await open(run.page, "#kernels");
   const { page } = opened;
-  const rows = () => page.$$eval("main tbody > tr[data-key]", (all) => all.map((row) => ({ key: Number(row.dataset.key), exact: [...row.querySelectorAll("[data-exact]")].map((cell) => cell.dataset.exact) })));
+  const rows = () => kernelRows(page);
   const { kernels } = run.profile;
   const initial = await rows();
-  assert.equal(initial.length, kernels.length);
+  // As the terminal ranks them: in the measured stages, without warm-up and initialization.
+  const measured = kernels.filter((kernel) => kernel.measured);
+  assert.equal(initial.length, measured.length);
   for (const { key, exact } of initial) {
     const kernel = kernels[key];
-    for (const value of [kernel.calls, kernel.total_ms, kernel.share, kernel.mean_ms, kernel.p99_ms]) assert.ok(exact.includes(String(value)), `${kernel.short_name}: ${value}`);
+    for (const value of [kernel.measured.calls, kernel.measured.total_ms, kernel.measured.share, kernel.measured.mean_ms, kernel.p99_ms]) assert.ok(exact.includes(String(value)), `${kernel.short_name}: ${value}`);
   }
   const order = async (by) => {
     await page.click(`main thead th[data-column="${by}"] button`);
     return (await rows()).map(({ key }) => kernels[key]);
   };
   const isSorted = (values) => values.every((value, i) => i === 0 || values[i - 1] >= value);
-  assert.ok(isSorted((await order("calls")).map((kernel) => kernel.calls)));
+  assert.ok(isSorted(initial.map(({ key }) => kernels[key].measured.total_ms)));
+  assert.ok(isSorted((await order("calls")).map((kernel) => kernel.measured.calls)));
   assert.equal(await page.getAttribute('main th[data-column="calls"]', "aria-sort"), "descending");
-  assert.ok(isSorted((await order("calls")).map((kernel) => -kernel.calls)));
-  assert.ok(isSorted((await order("mean")).map((kernel) => kernel.mean_ms)));
+  assert.ok(isSorted((await order("calls")).map((kernel) => -kernel.measured.calls)));
+  assert.ok(isSorted((await order("mean")).map((kernel) => kernel.measured.mean_ms)));
   const chosen = async (name) => (await rows()).map(({ key }) => kernels[key].short_name).sort().join() === kernels.filter(name).map((kernel) => kernel.short_name).sort().join();
   const filter = (label) => page.locator(".field", { hasText: label }).locator("select, input");
   await filter("Class").selectOption("elementwise");
@@ -141,6 +149,30 @@ test("kernels sort and filter, and every number is profile.json's", async () => 
   await page.click("main .expander");
   const first = kernels[(await rows())[0].key];
   assert.ok((await page.textContent(".kernel-detail")).includes(first.kernel_name));
+  await close(opened);
+});
+
+test("sums of kernels are over what is filtered", async () => {
+  const opened = await open(run.page, "#kernels?stage=prefill");
+  const { page } = opened;
+  const { kernels } = run.profile;
+  const summary = () => page.textContent("main .summary");
+  const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
+  const sum = (rows, value) => rows.reduce((all, row) => all + value(row), 0);
+  const prefill = kernels.filter((kernel) => kernel.stages.prefill);
+  const calls = sum(prefill, (kernel) => kernel.stages.prefill.steady_calls);
+  const total = sum(prefill, (kernel) => kernel.stages.prefill.steady_total_ms);
+  assert.ok((await summary()).includes(`${grouped(calls)} calls, ${total.toFixed(6)} ms, 100.0 % of the kernel time of prefill.`), await summary());
+  for (const { key, exact } of await kernelRows(page)) {
+    const own = kernels[key].stages.prefill;
+    for (const value of [own.steady_calls, own.steady_total_ms]) assert.ok(exact.includes(String(value)), kernels[key].short_name);
+  }
+  const bar = await page.getAttribute(".class-bar .segment", "aria-label");
+  const byClass = Map.groupBy ? Map.groupBy(prefill, (kernel) => kernel.class) : null;
+  if (byClass) assert.ok([...byClass].some(([, own]) => bar.includes(`${sum(own, (kernel) => kernel.stages.prefill.steady_total_ms).toFixed(6)} ms`)), bar);
+  await page.locator(".field", { hasText: "Stage" }).locator("select").selectOption("*");
+  assert.ok((await summary()).includes(`${grouped(sum(kernels, (kernel) => kernel.calls))} calls, ${sum(kernels, (kernel) => kernel.total_ms).toFixed(6)} ms, 100.0 % of the kernel time of the whole capture.`), await summary());
+  assert.equal((await kernelRows(page)).length, kernels.length);
   await close(opened);
 });
 
@@ -255,7 +287,12 @@ test("savings, the model's cost, copies and launches are those of report.md", as
     const rows = reportTable(report, `### What ${stage.name} must compute and move`);
     for (const column of [0, 1, 2, 3]) assert.deepEqual(await cells(page, `FLOPs and bytes of ${stage.name}`, column), rows.map((row) => row[column]), stage.name);
   }
-  await visit(page, "provenance");
+  const headings = await texts(page, 'details:has(caption:text-is("FLOPs and bytes of decode")) tfoot td');
+  const decode = profile.stages.find((each) => each.name === "decode");
+  const inGb = (value) => `${(value / 1e9).toFixed(2)} GB`;
+  const [weights, cache] = ["weight_bytes", "kv_bytes"].map((key) => decode.cost.reduce((sum, part) => sum + part[key], 0));
+  assert.deepEqual(headings.slice(1), [inGb(weights), `${(cache / 1e6).toFixed(2)} MB`, inGb(decode.bytes)], "each column has its own sum");
+  await visit(page, "gpu");
   const copies = reportTable(report, "## Copies and fills");
   assert.deepEqual((await cells(page, "Copies and fills of the whole timeline", 5)).slice(0, copies.length), copies.map((row) => row[5]));
   assert.deepEqual(await cells(page, "Launches of each GPU's work", 3), reportTable(report, "## Launches and short kernels").map((row) => row[3]));
@@ -268,11 +305,11 @@ test("a number is copied with a click, a table with its button", async () => {
   await page.click("main tbody tr:first-child td:nth-of-type(4) .figure");
   await page.waitForSelector(".toast.shown");
   const value = await page.evaluate(() => navigator.clipboard.readText());
-  assert.equal(Number(value), run.profile.kernels[0].total_ms);
+  assert.equal(Number(value), Math.max(...run.profile.kernels.map((kernel) => kernel.measured?.total_ms ?? 0)));
   await page.click("main .table-tools button");
   await page.waitForFunction(async () => (await navigator.clipboard.readText()).startsWith("kernel\t"));
   const lines = (await page.evaluate(() => navigator.clipboard.readText())).split("\n");
-  assert.equal(lines.length, run.profile.kernels.length + 1);
+  assert.equal(lines.length, run.profile.kernels.filter((kernel) => kernel.measured).length + 1);
   await close(opened);
 });
 

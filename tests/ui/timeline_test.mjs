@@ -17,8 +17,8 @@ const madePage = path.join(folder, "made.html");
 const classes = JSON.parse(unpackBlock(fs.readFileSync(real.page, "utf8"), "view")).classes;
 fs.writeFileSync(madePage, withBlocks(fs.readFileSync(real.page, "utf8"), encodeTimeline(made)));
 
-const GUTTER = 168;
 const TOP = 50;
+const gutterOf = async (page) => Number(await page.getAttribute("canvas.timeline", "data-gutter"));
 const box = (page) => page.locator("canvas.timeline").boundingBox();
 const panel = (page, selector) => page.locator(`.side .${selector}`);
 
@@ -29,10 +29,11 @@ const stepWords = (index) => `step ${real.profile.steps[index]?.step_of_instance
 async function xOf(page, time) {
   const [start, end] = await shownSpan(page);
   const canvas = await box(page);
-  return canvas.x + GUTTER + ((time - start) / (end - start)) * (canvas.width - GUTTER);
+  const gutter = await gutterOf(page);
+  return canvas.x + gutter + ((time - start) / (end - start)) * (canvas.width - gutter);
 }
 
-const timeAt = ([start, end], canvas, x) => start + ((x - canvas.x - GUTTER) / (canvas.width - GUTTER)) * (end - start);
+const timeAt = ([start, end], canvas, gutter, x) => start + ((x - canvas.x - gutter) / (canvas.width - gutter)) * (end - start);
 
 /** The middle of a track by its label, found as the page lays them out: it pins what lies there. */
 async function yOfStream(page) {
@@ -91,16 +92,17 @@ test("wheel, drag and keys zoom and pan", async () => {
   assert.ok(whole[0] <= 0 && whole[1] >= made.span);
   const x = canvas.x + 600;
   await page.mouse.move(x, canvas.y + 400);
-  const under = timeAt(whole, canvas, x);
+  const gutter = await gutterOf(page);
+  const under = timeAt(whole, canvas, gutter, x);
   await page.mouse.wheel(0, -600);
   const zoomed = await shownSpan(page);
   assert.ok(zoomed[1] - zoomed[0] < (whole[1] - whole[0]) / 2, "the wheel zooms in");
-  assert.ok(Math.abs(timeAt(zoomed, canvas, x) - under) < (zoomed[1] - zoomed[0]) / 500, "what is under the pointer stays there");
+  assert.ok(Math.abs(timeAt(zoomed, canvas, gutter, x) - under) < (zoomed[1] - zoomed[0]) / 500, "what is under the pointer stays there");
   await page.mouse.down();
   await page.mouse.move(x - 200, canvas.y + 400, { steps: 4 });
   await page.mouse.up();
   const panned = await shownSpan(page);
-  const moved = ((zoomed[1] - zoomed[0]) * 200) / (canvas.width - GUTTER);
+  const moved = ((zoomed[1] - zoomed[0]) * 200) / (canvas.width - gutter);
   assert.ok(Math.abs(panned[0] - zoomed[0] - moved) < moved / 20, "dragging pans");
   for (const [key, holds] of [
     ["w", (before, after) => after[1] - after[0] < before[1] - before[0]],
@@ -248,7 +250,8 @@ test("the canvas shows classes in their colors, arrows from launches, and counte
   const y = (await yOfStream(page)) - canvas.y;
   assert.deepEqual(await colorsOf(page, 600, y - 12, 4, 2), { [classes[made.kernels[slices.kernel[row]].class].color.light]: 8 });
   // Between the first stream and the thread of calls lies the second stream.
-  const between = [GUTTER + 1, y + 16, 700, 30];
+  const gutter = await gutterOf(page);
+  const between = [gutter + 1, y + 16, 700, 30];
   const ink = "#1b1e23";
   const call = made.tables.calls.start[slices.call[row] - 1];
   await go(`#timeline?t=${call - 5000},${start + 10000}`);
@@ -259,14 +262,14 @@ test("the canvas shows classes in their colors, arrows from launches, and counte
   assert.ok(shown > without + 15, `an arrow crosses the second stream: ${shown} pixels, ${without} without it`);
   await go("#timeline");
   const { height } = await box(page);
-  const all = await colorsOf(page, GUTTER, TOP, 800, height - TOP);
+  const all = await colorsOf(page, gutter, TOP, 800, height - TOP);
   const [low, high] = [0.3, 0.98];
   // Two counters of 34 pixels, whose samples lie between 0.4 and 0.9 of their largest value.
   const share = all["#b7c7da"] / (2 * 32 * 800);
   assert.ok(share > low && share < high, `counters fill ${share} of their tracks`);
   await page.setViewportSize({ width: 1280, height: 1000 });
   await page.waitForFunction((before) => document.querySelector("canvas.timeline").getBoundingClientRect().height > before, height);
-  const grown = await colorsOf(page, GUTTER, TOP, 800, (await box(page)).height - TOP);
+  const grown = await colorsOf(page, gutter, TOP, 800, (await box(page)).height - TOP);
   const growth = grown["#b7c7da"] / all["#b7c7da"];
   assert.ok(Math.abs(growth - 3) < 0.4, `counters are ${growth} times as high where there is room`);
   await close(opened);

@@ -1,7 +1,9 @@
 // What every view gets, and what a view is.
 import type { Profile } from "./data/profile";
-import type { Palette, View } from "./data/view";
+import type { Palette } from "./data/palette";
+import type { View } from "./data/view";
 import type { Words } from "./data/words";
+import type { GapsOfCause } from "./timeline/header";
 
 /** What the page of a run and the page of a comparison have in common. */
 export interface PageApp {
@@ -16,15 +18,19 @@ export interface App extends PageApp {
   /** The same with the times of the unwatched program where they are known: what reports show first. */
   shown: Profile;
   view: View;
+  /** Idle gaps of the timeline by stage and cause; empty without one. */
+  gaps: GapsOfCause[];
 }
 
 export interface MountedView {
   element: HTMLElement;
-  /** The fragment changed while the view was open. */
-  onPlace?: (options: URLSearchParams) => void;
+  /** The view is in the page for the first time: it may scroll to what the address names. */
+  arrive?: () => void;
   /** The theme or the width changed: canvases must be drawn again, at once. */
   redraw?: () => void;
-  /** The view was closed. */
+  /** The view is taken out of the page, and may come back. */
+  leave?: () => void;
+  /** The view will not come back. */
   close?: () => void;
 }
 

@@ -5,11 +5,14 @@ import type { CompareApp, CompareView } from "./compare/app";
 import { hasBlock, readJson } from "./data/blocks";
 import type { Diff } from "./data/diff";
 import type { Profile } from "./data/profile";
-import { unwatchedView } from "./data/unwatched";
-import { Palette, type View } from "./data/view";
+import { Palette } from "./data/palette";
+import { shownProfile, type View } from "./data/view";
 import { Words } from "./data/words";
 import { h } from "./dom/dom";
 import { startShell } from "./shell";
+import { isGpuViewShown } from "./state/links";
+import { hasTimeline, readHeader } from "./timeline/header";
+import { gpuView } from "./views/gpu";
 import { jobView } from "./views/job";
 import { kernelsView } from "./views/kernels";
 import { layersView } from "./views/layers";
@@ -20,14 +23,28 @@ import { rooflineView } from "./views/roofline";
 import { stepsView } from "./views/steps";
 import { timelineView } from "./views/timeline";
 
-const VIEWS: ViewDescription[] = [overviewView, timelineView, jobView, kernelsView, stepsView, layersView, rooflineView, operatorsView, provenanceView];
+/** In the order of the links; some are there where there is something to show. */
+const VIEWS: { view: ViewDescription; isShown?: (profile: Profile) => boolean }[] = [
+  { view: overviewView },
+  { view: timelineView },
+  { view: jobView, isShown: (profile) => profile.job !== null },
+  { view: kernelsView },
+  { view: stepsView },
+  { view: gpuView, isShown: isGpuViewShown },
+  { view: layersView },
+  { view: rooflineView },
+  { view: operatorsView },
+  { view: provenanceView },
+];
 
 async function startRun(root: HTMLElement, overview: HTMLElement | null): Promise<void> {
+  // A timeline that cannot be read says so in its own view.
+  const gaps = hasTimeline() ? readHeader().then((header) => header.gaps ?? [], () => []) : [];
   const [recorded, view] = await Promise.all([readJson<Profile>("profile"), readJson<View>("view")]);
   const words = new Words(overview);
   overview?.remove();
-  const app: App = { recorded, shown: unwatchedView(recorded), view, palette: new Palette(view), words };
-  startShell(app, recorded.job ? VIEWS : VIEWS.filter((each) => each !== jobView), root);
+  const app: App = { recorded, shown: shownProfile(recorded, view), view, palette: new Palette(view), words, gaps: await gaps };
+  startShell(app, VIEWS.filter(({ isShown }) => isShown?.(recorded) ?? true).map(({ view }) => view), root);
 }
 
 async function startComparison(root: HTMLElement, overview: HTMLElement | null): Promise<void> {

@@ -2,14 +2,14 @@
 import type { MountedView, PageApp, ViewDescription } from "./app";
 import { h } from "./dom/dom";
 
-export function printAllViews<Shown extends PageApp>(app: Shown, views: ViewDescription<Shown>[], root: HTMLElement, current: () => { view: ViewDescription<Shown>; mounted: MountedView } | null): void {
+export function printAllViews<Shown extends PageApp>(app: Shown, views: ViewDescription<Shown>[], root: HTMLElement, current: () => { view: string; mounted: MountedView } | null): void {
   let printed: HTMLElement | null = null;
   let theme: string | undefined;
 
   function sectionOf(view: ViewDescription<Shown>): HTMLElement {
     const open = current();
     if (view.id === "timeline") {
-      const canvas = open?.view.id === "timeline" ? root.querySelector<HTMLCanvasElement>("canvas.timeline") : null;
+      const canvas = open?.view === "timeline" ? root.querySelector<HTMLCanvasElement>("canvas.timeline") : null;
       const picture = canvas ? h("img", { src: canvas.toDataURL("image/png"), alt: "The timeline as it was shown when the page was printed" }) : h("p", { class: "muted" }, "The timeline is interactive: open it before printing, and its picture is here.");
       return h("section", { class: "view" }, h("h2", {}, view.title), picture);
     }

@@ -1,56 +1,68 @@
 // What is around the views: the title, the links between them, the footer; it opens the view that the address names.
-import type { MountedView, PageApp, ViewDescription } from "./app";
+import type { PageApp, ViewDescription } from "./app";
 import { listenForCopies } from "./dom/copy";
 import { h, replace } from "./dom/dom";
 import { themeSwitch, onThemeChange } from "./dom/theme_switch";
+import { followHeader } from "./dom/wide_table";
 import { printAllViews } from "./print";
+import { entryKey, KeptEntries, rememberedScroll, rememberScroll, restorePlace, type Entry } from "./state/entries";
 import { parsePlace } from "./state/fragment";
 
 export function startShell<Shown extends PageApp>(app: Shown, views: ViewDescription<Shown>[], root: HTMLElement): void {
   const links = new Map(views.map((view) => [view.id, h("a", { href: `#${view.id}` }, view.title)]));
   const content = h("main", { id: "content", tabindex: "-1" });
-  let current: { view: ViewDescription<Shown>; mounted: MountedView } | null = null;
+  const left = new KeptEntries();
+  let current: Entry | null = null;
 
-  function show(): void {
-    const place = parsePlace(location.hash);
-    const view = views.find((each) => each.id === place.view) ?? views[0]!;
-    if (current?.view === view) {
-      current.mounted.onPlace?.(place.options);
-      return;
-    }
-    const first = current === null;
-    current?.mounted.close?.();
+  function mark(view: ViewDescription<Shown>): void {
     content.dataset["view"] = view.id;
-    const mounted = view.mount(app, place.options, false);
-    replace(content, mounted.element);
-    current = { view, mounted };
     for (const [id, link] of links) {
       if (id === view.id) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
     links.get(view.id)?.scrollIntoView({ block: "nearest", inline: "nearest" });
     document.title = `${view.title}: ${app.view.title}`;
-    if (!first) {
-      window.scrollTo(0, 0);
-      content.focus({ preventScroll: true });
-    }
-    mounted.redraw?.();
   }
 
+  function show(): void {
+    const place = parsePlace(location.hash);
+    const view = views.find((each) => each.id === place.view) ?? views[0]!;
+    const key = entryKey();
+    if (current?.key === key) return;
+    const first = current === null;
+    if (current) left.keep(current);
+    const kept = left.take(key);
+    const mounted = kept?.mounted ?? view.mount(app, place.options, false);
+    mark(view);
+    replace(content, mounted.element);
+    current = { key, view: view.id, mounted };
+    mounted.redraw?.();
+    if (kept) restorePlace(kept, content);
+    else {
+      if (!first) content.focus({ preventScroll: true });
+      window.scrollTo(0, rememberedScroll());
+      mounted.arrive?.();
+    }
+  }
+
+  const header = h(
+    "header",
+    { class: "top" },
+    h("div", { class: "brand" }, h("span", { class: "product" }, "llmprof"), h("span", { class: "title" }, app.view.title), themeSwitch()),
+    h("nav", { "aria-label": "Views" }, [...links.values()]),
+  );
   replace(
     root,
     h("a", { class: "skip", href: "#content", onclick: (event: Event) => { event.preventDefault(); content.focus(); } }, "Skip to the content"),
-    h(
-      "header",
-      { class: "top" },
-      h("div", { class: "brand" }, h("span", { class: "product" }, "llmprof"), h("span", { class: "title" }, app.view.title), themeSwitch()),
-      h("nav", { "aria-label": "Views" }, [...links.values()]),
-    ),
+    header,
     content,
     h("footer", { class: "bottom" }, `Made by ${app.view.made_by}. This page is one file: it holds its data and loads nothing.`),
   );
+  followHeader(header);
   listenForCopies();
+  history.scrollRestoration = "manual";
   window.addEventListener("hashchange", show);
+  window.addEventListener("pagehide", rememberScroll);
   onThemeChange(() => current?.mounted.redraw?.());
   let resizing = 0;
   window.addEventListener("resize", () => {

@@ -88,6 +88,14 @@ struct ColumnSpec {
   Coding coding;
 };
 
+// Idle gaps of one cause inside the measured instances of a stage, in ns.
+struct GapsOfCause {
+  uint64_t count = 0;
+  uint64_t total = 0;
+  uint64_t longest = 0;
+  Nanoseconds longest_start = 0;  // since the window's origin
+};
+
 struct Draft {
   Window window;                  // on the clock of the file
   std::vector<ClockSpan> clocks;  // of captures that each begin at 0; empty where all share one
@@ -96,6 +104,7 @@ struct Draft {
   std::deque<Table> tables;  // who adds rows holds on to a table while others are made
   std::vector<KernelEntry> kernels;
   std::vector<trace::LaunchShape> shapes;
+  std::map<std::pair<std::string, uint8_t>, GapsOfCause> gaps;  // by stage and BudgetPart
   // Of the source that is being added.
   size_t source = 0;
   job::JobClock clock;
@@ -136,5 +145,6 @@ void add_stage_rows(const PlacedSource& source, Draft& draft);
 void add_layer_rows(const PlacedSource& source, Draft& draft);
 void add_gpu_rows(const PlacedSource& source, Draft& draft);
 void add_counter_rows(const PlacedSource& source, Draft& draft);
+void add_gap_summary(const PlacedSource& source, Draft& draft);
 
 }  // namespace llmprof::exports

@@ -110,12 +110,21 @@ Json header_json(const Draft& draft) {
   for (size_t part = 0; part < analysis::kBudgetParts; ++part) {
     causes.push_back(analysis::budget_part_name(part));
   }
+  Json gaps = Json::array();
+  for (const auto& [of, sum] : draft.gaps) {
+    gaps.push_back({{"stage", of.first},
+                    {"cause", analysis::budget_part_name(of.second)},
+                    {"gaps", sum.count},
+                    {"total_ns", sum.total},
+                    {"longest_ns", sum.longest},
+                    {"longest_start_ns", sum.longest_start}});
+  }
   Json header = {
       {"version", kTimelineVersion},    {"origin_ns", std::to_string(draft.window.origin)},
       {"span_ns", draft.window.span()}, {"names", draft.names.texts()},
       {"kernels", std::move(kernels)},  {"shapes", std::move(shapes)},
       {"tracks", std::move(tracks)},    {"tables", std::move(tables)},
-      {"causes", std::move(causes)}};
+      {"causes", std::move(causes)},    {"gaps", std::move(gaps)}};
   for (const ClockSpan& clock : draft.clocks) {
     header["clocks"].push_back({{"label", clock.label},
                                 {"first_ns", std::to_string(clock.first)},
@@ -154,6 +163,7 @@ void add_source(const PlacedSource& source, Nanoseconds last, Draft& draft) {
   add_layer_rows(source, draft);
   add_gpu_rows(source, draft);
   add_counter_rows(source, draft);
+  add_gap_summary(source, draft);
   threads.get();
   ++draft.source;
 }

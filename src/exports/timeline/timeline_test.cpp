@@ -219,6 +219,37 @@ TEST(Timeline, RanksAreOnOneClock) {
   EXPECT_EQ(sdeltas(*timeline, "slices.call"), (std::vector<int64_t>{1, 2}));
 }
 
+// A decode from 10 to 60 us with gaps of 20 and 5 us, and one before it that is not its own.
+TEST(Timeline, GapsAreSummedByStageAndCause) {
+  testing::HandMadeTrace capture;
+  for (const auto& [start, end] : {std::pair{1'000, 2'000}, std::pair{11'000, 20'000},
+                                   std::pair{40'000, 45'000}, std::pair{50'000, 60'000}}) {
+    capture.kernel("gemm", start - 500, start, end);
+  }
+  const trace::Trace trace = capture.freeze();
+  analysis::Results results;
+  results.stages.stages.emplace_back().name = "decode";
+  analysis::StageInstance& decode = results.stages.instances.emplace_back();
+  decode.start = 10'000;
+  decode.end = 60'000;
+  results.stages.owners.kernel_instance = {analysis::InstanceId(), analysis::InstanceId(0),
+                                           analysis::InstanceId(0), analysis::InstanceId(0)};
+  results.stages.owners.kernel_step.resize(4);
+  const auto host = static_cast<uint8_t>(analysis::BudgetPart::idle_host);
+  results.idle_before.kernel = {analysis::IdleBefore::kNotIdle, host, host, host};
+  const auto timeline = make_timeline({trace, results, "1.0"});
+  ASSERT_TRUE(timeline);
+  const auto header = nlohmann::json::parse(timeline->header);
+  ASSERT_EQ(header["gaps"].size(), 1U);
+  EXPECT_EQ(header["gaps"][0]["stage"], "decode");
+  EXPECT_EQ(header["gaps"][0]["cause"], "idle: host between launches");
+  EXPECT_EQ(header["gaps"][0]["gaps"], 2);
+  EXPECT_EQ(header["gaps"][0]["total_ns"], 25'000);
+  EXPECT_EQ(header["gaps"][0]["longest_ns"], 20'000);
+  // The capture begins with the first launch, at 0.5 us.
+  EXPECT_EQ(header["gaps"][0]["longest_start_ns"], 19'500);
+}
+
 std::vector<uint8_t> column_bytes(const Timeline& timeline, std::string_view name) {
   const auto column = std::find_if(timeline.columns.begin(), timeline.columns.end(),
                                    [&](const auto& each) { return each.name == name; });

@@ -52,6 +52,24 @@ constexpr std::array<Name, 23> kPlainNames = {{
     {"not traced", "what was not traced"},
 }};
 
+constexpr std::array<Name, 11> kIdleMeanings = {{
+    {"idle: launch-bound",
+     "The next launch came too late: the host was still in CUDA calls that launch work."},
+    {"idle: synchronisation",
+     "The launching thread waited for the GPU before it launched the next work."},
+    {"idle: host between launches",
+     "The launching thread ran code outside of CUDA calls before it launched the next work."},
+    {"idle: between queued kernels",
+     "The next work had been launched in time, and the GPU started it later than a launch takes."},
+    {"idle: before the first GPU work", "The stage had started, but none of its GPU work had."},
+    {"idle: after the last GPU work", "The stage's GPU work was done, but the stage had not ended."},
+    {"not traced", "Nothing was recorded at that time: GPU work may have run."},
+    {"unattributed", "No launch was recorded for the next work, so the cause is not known."},
+    {"between operators", "The program ran code outside of recorded operators."},
+    {"before the first operator", "The stage had started, but none of its operators had."},
+    {"after the last operator", "The stage's operators were done, but the stage had not ended."},
+}};
+
 template <size_t N>
 std::string_view find_name(const std::array<Name, N>& names, std::string_view part) {
   const auto* const found = std::find_if(names.begin(), names.end(),
@@ -65,6 +83,8 @@ std::string_view shown_name(std::string_view part) {
   const std::string_view shown = find_name(kShownNames, part);
   return shown.empty() ? part : shown;
 }
+
+std::string_view idle_meaning(std::string_view part) { return find_name(kIdleMeanings, part); }
 
 std::string_view plain_part_name(std::string_view part) {
   const std::string_view plain = find_name(kPlainNames, part);

@@ -6,7 +6,8 @@ export interface Point {
   y2?: number | null;
   color: () => string;
   radius: number;
-  shape: "dot" | "square" | "ring" | "triangle";
+  /** "above": beyond the upper end of the axis, at its edge. */
+  shape: "dot" | "square" | "ring" | "triangle" | "above";
   label?: string;
   lines: string[];
   onClick?: () => void;

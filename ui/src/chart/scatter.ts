@@ -3,7 +3,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { h } from "../dom/dom";
 import { hideTooltip, showTooltip } from "../dom/tooltip";
-import { isDark } from "../data/view";
+import { isDark } from "../data/palette";
 import type { Point } from "./point";
 import { listenForPointKeys } from "./point_keys";
 
@@ -36,6 +36,18 @@ export interface Scatter {
 }
 
 const REACH_PIXELS = 18;
+const FONT = "11px system-ui, sans-serif";
+const LEAST_AXIS = 36;
+/** Beside a label of the axis: its ticks and gaps. */
+const AXIS_ROOM = 14;
+
+let ruler: CanvasRenderingContext2D | null = null;
+
+function textWidth(text: string): number {
+  ruler ??= document.createElement("canvas").getContext("2d")!;
+  ruler.font = FONT;
+  return ruler.measureText(text).width;
+}
 
 export const chartColors = {
   text: () => (isDark() ? "#e4e6e9" : "#1b1e23"),
@@ -126,13 +138,13 @@ export function scatter(options: ScatterOptions): Scatter {
     }
     context.beginPath();
     if (point.shape === "square") context.rect(x - radius, y - radius, 2 * radius, 2 * radius);
-    else if (point.shape === "triangle") {
-      context.moveTo(x, y - radius);
-      context.lineTo(x + radius, y + radius);
-      context.lineTo(x - radius, y + radius);
+    else if (point.shape === "triangle" || point.shape === "above") {
+      const top = point.shape === "above" ? y + ratio : y - radius;
+      context.moveTo(x, top);
+      context.lineTo(x + radius, top + 2 * radius);
+      context.lineTo(x - radius, top + 2 * radius);
       context.closePath();
-    }
-    else context.arc(x, y, radius, 0, 2 * Math.PI);
+    } else context.arc(x, y, radius, 0, 2 * Math.PI);
     if (point.shape === "ring") context.stroke();
     else {
       context.fill();
@@ -176,19 +188,20 @@ export function scatter(options: ScatterOptions): Scatter {
   }
 
   function make(width: number): uPlot {
-    const axis = (title: string, text: (value: number) => string, size: number): uPlot.Axis => ({
+    const axis = (title: string, text: (value: number) => string, size: (u: uPlot, values: string[] | null) => number): uPlot.Axis => ({
       label: title,
       labelSize: 20,
-      labelFont: "11px system-ui, sans-serif",
-      font: "11px system-ui, sans-serif",
+      labelFont: FONT,
+      font: FONT,
       size,
       stroke: chartColors.muted,
       grid: { stroke: chartColors.rule, width: 1 },
       ticks: { stroke: chartColors.rule, width: 1, size: 4 },
       values: (_, values) => values.map((value) => (value === null ? "" : text(value))),
     });
-    const x = axis(options.xTitle, options.xText, 34);
-    const y = axis(options.yTitle, options.yText, width < 500 ? 50 : 60);
+    const x = axis(options.xTitle, options.xText, () => 34);
+    // As wide as its longest label, none of which is cut.
+    const y = axis(options.yTitle, options.yText, (_, values) => Math.max(LEAST_AXIS, Math.ceil(Math.max(0, ...(values ?? []).map((each) => textWidth(each)))) + AXIS_ROOM));
     // Lines of whole decades alone.
     const decades = (_: uPlot, splits: number[]) => splits.map((value) => (options.log && Math.abs(Math.log10(value) - Math.round(Math.log10(value))) > 1e-6 ? null : value));
     for (const each of [x, y]) {

@@ -28,7 +28,7 @@ function sideBar(app: CompareApp, stage: StageDiff, side: "base" | "new", scale:
         const label = app.palette.label(part.part);
         const short = label.replace(/^idle: /, "");
         const roomy = (value(part) / scale) * 800 > short.length * 6.6 + 12;
-        return h("span", { class: part.idle ? "part idle" : "part work", style: `width: ${((value(part) / wall) * 100).toFixed(4)}%; background-color: ${app.palette.css(part.part)}`, title: `${label}: ${fineMs(msOf(value(part)))} ms per ${stage.unit}, ${percent(value(part) / wall)} of ${side}'s wall time`, "data-part": part.part }, roomy && h("span", {}, short));
+        return h("span", { class: part.idle ? "part idle" : "part work", style: `width: ${((value(part) / wall) * 100).toFixed(4)}%; background-color: ${app.palette.css(part.part)}${part.idle ? "" : `; color: ${app.palette.textCss(part.part)}`}`, title: `${label}: ${fineMs(msOf(value(part)))} ms per ${stage.unit}, ${percent(value(part) / wall)} of ${side}'s wall time`, "data-part": part.part }, roomy && h("span", {}, short));
       }),
     ),
   );

@@ -71,11 +71,6 @@ function mount(app: CompareApp, options: URLSearchParams, printing: boolean): Mo
   draw();
   return {
     element: h("div", { class: "view" }, h("h1", {}, "Kernels"), rows.length === 0 ? notKnown(null, "no stage of both sides has kernels that can be compared") : [filters, summary, body, note("Times are per step (per instance where a stage has no steps), overlap not removed. All rows of a stage sum to the difference of its kernel time exactly.")]),
-    onPlace: (next) => {
-      state = stateOf(next);
-      drawFilters();
-      draw();
-    },
   };
 }
 

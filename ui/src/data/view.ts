@@ -1,68 +1,38 @@
-// What C++ words for the page: colors and labels of kernel classes and of parts of the budget.
+// What C++ words and colors for the page, and the figures that reports show.
+import type { Profile } from "../generated/profile";
 
 export interface Color {
   light: string;
   dark: string;
 }
 
+/** A figure that a reader sees first. */
+export interface Headline {
+  name: string;
+  text: string;
+  exact: number | null;
+  unit: string;
+  of: string;
+  beside: { words: string; text: string; exact: number | null } | null;
+}
+
 export interface View {
   made_by: string;
   title: string;
   classes: { id: string; label: string; plain?: string; color: Color }[];
-  parts: Record<string, { label: string; plain?: string; class: string | null; color?: Color }>;
+  parts: Record<string, { label: string; plain?: string; class: string | null; color?: Color; why?: string | null }>;
+  headlines: Headline[];
+  /** As reports show them: of the program without tracing where that is known. Stages have no instances. */
+  shown: Pick<Profile, "stages" | "token_times">;
+  /** Names of profile.json that readers know by another one. */
+  names: Record<string, string>;
   timeline_missing: string | null;
   /** Of a job: sentences on it, evidence of stragglers and groups in their order, names as readers know them. */
   job: { sentences: string[]; stragglers: string[]; groups: string[]; names: Record<string, string> } | null;
 }
 
-const NO_COLOR: Color = { light: "#6d6560", dark: "#a39a92" };
-
-/** Names and colors of classes and parts, the same in every view. */
-export class Palette {
-  private readonly colors = new Map<string, Color>();
-  private readonly labels = new Map<string, string>();
-
-  constructor(private readonly view: Pick<View, "classes" | "parts">) {
-    for (const each of view.classes) {
-      this.colors.set(each.id, each.color);
-      this.labels.set(each.id, each.label);
-    }
-    for (const [part, each] of Object.entries(view.parts)) {
-      const color = each.color ?? (each.class === null ? undefined : this.colors.get(each.class));
-      if (color) this.colors.set(part, color);
-      this.labels.set(part, each.label);
-    }
-  }
-
-  label(part: string): string {
-    return this.labels.get(part) ?? part;
-  }
-
-  /** The class whose kernels are behind a part of the budget; null of idle time. */
-  classOf(part: string): string | null {
-    const known = this.view.parts[part];
-    if (known) return known.class;
-    return this.view.classes.some((each) => each.id === part) ? part : null;
-  }
-
-  color(part: string): Color {
-    return this.colors.get(part) ?? NO_COLOR;
-  }
-
-  /** A CSS value that follows the theme. */
-  css(part: string): string {
-    const { light, dark } = this.color(part);
-    return `light-dark(${light}, ${dark})`;
-  }
-
-  /** For canvases, which know no theme. */
-  now(part: string): string {
-    return this.color(part)[isDark() ? "dark" : "light"];
-  }
-}
-
-export function isDark(): boolean {
-  const chosen = document.documentElement.dataset["theme"];
-  if (chosen === "dark" || chosen === "light") return chosen === "dark";
-  return matchMedia("(prefers-color-scheme: dark)").matches;
+/** The profile as reports show it; instances, steps and gaps stay as recorded. */
+export function shownProfile(recorded: Profile, view: View): Profile {
+  const stages = view.shown.stages.map((stage, index) => ({ ...stage, instances: recorded.stages[index]!.instances }));
+  return { ...recorded, stages, token_times: view.shown.token_times };
 }

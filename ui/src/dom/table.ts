@@ -1,6 +1,8 @@
 // Tables that sort, copy, and say what each column is of.
 import { copyText, figure } from "./copy";
 import { h, replace, type Child } from "./dom";
+import { keepFocus } from "./keep_focus";
+import { watchWidth } from "./wide_table";
 
 export interface Column<Row> {
   id: string;
@@ -13,6 +15,8 @@ export interface Column<Row> {
   text?: (row: Row) => string;
   /** What a cell shows where it is more than text. */
   cell?: (row: Row) => Child;
+  /** Sorts by numbers, although its cells show something else. */
+  numeric?: boolean;
   /** Names the row: a header cell. */
   heads?: boolean;
   className?: string;
@@ -62,7 +66,7 @@ function sorted<Row>(rows: Row[], columns: Column<Row>[], sort: string | undefin
 }
 
 const isNumeric = <Row>(column: Column<Row>, rows: Row[]): boolean =>
-  column.text !== undefined || rows.some((row) => typeof column.value(row) === "number");
+  (column.numeric ?? false) || column.text !== undefined || rows.some((row) => typeof column.value(row) === "number");
 
 function tabSeparated<Row>(columns: Column<Row>[], rows: Row[]): string {
   const clean = (value: number | string | null) => String(value ?? "").replace(/[\t\n]/g, " ");
@@ -70,26 +74,58 @@ function tabSeparated<Row>(columns: Column<Row>[], rows: Row[]): string {
   return [head, ...rows.map((row) => columns.map((column) => clean(column.value(row))))].map((cells) => cells.join("\t")).join("\n");
 }
 
+/** What a row is called. */
+function rowName<Row>(row: Row, columns: Column<Row>[]): string {
+  const heading = columns.find((column) => column.heads) ?? columns[0];
+  return String(heading?.value(row) ?? "");
+}
+
+const classesOf = <Row>(column: Column<Row>, numeric: boolean): string | null => [numeric ? "number" : "", column.className ?? ""].join(" ").trim() || null;
+
+/** The header's cells: made once, so that the focus stays on the one that sorts. */
+function headOf<Row>(columns: Column<Row>[], numeric: boolean[], sortBy: ((column: Column<Row>, index: number) => void) | null): { element: HTMLElement; mark: (sort: string | undefined) => void } {
+  const marks = columns.map(() => h("span", { class: "sort-mark", "aria-hidden": "true", hidden: true }));
+  const cells = columns.map((column, index) => {
+    const attributes = { scope: "col", class: classesOf(column, numeric[index]!) };
+    if (!sortBy) return h("th", { ...attributes, title: column.of }, column.title);
+    // Beside numbers the mark stands in front, so that the title ends where they do.
+    const title = numeric[index] ? [marks[index], column.title] : [column.title, marks[index]];
+    return h("th", { ...attributes, "aria-sort": "none", "data-column": column.id }, h("button", { type: "button", title: column.of, onclick: () => sortBy(column, index) }, title));
+  });
+  function mark(sort: string | undefined): void {
+    if (!sortBy) return;
+    columns.forEach((column, index) => {
+      const down = sort === `-${column.id}`;
+      const up = sort === column.id;
+      cells[index]!.setAttribute("aria-sort", down ? "descending" : up ? "ascending" : "none");
+      marks[index]!.hidden = !down && !up;
+      marks[index]!.textContent = down ? "▾" : "▴";
+    });
+  }
+  return { element: h("thead", {}, h("tr", {}, cells)), mark };
+}
+
 export function table<Row>(options: TableOptions<Row>): TableView<Row> {
   const { columns } = options;
-  const sortable = options.sortable ?? true;
-  const limit = options.limit ?? 200;
-  let rows = options.rows;
-  let sort = options.sort;
+  const limit = options.limit ?? Infinity;
+  let { rows, sort } = options;
   let all = false;
   const numeric = columns.map((column) => isNumeric(column, rows));
-  const head = h("thead");
+  const head = headOf(columns, numeric, (options.sortable ?? true) ? sortBy : null);
   const body = h("tbody");
   const more = h("p", { class: "more" });
+  const inner = h("table", { class: options.fit ? "fit" : null }, h("caption", {}, options.caption), head.element, body, options.foot);
+  const frame = h("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": options.caption }, inner);
+  watchWidth(frame, inner);
   const element = h(
     "div",
     { class: "table-block" },
     h(
       "div",
       { class: "table-tools" },
-      h("button", { class: "quiet", type: "button", onclick: () => void copyText(tabSeparated(columns, sorted(rows, columns, sort)), `${rows.length} rows of "${options.caption}", tab-separated`) }, "Copy table"),
+      h("button", { class: "quiet", type: "button", "aria-label": `Copy table: ${options.caption}`, onclick: () => void copyText(tabSeparated(columns, sorted(rows, columns, sort)), `${rows.length} rows of "${options.caption}", tab-separated`) }, "Copy table"),
     ),
-    h("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": options.caption }, h("table", { class: options.fit ? "fit" : null }, h("caption", {}, options.caption), head, body, options.foot)),
+    frame,
     more,
   );
 
@@ -101,29 +137,9 @@ export function table<Row>(options: TableOptions<Row>): TableView<Row> {
     draw();
   }
 
-  function drawHead(): void {
-    replace(
-      head,
-      h(
-        "tr",
-        {},
-        columns.map((column, index) => {
-          const down = sort === `-${column.id}`;
-          const state = down ? "descending" : sort === column.id ? "ascending" : "none";
-          const classes = [numeric[index] ? "number" : "", column.className ?? ""].join(" ").trim();
-          if (!sortable) return h("th", { scope: "col", class: classes, title: column.of }, column.title);
-          const mark = state !== "none" && h("span", { class: "sort-mark", "aria-hidden": "true" }, down ? "▾" : "▴");
-          // Beside numbers the mark stands in front, so that the title ends where they do.
-          const title = numeric[index] ? [mark, column.title] : [column.title, mark];
-          return h("th", { scope: "col", class: classes, "aria-sort": state, "data-column": column.id }, h("button", { type: "button", title: column.of, onclick: () => sortBy(column, index) }, title));
-        }),
-      ),
-    );
-  }
-
   function cellOf(row: Row, column: Column<Row>, index: number): HTMLElement {
     const value = column.value(row);
-    const classes = [numeric[index] ? "number" : "", column.className ?? ""].join(" ").trim() || null;
+    const classes = classesOf(column, numeric[index]!);
     let content: Child = column.cell ? column.cell(row) : null;
     if (!column.cell) content = numeric[index] ? figure(column.text?.(row) ?? String(value ?? ""), value, column.of ?? column.title) : String(value ?? "");
     return column.heads ? h("th", { scope: "row", class: classes }, content) : h("td", { class: classes }, content);
@@ -144,7 +160,7 @@ export function table<Row>(options: TableOptions<Row>): TableView<Row> {
     body.append(line);
     if (!options.detail) return;
     const open = options.isOpen?.(row) ?? false;
-    const button = h("button", { class: "expander", type: "button", "aria-expanded": String(open), "aria-label": "Details" });
+    const button = h("button", { class: "expander", type: "button", "aria-expanded": String(open), "aria-label": `Details of ${rowName(row, columns)}` });
     button.addEventListener("click", () => toggle(row, button, line));
     const first = line.firstElementChild!;
     const content = [...first.childNodes];
@@ -152,14 +168,22 @@ export function table<Row>(options: TableOptions<Row>): TableView<Row> {
     if (open) body.append(detailLine(row));
   }
 
+  function showAll(): void {
+    all = true;
+    draw();
+    frame.focus({ preventScroll: true });
+  }
+
   function draw(): void {
-    drawHead();
-    body.replaceChildren();
-    const ordered = sorted(rows, columns, sort);
-    const shown = all ? ordered : ordered.slice(0, limit);
-    for (const row of shown) addRow(row);
-    if (rows.length === 0) body.append(h("tr", {}, h("td", { colspan: columns.length, class: "empty" }, "No row matches.")));
-    replace(more, shown.length < rows.length && [`${shown.length} of ${rows.length} rows. `, h("button", { class: "quiet", type: "button", onclick: () => { all = true; draw(); } }, "Show all")]);
+    head.mark(sort);
+    keepFocus(body, () => {
+      body.replaceChildren();
+      const ordered = sorted(rows, columns, sort);
+      const shown = all ? ordered : ordered.slice(0, limit);
+      for (const row of shown) addRow(row);
+      if (rows.length === 0) body.append(h("tr", {}, h("td", { colspan: columns.length, class: "empty" }, "No row matches.")));
+      replace(more, shown.length < rows.length && [`${shown.length} of ${rows.length} rows. `, h("button", { class: "quiet", type: "button", "aria-label": `Show all rows of ${options.caption}`, onclick: showAll }, "Show all")]);
+    });
   }
 
   draw();

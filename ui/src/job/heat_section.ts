@@ -4,7 +4,7 @@ import type { Job } from "../data/profile";
 import { h, replace, type Child } from "../dom/dom";
 import { note, section, select } from "../dom/parts";
 import { change, count, counted, fineMs, percent } from "../format/figures";
-import { timelineLink } from "../state/timeline_link";
+import { spanLink } from "../state/links";
 import { heatMap, type Cell } from "./heat_map";
 import { heatValues, HEAT_MODES, isMissing, type HeatMode, type HeatValues } from "./heat_values";
 
@@ -48,7 +48,8 @@ function chosenCell(app: App, job: Job, against: HeatValues, cell: Cell | null):
   const { first, last } = stepsOfBin(app, job, cell.bin);
   const from = app.recorded.steps[first];
   const to = app.recorded.steps[last];
-  return h("div", { class: "panel", role: "region", "aria-label": "The chosen cell" }, h("h3", {}, head), lines.map((line) => h("p", {}, line)), from && to && h("p", {}, h("a", { href: timelineLink(from.start_ms * 1e6, (to.start_ms + to.wall_ms - from.start_ms) * 1e6) }, "Show in the timeline")));
+  const href = from && to ? spanLink(from.start_ms * 1e6, (to.start_ms + to.wall_ms - from.start_ms) * 1e6) : null;
+  return h("div", { class: "panel", role: "region", "aria-label": "The chosen cell" }, h("h3", {}, head), lines.map((line) => h("p", {}, line)), href && h("p", {}, h("a", { href }, "Show in the timeline")));
 }
 
 export interface HeatState {

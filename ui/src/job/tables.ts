@@ -50,7 +50,7 @@ export function collectivesTable(app: App, rows: Collective[]): HTMLElement {
       { id: "matched", title: "matched", of: "collectives that all these ranks have; beside it, those of single ranks without their like", value: (c) => c.matched, text: (c) => (c.unmatched > 0 ? `${count(c.matched)} (+ ${count(c.unmatched)} not)` : count(c.matched)) },
       { id: "perStep", title: "per step", of: "in a step of the job, mean", value: (c) => c.per_step, text: (c) => count(c.per_step) },
       { id: "latency", title: "latency p50 (ms)", of: "ms from the last rank's arrival to the last end, median", value: (c) => c.latency_ms.p50, text: (c) => fineMs(c.latency_ms.p50) },
-      { id: "wait", title: "longest wait p50 (ms)", of: "ms of the rank that waited longest, median", value: (c) => c.wait_ms.p50, text: (c) => `${c.lower_bound ? "at least " : ""}${fineMs(c.wait_ms.p50)}` },
+      { id: "wait", title: "longest wait p50 (ms)", of: "ms of the rank that waited longest, median", value: (c) => c.wait_ms.p50, text: (c) => `${c.lower_bound && c.wait_ms.p50 !== null ? "at least " : ""}${fineMs(c.wait_ms.p50)}` },
       { id: "split", title: "transfer against wait", of: "of the time of these kernels on all ranks", value: (c) => c.wait_total_ms / Math.max(c.wait_total_ms + c.transfer_total_ms, 1e-12), cell: (c) => splitBar(app, c), className: "rank-drawn" },
       { id: "total", title: "transfer + wait (ms)", of: "ms, of all ranks together, whole capture", value: (c) => c.wait_total_ms + c.transfer_total_ms, text: (c) => ms(c.wait_total_ms + c.transfer_total_ms) },
       { id: "exposed", title: "exposed", of: "share of that time without compute beside it", value: exposed, text: (c) => percent(exposed(c)) },

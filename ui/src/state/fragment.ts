@@ -6,6 +6,8 @@ export interface Place {
   options: URLSearchParams;
 }
 
+export type Options = Record<string, string | null | undefined>;
+
 export function parsePlace(hash: string): Place {
   const text = hash.replace(/^#/, "");
   const cut = text.indexOf("?");
@@ -14,21 +16,24 @@ export function parsePlace(hash: string): Place {
     : { view: text.slice(0, cut), options: new URLSearchParams(text.slice(cut + 1)) };
 }
 
-export function placeHash(view: string, options?: Record<string, string | null | undefined>): string {
-  const params = new URLSearchParams();
-  for (const [key, value] of Object.entries(options ?? {})) if (value) params.set(key, value);
-  const text = params.toString();
+function hashOf(view: string, options: URLSearchParams): string {
+  const text = options.toString();
   return `#${view}${text ? `?${text}` : ""}`;
 }
 
+export function placeHash(view: string, options?: Options): string {
+  const params = new URLSearchParams();
+  for (const [key, value] of Object.entries(options ?? {})) if (value) params.set(key, value);
+  return hashOf(view, params);
+}
+
 /** Changes options of the current view without a step in the history; empty values are taken out. */
-export function setOptions(view: string, changes: Record<string, string | null | undefined>): void {
+export function setOptions(view: string, changes: Options): void {
   const place = parsePlace(location.hash);
   if (place.view !== view) return;
   for (const [key, value] of Object.entries(changes)) {
     if (value) place.options.set(key, value);
     else place.options.delete(key);
   }
-  const text = place.options.toString();
-  history.replaceState(null, "", `#${view}${text ? `?${text}` : ""}`);
+  history.replaceState(history.state, "", hashOf(view, place.options));
 }

@@ -57,7 +57,6 @@ export function control(canvas: HTMLElement, target: Target): () => void {
 
   function onDown(event: PointerEvent): void {
     if (event.button !== 0) return;
-    canvas.focus({ preventScroll: true });
     const { x, y } = place(event);
     pointers.set(event.pointerId, { x, y });
     canvas.setPointerCapture(event.pointerId);
@@ -120,12 +119,13 @@ export function control(canvas: HTMLElement, target: Target): () => void {
     if (held.size > 0) frame = requestAnimationFrame(step);
   }
 
+  /** Where keys belong to what they are typed into. */
   function isTyping(event: Event): boolean {
     return event.target instanceof HTMLElement && event.target.closest("input, select, textarea") !== null;
   }
 
   function onKeyDown(event: KeyboardEvent): void {
-    if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!canvas.isConnected || isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return;
     const key = event.key.toLowerCase();
     if ("wasd".includes(key) && key.length === 1) {
       event.preventDefault();

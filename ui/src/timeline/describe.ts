@@ -1,13 +1,8 @@
 // What a row of the timeline is, in words: for the tooltip, the pinned details and screen readers.
 import { count, duration } from "../format/figures";
 import { bytes } from "../format/figures";
-import type { Timeline, Track } from "./model";
+import type { RowRef, Timeline, Track } from "./model";
 import type { View } from "../data/view";
-
-export interface RowRef {
-  track: number;
-  row: number;
-}
 
 export interface Description {
   title: string;

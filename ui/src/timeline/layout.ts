@@ -1,5 +1,5 @@
 // Where tracks lie: a column of labels on the left (above each track on narrow screens), group headings between them.
-import type { Timeline, Track, TrackKind } from "./model";
+import { counterMax, type Timeline, type Track, type TrackKind } from "./model";
 
 export const MINIMAP_HEIGHT = 28;
 export const AXIS_HEIGHT = 22;
@@ -7,9 +7,16 @@ export const TOP = MINIMAP_HEIGHT + AXIS_HEIGHT;
 const GROUP_HEIGHT = 20;
 const GAP = 4;
 export const RANGE_LINE = 15;
+const LEAST_GUTTER = 168;
+const MOST_GUTTER = 250;
+/** A mean width of a letter, to cut texts without measuring each. */
+export const LETTER = 5.8;
 const NARROW_SCREEN = 640;
 
 const HEIGHTS: Record<TrackKind, number> = { stream: 30, thread: 16, stages: 20, steps: 16, layers: 16, counter: 34 };
+
+const FEW_SAMPLES = 3;
+const FEW_HEIGHT = 16;
 
 /** What shows shares grows into room that is left, up to so many times its height. */
 const GROWING: readonly TrackKind[] = ["stream", "counter"];
@@ -42,9 +49,15 @@ function drawingOrder(timeline: Timeline): number[] {
   return tracks.map((track, index) => ({ index, rank: rank(track, index) })).sort((a, b) => a.rank - b.rank || a.index - b.index).map((each) => each.index);
 }
 
-const ownHeight = (track: Track): number => (track.table === "ranges" ? track.lines * RANGE_LINE : HEIGHTS[track.kind]);
+/** A counter that was read once or twice is a number, and no curve. */
+const isCurve = (track: Track): boolean => track.kind !== "counter" || track.count > FEW_SAMPLES;
 
-const grows = (track: Track): boolean => track.table !== "ranges" && GROWING.includes(track.kind);
+function ownHeight(track: Track): number {
+  if (track.table === "ranges") return track.lines * RANGE_LINE;
+  return isCurve(track) ? HEIGHTS[track.kind] : FEW_HEIGHT;
+}
+
+const grows = (track: Track): boolean => track.table !== "ranges" && GROWING.includes(track.kind) && isCurve(track);
 
 export function layOut(timeline: Timeline, screenWidth: number, screenHeight: number): Layout {
   const natural = place(timeline, screenWidth, 1);
@@ -53,9 +66,16 @@ export function layOut(timeline: Timeline, screenWidth: number, screenHeight: nu
   return growing > 0 && room > 0 ? place(timeline, screenWidth, Math.min(MOST_GROWTH, 1 + room / growing)) : natural;
 }
 
+/** As wide as the longest label, within bounds. */
+function gutterOf(timeline: Timeline, screenWidth: number): number {
+  const widest = Math.min(MOST_GUTTER, Math.floor(screenWidth / 4));
+  const longest = Math.max(0, ...timeline.tracks.map((track) => (isCurve(track) ? track.label : `${track.label}   ${counterMax(track)}`).length));
+  return Math.max(LEAST_GUTTER, Math.min(widest, Math.ceil(longest * LETTER) + 20));
+}
+
 function place(timeline: Timeline, screenWidth: number, growth: number): Layout {
   const narrow = screenWidth < NARROW_SCREEN;
-  const layout: Layout = { gutter: narrow ? 0 : 168, labelHeight: narrow ? 13 : 0, tracks: [], groups: [], height: 0 };
+  const layout: Layout = { gutter: narrow ? 0 : gutterOf(timeline, screenWidth), labelHeight: narrow ? 13 : 0, tracks: [], groups: [], height: 0 };
   let y = GAP;
   let group: string | null = null;
   const placed: PlacedTrack[] = [];

@@ -1,41 +1,9 @@
 // The timeline's tables as typed arrays, decoded once when the view is first opened: first what the first picture needs.
-import { hasBlock, readBlock, readJson } from "../data/blocks";
+import { hasBlock, readBlock } from "../data/blocks";
 import { decodeColumn, floatColumn, type Coding } from "../data/columns";
+import { readHeader, type Header, type TableName, type TrackHeader } from "./header";
 
-export type TrackKind = "stream" | "thread" | "stages" | "steps" | "layers" | "counter";
-export type TableName = "slices" | "calls" | "ranges" | "stages" | "steps" | "layers" | "samples";
-
-export interface Level {
-  bin_ns: number;
-  first: number;
-  count: number;
-}
-
-export interface TrackHeader {
-  id: string;
-  kind: TrackKind;
-  label: string;
-  group: string;
-  table: TableName;
-  first: number;
-  count: number;
-  unit?: string;
-  max?: number;
-  levels?: Level[];
-}
-
-interface Header {
-  version: number;
-  origin_ns: string;
-  span_ns: number;
-  names: string[];
-  kernels: { name: number; short: number; class: number }[];
-  shapes: number[][];
-  tracks: TrackHeader[];
-  tables: Record<string, { rows: number; columns: Record<string, Coding> }>;
-  /** Of captures whose clocks are unrelated: each begins at 0. Absent where all share one axis. */
-  clocks?: { label: string; first_ns: string; last_ns: string }[];
-}
+export type { Level, TableName, TrackKind } from "./header";
 
 /** Captures on one axis, and what they span on their own clock. */
 export interface Clock {
@@ -63,6 +31,12 @@ export interface Track extends TrackHeader {
   thread: string;
 }
 
+/** A row of a track's table. */
+export interface RowRef {
+  track: number;
+  row: number;
+}
+
 export interface Timeline {
   originNs: number;
   /** Empty where all captures share one axis. */
@@ -70,6 +44,7 @@ export interface Timeline {
   spanNs: number;
   names: string[];
   kernels: Header["kernels"];
+  causes: string[];
   shapes: number[][];
   tracks: Track[];
   tables: Record<TableName, Columns>;
@@ -129,17 +104,14 @@ function makeTrack(header: TrackHeader, columns: Columns): Track {
     if (sums) before[i + 1] = before[i]! + length;
   }
   const lineRows = header.table === "ranges" ? rowsByDepth(header, columns["depth"]!) : null;
-    const label = header.kind === "thread" ? `${header.table}: ${header.label}` : header.label;
+  const label = header.kind === "thread" ? `${header.table}: ${header.label}` : header.label;
   return { ...header, label, thread: header.label, start, duration, latestEnd, before, lines: lineRows?.length ?? 1, lineRows };
 }
 
 const EMPTY: Columns = { start: new Float64Array(0), duration: new Float64Array(0) };
 
-export const hasTimeline = (): boolean => hasBlock("timeline");
-
 export async function readTimeline(stepWords: (index: number) => string): Promise<Timeline> {
-  const header = await readJson<Header>("timeline");
-  if (header.version !== 1) throw new Error(`The timeline has version ${header.version}; this page reads version 1.`);
+  const header = await readHeader();
   const names = Object.keys(header.tables).filter((name) => name !== "pyramid");
   const isDrawn = (table: string) => (name: string) => DRAWN[table]?.has(name) ?? true;
   const tables = Object.fromEntries(names.map((name) => [name, {} as Columns])) as Record<TableName, Columns>;
@@ -153,6 +125,7 @@ export async function readTimeline(stepWords: (index: number) => string): Promis
     spanNs: header.span_ns,
     names: header.names,
     kernels: header.kernels,
+    causes: header.causes ?? [],
     shapes: header.shapes,
     tracks: header.tracks.map((track) => makeTrack(track, tables[track.table] ?? EMPTY)),
     tables,
@@ -203,6 +176,32 @@ export function firstEndingAfter(track: Track, rows: Uint32Array, time: number, 
     else from = middle + 1;
   }
   return from;
+}
+
+function counterText(value: number): string {
+  if (value >= 1e5) return prefixed(value);
+  return `${value >= 100 ? Math.round(value) : Number(value.toPrecision(3))} `;
+}
+
+/** "1.98 G": raw metrics come in Hz and bytes. */
+function prefixed(value: number): string {
+  const steps = Math.min(4, Math.floor(Math.log10(value) / 3));
+  return `${Number((value / 1000 ** steps).toPrecision(3))} ${["", "k", "M", "G", "T"][steps]}`;
+}
+
+/** "max 87.3 %": what a counter reached. */
+export const counterMax = (track: Track): string => (track.max === undefined ? "" : `max ${counterText(track.max)}${track.unit ?? ""}`.trim());
+
+/** What a counter's track is high for: shares are of 100 %, other values of the largest. */
+export function counterTop(track: Track): number {
+  const max = track.max && track.max > 0 ? track.max : 1;
+  return track.unit === "%" ? Math.max(100, max) : max;
+}
+
+/** The track that has a row of a table. */
+export function refOf(timeline: Timeline, table: TableName, row: number): RowRef | null {
+  const track = timeline.tracks.findIndex((each) => each.table === table && row >= each.first && row < each.first + each.count);
+  return track < 0 ? null : { track, row };
 }
 
 /** The calls of slices, the other way round: rows of slices by the call that launched them. */

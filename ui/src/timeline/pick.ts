@@ -1,7 +1,6 @@
 // What lies under the pointer.
-import { firstAbove, firstEndingAfter, rowsWithin } from "./model";
+import { firstAbove, firstEndingAfter, rowsWithin, type RowRef } from "./model";
 import { RANGE_LINE, type Layout, type PlacedTrack } from "./layout";
-import type { RowRef } from "./describe";
 
 /** Rows this near to the pointer count as under it: one can be narrower than a pixel. */
 const REACH_PIXELS = 2;

@@ -1,5 +1,5 @@
-// What a span of time holds: exact rows, clipped at its edges.
-import { rowsWithin, type Timeline, type Track } from "./model";
+// What a span of time holds, exact rows clipped at its edges; what an instance, a step or a layer holds.
+import { rowsWithin, type RowRef, type Timeline, type Track } from "./model";
 
 export interface Sum {
   ns: number;
@@ -41,14 +41,26 @@ function unionLength(starts: number[], ends: number[]): number {
   return total;
 }
 
-export function sumSpan(timeline: Timeline, start: number, end: number): SpanSums {
-  const sums: SpanSums = { start, end, gpus: [], classes: new Map(), kernels: new Map(), operations: 0, sumNs: 0 };
+function workByGpu(timeline: Timeline): Map<string, Track[]> {
   const groups = new Map<string, Track[]>();
   for (const track of timeline.tracks) {
     if (track.table === "slices") groups.set(track.group, [...(groups.get(track.group) ?? []), track]);
   }
+  return groups;
+}
+
+interface Work {
+  /** Of one GPU alone; all where it is not given. */
+  group?: string;
+  /** By row of slices. */
+  wants?: (row: number) => boolean;
+}
+
+export function sumSpan(timeline: Timeline, start: number, end: number, { group: only, wants }: Work = {}): SpanSums {
+  const sums: SpanSums = { start, end, gpus: [], classes: new Map(), kernels: new Map(), operations: 0, sumNs: 0 };
   const kernel = timeline.tables.slices?.["kernel"];
-  for (const [group, tracks] of groups) {
+  for (const [group, tracks] of workByGpu(timeline)) {
+    if (only !== undefined && group !== only) continue;
     let starts: number[] = [];
     let ends: number[] = [];
     for (const track of tracks) {
@@ -56,7 +68,7 @@ export function sumSpan(timeline: Timeline, start: number, end: number): SpanSum
       for (let row = first; row < last; row++) {
         const from = Math.max(track.start[row]!, start);
         const to = Math.min(track.start[row]! + track.duration![row]!, end);
-        if (to <= from) continue;
+        if (to <= from || (wants && !wants(row))) continue;
         starts.push(from);
         ends.push(to);
         const id = kernel![row]!;
@@ -75,4 +87,17 @@ export function sumSpan(timeline: Timeline, start: number, end: number): SpanSum
     sums.gpus.push({ group, busyNs, idleNs: end - start - busyNs });
   }
   return sums;
+}
+
+const OWNERS: Partial<Record<Track["table"], string>> = { stages: "instance", steps: "step" };
+
+/** Of a row of stages, steps or layers: the work that belongs to it, on its GPU; null of other rows. */
+export function sumOwned(timeline: Timeline, ref: RowRef): SpanSums | null {
+  const track = timeline.tracks[ref.track]!;
+  const start = track.start[ref.row]!;
+  const end = start + track.duration![ref.row]!;
+  if (track.table === "layers") return sumSpan(timeline, start, end, { group: track.group });
+  const owner = OWNERS[track.table];
+  const column = owner && timeline.tables.slices?.[owner];
+  return column ? sumSpan(timeline, start, end, { group: track.group, wants: (row) => column[row] === ref.row + 1 }) : null;
 }

@@ -1,5 +1,6 @@
 // Colors of the canvas, which CSS does not reach.
-import { isDark, type Palette, type View } from "../data/view";
+import { isDark, textOn, type Palette } from "../data/palette";
+import type { View } from "../data/view";
 
 export interface CanvasTheme {
   background: string;
@@ -11,6 +12,7 @@ export interface CanvasTheme {
   selection: string;
   /** Calls by kind, ranges, stages: no kernel classes, so no hues. */
   calls: string[];
+  onCalls: string[];
   range: string;
   rangeAlternate: string;
   /** Spans too narrow to tell apart. */
@@ -22,20 +24,10 @@ export interface CanvasTheme {
   onClasses: string[];
 }
 
-function luminance(hex: string): number {
-  const channel = (at: number) => {
-    const value = parseInt(hex.slice(at, at + 2), 16) / 255;
-    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-  };
-  return 0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5);
-}
-
-/** Black or white, whichever stands out more. */
-export const textOn = (hex: string): string => (luminance(hex) > 0.179 ? "#101214" : "#ffffff");
-
 export function canvasTheme(view: View, palette: Palette): CanvasTheme {
   const dark = isDark();
   const classes = view.classes.map((each) => palette.now(each.id));
+  const calls = dark ? ["#4a525e", "#8791a0", "#616b78", "#6f7a88"] : ["#c3c9d0", "#7d8794", "#a5adb7", "#939ca7"];
   return {
     background: dark ? "#15181e" : "#ffffff",
     band: dark ? "#1c2027" : "#f5f6f7",
@@ -44,7 +36,8 @@ export function canvasTheme(view: View, palette: Palette): CanvasTheme {
     rule: dark ? "#2c323b" : "#dde0e4",
     accent: dark ? "#8ab8f0" : "#0a58a8",
     selection: dark ? "rgba(138,184,240,0.16)" : "rgba(10,88,168,0.10)",
-    calls: dark ? ["#4a525e", "#8791a0", "#616b78", "#6f7a88"] : ["#c3c9d0", "#7d8794", "#a5adb7", "#939ca7"],
+    calls,
+    onCalls: calls.map(textOn),
     range: dark ? "#2f3640" : "#e3e7eb",
     rangeAlternate: dark ? "#3a424e" : "#d2d8de",
     narrowSpans: dark ? "#353c47" : "#dadfe4",

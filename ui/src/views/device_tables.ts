@@ -1,10 +1,12 @@
-// What each GPU did over the whole timeline: its time, copies, launches.
+// What each GPU did over the whole timeline: its time, why it was idle, copies, launches.
 import type { App } from "../app";
 import type { Profile } from "../data/profile";
 import { note, section, swatch } from "../dom/parts";
 import { h } from "../dom/dom";
 import { table } from "../dom/table";
+import { link } from "../dom/link";
 import { bytes, bytesPerS, count, exactMs, ms, percent } from "../format/figures";
+import { gapsLink } from "../state/links";
 
 type Device = Profile["device_time"][number];
 type Copies = Profile["copies"][number];
@@ -38,15 +40,18 @@ export function deviceTime(app: App): HTMLElement | null {
         rows: causes,
         columns: [
           { id: "device", title: "device", value: (c) => c.device },
-          { id: "cause", title: "idle because of", value: (c) => app.palette.label(c.cause), heads: true, cell: (c) => h("span", { class: "with-swatch" }, swatch(app, c.cause), app.palette.label(c.cause)) },
+          { id: "cause", title: "idle because of", value: (c) => app.palette.label(c.cause), heads: true, cell: (c) => link(gapsLink(app, "", [c.cause]), { class: "with-swatch" }, swatch(app, c.cause), app.palette.label(c.cause)) },
           { id: "ms", title: "ms", of: "ms of the whole timeline", value: (c) => c.ms, text: (c) => ms(c.ms) },
           { id: "share", title: "share of span", of: "of the GPU's span", value: (c) => c.share_of_span, text: (c) => percent(c.share_of_span) },
+          { id: "gaps", title: "gaps", of: "gaps for which this is the largest cause", value: (c) => c.gaps, text: (c) => count(c.gaps) },
+          { id: "why", title: "what that means", className: "prose wide", value: (c) => app.palette.why(c.cause) ?? "" },
         ],
       }).element,
     ],
   );
 }
 
+/** The kinds of memory that are read and written. */
 function memoryWords(copies: Copies): string {
   return copies.from === null ? (copies.to ?? "") : `${copies.from} to ${copies.to ?? "-"}`;
 }
@@ -54,8 +59,10 @@ function memoryWords(copies: Copies): string {
 export function copies(app: App): HTMLElement | null {
   const rows = app.shown.copies;
   if (rows.length === 0) return null;
-  return section(
-    "Copies and fills",
+  return h(
+    "section",
+    { id: "copies" },
+    h("h2", {}, "Copies and fills"),
     table({
       caption: "Copies and fills of the whole timeline",
       rows,
@@ -63,7 +70,7 @@ export function copies(app: App): HTMLElement | null {
       columns: [
         { id: "direction", title: "direction", value: (c) => c.direction, heads: true },
         { id: "device", title: "device", value: (c) => c.device },
-        { id: "memory", title: "memory", value: memoryWords },
+        ...(rows.some((c) => memoryWords(c) !== "") ? [{ id: "memory", title: "memory", value: memoryWords }] : []),
         { id: "count", title: "operations", value: (c) => c.count, text: (c) => count(c.count) },
         { id: "total", title: "total (ms)", of: "ms; overlapping operations count in full", value: (c) => c.total_ms, text: (c) => ms(c.total_ms) },
         { id: "size", title: "size", of: "bytes moved or filled", value: (c) => c.bytes, text: (c) => bytes(c.bytes) },

@@ -2,6 +2,7 @@
 import type { App, MountedView, ViewDescription } from "../app";
 import { figure } from "../dom/copy";
 import { h, replace, type Child } from "../dom/dom";
+import { keepFocus } from "../dom/keep_focus";
 import { note, section, select } from "../dom/parts";
 import { facts } from "../dom/table";
 import { count, counted, fineMs, percent, ratio } from "../format/figures";
@@ -30,7 +31,7 @@ function tiles(app: App, job: Job): HTMLElement {
   const worst = job.stragglers[0];
   const residual = Math.max(...app.shown.ranks.map((rank) => rank.clock?.residual_p50_ms ?? -1));
   const all: (Child[] | null)[] = [
-    [h("dt", {}, "Ranks"), h("dd", { class: "value" }, figure(count(job.recorded), job.recorded, "ranks recorded"), h("span", { class: "unit" }, ` of ${count(job.world_size)}`)), h("dd", { class: "of" }, [`on ${counted(job.hosts, "host")}`, parallelismWords(job)].filter(Boolean).join(", "))],
+    [h("dt", {}, "Ranks"), h("dd", { class: "value" }, figure(count(job.recorded), job.recorded, "ranks recorded"), h("span", { class: "unit" }, ` of ${count(job.world_size)}`)), h("dd", { class: "of" }, [job.hosts > 0 && `on ${counted(job.hosts, "host")}`, parallelismWords(job)].filter(Boolean).join(", "))],
     stage?.wall_ms_per_step ? [h("dt", {}, `Step of the job, ${stage.name}`), h("dd", { class: "value" }, figure(fineMs(stage.wall_ms_per_step), stage.wall_ms_per_step, "ms per step, until the slowest rank's end"), h("span", { class: "unit" }, " ms")), h("dd", { class: "of" }, "mean, until the slowest rank's end")] : null,
     worst ? [h("dt", {}, `Others wait for rank ${worst.rank}`), h("dd", { class: "value" }, figure(fineMs(worst.wait_ms_per_step), worst.wait_ms_per_step, "ms per step of the job"), h("span", { class: "unit" }, " ms")), h("dd", { class: "of" }, `${worst.stage ? `per step of ${worst.stage}` : "in the whole timeline"}${worst.share_of_step === null ? "" : `, ${percent(worst.share_of_step)} of it`}`)] : null,
     job.pipeline_bubble_share !== null ? [h("dt", {}, "Pipeline bubbles"), h("dd", { class: "value" }, figure(percent(job.pipeline_bubble_share), job.pipeline_bubble_share, "of the ranks' time in steps")), h("dd", { class: "of" }, "of the ranks' time in steps")] : null,
@@ -72,7 +73,7 @@ function mount(app: App, options: URLSearchParams): MountedView {
 
   function draw(): void {
     heat?.draw(state);
-    replace(perRank, rankSection(app, stages, state, update));
+    keepFocus(perRank, () => replace(perRank, rankSection(app, stages, state, update)));
   }
 
   replace(perRank, rankSection(app, stages, state, update));
@@ -92,10 +93,6 @@ function mount(app: App, options: URLSearchParams): MountedView {
   );
   return {
     element,
-    onPlace: (next) => {
-      state = stateOf(next);
-      draw();
-    },
     redraw: () => heat?.redraw(),
   };
 }

@@ -3,10 +3,14 @@ import type { App, MountedView, ViewDescription } from "../app";
 import type { Layer } from "../data/profile";
 import { copyText, figure } from "../dom/copy";
 import { h, replace } from "../dom/dom";
+import { link } from "../dom/link";
+import { keepFocus } from "../dom/keep_focus";
 import { note, notKnown, section, select } from "../dom/parts";
 import { table } from "../dom/table";
+import { watchWidth } from "../dom/wide_table";
 import { count, fineMs, percent } from "../format/figures";
-import { setOptions } from "../state/fragment";
+import { placeHash, setOptions } from "../state/fragment";
+import { hasTimeline } from "../timeline/header";
 
 const VIEW = "layers";
 
@@ -36,6 +40,9 @@ function classesOf(layers: Layer[]): string[] {
   return [...totals].sort((a, b) => b[1] - a[1]).map(([name]) => name);
 }
 
+/** The kernels of one layer, which the timeline tells apart. */
+const layerHref = (layer: Layer): string | null => (layer.part || layer.outside || !hasTimeline() ? null : placeHash("kernels", { stage: layer.stage, layer: layer.name }));
+
 function heatMap(app: App, group: Group, withParts: boolean): HTMLElement {
   const layers = group.layers.filter((layer) => withParts || !layer.part);
   const classes = classesOf(layers);
@@ -46,32 +53,31 @@ function heatMap(app: App, group: Group, withParts: boolean): HTMLElement {
     h(
       "tr",
       { class: layer.part ? "part" : layer.outside ? "outside" : null },
-      h("th", { scope: "row", title: layer.note }, layer.name, layer.note && h("span", { class: "muted" }, " *")),
+      h("th", { scope: "row", title: layer.note }, link(layerHref(layer), {}, layer.name), layer.note && h("span", { class: "muted" }, " *")),
       h("td", { class: "number total" }, h("span", { class: "bar", "aria-hidden": "true" }, h("span", { style: `width: ${Math.min(1, layer.ms_per_step / longest) * 100}%` })), figure(fineMs(layer.ms_per_step), layer.ms_per_step, `ms of kernel time per pass in ${layer.name}`)),
       h("td", { class: "number" }, figure(count(layer.kernels_per_step), layer.kernels_per_step, "kernels per pass")),
       classes.map((name) => {
         const ms = layer.classes[name];
         if (ms === undefined) return h("td", { class: "number heat none" }, "");
-        const strength = Math.round(Math.min(1, ms / strongest) * 78 + 4);
-        return h("td", { class: "number heat", style: `background-color: color-mix(in srgb, ${app.palette.css(name)} ${strength}%, transparent)${strength > 55 ? "; color: light-dark(#fff, #101214)" : ""}` }, figure(fineMs(ms), ms, `ms of ${app.palette.label(name)} per pass in ${layer.name}`));
+        const strength = Math.min(1, ms / strongest) * 0.78 + 0.04;
+        return h("td", { class: "number heat", style: app.palette.tint(name, strength) }, figure(fineMs(ms), ms, `ms of ${app.palette.label(name)} per pass in ${layer.name}`));
       }),
     );
+  const inner = h(
+    "table",
+    { class: "heat-map" },
+    h("caption", {}, `Layers of ${group.label}: kernel time by class, ms per forward pass`),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "layer"), h("th", { scope: "col", class: "number" }, "all (ms per pass)"), h("th", { scope: "col", class: "number" }, "kernels"), classes.map((name) => h("th", { scope: "col", class: "number", title: `ms of ${app.palette.label(name)} per forward pass` }, h("span", { class: "swatch", style: `background-color: ${app.palette.css(name)}`, "aria-hidden": "true" }), ` ${app.palette.label(name)}`)))),
+    h("tbody", {}, layers.map(row)),
+  );
+  const frame = h("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": `Layers of ${group.label} by class` }, inner);
+  watchWidth(frame, inner);
   const text = () => [["layer", "ms per pass", "kernels per pass", ...classes].join("\t"), ...layers.map((layer) => [layer.name, layer.ms_per_step, layer.kernels_per_step, ...classes.map((name) => layer.classes[name] ?? "")].join("\t"))].join("\n");
   return h(
     "div",
     { class: "table-block" },
-    h("div", { class: "table-tools" }, h("button", { class: "quiet", type: "button", onclick: () => void copyText(text(), `${layers.length} layers of ${group.label}, tab-separated`) }, "Copy table")),
-    h(
-      "div",
-      { class: "table-scroll", tabindex: "0", role: "region", "aria-label": `Layers of ${group.label} by class` },
-      h(
-        "table",
-        { class: "heat-map" },
-        h("caption", {}, `Layers of ${group.label}: kernel time by class, ms per forward pass`),
-        h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "layer"), h("th", { scope: "col", class: "number" }, "all (ms per pass)"), h("th", { scope: "col", class: "number" }, "kernels"), classes.map((name) => h("th", { scope: "col", class: "number", title: `ms of ${app.palette.label(name)} per forward pass` }, h("span", { class: "swatch", style: `background-color: ${app.palette.css(name)}`, "aria-hidden": "true" }), ` ${app.palette.label(name)}`)))),
-        h("tbody", {}, layers.map(row)),
-      ),
-    ),
+    h("div", { class: "table-tools" }, h("button", { class: "quiet", type: "button", "aria-label": `Copy table: layers of ${group.label}`, onclick: () => void copyText(text(), `${layers.length} layers of ${group.label}, tab-separated`) }, "Copy table")),
+    frame,
   );
 }
 
@@ -101,7 +107,7 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
 
   function groupBody(own: Group, withParts: boolean): HTMLElement {
     const summary = app.shown.layer_summary.stages.find((each) => each.stage === own.stage && each.model_layers === own.modelLayers);
-    const words = summary && `${summary.layers} layers, each with ${fineMs(summary.mean_ms_per_step)} ms of kernel time per pass on average (${fineMs(summary.min_ms_per_step)} to ${fineMs(summary.max_ms_per_step)} ms); mean of ${count(summary.passes)} passes, warm-up excluded.`;
+    const words = summary && `${summary.layers} layers, each with ${fineMs(summary.mean_ms_per_step)} ms of kernel time per pass on average (${fineMs(summary.min_ms_per_step)} to ${fineMs(summary.max_ms_per_step)} ms); ${summary.passes === 1 ? "one pass" : `mean of ${count(summary.passes)} passes`}, warm-up excluded.`;
     const notes = own.layers.filter((layer) => layer.note).map((layer) => h("p", { class: "muted" }, `* ${layer.name}: ${layer.note}`));
     return h("div", {}, words && h("p", {}, words), heatMap(app, own, withParts), notes, partsTable(app, own));
   }
@@ -116,11 +122,11 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
       setOptions(VIEW, { parts: parts ? "1" : "" });
       draw();
     });
-    replace(
+    keepFocus(body, () => replace(
       body,
       h("div", { class: "filters" }, groups.length > 1 && select("Stage", groups.map((each): [string, string] => [each.id, each.label]), own.id, (id) => { group = groups.find((each) => each.id === id); setOptions(VIEW, { of: id }); draw(); }), hasParts && h("label", { class: "check" }, check, " parts of layers")),
       groupBody(own, parts),
-    );
+    ));
   }
 
   if (printing) replace(body, groups.map((own) => section(`Layers in ${own.label}`, groupBody(own, false))));
@@ -128,11 +134,6 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
   const why = app.shown.layer_summary.why_not;
   return {
     element: h("div", { class: "view" }, h("h1", {}, "Layers"), groups.length === 0 ? notKnown(why, "no layers were found in these stages") : body, groups.length > 0 && note("Cells are kernel time in ms per forward pass. A cell's color is its class, its strength the time, on one scale for all layers.")),
-    onPlace: (next) => {
-      group = groups.find((each) => each.id === next.get("of")) ?? group;
-      parts = next.get("parts") === "1";
-      if (!printing) draw();
-    },
   };
 }
 

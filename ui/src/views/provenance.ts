@@ -5,7 +5,6 @@ import { h } from "../dom/dom";
 import { prose, section } from "../dom/parts";
 import { facts, table } from "../dom/table";
 import { bytes, bytesPerS, clock, count, flopsPerS, ms, percent, ratio } from "../format/figures";
-import { copies, deviceTime, launches } from "./device_tables";
 
 function captures(app: App): HTMLElement {
   const rows = app.shown.context.captures;
@@ -107,9 +106,6 @@ function mount(app: App): MountedView {
       captures(app),
       devices(app),
       overhead(app),
-      deviceTime(app),
-      copies(app),
-      launches(app),
       diagnostics(app),
       section(
         "How this was made",

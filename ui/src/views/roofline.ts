@@ -4,11 +4,12 @@ import type { Point } from "../chart/point";
 import { chartColors, scatter, type Line, type Scatter } from "../chart/scatter";
 import { deviceWord, onCpu, type Kernel, type Profile, type Stage } from "../data/profile";
 import { h, type Child } from "../dom/dom";
+import { link } from "../dom/link";
 import { note, notKnown, prose, section, swatch } from "../dom/parts";
 import { figure } from "../dom/copy";
 import { table } from "../dom/table";
 import { bytes, bytesPerS, count, counted, flops, flopsPerS, intensity, ms, percent } from "../format/figures";
-import { placeHash } from "../state/fragment";
+import { kernelLink, kernelPlaces } from "../state/links";
 
 type Measured = Profile["roofline"]["kernels"][number];
 
@@ -59,12 +60,20 @@ function estimateWords(measured: Measured): string | null {
   return measured.peak_name ? `${alone}; tensor cores active ${percent(measured.tensor_active_share)} of ${flopsPerS(measured.peak_flops_per_s)} (${measured.peak_name}, by the ${measured.number_format_source})` : alone;
 }
 
+/** The kernel of a row: one of a name on one device. */
+function kernelOf(app: App, measured: Measured): Kernel | undefined {
+  const place = kernelPlaces(app.shown).byName(measured.kernel_name, measured.device);
+  return place === undefined ? undefined : app.shown.kernels[place];
+}
+
+const hrefOf = (app: App, measured: Measured): string | null => kernelLink(app, kernelPlaces(app.shown).byName(measured.kernel_name, measured.device));
+
 function kernelPoints(app: App): Point[] {
-  const byName = new Map<string, Kernel>(app.shown.kernels.map((kernel) => [`${kernel.kernel_name}\n${kernel.device}`, kernel]));
   const points: Point[] = [];
   for (const measured of app.shown.roofline.kernels) {
     if (!measured.flops_per_byte || !measured.flops_per_s) continue;
-    const kernel = byName.get(`${measured.kernel_name}\n${measured.device}`);
+    const kernel = kernelOf(app, measured);
+    const href = hrefOf(app, measured);
     const kernelClass = kernel?.class ?? "other";
     points.push({
       x: measured.flops_per_byte,
@@ -73,7 +82,7 @@ function kernelPoints(app: App): Point[] {
       radius: 3.5 + 14 * Math.sqrt(kernel?.share ?? 0),
       shape: byCounters(measured) ? "triangle" : "dot",
       lines: [measured.short_name, `${app.palette.label(kernelClass)}, ${percent(kernel?.share ?? null)} of kernel time`, ...[estimateWords(measured)].filter((line) => line !== null), `${flopsPerS(measured.flops_per_s)}, ${bytesPerS(measured.bytes_per_s)}, ${intensity(measured.flops_per_byte)} FLOP/B`, `${percent(measured.compute_share_of_peak)} of compute, ${percent(measured.memory_share_of_peak)} of memory; bound by ${measured.bound}`],
-      onClick: () => (location.hash = placeHash("kernels", { q: measured.short_name })),
+      ...(href === null ? {} : { onClick: () => (location.hash = href) }),
     });
   }
   return points.sort((a, b) => b.radius - a.radius);
@@ -172,13 +181,15 @@ function boundShares(app: App): HTMLElement | null {
 function kernelTable(app: App): HTMLElement {
   const { kernels, why_not, rule } = app.shown.roofline;
   if (kernels.length === 0) return section("Kernels", notKnown(why_not, "no kernel was measured with ncu; `llmprof run -- PROGRAM` measures the longest ones"));
-  const classes = new Map(app.shown.kernels.map((kernel) => [kernel.kernel_name, kernel]));
+  const several = new Set(kernels.map((kernel) => kernel.device)).size > 1;
+  const share = (measured: Measured) => kernelOf(app, measured)?.share ?? null;
   const view = table<Measured>({
     caption: "Kernels on the roofline",
     rows: kernels,
     columns: [
-      { id: "name", title: "kernel", value: (k) => k.short_name, heads: true, className: "name", cell: (k) => h("a", { class: "with-swatch", href: placeHash("kernels", { q: k.short_name }), title: k.kernel_name }, swatch(app, classes.get(k.kernel_name)?.class ?? "other"), k.short_name) },
-      { id: "share", title: "share of kernel time", of: "of the time of all kernels", value: (k) => classes.get(k.kernel_name)?.share ?? null, text: (k) => percent(classes.get(k.kernel_name)?.share) },
+      { id: "name", title: "kernel", value: (k) => k.short_name, heads: true, className: "name", cell: (k) => link(hrefOf(app, k), { class: "with-swatch", title: k.kernel_name }, swatch(app, kernelOf(app, k)?.class ?? "other"), k.short_name) },
+      ...(several ? [{ id: "device", title: "device", value: (k: Measured) => k.device }] : []),
+      { id: "share", title: "share of kernel time", of: "of the time of all kernels, on all devices", value: share, text: (k) => percent(share(k)) },
       { id: "bound", title: "bound by", value: (k) => k.bound },
       { id: "intensity", title: "FLOP/B", of: "arithmetic intensity, DRAM bytes", value: (k) => k.flops_per_byte, text: (k) => intensity(k.flops_per_byte) },
       { id: "flops", title: "FLOP/s", of: "achieved", value: (k) => k.flops_per_s, text: flopsText },
@@ -216,25 +227,26 @@ function stageTable(app: App): HTMLElement {
   return section("Stages, by the model", view.element, stages.map(costOf));
 }
 
-/** The parts of the model that a stage's FLOPs and bytes are of. */
+type CostPart = Stage["cost"][number];
+
+/** The parts of the model that a stage's FLOPs and bytes are of. Operators of one class move either weights or the cache. */
 function costOf(stage: Stage): Child {
   if (stage.cost.length === 0) return null;
   const unit = "per instance";
+  const size = (id: string, title: string, value: (part: CostPart) => number, of: string) => ({ id, title, of: `bytes ${unit}`, value, text: (part: CostPart) => bytes(value(part)), sum: stage.cost.reduce((all, part) => all + value(part), 0), sumOf: `B ${of}${unit}` });
+  const all = size("bytes", "all bytes", (part) => part.weight_bytes + part.kv_bytes, "");
+  const sizes = stage.from_operators ? [all] : [size("weights", "weights read", (part) => part.weight_bytes, "of weights "), size("cache", "KV cache read and written", (part) => part.kv_bytes, "of the KV cache "), all];
+  const foot = (text: string, exact: number | null, of: string) => h("td", { class: "number" }, figure(text, exact, of));
   return h(
     "details",
     { class: "cost", open: true },
     h("summary", {}, stage.from_operators ? `What ${stage.name} computed and moved, as recorded` : `What ${stage.name} must compute and move`),
-    table<Stage["cost"][number]>({
+    table<CostPart>({
       caption: `FLOPs and bytes of ${stage.name}`,
       fit: true,
       rows: stage.cost,
-      columns: [
-        { id: "part", title: stage.from_operators ? "operators of class" : "part of the model", value: (c) => c.part, heads: true },
-        { id: "flops", title: "FLOPs", of: unit, value: (c) => c.flops, text: (c) => flops(c.flops) },
-        { id: "weights", title: "weights read", of: `bytes ${unit}`, value: (c) => c.weight_bytes, text: (c) => bytes(c.weight_bytes) },
-        { id: "cache", title: "KV cache read and written", of: `bytes ${unit}`, value: (c) => c.kv_bytes, text: (c) => bytes(c.kv_bytes) },
-      ],
-      foot: h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "sum"), h("td", { class: "number" }, figure(flops(stage.flops), stage.flops, `FLOP ${unit}`)), h("td", { class: "number", colspan: "2" }, figure(bytes(stage.bytes), stage.bytes, `B ${unit}`)))),
+      columns: [{ id: "part", title: stage.from_operators ? "operators of class" : "part of the model", value: (c) => c.part, heads: true }, { id: "flops", title: "FLOPs", of: unit, value: (c) => c.flops, text: (c) => flops(c.flops) }, ...sizes],
+      foot: h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "sum"), foot(flops(stage.flops), stage.flops, `FLOP ${unit}`), sizes.map(({ sum, sumOf }) => foot(bytes(sum), sum, sumOf)))),
     }).element,
     stage.basis && note(prose(`${stage.basis.charAt(0).toUpperCase()}${stage.basis.slice(1)}.`)),
   );

@@ -2,10 +2,11 @@
 import type { App } from "../app";
 import { instanceWord, type Profile } from "../data/profile";
 import { h } from "../dom/dom";
+import { link } from "../dom/link";
 import { note, prose, section, swatch } from "../dom/parts";
 import { table, type Column } from "../dom/table";
 import { fineMs, ms } from "../format/figures";
-import { placeHash } from "../state/fragment";
+import { kernelLink, kernelPlaces, partLink } from "../state/links";
 
 type OfStage = Profile["recoverable"][number];
 type Part = OfStage["parts"][number];
@@ -22,6 +23,11 @@ function columnsOf<Row extends Part | Kernel>(stage: OfStage, unit: string): Col
     { id: "saving", title: "potential saving (ms)", of: `ms per ${unit} above the lower bound, an upper limit`, value: (r) => r.recoverable_ms, text: (r) => ms(r.recoverable_ms) },
     ...(stage.tokens === null ? [] : [{ id: "token", title: "per output token (ms)", of: "ms of potential saving per output token", value: (r: Row) => r.recoverable_ms_per_output_token, text: (r: Row) => fineMs(r.recoverable_ms_per_output_token) }]),
   ];
+}
+
+function partHref(app: App, { stage }: OfStage, { part }: Part): string | null {
+  const own = app.shown.stages.find((each) => each.name === stage);
+  return own ? partLink(app, own, part) : null;
 }
 
 function boundWords(stage: OfStage): string {
@@ -42,7 +48,7 @@ export function savingsByPart(app: App): HTMLElement | null {
         table<Part>({
           caption: `Potential savings in ${stage.stage}, by part`,
           rows: parts,
-          columns: [{ id: "part", title: "part", value: (p) => app.palette.label(p.part), heads: true, cell: (p) => h("span", { class: "with-swatch" }, swatch(app, p.part), app.palette.label(p.part)) }, ...columnsOf<Part>(stage, unit), { id: "rule", title: "how the bound was found", className: "prose", value: (p) => p.floor_rule ?? "", cell: (p) => prose(p.floor_rule ?? "") }],
+          columns: [{ id: "part", title: "part", value: (p) => app.palette.label(p.part), heads: true, cell: (p) => link(partHref(app, stage, p), { class: "with-swatch" }, swatch(app, p.part), app.palette.label(p.part)) }, ...columnsOf<Part>(stage, unit), { id: "rule", title: "how the bound was found", className: "prose", value: (p) => p.floor_rule ?? "", cell: (p) => prose(p.floor_rule ?? "") }],
         }).element,
         note(boundWords(stage)),
       ),
@@ -55,6 +61,7 @@ export function savingsByKernel(app: App): HTMLElement | null {
   const stages = app.shown.recoverable.map((stage) => ({ stage, kernels: stage.kernels.filter((kernel) => kernel.recoverable_ms > 0).slice(0, SHOWN_KERNELS) })).filter((each) => each.kernels.length > 0);
   if (stages.length === 0) return null;
   const unit = instanceWord(app.shown);
+  const basis = (kernel: Kernel) => app.view.names[kernel.floor_basis] ?? kernel.floor_basis;
   return section(
     "Potential savings by kernel",
     stages.map(({ stage, kernels }) =>
@@ -65,7 +72,7 @@ export function savingsByKernel(app: App): HTMLElement | null {
         table<Kernel>({
           caption: `Potential savings in ${stage.stage}, by kernel`,
           rows: kernels,
-          columns: [{ id: "name", title: "kernel", value: (k) => k.short_name, heads: true, className: "name", cell: (k) => h("a", { href: placeHash("kernels", { q: k.short_name }) }, k.short_name) }, ...columnsOf<Kernel>(stage, unit), { id: "basis", title: "basis of the bound", className: "prose", value: (k) => k.floor_basis, cell: (k) => h("span", { title: k.floor_rule ?? "" }, k.floor_basis) }],
+          columns: [{ id: "name", title: "kernel", value: (k) => k.short_name, heads: true, className: "name", cell: (k) => link(kernelLink(app, kernelPlaces(app.shown).byShortName(k.short_name, k.device), stage.stage), {}, k.short_name) }, ...columnsOf<Kernel>(stage, unit), { id: "basis", title: "basis of the bound", className: "prose", value: (k) => basis(k), cell: (k) => h("span", { title: k.floor_rule ?? "" }, basis(k)) }],
         }).element,
       ),
     ),

@@ -25,10 +25,17 @@ export function paintAxis(context: CanvasRenderingContext2D, scene: Scene): void
   context.beginPath();
   context.rect(left, MINIMAP_HEIGHT, width - left, AXIS_HEIGHT);
   context.clip();
+  let reached = left;
   for (const tick of ticks) {
     const x = Math.round(xOf(scene, tick));
     context.fillRect(x, TOP - 6, 1, 5);
-    context.fillText(text(tick), x + 4, MINIMAP_HEIGHT + AXIS_HEIGHT / 2);
+    const label = text(tick);
+    const long = context.measureText(label).width;
+    // The last label stands before its tick where it would be cut behind it, or not at all.
+    const at = x + 4 + long <= width - 2 ? x + 4 : x - 4 - long;
+    if (at < reached) continue;
+    context.fillText(label, at, MINIMAP_HEIGHT + AXIS_HEIGHT / 2);
+    reached = at + long + 6;
   }
   context.restore();
   if (left > 0) {

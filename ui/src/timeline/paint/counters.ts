@@ -1,6 +1,6 @@
 // Samples of a counter as an area: the highest of each pixel, which lasts until the next sample.
 import type { PlacedTrack } from "../layout";
-import { firstAtLeast } from "../model";
+import { counterTop, firstAtLeast } from "../model";
 import { nsPerPixelOf, type Rect, type Scene } from "./scene";
 
 export function paintCounter(context: CanvasRenderingContext2D, scene: Scene, placed: PlacedTrack, y: number): void {
@@ -11,7 +11,7 @@ export function paintCounter(context: CanvasRenderingContext2D, scene: Scene, pl
   const nsPerPixel = nsPerPixelOf(scene);
   const values = scene.timeline.tables.samples["value"]!;
   const end = track.first + track.count;
-  const highest = track.max && track.max > 0 ? track.max : 1;
+  const highest = counterTop(track);
   context.fillStyle = theme.band;
   context.fillRect(left, y, width, height);
   let row = Math.max(track.first, firstAtLeast(track.start, track.first, end, window.start) - 1);

@@ -1,6 +1,6 @@
 // What the reader chose or points at: the selected span, outlines of rows, arrows from launches to what they launched.
-import type { RowRef } from "../describe";
 import { TOP } from "../layout";
+import { refOf, type RowRef } from "../model";
 import { rectOf, xOf, type Scene } from "./scene";
 
 export function paintSelection(context: CanvasRenderingContext2D, scene: Scene, top: number, bottom: number): void {
@@ -26,11 +26,6 @@ export function paintOutlines(context: CanvasRenderingContext2D, scene: Scene): 
   outline(scene.hit, 2, scene.theme.accent);
   outline(scene.hovered, 1.5, scene.theme.text);
   outline(scene.pinned, 2, scene.theme.text);
-}
-
-function refOf(scene: Scene, table: string, row: number): RowRef | null {
-  const track = scene.timeline.tracks.findIndex((each) => each.table === table && row >= each.first && row < each.first + each.count);
-  return track < 0 ? null : { track, row };
 }
 
 function paintArrow(context: CanvasRenderingContext2D, scene: Scene, from: RowRef | null, to: RowRef | null): void {
@@ -70,12 +65,12 @@ export function paintArrows(context: CanvasRenderingContext2D, scene: Scene): vo
     const track = scene.timeline.tracks[ref.track]!;
     if (track.table === "slices") {
       const call = (scene.timeline.tables.slices["call"]?.[ref.row] ?? 0) - 1;
-      if (call >= 0) paintArrow(context, scene, refOf(scene, "calls", call), ref);
+      if (call >= 0) paintArrow(context, scene, refOf(scene.timeline, "calls", call), ref);
     } else if (track.table === "calls") {
       const rows = scene.launchedBy().of(ref.row);
       // A graph launches hundreds: the first and the last of them say where its work lies.
       const few = rows.length > 8 ? [rows[0]!, rows[rows.length - 1]!] : [...rows];
-      for (const row of few) paintArrow(context, scene, ref, refOf(scene, "slices", row));
+      for (const row of few) paintArrow(context, scene, ref, refOf(scene.timeline, "slices", row));
     }
   }
 }

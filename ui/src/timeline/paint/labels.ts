@@ -1,6 +1,10 @@
 // Names of groups and tracks. In the gutter they change only with scrolling, and are kept as a picture.
-import { TOP, type PlacedTrack } from "../layout";
-import { FONT, LETTER, SMALL_FONT, type Scene } from "./scene";
+import { LETTER, TOP, type PlacedTrack } from "../layout";
+import { counterMax } from "../model";
+import { FONT, SMALL_FONT, type Scene } from "./scene";
+
+/** Pixels that a name and the largest value below it take. */
+const LINES_OF_TWO = 28;
 
 export class LabelPainter {
   private gutter: HTMLCanvasElement | null = null;
@@ -61,22 +65,12 @@ function paintLabel(scene: Scene, placed: PlacedTrack, context: CanvasRenderingC
   context.fillStyle = theme.muted;
   const middle = beside ? y + Math.min(placed.height, 24) / 2 : y - layout.labelHeight / 2;
   context.fillText(label, beside ? 10 : 4, middle);
-  if (track.kind === "counter" && track.max !== undefined) {
+  const most = track.kind === "counter" ? counterMax(track) : "";
+  if (most) {
     context.font = SMALL_FONT;
-    const top = `max ${counterText(track.max)}${track.unit ?? ""}`.trim();
-    if (beside) context.fillText(top, 10, middle + 14);
-    else context.fillText(top, scene.width - top.length * LETTER - 4, middle);
+    const below = beside && placed.height > LINES_OF_TWO;
+    if (below) context.fillText(most, 10, middle + 14);
+    else context.fillText(most, (beside ? layout.gutter : scene.width) - context.measureText(most).width - 8, middle);
   }
   context.font = FONT;
-}
-
-function counterText(value: number): string {
-  if (value >= 1e5) return prefixed(value);
-  return `${value >= 100 ? Math.round(value) : Number(value.toPrecision(3))} `;
-}
-
-/** "1.98 G": raw metrics come in Hz and bytes. */
-function prefixed(value: number): string {
-  const steps = Math.min(4, Math.floor(Math.log10(value) / 3));
-  return `${Number((value / 1000 ** steps).toPrecision(3))} ${["", "k", "M", "G", "T"][steps]}`;
 }

@@ -1,8 +1,7 @@
 // What is drawn: the timeline, the part of it that is shown, and where its times lie on the canvas.
-import type { RowRef } from "../describe";
+import type { Hits } from "../filter";
 import { RANGE_LINE, TOP, type Layout } from "../layout";
-import type { LaunchedBy, Timeline } from "../model";
-import type { Hits } from "../search";
+import type { LaunchedBy, RowRef, Timeline } from "../model";
 import type { CanvasTheme } from "../theme";
 import type { TimeWindow } from "../window";
 
@@ -26,8 +25,6 @@ export type Rect = [x: number, y: number, width: number, height: number];
 
 export const FONT = "11px system-ui, sans-serif";
 export const SMALL_FONT = "10px system-ui, sans-serif";
-/** A mean width of a letter, to cut texts without measuring each. */
-export const LETTER = 5.8;
 
 export const nsPerPixelOf = (scene: Scene): number => scene.window.width / Math.max(1, scene.width - scene.layout.gutter);
 

@@ -1,10 +1,10 @@
 // Calls, ranges, stages, steps, layers: gray, since hues mean classes of kernels.
 import { addSums, type PixelColumns } from "../columns_of_pixels";
 import { instanceWords } from "../describe";
-import { RANGE_LINE, type PlacedTrack } from "../layout";
+import { LETTER, RANGE_LINE, type PlacedTrack } from "../layout";
 import { firstAtLeast, firstEndingAfter, rowsWithin, type Timeline } from "../model";
 import { paintHitMarks } from "./hit_marks";
-import { FONT, LETTER, nsPerPixelOf, SMALL_FONT, type Rect, type Scene } from "./scene";
+import { FONT, nsPerPixelOf, SMALL_FONT, type Rect, type Scene } from "./scene";
 import type { Texts } from "./texts";
 
 /** Rows above this number are drawn from sums, not one by one. */
@@ -109,7 +109,7 @@ export class SpanPainter {
     }
     context.font = height >= 18 ? FONT : SMALL_FONT;
     for (const { rect, row } of texts) {
-      context.fillStyle = track.table === "calls" ? theme.background : theme.text;
+      context.fillStyle = track.table === "calls" ? theme.onCalls[kinds ? kinds[row]! : 0]! : theme.text;
       this.texts.within(scene, spanText(timeline, track.table, row, rect[2]), rect);
     }
     context.font = FONT;

@@ -34,7 +34,7 @@ export class StreamPainter {
     if (level) addBins(timeline, level, this.columns, window.start, nsPerPixel, width);
     else {
       const kernels = timeline.tables.slices["kernel"]!;
-      const wanted = dim ? scene.hits!.wantedKernels : null;
+      const wanted = dim ? scene.hits!.wanted : null;
       const [first, last] = rowsWithin(track, window.start, window.end);
       for (let row = first; row < last; row++) {
         const start = track.start[row]!;
@@ -50,7 +50,7 @@ export class StreamPainter {
         const x0 = Math.max(Math.round(from), -2);
         const x1 = Math.min(Math.round(to), width + 2);
         const rect: Rect = [left + x0, y, Math.max(x1 - x0 - (x1 - x0 > 4 ? 1 : 0), 1), height];
-        (wanted?.[kernel] ? hitRects : rects)[classIndex]!.push(rect);
+        (wanted?.[row] ? hitRects : rects)[classIndex]!.push(rect);
         if (x1 - x0 > 30) texts.push({ rect, row, classIndex });
       }
     }
@@ -86,10 +86,9 @@ export class StreamPainter {
     const kernels = timeline.tables.slices["kernel"]!;
     context.font = FONT;
     for (const { rect, row, classIndex } of texts) {
-      const kernel = kernels[row]!;
-      const faint = dim && !scene.hits!.wantedKernels[kernel];
-      context.fillStyle = faint ? theme.muted : theme.onClasses[classIndex]!;
-      this.texts.within(scene, timeline.names[timeline.kernels[kernel]!.short] ?? "", rect);
+      const faint = dim && !scene.hits!.wanted[row];
+      context.fillStyle = faint ? theme.text : theme.onClasses[classIndex]!;
+      this.texts.within(scene, timeline.names[timeline.kernels[kernels[row]!]!.short] ?? "", rect);
     }
   }
 }

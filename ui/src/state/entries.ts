@@ -1,0 +1,78 @@
+// Steps of the tab's history. Each keeps its view as the reader left it (open rows, scrolled tables, the focused link), so
+// that the back button returns to the place and not only to the view. After a reload, the address and the scroll position
+// are left.
+import type { MountedView } from "../app";
+
+/** What a step of the history shows. */
+export interface Entry {
+  key: string;
+  view: string;
+  mounted: MountedView;
+}
+
+interface Kept extends Entry {
+  scroll: number;
+  focused: HTMLElement | null;
+  /** What scrolls inside of the view: a detached element forgets it. */
+  inner: { element: Element; top: number; left: number }[];
+}
+
+interface StoredState {
+  key?: string;
+  scroll?: number;
+}
+
+const MOST_KEPT = 12;
+const SCROLLING = ".scroller, .side, .table-scroll, .heat-scroll";
+
+let made = 0;
+
+const stored = (): StoredState => (history.state ?? {}) as StoredState;
+
+/** Names the current step of the history. */
+export function entryKey(): string {
+  const { key } = stored();
+  if (key) return key;
+  const fresh = `${performance.timeOrigin}/${++made}`;
+  history.replaceState({ ...stored(), key: fresh }, "");
+  return fresh;
+}
+
+/** For a reload of the page. */
+export function rememberScroll(): void {
+  history.replaceState({ ...stored(), key: entryKey(), scroll: window.scrollY }, "");
+}
+
+export const rememberedScroll = (): number => stored().scroll ?? 0;
+
+/** Views that were left, by their step of the history. */
+export class KeptEntries {
+  private readonly kept = new Map<string, Kept>();
+
+  /** Call before the view is taken out of the page. */
+  keep(entry: Entry): void {
+    const { element } = entry.mounted;
+    const active = document.activeElement;
+    const inner = [...element.querySelectorAll(SCROLLING)].map((each) => ({ element: each, top: each.scrollTop, left: each.scrollLeft }));
+    this.kept.set(entry.key, { ...entry, scroll: window.scrollY, focused: active instanceof HTMLElement && element.contains(active) ? active : null, inner });
+    entry.mounted.leave?.();
+    if (this.kept.size <= MOST_KEPT) return;
+    const [oldest] = this.kept.values();
+    this.kept.delete(oldest!.key);
+    oldest!.mounted.close?.();
+  }
+
+  /** The view as it was left; null where it was not, or too long ago. */
+  take(key: string): Kept | null {
+    const known = this.kept.get(key) ?? null;
+    this.kept.delete(key);
+    return known;
+  }
+}
+
+/** Call when the view is in the page again. */
+export function restorePlace(kept: Kept, fallback: HTMLElement): void {
+  for (const { element, top, left } of kept.inner) element.scrollTo(left, top);
+  (kept.focused ?? fallback).focus({ preventScroll: true });
+  window.scrollTo(0, kept.scroll);
+}

@@ -1,0 +1,32 @@
+// What an engine's requests saw, one row per window of recording.
+import type { App } from "../app";
+import type { Child } from "../dom/dom";
+import { link } from "../dom/link";
+import { note, section } from "../dom/parts";
+import { table } from "../dom/table";
+import { count, ms } from "../format/figures";
+import { spanLink } from "../state/links";
+
+export function requests(app: App): Child {
+  const rows = app.recorded.token_times.served;
+  if (rows.length === 0) return null;
+  return section(
+    "Requests",
+    table({
+      caption: "Requests, as an engine's own clock has them",
+      fit: true,
+      rows,
+      columns: [
+        { id: "from", title: "from (ms)", heads: true, value: (r) => r.start_ms, cell: (r) => link(spanLink(r.start_ms * 1e6, r.span_ms * 1e6), {}, ms(r.start_ms)) },
+        { id: "prompts", title: "prompts", value: (r) => r.prompts, text: (r) => count(r.prompts) },
+        { id: "prompt", title: "time per prompt (ms)", of: "ms, mean over prompts, as recorded", value: (r) => r.prompt_ms, text: (r) => ms(r.prompt_ms) },
+        { id: "tokens", title: "tokens after the first", value: (r) => r.tokens, text: (r) => count(r.tokens) },
+        { id: "token", title: "time per token (ms)", of: "ms, mean over tokens, as recorded", value: (r) => r.token_ms, text: (r) => ms(r.token_ms) },
+        { id: "most", title: "sequences, at most", of: "that get a token in one batch", value: (r) => r.sequences_max, text: (r) => count(r.sequences_max) },
+        { id: "batches", title: "batches", value: (r) => r.batches, text: (r) => count(r.batches) },
+        { id: "passes", title: "passes", value: (r) => r.passes, text: (r) => count(r.passes) },
+      ],
+    }).element,
+    note("As recorded: with what tracing added. A token's time is that since the batch before; a prompt's ends when its first token is chosen."),
+  );
+}

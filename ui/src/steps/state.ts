@@ -1,0 +1,17 @@
+// What the view of steps shows: options of its address.
+import type { App } from "../app";
+import { isServing } from "../data/profile";
+
+export interface StepsState {
+  stage: string;
+  /** Of gaps; empty: all. */
+  causes: string[];
+  step: number | null;
+}
+
+export const stateOf = (options: URLSearchParams): StepsState => ({ stage: options.get("stage") ?? "", causes: (options.get("cause") ?? "").split(",").filter(Boolean), step: options.has("step") ? Number(options.get("step")) : null });
+
+export function where(app: App, instance: number, step: number | null): string {
+  if (isServing(app.shown)) return `engine step ${instance}`;
+  return step === null ? `instance ${instance}` : `instance ${instance}, step ${step}`;
+}

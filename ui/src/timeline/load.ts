@@ -1,0 +1,28 @@
+// The timeline is read once, when a view first needs it.
+import type { App } from "../app";
+import { isServing } from "../data/profile";
+import { hasTimeline } from "./header";
+import { readTimeline, type Timeline } from "./model";
+
+let reading: Promise<Timeline> | null = null;
+
+function stepWords(app: App, index: number): string {
+  const step = app.recorded.steps[index];
+  if (!step) return `step ${index}`;
+  return isServing(app.recorded) ? `engine step ${step.instance}` : `step ${step.step_of_instance}`;
+}
+
+/** What the first picture needs; its `details` settle later. */
+export function loadTimeline(app: App): Promise<Timeline> | null {
+  if (!hasTimeline()) return null;
+  return (reading ??= readTimeline((index) => stepWords(app, index)));
+}
+
+/** With all columns. */
+export function loadWholeTimeline(app: App): Promise<Timeline> | null {
+  const loading = loadTimeline(app);
+  return loading && loading.then(async (timeline) => {
+    await timeline.details;
+    return timeline;
+  });
+}
