@@ -1,5 +1,10 @@
 // All tests of the page, in one process with one browser: node tests/ui/all.mjs (LLMPROF names the program).
 import "./compare_test.mjs";
+import "./contrast_test.mjs";
+import "./explain_test.mjs";
+import "./figures_test.mjs";
 import "./job_test.mjs";
+import "./links_test.mjs";
 import "./page_test.mjs";
+import "./reading_test.mjs";
 import "./timeline_test.mjs";

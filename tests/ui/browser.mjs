@@ -56,8 +56,16 @@ async function shut() {
   fs.rmSync(folder, { recursive: true, force: true });
 }
 
-/** Analyzes captures; gives the page's path, its profile and the folder of the reports. */
+const analyzed = new Map();
+
+/** Analyzes captures, once for all tests; gives the page's path, its profile and the folder of the reports. */
 export function analyze(name, ...inputs) {
+  const key = [name, ...inputs].join("\n");
+  if (!analyzed.has(key)) analyzed.set(key, analyzeNow(name, inputs));
+  return analyzed.get(key);
+}
+
+function analyzeNow(name, inputs) {
   const out = path.join(folder, name);
   execFileSync(llmprof, ["analyze", ...inputs, "--out", out, "--force"], { stdio: "pipe", cwd: repository });
   const page = path.join(out, "report.html");

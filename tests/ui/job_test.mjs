@@ -7,7 +7,7 @@ import { after, test } from "node:test";
 import { analyze, close, closeBrowser, compare, data, folder, open, openTimeline, reportOf, repository, shownSpan } from "./browser.mjs";
 import { jobProfile } from "./made_job.mjs";
 
-const one = analyze("one_rank", data("h200-runs/llama_1b"));
+const one = analyze("run", data("h200-runs/llama_1b"));
 const SLOW = 5;
 
 function jobPage(name, options) {

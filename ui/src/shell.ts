@@ -5,7 +5,7 @@ import { h, replace } from "./dom/dom";
 import { themeSwitch, onThemeChange } from "./dom/theme_switch";
 import { followHeader } from "./dom/wide_table";
 import { printAllViews } from "./print";
-import { entryKey, KeptEntries, rememberedScroll, rememberScroll, restorePlace, type Entry } from "./state/entries";
+import { entryKey, KeptEntries, rememberScrolling, restorePlace, scrollToRemembered, type Entry } from "./state/entries";
 import { parsePlace } from "./state/fragment";
 
 export function startShell<Shown extends PageApp>(app: Shown, views: ViewDescription<Shown>[], root: HTMLElement): void {
@@ -40,7 +40,7 @@ export function startShell<Shown extends PageApp>(app: Shown, views: ViewDescrip
     if (kept) restorePlace(kept, content);
     else {
       if (!first) content.focus({ preventScroll: true });
-      window.scrollTo(0, rememberedScroll());
+      scrollToRemembered(content);
       mounted.arrive?.();
     }
   }
@@ -62,7 +62,7 @@ export function startShell<Shown extends PageApp>(app: Shown, views: ViewDescrip
   listenForCopies();
   history.scrollRestoration = "manual";
   window.addEventListener("hashchange", show);
-  window.addEventListener("pagehide", rememberScroll);
+  rememberScrolling();
   onThemeChange(() => current?.mounted.redraw?.());
   let resizing = 0;
   window.addEventListener("resize", () => {

@@ -38,12 +38,45 @@ export function entryKey(): string {
   return fresh;
 }
 
-/** For a reload of the page. */
-export function rememberScroll(): void {
-  history.replaceState({ ...stored(), key: entryKey(), scroll: window.scrollY }, "");
+/** Browsers refuse more than some 100 changes of the history in 30 s. */
+const SCROLL_DELAY_MS = 400;
+
+/** For a reload of the page: where the reader is, a little after each scrolling. Leaving the page is too late for it. */
+export function rememberScrolling(): void {
+  let timer = 0;
+  window.addEventListener("scroll", () => {
+    window.clearTimeout(timer);
+    const key = entryKey();
+    timer = window.setTimeout(() => {
+      if (entryKey() === key) history.replaceState({ ...stored(), scroll: window.scrollY }, "");
+    }, SCROLL_DELAY_MS);
+  });
 }
 
-export const rememberedScroll = (): number => stored().scroll ?? 0;
+const LOADING_MS = 3000;
+
+/**
+ * Scrolls to where the reader was before a reload, or to the top. Parts of a view come later, and until then the page may be
+ * too short: it is tried again until the place is reached, or the reader goes elsewhere.
+ */
+export function scrollToRemembered(content: HTMLElement): void {
+  const place = stored().scroll ?? 0;
+  window.scrollTo(0, place);
+  if (place === 0 || Math.abs(window.scrollY - place) < 1) return;
+  const growing = new ResizeObserver(() => {
+    window.scrollTo(0, place);
+    if (Math.abs(window.scrollY - place) < 1) stop();
+  });
+  const gestures = ["wheel", "pointerdown", "keydown", "hashchange"];
+  const stop = () => {
+    growing.disconnect();
+    window.clearTimeout(timer);
+    for (const each of gestures) window.removeEventListener(each, stop);
+  };
+  const timer = window.setTimeout(stop, LOADING_MS);
+  for (const each of gestures) window.addEventListener(each, stop);
+  growing.observe(content);
+}
 
 /** Views that were left, by their step of the history. */
 export class KeptEntries {

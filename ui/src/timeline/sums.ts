@@ -96,8 +96,10 @@ export function sumOwned(timeline: Timeline, ref: RowRef): SpanSums | null {
   const track = timeline.tracks[ref.track]!;
   const start = track.start[ref.row]!;
   const end = start + track.duration![ref.row]!;
-  if (track.table === "layers") return sumSpan(timeline, start, end, { group: track.group });
+  // A stage without GPU work of its own is on no GPU.
+  const work: Work = timeline.tracks.some((each) => each.table === "slices" && each.group === track.group) ? { group: track.group } : {};
+  if (track.table === "layers") return sumSpan(timeline, start, end, work);
   const owner = OWNERS[track.table];
   const column = owner && timeline.tables.slices?.[owner];
-  return column ? sumSpan(timeline, start, end, { group: track.group, wants: (row) => column[row] === ref.row + 1 }) : null;
+  return column ? sumSpan(timeline, start, end, { ...work, wants: (row) => column[row] === ref.row + 1 }) : null;
 }

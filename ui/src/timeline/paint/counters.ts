@@ -3,6 +3,8 @@ import type { PlacedTrack } from "../layout";
 import { counterTop, firstAtLeast } from "../model";
 import { nsPerPixelOf, type Rect, type Scene } from "./scene";
 
+const LAST_PIXELS = 3;
+
 export function paintCounter(context: CanvasRenderingContext2D, scene: Scene, placed: PlacedTrack, y: number): void {
   const { track, height } = placed;
   const { theme, window } = scene;
@@ -40,6 +42,8 @@ export function paintCounter(context: CanvasRenderingContext2D, scene: Scene, pl
     // The value lasts until the next sample.
     x = row < end ? Math.max(x + 1, Math.floor((track.start[row]! - window.start) / nsPerPixel)) : x + 1;
   }
+  // How long the last value held is not known.
+  if (row >= end && runStart >= 0) x = Math.max(x, runStart + LAST_PIXELS);
   flush(Math.min(x, width));
   context.fillStyle = theme.area;
   for (const run of runs) context.fillRect(...run);
