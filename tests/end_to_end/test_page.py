@@ -89,6 +89,19 @@ class Shell(Folder):
             if finding["recoverable_ms"] is not None:
                 self.assertIn(f"{finding['recoverable_ms']:.3f}", text)
 
+    def test_view_holds_what_reports_show(self):
+        view, profile = self.page.view, self.profile
+        self.assertEqual([stage["name"] for stage in view["shown"]["stages"]], [stage["name"] for stage in profile["stages"]])
+        # Only traced: what is shown is what was recorded, instances apart.
+        for shown, recorded in zip(view["shown"]["stages"], profile["stages"]):
+            self.assertEqual(shown, {**recorded, "instances": []})
+        self.assertEqual(view["shown"]["token_times"], profile["token_times"])
+        report = (self.bundle / "report.md").read_text(encoding="utf-8")
+        for line in view["headlines"]:
+            if line["unit"] == "ms":
+                self.assertIn(f"{line['name']} | {line['text']} ms |", report)
+        self.assertIn("time per output token", [line["name"] for line in view["headlines"]])
+
     def test_view_words_every_class_and_part(self):
         classes = [each["id"] for each in self.page.view["classes"]]
         self.assertEqual(len(set(classes)), 16)
@@ -241,6 +254,28 @@ class AgainstSql(Folder):
                     if not layer["part"] and not layer["outside"]}
         self.assertGreater(len(expected), 4)
         self.assertEqual(dict(sums), expected)
+
+    def test_work_that_ends_an_idle_time_knows_its_cause(self):
+        """Idle: no row of any stream of the GPU runs. How often each cause occurs is what the profile counts."""
+        header, counted, by_stage, until = self.page.header, collections.Counter(), collections.defaultdict(list), None
+        stages = self.page.rows("stages")
+        for row in sorted(self.page.rows("slices"), key=lambda each: each["start"]):
+            idle = until is not None and row["start"] > until
+            self.assertEqual(row["gap"] > 0, idle, row)
+            self.assertEqual(row["track"]["device"], "cuda:0")
+            if idle:
+                cause = header["causes"][row["gap"] - 1]
+                counted[cause] += 1
+                owner = stages[row["instance"] - 1] if row["instance"] else None
+                if owner and not owner["flags"] & 1 and until >= owner["start"]:
+                    by_stage[self.page.name(owner["name"]), cause].append((row["start"] - until, until))
+            until = max(until or 0, row["start"] + row["duration"])
+        [device] = self.profile["device_time"]
+        self.assertEqual(counted, {cause["cause"]: cause["gaps"] for cause in device["idle_causes"] if cause["gaps"]})
+        self.assertEqual(
+            {(each["stage"], each["cause"]): (each["gaps"], each["total_ns"], each["longest_ns"]) for each in header["gaps"]},
+            {of: (len(gaps), sum(gap for gap, _ in gaps), max(gaps)[0]) for of, gaps in by_stage.items()})
+        self.assertGreater(len(header["gaps"]), 1)
 
     def test_classes_and_short_names_are_those_of_the_profile(self):
         classes = [each["id"] for each in self.page.view["classes"]]
