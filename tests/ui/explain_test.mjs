@@ -58,6 +58,9 @@ test("a click on a gap explains it, and the address restores the explanation", a
     const words = await side(page, "gap").textContent();
     const call = slices.call[gap.after] - 1;
     const after = made.tables.calls.start[call] - gap.start;
+    const { start: called, duration: took } = made.tables.calls;
+    const inCalls = called.reduce((sum, at, i) => sum + Math.max(0, Math.min(at + took[i], gap.end) - Math.max(at, gap.start)), 0);
+    assert.ok(words.includes(`outside of CUDA calls for ${us(gap.end - gap.start - inCalls)}`) && words.includes(`in CUDA calls for ${us(inCalls)}`), words);
     for (const part of [`GPU 0 idle for ${us(gap.end - gap.start)}`, view.parts[cause].label, view.parts[cause].why, nameOf(gap.before), nameOf(gap.after), "decode 0", made.names[made.tables.calls.name[call]], `${us(Math.abs(after))} ${after >= 0 ? "after" : "before"}`]) assert.ok(words.includes(part), `${part} in ${words}`);
   };
   await check();

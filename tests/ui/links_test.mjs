@@ -49,7 +49,7 @@ async function followAll() {
       if (options.has("step") && !document.querySelector(".panel")) return "no step";
       if (options.get("at") === "slow" && rows(sectionOf("Slowest steps")) === 0) return "no slow step";
       if (!options.has("cause")) return null;
-      const gaps = sectionOf("Longest idle gaps");
+      const gaps = document.querySelector("main .gaps");
       if (!gaps) return "no gaps";
       return (await until(() => rows(gaps) > 0)) ? null : "no gap";
     },

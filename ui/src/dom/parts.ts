@@ -19,6 +19,9 @@ export function bar(share: number | null, className = ""): HTMLElement {
   return h("span", { class: `bar ${className}`.trim(), "aria-hidden": "true" }, h("span", { style: `width: ${width}%` }));
 }
 
+/** Whether a text has room in a part of a bar of some 600 pixels; narrower ones cut it off. */
+export const hasRoom = (text: string, share: number): boolean => share * 600 > text.length * 6.6 + 12;
+
 export const note = (...children: Child[]): HTMLElement => h("p", { class: "muted" }, ...children);
 
 /** What stands between back quotes is code, as in report.md. */

@@ -43,7 +43,7 @@ export function collectivesTable(app: App, rows: Collective[]): HTMLElement {
     rows,
     columns: [
       { id: "kind", title: "collective", value: (c) => nameOf(app, c.kind), heads: true, cell: (c) => [nameOf(app, c.kind), c.in_graph && h("span", { class: "chip" }, "CUDA graph")], className: "nowrap" },
-      { id: "stage", title: "stage", value: (c) => c.stage ?? "outside of stages" },
+      { id: "stage", title: "stage", value: (c) => c.stage ?? "outside of stages", className: "nowrap" },
       { id: "group", title: "group", value: (c) => c.group, className: "prose group-name" },
       { id: "bytes", title: "message", of: "bytes of the message of one rank", value: (c) => c.bytes, text: (c) => bytes(c.bytes) },
       { id: "ranks", title: "ranks", of: "that took part and were recorded", value: (c) => c.ranks, text: (c) => count(c.ranks) },

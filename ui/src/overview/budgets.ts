@@ -4,14 +4,11 @@ import { instanceWord, isServing, type BudgetPart, type Stage } from "../data/pr
 import { figure } from "../dom/copy";
 import { h } from "../dom/dom";
 import { link } from "../dom/link";
-import { section, swatch } from "../dom/parts";
+import { hasRoom, section, swatch } from "../dom/parts";
 import { table } from "../dom/table";
 import { fineMs, ms, percent } from "../format/figures";
 import { partLink } from "../state/links";
 import { classShares } from "./class_shares";
-
-/** Whether a text has room in a part of a bar of some 600 pixels; narrower ones cut it off. */
-export const hasRoom = (text: string, share: number): boolean => share * 600 > text.length * 6.6 + 12;
 
 function barPart(app: App, stage: Stage, part: BudgetPart): HTMLElement {
   const label = app.palette.label(part.part);

@@ -1,7 +1,7 @@
 // Where no stage was found: the kernel time by class, of everything that was recorded.
 import type { App } from "../app";
 import { h } from "../dom/dom";
-import { swatch } from "../dom/parts";
+import { hasRoom, swatch } from "../dom/parts";
 import { table } from "../dom/table";
 import { count, ms, percent } from "../format/figures";
 import { kernelsLink } from "../state/links";
@@ -11,6 +11,7 @@ export function classShares(app: App): HTMLElement | null {
   if (classes.length === 0) return null;
   type Share = (typeof classes)[number];
   const words = (each: Share) => `${app.palette.label(each.class)}: ${ms(each.total_ms)} ms, ${percent(each.share)} of kernel time`;
+  const short = (each: Share) => `${app.palette.label(each.class)} ${percent(each.share)}`;
   const href = (each: Share) => kernelsLink(app, [each.class], "");
   const view = table<Share>({
     caption: "Kernel time by class",
@@ -23,6 +24,6 @@ export function classShares(app: App): HTMLElement | null {
       { id: "calls", title: "calls", value: (c) => c.calls, text: (c) => count(c.calls) },
     ],
   });
-  const bar = classes.map((each) => h("a", { href: href(each), class: "part work", style: `width: ${each.share * 100}%; background-color: ${app.palette.css(each.class)}; color: ${app.palette.textCss(each.class)}`, title: words(each), "aria-label": words(each) }, each.share > 0.07 && h("span", {}, `${app.palette.label(each.class)} ${percent(each.share)}`)));
+  const bar = classes.map((each) => h("a", { href: href(each), class: "part work", style: `width: ${each.share * 100}%; background-color: ${app.palette.css(each.class)}; color: ${app.palette.textCss(each.class)}`, title: words(each), "aria-label": words(each) }, hasRoom(short(each), each.share) && h("span", {}, short(each))));
   return h("div", {}, h("div", { class: "budget-bar", role: "group", "aria-label": "Kernel time by class" }, bar), view.element);
 }

@@ -14,6 +14,12 @@ export interface IdleGap {
   cause: string | null;
 }
 
+/** A CPU is not idle while no operator was recorded. */
+export const isBetweenOperators = (gap: IdleGap): boolean => gap.device.split("/").pop()!.startsWith("cpu");
+
+/** "GPU 0 idle", "CPU outside of operators". */
+export const idleWords = (gap: IdleGap): string => (isBetweenOperators(gap) ? `${gap.group} outside of operators` : `${gap.group || "GPU"} idle`);
+
 /** The row of a track that ends last among those up to an index. */
 function endingLast(track: Track, last: number): number {
   const end = track.latestEnd[last - track.first]!;
@@ -56,7 +62,8 @@ export function gapAt(timeline: Timeline, group: string, time: number): IdleGap 
 export interface HostActivity {
   thread: string;
   call: { name: string; ref: RowRef | null; startNs: number; durationNs: number };
-  /** The other call that took most of that time, and how much. */
+  /** Of that time, in any CUDA call, and in the one that took most of it. */
+  inCallsNs: number;
   longest: { name: string; ns: number } | null;
   /** The innermost range open in the middle of it. */
   range: string | null;
@@ -66,14 +73,20 @@ function overlap(track: Track, row: number, start: number, end: number): number 
   return Math.min(track.start[row]! + track.duration![row]!, end) - Math.max(track.start[row]!, start);
 }
 
-function longestCall(timeline: Timeline, track: Track, start: number, end: number, but: number): HostActivity["longest"] {
+function callsIn(timeline: Timeline, track: Track, start: number, end: number): Pick<HostActivity, "inCallsNs" | "longest"> {
   const [first, last] = rowsWithin(track, start, end);
-  let best: HostActivity["longest"] = null;
+  let longest: HostActivity["longest"] = null;
+  let inCallsNs = 0;
+  let until = start;
   for (let row = first; row < last; row++) {
     const ns = overlap(track, row, start, end);
-    if (row !== but && ns > (best?.ns ?? 0)) best = { name: timeline.names[timeline.tables.calls["name"]![row]!] ?? "", ns };
+    if (ns <= 0) continue;
+    if (ns > (longest?.ns ?? 0)) longest = { name: timeline.names[timeline.tables.calls["name"]![row]!] ?? "", ns };
+    // Calls inside of calls count once.
+    inCallsNs += Math.max(0, overlap(track, row, until, end));
+    until = Math.max(until, Math.min(end, track.start[row]! + track.duration![row]!));
   }
-  return best;
+  return { inCallsNs, longest };
 }
 
 function innermostRange(timeline: Timeline, thread: Track, time: number): string | null {
@@ -95,7 +108,7 @@ export function hostIn(timeline: Timeline, gap: IdleGap): HostActivity | null {
   return {
     thread: `${track.group} ${track.thread}`.trim(),
     call: { name: timeline.names[timeline.tables.calls["name"]![call]!] ?? "", ref, startNs: track.start[call]!, durationNs: track.duration![call]! },
-    longest: longestCall(timeline, track, gap.start, gap.end, call),
+    ...callsIn(timeline, track, gap.start, gap.end),
     range: innermostRange(timeline, track, (gap.start + gap.end) / 2),
   };
 }

@@ -1,5 +1,6 @@
 // Above the canvas: search, filters by stage and layer, zoom; below it: the classes, each of which filters.
 import type { App } from "../app";
+import { deviceWord } from "../data/profile";
 import { h, replace } from "../dom/dom";
 import { keepFocus } from "../dom/keep_focus";
 import { select, swatch } from "../dom/parts";
@@ -113,7 +114,7 @@ export class Toolbar {
     if (!hits) return void replace(this.counts, "");
     if (hits.count === 0) return void replace(this.counts, "no hit");
     const { filter } = hits;
-    const words = `${current === null ? "" : `${count(current + 1)} of `}${counted(hits.count, "hit")}, ${duration(hits.totalNs)} of GPU work`;
+    const words = `${current === null ? "" : `${count(current + 1)} of `}${counted(hits.count, "hit")}, ${duration(hits.totalNs)} of ${deviceWord(this.app.shown)} work`;
     const ofWork = filter.classes.length > 0 || filter.stage !== "" || filter.layer !== "";
     replace(this.counts, words, ofWork && hits.totalNs > 0 && [" ", h("a", { href: placeHash("kernels", { q: filter.text, class: classIds(this.app, filter), stage: filter.stage || "*", layer: filter.layer }) }, "As a list of kernels")]);
   }

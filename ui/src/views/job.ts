@@ -3,7 +3,7 @@ import type { App, MountedView, ViewDescription } from "../app";
 import { figure } from "../dom/copy";
 import { h, replace, type Child } from "../dom/dom";
 import { keepFocus } from "../dom/keep_focus";
-import { note, section, select } from "../dom/parts";
+import { note, notKnown, section, select } from "../dom/parts";
 import { facts } from "../dom/table";
 import { count, counted, fineMs, percent, ratio } from "../format/figures";
 import { heatSection, type HeatState } from "../job/heat_section";
@@ -44,6 +44,7 @@ function tiles(app: App, job: Job): HTMLElement {
 function rankSection(app: App, stages: string[], state: State, update: (changes: Partial<State>) => void): HTMLElement {
   const stage = stages.includes(state.stage) ? state.stage : (stages.find((name) => name === "decode") ?? stages[0] ?? "");
   const rows = app.shown.ranks.map((rank) => ({ rank, own: rank.between.find((each) => each.stage === stage) ?? null }));
+  if (stages.length === 0) return notKnown(null, "no stage was found on the ranks, so that nothing divides their time into steps");
   return h("div", {}, stages.length > 1 && h("div", { class: "filters no-print" }, select("Stage", stages.map((name): [string, string] => [name, name]), stage, (next) => update({ stage: next }))), rankLegend(app), ranksTable(app, stage, rows));
 }
 
@@ -63,7 +64,7 @@ function mount(app: App, options: URLSearchParams): MountedView {
   let state = stateOf(options);
   const stages = [...new Set(ranks.flatMap((rank) => rank.between.map((each) => each.stage)))];
   const perRank = h("div");
-  const heat = job.heat.rows.length > 0 ? heatSection(app, job, state, update) : null;
+  const heat = job.heat.rows.length > 0 && job.steps_matched > 0 ? heatSection(app, job, state, update) : null;
 
   function update(changes: Partial<State>): void {
     state = { ...state, ...changes };

@@ -13,7 +13,7 @@ import { kernelDetail } from "../kernels/detail";
 import { filterOf, filterOptions, matchesButClass, matchesClass, type KernelFilter } from "../kernels/filter";
 import { filterControls } from "../kernels/filters";
 import { setOptions } from "../state/fragment";
-import { timelineFilterLink } from "../state/links";
+import { isGpuViewShown, timelineFilterLink } from "../state/links";
 import { layerSums } from "../timeline/kernel_launches";
 import { loadWholeTimeline } from "../timeline/load";
 import { savingsByKernel } from "./savings";
@@ -102,7 +102,7 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
   sum();
   const empty = kernels.length === 0 && h("p", { class: "not-known" }, "This input holds no kernels.");
   return {
-    element: h("div", { class: "view" }, h("h1", {}, "Kernels"), empty || [bars, filters, summary, list.element, note("Sums are over the chosen stage and layer, warm-up excluded; overlapping kernels count in full. Percentiles are by nearest rank over all launches in the capture."), savingsByKernel(app)]),
+    element: h("div", { class: "view" }, h("h1", {}, "Kernels"), empty || [bars, filters, summary, list.element, note("Sums are over the chosen stage and layer, warm-up excluded; overlapping kernels count in full. Percentiles are by nearest rank over all launches in the capture.", isGpuViewShown(app.shown) && [" ", h("a", { href: "#gpu" }, "Copies, fills and launches")]), savingsByKernel(app)]),
   };
 }
 

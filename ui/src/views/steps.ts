@@ -1,6 +1,6 @@
 // Each step a point; a slow one opens its explanation and its place in the timeline. What requests saw. Idle gaps.
 import type { App, MountedView, ViewDescription } from "../app";
-import { isServing } from "../data/profile";
+import { isServing, onCpu } from "../data/profile";
 import { h, replace } from "../dom/dom";
 import { keepFocus } from "../dom/keep_focus";
 import { note, notKnown, section, select } from "../dom/parts";
@@ -71,7 +71,7 @@ function mount(app: App, options: URLSearchParams): MountedView {
   const unwatched = app.shown.stages.some((stage) => stage.unwatched);
   const known = hasSteps || app.shown.token_times.time_to_first_token_ms;
   const slow = hasSteps ? section("Slowest steps", slowTable(app)) : null;
-  const gapSection = hasGaps ? section("Longest idle gaps", gapsBy, gaps) : null;
+  const gapSection = hasGaps ? section(onCpu(app.shown) ? "Longest times between operators" : "Longest idle gaps", gapsBy, gaps, app.shown.device_time.length > 0 && note(h("a", { href: "#gpu" }, "Idle time of the whole timeline, by cause"))) : null;
   const served = requests(app);
   const element = h(
     "div",
@@ -79,9 +79,9 @@ function mount(app: App, options: URLSearchParams): MountedView {
     h("h1", {}, "Steps"),
     isServing(app.shown) && served,
     known ? h("div", { class: "statistics" }, statistics(app)) : notKnown(null, app.shown.stages.length > 0 ? "no steps were found in these stages" : (app.shown.stages_found.reason ?? "no stages were found in this input")),
-    app.shown.stages.length > 0 && app.words.of("Stages"),
+    app.shown.stages.length > 0 && h("div", { class: "left-out" }, app.words.of("Stages")),
     unwatched && note("The table is of the program without tracing; points, slow steps and gaps are as recorded."),
-    hasSteps && section("Every step", filters, plot, above, note("A step's wall time runs from the end of the previous step's last GPU work to the end of its own. Rings are warm-up. A click, or the arrow keys and Enter, choose a step; dragging zooms, a double click shows all."), chosen),
+    hasSteps && section("Every step", filters, plot, above, note(`A step's wall time runs from the end of the previous step's last ${onCpu(app.shown) ? "operator" : "GPU work"} to the end of its own. Rings are warm-up. A click, or the arrow keys and Enter, choose a step; dragging zooms, a double click shows all.`), chosen),
     slow,
     !isServing(app.shown) && served,
     byBatch(app),

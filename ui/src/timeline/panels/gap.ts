@@ -7,7 +7,7 @@ import { facts } from "../../dom/table";
 import { duration } from "../../format/figures";
 import { gapsLink } from "../../state/links";
 import { describe, instanceWords } from "../describe";
-import { hostIn, type HostActivity, type IdleGap } from "../gaps";
+import { hostIn, idleWords, isBetweenOperators, type HostActivity, type IdleGap } from "../gaps";
 import { beginningOf, type RowRef, type Timeline } from "../model";
 import { panel, quietButton, type PanelActions } from "./panel";
 
@@ -38,8 +38,10 @@ function launchWords(gap: IdleGap, host: HostActivity): string {
 function meanwhile(gap: IdleGap, host: HostActivity, listed: Gap | null): string {
   if (listed?.host) return listed.host;
   const length = gap.end - gap.start;
-  const inCall = host.longest && host.longest.ns > length / 2 ? `${host.longest.name} for ${duration(host.longest.ns)} of it` : "outside of CUDA calls for most of it";
-  return host.range === null ? inCall : `${inCall}, in ${host.range}`;
+  const inCalls = host.longest ? `in CUDA calls for ${duration(host.inCallsNs)} of it (${host.longest.name} for ${duration(host.longest.ns)})` : null;
+  const outside = `outside of CUDA calls for ${duration(length - host.inCallsNs)} of it${host.range === null ? "" : `, in ${host.range}`}`;
+  const first = host.inCallsNs > length / 2;
+  return [first ? inCalls : outside, first ? outside : inCalls].filter(Boolean).join("; ");
 }
 
 function ownerOf(timeline: Timeline, gap: IdleGap): string {
@@ -58,14 +60,14 @@ function workButton(app: App, timeline: Timeline, ref: RowRef | null, actions: P
 export function gapPanel(app: App, timeline: Timeline, gap: IdleGap, actions: PanelActions): HTMLElement {
   const host = hostIn(timeline, gap);
   const listed = listedGap(app, timeline, gap);
-  const cause = listed?.cause ?? gap.cause ?? (gap.device.startsWith("cpu") ? "between operators" : null);
+  const cause = listed?.cause ?? gap.cause ?? (isBetweenOperators(gap) ? "between operators" : null);
   const why = cause && app.palette.why(cause);
   const stage = listed?.stage ?? "";
   const more = cause && gapsLink(app, stage, [cause]);
   return panel(
     "gap",
-    "Idle time",
-    `${gap.group || "GPU"} idle for ${duration(gap.end - gap.start)}`,
+    "Why nothing runs here",
+    `${idleWords(gap)} for ${duration(gap.end - gap.start)}`,
     null,
     why && h("p", {}, why),
     facts([

@@ -36,7 +36,7 @@ export function sumFacts(sums: SpanSums): [string, Child][] {
   return [
     ...sums.gpus.flatMap((gpu): [string, Child][] => [
       [`${gpu.group || "GPU"} busy`, h("span", { "data-busy-ns": gpu.busyNs }, `${duration(gpu.busyNs)}, ${percent(gpu.busyNs / span)} of the span`)],
-      [`${gpu.group || "GPU"} idle`, h("span", { "data-idle-ns": gpu.idleNs }, `${duration(gpu.idleNs)}, ${percent(gpu.idleNs / span)} of the span`)],
+      [`${gpu.group || "GPU"} ${gpu.group.endsWith("CPU") ? "outside of operators" : "idle"}`, h("span", { "data-idle-ns": gpu.idleNs }, `${duration(gpu.idleNs)}, ${percent(gpu.idleNs / span)} of the span`)],
     ]),
     ["operations", `${counted(sums.operations, "operation")}, ${duration(sums.sumNs)} together`],
   ];

@@ -4,7 +4,7 @@ import { h, type Child } from "../../dom/dom";
 import { swatch } from "../../dom/parts";
 import { duration } from "../../format/figures";
 import type { Description } from "../describe";
-import type { IdleGap } from "../gaps";
+import { isBetweenOperators, type IdleGap } from "../gaps";
 
 const line = (name: string, value: Child): Child => [h("dt", {}, name), h("dd", {}, value)];
 
@@ -15,5 +15,5 @@ export function rowTooltip(app: App, description: Description): Child {
 }
 
 export function gapTooltip(app: App, gap: IdleGap): Child {
-  return [h("strong", {}, `Idle for ${duration(gap.end - gap.start)}`), h("dl", {}, gap.cause !== null && line("cause", [swatch(app, gap.cause), " ", app.palette.label(gap.cause)]), line("on", gap.group), line("click", "explains it"))];
+  return [h("strong", {}, `${isBetweenOperators(gap) ? "Between operators" : "Idle"} for ${duration(gap.end - gap.start)}`), h("dl", {}, gap.cause !== null && line("cause", [swatch(app, gap.cause), " ", app.palette.label(gap.cause)]), line("on", gap.group), line("click", "explains it"))];
 }
