@@ -270,7 +270,8 @@ export class TimelineView {
     if (key === "/") this.toolbar.focusSearch();
     else if (key === "Escape") {
       if (pinned) this.pin(null);
-      else this.select(null);
+      else if (selection) this.select(null);
+      else this.setFilter({ text: "", classes: [], stage: "", layer: "" });
     } else if (key === "f" && pinned) this.zoomTo(this.spanOf(pinned));
     else if (key === "f" && selection) this.change(() => this.window.set(...selection));
     else if (key === "0") this.showAll();
