@@ -39,7 +39,7 @@ function idleTimes() {
   return found;
 }
 
-const us = (ns) => `${(ns / 1e3).toFixed(3)} us`;
+const us = (ns) => (ns < 1000 ? `${ns} ns` : `${(ns / 1e3).toFixed(3)} us`);
 
 test("a click on a gap explains it, and the address restores the explanation", async () => {
   const gap = idleTimes().filter(({ end, start }) => end - start > 1500)[20];

@@ -137,7 +137,8 @@ TEST(RecoverableTime, DoesNotRecoverWhatIsUnknown) {
   EXPECT_FALSE(stages[0].bound);
 }
 
-// A decode of 100 ns, in 70 of which the host launches nothing, that the workload timed at 50 ns, unprofiled.
+// A decode of 100 ns, in 70 of which the host launches nothing, that the workload timed at 50 ns,
+// unprofiled.
 TEST(RecoverableTime, SavesNoMoreThanTheUnprofiledStage) {
   TestTrace t;
   t.instance(t.stage("decode"), 0, 100);
