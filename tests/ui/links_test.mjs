@@ -68,7 +68,16 @@ async function followAll() {
   /** What a view shows when its rows are open, too. */
   async function linksOf(view) {
     await go(view);
-    if (view === "#timeline") return [];
+    if (view === "#timeline") {
+      await until(() => document.querySelector(".timeline-mount[data-ready=true], .not-known"));
+      const lists = [];
+      for (let i = 0; i < document.querySelectorAll(".legend button").length; i++) {
+        document.querySelectorAll(".legend button")[i].click();
+        lists.push(document.querySelector(".counts a")?.getAttribute("href"));
+        document.querySelectorAll(".legend button")[i].click();
+      }
+      return lists.filter(Boolean);
+    }
     const first = main().querySelector(".expander");
     if (first && first.getAttribute("aria-expanded") === "false") first.click();
     for (const details of main().querySelectorAll("details")) details.open = true;

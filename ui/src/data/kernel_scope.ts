@@ -15,7 +15,7 @@ export interface KernelSum {
   share: number | null;
 }
 
-export const ranksMeasured = (profile: Profile): boolean => profile.kernels.some((kernel) => kernel.measured !== null);
+const ranksMeasured = (profile: Profile): boolean => profile.kernels.some((kernel) => kernel.measured !== null);
 
 const isWhole = (profile: Profile, scope: Scope): boolean => scope === WHOLE_CAPTURE || (scope === "" && !ranksMeasured(profile));
 

@@ -48,7 +48,7 @@ export function readPlace(app: App, timeline: Timeline, options: URLSearchParams
   };
 }
 
-export const classIds = (app: App, filter: Filter): string => filter.classes.map((index) => app.view.classes[index]!.id).join(",");
+const classIds = (app: App, filter: Filter): string => filter.classes.map((index) => app.view.classes[index]!.id).join(",");
 
 export function placeOptions(app: App, timeline: Timeline, place: Place): Options {
   const pair = (span: Span | null) => span && span.map(Math.round).join(",");

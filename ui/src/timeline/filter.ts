@@ -50,7 +50,7 @@ export function inLayer(timeline: Timeline, layer: string): (row: number) => boo
 }
 
 /** Whether a row of slices is wanted. */
-export function wantsSlice(timeline: Timeline, filter: Filter, names: Uint8Array): (row: number) => boolean {
+function wantsSlice(timeline: Timeline, filter: Filter, names: Uint8Array): (row: number) => boolean {
   const kernels = Uint8Array.from(timeline.kernels, (kernel) => (names[kernel.name]! | names[kernel.short]!) & (filter.classes.length === 0 || filter.classes.includes(kernel.class) ? 1 : 0));
   const column: Numbers | undefined = timeline.tables.slices?.["kernel"];
   const stage = inStage(timeline, filter.stage);

@@ -1,12 +1,13 @@
 // Above the canvas: search, filters by stage and layer, zoom; below it: the classes, each of which filters.
 import type { App } from "../app";
+import { kernelSums, WHOLE_CAPTURE } from "../data/kernel_scope";
 import { deviceWord } from "../data/profile";
 import { h, replace } from "../dom/dom";
 import { keepFocus } from "../dom/keep_focus";
 import { select, swatch } from "../dom/parts";
 import { count, counted, duration } from "../format/figures";
+import { filterOptions, matchesButClass, matchesClass, NO_FILTER } from "../kernels/filter";
 import { placeHash } from "../state/fragment";
-import { classIds } from "./address";
 import type { Filter, Hits } from "./filter";
 import type { Timeline } from "./model";
 
@@ -113,9 +114,16 @@ export class Toolbar {
     this.help.hidden = hits !== null;
     if (!hits) return void replace(this.counts, "");
     if (hits.count === 0) return void replace(this.counts, "no hit");
-    const { filter } = hits;
     const words = `${current === null ? "" : `${count(current + 1)} of `}${counted(hits.count, "hit")}, ${duration(hits.totalNs)} of ${deviceWord(this.app.shown)} work`;
-    const ofWork = filter.classes.length > 0 || filter.stage !== "" || filter.layer !== "";
-    replace(this.counts, words, ofWork && hits.totalNs > 0 && [" ", h("a", { href: placeHash("kernels", { q: filter.text, class: classIds(this.app, filter), stage: filter.stage || "*", layer: filter.layer }) }, "As a list of kernels")]);
+    const href = this.listHref(hits.filter);
+    replace(this.counts, words, href && [" ", h("a", { href }, "As a list of kernels")]);
+  }
+
+  /** The same choice among kernels; null where they are all, or none: copies are not kernels. */
+  private listHref(filter: Filter): string | null {
+    if (filter.classes.length === 0 && filter.stage === "" && filter.layer === "") return null;
+    const chosen = { ...NO_FILTER, text: filter.text, classes: filter.classes.map((index) => this.app.view.classes[index]!.id), scope: filter.stage || WHOLE_CAPTURE, layer: filter.layer };
+    const has = kernelSums(this.app.shown, chosen.scope).some((sum) => matchesButClass(sum, chosen) && matchesClass(sum, chosen));
+    return has ? placeHash("kernels", filterOptions(chosen)) : null;
   }
 }

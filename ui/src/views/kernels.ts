@@ -62,7 +62,7 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
     const calls = rows.reduce((sum, row) => sum + row.calls, 0);
     const where = `${scopeWords(app.shown, filter.scope)}${filter.layer ? `, ${filter.layer}` : ""}`;
     const inTimeline = timelineFilterLink({ q: filter.text, class: filter.classes.join(","), stage: app.shown.stages.some((stage) => stage.name === filter.scope) ? filter.scope : "", layer: filter.layer });
-    replace(summary, `${counted(rows.length, "kernel")} of ${count(sums.length)}, ${counted(calls, "call")}, ${exactMs(total)} ms, ${percent(share)} of the kernel time of ${where}.${leftOutWords(app, filter)}`, inTimeline && rows.length > 0 && [" ", h("a", { href: inTimeline }, "Show in the timeline")]);
+    replace(summary, `${counted(rows.length, "kernel")} of ${count(sums.length)}, ${counted(calls, "call")}, ${exactMs(total)} ms, ${percent(share)} of the kernel time of ${where}.${leftOutWords(app, filter)}`, inTimeline && rows.length > 0 && [" ", h("a", { class: "no-print", href: inTimeline }, "Show in the timeline")]);
   }
 
   function draw(): void {

@@ -13,7 +13,7 @@ import { sumFacts, sumTables } from "./sum_tables";
 /** Of a selected span: a GPU that is idle for as much of it is explained. Clocks of captures round to some 100 ns. */
 const MOSTLY = 0.9;
 
-export function idleGaps(timeline: Timeline, sums: SpanSums): IdleGap[] {
+function idleGaps(timeline: Timeline, sums: SpanSums): IdleGap[] {
   const span = sums.end - sums.start;
   return sums.gpus.flatMap(({ group, idleNs }) => {
     if (idleNs < MOSTLY * span) return [];
