@@ -139,6 +139,7 @@ struct StageRecoverable {
   std::vector<RecoverablePart> parts;
   std::vector<RecoverableKernel> kernels;
   Reasons bound_reasons;
+  std::optional<Milliseconds> most;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -151,6 +152,10 @@ struct StageRecoverable {
     field("parts", &Self::parts, "largest potential saving first");
     field("kernels", &Self::kernels, "likewise, by kernel");
     field("bound_reasons", &Self::bound_reasons, "bound_reason as kinds and values");
+    field(
+        "most_ms", &Self::most,
+        "no saving of the stage is larger: its time as the workload measured it, unprofiled, less "
+        "bound_ms where that is shorter; null unless the recorded stage took longer");
   }
 };
 

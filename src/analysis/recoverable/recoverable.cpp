@@ -105,8 +105,9 @@ void limit_to_unprofiled(const trace::Trace& trace, const Stages& stages,
       const double unprofiled = timing.mean_ms * kNanosecondsPerMillisecond;
       const bool same = timing.name == stages.stages[stage.stage].name;
       if (!same || unprofiled <= 0 || unprofiled >= stage.wall) continue;
-      stage.most = unprofiled;
-      for (RecoverablePart& part : stage.parts) part.most = unprofiled;
+      const double bound = stage.bound.value_or(0);
+      stage.most = unprofiled - (bound < unprofiled ? bound : 0);
+      for (RecoverablePart& part : stage.parts) part.most = stage.most;
     }
   }
 }

@@ -36,7 +36,8 @@ struct StageRecoverable {
   // without a rule is the measured time.
   std::optional<double> bound;
   profile::Reasons bound_reason;  // why there is none
-  // The whole stage without profiling, ns per instance, where that is shorter than `wall`.
+  // What the stage takes without profiling above its lower bound, ns per instance, where it takes
+  // less than `wall`.
   double most = kAnySaving;
   double tokens = 0;                   // new tokens per instance, for figures per token
   double decode_steps = 0;             // per instance: each gives every sequence in it one token
@@ -46,8 +47,8 @@ struct StageRecoverable {
 std::vector<StageRecoverable> recoverable_time(const Stages& stages, const Budgets& budgets,
                                                const Utilization& utilization);
 
-// Where the workload timed a stage by itself, unprofiled, no saving is larger than that time: the
-// recorded stage may be longer.
+// Where the workload timed a stage by itself, unprofiled, and the recorded one took longer, no
+// saving is larger than that time above the lower bound.
 void limit_to_unprofiled(const trace::Trace& trace, const Stages& stages,
                          std::vector<StageRecoverable>& recoverable);
 

@@ -152,6 +152,10 @@ TEST(RecoverableTime, SavesNoMoreThanTheUnprofiledStage) {
   limit_to_unprofiled(workload, t.stages(), stages);
   EXPECT_DOUBLE_EQ(stages[0].most, 50);
   EXPECT_DOUBLE_EQ(stages[0].parts[0].recoverable(), 50);
+  // Of these, 20 ns are what the hardware needs.
+  stages[0].bound = 20;
+  limit_to_unprofiled(workload, t.stages(), stages);
+  EXPECT_DOUBLE_EQ(stages[0].parts[0].recoverable(), 30);
   // One that is longer than the recorded stage limits nothing.
   stages = recoverable_time(t.stages(), budgets, {});
   workload.workload->stages = {{"decode", 2e-4, {}}};

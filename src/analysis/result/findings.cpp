@@ -35,6 +35,7 @@ std::vector<profile::StageRecoverable> recoverable(const Found& found) {
     row.bound = to_milliseconds(from.bound);
     row.bound_reasons = from.bound_reason;
     row.tokens = unless_zero(from.tokens);
+    if (from.most < kAnySaving) row.most = to_milliseconds(from.most);
     for (const RecoverablePart& part : from.parts) {
       row.parts.push_back({std::string(budget_part_name(part.part, found.prepared.device)),
                            to_milliseconds(part.time), to_milliseconds(part.floor), std::nullopt,

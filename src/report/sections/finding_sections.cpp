@@ -50,16 +50,24 @@ Table kernel_table(const profile::StageRecoverable& stage) {
   return table;
 }
 
+std::string most_words(const profile::StageRecoverable& stage) {
+  if (!stage.most) return {};
+  return fmt::format(
+      " The stage takes less time unprofiled, so no potential saving is larger than {} ms.",
+      ms(stage.most));
+}
+
 std::string bound_sentence(const profile::Profile& profile,
                            const profile::StageRecoverable& stage) {
-  std::string text = fmt::format("Wall time {} ms; ", ms(stage.wall));
+  const std::string text = fmt::format("Wall time {} ms; ", ms(stage.wall));
   if (stage.bound) {
-    return text + fmt::format("the hardware's lower bound, end to end, is {} ms.", ms(stage.bound));
+    return text + fmt::format("the hardware's lower bound, end to end, is {} ms.{}",
+                              ms(stage.bound), most_words(stage));
   }
   const bool told_above = stage.bound_reason == profile.utilization.why_not;
   const std::string why = told_above ? "see MFU and MBU" : stage.bound_reason.value_or("");
-  return text + fmt::format("the hardware's lower bound is not known{}.",
-                            stage.bound_reason ? " (" + why + ")" : "");
+  return text + fmt::format("the hardware's lower bound is not known{}.{}",
+                            stage.bound_reason ? " (" + why + ")" : "", most_words(stage));
 }
 
 // Where ncu counted no kernel's bytes and FLOPs, there is only one way to a bound.

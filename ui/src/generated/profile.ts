@@ -1035,6 +1035,8 @@ export interface Recoverable {
   kernels: RecoverableKernels[];
   /** bound_reason as kinds and values */
   bound_reasons: SlowStepRuleReasons[];
+  /** no saving of the stage is larger: its time as the workload measured it, unprofiled, less bound_ms where that is shorter; null unless the recorded stage took longer (ms) */
+  most_ms: number | null;
 }
 
 export interface RecoverableParts {

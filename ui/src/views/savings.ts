@@ -31,7 +31,8 @@ function partHref(app: App, { stage }: OfStage, { part }: Part): string | null {
 }
 
 function boundWords(stage: OfStage): string {
-  return stage.bound_ms === null ? `Wall time ${ms(stage.wall_ms)} ms; the hardware's lower bound is not known.` : `Wall time ${ms(stage.wall_ms)} ms; the hardware's lower bound, end to end, is ${ms(stage.bound_ms)} ms.`;
+  const most = stage.most_ms === null ? "" : ` The stage takes less time unprofiled, so no potential saving is larger than ${ms(stage.most_ms)} ms.`;
+  return stage.bound_ms === null ? `Wall time ${ms(stage.wall_ms)} ms; the hardware's lower bound is not known.${most}` : `Wall time ${ms(stage.wall_ms)} ms; the hardware's lower bound, end to end, is ${ms(stage.bound_ms)} ms.${most}`;
 }
 
 export function savingsByPart(app: App): HTMLElement | null {
