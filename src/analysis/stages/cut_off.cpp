@@ -94,14 +94,19 @@ class CutOff {
     return kernels_per_step(stages_.instances[row]) < usual * kPartOfKernels;
   }
 
+  // Warm-up may have fewer; none has more than the others agree on.
   [[nodiscard]] bool few_steps(size_t row) const {
     const Instances with = comparable(row);
-    if (with.size() < kFewestOthers) return false;
-    const uint32_t usual = with.front()->all_steps();
-    const bool agree = std::all_of(with.begin(), with.end(), [&](const StageInstance* other) {
-      return other->all_steps() == usual;
+    uint32_t most = 0;
+    for (const StageInstance* other : with) most = std::max(most, other->all_steps());
+    const auto agree = std::count_if(with.begin(), with.end(), [&](const StageInstance* other) {
+      return other->all_steps() == most;
     });
-    return agree && stages_.instances[row].all_steps() < usual;
+    const bool all_do = std::all_of(with.begin(), with.end(), [&](const StageInstance* other) {
+      return other->warmup || other->all_steps() == most;
+    });
+    return static_cast<size_t>(agree) >= kFewestOthers && all_do &&
+           stages_.instances[row].all_steps() < most;
   }
 
   const Stages& stages_;

@@ -159,7 +159,8 @@ void start_after_unrecorded_work(const trace::Trace& trace, Stages& stages, Mete
 constexpr Nanoseconds kLongLeadIn = 4;  // one in four
 
 // The engine prepares a step while the GPU still works on the one before: that wait is not this
-// step's time; nor is what precedes the capture's first work, if it is long. Instances are in order.
+// step's time; nor is what precedes the capture's first work, if it is long. Instances are in
+// order.
 void start_after_the_step_before(Stages& stages, const std::vector<GpuWorkMeter>& work) {
   std::map<std::pair<trace::ProcessId, trace::DeviceId>, Nanoseconds> reached;
   for (size_t i = 0; i < stages.instances.size(); ++i) {
@@ -171,7 +172,8 @@ void start_after_the_step_before(Stages& stages, const std::vector<GpuWorkMeter>
     if (!first) {
       instance.start = std::max(instance.start, std::min(before->second, begun));
       before->second = std::max(before->second, work[i].last_end());
-    } else if (kLongLeadIn * (begun - instance.start) > work[i].last_end() - begun) {
+    } else if (stages.stages[instance.stage].source != StageSource::detected &&
+               kLongLeadIn * (begun - instance.start) > work[i].last_end() - begun) {
       instance.start = begun;
       instance.traced_in_part = true;
     }

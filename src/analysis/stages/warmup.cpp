@@ -3,6 +3,7 @@
 #include "base/units.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -59,8 +60,11 @@ class RequestComparison {
   RequestComparison(const Stages& stages, std::span<const Request> requests)
       : stages_(stages), requests_(requests) {}
 
-  // Why the request in front of the others is a warm-up.
-  [[nodiscard]] std::optional<WarmupReason> warmup(size_t first) const {
+  // Why the request in front of the others is a warm-up. `captures_graph(instance)`: a CUDA graph
+  // is captured in it, which later ones replay.
+  template <class CapturesGraph>
+  [[nodiscard]] std::optional<WarmupReason> warmup(size_t first,
+                                                   const CapturesGraph& captures_graph) const {
     for (const uint32_t row : requests_[first]) {
       const StageInstance& instance = stages_.instances[row];
       const auto later = later_ones(first, instance.stage);
@@ -68,7 +72,8 @@ class RequestComparison {
       if (fewer_steps(instance, later)) return WarmupReason::fewer_steps;
       // Behind the first, only what compiles or tunes once more is so much longer; a machine that
       // others use makes any of them a little longer.
-      if (first == 0 ? longer(instance, later) : longer_than_any(instance, later)) {
+      const bool once = first == 0 || captures_graph(instance);
+      if (once ? longer(instance, later) : longer_than_any(instance, later)) {
         return WarmupReason::longer;
       }
     }
@@ -187,12 +192,14 @@ struct Reasons {
   }
 };
 
-void flag_requests(Stages& stages, std::span<const uint32_t> rows, Reasons& reasons) {
+template <class CapturesGraph>
+void flag_requests(Stages& stages, std::span<const uint32_t> rows,
+                   const CapturesGraph& captures_graph, Reasons& reasons) {
   const std::vector<Request> requests = requests_of(stages, rows);
   const RequestComparison comparison(stages, requests);
   const size_t most = std::min(requests.size() - 1, kMostWarmupRequests);
   for (size_t first = 0; first < most; ++first) {
-    const auto reason = comparison.warmup(first);
+    const auto reason = comparison.warmup(first, captures_graph);
     if (!reason) return;
     reasons.because(*reason);
     for (const uint32_t row : requests[first]) {
@@ -353,12 +360,17 @@ void flag_warmup(const trace::Trace& trace, Stages& stages, Diagnostics& diagnos
   }
   Reasons reasons;
   Reasons only;
+  std::optional<std::vector<Nanoseconds>> captured;
+  const auto captures_graph = [&](const StageInstance& instance) {
+    if (!captured) captured = captured_launches(trace);
+    return captures_a_graph(instance, *captured);
+  };
   for (const auto& [gpu, rows] : by_gpu) {
     if (stages.serving) {
       flag_engine_steps(stages, rows, reasons);
       flag_cold_steps(stages, rows, reasons, only);
     } else {
-      flag_requests(stages, rows, reasons);
+      flag_requests(stages, rows, captures_graph, reasons);
       flag_leading_steps(stages, rows, reasons);
     }
   }
@@ -366,10 +378,9 @@ void flag_warmup(const trace::Trace& trace, Stages& stages, Diagnostics& diagnos
   for (const std::string& text : only.texts) diagnostics.info("cold_step_kept", text);
   const size_t count = count_warmup(stages);
   if (count == 0) return;
-  const std::vector<Nanoseconds> captured = captured_launches(trace);
   size_t captures = 0;
   for (StageInstance& instance : stages.instances) {
-    instance.captures_graph = instance.warmup && captures_a_graph(instance, captured);
+    instance.captures_graph = instance.warmup && captures_graph(instance);
     if (instance.captures_graph) ++captures;
   }
   if (captures > 0) {

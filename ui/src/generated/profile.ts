@@ -500,8 +500,10 @@ export interface Copies {
 export interface StagesFound {
   /** instances are an engine's steps (continuous batching); null without stages */
   serving: boolean | null;
-  /** of detected stages (fraction) */
+  /** of detected stages: share of right ones among other captures of the same level (fraction) */
   confidence: number | null;
+  /** high, medium or low, by how many independent checks hold; null if not detected */
+  confidence_level: string | null;
   /** how they were found, or why there are none */
   reason: string | null;
 }
