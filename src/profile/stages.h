@@ -13,6 +13,9 @@
 
 namespace llmprof::profile {
 
+// The name of a detected stage whose passes are not known to generate tokens.
+inline constexpr std::string_view kForwardStage = "forward";
+
 struct StagesFound {
   std::optional<bool> serving;
   std::optional<Share> confidence;
@@ -40,6 +43,12 @@ struct Coverage {
   std::optional<Share> kernel_sum_share;
   Milliseconds hidden_graph;
   Milliseconds hidden_graph_in_stages;
+  uint64_t initialization_kernels = 0;
+  Milliseconds initialization_sum;
+  uint64_t work_kernels = 0;
+  std::optional<Share> work_kernels_share;
+  Milliseconds work_sum;
+  std::optional<Share> work_sum_share;
   bool representative = true;
 
   template <class Visitor>
@@ -53,8 +62,16 @@ struct Coverage {
     field("hidden_graph_ms", &Coverage::hidden_graph,
           "time of graph replays whose kernels were not recorded");
     field("hidden_graph_in_stages_ms", &Coverage::hidden_graph_in_stages, "of those inside stages");
+    field("initialization_kernels", &Coverage::initialization_kernels,
+          "kernels before the first stage: weights are made, the program warms up");
+    field("initialization_ms", &Coverage::initialization_sum, "time of these");
+    field("work_kernels", &Coverage::work_kernels, "kernels after initialization");
+    field("work_kernels_share", &Coverage::work_kernels_share,
+          "kernels_in_stages over work_kernels");
+    field("work_ms", &Coverage::work_sum, "time of kernels after initialization");
+    field("work_share", &Coverage::work_sum_share, "kernel_sum_in_stages_ms over work_ms");
     field("representative", &Coverage::representative,
-          "the stages hold at least 0.9 of the time of all kernels");
+          "stages hold at least 0.9 of the kernel time after initialization");
   }
 };
 

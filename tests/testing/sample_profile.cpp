@@ -255,8 +255,21 @@ void add_stages(profile::Profile& sample) {
   set_shares(sample);
   sample.stages_found = {false, std::nullopt, std::nullopt, "NVTX ranges of the default domain"};
   sample.stage_notes = {{"prefill", "vision_tower", 3, {0.9}, 6, {0.75}}};
-  sample.coverage =
-      profile::Coverage{30, 24, part_of(24, 30), {27}, {26}, part_of(26, 27), {}, {}, true};
+  sample.coverage = profile::Coverage{30,
+                                      24,
+                                      part_of(24, 30),
+                                      {27},
+                                      {26},
+                                      part_of(26, 27),
+                                      {},
+                                      {},
+                                      4,
+                                      {0.5},
+                                      26,
+                                      part_of(24, 26),
+                                      {26.5},
+                                      part_of(26, 26.5),
+                                      true};
   profile::TokenTimes& tokens = sample.token_times;
   tokens.time_to_first_token = prefill.wall;
   tokens.time_per_output_token = times({2, 2.5});
@@ -864,7 +877,8 @@ profile::Profile serving_sample() {
     each.judgement = {"some", false, true, std::nullopt};
   }
   set_shares(sample);
-  sample.coverage = profile::Coverage{30, 30, Share{1}, {27}, {20}, part_of(20, 27), {}, {}, false};
+  sample.coverage = profile::Coverage{30, 30,  Share{1}, {27},     {20}, part_of(20, 27), {},   {},
+                                      0,  {0}, 30,       Share{1}, {27}, part_of(20, 27), false};
   profile::TokenTimes& tokens = sample.token_times;
   tokens.time_per_output_token = times({2, 2, 2});
   tokens.tokens_per_s_per_sequence = profile::TokensPerSecond{500};

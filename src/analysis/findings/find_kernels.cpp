@@ -180,6 +180,7 @@ void find_kernel_time(const StageFacts& facts, std::vector<Finding>& findings) {
   copies.add_flag("concatenates", concatenates(facts));
   add_small(facts, FindingKind::copies_and_casts, kernels_of(facts, kCopies),
             recoverable_of(facts, kCopies), std::move(copies), findings);
+  if (facts.stage->name == profile::kForwardStage) return;
   const SelectionKernels selection = selection_of(facts);
   add_small(facts, FindingKind::token_selection, selection.tokens, selection.tokens_time, {},
             findings);

@@ -7,7 +7,8 @@
 namespace llmprof::analysis::result {
 namespace {
 
-// Of the time of all kernels: with less in stages, what stages say is not what the GPU did.
+// Of the time of kernels after initialization: with less in stages, what stages say is not what the
+// GPU did.
 constexpr double kEnoughCoverage = 0.9;
 constexpr auto kNotTraced = static_cast<size_t>(BudgetPart::not_traced);
 
@@ -300,8 +301,18 @@ std::optional<profile::Coverage> coverage(const Found& found) {
   coverage.kernel_sum_in_stages = to_milliseconds(from.time_in_stages);
   coverage.kernel_sum_share =
       share(static_cast<double>(from.time_in_stages), static_cast<double>(from.time));
+  const auto& scopes = found.results.scopes;
+  const ScopeTotal before =
+      scopes ? (*scopes)[static_cast<size_t>(KernelScope::initialization)] : ScopeTotal{};
+  coverage.initialization_kernels = before.kernels;
+  coverage.initialization_sum = to_milliseconds(before.time);
+  coverage.work_kernels = from.kernels - before.kernels;
+  coverage.work_kernels_share = share(from.kernels_in_stages, coverage.work_kernels);
+  coverage.work_sum = to_milliseconds(from.time - before.time);
+  coverage.work_sum_share =
+      share(static_cast<double>(from.time_in_stages), static_cast<double>(from.time - before.time));
   coverage.representative =
-      !coverage.kernel_sum_share || coverage.kernel_sum_share->value >= kEnoughCoverage;
+      !coverage.work_sum_share || coverage.work_sum_share->value >= kEnoughCoverage;
   coverage.hidden_graph = to_milliseconds(from.replay_time);
   coverage.hidden_graph_in_stages = to_milliseconds(from.replay_time_in_stages);
   return coverage;

@@ -258,7 +258,8 @@ std::string instance_unit(const Stages& stages, const Selection& selection, uint
     if (!steps) return "instance";
     return *steps == 1 ? std::string("step") : fmt::format("{} steps", *steps);
   }
-  return selection.stage.value_or("request");
+  const bool tokens = stages.stages[stage].name != to_string(StepKind::forward);
+  return selection.stage.value_or(tokens ? "request" : "run of passes");
 }
 
 Result<std::pair<uint32_t, uint32_t>> parse_step_range(std::string_view text) {

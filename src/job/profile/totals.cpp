@@ -145,11 +145,17 @@ std::optional<profile::Coverage> job_coverage(const Ranks& ranks) {
     add(to->kernel_sum_in_stages, from->kernel_sum_in_stages);
     add(to->hidden_graph, from->hidden_graph);
     add(to->hidden_graph_in_stages, from->hidden_graph_in_stages);
+    to->initialization_kernels += from->initialization_kernels;
+    add(to->initialization_sum, from->initialization_sum);
+    to->work_kernels += from->work_kernels;
+    add(to->work_sum, from->work_sum);
   }
   if (!to) return to;
   to->kernels_share = share(to->kernels_in_stages, to->kernels);
   to->kernel_sum_share = share(to->kernel_sum_in_stages.value, to->kernel_sum.value);
-  to->representative = !to->kernel_sum_share || to->kernel_sum_share->value >= kEnough;
+  to->work_kernels_share = share(to->kernels_in_stages, to->work_kernels);
+  to->work_sum_share = share(to->kernel_sum_in_stages.value, to->work_sum.value);
+  to->representative = !to->work_sum_share || to->work_sum_share->value >= kEnough;
   return to;
 }
 

@@ -51,6 +51,19 @@ TEST(HostCalls, AreReadWithKindThreadAndHandle) {
   EXPECT_EQ(calls.kind,
             (std::vector<Kind>{Kind::kernel, Kind::graph, Kind::wait, Kind::kernel, Kind::wait}));
   EXPECT_EQ(calls.handle, (std::vector<uint64_t>{kFunction, kGraph, 0, 5, 0}));
+  EXPECT_FALSE(calls.of_driver);
+}
+
+// As callbacks of the driver note them, in a run of their own.
+TEST(HostCalls, OfTheDriverAreKnownAsSuch) {
+  TestLog log = closed_log(1);
+  log.thread_chunk(1, 70);
+  add_call(log, {100, kFunction, 0, HostCallKind::driver_kernel});
+  add_call(log, {150, kGraph, 0, HostCallKind::driver_graph});
+  add_call(log, {200, 0, 40, HostCallKind::driver_wait});
+  const trace::Trace trace = read_or_fail(log.bytes());
+  EXPECT_EQ(trace.host_calls.kind, (std::vector<Kind>{Kind::kernel, Kind::graph, Kind::wait}));
+  EXPECT_TRUE(trace.host_calls.of_driver);
 }
 
 TEST(HostCalls, ImpossibleOnesAreLeftOutAndCounted) {
@@ -60,7 +73,7 @@ TEST(HostCalls, ImpossibleOnesAreLeftOutAndCounted) {
   add_call(log, {-1, kFunction, 0, HostCallKind::kernel});
   add_call(log, {INT64_MAX - 1, 0, 40, HostCallKind::wait});  // its end is beyond all times
   add_call(log, {110, kFunction, 0, static_cast<HostCallKind>(0)});
-  add_call(log, {120, kFunction, 0, static_cast<HostCallKind>(4)});
+  add_call(log, {120, kFunction, 0, static_cast<HostCallKind>(7)});
   log.add_bytes(RecordType::host_call, std::string(16, 'k'));  // too short
   add_call(log, {130, kFunction, 0, HostCallKind::kernel});
   const trace::Trace trace = read_or_fail(log.bytes());

@@ -94,8 +94,8 @@ void add_kernel_totals(const profile::Profile& profile, Aggregates& rows) {
   }
   rows.captured("kernels", grouped(totals.kernel_count));
   rows.captured("kernel time (ms)", ms(totals.kernel_sum));
-  if (profile.coverage && profile.coverage->kernel_sum_share && !profile.stages.empty()) {
-    rows.captured("kernel time inside stages, share", percent(profile.coverage->kernel_sum_share));
+  if (covered_share(profile) && !profile.stages.empty()) {
+    rows.captured("kernel time inside stages, share", percent(covered_share(profile)));
   }
   if (totals.hidden_graphs) {
     rows.captured("GPU time in CUDA graphs whose kernels were not recorded, share",

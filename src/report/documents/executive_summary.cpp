@@ -206,13 +206,13 @@ std::string caveat_sentence(const profile::Profile& profile) {
   }
   if (profile.stages.empty()) return {};
   std::string caveat;
-  if (const auto& confidence = profile.stages_found.confidence) {
-    caveat = fmt::format("the stages are a guess from the kernel sequence (confidence {})",
-                         percent(confidence));
+  if (profile.stages_found.confidence) {
+    caveat =
+        fmt::format("stages are guessed from the kernel sequence ({})", confidence_words(profile));
   }
   if (const auto& coverage = profile.coverage; coverage && !coverage->representative) {
     caveat += fmt::format("{}only {} of the kernel time is inside these stages",
-                          caveat.empty() ? "" : ", and ", percent(coverage->kernel_sum_share));
+                          caveat.empty() ? "" : ", and ", percent(covered_share(profile)));
   }
   return caveat.empty() ? caveat : "Caveat: " + caveat + ".";
 }

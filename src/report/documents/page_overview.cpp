@@ -26,11 +26,8 @@ void add_what_ran(const profile::Profile& profile, Document& document) {
   }
   if (!text.empty()) document.add(Paragraph{std::move(text)});
   if (profile.stages_found.confidence) {
-    document.add(
-        Paragraph{fmt::format("Stages were detected in the kernel sequence, confidence "
-                              "{}: {}",
-                              percent(profile.stages_found.confidence),
-                              clause(profile.stages_found.reason.value_or("")))});
+    document.add(Paragraph{guess_sentence(profile) + "How they were found: " +
+                           clause(profile.stages_found.reason.value_or(""))});
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "report/documents/stage_overview.h"
 #include "report/markdown/markdown.h"
+#include "report/sections/sections.h"
 #include "testing/sample_profile.h"
 
 namespace llmprof::report {
@@ -118,12 +119,36 @@ TEST(Stage2Report, SaysWhatToMarkWhereATimelineShowsNoStages) {
 }
 
 TEST(Stage2Report, CallsDetectedStagesAGuess) {
-  const std::string words = "guess from the kernel sequence: confidence 97.0 %.";
+  const std::string words = "guessed from the kernel sequence (confidence high, 97 %).";
   EXPECT_TRUE(mentions(report_of(serving_sample()), words));
-  EXPECT_FALSE(mentions(report_of(full_sample()), "guess"));
+  EXPECT_FALSE(mentions(report_of(full_sample()), "guessed"));
   Document overview;
   add_stage_overview(serving_sample(), overview);
   EXPECT_TRUE(mentions(to_markdown(overview), words));
+}
+
+TEST(Stage2Report, DoesNotTakeForwardPassesForAnLlm) {
+  profile::Profile sample = serving_sample();
+  sample.stages.resize(1);
+  sample.stages.front().name = "forward";
+  Document overview;
+  add_stage_overview(sample, overview);
+  EXPECT_TRUE(mentions(to_markdown(overview),
+                       "Not recognized as an LLM: these are forward passes of a model"));
+}
+
+// What precedes the first stage is not what stages should hold.
+TEST(Stage2Report, CoverageIsOfTheWorkAfterInitialization) {
+  EXPECT_EQ(
+      coverage_sentence(full_sample()),
+      "Coverage: stages hold 24 of 26 kernels (92.3 %) and 26.000 of 26.500 ms of kernel time "
+      "(98.1 %) after initialization (4 kernels, 0.500 ms).");
+  profile::Profile earlier = full_sample();
+  earlier.coverage->work_kernels = 0;
+  EXPECT_EQ(
+      coverage_sentence(earlier),
+      "Coverage: stages hold 24 of 30 kernels (80.0 %) and 26.000 of 27.000 ms of kernel time "
+      "(96.3 %).");
 }
 
 TEST(Stage2Report, SpellsPartsForReaders) {

@@ -105,10 +105,7 @@ void add_stage_overview(const profile::Profile& profile, Document& document) {
   }
   document.add(stage_table(profile));
   std::string text = token_words(profile);
-  if (const auto& confidence = profile.stages_found.confidence) {
-    text += fmt::format("The stages are a guess from the kernel sequence: confidence {}. ",
-                        percent(confidence));
-  }
+  text += guess_sentence(profile);
   text += coverage_sentence(profile);
   if (!text.empty()) document.add(Paragraph{std::move(text)});
   // What a step is depends on it.

@@ -79,9 +79,9 @@ void add_environment(const profile::Profile& profile, Document& document) {
     facts.add("model", "not given (--model)");
   }
   if (profile.stages_found.confidence) {
-    facts.add("stages", fmt::format("detected in the kernel sequence, confidence {}: {}",
-                                    percent(profile.stages_found.confidence),
-                                    clause(profile.stages_found.reason.value_or(""))));
+    facts.add("stages",
+              fmt::format("detected in the kernel sequence, {}: {}", confidence_words(profile),
+                          clause(profile.stages_found.reason.value_or(""))));
   }
   if (!profile.stages.empty()) {
     const profile::Workload& workload = profile.workload;

@@ -60,7 +60,7 @@ TEST(ExecutiveSummary, SaysWhatCannotBeKnown) {
   EXPECT_TRUE(has(without_model, "is not known: no model was named")) << without_model;
   EXPECT_TRUE(
       has(without_model,
-          "Caveat: the stages are a guess from the kernel sequence (confidence 97.0 %), and only "
+          "Caveat: stages are guessed from the kernel sequence (confidence high, 97 %), and only "
           "74.1 % of the kernel time"))
       << without_model;
 }
@@ -74,7 +74,7 @@ TEST(ExecutiveSummary, DoesNotMentionABoundThatIsKnownOfAllKernels) {
 TEST(ExecutiveSummary, HasNoCaveatWhereStagesSpeakForTheCapture) {
   profile::Profile sample = serving_sample();
   sample.coverage->representative = true;
-  EXPECT_TRUE(has(joined(executive_sentences(sample)), "(confidence 97.0 %).\n"));
+  EXPECT_TRUE(has(joined(executive_sentences(sample)), "(confidence high, 97 %).\n"));
   sample.stages_found.confidence.reset();
   EXPECT_FALSE(has(joined(executive_sentences(sample)), "Caveat"));
 }
@@ -172,9 +172,10 @@ TEST(StakeholderSummary, NamesAKernelOnceWithAllItsGpus) {
 }
 
 TEST(StakeholderSummary, SaysHowSureDetectionIs) {
-  EXPECT_TRUE(has(to_markdown(stakeholder_document(serving_sample())),
-                  "detected in the kernel sequence, confidence 97.0 %: the kernel sequence repeats "
-                  "with 16 layers."));
+  EXPECT_TRUE(
+      has(to_markdown(stakeholder_document(serving_sample())),
+          "detected in the kernel sequence, confidence high, 97 %: the kernel sequence repeats "
+          "with 16 layers."));
 }
 
 TEST(StakeholderSummary, ShowsAFindingWithoutASavingAsSuch) {

@@ -10,7 +10,9 @@ namespace {
 
 enum class Kind { llama_cpp, vllm, sglang, tensorrt_llm, transformers, pytorch, other };
 
+// Engines of LLMs have advice of their own, which fits their LLMs alone.
 Kind kind_of(const Evidence& evidence) {
+  if (!evidence.of_llm()) return evidence.pytorch() ? Kind::pytorch : Kind::other;
   const std::string name = evidence.engine();
   if (name == profile::kLlamaCpp) return Kind::llama_cpp;
   if (name == profile::kVllm) return Kind::vllm;
@@ -21,8 +23,15 @@ Kind kind_of(const Evidence& evidence) {
   return Kind::other;
 }
 
-constexpr std::string_view kByHand =
-    "norm with residual, RoPE with the cache write, and the gated activation";
+std::string_view by_hand(const Evidence& evidence) {
+  return evidence.of_llm()
+             ? "norm with residual, RoPE with the cache write, and the gated activation"
+             : "norms with what follows them, and activations";
+}
+std::string_view fixed_shapes(const Evidence& evidence) {
+  return evidence.of_llm() ? "a static KV cache" : "fixed shapes";
+}
+
 constexpr std::string_view kCompileToo =
     "The program uses torch.compile, but not in this stage: compile this stage too.";
 constexpr std::string_view kUnfused =
@@ -46,32 +55,33 @@ std::string fusion_advice(const Evidence& evidence) {
                  : fmt::format(
                        "Enable vLLM's compilation (without --enforce-eager it is the "
                        "default): it fuses {}.",
-                       kByHand);
+                       by_hand(evidence));
     case Kind::sglang:
       return evidence.compiled()
                  ? fmt::format(
                        "SGLang compiles the model already: look for custom operators that "
                        "it cannot fuse, then write fused kernels for {}.",
-                       kByHand)
+                       by_hand(evidence))
                  : "Try --enable-torch-compile for small batches, and an attention backend with "
                    "fused RoPE and cache writes (--attention-backend).";
     case Kind::tensorrt_llm:
       return "Enable torch_compile_config of the LLM arguments (PyTorch backend), or the fused "
              "plugins where the engine was built ahead of time, for " +
-             std::string(kByHand) + ".";
+             std::string(by_hand(evidence)) + ".";
     case Kind::transformers:
     case Kind::pytorch:
-      if (evidence.compiled()) return std::string(kUnfused) + std::string(kByHand) + ".";
+      if (evidence.compiled()) return fmt::format("{}{}.", kUnfused, by_hand(evidence));
       if (evidence.compiled_elsewhere()) {
-        return fmt::format("{} Then write fused kernels for {}.", kCompileToo, kByHand);
+        return fmt::format("{} Then write fused kernels for {}.", kCompileToo, by_hand(evidence));
       }
       return fmt::format(
-          "Fuse them: with torch.compile first, then with hand-written kernels for {}.", kByHand);
+          "Fuse them: with torch.compile first, then with hand-written kernels for {}.",
+          by_hand(evidence));
     case Kind::other:
       break;
   }
-  if (evidence.compiled()) return std::string(kUnfused) + std::string(kByHand) + ".";
-  return fmt::format("Fuse them: for example {}.", kByHand);
+  if (evidence.compiled()) return fmt::format("{}{}.", kUnfused, by_hand(evidence));
+  return fmt::format("Fuse them: for example {}.", by_hand(evidence));
 }
 
 std::string graph_advice(const Evidence& evidence) {
@@ -99,8 +109,10 @@ std::string graph_advice(const Evidence& evidence) {
       break;
     case Kind::pytorch:
       if (!evidence.compiled()) {
-        return "Replay the step as one CUDA graph: use a static KV cache and torch.compile(mode="
-               "\"reduce-overhead\").";
+        return fmt::format(
+            "Replay the step as one CUDA graph: use {} and torch.compile(mode="
+            "\"reduce-overhead\").",
+            fixed_shapes(evidence));
       }
       break;
     case Kind::other:
@@ -111,13 +123,17 @@ std::string graph_advice(const Evidence& evidence) {
             name);
       }
       if (!evidence.compiled()) {
-        return "Replay the step as one CUDA graph: use fixed shapes, a static KV cache, and the "
-               "engine's own graph mode where it has one.";
+        return fmt::format(
+            "Replay the step as one CUDA graph: use fixed shapes{}, and the engine's own graph "
+            "mode where it has one.",
+            evidence.of_llm() ? ", a static KV cache" : "");
       }
       break;
   }
-  return "torch.compile is in use without CUDA graphs: add mode=\"reduce-overhead\" and a static "
-         "KV cache, so that the step is replayed as one CUDA graph.";
+  return fmt::format(
+      "torch.compile is in use without CUDA graphs: add mode=\"reduce-overhead\" and {}, so that "
+      "the step is replayed as one CUDA graph.",
+      fixed_shapes(evidence));
 }
 
 std::string outside_of_graphs_advice(const Evidence& evidence) {
@@ -172,12 +188,18 @@ std::string fewer_launches_advice(const Evidence& evidence) {
         "operators)";
   }
   return fmt::format(
-      "Launch fewer, larger kernels: {}. Then use CUDA graphs for a few fixed prompt lengths where "
-      "the shapes allow it.",
-      fewer);
+      "Launch fewer, larger kernels: {}. Then use CUDA graphs for a few fixed {} where the shapes "
+      "allow it.",
+      fewer, evidence.of_llm() ? "prompt lengths" : "input sizes");
 }
 
 std::string synchronization_advice(const Evidence& evidence) {
+  if (!evidence.of_llm()) {
+    return fmt::format(
+        "Remove the synchronization from the loop{}: keep results on the GPU, and copy what the "
+        "host needs asynchronously into pinned memory.",
+        evidence.pytorch() ? " (no .item(), .cpu() or tensor in a condition)" : "");
+  }
   switch (kind_of(evidence)) {
     case Kind::llama_cpp:
       return "llama.cpp reads the logits back after every step to choose the token on the CPU: "
@@ -232,6 +254,11 @@ std::string between_steps_advice(const Evidence& evidence) {
     case Kind::other:
       break;
   }
+  if (!evidence.of_llm()) {
+    return "Launch the next step before the host reads the previous one's result: keep what "
+           "decides "
+           "on the next step on the GPU.";
+  }
   return "Launch the next step before the host reads the previous token: keep sampling and the "
          "stop check on the GPU, and detokenize one step behind.";
 }
@@ -239,7 +266,9 @@ std::string between_steps_advice(const Evidence& evidence) {
 std::string memory_bound_product_advice(const Evidence& evidence) {
   const bool quantized = evidence.flag("quantized");
   const std::string_view few =
-      "more tokens per pass (larger batch, speculative decoding) lower the floor itself.";
+      evidence.of_llm()
+          ? "more tokens per pass (larger batch, speculative decoding) lower the floor itself."
+          : "a larger batch lower the floor itself.";
   switch (kind_of(evidence)) {
     case Kind::llama_cpp:
       return fmt::format(
@@ -316,6 +345,9 @@ std::string prefill_attention_advice(const Evidence& evidence) {
   if (kind == Kind::vllm || kind == Kind::sglang) {
     return fmt::format("{}Compare the attention backends for this GPU (--attention-backend).",
                        library.empty() ? "" : library + " is in use. ");
+  }
+  if (!evidence.of_llm()) {
+    return "Use a FlashAttention kernel for this GPU (version 3 on Hopper), without a mask tensor.";
   }
   const std::string_view causal =
       evidence.pytorch()

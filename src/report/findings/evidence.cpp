@@ -13,6 +13,8 @@ std::string counted_mean(double number, std::string_view one) {
   return fmt::format("{} {}{}", plain(number), one, number == 1 ? "" : "s");
 }
 
+bool Evidence::of_llm() const { return stage() != profile::kForwardStage; }
+
 std::string Evidence::stage() const { return finding_.stage.value_or("the capture"); }
 
 std::string Evidence::engine() const {

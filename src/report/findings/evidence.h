@@ -32,6 +32,9 @@ class Evidence {
   // Other stages of the program are, this one is not.
   [[nodiscard]] bool compiled_elsewhere() const;
   [[nodiscard]] std::string stage() const;
+  // False for forward passes of a model that is not known to generate tokens: what only an LLM has
+  // (tokens, a KV cache, prompts) is no advice for it.
+  [[nodiscard]] bool of_llm() const;
   [[nodiscard]] bool has(std::string_view name) const;
   [[nodiscard]] bool flag(std::string_view name) const;
   [[nodiscard]] double number(std::string_view name) const;  // 0 where it is missing

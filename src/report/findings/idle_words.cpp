@@ -135,14 +135,17 @@ FindingWords first_work_queued_words(const Evidence& evidence) {
 
 FindingWords idle_before_first_work_words(const Evidence& evidence) {
   return {"Idle time before the first GPU work", evidence.saving() + evidence.longest_gap(),
-          "Prepare inputs (tokens, positions, masks, block tables) before the stage, or while the "
-          "GPU still works on the previous one."};
+          fmt::format("Prepare inputs{} before the stage, or while the GPU still works on the "
+                      "previous one.",
+                      evidence.of_llm() ? " (tokens, positions, masks, block tables)" : "")};
 }
 
 FindingWords idle_after_last_work_words(const Evidence& evidence) {
   return {"Idle time after the last GPU work", evidence.saving() + evidence.longest_gap(),
-          "Move what the host does with the result (copies, detokenization, bookkeeping) out of "
-          "the stage, or overlap it with the GPU work of the next one."};
+          fmt::format(
+              "Move what the host does with the result ({}) out of the stage, or overlap it "
+              "with the GPU work of the next one.",
+              evidence.of_llm() ? "copies, detokenization, bookkeeping" : "copies, bookkeeping")};
 }
 
 }  // namespace llmprof::report

@@ -137,8 +137,9 @@ FindingWords time_outside_operators_words(const Evidence& evidence) {
       "Time outside recorded operators",
       fmt::format("{}, in {} {}{}", evidence.saving(), evidence.counted("gaps_per_instance", "gap"),
                   evidence.per_unit(), evidence.longest_gap()),
-      "Record what runs there as operators to see it. Then move it out of the loop: "
-      "allocation, starting threads, copies, tokenization."};
+      fmt::format("Record what runs there as operators to see it. Then move it out of the loop: "
+                  "allocation, starting threads, copies{}.",
+                  evidence.of_llm() ? ", tokenization" : "")};
 }
 
 }  // namespace llmprof::report

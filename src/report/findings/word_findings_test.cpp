@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "profile/finding_kinds.h"
+#include "profile/stages.h"
 
 namespace llmprof::report {
 namespace {
@@ -415,6 +416,30 @@ TEST(FindingWords, NeverNameAFrameworkThatTheProgramDoesNotUse) {
       const std::string advice = worded_for(engine_of(name, false, false), example).advice;
       for (const char* word : {"torch", "Torch", ".item()", "max-autotune", "is_causal"}) {
         EXPECT_EQ(advice.find(word), std::string::npos) << name << ": " << advice;
+      }
+    }
+  }
+}
+
+// Kinds that only stages of an LLM have are not found in its forward passes.
+TEST(FindingWords, SpeakOfNoTokensToAModelThatHasNone) {
+  using profile::FindingKind;
+  for (Finding example : all_examples()) {
+    if (example.kind == to_string(FindingKind::token_selection) ||
+        example.kind == to_string(FindingKind::expert_routing) ||
+        example.kind == to_string(FindingKind::fusible_rope) ||
+        profile::has_flag(example.values, "decodes")) {
+      continue;
+    }
+    example.stage = std::string(profile::kForwardStage);
+    for (const std::string_view name :
+         {profile::kTransformers, profile::kPyTorch, profile::kVllm, profile::kUnknownEngine}) {
+      for (const bool compiled : {false, true}) {
+        const std::string advice = worded_for(engine_of(name, true, compiled), example).advice;
+        for (const char* word : {"KV cache", "token", "prompt", "RoPE", "sampling", "generate()",
+                                 "speculative", "causal", "decode"}) {
+          EXPECT_EQ(advice.find(word), std::string::npos) << example.kind << ": " << advice;
+        }
       }
     }
   }

@@ -65,9 +65,8 @@ void add_key_figures(const profile::Profile& profile, Document& document) {
   const std::string scope = fmt::format("in {}", scope_words(profile));
   figures.add("kernels", grouped(profile.totals.kernel_count), scope);
   figures.add_ms("kernel time", ms(profile.totals.kernel_sum), scope);
-  if (profile.coverage && profile.coverage->kernel_sum_share && !profile.stages.empty()) {
-    figures.add("coverage", percent(profile.coverage->kernel_sum_share),
-                "of kernel time is inside stages");
+  if (covered_share(profile) && !profile.stages.empty()) {
+    figures.add("coverage", percent(covered_share(profile)), "of kernel time is inside stages");
   }
   document.add(Heading{2, "Key figures"});
   document.add(figures.take());

@@ -122,11 +122,24 @@ void add_batches(const profile::Profile& profile, Document& document) {
 std::string coverage_sentence(const profile::Profile& profile) {
   if (!profile.coverage) return {};
   const profile::Coverage& coverage = *profile.coverage;
+  // A profile of an earlier llmprof does not tell initialization from work.
+  if (coverage.work_kernels == 0) {
+    return fmt::format(
+        "Coverage: stages hold {} of {} kernels ({}) and {} of {} ms of kernel time ({}).",
+        grouped(coverage.kernels_in_stages), grouped(coverage.kernels),
+        percent(coverage.kernels_share), ms(coverage.kernel_sum_in_stages), ms(coverage.kernel_sum),
+        percent(coverage.kernel_sum_share));
+  }
+  const std::string before = coverage.initialization_kernels == 0
+                                 ? std::string()
+                                 : fmt::format(" after initialization ({}, {} ms)",
+                                               counted(coverage.initialization_kernels, "kernel"),
+                                               ms(coverage.initialization_sum));
   return fmt::format(
-      "Coverage: stages hold {} of {} kernels ({}) and {} of {} ms of kernel time ({}).",
-      grouped(coverage.kernels_in_stages), grouped(coverage.kernels),
-      percent(coverage.kernels_share), ms(coverage.kernel_sum_in_stages), ms(coverage.kernel_sum),
-      percent(coverage.kernel_sum_share));
+      "Coverage: stages hold {} of {} kernels ({}) and {} of {} ms of kernel time ({}){}.",
+      grouped(coverage.kernels_in_stages), grouped(coverage.work_kernels),
+      percent(coverage.work_kernels_share), ms(coverage.kernel_sum_in_stages),
+      ms(coverage.work_sum), percent(coverage.work_sum_share), before);
 }
 
 void add_stage_timings(const profile::Profile& profile, Document& document) {
@@ -163,10 +176,7 @@ void add_stage_timings(const profile::Profile& profile, Document& document) {
   if (const auto& reason = profile.stages_found.reason) {
     found = "How the stages were found: " + clause(*reason) + " ";
   }
-  if (const auto& confidence = profile.stages_found.confidence) {
-    found += fmt::format("The stages are a guess from the kernel sequence: confidence {}. ",
-                         percent(confidence));
-  }
+  found += guess_sentence(profile);
   found += coverage_sentence(profile);
   if (!found.empty()) document.add(Paragraph{std::move(found)});
   document.add(found_table(profile));

@@ -39,6 +39,32 @@ bool has_decode_steps(const profile::Profile& profile) {
                      [](const profile::Stage& stage) { return stage.decode_step_count > 0; });
 }
 
+std::optional<profile::Share> covered_share(const profile::Profile& profile) {
+  if (!profile.coverage) return std::nullopt;
+  const auto& work = profile.coverage->work_sum_share;
+  return work ? work : profile.coverage->kernel_sum_share;
+}
+
+std::string confidence_words(const profile::Profile& profile) {
+  const profile::StagesFound& found = profile.stages_found;
+  if (!found.confidence) return {};
+  const std::string level = found.confidence_level ? *found.confidence_level + ", " : "";
+  return fmt::format("confidence {}{}", level, round_percent(*found.confidence));
+}
+
+std::string guess_sentence(const profile::Profile& profile) {
+  if (!profile.stages_found.confidence) return {};
+  if (find_stage(profile, profile::kForwardStage) != nullptr) {
+    return fmt::format(
+        "Not recognized as an LLM: these are forward passes of a model, guessed from the kernel "
+        "sequence ({}), and there are no token times. If it is one, mark prefill and decode in the "
+        "program. ",
+        confidence_words(profile));
+  }
+  return fmt::format("Stages are guessed from the kernel sequence ({}). ",
+                     confidence_words(profile));
+}
+
 std::string instance_name(const profile::Profile& profile, std::string_view stage) {
   return is_serving(profile) ? "engine step" : std::string(stage);
 }

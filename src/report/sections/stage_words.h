@@ -23,6 +23,16 @@ const profile::Stage* find_stage(const profile::Profile& profile, std::string_vi
 // Whether any stage decodes step by step.
 bool has_decode_steps(const profile::Profile& profile);
 
+// Of the kernel time after initialization, inside stages; a profile of an earlier llmprof has that
+// of all kernel time.
+std::optional<profile::Share> covered_share(const profile::Profile& profile);
+
+// "confidence high, 95 %": of detected stages; empty of others.
+std::string confidence_words(const profile::Profile& profile);
+// "Stages are guessed from the kernel sequence (confidence high, 95 %). "; of a model that is no LLM
+// that it is not taken for one. Empty where stages were not detected.
+std::string guess_sentence(const profile::Profile& profile);
+
 // What one instance of a stage is called: "prefill"; under continuous batching "engine step".
 std::string instance_name(const profile::Profile& profile, std::string_view stage);
 // The steps of a stage: "8", or "4 of 8 traced"; "-" for prefills of one pass each, which is no

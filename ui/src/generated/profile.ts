@@ -525,7 +525,19 @@ export interface Coverage {
   hidden_graph_ms: number;
   /** of those inside stages (ms) */
   hidden_graph_in_stages_ms: number;
-  /** the stages hold at least 0.9 of the time of all kernels */
+  /** kernels before the first stage: weights are made, the program warms up */
+  initialization_kernels: number;
+  /** time of these (ms) */
+  initialization_ms: number;
+  /** kernels after initialization */
+  work_kernels: number;
+  /** kernels_in_stages over work_kernels (fraction) */
+  work_kernels_share: number | null;
+  /** time of kernels after initialization (ms) */
+  work_ms: number;
+  /** kernel_sum_in_stages_ms over work_ms (fraction) */
+  work_share: number | null;
+  /** stages hold at least 0.9 of the kernel time after initialization */
   representative: boolean;
 }
 
