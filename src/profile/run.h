@@ -109,6 +109,7 @@ struct PassOverhead {
   Milliseconds profiled;
   double ratio = 0;
   bool whole_run = false;
+  std::optional<std::string> other_cause;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -119,6 +120,9 @@ struct PassOverhead {
     field("ratio", &PassOverhead::ratio, "profiled over control");
     field("whole_run", &PassOverhead::whole_run,
           "of the whole command, where the workload timed no stage in both");
+    field("other_cause", &PassOverhead::other_cause,
+          "what else explains the difference: spread (of the workload's own times), cpus_short "
+          "(other programs used the CPUs in one of the two runs); null: nothing known");
   }
 };
 

@@ -343,8 +343,7 @@ struct Stage {
           "known");
     field(
         "likely_added", &Stage::likely_added,
-        "what tracing is likely to have added to an instance, where unwatched is null; null for a "
-        "CPU");
+        "a guess of earlier versions at what tracing added to an instance; null");
     field("judgement", &Stage::judgement,
           "what these numbers mean, of the unwatched program where it is known");
     field("why_not_reasons", &Stage::why_not_reasons, "why_not as kinds and values");

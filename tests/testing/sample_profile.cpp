@@ -786,7 +786,7 @@ profile::Profile controlled_sample() {
     stage.unwatched = by_own_clock(stage, own.mean->value, stage.gpu_busy.mean->value);
     const double recorded = stage.wall.mean->value;
     overhead.passes.push_back(
-        {"nsys", stage.name, *own.mean, {recorded}, recorded / own.mean->value, false});
+        {"nsys", stage.name, *own.mean, {recorded}, recorded / own.mean->value, false, {}});
   }
   return sample;
 }

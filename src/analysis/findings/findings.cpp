@@ -1,6 +1,7 @@
 #include "analysis/findings/findings.h"
 
 #include <algorithm>
+#include <span>
 
 #include "analysis/findings/finders.h"
 #include "analysis/findings/stage_facts.h"
@@ -10,6 +11,23 @@ namespace {
 
 constexpr double kWorthTelling = 0.01;  // of the stage's wall time
 constexpr size_t kMost = 10;
+
+bool includes_tracing(const FindingEvidence& evidence, const StageFacts& facts) {
+  if (evidence.unwatched == nullptr) return false;
+  const auto stage = static_cast<size_t>(facts.stage - evidence.stages.stages.data());
+  return stage < evidence.unwatched->size() && !(*evidence.unwatched)[stage].known();
+}
+
+// Idle time that is not the program's alone.
+void mark_as_traced(std::span<Finding> findings) {
+  for (Finding& finding : findings) {
+    profile::FindingValues values;
+    values.add_flag(profile::kTracingIncluded, true);
+    for (profile::FindingValue& value : std::move(values).take()) {
+      finding.values.push_back(std::move(value));
+    }
+  }
+}
 
 }  // namespace
 
@@ -23,7 +41,9 @@ std::vector<Finding> find_findings(const FindingEvidence& evidence) {
     if (facts.on_cpu) {
       find_cpu_time(facts, findings);
     } else {
+      const size_t before = findings.size();
       find_idle_time(facts, findings);
+      if (includes_tracing(evidence, facts)) mark_as_traced(std::span(findings).subspan(before));
       find_kernel_time(facts, findings);
       find_transfers(facts, findings);
     }

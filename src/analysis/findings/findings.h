@@ -11,6 +11,7 @@
 #include "analysis/recoverable/recoverable.h"
 #include "analysis/roofline/roofline.h"
 #include "analysis/stages/selection.h"
+#include "analysis/unwatched/unwatched.h"
 #include "profile/finding_kinds.h"
 #include "profile/findings.h"
 
@@ -47,6 +48,9 @@ struct FindingEvidence {
   const Selection& selection;
   const Counters& counters;
   const EngineFound& engine;
+  // Of stages whose times without tracing are not known, idle time includes what tracing added.
+  // Null: no times are traced.
+  const std::vector<StageUnwatched>* unwatched = nullptr;
 };
 
 // Largest total potential saving in the capture first (total_recoverable).

@@ -23,7 +23,8 @@ class Findings : public ::testing::Test {
     const auto recoverable = recoverable_time(t_.stages(), budgets, utilization);
     const EngineFound engine;
     auto findings = find_findings({t_.trace(), t_.stages(), budgets, recoverable, utilization,
-                                   ranking, roofline, selection_, counters_, engine});
+                                   ranking, roofline, selection_, counters_, engine,
+                                   unwatched_.empty() ? nullptr : &unwatched_});
     EXPECT_TRUE(std::is_sorted(findings.begin(), findings.end(), [](const auto& a, const auto& b) {
       return a.blind != b.blind ? a.blind : a.total_recoverable > b.total_recoverable;
     }));
@@ -63,6 +64,7 @@ class Findings : public ::testing::Test {
 
   TestTrace t_;
   Selection selection_;
+  std::vector<StageUnwatched> unwatched_;  // empty: no times are traced
   Counters counters_;
   bool measured_ = false;  // every kernel, by a profiler
 };
@@ -506,6 +508,26 @@ TEST_F(Findings, TellThatTheProgramIsCompiled) {
 }
 
 TEST_F(Findings, AreNoneWithoutStages) { EXPECT_TRUE(found().empty()); }
+
+// Where no time without tracing is known, idle time is not called the program's.
+TEST_F(Findings, MarkIdleTimeThatIncludesTracing) {
+  for (const auto& [why_not, included] :
+       {std::pair{NotUnwatched::no_other_time, true}, std::pair{NotUnwatched::known, false}}) {
+    t_ = TestTrace();
+    unwatched_.assign(1, {});
+    unwatched_[0].why_not = why_not;
+    t_.instance(t_.stage("decode"), 0, 1000);
+    t_.launched("gemm", 0, 0, 400);
+    t_.launched("norm", 700, 710, 1000);
+    const std::vector<Finding> findings = found();
+    const Finding* waits = first(findings, FindingKind::launch_bound);
+    ASSERT_NE(waits, nullptr);
+    EXPECT_EQ(profile::has_flag(waits->values, profile::kTracingIncluded), included);
+    const Finding* small = first(findings, FindingKind::small_kernels);
+    ASSERT_NE(small, nullptr);
+    EXPECT_FALSE(profile::has_flag(small->values, profile::kTracingIncluded));
+  }
+}
 
 }  // namespace
 }  // namespace llmprof::analysis

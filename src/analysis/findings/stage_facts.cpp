@@ -154,7 +154,7 @@ bool StageFacts::decodes() const {
 
 std::vector<StageFacts> stage_facts(const FindingEvidence& evidence) {
   const auto& [trace, stages, budgets, recoverable, utilization, ranking, roofline, selection,
-               counters, engine] = evidence;
+               counters, engine, unwatched] = evidence;
   std::vector<StageFacts> facts(budgets.stages.size());
   for (size_t i = 0; i < facts.size(); ++i) {
     facts[i].stage = &stages.stages[i];

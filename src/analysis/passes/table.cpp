@@ -228,7 +228,8 @@ std::vector<Pass> make_passes() {
        [](const Prepared& in, Results& out, Diagnostics&) {
          out.findings = find_findings({in.trace, out.stages, out.unwatched.budgets, out.recoverable,
                                        out.utilization, out.kernels.ranking, out.roofline,
-                                       in.options.selection, out.counters, out.engine});
+                                       in.options.selection, out.counters, out.engine,
+                                       &out.unwatched.stages});
        }},
   };
 }

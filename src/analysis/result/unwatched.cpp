@@ -7,13 +7,6 @@
 namespace llmprof::analysis::result {
 namespace {
 
-// What CUPTI and nsys add per kernel, ns (docs/tracing-cost.md): to one that a CUDA graph replays,
-// the less the larger the kernels are; to a launch, on the CPU.
-constexpr double kLeastInGraph = 250;
-constexpr double kMostInGraph = 2000;
-constexpr double kLeastPerLaunch = 1000;
-constexpr double kMostPerLaunch = 2000;
-
 std::vector<profile::UnwatchedPart> budget_of(const Found& found, const StageUnwatched& from,
                                               double steps) {
   std::vector<profile::UnwatchedPart> rows;
@@ -38,40 +31,6 @@ std::vector<profile::UnwatchedPart> budget_of(const Found& found, const StageUnw
   return rows;
 }
 
-uint64_t graph_kernels(const Found& found, uint32_t index) {
-  const trace::KernelTable& kernels = found.prepared.trace.kernels;
-  const Stages& stages = found.results.stages;
-  uint64_t count = 0;
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    const InstanceId instance = stages.owners.kernel_instance[i];
-    if (!instance.valid()) continue;
-    const StageInstance& owner = stages.instances[instance.index()];
-    const bool replayed = (!kernels.graph.empty() && kernels.graph[i] != 0) ||
-                          (!kernels.graph_node.empty() && kernels.graph_node[i] != 0);
-    if (owner.stage == index && !owner.warmup && replayed) ++count;
-  }
-  return count;
-}
-
-void add_likely(const Found& found, uint32_t index, profile::Stage& stage) {
-  if (found.prepared.device == trace::DeviceKind::cpu || stage.wall.count == 0) return;
-  profile::LikelyAdded likely;
-  likely.kernels = static_cast<uint64_t>(stage.kernel_count.mean.value_or(0));
-  likely.graph_kernels = graph_kernels(found, index) / stage.wall.count;
-  if (likely.kernels == 0) return;
-  const auto in_graphs = static_cast<double>(likely.graph_kernels);
-  const auto launched =
-      static_cast<double>(likely.kernels - std::min(likely.kernels, likely.graph_kernels));
-  // It shows as idle time.
-  const double idle = stage.idle ? stage.idle->value : stage.wall.mean->value;
-  const auto at_most_idle = [&](double nanoseconds) {
-    return profile::Milliseconds{std::min(to_milliseconds(nanoseconds).value, idle)};
-  };
-  likely.low = at_most_idle(in_graphs * kLeastInGraph + launched * kLeastPerLaunch);
-  likely.high = at_most_idle(in_graphs * kMostInGraph + launched * kMostPerLaunch);
-  stage.likely_added = likely;
-}
-
 }  // namespace
 
 void add_unwatched(const Found& found, uint32_t index, profile::Stage& stage) {
@@ -80,7 +39,7 @@ void add_unwatched(const Found& found, uint32_t index, profile::Stage& stage) {
   const StageUnwatched& from = all[index];
   if (!from.known()) {
     stage.unwatched_why_not = std::string(to_string(from.why_not));
-    return add_likely(found, index, stage);
+    return;
   }
   const StageTracing tracing = stage_tracing(found.results.stages, index);
   profile::Unwatched& told = stage.unwatched.emplace();

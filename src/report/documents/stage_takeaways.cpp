@@ -36,8 +36,11 @@ std::string idle_message(const profile::Profile& profile, const profile::Stage& 
     return fmt::format("The GPU is busy nearly all the time: it is idle {} of wall time.",
                        percent(stage.idle_share_of_wall));
   }
-  return fmt::format("{}: the GPU is idle {} of wall time, mostly due to {} ({} of wall time).",
+  return fmt::format("{}: the GPU is idle {} of {}, mostly due to {} ({} of wall time).",
                      idle_words(stage.judgement), percent(stage.idle_share_of_wall),
+                     includes_tracing(profile, stage)
+                         ? "the recorded time, tracing overhead included"
+                         : "wall time",
                      plain_part_name(cause->part), percent(cause->share_of_traced));
 }
 

@@ -75,8 +75,9 @@ std::vector<const profile::FindingValue*> Evidence::all(std::string_view name) c
 std::string Evidence::per_unit() const { return report::per_unit(finding_); }
 
 std::string Evidence::saving() const {
-  return fmt::format("up to {} ms {} ({} of the stage's wall time)", ms(finding_.recoverable),
-                     per_unit(), percent(finding_.share_of_wall));
+  return fmt::format("up to {} ms {} ({} of the stage's wall time{})", ms(finding_.recoverable),
+                     per_unit(), percent(finding_.share_of_wall),
+                     flag(profile::kTracingIncluded) ? "; tracing overhead included" : "");
 }
 
 std::string Evidence::single_time(std::string_view name) const {

@@ -45,5 +45,28 @@ TEST(OverheadWords, APassThatWasFasterIsNotSlowedDown) {
             "(compiled code, files) for the others.");
 }
 
+// 2.110 times on a busy machine, whose light mode records just as much.
+TEST(OverheadWords, NoiseIsNotBlamedOnProfiling) {
+  profile::PassOverhead noisy = overhead_of("collector", "decode", 2.11);
+  noisy.other_cause = "spread";
+  EXPECT_EQ(overhead_words(with_passes({noisy})),
+            "In the collector pass, decode takes 2.110 times as long as in the control run: within "
+            "the spread of the workload's own times, so not measurably slower.");
+  noisy.other_cause = "cpus_short";
+  EXPECT_EQ(overhead_words(with_passes({noisy})).find("Profiling slows"), std::string::npos);
+  // What nothing else explains comes first.
+  EXPECT_NE(overhead_words(with_passes({noisy, overhead_of("torch", "decode", 1.4)}))
+                .find("in the torch pass: it takes 1.400 times"),
+            std::string::npos);
+}
+
+TEST(OverheadWords, LightModeIsAdvisedWhereItRecordsLess) {
+  const auto words = [](const char* pass) {
+    return overhead_words(with_passes({overhead_of(pass, "decode", 1.5)}));
+  };
+  EXPECT_NE(words("torch").find("run.mode=light"), std::string::npos);
+  EXPECT_EQ(words("collector").find("run.mode=light"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace llmprof::report

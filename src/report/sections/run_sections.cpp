@@ -101,7 +101,11 @@ std::string overhead_words(const profile::Profile& profile) {
   for (const profile::PassOverhead& pass : profile.overhead->passes) {
     // ncu replays kernels one by one: nobody takes times from it.
     if (pass.pass == "ncu") continue;
-    if (worst == nullptr || pass.ratio > worst->ratio) worst = &pass;
+    // What something else explains says nothing of profiling.
+    const auto rank = [](const profile::PassOverhead& row) {
+      return std::pair(!row.other_cause.has_value(), row.ratio);
+    };
+    if (worst == nullptr || rank(pass) > rank(*worst)) worst = &pass;
   }
   if (worst == nullptr) return {};
   const std::string stage = worst->whole_run ? "the whole run" : worst->stage;
@@ -112,16 +116,27 @@ std::string overhead_words(const profile::Profile& profile) {
         "others.",
         worst->pass, stage, ratio(worst->ratio));
   }
+  if (worst->other_cause) {
+    return fmt::format(
+        "In the {} pass, {} takes {} times as long as in the control run: {}.", worst->pass, stage,
+        ratio(worst->ratio),
+        *worst->other_cause == "spread"
+            ? "within the spread of the workload's own times, so not measurably slower"
+            : "other programs used the CPUs in one of the two runs, so this is not the cost of "
+              "profiling alone");
+  }
   std::string text = fmt::format(
       "Profiling slows {} down most in the {} pass: it takes {} times as long as in the control "
       "run",
       stage, worst->pass, ratio(worst->ratio));
   const profile::Share much = profile.overhead->warn_above_share;
   if (worst->ratio <= 1 + much.value) return text + ".";
+  // What the light presets leave out is in these passes.
+  const bool light_helps = worst->pass == "torch" || worst->pass == "nsys";
   return text + fmt::format(
                     ". That is more than {} overhead, so the timings of that pass are not "
-                    "representative; `run.mode=light` records less.",
-                    round_percent(much));
+                    "representative{}.",
+                    round_percent(much), light_helps ? "; `run.mode=light` records less" : "");
 }
 
 void add_overhead(const profile::Profile& profile, Document& document) {

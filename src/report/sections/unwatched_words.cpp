@@ -31,48 +31,30 @@ std::string added_words(const profile::Stage& stage) {
 
 std::string_view why_words(const std::string& code) {
   if (code == "launches_differ") {
-    return "its passes were not found where nothing was traced";
+    return "its passes were not found in any untraced run or period";
   }
   if (code == "does_not_fit") {
     return "the run without tracing differs from the recorded one by more than tracing explains";
   }
   if (code == "selection") return "some steps were selected";
   if (code == "warmup_only") return "every instance is a warm-up";
-  return "only the traced run was timed";
-}
-
-std::string likely_words(const profile::Profile& profile, const profile::Stage& stage) {
-  if (!stage.likely_added) return {};
-  const profile::LikelyAdded& likely = *stage.likely_added;
-  const bool graphs = 2 * likely.graph_kernels > likely.kernels;
-  const std::string instance(instance_name(profile, stage.name));
-  return fmt::format(
-      "{} to {} ms to {} ({} {})", ms(likely.low), ms(likely.high),
-      instance == stage.name ? "a " + instance : fmt::format("each {} of {}", instance, stage.name),
-      grouped(likely.kernels), graphs ? "kernels, most of them in CUDA graphs" : "kernels");
+  return "no untraced run was timed";
 }
 
 // Stages without unwatched times, by the reason.
 std::string traced_words(const profile::Profile& profile) {
   if (on_cpu(profile)) return {};
   std::map<std::string, std::vector<std::string>> stages;
-  std::vector<std::string> likely;
   for (const profile::Stage& stage : profile.stages) {
     if (stage.unwatched || !stage.unwatched_why_not || stage.wall.count == 0) continue;
     stages[*stage.unwatched_why_not].push_back(stage.name);
-    if (std::string words = likely_words(profile, stage); !words.empty()) {
-      likely.push_back(std::move(words));
-    }
   }
   std::string text;
   for (const auto& [code, names] : stages) {
-    text += fmt::format("{}Times of {} are traced: {}.", text.empty() ? "" : " ", joined(names),
-                        why_words(code));
+    text += fmt::format("{}Times of {} include tracing overhead of unknown size: {}.",
+                        text.empty() ? "" : " ", joined(names), why_words(code));
   }
-  if (!likely.empty()) {
-    text +=
-        fmt::format(" Tracing is likely to have added {}; it shows as idle time.", joined(likely));
-  }
+  if (!text.empty()) text += " It shows as idle time, which is not the program's alone.";
   return text;
 }
 
@@ -97,6 +79,10 @@ std::string known_words(const profile::Profile& profile) {
 }
 
 }  // namespace
+
+bool includes_tracing(const profile::Profile& profile, const profile::Stage& stage) {
+  return !on_cpu(profile) && !stage.unwatched && stage.unwatched_why_not.has_value();
+}
 
 bool all_unwatched(const profile::Profile& profile) {
   return !profile.stages.empty() &&

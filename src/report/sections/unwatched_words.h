@@ -12,8 +12,11 @@ bool all_unwatched(const profile::Profile& profile);
 // Of any stage.
 bool any_unwatched(const profile::Profile& profile);
 
-// Whose times the report shows, how they were obtained, and what tracing added or is likely to have
-// added; empty without stages. The profile is as reports show it (unwatched_view).
+// What tracing added to the stage is not known, and is in its times.
+bool includes_tracing(const profile::Profile& profile, const profile::Stage& stage);
+
+// Whose times the report shows, how they were obtained, and what tracing added, or that this is not
+// known; empty without stages. The profile is as reports show it (unwatched_view).
 std::string times_words(const profile::Profile& profile);
 
 // "Timed ..., in the control run": how the unwatched time of a stage was obtained.

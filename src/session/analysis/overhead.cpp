@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "config/config_tree.h"
+#include "profile/machine_load.h"
 #include "readers/stage1_metrics/stage1_metrics.h"
 
 namespace llmprof::session {
@@ -17,7 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kControl = "stage1";
-constexpr std::array<std::string_view, 4> kPasses = {"collector", "nsys", "ncu", "torch"};
+constexpr std::string_view kNcu = "ncu";
+constexpr std::array<std::string_view, 4> kPasses = {"collector", "nsys", kNcu, "torch"};
 constexpr size_t kLargestStatus = 1UL << 20U;
 constexpr double kMillisecondsPerSecond = 1e3;
 
@@ -98,12 +101,21 @@ profile::PassOverhead overhead(std::string_view pass, std::string stage, double 
   return row;
 }
 
+// Times of requests vary: what is within twice their deviation need not come from profiling.
+bool within_spread(const trace::WorkloadMetrics::StageTiming& control,
+                   const trace::WorkloadMetrics::StageTiming& profiled) {
+  constexpr double kDeviations = 2;
+  const double spread = control.std_ms.value_or(0) + profiled.std_ms.value_or(0);
+  return std::abs(profiled.mean_ms - control.mean_ms) <= kDeviations * spread;
+}
+
 void add_stages(std::string_view pass, const trace::WorkloadMetrics& control,
                 const trace::WorkloadMetrics& profiled, std::vector<profile::PassOverhead>& rows) {
   for (const trace::WorkloadMetrics::StageTiming& own : control.stages) {
     for (const trace::WorkloadMetrics::StageTiming& other : profiled.stages) {
       if (own.name != other.name || own.mean_ms <= 0) continue;
       rows.push_back(overhead(pass, to_printable(own.name), own.mean_ms, other.mean_ms));
+      if (within_spread(own, other)) rows.back().other_cause = "spread";
     }
   }
 }
@@ -117,13 +129,23 @@ std::vector<profile::PassOverhead> measure_overhead(const fs::path& run) {
   for (const std::string_view pass : kPasses) {
     const size_t before = rows.size();
     const auto profiled = metrics_in(run / pass);
-    if (control && profiled) add_stages(pass, *control, *profiled, rows);
+    // Under ncu the workload may have run a shorter request.
+    if (control && profiled && pass != kNcu) add_stages(pass, *control, *profiled, rows);
     if (rows.size() > before) continue;
     const auto time = duration_in(run / pass);
     if (!time || !control_time) continue;
     rows.push_back(overhead(pass, "whole run", *control_time * kMillisecondsPerSecond,
                             *time * kMillisecondsPerSecond));
     rows.back().whole_run = true;
+  }
+  const std::vector<profile::PassLoad> loads = machine_load(run);
+  const auto was_short = [&](std::string_view pass) {
+    return std::any_of(loads.begin(), loads.end(), [&](const profile::PassLoad& load) {
+      return load.pass == pass && profile::cpus_were_short(load);
+    });
+  };
+  for (profile::PassOverhead& row : rows) {
+    if (was_short(kControl) || was_short(row.pass)) row.other_cause = "cpus_short";
   }
   return rows;
 }

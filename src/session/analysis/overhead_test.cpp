@@ -66,6 +66,33 @@ TEST(MachineLoad, IsThatOfTheLastCommandThatRanTheProgram) {
   EXPECT_DOUBLE_EQ(passes[1].used, 1);
 }
 
+// 30 and 62 ms, each +- 10: within twice their deviations.
+TEST(Overhead, IsNotProfilingsWhereRequestsVaryAsMuch) {
+  const testing::TemporaryFolder folder;
+  write(
+      folder, "stage1", "metrics.json",
+      R"({"aggregates": {"stage_ms": {"decode": {"mean": 30, "std": 10}, "prefill": {"mean": 9, "std": 1}}}})");
+  write(
+      folder, "collector", "metrics.json",
+      R"({"aggregates": {"stage_ms": {"decode": {"mean": 62, "std": 10}, "prefill": {"mean": 18, "std": 1}}}})");
+  const auto rows = measure_overhead(folder.path());
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].other_cause, "spread");
+  EXPECT_EQ(rows[1].other_cause, std::nullopt);
+}
+
+TEST(Overhead, IsNotProfilingsAloneWhereOthersUsedTheCpus) {
+  const testing::TemporaryFolder folder;
+  write(folder, "stage1", "metrics.json", kControl);
+  write(folder, "collector", "metrics.json",
+        R"({"aggregates": {"stage_ms": {"decode": {"mean": 170}}}})");
+  write(folder, "collector", "status.json",
+        R"([{"name": "record", "seconds": 3, "load": {"cpus": 2, "used": 1, "others": 1}}])");
+  const auto rows = measure_overhead(folder.path());
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].other_cause, "cpus_short");
+}
+
 TEST(Overhead, NothingToCompareIsNothing) {
   const testing::TemporaryFolder folder;
   EXPECT_TRUE(measure_overhead(folder.path()).empty());

@@ -673,7 +673,7 @@ export interface Stages {
   unwatched: StagesUnwatched | null;
   /** no_other_time (only the recorded run was timed), launches_differ (its passes were not found where nothing was traced), does_not_fit (the time found is not of the same work), selection, warmup_only, cpu_operators (the program notes them itself, so that its times are as without recording; stage1 has those of the control run); null where unwatched is known */
   unwatched_why_not: string | null;
-  /** what tracing is likely to have added to an instance, where unwatched is null; null for a CPU */
+  /** a guess of earlier versions at what tracing added to an instance; null */
   likely_added: StagesLikelyAdded | null;
   /** what these numbers mean, of the unwatched program where it is known */
   judgement: StagesJudgement;
@@ -1655,6 +1655,8 @@ export interface OverheadPasses {
   ratio: number;
   /** of the whole command, where the workload timed no stage in both */
   whole_run: boolean;
+  /** what else explains the difference: spread (of the workload's own times), cpus_short (other programs used the CPUs in one of the two runs); null: nothing known */
+  other_cause: string | null;
 }
 
 export interface OverheadCollector {
