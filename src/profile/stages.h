@@ -341,9 +341,8 @@ struct Stage {
           "selection, warmup_only, cpu_operators (the program notes them itself, so that its times "
           "are as without recording; stage1 has those of the control run); null where unwatched is "
           "known");
-    field(
-        "likely_added", &Stage::likely_added,
-        "a guess of earlier versions at what tracing added to an instance; null");
+    field("likely_added", &Stage::likely_added,
+          "a guess of earlier versions at what tracing added to an instance; null");
     field("judgement", &Stage::judgement,
           "what these numbers mean, of the unwatched program where it is known");
     field("why_not_reasons", &Stage::why_not_reasons, "why_not as kinds and values");

@@ -269,13 +269,14 @@ TEST(KernelRules, TraitsAreWhatNamesSayBesideTheClass) {
     return rules->describe(name).has(trait);
   };
   EXPECT_TRUE(has("engine::PagedFlashKernel<128>(P)", KernelTrait::kv_cache));
-  EXPECT_TRUE(has("void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16>(P)",
-                  KernelTrait::kv_cache));
+  EXPECT_TRUE(
+      has("void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16>(P)", KernelTrait::kv_cache));
   EXPECT_TRUE(has("loop_dynamic_update_slice_fusion_16", KernelTrait::kv_cache));
   EXPECT_FALSE(has("void flash_fwd_kernel<Flash_fwd_kernel_traits<64>>(P)", KernelTrait::kv_cache));
-  EXPECT_TRUE(has("sm80_xmma_fprop_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc_"
-                  "tilesize128x128x32_stage4_warpsize2x2x1_g1_tensor16x8x16_execute_kernel_trt",
-                  KernelTrait::convolution));
+  EXPECT_TRUE(
+      has("sm80_xmma_fprop_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc_"
+          "tilesize128x128x32_stage4_warpsize2x2x1_g1_tensor16x8x16_execute_kernel_trt",
+          KernelTrait::convolution));
   EXPECT_FALSE(has("nvjet_tst_128x64_64x8_2x1_v_bz_TNT", KernelTrait::convolution));
   EXPECT_TRUE(has("at::native::argmax_kernel(float*)", KernelTrait::token_choice));
 }

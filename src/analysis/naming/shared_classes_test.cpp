@@ -112,8 +112,9 @@ std::filesystem::path plain_sqlite(const std::filesystem::path& file,
 // Text that is refused, captures without kernels, requests of clients, and what is packed by xz.
 bool holds_no_kernels(const std::string& file) {
   return file.starts_with("memory/") || file.ends_with(".requests.json.gz") ||
-         file.ends_with(".vllm_bench.json.gz") || file.ends_with(".xz") || file.ends_with(".txt") || file.ends_with(".py") || file.ends_with(".md") ||
-         file.ends_with("_api_sum.csv") || file.find("nvtx") != std::string::npos ||
+         file.ends_with(".vllm_bench.json.gz") || file.ends_with(".xz") || file.ends_with(".txt") ||
+         file.ends_with(".py") || file.ends_with(".md") || file.ends_with("_api_sum.csv") ||
+         file.find("nvtx") != std::string::npos ||
          file == "public/lighttransport+gemm__profile.sqlite";
 }
 

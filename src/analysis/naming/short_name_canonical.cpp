@@ -339,9 +339,9 @@ std::string words_of_identifier(std::string_view identifier) {
   std::string words;
   for (size_t i = 0; i < identifier.size(); ++i) {
     const bool upper = is_upper(at(i));
-    const bool begins_word =
-        upper && i > 0 && (is_lower(at(i - 1)) || is_digit(at(i - 1)) ||
-                           (is_upper(at(i - 1)) && is_lower(at(i + 1))));
+    const bool begins_word = upper && i > 0 &&
+                             (is_lower(at(i - 1)) || is_digit(at(i - 1)) ||
+                              (is_upper(at(i - 1)) && is_lower(at(i + 1))));
     if (begins_word) words += '_';
     words += at(i);
   }

@@ -226,10 +226,10 @@ std::vector<Pass> make_passes() {
         "counters", "engine"},
        no_stages,
        [](const Prepared& in, Results& out, Diagnostics&) {
-         out.findings = find_findings({in.trace, out.stages, out.unwatched.budgets, out.recoverable,
-                                       out.utilization, out.kernels.ranking, out.roofline,
-                                       in.options.selection, out.counters, out.engine,
-                                       &out.unwatched.stages});
+         out.findings =
+             find_findings({in.trace, out.stages, out.unwatched.budgets, out.recoverable,
+                            out.utilization, out.kernels.ranking, out.roofline,
+                            in.options.selection, out.counters, out.engine, &out.unwatched.stages});
        }},
   };
 }

@@ -173,7 +173,7 @@ struct Stages {
   // Not every decode step gives each of its sequences one token (speculative decoding).
   bool speculative = false;
   std::optional<ConfidenceLevel> confidence;  // detection only
-  std::string reason;  // how the stages were found, or why there are none
+  std::string reason;                         // how the stages were found, or why there are none
   std::vector<BatchTime> by_batch;
   std::optional<Statistics> time_to_first_token;    // of prefills
   std::optional<Statistics> time_per_output_token;  // a decode's wall time over all its steps

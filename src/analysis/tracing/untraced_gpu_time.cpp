@@ -89,7 +89,7 @@ void UntracedGpuTime::add_periods(const trace::Trace& trace, const TracingPeriod
 }
 
 std::optional<Nanoseconds> UntracedGpuTime::beginning(trace::ProcessId process,
-                                                     trace::DeviceId device) const {
+                                                      trace::DeviceId device) const {
   const std::vector<Window>& all = of(process, device);
   if (all.empty() || all.front().start != kBeginning) return std::nullopt;
   return all.front().end;

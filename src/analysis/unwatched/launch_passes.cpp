@@ -124,7 +124,10 @@ std::vector<LaunchPass> PassSignatures::find(std::span<const uint32_t> tokens, s
       if (known == signatures.end()) continue;
       // No launch is of two passes.
       const size_t free = first - (found.empty() ? offset : found.back().end);
-      pass = LaunchPass{known->second.most_frequent(), first, first + length, {},
+      pass = LaunchPass{known->second.most_frequent(),
+                        first,
+                        first + length,
+                        {},
                         std::min(known->second.lead, free)};
       break;
     }

@@ -135,9 +135,8 @@ void set_passes(const Stages& stages, uint32_t stage, const TracedStage& traced,
     return;
   }
   const double per_instance = traced.steps > 0 ? traced.steps : 1;
-  const double launched = times.instances > 0
-                              ? times.total / static_cast<double>(times.instances)
-                              : times.per_pass() * per_instance;
+  const double launched = times.instances > 0 ? times.total / static_cast<double>(times.instances)
+                                              : times.per_pass() * per_instance;
   set_wall(stages, stage, traced, launched + traced.prepared, source, result);
   result.passes = times.passes;
   result.instances = times.instances;

@@ -130,12 +130,12 @@ std::string waiting_words(const profile::Profile& profile, const profile::Stage&
         "; there {} of wall time is outside recorded operators, mostly {} ({} of wall time)", idle,
         part, share);
   }
-  return fmt::format("; there the GPU waits{}: it is idle {} of {}, mostly due to {} ({} of wall time)",
-                     stage.judgement.waits_for_host ? " for the host" : "", idle,
-                     includes_tracing(profile, stage)
-                         ? "the recorded time, tracing overhead included"
-                         : "wall time",
-                     part, share);
+  return fmt::format(
+      "; there the GPU waits{}: it is idle {} of {}, mostly due to {} ({} of wall time)",
+      stage.judgement.waits_for_host ? " for the host" : "", idle,
+      includes_tracing(profile, stage) ? "the recorded time, tracing overhead included"
+                                       : "wall time",
+      part, share);
 }
 
 // Where the time goes.

@@ -29,8 +29,8 @@ std::optional<profile::Share> covered_share(const profile::Profile& profile);
 
 // "confidence high, 95 %": of detected stages; empty of others.
 std::string confidence_words(const profile::Profile& profile);
-// "Stages are guessed from the kernel sequence (confidence high, 95 %). "; of a model that is no LLM
-// that it is not taken for one. Empty where stages were not detected.
+// "Stages are guessed from the kernel sequence (confidence high, 95 %). "; of a model that is no
+// LLM that it is not taken for one. Empty where stages were not detected.
 std::string guess_sentence(const profile::Profile& profile);
 
 // What one instance of a stage is called: "prefill"; under continuous batching "engine step".

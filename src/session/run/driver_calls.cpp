@@ -9,8 +9,8 @@ capture::CaptureResult run_driver_calls(const RunRequest& request, const Artifac
   capture::WorkloadPass pass;
   pass.name = "driver_calls";
   pass.folder = bundle.path("stage1");
-  pass.environment = pass_environment(request, bundle.path("stage1/driver_calls_metrics.json"),
-                                      Recording::none);
+  pass.environment =
+      pass_environment(request, bundle.path("stage1/driver_calls_metrics.json"), Recording::none);
   std::erase_if(pass.environment, [](const auto& set) { return set.first == "LLMPROF_LOG_DIR"; });
   pass.environment.emplace_back("LLMPROF_LOG_DIR",
                                 fs::absolute(bundle.path(kDriverCalls)).string());

@@ -94,10 +94,9 @@ LogContents log_contents(const trace::Trace& trace) {
     if (launches) contents.launches += count;
   }
   const auto& watched = trace.host_calls.kind;
-  contents.watched = static_cast<uint64_t>(
-      std::count_if(watched.begin(), watched.end(), [](trace::HostCallTable::Kind kind) {
-        return kind != trace::HostCallTable::Kind::wait;
-      }));
+  contents.watched = static_cast<uint64_t>(std::count_if(
+      watched.begin(), watched.end(),
+      [](trace::HostCallTable::Kind kind) { return kind != trace::HostCallTable::Kind::wait; }));
   const trace::CollectionTable& collection = trace.collection;
   const bool gpus = std::any_of(
       trace.devices.begin(), trace.devices.end(),

@@ -58,8 +58,7 @@ void CUPTIAPI on_driver_call(void* /*user*/, CUpti_CallbackDomain domain, CUpti_
 
 void watch_driver_calls() {
   CUpti_SubscriberHandle subscriber = nullptr;
-  if (!load_cupti() ||
-      cupti().subscribe(&subscriber, on_driver_call, nullptr) != CUPTI_SUCCESS) {
+  if (!load_cupti() || cupti().subscribe(&subscriber, on_driver_call, nullptr) != CUPTI_SUCCESS) {
     write_warning("CUPTI is missing, or another tool uses it: launches are not watched");
     return;
   }

@@ -6,7 +6,8 @@
 // it serves in runs of its own.
 namespace llmprof::collector {
 
-// For the rest of the process. Without CUPTI, or beside another tool that uses it, nothing is noted.
+// For the rest of the process. Without CUPTI, or beside another tool that uses it, nothing is
+// noted.
 void watch_driver_calls();
 
 }  // namespace llmprof::collector
