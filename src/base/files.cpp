@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +12,40 @@
 #include "base/file_descriptor.h"
 
 namespace llmprof {
+namespace {
+
+using std::filesystem::file_type;
+
+std::string_view name_of(file_type type) {
+  switch (type) {
+    case file_type::symlink:
+      return "a symbolic link";
+    case file_type::directory:
+      return "a folder";
+    case file_type::fifo:
+      return "a pipe";
+    case file_type::socket:
+      return "a socket";
+    case file_type::block:
+    case file_type::character:
+      return "a device";
+    default:
+      return "a file";
+  }
+}
+
+// Whoever can put a link into a bundle would decide which file we overwrite.
+Result<void> refuse_what_is_not_ours(const std::filesystem::path& path, file_type wanted) {
+  std::error_code unreadable;
+  const file_type found = std::filesystem::symlink_status(path, unreadable).type();
+  if (found == wanted || found == file_type::not_found || found == file_type::none) return {};
+  return fail(ErrorKind::tool,
+              fmt::format("cannot write: {}: is {}, not {}; llmprof neither follows nor replaces "
+                          "it inside a bundle: remove it, or name another folder with --out",
+                          path.string(), name_of(found), name_of(wanted)));
+}
+
+}  // namespace
 
 Error system_error(ErrorKind kind, const std::filesystem::path& path, int error_number) {
   return {kind,
@@ -32,26 +68,74 @@ std::optional<std::string> file_content(const std::filesystem::path& path) {
   }
 }
 
-Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view content) {
-  const std::filesystem::path aside = path.string() + fmt::format(".{}.tmp", ::getpid());
-  const auto give_up = [&](int error_number) {
-    ::unlink(aside.c_str());
-    return fail_with(system_error(ErrorKind::tool, path, error_number).within("cannot write"));
-  };
-  FileDescriptor file(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!file.valid()) return give_up(errno);
+int write_all(int descriptor, std::string_view content) {
   while (!content.empty()) {
-    const ssize_t written = ::write(file.get(), content.data(), content.size());
+    const ssize_t written = ::write(descriptor, content.data(), content.size());
     if (written < 0) {
       if (errno == EINTR) continue;
-      return give_up(errno);
+      // Whoever opened the descriptor may have chosen not to wait.
+      pollfd takes{descriptor, POLLOUT, 0};
+      if ((errno == EAGAIN || errno == EWOULDBLOCK) && ::poll(&takes, 1, -1) >= 0) continue;
+      return errno;
     }
     content.remove_prefix(static_cast<size_t>(written));
   }
+  return 0;
+}
+
+Result<void> replace_file(const std::filesystem::path& path, std::string_view content) {
+  struct stat before{};
+  const bool replaces = ::stat(path.c_str(), &before) == 0;
+  constexpr mode_t kNew = 0644;
+  constexpr mode_t kPermissions = 07777;
+  // Nobody else may read a file that is about to get stricter permissions.
+  constexpr mode_t kUntilThen = 0600;
+  std::string aside;
+  int opened = -1;
+  // A name that is taken, be it by a link, is somebody else's.
+  for (int number = 0; opened < 0 && number < 100; ++number) {
+    aside = path.string() + fmt::format(".{}{}.tmp", ::getpid(),
+                                        number == 0 ? std::string() : fmt::format("-{}", number));
+    opened = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                    replaces ? kUntilThen : kNew);
+    if (opened < 0 && errno != EEXIST) break;
+  }
+  FileDescriptor file(opened);
+  const auto cannot_write = [&](int error_number) {
+    return fail_with(system_error(ErrorKind::tool, path, error_number).within("cannot write"));
+  };
+  if (!file.valid()) return cannot_write(errno);
+  const auto give_up = [&](int error_number) {
+    ::unlink(aside.c_str());
+    return cannot_write(error_number);
+  };
+  if (replaces) {
+    // Only root may give a file away; then it stays the writer's.
+    [[maybe_unused]] const int given = ::fchown(file.get(), before.st_uid, before.st_gid);
+    if (::fchmod(file.get(), before.st_mode & kPermissions) != 0) return give_up(errno);
+  }
+  if (const int failed = write_all(file.get(), content); failed != 0) return give_up(failed);
   if (::fsync(file.get()) != 0 && errno != EINVAL && errno != EROFS) return give_up(errno);
   if (file.close() != 0) return give_up(errno);
   if (::rename(aside.c_str(), path.c_str()) != 0) return give_up(errno);
   return {};
+}
+
+Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+  if (auto own = refuse_what_is_not_ours(path, file_type::regular); !own) {
+    return own;
+  }
+  return replace_file(path, content);
+}
+
+Result<void> make_own_folder(const std::filesystem::path& folder) {
+  if (auto own = refuse_what_is_not_ours(folder, file_type::directory); !own) {
+    return own;
+  }
+  std::error_code trouble;
+  std::filesystem::create_directories(folder, trouble);
+  if (!trouble) return {};
+  return fail_with(system_error(ErrorKind::tool, folder, trouble.value()).within("cannot write"));
 }
 
 }  // namespace llmprof

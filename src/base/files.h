@@ -9,8 +9,20 @@
 
 namespace llmprof {
 
-// The file appears completely or not at all: written under a temporary name, flushed, renamed.
+// A file of ours, in a bundle: it appears completely or not at all. Whatever else has its name (a
+// symbolic link, a pipe, a device) is refused, never replaced. What a user names goes through
+// write_named_file (base/named_file.h).
 Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
+// A folder of ours, in a bundle, with those above it; a symbolic link is refused.
+Result<void> make_own_folder(const std::filesystem::path& folder);
+
+// Written under a temporary name, flushed, renamed. A file that is replaced hands on its
+// permissions and, where that is allowed, its owner.
+Result<void> replace_file(const std::filesystem::path& path, std::string_view content);
+
+// All of it, or the error number; 0: it is written.
+int write_all(int descriptor, std::string_view content);
 
 // The content of a small file; nothing if it cannot be opened or read. A std::ifstream would throw
 // if a process ends while its entry in /proc is read.

@@ -1,6 +1,8 @@
 #include "base/files.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/diagnostics.h"
 #include "testing/temporary_folder.h"
@@ -15,6 +17,56 @@ TEST(Files, AppearWholeAndReplace) {
   ASSERT_TRUE(write_file_atomically(path, "two"));
   EXPECT_EQ(testing::file_bytes(path), "two");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(Files, OfABundleReplaceNeitherLinksNorPipes) {
+  const testing::TemporaryFolder folder;
+  const auto elsewhere = folder.write("elsewhere", "mine");
+  const auto link = folder.path() / "report.md";
+  std::filesystem::create_symlink(elsewhere, link);
+  const auto pipe = folder.path() / "profile.json";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const auto& path : {link, pipe}) {
+    const auto done = write_file_atomically(path, "x");
+    ASSERT_FALSE(done) << path;
+    EXPECT_EQ(done.error().kind, ErrorKind::tool);
+    EXPECT_NE(done.error().message.find(path.string()), std::string::npos);
+  }
+  EXPECT_EQ(testing::file_bytes(elsewhere), "mine");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+}
+
+TEST(Files, FoldersOfABundleAreNoLinks) {
+  const testing::TemporaryFolder folder;
+  ASSERT_TRUE(make_own_folder(folder.path() / "own" / "nsys"));
+  ASSERT_TRUE(make_own_folder(folder.path() / "own" / "nsys"));
+  std::filesystem::create_directory_symlink(folder.path() / "own", folder.path() / "linked");
+  const auto done = make_own_folder(folder.path() / "linked");
+  ASSERT_FALSE(done);
+  EXPECT_NE(done.error().message.find("symbolic link"), std::string::npos);
+  EXPECT_FALSE(make_own_folder(folder.write("file", "")));
+}
+
+TEST(Files, ThatAreReplacedHandOnTheirPermissions) {
+  const testing::TemporaryFolder folder;
+  const auto path = folder.write("secret.xml", "one");
+  using std::filesystem::perms;
+  std::filesystem::permissions(path, perms::owner_read | perms::owner_write | perms::group_read);
+  ASSERT_TRUE(replace_file(path, "two"));
+  EXPECT_EQ(std::filesystem::status(path).permissions(),
+            perms::owner_read | perms::owner_write | perms::group_read);
+}
+
+TEST(Files, AreNotWrittenThroughALinkOfTheirTemporaryName) {
+  const testing::TemporaryFolder folder;
+  const auto victim = folder.write("victim", "mine");
+  const auto path = folder.path() / "out.txt";
+  std::filesystem::create_symlink(victim,
+                                  path.string() + "." + std::to_string(::getpid()) + ".tmp");
+  ASSERT_TRUE(write_file_atomically(path, "x"));
+  EXPECT_EQ(testing::file_bytes(victim), "mine");
+  EXPECT_EQ(testing::file_bytes(path), "x");
 }
 
 TEST(Files, AreReadWhole) {

@@ -22,8 +22,8 @@ namespace llmprof::capture {
 namespace {
 
 Error cannot_start(std::string_view what, int error_number) {
-  return {ErrorKind::internal, fmt::format("cannot start a program: {}: {}", what,
-                                           std::generic_category().message(error_number))};
+  return {ErrorKind::tool, fmt::format("cannot start a program: {}: {}", what,
+                                       std::generic_category().message(error_number))};
 }
 
 // The child's dup2 onto 0, 1 and 2 must not meet a descriptor that already is one of them.
@@ -94,7 +94,7 @@ Result<void> open_streams(const Command& command, Launch& launch) {
   auto in = open_file("/dev/null", O_RDONLY);
   if (!in) return fail_with(in.error());
   launch.in = std::move(*in);
-  constexpr int kWrite = O_WRONLY | O_CREAT | O_TRUNC;
+  constexpr int kWrite = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
   if (!command.stdout_file.empty()) {
     const bool is_shared = command.stderr_file == command.stdout_file;
     auto out = open_file(command.stdout_file, is_shared ? kWrite | O_APPEND : kWrite);

@@ -126,9 +126,8 @@ std::string unused_name(const path& folder, std::string_view name) {
 
 Result<RecordedCommand> RecordedCommand::start(const path& folder, std::string_view name,
                                                Command command) {
+  if (auto made = make_own_folder(folder); !made) return fail_with(made.error());
   std::error_code status;
-  std::filesystem::create_directories(folder, status);
-  if (status) return fail_with(system_error(ErrorKind::tool, folder, status.value()));
   RecordedCommand recorded;
   recorded.folder_ = std::filesystem::absolute(folder, status);
   recorded.name_ = unused_name(recorded.folder_, name);

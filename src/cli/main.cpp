@@ -1,6 +1,8 @@
+#include <fcntl.h>
 #include <malloc.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -20,6 +22,20 @@ namespace {
 int print(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   return finish_output();
+}
+
+// A reader of our output that goes away is an error of writing, not the end of us. A standard
+// stream that is closed must not become the first file that is opened: what is printed would land
+// in it. Its descriptor is held by something that can be neither read nor written.
+void prepare_standard_streams() {
+  std::signal(SIGPIPE, SIG_IGN);
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) >= 0) continue;
+    const int held = ::open("/", O_PATH);
+    if (held < 0 || held == descriptor) continue;
+    ::dup2(held, descriptor);
+    ::close(held);
+  }
 }
 
 int run_line(const std::vector<std::string>& words) {
@@ -42,6 +58,7 @@ int run_line(const std::vector<std::string>& words) {
 }  // namespace llmprof::cli
 
 int main(int argc, char** argv) {
+  llmprof::cli::prepare_standard_streams();
 #ifdef M_MMAP_THRESHOLD
   // A larger block goes back to the system when it is freed. By itself glibc comes to keep those of
   // many megabytes: 191 instead of 179 MB at most for a capture of a million kernels.

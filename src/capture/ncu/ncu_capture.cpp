@@ -366,10 +366,9 @@ class NcuCapture {
 CaptureResult capture_with_ncu(const InstalledTool& ncu, const NcuRequest& request) {
   std::error_code status;
   const path folder = std::filesystem::absolute(request.bundle / "ncu", status);
-  std::filesystem::create_directories(folder, status);
-  if (status) {
+  if (auto made = make_own_folder(folder); !made) {
     CaptureResult result;
-    result.failure = system_error(ErrorKind::tool, folder, status.value()).within("cannot write");
+    result.failure = made.error();
     return result;
   }
   return NcuCapture(ncu, request, folder).capture();

@@ -91,8 +91,8 @@ class NsysCapture {
  private:
   // What an earlier capture left would pass for this one's.
   Result<void> prepare() {
+    if (auto made = make_own_folder(folder_); !made) return made;
     std::error_code status;
-    std::filesystem::create_directories(folder_, status);
     for (const path& file : files_in(folder_)) {
       if (!status && is_product(file)) std::filesystem::remove(file, status);
     }

@@ -27,9 +27,7 @@ Result<std::vector<std::string>> write_plots(const profile::Profile& profile,
     fs::remove(folder / kPlotFolder, trouble);
     return written;
   }
-  fs::create_directory(folder / kPlotFolder, trouble);
-  if (trouble)
-    return fail_with(system_error(ErrorKind::tool, folder / kPlotFolder, trouble.value()));
+  if (auto made = make_own_folder(folder / kPlotFolder); !made) return fail_with(made.error());
   for (const Plot& plot : plots.drawn) {
     const auto done = write_file_atomically(folder / plot.file, plot.svg);
     if (!done) return fail_with(done.error());

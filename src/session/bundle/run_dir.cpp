@@ -71,10 +71,7 @@ Result<Artifacts> Artifacts::from_root(std::filesystem::path root) {
 }
 
 Result<void> Artifacts::make_folder(std::string_view name) const {
-  std::error_code trouble;
-  std::filesystem::create_directories(path(name), trouble);
-  if (trouble) return fail_with(cannot_make(path(name), trouble));
-  return {};
+  return make_own_folder(path(name));
 }
 
 Result<void> Artifacts::write(std::string_view name, std::string_view content) const {

@@ -1,6 +1,5 @@
 #include "session/diff/diff.h"
 
-#include "base/files.h"
 #include "compare/compare.h"
 #include "page/diff_page.h"
 #include "profile/json/described_writer.h"
@@ -9,6 +8,7 @@
 #include "report/markdown/markdown.h"
 #include "session/bundle/run_dir.h"
 #include "session/diff/gate_rules.h"
+#include "session/diff/named_outputs.h"
 #include "session/diff/read_side.h"
 
 namespace llmprof::session {
@@ -29,13 +29,7 @@ Result<void> write_all(const DiffOptions& options, DiffOutcome& outcome) {
       });
   if (!page) return fail_with(page.error());
   outcome.page = std::move(*page);
-  if (options.junit) {
-    written = write_file_atomically(*options.junit, report::diff_junit(outcome.diff));
-  }
-  if (written && options.summary) {
-    written = write_file_atomically(*options.summary, report::diff_summary(outcome.diff));
-  }
-  return written;
+  return write_named_outputs(options, outcome.diff);
 }
 
 }  // namespace
@@ -43,6 +37,7 @@ Result<void> write_all(const DiffOptions& options, DiffOutcome& outcome) {
 Result<DiffOutcome> diff(const DiffOptions& options, std::string_view version, Progress& progress) {
   auto rules = load_gate_rules(options.gates, options.threshold, options.config_folder);
   if (!rules) return fail_with(rules.error());
+  if (auto named = check_named_outputs(options); !named) return fail_with(named.error());
   DiffOutcome outcome;
   const auto base =
       read_side(options.base, options.config_folder, version, progress, outcome.timings);
