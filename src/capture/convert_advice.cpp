@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/secrets/secrets.h"
 #include "base/text.h"
 #include "capture/shell_word.h"
 
@@ -121,7 +122,8 @@ std::string last_words(std::string_view output) {
     if (line.empty() || is_progress) continue;
     // The last line counts most: earlier ones come along only where they fit.
     if (lines > 0 && words.size() + line.size() > kQuotedCharacters) break;
-    words = fmt::format("{}{}{}", to_printable(line), lines > 0 ? " | " : "", words);
+    words =
+        fmt::format("{}{}{}", to_printable(without_secrets(line)), lines > 0 ? " | " : "", words);
     ++lines;
   }
   return shortened(words, kQuotedCharacters);

@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "base/files.h"
-#include "base/secrets.h"
+#include "base/secrets/secrets.h"
 #include "base/text.h"
 #include "capture/shell_word.h"
 

@@ -15,7 +15,7 @@ namespace llmprof::capture {
 // A running command that leaves in `folder` its line in cmd.txt (quoted for a shell, with the
 // variables it was given), <name>.log (stdout and stderr together, written as it goes) and, once it
 // has ended, its row in status.json (name, argv, how it ended, exit code, seconds, how busy the
-// CPUs were); secrets are in neither (base/secrets.h). Where that log
+// CPUs were); secrets are in neither (base/secrets/secrets.h). Where that log
 // exists the name gets a number, so that no attempt takes another's. Both lists are whole at any
 // time, and rows of earlier commands stay.
 class RecordedCommand {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/secrets.h"
+#include "base/secrets/secrets.h"
 
 namespace llmprof::capture {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "base/secrets/secrets.h"
 #include "base/text.h"
 
 namespace llmprof::capture {
@@ -52,7 +53,8 @@ void NcuRunMessages::note_line(std::string_view line) {
   if (!is_error && !line.starts_with("==WARNING==")) {
     // A wrong option is told without any mark.
     if (line.starts_with("the argument for option") || line.starts_with("unrecognised option")) {
-      if (first_error.empty()) first_error = shortened(to_printable(line), kLongestError);
+      if (first_error.empty())
+        first_error = shortened(to_printable(without_secrets(line)), kLongestError);
     }
     return;
   }
@@ -76,7 +78,8 @@ void NcuRunMessages::note_line(std::string_view line) {
   }
   if (first_error.empty()) {
     constexpr std::string_view kMark = "==ERROR==";
-    first_error = shortened(to_printable(trim(line.substr(kMark.size()))), kLongestError);
+    first_error =
+        shortened(to_printable(without_secrets(trim(line.substr(kMark.size())))), kLongestError);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,8 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/secrets/secrets.h"
+#include "base/text.h"
 
 namespace llmprof::capture {
 namespace {
@@ -110,6 +113,7 @@ class Scrubber {
   Result<uint64_t> run() {
     for (const std::string& table : tables_with_values()) {
       if (auto done = scrub_table(table); !done) return fail_with(done.error());
+      if (auto done = scrub_arguments(table); !done) return fail_with(done.error());
     }
     return removed_;
   }
@@ -154,6 +158,41 @@ class Scrubber {
       }
     }
     if (status != SQLITE_DONE) return fail_with(copy_.fault("read"));
+    return write(table, changed);
+  }
+
+  // A command line has a row for each argument: PROCESS_0:ARGUMENT_1. A value may be the one after
+  // its name.
+  Result<void> scrub_arguments(const std::string& table) {
+    struct Argument {
+      int64_t row = 0;
+      std::string value;
+    };
+    std::map<std::string, std::map<int64_t, Argument>> lines;  // by process, then by place
+    const Statement rows = copy_.prepare(fmt::format(
+        "SELECT rowid, name, value FROM {} WHERE typeof(value) = 'text' AND name LIKE '%ARGUMENT%'",
+        sql_name(table)));
+    if (!rows) return {};
+    int status = SQLITE_ROW;
+    while ((status = sqlite3_step(rows.get())) == SQLITE_ROW) {
+      const std::string name(text_of(rows.get(), 1));
+      const size_t number = name.find_last_not_of("0123456789") + 1;
+      lines[name.substr(0, number)][parse_int(name.substr(number)).value_or(0)] = {
+          sqlite3_column_int64(rows.get(), 0), std::string(text_of(rows.get(), 2))};
+    }
+    if (status != SQLITE_DONE) return fail_with(copy_.fault("read"));
+    std::vector<Row> changed;
+    for (const auto& [process, arguments] : lines) {
+      std::vector<std::string> argv;
+      for (const auto& [place, argument] : arguments) argv.push_back(argument.value);
+      const std::vector<std::string> safe = without_secrets(argv);
+      size_t i = 0;
+      for (const auto& [place, argument] : arguments) {
+        if (safe[i] != argument.value) changed.push_back({argument.row, safe[i]});
+        ++i;
+      }
+    }
+    removed_ += changed.size();
     return write(table, changed);
   }
 

@@ -78,6 +78,21 @@ TEST(ScrubEnvironment, TakesOutWhatIsNotAllowed) {
   EXPECT_EQ(std::distance(begin(beside), end(beside)), 1);
 }
 
+TEST(ScrubEnvironment, TakesSecretsOutOfCommandLines) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "run.sqlite";
+  execute(file, R"(
+    CREATE TABLE META_DATA_CAPTURE (name TEXT, value TEXT);
+    INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ARGUMENT_0', 'serve.py'),
+      ('PROCESS_0:ARGUMENT_10', 'hunter2'), ('PROCESS_0:ARGUMENT_9', '--auth'),
+      ('PROCESS_1:ARGUMENT_0', '--new'), ('PROCESS_1:ARGUMENT_1', '16');
+  )");
+  ASSERT_EQ(scrub_environment(file, kAllowed).value_or(99), 1U);
+  EXPECT_EQ(value(file, "SELECT group_concat(value, ' ') FROM META_DATA_CAPTURE"),
+            "serve.py *** --auth --new 16");
+  EXPECT_FALSE(contains(file_bytes(file), "hunter2"));
+}
+
 // SQLite leaves deleted rows readable in the file; nsys's own exports have such remnants.
 TEST(ScrubEnvironment, LeavesNoRemnants) {
   const TemporaryFolder folder;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/secrets/secrets.h"
 #include "base/streams/byte_stream.h"
 #include "config/config_tree.h"
 #include "llm/hugging_face_config.h"
@@ -77,7 +78,8 @@ RunInputs read_run_inputs(const std::filesystem::path& run, const config::ConfFi
     inputs.model = model_of(*document, *model, conf, diagnostics);
   }
   if (const config::ConfigNode* workload = document->root.find("workload")) {
-    inputs.command = command_of(*workload);
+    // An earlier llmprof recorded what this one hides.
+    inputs.command = llmprof::without_secrets(command_of(*workload));
     inputs.prompt_tokens = count_of(*workload, "prompt_tokens");
     inputs.new_tokens = count_of(*workload, "new_tokens");
     inputs.batch = count_of(*workload, "batch");

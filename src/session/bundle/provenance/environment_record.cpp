@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "base/secrets/secrets.h"
 #include "capture/installed_tool.h"
 #include "session/bundle/provenance/machine_facts.h"
 #include "session/bundle/provenance/provenance.h"
@@ -35,7 +36,9 @@ Json gpus(const MachineFacts& facts) {
 std::string environment_record(std::string_view version) {
   const MachineFacts facts = machine_facts();
   Json environment = Json::object();
-  for (const auto& [name, value] : facts.environment) environment[name] = value;
+  for (const auto& [name, value] : facts.environment) {
+    environment[name] = recorded_value(name, value);
+  }
   const capture::ToolSearch search = capture::tool_search_here();
   const Json record = {
       {"llmprof", version},

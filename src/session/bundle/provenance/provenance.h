@@ -11,7 +11,7 @@
 namespace llmprof::session {
 
 // env.json, config.yaml and inputs.yaml: what ran, where, and with which configuration, without
-// secrets (base/secrets.h).
+// secrets (base/secrets/secrets.h).
 Result<void> write_provenance(const config::ComposedConfig& config, const RunOptions& options,
                               std::string_view version, const Artifacts& bundle);
 

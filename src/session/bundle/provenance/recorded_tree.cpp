@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/secrets.h"
+#include "base/secrets/secrets.h"
 
 namespace llmprof::session {
 namespace {

@@ -8,15 +8,11 @@
 namespace llmprof {
 
 // Passwords, tokens and keys are passed to the programs that need them and are never written to a
-// file. They are recognized by name: of a variable (HF_TOKEN), an option (--api-key), a
-// configuration key (client_secret), a header (Authorization).
+// file. They are recognized by name, that of a variable (HF_TOKEN), an option (--api-key), a
+// configuration key (client_secret), a header (Authorization), a parameter of a URL (sig), and by
+// themselves, where issuers mark them (ghp_...). `***` is recorded in their place.
 
-// What is recorded in their place.
-inline constexpr std::string_view kHiddenSecret = "***";
-
-// Whether a word of the name says so: key, token, secret, password, credential and the like. A word
-// ends at anything but a letter or digit and before a capital: num_key_value_heads has the word
-// "key", tokenizer does not have "token".
+// Whether a name says that its value may be secret.
 bool names_a_secret(std::string_view name);
 
 // The value of a name, or what is recorded in its place. Numbers stay if their name says that they
@@ -24,11 +20,12 @@ bool names_a_secret(std::string_view name);
 std::string recorded_value(std::string_view name, std::string_view value);
 
 // A text that may hold names and values: "HF_TOKEN=x python serve.py --api-key y", headers, JSON,
-// "https://user:password@host". What follows such a name up to the next blank is hidden; of a
-// JSON member, its whole value.
+// "https://user:password@host". What follows such a name up to the next blank outside of quotes is
+// hidden; of a JSON member, its whole value; of a parameter in a URL, up to the next one.
 std::string without_secrets(std::string_view text);
 
-// A command line; a value may also be the argument after its name (--api-key y).
+// A command line; a value may also be the argument after its name (--api-key y). An argument may be
+// a script.
 std::vector<std::string> without_secrets(std::span<const std::string> argv);
 
 }  // namespace llmprof

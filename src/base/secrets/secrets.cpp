@@ -1,0 +1,216 @@
+#include "base/secrets/secrets.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/ascii.h"
+#include "base/secrets/bare_tokens.h"
+#include "base/secrets/json_members.h"
+#include "base/secrets/quotes.h"
+#include "base/secrets/secret_names.h"
+
+namespace llmprof {
+namespace {
+
+bool is_name(char c) { return is_identifier(c) || c == '-' || c == '.'; }
+
+// The name in front of a '=' or ':'.
+std::string_view name_before(std::string_view text) {
+  if (!text.empty() && is_quote(text.back())) text.remove_suffix(1);
+  size_t begin = text.size();
+  while (begin > 0 && is_name(text[begin - 1])) --begin;
+  return text.substr(begin);
+}
+
+// Of a JSON object, which has been looked at by itself.
+bool is_member(std::string_view text, size_t colon) {
+  while (colon > 0 && is_blank(text[colon - 1])) --colon;
+  return colon > 0 && is_quote(text[colon - 1]);
+}
+
+// Authentication schemes of the header Authorization: what follows them is secret, they are not.
+bool is_scheme(std::string_view word) {
+  constexpr auto kSchemes =
+      std::to_array<std::string_view>({"Basic", "Bearer", "bearer", "Digest", "token", "ApiKey"});
+  return std::find(kSchemes.begin(), kSchemes.end(), word) != kSchemes.end();
+}
+
+// "user:password" is what these options take (curl).
+bool takes_credentials(std::string_view option) {
+  constexpr auto kOptions = std::to_array<std::string_view>({"-u", "--user", "--proxy-user", "-U"});
+  return std::find(kOptions.begin(), kOptions.end(), option) != kOptions.end();
+}
+
+// The position after the word at the start of a text: blanks within quotes do not end it.
+size_t end_of_word(std::string_view text) {
+  size_t at = 0;
+  while (at < text.size() && !is_blank(text[at])) {
+    const bool may_open = at == 0 || std::string_view("=:,({[").find(text[at - 1]) != text.npos;
+    const Quote quote = may_open ? quote_at(text, at) : Quote{};
+    const size_t end = quote.length > 0 ? end_of_quotes(text, at, quote) : std::string_view::npos;
+    at = end == std::string_view::npos ? at + 1 : end;
+  }
+  return at;
+}
+
+// Where the value that begins at `at` ends: of a parameter in a URL, or of one among several that
+// ';' separates, before the next one.
+size_t end_of_value(std::string_view word, size_t name, size_t at) {
+  if (name == 0) return word.size();
+  const char before = word[name - 1];
+  if (before != '?' && before != '&' && before != ';') return word.size();
+  const std::string_view ends = before == ';' ? std::string_view(";\"'") : "&#\"'";
+  return std::min(word.find_first_of(ends, at), word.size());
+}
+
+// Word by word: the value of a name may be the next word.
+class Words {
+ public:
+  // A whole argument, which may be a script of several words or a value that contains blanks.
+  std::string recorded_argument(std::string_view argument) {
+    if (awaits_value() && !is_option(argument)) return recorded_value_of_option(argument);
+    return recorded_segment(without_secret_members(argument));
+  }
+
+  std::string recorded_text(std::string_view text) {
+    return recorded_words(without_secret_members(text));
+  }
+
+ private:
+  [[nodiscard]] bool awaits_value() const {
+    return awaited_ != Secrecy::open || awaits_credentials_;
+  }
+
+  static bool is_option(std::string_view word) {
+    return word.starts_with("--") || (word.size() == 2 && word.front() == '-');
+  }
+
+  // What one pair of quotes, or one argument, holds.
+  std::string recorded_segment(std::string_view text) {
+    const size_t sign = text.find_first_of("=: \t\n");
+    if (sign != std::string_view::npos && text[sign] != ' ') {
+      const Secrecy secrecy = secrecy_of(text.substr(0, sign));
+      const bool is_assignment = text.starts_with('-') && text[sign] == '=';
+      const bool is_header =
+          text[sign] == ':' && sign + 1 < text.size() && is_blank(text[sign + 1]);
+      if (is_assignment) return recorded(text);
+      if (is_header && secrecy != Secrecy::open) return recorded_header(text, sign + 1, secrecy);
+    }
+    return recorded_words(text);
+  }
+
+  // "Cookie: a=b; c=d", "Authorization: Bearer x"
+  static std::string recorded_header(std::string_view text, size_t value, Secrecy secrecy) {
+    while (value < text.size() && is_blank(text[value])) ++value;
+    const size_t blank = text.find_first_of(" \t\n\r", value);
+    if (blank < text.size() && is_scheme(text.substr(value, blank - value))) value = blank + 1;
+    if (!is_hidden(secrecy, text.substr(value))) return std::string(text);
+    return std::string(text.substr(0, value)).append(kHiddenSecret);
+  }
+
+  std::string recorded_words(std::string_view text) {
+    std::string safe;
+    while (!text.empty()) {
+      const size_t length = end_of_word(text);
+      if (length > 0) safe += recorded_quoted(text.substr(0, length));
+      text.remove_prefix(length);
+      while (!text.empty() && is_blank(text.front())) {
+        safe += text.front();
+        text.remove_prefix(1);
+      }
+    }
+    return safe;
+  }
+
+  // A word of a text: what it has in quotes may be a header, or a script of its own.
+  std::string recorded_quoted(std::string_view word) {
+    const Quote quote = quote_at(word, 0);
+    const bool is_whole = quote.length > 0 && end_of_quotes(word, 0, quote) == word.size();
+    if (!is_whole) return recorded(word);
+    const std::string_view inside = word.substr(quote.length, word.size() - 2 * quote.length);
+    if (awaits_value() && !is_option(inside)) return recorded_value_of_option(word);
+    return std::string(word.substr(0, quote.length))
+        .append(recorded_segment(inside))
+        .append(word.substr(word.size() - quote.length));
+  }
+
+  // The word after a name.
+  std::string recorded_value_of_option(std::string_view word) {
+    const std::string_view value = without_quotes(word);
+    const Secrecy secrecy = std::exchange(awaited_, Secrecy::open);
+    if (std::exchange(awaits_credentials_, false)) return without_credentials(word);
+    // "Authorization: Bearer x": the scheme is not secret, what follows it is.
+    if (is_scheme(value)) {
+      awaited_ = Secrecy::always;
+      return std::string(word);
+    }
+    return std::string(is_hidden(secrecy, value) ? kHiddenSecret : word);
+  }
+
+  // "1000:1000" are numbers of a user and a group.
+  static std::string without_credentials(std::string_view word) {
+    const size_t colon = word.find(':');
+    const bool numbers =
+        std::all_of(word.begin(), word.end(), [](char c) { return is_digit(c) || c == ':'; });
+    if (colon == std::string_view::npos || numbers) return std::string(word);
+    return std::string(word.substr(0, colon + 1)).append(kHiddenSecret);
+  }
+
+  std::string recorded(std::string_view word) {
+    if (awaits_value() && !is_option(word)) return recorded_value_of_option(word);
+    awaited_ = Secrecy::open;
+    awaits_credentials_ = false;
+    std::string safe;
+    size_t kept = 0;  // start of what was not copied yet
+    for (size_t i = 0; i < word.size(); ++i) {
+      if (word[i] != '=' && (word[i] != ':' || is_member(word, i))) continue;
+      const std::string_view name = name_before(word.substr(0, i));
+      const Secrecy secrecy = secrecy_of_option(name);
+      if (secrecy == Secrecy::open) continue;
+      const size_t end = end_of_value(word, i - name.size(), i + 1);
+      const std::string_view value = without_quotes(word.substr(i + 1, end - i - 1));
+      if (value.empty() && end == word.size()) awaited_ = secrecy;
+      if (!is_hidden(secrecy, value)) continue;
+      safe.append(word.substr(kept, i + 1 - kept)).append(kHiddenSecret);
+      kept = end;
+      i = end - 1;
+    }
+    safe.append(word.substr(kept));
+    if (word.starts_with('-') && word.find('=') == std::string_view::npos) {
+      awaited_ = secrecy_of_option(word);
+      awaits_credentials_ = takes_credentials(word);
+    }
+    // Wherever it stands: "Bearer x".
+    if (word == "Bearer") awaited_ = Secrecy::always;
+    return safe;
+  }
+
+  Secrecy awaited_ = Secrecy::open;  // of the value that the next word is
+  bool awaits_credentials_ = false;  // "user:password" is the next word
+};
+
+}  // namespace
+
+bool names_a_secret(std::string_view name) { return secrecy_of(name) != Secrecy::open; }
+
+std::string recorded_value(std::string_view name, std::string_view value) {
+  if (is_hidden(secrecy_of(name), value)) return std::string(kHiddenSecret);
+  return without_secrets(value);
+}
+
+std::string without_secrets(std::string_view text) {
+  return Words().recorded_text(without_bare_tokens(text));
+}
+
+std::vector<std::string> without_secrets(std::span<const std::string> argv) {
+  std::vector<std::string> recorded;
+  recorded.reserve(argv.size());
+  Words words;
+  for (const std::string& word : argv) {
+    recorded.push_back(words.recorded_argument(without_bare_tokens(word)));
+  }
+  return recorded;
+}
+
+}  // namespace llmprof
