@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
+#include <cstdio>
 #include <system_error>
 
 #include "base/file_descriptor.h"
@@ -43,6 +45,57 @@ Result<void> refuse_what_is_not_ours(const std::filesystem::path& path, file_typ
               fmt::format("cannot write: {}: is {}, not {}; llmprof neither follows nor replaces "
                           "it inside a bundle: remove it, or name another folder with --out",
                           path.string(), name_of(found), name_of(wanted)));
+}
+
+enum class Existing : uint8_t { replaced, kept };
+
+int rename_file(const std::string& from, const std::filesystem::path& to, Existing existing) {
+  if (existing == Existing::replaced) return ::rename(from.c_str(), to.c_str());
+  const int done = ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE);
+  if (done == 0 || (errno != EINVAL && errno != ENOSYS)) return done;
+  // A file system that does not know how: a second name is refused where there is a first.
+  if (::link(from.c_str(), to.c_str()) != 0) return -1;
+  return ::unlink(from.c_str());
+}
+
+// Under another name in the same folder first, so that `path` is whole at any time.
+Result<void> put_in_place(const std::filesystem::path& path, std::string_view content,
+                          Existing existing) {
+  struct stat before{};
+  const bool replaces = ::stat(path.c_str(), &before) == 0;
+  constexpr mode_t kNew = 0644;
+  constexpr mode_t kPermissions = 07777;
+  // Nobody else may read a file that is about to get stricter permissions.
+  constexpr mode_t kUntilThen = 0600;
+  std::string aside;
+  int opened = -1;
+  // A name that is taken, be it by a link, is somebody else's.
+  for (int number = 0; opened < 0 && number < 100; ++number) {
+    aside = path.string() + fmt::format(".{}{}.tmp", ::getpid(),
+                                        number == 0 ? std::string() : fmt::format("-{}", number));
+    opened = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                    replaces ? kUntilThen : kNew);
+    if (opened < 0 && errno != EEXIST) break;
+  }
+  FileDescriptor file(opened);
+  const auto cannot_write = [&](int error_number) {
+    return fail_with(system_error(ErrorKind::tool, path, error_number).within("cannot write"));
+  };
+  if (!file.valid()) return cannot_write(errno);
+  const auto give_up = [&](int error_number) {
+    ::unlink(aside.c_str());
+    return cannot_write(error_number);
+  };
+  if (replaces) {
+    // Only root may give a file away; then it stays the writer's.
+    [[maybe_unused]] const int given = ::fchown(file.get(), before.st_uid, before.st_gid);
+    if (::fchmod(file.get(), before.st_mode & kPermissions) != 0) return give_up(errno);
+  }
+  if (const int failed = write_all(file.get(), content); failed != 0) return give_up(failed);
+  if (::fsync(file.get()) != 0 && errno != EINVAL && errno != EROFS) return give_up(errno);
+  if (file.close() != 0) return give_up(errno);
+  if (rename_file(aside, path, existing) != 0) return give_up(errno);
+  return {};
 }
 
 }  // namespace
@@ -84,41 +137,11 @@ int write_all(int descriptor, std::string_view content) {
 }
 
 Result<void> replace_file(const std::filesystem::path& path, std::string_view content) {
-  struct stat before{};
-  const bool replaces = ::stat(path.c_str(), &before) == 0;
-  constexpr mode_t kNew = 0644;
-  constexpr mode_t kPermissions = 07777;
-  // Nobody else may read a file that is about to get stricter permissions.
-  constexpr mode_t kUntilThen = 0600;
-  std::string aside;
-  int opened = -1;
-  // A name that is taken, be it by a link, is somebody else's.
-  for (int number = 0; opened < 0 && number < 100; ++number) {
-    aside = path.string() + fmt::format(".{}{}.tmp", ::getpid(),
-                                        number == 0 ? std::string() : fmt::format("-{}", number));
-    opened = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                    replaces ? kUntilThen : kNew);
-    if (opened < 0 && errno != EEXIST) break;
-  }
-  FileDescriptor file(opened);
-  const auto cannot_write = [&](int error_number) {
-    return fail_with(system_error(ErrorKind::tool, path, error_number).within("cannot write"));
-  };
-  if (!file.valid()) return cannot_write(errno);
-  const auto give_up = [&](int error_number) {
-    ::unlink(aside.c_str());
-    return cannot_write(error_number);
-  };
-  if (replaces) {
-    // Only root may give a file away; then it stays the writer's.
-    [[maybe_unused]] const int given = ::fchown(file.get(), before.st_uid, before.st_gid);
-    if (::fchmod(file.get(), before.st_mode & kPermissions) != 0) return give_up(errno);
-  }
-  if (const int failed = write_all(file.get(), content); failed != 0) return give_up(failed);
-  if (::fsync(file.get()) != 0 && errno != EINVAL && errno != EROFS) return give_up(errno);
-  if (file.close() != 0) return give_up(errno);
-  if (::rename(aside.c_str(), path.c_str()) != 0) return give_up(errno);
-  return {};
+  return put_in_place(path, content, Existing::replaced);
+}
+
+Result<void> write_new_file(const std::filesystem::path& path, std::string_view content) {
+  return put_in_place(path, content, Existing::kept);
 }
 
 Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view content) {

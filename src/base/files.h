@@ -14,6 +14,9 @@ namespace llmprof {
 // write_named_file (base/named_file.h).
 Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
+// The same, and an error where there is such a file: of two processes only one writes it.
+Result<void> write_new_file(const std::filesystem::path& path, std::string_view content);
+
 // A folder of ours, in a bundle, with those above it; a symbolic link is refused.
 Result<void> make_own_folder(const std::filesystem::path& folder);
 

@@ -60,7 +60,9 @@ CommandSpec run_spec() {
             .metavar = "DIR",
             .takes = Takes::folder,
             .help = "Folder for the bundle [tmp/stage2/<run id>]"},
-           kForce,
+           {.name = "--force",
+            .help =
+                "Use a folder that is not empty: an earlier run in it is moved to previous-<n>"},
            {.name = "--config-dir",
             .metavar = "DIR",
             .takes = Takes::folder,

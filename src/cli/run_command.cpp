@@ -35,12 +35,17 @@ void stop_on_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 
+void tell_earlier(const std::optional<std::filesystem::path>& earlier) {
+  if (earlier) tell(fmt::format("the earlier run was moved to {}", earlier->string()));
+}
+
 int tell_outcome(const session::RunOutcome& outcome, const Arguments& arguments) {
   const bool json = arguments.flag("--json");
   if (outcome.analysis) {
     print_analysis(*outcome.analysis, kTerminalRows, json, arguments.style());
   }
   const int told = finish_output();
+  tell_earlier(outcome.earlier);
   if (outcome.analysis && arguments.flag("--timings")) print_timings(outcome.analysis->timings);
   for (const profile::CaptureFailure& failure : outcome.failures) {
     tell(fmt::format("{}: {}", failure.backend, failure.message));
@@ -130,6 +135,7 @@ int tell_repeats(const session::RepeatOutcome& outcome, const Arguments& argumen
     }
   }
   const int told = finish_output();
+  tell_earlier(outcome.earlier);
   for (const profile::CaptureFailure& failure : outcome.failures) {
     tell(fmt::format("{}: {}", failure.backend, failure.message));
   }

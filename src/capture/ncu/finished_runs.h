@@ -10,7 +10,7 @@
 namespace llmprof::capture {
 
 // finished.txt: which stages are recorded, and by which command, so that an interrupted recording
-// resumes. Only a hash of the command is kept.
+// can be continued by another run. Only a hash of the command is kept.
 class FinishedRuns {
  public:
   explicit FinishedRuns(std::filesystem::path file);

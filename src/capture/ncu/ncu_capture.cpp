@@ -19,6 +19,7 @@ namespace llmprof::capture {
 namespace {
 
 constexpr size_t kNameCharacters = 100;  // of a kernel in a message
+constexpr std::string_view kFinished = "finished.txt";
 
 using std::filesystem::path;
 
@@ -56,7 +57,7 @@ class NcuCapture {
         options_(request.options),
         features_(ncu_features(ncu)),
         folder_(std::move(folder)),
-        finished_(folder_ / "finished.txt") {}
+        finished_(folder_ / kFinished) {}
 
   CaptureResult capture() {
     list_sections();
@@ -70,6 +71,7 @@ class NcuCapture {
       }
     }
     write_union();
+    if (!is_stopped() && !result_.failure) remove_file(folder_ / kFinished);
     return std::move(result_);
   }
 
@@ -101,15 +103,18 @@ class NcuCapture {
   }
 
   std::optional<RawTable> resume(const NcuRun& run) {
-    if (!finished_.has(run.name, identity(run))) return std::nullopt;
-    auto table = read_raw_table(raw_of(run));
+    if (!request_.interrupted) return std::nullopt;
+    const path& from = *request_.interrupted;
+    if (!FinishedRuns(from / kFinished).has(run.name, identity(run))) return std::nullopt;
+    auto table = read_raw_table(from / raw_of(run).filename());
     if (!table) return std::nullopt;
     result_.notes.info("ncu_resumed",
-                       fmt::format("{} was recorded before by the same command, so it was not "
-                                   "recorded again; remove its _raw.csv to do so",
-                                   run.name));
-    if (is_there(report_of(run))) add_file(report_of(run));
-    add_file(raw_of(run));
+                       fmt::format("{} was recorded by the same command in a run that was "
+                                   "interrupted, so its recording was taken from {}",
+                                   run.name, from.string()));
+    std::error_code none;
+    std::filesystem::copy_file(from / report_of(run).filename(), report_of(run), none);
+    keep(run, *table);
     return std::move(*table);
   }
 

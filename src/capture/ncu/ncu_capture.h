@@ -53,13 +53,16 @@ struct NcuRequest {
   std::vector<std::pair<std::string, std::string>> environment;  // for the workload alone
   std::vector<ChosenKernel> kernels;                       // empty: no timeline, recorded unseeded
   std::optional<std::chrono::milliseconds> workload_time;  // unprofiled, for the estimate
+  // The ncu folder of an interrupted run: stages that it finished by the same command are taken
+  // from there. It stays as it is.
+  std::optional<std::filesystem::path> interrupted;
 };
 
 // What ncu is going to do, commands, files and minutes, without doing any of it.
 CapturePlan plan_ncu(const InstalledTool& ncu, const NcuRequest& request);
 
-// Leaves ncu/<stage>.ncu-rep, <stage>_raw.csv, raw.csv (their union) and sections.txt. A stage
-// that the same command recorded before is not recorded again: an interrupted recording resumes.
+// Leaves ncu/<stage>.ncu-rep, <stage>_raw.csv, raw.csv (their union) and sections.txt; until all
+// stages are recorded also finished.txt, which lists those that are (finished_runs.h).
 CaptureResult capture_with_ncu(const InstalledTool& ncu, const NcuRequest& request);
 
 }  // namespace llmprof::capture

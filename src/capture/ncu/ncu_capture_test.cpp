@@ -64,6 +64,13 @@ class NcuCaptureTest : public ::testing::Test {
   void add_prefill() {
     request_.kernels.push_back({"norm(float *)", "", "prefill", "LLM@prefill/", 4, 0});
   }
+  // Where the capture is now, as `run --force` moves it.
+  [[nodiscard]] path move_aside() const {
+    path aside = request_.bundle / "previous-1" / "ncu";
+    std::filesystem::create_directories(aside.parent_path());
+    std::filesystem::rename(request_.bundle / "ncu", aside);
+    return aside;
+  }
   void expect_nothing_half_written() const {
     for (const auto& entry : std::filesystem::directory_iterator(request_.bundle / "ncu")) {
       const std::string name = entry.path().filename().string();
@@ -140,10 +147,7 @@ TEST_F(NcuCaptureTest, MeasuresOnceMoreWhatItLostByCountingShapes) {
   EXPECT_FALSE(contains(again, "per-launch-config")) << again;
   expect_nothing_half_written();
 
-  const CaptureResult resumed = capture();
-  EXPECT_EQ(profiled(), 2U);
-  EXPECT_EQ(launches_in("raw.csv"), 2U);
-  EXPECT_FALSE(resumed.notes.has("ncu_kernel_not_seen"));
+  EXPECT_FALSE(made("finished.txt"));  // nothing is left to be continued
 }
 
 TEST_F(NcuCaptureTest, SaysWhatAlsoTheSecondRunLost) {
@@ -203,7 +207,7 @@ TEST_F(NcuCaptureTest, PrintsTheTableWhereThereIsNoReport) {
   }
 }
 
-TEST_F(NcuCaptureTest, ResumesWhatTheSameCommandCaptured) {
+TEST_F(NcuCaptureTest, ContinuesWhatTheSameCommandCaptured) {
   behave("prefill_fails");
   add_prefill();
   const CaptureResult first = capture();
@@ -212,7 +216,10 @@ TEST_F(NcuCaptureTest, ResumesWhatTheSameCommandCaptured) {
       << first.failure->message;
   EXPECT_EQ(launches_in("raw.csv"), 2U);
   EXPECT_EQ(profiled(), 2U);
+  EXPECT_TRUE(made("finished.txt"));
   behave("well");
+  const path earlier = move_aside();
+  request_.interrupted = earlier;
   const CaptureResult second = capture();
   EXPECT_FALSE(second.failure);
   EXPECT_TRUE(second.notes.has("ncu_resumed"));
@@ -220,9 +227,22 @@ TEST_F(NcuCaptureTest, ResumesWhatTheSameCommandCaptured) {
   EXPECT_EQ(launches_in("raw.csv"), 4U);
   EXPECT_NE(std::find(second.files.begin(), second.files.end(), "ncu/decode_raw.csv"),
             second.files.end());
+  EXPECT_TRUE(made("decode.ncu-rep"));
+  EXPECT_TRUE(std::filesystem::exists(earlier / "decode.ncu-rep"));  // it stays as it was
+  EXPECT_FALSE(made("finished.txt"));  // it is complete: nothing is left to continue
   request_.options.set = "full";
   EXPECT_FALSE(capture().notes.has("ncu_resumed"));
   EXPECT_EQ(profiled(), 5U);
+}
+
+TEST_F(NcuCaptureTest, ContinuesNothingByItself) {
+  behave("prefill_fails");
+  add_prefill();
+  ASSERT_TRUE(capture().failure);
+  behave("well");
+  (void)move_aside();
+  EXPECT_FALSE(capture().notes.has("ncu_resumed"));
+  EXPECT_EQ(profiled(), 4U);
 }
 
 TEST_F(NcuCaptureTest, PermissionEndsAllAtOnce) {

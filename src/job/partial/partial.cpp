@@ -173,8 +173,9 @@ Result<RankPart> from_partial(std::string_view bytes) {
   return part;
 }
 
-Result<void> write_partial(const std::filesystem::path& file, const RankPart& part) {
-  return write_file_atomically(file, to_partial(part));
+Result<void> write_partial(const std::filesystem::path& file, const RankPart& part, bool replace) {
+  return replace ? write_file_atomically(file, to_partial(part))
+                 : write_new_file(file, to_partial(part));
 }
 
 Result<RankPart> read_partial(const std::filesystem::path& file) {

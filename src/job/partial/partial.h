@@ -29,7 +29,7 @@ Result<RankPart> from_partial(std::string_view bytes);
 bool is_partial(std::string_view head);
 
 // Whole or not at all.
-Result<void> write_partial(const std::filesystem::path& file, const RankPart& part);
+Result<void> write_partial(const std::filesystem::path& file, const RankPart& part, bool replace);
 Result<RankPart> read_partial(const std::filesystem::path& file);
 
 }  // namespace llmprof::job

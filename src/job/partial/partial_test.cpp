@@ -134,7 +134,7 @@ TEST(Partial, IsAFileOfItsOwn) {
   const RankPart part = sample_part();
   const auto file = folder.path() / partial_name(part.identity.rank);
   EXPECT_EQ(file.filename(), "rank3.llmpart");
-  ASSERT_TRUE(write_partial(file, part));
+  ASSERT_TRUE(write_partial(file, part, false));
   const auto read = read_partial(file);
   ASSERT_TRUE(read) << read.error().message;
   expect_same(*read, part);

@@ -119,7 +119,7 @@ Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version
   OutputFolder out = output_folder(options);
   auto plan = plan_analysis(options);
   if (!plan) return fail_with(plan.error());
-  if (auto free = out.check(); !free) return fail_with(free.error());
+  if (auto free = out.claim(); !free) return fail_with(free.error());
   if (const JobInputs job = inputs_of_job(plan->inputs, options.inputs); job.several()) {
     auto ranks = analyze_ranks(*plan, job, options, Traces::keep, version, progress, out);
     if (!ranks) return fail_with(ranks.error());
@@ -166,7 +166,7 @@ Result<Analysis> analyze_to_profile(const AnalyzeOptions& options, std::string_v
 Result<WrittenPartials> analyze_partially(const AnalyzeOptions& options, std::string_view version,
                                           Progress& progress) {
   // Other ranks may write into the same folder now; a file of this one is not overwritten.
-  OutputFolder out(options.out, true);
+  OutputFolder out = OutputFolder::shared(options.out);
   auto plan = plan_analysis(options);
   if (!plan) return fail_with(plan.error());
   const JobInputs job = inputs_by_rank(plan->inputs, options.inputs);
@@ -187,7 +187,8 @@ Result<WrittenPartials> analyze_partially(const AnalyzeOptions& options, std::st
   written.incomplete = std::move(ranks->incomplete);
   for (const job::RankPart& part : ranks->parts) {
     const std::string name = job::partial_name(part.identity.rank);
-    if (auto done = job::write_partial(folder->path(name), part); !done) {
+    const bool replace = options.force || !options.out;
+    if (auto done = job::write_partial(folder->path(name), part, replace); !done) {
       return fail_with(done.error());
     }
     written.files.push_back(name);

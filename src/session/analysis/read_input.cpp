@@ -1,6 +1,7 @@
 #include "session/analysis/read_input.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <fstream>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/files.h"
 #include "base/streams/byte_stream.h"
 #include "capture/convert.h"
 #include "job/partial/partial.h"
@@ -24,9 +26,10 @@ class ConversionFolder {
   static Result<ConversionFolder> open(OutputFolder& out) {
     auto artifacts = out.open();
     if (!artifacts) return fail_with(artifacts.error());
-    auto folder = Artifacts::create(artifacts->path("converting.tmp"), true);
-    if (!folder) return fail_with(folder.error());
-    return ConversionFolder(folder->root());
+    // Other ranks may convert theirs in the same folder.
+    const auto folder = artifacts->path(fmt::format("converting-{}.tmp", ::getpid()));
+    if (auto made = make_own_folder(folder); !made) return fail_with(made.error());
+    return ConversionFolder(folder);
   }
   ConversionFolder(ConversionFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   ConversionFolder& operator=(ConversionFolder&&) = delete;
@@ -36,7 +39,6 @@ class ConversionFolder {
     std::error_code ignored;
     if (path_.empty()) return;
     std::filesystem::remove_all(path_, ignored);
-    std::filesystem::remove(path_.parent_path(), ignored);  // the bundle, where it is empty
   }
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }

@@ -75,13 +75,11 @@ Result<RewrittenReports> rewrite_reports(const RewriteOptions& options, std::str
   }
   const auto profile = profile::read_profile(*file);
   if (!profile) return fail_with(profile.error());
+  const auto folder =
+      options.out ? Artifacts::create(*options.out, false) : Artifacts::create(run, true);
+  if (!folder) return fail_with(folder.error());
   RewrittenReports rewritten;
-  rewritten.folder = run;
-  if (options.out) {
-    const auto folder = Artifacts::create(*options.out, false);
-    if (!folder) return fail_with(folder.error());
-    rewritten.folder = folder->root();
-  }
+  rewritten.folder = folder->root();
   const size_t top = options.top.value_or(report::kAllKernels);
   auto files = report::write_markdown_reports(*profile, rewritten.folder, top);
   if (!files) return fail_with(files.error());

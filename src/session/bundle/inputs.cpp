@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/files.h"
+#include "session/bundle/earlier_run.h"
 #include "session/bundle/ranks_record.h"
 
 namespace llmprof::session {
@@ -101,6 +102,7 @@ struct Listing {
   std::set<fs::path> too_deep;       // folders
   std::set<fs::path> our_outputs;    // files
   std::set<fs::path> no_files;       // pipes, sockets, devices
+  std::set<fs::path> earlier;        // folders of runs that another one replaced
   std::set<std::string> unreadable;  // folders, each with the reason
 };
 
@@ -114,7 +116,9 @@ std::error_code list(const fs::path& folder, int depth, Listing& listing) {
     const fs::file_status status = entries->status(ignored);
     if (fs::is_directory(status)) {
       if (entries->is_symlink(ignored)) continue;  // it may lead back here
-      if (depth == kDeepestFolder) {
+      if (is_earlier_run(path)) {
+        listing.earlier.insert(path);
+      } else if (depth == kDeepestFolder) {
         listing.too_deep.insert(path);
       } else if (const auto closed = list(path, depth + 1, listing)) {
         listing.unreadable.insert(fmt::format("{} ({})", path.string(), closed.message()));
@@ -146,6 +150,7 @@ void note_left_aside(const Listing& listing, const std::set<fs::path>& exported,
     }
   };
   note(listing.our_outputs, "files of llmprof's own reports and records were not read");
+  note(listing.earlier, "earlier runs, which `run --force` moved aside, were not read");
   note(listing.no_files, "pipes, sockets and devices were not read");
   note(exported, "reports were not converted, because their exports lie beside them");
 }

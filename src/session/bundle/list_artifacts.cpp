@@ -6,6 +6,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "session/bundle/earlier_run.h"
 #include "session/bundle/run_dir.h"
 
 namespace llmprof::session {
@@ -79,6 +80,8 @@ Result<ArtifactList> list_artifacts(const fs::path& run) {
   std::error_code trouble;
   fs::recursive_directory_iterator entries(list.folder, trouble);
   while (!trouble && entries != fs::recursive_directory_iterator()) {
+    // An earlier run is none of this one's files.
+    if (is_earlier_run(entries->path())) entries.disable_recursion_pending();
     if (entries->is_regular_file(trouble) && !trouble) {
       const fs::path name = fs::relative(entries->path(), list.folder, trouble);
       const uint64_t bytes = entries->file_size(trouble);

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "base/files.h"
+#include "session/bundle/earlier_run.h"
 
 namespace llmprof::session {
 namespace {
@@ -39,6 +40,22 @@ Result<Artifacts> Artifacts::create(std::filesystem::path root, bool force) {
   std::error_code trouble;
   std::filesystem::create_directories(root, trouble);
   if (trouble) return fail_with(cannot_make(root, trouble));
+  auto claim = FolderClaim::take(root);
+  if (!claim) return fail_with(claim.error());
+  // Once more: until now another process could fill it, or remove the folder as its own.
+  if (auto free = check_free(root, force); !free) return fail_with(free.error());
+  if (!std::filesystem::is_directory(root, trouble)) return create(std::move(root), force);
+  Artifacts artifacts;
+  artifacts.root_ = std::move(root);
+  artifacts.claim_ = std::move(*claim);
+  return artifacts;
+}
+
+Result<Artifacts> Artifacts::create_shared(std::filesystem::path root) {
+  if (auto free = check_free(root, true); !free) return fail_with(free.error());
+  std::error_code trouble;
+  std::filesystem::create_directories(root, trouble);
+  if (trouble) return fail_with(cannot_make(root, trouble));
   Artifacts artifacts;
   artifacts.root_ = std::move(root);
   return artifacts;
@@ -56,6 +73,9 @@ Result<Artifacts> Artifacts::create_fresh(const std::filesystem::path& parent) {
     if (trouble) return fail_with(cannot_make(artifacts.root_, trouble));
     artifacts.root_ = parent / fmt::format("{}-{}", id, number);
   }
+  auto claim = FolderClaim::take(artifacts.root_);
+  if (!claim) return fail_with(claim.error());
+  artifacts.claim_ = std::move(*claim);
   return artifacts;
 }
 
@@ -85,15 +105,17 @@ Result<void> Artifacts::write_inputs(std::string_view yaml) const {
   return write("inputs.yaml", yaml);
 }
 
-Result<Artifacts> create_stage2_root(const std::filesystem::path& parent,
+Result<RunFolder> create_stage2_root(const std::filesystem::path& parent,
                                      const std::filesystem::path& chosen, bool force) {
   auto artifacts =
       chosen.empty() ? Artifacts::create_fresh(parent) : Artifacts::create(chosen, force);
-  if (!artifacts) return artifacts;
+  if (!artifacts) return fail_with(artifacts.error());
+  auto earlier = move_earlier_run_aside(artifacts->root());
+  if (!earlier) return fail_with(earlier.error());
   for (const std::string_view folder : {"nsys", "ncu"}) {
     if (const auto made = artifacts->make_folder(folder); !made) return fail_with(made.error());
   }
-  return artifacts;
+  return RunFolder{std::move(*artifacts), std::move(*earlier)};
 }
 
 std::string new_run_id() {

@@ -1,6 +1,10 @@
 #include "session/bundle/run_dir.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <future>
 #include <set>
@@ -32,12 +36,13 @@ TEST(RunDir, ARunHasTheToolsFoldersFromItsStart) {
   const TemporaryFolder folder;
   const auto fresh = create_stage2_root(folder.path(), {}, false);
   ASSERT_TRUE(fresh) << fresh.error().message;
-  EXPECT_EQ(fresh->root().parent_path(), folder.path());
-  EXPECT_TRUE(fs::is_directory(fresh->path("nsys")));
-  EXPECT_TRUE(fs::is_directory(fresh->path("ncu")));
+  EXPECT_EQ(fresh->bundle.root().parent_path(), folder.path());
+  EXPECT_TRUE(fs::is_directory(fresh->bundle.path("nsys")));
+  EXPECT_TRUE(fs::is_directory(fresh->bundle.path("ncu")));
+  EXPECT_FALSE(fresh->earlier);
   const auto chosen = create_stage2_root(folder.path(), folder.path() / "mine", false);
   ASSERT_TRUE(chosen) << chosen.error().message;
-  EXPECT_EQ(chosen->root(), folder.path() / "mine");
+  EXPECT_EQ(chosen->bundle.root(), folder.path() / "mine");
 }
 
 TEST(RunDir, NothingCapturedIsOverwrittenWithoutForce) {
@@ -49,6 +54,73 @@ TEST(RunDir, NothingCapturedIsOverwrittenWithoutForce) {
   EXPECT_NE(refused.error().message.find("--force"), std::string::npos);
   ASSERT_TRUE(create_stage2_root({}, folder.path(), true));
   EXPECT_EQ(file_bytes(folder.path() / "kept.txt"), "kept");
+}
+
+TEST(RunDir, ARunDoesNotShareItsFolderWithAnEarlierOne) {
+  const TemporaryFolder folder;
+  (void)folder.write("notes.txt", "mine");
+  fs::create_directory(folder.path() / "collector");
+  fs::create_directory(folder.path() / "torch");
+  for (const char* name : {"env.json", "report.md", "collector/1.llmtrace"}) {
+    (void)folder.write(name, name);
+  }
+  for (const char* aside : {"previous-1", "previous-2"}) {
+    const auto again = create_stage2_root({}, folder.path(), true);
+    ASSERT_TRUE(again);
+    ASSERT_EQ(again->earlier, folder.path() / aside);
+    EXPECT_FALSE(fs::exists(folder.path() / "collector"));
+    EXPECT_TRUE(fs::is_empty(folder.path() / "torch"));  // nothing to be kept
+    EXPECT_EQ(file_bytes(folder.path() / aside / "env.json"), "env.json");
+    EXPECT_EQ(file_bytes(folder.path() / "notes.txt"), "mine");
+    (void)folder.write("env.json", "env.json");
+  }
+  EXPECT_EQ(file_bytes(folder.path() / "previous-1/collector/1.llmtrace"), "collector/1.llmtrace");
+  fs::remove(folder.path() / "env.json");
+  EXPECT_FALSE(create_stage2_root({}, folder.path(), true)->earlier);
+}
+
+TEST(RunDir, OneProcessWritesIntoAFolderAtATime) {
+  const TemporaryFolder folder;
+  const fs::path root = folder.path() / "out";
+  auto mine = Artifacts::create(root, false);
+  ASSERT_TRUE(mine);
+  EXPECT_TRUE(Artifacts::create(root, true)) << "this process has it already";
+  const auto in_another_process = [&] {
+    const pid_t child = ::fork();
+    if (child == 0)
+      ::_exit(::flock(::open(root.c_str(), O_RDONLY), LOCK_EX | LOCK_NB) == 0 ? 0 : 1);
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    return WEXITSTATUS(status) == 0;
+  };
+  EXPECT_FALSE(in_another_process());
+  mine = fail(ErrorKind::usage, "given back");
+  EXPECT_TRUE(in_another_process());
+}
+
+TEST(RunDir, AFolderThatAnotherProcessHasIsRefused) {
+  const TemporaryFolder folder;
+  int ready[2];
+  int done[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  ASSERT_EQ(::pipe(done), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::close(done[1]);
+    ::flock(::open(folder.path().c_str(), O_RDONLY), LOCK_EX);
+    char byte = 'x';
+    if (::write(ready[1], &byte, 1) == 1) (void)!::read(done[0], &byte, 1);
+    ::_exit(0);
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  const auto refused = Artifacts::create(folder.path(), true);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::usage);
+  EXPECT_NE(refused.error().message.find("another llmprof"), std::string::npos);
+  ::close(done[1]);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_TRUE(Artifacts::create(folder.path(), true)) << "a process that is gone has nothing";
 }
 
 TEST(RunDir, AFileWhereTheFolderShouldBeIsToldAsSuch) {

@@ -9,6 +9,7 @@
 
 #include "job/partial/partial.h"
 #include "session/analysis/analyze_job.h"
+#include "session/bundle/earlier_run.h"
 
 namespace llmprof::session {
 namespace {
@@ -22,7 +23,8 @@ Result<std::set<fs::path>> partials_in(const fs::path& folder) {
   std::error_code trouble;
   fs::recursive_directory_iterator entries(folder, trouble);
   while (!trouble && entries != fs::end(entries)) {
-    if (entries.depth() >= kDeepest) entries.disable_recursion_pending();
+    if (entries.depth() >= kDeepest || is_earlier_run(entries->path()))
+      entries.disable_recursion_pending();
     std::error_code ignored;
     const bool wanted = entries->path().extension() == job::kPartialExtension;
     if (wanted && entries->is_regular_file(ignored)) files.insert(entries->path());
@@ -92,7 +94,7 @@ Result<Analysis> merge(const MergeOptions& options, std::string_view version, Pr
   if (!files) return fail_with(files.error());
   if (files->empty()) return analyze(analysis, version, progress);
   OutputFolder out(options.out, options.force);
-  if (auto free = out.check(); !free) return fail_with(free.error());
+  if (auto free = out.claim(); !free) return fail_with(free.error());
   progress.begin("reading partial profiles");
   const Stopwatch reading;
   auto parts = read_partials(*files);

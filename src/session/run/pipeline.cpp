@@ -8,6 +8,7 @@
 #include "readers/nsys_sqlite/gpu_work.h"
 #include "session/analysis/analyze.h"
 #include "session/bundle/captures_record.h"
+#include "session/bundle/earlier_run.h"
 #include "session/bundle/inputs.h"
 #include "session/bundle/provenance/machine_facts.h"
 #include "session/bundle/provenance/provenance.h"
@@ -230,6 +231,7 @@ class Pipeline {
     if (!ncu) return fail_backend("ncu", ncu.error());
     capture::NcuRequest wanted = ncu_request(request_, bundle_);
     wanted.workload_time = control_time_;
+    wanted.interrupted = interrupted_ncu_capture(bundle_.root());
     read_captures(RunRole::log);
     read_captures(RunRole::nsys);
     progress_.begin("ncu: choosing the kernels to measure");
@@ -316,16 +318,19 @@ class Pipeline {
 Result<RunOutcome> run(const RunRequest& asked, Progress& progress) {
   RunRequest request = asked;
   RunOptions& options = request.options;
-  auto bundle = request.rank
-                    ? create_rank_root(options.run_folder, request.force)
+  auto folder = request.rank
+                    ? create_rank_root(*request.rank, options.run_folder, request.force)
                     : create_stage2_root(options.stage2_folder, options.run_folder, request.force);
-  if (!bundle) return fail_with(bundle.error());
+  if (!folder) return fail_with(folder.error());
+  const Artifacts& bundle = folder->bundle;
   if (options.change_folder) {
-    options.workload.working_folder = std::filesystem::absolute(bundle->root());
+    options.workload.working_folder = std::filesystem::absolute(bundle.root());
   }
-  const auto written = write_provenance(request.config, options, request.version, *bundle);
+  const auto written = write_provenance(request.config, options, request.version, bundle);
   if (!written) return fail_with(written.error());
-  return Pipeline(request, std::move(*bundle), progress).run();
+  RunOutcome outcome = Pipeline(request, bundle, progress).run();
+  outcome.earlier = std::move(folder->earlier);
+  return outcome;
 }
 
 }  // namespace llmprof::session

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <thread>
 
+#include "session/bundle/earlier_run.h"
 #include "session/bundle/ranks_record.h"
 #include "session/run/rank_states.h"
 
@@ -71,7 +72,7 @@ RanksRecord with_missing(const RankOfJob& own) {
 
 }  // namespace
 
-Result<Artifacts> create_rank_root(const fs::path& folder, bool force) {
+Result<RunFolder> create_rank_root(const RankOfJob& own, const fs::path& folder, bool force) {
   std::error_code trouble;
   fs::create_directories(folder.parent_path(), trouble);
   // Making it is the test: only one of two processes can.
@@ -81,7 +82,16 @@ Result<Artifacts> create_rank_root(const fs::path& folder, bool force) {
                             "--rank-folder, or write into this one with --force",
                             folder.string()));
   }
-  return Artifacts::create(folder, true);
+  auto bundle = Artifacts::create(folder, true);
+  if (!bundle) return fail_with(bundle.error());
+  auto earlier = move_earlier_run_aside(folder);
+  if (!earlier) return fail_with(earlier.error());
+  if (own.rank == 0 && force) {
+    if (const auto moved = move_earlier_job_aside(own.folder, own.world_size); !moved) {
+      return fail_with(moved.error());
+    }
+  }
+  return RunFolder{std::move(*bundle), std::move(*earlier)};
 }
 
 void begin_rank(const RankOfJob& own, const Artifacts& bundle) {

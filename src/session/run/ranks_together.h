@@ -13,9 +13,10 @@ namespace llmprof::session {
 // Ranks that record themselves into one folder (--rank-folder). Each writes into its own folder
 // alone, so that nothing is shared but the folder around them.
 
-// Makes a rank's folder; one that exists is refused unless `force`. Of two processes that are the
-// same rank only one gets it.
-Result<Artifacts> create_rank_root(const std::filesystem::path& folder, bool force);
+// Makes a rank's folder; one that exists is refused unless `force`, which moves aside what an
+// earlier job left in it. Of two processes that are the same rank only one gets it.
+Result<RunFolder> create_rank_root(const RankOfJob& own, const std::filesystem::path& folder,
+                                   bool force);
 
 // What is known of the rank before it ends: whoever finds this knows that it did not.
 void begin_rank(const RankOfJob& own, const Artifacts& bundle);

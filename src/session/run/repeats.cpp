@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compare/compare.h"
+#include "session/bundle/earlier_run.h"
 #include "session/bundle/run_dir.h"
 #include "session/diff/read_side.h"
 
@@ -50,9 +51,13 @@ class Repeats {
   RepeatOutcome& outcome_;
 };
 
-Result<Artifacts> open_folder(const RunArguments& arguments, const RunRequest& request) {
-  if (arguments.out) return Artifacts::create(*arguments.out, arguments.force);
-  return Artifacts::create_fresh(request.options.stage2_folder);
+Result<RunFolder> open_folder(const RunArguments& arguments, const RunRequest& request) {
+  auto bundle = arguments.out ? Artifacts::create(*arguments.out, arguments.force)
+                              : Artifacts::create_fresh(request.options.stage2_folder);
+  if (!bundle) return fail_with(bundle.error());
+  auto earlier = move_earlier_run_aside(bundle->root());
+  if (!earlier) return fail_with(earlier.error());
+  return RunFolder{std::move(*bundle), std::move(*earlier)};
 }
 
 // Of the runs as they were analyzed; what cannot be read again is not worth an error.
@@ -128,7 +133,8 @@ Result<RepeatOutcome> run_repeats(const RepeatArguments& arguments, std::string_
   }
   const auto folder = open_folder(arguments.run, sides.front().request);
   if (!folder) return fail_with(folder.error());
-  outcome.folder = folder->root();
+  outcome.folder = folder->bundle.root();
+  outcome.earlier = folder->earlier;
   Repeats repeats(stop, progress, outcome);
   for (size_t number = 1; number <= arguments.repeats; ++number) {
     for (RepeatedSide& side : sides) repeats.record(side, number);

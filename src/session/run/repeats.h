@@ -20,7 +20,8 @@ struct RepeatArguments {
 
 struct RepeatOutcome {
   std::filesystem::path folder;
-  std::vector<std::filesystem::path> base;  // folders of runs that were analyzed
+  std::optional<std::filesystem::path> earlier;  // where what was in the folder before is
+  std::vector<std::filesystem::path> base;       // folders of runs that were analyzed
   std::vector<std::filesystem::path> now;
   std::vector<profile::CaptureFailure> failures;  // of all runs
   std::vector<compare::Spread> spread;            // of one program's runs, without another

@@ -41,7 +41,8 @@ struct RunRequest {
 
 struct RunOutcome {
   std::filesystem::path folder;
-  std::optional<Analysis> analysis;   // of what was captured
+  std::optional<std::filesystem::path> earlier;  // where the run is that was in the folder before
+  std::optional<Analysis> analysis;              // of what was captured
   std::optional<Error> not_analyzed;  // why there is none; neither where others will analyze
   std::vector<profile::CaptureFailure> failures;
 };
