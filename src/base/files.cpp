@@ -105,20 +105,43 @@ Error system_error(ErrorKind kind, const std::filesystem::path& path, int error_
           fmt::format("{}: {}", path.string(), std::generic_category().message(error_number))};
 }
 
-std::optional<std::string> file_content(const std::filesystem::path& path) {
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) return std::nullopt;
+Result<FileDescriptor> open_for_reading(const std::filesystem::path& path) {
+  // Opening some devices does something to them.
+  std::error_code trouble;
+  const file_type type = std::filesystem::status(path, trouble).type();
+  const bool may_open = type == file_type::regular || type == file_type::not_found ||
+                        type == file_type::none || type == file_type::unknown;
+  if (!may_open) {
+    return fail_input(fmt::format(
+        "{}: is {}, not a file{}", path.string(), name_of(type),
+        type == file_type::directory ? "" : "; write what it delivers into a file and name that"));
+  }
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!file.valid()) return fail_with(system_error(ErrorKind::input, path, errno));
+  return file;
+}
+
+Result<std::string> read_file(const std::filesystem::path& path, HeadTest is_wanted) {
+  const auto file = open_for_reading(path);
+  if (!file) return fail_with(file.error());
   std::string content;
   char piece[1 << 14];
   while (true) {
-    const ssize_t bytes = ::read(file.get(), piece, sizeof piece);
+    const ssize_t bytes = ::read(file->get(), piece, sizeof piece);
     if (bytes == 0) return content;
     if (bytes > 0) {
+      const bool is_head = content.empty();
       content.append(piece, static_cast<size_t>(bytes));
+      if (is_head && is_wanted != nullptr && !is_wanted(content)) return content;
     } else if (errno != EINTR) {
-      return std::nullopt;
+      return fail_with(system_error(ErrorKind::input, path, errno));
     }
   }
+}
+
+std::optional<std::string> file_content(const std::filesystem::path& path) {
+  auto content = read_file(path, nullptr);
+  return content ? std::optional(std::move(*content)) : std::nullopt;
 }
 
 int write_all(int descriptor, std::string_view content) {

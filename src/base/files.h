@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/file_descriptor.h"
 
 namespace llmprof {
 
@@ -26,6 +27,15 @@ Result<void> replace_file(const std::filesystem::path& path, std::string_view co
 
 // All of it, or the error number; 0: it is written.
 int write_all(int descriptor, std::string_view content);
+
+// A file to be read. What is not a regular one is refused at once, with what it is: a pipe would
+// wait for a writer, a device may never end.
+Result<FileDescriptor> open_for_reading(const std::filesystem::path& path);
+
+// The whole content of a file that `is_wanted` by its first bytes; of any other the first bytes
+// alone, so that a file of any size is refused without being read.
+using HeadTest = bool (*)(std::string_view head);
+Result<std::string> read_file(const std::filesystem::path& path, HeadTest is_wanted);
 
 // The content of a small file; nothing if it cannot be opened or read. A std::ifstream would throw
 // if a process ends while its entry in /proc is read.

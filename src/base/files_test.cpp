@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <vector>
+
 #include "base/diagnostics.h"
 #include "testing/temporary_folder.h"
 
@@ -80,6 +82,32 @@ TEST(Files, AreReadWhole) {
 TEST(Files, ThatCannotBeReadAreNothing) {
   EXPECT_EQ(file_content("/no/such/file"), std::nullopt);
   EXPECT_EQ(file_content("/"), std::nullopt);  // opens, but cannot be read
+}
+
+TEST(Files, ThatAreNoneAreRefusedAtOnce) {
+  const testing::TemporaryFolder folder;
+  const auto pipe = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const auto& [path, what] : std::vector<std::pair<std::filesystem::path, const char*>>{
+           {pipe, "is a pipe, not a file"},
+           {"/dev/zero", "is a device, not a file"},
+           {folder.path(), "is a folder, not a file"},
+           {folder.path() / "none", "No such file"}}) {
+    const auto opened = open_for_reading(path);
+    ASSERT_FALSE(opened) << path;
+    EXPECT_EQ(opened.error().kind, ErrorKind::input);
+    EXPECT_NE(opened.error().message.find(what), std::string::npos) << opened.error().message;
+    EXPECT_EQ(file_content(path), std::nullopt);
+  }
+}
+
+TEST(Files, OfAnotherKindAreNotReadToTheirEnd) {
+  const testing::TemporaryFolder folder;
+  const auto file = folder.write("large", "not it");
+  std::filesystem::resize_file(file, 1UL << 40U);  // sparse: a terabyte
+  const auto head = read_file(file, [](std::string_view text) { return text.starts_with("it"); });
+  ASSERT_TRUE(head);
+  EXPECT_LT(head->size(), 1U << 20U);
 }
 
 TEST(Files, NameThePathAndTheCause) {

@@ -5,10 +5,11 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 
-#include "base/files.h"
 #include "testing/temporary_folder.h"
 
 namespace llmprof {
@@ -58,7 +59,10 @@ TEST(NamedFile, APipeIsWrittenInto) {
   const fs::path pipe = folder.path() / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   std::string seen;
-  std::thread reader([&] { seen = file_content(pipe).value_or("nothing"); });
+  std::thread reader([&] {
+    std::ifstream stream(pipe, std::ios::binary);
+    seen.assign(std::istreambuf_iterator<char>(stream), {});
+  });
   const std::string content(200'000, 'x');  // more than a pipe holds
   const auto done = write_named_file(pipe, content);
   reader.join();

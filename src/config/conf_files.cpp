@@ -35,7 +35,8 @@ Result<std::vector<ConfText>> ConfFiles::layers(std::string_view name) const {
   const auto add = [&](const fs::path& folder) -> Result<void> {
     const fs::path path = folder / name;
     std::error_code ignored;
-    if (!fs::exists(path, ignored)) return {};
+    // A link that leads nowhere is an error, not a file that is not there.
+    if (!fs::exists(fs::symlink_status(path, ignored))) return {};
     auto stream = open_byte_stream(path);
     if (!stream) return fail(ErrorKind::usage, stream.error().message);
     auto text = read_all(**stream, kLargestConf);

@@ -1,6 +1,5 @@
 #include "base/streams/byte_stream.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <zlib.h>
@@ -127,18 +126,15 @@ namespace {
 
 Result<std::unique_ptr<ByteStream>> open_stream(const std::filesystem::path& path,
                                                 bool whole_content_wanted) {
-  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) return fail_with(system_error(ErrorKind::input, path, errno));
+  auto file = open_for_reading(path);
+  if (!file) return fail_with(file.error());
   struct stat status{};
-  if (::fstat(file.get(), &status) != 0) {
+  if (::fstat(file->get(), &status) != 0) {
     return fail_with(system_error(ErrorKind::input, path, errno));
   }
-  if (!S_ISREG(status.st_mode)) {
-    return fail_input(fmt::format("{}: not a regular file", path.string()));
-  }
   std::array<char, 2> magic{};
-  const ssize_t got = ::pread(file.get(), magic.data(), magic.size(), 0);
-  auto plain = std::make_unique<FileStream>(std::move(file), path);
+  const ssize_t got = ::pread(file->get(), magic.data(), magic.size(), 0);
+  auto plain = std::make_unique<FileStream>(std::move(*file), path);
   if (got != 2 || !is_gzip({magic.data(), magic.size()})) return plain;
   const auto compressed_size = static_cast<uint64_t>(status.st_size);
   if (whole_content_wanted && compressed_size <= kSmallGzipBytes) {
@@ -147,9 +143,9 @@ Result<std::unique_ptr<ByteStream>> open_stream(const std::filesystem::path& pat
     if (auto content = gunzip_small(*compressed)) {
       return std::make_unique<MemoryStream>(std::move(*content));
     }
-    auto again = FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!again.valid()) return fail_with(system_error(ErrorKind::input, path, errno));
-    plain = std::make_unique<FileStream>(std::move(again), path);
+    auto again = open_for_reading(path);
+    if (!again) return fail_with(again.error());
+    plain = std::make_unique<FileStream>(std::move(*again), path);
   }
   return std::make_unique<GzipStream>(std::move(plain));
 }

@@ -187,7 +187,7 @@ TEST(ByteStream, MissingFileAndFolderAreInputErrors) {
   const auto directory = open_byte_stream(folder.path());
   ASSERT_FALSE(directory);
   EXPECT_EQ(directory.error().kind, ErrorKind::input);
-  EXPECT_NE(directory.error().message.find("not a regular file"), std::string::npos);
+  EXPECT_NE(directory.error().message.find("is a folder, not a file"), std::string::npos);
 }
 
 TEST(ByteStream, ReadHead) {

@@ -179,9 +179,8 @@ Result<void> write_partial(const std::filesystem::path& file, const RankPart& pa
 }
 
 Result<RankPart> read_partial(const std::filesystem::path& file) {
-  errno = 0;
-  const auto bytes = file_content(file);
-  if (!bytes) return fail_with(system_error(ErrorKind::input, file, errno));
+  const auto bytes = read_file(file, is_partial);
+  if (!bytes) return fail_with(bytes.error());
   auto part = from_partial(*bytes);
   if (!part) return fail_with(part.error().within(file.string()));
   return part;

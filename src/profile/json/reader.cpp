@@ -166,9 +166,12 @@ Result<Profile> from_json(std::string_view text) {
 }
 
 Result<Profile> read_profile(const std::filesystem::path& file) {
-  errno = 0;
-  const auto text = file_content(file);
-  if (!text) return fail_with(system_error(ErrorKind::input, file, errno));
+  const auto begins_object = [](std::string_view head) {
+    const size_t first = head.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+    return first != std::string_view::npos && head[first] == '{';
+  };
+  const auto text = read_file(file, begins_object);
+  if (!text) return fail_with(text.error());
   auto profile = from_json(*text);
   if (!profile) return fail_with(profile.error().within(file.string()));
   return profile;

@@ -29,7 +29,9 @@ std::set<fs::path> sorted_logs(const fs::path& folder) {
   std::set<fs::path> logs;
   std::error_code trouble;
   for (const auto& entry : fs::directory_iterator(folder, trouble)) {
-    if (entry.path().extension() == ".llmtrace") logs.insert(entry.path());
+    std::error_code ignored;
+    const bool is_log = entry.path().extension() == ".llmtrace";
+    if (is_log && entry.is_regular_file(ignored)) logs.insert(entry.path());
   }
   return logs;
 }
@@ -193,19 +195,6 @@ Result<std::vector<Input>> captures_in(const fs::path& folder, size_t run, size_
   return folder_captures(folder, notes);
 }
 
-// Readers look at a file more than once, and a pipe would wait for a writer.
-Error not_a_file(const fs::path& path, fs::file_type type) {
-  std::string_view what = "not a file";
-  if (type == fs::file_type::fifo) what = "a pipe, not a file";
-  if (type == fs::file_type::socket) what = "a socket, not a file";
-  if (type == fs::file_type::block || type == fs::file_type::character) {
-    what = "a device, not a file";
-  }
-  return {ErrorKind::input, fmt::format("{}: is {}; write what it delivers into a file and analyze "
-                                        "that",
-                                        path.string(), what)};
-}
-
 }  // namespace
 
 bool is_run_folder(const fs::path& folder) {
@@ -234,7 +223,7 @@ Result<std::vector<Input>> expand_inputs(std::span<const fs::path> paths, Diagno
       return fail_with(system_error(ErrorKind::input, path, trouble ? trouble.value() : ENOENT));
     }
     if (!fs::is_directory(status) && !fs::is_regular_file(status)) {
-      return fail_with(not_a_file(path, status.type()));
+      if (const auto refused = open_for_reading(path); !refused) return fail_with(refused.error());
     }
     if (!fs::is_directory(status)) {
       if (seen.insert(fs::weakly_canonical(path, trouble)).second) {

@@ -114,7 +114,8 @@ std::vector<RankLog> rank_logs(const fs::path& folder) {
   std::error_code trouble;
   for (fs::directory_iterator entry(folder, trouble), end; !trouble && entry != end;
        entry.increment(trouble)) {
-    if (entry->path().extension() != ".llmtrace") continue;
+    std::error_code ignored;
+    if (entry->path().extension() != ".llmtrace" || !entry->is_regular_file(ignored)) continue;
     auto log = parse_log_name(entry->path().stem().string());
     if (!log) continue;
     const auto how = readers::read_log_end(entry->path());

@@ -16,6 +16,8 @@ bool is_sanitized(const fs::path& program) {
                                                          "__msan_init"};
   constexpr size_t kWindow = 1UL << 20U;
   constexpr size_t kOverlap = 32;
+  std::error_code missing;
+  if (!fs::is_regular_file(program, missing)) return false;
   std::ifstream file(program, std::ios::binary);
   std::string window;
   while (file) {
